@@ -1,0 +1,107 @@
+package signature_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+func Example() {
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{"new-secret", "old-secret"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	endpoint := func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+		if err != nil {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		if err := verifier.Verify(r.Header.Values(signature.Header), body); err != nil {
+			w.WriteHeader(http.StatusUnauthorized) // log err, and do not tell the sender
+			return
+		}
+		// Store the notification by its id before answering.
+		w.WriteHeader(http.StatusOK)
+	}
+
+	// A sender whose signature still comes from the old secret.
+	body := `{"id":"8e3c","eventType":"payto.payment.approved"}`
+	header, err := signature.Sign(signature.AssumedHMAC{}, "old-secret", time.Now(), []byte(body))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, sent := range []string{body, strings.Replace(body, "approved", "refunded", 1)} {
+		r := httptest.NewRequest(http.MethodPost, "/webhooks", strings.NewReader(sent))
+		r.Header.Set(signature.Header, header)
+		w := httptest.NewRecorder()
+		endpoint(w, r)
+		fmt.Println(w.Code)
+	}
+	// Output:
+	// 200
+	// 401
+}
+
+// confirmed is what a merchant writes when the vendor says, for example, that
+// the signature is the HMAC-SHA512 of the body and then the timestamp, in
+// base64.
+type confirmed struct{}
+
+func (confirmed) Key(secret string) (signature.Key, error) {
+	return confirmedKey{func() []byte { return []byte(secret) }}, nil
+}
+
+type confirmedKey struct{ secret func() []byte }
+
+func (k confirmedKey) sum(timestamp string, body []byte) []byte {
+	mac := hmac.New(sha512.New, k.secret())
+	mac.Write(body)
+	mac.Write([]byte(timestamp))
+	return mac.Sum(nil)
+}
+
+func (k confirmedKey) Sign(timestamp string, body []byte) (string, error) {
+	return base64.StdEncoding.EncodeToString(k.sum(timestamp, body)), nil
+}
+
+func (k confirmedKey) Verify(timestamp string, body []byte, values []string) bool {
+	want := k.sum(timestamp, body)
+	for _, value := range values {
+		if got, err := base64.StdEncoding.DecodeString(value); err == nil && hmac.Equal(got, want) {
+			return true
+		}
+	}
+	return false
+}
+
+func ExampleScheme() {
+	verifier, err := signature.NewVerifier(confirmed{}, []string{"secret"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	body := []byte(`{"id":"8e3c"}`)
+	header, err := signature.Sign(confirmed{}, "secret", time.Now(), body)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(verifier.Verify([]string{header}, body))
+	err = verifier.Verify([]string{header}, []byte(`{"id":"9f00"}`))
+	fmt.Println(errors.Is(err, signature.ErrMismatch), err)
+	// Output:
+	// <nil>
+	// true webhook signature: no signature matches
+}

@@ -1,0 +1,72 @@
+package signature
+
+import "strings"
+
+const (
+	maxValues       = 5        // v1 values: one for each live secret, with room to spare
+	maxHeaderLength = 8 * 1024 // five signatures of any known algorithm
+)
+
+// parsed is a header taken apart. Its strings are views of the header.
+type parsed struct {
+	timestamp string
+	ms        int64 // timestamp, read
+	values    []string
+}
+
+// parse reads the one value of the signature header into p, reusing p.values.
+// Elements it does not know, such as v0, are skipped: a sender may add them.
+func (p *parsed) parse(header string) bool {
+	*p = parsed{values: p.values[:0]}
+	if len(header) > maxHeaderLength {
+		return false
+	}
+	for more := true; more; {
+		var element string
+		element, header, more = strings.Cut(header, ",")
+		name, value, ok := strings.Cut(element, "=")
+		if !ok || !visible(name) || !visible(value) {
+			return false
+		}
+		switch name {
+		case "t":
+			ms, ok := parseTimestamp(value)
+			if p.timestamp != "" || !ok {
+				return false
+			}
+			p.timestamp, p.ms = value, ms
+		case "v1":
+			if len(p.values) == maxValues {
+				return false
+			}
+			p.values = append(p.values, value)
+		}
+	}
+	return p.timestamp != "" && len(p.values) > 0
+}
+
+// parseTimestamp reads the milliseconds of a moment between 1973 and 2286: twelve
+// or thirteen digits. The length alone tells them from seconds and microseconds,
+// and leaves nothing that could overflow.
+func parseTimestamp(s string) (ms int64, ok bool) {
+	if len(s) != 12 && len(s) != 13 || s[0] == '0' {
+		return 0, false
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		ms = 10*ms + int64(s[i]-'0')
+	}
+	return ms, true
+}
+
+// visible reports whether s is not empty and all printable ASCII without spaces.
+func visible(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return s != ""
+}

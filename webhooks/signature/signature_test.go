@@ -1,0 +1,140 @@
+package signature_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+func TestSign(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		scheme signature.Scheme
+		want   string
+	}{
+		{"hex", signature.AssumedHMAC{}, "t=" + stamp + ",v1=" + hexCurrent},
+		{"base64", signature.AssumedHMAC{Base64: true}, "t=" + stamp + ",v1=" + base64Current},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			// The zone and what is below a millisecond do not matter.
+			at := signedAt.Add(999 * time.Microsecond).In(time.FixedZone("", 11*3600))
+			got, err := signature.Sign(test.scheme, current, at, []byte(body))
+			if err != nil || got != test.want {
+				t.Fatalf("got %q, %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+// A verifier takes both encodings, whichever of them its own scheme writes.
+func TestSignAndVerifyAcrossEncodings(t *testing.T) {
+	t.Parallel()
+	for _, signer := range []signature.AssumedHMAC{{}, {Base64: true}} {
+		for _, receiver := range []signature.AssumedHMAC{{}, {Base64: true}} {
+			header, err := signature.Sign(signer, current, signedAt, []byte(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := signature.NewVerifier(receiver, []string{current}, clock(signedAt))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := v.Verify([]string{header}, []byte(body)); err != nil {
+				t.Errorf("signed by %+v, received by %+v: %v", signer, receiver, err)
+			}
+		}
+	}
+}
+
+func TestSignRefuses(t *testing.T) {
+	t.Parallel()
+	assumed := signature.AssumedHMAC{}
+	tests := []struct {
+		name   string
+		scheme signature.Scheme
+		secret string
+		at     time.Time
+		want   string
+	}{
+		{"no scheme", nil, current, signedAt, "no scheme"},
+		{"empty secret", assumed, "", signedAt, "empty secret"},
+		{"white space", assumed, current + "\r\n", signedAt, "white space"},
+		{"scheme refuses", refusingScheme{errors.New("too short")}, current, signedAt, "too short"},
+		{"scheme cannot sign", verifyOnly{}, current, signedAt, "only verifies"},
+		{"zero time", assumed, current, time.Time{}, "out of range"},
+		{"before 1973", assumed, current, time.UnixMilli(99_999_999_999), "out of range"},
+		{"after 2286", assumed, current, time.UnixMilli(10_000_000_000_000), "out of range"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			header, err := signature.Sign(test.scheme, test.secret, test.at, []byte(body))
+			if header != "" || err == nil {
+				t.Fatalf("got %q, %v", header, err)
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %q does not say %q", err, test.want)
+			}
+			if strings.Contains(err.Error(), current) {
+				t.Errorf("error %q shows the secret", err)
+			}
+		})
+	}
+}
+
+// The earliest and the latest time that can be signed can also be verified.
+func TestSignAtTheEndsOfTime(t *testing.T) {
+	t.Parallel()
+	for _, ms := range []int64{100_000_000_000, 946_684_800_000, 9_999_999_999_999} {
+		at := time.UnixMilli(ms)
+		header, err := signature.Sign(signature.AssumedHMAC{}, current, at, []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{current}, clock(at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Verify([]string{header}, []byte(body)); err != nil {
+			t.Errorf("%d: %v", ms, err)
+		}
+	}
+}
+
+// verifyOnly is a scheme of the kind whose receiver cannot sign, and records
+// what the verifier hands to a key.
+type verifyOnly struct{ got *[]string }
+
+func (s verifyOnly) Key(string) (signature.Key, error) { return s, nil }
+
+func (verifyOnly) Sign(string, []byte) (string, error) {
+	return "", errors.New("this key only verifies")
+}
+
+func (s verifyOnly) Verify(timestamp string, body []byte, values []string) bool {
+	*s.got = append([]string{timestamp, string(body)}, values...)
+	return values[len(values)-1] == "valid"
+}
+
+func TestSchemeOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	var got []string
+	v, err := signature.NewVerifier(verifyOnly{&got}, []string{current}, clock(signedAt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Verify([]string{"v1=a==,v0=b,t=" + stamp + ",v1=valid"}, []byte(body)); err != nil {
+		t.Fatal(err)
+	}
+	if want := stamp + " " + body + " a== valid"; strings.Join(got, " ") != want {
+		t.Errorf("key was given %q, want %q", got, want)
+	}
+	if err := v.Verify([]string{"t=" + stamp + ",v1=other"}, []byte(body)); !errors.Is(err, signature.ErrMismatch) {
+		t.Errorf("got %v", err)
+	}
+}
