@@ -1,0 +1,148 @@
+// Package wire holds the JSON primitives that the client's private wire
+// structs are built from: money in its two wire forms, a check for duplicated
+// members, and the bookkeeping of members that the models do not know.
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/shopspring/decimal"
+)
+
+// maxDecimalLength bounds the text of an amount before it is parsed: a decimal
+// with a huge exponent is cheap to send and expensive to compute with.
+const maxDecimalLength = 32
+
+var (
+	errAmount = errors.New("amount is neither a number nor a decimal string")
+	errPlaces = errors.New("amount has more than two decimals")
+)
+
+// Number is money as transaction requests carry it: a JSON number with exactly
+// two decimals. The output does not depend on decimal's process-wide switches.
+type Number struct{ d decimal.Decimal }
+
+// NewNumber returns d as a JSON number.
+func NewNumber(d decimal.Decimal) Number { return Number{d} }
+
+// OptionalNumber returns nil for nil, so that omitempty leaves the member out.
+func OptionalNumber(d *decimal.Decimal) *Number {
+	if d == nil {
+		return nil
+	}
+	return &Number{*d}
+}
+
+// MarshalJSON writes the number with two decimals and refuses to round.
+func (n Number) MarshalJSON() ([]byte, error) {
+	text, err := twoDecimals(n.d)
+	return []byte(text), err
+}
+
+// Text is money as PayTo and 3D Secure requests carry it: a JSON string that
+// holds exactly two decimals.
+type Text struct{ d decimal.Decimal }
+
+// NewText returns d as a JSON string.
+func NewText(d decimal.Decimal) Text { return Text{d} }
+
+// OptionalText returns nil for nil, so that omitempty leaves the member out.
+func OptionalText(d *decimal.Decimal) *Text {
+	if d == nil {
+		return nil
+	}
+	return &Text{*d}
+}
+
+// MarshalJSON writes the quoted amount with two decimals and refuses to round.
+func (t Text) MarshalJSON() ([]byte, error) {
+	text, err := twoDecimals(t.d)
+	return []byte(strconv.Quote(text)), err
+}
+
+func twoDecimals(d decimal.Decimal) (string, error) {
+	if !HasTwoDecimals(d) {
+		return "", errPlaces
+	}
+	return d.StringFixed(2), nil
+}
+
+// HasTwoDecimals reports whether d can be written with two decimals without
+// rounding.
+func HasTwoDecimals(d decimal.Decimal) bool {
+	return d.Exponent() >= -2 || d.Equal(d.Truncate(2))
+}
+
+// ParseDecimal reads an amount from a response: a JSON number or a string that
+// holds one. The error never repeats the input.
+func ParseDecimal(data []byte) (decimal.Decimal, error) {
+	text := data
+	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
+		text = text[1 : len(text)-1]
+	}
+	if len(text) == 0 || len(text) > maxDecimalLength {
+		return decimal.Decimal{}, errAmount
+	}
+	for _, c := range text {
+		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return decimal.Decimal{}, errAmount
+		}
+	}
+	d, err := decimal.NewFromString(string(text))
+	if err != nil || d.Exponent() > maxDecimalLength || d.Exponent() < -maxDecimalLength {
+		return decimal.Decimal{}, errAmount
+	}
+	return d, nil
+}
+
+// Marshal encodes a wire struct without HTML escaping, which would only make
+// bodies longer and harder to compare.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// IsNull reports whether data is the JSON null.
+func IsNull(data []byte) bool { return bytes.Equal(bytes.TrimSpace(data), []byte("null")) }
+
+// IsObject reports whether data begins as a JSON object.
+func IsObject(data []byte) bool {
+	data = bytes.TrimLeft(data, " \t\r\n")
+	return len(data) > 0 && data[0] == '{'
+}
+
+// SetMember returns the object with value written at path, creating objects on
+// the way. A member that is already there is an error: extra members add to a
+// request and never change what was checked.
+func SetMember(object json.RawMessage, path []string, value json.RawMessage) (json.RawMessage, error) {
+	members := map[string]json.RawMessage{}
+	if len(object) > 0 {
+		if err := json.Unmarshal(object, &members); err != nil {
+			return nil, fmt.Errorf("extra field: %q is not inside an object", path[0])
+		}
+	}
+	name := path[0]
+	current, taken := members[name]
+	if len(path) == 1 {
+		if taken {
+			return nil, fmt.Errorf("extra field %q is already part of the request", name)
+		}
+		members[name] = value
+		return Marshal(members)
+	}
+	inner, err := SetMember(current, path[1:], value)
+	if err != nil {
+		return nil, err
+	}
+	members[name] = inner
+	return Marshal(members)
+}
