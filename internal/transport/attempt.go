@@ -1,0 +1,210 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+const (
+	maxBody      = 8 << 20 // of a success, after decompression
+	maxErrorBody = 1 << 20
+	maxDrain     = 64 << 10 // read on to keep the connection
+)
+
+var errTooLarge = errors.New("the answer is larger than the client accepts")
+
+// run is the state of one call. It is the RoundTripper below net/http's client,
+// so that every attempt passes through it, whoever started it.
+type run struct {
+	p     *Pipeline
+	call  *Call
+	inner http.RoundTripper
+	// ctx is the caller's context with the deadline of the whole call.
+	ctx context.Context //nolint:containedctx // run lives as long as one call
+
+	rounds int
+	last   Result // what the latest attempt came to
+	// unanswered is set once an attempt that got no answer may have arrived.
+	unanswered bool
+	temporary  bool
+	firstSent  time.Time
+	extra      int // requests that net/http sent again by itself
+}
+
+// trace follows what net/http does below one RoundTrip. Nothing can have been
+// written before a connection was handed out, which happens on the caller's own
+// goroutine; writing happens on another one, so that "headers written" may be
+// reported late and is good for counting only.
+type trace struct {
+	dialled   atomic.Bool
+	connected atomic.Bool
+	sent      atomic.Int32
+}
+
+func (t *trace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn:      func(string) { t.dialled.Store(true) },
+		GotConn:      func(httptrace.GotConnInfo) { t.connected.Store(true) },
+		WroteHeaders: func() { t.sent.Add(1) },
+	}
+}
+
+// RoundTrip makes one attempt and reads its answer to the end, so that the
+// attempt's time limit covers the body and the connection can be used again.
+func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
+	start := time.Now()
+	r.rounds++
+	if r.rounds == 1 {
+		r.firstSent = start
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), r.call.Limits.AttemptTimeout)
+	defer cancel()
+	t := new(trace)
+	resp, err := r.send(req.WithContext(httptrace.WithClientTrace(ctx, t.hooks())), t)
+	if err == nil {
+		r.answered(resp)
+	} else {
+		r.failed(clean(err), t)
+	}
+	if sent := int(t.sent.Load()); sent > 1 {
+		r.extra += sent - 1
+	}
+	if r.last.Situation == Lost || r.last.Situation == ContextEnded {
+		r.unanswered = true
+	}
+	if observe := r.p.observer.Attempt; observe != nil {
+		observe(r.ctx, r.call, Attempt{Number: r.rounds, Status: r.last.Status, Kind: r.last.Kind, Duration: time.Since(start)})
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = http.NoBody
+	return resp, nil
+}
+
+// send hands the request over, unless the context has ended before.
+func (r *run) send(req *http.Request, t *trace) (*http.Response, error) {
+	if err := req.Context().Err(); err != nil {
+		t.dialled.Store(true) // and never connected
+		return nil, err
+	}
+	return r.inner.RoundTrip(req)
+}
+
+// failed classifies an attempt that ended without an answer.
+func (r *run) failed(err error, t *trace) {
+	kind, temporary := condition(err)
+	r.temporary = temporary
+	r.last = Result{Err: err, Kind: kind}
+	switch {
+	case provesUnsent(err), t.dialled.Load() && !t.connected.Load():
+		r.last.Situation = NeverSent
+	case r.ctx.Err() != nil:
+		r.last.Situation = ContextEnded
+	default:
+		r.last.Situation = Lost
+	}
+	if r.ctx.Err() != nil {
+		r.temporary = false
+		r.last.Err, r.last.Kind = r.ctx.Err(), KindContext
+	}
+}
+
+// answered reads and classifies an answer. A status that has arrived counts,
+// whatever becomes of the body or the context.
+func (r *run) answered(resp *http.Response) {
+	success := resp.StatusCode >= 200 && resp.StatusCode < 300
+	body, err := readBody(resp, success)
+	r.last = Result{Status: resp.StatusCode, Header: resp.Header, Body: body}
+	switch {
+	case success && err != nil && r.call.Class == Read && !errors.Is(err, errTooLarge):
+		r.failed(clean(err), &trace{})
+		r.last.Status = resp.StatusCode
+	case success:
+		if err == nil {
+			err = r.call.Decode(resp.StatusCode, body)
+		}
+		if err != nil {
+			r.last.Situation, r.last.Err = Failed, fmt.Errorf("the answer could not be decoded: %w", clean(err))
+		}
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		r.last.Situation = Redirected
+	case resp.StatusCode == http.StatusProxyAuthRequired:
+		// Only a proxy in between answers 407; the request went no further.
+		r.last = Result{Situation: NeverSent, Err: ErrProxyAuth, Kind: KindProxy}
+		r.temporary = false
+	case resp.StatusCode == http.StatusTooManyRequests:
+		r.last.Situation = Throttled
+		r.last.RetryAfter = retryAfter(resp.Header)
+	case resp.StatusCode == http.StatusRequestTimeout:
+		r.last.Situation = Failed
+	case resp.StatusCode == http.StatusServiceUnavailable:
+		r.last.Situation = Failed
+		r.last.RetryAfter = retryAfter(resp.Header)
+		if _, own := wire.ParseErrorBody(body); own && r.call.ThreeDS {
+			r.last.Situation = NotEnabled
+		} else if own {
+			r.last.Situation = Unavailable
+		}
+	case resp.StatusCode >= 400 && resp.StatusCode < 500:
+		r.last.Situation = Refused
+	default:
+		r.last.Situation = Failed
+	}
+}
+
+// readBody reads the body up to its cap and drains a little more, because a
+// connection whose body is not read to the end is lost. What could be read is
+// returned with the error: it may hold a receipt number.
+func readBody(resp *http.Response, success bool) ([]byte, error) {
+	defer resp.Body.Close()
+	limit := int64(maxErrorBody)
+	if success {
+		limit = maxBody
+	}
+	var body []byte
+	var err error
+	if n := resp.ContentLength; n > 0 && n <= limit {
+		body = make([]byte, n)
+		var got int
+		got, err = io.ReadFull(resp.Body, body)
+		body = body[:got]
+		if err == nil {
+			// The read that meets the end hands the connection back.
+			_, err = io.CopyN(io.Discard, resp.Body, 1)
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+		}
+		return body, err
+	}
+	body, err = io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if int64(len(body)) > limit {
+		_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
+		return body[:limit], errTooLarge
+	}
+	return body, err
+}
+
+// retryAfter reads the header in either of its forms; absent, negative or
+// unreadable values are no wish at all.
+func retryAfter(h http.Header) time.Duration {
+	value := h.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
+		const century = 100 * 365 * 24 * 60 * 60
+		return time.Duration(min(max(seconds, 0), century)) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(time.Until(at), 0)
+	}
+	return 0
+}

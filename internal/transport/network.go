@@ -1,0 +1,93 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"syscall"
+)
+
+// Kind names a network condition.
+type Kind string
+
+// The network conditions that callers can act on.
+const (
+	KindDNS         Kind = "dns"
+	KindCertificate Kind = "certificate"
+	KindProxy       Kind = "proxy"
+	KindRefused     Kind = "refused"
+	KindTLS         Kind = "tls"
+	KindTimeout     Kind = "timeout"
+	KindReset       Kind = "reset"
+	KindContext     Kind = "context"
+	KindOther       Kind = "other"
+)
+
+// ErrProxyAuth is the cause when a proxy asks for credentials.
+var ErrProxyAuth = errors.New("the proxy answered 407 Proxy Authentication Required")
+
+// proxyAuthText is how net/http words a 407 on CONNECT, which it reports as an
+// untyped error when the transport is not ours.
+const proxyAuthText = "Proxy Authentication Required"
+
+// condition names what err is and whether it can pass by itself.
+func condition(err error) (kind Kind, temporary bool) {
+	var (
+		dns       *net.DNSError
+		authority x509.UnknownAuthorityError
+		hostname  x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		verify    *tls.CertificateVerificationError
+		record    tls.RecordHeaderError
+		alert     tls.AlertError
+		timeout   net.Error
+	)
+	switch {
+	case errors.As(err, &dns):
+		return KindDNS, dns.IsTemporary || dns.IsTimeout
+	case errors.As(err, &verify), errors.As(err, &authority), errors.As(err, &hostname), errors.As(err, &invalid):
+		return KindCertificate, false
+	case errors.Is(err, ErrProxyAuth), err != nil && err.Error() == proxyAuthText:
+		return KindProxy, false
+	case errors.As(err, &record), errors.As(err, &alert):
+		return KindTLS, false
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return KindRefused, true
+	case errors.Is(err, context.Canceled):
+		return KindContext, false
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return KindTimeout, true
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF),
+		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, net.ErrClosed):
+		return KindReset, true
+	}
+	return KindOther, true
+}
+
+// provesUnsent reports whether err by itself shows that no request was written.
+// It serves callers whose RoundTripper emits no trace events.
+func provesUnsent(err error) bool {
+	var op *net.OpError
+	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
+		return true
+	}
+	switch kind, _ := condition(err); kind {
+	case KindDNS, KindCertificate, KindProxy:
+		return true
+	default:
+		return false
+	}
+}
+
+// clean drops the address from err: it can carry account numbers in its query.
+func clean(err error) error {
+	var u *url.Error
+	for errors.As(err, &u) {
+		err = u.Err
+	}
+	return err
+}

@@ -1,0 +1,162 @@
+package transport
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// ResendWindow is how long after the first sending a write may be sent again
+// with its key. How long the service remembers a key is not published; sending
+// a forgotten key again would be a second payment.
+const ResendWindow = time.Minute
+
+// WaitAfter503 is the pause that the service's public documentation asks for
+// before a payment is sent with a new key.
+const WaitAfter503 = 20 * time.Second
+
+// keyHeader is deliberately not in canonical form. net/http sends a POST again
+// by itself, below any retry setting, when it finds the canonical name and an
+// HTTP/1 connection breaks; under this name it does so only where HTTP/2 proves
+// that the request was not processed.
+const keyHeader = "idempotency-key"
+
+// retry is the innermost handler: it sends the call through go-retryablehttp's
+// loop, in which the retry table decides.
+func (p *Pipeline) retry(ctx context.Context, call *Call) *Result {
+	r := &run{p: p, call: call, ctx: ctx, inner: p.client.Transport}
+	client := *p.client
+	client.Transport = r
+	loop := retryablehttp.Client{
+		HTTPClient:   &client,
+		RetryMax:     call.Limits.MaxAttempts - 1,
+		RetryWaitMin: call.Limits.WaitMin,
+		RetryWaitMax: call.Limits.WaitMax,
+		CheckRetry:   r.again,
+		Backoff:      r.wait,
+		PrepareRetry: r.renew,
+		// The answer has been read and classified by now; which error
+		// go-retryablehttp would make of it does not matter.
+		ErrorHandler: func(*http.Response, error, int) (*http.Response, error) { return nil, errEnded },
+	}
+	req, err := request(ctx, call)
+	if err != nil {
+		return &Result{Verdict: Local, Err: err, Key: call.Key}
+	}
+	resp, err := loop.Do(req)
+	if resp != nil {
+		resp.Body.Close()
+	}
+	return r.result(err)
+}
+
+var errEnded = errors.New("the call ended without an answer")
+
+func request(ctx context.Context, call *Call) (*retryablehttp.Request, error) {
+	header := make(http.Header, 6+len(call.Header))
+	for name, values := range call.Header {
+		header[name] = values
+	}
+	header["Authorization"] = []string{call.authorization}
+	header["Accept"] = []string{call.Accept}
+	if call.Key != "" {
+		header[keyHeader] = []string{call.Key}
+	}
+	if call.Body != nil {
+		header["Content-Type"] = []string{"application/json"}
+	}
+	plain := &http.Request{
+		Method: call.Method, URL: call.URL, Host: call.URL.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	req := &retryablehttp.Request{Request: plain.WithContext(ctx)}
+	if call.Body != nil {
+		if err := req.SetBody(call.Body); err != nil {
+			return nil, fmt.Errorf("request body: %w", err)
+		}
+	}
+	return req, nil
+}
+
+// again is go-retryablehttp's CheckRetry. It never looks at what it is given:
+// RoundTrip has already classified the attempt.
+func (r *run) again(_ context.Context, _ *http.Response, err error) (bool, error) {
+	if r.rounds == 0 { // net/http's client refused the request itself
+		r.last = Result{Situation: NeverSent, Err: clean(err), Kind: KindOther}
+		return false, err
+	}
+	longest := r.call.Limits.WaitMax
+	if r.newKey() {
+		longest = max(longest, WaitAfter503)
+	}
+	if r.ctx.Err() != nil || r.last.RetryAfter > longest {
+		return false, nil //nolint:nilerr // what the last attempt came to is the result
+	}
+	switch Lookup(r.last.Situation, r.call.Class).Again {
+	case Always:
+		return true, nil
+	case Temporary:
+		return r.temporary, nil
+	case SameKey:
+		return !r.call.Limits.NoResend && time.Since(r.firstSent) < ResendWindow, nil
+	case NewKey:
+		return r.call.Limits.NewKeyAfter503 && !r.unanswered, nil
+	default:
+		return false, nil
+	}
+}
+
+// wait is go-retryablehttp's Backoff: exponential with jitter, and at least what
+// the service asked for.
+func (r *run) wait(lowest, highest time.Duration, n int, _ *http.Response) time.Duration {
+	if r.newKey() {
+		return max(WaitAfter503, r.last.RetryAfter)
+	}
+	d := highest
+	if n < 30 && lowest<<n > 0 && lowest<<n < highest {
+		d = lowest << n
+	}
+	d = d/2 + time.Duration(mathrand.Int64N(int64(d/2)+1)) //nolint:gosec // jitter needs no secrecy
+	return max(d, r.last.RetryAfter)
+}
+
+// newKey reports whether a further attempt would be a new request.
+func (r *run) newKey() bool { return Lookup(r.last.Situation, r.call.Class).Again == NewKey }
+
+// renew is go-retryablehttp's PrepareRetry. A 503 in the service's own words
+// means that nothing was processed, and the next attempt is a new request.
+func (r *run) renew(req *http.Request) error {
+	if r.newKey() {
+		r.call.Key = rand.Text()
+		req.Header = req.Header.Clone()
+		req.Header[keyHeader] = []string{r.call.Key}
+		r.firstSent = time.Now()
+	}
+	return nil
+}
+
+// result closes the call. loopErr is what go-retryablehttp said at the end; a
+// context error means that the context ended in a wait between two attempts.
+func (r *run) result(loopErr error) *Result {
+	res := r.last
+	if ended := r.ctx.Err(); ended != nil && errors.Is(loopErr, ended) {
+		switch {
+		case r.call.Class == Read:
+			res = Result{Situation: ContextEnded, Err: ended, Kind: KindContext}
+		case res.Situation == NeverSent, res.Situation == Lost:
+			res.Err, res.Kind = ended, KindContext
+		}
+	}
+	res.Verdict = settle(res.Situation, r.call.Class, r.unanswered)
+	res.Key = r.call.Key
+	res.Attempts = r.rounds + r.extra
+	res.Unanswered = r.unanswered
+	res.FirstSent = r.firstSent
+	return &res
+}
