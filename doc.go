@@ -1,0 +1,70 @@
+// Package quickstream is a client for the Westpac QuickStream payments REST API.
+// It is unofficial: not made, endorsed or supported by the vendor.
+//
+//	client, err := quickstream.NewClient(quickstream.TestAU, quickstream.KeysFromEnv())
+//
+// A Client groups its operations by resource: Customers, SingleUseTokens,
+// Transactions, PayTo. Each operation is one method with one struct of
+// parameters, and checks every rule that can be judged locally before anything
+// is sent. Clients are safe for concurrent use.
+//
+// # Outcomes and errors
+//
+// A payment that was declined is not a Go error: the transaction exists, and
+// Transaction.Outcome says what became of it. Errors are
+//
+//   - *ValidationError: the request cannot be right; nothing was sent
+//   - *NetworkError: nothing was sent, or a read failed on the way
+//   - *APIError: the service refused
+//   - *UnknownOutcomeError: a write may or may not have happened
+//   - *DecodeError: the answer to a read could not be understood
+//
+// # Unknown outcomes
+//
+// When the answer to a write is lost, nobody here knows whether money moved. The
+// call ends in an UnknownOutcomeError, which is neither a success nor a failure,
+// and which carries what is needed to find out: the reference to look for, the
+// idempotency key, the time. Look the write up; making it again with new data
+// before that may charge a customer twice.
+//
+// This is what a call does, by what happened and by its kind. "Payment POST"
+// stands for POST /transactions, 3D Secure authentication and single-use tokens,
+// for which the service documents its Idempotency-Key or repeating is harmless.
+//
+//	what happened                  GET           payment POST         other POST   PATCH, PUT
+//	answered with success          result        result               result       result
+//	never sent                     retry, N      retry, N             retry, N     retry, N
+//	lost after sending             retry, N      same key, then U     U            U
+//	context ended after sending    N             U                    U            U
+//	408, 5xx, undecodable 2xx      retry, A      U                    U            U
+//	503 in the service's words     retry, A      A (or new key)       A            A
+//	503 on 3D Secure               A             A                    A            A
+//	429                            retry, A      A                    A            A
+//	other 4xx                      A             A                    A            A
+//	3xx, never followed            A             U                    U            U
+//
+// N is a NetworkError, A an APIError (a DecodeError for an undecodable success),
+// U an UnknownOutcomeError. Something that cannot pass by itself, such as an
+// unknown host or an untrusted certificate, is not retried. A payment is sent
+// again with the same key within a minute of the first attempt, because how long
+// the service remembers keys is not public; WithoutResend turns that off.
+// WithResendAfterUnavailable turns on the documented way of dealing with a 503:
+// 20 seconds later with a new key.
+//
+// A later attempt's answer does not settle an earlier one. Once an attempt of a
+// write may have arrived unanswered, only a success ends the call as settled: a
+// decline of the second attempt says nothing about the first.
+//
+// # Secrets
+//
+// Keys, card numbers, CVNs, account numbers and PayIDs are of types that no
+// printing or marshalling route reveals. Errors, logs and observers carry route
+// templates and counts, and no values. Tokens and receipt numbers are plain
+// strings for storing, and appear in neither.
+//
+// # Money and time
+//
+// Amounts are decimals; more than two decimal places are refused and never
+// rounded. The service's dates are Sydney dates. Facts that stand in a doc
+// comment as unconfirmed are not part of the service's published contract.
+package quickstream

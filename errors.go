@@ -1,0 +1,366 @@
+package quickstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// Sentinels for errors.Is. Each error type says which of them it matches.
+var (
+	// ErrUnauthorized is a 401: the wrong kind of key, or an expired one.
+	ErrUnauthorized = errors.New("unauthorised")
+	// ErrForbidden is a 403: the key lacks a permission.
+	ErrForbidden = errors.New("forbidden")
+	// ErrNotFound is a 404. For a look-up after an unknown outcome it means "not
+	// found yet".
+	ErrNotFound = errors.New("not found")
+	// ErrInvalid is a request that was refused: by the service with 422, or by
+	// this package before it was sent.
+	ErrInvalid = errors.New("invalid request")
+	// ErrRateLimited is a 429: too many requests, or the token quota is used up.
+	ErrRateLimited = errors.New("rate limited")
+	// ErrUnavailable is a 503 in the service's own error body: the request was
+	// not processed. It never matches an unknown outcome.
+	ErrUnavailable = errors.New("service unavailable, request not processed")
+	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication. It is not a
+	// reason to pay without authentication.
+	ErrThreeDSNotEnabled = errors.New("3D Secure is not enabled for the facility")
+	// ErrKeyRequired means that the client was not given the kind of key that
+	// the operation needs. Nothing was sent.
+	ErrKeyRequired = errors.New("API key required")
+	// ErrOutcomeUnknown means that a write may or may not have happened. See
+	// UnknownOutcomeError.
+	ErrOutcomeUnknown = errors.New("outcome unknown")
+)
+
+// where names an operation in an error: its method and its route template, and
+// no value of any kind.
+type where struct {
+	Operation string // method of the client, such as "Transactions.Pay"
+	Method    string // HTTP verb
+	Route     string // path with parameter names instead of values
+}
+
+func (w where) text() string { return w.Operation + " (" + w.Method + " " + w.Route + ")" }
+
+// Finding is one broken rule of a request.
+type Finding struct {
+	// Rule is the rule's id, which WithoutRule takes.
+	Rule string
+	// Path is the member of the request, in the service's names.
+	Path string
+	// Message says what the rule demands. It never contains the value.
+	Message string
+}
+
+// ValidationError reports every rule that a request breaks. Nothing was sent.
+// It matches ErrInvalid.
+type ValidationError struct {
+	Operation string
+	Findings  []Finding
+}
+
+// Error lists the findings.
+func (e *ValidationError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "quickstream: %s: nothing was sent:", e.Operation)
+	for i, f := range e.Findings {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		fmt.Fprintf(&b, " %s %s [%s]", f.Path, f.Message, f.Rule)
+	}
+	return b.String()
+}
+
+// Is matches ErrInvalid.
+func (e *ValidationError) Is(target error) bool { return target == ErrInvalid }
+
+// FieldError is one field that the service refused. The refused value is
+// dropped before the answer is kept.
+type FieldError struct {
+	FieldName string
+	Messages  []string
+}
+
+// APIError is an answer of the service that is not a success and settles what
+// happened: the request was refused, and a write did not take place. The
+// exception is a read, for which it may also be a failure that outlasted the
+// attempts.
+//
+// By status it matches ErrUnauthorized, ErrForbidden, ErrNotFound, ErrInvalid,
+// ErrRateLimited, ErrUnavailable and ErrThreeDSNotEnabled. Printing it shows the
+// operation, the status and the trace code; messages have to be asked for.
+type APIError struct {
+	where
+	StatusCode int
+	// CustomerMessage is meant for the end user. Messages may change at any
+	// time: never match on their text.
+	CustomerMessage string
+	// DeveloperMessage is meant for logs, and may repeat what was sent.
+	DeveloperMessage string
+	// TraceCode identifies the request for the service's technical support.
+	TraceCode string
+	Fields    []FieldError
+	// RetryAfter is how long the service asked to wait; zero when it did not.
+	RetryAfter time.Duration
+	Attempts   int
+
+	notEnabled bool
+	ownWords   bool
+	body       func() []byte
+}
+
+// Error returns the operation, the status and the trace code.
+func (e *APIError) Error() string {
+	text := "quickstream: " + e.text() + ": the service answered " + statusText(e.StatusCode)
+	switch {
+	case e.notEnabled:
+		text += ": 3D Secure is not enabled for the facility; do not pay without authentication instead"
+	case e.StatusCode == http.StatusUnauthorized:
+		text += ": the API key is expired, or it is of the wrong kind for this operation"
+	case e.StatusCode == http.StatusServiceUnavailable && e.ownWords:
+		text += ": the request was not processed"
+	}
+	if len(e.Fields) > 0 {
+		names := make([]string, len(e.Fields))
+		for i, f := range e.Fields {
+			names[i] = safeName(f.FieldName, 4)
+		}
+		text += " (fields: " + strings.Join(names, ", ") + ")"
+	}
+	if e.TraceCode != "" {
+		text += ", trace code " + safeName(e.TraceCode, 64)
+	}
+	return text
+}
+
+// Is matches the sentinel of the status.
+func (e *APIError) Is(target error) bool {
+	switch target {
+	case ErrUnauthorized:
+		return e.StatusCode == http.StatusUnauthorized
+	case ErrForbidden:
+		return e.StatusCode == http.StatusForbidden
+	case ErrNotFound:
+		return e.StatusCode == http.StatusNotFound
+	case ErrInvalid:
+		return e.StatusCode == http.StatusUnprocessableEntity || e.StatusCode == http.StatusBadRequest
+	case ErrRateLimited:
+		return e.StatusCode == http.StatusTooManyRequests
+	case ErrThreeDSNotEnabled:
+		return e.notEnabled
+	case ErrUnavailable:
+		return e.StatusCode == http.StatusServiceUnavailable && e.ownWords && !e.notEnabled
+	}
+	return false
+}
+
+// RawBody returns the answer's body without the values that it repeats, at most
+// 1 MiB of it. It may be HTML, empty or JSON of any shape.
+func (e *APIError) RawBody() []byte {
+	if e.body == nil {
+		return nil
+	}
+	return e.body()
+}
+
+// NetworkKind names a network condition.
+type NetworkKind string
+
+// The network conditions that a caller can act on.
+const (
+	NetworkDNS         = NetworkKind(transport.KindDNS)
+	NetworkCertificate = NetworkKind(transport.KindCertificate)
+	NetworkProxy       = NetworkKind(transport.KindProxy)
+	NetworkRefused     = NetworkKind(transport.KindRefused)
+	NetworkTLS         = NetworkKind(transport.KindTLS)
+	NetworkTimeout     = NetworkKind(transport.KindTimeout)
+	NetworkReset       = NetworkKind(transport.KindReset)
+	NetworkContext     = NetworkKind(transport.KindContext)
+	NetworkOther       = NetworkKind(transport.KindOther)
+)
+
+// Hint says what usually helps, and is "" when nothing general can be said.
+func (k NetworkKind) Hint() string {
+	switch k {
+	case NetworkDNS:
+		return "the host name could not be resolved; check the environment and this machine's DNS"
+	case NetworkCertificate:
+		return "the server's certificate is not trusted; update this machine's root certificates or use WithRootCAs"
+	case NetworkProxy:
+		return "the proxy wants credentials; pass a proxy URL that has them with WithProxy"
+	case NetworkRefused:
+		return "nothing accepts connections there; check the environment and firewalls"
+	case NetworkTLS:
+		return "the TLS handshake failed; something between here and the service may be interfering"
+	case NetworkTimeout:
+		return "no answer in time; see WithAttemptTimeout"
+	default:
+		return ""
+	}
+}
+
+// NetworkError is a request that was not answered and changed nothing: a write
+// that never left this machine, or a read that failed in any way. It is safe to
+// make the call again. The cause can be reached with errors.Is and errors.As,
+// and never contains an address's path or query.
+type NetworkError struct {
+	where
+	Kind     NetworkKind
+	Attempts int
+	err      error
+	sent     bool // as the cause of an unknown outcome
+}
+
+// Error returns the operation, the condition and what helps.
+func (e *NetworkError) Error() string {
+	text := "quickstream: " + e.text() + ": network failure (" + string(e.Kind) + ")"
+	if e.Method != http.MethodGet && !e.sent {
+		text += ", nothing was sent"
+	}
+	if hint := e.Kind.Hint(); hint != "" {
+		text += ": " + hint
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (e *NetworkError) Unwrap() error { return e.err }
+
+// Timeout reports whether the failure was a timeout.
+func (e *NetworkError) Timeout() bool {
+	return e.Kind == NetworkTimeout || errors.Is(e.err, context.DeadlineExceeded)
+}
+
+// UnknownOutcomeError is a write that may or may not have happened: the
+// connection broke after sending, the context ended, or the answer cannot be
+// relied on. It is neither a success nor a failure. Do not make the call again
+// with new data before having found out; FindOut says how.
+//
+// It matches ErrOutcomeUnknown and, where a context ended the wait, that
+// context's error. It does not unwrap to its cause, so that no check for another
+// error can mistake it for "not processed".
+type UnknownOutcomeError struct {
+	where
+	// IdempotencyKey is the key that every attempt of the call carried; "" for
+	// operations that have none.
+	IdempotencyKey string
+	// Reference is what to look for: the payment reference of a transaction, the
+	// receipt of a void, the customer number of a customer, the payee reference
+	// of an agreement.
+	Reference string
+	// ReceiptNumber is set when the answer could not be decoded but its receipt
+	// number could be read. It is the best thing to look up.
+	ReceiptNumber string
+	// FirstSent is when the first attempt began, by this machine's clock.
+	FirstSent time.Time
+	Attempts  int
+	// FindOut says in one or two sentences how to find out what happened.
+	FindOut string
+	// Cause is the last thing that was seen: a network error, or an APIError
+	// that answers a later attempt and therefore proves nothing.
+	Cause error
+}
+
+// Error returns the operation and how to find out.
+func (e *UnknownOutcomeError) Error() string {
+	text := "quickstream: " + e.text() + ": outcome unknown after " + strconv.Itoa(e.Attempts) + " attempt(s); do not repeat it with new data"
+	if e.FindOut != "" {
+		text += "; " + e.FindOut
+	}
+	if api, ok := errors.AsType[*APIError](e.Cause); ok {
+		text += " (last answer: " + statusText(api.StatusCode)
+		if api.TraceCode != "" {
+			text += ", trace code " + safeName(api.TraceCode, 64)
+		}
+		text += ")"
+	}
+	return text
+}
+
+// Is matches ErrOutcomeUnknown, and the context's error when a context ended the
+// wait for the answer.
+func (e *UnknownOutcomeError) Is(target error) bool {
+	switch target {
+	case ErrOutcomeUnknown:
+		return true
+	case context.Canceled, context.DeadlineExceeded:
+		return errors.Is(e.Cause, target)
+	}
+	return false
+}
+
+// DecodeError is a success of a read that could not be understood. Nothing was
+// changed by it.
+type DecodeError struct {
+	where
+	StatusCode int
+	Attempts   int
+	err        error
+	body       func() []byte
+}
+
+// Error returns the operation and what was wrong, without the body.
+func (e *DecodeError) Error() string {
+	return "quickstream: " + e.text() + ": the answer (" + statusText(e.StatusCode) + ") could not be decoded"
+}
+
+// Unwrap returns the cause.
+func (e *DecodeError) Unwrap() error { return e.err }
+
+// RawBody returns the body that could not be decoded.
+func (e *DecodeError) RawBody() []byte {
+	if e.body == nil {
+		return nil
+	}
+	return e.body()
+}
+
+func statusText(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}
+
+// safeName returns a name that the service chose if it looks like one. What
+// comes back in an error body could be anything, even what was sent.
+func safeName(name string, maxDigits int) string {
+	const longest = 64
+	digits := 0
+	for _, c := range name {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '.', c == '_', c == '-', c == '[', c == ']':
+		default:
+			return "?"
+		}
+	}
+	if len(name) > longest || digits > maxDigits {
+		return "?"
+	}
+	return name
+}
+
+// newAPIError builds the error for an answer.
+func newAPIError(w where, r *transport.Result) *APIError {
+	parsed, own := wire.ParseErrorBody(r.Body)
+	e := &APIError{
+		where: w, StatusCode: r.Status, CustomerMessage: parsed.CustomerMessage, DeveloperMessage: parsed.DeveloperMessage,
+		TraceCode: parsed.TraceCode, RetryAfter: r.RetryAfter, Attempts: r.Attempts,
+		notEnabled: r.Situation == transport.NotEnabled, ownWords: own,
+	}
+	for _, f := range parsed.Fields {
+		e.Fields = append(e.Fields, FieldError(f))
+	}
+	body := wire.Scrub(r.Body)
+	e.body = func() []byte { return body }
+	return e
+}

@@ -1,0 +1,130 @@
+package quickstream
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// Environment is the base address of one of the service's installations. There
+// is no default: which one money moves in is always written down.
+type Environment string
+
+// The public environments. The Australian addresses stand in the vendor's
+// public pages; those for New Zealand are known from a third party's summary of
+// them and are unconfirmed.
+const (
+	ProductionAU Environment = "https://api.quickstream.westpac.com.au/rest/v1"
+	TestAU       Environment = "https://api.quickstream.support.qvalent.com/rest/v1"
+	ProductionNZ Environment = "https://quickapi.paymentsonline.co.nz/rest/v1"
+	TestNZ       Environment = "https://quickapi-test.paymentsonline.co.nz/rest/v1"
+)
+
+// CustomURL returns the environment at a base address whose last segment is the
+// version, such as a sandbox's. It has to be https, except on this machine, and
+// cannot carry credentials.
+func CustomURL(baseURL string) Environment { return Environment(baseURL) }
+
+// IsProduction reports whether real money moves there.
+func (e Environment) IsProduction() bool {
+	u, err := url.Parse(string(e))
+	if err != nil {
+		return false
+	}
+	for _, production := range [...]Environment{ProductionAU, ProductionNZ} {
+		if p, err := url.Parse(string(production)); err == nil && strings.EqualFold(u.Hostname(), p.Hostname()) {
+			return true
+		}
+	}
+	return false
+}
+
+// base parses and judges the address. Its errors never repeat it, because a
+// mistaken address may contain a key.
+func (e Environment) base() (*url.URL, error) {
+	if e == "" {
+		return nil, fmt.Errorf("quickstream: no environment given; choose TestAU, ProductionAU, TestNZ, ProductionNZ or CustomURL")
+	}
+	u, err := url.Parse(strings.TrimRight(string(e), "/"))
+	switch {
+	case err != nil || u.Host == "":
+		return nil, fmt.Errorf("quickstream: the environment is not an absolute URL")
+	case u.User != nil:
+		return nil, fmt.Errorf("quickstream: the environment's URL carries credentials; pass keys in Keys instead")
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("quickstream: the environment's URL has a query or a fragment")
+	case u.Scheme == "https":
+	case u.Scheme == "http" && isLoopback(u.Hostname()):
+	default:
+		return nil, fmt.Errorf("quickstream: the environment's URL has to begin with https://; http:// is accepted on this machine only")
+	}
+	return u, nil
+}
+
+func isLoopback(host string) bool {
+	host = strings.ToLower(host)
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}
+
+// Keys holds the API keys. Either may be missing; an operation that needs the
+// missing one returns ErrKeyRequired and sends nothing.
+type Keys struct {
+	Secret      SecretKey
+	Publishable PublishableKey
+}
+
+// KeysFromEnv reads the keys from QUICKSTREAM_SECRET_KEY and
+// QUICKSTREAM_PUBLISHABLE_KEY. The client itself reads no environment variable.
+func KeysFromEnv() Keys {
+	return Keys{
+		Secret:      NewSecretKey(strings.TrimSpace(os.Getenv("QUICKSTREAM_SECRET_KEY"))),
+		Publishable: NewPublishableKey(strings.TrimSpace(os.Getenv("QUICKSTREAM_PUBLISHABLE_KEY"))),
+	}
+}
+
+// KeySource returns the keys to use for one call, so that keys can be rotated
+// without a restart. It is called for every call, concurrently, and should keep
+// what it returns in memory.
+type KeySource func(ctx context.Context) (Keys, error)
+
+// keyKind is what an operation has to be authorised with.
+type keyKind uint8
+
+const (
+	secretKey keyKind = iota
+	publishableKey
+)
+
+func (k keyKind) String() string {
+	if k == publishableKey {
+		return "publishable"
+	}
+	return "secret"
+}
+
+// authorization returns the header value for a key kind: HTTP Basic with the
+// key as user name and no password.
+func (keys Keys) authorization(kind keyKind) (string, error) {
+	key := keys.Secret.hidden
+	if kind == publishableKey {
+		key = keys.Publishable.hidden
+	}
+	if key.IsZero() {
+		return "", fmt.Errorf("%w: this operation needs the %s key", ErrKeyRequired, kind)
+	}
+	text := key.text()
+	for _, c := range []byte(text) {
+		if c <= ' ' || c > '~' || c == ':' {
+			return "", fmt.Errorf("quickstream: the %s key contains a blank, a colon or a character that is not printable ASCII; was it copied whole and without a line end?", kind)
+		}
+	}
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(text+":")), nil
+}

@@ -1,0 +1,72 @@
+package quickstream
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// Link points to a related resource. Its address can carry account numbers in
+// its query, which is why it has to be asked for and is left out of every
+// printed form. A marshalled link keeps its address without the query.
+type Link struct {
+	Rel           string
+	RequestMethod string
+	href          hidden
+}
+
+type linkJSON struct {
+	Rel           string `json:"rel,omitempty"`
+	Href          string `json:"href,omitempty"`
+	RequestMethod string `json:"requestMethod,omitempty"`
+}
+
+// Href returns the link's address as the service sent it.
+func (l Link) Href() string { return l.href.text() }
+
+// UnmarshalJSON reads a link.
+func (l *Link) UnmarshalJSON(data []byte) error {
+	var plain linkJSON
+	if err := json.Unmarshal(data, &plain); err != nil {
+		return err
+	}
+	*l = Link{Rel: plain.Rel, RequestMethod: plain.RequestMethod, href: hide(plain.Href)}
+	return nil
+}
+
+// MarshalJSON writes the link without the query of its address.
+func (l Link) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(linkJSON{l.Rel, withoutQuery(l.Href()), l.RequestMethod})
+}
+
+// MarshalText writes the relationship only.
+func (l Link) MarshalText() ([]byte, error) { return []byte(l.Rel), nil }
+
+// Format writes the relationship only, for every verb.
+func (l Link) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "Link("+l.Rel+")") }
+
+// LogValue returns the relationship only.
+func (l Link) LogValue() slog.Value { return slog.StringValue(l.Rel) }
+
+func withoutQuery(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	u.RawQuery, u.Fragment, u.User = "", "", nil
+	return u.String()
+}
+
+// findLink returns the address of the first link with a relationship.
+func findLink(links []Link, rel string) string {
+	for _, l := range links {
+		if l.Rel == rel {
+			return l.Href()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package quickstream
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// envelope keeps the body that a response was decoded from, so that members
+// which this package does not model are not lost. It is held behind a function,
+// like a secret, because printing a response should print what it models.
+type envelope struct {
+	source func() (body []byte, model reflect.Type)
+}
+
+func wrap[T any](body []byte) envelope {
+	return envelope{func() ([]byte, reflect.Type) { return body, reflect.TypeFor[T]() }}
+}
+
+// Raw returns the JSON that the value was decoded from, or nil when it was not
+// decoded. It must not be changed.
+func (e envelope) Raw() json.RawMessage {
+	if e.source == nil {
+		return nil
+	}
+	body, _ := e.source()
+	return body
+}
+
+// Extra returns the members of the response that this package does not model,
+// keyed by path, such as "creditCard.newMember".
+func (e envelope) Extra() map[string]json.RawMessage {
+	if e.source == nil {
+		return map[string]json.RawMessage{}
+	}
+	return wire.Unknown(e.source())
+}
+
+var (
+	errNotObject    = errors.New("the answer is not a JSON object")
+	errNoIdentifier = errors.New("the answer lacks the identifier of what it describes")
+)
+
+// decode fills the plain form of a model (the same struct without methods) from
+// a response. Duplicated members are refused rather than resolved.
+func decode[T any](data []byte, plain *T) (envelope, error) {
+	if !wire.IsObject(data) {
+		return envelope{}, errNotObject
+	}
+	body := append([]byte(nil), data...)
+	if err := json.Unmarshal(body, plain); err != nil {
+		return envelope{}, err
+	}
+	if err := wire.CheckMembers(body); err != nil {
+		return envelope{}, err
+	}
+	return wrap[T](body), nil
+}
+
+// encode writes the plain form of a model with the members that were received
+// and are not modelled.
+func encode[T any](plain T, e envelope) ([]byte, error) {
+	known, err := wire.Marshal(plain)
+	if err != nil || e.source == nil {
+		return known, err
+	}
+	body, _ := e.source()
+	return wire.Graft(known, body, reflect.TypeFor[T]())
+}
+
+// model is a pointer to a response: it decodes itself, and knows whether it
+// holds the identifier without which an answer says nothing.
+type model[T any] interface {
+	*T
+	json.Unmarshaler
+	identified() bool
+}
+
+// into returns the function that decodes an answer into *to, which stays nil
+// when that fails.
+func into[T any, P model[T]](to **T) func(status int, body []byte) error {
+	return func(_ int, body []byte) error {
+		value := new(T)
+		if err := P(value).UnmarshalJSON(body); err != nil {
+			return err
+		}
+		if !P(value).identified() {
+			return errNoIdentifier
+		}
+		*to = value
+		return nil
+	}
+}

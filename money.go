@@ -1,0 +1,62 @@
+package quickstream
+
+import (
+	"encoding/json"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// Currency is an ISO 4217 code. The service takes AUD and NZD.
+type Currency string
+
+// The currencies of the service.
+const (
+	CurrencyAUD Currency = "AUD"
+	CurrencyNZD Currency = "NZD"
+)
+
+// Amount is money in a response. Compare the Amount member with
+// decimal.Decimal's Equal; 1.5 and 1.50 are equal and differ under ==.
+type Amount struct {
+	Currency Currency        `json:"currency"`
+	Amount   decimal.Decimal `json:"amount"`
+	// DisplayAmount is the amount with its currency symbol, for people to read.
+	DisplayAmount string `json:"displayAmount,omitempty"`
+}
+
+type amountJSON struct {
+	Currency      Currency        `json:"currency"`
+	Amount        json.RawMessage `json:"amount"`
+	DisplayAmount string          `json:"displayAmount,omitempty"`
+}
+
+// MarshalJSON writes the amount as a number with at least two decimals, the form
+// in which the service sends it.
+func (a Amount) MarshalJSON() ([]byte, error) {
+	text := a.Amount.String()
+	if a.Amount.Exponent() > -2 || wire.HasTwoDecimals(a.Amount) {
+		text = a.Amount.StringFixed(2)
+	}
+	return wire.Marshal(amountJSON{a.Currency, json.RawMessage(text), a.DisplayAmount})
+}
+
+// UnmarshalJSON reads the amount digit by digit, whether it is written as a
+// number or as a string.
+func (a *Amount) UnmarshalJSON(data []byte) error {
+	var plain amountJSON
+	if err := json.Unmarshal(data, &plain); err != nil {
+		return err
+	}
+	*a = Amount{Currency: plain.Currency, DisplayAmount: plain.DisplayAmount}
+	if len(plain.Amount) == 0 || wire.IsNull(plain.Amount) {
+		return nil
+	}
+	amount, err := wire.ParseDecimal(plain.Amount)
+	a.Amount = amount
+	return err
+}
+
+// String returns the amount with its currency, such as "12.50 AUD".
+func (a Amount) String() string { return a.Amount.StringFixed(2) + " " + string(a.Currency) }

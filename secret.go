@@ -1,0 +1,96 @@
+package quickstream
+
+import (
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+const redacted = "[redacted]"
+
+var errSecret = errors.New("quickstream: a secret cannot be marshalled")
+
+// hidden keeps a text behind a function, because no printing route calls
+// functions: fmt ignores the methods of values in unexported fields and shows
+// what they hold, encoders and test diffs follow pointers, and a function is
+// all that each of them finds here.
+type hidden struct{ reveal func() string }
+
+func hide(text string) hidden {
+	if text == "" {
+		return hidden{}
+	}
+	return hidden{reveal: func() string { return text }}
+}
+
+func (h hidden) text() string {
+	if h.reveal == nil {
+		return ""
+	}
+	return h.reveal()
+}
+
+func (h hidden) equal(other hidden) bool {
+	return subtle.ConstantTimeCompare([]byte(h.text()), []byte(other.text())) == 1
+}
+
+// IsZero reports whether no value was given.
+func (h hidden) IsZero() bool { return h.reveal == nil }
+
+// String returns a placeholder, never the value.
+func (h hidden) String() string {
+	if h.IsZero() {
+		return ""
+	}
+	return redacted
+}
+
+// GoString returns a placeholder, never the value.
+func (h hidden) GoString() string { return redacted }
+
+// Format writes a placeholder for every verb.
+func (h hidden) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, h.String()) }
+
+// LogValue returns a placeholder, never the value.
+func (h hidden) LogValue() slog.Value { return slog.StringValue(h.String()) }
+
+// MarshalJSON returns an error: a secret leaves the process only inside the
+// request that carries it.
+func (h hidden) MarshalJSON() ([]byte, error) { return nil, errSecret }
+
+// MarshalText returns an error, for the same reason.
+func (h hidden) MarshalText() ([]byte, error) { return nil, errSecret }
+
+// Secret is a card number, CVN, account number, PayID or cryptogram on its way
+// to the service. Every printing and marshalling route shows a placeholder or
+// fails. Two secrets are compared with Equal; == does not compile.
+type Secret struct{ hidden }
+
+// NewSecret returns value as a Secret. An empty value is the zero Secret, which
+// means "not given".
+func NewSecret(value string) Secret { return Secret{hide(value)} }
+
+// Equal reports in constant time whether both hold the same value.
+func (s Secret) Equal(other Secret) bool { return s.equal(other.hidden) }
+
+// SecretKey is the secret API key: for use on servers only, and needed by every
+// operation except creating single-use tokens.
+type SecretKey struct{ hidden }
+
+// NewSecretKey returns key as a SecretKey.
+func NewSecretKey(key string) SecretKey { return SecretKey{hide(key)} }
+
+// Equal reports in constant time whether both are the same key.
+func (k SecretKey) Equal(other SecretKey) bool { return k.equal(other.hidden) }
+
+// PublishableKey is the publishable API key, which may be shown to a browser
+// and is needed to create single-use tokens.
+type PublishableKey struct{ hidden }
+
+// NewPublishableKey returns key as a PublishableKey.
+func NewPublishableKey(key string) PublishableKey { return PublishableKey{hide(key)} }
+
+// Equal reports in constant time whether both are the same key.
+func (k PublishableKey) Equal(other PublishableKey) bool { return k.equal(other.hidden) }
