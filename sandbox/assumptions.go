@@ -1,0 +1,205 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Assumptions are the sandbox's answers to the questions that the public
+// contract leaves open. The defaults are the unkind answers, which do not mean
+// that the service behaves so: they mean that nothing public says it does not.
+// [Assumptions.List] tells what is known about each.
+type Assumptions struct {
+	// LookupLag is how long a new transaction is absent from every read.
+	LookupLag time.Duration
+	// NotFoundByReference makes look-ups by reference that find nothing answer
+	// 404; otherwise they answer an empty list.
+	NotFoundByReference bool
+	// PageSize is the number of items on a page of a paginated list.
+	PageSize int
+	// RecentLimit bounds the list of recent transactions, which is not paginated.
+	RecentLimit int
+
+	// UnknownMembers puts a member that nobody knows into every JSON object of
+	// every answer.
+	UnknownMembers bool
+	// UnknownEnumValues uses values that nobody knows in members that only
+	// inform: source, a link's rel, the card type of some cards.
+	UnknownEnumValues bool
+	// RelatedLinks gives objects links to themselves and to what belongs to them.
+	// The links of pages and of the root resource are there in any case.
+	RelatedLinks bool
+	// RefuseUnknownMembers refuses requests with members that the contract does
+	// not name.
+	RefuseUnknownMembers bool
+	// HandleLength is the length of token identifiers.
+	HandleLength int
+	// TimestampLayout is the form of timestamps, which are in Sydney time.
+	TimestampLayout string
+
+	// ErrorStatusAsString writes the status in error bodies as a string.
+	ErrorStatusAsString bool
+	// NullErrorList has null, and not an empty list, where an error body has no
+	// field errors.
+	NullErrorList bool
+	// MalformedBodyStatus answers a body that is not a JSON object.
+	MalformedBodyStatus int
+
+	// ReplayHonoured gives the stored answer to a POST whose Idempotency-Key was
+	// used before. Without it every POST is carried out again.
+	ReplayHonoured bool
+	// KeyLifetime is how long the answer of an idempotency key is kept.
+	KeyLifetime time.Duration
+	// KeyMaximumLength is the longest idempotency key accepted.
+	KeyMaximumLength int
+	// KeyInFlightStatus answers a key whose first request is being processed.
+	KeyInFlightStatus int
+	// KeyMismatchStatus answers a key that was used with another body.
+	KeyMismatchStatus int
+	// ReplayHeader is a response header that marks replays; empty for none.
+	ReplayHeader string
+	// ReplayedStatuses are those whose answers are kept for replay.
+	ReplayedStatuses []int
+	// UnavailableSpendsKey has a key that was answered with 503 repeat that
+	// answer for its lifetime.
+	UnavailableSpendsKey bool
+
+	// CustomerCreatedStatus answers the creation of a customer.
+	CustomerCreatedStatus int
+	// PutRemovesOmitted has an update of a customer remove the optional members
+	// that it leaves out.
+	PutRemovesOmitted bool
+	// SearchIgnoresCase compares customer names and email addresses without
+	// regard to case.
+	SearchIgnoresCase bool
+
+	// TokenQuota is how many single-use tokens may be created per
+	// TokenQuotaWindow; 0 is no limit.
+	TokenQuota int
+	// TokenQuotaWindow is the time in which the quota counts.
+	TokenQuotaWindow time.Duration
+	// QuotaRetryAfter sends a Retry-After header with the 429 of the quota.
+	QuotaRetryAfter bool
+	// DeclineConsumesToken makes a token used by a payment that was declined.
+	DeclineConsumesToken bool
+	// HyphenatedBSB accepts BSBs of direct debit accounts as nnn-nnn only, and
+	// not as six digits.
+	HyphenatedBSB bool
+	// MaskedBSB and MaskedAccount are printf formats for the last three digits.
+	MaskedBSB     string
+	MaskedAccount string
+
+	// UsageRequired are the eci values with which storedCredentialData.usage
+	// must be given when entryMode is STORED_CREDENTIAL.
+	UsageRequired []string
+	// StoredCredentialUsages are the accepted values of usage.
+	StoredCredentialUsages []string
+
+	// CutOffHour is the hour of the day, in Sydney, at which the next settlement
+	// date begins.
+	CutOffHour int
+	// RefundBeforeCutOff makes payments refundable while they can be voided.
+	RefundBeforeCutOff bool
+	// ErredStatus is the status member of transactions with summaryCode 2.
+	ErredStatus string
+	// SuspendedSummaryCode is the summaryCode of suspended transactions.
+	SuspendedSummaryCode string
+	// BankReturnAfter is how long a bank account payment that will be declined
+	// looks approved; 0 declines it in the answer.
+	BankReturnAfter time.Duration
+}
+
+// DefaultAssumptions returns the unkind choices.
+func DefaultAssumptions() Assumptions {
+	return Assumptions{
+		LookupLag:              2 * time.Second,
+		NotFoundByReference:    true,
+		PageSize:               3,
+		RecentLimit:            20,
+		UnknownMembers:         true,
+		UnknownEnumValues:      true,
+		RefuseUnknownMembers:   true,
+		HandleLength:           255,
+		TimestampLayout:        "2006-01-02T15:04:05-0700",
+		ErrorStatusAsString:    true,
+		NullErrorList:          true,
+		MalformedBodyStatus:    http.StatusBadRequest,
+		ReplayHonoured:         true,
+		KeyLifetime:            5 * time.Minute,
+		KeyMaximumLength:       64,
+		KeyInFlightStatus:      http.StatusConflict,
+		KeyMismatchStatus:      http.StatusUnprocessableEntity,
+		ReplayedStatuses:       []int{http.StatusOK, http.StatusCreated, http.StatusNoContent, http.StatusUnprocessableEntity},
+		UnavailableSpendsKey:   true,
+		CustomerCreatedStatus:  http.StatusCreated,
+		SearchIgnoresCase:      true,
+		TokenQuota:             100,
+		TokenQuotaWindow:       time.Minute,
+		DeclineConsumesToken:   true,
+		HyphenatedBSB:          true,
+		MaskedBSB:              "xxx-%s",
+		MaskedAccount:          "xxxxxx%s",
+		UsageRequired:          []string{"RECURRING", "INSTALMENT"},
+		StoredCredentialUsages: []string{"RECURRING", "STANDING_ORDER", "UNSCHEDULED_MIT"},
+		CutOffHour:             18,
+		ErredStatus:            "Declined",
+		SuspendedSummaryCode:   "1",
+		BankReturnAfter:        24 * time.Hour,
+	}
+}
+
+// Assumption describes one field of [Assumptions].
+type Assumption struct {
+	Name  string // the field
+	Value string // in force
+	Known string // what public sources say
+	Why   string // the reason for the default
+}
+
+// List describes every assumption with its value in force.
+func (a Assumptions) List() []Assumption {
+	row := func(name string, value any, known, why string) Assumption {
+		return Assumption{Name: name, Value: fmt.Sprint(value), Known: known, Why: why}
+	}
+	return []Assumption{
+		row("LookupLag", a.LookupLag, "nothing", "a look-up right after a lost answer must not be taken for proof that nothing happened"),
+		row("NotFoundByReference", a.NotFoundByReference, "404 is listed for the look-up, its cause is not", "404 and an empty list both mean not found yet"),
+		row("PageSize", a.PageSize, "lists are paginated by next and prev links; sizes are not stated", "every list of some length has a second page"),
+		row("RecentLimit", a.RecentLimit, "up to 20", "as stated"),
+		row("UnknownMembers", a.UnknownMembers, "response members may be added without a new version", "strict decoders break here first"),
+		row("UnknownEnumValues", a.UnknownEnumValues, "cardType may get values; others are not closed", "closed enumerations break here first"),
+		row("RelatedLinks", a.RelatedLinks, "objects carry links; of the names only next and prev are known", "nothing to rely on"),
+		row("RefuseUnknownMembers", a.RefuseUnknownMembers, "nothing", "finds misspelt members, which a lenient service would silently drop"),
+		row("HandleLength", a.HandleLength, "identifiers may change form, up to 255 characters", "columns that are too short show at once"),
+		row("TimestampLayout", a.TimestampLayout, "the samples have +1100, without a colon", "RFC 3339 parsers refuse it"),
+		row("ErrorStatusAsString", a.ErrorStatusAsString, "public client code declares a string", "a client may expect the number"),
+		row("NullErrorList", a.NullErrorList, "nothing", "null where a list is usual"),
+		row("MalformedBodyStatus", a.MalformedBodyStatus, "nothing", "a status that the contract does not list"),
+		row("ReplayHonoured", a.ReplayHonoured, "vendor's public pages: resend with the same key after a network error", "without it the documented advice would charge twice"),
+		row("KeyLifetime", a.KeyLifetime, "nothing", "a resend after a pause is not safe for ever"),
+		row("KeyMaximumLength", a.KeyMaximumLength, "nothing", "a UUID fits, a concatenation of references does not"),
+		row("KeyInFlightStatus", a.KeyInFlightStatus, "nothing", "a resend can meet its own first attempt; its refusal does not settle the first"),
+		row("KeyMismatchStatus", a.KeyMismatchStatus, "nothing", "a key stands for one request"),
+		row("ReplayHeader", a.ReplayHeader, "nothing", "a replay cannot be told from a first answer"),
+		row("ReplayedStatuses", a.ReplayedStatuses, "nothing", "a refused request burns its key: the corrected one needs another"),
+		row("UnavailableSpendsKey", a.UnavailableSpendsKey, "vendor's public pages: after 503 use a new key", "the old key never works again"),
+		row("CustomerCreatedStatus", a.CustomerCreatedStatus, "public client code accepts 200, 201 and 204", "clients that want 200 show"),
+		row("PutRemovesOmitted", a.PutRemovesOmitted, "public client code sends only enabled to change the status", "that call must work"),
+		row("SearchIgnoresCase", a.SearchIgnoresCase, "name and email match partially; case is not stated", "searches find more than was asked for"),
+		row("TokenQuota", a.TokenQuota, "429 exists, no figure", "a limit that a loop reaches"),
+		row("TokenQuotaWindow", a.TokenQuotaWindow, "nothing", "short enough to wait for in a test"),
+		row("QuotaRetryAfter", a.QuotaRetryAfter, "nothing", "the client must choose its own wait"),
+		row("DeclineConsumesToken", a.DeclineConsumesToken, "a token is used once to take a payment", "a second try needs a new token"),
+		row("HyphenatedBSB", a.HyphenatedBSB, "the public test BSBs are printed with a hyphen, PayTo wants six digits", "the two forms are not interchangeable"),
+		row("MaskedBSB", a.MaskedBSB, "masked, form not stated", "does not parse as a BSB"),
+		row("MaskedAccount", a.MaskedAccount, "masked, form not stated", "does not parse as a number"),
+		row("UsageRequired", a.UsageRequired, "required in some cases with STORED_CREDENTIAL", "the cases in which the merchant starts the payment"),
+		row("StoredCredentialUsages", a.StoredCredentialUsages, "three values are shown", "others may not exist"),
+		row("CutOffHour", a.CutOffHour, "vendor's public pages: 18:00 Sydney for cards", "as stated; used for all account types"),
+		row("RefundBeforeCutOff", a.RefundBeforeCutOff, "vendor's public pages: a card payment can be voided until cut-off and refunded after", "a refund on the same day needs a void"),
+		row("ErredStatus", a.ErredStatus, "nothing for summaryCode 2", "reading status alone would report a payment as failed that may yet succeed"),
+		row("SuspendedSummaryCode", a.SuspendedSummaryCode, "response code 34 and status Suspended are known", "reading summaryCode alone would report as declined what may yet be completed"),
+		row("BankReturnAfter", a.BankReturnAfter, "vendor's public pages: the customer's bank may decline for up to 3 banking days", "approved is not final for bank accounts"),
+	}
+}

@@ -1,0 +1,74 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"unicode/utf8"
+)
+
+func atMost(n int) check {
+	return func(s string) string {
+		if utf8.RuneCountInString(s) > n {
+			return fmt.Sprintf("must be at most %d characters", n)
+		}
+		return ""
+	}
+}
+
+func digits(least, most int) check {
+	return func(s string) string {
+		if allDigits(s) && len(s) >= least && len(s) <= most {
+			return ""
+		}
+		if least == most {
+			return fmt.Sprintf("must be %d digits", least)
+		}
+		return fmt.Sprintf("must be %d to %d digits", least, most)
+	}
+}
+
+func allDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func ascii(s string) string {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return "must be printable ASCII"
+		}
+	}
+	return ""
+}
+
+func matching(pattern *regexp.Regexp, message string) check {
+	return func(s string) string {
+		if pattern.MatchString(s) {
+			return ""
+		}
+		return message
+	}
+}
+
+// publicIP wants an address that a customer on the Internet can have.
+func publicIP(s string) string {
+	ip, err := netip.ParseAddr(s)
+	switch {
+	case err != nil || ip.Zone() != "":
+		return "must be an IP address"
+	case !ip.IsGlobalUnicast() || ip.IsPrivate() || sharedAddress(ip):
+		return "must be the public IP address of the customer"
+	}
+	return ""
+}
+
+// sharedAddress reports an address of carrier-grade NAT, which no server ever
+// sees.
+func sharedAddress(ip netip.Addr) bool {
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10).Contains(ip.Unmap())
+}

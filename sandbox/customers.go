@@ -1,0 +1,198 @@
+package sandbox
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func (b *Sandbox) customerOperations() []operation {
+	return []operation{
+		{id: "POST /customers", handle: b.createCustomer},
+		{id: "GET /customers", handle: b.findCustomers},
+		{id: "GET /customers/{customerId}", handle: b.getCustomer},
+		{id: "PUT /customers/{customerId}", handle: b.updateCustomer},
+	}
+}
+
+// customer is both the record and, with links, the wire form. Only the
+// identifiers and the name are in the contract; the other members are those of
+// public client code.
+type customer struct {
+	Links              []link   `json:"links"`
+	ID                 string   `json:"customerId"`
+	Number             string   `json:"customerNumber"`
+	Name               string   `json:"customerName"`
+	Business           *string  `json:"supplierBusinessCode"`
+	Status             string   `json:"status"`
+	Phone              *string  `json:"phoneNumber"`
+	Email              *string  `json:"emailAddress"`
+	NotificationMedium *string  `json:"preferredNotificationMedium"`
+	Address            *address `json:"address"`
+}
+
+type address struct {
+	Street1  *string `json:"street1"`
+	Street2  *string `json:"street2"`
+	Street3  *string `json:"street3"`
+	City     *string `json:"city"`
+	State    *string `json:"state"`
+	Postcode *string `json:"postcode"`
+	Country  *string `json:"country"`
+}
+
+const (
+	customerEnabled  = "ENABLED"
+	customerDisabled = "DISABLED"
+)
+
+type customerStore struct {
+	byID     map[string]*customer
+	byNumber map[string]*customer
+	ordered  []*customer // by customerId
+}
+
+func newCustomerStore() customerStore {
+	return customerStore{byID: make(map[string]*customer), byNumber: make(map[string]*customer)}
+}
+
+func (s *customerStore) add(cust *customer) {
+	s.byID[cust.ID] = cust
+	s.byNumber[cust.Number] = cust
+	at, _ := slices.BinarySearchFunc(s.ordered, cust.ID, func(c *customer, id string) int { return strings.Compare(c.ID, id) })
+	s.ordered = slices.Insert(s.ordered, at, cust)
+}
+
+func (c *call) customerBody(cust *customer) any {
+	body := *cust
+	body.Links = c.related(get("self", c.href("customers", cust.ID)))
+	return body
+}
+
+func (b *Sandbox) createCustomer(c *call) answer {
+	f, refusal, ok := c.readBody()
+	if !ok {
+		return refusal
+	}
+	cust := customer{Status: customerEnabled}
+	b.readCustomer(f, f.need, &cust)
+	if !c.valid() {
+		return c.invalid()
+	}
+	for cust.ID = randomDigits(b.ids, 9); b.customers.byID[cust.ID] != nil; {
+		cust.ID = randomDigits(b.ids, 9)
+	}
+	b.customers.add(&cust)
+	return reply(b.assume.CustomerCreatedStatus, c.customerBody(&cust))
+}
+
+func (b *Sandbox) getCustomer(c *call) answer {
+	cust := b.customers.byID[c.params["customerId"]]
+	if cust == nil {
+		return c.notFound("customer")
+	}
+	return reply(http.StatusOK, c.customerBody(cust))
+}
+
+func (b *Sandbox) updateCustomer(c *call) answer {
+	cust := b.customers.byID[c.params["customerId"]]
+	if cust == nil {
+		return c.notFound("customer")
+	}
+	f, refusal, ok := c.readBody()
+	if !ok {
+		return refusal
+	}
+	changed := *cust
+	if b.assume.PutRemovesOmitted {
+		changed = customer{ID: cust.ID, Number: cust.Number, Name: cust.Name, Status: cust.Status}
+	}
+	b.readCustomer(f, f.text, &changed)
+	if !c.valid() {
+		return c.invalid()
+	}
+	delete(b.customers.byNumber, cust.Number)
+	*cust = changed
+	b.customers.byNumber[cust.Number] = cust
+	return reply(http.StatusOK, c.customerBody(cust))
+}
+
+var (
+	emailPattern = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)
+	phonePattern = regexp.MustCompile(`^\+[0-9]{6,15}$`)
+)
+
+// readCustomer takes over the members that a request names; the two that a
+// customer must have are read by identity.
+func (b *Sandbox) readCustomer(f *fields, identity func(string, ...check) string, cust *customer) {
+	if s := identity("customerNumber", ascii); s != "" {
+		if other := b.customers.byNumber[s]; other != nil && other.ID != cust.ID {
+			f.refuse("customerNumber", s, "belongs to another customer")
+		}
+		cust.Number = s
+	}
+	if s := identity("customerName"); s != "" {
+		cust.Name = s
+	}
+	f.update(&cust.Business, "supplierBusinessCode", b.knownBusiness)
+	f.update(&cust.Phone, "phoneNumber", matching(phonePattern, "must be in international form"))
+	f.update(&cust.Email, "emailAddress", matching(emailPattern, "must be an email address"))
+	f.update(&cust.NotificationMedium, "preferredNotificationMedium", oneOf("EMAIL", "SMS", "EMAILANDSMS", "NONE"))
+	if inner := f.object("address"); inner != nil {
+		a := &address{}
+		inner.update(&a.Street1, "street1")
+		inner.update(&a.Street2, "street2")
+		inner.update(&a.Street3, "street3")
+		inner.update(&a.City, "city")
+		inner.update(&a.State, "state")
+		inner.update(&a.Postcode, "postcode")
+		inner.update(&a.Country, "country")
+		cust.Address = a
+	}
+	if enabled, given := f.flag("enabled"); given {
+		cust.Status = customerDisabled
+		if enabled {
+			cust.Status = customerEnabled
+		}
+	}
+}
+
+// update sets an optional text when the request names the member: null and the
+// empty text remove it.
+func (f *fields) update(target **string, name string, checks ...check) {
+	if _, named := f.members[name]; !named {
+		f.ignore(name)
+		return
+	}
+	*target = nil
+	if s := f.text(name, checks...); s != "" {
+		*target = &s
+	}
+}
+
+// findCustomers matches customerNumber exactly and the others in part; filters
+// add up, and without any all customers are listed.
+func (b *Sandbox) findCustomers(c *call) answer {
+	contains := func(whole *string, part string) bool {
+		if part == "" {
+			return true
+		}
+		if whole == nil {
+			return false
+		}
+		if b.assume.SearchIgnoresCase {
+			return strings.Contains(strings.ToLower(*whole), strings.ToLower(part))
+		}
+		return strings.Contains(*whole, part)
+	}
+	number := c.query.Get("customerNumber")
+	var found []*customer
+	for _, cust := range b.customers.ordered {
+		if (number == "" || cust.Number == number) &&
+			contains(&cust.Name, c.query.Get("customerName")) && contains(cust.Email, c.query.Get("emailAddress")) {
+			found = append(found, cust)
+		}
+	}
+	return list(c, found, func(cust *customer) string { return cust.ID }, c.customerBody)
+}

@@ -1,0 +1,224 @@
+package sandbox
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Refuse has the connection refused: the request is never sent. Like all dial
+// faults (Refuse, UnknownHost, UntrustedCertificate, ProxyAuth) it works for
+// clients of [Sandbox.HTTPClient] only; a real port cannot undo its own accept.
+func Refuse() FaultKind { return FaultKind{name: "Refuse", dial: refused()} }
+
+// UnknownHost fails the resolution of the host name.
+func UnknownHost() FaultKind { return FaultKind{name: "UnknownHost", dial: noSuchHost(memoryHost)} }
+
+// UntrustedCertificate fails the check of the service's certificate.
+func UntrustedCertificate() FaultKind {
+	return FaultKind{name: "UntrustedCertificate", dial: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}
+}
+
+// ProxyAuth has a proxy answer 407 to CONNECT; net/http reports the status text
+// as an error without a type.
+func ProxyAuth() FaultKind {
+	return FaultKind{name: "ProxyAuth", dial: errors.New(http.StatusText(http.StatusProxyAuthRequired))}
+}
+
+// ResetBeforeCommit resets the connection before anything was done.
+func ResetBeforeCommit() FaultKind {
+	return FaultKind{name: "ResetBeforeCommit", play: func(x *exchange) { x.drop(true) }}
+}
+
+// ResetAfterCommit carries the operation out and resets the connection in place
+// of the answer.
+func ResetAfterCommit() FaultKind {
+	return FaultKind{name: "ResetAfterCommit", play: func(x *exchange) {
+		x.commit()
+		x.drop(true)
+	}}
+}
+
+// HangBeforeCommit neither does anything nor answers, until the caller gives up
+// or the sandbox is closed.
+func HangBeforeCommit() FaultKind {
+	return FaultKind{name: "HangBeforeCommit", play: func(x *exchange) { x.hang() }}
+}
+
+// HangAfterCommit carries the operation out and then hangs.
+func HangAfterCommit() FaultKind {
+	return FaultKind{name: "HangAfterCommit", play: func(x *exchange) {
+		x.commit()
+		x.hang()
+	}}
+}
+
+// DelayBeforeCommit is a service that is slow to act: the request has arrived,
+// its idempotency key is in use, and the operation happens after d, also when
+// the caller has given up by then.
+func DelayBeforeCommit(d time.Duration) FaultKind {
+	return FaultKind{name: "DelayBeforeCommit", play: func(x *exchange) {
+		x.reserve()
+		if !x.box.wait(d, nil) {
+			x.drop(false)
+			return
+		}
+		x.send(x.commit())
+	}}
+}
+
+// DelayAfterCommit carries the operation out at once and answers after d.
+func DelayAfterCommit(d time.Duration) FaultKind {
+	return FaultKind{name: "DelayAfterCommit", play: func(x *exchange) {
+		a := x.commit()
+		if !x.box.wait(d, x.r.Context().Done()) {
+			x.drop(false)
+			return
+		}
+		x.send(a)
+	}}
+}
+
+// CommitLate resets the connection at once and carries the operation out when d
+// has passed. Until then look-ups find nothing and the idempotency key is in
+// use.
+func CommitLate(d time.Duration) FaultKind {
+	return FaultKind{name: "CommitLate", play: func(x *exchange) {
+		x.commitLater(d)
+		x.drop(true)
+	}}
+}
+
+// SlowBody sends the answer's body at so many bytes per second.
+func SlowBody(bytesPerSecond int) FaultKind {
+	return FaultKind{name: "SlowBody", play: func(x *exchange) { x.drip(x.commit(), max(bytesPerSecond, 1)) }}
+}
+
+// TruncatedBody sends the true Content-Length and the first n bytes of the body,
+// and then closes the connection.
+func TruncatedBody(n int) FaultKind {
+	return FaultKind{name: "TruncatedBody", play: func(x *exchange) {
+		a := x.commit()
+		x.head(a)
+		_, _ = x.w.Write(a.raw[:min(max(n, 0), max(len(a.raw)-1, 0))])
+		// net/http closes a connection that owes bytes.
+	}}
+}
+
+// Redirect answers with a redirection instead of doing anything.
+func Redirect(status int, location string) FaultKind {
+	return FaultKind{name: "Redirect", play: func(x *exchange) {
+		x.send(answer{status: status}.with("Location", location))
+	}}
+}
+
+// BodyKind is what an answer of [Status] or [Garbage] holds.
+type BodyKind int
+
+// The kinds of body.
+const (
+	ServiceError BodyKind = iota // the service's own error body
+	HTML                         // a page of some gateway on the way
+	Empty                        // nothing at all
+	BrokenJSON                   // JSON that ends in the middle
+)
+
+// Status answers with a status of your choice instead of doing anything. A 503
+// in the service's own error body is the documented "not processed": its
+// idempotency key is spent, as [Assumptions.UnavailableSpendsKey] explains.
+func Status(code int, body BodyKind) FaultKind {
+	return FaultKind{name: "Status", play: func(x *exchange) { x.send(x.instead(code, body)) }}
+}
+
+// RateLimited is a 429 in the service's own error body with a Retry-After
+// header; an empty value leaves the header out.
+func RateLimited(retryAfter string) FaultKind {
+	return FaultKind{name: "RateLimited", play: func(x *exchange) {
+		a := x.instead(http.StatusTooManyRequests, ServiceError)
+		if retryAfter != "" {
+			a = a.with("Retry-After", retryAfter)
+		}
+		x.send(a)
+	}}
+}
+
+// StatusAfterCommit carries the operation out and then answers as if it had
+// failed.
+func StatusAfterCommit(code int, body BodyKind) FaultKind {
+	return FaultKind{name: "StatusAfterCommit", play: func(x *exchange) {
+		x.commit()
+		x.send(x.misreport(code, body))
+	}}
+}
+
+// Garbage carries the operation out and answers with its status, and a body that
+// is not what it should be.
+func Garbage(body BodyKind) FaultKind {
+	return FaultKind{name: "Garbage", play: func(x *exchange) { x.send(x.misreport(x.commit().status, body)) }}
+}
+
+// DuplicateMembers carries the operation out and answers with every top-level
+// member twice: first null, then right.
+func DuplicateMembers() FaultKind {
+	return FaultKind{name: "DuplicateMembers", play: func(x *exchange) {
+		a := x.commit()
+		a.raw = doubled(a.raw)
+		x.send(a)
+	}}
+}
+
+// instead is an answer to a request that was not carried out.
+func (x *exchange) instead(code int, body BodyKind) answer {
+	a := x.misreport(code, body)
+	if code == http.StatusServiceUnavailable && body == ServiceError && x.box.assume.UnavailableSpendsKey {
+		x.box.mu.Lock()
+		defer x.box.mu.Unlock()
+		x.box.replays.spend(x.call, a)
+	}
+	return a
+}
+
+// misreport is an answer that has nothing to do with what was done.
+func (x *exchange) misreport(code int, body BodyKind) answer {
+	switch body {
+	case HTML:
+		page := "<html><head><title>" + strconv.Itoa(code) + "</title></head><body><h1>The request could not be served</h1></body></html>\n"
+		return answer{status: code, raw: []byte(page)}.with("Content-Type", "text/html; charset=utf-8")
+	case BrokenJSON:
+		return answer{status: code, raw: []byte(`{"links":[],"rec`)}.with("Content-Type", "application/json;charset=UTF-8")
+	case Empty:
+		return answer{status: code}
+	default:
+		x.box.mu.Lock()
+		defer x.box.mu.Unlock()
+		return x.box.render(x.problem(code, "The service could not process the request."))
+	}
+}
+
+func (x *exchange) head(a answer) {
+	x.answered(a.status)
+	h := x.w.Header()
+	for name, values := range a.header {
+		h[name] = values
+	}
+	h.Set("Content-Length", strconv.Itoa(len(a.raw)))
+	x.w.WriteHeader(a.status)
+}
+
+// drip writes a second's worth of bytes, and waits a second.
+func (x *exchange) drip(a answer, perSecond int) {
+	x.head(a)
+	flush := http.NewResponseController(x.w).Flush
+	for rest := a.raw; len(rest) > 0; {
+		n := min(perSecond, len(rest))
+		if _, err := x.w.Write(rest[:n]); err != nil || flush() != nil {
+			return
+		}
+		if rest = rest[n:]; len(rest) > 0 && !x.box.wait(time.Second, x.r.Context().Done()) {
+			return
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package sandbox
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+)
+
+// Fault says which calls break, and how.
+type Fault struct {
+	// Operation is an operation's id, such as "POST /transactions"; empty for
+	// any. For dial faults the id is derived from method and path as usual.
+	Operation string
+	// Match narrows the calls down further. It must not call the sandbox. For
+	// dial faults the request has no body yet.
+	Match func(Request) bool
+	// Nth is the matching call at which the fault begins, counted from 1; 0 is
+	// the first.
+	Nth int
+	// Times bounds how often it fires. 0 is once when Nth is set and without end
+	// otherwise.
+	Times int
+	// Probability is the chance that a call that could meet the fault does; 0 is
+	// always.
+	Probability float64
+	// Kind is what happens.
+	Kind FaultKind
+}
+
+// FaultKind is what a fault does to a call. The functions that return one list
+// the kinds.
+type FaultKind struct {
+	name string
+	dial error           // set: the request is never sent
+	play func(*exchange) // otherwise: how the call goes
+}
+
+// String returns the kind's name, as counted by [Sandbox.FaultCounts].
+func (k FaultKind) String() string { return k.name }
+
+type armedFault struct {
+	Fault
+	seen, fired int
+}
+
+type faultList struct {
+	armed  []*armedFault
+	counts map[string]int
+}
+
+// Inject arms faults. Of several that could fire at a call, the one injected
+// first does. An operation that does not exist, or a Fault without a kind, is an
+// error, and then nothing is armed.
+func (b *Sandbox) Inject(faults ...Fault) error {
+	for _, f := range faults {
+		if f.Operation != "" && !b.routes.known(f.Operation) {
+			return fmt.Errorf("sandbox: no operation %q", f.Operation)
+		}
+		if f.Kind.dial == nil && f.Kind.play == nil {
+			return fmt.Errorf("sandbox: fault for %q has no kind", f.Operation)
+		}
+		if f.Probability < 0 || f.Probability > 1 {
+			return fmt.Errorf("sandbox: probability %v of %s", f.Probability, f.Kind)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range faults {
+		list := &b.serverFaults
+		if f.Kind.dial != nil {
+			list = &b.dialFaults
+		}
+		list.armed = append(list.armed, &armedFault{Fault: f})
+		if list.counts == nil {
+			list.counts = make(map[string]int)
+		}
+		list.counts[f.Kind.name] += 0 // listed although it has not fired
+	}
+	return nil
+}
+
+// ClearFaults disarms all faults. Calls that hang go on hanging; counts stay.
+func (b *Sandbox) ClearFaults() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.dialFaults.armed, b.serverFaults.armed = nil, nil
+}
+
+// FaultCounts tells how often each kind that was ever injected has fired.
+func (b *Sandbox) FaultCounts() map[string]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make(map[string]int)
+	maps.Copy(out, b.dialFaults.counts)
+	maps.Copy(out, b.serverFaults.counts)
+	return out
+}
+
+// next returns the fault that a call meets. The caller holds mu.
+func (l *faultList) next(dice *rand.Rand, e Request) *FaultKind {
+	var hit *armedFault
+	for _, f := range l.armed {
+		if f.Operation != "" && f.Operation != e.Operation || f.Match != nil && !f.Match(e.copy()) {
+			continue
+		}
+		f.seen++ // also when another fault wins
+		if hit == nil && f.due(dice) {
+			hit = f
+		}
+	}
+	if hit == nil {
+		return nil
+	}
+	hit.fired++
+	l.counts[hit.Kind.name]++
+	return &hit.Kind
+}
+
+func (f *armedFault) due(dice *rand.Rand) bool {
+	times := f.Times
+	if times == 0 && f.Nth > 0 {
+		times = 1
+	}
+	if f.seen < f.Nth || times > 0 && f.fired >= times {
+		return false
+	}
+	return f.Probability == 0 || dice.Float64() < f.Probability
+}
+
+// dialFault returns the error with which the sending of a request fails.
+func (b *Sandbox) dialFault(r *http.Request) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.dialFaults.armed) == 0 {
+		return nil
+	}
+	e := Request{
+		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header.Clone(),
+		IdempotencyKey: r.Header.Get("Idempotency-Key"), Time: b.clock.Now(),
+	}
+	e.Key, _ = b.keyOf(r.Header)
+	if e.Header.Get("Authorization") != "" {
+		e.Header.Set("Authorization", e.Key)
+	}
+	if op, _, _ := b.routes.find(r.Method, e.Path); op != nil {
+		e.Operation = op.id
+	}
+	if kind := b.dialFaults.next(b.dice, e); kind != nil {
+		return kind.dial
+	}
+	return nil
+}

@@ -1,0 +1,333 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestEveryFaultKind says for each kind what the caller sees and what the ledger
+// says.
+func TestEveryFaultKind(t *testing.T) {
+	type outcome struct {
+		response
+		err  error
+		took time.Duration
+	}
+	sees := func(status int) func(*testing.T, outcome) {
+		return func(t *testing.T, o outcome) {
+			require.NoError(t, o.err)
+			assert.Equal(t, status, o.status)
+		}
+	}
+	fails := func(target error) func(*testing.T, outcome) {
+		return func(t *testing.T, o outcome) { assert.ErrorIs(t, o.err, target) }
+	}
+	garbage := func(t *testing.T, o outcome) {
+		assert.Equal(t, 201, o.status)
+		if o.err == nil {
+			assert.Nil(t, o.body)
+		}
+	}
+	for _, test := range []struct {
+		kind     FaultKind
+		client   func(*testing.T, outcome)
+		charges  int
+		recorded int // status; -1 when nothing arrives
+	}{
+		{Refuse(), fails(syscall.ECONNREFUSED), 0, -1},
+		{UnknownHost(), func(t *testing.T, o outcome) {
+			_, is := errors.AsType[*net.DNSError](o.err)
+			assert.True(t, is)
+		}, 0, -1},
+		{UntrustedCertificate(), func(t *testing.T, o outcome) {
+			_, is := errors.AsType[*tls.CertificateVerificationError](o.err)
+			assert.True(t, is)
+			_, is = errors.AsType[x509.UnknownAuthorityError](o.err)
+			assert.True(t, is)
+		}, 0, -1},
+		{ProxyAuth(), func(t *testing.T, o outcome) { assert.ErrorContains(t, o.err, "Proxy Authentication Required") }, 0, -1},
+		{ResetBeforeCommit(), fails(syscall.ECONNRESET), 0, 0},
+		{ResetAfterCommit(), fails(syscall.ECONNRESET), 1, 0},
+		{HangBeforeCommit(), fails(context.DeadlineExceeded), 0, 0},
+		{HangAfterCommit(), fails(context.DeadlineExceeded), 1, 0},
+		{DelayBeforeCommit(10 * time.Second), func(t *testing.T, o outcome) {
+			sees(201)(t, o)
+			assert.Equal(t, 10*time.Second, o.took)
+		}, 1, 201},
+		{DelayAfterCommit(10 * time.Second), func(t *testing.T, o outcome) {
+			sees(201)(t, o)
+			assert.Equal(t, 10*time.Second, o.took)
+		}, 1, 201},
+		{DelayBeforeCommit(2 * time.Minute), fails(context.DeadlineExceeded), 1, 201},
+		{DelayAfterCommit(2 * time.Minute), fails(context.DeadlineExceeded), 1, 0},
+		{CommitLate(time.Minute), fails(syscall.ECONNRESET), 1, 0},
+		{SlowBody(400), func(t *testing.T, o outcome) {
+			sees(201)(t, o)
+			assert.Equal(t, time.Duration((len(o.raw)-1)/400)*time.Second, o.took)
+			assert.GreaterOrEqual(t, o.took, 5*time.Second)
+		}, 1, 201},
+		{SlowBody(1), fails(context.DeadlineExceeded), 1, 201},
+		{TruncatedBody(100), func(t *testing.T, o outcome) {
+			assert.Equal(t, 201, o.status)
+			assert.Len(t, o.raw, 100)
+			require.ErrorIs(t, o.err, io.ErrUnexpectedEOF)
+		}, 1, 201},
+		{Redirect(307, "http://quickstream.localhost/rest/v1/elsewhere"), func(t *testing.T, o outcome) {
+			sees(307)(t, o)
+			assert.Contains(t, o.header.Get("Location"), "elsewhere")
+		}, 0, 307},
+		{Status(503, ServiceError), func(t *testing.T, o outcome) {
+			sees(503)(t, o)
+			assert.Equal(t, "503", o.body["status"])
+		}, 0, 503},
+		{Status(502, HTML), func(t *testing.T, o outcome) {
+			sees(502)(t, o)
+			assert.Contains(t, string(o.raw), "<html>")
+		}, 0, 502},
+		{Status(504, Empty), func(t *testing.T, o outcome) {
+			sees(504)(t, o)
+			assert.Empty(t, o.raw)
+		}, 0, 504},
+		{Status(408, ServiceError), sees(408), 0, 408},
+		{RateLimited("7"), func(t *testing.T, o outcome) {
+			sees(429)(t, o)
+			assert.Equal(t, "7", o.header.Get("Retry-After"))
+		}, 0, 429},
+		{RateLimited(""), func(t *testing.T, o outcome) {
+			sees(429)(t, o)
+			assert.Empty(t, o.header.Get("Retry-After"))
+		}, 0, 429},
+		{StatusAfterCommit(500, ServiceError), sees(500), 1, 500},
+		{StatusAfterCommit(503, HTML), sees(503), 1, 503},
+		{Garbage(HTML), garbage, 1, 201},
+		{Garbage(BrokenJSON), func(t *testing.T, o outcome) {
+			garbage(t, o)
+			require.ErrorIs(t, o.err, io.ErrUnexpectedEOF)
+		}, 1, 201},
+		{Garbage(Empty), garbage, 1, 201},
+		{DuplicateMembers(), func(t *testing.T, o outcome) {
+			sees(201)(t, o)
+			assert.Equal(t, "Approved", o.body["status"])
+			assert.Contains(t, string(o.raw), `"status":null`)
+		}, 1, 201},
+	} {
+		t.Run(test.kind.String(), func(t *testing.T) {
+			bubble(t, func(c *caller) {
+				c.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+				require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: test.kind}))
+				c.must(200, c.get("/")) // the connection is a used one
+				ctx, cancel := context.WithTimeout(c.t.Context(), 90*time.Second)
+				defer cancel()
+				start := time.Now()
+				var got outcome
+				got.response, got.err = c.try(c.request("POST", "/transactions", c.keys.Secret, cardPayment("O"), "Idempotency-Key", "k").WithContext(ctx))
+				got.took = time.Since(start)
+				test.client(t, got)
+				c.sleep(10 * time.Minute)
+				assert.Len(t, c.box.Ledger().Charged("O"), test.charges)
+				assert.Equal(t, map[string]int{test.kind.String(): 1}, c.box.FaultCounts())
+
+				list := c.box.Requests()[1:]
+				if test.recorded < 0 {
+					assert.Empty(t, list)
+					return
+				}
+				require.Len(t, list, 1)
+				assert.Equal(t, test.kind.String(), list[0].Fault)
+				assert.Equal(t, test.recorded, list[0].Status)
+				assert.Equal(t, test.charges == 1, list[0].Committed)
+			})
+		})
+	}
+}
+
+func TestResendAfterALostAnswerIsReplayed(t *testing.T) {
+	for _, lost := range []FaultKind{ResetAfterCommit(), HangAfterCommit(), StatusAfterCommit(502, HTML), TruncatedBody(10), Garbage(HTML)} {
+		bubble(t, func(c *caller) {
+			require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: lost}))
+			ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+			defer cancel()
+			_, _ = c.try(c.request("POST", "/transactions", c.keys.Secret, cardPayment("O"), "Idempotency-Key", "k").WithContext(ctx))
+			receipt := c.must(201, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k"))["receiptNumber"]
+			entries := c.box.Ledger().Charged("O")
+			require.Len(t, entries, 1, lost.String())
+			assert.Equal(t, entries[0].Receipt, receipt)
+			assert.True(t, c.box.Requests()[1].Replayed)
+		})
+	}
+}
+
+// TestNetHTTPResends shows the trap that clients must avoid: under the canonical
+// name of the header net/http sends a POST again by itself, and the caller
+// never learns that the first answer was lost.
+func TestNetHTTPResends(t *testing.T) {
+	bubble(t, func(c *caller) {
+		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: ResetAfterCommit()}))
+		c.must(200, c.get("/")) // only connections that were used are tried again
+		r := c.request("POST", "/transactions", c.keys.Secret, cardPayment("O"))
+		r.Header.Set("Idempotency-Key", "k")
+		out, err := c.try(r)
+		require.NoError(t, err)
+		c.must(201, out)
+		assert.Len(t, c.box.Requests(), 3)
+		assert.Len(t, c.box.Ledger().Charged("O"), 2)
+	}, assuming(func(a *Assumptions) { a.ReplayHonoured = false }))
+}
+
+func TestCommitLate(t *testing.T) {
+	bubble(t, func(c *caller) {
+		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: CommitLate(time.Minute)}))
+		token := c.token(cardToken(goodCard))
+		body := changed(payment("O"), "singleUseTokenId", token)
+		_, err := c.try(c.request("POST", "/transactions", c.keys.Secret, body, "Idempotency-Key", "k"))
+		require.ErrorIs(t, err, syscall.ECONNRESET)
+		c.must(409, c.post("/transactions", body, "Idempotency-Key", "k"))
+		c.sleep(59 * time.Second)
+		c.must(404, c.get("/transactions/for-reference-number?referenceNumber=O"))
+		assert.Empty(t, c.box.Ledger())
+		c.sleep(5 * time.Second)
+		found := c.must(200, c.get("/transactions/for-reference-number?referenceNumber=O"))["data"].([]any)
+		again := c.must(201, c.post("/transactions", body, "Idempotency-Key", "k"))
+		assert.Equal(t, found[0].(object)["receiptNumber"], again["receiptNumber"])
+		assert.Equal(t, c.box.Now().Add(-4*time.Second), c.box.Ledger()[0].Time)
+	})
+	bubble(t, func(c *caller) { // it can also come to nothing
+		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: CommitLate(11 * time.Minute)}))
+		_, err := c.try(c.request("POST", "/transactions", c.keys.Secret, changed(payment("O"), "singleUseTokenId", c.token(cardToken(goodCard)))))
+		require.Error(t, err)
+		c.sleep(time.Hour)
+		assert.Empty(t, c.box.Ledger())
+		assert.False(t, c.box.Requests()[1].Committed)
+	})
+	bubble(t, func(c *caller) { // of a request that was carried out before, nothing is left to do
+		c.must(201, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k"))
+		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: CommitLate(time.Minute)}))
+		_, err := c.try(c.request("POST", "/transactions", c.keys.Secret, cardPayment("O"), "Idempotency-Key", "k"))
+		require.Error(t, err)
+		c.sleep(time.Hour)
+		assert.Len(t, c.box.Ledger(), 1)
+	})
+}
+
+func TestUnavailableSpendsTheKey(t *testing.T) {
+	inject := func(c *caller) {
+		require.NoError(c.t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: Status(503, ServiceError)}))
+		c.must(503, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k"))
+	}
+	bubble(t, func(c *caller) {
+		inject(c)
+		c.must(503, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k"))
+		c.must(201, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k2"))
+	})
+	bubble(t, func(c *caller) {
+		inject(c)
+		c.must(201, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k"))
+	}, assuming(func(a *Assumptions) { a.UnavailableSpendsKey = false }))
+}
+
+func TestDialFaultsAreNeverSent(t *testing.T) {
+	bubble(t, func(c *caller) {
+		require.NoError(t, c.box.Inject(
+			Fault{Operation: "POST /transactions", Nth: 2, Kind: Refuse()},
+			Fault{Match: func(r Request) bool {
+				return r.Key == KeyPublishable && r.Header.Get("Authorization") == KeyPublishable
+			}, Times: 1, Kind: UnknownHost()},
+		))
+		c.pay("1")
+		wrote := false
+		r := c.request("POST", "/transactions", c.keys.Secret, cardPayment("2"), "Idempotency-Key", "k")
+		r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+			GotConn:      func(httptrace.GotConnInfo) { wrote = true },
+			WroteHeaders: func() { wrote = true },
+		}))
+		_, err := c.try(r)
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		assert.False(t, wrote)
+		_, err = c.try(c.request("POST", "/single-use-tokens", c.keys.Publishable, cardToken(goodCard)))
+		require.Error(t, err)
+		c.pay("3")
+		c.token(cardToken(goodCard))
+		assert.Len(t, c.box.Requests(), 3)
+		assert.Equal(t, map[string]int{"Refuse": 1, "UnknownHost": 1}, c.box.FaultCounts())
+	})
+}
+
+func TestWhichCallsMeetAFault(t *testing.T) {
+	statuses := func(c *caller, n int) (out []int) {
+		for range n {
+			out = append(out, c.get("/").status)
+		}
+		return out
+	}
+	for name, test := range map[string]struct {
+		faults []Fault
+		want   []int
+	}{
+		"every call":      {[]Fault{{Kind: Status(500, Empty)}}, []int{500, 500, 500, 500}},
+		"twice":           {[]Fault{{Times: 2, Kind: Status(500, Empty)}}, []int{500, 500, 200, 200}},
+		"the third":       {[]Fault{{Nth: 3, Kind: Status(500, Empty)}}, []int{200, 200, 500, 200}},
+		"from the second": {[]Fault{{Nth: 2, Times: 2, Kind: Status(500, Empty)}}, []int{200, 500, 500, 200}},
+		"first one wins":  {[]Fault{{Nth: 2, Kind: Status(500, Empty)}, {Nth: 2, Kind: Status(502, Empty)}, {Nth: 3, Kind: Status(504, Empty)}}, []int{200, 500, 502, 504}},
+		"other operation": {[]Fault{{Operation: "GET /customers", Kind: Status(500, Empty)}}, []int{200, 200, 200, 200}},
+		"match":           {[]Fault{{Match: func(r Request) bool { return r.Path == "/rest/v1/" }, Nth: 4, Kind: Status(500, Empty)}}, []int{200, 200, 200, 500}},
+	} {
+		bubble(t, func(c *caller) {
+			require.NoError(t, c.box.Inject(test.faults...))
+			assert.Equal(t, test.want, statuses(c, 4), name)
+		})
+	}
+	dice := func(seed uint64) (out []int) {
+		bubble(t, func(c *caller) {
+			require.NoError(t, c.box.Inject(Fault{Probability: 0.5, Kind: Status(500, Empty)}))
+			out = statuses(c, 64)
+		}, WithSeed(seed))
+		return out
+	}
+	first := dice(1)
+	assert.Equal(t, first, dice(1))
+	assert.NotEqual(t, first, dice(2))
+	assert.Contains(t, first, 200)
+	assert.Contains(t, first, 500)
+
+	bubble(t, func(c *caller) {
+		require.NoError(t, c.box.Inject(Fault{Kind: Status(500, Empty)}))
+		statuses(c, 1)
+		c.box.ClearFaults()
+		assert.Equal(t, []int{200}, statuses(c, 1))
+		assert.Equal(t, map[string]int{"Status": 1}, c.box.FaultCounts())
+	})
+}
+
+func TestInjectRefusesNonsense(t *testing.T) {
+	box := New()
+	defer box.Close()
+	require.ErrorContains(t, box.Inject(Fault{Operation: "POST /transaction", Kind: Refuse()}), "POST /transaction")
+	require.ErrorContains(t, box.Inject(Fault{Operation: "GET /"}), "no kind")
+	require.ErrorContains(t, box.Inject(Fault{Kind: Refuse(), Probability: 2}), "probability")
+	assert.Empty(t, box.FaultCounts())
+}
+
+// TestAStalledReaderStopsNobodyElse reads one answer never and others meanwhile.
+func TestAStalledReaderStopsNobodyElse(t *testing.T) {
+	bubble(t, func(c *caller) {
+		resp, err := c.client.Do(c.request("POST", "/transactions", c.keys.Secret, cardPayment("O")))
+		require.NoError(t, err)
+		synctest.Wait()
+		c.pay("O2")
+		require.NoError(t, resp.Body.Close())
+		assert.Len(t, c.box.Ledger(), 2)
+	})
+}

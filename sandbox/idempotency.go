@@ -1,0 +1,111 @@
+package sandbox
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// replayStore remembers the answers of POSTs by their Idempotency-Key.
+type replayStore struct {
+	entries map[replayID]*replayEntry
+	expiry  []*replayEntry // in the order in which they end
+}
+
+// replayID includes the path: a key belongs to one operation on one object.
+type replayID struct{ operation, path, key string }
+
+type replayEntry struct {
+	id      replayID
+	body    []byte
+	done    bool
+	answer  answer
+	expires time.Time
+}
+
+type keyVerdict int
+
+const (
+	keyIsFree keyVerdict = iota
+	keyReplays
+	keyRefused
+)
+
+func newReplayStore() replayStore { return replayStore{entries: make(map[replayID]*replayEntry)} }
+
+func (c *call) replayID() (replayID, bool) {
+	if c.method != http.MethodPost || c.idempotencyKey == "" || !c.box.assume.ReplayHonoured {
+		return replayID{}, false
+	}
+	return replayID{c.op.id, c.url.EscapedPath(), c.idempotencyKey}, true
+}
+
+// claim reserves the key of a call, or says what became of its first use.
+func (s *replayStore) claim(c *call) (answer, keyVerdict) {
+	id, keyed := c.replayID()
+	if !keyed {
+		return answer{}, keyIsFree
+	}
+	if most := c.box.assume.KeyMaximumLength; len(id.key) > most {
+		return c.problem(http.StatusUnprocessableEntity, fmt.Sprintf("The Idempotency-Key is longer than %d characters.", most)), keyRefused
+	}
+	now := c.box.clock.Now()
+	for len(s.expiry) > 0 && !now.Before(s.expiry[0].expires) {
+		s.drop(s.expiry[0])
+		s.expiry = slices.Delete(s.expiry, 0, 1)
+	}
+	first, used := s.entries[id]
+	switch {
+	case !used:
+		s.entries[id] = &replayEntry{id: id, body: c.body}
+		return answer{}, keyIsFree
+	case !first.done:
+		return c.problem(c.box.assume.KeyInFlightStatus, "A request with this Idempotency-Key is being processed."), keyRefused
+	case !bytes.Equal(first.body, c.body):
+		return c.problem(c.box.assume.KeyMismatchStatus, "This Idempotency-Key was used with another body."), keyRefused
+	}
+	a := first.answer
+	if name := c.box.assume.ReplayHeader; name != "" {
+		a = a.with(name, "true")
+	}
+	return a, keyReplays
+}
+
+// store ends the reservation of a call: its answer is kept, or the key is free
+// again.
+func (s *replayStore) store(c *call, a answer) {
+	id, keyed := c.replayID()
+	if !keyed {
+		return
+	}
+	if !slices.Contains(c.box.assume.ReplayedStatuses, a.status) {
+		delete(s.entries, id)
+		return
+	}
+	s.keep(c, id, a)
+}
+
+func (s *replayStore) keep(c *call, id replayID, a answer) {
+	e := &replayEntry{id: id, body: c.body, done: true, answer: a, expires: c.box.clock.Now().Add(c.box.assume.KeyLifetime)}
+	s.entries[id] = e
+	s.expiry = append(s.expiry, e)
+}
+
+// spend makes the key of a call that was answered without being carried out
+// repeat that answer.
+func (s *replayStore) spend(c *call, a answer) {
+	if id, keyed := c.replayID(); keyed {
+		if _, used := s.entries[id]; !used {
+			s.keep(c, id, a)
+		}
+	}
+}
+
+// drop forgets an entry unless the key is in use by a later one.
+func (s *replayStore) drop(e *replayEntry) {
+	if s.entries[e.id] == e {
+		delete(s.entries, e.id)
+	}
+}

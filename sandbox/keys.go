@@ -1,0 +1,167 @@
+package sandbox
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// Keys are the API keys of a sandbox. They open nothing else.
+type Keys struct {
+	Secret      string
+	Publishable string
+}
+
+// The kinds of key a call can be made with, as [Request] reports them.
+const (
+	KeySecret      = "secret"
+	KeyPublishable = "publishable"
+	KeyUnknown     = "unknown" // a key that this sandbox never issued
+	KeyNone        = "none"    // no key, or not in the form of HTTP Basic with an empty password
+)
+
+// keyNeed says which kinds of key an operation takes.
+type keyNeed int
+
+const (
+	needsSecret keyNeed = iota
+	needsPublishable
+	needsEither
+)
+
+func (n keyNeed) met(kind string) bool {
+	switch n {
+	case needsPublishable:
+		return kind == KeyPublishable
+	case needsEither:
+		return kind == KeySecret || kind == KeyPublishable
+	default:
+		return kind == KeySecret
+	}
+}
+
+type issuedKey struct {
+	kind    string
+	expires time.Time // zero: not before it is renewed
+}
+
+func (k *issuedKey) endBy(t time.Time) {
+	if k.expires.IsZero() || k.expires.After(t) {
+		k.expires = t
+	}
+}
+
+type keyring struct {
+	issued  map[string]*issuedKey
+	current Keys
+}
+
+func newKeyring(ids *rand.Rand) keyring {
+	k := keyring{issued: make(map[string]*issuedKey)}
+	k.issue(ids, KeySecret)
+	k.issue(ids, KeyPublishable)
+	return k
+}
+
+func (k *keyring) issue(ids *rand.Rand, kind string) string {
+	if kind == KeySecret {
+		k.current.Secret = "SANDBOX_SEC_" + randomText(ids, 26)
+		k.issued[k.current.Secret] = &issuedKey{kind: kind}
+		return k.current.Secret
+	}
+	k.current.Publishable = "SANDBOX_PUB_" + randomText(ids, 26)
+	k.issued[k.current.Publishable] = &issuedKey{kind: kind}
+	return k.current.Publishable
+}
+
+// Keys returns the keys issued last.
+func (b *Sandbox) Keys() Keys {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.keys.current
+}
+
+// ExpireKeys makes every key issued so far invalid at once: calls get 401 until
+// they use a renewed one.
+func (b *Sandbox) ExpireKeys() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	for _, k := range b.keys.issued {
+		k.endBy(now)
+	}
+}
+
+// RenewSecretKey issues a new Secret key. Earlier ones go on working for the
+// overlap, unless they end before.
+func (b *Sandbox) RenewSecretKey(overlap time.Duration) string { return b.renew(KeySecret, overlap) }
+
+// RenewPublishableKey issues a new Publishable key, as [Sandbox.RenewSecretKey]
+// does a Secret one.
+func (b *Sandbox) RenewPublishableKey(overlap time.Duration) string {
+	return b.renew(KeyPublishable, overlap)
+}
+
+func (b *Sandbox) renew(kind string, overlap time.Duration) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	end := b.clock.Now().Add(overlap)
+	for _, k := range b.keys.issued {
+		if k.kind == kind {
+			k.endBy(end)
+		}
+	}
+	return b.keys.issue(b.ids, kind)
+}
+
+// keyOf tells what key a request carries and whether it has expired. The caller
+// holds mu.
+func (b *Sandbox) keyOf(h http.Header) (kind string, expired bool) {
+	user, password, ok := (&http.Request{Header: h}).BasicAuth()
+	if !ok || user == "" || password != "" {
+		return KeyNone, false
+	}
+	k, known := b.keys.issued[user]
+	if !known {
+		return KeyUnknown, false
+	}
+	return k.kind, !k.expires.IsZero() && !b.clock.Now().Before(k.expires)
+}
+
+// authenticate returns the 401 of a call that may not be made. The caller holds
+// mu.
+func (b *Sandbox) authenticate(c *call) (answer, bool) {
+	kind, expired := b.keyOf(c.header)
+	switch {
+	case kind == KeyNone:
+		return c.unauthorised("No API key was given: send it as the user name of HTTP Basic with an empty password."), false
+	case kind == KeyUnknown:
+		return c.unauthorised("The API key is not known."), false
+	case expired:
+		return c.unauthorised("The API key has expired."), false
+	case !c.op.key.met(kind):
+		return c.unauthorised("The " + kind + " API key may not be used for " + c.op.id + "."), false
+	}
+	return answer{}, true
+}
+
+const textAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+func randomText(ids *rand.Rand, n int) string {
+	buf := make([]byte, n)
+	for i := range buf {
+		buf[i] = textAlphabet[ids.IntN(len(textAlphabet))]
+	}
+	return string(buf)
+}
+
+func randomDigits(ids *rand.Rand, n int) string {
+	buf := make([]byte, n)
+	for i := range buf {
+		buf[i] = "0123456789"[ids.IntN(10)]
+	}
+	if n > 0 && buf[0] == '0' {
+		buf[0] = '1' // readers that take it for a number must not lose a digit
+	}
+	return string(buf)
+}

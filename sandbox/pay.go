@@ -1,0 +1,118 @@
+package sandbox
+
+import (
+	"net/http"
+	"slices"
+)
+
+const (
+	typePayment = "PAYMENT"
+
+	eciInternet = "INTERNET"
+)
+
+// createTransaction dispatches on the member that selects the operation.
+func (b *Sandbox) createTransaction(c *call) answer {
+	f, refusal, ok := c.readBody()
+	if !ok {
+		return refusal
+	}
+	switch kind := f.need("transactionType"); kind {
+	case typePayment:
+		return b.pay(c, f)
+	default:
+		if kind != "" {
+			f.refuse("transactionType", kind, "is not a type of transaction")
+		}
+		return c.invalid() // which other members belong cannot be known
+	}
+}
+
+// newTransaction reads what all types have in common.
+func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
+	return &transaction{
+		kind:              kind,
+		created:           f.c.now,
+		idempotencyKey:    f.c.idempotencyKey,
+		currency:          f.need("currency", oneOf("AUD", "NZD")),
+		customerReference: f.text("customerReferenceNumber", atMost(100), ascii),
+		paymentReference:  f.text("paymentReferenceNumber", atMost(100), ascii),
+		comment:           f.text("comment"),
+		metadata:          f.texts("metadata"),
+	}
+}
+
+func (b *Sandbox) pay(c *call, f *fields) answer {
+	tx := b.newTransaction(f, typePayment)
+	tx.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))
+	tx.principal = f.needAmount("principalAmount")
+	tx.debtRepayment, _ = f.flag("debtRepayment")
+	eci := f.text("eci", oneOf(eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT", "5", "6", "7"))
+	src := b.readSource(f, eci, allSources...)
+	b.checkPayer(f, tx, src, eci)
+	f.mpgsData()
+	if !c.valid() {
+		return c.invalid()
+	}
+
+	tx.source, tx.account = src.instrument, src.account
+	if cd := src.card; cd != nil {
+		tx.surcharge = tx.principal.share(tx.shop.rate(cd.scheme, cd.cardType))
+	}
+	outcome := b.decide(tx.source, c.now)
+	b.commit(tx, outcome)
+	if src.token != nil {
+		src.token.used = outcome.result == resultApproved || b.assume.DeclineConsumesToken
+	}
+	return reply(http.StatusCreated, b.transactionBody(c, tx))
+}
+
+// checkPayer applies the rules that depend on how the payer takes part. The
+// service knows what is behind a token, so that card rules hold for those too.
+func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string) {
+	isCard := src != nil && src.card != nil
+	if isCard && eci == "" {
+		f.refuse("eci", "", "is required for card payments")
+	}
+	b.storedCredential(f, isCard, eci)
+
+	tx.ip = f.text("ipAddress", publicIP)
+	if byToken := f.has(sourceToken); tx.ip == "" && !f.has("ipAddress") && (byToken || eci == eciInternet) {
+		f.refuse("ipAddress", "", "is required for single-use tokens and for eci INTERNET")
+	}
+
+	if done, _ := f.flag("threeDS2"); done && (src == nil || src.token == nil || !src.token.authenticated) {
+		f.refuse("threeDS2", "true", "needs a single-use token that was authenticated by 3D Secure")
+	}
+
+	switch {
+	case src == nil:
+	case src.bank != nil && tx.currency == "NZD":
+		f.refuse("currency", tx.currency, "must be AUD for an Australian bank account")
+	case src.nz != nil && tx.currency == "AUD":
+		f.refuse("currency", tx.currency, "must be NZD for a New Zealand bank account")
+	}
+}
+
+// storedCredential checks storedCredentialData.
+func (b *Sandbox) storedCredential(f *fields, required bool, eci string) {
+	inner := f.object("storedCredentialData")
+	if inner == nil {
+		if required && !f.has("storedCredentialData") {
+			f.refuse("storedCredentialData", "", "is required for card payments")
+		}
+		return
+	}
+	mode := inner.need("entryMode", oneOf("MANUAL", "STORED_CREDENTIAL"))
+	usage := inner.text("usage", oneOf(b.assume.StoredCredentialUsages...))
+	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && slices.Contains(b.assume.UsageRequired, eci) {
+		inner.refuse("usage", "", "is required for this eci with entryMode STORED_CREDENTIAL")
+	}
+}
+
+// mpgsData accepts an object of members that no public source names.
+func (f *fields) mpgsData() {
+	if inner := f.object("mpgsData"); inner != nil {
+		inner.ignore(inner.order...)
+	}
+}

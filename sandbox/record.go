@@ -1,0 +1,189 @@
+package sandbox
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Request is what the sandbox keeps of a request that reached it.
+type Request struct {
+	// Operation is the operation's id, such as "POST /transactions"; empty when
+	// there is none for the path and method.
+	Operation string
+	Method    string
+	// Path is the escaped path as sent.
+	Path  string
+	Query url.Values
+	// Header has the kind of key in place of the Authorization header's value.
+	Header http.Header
+	// Body is as sent, except that card numbers other than public test numbers,
+	// and the CVN beside them, are blanked out.
+	Body []byte
+	// Key is the kind of API key: one of KeySecret, KeyPublishable, KeyUnknown
+	// and KeyNone.
+	Key            string
+	IdempotencyKey string
+	// Status is that of the answer; 0 when none was given.
+	Status int
+	// Fault is the name of the fault that the request met, if any.
+	Fault string
+	// Replayed says that a stored answer was given again.
+	Replayed bool
+	// Committed says that the operation was carried out for this request, with
+	// success, whatever the caller was told.
+	Committed bool
+	Time      time.Time
+}
+
+// maxRecorded bounds the memory of a sandbox that runs as a server.
+const maxRecorded = 10_000
+
+type recorder struct{ list []*Request }
+
+func (rec *recorder) add(c *call, kind string) *Request {
+	e := &Request{
+		Method: c.method, Path: c.url.EscapedPath(), Query: cloneQuery(c.query),
+		Header: c.header.Clone(), Body: maskCards(c.body), Key: kind,
+		IdempotencyKey: c.idempotencyKey, Time: c.now,
+	}
+	if e.Header.Get("Authorization") != "" {
+		e.Header.Set("Authorization", kind)
+	}
+	if c.op != nil {
+		e.Operation = c.op.id
+	}
+	if len(rec.list) >= maxRecorded {
+		rec.list = slices.Delete(rec.list, 0, maxRecorded/10)
+	}
+	rec.list = append(rec.list, e)
+	return e
+}
+
+// Requests returns what has arrived so far, oldest first; of very many, the last
+// ten thousand or so. Calls refused by a dial fault never arrived.
+func (b *Sandbox) Requests() []Request {
+	return b.recorded(func(*Request) bool { return true })
+}
+
+// Unmatched returns the requests for which there is no operation.
+func (b *Sandbox) Unmatched() []Request {
+	return b.recorded(func(e *Request) bool { return e.Operation == "" })
+}
+
+// ResetRequests forgets the requests recorded so far.
+func (b *Sandbox) ResetRequests() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.requests.list = nil
+}
+
+func (b *Sandbox) recorded(want func(*Request) bool) []Request {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([]Request, 0, len(b.requests.list))
+	for _, e := range b.requests.list {
+		if want(e) {
+			out = append(out, e.copy())
+		}
+	}
+	return out
+}
+
+func (e *Request) copy() Request {
+	out := *e
+	out.Header = e.Header.Clone()
+	out.Body = slices.Clone(e.Body)
+	out.Query = cloneQuery(e.Query)
+	return out
+}
+
+func cloneQuery(q url.Values) url.Values {
+	out := make(url.Values, len(q))
+	for name, values := range q {
+		out[name] = slices.Clone(values)
+	}
+	return out
+}
+
+var (
+	cardMember = regexp.MustCompile(`("cardNumber"\s*:\s*"?)([^",}]*)`)
+	cvnMember  = regexp.MustCompile(`("cvn"\s*:\s*"?)([^",}]*)`)
+	longDigits = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,18}`)
+)
+
+// maskCards returns a copy of a body in which only public test cards are left
+// readable. It works on text, because a body need not be well-formed to hold a
+// card number.
+func maskCards(body []byte) []byte {
+	out := slices.Clone(body)
+	foreign := false
+	blank := func(from, to int) {
+		for i := from; i < to; i++ {
+			if out[i] >= '0' && out[i] <= '9' {
+				out[i] = 'x'
+			}
+		}
+	}
+	for _, at := range cardMember.FindAllSubmatchIndex(body, -1) {
+		if _, known := testCards[string(body[at[4]:at[5]])]; !known {
+			foreign = true
+			blank(at[4], at[5])
+		}
+	}
+	for _, at := range longDigits.FindAllIndex(out, -1) {
+		if realCardNumber(string(out[at[0]:at[1]])) {
+			foreign = true
+			blank(at[0], at[1])
+		}
+	}
+	if foreign {
+		for _, at := range cvnMember.FindAllSubmatchIndex(body, -1) {
+			blank(at[4], at[5])
+		}
+	}
+	return out
+}
+
+// holdsCardNumber reports whether a text contains something that may be a card
+// number, test numbers included: those are not echoed either.
+func holdsCardNumber(s string) bool {
+	for _, digits := range longDigits.FindAllString(s, -1) {
+		if luhn(onlyDigits(digits)) {
+			return true
+		}
+	}
+	return false
+}
+
+func realCardNumber(s string) bool {
+	number := onlyDigits(s)
+	_, test := testCards[number]
+	return !test && luhn(number)
+}
+
+func onlyDigits(s string) string {
+	out := make([]byte, 0, len(s))
+	for i := range len(s) {
+		if s[i] >= '0' && s[i] <= '9' {
+			out = append(out, s[i])
+		}
+	}
+	return string(out)
+}
+
+func luhn(number string) bool {
+	sum := 0
+	for i := range len(number) {
+		d := int(number[len(number)-1-i] - '0')
+		if i%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}

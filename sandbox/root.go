@@ -1,0 +1,30 @@
+package sandbox
+
+import "net/http"
+
+func (b *Sandbox) rootOperations() []operation {
+	return []operation{{id: "GET /", key: needsEither, handle: b.getRoot}}
+}
+
+// rootBody has the members that public client code reads; unconfirmed.
+type rootBody struct {
+	Links         []link `json:"links"`
+	CommunityCode string `json:"communityCode"`
+	CommunityName string `json:"communityName"`
+	KeyName       string `json:"keyName"`
+}
+
+func (b *Sandbox) getRoot(c *call) answer {
+	kind, _ := b.keyOf(c.header)
+	return reply(http.StatusOK, rootBody{
+		Links: c.links(
+			get("self", c.href()),
+			get("customers", c.href("customers")),
+			get("transactions", c.href("transactions")),
+			link{Rel: "single-use-tokens", Href: c.href("single-use-tokens"), RequestMethod: http.MethodPost},
+		),
+		CommunityCode: "SANDBOX",
+		CommunityName: "Sandbox Community",
+		KeyName:       "Sandbox " + kind + " key",
+	})
+}

@@ -1,0 +1,101 @@
+package sandbox
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// operation is one row of the table of what the service offers. Its id is the
+// method and the path template, as the contract writes them.
+type operation struct {
+	id     string
+	key    keyNeed
+	handle func(*call) answer // runs with mu held
+
+	method   string
+	segments []string
+}
+
+// operations is the whole table. Each resource brings its own rows.
+func (b *Sandbox) operations() []operation {
+	return slices.Concat(
+		b.rootOperations(),
+		b.customerOperations(),
+		b.tokenOperations(),
+		b.transactionOperations(),
+	)
+}
+
+type routes []*operation
+
+func newRoutes(table []operation) routes {
+	rs := make(routes, 0, len(table))
+	for i := range table {
+		op := &table[i]
+		method, path, _ := strings.Cut(op.id, " ")
+		op.method, op.segments = method, splitPath(path)
+		rs = append(rs, op)
+	}
+	return rs
+}
+
+func splitPath(path string) []string {
+	if path = strings.TrimPrefix(path, "/"); path == "" {
+		return nil
+	}
+	return strings.Split(path, "/")
+}
+
+func (rs routes) known(id string) bool {
+	return slices.ContainsFunc(rs, func(op *operation) bool { return op.id == id })
+}
+
+// find returns the operation for a method and an escaped path. When there is
+// none, allowed lists the methods that the path has. A literal segment wins over
+// a parameter.
+func (rs routes) find(method, escapedPath string) (op *operation, params map[string]string, allowed []string) {
+	rest, ok := strings.CutPrefix(escapedPath, basePath)
+	if !ok || (rest != "" && rest[0] != '/') {
+		return nil, nil, nil
+	}
+	given := splitPath(rest)
+	for _, candidate := range rs {
+		got, ok := candidate.match(given)
+		if !ok {
+			continue
+		}
+		if candidate.method != method {
+			allowed = append(allowed, candidate.method)
+			continue
+		}
+		if op == nil || len(got) < len(params) {
+			op, params = candidate, got
+		}
+	}
+	return op, params, allowed
+}
+
+// match compares segment by segment. A parameter is unescaped only here, after
+// the path was split, so that an escaped slash stays part of an identifier.
+func (op *operation) match(given []string) (map[string]string, bool) {
+	if len(given) != len(op.segments) {
+		return nil, false
+	}
+	params := make(map[string]string)
+	for i, want := range op.segments {
+		name, isParam := strings.CutPrefix(want, "{")
+		if !isParam {
+			if given[i] != want {
+				return nil, false
+			}
+			continue
+		}
+		value, err := url.PathUnescape(given[i])
+		if err != nil || value == "" {
+			return nil, false
+		}
+		params[strings.TrimSuffix(name, "}")] = value
+	}
+	return params, true
+}

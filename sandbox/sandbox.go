@@ -1,0 +1,186 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	memoryHost = "quickstream.localhost"
+	basePath   = "/rest/v1"
+
+	maxRequestBody = 64 << 20
+)
+
+// Sandbox is one simulated facility of the service. Every method may be called
+// from several goroutines.
+type Sandbox struct {
+	assume    Assumptions
+	clock     timekeeper
+	routes    routes
+	listener  *memoryListener
+	server    *http.Server
+	transport *clientTransport
+	anywhere  bool
+
+	closing  chan struct{}
+	serving  sync.WaitGroup // accept loops
+	handling sync.WaitGroup // requests
+
+	// mu guards all that follows. It is never held while a response is
+	// written: a caller that stops reading must not stop the facility.
+	mu           sync.Mutex
+	closed       bool
+	timers       map[*timer]struct{}
+	ids          *rand.Rand
+	dice         *rand.Rand
+	keys         keyring
+	requests     recorder
+	dialFaults   faultList
+	serverFaults faultList
+	replays      replayStore
+	businesses   []*business
+	customers    customerStore
+	tokens       tokenStore
+	accounts     accountStore
+	transactions transactionStore
+	script       []Outcome
+}
+
+// New starts a sandbox. Close it when done.
+func New(opts ...Option) *Sandbox {
+	cfg := settings{assume: DefaultAssumptions(), clock: packageTime{}}
+	for _, opt := range opts {
+		opt(&cfg)
+	}
+	b := &Sandbox{
+		assume:       cfg.assume,
+		clock:        cfg.clock,
+		anywhere:     cfg.anywhere,
+		listener:     newMemoryListener(),
+		closing:      make(chan struct{}),
+		timers:       make(map[*timer]struct{}),
+		ids:          cfg.source("ids"),
+		dice:         cfg.source("dice"),
+		businesses:   cfg.directory(),
+		customers:    newCustomerStore(),
+		tokens:       newTokenStore(),
+		accounts:     newAccountStore(),
+		transactions: newTransactionStore(),
+		replays:      newReplayStore(),
+	}
+	b.keys = newKeyring(b.ids)
+	b.routes = newRoutes(b.operations())
+	b.transport = newClientTransport(b)
+	b.server = &http.Server{
+		Handler:           http.HandlerFunc(b.serve),
+		ReadHeaderTimeout: time.Minute,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
+	b.serveOn(b.listener)
+	return b
+}
+
+// Close stops the sandbox: open connections are closed, calls that hang are let
+// go, timers are stopped. When it returns nothing of the sandbox runs on. A
+// second Close does nothing.
+func (b *Sandbox) Close() {
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		return
+	}
+	b.closed = true
+	close(b.closing)
+	for t := range b.timers {
+		t.stop()
+	}
+	clear(b.timers)
+	b.mu.Unlock()
+
+	b.transport.CloseIdleConnections()
+	// The only errors of Close are those of listeners that are going away.
+	_ = b.server.Close()
+	b.handling.Wait()
+	b.serving.Wait()
+}
+
+// URL is the base address of the in-memory service, to be used with
+// [Sandbox.HTTPClient].
+func (b *Sandbox) URL() string { return "http://" + memoryHost + basePath }
+
+// Now is the sandbox's time.
+func (b *Sandbox) Now() time.Time { return b.clock.Now() }
+
+// Assumptions returns the assumptions in force.
+func (b *Sandbox) Assumptions() Assumptions { return b.assume }
+
+// Listen serves the sandbox on a real TCP port as well, for other processes and
+// other languages, and returns the base address. Port 0 takes a free port.
+// Addresses other than loopback are refused unless [WithAnyAddress] was given.
+func (b *Sandbox) Listen(addr string) (string, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", fmt.Errorf("sandbox: listen address: %w", err)
+	}
+	if ip := net.ParseIP(host); !b.anywhere && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return "", fmt.Errorf("sandbox: %q is not a loopback address", addr)
+	}
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
+	if err != nil {
+		return "", fmt.Errorf("sandbox: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return "", errors.Join(errors.New("sandbox: closed"), l.Close())
+	}
+	b.serveOn(l)
+	return "http://" + l.Addr().String() + basePath, nil
+}
+
+// serveOn ends when the listener is closed, which Server.Close does.
+func (b *Sandbox) serveOn(l net.Listener) {
+	b.serving.Go(func() { _ = b.server.Serve(l) })
+}
+
+type timer struct{ stop func() bool }
+
+// after runs f once, holding mu, when d has passed on the sandbox's clock. The
+// caller holds mu.
+func (b *Sandbox) after(d time.Duration, f func()) {
+	t := &timer{}
+	b.timers[t] = struct{}{}
+	t.stop = b.clock.AfterFunc(d, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.closed {
+			return
+		}
+		delete(b.timers, t)
+		f()
+	})
+}
+
+// wait blocks for d on the sandbox's clock and reports false when the sandbox
+// was closed, or given up for, before.
+func (b *Sandbox) wait(d time.Duration, gone <-chan struct{}) bool {
+	done := make(chan struct{})
+	stop := b.clock.AfterFunc(d, func() { close(done) })
+	defer stop()
+	select {
+	case <-done:
+		return true
+	case <-gone:
+	case <-b.closing:
+	}
+	return false
+}

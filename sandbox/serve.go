@@ -1,0 +1,179 @@
+package sandbox
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// serve is the entrance of every request, whichever connection it came by.
+func (b *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		panic(http.ErrAbortHandler)
+	}
+	b.handling.Add(1)
+	b.mu.Unlock()
+	defer b.handling.Done()
+
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
+	if err != nil {
+		// Cut off while sending: the service never saw a whole request.
+		panic(http.ErrAbortHandler)
+	}
+	x := b.admit(w, r, body)
+	if x.fault != nil {
+		x.fault.play(x)
+		return
+	}
+	x.send(x.commit())
+}
+
+// exchange is a call together with its connection and its entry in the record.
+// Faults are written in terms of it.
+type exchange struct {
+	*call
+	w       http.ResponseWriter
+	r       *http.Request
+	fault   *FaultKind
+	entry   *Request
+	claimed bool // the idempotency key is reserved for this exchange
+	settled bool
+	result  answer
+}
+
+// admit records the request and picks the fault that it meets.
+func (b *Sandbox) admit(w http.ResponseWriter, r *http.Request, body []byte) *exchange {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	c := &call{
+		box: b, method: r.Method, url: r.URL, origin: scheme + "://" + r.Host,
+		header: r.Header.Clone(), query: r.URL.Query(), body: body,
+		idempotencyKey: r.Header.Get("Idempotency-Key"), now: b.clock.Now(),
+	}
+	op, params, allowed := b.routes.find(r.Method, r.URL.EscapedPath())
+	c.op, c.params = op, params
+	x := &exchange{call: c, w: w, r: r}
+	kind, _ := b.keyOf(c.header)
+	x.entry = b.requests.add(c, kind)
+	if op == nil {
+		x.settle(c.unrouted(allowed))
+		return x
+	}
+	if x.fault = b.serverFaults.next(b.dice, *x.entry); x.fault != nil {
+		x.entry.Fault = x.fault.name
+	}
+	return x
+}
+
+func (c *call) unrouted(allowed []string) answer {
+	if len(allowed) == 0 {
+		return c.problem(http.StatusNotFound, "There is nothing at this path.")
+	}
+	slices.Sort(allowed)
+	return c.problem(http.StatusMethodNotAllowed, "This path does not take "+c.method+".").
+		with("Allow", strings.Join(slices.Compact(allowed), ", "))
+}
+
+// claim checks the key and reserves the idempotency key, as the service does
+// when a request arrives. Afterwards the exchange may already be settled. The
+// caller holds mu.
+func (x *exchange) claim() {
+	if x.settled || x.claimed {
+		return
+	}
+	if refusal, ok := x.box.authenticate(x.call); !ok {
+		x.settle(refusal)
+		return
+	}
+	if a, verdict := x.box.replays.claim(x.call); verdict != keyIsFree {
+		x.entry.Replayed = verdict == keyReplays
+		x.settle(a)
+		return
+	}
+	x.claimed = true
+}
+
+// run carries the operation out and stores its answer. The caller holds mu.
+func (x *exchange) run() {
+	if x.settled {
+		return
+	}
+	x.now = x.box.clock.Now()
+	x.settle(x.op.handle(x.call))
+	x.entry.Committed = x.result.succeeded()
+	x.box.replays.store(x.call, x.result)
+}
+
+func (x *exchange) settle(a answer) {
+	x.result = x.box.render(a)
+	x.settled = true
+}
+
+// reserve is the arrival of the request without its execution.
+func (x *exchange) reserve() {
+	x.box.mu.Lock()
+	defer x.box.mu.Unlock()
+	x.claim()
+}
+
+// commit carries the operation out, once, and returns its answer.
+func (x *exchange) commit() answer {
+	x.box.mu.Lock()
+	defer x.box.mu.Unlock()
+	x.claim()
+	x.run()
+	return x.result
+}
+
+// commitLater lets the operation happen when d has passed. Until then its
+// idempotency key is in use.
+func (x *exchange) commitLater(d time.Duration) {
+	x.box.mu.Lock()
+	defer x.box.mu.Unlock()
+	x.claim()
+	if !x.settled {
+		x.box.after(d, x.run)
+	}
+}
+
+// send answers the caller. Nothing is locked while it writes.
+func (x *exchange) send(a answer) {
+	x.answered(a.status)
+	send(x.w, a)
+}
+
+func (x *exchange) answered(status int) {
+	x.box.mu.Lock()
+	defer x.box.mu.Unlock()
+	x.entry.Status = status
+}
+
+// drop closes the connection without an answer; abruptly, when reset is set.
+func (x *exchange) drop(reset bool) {
+	conn, _, err := http.NewResponseController(x.w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // also closes the connection
+	}
+	if reset {
+		resetConn(conn)
+		return
+	}
+	_ = conn.Close()
+}
+
+// hang keeps the caller waiting until one side gives up.
+func (x *exchange) hang() {
+	select {
+	case <-x.r.Context().Done():
+	case <-x.box.closing:
+	}
+	x.drop(false)
+}

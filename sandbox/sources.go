@@ -1,0 +1,142 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+)
+
+// source is where the money of a transaction comes from, once it is known to
+// exist.
+type source struct {
+	instrument
+	account *account
+	token   *token
+}
+
+// The members that name a source.
+const (
+	sourceToken    = "singleUseTokenId"
+	sourceCustomer = "customerId"
+	sourceAccount  = "accountToken"
+	sourceCard     = "creditCard"
+	sourceBank     = "bankAccount"
+	sourceNZBank   = "nzBankAccount"
+)
+
+//nolint:gochecknoglobals // an immutable table
+var allSources = []string{sourceToken, sourceCustomer, sourceAccount, sourceCard, sourceBank, sourceNZBank}
+
+// readSource reads the one source that a request must have, of those that its
+// type allows. It returns nil when there is none to be used.
+func (b *Sandbox) readSource(f *fields, eci string, allowed ...string) *source {
+	var given []string
+	for _, name := range allSources {
+		if !f.has(name) {
+			continue
+		}
+		if !slices.Contains(allowed, name) {
+			f.refuse(name, "", "is not a source for this transactionType")
+			continue
+		}
+		given = append(given, name)
+	}
+	if len(given) != 1 {
+		name := allowed[0]
+		if len(given) > 0 {
+			name = given[0]
+		}
+		f.refuse(name, "", "exactly one of "+strings.Join(allowed, ", ")+" must be given")
+		return nil
+	}
+	switch given[0] {
+	case sourceToken:
+		return b.tokenSource(f)
+	case sourceCustomer:
+		return b.customerSource(f)
+	case sourceAccount:
+		return b.accountSource(f)
+	case sourceCard:
+		return b.cardSource(f, eci)
+	case sourceBank:
+		if inner := f.object(sourceBank); inner != nil {
+			if a := b.readBankAccount(inner); a != nil {
+				return &source{instrument: instrument{bank: a}}
+			}
+		}
+	case sourceNZBank:
+		if inner := f.object(sourceNZBank); inner != nil {
+			if a := b.readNZBankAccount(inner); a != nil {
+				return &source{instrument: instrument{nz: a}}
+			}
+		}
+	}
+	return nil
+}
+
+// tokenSource finds a token that can still be used. Using it is up to the
+// caller, when all else is in order.
+func (b *Sandbox) tokenSource(f *fields) *source {
+	id := f.text(sourceToken)
+	tok := b.tokens.byID[id]
+	switch {
+	case tok == nil || !tok.live(f.c.now):
+		f.refuse(sourceToken, id, "is not a valid token or has expired")
+	case tok.used:
+		f.refuse(sourceToken, id, "has been used")
+	case tok.profile != nil && !tok.authenticated:
+		f.refuse(sourceToken, id, "needs 3D Secure authentication first")
+	default:
+		return &source{instrument: tok.source, token: tok}
+	}
+	return nil
+}
+
+func (b *Sandbox) customerSource(f *fields) *source {
+	id := f.text(sourceCustomer)
+	cust := b.customers.byID[id]
+	switch {
+	case cust == nil:
+		f.refuse(sourceCustomer, id, "is not a customer")
+	case cust.Status != customerEnabled:
+		f.refuse(sourceCustomer, id, "is disabled")
+	default:
+		if a := b.accounts.defaultOf(id); a != nil {
+			return &source{instrument: a.source, account: a}
+		}
+		f.refuse(sourceCustomer, id, "has no enabled default account")
+	}
+	return nil
+}
+
+func (b *Sandbox) accountSource(f *fields) *source {
+	id := f.text(sourceAccount)
+	a := b.accounts.byToken[id]
+	switch {
+	case a == nil:
+		f.refuse(sourceAccount, id, "is not an account")
+	case !a.enabled || a.customer.Status != customerEnabled:
+		f.refuse(sourceAccount, id, "is disabled")
+	default:
+		return &source{instrument: a.source, account: a}
+	}
+	return nil
+}
+
+func (b *Sandbox) cardSource(f *fields, eci string) *source {
+	inner := f.object(sourceCard)
+	if inner == nil {
+		return nil
+	}
+	wallet := inner.text("walletProvider", oneOf("APPLE_PAY"))
+	if cryptogram := f.text("cryptogram"); wallet != "" && cryptogram == "" {
+		f.refuse("cryptogram", "", "is required with walletProvider")
+	} else if wallet == "" && cryptogram != "" {
+		f.refuse("cryptogram", "", "goes with walletProvider only")
+	}
+	cd := b.readCard(inner, eci == eciInternet)
+	if cd == nil {
+		return nil
+	}
+	cd.walletProvider = wallet
+	return &source{instrument: instrument{card: cd}}
+}

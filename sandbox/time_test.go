@@ -1,0 +1,119 @@
+package sandbox
+
+import (
+	"testing"
+	"time"
+	_ "time/tzdata" // the rule is checked against the database; the package itself does without
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSydneyRuleAgreesWithTheDatabase(t *testing.T) {
+	zone, err := time.LoadLocation("Australia/Sydney")
+	require.NoError(t, err)
+	for at := time.Date(1996, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 2038; at = at.Add(6 * time.Hour) {
+		_, want := at.In(zone).Zone()
+		if _, got := inSydney(at).Zone(); got != want {
+			t.Fatalf("%v: offset %d, want %d", at, got, want)
+		}
+	}
+	// The changes themselves, to the second.
+	for _, change := range []string{
+		"2000-03-25T16:00:00Z", "2000-08-26T16:00:00Z", "2006-04-01T16:00:00Z", "2006-10-28T16:00:00Z",
+		"2007-03-24T16:00:00Z", "2008-04-05T16:00:00Z", "2026-04-04T16:00:00Z", "2026-10-03T16:00:00Z",
+	} {
+		at, err := time.Parse(time.RFC3339, change)
+		require.NoError(t, err)
+		offset := func(at time.Time) int { _, o := inSydney(at).Zone(); return o }
+		assert.NotEqual(t, offset(at.Add(-time.Second)), offset(at), change)
+		assert.Equal(t, at.In(zone).Format(time.RFC3339), inSydney(at).Format(time.RFC3339))
+	}
+}
+
+func TestSettlementDate(t *testing.T) {
+	box := New()
+	defer box.Close()
+	for at, want := range map[string]string{
+		"2026-01-15T06:59:59Z": "2026-01-15", // 17:59:59 in summer
+		"2026-01-15T07:00:00Z": "2026-01-16",
+		"2026-07-15T07:59:59Z": "2026-07-15", // 17:59:59 in winter
+		"2026-07-15T08:00:00Z": "2026-07-16",
+		"2026-12-31T13:00:00Z": "2027-01-01",
+		"2026-12-31T07:00:00Z": "2027-01-01",
+	} {
+		moment, err := time.Parse(time.RFC3339, at)
+		require.NoError(t, err)
+		assert.Equal(t, want, box.settlementDate(moment), at)
+	}
+	assert.Equal(t, "2026-07-15T18:00:00+1000", box.timestamp(time.Date(2026, 7, 15, 8, 0, 0, 0, time.UTC)))
+}
+
+func TestClockFiresInOrderAtTheRightTimes(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	clock := NewClock(start)
+	var log []string
+	note := func(name string) func() {
+		return func() { log = append(log, name+" "+clock.Now().Sub(start).String()) }
+	}
+	clock.AfterFunc(3*time.Second, note("c"))
+	clock.AfterFunc(time.Second, func() {
+		note("a")()
+		clock.AfterFunc(time.Second, note("nested"))
+		clock.AfterFunc(time.Hour, note("far"))
+	})
+	clock.AfterFunc(3*time.Second, note("d"))
+	stop := clock.AfterFunc(2*time.Second, note("never"))
+	clock.AfterFunc(-time.Second, note("past"))
+	assert.True(t, stop())
+	assert.False(t, stop())
+	clock.Advance(0)
+	assert.Equal(t, []string{"past 0s"}, log)
+	clock.Advance(5 * time.Second)
+	assert.Equal(t, []string{"past 0s", "a 1s", "nested 2s", "c 3s", "d 3s"}, log)
+	clock.Advance(-time.Hour)
+	assert.Equal(t, start.Add(5*time.Second), clock.Now())
+}
+
+func TestSandboxOnAClock(t *testing.T) {
+	clock := NewClock(time.Date(2026, 4, 4, 7, 0, 0, 0, time.UTC)) // 18:00 in Sydney
+	c := newCaller(t, WithClock(clock))
+	defer c.box.Close()
+	assert.Equal(t, clock.Now(), c.box.Now())
+	c.box.NextTransaction(Erred().ThenAfter(24*time.Hour, Approved()))
+	body := c.must(201, c.post("/transactions", cardPayment("O")))
+	assert.Equal(t, []any{"2026-04-05", "2026-04-04T18:00:00+1100"}, []any{body["settlementDate"], body["transactionTime"]})
+	path := "/transactions/" + body["receiptNumber"].(string)
+	c.must(404, c.get(path))
+	clock.Advance(2 * time.Second)
+	assert.Equal(t, "2", c.must(200, c.get(path))["summaryCode"])
+	clock.Advance(24 * time.Hour)
+	assert.Equal(t, "0", c.must(200, c.get(path))["summaryCode"])
+	assert.Equal(t, "2026-04-05T17:00:02+1000", c.must(201, c.post("/transactions", cardPayment("O")))["transactionTime"])
+
+	ignored := New(WithClock(nil))
+	defer ignored.Close()
+	assert.WithinDuration(t, time.Now(), ignored.Now(), time.Minute)
+}
+
+func TestADelayOnAClockEndsWhenItIsAdvanced(t *testing.T) {
+	clock := NewClock(time.Date(2026, 4, 4, 7, 0, 0, 0, time.UTC))
+	c := newCaller(t, WithClock(clock))
+	defer c.box.Close()
+	require.NoError(t, c.box.Inject(Fault{Operation: "GET /", Kind: DelayBeforeCommit(time.Hour)}))
+	done := make(chan response)
+	r := c.request("GET", "/", c.keys.Secret, nil)
+	go func() {
+		out, _ := c.try(r)
+		done <- out
+	}()
+	for waiting := true; waiting; {
+		select {
+		case out := <-done:
+			assert.Equal(t, 200, out.status)
+			waiting = false
+		default:
+			clock.Advance(time.Minute)
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+)
+
+func (b *Sandbox) tokenOperations() []operation {
+	return []operation{{id: "POST /single-use-tokens", key: needsPublishable, handle: b.createToken}}
+}
+
+// tokenLifetime is stated in the contract.
+const tokenLifetime = 10 * time.Minute
+
+// token is a single-use token with the details that it stands for.
+type token struct {
+	id      string
+	source  instrument
+	profile *browserProfile // set when 3D Secure was asked for
+	created time.Time
+	used    bool
+	// authenticated is set when 3D Secure authentication has succeeded.
+	authenticated bool
+}
+
+func (t *token) live(now time.Time) bool { return now.Before(t.created.Add(tokenLifetime)) }
+
+// instrument is what money is taken from: exactly one of its members is set.
+type instrument struct {
+	card *card
+	bank *bankAccount
+	nz   *nzBankAccount
+}
+
+func (i instrument) accountType() string {
+	switch {
+	case i.card != nil:
+		return typeCard
+	case i.bank != nil:
+		return typeDirectDebit
+	default:
+		return typeDirectDebitNZ
+	}
+}
+
+type tokenStore struct {
+	byID    map[string]*token
+	ordered []*token
+}
+
+func newTokenStore() tokenStore { return tokenStore{byID: make(map[string]*token)} }
+
+// forget drops the tokens that have expired: their details expire with them.
+func (s *tokenStore) forget(now time.Time) {
+	for len(s.ordered) > 0 && !s.ordered[0].live(now) {
+		delete(s.byID, s.ordered[0].id)
+		s.ordered = slices.Delete(s.ordered, 0, 1)
+	}
+}
+
+// overQuota returns how long to wait until another token may be created.
+func (b *Sandbox) overQuota(now time.Time) time.Duration {
+	quota := b.assume.TokenQuota
+	if n := len(b.tokens.ordered); quota > 0 && n >= quota {
+		return b.tokens.ordered[n-quota].created.Add(b.assume.TokenQuotaWindow).Sub(now)
+	}
+	return 0
+}
+
+type tokenBody struct {
+	Links         []link         `json:"links"`
+	ID            string         `json:"singleUseTokenId"`
+	AccountType   string         `json:"accountType"`
+	CreditCard    *tokenCardBody `json:"creditCard"`
+	BankAccount   *tokenBankBody `json:"bankAccount"`
+	NZBankAccount *nzBankBody    `json:"nzBankAccount"`
+}
+
+type tokenCardBody struct {
+	CardNumber              string          `json:"cardNumber"`
+	ExpiryDateMonth         string          `json:"expiryDateMonth"`
+	ExpiryDateYear          string          `json:"expiryDateYear"`
+	CardScheme              string          `json:"cardScheme"`
+	CardType                *string         `json:"cardType"`
+	CardholderName          *string         `json:"cardholderName"`
+	SurchargePercentage     string          `json:"surchargePercentage"`
+	MaskedCardNumber4Digits string          `json:"maskedCardNumber4Digits"`
+	ThreeDS2AuthRequired    bool            `json:"threeDS2AuthRequired"`
+	ThreeDS2                *browserProfile `json:"threeDS2"`
+	ThreeDS2Status          *string         `json:"threeDS2Status"`
+}
+
+type tokenBankBody struct {
+	AccountName   string `json:"accountName"`
+	BSB           string `json:"bsb"`
+	AccountNumber string `json:"accountNumber"`
+}
+
+type nzBankBody struct {
+	AccountName   string `json:"nzAccountName"`
+	BankCode      string `json:"nzBankCode"`
+	BranchCode    string `json:"nzBranchCode"`
+	AccountNumber string `json:"nzAccountNumber"`
+	AccountSuffix string `json:"nzAccountSuffix"`
+}
+
+// browserProfile is what 3D Secure wants to know of the payer's browser; answers
+// have it in the member threeDS2.
+type browserProfile struct {
+	JavaEnabled  bool   `json:"browserJavaEnabled"`
+	Language     string `json:"browserLanguage"`
+	ScreenHeight string `json:"browserScreenHeight"`
+	ScreenWidth  string `json:"browserScreenWidth"`
+	ColorDepth   string `json:"browserColorDepth"`
+	TZ           string `json:"browserTZ"`
+}
+
+//nolint:gochecknoglobals // an immutable table
+var (
+	cardMembers = []string{"cardholderName", "cardNumber", "expiryDateMonth", "expiryDateYear", "cvn"}
+	bankMembers = []string{"accountName", "bsb", "accountNumber"}
+	nzMembers   = []string{"nzAccountName", "nzBankCode", "nzBranchCode", "nzAccountNumber", "nzAccountSuffix"}
+)
+
+func (b *Sandbox) createToken(c *call) answer {
+	f, refusal, ok := c.readBody()
+	if !ok {
+		return refusal
+	}
+	code := f.need("supplierBusinessCode", b.knownBusiness)
+	tok := token{created: c.now}
+	accountType := f.need("accountType", oneOf(typeCard, typeDirectDebit, typeDirectDebitNZ))
+	foreign := "does not belong to accountType " + accountType
+	switch accountType {
+	case typeCard:
+		tok.source.card = b.readCard(f, false)
+		f.forbid(foreign, bankMembers...)
+		f.forbid(foreign, nzMembers...)
+	case typeDirectDebit:
+		tok.source.bank = b.readBankAccount(f)
+		f.forbid(foreign, cardMembers...)
+		f.forbid(foreign, nzMembers...)
+	case typeDirectDebitNZ:
+		tok.source.nz = b.readNZBankAccount(f)
+		f.forbid(foreign, cardMembers...)
+		f.forbid(foreign, bankMembers...)
+	default:
+		f.ignore(slices.Concat(cardMembers, bankMembers, nzMembers)...)
+	}
+	tok.profile = f.threeDS2(accountType)
+	if !c.valid() {
+		return c.invalid()
+	}
+	b.tokens.forget(c.now)
+	if wait := b.overQuota(c.now); wait > 0 {
+		a := c.problem(http.StatusTooManyRequests, "The quota of single-use tokens is used up.")
+		if b.assume.QuotaRetryAfter {
+			a = a.with("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+		}
+		return a
+	}
+	tok.id = b.newHandle()
+	b.tokens.byID[tok.id] = &tok
+	b.tokens.ordered = append(b.tokens.ordered, &tok)
+	return reply(http.StatusOK, b.tokenBody(c, &tok, b.business(code)))
+}
+
+// newHandle makes an identifier of the length that the service reserves for it.
+func (b *Sandbox) newHandle() string { return randomText(b.ids, max(b.assume.HandleLength, 16)) }
+
+var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$`)
+
+// threeDS2 reads the request for authentication. The profile is required, whole,
+// when it is asked for.
+func (f *fields) threeDS2(accountType string) *browserProfile {
+	wanted, _ := f.flag("threeDS2")
+	if wanted && accountType != typeCard {
+		f.refuse("threeDS2", "", "is for cards only")
+	}
+	p := f.object("browserProfile")
+	if p == nil {
+		if wanted {
+			f.refuse("browserProfile", "", "is required when threeDS2 is true")
+		}
+		return nil
+	}
+	read := p.text
+	if wanted {
+		read = p.need
+	}
+	java, given := p.flag("browserJavaEnabled")
+	if wanted && !given {
+		p.refuse("browserJavaEnabled", "", "is required")
+	}
+	profile := &browserProfile{
+		JavaEnabled:  java,
+		Language:     read("browserLanguage", atMost(8), matching(languageTag, "must be a language tag")),
+		ScreenHeight: read("browserScreenHeight", digits(1, 6)),
+		ScreenWidth:  read("browserScreenWidth", digits(1, 6)),
+		ColorDepth:   read("browserColorDepth", oneOf("1", "4", "8", "15", "16", "24", "32", "48")),
+		TZ:           read("browserTZ", atMost(5), minutes),
+	}
+	if !wanted {
+		return nil
+	}
+	return profile
+}
+
+func minutes(s string) string {
+	if _, err := strconv.Atoi(s); err != nil {
+		return "must be a number of minutes"
+	}
+	return ""
+}
+
+func (b *Sandbox) tokenBody(c *call, tok *token, shop *business) tokenBody {
+	body := tokenBody{
+		Links:       c.related(get("self", c.href("single-use-tokens", tok.id))),
+		ID:          tok.id,
+		AccountType: tok.source.accountType(),
+	}
+	switch {
+	case tok.source.card != nil:
+		body.CreditCard = tokenCard(tok, shop)
+	case tok.source.bank != nil:
+		a := tok.source.bank
+		body.BankAccount = &tokenBankBody{AccountName: a.name, BSB: b.maskedBSB(a), AccountNumber: b.maskedNumber(a.number)}
+	default:
+		body.NZBankAccount = nzBody(tok.source.nz)
+	}
+	return body
+}
+
+func tokenCard(tok *token, shop *business) *tokenCardBody {
+	cd := tok.source.card
+	body := &tokenCardBody{
+		CardNumber: cd.firstSixLastThree(), MaskedCardNumber4Digits: cd.firstSixLastFour(),
+		ExpiryDateMonth: cd.month, ExpiryDateYear: cd.shortYear(),
+		CardScheme: cd.scheme, CardType: optional(cd.cardType), CardholderName: optional(cd.holder),
+		SurchargePercentage:  percentage(shop.rate(cd.scheme, cd.cardType)),
+		ThreeDS2AuthRequired: tok.profile != nil && !tok.authenticated,
+		ThreeDS2:             tok.profile,
+	}
+	if body.ThreeDS2AuthRequired {
+		body.ThreeDS2Status = optional("AUTHENTICATION_REQUIRED")
+	}
+	return body
+}
+
+func nzBody(a *nzBankAccount) *nzBankBody {
+	return &nzBankBody{
+		AccountName: a.name, BankCode: a.bank, BranchCode: a.branch,
+		AccountNumber: a.masked(), AccountSuffix: a.suffix,
+	}
+}
+
+// percentage is a rate as text, such as 1.10.
+func percentage(basisPoints int) string {
+	return fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
+}

@@ -1,0 +1,138 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCents(t *testing.T) {
+	for in, want := range map[string]cents{"0": 0, "10": 1000, "10.5": 1050, "10.05": 1005, "-0.01": -1, "999999999999.99": 99999999999999} {
+		got, err := parseCents(in)
+		require.NoError(t, err, in)
+		assert.Equal(t, want, got, in)
+	}
+	for _, in := range []string{"", "-", ".5", "5.", "1e2", "+1", "1.005", "1,000", "1 ", "1000000000000", "--1"} {
+		_, err := parseCents(in)
+		require.Error(t, err, in)
+	}
+	assert.Equal(t, "-12.03", cents(-1203).String())
+	assert.Equal(t, []string{"$0.00", "$999.99", "$1,000.00", "-$1,234,567.89"},
+		[]string{cents(0).display(), cents(99999).display(), cents(100000).display(), cents(-123456789).display()})
+	assert.Equal(t, []cents{1, 0, 110}, []cents{cents(50).share(100), cents(49).share(100), cents(10000).share(110)})
+	assert.Equal(t, "1.05", percentage(105))
+}
+
+func TestAddMembers(t *testing.T) {
+	for _, doc := range []string{
+		`{}`, `[]`, `{"a":{}}`, `{"a":[{},{"b":"}"}],"metadata":{},"c":"metadata"}`, `{"a":"\"}{\\","metadata":{"x":"y"}}`, `{"metadata":null,"b":{}}`,
+	} {
+		var was, is any
+		require.NoError(t, json.Unmarshal([]byte(doc), &was))
+		added := addMembers([]byte(doc))
+		require.NoError(t, json.Unmarshal(added, &is), string(added))
+		if strings.HasPrefix(doc, "{") {
+			assert.Contains(t, is, "addedLater")
+		}
+		assert.Equal(t, was, without(is), string(added))
+	}
+	assert.JSONEq(t, `{"metadata":{"x":"y"},"addedLater":{"values":[null,1.5,"text"]}}`, string(addMembers([]byte(`{"metadata":{"x":"y"}}`))))
+}
+
+// without takes the added members out again.
+func without(v any) any {
+	switch v := v.(type) {
+	case object:
+		delete(v, "addedLater")
+		for k := range v {
+			v[k] = without(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = without(v[i])
+		}
+	}
+	return v
+}
+
+func TestMaskCards(t *testing.T) {
+	spaced := realPAN[:4] + " " + realPAN[4:8] + "-" + realPAN[8:]
+	for in, want := range map[string]string{
+		`{"cardNumber":"` + goodCard + `","cvn":"123"}`:           `{"cardNumber":"` + goodCard + `","cvn":"123"}`,
+		`{"cvn": "123","cardNumber" : "` + realPAN + `"}`:         `{"cvn": "xxx","cardNumber" : "xxxxxxxxxxxxxxxx"}`,
+		`{"cardNumber":1234,"cvn":123}`:                           `{"cardNumber":xxxx,"cvn":xxx}`,
+		`card=` + spaced + `&x`:                                   `card=xxxx xxxx-xxxxxxxx&x`,
+		`{"reference":"20260101120000123"}`:                       `{"reference":"20260101120000123"}`,
+		`{"cardNumber":"` + goodCard + `","c":"` + realPAN + `"}`: `{"cardNumber":"` + goodCard + `","c":"xxxxxxxxxxxxxxxx"}`,
+	} {
+		assert.Equal(t, want, string(maskCards([]byte(in))))
+	}
+	assert.Nil(t, maskCards(nil))
+}
+
+func TestTestCardsAreCards(t *testing.T) {
+	schemes := map[string]int{}
+	for number, cardType := range testCards {
+		schemes[schemeOf(number)]++
+		if scheme := schemeOf(number); scheme == schemeVisa || scheme == schemeMastercard {
+			assert.NotEmpty(t, cardType, number)
+		} else {
+			assert.Empty(t, cardType, number)
+		}
+	}
+	assert.Equal(t, map[string]int{"VISA": 19, "MASTERCARD": 19, "AMEX": 14, "JCB": 2, "UNIONPAY": 1}, schemes)
+	assert.Equal(t, "DINERS", schemeOf("36"))
+}
+
+func TestEveryAssumptionIsListed(t *testing.T) {
+	var names []string
+	for _, a := range DefaultAssumptions().List() {
+		names = append(names, a.Name)
+		assert.NotEmpty(t, a.Known, a.Name)
+		assert.NotEmpty(t, a.Why, a.Name)
+	}
+	kind := reflect.TypeFor[Assumptions]()
+	for i := range kind.NumField() {
+		name := kind.Field(i).Name
+		assert.Contains(t, names, name)
+		// The listed value is the field's own.
+		a := DefaultAssumptions()
+		reflect.ValueOf(&a).Elem().Field(i).SetZero()
+		for j, row := range a.List() {
+			was := DefaultAssumptions().List()[j].Value
+			if zero := reflect.ValueOf(DefaultAssumptions()).Field(i).IsZero(); row.Name == name && !zero {
+				assert.NotEqual(t, was, row.Value, name)
+			} else if row.Name != name {
+				assert.Equal(t, was, row.Value, row.Name)
+			}
+		}
+	}
+	assert.Len(t, names, kind.NumField())
+	box := New()
+	defer box.Close()
+	assert.Equal(t, DefaultAssumptions(), box.Assumptions())
+}
+
+func TestOperationTable(t *testing.T) {
+	box := New()
+	defer box.Close()
+	seen := map[string]bool{}
+	for _, op := range box.routes {
+		assert.False(t, seen[op.id], op.id)
+		seen[op.id] = true
+		assert.Regexp(t, `^(GET|POST|PUT|PATCH) /([a-z-]+(/[a-z-]+|/\{[a-zA-Z]+\})*)?$`, op.id)
+	}
+	assert.True(t, seen["POST /transactions"])
+}
+
+func TestWithBusinessReplacesTheDefault(t *testing.T) {
+	box := New(WithBusiness("A", "Shop A"), WithBusiness(DefaultBusiness, "Mine", Surcharge{Scheme: "AMEX", BasisPoints: 150}))
+	defer box.Close()
+	require.Len(t, box.businesses, 2)
+	assert.Equal(t, "Mine", box.business(DefaultBusiness).name)
+	assert.Equal(t, []int{150, 0}, []int{box.business(DefaultBusiness).rate("AMEX", ""), box.business("A").rate("AMEX", "")})
+}
