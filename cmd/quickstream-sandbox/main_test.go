@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestServesUntilTheContextEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, in := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, []string{"-addr", "127.0.0.1:0", "-seed", "7"}, in, io.Discard) }()
+
+	printed := map[string]string{}
+	lines := bufio.NewScanner(out)
+	for len(printed) < 4 && lines.Scan() {
+		at := strings.LastIndexByte(lines.Text(), ' ')
+		printed[strings.TrimSpace(lines.Text()[:at])] = lines.Text()[at+1:]
+	}
+	require.Len(t, printed, 4)
+
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, printed["base URL"], nil)
+	require.NoError(t, err)
+	r.SetBasicAuth(printed["secret key"], "")
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+
+	cancel()
+	require.NoError(t, <-done)
+}
+
+func TestPrintsAssumptions(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"-assumptions"}, &out, io.Discard))
+	assert.Contains(t, out.String(), "LookupLag = 2s\n")
+}
+
+func TestRefusesBadArguments(t *testing.T) {
+	for _, args := range [][]string{{"-nonsense"}, {"extra"}, {"-addr", "192.0.2.1:80"}, {"-addr", "nowhere"}} {
+		require.Error(t, run(t.Context(), args, io.Discard, io.Discard), args)
+	}
+}
