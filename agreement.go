@@ -1,0 +1,195 @@
+package quickstream
+
+// AgreementStatus is the status of a PayTo agreement.
+type AgreementStatus string
+
+// The statuses of an agreement.
+const (
+	AgreementStatusCreated   AgreementStatus = "CREATED"
+	AgreementStatusRejected  AgreementStatus = "REJECTED"  // see RejectionReason
+	AgreementStatusPending   AgreementStatus = "PENDING"   // waits for the payer
+	AgreementStatusActive    AgreementStatus = "ACTIVE"    // payments and amendments are possible
+	AgreementStatusSuspended AgreementStatus = "SUSPENDED" // amendments are possible
+	AgreementStatusCancelled AgreementStatus = "CANCELLED" // nothing is possible
+)
+
+// AgreementCreationType says where an agreement comes from.
+type AgreementCreationType string
+
+// The creation types.
+const (
+	AgreementCreationAuthorised AgreementCreationType = "AUTHORISED"
+	// AgreementCreationMigratedDDR replaces a direct debit; only if it is active
+	// on the facility.
+	AgreementCreationMigratedDDR AgreementCreationType = "MIGRATED_DDR"
+)
+
+// PayToPurpose is what an agreement is for.
+type PayToPurpose string
+
+// The purposes.
+const (
+	PayToPurposeMortgage         PayToPurpose = "MORT"
+	PayToPurposeUtility          PayToPurpose = "UTIL"
+	PayToPurposeLoan             PayToPurpose = "LOAN" // other than a mortgage
+	PayToPurposeDependentSupport PayToPurpose = "DEPD"
+	PayToPurposeGambling         PayToPurpose = "GAMP"
+	PayToPurposeRetail           PayToPurpose = "RETL" // electronic commerce included
+	PayToPurposeSalary           PayToPurpose = "SALA"
+	PayToPurposePersonal         PayToPurpose = "PERS"
+	PayToPurposeGovernment       PayToPurpose = "GOVT"
+	PayToPurposePension          PayToPurpose = "PENS"
+	PayToPurposeTax              PayToPurpose = "TAXS"
+	PayToPurposeOther            PayToPurpose = "OTHR"
+)
+
+// PayToFrequency is how often payments are made.
+type PayToFrequency string
+
+// The frequencies, with the range of AgreementTermsParams.PointInTime.
+const (
+	PayToFrequencyAdhoc        PayToFrequency = "ADHO" // none
+	PayToFrequencyDaily        PayToFrequency = "DAIL" // 1 to 24
+	PayToFrequencyWeekly       PayToFrequency = "WEEK" // 1 to 7
+	PayToFrequencyFortnightly  PayToFrequency = "FRTN" // 1 to 14
+	PayToFrequencyMonthly      PayToFrequency = "MNTH" // 1 to 31
+	PayToFrequencyQuarterly    PayToFrequency = "QURT" // 1 to 3
+	PayToFrequencySemiAnnually PayToFrequency = "MIAN" // 1 to 6
+	PayToFrequencyYearly       PayToFrequency = "YEAR" // 1 to 12
+)
+
+// PayToAgreementType says how the amounts of an agreement are set.
+type PayToAgreementType string
+
+// The agreement types.
+const (
+	PayToAgreementTypeBalloon  PayToAgreementType = "BALN" // fixed, with a large last payment
+	PayToAgreementTypeFixed    PayToAgreementType = "FIXE"
+	PayToAgreementTypeUsage    PayToAgreementType = "USGB" // by usage
+	PayToAgreementTypeVariable PayToAgreementType = "VARI" // not by usage
+)
+
+// PayToPriority is the priority of an agreement or a PayTo payment. The
+// specification shows two values and does not list them.
+type PayToPriority string
+
+// The priorities that have been seen.
+const (
+	PayToPriorityNormal     PayToPriority = "NORM" // of payments
+	PayToPriorityUnattended PayToPriority = "UNAT" // of agreements
+)
+
+// PayerType says what a payer is.
+type PayerType string
+
+// The payer types.
+const (
+	PayerTypeOrganisation PayerType = "ORGN"
+	PayerTypePerson       PayerType = "PERS"
+)
+
+// PayIDType is the type of a PayID.
+type PayIDType string
+
+// The PayID types.
+const (
+	PayIDTypeEmail        PayIDType = "EMAL"
+	PayIDTypePhone        PayIDType = "TELI"
+	PayIDTypeABN          PayIDType = "AUBN"
+	PayIDTypeOrganisation PayIDType = "ORGN"
+)
+
+// Agreement is a PayTo agreement.
+type Agreement struct {
+	// AgreementToken identifies the agreement; payments are made against it.
+	// Store it.
+	AgreementToken string          `json:"agreementToken,omitempty"`
+	Status         AgreementStatus `json:"status,omitempty"`
+	Priority       PayToPriority   `json:"priority,omitempty"`
+	// RespondByTime is until when the payer can answer.
+	RespondByTime  Timestamp `json:"respondByTime,omitzero"`
+	PayeeReference string    `json:"payeeReference,omitempty"`
+	// HasPendingBilateralAmendment is true while the payer has not answered a
+	// bilateral amendment.
+	HasPendingBilateralAmendment bool `json:"hasPendingBilateralAmendment"`
+	// RejectionReason is set when the status is AgreementStatusRejected.
+	RejectionReason string            `json:"rejectionReason,omitempty"`
+	PaymentDetails  *AgreementPayment `json:"paymentDetails,omitempty"`
+	PaymentTerms    *AgreementTerms   `json:"paymentTerms,omitempty"`
+	PayerDetails    *AgreementPayer   `json:"payerDetails,omitempty"`
+	PayeeDetails    *AgreementPayee   `json:"payeeDetails,omitempty"`
+	Links           []Link            `json:"links,omitempty"`
+
+	envelope
+}
+
+// UnmarshalJSON reads an agreement.
+func (a *Agreement) UnmarshalJSON(data []byte) error {
+	type plain Agreement
+	var p plain
+	envelope, err := decode(data, &p)
+	*a = Agreement(p)
+	a.envelope = envelope
+	return err
+}
+
+// MarshalJSON writes the agreement with the members that this package does not
+// model, so that it can be stored.
+func (a Agreement) MarshalJSON() ([]byte, error) {
+	type plain Agreement
+	return encode(plain(a), a.envelope)
+}
+
+func (a *Agreement) identified() bool { return a.AgreementToken != "" }
+
+// AgreementPayment says what an agreement is for and how long it lasts.
+type AgreementPayment struct {
+	Purpose     PayToPurpose `json:"purpose,omitempty"`
+	Description string       `json:"description,omitempty"`
+	StartDate   Date         `json:"startDate,omitzero"`
+	// EndDate is the zero Date when the agreement has no end.
+	EndDate               Date   `json:"endDate,omitzero"`
+	AutomaticRenewal      bool   `json:"automaticRenewal"`
+	AdditionalInformation string `json:"additionalInformation,omitempty"`
+}
+
+// AgreementTerms says how much may be taken and how often.
+type AgreementTerms struct {
+	Frequency                 PayToFrequency     `json:"frequency,omitempty"`
+	NumberOfPaymentsPermitted *int64             `json:"numberOfPaymentsPermitted,omitempty"`
+	PointInTime               *int64             `json:"pointInTime,omitempty"`
+	Type                      PayToAgreementType `json:"agreementType,omitempty"`
+	FirstPaymentAmount        *Amount            `json:"firstPaymentAmount,omitempty"`
+	LastPaymentAmount         *Amount            `json:"lastPaymentAmount,omitempty"`
+	PaymentAmount             *Amount            `json:"paymentAmount,omitempty"`
+	MaximumPaymentAmount      *Amount            `json:"maximumPaymentAmount,omitempty"`
+	FirstPaymentDue           Date               `json:"firstPaymentDue,omitzero"`
+	LastPaymentDue            Date               `json:"lastPaymentDue,omitzero"`
+}
+
+// AgreementPayer is the payer of an agreement, masked.
+type AgreementPayer struct {
+	// CustomerID is the service's identifier of the customer.
+	CustomerID string    `json:"customerId,omitempty"`
+	Type       PayerType `json:"payerType,omitempty"`
+	// ID is the merchant's identifier of the payer.
+	ID                  string    `json:"payerId,omitempty"`
+	Name                string    `json:"payerName,omitempty"`
+	UltimateName        string    `json:"ultimatePayerName,omitempty"`
+	Reference           string    `json:"paymentReference,omitempty"`
+	MaskedAccountNumber string    `json:"maskedAccountNumber,omitempty"`
+	PayIDType           PayIDType `json:"payIdType,omitempty"`
+	MaskedPayID         string    `json:"maskedPayId,omitempty"`
+}
+
+// AgreementPayee is the merchant's side of an agreement.
+type AgreementPayee struct {
+	SupplierBusinessCode string `json:"supplierBusinessCode,omitempty"`
+	Name                 string `json:"payeeName,omitempty"`
+	UltimateName         string `json:"ultimatePayeeName,omitempty"`
+	ABN                  string `json:"payeeAbn,omitempty"`
+	MaskedAccountNumber  string `json:"maskedAccountNumber,omitempty"`
+	InitiatorName        string `json:"initiatorName,omitempty"`
+	InitiatorLegalName   string `json:"initiatorLegalName,omitempty"`
+	InitiatorABN         string `json:"initiatorAbn,omitempty"`
+}

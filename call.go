@@ -1,0 +1,193 @@
+package quickstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// operation is what is fixed about an operation of the service.
+type operation struct {
+	name   string // method of the client
+	method string
+	route  string // path with the contract's parameter names
+	key    keyKind
+	class  transport.Class
+	// threeDS marks the operation on which a 503 means "not enabled".
+	threeDS bool
+	// findOut says how to learn what became of a write whose answer was lost.
+	findOut string
+}
+
+// call is one call on its way from a method to the pipeline.
+type call struct {
+	client *Client
+	op     operation
+	config callConfig
+	target *url.URL
+	body   any // wire struct; nil for none
+	// reference is what an unknown outcome can be looked up by.
+	reference string
+}
+
+// begin applies the options of a call.
+func (c *Client) begin(op operation, opts []CallOption) (*call, error) {
+	started := &call{client: c, op: op, config: c.config}
+	for _, o := range opts {
+		if o == nil {
+			return nil, errors.New("quickstream: an option is nil")
+		}
+		if err := o.applyCall(&started.config); err != nil {
+			return nil, optionError(err)
+		}
+	}
+	if started.config.key != "" && op.method != http.MethodPost {
+		return nil, optionError(fmt.Errorf("WithIdempotencyKey: %s is not a POST and carries no key", op.name))
+	}
+	if len(started.config.extra) > 0 && op.method == http.MethodGet {
+		return nil, optionError(fmt.Errorf("WithExtraField: %s has no body", op.name))
+	}
+	return started, nil
+}
+
+// path sets the path below the base address, with the values for the route's
+// parameters in their order.
+func (c *call) path(values ...string) error {
+	var plain, escaped strings.Builder
+	plain.WriteString(c.client.base.Path)
+	escaped.WriteString(c.client.base.EscapedPath())
+	rest := c.op.route
+	for {
+		before, after, found := strings.Cut(rest, "{")
+		plain.WriteString(before)
+		escaped.WriteString(before)
+		if !found {
+			break
+		}
+		name, tail, _ := strings.Cut(after, "}")
+		value := values[0]
+		if !isPathElement(value) {
+			return &ValidationError{Operation: c.op.name, Findings: []Finding{{
+				Rule: "path." + name, Path: name,
+				Message: "must be an identifier of 1 to 255 printable ASCII characters without blanks and / \\ ? # % ;",
+			}}}
+		}
+		plain.WriteString(value)
+		escaped.WriteString(url.PathEscape(value))
+		values, rest = values[1:], tail
+	}
+	target := *c.client.base
+	target.Path, target.RawPath = plain.String(), escaped.String()
+	c.target = &target
+	return nil
+}
+
+// isPathElement reports whether an identifier can stand in a path without
+// changing which resource is meant.
+func isPathElement(value string) bool {
+	return value != "" && value != "." && value != ".." && len(value) <= 255 &&
+		printable(value, false) && !strings.ContainsAny(value, `/\?#%;`)
+}
+
+// at returns a copy of a read that asks for another address.
+func (c *call) at(target *url.URL) *call {
+	moved := *c
+	moved.target = target
+	return &moved
+}
+
+// do sends the call and turns what came of it into an error or nil. decode is
+// given the body of a success; its error makes the answer count as undecodable.
+func (c *call) do(ctx context.Context, decode func(status int, body []byte) error) error {
+	body, err := c.encode()
+	if err != nil {
+		return err
+	}
+	if c.target == nil {
+		if err := c.path(); err != nil {
+			return err
+		}
+	}
+	r := c.client.pipeline.Do(ctx, &transport.Call{
+		Operation: c.op.name, Method: c.op.method, Route: c.op.route, URL: c.target, Body: body, Header: c.config.header,
+		Accept: "application/json", Class: c.op.class, ThreeDS: c.op.threeDS, Key: c.config.key, Limits: c.config.limits,
+		Authorise: func(ctx context.Context) (string, error) { return c.client.authorise(ctx, c.op.key) },
+		Decode:    decode,
+	})
+	if into := c.config.response; into != nil {
+		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
+	}
+	return c.outcome(r)
+}
+
+func (c *call) encode() ([]byte, error) {
+	if c.body == nil {
+		return nil, nil
+	}
+	body, err := wire.Marshal(c.body)
+	if err != nil {
+		return nil, fmt.Errorf("quickstream: %s: nothing was sent: %w", c.op.name, err)
+	}
+	for _, field := range c.config.extra {
+		if body, err = wire.SetMember(body, field.path, field.value); err != nil {
+			return nil, optionError(err)
+		}
+	}
+	return body, nil
+}
+
+func (c *call) where() where { return where{c.op.name, c.op.method, c.op.route} }
+
+// outcome maps the pipeline's verdict to the error tree.
+func (c *call) outcome(r *transport.Result) error {
+	switch r.Verdict {
+	case transport.Success:
+		return nil
+	case transport.Local:
+		return fmt.Errorf("quickstream: %s: nothing was sent: %w", c.op.name, r.Err)
+	case transport.Network:
+		return c.networkError(r)
+	case transport.Unknown:
+		return &UnknownOutcomeError{
+			where: c.where(), IdempotencyKey: r.Key, Reference: c.reference, ReceiptNumber: receiptIn(r),
+			FirstSent: r.FirstSent, Attempts: r.Attempts, FindOut: c.op.findOut, Cause: c.cause(r),
+		}
+	default:
+		if isSuccess(r.Status) {
+			return c.undecodable(r)
+		}
+		return newAPIError(c.where(), r)
+	}
+}
+
+// cause is what was seen last of a write whose outcome is unknown.
+func (c *call) cause(r *transport.Result) error {
+	switch {
+	case r.Status == 0:
+		return c.networkError(r)
+	case isSuccess(r.Status):
+		return c.undecodable(r)
+	default:
+		return newAPIError(c.where(), r)
+	}
+}
+
+func (c *call) networkError(r *transport.Result) *NetworkError {
+	return &NetworkError{where: c.where(), Kind: NetworkKind(r.Kind), Attempts: r.Attempts, err: r.Err, sent: r.Unanswered}
+}
+
+func (c *call) undecodable(r *transport.Result) *DecodeError {
+	return &DecodeError{where: c.where(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, body: func() []byte { return r.Body }}
+}
+
+func (c *call) decodeError(err error) *DecodeError {
+	return &DecodeError{where: c.where(), StatusCode: http.StatusOK, Attempts: 1, err: err}
+}
+
+func isSuccess(status int) bool { return status >= 200 && status < 300 }

@@ -1,0 +1,116 @@
+package quickstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+)
+
+// Client is a client of one environment. It is immutable and safe for
+// concurrent use; make one and keep it. Its fields group the operations by
+// resource.
+type Client struct {
+	Customers       *CustomersService
+	SingleUseTokens *SingleUseTokensService
+	Transactions    *TransactionsService
+	PayTo           *PayToService
+
+	base      *url.URL
+	config    callConfig
+	authorise func(context.Context, keyKind) (string, error)
+	pipeline  *transport.Pipeline
+}
+
+// NewClient returns a client for an environment. It fails on an environment
+// without TLS or with credentials in its address, on keys that cannot be right,
+// and on options that contradict each other. It sends nothing: Check does.
+func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error) {
+	base, err := env.base()
+	if err != nil {
+		return nil, err
+	}
+	config := clientConfig{callConfig: callConfig{limits: defaultLimits()}}
+	for _, o := range opts {
+		if o == nil {
+			return nil, errors.New("quickstream: an option is nil")
+		}
+		if err := o.applyClient(&config); err != nil {
+			return nil, optionError(err)
+		}
+	}
+	if own := config.http.Client; own != nil && own.Transport != nil && (config.http.Proxy != nil || config.http.RootCAs != nil) {
+		return nil, errors.New("quickstream: WithHTTPClient brings a Transport of its own, which WithProxy and WithRootCAs cannot change")
+	}
+	authorise, err := keySource(keys, config.keys)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		base: base, config: config.callConfig, authorise: authorise,
+		pipeline: transport.New(transport.NewHTTPClient(config.http), config.pipelineObserver()),
+	}
+	c.Customers = &CustomersService{c}
+	c.SingleUseTokens = &SingleUseTokensService{c}
+	c.Transactions = &TransactionsService{c}
+	c.PayTo = &PayToService{c}
+	return c, nil
+}
+
+// CloseIdleConnections closes connections that no call is using. A client needs
+// no other closing.
+func (c *Client) CloseIdleConnections() { c.pipeline.CloseIdleConnections() }
+
+// Root is what the service says about itself and the key it was asked with.
+// The members are known from public client code and are unconfirmed.
+type Root struct {
+	Links         []Link `json:"links,omitempty"`
+	CommunityCode string `json:"communityCode,omitempty"`
+	CommunityName string `json:"communityName,omitempty"`
+	KeyName       string `json:"keyName,omitempty"`
+
+	envelope
+}
+
+// UnmarshalJSON reads the answer of the root resource.
+func (r *Root) UnmarshalJSON(data []byte) error {
+	type plain Root
+	envelope, err := decode(data, (*plain)(r))
+	r.envelope = envelope
+	return err
+}
+
+// MarshalJSON writes the root with the members that this package does not model.
+func (r Root) MarshalJSON() ([]byte, error) {
+	type plain Root
+	return encode(plain(r), r.envelope)
+}
+
+func (r *Root) identified() bool { return true }
+
+// Check tests connectivity and the secret key.
+//
+// GET / with the secret key. A 401 is an APIError that matches ErrUnauthorized;
+// trouble with name resolution, certificates or a proxy is a NetworkError whose
+// Kind says which.
+func (c *Client) Check(ctx context.Context, opts ...CallOption) (*Root, error) {
+	call, err := c.begin(operation{name: "Check", method: http.MethodGet, route: "/"}, opts)
+	if err != nil {
+		return nil, err
+	}
+	var root *Root
+	err = call.do(ctx, into(&root))
+	return root, err
+}
+
+// String names the environment's host and no more.
+func (c *Client) String() string { return "quickstream.Client(" + strings.ToLower(c.base.Host) + ")" }
+
+// GoString returns what String returns.
+func (c *Client) GoString() string { return c.String() }
+
+func optionError(err error) error { return fmt.Errorf("quickstream: option %w", err) }

@@ -1,0 +1,263 @@
+package quickstream
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+)
+
+// CustomersService holds the operations on customers.
+type CustomersService struct{ client *Client }
+
+// CustomerStatus says whether a customer can be used.
+type CustomerStatus string
+
+// The statuses of a customer, known from public client code; unconfirmed.
+const (
+	CustomerStatusEnabled  CustomerStatus = "ENABLED"
+	CustomerStatusDisabled CustomerStatus = "DISABLED"
+)
+
+// NotificationMedium says how a customer wants to be notified.
+type NotificationMedium string
+
+// The media of notification, known from public client code; unconfirmed.
+const (
+	NotificationMediumEmail       NotificationMedium = "EMAIL"
+	NotificationMediumSMS         NotificationMedium = "SMS"
+	NotificationMediumEmailAndSMS NotificationMedium = "EMAILANDSMS"
+	NotificationMediumNone        NotificationMedium = "NONE"
+)
+
+// Address is a postal address. Its members are known from public client code
+// and are unconfirmed.
+type Address struct {
+	Street1  string `json:"street1,omitempty"`
+	Street2  string `json:"street2,omitempty"`
+	Street3  string `json:"street3,omitempty"`
+	City     string `json:"city,omitempty"`
+	State    string `json:"state,omitempty"`
+	Postcode string `json:"postcode,omitempty"`
+	Country  string `json:"country,omitempty"`
+}
+
+// Customer is a customer of the merchant. The members other than CustomerID,
+// CustomerNumber and CustomerName are known from public client code and are
+// unconfirmed.
+type Customer struct {
+	// CustomerID is the service's identifier, for use in other operations.
+	CustomerID string `json:"customerId,omitempty"`
+	// CustomerNumber is the merchant's own unique identifier.
+	CustomerNumber              string             `json:"customerNumber,omitempty"`
+	CustomerName                string             `json:"customerName,omitempty"`
+	SupplierBusinessCode        string             `json:"supplierBusinessCode,omitempty"`
+	Status                      CustomerStatus     `json:"status,omitempty"`
+	PhoneNumber                 string             `json:"phoneNumber,omitempty"`
+	EmailAddress                string             `json:"emailAddress,omitempty"`
+	PreferredNotificationMedium NotificationMedium `json:"preferredNotificationMedium,omitempty"`
+	Address                     *Address           `json:"address,omitempty"`
+	Links                       []Link             `json:"links,omitempty"`
+
+	envelope
+}
+
+// UnmarshalJSON reads a customer.
+func (c *Customer) UnmarshalJSON(data []byte) error {
+	type plain Customer
+	var p plain
+	envelope, err := decode(data, &p)
+	*c = Customer(p)
+	c.envelope = envelope
+	return err
+}
+
+// MarshalJSON writes the customer with the members that this package does not
+// model, so that it can be stored.
+func (c Customer) MarshalJSON() ([]byte, error) {
+	type plain Customer
+	return encode(plain(c), c.envelope)
+}
+
+func (c *Customer) identified() bool { return c.CustomerID != "" }
+
+// CustomerCreateParams describes a new customer.
+type CustomerCreateParams struct {
+	// CustomerNumber is the merchant's own identifier. Required and unique.
+	CustomerNumber string
+	// CustomerName is required.
+	CustomerName string
+	// The other members are known from public client code; unconfirmed.
+	SupplierBusinessCode        string
+	PhoneNumber                 string // international form, such as +61400000000
+	EmailAddress                string
+	PreferredNotificationMedium NotificationMedium
+	Address                     *Address
+}
+
+type customerJSON struct {
+	CustomerNumber              *string             `json:"customerNumber,omitempty"`
+	CustomerName                *string             `json:"customerName,omitempty"`
+	SupplierBusinessCode        *string             `json:"supplierBusinessCode,omitempty"`
+	PhoneNumber                 *string             `json:"phoneNumber,omitempty"`
+	EmailAddress                *string             `json:"emailAddress,omitempty"`
+	PreferredNotificationMedium *NotificationMedium `json:"preferredNotificationMedium,omitempty"`
+	Address                     *Address            `json:"address,omitempty"`
+	Enabled                     *bool               `json:"enabled,omitempty"`
+}
+
+//nolint:gochecknoglobals // an immutable table
+var customerCreateRules = []rule[CustomerCreateParams]{
+	{
+		"customer.customerNumber.required", local, "customerNumber", "is required",
+		func(p CustomerCreateParams) bool { return p.CustomerNumber == "" },
+	},
+	{
+		"customer.customerName.required", local, "customerName", "is required",
+		func(p CustomerCreateParams) bool { return p.CustomerName == "" },
+	},
+	{"customer.customerNumber.unique", service, "customerNumber", "must not be another customer's", nil},
+}
+
+// Create registers a customer.
+//
+// POST /customers with the secret key. A customer number that is taken is
+// refused with an APIError that matches ErrInvalid. When the answer is lost the
+// error is an UnknownOutcomeError: ask ByNumber for the customer number.
+func (s *CustomersService) Create(ctx context.Context, params CustomerCreateParams, opts ...CallOption) (*Customer, error) {
+	call, err := s.client.begin(operation{
+		name: "Customers.Create", method: http.MethodPost, route: "/customers", class: transport.Post,
+		findOut: "look the customer up with Customers.ByNumber",
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(call, params, customerCreateRules); err != nil {
+		return nil, err
+	}
+	call.reference = params.CustomerNumber
+	call.body = customerJSON{
+		CustomerNumber: optional(params.CustomerNumber), CustomerName: optional(params.CustomerName),
+		SupplierBusinessCode: optional(params.SupplierBusinessCode), PhoneNumber: optional(params.PhoneNumber),
+		EmailAddress: optional(params.EmailAddress), PreferredNotificationMedium: optional(params.PreferredNotificationMedium),
+		Address: params.Address,
+	}
+	var customer *Customer
+	err = call.do(ctx, into(&customer))
+	return customer, err
+}
+
+// Get returns a customer by the service's identifier.
+//
+// GET /customers/{customerId} with the secret key. An unknown identifier is an
+// APIError that matches ErrNotFound. The operation is described in the vendor's
+// public pages.
+func (s *CustomersService) Get(ctx context.Context, customerID string, opts ...CallOption) (*Customer, error) {
+	call, err := s.client.begin(operation{name: "Customers.Get", method: http.MethodGet, route: "/customers/{customerId}"}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(customerID); err != nil {
+		return nil, err
+	}
+	var customer *Customer
+	err = call.do(ctx, into(&customer))
+	return customer, err
+}
+
+// CustomerListParams narrows a list of customers; the zero value lists all.
+type CustomerListParams struct {
+	// CustomerNumber matches exactly.
+	CustomerNumber string `url:"customerNumber,omitempty"`
+	// CustomerName and EmailAddress match in part. They are described in the
+	// vendor's public pages.
+	CustomerName string `url:"customerName,omitempty"`
+	EmailAddress string `url:"emailAddress,omitempty"`
+}
+
+// List returns the customers that match, sorted by identifier.
+//
+// GET /customers with the secret key, page by page.
+func (s *CustomersService) List(params CustomerListParams, opts ...CallOption) List[Customer] {
+	return list[Customer](s.client, operation{name: "Customers.List", method: http.MethodGet, route: "/customers"}, params, nil, opts)
+}
+
+// ByNumber returns the customer with the merchant's own customer number, and an
+// error that matches ErrNotFound when there is none.
+//
+// GET /customers with the secret key. After an unknown outcome of Create, "not
+// found" means "not found yet".
+func (s *CustomersService) ByNumber(ctx context.Context, customerNumber string, opts ...CallOption) (*Customer, error) {
+	if customerNumber == "" {
+		return nil, &ValidationError{Operation: "Customers.ByNumber", Findings: []Finding{{
+			Rule: "customer.customerNumber.required", Path: "customerNumber", Message: "is required",
+		}}}
+	}
+	for customer, err := range s.List(CustomerListParams{CustomerNumber: customerNumber}, opts...).All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if customer.CustomerNumber == customerNumber {
+			return customer, nil
+		}
+	}
+	return nil, fmt.Errorf("quickstream: no customer has the number: %w", ErrNotFound)
+}
+
+// CustomerUpdateParams holds the members to change. A nil member is left as it
+// is; new("") empties a text.
+type CustomerUpdateParams struct {
+	CustomerNumber              *string
+	CustomerName                *string
+	SupplierBusinessCode        *string
+	PhoneNumber                 *string
+	EmailAddress                *string
+	PreferredNotificationMedium *NotificationMedium
+	Address                     *Address
+	// Enabled disables or enables the customer.
+	Enabled *bool
+}
+
+//nolint:gochecknoglobals // an immutable table
+var customerUpdateRules = []rule[CustomerUpdateParams]{
+	{
+		"customer.update.empty", local, "(body)", "must change something",
+		func(p CustomerUpdateParams) bool { return p == CustomerUpdateParams{} },
+	},
+}
+
+// Update changes a customer.
+//
+// PUT /customers/{customerId} with the secret key. The operation is described in
+// the vendor's public pages, its members in public client code; unconfirmed.
+// When the answer is lost the error is an UnknownOutcomeError: Get shows whether
+// the customer is as desired.
+func (s *CustomersService) Update(ctx context.Context, customerID string, params CustomerUpdateParams, opts ...CallOption) (*Customer, error) {
+	call, err := s.client.begin(operation{
+		name: "Customers.Update", method: http.MethodPut, route: "/customers/{customerId}", class: transport.Change,
+		findOut: "read the customer with Customers.Get and compare",
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(customerID); err != nil {
+		return nil, err
+	}
+	if err := check(call, params, customerUpdateRules); err != nil {
+		return nil, err
+	}
+	call.body = customerJSON(params)
+	var customer *Customer
+	err = call.do(ctx, into(&customer))
+	return customer, err
+}
+
+// optional returns nil for a zero value, so that omitempty leaves it out.
+func optional[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,196 @@
+package quickstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/google/go-querystring/query"
+)
+
+// Cursor is a place in a list. It is opaque, belongs to the environment that it
+// came from, and can carry account numbers, so that printing it shows nothing;
+// Text gives what can be stored.
+type Cursor struct{ hidden }
+
+// ParseCursor returns the cursor whose Text was stored.
+func ParseCursor(text string) Cursor { return Cursor{hide(text)} }
+
+// Text returns the cursor in a form that can be stored and given to ParseCursor.
+// Treat it like an account number.
+func (c Cursor) Text() string { return c.text() }
+
+// Page is one page of a list.
+type Page[T any] struct {
+	Links []Link
+	Data  []*T
+	// Next is where the following page begins; it is the zero Cursor on the last
+	// page.
+	Next Cursor
+
+	envelope
+}
+
+type pageJSON[T any] struct {
+	Links []Link `json:"links"`
+	Data  *[]*T  `json:"data"`
+}
+
+// UnmarshalJSON reads a page. A page without data, or with null in it, is an
+// error and never an empty page.
+func (p *Page[T]) UnmarshalJSON(data []byte) error {
+	var plain pageJSON[T]
+	envelope, err := decode(data, &plain)
+	if err != nil {
+		return err
+	}
+	if plain.Data == nil {
+		return errors.New("the answer is not a list: it has no data")
+	}
+	for _, item := range *plain.Data {
+		if item == nil {
+			return errors.New("the answer is a list with a null in it")
+		}
+	}
+	*p = Page[T]{Links: plain.Links, Data: *plain.Data, Next: Cursor{hide(findLink(plain.Links, "next"))}, envelope: envelope}
+	return nil
+}
+
+func (p *Page[T]) identified() bool { return true }
+
+// List is a list of the service, read page by page as it is consumed. It is a
+// description of the request and can be read any number of times, concurrently
+// too. Every page is its own request, with its own attempts and deadline.
+//
+// A page that fails is an error and never the end of the list. A list that the
+// service sorts newest first can shift while it is read: items may be seen
+// twice, so compare identifiers.
+type List[T any] struct {
+	begin func() (*call, error)
+	start Cursor
+}
+
+// From returns the same list beginning at a cursor.
+func (l List[T]) From(cursor Cursor) List[T] {
+	l.start = cursor
+	return l
+}
+
+// Pages yields the pages. It stops after the first error.
+func (l List[T]) Pages(ctx context.Context) iter.Seq2[*Page[T], error] {
+	return func(yield func(*Page[T], error) bool) {
+		call, err := l.begin()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		seen := map[string]bool{}
+		for cursor := l.start; ; {
+			page, err := fetchPage[T](ctx, call, cursor)
+			if !yield(page, err) || err != nil || page.Next.IsZero() {
+				return
+			}
+			if cursor = page.Next; seen[cursor.text()] {
+				yield(nil, call.decodeError(errors.New("the list leads back to a page that was already read")))
+				return
+			}
+			seen[cursor.text()] = true
+		}
+	}
+}
+
+// All yields the items of all pages. It stops after the first error.
+func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for page, err := range l.Pages(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, item := range page.Data {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// First returns the first item, and an error that matches ErrNotFound when the
+// list is empty.
+func (l List[T]) First(ctx context.Context) (*T, error) {
+	for item, err := range l.All(ctx) {
+		return item, err
+	}
+	return nil, fmt.Errorf("quickstream: the list is empty: %w", ErrNotFound)
+}
+
+func fetchPage[T any](ctx context.Context, call *call, cursor Cursor) (*Page[T], error) {
+	if !cursor.IsZero() {
+		target, err := call.client.follow(cursor)
+		if err != nil {
+			return nil, call.decodeError(err)
+		}
+		call = call.at(target)
+	}
+	var page *Page[T]
+	if err := call.do(ctx, into(&page)); err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
+// follow judges where a cursor leads. The key goes along, so that nothing but
+// the service's own address will do.
+func (c *Client) follow(cursor Cursor) (*url.URL, error) {
+	target, err := url.Parse(cursor.text())
+	switch {
+	case err != nil:
+		return nil, errors.New("the list's next link is not a URL")
+	case target.Scheme != c.base.Scheme || !strings.EqualFold(target.Host, c.base.Host) || target.User != nil:
+		return nil, errors.New("the list's next link leads to another host")
+	case !strings.HasPrefix(path.Clean(target.Path)+"/", c.base.Path+"/"):
+		return nil, errors.New("the list's next link leads outside the service's base path")
+	}
+	target.Fragment = ""
+	return target, nil
+}
+
+// MarshalJSON writes the page with its links' queries cut off.
+func (p Page[T]) MarshalJSON() ([]byte, error) {
+	data := p.Data
+	if data == nil {
+		data = []*T{}
+	}
+	return encode(pageJSON[T]{Links: p.Links, Data: &data}, p.envelope)
+}
+
+var _ json.Marshaler = Page[struct{}]{}
+
+// list describes a list operation whose query has rules of its own. Mistakes in
+// the query, the options or the path come out when the list is read.
+func list[T, Q any, P model[T]](c *Client, op operation, params Q, rules []rule[Q], opts []CallOption, ids ...string) List[T] {
+	return List[T]{begin: func() (*call, error) {
+		call, err := c.begin(op, opts)
+		if err != nil {
+			return nil, err
+		}
+		if err := call.path(ids...); err != nil {
+			return nil, err
+		}
+		if err := check(call, params, rules); err != nil {
+			return nil, err
+		}
+		values, err := query.Values(params)
+		if err != nil {
+			return nil, fmt.Errorf("quickstream: %s: query: %w", op.name, err)
+		}
+		call.target.RawQuery = values.Encode()
+		return call, nil
+	}}
+}

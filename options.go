@@ -1,0 +1,347 @@
+package quickstream
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// ClientOption configures a Client.
+type ClientOption interface{ applyClient(*clientConfig) error }
+
+// CallOption configures one call. A call's options are applied after the
+// client's.
+type CallOption interface{ applyCall(*callConfig) error }
+
+// Option is valid for a client, where it is the default of every call, and for a
+// single call.
+type Option interface {
+	ClientOption
+	CallOption
+}
+
+type clientConfig struct {
+	callConfig
+	http     transport.HTTPConfig
+	keys     KeySource
+	logger   *slog.Logger
+	observer Observer
+}
+
+type callConfig struct {
+	limits   transport.Limits
+	header   http.Header
+	disabled map[string]bool
+	key      string
+	response *Response
+	extra    []extraField
+}
+
+type extraField struct {
+	path  []string
+	value json.RawMessage
+}
+
+type (
+	clientOption func(*clientConfig) error
+	callOption   func(*callConfig) error
+	option       func(*callConfig) error
+)
+
+func (o clientOption) applyClient(c *clientConfig) error { return o(c) }
+func (o callOption) applyCall(c *callConfig) error       { return o(c) }
+func (o option) applyClient(c *clientConfig) error       { return o(&c.callConfig) }
+func (o option) applyCall(c *callConfig) error           { return o(c) }
+
+func defaultLimits() transport.Limits {
+	return transport.Limits{
+		MaxAttempts:    3,
+		AttemptTimeout: 30 * time.Second,
+		WaitMin:        500 * time.Millisecond,
+		WaitMax:        8 * time.Second,
+	}
+}
+
+// WithHTTPClient makes the client send through a copy of an http.Client, with
+// its transport, cookie jar and timeout. Redirects are not followed all the
+// same. Leave its Timeout at zero: WithAttemptTimeout knows about bodies. It
+// cannot be combined with WithProxy or WithRootCAs when it has a Transport.
+func WithHTTPClient(client *http.Client) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		if client == nil {
+			return errors.New("WithHTTPClient: the client is nil")
+		}
+		c.http.Client = client
+		return nil
+	})
+}
+
+// WithProxy chooses the proxy for each request, as http.Transport's Proxy does.
+// Without it no proxy is used, whatever the environment variables say;
+// WithProxy(http.ProxyFromEnvironment) makes them count.
+func WithProxy(proxy func(*http.Request) (*url.URL, error)) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		c.http.Proxy = proxy
+		return nil
+	})
+}
+
+// WithRootCAs replaces the root certificates of this machine, for one whose own
+// are outdated or behind a proxy that opens TLS.
+func WithRootCAs(pool *x509.CertPool) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		c.http.RootCAs = pool
+		return nil
+	})
+}
+
+// WithKeySource asks source for the keys at every call. The Keys given to
+// NewClient must then be empty.
+func WithKeySource(source KeySource) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		if source == nil {
+			return errors.New("WithKeySource: the source is nil")
+		}
+		c.keys = source
+		return nil
+	})
+}
+
+// WithLogger logs attempts and ends of calls: at debug level, and at warning
+// level where the outcome of a write is unknown. A record holds the operation,
+// the route template, counts, the status and durations; never a key, an address,
+// a header, a body or a message. Without a logger nothing is logged.
+func WithLogger(logger *slog.Logger) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		c.logger = logger
+		return nil
+	})
+}
+
+// WithObserver calls the observer's functions for every call and attempt.
+func WithObserver(observer Observer) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		c.observer = observer
+		return nil
+	})
+}
+
+// WithAttemptTimeout limits one attempt, its body included; 30 seconds by
+// default. A downloaded report's body is exempt.
+func WithAttemptTimeout(d time.Duration) Option {
+	return option(func(c *callConfig) error {
+		if d <= 0 {
+			return errors.New("WithAttemptTimeout: the limit is not positive")
+		}
+		c.limits.AttemptTimeout = d
+		return nil
+	})
+}
+
+// WithTimeout limits a whole call, all its attempts and waits. By default only
+// the context does.
+func WithTimeout(d time.Duration) Option {
+	return option(func(c *callConfig) error {
+		if d <= 0 {
+			return errors.New("WithTimeout: the limit is not positive")
+		}
+		c.limits.CallTimeout = d
+		return nil
+	})
+}
+
+// WithMaxAttempts limits how often a call may be attempted; 3 by default, and 1
+// means that nothing is repeated. What may be repeated at all is in the package
+// documentation.
+func WithMaxAttempts(n int) Option {
+	return option(func(c *callConfig) error {
+		if n < 1 || n > 10 {
+			return errors.New("WithMaxAttempts: the number is not between 1 and 10")
+		}
+		c.limits.MaxAttempts = n
+		return nil
+	})
+}
+
+// WithRetryWait sets the shortest and longest pause between two attempts; half a
+// second and 8 seconds by default. When the service asks for a longer pause than
+// that, the call ends and the error says how long to wait.
+func WithRetryWait(shortest, longest time.Duration) Option {
+	return option(func(c *callConfig) error {
+		if shortest <= 0 || longest < shortest {
+			return errors.New("WithRetryWait: the pauses are not positive and in order")
+		}
+		c.limits.WaitMin, c.limits.WaitMax = shortest, longest
+		return nil
+	})
+}
+
+// WithoutResend makes every lost answer of a write an UnknownOutcomeError at
+// once, so that it is settled by looking it up only. Use it if you do not want
+// to rely on the service remembering idempotency keys.
+func WithoutResend() Option {
+	return option(func(c *callConfig) error {
+		c.limits.NoResend = true
+		return nil
+	})
+}
+
+// WithResendAfterUnavailable follows the service's public advice for a payment
+// that was answered with 503, "not processed": it is sent again after 20 seconds
+// with a new idempotency key, within the limit of attempts.
+func WithResendAfterUnavailable() Option {
+	return option(func(c *callConfig) error {
+		c.limits.NewKeyAfter503 = true
+		return nil
+	})
+}
+
+// WithHeader adds a header to requests. Headers that this package sets itself
+// are refused.
+func WithHeader(name, value string) Option {
+	return option(func(c *callConfig) error {
+		canonical := textproto.CanonicalMIMEHeaderKey(name)
+		switch canonical {
+		case "", "Authorization", "Idempotency-Key", "Content-Type", "Content-Length", "Host", "Accept", "Transfer-Encoding", "Connection", "Prevent-Csrf":
+			return fmt.Errorf("WithHeader: the header %q is set by the client", canonical)
+		}
+		if !printable(name, false) || !printable(value, true) {
+			return errors.New("WithHeader: name or value is not printable ASCII")
+		}
+		c.header = c.header.Clone()
+		if c.header == nil {
+			c.header = http.Header{}
+		}
+		c.header.Add(canonical, value)
+		return nil
+	})
+}
+
+// WithoutRule switches off rules that are checked before sending, by the ids
+// that findings carry, so that a rule that is wrong for a merchant never stops
+// his payments. An id that no rule has is ignored, because a rule may disappear
+// in a later version.
+func WithoutRule(ids ...string) Option {
+	return option(func(c *callConfig) error {
+		c.disabled = maps.Clone(c.disabled)
+		if c.disabled == nil {
+			c.disabled = make(map[string]bool, len(ids))
+		}
+		for _, id := range ids {
+			c.disabled[id] = true
+		}
+		return nil
+	})
+}
+
+// WithIdempotencyKey sends the call, which has to be a POST, with the caller's
+// own key instead of a new random one: up to 255 printable ASCII characters
+// without blanks. Use the same key only for the same request.
+func WithIdempotencyKey(key string) CallOption {
+	return callOption(func(c *callConfig) error {
+		if key == "" || len(key) > 255 || !printable(key, false) {
+			return errors.New("WithIdempotencyKey: the key is not 1 to 255 printable ASCII characters without blanks")
+		}
+		c.key = key
+		return nil
+	})
+}
+
+// Response tells about the answer behind a call's result.
+type Response struct {
+	StatusCode int
+	Header     http.Header
+	// Attempts is how many requests were begun.
+	Attempts int
+	// IdempotencyKey is the key that the last attempt carried.
+	IdempotencyKey string
+}
+
+// WithResponseInto fills resp when the call ends, with or without an error. For
+// a list it is filled at every page. StatusCode is 0 when nothing was answered.
+func WithResponseInto(resp *Response) CallOption {
+	return callOption(func(c *callConfig) error {
+		if resp == nil {
+			return errors.New("WithResponseInto: the pointer is nil")
+		}
+		c.response = resp
+		return nil
+	})
+}
+
+// WithExtraField adds a member to the request that this package does not know:
+// name is its path, such as "creditCard.newMember". A member that the request
+// already has cannot be replaced.
+func WithExtraField(name string, value any) CallOption {
+	return callOption(func(c *callConfig) error {
+		path := strings.Split(name, ".")
+		for _, part := range path {
+			if part == "" {
+				return errors.New("WithExtraField: the name is empty or has an empty part")
+			}
+		}
+		encoded, err := wire.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("WithExtraField: %w", err)
+		}
+		c.extra = append(c.extra[:len(c.extra):len(c.extra)], extraField{path, encoded})
+		return nil
+	})
+}
+
+func printable(text string, blanks bool) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == ' ' && !blanks {
+			return false
+		}
+	}
+	return true
+}
+
+// keySource returns the function that authorises calls of a client.
+func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) (string, error), error) {
+	if source != nil {
+		if !keys.Secret.IsZero() || !keys.Publishable.IsZero() {
+			return nil, errors.New("quickstream: both Keys and WithKeySource were given")
+		}
+		return func(ctx context.Context, kind keyKind) (string, error) {
+			current, err := source(ctx)
+			if err != nil {
+				return "", fmt.Errorf("quickstream: key source: %w", err)
+			}
+			return current.authorization(kind)
+		}, nil
+	}
+	if keys.Secret.IsZero() && keys.Publishable.IsZero() {
+		return nil, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given", ErrKeyRequired)
+	}
+	// Both headers are made once: what is wrong with a key shows at start-up.
+	var values [2]func() string
+	for _, kind := range [...]keyKind{secretKey, publishableKey} {
+		value, err := keys.authorization(kind)
+		switch {
+		case err == nil:
+			values[kind] = func() string { return value }
+		case !errors.Is(err, ErrKeyRequired):
+			return nil, err
+		}
+	}
+	return func(_ context.Context, kind keyKind) (string, error) {
+		if values[kind] == nil {
+			return keys.authorization(kind)
+		}
+		return values[kind](), nil
+	}, nil
+}

@@ -1,0 +1,240 @@
+package quickstream
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// PayToService holds the operations on PayTo agreements.
+type PayToService struct{ client *Client }
+
+// AgreementCreateParams describes a new PayTo agreement.
+type AgreementCreateParams struct {
+	// SupplierBusinessCode identifies the merchant's business and account.
+	// Required.
+	SupplierBusinessCode string
+	// RespondByTimeMinutes is how long the payer has to answer, from creation: at
+	// most 7200, which is 5 days and what nil means. The service recalls the
+	// agreement by itself after that. What governs is RespondByTime in the answer.
+	RespondByTimeMinutes *int64
+	// PayeeReference is the merchant's reference of up to 35 characters. An
+	// agreement whose answer was lost is found by it. With
+	// AgreementCreationMigratedDDR it is required and has to be the lodgement
+	// reference of an existing direct debit with this customer.
+	PayeeReference string
+	// CreationType is AgreementCreationAuthorised when empty.
+	CreationType AgreementCreationType
+	// Payment, Terms and Payer are required.
+	Payment AgreementPaymentParams
+	Terms   AgreementTermsParams
+	Payer   PayToPayerParams
+}
+
+// AgreementPaymentParams says what an agreement is for and how long it lasts.
+type AgreementPaymentParams struct {
+	Purpose PayToPurpose
+	// Description has up to 140 characters.
+	Description string
+	// StartDate is the first day on which payments may be made.
+	StartDate Date
+	// EndDate is required when AutomaticRenewal is false.
+	EndDate Date
+	// AutomaticRenewal is true for an agreement without an end.
+	AutomaticRenewal bool
+	// AdditionalInformation has up to 140 characters. With
+	// AgreementCreationMigratedDDR it is required and holds the 6-digit APCA
+	// number of an existing direct debit.
+	AdditionalInformation string
+}
+
+// AgreementTermsParams says how much may be taken and how often. Amounts have at
+// most two decimals and are in Australian dollars.
+type AgreementTermsParams struct {
+	Frequency PayToFrequency
+	// NumberOfPaymentsPermitted is required with PayToFrequencyAdhoc; at most 18
+	// digits.
+	NumberOfPaymentsPermitted *int64
+	// PointInTime is the day within the period on which payments are made. Its
+	// range depends on the frequency, and PayToFrequencyAdhoc has none.
+	PointInTime *int64
+	Type        PayToAgreementType
+	// FirstPaymentAmount is optional.
+	FirstPaymentAmount *decimal.Decimal
+	// LastPaymentAmount is required with PayToAgreementTypeBalloon.
+	LastPaymentAmount *decimal.Decimal
+	// PaymentAmount is the amount with PayToAgreementTypeFixed, and the least
+	// amount with the other types.
+	PaymentAmount *decimal.Decimal
+	// MaximumPaymentAmount is the most that one payment may take. Optional.
+	MaximumPaymentAmount *decimal.Decimal
+	// Currency is CurrencyAUD when empty; there is no other.
+	Currency        Currency
+	FirstPaymentDue Date
+	LastPaymentDue  Date
+}
+
+// PayToPayerParams says who is asked to agree. Give a BSB and account number, or
+// a PayID and its type.
+type PayToPayerParams struct {
+	Type PayerType
+	// ID is the merchant's unique identifier of the payer.
+	ID   string
+	Name string
+	// UltimateName is Name when empty.
+	UltimateName string
+	// Reference is the merchant's reference for the payer. Optional.
+	Reference string
+	// BSB has 6 digits, AccountNumber 6 to 9.
+	BSB           string
+	AccountNumber Secret
+	PayIDType     PayIDType
+	PayID         Secret
+}
+
+type agreementJSON struct {
+	RespondByTimeMinutes  *int64                `json:"respondByTimeMinutes,omitempty"`
+	PayeeReference        string                `json:"payeeReference,omitempty"`
+	SupplierBusinessCode  string                `json:"supplierBusinessCode"`
+	AgreementCreationType AgreementCreationType `json:"agreementCreationType,omitempty"`
+	PaymentDetails        agreementPaymentJSON  `json:"paymentDetails"`
+	PaymentTerms          agreementTermsJSON    `json:"paymentTerms"`
+	PayerDetails          payToPayerJSON        `json:"payerDetails"`
+}
+
+type agreementPaymentJSON struct {
+	Purpose               PayToPurpose `json:"purpose,omitempty"`
+	Description           string       `json:"description,omitempty"`
+	StartDate             Date         `json:"startDate,omitzero"`
+	EndDate               Date         `json:"endDate,omitzero"`
+	AutomaticRenewal      *bool        `json:"automaticRenewal,omitempty"`
+	AdditionalInformation string       `json:"additionalInformation,omitempty"`
+}
+
+type agreementTermsJSON struct {
+	Frequency                 PayToFrequency     `json:"frequency,omitempty"`
+	NumberOfPaymentsPermitted *int64             `json:"numberOfPaymentsPermitted,omitempty"`
+	PointInTime               *int64             `json:"pointInTime,omitempty"`
+	AgreementType             PayToAgreementType `json:"agreementType,omitempty"`
+	FirstPaymentAmount        *wire.Text         `json:"firstPaymentAmount,omitempty"`
+	LastPaymentAmount         *wire.Text         `json:"lastPaymentAmount,omitempty"`
+	PaymentAmount             *wire.Text         `json:"paymentAmount,omitempty"`
+	MaximumPaymentAmount      *wire.Text         `json:"maximumPaymentAmount,omitempty"`
+	Currency                  Currency           `json:"currency,omitempty"`
+	FirstPaymentDue           Date               `json:"firstPaymentDue,omitzero"`
+	LastPaymentDue            Date               `json:"lastPaymentDue,omitzero"`
+}
+
+type payToPayerJSON struct {
+	PayerType         PayerType `json:"payerType,omitempty"`
+	PayerID           string    `json:"payerId,omitempty"`
+	PayerName         string    `json:"payerName,omitempty"`
+	UltimatePayerName string    `json:"ultimatePayerName,omitempty"`
+	PayerReference    string    `json:"payerReference,omitempty"`
+	BSB               string    `json:"bsb,omitempty"`
+	AccountNumber     string    `json:"accountNumber,omitempty"`
+	PayIDType         PayIDType `json:"payIdType,omitempty"`
+	PayID             string    `json:"payId,omitempty"`
+}
+
+func (p AgreementPaymentParams) wire() agreementPaymentJSON {
+	return agreementPaymentJSON{p.Purpose, p.Description, p.StartDate, p.EndDate, &p.AutomaticRenewal, p.AdditionalInformation}
+}
+
+func (p AgreementTermsParams) wire() agreementTermsJSON {
+	currency := p.Currency
+	if currency == "" {
+		currency = CurrencyAUD
+	}
+	return agreementTermsJSON{
+		p.Frequency, p.NumberOfPaymentsPermitted, p.PointInTime, p.Type,
+		wire.OptionalText(p.FirstPaymentAmount), wire.OptionalText(p.LastPaymentAmount),
+		wire.OptionalText(p.PaymentAmount), wire.OptionalText(p.MaximumPaymentAmount),
+		currency, p.FirstPaymentDue, p.LastPaymentDue,
+	}
+}
+
+func (p PayToPayerParams) wire() payToPayerJSON {
+	return payToPayerJSON{p.Type, p.ID, p.Name, p.UltimateName, p.Reference, p.BSB, p.AccountNumber.text(), p.PayIDType, p.PayID.text()}
+}
+
+// newPayToAgreement is the agreement that a payment brings along.
+type newPayToAgreement struct {
+	SupplierBusinessCode string               `json:"supplierBusinessCode"`
+	PaymentDetails       agreementPaymentJSON `json:"paymentDetails"`
+	PayerDetails         payToPayerJSON       `json:"payerDetails"`
+}
+
+func (p NewPayToPayment) wire() *newPayToAgreement {
+	return &newPayToAgreement{p.SupplierBusinessCode, agreementPaymentJSON{Purpose: p.Purpose, Description: p.Description}, p.Payer.wire()}
+}
+
+// Create asks a payer to agree to payments. The agreement is sent to the payer's
+// banking app, and payments are possible once its status is
+// AgreementStatusActive: the answer's status is most often
+// AgreementStatusPending.
+//
+// POST /customers/{customerId}/payto-agreements with the secret key. Invalid
+// data, or too many attempts with invalid PayIDs on one day, are an APIError that
+// matches ErrInvalid. When the answer is lost the error is an
+// UnknownOutcomeError: look for the payee reference and terms with List, and do
+// not create another before that.
+func (s *PayToService) Create(ctx context.Context, customerID string, params AgreementCreateParams, opts ...CallOption) (*Agreement, error) {
+	call, err := s.client.begin(operation{
+		name: "PayTo.Create", method: http.MethodPost, route: "/customers/{customerId}/payto-agreements", class: transport.Post,
+		findOut: "look for the payee reference and terms among the customer's agreements with PayTo.List",
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(customerID); err != nil {
+		return nil, err
+	}
+	if err := check(call, params, agreementCreateRules); err != nil {
+		return nil, err
+	}
+	call.reference = params.PayeeReference
+	call.body = agreementJSON{
+		params.RespondByTimeMinutes, params.PayeeReference, params.SupplierBusinessCode, params.CreationType,
+		params.Payment.wire(), params.Terms.wire(), params.Payer.wire(),
+	}
+	var agreement *Agreement
+	err = call.do(ctx, into(&agreement))
+	return agreement, err
+}
+
+// Get returns an agreement.
+//
+// GET /payto-agreements/{agreementToken} with the secret key. An unknown token is
+// an APIError that matches ErrNotFound.
+func (s *PayToService) Get(ctx context.Context, agreementToken string, opts ...CallOption) (*Agreement, error) {
+	call, err := s.client.begin(operation{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(agreementToken); err != nil {
+		return nil, err
+	}
+	var agreement *Agreement
+	err = call.do(ctx, into(&agreement))
+	return agreement, err
+}
+
+// AgreementListParams narrows a list of agreements; the zero value lists all.
+type AgreementListParams struct {
+	SupplierBusinessCode string          `url:"supplierBusinessCode,omitempty"`
+	Status               AgreementStatus `url:"status,omitempty"`
+}
+
+// List returns the agreements of a customer.
+//
+// GET /customers/{customerId}/payto-agreements with the secret key.
+func (s *PayToService) List(customerID string, params AgreementListParams, opts ...CallOption) List[Agreement] {
+	return list[Agreement](s.client, operation{
+		name: "PayTo.List", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements",
+	}, params, nil, opts, customerID)
+}

@@ -1,0 +1,240 @@
+package quickstream
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"net/netip"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// ECI tells how a card payment was ordered.
+type ECI string
+
+// The indicators. The numbers are the scheme's values for authenticated
+// electronic commerce.
+const (
+	ECIInternet   ECI = "INTERNET"
+	ECIPhone      ECI = "PHONE"
+	ECIMail       ECI = "MAIL"
+	ECIRecurring  ECI = "RECURRING"
+	ECIInstalment ECI = "INSTALMENT"
+	ECI5          ECI = "5"
+	ECI6          ECI = "6"
+	ECI7          ECI = "7"
+)
+
+// EntryMode says whether a card's details were given for this payment or stored.
+type EntryMode string
+
+// The entry modes.
+const (
+	EntryModeManual           EntryMode = "MANUAL"
+	EntryModeStoredCredential EntryMode = "STORED_CREDENTIAL"
+)
+
+// CredentialUsage says what a stored credential is used for.
+type CredentialUsage string
+
+// The usages that the specification shows.
+const (
+	CredentialUsageRecurring      CredentialUsage = "RECURRING"
+	CredentialUsageStandingOrder  CredentialUsage = "STANDING_ORDER"
+	CredentialUsageUnscheduledMIT CredentialUsage = "UNSCHEDULED_MIT"
+)
+
+// StoredCredentialData tells the card schemes where the card's details come
+// from.
+type StoredCredentialData struct {
+	// EntryMode is required.
+	EntryMode EntryMode `json:"entryMode"`
+	// Usage is required in some cases with EntryModeStoredCredential; the service
+	// knows which.
+	Usage CredentialUsage `json:"usage,omitempty"`
+}
+
+// PayParams describes a payment.
+type PayParams struct {
+	// SupplierBusinessCode is the merchant's business. Required.
+	SupplierBusinessCode string
+	// Source is the account to take the payment from. Required.
+	Source AccountSource
+	// PrincipalAmount is the amount before surcharge, with at most two decimals.
+	// Required.
+	PrincipalAmount decimal.Decimal
+	// Currency is required.
+	Currency Currency
+	// ECI is required for cards.
+	ECI ECI
+	// IPAddress is the customer's public address: required for payments that the
+	// customer makes over the Internet, and never the merchant's own.
+	IPAddress netip.Addr
+	// StoredCredential is required for cards.
+	StoredCredential *StoredCredentialData
+	// ThreeDS2 is true when the card behind a single-use token was authenticated
+	// with 3D Secure.
+	ThreeDS2 *bool
+	// DebtRepayment marks the repayment of a debt.
+	DebtRepayment *bool
+	// CustomerReferenceNumber has up to 100 ASCII characters. Equal to a customer
+	// number, it puts the transaction into that customer's history.
+	CustomerReferenceNumber string
+	// PaymentReferenceNumber has up to 100 ASCII characters. It is what a lost
+	// payment is found by, so it has to be unique; a unique one is made when it is
+	// empty. Store it before the call.
+	PaymentReferenceNumber string
+	Comment                string
+	Metadata               map[string]string
+	// MPGSData is the data that Mastercard Payment Gateway configurations need
+	// for recurring payments and instalments. Its members are not published.
+	MPGSData map[string]any
+}
+
+type transactionJSON struct {
+	TransactionType         TransactionType       `json:"transactionType"`
+	SupplierBusinessCode    string                `json:"supplierBusinessCode,omitempty"`
+	PrincipalAmount         *wire.Number          `json:"principalAmount,omitempty"`
+	Currency                Currency              `json:"currency,omitempty"`
+	ECI                     ECI                   `json:"eci,omitempty"`
+	IPAddress               string                `json:"ipAddress,omitempty"`
+	CustomerReferenceNumber string                `json:"customerReferenceNumber,omitempty"`
+	PaymentReferenceNumber  string                `json:"paymentReferenceNumber,omitempty"`
+	Comment                 string                `json:"comment,omitempty"`
+	Metadata                map[string]string     `json:"metadata,omitempty"`
+	StoredCredentialData    *StoredCredentialData `json:"storedCredentialData,omitempty"`
+	MPGSData                map[string]any        `json:"mpgsData,omitempty"`
+	ThreeDS2                *bool                 `json:"threeDS2,omitempty"`
+	DebtRepayment           *bool                 `json:"debtRepayment,omitempty"`
+	Cryptogram              string                `json:"cryptogram,omitempty"`
+
+	SingleUseTokenID string             `json:"singleUseTokenId,omitempty"`
+	CustomerID       string             `json:"customerId,omitempty"`
+	AccountToken     string             `json:"accountToken,omitempty"`
+	CreditCard       *cardJSON          `json:"creditCard,omitempty"`
+	BankAccount      *bankAccountJSON   `json:"bankAccount,omitempty"`
+	NZBankAccount    *nzBankAccountJSON `json:"nzBankAccount,omitempty"`
+	PayToData        *payToDataJSON     `json:"payToData,omitempty"`
+}
+
+type cardJSON struct {
+	CardholderName  string         `json:"cardholderName,omitempty"`
+	CardNumber      string         `json:"cardNumber,omitempty"`
+	ExpiryDateMonth string         `json:"expiryDateMonth"`
+	ExpiryDateYear  string         `json:"expiryDateYear"`
+	CVN             string         `json:"cvn,omitempty"`
+	WalletProvider  WalletProvider `json:"walletProvider,omitempty"`
+}
+
+type bankAccountJSON struct {
+	AccountName   string `json:"accountName"`
+	BSB           string `json:"bsb"`
+	AccountNumber string `json:"accountNumber"`
+}
+
+type nzBankAccountJSON struct {
+	AccountName   string `json:"nzAccountName"`
+	BankCode      string `json:"nzBankCode"`
+	BranchCode    string `json:"nzBranchCode"`
+	AccountNumber string `json:"nzAccountNumber"`
+	AccountSuffix string `json:"nzAccountSuffix,omitempty"`
+}
+
+type payToDataJSON struct {
+	AgreementToken         string             `json:"agreementToken,omitempty"`
+	EndToEndID             string             `json:"endToEndId,omitempty"`
+	RemittanceInformation1 string             `json:"remittanceInformation1,omitempty"`
+	FinalPayment           *bool              `json:"finalPayment,omitempty"`
+	PayToAgreement         *newPayToAgreement `json:"payToAgreement,omitempty"`
+}
+
+// Pay takes a payment.
+//
+// POST /transactions (PAYMENT) with the secret key. A decline is not an error:
+// read Transaction.Outcome. Errors are a ValidationError for a request that
+// cannot be right, an APIError for one that was refused, a NetworkError when
+// nothing was sent, and an UnknownOutcomeError when the payment may have been
+// taken: then look for its Reference with ByReference, or for its ReceiptNumber
+// with Get, and never pay again with new data before it is settled.
+func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
+	call, err := s.write("Transactions.Pay", opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(call, params, payRules); err != nil {
+		return nil, err
+	}
+	body := transactionJSON{
+		TransactionType: TransactionTypePayment, SupplierBusinessCode: params.SupplierBusinessCode,
+		PrincipalAmount: wire.OptionalNumber(&params.PrincipalAmount), Currency: params.Currency,
+		ECI: params.ECI, IPAddress: address(params.IPAddress), StoredCredentialData: params.StoredCredential,
+		ThreeDS2: params.ThreeDS2, DebtRepayment: params.DebtRepayment, MPGSData: params.MPGSData,
+		CustomerReferenceNumber: params.CustomerReferenceNumber, PaymentReferenceNumber: unique(params.PaymentReferenceNumber),
+		Comment: params.Comment, Metadata: params.Metadata,
+	}
+	body.setSource(sourceOf(params.Source))
+	return call.transact(ctx, body)
+}
+
+// write begins a POST /transactions.
+func (s *TransactionsService) write(name string, opts []CallOption) (*call, error) {
+	return s.client.begin(operation{
+		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed,
+		findOut: "look it up with Transactions.ByReference, or with Transactions.Get when the receipt number is known; not finding it means that it is not visible yet",
+	}, opts)
+}
+
+// transact sends a transaction.
+func (c *call) transact(ctx context.Context, body transactionJSON) (*Transaction, error) {
+	c.reference = body.PaymentReferenceNumber
+	c.body = body
+	var transaction *Transaction
+	err := c.do(ctx, into(&transaction))
+	return transaction, err
+}
+
+func (b *transactionJSON) setSource(s source) {
+	b.SingleUseTokenID, b.CustomerID, b.AccountToken = s.token, s.customerID, s.accountToken
+	switch {
+	case s.card != nil:
+		month, year := expiry(s.card.Expiry)
+		b.CreditCard = &cardJSON{s.card.CardholderName, s.card.CardNumber.text(), month, year, s.card.CVN.text(), s.card.WalletProvider}
+		b.Cryptogram = s.card.Cryptogram.text()
+	case s.bank != nil:
+		b.BankAccount = &bankAccountJSON{s.bank.AccountName, s.bank.BSB, s.bank.AccountNumber.text()}
+	case s.nzBank != nil:
+		a := s.nzBank
+		b.NZBankAccount = &nzBankAccountJSON{a.AccountName, a.BankCode, a.BranchCode, a.AccountNumber.text(), a.AccountSuffix}
+	case s.payTo != nil:
+		p := s.payTo
+		b.PayToData = &payToDataJSON{p.AgreementToken, unique(p.EndToEndID), p.RemittanceInformation1, p.FinalPayment, nil}
+	case s.newPayTo != nil:
+		p := s.newPayTo
+		b.PayToData = &payToDataJSON{"", unique(p.EndToEndID), p.RemittanceInformation1, nil, p.wire()}
+	}
+}
+
+// unique returns the reference, or a new one that nothing else has.
+func unique(reference string) string {
+	if reference == "" {
+		return rand.Text()
+	}
+	return reference
+}
+
+func address(a netip.Addr) string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.Unmap().String()
+}
+
+func sourceOf(s AccountSource) source {
+	if s == nil {
+		return source{}
+	}
+	return s.accountSource()
+}

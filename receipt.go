@@ -1,0 +1,26 @@
+package quickstream
+
+import (
+	"regexp"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+)
+
+// receiptMember finds the receipt number in a body that need not be whole.
+var receiptMember = regexp.MustCompile(`"receiptNumber"\s*:\s*"([A-Za-z0-9._-]{1,255})"`)
+
+// receiptIn returns the receipt number of a success that could not be decoded.
+// Two different ones are none: the body cannot be relied on at all.
+func receiptIn(r *transport.Result) string {
+	if !isSuccess(r.Status) {
+		return ""
+	}
+	receipt := ""
+	for _, match := range receiptMember.FindAllSubmatch(r.Body, 2) {
+		if receipt != "" && receipt != string(match[1]) {
+			return ""
+		}
+		receipt = string(match[1])
+	}
+	return receipt
+}

@@ -1,0 +1,236 @@
+package quickstream
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+)
+
+// SingleUseTokenLifetime is how long a single-use token can be used.
+const SingleUseTokenLifetime = 10 * time.Minute
+
+// SingleUseTokensService holds the operations on single-use tokens.
+type SingleUseTokensService struct{ client *Client }
+
+// AccountType is a kind of account.
+type AccountType string
+
+// The kinds of account. PAYTO appears in transactions only.
+const (
+	AccountTypeCreditCard    AccountType = "CREDIT_CARD"
+	AccountTypeDirectDebit   AccountType = "DIRECT_DEBIT"
+	AccountTypeDirectDebitNZ AccountType = "DIRECT_DEBIT_NZ"
+	AccountTypeApplePay      AccountType = "APPLE_PAY"
+	AccountTypeGooglePay     AccountType = "GOOGLE_PAY"
+	AccountTypePayTo         AccountType = "PAYTO"
+)
+
+// isCard reports whether the rules for cards are known to apply.
+func (t AccountType) isCard() bool {
+	return t == AccountTypeCreditCard || t == AccountTypeApplePay || t == AccountTypeGooglePay
+}
+
+// TokenAccount is an account that can be turned into a single-use token:
+// CardDetails, BankAccountDetails or NZBankAccountDetails.
+type TokenAccount interface{ tokenAccount(*singleUseTokenJSON) }
+
+// SingleUseTokenParams describes a single-use token.
+//
+// Creating a token on a server means that card details pass through it. Where
+// that is not wanted, create tokens in the browser with the service's own
+// script, and begin with the token's identifier.
+type SingleUseTokenParams struct {
+	// SupplierBusinessCode is the business whose settings the account is checked
+	// against. Required.
+	SupplierBusinessCode string
+	// Account is required.
+	Account TokenAccount
+	// ThreeDS asks for 3D Secure authentication of a card. It describes the
+	// customer's browser.
+	ThreeDS *BrowserProfile
+}
+
+// BrowserProfile describes the customer's browser for 3D Secure, as its script
+// environment reports it. All members are required.
+type BrowserProfile struct {
+	JavaEnabled bool
+	// Language is an IETF BCP 47 tag of at most 8 characters.
+	Language string
+	// ScreenHeight and ScreenWidth are in pixels, of at most 6 digits.
+	ScreenHeight int
+	ScreenWidth  int
+	// ColorDepth is one of 1, 4, 8, 15, 16, 24, 32 and 48 bits.
+	ColorDepth int
+	// TZ is the offset from UTC in minutes, as getTimezoneOffset returns it: -600
+	// for Brisbane.
+	TZ int
+}
+
+type singleUseTokenJSON struct {
+	SupplierBusinessCode string              `json:"supplierBusinessCode"`
+	AccountType          AccountType         `json:"accountType"`
+	CardholderName       string              `json:"cardholderName,omitempty"`
+	CardNumber           string              `json:"cardNumber,omitempty"`
+	ExpiryDateMonth      string              `json:"expiryDateMonth,omitempty"`
+	ExpiryDateYear       string              `json:"expiryDateYear,omitempty"`
+	CVN                  string              `json:"cvn,omitempty"`
+	AccountName          string              `json:"accountName,omitempty"`
+	BSB                  string              `json:"bsb,omitempty"`
+	AccountNumber        string              `json:"accountNumber,omitempty"`
+	NZAccountName        string              `json:"nzAccountName,omitempty"`
+	NZBankCode           string              `json:"nzBankCode,omitempty"`
+	NZBranchCode         string              `json:"nzBranchCode,omitempty"`
+	NZAccountNumber      string              `json:"nzAccountNumber,omitempty"`
+	NZAccountSuffix      string              `json:"nzAccountSuffix,omitempty"`
+	ThreeDS2             bool                `json:"threeDS2,omitempty"`
+	BrowserProfile       *browserProfileJSON `json:"browserProfile,omitempty"`
+}
+
+type browserProfileJSON struct {
+	JavaEnabled  bool   `json:"browserJavaEnabled"`
+	Language     string `json:"browserLanguage"`
+	ScreenHeight string `json:"browserScreenHeight"`
+	ScreenWidth  string `json:"browserScreenWidth"`
+	ColorDepth   string `json:"browserColorDepth"`
+	TZ           string `json:"browserTZ"`
+}
+
+func (p *BrowserProfile) wire() *browserProfileJSON {
+	if p == nil {
+		return nil
+	}
+	return &browserProfileJSON{
+		p.JavaEnabled, p.Language, strconv.Itoa(p.ScreenHeight), strconv.Itoa(p.ScreenWidth),
+		strconv.Itoa(p.ColorDepth), strconv.Itoa(p.TZ),
+	}
+}
+
+// Create turns an account into a single-use token, which lives for 10 minutes
+// and can be used once: to pay, or to register an account.
+//
+// POST /single-use-tokens with the publishable key. Too many tokens are an
+// APIError that matches ErrRateLimited. Asking for a token charges nothing, so
+// that after an UnknownOutcomeError another one may be asked for.
+func (s *SingleUseTokensService) Create(ctx context.Context, params SingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
+	call, err := s.client.begin(operation{
+		name: "SingleUseTokens.Create", method: http.MethodPost, route: "/single-use-tokens", key: publishableKey, class: transport.Keyed,
+		findOut: "a token that was made and not seen expires by itself; ask for another",
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(call, params, singleUseTokenRules); err != nil {
+		return nil, err
+	}
+	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS.wire()}
+	if params.Account != nil {
+		params.Account.tokenAccount(&body)
+	}
+	call.body = body
+	// The service counts from when it made the token, which is not before now.
+	begun := time.Now()
+	var token *SingleUseToken
+	if err := call.do(ctx, into(&token)); err != nil {
+		return nil, err
+	}
+	if token.ExpiresAt.IsZero() {
+		token.ExpiresAt = Timestamp{begun.Add(SingleUseTokenLifetime)}
+	}
+	return token, nil
+}
+
+// SingleUseToken is a single-use token with the masked account behind it.
+type SingleUseToken struct {
+	SingleUseTokenID string               `json:"singleUseTokenId,omitempty"`
+	AccountType      AccountType          `json:"accountType,omitempty"`
+	CreditCard       *TokenCreditCard     `json:"creditCard,omitempty"`
+	BankAccount      *MaskedBankAccount   `json:"bankAccount,omitempty"`
+	NZBankAccount    *MaskedNZBankAccount `json:"nzBankAccount,omitempty"`
+	Links            []Link               `json:"links,omitempty"`
+	// ExpiresAt is an estimate that is never too late: 10 minutes from before the
+	// token was asked for, by this machine's clock. The service does not send it.
+	ExpiresAt Timestamp `json:"expiresAt,omitzero"`
+
+	envelope
+}
+
+// UnmarshalJSON reads a single-use token.
+func (t *SingleUseToken) UnmarshalJSON(data []byte) error {
+	type plain SingleUseToken
+	var p plain
+	envelope, err := decode(data, &p)
+	*t = SingleUseToken(p)
+	t.envelope = envelope
+	return err
+}
+
+// MarshalJSON writes the token with the members that this package does not
+// model.
+func (t SingleUseToken) MarshalJSON() ([]byte, error) {
+	type plain SingleUseToken
+	return encode(plain(t), t.envelope)
+}
+
+func (t *SingleUseToken) identified() bool { return t.SingleUseTokenID != "" }
+
+// CardScheme is the scheme of a card.
+type CardScheme string
+
+// The card schemes.
+const (
+	CardSchemeVisa       CardScheme = "VISA"
+	CardSchemeMastercard CardScheme = "MASTERCARD"
+	CardSchemeAmex       CardScheme = "AMEX"
+	CardSchemeDiners     CardScheme = "DINERS"
+	CardSchemeJCB        CardScheme = "JCB"
+	CardSchemeUnionPay   CardScheme = "UNIONPAY"
+)
+
+// CardType says how a card is funded. It is known for Visa and Mastercard only.
+type CardType string
+
+// The card types.
+const (
+	CardTypeCredit CardType = "CREDIT"
+	CardTypeDebit  CardType = "DEBIT"
+)
+
+// TokenCreditCard is the masked card behind a single-use token.
+type TokenCreditCard struct {
+	// CardNumber shows the first 6 and the last 3 digits,
+	// MaskedCardNumber4Digits the last 4.
+	CardNumber              string     `json:"cardNumber,omitempty"`
+	MaskedCardNumber4Digits string     `json:"maskedCardNumber4Digits,omitempty"`
+	ExpiryDateMonth         string     `json:"expiryDateMonth,omitempty"` // 2 digits
+	ExpiryDateYear          string     `json:"expiryDateYear,omitempty"`  // 2 digits
+	CardScheme              CardScheme `json:"cardScheme,omitempty"`
+	CardType                CardType   `json:"cardType,omitempty"`
+	CardholderName          string     `json:"cardholderName,omitempty"`
+	// SurchargePercentage is a percentage as text, such as "1.10".
+	SurchargePercentage string `json:"surchargePercentage,omitempty"`
+	// ThreeDS2AuthRequired means that the card has to be authenticated before it
+	// is charged or stored.
+	ThreeDS2AuthRequired bool `json:"threeDS2AuthRequired,omitempty"`
+	// ThreeDS2 is the browser information for 3D Secure, as the service sent it.
+	ThreeDS2       map[string]any `json:"threeDS2,omitempty"`
+	ThreeDS2Status string         `json:"threeDS2Status,omitempty"`
+}
+
+// MaskedBankAccount is the masked Australian bank account behind a token.
+type MaskedBankAccount struct {
+	AccountName   string `json:"accountName,omitempty"`
+	BSB           string `json:"bsb,omitempty"`
+	AccountNumber string `json:"accountNumber,omitempty"`
+}
+
+// MaskedNZBankAccount is the New Zealand bank account behind a token.
+type MaskedNZBankAccount struct {
+	AccountName   string `json:"nzAccountName,omitempty"`
+	BankCode      string `json:"nzBankCode,omitempty"`
+	BranchCode    string `json:"nzBranchCode,omitempty"`
+	AccountNumber string `json:"nzAccountNumber,omitempty"`
+	AccountSuffix string `json:"nzAccountSuffix,omitempty"`
+}

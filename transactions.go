@@ -1,0 +1,186 @@
+package quickstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// TransactionsService holds the operations on transactions.
+type TransactionsService struct{ client *Client }
+
+// TransactionType is what a transaction does.
+type TransactionType string
+
+// The transaction types.
+const (
+	TransactionTypePayment             TransactionType = "PAYMENT"
+	TransactionTypeRefund              TransactionType = "REFUND"
+	TransactionTypePreauth             TransactionType = "PREAUTH"
+	TransactionTypeCapture             TransactionType = "CAPTURE"
+	TransactionTypePreauthCancellation TransactionType = "PREAUTH_CANCELLATION"
+	TransactionTypeAccountVerification TransactionType = "ACCOUNT_VERIFICATION"
+)
+
+// TransactionStatus is the status of a transaction. Read Outcome instead: the
+// status alone does not settle what happened.
+type TransactionStatus string
+
+// The statuses of a transaction. Those other than Approved and Declined are
+// known from third parties' models of the service; unconfirmed.
+// TransactionStatusApprovedReturnable most likely marks a bank account payment
+// that may still be returned.
+const (
+	TransactionStatusApproved           TransactionStatus = "Approved"
+	TransactionStatusApprovedReturnable TransactionStatus = "Approved*"
+	TransactionStatusPending            TransactionStatus = "Pending"
+	TransactionStatusDeclined           TransactionStatus = "Declined"
+	TransactionStatusVoided             TransactionStatus = "Voided"
+	TransactionStatusSuspended          TransactionStatus = "Suspended"
+)
+
+// SummaryCode sums up what became of a transaction.
+type SummaryCode string
+
+// The summary codes.
+const (
+	SummaryCodeApproved SummaryCode = "0"
+	SummaryCodeDeclined SummaryCode = "1" // by the financial institution
+	SummaryCodeErred    SummaryCode = "2" // status unknown
+	SummaryCodeRejected SummaryCode = "3" // by the service
+)
+
+// Transaction is a transaction as the service reports it. Read what became of
+// it from Outcome. Members that the specification does not name are known from
+// third parties' models of the service and are unconfirmed; they are marked so.
+//
+// A decoded Transaction keeps its source for Raw and Extra, so that two of them
+// are never reflect.DeepEqual: compare ReceiptNumber and Outcome.
+type Transaction struct {
+	// ReceiptNumber identifies the transaction in other operations. Store it.
+	ReceiptNumber       string            `json:"receiptNumber,omitempty"`
+	TransactionType     TransactionType   `json:"transactionType,omitempty"`
+	Status              TransactionStatus `json:"status,omitempty"`
+	SummaryCode         SummaryCode       `json:"summaryCode,omitempty"`
+	ResponseCode        string            `json:"responseCode,omitempty"`
+	ResponseDescription string            `json:"responseDescription,omitempty"`
+	// FraudGuardResult is what fraud screening found: "" when the transaction
+	// was not screened, "OK" when it passed (unconfirmed), any other text, or the
+	// JSON of an object.
+	FraudGuardResult        FraudGuardResult `json:"fraudGuardResult,omitempty"`
+	CustomerReferenceNumber string           `json:"customerReferenceNumber,omitempty"`
+	PaymentReferenceNumber  string           `json:"paymentReferenceNumber,omitempty"`
+	Comment                 string           `json:"comment,omitempty"`
+	// Source is where the transaction came from; RESTAPI for this interface.
+	Source          string    `json:"source,omitempty"`
+	SettlementDate  Date      `json:"settlementDate,omitzero"`
+	TransactionTime Timestamp `json:"transactionTime,omitzero"`
+	// Refundable and Voidable say whether a refund or a void may be made now.
+	Refundable bool `json:"refundable"`
+	Voidable   bool `json:"voidable"`
+	// TotalAmount is the principal plus the surcharge.
+	PrincipalAmount      *Amount               `json:"principalAmount,omitempty"`
+	SurchargeAmount      *Amount               `json:"surchargeAmount,omitempty"`
+	TotalAmount          *Amount               `json:"totalAmount,omitempty"`
+	IPAddress            string                `json:"ipAddress,omitempty"`
+	DebtRepayment        bool                  `json:"debtRepayment,omitempty"`
+	SupplierBusinessCode string                `json:"supplierBusinessCode,omitempty"`
+	MerchantAccount      *MerchantAccount      `json:"merchantAccount,omitempty"`
+	CreditCard           *CreditCard           `json:"creditCard,omitempty"`
+	BankAccount          *BankAccount          `json:"bankAccount,omitempty"`          // unconfirmed
+	NZBankAccount        *NZBankAccount        `json:"nzBankAccount,omitempty"`        // unconfirmed
+	DirectEntryAccount   *DirectEntryAccount   `json:"directEntryAccount,omitempty"`   // unconfirmed
+	NZDirectEntryAccount *NZDirectEntryAccount `json:"nzDirectEntryAccount,omitempty"` // unconfirmed
+	PayToData            *PayToData            `json:"payToData,omitempty"`
+	PayToPayeeAccount    *PayToPayeeAccount    `json:"payToPayeeAccount,omitempty"`
+	PayToPayerAccount    *PayToPayerAccount    `json:"payToPayerAccount,omitempty"`
+	Metadata             map[string]string     `json:"metadata,omitempty"`
+	AuthorisationType    AuthorisationType     `json:"authorisationType,omitempty"` // unconfirmed
+	CancellationType     CancellationType      `json:"cancellationType,omitempty"`  // unconfirmed
+	// OriginalReceiptNumber is the transaction that this one follows: the payment
+	// of a refund, the pre-authorisation of a capture, the payment that is being
+	// retried. Unconfirmed.
+	OriginalReceiptNumber string `json:"originalReceiptNumber,omitempty"`
+	AuthorisationCode     string `json:"authorisationCode,omitempty"`    // unconfirmed
+	AuthorisationTraceID  string `json:"authorisationTraceId,omitempty"` // unconfirmed; NetworkTransactionID replaces it
+	NetworkTransactionID  string `json:"networkTransactionId,omitempty"` // unconfirmed
+	MerchantAdviceCode    string `json:"merchantAdviceCode,omitempty"`   // unconfirmed
+	// The merchant descriptors of aggregators; unconfirmed.
+	MerchantName          string `json:"merchantName,omitempty"`
+	MerchantStreetAddress string `json:"merchantStreetAddress,omitempty"`
+	MerchantLocation      string `json:"merchantLocation,omitempty"`
+	MerchantState         string `json:"merchantState,omitempty"`
+	MerchantCountry       string `json:"merchantCountry,omitempty"`
+	MerchantPostCode      string `json:"merchantPostCode,omitempty"`
+	SubMerchantID         string `json:"subMerchantId,omitempty"`
+	Links                 []Link `json:"links,omitempty"`
+
+	envelope
+}
+
+// UnmarshalJSON reads a transaction. A body that names a member twice is an
+// error, because the two could disagree about whether money moved.
+func (t *Transaction) UnmarshalJSON(data []byte) error {
+	type plain Transaction
+	var p plain
+	envelope, err := decode(data, &p)
+	*t = Transaction(p)
+	t.envelope = envelope
+	return err
+}
+
+// MarshalJSON writes the transaction with the members that this package does not
+// model, so that it can be stored.
+func (t Transaction) MarshalJSON() ([]byte, error) {
+	type plain Transaction
+	return encode(plain(t), t.envelope)
+}
+
+func (t *Transaction) identified() bool { return t.ReceiptNumber != "" }
+
+// FraudGuardResult is a text, or the JSON of an object where the service sends
+// one: the specification says object, clients of the service have seen texts.
+type FraudGuardResult string
+
+// UnmarshalJSON reads a text, null or any other JSON.
+func (r *FraudGuardResult) UnmarshalJSON(data []byte) error {
+	if wire.IsNull(data) {
+		*r = ""
+		return nil
+	}
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*r = FraudGuardResult(text)
+		return nil
+	}
+	*r = FraudGuardResult(bytes.TrimSpace(data))
+	return nil
+}
+
+// MarshalJSON writes what UnmarshalJSON reads.
+func (r FraudGuardResult) MarshalJSON() ([]byte, error) {
+	if wire.IsObject([]byte(r)) && json.Valid([]byte(r)) {
+		return []byte(r), nil
+	}
+	return wire.Marshal(string(r))
+}
+
+// Get returns a transaction by its receipt number, with its latest state.
+//
+// GET /transactions/{receiptNumber} with the secret key. An unknown receipt
+// number is an APIError that matches ErrNotFound.
+func (s *TransactionsService) Get(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
+	call, err := s.client.begin(operation{name: "Transactions.Get", method: http.MethodGet, route: "/transactions/{receiptNumber}"}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(receiptNumber); err != nil {
+		return nil, err
+	}
+	var transaction *Transaction
+	err = call.do(ctx, into(&transaction))
+	return transaction, err
+}
