@@ -96,6 +96,9 @@ type PayParams struct {
 
 type transactionJSON struct {
 	TransactionType         TransactionType       `json:"transactionType"`
+	AuthorisationType       AuthorisationType     `json:"authorisationType,omitempty"`
+	CancellationType        CancellationType      `json:"cancellationType,omitempty"`
+	OriginalReceiptNumber   string                `json:"originalReceiptNumber,omitempty"`
 	SupplierBusinessCode    string                `json:"supplierBusinessCode,omitempty"`
 	PrincipalAmount         *wire.Number          `json:"principalAmount,omitempty"`
 	Currency                Currency              `json:"currency,omitempty"`

@@ -46,11 +46,14 @@ func check[T any](c *call, v T, tables ...[]rule[T]) error {
 }
 
 // within applies a table to a part of a request: get returns the part and
-// whether it was given.
+// whether it was given. The path is "" for a part whose members stand at the top.
 func within[T, P any](path string, table []rule[P], get func(T) (P, bool)) []rule[T] {
 	lifted := make([]rule[T], len(table))
 	for i, r := range table {
-		lifted[i] = rule[T]{id: r.id, kind: r.kind, path: path + "." + r.path, message: r.message}
+		lifted[i] = rule[T]{id: r.id, kind: r.kind, path: r.path, message: r.message}
+		if path != "" {
+			lifted[i].path = path + "." + r.path
+		}
 		if r.broken != nil {
 			lifted[i].broken = func(v T) bool {
 				part, ok := get(v)

@@ -75,6 +75,11 @@ func expiry(m YearMonth) (month, year string) {
 	return fmt.Sprintf("%02d", int(m.Month)), strconv.Itoa(m.Year)
 }
 
+// isExpiry reports whether a card's expiry can be written as the service wants it.
+func isExpiry(m YearMonth) bool {
+	return m.Month >= 1 && m.Month <= 12 && m.Year >= 1000 && m.Year <= 9999
+}
+
 // AccountSource is an account that a payment can be taken from. The From
 // functions make one.
 type AccountSource interface{ accountSource() source }
@@ -206,7 +211,7 @@ var cardRules = []rule[CardDetails]{
 	{
 		"card.expiryDate.valid", local, "expiryDateMonth", "must be a month of a four-digit year",
 		func(c CardDetails) bool {
-			return !c.Expiry.IsZero() && (c.Expiry.Month < 1 || c.Expiry.Month > 12 || c.Expiry.Year < 1000 || c.Expiry.Year > 9999)
+			return !c.Expiry.IsZero() && !isExpiry(c.Expiry)
 		},
 	},
 	{

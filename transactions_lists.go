@@ -2,6 +2,14 @@ package quickstream
 
 import "net/http"
 
+// The lists of transactions. Those that the service sorts newest first can shift
+// while they are read page by page.
+
+// reads makes a list of transactions.
+func reads[Q any](s *TransactionsService, name, route string, q Q, rules []rule[Q], opts []CallOption, ids ...string) List[Transaction] {
+	return list[Transaction](s.client, operation{name: name, method: http.MethodGet, route: route}, q, rules, opts, ids...)
+}
+
 // TransactionListParams narrows the list of recent transactions.
 type TransactionListParams struct {
 	// SupplierBusinessCode is optional.
@@ -13,23 +21,11 @@ type TransactionListParams struct {
 //
 // GET /transactions with the secret key.
 func (s *TransactionsService) List(params TransactionListParams, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, operation{name: "Transactions.List", method: http.MethodGet, route: "/transactions"}, params, nil, opts)
+	return reads(s, "Transactions.List", "/transactions", params, nil, opts)
 }
 
-type byReferenceQuery struct {
+type referenceQuery struct {
 	ReferenceNumber string `url:"referenceNumber"`
-}
-
-//nolint:gochecknoglobals // an immutable table
-var byReferenceRules = []rule[byReferenceQuery]{
-	{
-		"reads.referenceNumber.required", local, "referenceNumber", "is required",
-		func(q byReferenceQuery) bool { return q.ReferenceNumber == "" },
-	},
-	{
-		"reads.referenceNumber.ascii", local, "referenceNumber", "must consist of printable ASCII characters",
-		func(q byReferenceQuery) bool { return !isASCII(q.ReferenceNumber) },
-	},
 }
 
 // ByReference returns the transactions with a reference: a receipt number, a
@@ -41,7 +37,133 @@ var byReferenceRules = []rule[byReferenceQuery]{
 // be an empty list or an APIError that matches ErrNotFound; after an unknown
 // outcome both mean "not found yet".
 func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, operation{
-		name: "Transactions.ByReference", method: http.MethodGet, route: "/transactions/for-reference-number",
-	}, byReferenceQuery{referenceNumber}, byReferenceRules, opts)
+	return reads(s, "Transactions.ByReference", "/transactions/for-reference-number", referenceQuery{referenceNumber}, referenceQueryRules, opts)
 }
+
+type settlementDateQuery struct {
+	SettlementDate Date `url:"settlementDate"`
+}
+
+// BySettlementDate returns the transactions that settle on a date, which is a
+// Sydney date.
+//
+// GET /transactions/for-settlement-date with the secret key.
+func (s *TransactionsService) BySettlementDate(settlementDate Date, opts ...CallOption) List[Transaction] {
+	return reads(s, "Transactions.BySettlementDate", "/transactions/for-settlement-date", settlementDateQuery{settlementDate}, settlementDateQueryRules, opts)
+}
+
+type accountTokenQuery struct {
+	AccountToken string `url:"accountToken"`
+}
+
+// ByAccount returns the transactions of a registered account.
+//
+// GET /transactions/for-account-token with the secret key.
+func (s *TransactionsService) ByAccount(accountToken string, opts ...CallOption) List[Transaction] {
+	return reads(s, "Transactions.ByAccount", "/transactions/for-account-token", accountTokenQuery{accountToken}, accountTokenQueryRules, opts)
+}
+
+type creditCardQuery struct {
+	FirstSix  string `url:"firstSix"`
+	LastThree string `url:"lastThree"`
+}
+
+// ByCreditCard returns the transactions of cards with these first six and last
+// three digits, which more than one card can have.
+//
+// GET /transactions/for-credit-card with the secret key.
+func (s *TransactionsService) ByCreditCard(firstSix, lastThree string, opts ...CallOption) List[Transaction] {
+	return reads(s, "Transactions.ByCreditCard", "/transactions/for-credit-card", creditCardQuery{firstSix, lastThree}, creditCardQueryRules, opts)
+}
+
+type bankAccountQuery struct {
+	BSB           string `url:"bsb"`
+	AccountNumber string `url:"accountNumber"`
+}
+
+// ByBankAccount returns the transactions of an Australian bank account, whose
+// number has 6 to 9 digits. The account number travels in the address of the
+// request: keep addresses out of the logs of proxies.
+//
+// GET /transactions/for-bank-account with the secret key.
+func (s *TransactionsService) ByBankAccount(bsb string, accountNumber Secret, opts ...CallOption) List[Transaction] {
+	return reads(s, "Transactions.ByBankAccount", "/transactions/for-bank-account", bankAccountQuery{bsb, accountNumber.text()}, bankAccountQueryRules, opts)
+}
+
+type nzBankAccountQuery struct {
+	BankCode      string `url:"bankCode"`
+	BranchCode    string `url:"branchCode"`
+	AccountNumber string `url:"accountNumber"`
+}
+
+// ByNZBankAccount returns the transactions of a New Zealand bank account: a bank
+// code of 2 digits, a branch code of 4 and an account number of 7 or 8 digits
+// without its suffix. As with ByBankAccount, the number is in the address.
+//
+// GET /transactions/for-nz-bank-account with the secret key.
+func (s *TransactionsService) ByNZBankAccount(bankCode, branchCode string, accountNumber Secret, opts ...CallOption) List[Transaction] {
+	return reads(s, "Transactions.ByNZBankAccount", "/transactions/for-nz-bank-account", nzBankAccountQuery{bankCode, branchCode, accountNumber.text()}, nzBankAccountQueryRules, opts)
+}
+
+// SuspendedListParams narrows the list of suspended transactions.
+type SuspendedListParams struct {
+	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
+	// Month is up to 6 months in the past, in Sydney.
+	Month YearMonth `url:"month,omitempty"`
+}
+
+// Suspended returns the transactions that fraud screening holds.
+//
+// GET /transactions/suspended with the secret key.
+func (s *TransactionsService) Suspended(params SuspendedListParams, opts ...CallOption) List[Transaction] {
+	return reads(s, "Transactions.Suspended", "/transactions/suspended", params, suspendedListRules, opts)
+}
+
+// Refunds returns the refunds of a payment, most recent first.
+//
+// GET /transactions/{receiptNumber}/refunds with the secret key.
+func (s *TransactionsService) Refunds(receiptNumber string, opts ...CallOption) List[Transaction] {
+	return reads(s, "Transactions.Refunds", "/transactions/{receiptNumber}/refunds", noQuery{}, nil, opts, receiptNumber)
+}
+
+// Retries returns the retries of a payment that was soft-declined, whether they
+// were made by hand or on a schedule. Read them before paying again: the service
+// may have.
+//
+// GET /transactions/{receiptNumber}/retries with the secret key.
+func (s *TransactionsService) Retries(receiptNumber string, opts ...CallOption) List[Transaction] {
+	return reads(s, "Transactions.Retries", "/transactions/{receiptNumber}/retries", noQuery{}, nil, opts, receiptNumber)
+}
+
+// ReturnedListParams narrows the list of returned transactions.
+type ReturnedListParams struct {
+	// Date is the day of the return. Required.
+	Date                 Date   `url:"date"`
+	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
+}
+
+// Returned returns the transactions of Australian bank accounts that the
+// customer's bank returned on a date, after they had been approved.
+//
+// GET /transactions/returns with the secret key.
+func (s *TransactionsService) Returned(params ReturnedListParams, opts ...CallOption) List[Transaction] {
+	return reads(s, "Transactions.Returned", "/transactions/returns", params, returnedListRules, opts)
+}
+
+// OpenPreauthListParams narrows the list of open pre-authorisations.
+type OpenPreauthListParams struct {
+	Month                YearMonth `url:"month,omitempty"`
+	SupplierBusinessCode string    `url:"supplierBusinessCode,omitempty"`
+}
+
+// OpenPreauths returns the pre-authorisations that can be captured, most recent
+// first: initial ones and re-authorisations that have not been captured and have
+// passed fraud screening.
+//
+// GET /transactions/open-preauths with the secret key.
+func (s *TransactionsService) OpenPreauths(params OpenPreauthListParams, opts ...CallOption) List[Transaction] {
+	return reads(s, "Transactions.OpenPreauths", "/transactions/open-preauths", params, nil, opts)
+}
+
+// noQuery is the query of a list that takes no parameters.
+type noQuery struct{}

@@ -1,0 +1,86 @@
+package quickstream
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// RefundParams describes a refund.
+type RefundParams struct {
+	// OriginalReceiptNumber is the receipt of the payment. Required unless
+	// Original is given.
+	OriginalReceiptNumber string
+	// Original is optional: with the payment as it was read, what the service
+	// would refuse is found before sending.
+	Original *Transaction
+	// PrincipalAmount is at most the payment's, and all of it for PayTo.
+	// Required, with at most two decimals.
+	PrincipalAmount decimal.Decimal
+	// Currency is required.
+	Currency Currency
+	// CardExpiry replaces the expiry of a card that has expired since. Optional.
+	CardExpiry              YearMonth
+	CustomerReferenceNumber string
+	// PaymentReferenceNumber is made when it is empty, as in PayParams.
+	PaymentReferenceNumber string
+	Comment                string
+	Metadata               map[string]string
+}
+
+// Refund gives money of a payment back. It is possible when the payment's
+// Refundable is true; before settlement Void may be.
+//
+// POST /transactions (REFUND) with the secret key. An amount above the payment's
+// or a payment that was refunded already are an APIError that matches ErrInvalid.
+// After an UnknownOutcomeError look for the refund with Refunds, and do not
+// refund again before it is settled.
+func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, opts ...CallOption) (*Transaction, error) {
+	call, err := s.write("Transactions.Refund", opts)
+	if err != nil {
+		return nil, err
+	}
+	call.op.findOut = "look it up with Transactions.Refunds of the payment or with Transactions.ByReference; not finding it means that it is not visible yet"
+	if err := check(call, params, refundRules); err != nil {
+		return nil, err
+	}
+	body := transactionJSON{
+		TransactionType: TransactionTypeRefund, OriginalReceiptNumber: receiptOf(params.OriginalReceiptNumber, params.Original),
+		PrincipalAmount: wire.OptionalNumber(&params.PrincipalAmount), Currency: params.Currency,
+		CustomerReferenceNumber: params.CustomerReferenceNumber, PaymentReferenceNumber: unique(params.PaymentReferenceNumber),
+		Comment: params.Comment, Metadata: params.Metadata,
+	}
+	if !params.CardExpiry.IsZero() {
+		month, year := expiry(params.CardExpiry)
+		body.CreditCard = &cardJSON{ExpiryDateMonth: month, ExpiryDateYear: year}
+	}
+	return call.transact(ctx, body)
+}
+
+// Void takes a transaction back before it is settled, so that it appears neither
+// on the customer's statement nor in the settlement. It is possible when the
+// transaction's Voidable is true.
+//
+// POST /transactions/{receiptNumber}/void with the secret key. After an
+// UnknownOutcomeError read the transaction with Get: its status shows whether it
+// was voided. Do not refund it while that is unknown.
+func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
+	call, err := s.client.begin(operation{
+		name: "Transactions.Void", method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post,
+		findOut: "read the transaction with Transactions.Get: its status shows whether it was voided; do not refund it before that is known",
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(receiptNumber); err != nil {
+		return nil, err
+	}
+	call.reference = receiptNumber
+	var transaction *Transaction
+	err = call.do(ctx, into(&transaction))
+	return transaction, err
+}
