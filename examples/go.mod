@@ -2,6 +2,16 @@ module github.com/quickstream-go/quickstream/examples
 
 go 1.26
 
-require github.com/quickstream-go/quickstream v0.0.0
+require (
+	github.com/quickstream-go/quickstream v0.0.0
+	github.com/shopspring/decimal v1.6.0
+)
+
+require (
+	github.com/google/go-querystring v1.2.0 // indirect
+	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
+	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect
+	go.yaml.in/yaml/v3 v3.0.6 // indirect
+)
 
 replace github.com/quickstream-go/quickstream => ../
