@@ -261,6 +261,9 @@ type UnknownOutcomeError struct {
 	// ReceiptNumber is set when the answer could not be decoded but its receipt
 	// number could be read. It is the best thing to look up.
 	ReceiptNumber string
+	// Intent describes a lost POST /transactions for Transactions.Reconcile; it is
+	// nil for other operations.
+	Intent *PaymentIntent
 	// FirstSent is when the first attempt began, by this machine's clock.
 	FirstSent time.Time
 	Attempts  int

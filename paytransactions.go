@@ -3,6 +3,7 @@ package quickstream
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net/http"
 	"net/netip"
 
@@ -160,42 +161,54 @@ type payToDataJSON struct {
 // read Transaction.Outcome. Errors are a ValidationError for a request that
 // cannot be right, an APIError for one that was refused, a NetworkError when
 // nothing was sent, and an UnknownOutcomeError when the payment may have been
-// taken: then look for its Reference with ByReference, or for its ReceiptNumber
-// with Get, and never pay again with new data before it is settled.
+// taken: then give its Intent to Reconcile, and never pay again with new data
+// before it is settled.
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
-	call, err := s.write("Transactions.Pay", opts)
+	return submit(ctx, s, "Transactions.Pay", params, payRules, PayParams.wire, opts)
+}
+
+// Prepare returns the parameters with their references filled in, and the intent
+// to store before they are given to Pay.
+func (p PayParams) Prepare() (PayParams, PaymentIntent) {
+	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
+	p.Source = identified(p.Source)
+	return p, prepared(p.wire())
+}
+
+func (p PayParams) wire() transactionJSON {
+	body := transactionJSON{
+		TransactionType: TransactionTypePayment, SupplierBusinessCode: p.SupplierBusinessCode,
+		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
+		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential,
+		ThreeDS2: p.ThreeDS2, DebtRepayment: p.DebtRepayment, MPGSData: p.MPGSData,
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		Comment: p.Comment, Metadata: p.Metadata,
+	}
+	body.setSource(sourceOf(p.Source))
+	return body
+}
+
+// submit checks and sends a POST /transactions.
+func submit[P any](ctx context.Context, s *TransactionsService, name string, params P, rules []rule[P], body func(P) transactionJSON, opts []CallOption) (*Transaction, error) {
+	call, err := s.client.begin(operation{
+		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed,
+		findOut: "look it up with Transactions.Reconcile and the error's Intent; not finding it means that it is not visible yet",
+	}, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := check(call, params, payRules); err != nil {
+	if err := check(call, params, rules); err != nil {
 		return nil, err
 	}
-	body := transactionJSON{
-		TransactionType: TransactionTypePayment, SupplierBusinessCode: params.SupplierBusinessCode,
-		PrincipalAmount: wire.OptionalNumber(&params.PrincipalAmount), Currency: params.Currency,
-		ECI: params.ECI, IPAddress: address(params.IPAddress), StoredCredentialData: params.StoredCredential,
-		ThreeDS2: params.ThreeDS2, DebtRepayment: params.DebtRepayment, MPGSData: params.MPGSData,
-		CustomerReferenceNumber: params.CustomerReferenceNumber, PaymentReferenceNumber: unique(params.PaymentReferenceNumber),
-		Comment: params.Comment, Metadata: params.Metadata,
-	}
-	body.setSource(sourceOf(params.Source))
-	return call.transact(ctx, body)
-}
-
-// write begins a POST /transactions.
-func (s *TransactionsService) write(name string, opts []CallOption) (*call, error) {
-	return s.client.begin(operation{
-		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed,
-		findOut: "look it up with Transactions.ByReference, or with Transactions.Get when the receipt number is known; not finding it means that it is not visible yet",
-	}, opts)
-}
-
-// transact sends a transaction.
-func (c *call) transact(ctx context.Context, body transactionJSON) (*Transaction, error) {
-	c.reference = body.PaymentReferenceNumber
-	c.body = body
+	sent := body(params)
+	call.reference, call.body = sent.PaymentReferenceNumber, sent
 	var transaction *Transaction
-	err := c.do(ctx, into(&transaction))
+	err = call.do(ctx, into(&transaction))
+	if lost, ok := errors.AsType[*UnknownOutcomeError](err); ok {
+		intent := intentOf(sent, lost.IdempotencyKey, lost.FirstSent)
+		intent.ReceiptNumber = lost.ReceiptNumber
+		lost.Intent = &intent
+	}
 	return transaction, err
 }
 
@@ -226,6 +239,24 @@ func unique(reference string) string {
 		return rand.Text()
 	}
 	return reference
+}
+
+// identified returns the source with an end-to-end identifier if it is a PayTo
+// payment.
+func identified(s AccountSource) AccountSource {
+	from := sourceOf(s)
+	switch {
+	case from.payTo != nil:
+		payment := *from.payTo
+		payment.EndToEndID = unique(payment.EndToEndID)
+		return FromPayTo(payment)
+	case from.newPayTo != nil:
+		payment := *from.newPayTo
+		payment.EndToEndID = unique(payment.EndToEndID)
+		return FromNewPayToAgreement(payment)
+	default:
+		return s
+	}
 }
 
 func address(a netip.Addr) string {

@@ -32,22 +32,26 @@ type PreauthoriseParams struct {
 //
 // POST /transactions (PREAUTH) with the secret key, and errors as for Pay.
 func (s *TransactionsService) Preauthorise(ctx context.Context, params PreauthoriseParams, opts ...CallOption) (*Transaction, error) {
-	call, err := s.write("Transactions.Preauthorise", opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := check(call, params, preauthoriseRules); err != nil {
-		return nil, err
-	}
+	return submit(ctx, s, "Transactions.Preauthorise", params, preauthoriseRules, PreauthoriseParams.wire, opts)
+}
+
+// Prepare returns the parameters with their reference filled in, and the intent
+// to store before they are sent.
+func (p PreauthoriseParams) Prepare() (PreauthoriseParams, PaymentIntent) {
+	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
+	return p, prepared(p.wire())
+}
+
+func (p PreauthoriseParams) wire() transactionJSON {
 	body := transactionJSON{
-		TransactionType: TransactionTypePreauth, SupplierBusinessCode: params.SupplierBusinessCode,
-		PrincipalAmount: wire.OptionalNumber(&params.PrincipalAmount), Currency: params.Currency,
-		ECI: params.ECI, IPAddress: address(params.IPAddress), StoredCredentialData: params.StoredCredential, ThreeDS2: params.ThreeDS2,
-		CustomerReferenceNumber: params.CustomerReferenceNumber, PaymentReferenceNumber: unique(params.PaymentReferenceNumber),
-		Comment: params.Comment, Metadata: params.Metadata,
+		TransactionType: TransactionTypePreauth, SupplierBusinessCode: p.SupplierBusinessCode,
+		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
+		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		Comment: p.Comment, Metadata: p.Metadata,
 	}
-	body.setSource(sourceOf(params.Source))
-	return call.transact(ctx, body)
+	body.setSource(sourceOf(p.Source))
+	return body
 }
 
 // VerifyAccountParams describes a verification of an account. The members are as
@@ -73,25 +77,29 @@ type VerifyAccountParams struct {
 // POST /transactions (ACCOUNT_VERIFICATION) with the secret key, and errors as
 // for Pay.
 func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAccountParams, opts ...CallOption) (*Transaction, error) {
-	call, err := s.write("Transactions.VerifyAccount", opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := check(call, params, verifyAccountRules); err != nil {
-		return nil, err
-	}
-	currency := params.Currency
+	return submit(ctx, s, "Transactions.VerifyAccount", params, verifyAccountRules, VerifyAccountParams.wire, opts)
+}
+
+// Prepare returns the parameters with their reference filled in, and the intent
+// to store before they are sent.
+func (p VerifyAccountParams) Prepare() (VerifyAccountParams, PaymentIntent) {
+	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
+	return p, prepared(p.wire())
+}
+
+func (p VerifyAccountParams) wire() transactionJSON {
+	currency := p.Currency
 	if currency == "" {
 		currency = CurrencyAUD
 	}
 	body := transactionJSON{
-		TransactionType: TransactionTypeAccountVerification, SupplierBusinessCode: params.SupplierBusinessCode, Currency: currency,
-		ECI: params.ECI, IPAddress: address(params.IPAddress), StoredCredentialData: params.StoredCredential, ThreeDS2: params.ThreeDS2,
-		CustomerReferenceNumber: params.CustomerReferenceNumber, PaymentReferenceNumber: unique(params.PaymentReferenceNumber),
-		Comment: params.Comment, Metadata: params.Metadata,
+		TransactionType: TransactionTypeAccountVerification, SupplierBusinessCode: p.SupplierBusinessCode, Currency: currency,
+		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		Comment: p.Comment, Metadata: p.Metadata,
 	}
-	body.setSource(sourceOf(params.Source))
-	return call.transact(ctx, body)
+	body.setSource(sourceOf(p.Source))
+	return body
 }
 
 // PreauthFollowUpParams names an earlier pre-authorisation and an amount.
@@ -116,7 +124,7 @@ type PreauthFollowUpParams struct {
 // POST /transactions (PREAUTH, INCREMENTAL) with the secret key, and errors as
 // for Pay.
 func (s *TransactionsService) TopUp(ctx context.Context, params PreauthFollowUpParams, opts ...CallOption) (*Transaction, error) {
-	return s.followUp(ctx, "Transactions.TopUp", AuthorisationTypeIncremental, params, preauthFollowUpRules, opts)
+	return submit(ctx, s, "Transactions.TopUp", params, preauthFollowUpRules, followUp(AuthorisationTypeIncremental), opts)
 }
 
 // Reauthorise authorises an expired original pre-authorisation of a Visa card
@@ -125,7 +133,25 @@ func (s *TransactionsService) TopUp(ctx context.Context, params PreauthFollowUpP
 // POST /transactions (PREAUTH, REAUTHORISATION) with the secret key, and errors
 // as for Pay.
 func (s *TransactionsService) Reauthorise(ctx context.Context, params PreauthFollowUpParams, opts ...CallOption) (*Transaction, error) {
-	return s.followUp(ctx, "Transactions.Reauthorise", AuthorisationTypeReauthorisation, params, preauthFollowUpRules, opts)
+	return submit(ctx, s, "Transactions.Reauthorise", params, preauthFollowUpRules, followUp(AuthorisationTypeReauthorisation), opts)
+}
+
+// Prepare returns the parameters with their reference filled in, and the intent
+// to store before they are sent.
+func (p PreauthFollowUpParams) Prepare() (PreauthFollowUpParams, PaymentIntent) {
+	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
+	return p, prepared(followUp("")(p))
+}
+
+func followUp(kind AuthorisationType) func(PreauthFollowUpParams) transactionJSON {
+	return func(p PreauthFollowUpParams) transactionJSON {
+		return transactionJSON{
+			TransactionType: TransactionTypePreauth, AuthorisationType: kind, OriginalReceiptNumber: p.OriginalReceiptNumber,
+			PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
+			CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+			Comment: p.Comment, Metadata: p.Metadata,
+		}
+	}
 }
 
 // ExtendParams names the pre-authorisation to extend.
@@ -148,27 +174,28 @@ type ExtendParams struct {
 // POST /transactions (PREAUTH, EXTENSION) with the secret key, and errors as for
 // Pay.
 func (s *TransactionsService) Extend(ctx context.Context, params ExtendParams, opts ...CallOption) (*Transaction, error) {
-	return s.followUp(ctx, "Transactions.Extend", AuthorisationTypeExtension, PreauthFollowUpParams{
-		OriginalReceiptNumber: params.OriginalReceiptNumber, Currency: params.Currency,
-		CustomerReferenceNumber: params.CustomerReferenceNumber, PaymentReferenceNumber: params.PaymentReferenceNumber,
-		Comment: params.Comment, Metadata: params.Metadata,
-	}, extendRules, opts)
+	return submit(ctx, s, "Transactions.Extend", params, extendRules, ExtendParams.wire, opts)
 }
 
-func (s *TransactionsService) followUp(ctx context.Context, name string, kind AuthorisationType, params PreauthFollowUpParams, rules []rule[PreauthFollowUpParams], opts []CallOption) (*Transaction, error) {
-	call, err := s.write(name, opts)
-	if err != nil {
-		return nil, err
+// Prepare returns the parameters with their reference filled in, and the intent
+// to store before they are sent.
+func (p ExtendParams) Prepare() (ExtendParams, PaymentIntent) {
+	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
+	return p, prepared(p.wire())
+}
+
+func (p ExtendParams) wire() transactionJSON {
+	return followUp(AuthorisationTypeExtension)(p.followUp())
+}
+
+// followUp returns the parameters with the amount that an extension has, which
+// is sent and not left out.
+func (p ExtendParams) followUp() PreauthFollowUpParams {
+	return PreauthFollowUpParams{
+		OriginalReceiptNumber: p.OriginalReceiptNumber, Currency: p.Currency,
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
+		Comment: p.Comment, Metadata: p.Metadata,
 	}
-	if err := check(call, params, rules); err != nil {
-		return nil, err
-	}
-	return call.transact(ctx, transactionJSON{
-		TransactionType: TransactionTypePreauth, AuthorisationType: kind, OriginalReceiptNumber: params.OriginalReceiptNumber,
-		PrincipalAmount: wire.OptionalNumber(&params.PrincipalAmount), Currency: params.Currency,
-		CustomerReferenceNumber: params.CustomerReferenceNumber, PaymentReferenceNumber: unique(params.PaymentReferenceNumber),
-		Comment: params.Comment, Metadata: params.Metadata,
-	})
 }
 
 // CaptureParams describes the capture of a pre-authorisation.
@@ -196,19 +223,23 @@ type CaptureParams struct {
 //
 // POST /transactions (CAPTURE) with the secret key, and errors as for Pay.
 func (s *TransactionsService) Capture(ctx context.Context, params CaptureParams, opts ...CallOption) (*Transaction, error) {
-	call, err := s.write("Transactions.Capture", opts)
-	if err != nil {
-		return nil, err
+	return submit(ctx, s, "Transactions.Capture", params, captureRules, CaptureParams.wire, opts)
+}
+
+// Prepare returns the parameters with their reference filled in, and the intent
+// to store before they are sent.
+func (p CaptureParams) Prepare() (CaptureParams, PaymentIntent) {
+	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
+	return p, prepared(p.wire())
+}
+
+func (p CaptureParams) wire() transactionJSON {
+	return transactionJSON{
+		TransactionType: TransactionTypeCapture, OriginalReceiptNumber: receiptOf(p.OriginalReceiptNumber, p.Original),
+		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency, StoredCredentialData: p.StoredCredential,
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		Comment: p.Comment, Metadata: p.Metadata,
 	}
-	if err := check(call, params, captureRules); err != nil {
-		return nil, err
-	}
-	return call.transact(ctx, transactionJSON{
-		TransactionType: TransactionTypeCapture, OriginalReceiptNumber: receiptOf(params.OriginalReceiptNumber, params.Original),
-		PrincipalAmount: wire.OptionalNumber(&params.PrincipalAmount), Currency: params.Currency, StoredCredentialData: params.StoredCredential,
-		CustomerReferenceNumber: params.CustomerReferenceNumber, PaymentReferenceNumber: unique(params.PaymentReferenceNumber),
-		Comment: params.Comment, Metadata: params.Metadata,
-	})
 }
 
 // CancelPreauthorisationParams describes the cancellation of a
@@ -237,19 +268,23 @@ type CancelPreauthorisationParams struct {
 // POST /transactions (PREAUTH_CANCELLATION) with the secret key, and errors as
 // for Pay.
 func (s *TransactionsService) CancelPreauthorisation(ctx context.Context, params CancelPreauthorisationParams, opts ...CallOption) (*Transaction, error) {
-	call, err := s.write("Transactions.CancelPreauthorisation", opts)
-	if err != nil {
-		return nil, err
+	return submit(ctx, s, "Transactions.CancelPreauthorisation", params, cancelPreauthorisationRules, CancelPreauthorisationParams.wire, opts)
+}
+
+// Prepare returns the parameters with their reference filled in, and the intent
+// to store before they are sent.
+func (p CancelPreauthorisationParams) Prepare() (CancelPreauthorisationParams, PaymentIntent) {
+	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
+	return p, prepared(p.wire())
+}
+
+func (p CancelPreauthorisationParams) wire() transactionJSON {
+	return transactionJSON{
+		TransactionType: TransactionTypePreauthCancellation, CancellationType: p.Type, OriginalReceiptNumber: p.OriginalReceiptNumber,
+		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		Comment: p.Comment, Metadata: p.Metadata,
 	}
-	if err := check(call, params, cancelPreauthorisationRules); err != nil {
-		return nil, err
-	}
-	return call.transact(ctx, transactionJSON{
-		TransactionType: TransactionTypePreauthCancellation, CancellationType: params.Type, OriginalReceiptNumber: params.OriginalReceiptNumber,
-		PrincipalAmount: wire.OptionalNumber(&params.PrincipalAmount), Currency: params.Currency,
-		CustomerReferenceNumber: params.CustomerReferenceNumber, PaymentReferenceNumber: unique(params.PaymentReferenceNumber),
-		Comment: params.Comment, Metadata: params.Metadata,
-	})
 }
 
 // receiptOf returns the receipt number, or that of the object that was given in

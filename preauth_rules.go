@@ -59,7 +59,7 @@ var cardOnlyRules = []rule[source]{
 //
 //nolint:gochecknoglobals // an immutable table
 var preauthFollowUpRules = slices.Concat(
-	extendRules,
+	followUpRules,
 	within("", amountRules, func(p PreauthFollowUpParams) (decimal.Decimal, bool) { return p.PrincipalAmount, true }),
 	[]rule[PreauthFollowUpParams]{
 		{"preauth.reauthorisation.visa", service, "originalReceiptNumber", "a re-authorisation needs an expired original pre-authorisation of a Visa card", nil},
@@ -71,6 +71,14 @@ var preauthFollowUpRules = slices.Concat(
 //
 //nolint:gochecknoglobals // an immutable table
 var extendRules = slices.Concat(
+	within("", followUpRules, func(p ExtendParams) (PreauthFollowUpParams, bool) { return p.followUp(), true }),
+	[]rule[ExtendParams]{
+		{"preauth.extension.mastercard", service, "originalReceiptNumber", "an extension needs a pre-authorisation of a Mastercard", nil},
+	},
+)
+
+//nolint:gochecknoglobals // an immutable table
+var followUpRules = slices.Concat(
 	within("", originalRules, func(p PreauthFollowUpParams) (string, bool) { return p.OriginalReceiptNumber, true }),
 	within("", currencyRules, func(p PreauthFollowUpParams) (Currency, bool) { return p.Currency, true }),
 	within("", referenceRules, func(p PreauthFollowUpParams) (references, bool) {
@@ -78,7 +86,6 @@ var extendRules = slices.Concat(
 	}),
 	[]rule[PreauthFollowUpParams]{
 		{"preauth.original.successful", service, "originalReceiptNumber", "must be the original, successful pre-authorisation", nil},
-		{"preauth.extension.mastercard", service, "originalReceiptNumber", "an extension needs a pre-authorisation of a Mastercard", nil},
 	},
 )
 

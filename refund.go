@@ -37,28 +37,31 @@ type RefundParams struct {
 //
 // POST /transactions (REFUND) with the secret key. An amount above the payment's
 // or a payment that was refunded already are an APIError that matches ErrInvalid.
-// After an UnknownOutcomeError look for the refund with Refunds, and do not
-// refund again before it is settled.
+// After an UnknownOutcomeError give its Intent to Reconcile, and do not refund
+// again before it is settled.
 func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, opts ...CallOption) (*Transaction, error) {
-	call, err := s.write("Transactions.Refund", opts)
-	if err != nil {
-		return nil, err
-	}
-	call.op.findOut = "look it up with Transactions.Refunds of the payment or with Transactions.ByReference; not finding it means that it is not visible yet"
-	if err := check(call, params, refundRules); err != nil {
-		return nil, err
-	}
+	return submit(ctx, s, "Transactions.Refund", params, refundRules, RefundParams.wire, opts)
+}
+
+// Prepare returns the parameters with their reference filled in, and the intent
+// to store before they are given to Refund.
+func (p RefundParams) Prepare() (RefundParams, PaymentIntent) {
+	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
+	return p, prepared(p.wire())
+}
+
+func (p RefundParams) wire() transactionJSON {
 	body := transactionJSON{
-		TransactionType: TransactionTypeRefund, OriginalReceiptNumber: receiptOf(params.OriginalReceiptNumber, params.Original),
-		PrincipalAmount: wire.OptionalNumber(&params.PrincipalAmount), Currency: params.Currency,
-		CustomerReferenceNumber: params.CustomerReferenceNumber, PaymentReferenceNumber: unique(params.PaymentReferenceNumber),
-		Comment: params.Comment, Metadata: params.Metadata,
+		TransactionType: TransactionTypeRefund, OriginalReceiptNumber: receiptOf(p.OriginalReceiptNumber, p.Original),
+		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		Comment: p.Comment, Metadata: p.Metadata,
 	}
-	if !params.CardExpiry.IsZero() {
-		month, year := expiry(params.CardExpiry)
+	if !p.CardExpiry.IsZero() {
+		month, year := expiry(p.CardExpiry)
 		body.CreditCard = &cardJSON{ExpiryDateMonth: month, ExpiryDateYear: year}
 	}
-	return call.transact(ctx, body)
+	return body
 }
 
 // Void takes a transaction back before it is settled, so that it appears neither

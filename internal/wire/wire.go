@@ -29,6 +29,9 @@ type Number struct{ d decimal.Decimal }
 // NewNumber returns d as a JSON number.
 func NewNumber(d decimal.Decimal) Number { return Number{d} }
 
+// Decimal returns the amount.
+func (n Number) Decimal() decimal.Decimal { return n.d }
+
 // OptionalNumber returns nil for nil, so that omitempty leaves the member out.
 func OptionalNumber(d *decimal.Decimal) *Number {
 	if d == nil {
