@@ -1,0 +1,114 @@
+package resolve
+
+import (
+	"slices"
+	"time"
+)
+
+// Next returns the state after a look-up. It is pure: the same arguments give the
+// same result, and the given state is left as it was. A final state stays as it
+// is.
+func (p Policy) Next(s State, o Observation, now time.Time) State {
+	if s.Stage.Final() {
+		return s
+	}
+	s.Looks = append(slices.Clip(s.Looks), Look{At: now, Observation: o})
+	switch o.Sighting {
+	case SawOutcome:
+		s.Intent.ReceiptNumber = o.ReceiptNumber
+		s.Outcome = o.Outcome
+		return s.end(StageSettled)
+	case SawSeveral:
+		return s.end(StageEscalated)
+	case SawNoOutcome:
+		s.Intent.ReceiptNumber = o.ReceiptNumber
+		s.Misses, s.Failures = 0, 0
+		return p.climb(s, now, p.cutOffOf(s, o), StageEscalated)
+	case SawNothing:
+		s.Failures = 0
+		return p.missed(s, now)
+	default:
+		return p.failed(s, now)
+	}
+}
+
+// cutOffOf returns when to look after the cut-off of an observed transaction.
+func (p Policy) cutOffOf(s State, o Observation) time.Time {
+	if o.SettlementDate.IsZero() {
+		return p.nextCutOff(s.Intent.FirstSent)
+	}
+	return p.afterCutOff(o.SettlementDate, o.AccountType)
+}
+
+// missed waits a little longer each time, and then climbs. A payment that has a
+// receipt exists, wherever it may hide; it is escalated and never absent.
+func (p Policy) missed(s State, now time.Time) State {
+	last := StageAbsent
+	if s.Intent.ReceiptNumber != "" {
+		last = StageEscalated
+	}
+	s.Misses++
+	cutOff := p.nextCutOff(s.Intent.FirstSent)
+	if s.Stage == StageLooking && s.Misses <= len(p.Delays) {
+		if at := now.Add(p.Delays[s.Misses-1]); at.Before(cutOff) {
+			s.NextLook = at
+			return s
+		}
+	}
+	return p.climb(s, now, cutOff, last)
+}
+
+// climb goes to the next rung: after the cut-off, the same time next day, the
+// limit. What the last rung ends in is given.
+func (p Policy) climb(s State, now, cutOff time.Time, last Stage) State {
+	limit := s.Intent.FirstSent.Add(p.Limit)
+	switch s.Stage {
+	case StageLooking, StageHeld:
+		if now.Before(cutOff) {
+			s.Stage, s.NextLook = StageHeld, cutOff
+			return s
+		}
+		s.Stage, s.NextLook = StageAfterCutOff, nextDay(now)
+	case StageAfterCutOff:
+		if now.Before(cutOff) { // the settlement date has become known, or has moved
+			s.NextLook = cutOff
+			return s
+		}
+		s.Stage, s.NextLook = StageNextDay, latest(limit, now)
+	}
+	if s.NextLook.After(now) {
+		return s
+	}
+	if now.Before(limit) {
+		s.NextLook = limit
+		return s
+	}
+	return s.end(last)
+}
+
+// failed tries again without moving on: a look-up that fails proves nothing. Far
+// beyond the limit a person has to take over.
+func (p Policy) failed(s State, now time.Time) State {
+	s.Failures++
+	if now.After(s.Intent.FirstSent.Add(p.Limit + p.Limit/2)) {
+		return s.end(StageEscalated)
+	}
+	delay := p.RetryDelay
+	for range min(s.Failures-1, 20) {
+		delay = min(2*delay, p.MaxRetryDelay)
+	}
+	s.NextLook = now.Add(delay)
+	return s
+}
+
+func (s State) end(stage Stage) State {
+	s.Stage, s.NextLook = stage, time.Time{}
+	return s
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

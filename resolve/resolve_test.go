@@ -1,0 +1,289 @@
+package resolve_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+var location = func() *time.Location {
+	l, err := time.LoadLocation("Australia/Sydney")
+	if err != nil {
+		panic(err)
+	}
+	return l
+}()
+
+func at(text string) time.Time {
+	t, err := time.ParseInLocation("2006-01-02 15:04", text, location)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func sawNothing() resolve.Observation { return resolve.Observation{Sighting: resolve.SawNothing} }
+
+func erred(settlement quickstream.Date) resolve.Observation {
+	return resolve.Observation{
+		Sighting: resolve.SawNoOutcome, Outcome: quickstream.OutcomeUnknown, ReceiptNumber: "R1",
+		SettlementDate: settlement, AccountType: quickstream.AccountTypeCreditCard,
+	}
+}
+
+// looks drives a state with one kind of observation and returns when it looked.
+func looks(s resolve.State, o resolve.Observation) (times []time.Time, end resolve.State) {
+	p := resolve.DefaultPolicy()
+	for !s.Stage.Final() {
+		now := s.NextLook
+		times = append(times, now)
+		s = p.Next(s, o, now)
+	}
+	return times, s
+}
+
+func TestErredTransaction(t *testing.T) {
+	tests := []struct {
+		name, sent string
+		settlement quickstream.Date
+		looks      []string
+	}{
+		{
+			"in the morning", "2026-06-10 09:00", quickstream.NewDate(2026, time.June, 10),
+			[]string{"2026-06-10 09:00", "2026-06-10 18:30", "2026-06-11 18:30", "2026-06-12 09:00"},
+		},
+		{
+			"just before the cut-off", "2026-06-10 17:59", quickstream.NewDate(2026, time.June, 10),
+			[]string{"2026-06-10 17:59", "2026-06-10 18:30", "2026-06-11 18:30", "2026-06-12 17:59"},
+		},
+		{
+			"just after the cut-off", "2026-06-10 18:01", quickstream.NewDate(2026, time.June, 11),
+			[]string{"2026-06-10 18:01", "2026-06-11 18:30", "2026-06-12 18:30"},
+		},
+		{
+			"before a weekend", "2026-06-12 20:00", quickstream.NewDate(2026, time.June, 15),
+			[]string{"2026-06-12 20:00", "2026-06-15 18:30", "2026-06-16 18:30"},
+		},
+		{
+			"over the 25-hour day", "2026-04-04 19:00", quickstream.NewDate(2026, time.April, 4),
+			[]string{"2026-04-04 19:00", "2026-04-05 19:00", "2026-04-06 18:00"},
+		},
+		{
+			"over the 23-hour day", "2026-10-03 19:00", quickstream.NewDate(2026, time.October, 3),
+			[]string{"2026-10-03 19:00", "2026-10-04 19:00", "2026-10-05 20:00"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sent := at(tt.sent)
+			s := resolve.BeginTransaction(&quickstream.Transaction{
+				ReceiptNumber: "R1", TransactionTime: quickstream.Timestamp{Time: sent},
+			}, sent)
+			times, end := looks(s, erred(tt.settlement))
+			var got []string
+			for _, at := range times {
+				got = append(got, at.In(location).Format("2006-01-02 15:04"))
+			}
+			assert.Equal(t, tt.looks, got)
+			assert.Equal(t, resolve.StageEscalated, end.Stage)
+			assert.Equal(t, "R1", end.Intent.ReceiptNumber)
+			assert.Len(t, end.Looks, len(tt.looks), "the evidence")
+		})
+	}
+}
+
+func TestLostPayment(t *testing.T) {
+	sent := at("2026-06-10 09:00")
+	begin := resolve.Begin(quickstream.PaymentIntent{PaymentReferenceNumber: "ORDER-1", FirstSent: sent}, sent)
+
+	t.Run("never found is absent, after 48 hours and no earlier", func(t *testing.T) {
+		times, end := looks(begin, sawNothing())
+		assert.Equal(t, resolve.StageAbsent, end.Stage)
+		assert.Equal(t, sent, times[0], "at once")
+		assert.Equal(t, 48*time.Hour, times[len(times)-1].Sub(sent))
+		assert.Contains(t, times, at("2026-06-10 18:30"))
+		assert.Contains(t, times, at("2026-06-11 18:30"))
+		assert.Less(t, len(times), 12)
+	})
+	t.Run("known receipt is never absent", func(t *testing.T) {
+		s := begin
+		s.Intent.ReceiptNumber = "R1"
+		_, end := looks(s, sawNothing())
+		assert.Equal(t, resolve.StageEscalated, end.Stage)
+	})
+	t.Run("found later", func(t *testing.T) {
+		p := resolve.DefaultPolicy()
+		s := p.Next(begin, sawNothing(), sent)
+		s = p.Next(s, resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}, s.NextLook)
+		assert.Equal(t, resolve.StageSettled, s.Stage)
+		assert.Equal(t, quickstream.OutcomeApproved, s.Outcome)
+		assert.Equal(t, "R1", s.Intent.ReceiptNumber)
+		assert.True(t, s.NextLook.IsZero())
+	})
+	t.Run("several match", func(t *testing.T) {
+		s := resolve.DefaultPolicy().Next(begin, resolve.Observation{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}}, sent)
+		assert.Equal(t, resolve.StageEscalated, s.Stage)
+		assert.Equal(t, []string{"R1", "R2"}, s.Looks[0].Candidates)
+	})
+	t.Run("a process that slept for three days looks twice, a day apart", func(t *testing.T) {
+		p := resolve.DefaultPolicy()
+		late := sent.Add(72 * time.Hour)
+		s := p.Next(begin, sawNothing(), late)
+		require.False(t, s.Stage.Final())
+		assert.Equal(t, 24*time.Hour, s.NextLook.Sub(late))
+		assert.Equal(t, resolve.StageAbsent, p.Next(s, sawNothing(), s.NextLook).Stage)
+	})
+	t.Run("failed look-ups prove nothing", func(t *testing.T) {
+		times, end := looks(begin, resolve.Observation{Sighting: resolve.SawError})
+		assert.Equal(t, resolve.StageEscalated, end.Stage)
+		assert.Greater(t, times[len(times)-1].Sub(sent), 72*time.Hour)
+		p := resolve.DefaultPolicy()
+		for i := 1; i < len(times); i++ {
+			assert.LessOrEqual(t, times[i].Sub(times[i-1]), p.MaxRetryDelay)
+		}
+	})
+}
+
+// TestProperties drives random sequences of observations and checks what has to
+// hold whatever happens.
+func TestProperties(t *testing.T) {
+	p := resolve.DefaultPolicy()
+	for seed := range uint64(3000) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		sent := at("2026-01-01 00:00").Add(time.Duration(rng.IntN(365*24*60)) * time.Minute)
+		s := resolve.Begin(quickstream.PaymentIntent{PaymentReferenceNumber: "X", FirstSent: sent}, sent)
+		lastNothing := time.Time{}
+		for step := 0; !s.Stage.Final(); step++ {
+			require.Less(t, step, 1000, "seed %d: it ends", seed)
+			now := s.NextLook.Add(time.Duration(rng.IntN(90)) * time.Minute) // a slow engine
+			o := random(rng, sent)
+			if rng.IntN(4) == 0 { // a restart in between
+				data, err := json.Marshal(s)
+				require.NoError(t, err)
+				restored := resolve.State{}
+				require.NoError(t, json.Unmarshal(data, &restored))
+				assert.Equal(t, fmt.Sprint(p.Next(s, o, now).Stage, p.Next(s, o, now).NextLook.Unix()),
+					fmt.Sprint(p.Next(restored, o, now).Stage, p.Next(restored, o, now).NextLook.Unix()), "seed %d", seed)
+				s = restored
+			}
+			before := len(s.Looks)
+			next := p.Next(s, o, now)
+			require.Len(t, s.Looks, before, "seed %d: the given state is left alone", seed)
+			require.Len(t, next.Looks, before+1)
+			if !next.Stage.Final() {
+				require.True(t, next.NextLook.After(now), "seed %d: it never looks twice at once", seed)
+			}
+			if o.Sighting == resolve.SawNothing {
+				lastNothing = now
+			}
+			s = next
+		}
+		last := s.Looks[len(s.Looks)-1]
+		switch s.Stage {
+		case resolve.StageSettled:
+			require.Equal(t, resolve.SawOutcome, last.Sighting, "seed %d", seed)
+		case resolve.StageAbsent:
+			require.Equal(t, resolve.SawNothing, last.Sighting, "seed %d", seed)
+			require.GreaterOrEqual(t, lastNothing.Sub(sent), p.Limit, "seed %d", seed)
+			require.Empty(t, s.Intent.ReceiptNumber, "seed %d: what has a receipt is not absent", seed)
+		case resolve.StageEscalated:
+			require.NotEqual(t, resolve.SawOutcome, last.Sighting, "seed %d", seed)
+		}
+		require.Equal(t, s.Stage, p.Next(s, sawNothing(), time.Now()).Stage, "a final state stays")
+	}
+}
+
+func random(rng *rand.Rand, sent time.Time) resolve.Observation {
+	switch n := rng.IntN(40); {
+	case n < 22:
+		return sawNothing()
+	case n < 34:
+		return erred(quickstream.DateOf(sent.In(location)).AddDays(rng.IntN(4)))
+	case n < 38:
+		return resolve.Observation{Sighting: resolve.SawError}
+	case n < 39:
+		return resolve.Observation{Sighting: resolve.SawSeveral}
+	default:
+		return resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1"}
+	}
+}
+
+// answers is a Reconciler that answers from a script, then with its last entry.
+type answers struct {
+	script []resolve.Sighting
+	calls  int
+}
+
+func (a *answers) Reconcile(context.Context, quickstream.PaymentIntent, ...quickstream.CallOption) (*quickstream.Reconciliation, error) {
+	sighting := a.script[min(a.calls, len(a.script)-1)]
+	a.calls++
+	tx := &quickstream.Transaction{ReceiptNumber: "R1", Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeErred}
+	switch sighting {
+	case resolve.SawError:
+		return nil, errors.New("no answer")
+	case resolve.SawNothing:
+		return &quickstream.Reconciliation{State: quickstream.ReconcileNotFoundYet}, nil
+	case resolve.SawSeveral:
+		return &quickstream.Reconciliation{State: quickstream.ReconcileAmbiguous, Candidates: []*quickstream.Transaction{tx, tx}}, nil
+	case resolve.SawOutcome:
+		tx.SummaryCode = quickstream.SummaryCodeApproved
+	}
+	return &quickstream.Reconciliation{State: quickstream.ReconcileFound, Transaction: tx}, nil
+}
+
+func TestRun(t *testing.T) {
+	tests := []struct {
+		script []resolve.Sighting
+		stage  resolve.Stage
+	}{
+		{[]resolve.Sighting{resolve.SawOutcome}, resolve.StageSettled},
+		{[]resolve.Sighting{resolve.SawNothing, resolve.SawError, resolve.SawNoOutcome, resolve.SawOutcome}, resolve.StageSettled},
+		{[]resolve.Sighting{resolve.SawNothing}, resolve.StageAbsent},
+		{[]resolve.Sighting{resolve.SawNoOutcome}, resolve.StageEscalated},
+		{[]resolve.Sighting{resolve.SawNothing, resolve.SawSeveral}, resolve.StageEscalated},
+	}
+	for _, tt := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			saved := 0
+			start := time.Now()
+			looked := &answers{script: tt.script}
+			end, err := resolve.Run(t.Context(), looked, resolve.DefaultPolicy(),
+				resolve.Begin(quickstream.PaymentIntent{PaymentReferenceNumber: "X"}, start), func(resolve.State) error { saved++; return nil })
+			require.NoError(t, err)
+			assert.Equal(t, tt.stage, end.Stage)
+			assert.Equal(t, looked.calls, saved)
+			assert.Len(t, end.Looks, looked.calls)
+			assert.LessOrEqual(t, time.Since(start), 73*time.Hour)
+		})
+	}
+	t.Run("the context ends it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			end, err := resolve.Run(ctx, &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(),
+				resolve.Begin(quickstream.PaymentIntent{PaymentReferenceNumber: "X"}, time.Now()), nil)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.False(t, end.Stage.Final())
+			assert.NotEmpty(t, end.Looks)
+		})
+	})
+	t.Run("a state that cannot be saved ends it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			full := errors.New("disk full")
+			_, err := resolve.Run(t.Context(), &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(),
+				resolve.Begin(quickstream.PaymentIntent{PaymentReferenceNumber: "X"}, time.Now()), func(resolve.State) error { return full })
+			assert.ErrorIs(t, err, full)
+		})
+	})
+}

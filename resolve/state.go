@@ -1,0 +1,141 @@
+package resolve
+
+import (
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// Stage is how far the procedure has come.
+type Stage string
+
+// The stages. The last three are final.
+const (
+	StageLooking     Stage = "looking"       // not found yet
+	StageHeld        Stage = "held"          // known, without a final status
+	StageAfterCutOff Stage = "after cut-off" // was looked at after the cut-off
+	StageNextDay     Stage = "next day"      // was looked at on the next day
+	StageSettled     Stage = "settled"
+	StageAbsent      Stage = "absent"
+	StageEscalated   Stage = "escalated"
+)
+
+// Final reports whether the procedure is over.
+func (s Stage) Final() bool {
+	return s == StageSettled || s == StageAbsent || s == StageEscalated
+}
+
+// Sighting is what a look-up found.
+type Sighting string
+
+// The sightings.
+const (
+	SawNothing   Sighting = "not found"
+	SawNoOutcome Sighting = "found, without a final status"
+	SawOutcome   Sighting = "found, with a final status"
+	SawSeveral   Sighting = "several match"
+	SawError     Sighting = "look-up failed"
+)
+
+// Observation is the result of one look-up.
+type Observation struct {
+	Sighting       Sighting                `json:"sighting"`
+	Outcome        quickstream.Outcome     `json:"outcome,omitempty"`
+	ReceiptNumber  string                  `json:"receiptNumber,omitempty"`
+	SettlementDate quickstream.Date        `json:"settlementDate,omitzero"`
+	AccountType    quickstream.AccountType `json:"accountType,omitempty"`
+	// Candidates are the receipt numbers when several transactions match.
+	Candidates []string `json:"candidates,omitempty"`
+}
+
+// Observe describes the result of Transactions.Reconcile.
+func Observe(found *quickstream.Reconciliation, err error) Observation {
+	if err != nil || found == nil {
+		return Observation{Sighting: SawError}
+	}
+	switch found.State {
+	case quickstream.ReconcileFound:
+		return ObserveTransaction(found.Transaction)
+	case quickstream.ReconcileAmbiguous:
+		o := Observation{Sighting: SawSeveral}
+		for _, candidate := range found.Candidates {
+			o.Candidates = append(o.Candidates, candidate.ReceiptNumber)
+		}
+		return o
+	default:
+		return Observation{Sighting: SawNothing}
+	}
+}
+
+// ObserveTransaction describes a transaction that was read.
+func ObserveTransaction(t *quickstream.Transaction) Observation {
+	o := Observation{
+		Sighting: SawOutcome, Outcome: t.Outcome(), ReceiptNumber: t.ReceiptNumber,
+		SettlementDate: t.SettlementDate, AccountType: accountType(t),
+	}
+	if o.Outcome == quickstream.OutcomeUnknown || o.Outcome == quickstream.OutcomePending {
+		o.Sighting = SawNoOutcome
+	}
+	return o
+}
+
+func accountType(t *quickstream.Transaction) quickstream.AccountType {
+	switch {
+	case t.CreditCard != nil:
+		return quickstream.AccountTypeCreditCard
+	case t.PayToData != nil:
+		return quickstream.AccountTypePayTo
+	case t.BankAccount != nil:
+		return quickstream.AccountTypeDirectDebit
+	case t.NZBankAccount != nil:
+		return quickstream.AccountTypeDirectDebitNZ
+	}
+	return ""
+}
+
+// Look is one entry of the evidence.
+type Look struct {
+	At time.Time `json:"at"`
+	Observation
+}
+
+// State is where the resolution of one payment stands. Store it as JSON.
+type State struct {
+	Intent quickstream.PaymentIntent `json:"intent"`
+	Stage  Stage                     `json:"stage"`
+	// NextLook is when to look next; zero in a final stage.
+	NextLook time.Time `json:"nextLook,omitzero"`
+	// Outcome is what became of the payment, in StageSettled.
+	Outcome quickstream.Outcome `json:"outcome,omitempty"`
+	// Looks are all look-ups so far, the evidence for technical support.
+	Looks []Look `json:"looks,omitempty"`
+	// Misses counts looks in a row that found nothing, Failures those that failed.
+	Misses   int `json:"misses,omitempty"`
+	Failures int `json:"failures,omitempty"`
+}
+
+// Begin returns the state of a payment whose answer was lost, to be looked for
+// at once. The intent is that of the UnknownOutcomeError, or the stored one.
+func Begin(intent quickstream.PaymentIntent, now time.Time) State {
+	if intent.FirstSent.IsZero() {
+		intent.FirstSent = now
+	}
+	return State{Intent: intent, Stage: StageLooking, NextLook: now}
+}
+
+// BeginTransaction returns the state of a transaction that was answered without
+// a final status, such as summary code 2, to be read again at once.
+func BeginTransaction(t *quickstream.Transaction, now time.Time) State {
+	sent := t.TransactionTime.Time
+	if sent.IsZero() {
+		sent = now
+	}
+	intent := quickstream.PaymentIntent{
+		TransactionType: t.TransactionType, ReceiptNumber: t.ReceiptNumber, PaymentReferenceNumber: t.PaymentReferenceNumber,
+		CustomerReferenceNumber: t.CustomerReferenceNumber, SupplierBusinessCode: t.SupplierBusinessCode, FirstSent: sent,
+	}
+	if t.PrincipalAmount != nil {
+		intent.PrincipalAmount, intent.Currency = t.PrincipalAmount.Amount, t.PrincipalAmount.Currency
+	}
+	return State{Intent: intent, Stage: StageHeld, NextLook: now}
+}
