@@ -1,0 +1,207 @@
+package contract_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/quickstream-go/quickstream/contract"
+)
+
+func TestDocumentIsOpenAPI31(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text  string
+		valid bool
+	}{
+		"as written":              {string(contract.YAML()), true},
+		"without responses' text": {strings.Replace(string(contract.YAML()), "description: Links to the resources., ", "", 1), false},
+		"with an unknown member":  {strings.Replace(string(contract.YAML()), "operationId: getRoot", "operationID: getRoot", 1), false},
+	} {
+		doc, err := libopenapi.NewDocument([]byte(tt.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, errs := validator.NewValidator(doc)
+		if len(errs) > 0 {
+			t.Fatal(name, errs)
+		}
+		if valid, findings := v.ValidateDocument(); valid != tt.valid {
+			for _, f := range findings {
+				for _, cause := range f.SchemaValidationErrors {
+					t.Log(cause.FieldPath, cause.Reason)
+				}
+			}
+			t.Errorf("%s: valid is %v", name, valid)
+		}
+	}
+}
+
+func TestOperations(t *testing.T) {
+	doc, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, op := range append(doc.Operations(), doc.Webhooks()...) {
+		kind := op.Method
+		if strings.HasPrefix(op.ID, "WEBHOOK ") {
+			kind = "WEBHOOK"
+		} else if !slices.Equal(op.Keys, []string{"secretKey"}) && !slices.Contains(op.Keys, "publishableKey") {
+			t.Errorf("%s: keys are %v", op.ID, op.Keys)
+		}
+		if op.ID != kind+" "+op.Path {
+			t.Errorf("%s is at %s %s", op.ID, op.Method, op.Path)
+		}
+		if names[op.Name] || op.Name == "" {
+			t.Errorf("%s: operationId %q is not unique", op.ID, op.Name)
+		}
+		names[op.Name] = true
+		if (op.Source == "public") != (op.Sureness == "seen" || op.Sureness == "unconfirmed") {
+			t.Errorf("%s: source %q with sureness %q", op.ID, op.Source, op.Sureness)
+		}
+		if kind != "WEBHOOK" && !slices.Contains(op.Statuses(), 401) {
+			t.Errorf("%s does not document 401", op.ID)
+		}
+	}
+	publishable := []string{}
+	for _, op := range doc.Operations() {
+		if !slices.Contains(op.Keys, "secretKey") {
+			publishable = append(publishable, op.ID)
+		}
+	}
+	if want := []string{"GET /businesses/{supplierBusinessCode}/accepted-cards", "POST /single-use-tokens"}; !slices.Equal(publishable, want) {
+		t.Errorf("only with the Publishable key: %v", publishable)
+	}
+}
+
+// keywords are what a schema of this document may say. JSON Schema ignores
+// what it does not know, so a misspelt keyword would silently allow anything.
+var keywords = strings.Fields(`$ref type properties required additionalProperties minProperties items enum const format
+	pattern minLength maxLength minimum maximum exclusiveMinimum multipleOf default deprecated description
+	oneOf anyOf allOf not if then else dependentRequired discriminator contentMediaType
+	x-open-enum x-source x-sureness`)
+
+func TestSchemas(t *testing.T) {
+	var root map[string]any
+	if err := yaml.Unmarshal(contract.YAML(), &root); err != nil {
+		t.Fatal(err)
+	}
+	components := root["components"].(map[string]any)["schemas"].(map[string]any)
+	referenced := map[string]bool{}
+	for _, ref := range allRefs(root) {
+		name, ok := strings.CutPrefix(ref, "#/components/schemas/")
+		referenced[name] = ok
+	}
+	for name, schema := range components {
+		checkSchema(t, name, schema)
+		if !referenced[name] && name != "Notification" {
+			t.Errorf("schema %s is not used", name)
+		}
+	}
+	for _, list := range []string{"parameters", "responses"} {
+		for name := range root["components"].(map[string]any)[list].(map[string]any) {
+			if !slices.Contains(allRefs(root), "#/components/"+list+"/"+name) {
+				t.Errorf("%s %s is not used", list, name)
+			}
+		}
+	}
+}
+
+func allRefs(value any) []string {
+	var out []string
+	switch v := value.(type) {
+	case map[string]any:
+		for key, child := range v {
+			if ref, ok := child.(string); ok && (key == "$ref" || strings.HasPrefix(ref, "#/components/")) {
+				out = append(out, ref)
+			}
+			out = append(out, allRefs(child)...)
+		}
+	case []any:
+		for _, child := range v {
+			out = append(out, allRefs(child)...)
+		}
+	}
+	return out
+}
+
+func checkSchema(t *testing.T, where string, value any) {
+	t.Helper()
+	schema, ok := value.(map[string]any)
+	if !ok { // true or false
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(schema)) {
+		if !slices.Contains(keywords, key) {
+			t.Errorf("%s: unknown keyword %s", where, key)
+		}
+	}
+	if (schema["x-source"] == nil) != (schema["x-sureness"] == nil) {
+		t.Errorf("%s: x-source and x-sureness go together", where)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	if required, ok := schema["required"].([]any); ok && schema["type"] != nil && properties != nil {
+		for _, name := range required {
+			if properties[name.(string)] == nil {
+				t.Errorf("%s: required %s is not a property", where, name)
+			}
+		}
+	}
+	for name, property := range properties {
+		checkSchema(t, where+"."+name, property)
+	}
+	for _, key := range []string{"items", "additionalProperties", "not", "if", "then", "else"} {
+		checkSchema(t, where+" "+key, schema[key])
+	}
+	for _, key := range []string{"oneOf", "anyOf", "allOf"} {
+		list, _ := schema[key].([]any)
+		for i, child := range list {
+			checkSchema(t, fmt.Sprint(where, " ", key, " ", i), child)
+		}
+	}
+}
+
+// TestRequestsAreClosed makes sure that an object in a request either refuses
+// unknown members or says that it takes any.
+func TestRequestsAreClosed(t *testing.T) {
+	s := loadSamples(t)
+	open := map[string]bool{}
+	for _, op := range s.doc.Operations() {
+		for _, v := range op.RequestVariants() {
+			for _, m := range v.Members {
+				if strings.HasSuffix(m.Path, "*") {
+					open[m.Path] = true
+				}
+			}
+		}
+	}
+	if got := slices.Sorted(maps.Keys(open)); !slices.Equal(got, []string{"metadata.*", "mpgsData.*"}) {
+		t.Errorf("open members are %v", got)
+	}
+	for _, e := range s.Exchanges {
+		if e.webhook() {
+			continue
+		}
+		for _, p := range append(places(e.Body), place{keys: []any{""}}) {
+			if e.Body == nil || strings.HasPrefix(p.path, "metadata") || strings.HasPrefix(p.path, "mpgsData") {
+				continue
+			}
+			body := changed(t, e.Body, p.keys, func(parent map[string]any, name string) {
+				if inner, ok := parent[name].(map[string]any); ok {
+					inner["surprise"] = 1
+				} else {
+					parent["surprise"] = 1
+				}
+			})
+			if s.validateBody(t, e, body) == nil {
+				t.Errorf("%s: an unknown member beside or in %q passes", e.Operation, p.path)
+			}
+		}
+	}
+}

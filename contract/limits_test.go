@@ -1,0 +1,386 @@
+package contract_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// values are what a member or parameter must take and what it must refuse.
+type values struct{ good, bad []any }
+
+func upTo(n int) values {
+	return values{[]any{strings.Repeat("a", n)}, []any{strings.Repeat("a", n+1)}}
+}
+
+func digits(least, most int) values {
+	return values{
+		[]any{strings.Repeat("1", least), strings.Repeat("9", most)},
+		[]any{strings.Repeat("1", least-1), strings.Repeat("1", most+1), strings.Repeat("1", least-1) + "a", "-" + strings.Repeat("1", most-1)},
+	}
+}
+
+func only(allowed ...string) values {
+	v := values{bad: []any{"", "NONE", "99"}}
+	for _, a := range allowed {
+		v.good = append(v.good, a)
+	}
+	return v
+}
+
+// codes are "01" to the given number.
+func codes(last string) values {
+	v := values{bad: []any{"", "1", "00", string([]byte{'0', last[1] + 1})}}
+	for c := byte('1'); c <= last[1]; c++ {
+		v.good = append(v.good, string([]byte{'0', c}))
+	}
+	return v
+}
+
+func between(least, most string) values {
+	n := func(s string) any { return json.Number(s) }
+	return values{[]any{n(least), n(most)}, []any{n(most + "0"), n("-1"), n(most + ".5")}}
+}
+
+var (
+	filled  = values{[]any{"a"}, []any{""}}
+	id      = values{[]any{strings.Repeat("a", 255)}, []any{"", strings.Repeat("a", 256)}}
+	day     = values{[]any{"2026-02-28", "2028-02-29"}, []any{"", "2026-02-29", "20260228", "28/02/2026", "2026-02-28T00:00:00Z"}}
+	compact = values{[]any{"20260228"}, []any{"", "2026-02-28", "20261328", "20260232", "260228"}}
+	money   = values{[]any{"0.01", "12.50", "100.00"}, []any{"", "12", "12.5", "12.500", "12.505", "-1.00", "$1.00", ".50", json.Number("12.50")}}
+	number  = values{
+		[]any{json.Number("0.01"), json.Number("12.5"), json.Number("12.50"), json.Number("1e2")},
+		[]any{json.Number("12.505"), json.Number("0.001"), json.Number("-0.01"), "12.50"},
+	}
+	ascii100 = values{[]any{strings.Repeat("~", 100), "a b"}, []any{strings.Repeat("a", 101), "é", "a\nb"}}
+	month    = values{[]any{"01", "12"}, []any{"", "1", "00", "13", "001"}}
+	bsb      = values{[]any{"032002", "032-002"}, []any{"", "32002", "032 002", "0320022", "032-00a"}}
+	basicEci = only("INTERNET", "PHONE", "MAIL", "RECURRING", "INSTALMENT")
+	purpose  = only("MORT", "UTIL", "LOAN", "DEPD", "GAMP", "RETL", "SALA", "PERS", "GOVT", "PENS", "TAXS", "OTHR")
+	stamp    = values{
+		[]any{"2026-03-01T10:15:30+1100", "2026-03-01T10:15:30+11:00", "2026-03-01T10:15:30Z", "2026-03-01T10:15:30.123-0330"},
+		[]any{"", "2026-03-01", "2026-03-01T10:15:30", "2026-03-01 10:15:30+1100", "2026-03-01T10:15:30+11"},
+	}
+)
+
+// TestMemberValues tries values at both sides of every limit the contract
+// states for a member of a request.
+func TestMemberValues(t *testing.T) {
+	s := loadSamples(t)
+	const (
+		tokens, customers, accounts, pay = "POST /single-use-tokens", "POST /customers", "POST /customers/{customerId}/accounts", "POST /transactions"
+		agreed, migrated                 = "agreementCreationType=AUTHORISED", "agreementCreationType=MIGRATED_DDR"
+	)
+	for _, tt := range []struct {
+		operation, has, paths string
+		values                values
+	}{
+		{tokens, "accountType", "supplierBusinessCode", filled},
+		{tokens, "cardNumber", "cardNumber", values{[]any{"4242424242424242"}, []any{"", "4242-4242"}}},
+		{tokens, "cardNumber", "expiryDateMonth", month},
+		{tokens, "cardNumber", "expiryDateYear", digits(4, 4)},
+		{tokens, "cardNumber", "cvn", digits(3, 4)},
+		{tokens, "browserProfile", "browserProfile.browserLanguage", upTo(8)},
+		{tokens, "browserProfile", "browserProfile.browserTZ", upTo(5)},
+		{tokens, "browserProfile", "browserProfile.browserLanguage browserProfile.browserTZ", filled},
+		{tokens, "browserProfile", "browserProfile.browserScreenHeight browserProfile.browserScreenWidth", digits(1, 6)},
+		{tokens, "browserProfile", "browserProfile.browserColorDepth", only("1", "4", "8", "15", "16", "24", "32", "48")},
+		{tokens, "bsb", "bsb", bsb},
+		{tokens, "bsb", "accountName accountNumber", filled},
+		{tokens, "nzBankCode", "nzAccountName nzBankCode nzBranchCode nzAccountNumber nzAccountSuffix", filled},
+
+		{threeDS, "acctID", "messageCategory", codes("02")},
+		{threeDS, "acctID", "threeDSRequestorAuthenticationInd", codes("06")},
+		{threeDS, "acctID", "principalAmount", money},
+		{threeDS, "acctID", "currency", only("AUD")},
+		{threeDS, "acctID", "recurringExpiry preOrderDate chAccChange chAccDate chAccPwChange paymentAccAge shipAddressUsage", compact},
+		{threeDS, "acctID", "recurringFrequency nbPurchaseAccount", digits(1, 4)},
+		{threeDS, "acctID", "purchaseInstalData provisionAttemptsDay txnActivityDay txnActivityYear", digits(1, 3)},
+		{threeDS, "acctID", "deliveryEmailAddress email", upTo(254)},
+		{threeDS, "acctID", "deliveryTimeframe chAccChangeInd shipAddressUsageInd", codes("04")},
+		{threeDS, "acctID", "giftCardAmount", digits(1, 15)},
+		{threeDS, "acctID", "giftCardCount", digits(2, 2)},
+		{threeDS, "acctID", "giftCardCurr billAddrCountry shipAddrCountry", digits(3, 3)},
+		{threeDS, "acctID", "preOrderPurchaseInd reorderItemsInd shipNameIndicator suspiciousAccActivity", codes("02")},
+		{threeDS, "acctID", "shipIndicator", codes("07")},
+		{threeDS, "acctID", "homePhone mobilePhone workPhone", upTo(15)},
+		{threeDS, "acctID", "billAddrLine1 billAddrLine2 billAddrLine3 billAddrCity shipAddrLine1 shipAddrLine2 shipAddrLine3 shipAddrCity", upTo(50)},
+		{threeDS, "acctID", "billAddrPostCode shipAddrPostCode", upTo(16)},
+		{threeDS, "acctID", "billAddrState shipAddrState", upTo(3)},
+		{threeDS, "acctID", "addrMatch", only("Y", "N")},
+		{threeDS, "acctID", "acctID", upTo(64)},
+		{threeDS, "acctID", "chAccAgeInd chAccPwChangeInd paymentAccInd", codes("05")},
+
+		{customers, "customerNumber", "customerNumber customerName supplierBusinessCode", filled},
+		{"PUT /customers/{customerId}", "customerNumber", "customerNumber customerName supplierBusinessCode", filled},
+		{accounts, "singleUseTokenId", "singleUseTokenId", id},
+		{accounts, "receiptNumber", "receiptNumber", id},
+
+		{createAgreement, agreed, "respondByTimeMinutes", between("1", "7200")},
+		{createAgreement, agreed, "payeeReference", upTo(35)},
+		{createAgreement, migrated, "payeeReference", filled},
+		{createAgreement, agreed, "supplierBusinessCode payerDetails.payerId payerDetails.payerName payerDetails.payId", filled},
+		{createAgreement, agreed, "agreementCreationType", values{[]any{""}, []any{"NEW"}}},
+		{createAgreement, agreed, "paymentDetails.purpose", purpose},
+		{createAgreement, agreed, "paymentDetails.description paymentDetails.additionalInformation", upTo(140)},
+		{createAgreement, migrated, "paymentDetails.additionalInformation", digits(6, 6)},
+		{createAgreement, agreed, "paymentDetails.startDate paymentDetails.endDate paymentTerms.firstPaymentDue paymentTerms.lastPaymentDue", day},
+		{createAgreement, migrated, "paymentTerms.numberOfPaymentsPermitted", between("0", "999999999999999999")},
+		{createAgreement, agreed, "paymentTerms.pointInTime", between("1", "31")},
+		{createAgreement, migrated, "paymentTerms.frequency", only("ADHO", "DAIL", "WEEK", "FRTN", "MNTH", "QURT", "MIAN", "YEAR")},
+		{createAgreement, agreed, "paymentTerms.agreementType", only("BALN", "FIXE", "USGB", "VARI")},
+		{createAgreement, agreed, "paymentTerms.firstPaymentAmount paymentTerms.lastPaymentAmount paymentTerms.paymentAmount paymentTerms.maximumPaymentAmount", money},
+		{createAgreement, agreed, "paymentTerms.currency", only("AUD")},
+		{createAgreement, agreed, "payerDetails.payerType", only("ORGN", "PERS")},
+		{createAgreement, agreed, "payerDetails.bsb", digits(6, 6)},
+		{createAgreement, agreed, "payerDetails.accountNumber", digits(6, 9)},
+		{createAgreement, agreed, "payerDetails.payIdType", only("EMAL", "TELI", "AUBN", "ORGN")},
+
+		{updateAgreement, "statusAmendment.reasonCode", "statusAmendment.reasonCode", only("AC04", "MD17", "MD20", "CTAM", "CTCA", "CTEX", "MCFC", "MCOC", "MSUC", "NOAS")},
+		{updateAgreement, "statusAmendment.reasonCode", "statusAmendment.reasonDescription", upTo(256)},
+		{updateAgreement, "statusAmendment.statusCode=ACTIVE", "statusAmendment.reasonCode", only("MD17", "CTAM", "NOAS")},
+		{updateAgreement, "unilateralAmendment", "unilateralAmendment.description", upTo(140)},
+		{updateAgreement, "unilateralAmendment", "unilateralAmendment.payeeReference", upTo(35)},
+		{updateAgreement, "bilateralAmendment", "bilateralAmendment.respondByTimeMinutes", between("1", "7200")},
+		{updateAgreement, "bilateralAmendment", "bilateralAmendment.paymentDetails.endDate", day},
+		{updateAgreement, "bilateralAmendment", "bilateralAmendment.paymentDetails.additionalInformation", upTo(140)},
+
+		{pay, "transactionType", "supplierBusinessCode", filled},
+		{pay, "transactionType=PAYMENT principalAmount", "principalAmount", number},
+		{pay, "transactionType=PREAUTH eci", "principalAmount", number},
+		{pay, "transactionType=REFUND", "principalAmount", number},
+		{pay, "transactionType=CAPTURE", "principalAmount", number},
+		{pay, "transactionType=PREAUTH_CANCELLATION", "principalAmount", number},
+		{pay, "authorisationType=INCREMENTAL", "principalAmount", number},
+		{pay, "authorisationType=REAUTHORISATION", "principalAmount", number},
+		{pay, "authorisationType=EXTENSION", "principalAmount", values{[]any{0, json.Number("0.00")}, []any{1, "0.00"}}},
+		{pay, "currency", "currency", only("AUD", "NZD")},
+		{pay, "customerReferenceNumber", "customerReferenceNumber paymentReferenceNumber", ascii100},
+		{pay, "transactionType=PAYMENT creditCard", "eci", only("INTERNET", "PHONE", "MAIL", "RECURRING", "INSTALMENT", "5", "6", "7")},
+		{pay, "transactionType=PREAUTH eci", "eci", values{nil, basicEci.bad}},
+		{pay, "transactionType=PREAUTH creditCard", "eci", basicEci},
+		{pay, "transactionType=ACCOUNT_VERIFICATION creditCard", "eci", basicEci},
+		{pay, "ipAddress", "ipAddress", values{[]any{"203.0.113.7", "2001:db8::7"}, []any{"", "203.0.113.700", "example.com"}}},
+		{pay, "singleUseTokenId", "singleUseTokenId", id},
+		{pay, "customerId", "customerId", id},
+		{pay, "accountToken", "accountToken", id},
+		{pay, "originalReceiptNumber", "originalReceiptNumber", id},
+		{pay, "creditCard.cardNumber", "creditCard.expiryDateMonth", month},
+		{pay, "creditCard.cardNumber", "creditCard.expiryDateYear", digits(4, 4)},
+		{pay, "creditCard.cardNumber", "creditCard.cvn", digits(3, 4)},
+		{pay, "creditCard.cardNumber", "creditCard.walletProvider", only("APPLE_PAY")},
+		{pay, "bankAccount", "bankAccount.bsb", bsb},
+		{pay, "bankAccount", "bankAccount.accountName bankAccount.accountNumber", filled},
+		{pay, "nzBankAccount", "nzBankAccount.nzAccountName nzBankAccount.nzBankCode nzBankAccount.nzBranchCode nzBankAccount.nzAccountNumber nzBankAccount.nzAccountSuffix", filled},
+		{pay, "payToData.agreementToken", "payToData.agreementToken", id},
+		{pay, "payToData.payToAgreement", "payToData.payToAgreement.paymentDetails.purpose", purpose},
+		{pay, "payToData.payToAgreement", "payToData.payToAgreement.paymentDetails.description", upTo(140)},
+		{pay, "storedCredentialData", "storedCredentialData.entryMode", only("MANUAL", "STORED_CREDENTIAL")},
+		{pay, "storedCredentialData", "storedCredentialData.usage", values{[]any{"RECURRING", "STANDING_ORDER", "UNSCHEDULED_MIT", "LATER"}, nil}},
+		{pay, "cancellationType", "cancellationType", only("FULL", "PARTIAL")},
+
+		{"WEBHOOK payto.payment.approved", "id", "id", id},
+		{"WEBHOOK payto.payment.approved", "id", "timestamp data.transactionTime", stamp},
+		{"WEBHOOK payto.payment.approved", "id", "data.settlementDate", day},
+		{"WEBHOOK payto.payment.approved", "id", "data.authorisationCode", upTo(6)},
+		{"WEBHOOK payto.payment.approved", "id", "data.networkTransactionId", upTo(15)},
+		{"WEBHOOK payto.payment.approved", "id", "data.totalAmount.amount", values{[]any{json.Number("12.50"), json.Number("-1")}, []any{"12.50", json.Number("12.505")}}},
+		{"WEBHOOK payto.agreement.confirmed", "id", "data.respondByTime", stamp},
+		{"WEBHOOK payto.agreement.confirmed", "id", "data.paymentDetails.startDate data.paymentDetails.endDate data.paymentTerms.firstPaymentDue data.paymentTerms.lastPaymentDue", day},
+	} {
+		tried := 0
+		for _, e := range s.Exchanges {
+			if e.Operation != tt.operation || !has(e.Body, tt.has) {
+				continue
+			}
+			for _, path := range strings.Fields(tt.paths) {
+				for _, value := range tt.values.good {
+					tried++
+					if err := s.validateBody(t, e, changed(t, e.Body, steps(path), set(value))); err != nil {
+						t.Errorf("%s %v is refused: %v", path, value, err)
+					}
+				}
+				for _, value := range tt.values.bad {
+					tried++
+					if err := s.validateBody(t, e, changed(t, e.Body, steps(path), set(value))); err == nil {
+						t.Errorf("%s: %s passes as %v", tt.operation, path, value)
+					}
+				}
+			}
+		}
+		if tried == 0 {
+			t.Errorf("%s: no sample has %s", tt.operation, tt.has)
+		}
+	}
+}
+
+// TestCardConditions: what a card given in full brings with it depends on how
+// the order came in.
+func TestCardConditions(t *testing.T) {
+	s := loadSamples(t)
+	op := s.operation(t, "POST /transactions")
+	const start = `{"transactionType":"PAYMENT","supplierBusinessCode":"BUSINESSONE","principalAmount":1.00,"currency":"AUD",`
+	const card = `"cardNumber":"4242424242424242","expiryDateMonth":"01","expiryDateYear":"2031"`
+	const stored = `"storedCredentialData":{"entryMode":"MANUAL"}`
+	for rest, want := range map[string]bool{
+		`"eci":"MAIL",` + stored + `,"creditCard":{` + card + `}}`:                                               true,
+		`"eci":"INTERNET",` + stored + `,"ipAddress":"203.0.113.7","creditCard":{` + card + `}}`:                 false, // no cvn
+		`"eci":"INTERNET",` + stored + `,"ipAddress":"203.0.113.7","creditCard":{` + card + `,"cvn":"123"}}`:     true,
+		`"eci":"INTERNET",` + stored + `,"creditCard":{` + card + `,"cvn":"123"}}`:                               false, // no address
+		`"eci":"5",` + stored + `,"creditCard":{` + card + `,"walletProvider":"APPLE_PAY"}}`:                     false, // no cryptogram
+		`"eci":"5",` + stored + `,"cryptogram":"AAAA","creditCard":{` + card + `,"walletProvider":"APPLE_PAY"}}`: true,
+		`"eci":"MAIL","creditCard":{` + card + `}}`:                                                              false, // no stored credential data
+		stored + `,"creditCard":{` + card + `}}`:                                                                 false, // no eci
+		`"singleUseTokenId":"T-1"}`:                                                                              false, // no address
+		`"singleUseTokenId":"T-1","ipAddress":"203.0.113.7"}`:                                                    true,
+		`"eci":"MAIL","singleUseTokenId":"T-1"}`:                                                                 true,
+		`"threeDS2":true,"accountToken":"A-1"}`:                                                                  false,
+		`"threeDS2":false,"accountToken":"A-1"}`:                                                                 true,
+		`"eci":"INTERNET","bankAccount":{"accountName":"a","bsb":"032002","accountNumber":"123465"}}`:            false, // no address
+		`"bankAccount":{"accountName":"a","bsb":"032002","accountNumber":"123465"}}`:                             true,
+	} {
+		if err := op.ValidateRequestBody("application/json", []byte(start+rest)); (err == nil) != want {
+			t.Errorf("%s: %v", rest, err)
+		}
+	}
+}
+
+// TestPointInTime: each frequency has a highest day or month of its own.
+func TestPointInTime(t *testing.T) {
+	s := loadSamples(t)
+	for frequency, last := range map[string]int{"DAIL": 24, "WEEK": 7, "FRTN": 14, "MNTH": 31, "QURT": 3, "MIAN": 6, "YEAR": 12} {
+		for _, e := range s.Exchanges {
+			if e.Operation != createAgreement || !has(e.Body, "paymentTerms.pointInTime") {
+				continue
+			}
+			for value, want := range map[int]bool{0: false, 1: true, last: true, last + 1: false} {
+				body := changed(t, e.Body, steps("paymentTerms.pointInTime"), func(terms map[string]any, name string) {
+					terms["frequency"], terms[name] = frequency, value
+				})
+				if err := s.validateBody(t, e, body); (err == nil) != want {
+					t.Errorf("%s %d: %v", frequency, value, err)
+				}
+			}
+		}
+	}
+}
+
+// TestPayerIsReached: by account, by PayID or by both, but somehow.
+func TestPayerIsReached(t *testing.T) {
+	s := loadSamples(t)
+	for _, e := range s.Exchanges {
+		if e.Operation != createAgreement || !has(e.Body, "payerDetails.bsb payerDetails.payId") {
+			continue
+		}
+		for without, want := range map[string]bool{
+			"":                                  true,
+			"bsb accountNumber":                 true,
+			"payIdType payId":                   true,
+			"bsb accountNumber payIdType payId": false,
+			"bsb payIdType payId":               false,
+			"accountNumber payIdType payId":     false,
+			"bsb accountNumber payId":           false,
+			"bsb accountNumber payIdType":       false,
+			"ultimatePayerName payerReference":  true,
+			"payerId":                           false,
+		} {
+			body := changed(t, e.Body, steps("payerDetails"), func(parent map[string]any, name string) {
+				for _, member := range strings.Fields(without) {
+					delete(parent[name].(map[string]any), member)
+				}
+			})
+			if err := s.validateBody(t, e, body); (err == nil) != want {
+				t.Errorf("without %q: %v", without, err)
+			}
+		}
+	}
+}
+
+// TestThreeDSConditions: what is asked depends on the purpose.
+func TestThreeDSConditions(t *testing.T) {
+	s := loadSamples(t)
+	op := s.operation(t, threeDS)
+	for body, want := range map[string]bool{
+		`{"messageCategory":"02","threeDSRequestorAuthenticationInd":"04"}`:                                                                                                                                                                   true,
+		`{"messageCategory":"02","threeDSRequestorAuthenticationInd":"01"}`:                                                                                                                                                                   false,
+		`{"messageCategory":"01","threeDSRequestorAuthenticationInd":"04"}`:                                                                                                                                                                   false,
+		`{"messageCategory":"01","threeDSRequestorAuthenticationInd":"01","principalAmount":"1.00","currency":"AUD","billAddrLine1":"a","billAddrCity":"b"}`:                                                                                  true,
+		`{"messageCategory":"01","threeDSRequestorAuthenticationInd":"02","principalAmount":"1.00","currency":"AUD","billAddrLine1":"a","billAddrCity":"b"}`:                                                                                  false,
+		`{"messageCategory":"01","threeDSRequestorAuthenticationInd":"02","principalAmount":"1.00","currency":"AUD","recurringExpiry":"20271231","recurringFrequency":"28","billAddrLine1":"a","billAddrCity":"b"}`:                           true,
+		`{"messageCategory":"01","threeDSRequestorAuthenticationInd":"03","principalAmount":"1.00","currency":"AUD","recurringExpiry":"20271231","recurringFrequency":"28","billAddrLine1":"a","billAddrCity":"b"}`:                           false,
+		`{"messageCategory":"01","threeDSRequestorAuthenticationInd":"03","principalAmount":"1.00","currency":"AUD","recurringExpiry":"20271231","recurringFrequency":"28","purchaseInstalData":"12","billAddrLine1":"a","billAddrCity":"b"}`: true,
+	} {
+		if err := op.ValidateRequestBody("application/json", []byte(body)); (err == nil) != want {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// TestParameterValues does the same for query parameters.
+func TestParameterValues(t *testing.T) {
+	s := loadSamples(t)
+	yearMonth := values{[]any{"2026-01", "2026-12"}, []any{"", "2026-00", "2026-13", "2026-1", "2026-01-01"}}
+	ascii := values{[]any{"a", "a:b,c/d?e#f&g=h i~"}, []any{"", "é", "a\tb"}}
+	csvList := values{[]any{"a", "a,b c"}, []any{"", ",", "a,", "a,,b"}}
+	for _, tt := range []struct {
+		operation, names string
+		optional         bool
+		values           values
+	}{
+		{"GET /customers", "customerNumber customerName emailAddress", true, filled},
+		{"GET /customers/{customerId}/payto-agreements", "supplierBusinessCode", true, filled},
+		{"GET /customers/{customerId}/payto-agreements", "status", true, only("CREATED", "REJECTED", "PENDING", "ACTIVE", "CANCELLED", "SUSPENDED")},
+		{"GET /transactions", "supplierBusinessCode", true, filled},
+		{"GET /transactions/for-reference-number", "referenceNumber", false, ascii},
+		{"GET /transactions/for-settlement-date", "settlementDate", false, day},
+		{"GET /transactions/for-account-token", "accountToken", false, ascii},
+		{"GET /transactions/for-credit-card", "firstSix", false, digits(6, 6)},
+		{"GET /transactions/for-credit-card", "lastThree", false, digits(3, 3)},
+		{"GET /transactions/for-bank-account", "bsb", false, bsb},
+		{"GET /transactions/for-bank-account", "accountNumber", false, digits(6, 9)},
+		{"GET /transactions/for-nz-bank-account", "bankCode", false, digits(2, 2)},
+		{"GET /transactions/for-nz-bank-account", "branchCode", false, digits(4, 4)},
+		{"GET /transactions/for-nz-bank-account", "accountNumber", false, digits(7, 8)},
+		{"GET /transactions/suspended", "supplierBusinessCode", false, filled},
+		{"GET /transactions/suspended", "month", false, yearMonth},
+		{"GET /transactions/returns", "date", false, day},
+		{"GET /transactions/returns", "supplierBusinessCode", true, filled},
+		{"GET /transactions/open-preauths", "month", false, yearMonth},
+		{"GET /transactions/open-preauths", "supplierBusinessCode", true, filled},
+		{"GET /transactions/csv", "version", false, only("1", "2")},
+		{"GET /transactions/csv", "settlementDate", false, day},
+		{"GET /transactions/csv", "transactionStatus", true, only("Approved", "Declined")},
+		{"GET /transactions/csv", "supplierBusinessCode", true, filled},
+		{"GET /transactions/csv", "source columns", true, csvList},
+		{"GET /transactions/csv", "excludePreAuths", true, values{[]any{"true", "false"}, []any{"", "1", "TRUE"}}},
+		{"GET /payment-batches/{id}/transactions", "status", true, filled},
+	} {
+		for _, e := range s.Exchanges {
+			if e.Operation != tt.operation {
+				continue
+			}
+			op := s.operation(t, e.Operation)
+			check := func(name string, value any, want bool) {
+				r := e.request(t, op, nil)
+				query := r.URL.Query()
+				query.Del(name)
+				if value != nil {
+					query.Set(name, value.(string))
+				}
+				r.URL.RawQuery = query.Encode()
+				if err := op.ValidateRequest(r); (err == nil) != want {
+					t.Errorf("%s: %s %v: %v", tt.operation, name, value, err)
+				}
+			}
+			for _, name := range strings.Fields(tt.names) {
+				check(name, nil, tt.optional)
+				for _, value := range tt.values.good {
+					check(name, value, true)
+				}
+				for _, value := range tt.values.bad {
+					check(name, value, false)
+				}
+			}
+		}
+	}
+}

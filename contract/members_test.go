@@ -1,0 +1,86 @@
+package contract_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/quickstream-go/quickstream/contract"
+)
+
+func TestRequestVariants(t *testing.T) {
+	s := loadSamples(t)
+	names := func(id string) []string {
+		var out []string
+		for _, v := range s.operation(t, id).RequestVariants() {
+			out = append(out, v.Name)
+		}
+		return out
+	}
+	for id, want := range map[string][]string{
+		"POST /transactions": {
+			"PaymentRequest", "RefundRequest",
+			"InitialPreauthorisationRequest", "IncrementalPreauthorisationRequest", "ExtensionPreauthorisationRequest", "ReauthorisationRequest",
+			"CaptureRequest", "PreauthorisationCancellationRequest", "AccountVerificationRequest",
+		},
+		"POST /single-use-tokens": {"CreditCardTokenRequest", "BankAccountTokenRequest", "NZBankAccountTokenRequest"},
+		updateAgreement: {
+			"AgreementRecall", "AgreementStatusAmendment", "AgreementUnilateralAmendment", "AgreementBilateralAmendment", "AgreementAmendmentRecall",
+		},
+		"POST /customers/{customerId}/accounts": {"AccountRequest"}, // its choice is between members, not forms
+		"GET /transactions":                     nil,
+		"WEBHOOK payto.payment.approved":        {"PaymentApprovedNotification"},
+	} {
+		if got := names(id); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", id, got, want)
+		}
+	}
+}
+
+func TestMembers(t *testing.T) {
+	s := loadSamples(t)
+	payment := s.operation(t, "POST /transactions").RequestVariants()[0].Members
+	customer := s.operation(t, "POST /customers").RequestVariants()[0].Members
+	list := s.operation(t, "GET /transactions").ResponseMembers(200)
+	failure := s.operation(t, "GET /transactions").ResponseMembers(500)
+	for _, tt := range []struct {
+		members []contract.Member
+		want    contract.Member
+	}{
+		{payment, contract.Member{Path: "transactionType", Types: []string{"string"}, Required: true, Values: []string{"PAYMENT"}}},
+		{payment, contract.Member{Path: "principalAmount", Types: []string{"number"}, Required: true}},
+		{payment, contract.Member{Path: "creditCard", Types: []string{"object"}}},
+		{payment, contract.Member{Path: "creditCard.cardNumber", Types: []string{"string"}, Required: true}},
+		{payment, contract.Member{Path: "nzBankAccount.nzBankCode", Types: []string{"string"}, Required: true, Source: "public"}},
+		{payment, contract.Member{Path: "storedCredentialData.usage", Types: []string{"string"}, Values: []string{"RECURRING", "STANDING_ORDER", "UNSCHEDULED_MIT"}, Open: true}},
+		{payment, contract.Member{Path: "payToData.payToAgreement.payerDetails.payIdType", Types: []string{"string"}, Values: []string{"EMAL", "TELI", "AUBN", "ORGN"}}},
+		{payment, contract.Member{Path: "metadata.*", Types: []string{"string"}}},
+		{payment, contract.Member{Path: "mpgsData.*"}},
+		{customer, contract.Member{Path: "address.city", Types: []string{"string", "null"}, Source: "public"}},
+		{list, contract.Member{Path: "data[].totalAmount.amount", Types: []string{"number"}, Required: true}},
+		{list, contract.Member{Path: "data[].networkTransactionId", Types: []string{"string", "null"}, Source: "public"}},
+		{list, contract.Member{Path: "links[].rel", Types: []string{"string"}, Required: true, Values: []string{"self", "next", "prev"}, Open: true, Source: "public"}},
+		{failure, contract.Member{Path: "errors[].messages[]", Types: []string{"string"}, Source: "public"}},
+	} {
+		i := slices.IndexFunc(tt.members, func(m contract.Member) bool { return m.Path == tt.want.Path })
+		if i < 0 {
+			t.Errorf("%s is not documented", tt.want.Path)
+		} else if !reflect.DeepEqual(tt.members[i], tt.want) {
+			t.Errorf("got %+v, want %+v", tt.members[i], tt.want)
+		}
+	}
+	if got := s.operation(t, updateAgreement).ResponseMembers(204); got != nil {
+		t.Errorf("a response without a body has %v", got)
+	}
+}
+
+func TestUndocumented(t *testing.T) {
+	members := []contract.Member{{Path: "a"}, {Path: "a.b"}, {Path: "list"}, {Path: "list[].c"}, {Path: "free"}, {Path: "free.*"}}
+	got, err := contract.Undocumented(members, []byte(`{"a":{"b":1,"x":1},"list":[{"c":1},{"d":1},{"d":2}],"free":{"any":{"deep":1}},"y":{"z":1}}`))
+	if want := []string{"a.x", "list[].d", "y"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if _, err := contract.Undocumented(members, []byte(`{`)); err == nil {
+		t.Error("a body that is not JSON passes")
+	}
+}

@@ -1,0 +1,282 @@
+package contract_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/quickstream-go/quickstream/contract"
+)
+
+// exchange is a request and its response, or a notification.
+type exchange struct {
+	Operation   string            `yaml:"operation"`
+	Path        string            `yaml:"path"`
+	Query       map[string]string `yaml:"query"`
+	Headers     map[string]string `yaml:"headers"`
+	Body        map[string]any    `yaml:"body"`
+	Form        map[string]string `yaml:"form"`
+	Status      int               `yaml:"status"`
+	Response    map[string]any    `yaml:"response"`
+	ContentType string            `yaml:"contentType"`
+	Text        string            `yaml:"text"`
+}
+
+type samples struct {
+	doc       *contract.Document
+	Exchanges []exchange     `yaml:"exchanges"`
+	Error     map[string]any `yaml:"error"`
+}
+
+var load = sync.OnceValues(contract.Load)
+
+func loadSamples(t testing.TB) samples {
+	t.Helper()
+	doc, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("testdata/samples.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := samples{doc: doc}
+	if err := yaml.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s samples) operation(t testing.TB, id string) *contract.Operation {
+	t.Helper()
+	op, ok := s.doc.Operation(id)
+	if !ok {
+		t.Fatalf("no operation %s", id)
+	}
+	return op
+}
+
+func (e exchange) webhook() bool { return strings.HasPrefix(e.Operation, "WEBHOOK ") }
+
+// request builds what a client would send; body replaces the sample's own when given.
+func (e exchange) request(t testing.TB, op *contract.Operation, body []byte) *http.Request {
+	t.Helper()
+	query := url.Values{}
+	for name, value := range e.Query {
+		query.Set(name, value)
+	}
+	contentType := "application/json"
+	if e.Form != nil {
+		body, contentType = form(t, e.Form)
+	}
+	target := "https://api.test/rest/v1" + e.Path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	r := httptest.NewRequest(op.Method, target, bytes.NewReader(body))
+	r.SetBasicAuth("KEY", "")
+	for name, value := range e.Headers {
+		r.Header.Set(name, value)
+	}
+	if len(body) > 0 {
+		r.Header.Set("Content-Type", contentType)
+	}
+	return r
+}
+
+func (e exchange) responseHeader() http.Header {
+	contentType := e.ContentType
+	if contentType == "" {
+		contentType = "application/json"
+	}
+	return http.Header{"Content-Type": {contentType}}
+}
+
+func form(t testing.TB, parts map[string]string) (body []byte, contentType string) {
+	t.Helper()
+	var buf bytes.Buffer
+	w := multipart.NewWriter(&buf)
+	for name, value := range parts {
+		create := w.CreateFormField
+		if name == "file" {
+			create = func(name string) (io.Writer, error) { return w.CreateFormFile(name, value) }
+		}
+		part, err := create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := part.Write([]byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes(), w.FormDataContentType()
+}
+
+var signed = http.Header{"Content-Type": {"application/json"}, "X-Webhook-Signature": {"t=1772320530000,v1=abc"}}
+
+// validateBody checks a request or notification body as the sample's operation would.
+func (s samples) validateBody(t testing.TB, e exchange, body []byte) error {
+	t.Helper()
+	if e.webhook() {
+		return s.doc.ValidateNotification(signed, body)
+	}
+	op := s.operation(t, e.Operation)
+	return op.ValidateRequest(e.request(t, op, body))
+}
+
+func encode(t testing.TB, value any) []byte {
+	t.Helper()
+	if m, ok := value.(map[string]any); ok && m == nil {
+		return nil
+	}
+	body, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func TestSamplesAreValid(t *testing.T) {
+	s := loadSamples(t)
+	for _, e := range s.Exchanges {
+		if err := s.validateBody(t, e, encode(t, e.Body)); err != nil {
+			t.Errorf("request: %v", err)
+		}
+		if e.webhook() {
+			continue
+		}
+		op := s.operation(t, e.Operation)
+		body := encode(t, e.Response)
+		if e.Text != "" {
+			body = []byte(e.Text)
+		}
+		if err := op.ValidateResponse(e.Status, e.responseHeader(), body); err != nil {
+			t.Errorf("response: %v", err)
+		}
+		matched, err := s.doc.Match(e.request(t, op, encode(t, e.Body)))
+		if err != nil || matched != op {
+			t.Errorf("%s: matched %v, %v", e.Operation, matched, err)
+		}
+	}
+}
+
+func TestEveryErrorStatusTakesTheErrorBody(t *testing.T) {
+	s := loadSamples(t)
+	header := http.Header{"Content-Type": {"application/json;charset=UTF-8"}}
+	body := encode(t, s.Error)
+	for _, op := range s.doc.Operations() {
+		for _, status := range append(op.Statuses(), 403, 500) {
+			if status < 400 {
+				continue
+			}
+			if err := op.ValidateResponse(status, header, body); err != nil {
+				t.Error(err)
+			}
+			if unknown, err := contract.Undocumented(op.ResponseMembers(status), body); err != nil || len(unknown) > 0 {
+				t.Errorf("%s: %d: %v, %v", op.ID, status, unknown, err)
+			}
+			if err := op.ValidateResponse(status, header, []byte(`{"errors": "none"}`)); err == nil {
+				t.Errorf("%s: %d: errors as a string passes", op.ID, status)
+			}
+		}
+	}
+}
+
+// TestSamplesUseEveryMember makes sure that no documented operation, variant,
+// status or member escapes the other tests.
+func TestSamplesUseEveryMember(t *testing.T) {
+	s := loadSamples(t)
+	used := map[string]bool{}
+	for _, e := range s.Exchanges {
+		op := s.operation(t, e.Operation)
+		used[fmt.Sprint(op.ID, " ", e.Status)] = true
+		for name := range e.Form {
+			used[op.ID+" PaymentFileUpload "+name] = true
+		}
+		if v, ok := claimed(op, e.Body); ok {
+			for _, m := range usedMembers(v.Members, e.Body) {
+				used[op.ID+" "+v.Name+" "+m] = true
+			}
+		}
+		for _, m := range usedMembers(op.ResponseMembers(e.Status), e.Response) {
+			used[fmt.Sprint(op.ID, " ", e.Status, " ", m)] = true
+		}
+	}
+	want := func(parts ...any) {
+		if key := fmt.Sprint(parts...); !used[key] {
+			t.Errorf("no sample has: %s", key)
+		}
+	}
+	for _, op := range append(s.doc.Operations(), s.doc.Webhooks()...) {
+		for _, v := range op.RequestVariants() {
+			for _, m := range v.Members {
+				want(op.ID, " ", v.Name, " ", m.Path)
+			}
+		}
+		for _, status := range op.Statuses() {
+			if status >= 300 || strings.HasPrefix(op.ID, "WEBHOOK ") {
+				continue
+			}
+			want(op.ID, " ", status)
+			for _, m := range op.ResponseMembers(status) {
+				want(op.ID, " ", status, " ", m.Path)
+			}
+		}
+	}
+}
+
+// claimed returns the variant whose fixed members the body has; of several the
+// one that fixes most.
+func claimed(op *contract.Operation, body map[string]any) (contract.Variant, bool) {
+	var found contract.Variant
+	best := -1
+	for _, v := range op.RequestVariants() {
+		fixed := 0
+		for _, m := range v.Members {
+			if m.Required && !m.Open && len(m.Values) == 1 && m.Types[0] == "string" && !strings.Contains(m.Path, ".") {
+				if body[m.Path] != m.Values[0] {
+					fixed = -1
+					break
+				}
+				fixed++
+			}
+		}
+		if body != nil && fixed > best {
+			found, best = v, fixed
+		}
+	}
+	return found, best >= 0
+}
+
+// usedMembers returns the paths of the documented members that a body has.
+func usedMembers(documented []contract.Member, body map[string]any) []string {
+	present := map[string]bool{}
+	for _, p := range places(body) {
+		present[p.path] = true
+		present[p.path[:strings.LastIndex(p.path, ".")+1]+"*"] = true
+		if p.inArray {
+			present[p.path+"[]"] = true
+		}
+	}
+	var out []string
+	for _, m := range documented {
+		if present[m.Path] {
+			out = append(out, m.Path)
+		}
+	}
+	return out
+}
