@@ -63,6 +63,7 @@ func (t *Transaction) Outcome() Outcome {
 		if approved || t.SummaryCode == SummaryCodeRejected {
 			return OutcomeVoided
 		}
+	default: // a status that this package does not know
 	}
 	return OutcomeUnknown
 }

@@ -105,10 +105,11 @@ func (s *TransactionsService) ByNZBankAccount(bankCode, branchCode string, accou
 	return reads(s, "Transactions.ByNZBankAccount", "/transactions/for-nz-bank-account", nzBankAccountQuery{bankCode, branchCode, accountNumber.text()}, nzBankAccountQueryRules, opts)
 }
 
-// SuspendedListParams narrows the list of suspended transactions.
+// SuspendedListParams selects suspended transactions.
 type SuspendedListParams struct {
+	// SupplierBusinessCode is required.
 	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
-	// Month is up to 6 months in the past, in Sydney.
+	// Month is required, and up to 6 months in the past, in Sydney.
 	Month YearMonth `url:"month,omitempty"`
 }
 

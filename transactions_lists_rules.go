@@ -87,6 +87,14 @@ var nzBankAccountQueryRules = []rule[nzBankAccountQuery]{
 //nolint:gochecknoglobals // an immutable table
 var suspendedListRules = []rule[SuspendedListParams]{
 	{
+		"list.supplierBusinessCode.required", local, "supplierBusinessCode", "is required",
+		func(p SuspendedListParams) bool { return p.SupplierBusinessCode == "" },
+	},
+	{
+		"list.month.required", local, "month", "is required",
+		func(p SuspendedListParams) bool { return p.Month.IsZero() },
+	},
+	{
 		"list.month.past", local, "month", "must be this month or one of the 6 before, in Sydney",
 		func(p SuspendedListParams) bool { return !p.Month.IsZero() && monthsAgo(p.Month, sydneyStandard) > 6 },
 	},

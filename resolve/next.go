@@ -75,6 +75,7 @@ func (p Policy) climb(s State, now, cutOff time.Time, last Stage) State {
 			return s
 		}
 		s.Stage, s.NextLook = StageNextDay, latest(limit, now)
+	default: // StageNextDay: only the limit is left
 	}
 	if s.NextLook.After(now) {
 		return s

@@ -199,6 +199,8 @@ func TestProperties(t *testing.T) {
 			require.Empty(t, s.Intent.ReceiptNumber, "seed %d: what has a receipt is not absent", seed)
 		case resolve.StageEscalated:
 			require.NotEqual(t, resolve.SawOutcome, last.Sighting, "seed %d", seed)
+		default:
+			t.Fatalf("seed %d ended in %s", seed, s.Stage)
 		}
 		require.Equal(t, s.Stage, p.Next(s, sawNothing(), time.Now()).Stage, "a final state stays")
 	}
@@ -238,6 +240,7 @@ func (a *answers) Reconcile(context.Context, quickstream.PaymentIntent, ...quick
 		return &quickstream.Reconciliation{State: quickstream.ReconcileAmbiguous, Candidates: []*quickstream.Transaction{tx, tx}}, nil
 	case resolve.SawOutcome:
 		tx.SummaryCode = quickstream.SummaryCodeApproved
+	default: // found without a final status
 	}
 	return &quickstream.Reconciliation{State: quickstream.ReconcileFound, Transaction: tx}, nil
 }
