@@ -145,7 +145,7 @@ func unknown(data []byte, model reflect.Type, path string, found map[string]json
 			return
 		}
 		for name, value := range members {
-			if field, ok := fields[name]; ok {
+			if field, ok := lookUp(fields, name); ok {
 				unknown(value, field, join(path, name), found)
 			} else {
 				found[join(path, name)] = value
@@ -189,7 +189,7 @@ func bothDecode(known, raw json.RawMessage, have, had any) bool {
 
 func graftMembers(have, had map[string]json.RawMessage, fields map[string]reflect.Type) (json.RawMessage, error) {
 	for name, value := range had {
-		field, ok := fields[name]
+		field, ok := lookUp(fields, name)
 		if !ok {
 			have[name] = value
 			continue
@@ -227,6 +227,20 @@ func modelled(model reflect.Type) map[string]reflect.Type {
 		}
 	}
 	return fields
+}
+
+// lookUp finds a field as encoding/json does: by its exact name, else without
+// regard to case.
+func lookUp(fields map[string]reflect.Type, name string) (reflect.Type, bool) {
+	if field, ok := fields[name]; ok {
+		return field, true
+	}
+	for known, field := range fields {
+		if strings.EqualFold(known, name) {
+			return field, true
+		}
+	}
+	return nil, false
 }
 
 func deref(t reflect.Type) reflect.Type {
