@@ -1,0 +1,234 @@
+package webhooks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+func ExampleParse() {
+	n, err := webhooks.Parse([]byte(`{
+		"id": "0b0c7c36-5c1f-4a8e-9b77-2f6f0a4f9d11",
+		"timestamp": "2024-02-08T00:12:50+1100",
+		"eventType": "payto.payment.approved",
+		"data": {"receiptNumber": "1000000001", "status": "Approved", "summaryCode": "0"}
+	}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	switch n.EventType {
+	case webhooks.EventTypePayToPaymentApproved:
+		transaction, err := n.Transaction()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(transaction.ReceiptNumber, transaction.Outcome())
+	case webhooks.EventTypePayToAgreementConfirmed:
+		agreement, err := n.Agreement()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(agreement.AgreementToken, agreement.Status)
+	default:
+		// A type of event that is of no interest, or that is new.
+		fmt.Println(n.EventType, string(n.Data))
+	}
+	// Output: 1000000001 approved
+}
+
+func ExampleNewHandler() {
+	secret := webhooks.NewSecret("the subscription's secret")
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	save := func(_ context.Context, n *webhooks.Notification) error {
+		// Insert n by its ID; an error here means that it will come again.
+		fmt.Println("saved", n.EventType)
+		return nil
+	}
+	handler := webhooks.NewHandler(verifier, webhooks.Deduplicate(new(webhooks.MemoryStore), save))
+
+	// In a test, a Signer plays the service.
+	signer := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: secret}
+	forger := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: webhooks.NewSecret("a guess")}
+	notification, err := webhooks.NewNotification(webhooks.EventTypePayToAgreementConfirmed,
+		quickstream.Agreement{AgreementToken: "AGR0001", Status: quickstream.AgreementStatusActive})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, s := range []webhooks.Signer{signer, signer, forger} { // the second is a duplicate
+		request, err := s.NewRequest(context.Background(), "https://merchant.example/webhooks", notification)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		response := httptest.NewRecorder()
+		handler.ServeHTTP(response, request)
+		fmt.Println(response.Code)
+	}
+	// Output:
+	// saved payto.agreement.confirmed
+	// 200
+	// 200
+	// 401
+}
+
+func ExampleConfirmWith() {
+	// The service knows one agreement, which is active.
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/rest/v1/payto-agreements/AGR0001":
+			_, _ = io.WriteString(w, `{"agreementToken": "AGR0001", "status": "ACTIVE"}`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	defer service.Close()
+	client, err := quickstream.NewClient(quickstream.CustomURL(service.URL+"/rest/v1"),
+		quickstream.Keys{Secret: quickstream.NewSecretKey("secret-key")})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	handle := webhooks.ConfirmWith(client, func(_ context.Context, n *webhooks.Notification) error {
+		agreement, err := n.Agreement() // as the API describes it now
+		if err != nil {
+			return err
+		}
+		fmt.Println(agreement.AgreementToken, agreement.Status)
+		return nil
+	})
+	for _, token := range []string{"AGR0001", "AGR0002"} {
+		n, err := webhooks.NewNotification(webhooks.EventTypePayToAgreementConfirmed,
+			quickstream.Agreement{AgreementToken: token, Status: quickstream.AgreementStatusSuspended})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		err = handle(context.Background(), n)
+		fmt.Println(errors.Is(err, webhooks.ErrUnconfirmed), errors.Is(err, quickstream.ErrNotFound))
+	}
+	// Output:
+	// AGR0001 ACTIVE
+	// false false
+	// true true
+}
+
+func ExampleSigner() {
+	// What is tested: an endpoint that sets orders to paid.
+	paid := map[string]bool{}
+	secret := webhooks.NewSecret("test secret")
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	endpoint := webhooks.NewHandler(verifier, func(_ context.Context, n *webhooks.Notification) error {
+		transaction, err := n.Transaction()
+		if err != nil {
+			return err
+		}
+		if transaction.Outcome() == quickstream.OutcomeApproved {
+			paid[transaction.PaymentReferenceNumber] = true
+		}
+		return nil
+	})
+
+	signer := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: secret}
+	n, err := webhooks.NewNotification(webhooks.EventTypePayToPaymentApproved, quickstream.Transaction{
+		ReceiptNumber: "1000000001", PaymentReferenceNumber: "ORDER-1",
+		Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	request, err := signer.NewRequest(context.Background(), "https://merchant.example/webhooks", n)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	response := httptest.NewRecorder()
+	endpoint.ServeHTTP(response, request)
+	fmt.Println(response.Code, paid)
+	// Output: 200 map[ORDER-1:true]
+}
+
+// database stands for a merchant's database: a transaction keeps its changes to
+// itself until it commits, and transactions run one after the other.
+type database struct {
+	mu     sync.Mutex
+	seen   map[string]string // digest by notification id
+	orders []string
+}
+
+type transaction struct{ orders []string }
+
+type transactionKey struct{}
+
+// Once is one database transaction, of which what handle does is a part. With
+// PostgreSQL it begins with
+//
+//	INSERT INTO notifications (id, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING
+//
+// which waits for another transaction that has inserted the same id; when it
+// inserts nothing, the digest of the row that is there decides.
+func (db *database) Once(ctx context.Context, n *webhooks.Notification, handle webhooks.Func) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	digest := fmt.Sprintf("%x", n.Digest())
+	if before, ok := db.seen[n.ID]; ok {
+		if before != digest {
+			return webhooks.ErrConflict
+		}
+		return nil
+	}
+	tx := new(transaction)
+	if err := handle(context.WithValue(ctx, transactionKey{}, tx), n); err != nil {
+		return err // rolled back: neither the id nor the effect stays
+	}
+	db.seen[n.ID] = digest // committed together
+	db.orders = append(db.orders, tx.orders...)
+	return nil
+}
+
+// With a store on the merchant's own database, the effect of a notification takes
+// place exactly once: it commits together with the notification's ID.
+func ExampleStore() {
+	db := &database{seen: map[string]string{}}
+	attempts := 0
+	handle := webhooks.Deduplicate(db, func(ctx context.Context, n *webhooks.Notification) error {
+		tx := ctx.Value(transactionKey{}).(*transaction)
+		tx.orders = append(tx.orders, "ship "+strings.TrimPrefix(n.ID, "notification-"))
+		if attempts++; attempts == 1 {
+			return errors.New("the process was killed here")
+		}
+		return nil
+	})
+	n := &webhooks.Notification{ID: "notification-1", EventType: webhooks.EventTypePayToPaymentApproved}
+	for range 3 {
+		fmt.Println(handle(context.Background(), n))
+	}
+	fmt.Println(db.orders, "after", attempts, "attempts")
+	// Output:
+	// the process was killed here
+	// <nil>
+	// <nil>
+	// [ship 1] after 2 attempts
+}

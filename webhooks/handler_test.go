@@ -1,0 +1,330 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+func TestHandlerAnswers(t *testing.T) {
+	t.Parallel()
+	basic := []webhooks.VerifierOption{webhooks.WithBasicAuth("user", webhooks.NewSecret("password"))}
+	unknown := `{"id":"1","eventType":"payid.created","data":[1]}`
+	for name, test := range map[string]struct {
+		verifier []webhooks.VerifierOption
+		body     string
+		change   func(*http.Request)
+		result   error
+		want     int
+		calls    int
+	}{
+		"genuine":            {nil, confirmedBody, nil, nil, 200, 1},
+		"unknown event type": {nil, unknown, nil, nil, 200, 1},
+		"function errs":      {nil, confirmedBody, nil, errors.New("database down"), 500, 1},
+		"forged": {nil, confirmedBody, func(r *http.Request) {
+			r.Header.Set(signature.Header, "t=1707312770123,v1="+strings.Repeat("0", 64))
+		}, nil, 401, 0},
+		"unsigned":       {nil, confirmedBody, func(r *http.Request) { r.Header.Del(signature.Header) }, nil, 401, 0},
+		"signed twice":   {nil, confirmedBody, func(r *http.Request) { r.Header.Add(signature.Header, "x") }, nil, 401, 0},
+		"no credentials": {basic, confirmedBody, nil, nil, 401, 0},
+		"credentials":    {basic, confirmedBody, func(r *http.Request) { r.SetBasicAuth("user", "password") }, nil, 200, 1},
+		"GET":            {nil, confirmedBody, func(r *http.Request) { r.Method = http.MethodGet }, nil, 405, 0},
+		"PUT":            {nil, confirmedBody, func(r *http.Request) { r.Method = http.MethodPut }, nil, 405, 0},
+		"gzip":           {nil, confirmedBody, func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }, nil, 415, 0},
+		"too large":      {nil, strings.Repeat(" ", webhooks.DefaultMaxBody+1), nil, nil, 413, 0},
+		"broken off":     {nil, confirmedBody, func(r *http.Request) { r.Body = io.NopCloser(failing{io.ErrUnexpectedEOF}) }, nil, 400, 0},
+		"not JSON":       {nil, "<html>", nil, nil, 400, 0},
+		"null":           {nil, "null", nil, nil, 400, 0},
+		"no id":          {nil, `{"eventType":"x"}`, nil, nil, 400, 0},
+		"status twice":   {nil, strings.Replace(confirmedBody, `"status"`, `"Status":"PENDING","status"`, 1), nil, nil, 400, 0},
+		// What an error of the function matches does not change the answer.
+		"function refuses": {nil, confirmedBody, nil, fmt.Errorf("inner: %w", webhooks.ErrMethod), 500, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &calls{err: test.result}
+			var failures []webhooks.Failure
+			h := webhooks.NewHandler(newVerifier(t, test.verifier...), f.handle,
+				webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { failures = append(failures, f) }))
+			r := signed(t, test.body)
+			if test.change != nil {
+				test.change(r)
+			}
+			w := post(h, r)
+			if w.Code != test.want || f.count() != test.calls {
+				t.Errorf("answered %d after %d calls, want %d after %d", w.Code, f.count(), test.want, test.calls)
+			}
+			if w.Body.Len() != 0 {
+				t.Errorf("the answer says %q", w.Body)
+			}
+			checkFailures(t, failures, test.want, test.calls, test.result)
+			if got := w.Header().Get("Allow"); (got == http.MethodPost) != (test.want == 405) {
+				t.Errorf("Allow: %q", got)
+			}
+			if got := w.Header().Get("WWW-Authenticate"); (got != "") != (name == "no credentials") {
+				t.Errorf("WWW-Authenticate: %q", got)
+			}
+		})
+	}
+}
+
+func checkFailures(t *testing.T, failures []webhooks.Failure, status, calls int, result error) {
+	t.Helper()
+	if status == http.StatusOK {
+		if len(failures) != 0 {
+			t.Errorf("a success was reported as %v", failures)
+		}
+		return
+	}
+	if len(failures) != 1 {
+		t.Fatalf("%d failures were reported", len(failures))
+	}
+	f := failures[0]
+	if f.Status != status || f.Err == nil || (f.Notification != nil) != (calls == 1) || result != nil && !errors.Is(f.Err, result) {
+		t.Errorf("reported %d, %v, %v", f.Status, f.Notification, f.Err)
+	}
+}
+
+// The answers to a wrong signature are all the same, whatever is wrong with it.
+func TestHandlerDoesNotSayWhy(t *testing.T) {
+	t.Parallel()
+	h := webhooks.NewHandler(newVerifier(t), new(calls).handle)
+	stale := sender
+	stale.Now = func() time.Time { return signedAt.Add(-time.Hour) }
+	future := sender
+	future.Now = func() time.Time { return signedAt.Add(time.Hour) }
+	malformed := signed(t, confirmedBody)
+	malformed.Header.Set(signature.Header, "t=1")
+	unsigned := signed(t, confirmedBody)
+	unsigned.Header.Del(signature.Header)
+
+	var first string
+	for _, r := range []*http.Request{
+		unsigned, malformed, signedBy(t, forger, confirmedBody), signedBy(t, stale, confirmedBody), signedBy(t, future, confirmedBody),
+		signedBy(t, forger, "not JSON"),
+	} {
+		w := post(h, r)
+		answer := fmt.Sprintln(w.Code, w.Header(), w.Body)
+		if first == "" {
+			first = answer
+		}
+		if answer != first || w.Code != http.StatusUnauthorized {
+			t.Errorf("answers differ: %s and %s", first, answer)
+		}
+	}
+}
+
+func TestHandlerOnAMux(t *testing.T) {
+	t.Parallel()
+	f := new(calls)
+	mux := http.NewServeMux()
+	mux.Handle("POST /webhooks", webhooks.NewHandler(newVerifier(t), f.handle))
+	for _, test := range []struct {
+		method, path string
+		want         int
+	}{
+		{http.MethodPost, "/webhooks", 200},
+		{http.MethodPost, "/webhooks/other", 404},
+		{http.MethodPost, "/", 404},
+		{http.MethodGet, "/webhooks", 405},
+	} {
+		r := signed(t, confirmedBody)
+		r.Method, r.URL.Path = test.method, test.path
+		if w := post(mux, r); w.Code != test.want {
+			t.Errorf("%s %s: %d, want %d", test.method, test.path, w.Code, test.want)
+		}
+	}
+	if f.count() != 1 {
+		t.Errorf("%d calls", f.count())
+	}
+}
+
+func TestHandlerPanics(t *testing.T) {
+	t.Parallel()
+	var pointer *webhooks.Verifier
+	for name, test := range map[string]struct {
+		verifier *webhooks.Verifier
+		handle   webhooks.Func
+		verified bool
+	}{
+		"function":    {newVerifier(t), func(context.Context, *webhooks.Notification) error { panic("canary") }, true},
+		"abort":       {newVerifier(t), func(context.Context, *webhooks.Notification) error { panic(http.ErrAbortHandler) }, true},
+		"no function": {newVerifier(t), nil, true},
+		"no verifier": {pointer, new(calls).handle, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var failure webhooks.Failure
+			h := webhooks.NewHandler(test.verifier, test.handle, nil, webhooks.WithReadTimeout(0),
+				webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { failure = f }))
+			if w := post(h, signed(t, confirmedBody)); w.Code != http.StatusInternalServerError {
+				t.Errorf("answered %d", w.Code)
+			}
+			e, ok := errors.AsType[*webhooks.PanicError](failure.Err)
+			if !ok || e.Value() == nil || !bytes.Contains(e.Stack(), []byte("handler.go")) || (failure.Notification != nil) != test.verified {
+				t.Fatalf("reported %v", failure)
+			}
+			if text := fmt.Sprintf("%v %+v %#v", e, e, e); strings.Contains(text, "canary") {
+				t.Errorf("%s shows the value of the panic", text)
+			}
+		})
+	}
+}
+
+// A body is read once and to its end; one read more would block on a connection
+// whose sender waits.
+func TestHandlerReadsTheBodyOnce(t *testing.T) {
+	t.Parallel()
+	r := signed(t, confirmedBody)
+	source := &counting{Reader: r.Body}
+	r.Body = source
+	f := new(calls)
+	if w := post(webhooks.NewHandler(newVerifier(t), f.handle), r); w.Code != http.StatusOK {
+		t.Fatal(w.Code)
+	}
+	if source.n != len(confirmedBody) || string(f.received[0].Raw()) != confirmedBody {
+		t.Errorf("%d bytes of %d were read", source.n, len(confirmedBody))
+	}
+}
+
+type contextKey struct{}
+
+func TestHandlerPassesTheRequestsContext(t *testing.T) {
+	t.Parallel()
+	var got any
+	h := webhooks.NewHandler(newVerifier(t), func(ctx context.Context, _ *webhooks.Notification) error {
+		got = ctx.Value(contextKey{})
+		return ctx.Err()
+	})
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), contextKey{}, "value"))
+	if w := post(h, signed(t, confirmedBody).WithContext(ctx)); w.Code != http.StatusOK || got != "value" {
+		t.Errorf("answered %d, value %v", w.Code, got)
+	}
+	cancel()
+	if w := post(h, signed(t, confirmedBody).WithContext(ctx)); w.Code != http.StatusInternalServerError {
+		t.Errorf("answered %d although the sender is gone", w.Code)
+	}
+}
+
+// The acknowledgement waits for the function, however long that takes.
+func TestHandlerAcknowledgesAfterTheFunction(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var stored time.Time
+		start := time.Now()
+		h := webhooks.NewHandler(newVerifier(t), func(context.Context, *webhooks.Notification) error {
+			<-time.After(time.Minute)
+			stored = time.Now()
+			return nil
+		})
+		w := &recorder{header: http.Header{}}
+		h.ServeHTTP(w, signed(t, confirmedBody))
+		if w.status != http.StatusOK || w.at.Sub(start) != time.Minute || w.at.Before(stored) {
+			t.Errorf("answered %d after %v, stored after %v", w.status, w.at.Sub(start), stored.Sub(start))
+		}
+	})
+}
+
+// recorder notes when the answer began.
+type recorder struct {
+	header http.Header
+	status int
+	at     time.Time
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) Write(p []byte) (int, error) { return len(p), nil }
+func (r *recorder) WriteHeader(status int)      { r.status, r.at = status, time.Now() }
+
+func TestHandlerLogs(t *testing.T) {
+	t.Parallel()
+	failing := errors.New("canary: insert into payers")
+	for name, test := range map[string]struct {
+		request func(*testing.T) *http.Request
+		handle  webhooks.Func
+		level   string
+		status  float64
+		event   string
+		reason  string
+	}{
+		"handled": {
+			func(t *testing.T) *http.Request { return signed(t, confirmedBody) },
+			new(calls).handle, "DEBUG", 200, "payto.agreement.confirmed", "",
+		},
+		"unknown type": {
+			func(t *testing.T) *http.Request { return signed(t, `{"id":"1","eventType":"canary"}`) },
+			new(calls).handle, "DEBUG", 200, "unknown", "",
+		},
+		"function errs": {
+			func(t *testing.T) *http.Request { return signed(t, approvedBody) },
+			(&calls{err: failing}).handle, "ERROR", 500, "payto.payment.approved", "the function returned an error",
+		},
+		"function cannot confirm": {
+			func(t *testing.T) *http.Request { return signed(t, approvedBody) },
+			(&calls{err: fmt.Errorf("%w: %w", webhooks.ErrUnconfirmed, failing)}).handle,
+			"ERROR", 500, "payto.payment.approved", webhooks.ErrUnconfirmed.Error(),
+		},
+		"function panics": {
+			func(t *testing.T) *http.Request { return signed(t, approvedBody) },
+			func(context.Context, *webhooks.Notification) error { panic("canary") },
+			"ERROR", 500, "payto.payment.approved", "webhooks: panic while handling a notification",
+		},
+		"forged": {
+			func(t *testing.T) *http.Request { return signedBy(t, forger, `{"id":"canary","eventType":"canary"}`) },
+			new(calls).handle, "WARN", 401, "", signature.ErrMismatch.Error(),
+		},
+		"not JSON": {
+			func(t *testing.T) *http.Request { return signed(t, `canary`) },
+			new(calls).handle, "WARN", 400, "", "webhooks: the body is not a notification in JSON",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			logger := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			h := webhooks.NewHandler(newVerifier(t), test.handle, webhooks.WithLogger(logger))
+			r := test.request(t)
+			r.Header.Set("User-Agent", "canary")
+			post(h, r)
+			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+			var record map[string]any
+			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &record); err != nil {
+				t.Fatal(err)
+			}
+			event, _ := record["event_type"].(string)
+			reason, _ := record["reason"].(string)
+			if record["level"] != test.level || record["status"] != test.status || event != test.event || reason != test.reason {
+				t.Errorf("got %v", record)
+			}
+			if strings.Contains(strings.ToLower(out.String()), "canary") || strings.Contains(out.String(), "AGR0001") {
+				t.Errorf("the log repeats what was received:\n%s", out.String())
+			}
+		})
+	}
+}
+
+// A response writer that hides the connection takes the time limit away: that is
+// said once.
+func TestHandlerWarnsOfAMissingReadDeadline(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	h := webhooks.NewHandler(newVerifier(t), new(calls).handle, webhooks.WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
+	for range 3 {
+		post(h, signed(t, confirmedBody))
+	}
+	if got := strings.Count(out.String(), "cannot limit the time"); got != 1 {
+		t.Errorf("warned %d times:\n%s", got, out.String())
+	}
+}

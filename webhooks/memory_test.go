@@ -1,0 +1,272 @@
+package webhooks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+func TestDuplicatesAreAcknowledgedAndNotDelivered(t *testing.T) {
+	t.Parallel()
+	f := new(calls)
+	h := webhooks.NewHandler(newVerifier(t), webhooks.Deduplicate(new(webhooks.MemoryStore), f.handle))
+	renewed := strings.Replace(confirmedBody, "00:12:50", "00:17:50", 1)
+	for _, body := range []string{confirmedBody, confirmedBody, approvedBody, renewed, approvedBody} {
+		if w := post(h, signed(t, body)); w.Code != http.StatusOK {
+			t.Errorf("answered %d", w.Code)
+		}
+	}
+	if f.count() != 2 || f.received[0].ID == f.received[1].ID {
+		t.Errorf("delivered %v", f.received)
+	}
+}
+
+func TestFailureIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	results := []func() error{
+		func() error { return errors.New("database down") },
+		func() error { panic("bug") },
+		func() error { return nil },
+		func() error { return errors.New("called once more") },
+	}
+	runs := 0
+	h := webhooks.NewHandler(newVerifier(t), webhooks.Deduplicate(new(webhooks.MemoryStore),
+		func(context.Context, *webhooks.Notification) error {
+			runs++
+			return results[runs-1]()
+		}))
+	for i, want := range []int{500, 500, 200, 200, 200} {
+		if w := post(h, signed(t, confirmedBody)); w.Code != want {
+			t.Errorf("delivery %d: answered %d, want %d", i+1, w.Code, want)
+		}
+	}
+	if runs != 3 {
+		t.Errorf("%d calls, want 3", runs)
+	}
+}
+
+func TestSameIDWithOtherContentIsReported(t *testing.T) {
+	t.Parallel()
+	f := new(calls)
+	var reported error
+	h := webhooks.NewHandler(newVerifier(t), webhooks.Deduplicate(new(webhooks.MemoryStore), f.handle),
+		webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { reported = f.Err }))
+	if w := post(h, signed(t, confirmedBody)); w.Code != http.StatusOK {
+		t.Fatal(w.Code)
+	}
+	for _, other := range []string{
+		strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1),
+		strings.Replace(confirmedBody, "agreement.confirmed", "agreement.declined", 1),
+	} {
+		reported = nil
+		if w := post(h, signed(t, other)); w.Code != http.StatusInternalServerError || !errors.Is(reported, webhooks.ErrConflict) {
+			t.Errorf("answered %d, reported %v", w.Code, reported)
+		}
+	}
+	if f.count() != 1 {
+		t.Errorf("%d calls", f.count())
+	}
+}
+
+// A duplicate that arrives while the first is being handled is acknowledged after
+// the first has succeeded, takes over when it fails, and gives up with its sender.
+func TestDuplicateInProgress(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		first   error
+		patient bool
+		other   bool // content
+		want    error
+		took    time.Duration
+		runs    int
+	}{
+		"first succeeds": {nil, true, false, nil, time.Minute, 1},
+		"first fails":    {errors.New("down"), true, false, nil, 2 * time.Minute, 2},
+		"sender leaves":  {nil, false, false, webhooks.ErrInProgress, 10 * time.Second, 1},
+		"other content":  {nil, true, true, webhooks.ErrConflict, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var runs atomic.Int32
+				handle := webhooks.Deduplicate(new(webhooks.MemoryStore), func(context.Context, *webhooks.Notification) error {
+					run := runs.Add(1)
+					<-time.After(time.Minute)
+					if run == 1 {
+						return test.first
+					}
+					return nil
+				})
+				ctx, body := t.Context(), confirmedBody
+				if !test.patient {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, 10*time.Second)
+					defer cancel()
+				}
+				if test.other {
+					body = strings.Replace(body, "AGR0001", "AGR0002", 1)
+				}
+				first := make(chan error, 1)
+				go func() { first <- handle(t.Context(), parse(t, confirmedBody)) }()
+				synctest.Wait() // until the first is at work
+				start := time.Now()
+				err := handle(ctx, parse(t, body))
+				if took := time.Since(start); !errors.Is(err, test.want) || took != test.took {
+					t.Errorf("second: %v after %v, want %v after %v", err, took, test.want, test.took)
+				}
+				if err := <-first; !errors.Is(err, test.first) {
+					t.Errorf("first: %v", err)
+				}
+				if got := int(runs.Load()); got != test.runs {
+					t.Errorf("%d calls, want %d", got, test.runs)
+				}
+			})
+		})
+	}
+}
+
+func TestManyDeliveriesAtOnce(t *testing.T) {
+	t.Parallel()
+	const ids, deliveries = 20, 25
+	var effects [ids]atomic.Int32
+	var attempts atomic.Int32
+	h := webhooks.NewHandler(newVerifier(t), webhooks.Deduplicate(new(webhooks.MemoryStore),
+		func(_ context.Context, n *webhooks.Notification) error {
+			if attempts.Add(1)%3 == 0 {
+				return errors.New("now and then")
+			}
+			var id int
+			if _, err := fmt.Sscanf(n.ID, "id-%d", &id); err != nil {
+				return err
+			}
+			runtime.Gosched()
+			effects[id].Add(1)
+			return nil
+		}))
+	var wg sync.WaitGroup
+	for id := range ids {
+		body := fmt.Sprintf(`{"id":"id-%d","eventType":"payto.payment.approved","data":{"receiptNumber":"%d"}}`, id, id)
+		for range deliveries {
+			wg.Go(func() {
+				for post(h, signed(t, body)).Code != http.StatusOK {
+					runtime.Gosched()
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for id := range effects {
+		if got := effects[id].Load(); got != 1 {
+			t.Errorf("id %d took effect %d times", id, got)
+		}
+	}
+}
+
+func TestMemoryStoreForgetsTheOldestFirst(t *testing.T) {
+	t.Parallel()
+	runs := map[string]int{}
+	store := &webhooks.MemoryStore{MaxIDs: 3}
+	handle := webhooks.Deduplicate(store, func(_ context.Context, n *webhooks.Notification) error {
+		runs[n.ID]++
+		return nil
+	})
+	for _, id := range strings.Fields("a b c a d b c d a b") {
+		// d pushes a out; a then pushes b out, and b c.
+		if err := handle(t.Context(), &webhooks.Notification{ID: id, EventType: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := fmt.Sprint(runs); got != "map[a:2 b:2 c:1 d:1]" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestMemoryStoreForgetsWithTime(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		store *webhooks.MemoryStore
+		want  time.Duration
+	}{
+		"by default":   {new(webhooks.MemoryStore), webhooks.DefaultRetention},
+		"at one's own": {&webhooks.MemoryStore{Retention: 10 * time.Minute}, 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := new(calls)
+				handle := webhooks.Deduplicate(test.store, f.handle)
+				deliver := func(want int) {
+					t.Helper()
+					if err := handle(t.Context(), parse(t, confirmedBody)); err != nil || f.count() != want {
+						t.Errorf("%d calls, want %d, error %v", f.count(), want, err)
+					}
+				}
+				deliver(1)
+				<-time.After(test.want)
+				deliver(1)
+				<-time.After(time.Nanosecond)
+				deliver(2)
+			})
+		})
+	}
+}
+
+// However many come, no more than the limit is kept.
+func TestMemoryStoreIsBounded(t *testing.T) {
+	t.Parallel()
+	const limit, sent = 100, 20_000
+	runs := 0
+	handle := webhooks.Deduplicate(&webhooks.MemoryStore{MaxIDs: limit}, func(context.Context, *webhooks.Notification) error {
+		runs++
+		return nil
+	})
+	deliver := func(i int) {
+		if err := handle(t.Context(), &webhooks.Notification{ID: fmt.Sprint(i), EventType: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range sent {
+		deliver(i)
+	}
+	for i := sent - limit; i < sent; i++ {
+		deliver(i) // still remembered
+	}
+	if runs != sent {
+		t.Errorf("%d calls, want %d", runs, sent)
+	}
+	deliver(sent - limit - 1) // forgotten
+	if runs != sent+1 {
+		t.Errorf("%d calls, want %d", runs, sent+1)
+	}
+}
+
+// A replay within the tolerance is a duplicate; later its signature is too old.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	now := signedAt
+	v := newVerifier(t, webhooks.WithClock(func() time.Time { return now }))
+	f := new(calls)
+	h := webhooks.NewHandler(v, webhooks.Deduplicate(new(webhooks.MemoryStore), f.handle))
+	for _, test := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 200}, {time.Second, 200}, {5 * time.Minute, 200}, {5*time.Minute + time.Millisecond, 401}, {24 * time.Hour, 401}} {
+		now = signedAt.Add(test.after)
+		if w := post(h, signed(t, confirmedBody)); w.Code != test.want {
+			t.Errorf("after %v: %d, want %d", test.after, w.Code, test.want)
+		}
+	}
+	if f.count() != 1 {
+		t.Errorf("%d calls", f.count())
+	}
+}

@@ -1,0 +1,290 @@
+package webhooks_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	n := parse(t, confirmedBody)
+	if n.ID != "5f2c8a54-0001" || n.EventType != webhooks.EventTypePayToAgreementConfirmed {
+		t.Errorf("got %q, %q", n.ID, n.EventType)
+	}
+	if got := n.Timestamp.String(); got != "2024-02-08T00:12:50+1100" {
+		t.Errorf("timestamp %q", got)
+	}
+	if string(n.Data) != agreementData || string(n.Raw()) != confirmedBody {
+		t.Errorf("data %s, raw %s", n.Data, n.Raw())
+	}
+}
+
+func TestParseAccepts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		body, timestamp, data string
+	}{
+		"unknown event type":  {`{"id":"1","eventType":"payid.created","data":{"a":1}}`, "", `{"a":1}`},
+		"unknown member":      {`{"id":"1","eventType":"x","version":{"n":2}}`, "", ""},
+		"no data":             {`{"id":"1","eventType":"x"}`, "", ""},
+		"null data":           {`{"id":"1","eventType":"x","data":null}`, "", ""},
+		"data of other kinds": {`{"id":"1","eventType":"x","data":[1,"2"]}`, "", `[1,"2"]`},
+		"white space around":  {" \n" + `{"id":"1","eventType":"x"}` + "\r\n", "", ""},
+		"offset with colon":   {`{"id":"1","eventType":"x","timestamp":"2024-02-08T00:12:50+11:00"}`, "2024-02-08T00:12:50+1100", ""},
+		"UTC":                 {`{"id":"1","eventType":"x","timestamp":"2024-02-08T00:12:50Z"}`, "2024-02-08T00:12:50+0000", ""},
+		// None of these is worth losing a payment for.
+		"year zero":           {`{"id":"1","eventType":"x","timestamp":"0000-00-00T00:00:00Z"}`, "", ""},
+		"leap second":         {`{"id":"1","eventType":"x","timestamp":"2016-12-31T23:59:60Z"}`, "", ""},
+		"timestamp number":    {`{"id":"1","eventType":"x","timestamp":1707312770123}`, "", ""},
+		"timestamp null":      {`{"id":"1","eventType":"x","timestamp":null}`, "", ""},
+		"metadata of any key": {`{"id":"1","eventType":"x","data":{"metadata":{"a":"1","A":"2"}}}`, "", `{"metadata":{"a":"1","A":"2"}}`},
+		"longest id":          {`{"id":"` + strings.Repeat("a", 255) + `","eventType":"x"}`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := parse(t, test.body)
+			if n.Timestamp.String() != test.timestamp || string(n.Data) != test.data {
+				t.Errorf("timestamp %q, data %q", n.Timestamp, n.Data)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"empty":                    "",
+		"blank":                    " \n",
+		"null":                     "null",
+		"array":                    "[]",
+		"array of a notification":  "[" + confirmedBody + "]",
+		"string":                   `"canary"`,
+		"number":                   "1",
+		"HTML":                     "<html>canary</html>",
+		"truncated":                confirmedBody[:len(confirmedBody)-1],
+		"second value":             confirmedBody + "{}",
+		"trailing text":            confirmedBody + "canary",
+		"byte order mark":          "\ufeff" + confirmedBody,
+		"no id":                    `{"eventType":"x"}`,
+		"empty id":                 `{"id":"","eventType":"x"}`,
+		"null id":                  `{"id":null,"eventType":"x"}`,
+		"number as id":             `{"id":12345,"eventType":"x"}`,
+		"id with a blank":          `{"id":"canary 1","eventType":"x"}`,
+		"id with a line break":     `{"id":"canary\n1","eventType":"x"}`,
+		"id not ASCII":             `{"id":"canaryé","eventType":"x"}`,
+		"id of invalid UTF-8":      "{\"id\":\"canary\xff\",\"eventType\":\"x\"}",
+		"id too long":              `{"id":"` + strings.Repeat("a", 256) + `","eventType":"x"}`,
+		"no event type":            `{"id":"1"}`,
+		"empty event type":         `{"id":"1","eventType":""}`,
+		"object as event type":     `{"id":"1","eventType":{}}`,
+		"two ids":                  `{"id":"1","id":"2","eventType":"x"}`,
+		"two ids, other case":      `{"id":"1","ID":"2","eventType":"x"}`,
+		"two ids, escaped":         `{"id":"1","\u0069d":"2","eventType":"x"}`,
+		"two statuses":             `{"id":"1","eventType":"x","data":{"status":"PENDING","status":"ACTIVE"}}`,
+		"two statuses, long s":     `{"id":"1","eventType":"x","data":{"status":"PENDING","ſtatus":"ACTIVE"}}`,
+		"two statuses in an array": `{"id":"1","eventType":"x","data":[{"a":[{"s":1,"s":2}]}]}`,
+		"too deep":                 `{"id":"1","eventType":"x","data":` + strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001) + `}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, err := webhooks.Parse([]byte(body))
+			if _, ok := errors.AsType[*webhooks.ParseError](err); n != nil || !ok {
+				t.Fatalf("got %v, %v", n, err)
+			}
+			if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "canary") {
+				t.Errorf("%v repeats what was received", err)
+			}
+		})
+	}
+}
+
+func TestTypedData(t *testing.T) {
+	t.Parallel()
+	agreement, err := parse(t, confirmedBody).Agreement()
+	if err != nil || agreement.AgreementToken != "AGR0001" || agreement.Status != quickstream.AgreementStatusActive {
+		t.Errorf("got %v, %v", agreement, err)
+	}
+	if string(agreement.Extra()["newMember"]) != "1" {
+		t.Error("an unknown member of the agreement was lost")
+	}
+	transaction, err := parse(t, approvedBody).Transaction()
+	if err != nil || transaction.ReceiptNumber != "1000000001" || transaction.Outcome() != quickstream.OutcomeApproved {
+		t.Errorf("got %v, %v", transaction, err)
+	}
+}
+
+func TestTypedDataByEventType(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		eventType              string
+		data                   string
+		agreement, transaction bool
+	}{
+		{"payto.agreement.confirmed", agreementData, true, false},
+		{"payto.agreement.declined", agreementData, true, false},
+		{"payto.agreement.expired", agreementData, true, false},
+		{"payto.agreement.recalled", agreementData, true, false},
+		{"payto.payment.approved", transactionData, false, true},
+		// Whoever knows what an unknown event carries can say so.
+		{"payto.agreement.unheard-of", agreementData, true, false},
+		{"payto.payment.unheard-of", transactionData, false, true},
+		// What a known event carries is not up to the data.
+		{"payto.agreement.confirmed", transactionData, false, false},
+		{"payto.payment.approved", agreementData, false, false},
+		{"payto.agreement.confirmed", `null`, false, false},
+		{"payto.agreement.confirmed", `[]`, false, false},
+		{"payto.agreement.confirmed", `{}`, false, false},
+		{"payto.agreement.confirmed", `{"agreementToken":1}`, false, false},
+		{"payto.payment.approved", `{}`, false, false},
+		{"payto.payment.approved", `"1000000001"`, false, false},
+	} {
+		n := parse(t, `{"id":"1","eventType":"`+test.eventType+`","data":`+test.data+`}`)
+		agreement, err := n.Agreement()
+		checkTyped(t, test.eventType+" as agreement", agreement != nil, err, test.agreement)
+		transaction, err := n.Transaction()
+		checkTyped(t, test.eventType+" as transaction", transaction != nil, err, test.transaction)
+	}
+}
+
+func checkTyped(t *testing.T, name string, got bool, err error, want bool) {
+	t.Helper()
+	_, typed := errors.AsType[*webhooks.ParseError](err)
+	if got != want || typed == want {
+		t.Errorf("%s: got a value: %v, error %v; want a value: %v", name, got, err, want)
+	}
+}
+
+func TestNotificationRoundTrip(t *testing.T) {
+	t.Parallel()
+	body := strings.Replace(confirmedBody, `"eventType"`, `"apiVersion":"v9","eventType"`, 1)
+	first := parse(t, body)
+	stored, err := json.Marshal(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(stored), `"apiVersion":"v9"`) {
+		t.Errorf("an unknown member was lost: %s", stored)
+	}
+	second := new(webhooks.Notification)
+	if err := json.Unmarshal(stored, second); err != nil {
+		t.Fatal(err)
+	}
+	if first.ID != second.ID || first.EventType != second.EventType || string(first.Data) != string(second.Data) ||
+		first.Timestamp.String() != second.Timestamp.String() {
+		t.Errorf("stored %s, read %s", first.Raw(), second.Raw())
+	}
+	// What was read does not depend on the buffer that it was read from.
+	clear(stored)
+	if _, err := second.Agreement(); err != nil || !json.Valid(second.Raw()) {
+		t.Errorf("the notification changed with its source: %v", err)
+	}
+	// A member in other letters is the same member, and is stored once.
+	folded, err := json.Marshal(parse(t, `{"ID":"1","eventTYpe":"x","Data":{"a":1},"other":2}`))
+	if want := `{"data":{"a":1},"eventType":"x","id":"1","other":2}`; err != nil || string(folded) != want {
+		t.Errorf("stored %s, %v, want %s", folded, err, want)
+	}
+	if err := json.Unmarshal([]byte(`{"id":"1"}`), second); err == nil || second.ID != first.ID {
+		t.Errorf("an incomplete notification was read: %v, %v", second, err)
+	}
+}
+
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	n := parse(t, confirmedBody)
+	for name, test := range map[string]struct {
+		body string
+		same bool
+	}{
+		"itself":          {confirmedBody, true},
+		"other timestamp": {strings.Replace(confirmedBody, "00:12:50", "00:17:50", 1), true},
+		"other data":      {strings.Replace(confirmedBody, "ACTIVE", "CANCELLED", 1), false},
+		"other type":      {strings.Replace(confirmedBody, "confirmed", "declined", 1), false},
+	} {
+		if got := parse(t, test.body).Digest() == n.Digest(); got != test.same {
+			t.Errorf("%s: same digest: %v", name, got)
+		}
+	}
+}
+
+func TestNotificationPrintsNoData(t *testing.T) {
+	t.Parallel()
+	n := parse(t, confirmedBody)
+	unknown := parse(t, `{"id":"1","eventType":"canary\u0000type","data":{"a":"canary"}}`)
+	var out strings.Builder
+	for _, v := range []any{n, *n, unknown, []any{n}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+			fmt.Fprintf(&out, verb+"\n", v)
+		}
+	}
+	slog.New(slog.NewTextHandler(&out, nil)).Info("text", "n", n)
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("json", "n", n)
+	text := strings.ToLower(out.String())
+	if strings.Contains(text, "canary") || strings.Contains(text, "agr0001") || strings.Contains(text, "63616e617279") {
+		t.Errorf("data was printed:\n%s", out.String())
+	}
+	if !strings.Contains(text, "5f2c8a54-0001") || !strings.Contains(text, "payto.agreement.confirmed") {
+		t.Errorf("the id and the event type are not printed:\n%s", out.String())
+	}
+}
+
+func TestNewNotification(t *testing.T) {
+	t.Parallel()
+	first, err := webhooks.NewNotification(webhooks.EventTypePayToAgreementConfirmed,
+		quickstream.Agreement{AgreementToken: "AGR0001", Status: quickstream.AgreementStatusActive})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := webhooks.NewNotification(webhooks.EventTypePayToAgreementConfirmed, nil)
+	if err != nil || first.ID == second.ID {
+		t.Errorf("ids %q and %q, %v", first.ID, second.ID, err)
+	}
+	agreement, err := first.Agreement()
+	if err != nil || agreement.AgreementToken != "AGR0001" {
+		t.Errorf("got %v, %v", agreement, err)
+	}
+	if _, err := webhooks.NewNotification("", nil); err == nil {
+		t.Error("a notification without event type was made")
+	}
+	if _, err := webhooks.NewNotification("x", func() {}); err == nil {
+		t.Error("data that JSON does not know was taken")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{confirmedBody, approvedBody, "null", `{"id":"1","ID":"2","eventType":"x"}`, `{"id":"1","eventType":"x","data":null}`, `{"id":"1","eventTYpe":"x","other":null}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		n, err := webhooks.Parse(body)
+		if err != nil {
+			if _, ok := errors.AsType[*webhooks.ParseError](err); !ok || n != nil {
+				t.Fatalf("got %v, %v", n, err)
+			}
+			return
+		}
+		if n.ID == "" || n.EventType == "" {
+			t.Fatal("an incomplete notification was accepted")
+		}
+		if a, err := n.Agreement(); err == nil && a.AgreementToken == "" {
+			t.Fatal("an agreement without token was accepted")
+		}
+		stored, err := json.Marshal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := webhooks.Parse(stored)
+		if err != nil {
+			t.Fatalf("%s was stored as %s, which cannot be read: %v", body, stored, err)
+		}
+		if again.ID != n.ID || again.EventType != n.EventType || !again.Timestamp.Equal(n.Timestamp.Time) {
+			t.Fatalf("%s was stored as %s", body, stored)
+		}
+	})
+}

@@ -1,0 +1,211 @@
+package webhooks_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+// head returns the head of a signed request with an announced length.
+func head(t *testing.T, length string) string {
+	t.Helper()
+	r := signed(t, confirmedBody)
+	r.Header.Set("Host", "merchant.localhost")
+	r.Header.Set("Content-Length", length)
+	var out strings.Builder
+	_ = r.Header.Write(&out)
+	return "POST /webhooks HTTP/1.1\r\n" + out.String() + "\r\n"
+}
+
+// answer reads the status of an answer; 0 when the connection ended without one.
+func answer(conn net.Conn) int {
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0
+	}
+	defer response.Body.Close()
+	return response.StatusCode
+}
+
+// drip sends one byte a second until either side hangs up.
+func drip(t *testing.T, conn net.Conn) {
+	t.Helper()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			if _, err := conn.Write([]byte("x")); err != nil {
+				return
+			}
+			<-time.After(time.Second)
+		}
+	}()
+	t.Cleanup(func() {
+		conn.Close()
+		<-stopped
+	})
+}
+
+func TestSlowBodyIsCut(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		opts []webhooks.HandlerOption
+		want time.Duration
+	}{
+		"by default":    {nil, webhooks.DefaultReadTimeout},
+		"at one's own":  {[]webhooks.HandlerOption{webhooks.WithReadTimeout(3 * time.Second)}, 3 * time.Second},
+		"not positive ": {[]webhooks.HandlerOption{webhooks.WithReadTimeout(-1)}, webhooks.DefaultReadTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := new(calls)
+				// The server itself has no limit of any kind.
+				dial := serve(t, &http.Server{Handler: webhooks.NewHandler(newVerifier(t), f.handle, test.opts...)})
+				conn := dial()
+				defer conn.Close()
+				start := time.Now()
+				if _, err := io.WriteString(conn, head(t, "100000")); err != nil {
+					t.Fatal(err)
+				}
+				drip(t, conn)
+				if status := answer(conn); status != http.StatusRequestTimeout {
+					t.Errorf("answered %d", status)
+				}
+				if took := time.Since(start); took != test.want {
+					t.Errorf("cut after %v, want %v", took, test.want)
+				}
+				if f.count() != 0 {
+					t.Error("the function was called")
+				}
+			})
+		})
+	}
+}
+
+func TestSlowHeadersAreCutByTheServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(webhooks.NewHandler(newVerifier(t), new(calls).handle))
+		conn := serve(t, server)()
+		defer conn.Close()
+		start := time.Now()
+		if _, err := io.WriteString(conn, "POST /webhooks HTTP/1.1\r\nHost: "); err != nil {
+			t.Fatal(err)
+		}
+		drip(t, conn)
+		answer(conn)
+		if took := time.Since(start); took != server.ReadHeaderTimeout {
+			t.Errorf("cut after %v, want %v", took, server.ReadHeaderTimeout)
+		}
+	})
+}
+
+// A body that a handler does not read must not keep the connection either.
+func TestSlowUnreadBodyIsCutByTheServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(http.NotFoundHandler())
+		conn := serve(t, server)()
+		defer conn.Close()
+		start := time.Now()
+		if _, err := io.WriteString(conn, head(t, "100000")); err != nil {
+			t.Fatal(err)
+		}
+		drip(t, conn)
+		_, _ = io.Copy(io.Discard, conn) // until the server hangs up
+		if took := time.Since(start); took > server.ReadTimeout+time.Second {
+			t.Errorf("cut after %v, want %v", took, server.ReadTimeout)
+		}
+	})
+}
+
+func TestIdleConnectionIsClosedByTheServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(webhooks.NewHandler(newVerifier(t), new(calls).handle))
+		conn := serve(t, server)()
+		defer conn.Close()
+		if err := signed(t, confirmedBody).Write(conn); err != nil {
+			t.Fatal(err)
+		}
+		if status := answer(conn); status != http.StatusOK {
+			t.Fatalf("answered %d", status)
+		}
+		start := time.Now()
+		_, _ = io.Copy(io.Discard, conn)
+		if took := time.Since(start); took != server.IdleTimeout {
+			t.Errorf("closed after %v, want %v", took, server.IdleTimeout)
+		}
+	})
+}
+
+// The limit for the body does not limit the function, and does not last until the
+// next request on the connection.
+func TestReadTimeoutEndsWithTheBody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := webhooks.NewHandler(newVerifier(t), func(ctx context.Context, _ *webhooks.Notification) error {
+			select {
+			case <-time.After(3 * webhooks.DefaultReadTimeout):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		conn := serve(t, &http.Server{Handler: h, ReadTimeout: 2 * webhooks.DefaultReadTimeout})()
+		defer conn.Close()
+		for range 2 {
+			if err := signed(t, confirmedBody).Write(conn); err != nil {
+				t.Fatal(err)
+			}
+			if status := answer(conn); status != http.StatusOK {
+				t.Fatalf("answered %d", status)
+			}
+			<-time.After(time.Second)
+		}
+	})
+}
+
+// A sender that goes away ends the function's context; the notification is not
+// taken for handled.
+func TestSenderGoesAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var store webhooks.MemoryStore
+		runs := 0
+		handle := webhooks.Deduplicate(&store, func(ctx context.Context, _ *webhooks.Notification) error {
+			runs++
+			if runs > 1 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		dial := serve(t, &http.Server{Handler: webhooks.NewHandler(newVerifier(t), handle)})
+		conn := dial()
+		if err := signed(t, confirmedBody).Write(conn); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		conn.Close()
+		synctest.Wait()
+
+		again := dial()
+		defer again.Close()
+		if err := signed(t, confirmedBody).Write(again); err != nil {
+			t.Fatal(err)
+		}
+		if status := answer(again); status != http.StatusOK || runs != 2 {
+			t.Errorf("answered %d after %d calls", status, runs)
+		}
+	})
+}

@@ -1,0 +1,193 @@
+package webhooks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// DefaultMaxBody is how long the body of a notification may be, in bytes, unless
+// [WithMaxBody] says otherwise.
+const DefaultMaxBody = 1 << 20
+
+// presize bounds the memory that a request gets for announcing a long body.
+const presize = 16 << 10
+
+// The reasons why [Verifier.Verify] refuses a request, next to those of package
+// signature and to [ParseError]. They are for the receiver's own logs: a sender
+// should not be told which one it was.
+var (
+	// ErrMethod means that the request is not a POST.
+	ErrMethod = errors.New("webhooks: the method is not POST")
+	// ErrContentEncoding means that the body is compressed or otherwise encoded.
+	// The service is not known to do that, and unpacking comes before verifying.
+	ErrContentEncoding = errors.New("webhooks: the body has a content encoding")
+	// ErrCredentials means that the Basic credentials are missing or wrong.
+	ErrCredentials = errors.New("webhooks: the Basic credentials are missing or wrong")
+	// ErrBodyTooLarge means that the body is longer than the limit.
+	ErrBodyTooLarge = errors.New("webhooks: the body is too large")
+	// ErrBody means that the body could not be read to its end: the sender was too
+	// slow, or went away.
+	ErrBody = errors.New("webhooks: the body could not be read")
+)
+
+// A Verifier checks that a request is a notification sent by the service. It is
+// safe for concurrent use, and does not reveal its secrets however it is printed.
+type Verifier struct {
+	signature *signature.Verifier
+	basic     basicAuth
+	maxBody   int64
+}
+
+type verifierConfig struct {
+	signature []signature.Option
+	basic     basicAuth
+	maxBody   int64
+}
+
+// A VerifierOption changes how a [Verifier] works.
+type VerifierOption func(*verifierConfig) error
+
+// WithTolerance sets how far the time of a signature may lie from the verifier's
+// own, in both directions; [signature.DefaultTolerance] without it. It must be
+// positive.
+func WithTolerance(d time.Duration) VerifierOption {
+	return func(c *verifierConfig) error {
+		c.signature = append(c.signature, signature.WithTolerance(d))
+		return nil
+	}
+}
+
+// WithClock makes the verifier read the time from now instead of [time.Now].
+func WithClock(now func() time.Time) VerifierOption {
+	return func(c *verifierConfig) error {
+		c.signature = append(c.signature, signature.WithClock(now))
+		return nil
+	}
+}
+
+// WithMaxBody sets how long a body may be, in bytes.
+func WithMaxBody(n int64) VerifierOption {
+	return func(c *verifierConfig) error {
+		if n <= 0 {
+			return errors.New("the longest body must have a positive length")
+		}
+		c.maxBody = n
+		return nil
+	}
+}
+
+// NewVerifier returns a verifier of notifications that are signed by scheme with
+// any of secrets. More than one secret is for rotation: give the new one and the
+// old one, and drop the old one when the service no longer uses it.
+//
+// There is no default scheme; see [signature.AssumedHMAC]. A missing scheme, no
+// secret, an empty one, or an option that makes no sense is an error here, so
+// that none of them can turn into a check that always fails or never does.
+func NewVerifier(scheme signature.Scheme, secrets []Secret, opts ...VerifierOption) (*Verifier, error) {
+	config := verifierConfig{maxBody: DefaultMaxBody}
+	for _, opt := range opts {
+		if opt == nil {
+			return nil, errors.New("webhooks: nil option")
+		}
+		if err := opt(&config); err != nil {
+			return nil, fmt.Errorf("webhooks: %w", err)
+		}
+	}
+	texts := make([]string, len(secrets))
+	for i, secret := range secrets {
+		texts[i] = secret.text()
+	}
+	verifier, err := signature.NewVerifier(scheme, texts, config.signature...)
+	if err != nil {
+		return nil, fmt.Errorf("webhooks: %w", err)
+	}
+	return &Verifier{verifier, config.basic, config.maxBody}, nil
+}
+
+// Verify reads the body of a request, checks that the request is a notification
+// sent by the service, and decodes it. Nothing is decoded before the signature
+// over the exact bytes of the body has been found right.
+//
+// The error is [ErrMethod], [ErrContentEncoding], [ErrCredentials],
+// [ErrBodyTooLarge], [ErrBody], one of package signature's, or a [ParseError].
+// How long reading may take is up to the caller; [NewHandler] limits it.
+func (v *Verifier) Verify(r *http.Request) (*Notification, error) { return v.verify(nil, r) }
+
+// VerifyBody checks and decodes a notification whose body has been read already,
+// as in functions that are not given an [http.Request]. The body has to be the
+// exact bytes that were sent, and must not be changed afterwards; the names in the
+// header have to be in the form that [http.Header.Set] gives them.
+func (v *Verifier) VerifyBody(header http.Header, body []byte) (*Notification, error) {
+	if err := v.admit(header); err != nil {
+		return nil, err
+	}
+	if int64(len(body)) > v.maxBody {
+		return nil, ErrBodyTooLarge
+	}
+	return v.open(header, body)
+}
+
+// verify is Verify; w, which may be nil, is told to close the connection when
+// the body is too large.
+func (v *Verifier) verify(w http.ResponseWriter, r *http.Request) (*Notification, error) {
+	if r.Method != http.MethodPost {
+		return nil, ErrMethod
+	}
+	if err := v.admit(r.Header); err != nil {
+		return nil, err
+	}
+	body, err := v.read(w, r)
+	if err != nil {
+		return nil, err
+	}
+	return v.open(r.Header, body)
+}
+
+// admit judges what can be judged without the body, so that a stranger's body is
+// not read.
+func (v *Verifier) admit(header http.Header) error {
+	for _, encoding := range header["Content-Encoding"] {
+		if encoding != "" && encoding != "identity" {
+			return ErrContentEncoding
+		}
+	}
+	if !v.basic.admits(header) {
+		return ErrCredentials
+	}
+	if header.Get(signature.Header) == "" {
+		return signature.ErrMissing
+	}
+	return nil
+}
+
+func (v *Verifier) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > v.maxBody {
+		return nil, ErrBodyTooLarge
+	}
+	if r.Body == nil { // of a request that no server received
+		return nil, nil
+	}
+	var body bytes.Buffer
+	body.Grow(int(min(max(r.ContentLength, 0), presize)) + bytes.MinRead)
+	_, err := io.Copy(&body, http.MaxBytesReader(w, r.Body, v.maxBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, ErrBodyTooLarge
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBody, err)
+	}
+	return body.Bytes(), nil
+}
+
+func (v *Verifier) open(header http.Header, body []byte) (*Notification, error) {
+	if err := v.signature.Verify(header.Values(signature.Header), body); err != nil {
+		return nil, err
+	}
+	return Parse(body)
+}

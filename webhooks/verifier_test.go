@@ -1,0 +1,391 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+func TestVerifySignature(t *testing.T) {
+	t.Parallel()
+	genuine := signed(t, confirmedBody).Header.Get(signature.Header)
+	stamp, value, _ := strings.Cut(genuine, ",v1=")
+	for name, test := range map[string]struct {
+		header []string
+		want   error
+	}{
+		"genuine":           {[]string{genuine}, nil},
+		"upper case hex":    {[]string{stamp + ",v1=" + strings.ToUpper(value)}, nil},
+		"unknown v0":        {[]string{stamp + ",v0=x,v1=" + value}, nil},
+		"second of two":     {[]string{stamp + ",v1=" + strings.Repeat("0", 64) + ",v1=" + value}, nil},
+		"missing":           {nil, signature.ErrMissing},
+		"empty":             {[]string{""}, signature.ErrMissing},
+		"sent twice":        {[]string{genuine, genuine}, signature.ErrMalformed},
+		"two t":             {[]string{stamp + "," + genuine}, signature.ErrMalformed},
+		"no t":              {[]string{"v1=" + value}, signature.ErrMalformed},
+		"no v1":             {[]string{stamp}, signature.ErrMalformed},
+		"empty v1":          {[]string{stamp + ",v1="}, signature.ErrMalformed},
+		"negative t":        {[]string{"t=-1707312770123,v1=" + value}, signature.ErrMalformed},
+		"t in seconds":      {[]string{"t=1707312770,v1=" + value}, signature.ErrMalformed},
+		"t beyond int64":    {[]string{"t=9223372036854775808,v1=" + value}, signature.ErrMalformed},
+		"float t":           {[]string{stamp + ".5,v1=" + value}, signature.ErrMalformed},
+		"space":             {[]string{stamp + ", v1=" + value}, signature.ErrMalformed},
+		"10,000 v1":         {[]string{stamp + strings.Repeat(",v1="+value, 10_000)}, signature.ErrMalformed},
+		"bit flip":          {[]string{stamp + ",v1=" + string(value[0]^1) + value[1:]}, signature.ErrMismatch},
+		"truncated":         {[]string{stamp + ",v1=" + value[:62]}, signature.ErrMismatch},
+		"other time":        {[]string{"t=1707312770124,v1=" + value}, signature.ErrMismatch},
+		"neither encoding":  {[]string{stamp + ",v1=" + strings.Repeat("g", 64)}, signature.ErrMismatch},
+		"of an empty body":  {[]string{signed(t, "").Header.Get(signature.Header)}, signature.ErrMismatch},
+		"of another secret": {[]string{signedBy(t, forger, confirmedBody).Header.Get(signature.Header)}, signature.ErrMismatch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := signed(t, confirmedBody)
+			r.Header[signature.Header] = test.header
+			n, err := newVerifier(t).Verify(r)
+			if !errors.Is(err, test.want) || (n == nil) != (test.want != nil) {
+				t.Errorf("got %v, %v, want %v", n, err, test.want)
+			}
+		})
+	}
+}
+
+var forger = webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: webhooks.NewSecret("guess"), Now: fixed}
+
+func TestVerifyRotation(t *testing.T) {
+	t.Parallel()
+	old := sender
+	old.Secret = webhooks.NewSecret(previousSecret)
+	base64 := sender
+	base64.Scheme = signature.AssumedHMAC{Base64: true}
+	for _, s := range []webhooks.Signer{sender, old, base64} {
+		if _, err := newVerifier(t).Verify(signedBy(t, s, confirmedBody)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The signature is over the bytes as they are, and is judged before they are
+// decoded: what cannot be decoded is refused for its signature first.
+func TestVerifyComesBeforeDecoding(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"re-encoded":      strings.Replace(confirmedBody, `,"data"`, `, "data"`, 1),
+		"tampered":        strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1),
+		"truncated":       confirmedBody[:len(confirmedBody)-2],
+		"longer":          confirmedBody + "\n",
+		"not JSON at all": "{{{{",
+		"empty":           "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := signed(t, confirmedBody)
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+			if _, err := newVerifier(t).Verify(r); !errors.Is(err, signature.ErrMismatch) {
+				t.Errorf("got %v", err)
+			}
+			_, err := newVerifier(t).Verify(signed(t, body))
+			if _, unparsable := errors.AsType[*webhooks.ParseError](err); err != nil && !unparsable {
+				t.Errorf("with its own signature: %v", err)
+			}
+		})
+	}
+}
+
+func TestVerifyTolerance(t *testing.T) {
+	t.Parallel()
+	const edge = 5 * time.Minute
+	for name, test := range map[string]struct {
+		sent time.Duration
+		opts []webhooks.VerifierOption
+		want error
+	}{
+		"at the edge, past":     {-edge, nil, nil},
+		"at the edge, future":   {edge, nil, nil},
+		"stale":                 {-edge - time.Millisecond, nil, signature.ErrTooOld},
+		"future":                {edge + time.Millisecond, nil, signature.ErrTooNew},
+		"wider":                 {-time.Hour, []webhooks.VerifierOption{webhooks.WithTolerance(time.Hour)}, nil},
+		"narrower":              {-2 * time.Second, []webhooks.VerifierOption{webhooks.WithTolerance(time.Second)}, signature.ErrTooOld},
+		"replayed the next day": {-24 * time.Hour, nil, signature.ErrTooOld},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sender
+			s.Now = func() time.Time { return signedAt.Add(test.sent) }
+			if _, err := newVerifier(t, test.opts...).Verify(signedBy(t, s, confirmedBody)); !errors.Is(err, test.want) {
+				t.Errorf("got %v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func TestVerifyRequest(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*http.Request)
+		want   error
+	}{
+		"as sent":            {func(*http.Request) {}, nil},
+		"no content type":    {func(r *http.Request) { r.Header.Del("Content-Type") }, nil},
+		"identity":           {func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, nil},
+		"unasked for Basic":  {func(r *http.Request) { r.SetBasicAuth("user", "password") }, nil},
+		"of unknown length":  {func(r *http.Request) { r.ContentLength = -1 }, nil},
+		"GET":                {func(r *http.Request) { r.Method = http.MethodGet }, webhooks.ErrMethod},
+		"HEAD":               {func(r *http.Request) { r.Method = http.MethodHead }, webhooks.ErrMethod},
+		"PUT":                {func(r *http.Request) { r.Method = http.MethodPut }, webhooks.ErrMethod},
+		"post":               {func(r *http.Request) { r.Method = "post" }, webhooks.ErrMethod},
+		"gzip":               {func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }, webhooks.ErrContentEncoding},
+		"gzip, second value": {func(r *http.Request) { r.Header["Content-Encoding"] = []string{"", "gzip"} }, webhooks.ErrContentEncoding},
+		"no body":            {func(r *http.Request) { r.Body, r.ContentLength = nil, 0 }, signature.ErrMismatch},
+		"body breaks off": {func(r *http.Request) {
+			r.Body = io.NopCloser(io.MultiReader(strings.NewReader(confirmedBody[:9]), failing{io.ErrUnexpectedEOF}))
+		}, webhooks.ErrBody},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := signed(t, confirmedBody)
+			test.change(r)
+			n, err := newVerifier(t).Verify(r)
+			if !errors.Is(err, test.want) || (n == nil) != (test.want != nil) {
+				t.Errorf("got %v, %v, want %v", n, err, test.want)
+			}
+		})
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// counting counts what is read of a body.
+type counting struct {
+	io.Reader
+	n int
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += n
+	return n, err
+}
+
+func (c *counting) Close() error { return nil }
+
+func TestVerifyBodyLimit(t *testing.T) {
+	t.Parallel()
+	padded := func(length int) string { return confirmedBody + strings.Repeat(" ", length-len(confirmedBody)) }
+	for name, test := range map[string]struct {
+		length int
+		opts   []webhooks.VerifierOption
+		want   error
+	}{
+		"at the default":    {webhooks.DefaultMaxBody, nil, nil},
+		"beyond it":         {webhooks.DefaultMaxBody + 1, nil, webhooks.ErrBodyTooLarge},
+		"at one's own":      {1000, []webhooks.VerifierOption{webhooks.WithMaxBody(1000)}, nil},
+		"beyond one's own":  {1001, []webhooks.VerifierOption{webhooks.WithMaxBody(1000)}, webhooks.ErrBodyTooLarge},
+		"raised above both": {2 << 20, []webhooks.VerifierOption{webhooks.WithMaxBody(2 << 20)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVerifier(t, test.opts...)
+			body := padded(test.length)
+			if _, err := v.Verify(signed(t, body)); !errors.Is(err, test.want) {
+				t.Errorf("announced: got %v, want %v", err, test.want)
+			}
+			// A sender need not say how long the body is.
+			r := signed(t, body)
+			source := &counting{Reader: r.Body}
+			r.Body, r.ContentLength = source, -1
+			if _, err := v.Verify(r); !errors.Is(err, test.want) {
+				t.Errorf("unannounced: got %v, want %v", err, test.want)
+			}
+			if source.n > test.length {
+				t.Errorf("%d bytes were read", source.n)
+			}
+			if _, err := v.VerifyBody(r.Header, []byte(body)); !errors.Is(err, test.want) {
+				t.Errorf("read before: got %v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func TestEndlessBodyIsCutAtTheLimit(t *testing.T) {
+	t.Parallel()
+	r := signed(t, confirmedBody)
+	source := &counting{Reader: endless{}}
+	r.Body, r.ContentLength = source, -1
+	if _, err := newVerifier(t).Verify(r); !errors.Is(err, webhooks.ErrBodyTooLarge) {
+		t.Errorf("got %v", err)
+	}
+	if source.n > 2*webhooks.DefaultMaxBody {
+		t.Errorf("%d bytes were read", source.n)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// What can be refused without the body is refused before it is read.
+func TestStrangersBodyIsNotRead(t *testing.T) {
+	t.Parallel()
+	basic := webhooks.WithBasicAuth("user", webhooks.NewSecret("password"))
+	for name, change := range map[string]func(*http.Request){
+		"method":       func(r *http.Request) { r.Method = http.MethodPut },
+		"encoding":     func(r *http.Request) { r.Header.Set("Content-Encoding", "br") },
+		"no signature": func(r *http.Request) { r.SetBasicAuth("user", "password"); r.Header.Del(signature.Header) },
+		"no Basic":     func(*http.Request) {},
+		"length": func(r *http.Request) {
+			r.SetBasicAuth("user", "password")
+			r.ContentLength = webhooks.DefaultMaxBody + 1
+		},
+	} {
+		r := signed(t, confirmedBody)
+		source := &counting{Reader: r.Body}
+		r.Body = source
+		change(r)
+		if _, err := newVerifier(t, basic).Verify(r); err == nil || source.n != 0 {
+			t.Errorf("%s: got %v after %d bytes", name, err, source.n)
+		}
+	}
+}
+
+func TestBasicAuth(t *testing.T) {
+	t.Parallel()
+	v := newVerifier(t, webhooks.WithBasicAuth("user", webhooks.NewSecret("pass:word")),
+		webhooks.WithBasicAuth("next", webhooks.NewSecret("other")))
+	for name, test := range map[string]struct {
+		set  func(*http.Request)
+		want error
+	}{
+		"right":               {func(r *http.Request) { r.SetBasicAuth("user", "pass:word") }, nil},
+		"right, second pair":  {func(r *http.Request) { r.SetBasicAuth("next", "other") }, nil},
+		"missing":             {func(*http.Request) {}, webhooks.ErrCredentials},
+		"wrong user":          {func(r *http.Request) { r.SetBasicAuth("User", "pass:word") }, webhooks.ErrCredentials},
+		"wrong password":      {func(r *http.Request) { r.SetBasicAuth("user", "pass:wore") }, webhooks.ErrCredentials},
+		"prefix of password":  {func(r *http.Request) { r.SetBasicAuth("user", "pass") }, webhooks.ErrCredentials},
+		"password of another": {func(r *http.Request) { r.SetBasicAuth("user", "other") }, webhooks.ErrCredentials},
+		"both empty":          {func(r *http.Request) { r.SetBasicAuth("", "") }, webhooks.ErrCredentials},
+		"bearer":              {func(r *http.Request) { r.Header.Set("Authorization", "Bearer user") }, webhooks.ErrCredentials},
+		"not base64":          {func(r *http.Request) { r.Header.Set("Authorization", "Basic user:pass:word") }, webhooks.ErrCredentials},
+		"sent twice": {func(r *http.Request) {
+			r.SetBasicAuth("user", "pass:word")
+			r.Header.Add("Authorization", r.Header.Get("Authorization"))
+		}, webhooks.ErrCredentials},
+		// Credentials do not stand in for the signature.
+		"right, unsigned": {func(r *http.Request) {
+			r.SetBasicAuth("user", "pass:word")
+			r.Header.Del(signature.Header)
+		}, signature.ErrMissing},
+		"right, forged": {func(r *http.Request) {
+			r.SetBasicAuth("user", "pass:word")
+			r.Header.Set(signature.Header, "t=1707312770123,v1="+strings.Repeat("0", 64))
+		}, signature.ErrMismatch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := signed(t, confirmedBody)
+			test.set(r)
+			if _, err := v.Verify(r); !errors.Is(err, test.want) {
+				t.Errorf("got %v, want %v", err, test.want)
+			}
+			r = signed(t, confirmedBody)
+			test.set(r)
+			if _, err := v.VerifyBody(r.Header, []byte(confirmedBody)); !errors.Is(err, test.want) {
+				t.Errorf("with the body read before: got %v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func TestSignerSendsBasicAuth(t *testing.T) {
+	t.Parallel()
+	s := sender
+	s.User, s.Password = "user", webhooks.NewSecret("password")
+	v := newVerifier(t, webhooks.WithBasicAuth("user", s.Password))
+	if _, err := v.Verify(signedBy(t, s, confirmedBody)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNewVerifierRefuses(t *testing.T) {
+	t.Parallel()
+	assumed := signature.AssumedHMAC{}
+	secret := webhooks.NewSecret(currentSecret)
+	for name, test := range map[string]struct {
+		scheme  signature.Scheme
+		secrets []webhooks.Secret
+		opts    []webhooks.VerifierOption
+		want    string
+	}{
+		"no scheme":            {nil, []webhooks.Secret{secret}, nil, "no scheme"},
+		"no secrets":           {assumed, nil, nil, "no secrets"},
+		"empty secret":         {assumed, []webhooks.Secret{secret, webhooks.NewSecret("")}, nil, "empty secret"},
+		"zero secret":          {assumed, []webhooks.Secret{{}}, nil, "empty secret"},
+		"line break":           {assumed, []webhooks.Secret{webhooks.NewSecret(currentSecret + "\n")}, nil, "white space"},
+		"tolerance":            {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{webhooks.WithTolerance(0)}, "tolerance"},
+		"clock":                {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{webhooks.WithClock(nil)}, "clock"},
+		"longest body":         {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{webhooks.WithMaxBody(0)}, "positive length"},
+		"nil option":           {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{nil}, "nil option"},
+		"Basic without user":   {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{webhooks.WithBasicAuth("", secret)}, "user name"},
+		"Basic without secret": {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{webhooks.WithBasicAuth("user", webhooks.Secret{})}, "password"},
+		"colon in user":        {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{webhooks.WithBasicAuth("us:er", secret)}, "colon"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, err := webhooks.NewVerifier(test.scheme, test.secrets, test.opts...)
+			if v != nil || err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("got %v, %v", v, err)
+			}
+			if strings.Contains(err.Error(), currentSecret) {
+				t.Errorf("%v shows the secret", err)
+			}
+		})
+	}
+}
+
+func TestSignerRefuses(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]webhooks.Signer{
+		"no scheme": {Secret: webhooks.NewSecret(currentSecret)},
+		"no secret": {Scheme: signature.AssumedHMAC{}},
+	} {
+		if r, err := s.NewRequestWithBody(t.Context(), address, nil); r != nil || err == nil {
+			t.Errorf("%s: got %v, %v", name, r, err)
+		}
+	}
+	if r, err := sender.NewRequestWithBody(t.Context(), "http://a b/", nil); r != nil || err == nil {
+		t.Errorf("bad address: got %v, %v", r, err)
+	}
+}
+
+// Without a clock of one's own both sides use the time of day.
+func TestSignerAndVerifierByTheTimeOfDay(t *testing.T) {
+	t.Parallel()
+	s := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: webhooks.NewSecret(currentSecret)}
+	v, err := webhooks.NewVerifier(s.Scheme, []webhooks.Secret{s.Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := webhooks.NewNotification(webhooks.EventTypePayToPaymentApproved, map[string]string{"receiptNumber": "1000000001"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the notification and its duplicate
+		r, err := s.NewRequest(t.Context(), address, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := v.Verify(r)
+		if err != nil || got.ID != n.ID || got.Digest() != n.Digest() || !bytes.Equal(got.Data, n.Data) {
+			t.Errorf("sent %s, received %v, %v", n.Data, got, err)
+		}
+	}
+}
