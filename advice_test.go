@@ -1,0 +1,79 @@
+package quickstream_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+func TestNextStep(t *testing.T) {
+	card := func(status quickstream.TransactionStatus, summary quickstream.SummaryCode, code string) *quickstream.Transaction {
+		return &quickstream.Transaction{Status: status, SummaryCode: summary, ResponseCode: code, CreditCard: &quickstream.CreditCard{}}
+	}
+	payTo := func(summary quickstream.SummaryCode, code string) *quickstream.Transaction {
+		return &quickstream.Transaction{Status: quickstream.TransactionStatusDeclined, SummaryCode: summary, ResponseCode: code, PayToData: &quickstream.PayToData{}}
+	}
+	bank := func(code string) *quickstream.Transaction {
+		return &quickstream.Transaction{Status: quickstream.TransactionStatusDeclined, SummaryCode: "1", ResponseCode: code, BankAccount: &quickstream.BankAccount{}}
+	}
+	tests := map[string]struct {
+		tx   *quickstream.Transaction
+		want quickstream.NextStep
+	}{
+		"zero":                      {&quickstream.Transaction{}, quickstream.NextStepResolve},
+		"approved":                  {card("Approved", "0", "08"), quickstream.NextStepNone},
+		"voided":                    {card("Voided", "0", "08"), quickstream.NextStepNone},
+		"erred":                     {card("Declined", "2", "QI"), quickstream.NextStepResolve},
+		"status against code":       {card("Approved", "1", "08"), quickstream.NextStepResolve},
+		"no funds":                  {card("Declined", "1", "51"), quickstream.NextStepPayAgain},
+		"soft decline":              {card("Declined", "1", "01"), quickstream.NextStepReadRetries},
+		"stolen":                    {card("Declined", "1", "43"), quickstream.NextStepSupport},
+		"unknown code":              {card("Declined", "1", "X7"), quickstream.NextStepPayAgain},
+		"rejected":                  {card("Declined", "3", "QA"), quickstream.NextStepSupport},
+		"suspended":                 {card("Suspended", "1", "34"), quickstream.NextStepPortal},
+		"suspended, said declined":  {card("Declined", "1", "34"), quickstream.NextStepPortal},
+		"pending":                   {card("Pending", "0", "PDNG"), quickstream.NextStepWait},
+		"PayTo without funds":       {payTo("1", "AM04"), quickstream.NextStepPayAgain},
+		"PayTo, a card's soft code": {payTo("1", "01"), quickstream.NextStepPayAgain},
+		"bank account, closed":      {bank("3"), quickstream.NextStepPayAgain},
+		"bank account, deceased":    {bank("4"), quickstream.NextStepSupport},
+	}
+	for name, tt := range tests {
+		assert.Equal(t, tt.want, tt.tx.NextStep(), name)
+	}
+}
+
+func TestCodeSetsAreKeptApart(t *testing.T) {
+	closed := &quickstream.Transaction{ResponseCode: "AC05", PayToData: &quickstream.PayToData{}}
+	meaning, known := closed.ResponseMeaning()
+	assert.True(t, known)
+	assert.Equal(t, "payer account closed", meaning.Text)
+	closed.PayToData = nil
+	_, known = closed.ResponseMeaning()
+	assert.False(t, known, "a PayTo code means nothing for a card")
+}
+
+func TestRequireApproved(t *testing.T) {
+	approved := &quickstream.Transaction{Status: "Approved", SummaryCode: "0"}
+	tx, err := quickstream.RequireApproved(approved, nil)
+	require.NoError(t, err)
+	assert.Same(t, approved, tx)
+
+	failure := errors.New("no")
+	tx, err = quickstream.RequireApproved(nil, failure)
+	assert.Nil(t, tx)
+	require.ErrorIs(t, err, failure)
+
+	declined := &quickstream.Transaction{Status: "Declined", SummaryCode: "1", ResponseCode: "51"}
+	tx, err = quickstream.RequireApproved(declined, nil)
+	assert.Same(t, declined, tx)
+	refused, ok := errors.AsType[*quickstream.DeclinedError](err)
+	require.True(t, ok)
+	assert.Same(t, declined, refused.Transaction)
+	assert.Contains(t, err.Error(), "declined")
+	assert.Contains(t, err.Error(), "51")
+}
