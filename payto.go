@@ -181,12 +181,12 @@ func (p NewPayToPayment) wire() *newPayToAgreement {
 // POST /customers/{customerId}/payto-agreements with the secret key. Invalid
 // data, or too many attempts with invalid PayIDs on one day, are an APIError that
 // matches ErrInvalid. When the answer is lost the error is an
-// UnknownOutcomeError: look for the payee reference and terms with List, and do
-// not create another before that.
+// UnknownOutcomeError: look for the agreement with ReconcileCreate, for which it
+// needs a unique payee reference, and do not create another before that.
 func (s *PayToService) Create(ctx context.Context, customerID string, params AgreementCreateParams, opts ...CallOption) (*Agreement, error) {
 	call, err := s.client.begin(operation{
 		name: "PayTo.Create", method: http.MethodPost, route: "/customers/{customerId}/payto-agreements", class: transport.Post,
-		findOut: "look for the payee reference and terms among the customer's agreements with PayTo.List",
+		findOut: "look for it with PayTo.ReconcileCreate; not finding it means that it is not visible yet",
 	}, opts)
 	if err != nil {
 		return nil, err

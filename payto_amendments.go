@@ -101,7 +101,7 @@ type bilateralAmendmentJSON struct {
 func (s *PayToService) patch(name, agreementToken string, opts []CallOption) (*call, error) {
 	call, err := s.client.begin(operation{
 		name: name, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change,
-		findOut: "read the agreement with PayTo.Get: it shows whether it is as desired now, not whose call made it so",
+		findOut: "read the agreement with PayTo.Get, PayTo.ReconcileStatus, PayTo.ReconcileUnilateral or PayTo.ReconcileBilateral: it is as desired now or not, whoever made it so",
 	}, opts)
 	if err != nil {
 		return nil, err
@@ -198,18 +198,23 @@ func (s *PayToService) AmendUnilaterally(ctx context.Context, current *Agreement
 	if err != nil {
 		return err
 	}
-	body := unilateralAmendmentJSON{PayeeReference: changes.PayeeReference.applyValue(current.PayeeReference)}
-	if current.PaymentDetails != nil {
-		body.Description = current.PaymentDetails.Description
-	}
-	body.Description = changes.Description.applyValue(body.Description)
-	if current.PayeeDetails != nil {
-		body.SupplierBusinessCode = current.PayeeDetails.SupplierBusinessCode
-	}
+	body := changes.wire(current)
 	if err := check(call, unilateralAmendment{current, body}, unilateralAmendmentRules); err != nil {
 		return err
 	}
 	return call.send(ctx, patchJSON{UpdateType: "UNILATERAL_AMENDMENT", UnilateralAmendment: &body})
+}
+
+func (c UnilateralAmendmentParams) wire(now *Agreement) unilateralAmendmentJSON {
+	body := unilateralAmendmentJSON{PayeeReference: c.PayeeReference.applyValue(now.PayeeReference)}
+	if now.PaymentDetails != nil {
+		body.Description = now.PaymentDetails.Description
+	}
+	body.Description = c.Description.applyValue(body.Description)
+	if now.PayeeDetails != nil {
+		body.SupplierBusinessCode = now.PayeeDetails.SupplierBusinessCode
+	}
+	return body
 }
 
 // unilateralAmendment is what the rules for a unilateral amendment look at.
@@ -256,21 +261,11 @@ func (s *PayToService) AmendBilaterally(ctx context.Context, current *Agreement,
 	if err != nil {
 		return err
 	}
-	amended := bilateralAmendment{
-		current: current, respondByTimeMinutes: changes.RespondByTimeMinutes,
-		payment: changes.payment(current.PaymentDetails), terms: changes.terms(current.PaymentTerms),
-	}
+	amended := changes.apply(current)
 	if err := check(call, amended, bilateralAmendmentRules); err != nil {
 		return err
 	}
-	details := amended.payment.wire()
-	return call.send(ctx, patchJSON{UpdateType: "BILATERAL_AMENDMENT", BilateralAmendment: &bilateralAmendmentJSON{
-		RespondByTimeMinutes: changes.RespondByTimeMinutes,
-		PaymentDetails: agreementPaymentJSON{
-			EndDate: details.EndDate, AutomaticRenewal: details.AutomaticRenewal, AdditionalInformation: details.AdditionalInformation,
-		},
-		PaymentTerms: amended.terms.wire(),
-	}})
+	return call.send(ctx, patchJSON{UpdateType: "BILATERAL_AMENDMENT", BilateralAmendment: amended.wire()})
 }
 
 // bilateralAmendment is what the rules for a bilateral amendment look at: the
@@ -280,6 +275,24 @@ type bilateralAmendment struct {
 	respondByTimeMinutes *int64
 	payment              AgreementPaymentParams
 	terms                AgreementTermsParams
+}
+
+func (a bilateralAmendment) wire() *bilateralAmendmentJSON {
+	details := a.payment.wire()
+	return &bilateralAmendmentJSON{
+		RespondByTimeMinutes: a.respondByTimeMinutes,
+		PaymentDetails: agreementPaymentJSON{
+			EndDate: details.EndDate, AutomaticRenewal: details.AutomaticRenewal, AdditionalInformation: details.AdditionalInformation,
+		},
+		PaymentTerms: a.terms.wire(),
+	}
+}
+
+func (c BilateralAmendmentParams) apply(now *Agreement) bilateralAmendment {
+	return bilateralAmendment{
+		current: now, respondByTimeMinutes: c.RespondByTimeMinutes,
+		payment: c.payment(now.PaymentDetails), terms: c.terms(now.PaymentTerms),
+	}
 }
 
 func (c BilateralAmendmentParams) payment(now *AgreementPayment) AgreementPaymentParams {
