@@ -60,6 +60,10 @@ var agreementPaymentRules = []rule[AgreementPaymentParams]{
 		func(p AgreementPaymentParams) bool { return p.Purpose == "" },
 	},
 	{
+		"agreement.description.required", local, "description", "is required",
+		func(p AgreementPaymentParams) bool { return p.Description == "" },
+	},
+	{
 		"agreement.description.length", local, "description", "must not be longer than 140 characters",
 		func(p AgreementPaymentParams) bool { return lengthOutside(p.Description, 0, maxDescription) },
 	},
@@ -119,10 +123,10 @@ var agreementTermsRules = []rule[AgreementTermsParams]{
 		},
 	},
 	{
-		"agreement.pointInTime.range", local, "pointInTime", "must lie in the range of the frequency: 1-24 DAIL, 1-7 WEEK, 1-14 FRTN, 1-31 MNTH, 1-3 QURT, 1-6 MIAN, 1-12 YEAR",
+		"agreement.pointInTime.range", local, "pointInTime", "must lie in the range of the frequency: 1-24 DAIL, 1-7 WEEK, 1-14 FRTN, 1-31 MNTH, 1-3 QURT, 1-6 MIAN, 1-12 YEAR, two digits for any other",
 		func(p AgreementTermsParams) bool {
-			last, known := lastPointInTime(p.Frequency)
-			return p.PointInTime != nil && known && (*p.PointInTime < 1 || *p.PointInTime > last)
+			last, has := lastPointInTime(p.Frequency)
+			return p.PointInTime != nil && has && (*p.PointInTime < 1 || *p.PointInTime > last)
 		},
 	},
 	{
@@ -159,12 +163,32 @@ var agreementTermsRules = []rule[AgreementTermsParams]{
 		"agreement.currency.aud", local, "currency", "must be AUD",
 		func(p AgreementTermsParams) bool { return p.Currency != "" && p.Currency != CurrencyAUD },
 	},
+	{
+		"agreement.firstPaymentDue.valid", local, "firstPaymentDue", "must be a date of the calendar",
+		func(p AgreementTermsParams) bool { return !p.FirstPaymentDue.IsZero() && !p.FirstPaymentDue.IsValid() },
+	},
+	{
+		"agreement.lastPaymentDue.valid", local, "lastPaymentDue", "must be a date of the calendar",
+		func(p AgreementTermsParams) bool { return !p.LastPaymentDue.IsZero() && !p.LastPaymentDue.IsValid() },
+	},
 }
 
 const amountMessage = "must not be negative or have more than two decimals"
 
 //nolint:gochecknoglobals // an immutable table
 var payToPayerRules = []rule[PayToPayerParams]{
+	{
+		"payer.payerType.required", local, "payerType", "is required",
+		func(p PayToPayerParams) bool { return p.Type == "" },
+	},
+	{
+		"payer.payerId.required", local, "payerId", "is required",
+		func(p PayToPayerParams) bool { return p.ID == "" },
+	},
+	{
+		"payer.payerName.required", local, "payerName", "is required",
+		func(p PayToPayerParams) bool { return p.Name == "" },
+	},
 	{
 		"payer.account.pair", local, "bsb", "and accountNumber must be given together",
 		func(p PayToPayerParams) bool { return (p.BSB == "") != p.AccountNumber.IsZero() },
@@ -194,6 +218,14 @@ var newPayToPaymentRules = slices.Concat(
 			func(p NewPayToPayment) bool { return p.SupplierBusinessCode == "" },
 		},
 		{
+			"payToAgreement.purpose.required", local, "paymentDetails.purpose", "is required",
+			func(p NewPayToPayment) bool { return p.Purpose == "" },
+		},
+		{
+			"payToAgreement.description.required", local, "paymentDetails.description", "is required",
+			func(p NewPayToPayment) bool { return p.Description == "" },
+		},
+		{
 			"payToAgreement.description.length", local, "paymentDetails.description", "must not be longer than 140 characters",
 			func(p NewPayToPayment) bool { return lengthOutside(p.Description, 0, maxDescription) },
 		},
@@ -201,8 +233,8 @@ var newPayToPaymentRules = slices.Concat(
 	within("payerDetails", payToPayerRules, func(p NewPayToPayment) (PayToPayerParams, bool) { return p.Payer, true }),
 )
 
-// lastPointInTime returns the end of a frequency's range, and false for ADHO and
-// for frequencies that this package does not know.
+// lastPointInTime returns the end of a frequency's range, and false for ADHO,
+// which has none. Frequencies that this package does not know have two digits.
 func lastPointInTime(f PayToFrequency) (int64, bool) {
 	switch f {
 	case PayToFrequencyDaily:
@@ -219,8 +251,10 @@ func lastPointInTime(f PayToFrequency) (int64, bool) {
 		return 6, true
 	case PayToFrequencyYearly:
 		return 12, true
-	default:
+	case PayToFrequencyAdhoc:
 		return 0, false
+	default:
+		return 99, true
 	}
 }
 

@@ -17,6 +17,7 @@ var preauthoriseRules = slices.Concat(
 	within("", amountRules, func(p PreauthoriseParams) (decimal.Decimal, bool) { return p.PrincipalAmount, true }),
 	within("", currencyRules, func(p PreauthoriseParams) (Currency, bool) { return p.Currency, true }),
 	within("", cardOnlyRules, func(p PreauthoriseParams) (source, bool) { return sourceOf(p.Source), true }),
+	within("", orderedRules, func(p PreauthoriseParams) (ECI, bool) { return p.ECI, true }),
 	within("", cardOrderRules, func(p PreauthoriseParams) (cardOrder, bool) {
 		return cardOrder{sourceOf(p.Source), true, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}, true
 	}),
@@ -35,6 +36,7 @@ var verifyAccountRules = slices.Concat(
 		return supplierBusinessCode(p.SupplierBusinessCode), true
 	}),
 	within("", cardOnlyRules, func(p VerifyAccountParams) (source, bool) { return sourceOf(p.Source), true }),
+	within("", orderedRules, func(p VerifyAccountParams) (ECI, bool) { return p.ECI, true }),
 	within("", cardOrderRules, func(p VerifyAccountParams) (cardOrder, bool) {
 		return cardOrder{sourceOf(p.Source), true, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}, true
 	}),
@@ -51,6 +53,17 @@ var cardOnlyRules = []rule[source]{
 	{
 		"transaction.source.card", local, "(account source)", "must be a card",
 		func(s source) bool { return s.kind != "" && !s.kind.isCard() },
+	},
+}
+
+// orderedRules hold where the scheme's own values of eci, which payments take,
+// are not among those that the specification lists.
+//
+//nolint:gochecknoglobals // an immutable table
+var orderedRules = []rule[ECI]{
+	{
+		"transaction.eci.paymentsOnly", local, "eci", "must be INTERNET, PHONE, MAIL, RECURRING or INSTALMENT: 5, 6 and 7 are for payments",
+		func(e ECI) bool { return e == ECI5 || e == ECI6 || e == ECI7 },
 	},
 }
 

@@ -220,10 +220,6 @@ var cardRules = []rule[CardDetails]{
 			return !c.CVN.IsZero() && (!isDigits(c.CVN.text()) || lengthOutside(c.CVN.text(), 3, 4))
 		},
 	},
-	{
-		"card.cryptogram.required", local, "cryptogram", "is required with walletProvider",
-		func(c CardDetails) bool { return c.WalletProvider != "" && c.Cryptogram.IsZero() },
-	},
 }
 
 //nolint:gochecknoglobals // an immutable table
@@ -259,5 +255,9 @@ var nzBankAccountRules = []rule[NZBankAccountDetails]{
 	{
 		"nzBankAccount.nzAccountNumber.required", local, "nzAccountNumber", "is required",
 		func(a NZBankAccountDetails) bool { return a.AccountNumber.IsZero() },
+	},
+	{
+		"nzBankAccount.nzAccountSuffix.required", local, "nzAccountSuffix", "is required",
+		func(a NZBankAccountDetails) bool { return a.AccountSuffix == "" },
 	},
 }

@@ -15,14 +15,23 @@ var singleUseTokenRules = slices.Concat(
 			func(p SingleUseTokenParams) bool { return p.SupplierBusinessCode == "" },
 		},
 		{
-			"token.account.required", local, "accountType", "an account is required",
-			func(p SingleUseTokenParams) bool { return p.Account == nil },
+			"token.account.required", local, "accountType", "an account is required: a value of CardDetails, BankAccountDetails or NZBankAccountDetails",
+			func(p SingleUseTokenParams) bool {
+				switch p.Account.(type) {
+				case CardDetails, BankAccountDetails, NZBankAccountDetails:
+					return false
+				}
+				return true // a pointer to one of them is a TokenAccount too, and may be nil
+			},
 		},
 		{
 			"token.threeDS2.card", local, "threeDS2", "is for cards only",
 			func(p SingleUseTokenParams) bool {
-				_, card := p.Account.(CardDetails)
-				return p.ThreeDS != nil && !card
+				switch p.Account.(type) {
+				case BankAccountDetails, NZBankAccountDetails:
+					return p.ThreeDS != nil
+				}
+				return false
 			},
 		},
 		{
@@ -34,9 +43,9 @@ var singleUseTokenRules = slices.Concat(
 		},
 		{"token.quota", service, "(account)", "the facility's quota of tokens must not be used up", nil},
 	},
-	within("account", cardRules, accountOf[CardDetails]),
-	within("account", bankAccountRules, accountOf[BankAccountDetails]),
-	within("account", nzBankAccountRules, accountOf[NZBankAccountDetails]),
+	within("", cardRules, accountOf[CardDetails]),
+	within("", bankAccountRules, accountOf[BankAccountDetails]),
+	within("", nzBankAccountRules, accountOf[NZBankAccountDetails]),
 	within("browserProfile", browserProfileRules, func(p SingleUseTokenParams) (BrowserProfile, bool) {
 		if p.ThreeDS == nil {
 			return BrowserProfile{}, false

@@ -103,6 +103,12 @@ var cardOrderRules = []rule[cardOrder]{
 		},
 	},
 	{
+		"transaction.cryptogram.required", local, "cryptogram", "is required with walletProvider",
+		func(o cardOrder) bool {
+			return o.source.card != nil && o.source.card.WalletProvider != "" && o.source.card.Cryptogram.IsZero()
+		},
+	},
+	{
 		"transaction.storedCredentialData.required", local, "storedCredentialData", "is required for cards",
 		func(o cardOrder) bool { return o.card && o.stored == nil },
 	},

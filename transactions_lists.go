@@ -151,8 +151,9 @@ func (s *TransactionsService) Returned(params ReturnedListParams, opts ...CallOp
 	return reads(s, "Transactions.Returned", "/transactions/returns", params, returnedListRules, opts)
 }
 
-// OpenPreauthListParams narrows the list of open pre-authorisations.
+// OpenPreauthListParams selects open pre-authorisations.
 type OpenPreauthListParams struct {
+	// Month is required.
 	Month                YearMonth `url:"month,omitempty"`
 	SupplierBusinessCode string    `url:"supplierBusinessCode,omitempty"`
 }
@@ -163,7 +164,7 @@ type OpenPreauthListParams struct {
 //
 // GET /transactions/open-preauths with the secret key.
 func (s *TransactionsService) OpenPreauths(params OpenPreauthListParams, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.OpenPreauths", "/transactions/open-preauths", params, nil, opts)
+	return reads(s, "Transactions.OpenPreauths", "/transactions/open-preauths", params, openPreauthListRules, opts)
 }
 
 // noQuery is the query of a list that takes no parameters.

@@ -91,16 +91,16 @@ var suspendedListRules = []rule[SuspendedListParams]{
 		func(p SuspendedListParams) bool { return p.SupplierBusinessCode == "" },
 	},
 	{
-		"list.month.required", local, "month", "is required",
-		func(p SuspendedListParams) bool { return p.Month.IsZero() },
+		"list.month.required", local, "month", "is required and must be a month of the calendar",
+		func(p SuspendedListParams) bool { return !isMonth(p.Month) },
 	},
 	{
 		"list.month.past", local, "month", "must be this month or one of the 6 before, in Sydney",
-		func(p SuspendedListParams) bool { return !p.Month.IsZero() && monthsAgo(p.Month, sydneyStandard) > 6 },
+		func(p SuspendedListParams) bool { return isMonth(p.Month) && monthsAgo(p.Month, sydneyStandard) > 6 },
 	},
 	{
 		"list.month.future", local, "month", "must not be in the future",
-		func(p SuspendedListParams) bool { return !p.Month.IsZero() && monthsAgo(p.Month, sydneySummer) < 0 },
+		func(p SuspendedListParams) bool { return isMonth(p.Month) && monthsAgo(p.Month, sydneySummer) < 0 },
 	},
 }
 
@@ -110,6 +110,19 @@ var returnedListRules = []rule[ReturnedListParams]{
 		"list.date.required", local, "date", "is required and must be a date of the calendar",
 		func(p ReturnedListParams) bool { return !p.Date.IsValid() },
 	},
+}
+
+//nolint:gochecknoglobals // an immutable table
+var openPreauthListRules = []rule[OpenPreauthListParams]{
+	{
+		"list.month.required", local, "month", "is required and must be a month of the calendar",
+		func(p OpenPreauthListParams) bool { return !isMonth(p.Month) },
+	},
+}
+
+// isMonth reports whether a month can be written as the service wants it.
+func isMonth(m YearMonth) bool {
+	return m.Year >= 1 && m.Year <= 9999 && m.Month >= time.January && m.Month <= time.December
 }
 
 // Sydney is 10 hours ahead of UTC, and 11 in summer. At the edge of a month each
