@@ -1,0 +1,117 @@
+// Package demo holds what the example programs share: a sandbox with a client of
+// it, and a program's beginning and end.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// The vendor's public test cards. The last two digits decide.
+const (
+	Visa       = "4242424242424242"
+	Mastercard = "5163200000000008"
+	NoFunds    = "4111111111444496"
+)
+
+// Shop is a merchant with a sandbox in place of the service.
+type Shop struct {
+	Box    *sandbox.Sandbox
+	Clock  *sandbox.Clock
+	Client *quickstream.Client
+}
+
+// Main runs an example against a new sandbox whose clock stands still until it
+// is advanced, and ends the program.
+func Main(name string, run func(ctx context.Context, s *Shop) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	err := start(ctx, run)
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
+	fmt.Println("\nEverything was as expected.")
+}
+
+func start(ctx context.Context, run func(context.Context, *Shop) error) error {
+	clock := sandbox.NewClock(time.Now())
+	box := sandbox.New(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))
+	defer box.Close()
+	keys := box.Keys()
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{
+		Secret:      quickstream.NewSecretKey(keys.Secret),
+		Publishable: quickstream.NewPublishableKey(keys.Publishable),
+	}, quickstream.WithHTTPClient(box.HTTPClient()))
+	if err != nil {
+		return err
+	}
+	return run(ctx, &Shop{Box: box, Clock: clock, Client: client})
+}
+
+// Card is a test card as a customer types it in.
+func (s *Shop) Card(number string) quickstream.CardDetails {
+	return quickstream.CardDetails{
+		CardholderName: "Ann Example", CardNumber: quickstream.NewSecret(number),
+		Expiry: quickstream.YearMonth{Year: s.Box.Now().Year() + 2, Month: time.June}, CVN: quickstream.NewSecret("123"),
+	}
+}
+
+// Token stands in for the browser, which makes single-use tokens with the
+// publishable key so that card numbers never reach the merchant's server.
+func (s *Shop) Token(ctx context.Context, number string) (string, error) {
+	token, err := s.Client.SingleUseTokens.Create(ctx, quickstream.SingleUseTokenParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Account: s.Card(number),
+	})
+	if err != nil {
+		return "", err
+	}
+	return token.SingleUseTokenID, nil
+}
+
+// Payment describes an order over the Internet that is paid with a token.
+func Payment(token, reference, amount string) quickstream.PayParams {
+	return quickstream.PayParams{
+		SupplierBusinessCode:   sandbox.DefaultBusiness,
+		Source:                 quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard),
+		PrincipalAmount:        decimal.RequireFromString(amount),
+		Currency:               quickstream.CurrencyAUD,
+		ECI:                    quickstream.ECIInternet,
+		IPAddress:              Customer(),
+		StoredCredential:       &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+		PaymentReferenceNumber: reference,
+	}
+}
+
+// Customer is the address that the customer's browser comes from.
+func Customer() netip.Addr { return netip.MustParseAddr("203.0.113.10") }
+
+// Expect returns an error when a transaction did not come out as expected.
+func Expect(t *quickstream.Transaction, err error, want quickstream.Outcome) (*quickstream.Transaction, error) {
+	if err != nil {
+		return nil, err
+	}
+	if t.Outcome() != want {
+		return nil, fmt.Errorf("the %s is %s instead of %s", t.TransactionType, t.Outcome(), want)
+	}
+	return t, nil
+}
+
+// Refused returns an error unless err says that the request was refused, by this
+// client or by the service.
+func Refused(what string, err error) error {
+	if !errors.Is(err, quickstream.ErrInvalid) {
+		return fmt.Errorf("%s should have been refused, and was not: %w", what, err)
+	}
+	fmt.Printf("   refused, as it should be: %s\n", what)
+	return nil
+}
