@@ -1,0 +1,180 @@
+package webhooks_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// merchant is an endpoint that keeps what it was given.
+type merchant struct {
+	mu    sync.Mutex
+	got   []*webhooks.Notification
+	fails int // how many notifications to fail on first
+}
+
+func (m *merchant) handle(_ context.Context, n *webhooks.Notification) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fails > 0 {
+		m.fails--
+		return assert.AnError
+	}
+	m.got = append(m.got, n)
+	return nil
+}
+
+func (m *merchant) types() []webhooks.EventType {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var types []webhooks.EventType
+	for _, n := range m.got {
+		types = append(types, n.EventType)
+	}
+	return types
+}
+
+// endpoint subscribes a handler with confirmation and de-duplication.
+func endpoint(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, m *merchant) {
+	t.Helper()
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret("whsec")},
+		webhooks.WithBasicAuth("shop", webhooks.NewSecret("door")))
+	require.NoError(t, err)
+	handle := webhooks.Deduplicate(new(webhooks.MemoryStore), webhooks.ConfirmWith(client, m.handle))
+	require.NoError(t, box.Subscribe(sandbox.Subscription{
+		Handler: webhooks.NewHandler(verifier, handle), Secret: "whsec", Scheme: signature.AssumedHMAC{},
+		BasicUser: "shop", BasicPassword: "door",
+		EventTypes: []string{string(webhooks.EventTypePayToAgreementConfirmed), string(webhooks.EventTypePayToPaymentApproved)},
+	}))
+}
+
+// collect makes an agreement, has it confirmed, and takes a payment.
+func collect(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) (agreementToken, receipt string) {
+	t.Helper()
+	customer, err := client.Customers.Create(t.Context(), quickstream.CustomerCreateParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
+	require.NoError(t, err)
+	agreement, err := client.PayTo.Create(t.Context(), customer.CustomerID, quickstream.AgreementCreateParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: "REF-1",
+		Payment: quickstream.AgreementPaymentParams{
+			Purpose: quickstream.PayToPurposeRetail, Description: "Goods",
+			StartDate: quickstream.DateOf(time.Now().Add(14 * time.Hour)), AutomaticRenewal: true,
+		},
+		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable},
+		Payer: quickstream.PayToPayerParams{
+			Type: quickstream.PayerTypePerson, ID: "P-1", Name: "Ann Example", BSB: "650000", AccountNumber: quickstream.NewSecret("111111"),
+		},
+	})
+	require.NoError(t, err)
+	<-time.After(24 * time.Hour)
+	require.NoError(t, box.Agreement(agreement.AgreementToken).Confirm())
+	synctest.Wait()
+	payment, err := client.Transactions.Pay(t.Context(), quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken}),
+		PrincipalAmount: decimal.New(50, 0), Currency: quickstream.CurrencyAUD,
+	})
+	require.NoError(t, err)
+	return agreement.AgreementToken, payment.ReceiptNumber
+}
+
+// day lets redeliveries take place.
+func day() { <-time.After(24 * time.Hour) }
+
+func TestSandboxDelivers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		m := &merchant{fails: 1} // the first delivery is not acknowledged, and comes again
+		endpoint(t, box, client, m)
+		token, receipt := collect(t, box, client)
+		day()
+		require.ElementsMatch(t, []webhooks.EventType{webhooks.EventTypePayToAgreementConfirmed, webhooks.EventTypePayToPaymentApproved}, m.types())
+		for _, n := range m.got {
+			switch n.EventType {
+			case webhooks.EventTypePayToAgreementConfirmed:
+				agreement, err := n.Agreement()
+				require.NoError(t, err)
+				assert.Equal(t, token, agreement.AgreementToken)
+				assert.Equal(t, quickstream.AgreementStatusActive, agreement.Status)
+			case webhooks.EventTypePayToPaymentApproved:
+				payment, err := n.Transaction()
+				require.NoError(t, err)
+				assert.Equal(t, receipt, payment.ReceiptNumber)
+				assert.Equal(t, quickstream.OutcomeApproved, payment.Outcome())
+			}
+		}
+	})
+}
+
+// TestSandboxMisdelivers duplicates, reorders, tampers with and replays
+// notifications: each genuine one is handled once, and no other is.
+func TestSandboxMisdelivers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		m := new(merchant)
+		endpoint(t, box, client, m)
+		box.HoldDeliveries()
+		collect(t, box, client)
+		day()
+		var held []string
+		for _, d := range box.Deliveries() {
+			held = append(held, d.ID)
+		}
+		require.GreaterOrEqual(t, len(held), 2)
+		slices.Reverse(held)
+		box.NextDelivery(sandbox.Tampered(), sandbox.Stale(6*time.Minute), sandbox.Future(6*time.Minute), sandbox.DeliveredTwice())
+		require.NoError(t, box.ReleaseDeliveries(held...))
+		day()
+		require.ElementsMatch(t, []webhooks.EventType{webhooks.EventTypePayToAgreementConfirmed, webhooks.EventTypePayToPaymentApproved}, m.types(),
+			"refused first, genuine when they came again")
+
+		for _, fault := range []sandbox.DeliveryFault{sandbox.Tampered(), sandbox.Stale(time.Hour), sandbox.Future(time.Hour), sandbox.DeliveredTwice()} {
+			for _, id := range held {
+				require.NoError(t, box.Redeliver(id, fault))
+			}
+		}
+		day()
+		assert.Len(t, m.got, 2, "nothing is handled twice")
+
+		refused := 0
+		for _, d := range box.Deliveries() {
+			for _, attempt := range d.Attempts {
+				if attempt.Status == http.StatusUnauthorized {
+					refused++
+				}
+			}
+		}
+		assert.GreaterOrEqual(t, refused, 6, "what was forged, stale or from the future")
+	})
+}
+
+// TestSandboxEventForAnUnknownAgreement receives a genuine notification about an
+// agreement that this merchant's API does not know.
+func TestSandboxEventForAnUnknownAgreement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		_, stranger := sandboxtest.New(t)
+		m := new(merchant)
+		endpoint(t, box, stranger, m)
+		collect(t, box, client)
+		day()
+		assert.Empty(t, m.got, "what the API does not confirm is not delivered")
+		for _, d := range box.Deliveries() {
+			for _, attempt := range d.Attempts {
+				assert.Equal(t, http.StatusInternalServerError, attempt.Status, "and not acknowledged")
+			}
+		}
+	})
+}
