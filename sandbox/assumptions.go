@@ -108,6 +108,147 @@ type Assumptions struct {
 	// BankReturnAfter is how long a bank account payment that will be declined
 	// looks approved; 0 declines it in the answer.
 	BankReturnAfter time.Duration
+
+	// NotFoundByFilter makes look-ups by settlement date and by account token
+	// that find nothing answer 404; otherwise they answer an empty list.
+	NotFoundByFilter bool
+	// FollowUpsKeepBusiness refuses a supplierBusinessCode other than the
+	// original's in refunds, captures and the like.
+	FollowUpsKeepBusiness bool
+	// RefundsIncludeSurcharge lets the refunds of a payment come to its total;
+	// otherwise to its principal.
+	RefundsIncludeSurcharge bool
+	// VoidableTypes are the types of transaction that can be voided.
+	VoidableTypes []string
+	// NotVoidableStatus answers a void of what is not voidable.
+	NotVoidableStatus int
+	// VoidedSummaryCode is the summaryCode of voided transactions.
+	VoidedSummaryCode string
+	// PreauthLifetime is how long a pre-authorisation, an extension and a
+	// re-authorisation hold.
+	PreauthLifetime time.Duration
+	// CaptureLimitFollowsChanges makes the most that can be captured double what
+	// is held after top-ups and cancellations; otherwise it is double the amount
+	// of the pre-authorisation.
+	CaptureLimitFollowsChanges bool
+	// PortalCancelCode is the response code of a suspended transaction that was
+	// cancelled in the portal.
+	PortalCancelCode string
+	// SoftDeclineCodes are the response codes of declines that may pass when
+	// tried again.
+	SoftDeclineCodes []string
+	// RetrySchedule is when the service retries a soft-declined payment by
+	// itself: the waits between attempts, until one succeeds.
+	RetrySchedule []time.Duration
+
+	// ThreeDSFlagRequired refuses the use of an authenticated token without
+	// threeDS2=true.
+	ThreeDSFlagRequired bool
+	// ThreeDSBindsUse makes an authentication good only for the use, the amount
+	// and the currency that it named.
+	ThreeDSBindsUse bool
+	// BillingAddressMembers are the members of the billing address that are
+	// required in the authentication of a payment.
+	BillingAddressMembers []string
+	// AccountCreatedStatus answers the registration of an account.
+	AccountCreatedStatus int
+	// NewAccountIsDefault makes an account the customer's default when it is
+	// registered; otherwise only the first one is.
+	NewAccountIsDefault bool
+
+	// ReportGeneration is how long it takes to make a CSV report, counted from
+	// the first request for it.
+	ReportGeneration time.Duration
+	// ReportKept is how long a finished report is kept as it is; after that it is
+	// made again.
+	ReportKept time.Duration
+	// ReportPendingText puts a text into the 202 of an unfinished report.
+	ReportPendingText bool
+	// ReportDateLayout and ReportTimeLayout are the forms of dates and times in
+	// reports, which are in Sydney time.
+	ReportDateLayout string
+	ReportTimeLayout string
+
+	// UploadedStatus answers the upload of a payment file, and NoCSRFHeaderStatus
+	// one without the header Prevent-CSRF.
+	UploadedStatus     int
+	NoCSRFHeaderStatus int
+	// FileQueued, FileProcessing and FileClearance are how long a payment file is
+	// QUEUED, PROCESSING and, when it has bank accounts, AWAITING_CLEARANCE.
+	FileQueued     time.Duration
+	FileProcessing time.Duration
+	FileClearance  time.Duration
+	// FileSource and ScheduleSource are the source codes of transactions made by
+	// payment files and by recurring payments.
+	FileSource     string
+	ScheduleSource string
+	// KeyRenewalOverlap is how long a Secret key works after it was renewed, and
+	// RenewedKeyLifetime how long the new one does.
+	KeyRenewalOverlap  time.Duration
+	RenewedKeyLifetime time.Duration
+	// AllowedOrigins are the origins of browsers that may call the operations of
+	// the Publishable key; * is any.
+	AllowedOrigins []string
+
+	// AgreementLookupLag is how long a new PayTo agreement is absent from every
+	// read.
+	AgreementLookupLag time.Duration
+	// AgreementsPaginated puts lists of agreements on pages.
+	AgreementsPaginated bool
+	// AutoConfirm has payers confirm agreements, and accept bilateral amendments,
+	// unless a test BSB says otherwise. Without it they stay as they are until
+	// somebody acts through [Sandbox.Agreement].
+	AutoConfirm bool
+	// PayerAnswersAfter is how long the payers of test BSBs, and of AutoConfirm,
+	// take to answer.
+	PayerAnswersAfter time.Duration
+	// DelayedCreation is how long an agreement stays CREATED with the test BSB for
+	// delayed creation, and CreationRetryAfter with the one for a retry.
+	DelayedCreation    time.Duration
+	CreationRetryAfter time.Duration
+	// MigratedDDRActive allows agreementCreationType MIGRATED_DDR.
+	MigratedDDRActive bool
+	// TwoDecimalStrings refuses amounts of agreements without exactly two
+	// decimals.
+	TwoDecimalStrings bool
+	// PastStartRefused refuses agreements that begin before today, in Sydney,
+	// unless they are migrated.
+	PastStartRefused bool
+	// OnePayerRoute refuses payers with an account and a PayID.
+	OnePayerRoute bool
+	// InvalidPayIDLimit is how many attempts with invalid PayIDs a day takes until
+	// all PayIDs are refused; 0 is no limit.
+	InvalidPayIDLimit int
+	// MaskedPayID is a printf format for the last three characters, or none.
+	MaskedPayID string
+	// SameStatusRefused refuses an amendment to the status that an agreement has.
+	SameStatusRefused bool
+	// OneAmendmentAtATime refuses a bilateral amendment while another is pending;
+	// otherwise it takes the other's place.
+	OneAmendmentAtATime bool
+	// TermsEnforced refuses payments outside the dates, amounts and number that an
+	// agreement permits.
+	TermsEnforced bool
+	// EndToEndIDLength is the longest endToEndId accepted.
+	EndToEndIDLength int
+	// PayToSynchronous approves PayTo payments in the answer. Otherwise they are
+	// Pending, and approved when PayToApprovedAfter has passed.
+	PayToSynchronous   bool
+	PayToApprovedAfter time.Duration
+	// PendingSummaryCode is the summaryCode of Pending transactions.
+	PendingSummaryCode string
+	// EventsBeforeAnswer posts the events that a request causes, once, before the
+	// request is answered.
+	EventsBeforeAnswer bool
+	// UnknownEvents posts kinds of event that nobody knows, to subscriptions
+	// without a choice of event types, where something happens for which no kind
+	// is known.
+	UnknownEvents bool
+	// WebhookTimeout is how long a receiver has to answer.
+	WebhookTimeout time.Duration
+	// RedeliverAfter are the waits before a notification that was not answered
+	// with 200 is posted again; after the last one it is abandoned.
+	RedeliverAfter []time.Duration
 }
 
 // DefaultAssumptions returns the unkind choices.
@@ -146,6 +287,58 @@ func DefaultAssumptions() Assumptions {
 		ErredStatus:            "Declined",
 		SuspendedSummaryCode:   "1",
 		BankReturnAfter:        24 * time.Hour,
+
+		NotFoundByFilter:           true,
+		FollowUpsKeepBusiness:      true,
+		VoidableTypes:              []string{typePayment, typeCapture},
+		NotVoidableStatus:          http.StatusUnprocessableEntity,
+		VoidedSummaryCode:          "0",
+		PreauthLifetime:            5 * 24 * time.Hour,
+		CaptureLimitFollowsChanges: true,
+		PortalCancelCode:           "17",
+		SoftDeclineCodes:           []string{"01"},
+		RetrySchedule:              []time.Duration{24 * time.Hour, 48 * time.Hour},
+
+		ThreeDSFlagRequired:   true,
+		ThreeDSBindsUse:       true,
+		BillingAddressMembers: []string{"billAddrLine1", "billAddrCity", "billAddrPostCode", "billAddrState", "billAddrCountry"},
+		AccountCreatedStatus:  http.StatusCreated,
+
+		ReportGeneration:   90 * time.Second,
+		ReportKept:         time.Hour,
+		ReportPendingText:  true,
+		ReportDateLayout:   "02-Jan-2006",
+		ReportTimeLayout:   "02-Jan-2006 15:04:05",
+		UploadedStatus:     http.StatusCreated,
+		NoCSRFHeaderStatus: http.StatusForbidden,
+		FileQueued:         time.Minute,
+		FileProcessing:     2 * time.Minute,
+		FileClearance:      3 * 24 * time.Hour,
+		FileSource:         "FILE",
+		ScheduleSource:     "RECURRING",
+		KeyRenewalOverlap:  time.Hour,
+		RenewedKeyLifetime: 90 * 24 * time.Hour,
+
+		AgreementLookupLag:  2 * time.Second,
+		AgreementsPaginated: true,
+		PayerAnswersAfter:   time.Second,
+		DelayedCreation:     30 * time.Minute,
+		CreationRetryAfter:  time.Minute,
+		TwoDecimalStrings:   true,
+		PastStartRefused:    true,
+		OnePayerRoute:       true,
+		InvalidPayIDLimit:   3,
+		MaskedPayID:         "xxxxxx%s",
+		SameStatusRefused:   true,
+		OneAmendmentAtATime: true,
+		TermsEnforced:       true,
+		EndToEndIDLength:    35,
+		PayToApprovedAfter:  time.Minute,
+		PendingSummaryCode:  "0",
+		EventsBeforeAnswer:  true,
+		UnknownEvents:       true,
+		WebhookTimeout:      10 * time.Second,
+		RedeliverAfter:      []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour},
 	}
 }
 
@@ -162,7 +355,7 @@ func (a Assumptions) List() []Assumption {
 	row := func(name string, value any, known, why string) Assumption {
 		return Assumption{Name: name, Value: fmt.Sprint(value), Known: known, Why: why}
 	}
-	return []Assumption{
+	rows := []Assumption{
 		row("LookupLag", a.LookupLag, "nothing", "a look-up right after a lost answer must not be taken for proof that nothing happened"),
 		row("NotFoundByReference", a.NotFoundByReference, "404 is listed for the look-up, its cause is not", "404 and an empty list both mean not found yet"),
 		row("PageSize", a.PageSize, "lists are paginated by next and prev links; sizes are not stated", "every list of some length has a second page"),
@@ -202,4 +395,6 @@ func (a Assumptions) List() []Assumption {
 		row("SuspendedSummaryCode", a.SuspendedSummaryCode, "response code 34 and status Suspended are known", "reading summaryCode alone would report as declined what may yet be completed"),
 		row("BankReturnAfter", a.BankReturnAfter, "vendor's public pages: the customer's bank may decline for up to 3 banking days", "approved is not final for bank accounts"),
 	}
+	rows = append(rows, a.followUpRows(row)...)
+	return append(rows, a.payToRows(row)...)
 }

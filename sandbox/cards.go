@@ -94,7 +94,7 @@ func (b *Sandbox) readCard(f *fields, cvnRequired bool) *card {
 	out := &card{
 		holder: f.text("cardholderName"),
 		number: f.need("cardNumber", digits(12, 19), publicTestCard),
-		month:  f.need("expiryDateMonth", oneOf("01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12")),
+		month:  f.need("expiryDateMonth", monthNumber),
 		year:   f.need("expiryDateYear", digits(4, 4)),
 	}
 	readCVN := f.text

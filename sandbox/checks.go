@@ -37,6 +37,13 @@ func allDigits(s string) bool {
 	return s != ""
 }
 
+func monthNumber(s string) string {
+	if len(s) == 2 && allDigits(s) && s >= "01" && s <= "12" {
+		return ""
+	}
+	return "must be a month from 01 to 12"
+}
+
 func ascii(s string) string {
 	for i := range len(s) {
 		if s[i] < 0x20 || s[i] > 0x7e {

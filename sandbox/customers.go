@@ -80,11 +80,17 @@ func (b *Sandbox) createCustomer(c *call) answer {
 	if !c.valid() {
 		return c.invalid()
 	}
-	for cust.ID = randomDigits(b.ids, 9); b.customers.byID[cust.ID] != nil; {
-		cust.ID = randomDigits(b.ids, 9)
-	}
+	cust.ID = b.newCustomerID()
 	b.customers.add(&cust)
 	return reply(b.assume.CustomerCreatedStatus, c.customerBody(&cust))
+}
+
+func (b *Sandbox) newCustomerID() string {
+	id := randomDigits(b.ids, 9)
+	for b.customers.byID[id] != nil {
+		id = randomDigits(b.ids, 9)
+	}
+	return id
 }
 
 func (b *Sandbox) getCustomer(c *call) answer {

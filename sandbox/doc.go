@@ -20,7 +20,20 @@
 //
 // The vendor's public test cards and bank accounts decide the outcome of a
 // payment; [Sandbox.NextTransaction] overrides them. A card number that is not
-// a public test number is refused and is never recorded.
+// a public test number is refused and is never recorded. What people and banks
+// do outside of the interface is done with [Sandbox.Transaction],
+// [Sandbox.Agreement], [Sandbox.Account], [Sandbox.AnswerChallenge] and
+// [Sandbox.CreateSchedule].
+//
+// # PayTo and webhooks
+//
+// A PayTo agreement waits for the payer, whom [Sandbox.Agreement] plays: Confirm,
+// Decline, LetExpire, AnswerAmendment. The vendor's public test BSBs and
+// [ConfirmingPayID] have payers who act by themselves. [Sandbox.Subscribe] takes
+// an endpoint, by address or as a handler, to which events are posted, signed and
+// posted again until it answers 200; [Sandbox.NextDelivery],
+// [Sandbox.HoldDeliveries] and [Sandbox.Redeliver] have them arrive twice, late,
+// out of order or forged. [Sandbox.Flush] waits until all have arrived.
 //
 // # Assumptions
 //

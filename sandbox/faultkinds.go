@@ -61,12 +61,12 @@ func HangAfterCommit() FaultKind {
 // the caller has given up by then.
 func DelayBeforeCommit(d time.Duration) FaultKind {
 	return FaultKind{name: "DelayBeforeCommit", play: func(x *exchange) {
-		x.reserve()
-		if !x.box.wait(d, nil) {
+		select {
+		case raised := <-x.commitLater(d):
+			x.send(x.answerTo(raised))
+		case <-x.box.closing:
 			x.drop(false)
-			return
 		}
-		x.send(x.commit())
 	}}
 }
 

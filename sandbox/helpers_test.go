@@ -122,7 +122,7 @@ func (c *caller) checkNumbers(raw string) {
 			c.t.Errorf("a card number was echoed: %s", raw)
 		}
 	}
-	for _, secret := range []string{`"` + testCVN + `"`, `"8372"`, "999994", "123465", "7654321", realPAN} {
+	for _, secret := range []string{`"` + testCVN + `"`, `"8372"`, "999994", "123465", "7654321", realPAN, payerAccount, payerPayID} {
 		if strings.Contains(raw, secret) {
 			c.t.Errorf("%s was echoed: %s", secret, raw)
 		}

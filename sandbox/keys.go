@@ -105,6 +105,11 @@ func (b *Sandbox) RenewPublishableKey(overlap time.Duration) string {
 func (b *Sandbox) renew(kind string, overlap time.Duration) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.renewKey(kind, overlap)
+}
+
+// renewKey is for callers who hold mu.
+func (b *Sandbox) renewKey(kind string, overlap time.Duration) string {
 	end := b.clock.Now().Add(overlap)
 	for _, k := range b.keys.issued {
 		if k.kind == kind {

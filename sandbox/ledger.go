@@ -13,12 +13,16 @@ type Entry struct {
 	Receipt                 string
 	OriginalReceipt         string // of refunds and the like
 	Type                    string // transactionType
-	Outcome                 string // approved, declined, erred, rejected or suspended
+	AuthorisationType       string // of changes to a pre-authorisation
+	CancellationType        string // of cancellations of one
+	Outcome                 string // approved, declined, erred, rejected, suspended, pending or voided
 	Amount                  int64  // before surcharge
 	Surcharge               int64
 	Currency                string
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
+	AgreementToken          string // of PayTo payments
+	EndToEndID              string // of PayTo payments
 	Metadata                map[string]string
 	IdempotencyKey          string // with which it was made
 	Time                    time.Time
@@ -33,35 +37,57 @@ func (b *Sandbox) Ledger() Ledger {
 	defer b.mu.Unlock()
 	out := make(Ledger, 0, len(b.transactions.ordered))
 	for _, tx := range b.transactions.ordered {
+		token := ""
+		if a := tx.source.payTo; a != nil {
+			token = a.token
+		}
 		out = append(out, Entry{
 			Receipt: tx.receipt, OriginalReceipt: tx.originalReceipt, Type: tx.kind, Outcome: string(tx.result),
+			AuthorisationType: tx.authorisationType, CancellationType: tx.cancellationType,
 			Amount: int64(tx.principal), Surcharge: int64(tx.surcharge), Currency: tx.currency,
 			CustomerReferenceNumber: tx.customerReference, PaymentReferenceNumber: tx.paymentReference,
+			AgreementToken: token, EndToEndID: tx.endToEndID,
 			Metadata: maps.Clone(tx.metadata), IdempotencyKey: tx.idempotencyKey, Time: tx.created,
 		})
 	}
 	return out
 }
 
-// Order returns the entries of one order, which is a customerReferenceNumber.
-// Case does not matter, as it does not to the service.
+// Order returns the entries of one order, which is a customerReferenceNumber,
+// and what followed from them, whatever reference that has: refunds, captures,
+// retries. Case does not matter, as it does not to the service.
 func (l Ledger) Order(ref string) Ledger {
-	return l.filter(func(e Entry) bool { return strings.EqualFold(e.CustomerReferenceNumber, ref) })
-}
-
-// Charged returns the payments for an order that took money. More than one
-// means that the payer has paid twice.
-func (l Ledger) Charged(ref string) Ledger {
-	return l.Order(ref).filter(func(e Entry) bool {
-		return e.Type == typePayment && e.Outcome == string(resultApproved)
+	receipts := make(map[string]bool)
+	return l.filter(func(e Entry) bool {
+		belongs := strings.EqualFold(e.CustomerReferenceNumber, ref) || receipts[e.OriginalReceipt]
+		if belongs {
+			receipts[e.Receipt] = true
+		}
+		return belongs
 	})
 }
 
-// Net is what an order has cost the payer, surcharges included, in cents.
+// Charged returns the payments and captures for an order that took money,
+// refunded or not; those that were voided took none. More than one means that
+// the payer has paid twice.
+func (l Ledger) Charged(ref string) Ledger {
+	return l.Order(ref).filter(func(e Entry) bool {
+		return (e.Type == typePayment || e.Type == typeCapture) && e.Outcome == string(resultApproved)
+	})
+}
+
+// Net is what an order has cost the payer in cents: charges with their
+// surcharges, less refunds.
 func (l Ledger) Net(ref string) int64 {
 	var sum int64
-	for _, e := range l.Charged(ref) {
-		sum += e.Amount + e.Surcharge
+	for _, e := range l.Order(ref) {
+		switch {
+		case e.Outcome != string(resultApproved):
+		case e.Type == typePayment || e.Type == typeCapture:
+			sum += e.Amount + e.Surcharge
+		case e.Type == typeRefund:
+			sum -= e.Amount
+		}
 	}
 	return sum
 }

@@ -16,6 +16,7 @@ type settings struct {
 	seeded     bool
 	anywhere   bool
 	businesses []*business
+	noThreeDS  func(code string) bool
 }
 
 // WithClock makes the sandbox live on c instead of package time.
@@ -50,8 +51,9 @@ func WithAssumptions(change func(*Assumptions)) Option {
 	return func(s *settings) { change(&s.assume) }
 }
 
-// WithAnyAddress lets [Sandbox.Listen] take addresses other than loopback. The
-// sandbox is a test tool with keys that it prints: think twice.
+// WithAnyAddress lets [Sandbox.Listen], and the URLs of [Sandbox.Subscribe], be
+// addresses other than loopback. The sandbox is a test tool with keys that it
+// prints: think twice.
 func WithAnyAddress() Option {
 	return func(s *settings) { s.anywhere = true }
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,6 +12,7 @@ type Outcome struct {
 	result result
 	code   string // empty: the usual code for the kind of account
 	next   *laterOutcome
+	retry  *laterOutcome
 }
 
 type laterOutcome struct {
@@ -27,6 +29,8 @@ const (
 	resultErred     result = "erred"
 	resultRejected  result = "rejected"
 	resultSuspended result = "suspended"
+	resultPending   result = "pending"
+	resultVoided    result = "voided"
 )
 
 // Approved is a payment that succeeds: summaryCode 0.
@@ -60,27 +64,57 @@ func (o Outcome) ThenAfter(d time.Duration, then Outcome) Outcome {
 	return o
 }
 
-// NextTransaction decides the outcomes of the transactions to come, one each, in
-// order, in place of what the test numbers say. Requests that are refused with
-// 422 use up none.
+// ThenRetried has the service retry a soft-declined payment by itself after d, as
+// a new transaction with the outcome given, which may be retried in turn.
+func (o Outcome) ThenRetried(d time.Duration, again Outcome) Outcome {
+	o.retry = &laterOutcome{after: d, outcome: again}
+	return o
+}
+
+// NextTransaction decides the outcomes of the transactions that callers make from
+// now on, one each, in order, in place of what the test numbers say. Requests
+// that are refused with 422 use up none.
 func (b *Sandbox) NextTransaction(outcomes ...Outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.script = append(b.script, outcomes...)
 }
 
+// NextTransactionFor decides the outcomes of the transactions to come for an
+// order, which is a customerReferenceNumber. It goes before
+// [Sandbox.NextTransaction], and is how tests with concurrent callers decide who
+// gets which.
+func (b *Sandbox) NextTransactionFor(customerReferenceNumber string, outcomes ...Outcome) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	order := strings.ToLower(customerReferenceNumber)
+	b.orderScripts[order] = append(b.orderScripts[order], outcomes...)
+}
+
 // decide returns the outcome of a new transaction. The caller holds mu.
-func (b *Sandbox) decide(source instrument, now time.Time) Outcome {
+func (b *Sandbox) decide(tx *transaction, now time.Time) Outcome {
+	order := strings.ToLower(tx.customerReference)
+	if script := b.orderScripts[order]; len(script) > 0 {
+		b.orderScripts[order] = script[1:]
+		return script[0]
+	}
 	if len(b.script) > 0 {
 		next := b.script[0]
 		b.script = slices.Delete(b.script, 0, 1)
 		return next
 	}
+	return b.accountOutcome(tx.source, now)
+}
+
+// accountOutcome is what the test numbers say.
+func (b *Sandbox) accountOutcome(source instrument, now time.Time) Outcome {
 	switch {
 	case source.card != nil:
 		return source.card.outcome(now)
 	case source.bank != nil:
 		return b.bankOutcome(source.bank)
+	case source.payTo != nil:
+		return b.payToOutcome()
 	default:
 		return Approved()
 	}
@@ -89,15 +123,31 @@ func (b *Sandbox) decide(source instrument, now time.Time) Outcome {
 // settle gives a transaction its outcome, and a timer for the next. The caller
 // holds mu.
 func (b *Sandbox) settle(tx *transaction, o Outcome) {
+	if tx.source.bank != nil && tx.result == resultApproved && o.result == resultDeclined {
+		tx.returned = b.clock.Now()
+	}
 	tx.result, tx.code = o.result, o.code
+	tx.steps++
 	if o.result == resultApproved && o.code == "" {
 		tx.code = "08"
-		if tx.source.card == nil {
+		switch {
+		case tx.source.payTo != nil:
+			tx.code = codePayToApproved
+		case tx.source.card == nil:
 			tx.code = "G"
 		}
 	}
 	if o.next != nil {
-		b.after(o.next.after, func() { b.settle(tx, o.next.outcome) })
+		step := tx.steps
+		b.after(o.next.after, func() {
+			if tx.steps == step { // nothing else has happened meanwhile
+				b.settle(tx, o.next.outcome)
+			}
+		})
+	}
+	b.scheduleRetry(tx, o)
+	if tx.source.payTo != nil && tx.kind == typePayment {
+		b.payToSettled(tx)
 	}
 }
 
@@ -113,6 +163,10 @@ func (b *Sandbox) summaryCode(tx *transaction) string {
 		return "3"
 	case resultSuspended:
 		return b.assume.SuspendedSummaryCode
+	case resultPending:
+		return b.assume.PendingSummaryCode
+	case resultVoided:
+		return b.assume.VoidedSummaryCode
 	default:
 		return "1"
 	}
@@ -129,6 +183,10 @@ func (b *Sandbox) status(tx *transaction) string {
 		return b.assume.ErredStatus
 	case resultSuspended:
 		return "Suspended"
+	case resultPending:
+		return "Pending"
+	case resultVoided:
+		return "Voided"
 	default:
 		return "Declined"
 	}
@@ -161,4 +219,9 @@ var descriptions = map[string]string{
 	"2": "Payment stopped", "3": "Account closed", "4": "Customer deceased",
 	"5": "No account or incorrect account number", "6": "Refer to customer", "7": "No form PDC held",
 	"8": "Invalid user id number", "9": "Other",
+	"PDNG": "Pending", "PATC": "Partially accepted", "ACSC": "Accepted, settlement completed",
+	"RJCT": "Rejected before a payment was attempted", "BLCK": "Blocked before a payment was attempted",
+	"AB01": "Clearing timed out", "AB02": "Clearing failed", "AB03": "Settlement timed out", "AB04": "Settlement failed",
+	"AC02": "Invalid payer account number", "AC05": "Payer account closed", "AC06": "Payer account blocked",
+	"AG07": "Unsuccessful direct debit", "AM04": "Insufficient funds", "FF10": "Bank system processing error",
 }

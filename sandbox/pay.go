@@ -20,6 +20,19 @@ func (b *Sandbox) createTransaction(c *call) answer {
 	switch kind := f.need("transactionType"); kind {
 	case typePayment:
 		return b.pay(c, f)
+	case typeRefund:
+		return b.refund(c, f)
+	case typePreauth:
+		if f.has("authorisationType") {
+			return b.changePreauth(c, f)
+		}
+		return b.authorise(c, f, kind)
+	case typeCapture:
+		return b.capture(c, f)
+	case typeCancellation:
+		return b.cancelPreauth(c, f)
+	case typeVerification:
+		return b.authorise(c, f, kind)
 	default:
 		if kind != "" {
 			f.refuse("transactionType", kind, "is not a type of transaction")
@@ -30,16 +43,24 @@ func (b *Sandbox) createTransaction(c *call) answer {
 
 // newTransaction reads what all types have in common.
 func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
-	return &transaction{
+	currency := f.need
+	if kind == typeVerification {
+		currency = f.text
+	}
+	tx := &transaction{
 		kind:              kind,
 		created:           f.c.now,
 		idempotencyKey:    f.c.idempotencyKey,
-		currency:          f.need("currency", oneOf("AUD", "NZD")),
+		currency:          currency("currency", oneOf("AUD", "NZD")),
 		customerReference: f.text("customerReferenceNumber", atMost(100), ascii),
 		paymentReference:  f.text("paymentReferenceNumber", atMost(100), ascii),
 		comment:           f.text("comment"),
 		metadata:          f.texts("metadata"),
 	}
+	if tx.currency == "" && kind == typeVerification {
+		tx.currency = "AUD"
+	}
+	return tx
 }
 
 func (b *Sandbox) pay(c *call, f *fields) answer {
@@ -50,21 +71,28 @@ func (b *Sandbox) pay(c *call, f *fields) answer {
 	eci := f.text("eci", oneOf(eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT", "5", "6", "7"))
 	src := b.readSource(f, eci, allSources...)
 	b.checkPayer(f, tx, src, eci)
+	b.checkPayTo(f, tx, src)
 	f.mpgsData()
 	if !c.valid() {
 		return c.invalid()
 	}
 
 	tx.source, tx.account = src.instrument, src.account
-	if cd := src.card; cd != nil {
-		tx.surcharge = tx.principal.share(tx.shop.rate(cd.scheme, cd.cardType))
+	tx.addSurcharge()
+	outcome := b.decide(tx, c.now)
+	if src.payTo != nil {
+		return b.payByAgreement(c, tx, src.payTo, outcome)
 	}
-	outcome := b.decide(tx.source, c.now)
 	b.commit(tx, outcome)
-	if src.token != nil {
-		src.token.used = outcome.result == resultApproved || b.assume.DeclineConsumesToken
-	}
+	b.useToken(src, outcome)
 	return reply(http.StatusCreated, b.transactionBody(c, tx))
+}
+
+// useToken uses up the token that a transaction was made with.
+func (b *Sandbox) useToken(src *source, o Outcome) {
+	if src.token != nil {
+		src.token.used = o.result == resultApproved || b.assume.DeclineConsumesToken
+	}
 }
 
 // checkPayer applies the rules that depend on how the payer takes part. The
@@ -81,10 +109,11 @@ func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string
 		f.refuse("ipAddress", "", "is required for single-use tokens and for eci INTERNET")
 	}
 
-	if done, _ := f.flag("threeDS2"); done && (src == nil || src.token == nil || !src.token.authenticated) {
-		f.refuse("threeDS2", "true", "needs a single-use token that was authenticated by 3D Secure")
-	}
+	b.checkThreeDS(f, src, tx)
+	checkCurrency(f, tx, src)
+}
 
+func checkCurrency(f *fields, tx *transaction, src *source) {
 	switch {
 	case src == nil:
 	case src.bank != nil && tx.currency == "NZD":

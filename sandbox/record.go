@@ -19,8 +19,9 @@ type Request struct {
 	Query url.Values
 	// Header has the kind of key in place of the Authorization header's value.
 	Header http.Header
-	// Body is as sent, except that card numbers other than public test numbers,
-	// and the CVN beside them, are blanked out.
+	// Body is as sent, except that numbers of cards and bank accounts other than
+	// public test numbers, the CVN beside such a card, and PayIDs other than the
+	// sandbox's own are blanked out. So are account numbers in Query.
 	Body []byte
 	// Key is the kind of API key: one of KeySecret, KeyPublishable, KeyUnknown
 	// and KeyNone.
@@ -45,8 +46,8 @@ type recorder struct{ list []*Request }
 
 func (rec *recorder) add(c *call, kind string) *Request {
 	e := &Request{
-		Method: c.method, Path: c.url.EscapedPath(), Query: cloneQuery(c.query),
-		Header: c.header.Clone(), Body: maskCards(c.body), Key: kind,
+		Method: c.method, Path: c.url.EscapedPath(), Query: maskQuery(c.query),
+		Header: c.header.Clone(), Body: maskAccounts(maskCards(c.body)), Key: kind,
 		IdempotencyKey: c.idempotencyKey, Time: c.now,
 	}
 	if e.Header.Get("Authorization") != "" {

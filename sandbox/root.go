@@ -6,6 +6,9 @@ func (b *Sandbox) rootOperations() []operation {
 	return []operation{{id: "GET /", key: needsEither, handle: b.getRoot}}
 }
 
+// communityCode is the code of the one facility that a sandbox is.
+const communityCode = "SANDBOX"
+
 // rootBody has the members that public client code reads; unconfirmed.
 type rootBody struct {
 	Links         []link `json:"links"`
@@ -23,7 +26,7 @@ func (b *Sandbox) getRoot(c *call) answer {
 			get("transactions", c.href("transactions")),
 			link{Rel: "single-use-tokens", Href: c.href("single-use-tokens"), RequestMethod: http.MethodPost},
 		),
-		CommunityCode: "SANDBOX",
+		CommunityCode: communityCode,
 		CommunityName: "Sandbox Community",
 		KeyName:       "Sandbox " + kind + " key",
 	})

@@ -24,6 +24,15 @@ func (b *Sandbox) operations() []operation {
 		b.customerOperations(),
 		b.tokenOperations(),
 		b.transactionOperations(),
+		b.agreementOperations(),
+		b.transactionLists(),
+		b.threeDSOperations(),
+		b.accountOperations(),
+		b.reportOperations(),
+		b.paymentFileOperations(),
+		b.scheduleOperations(),
+		b.businessOperations(),
+		b.keyOperations(),
 	)
 }
 

@@ -30,6 +30,7 @@ type Sandbox struct {
 	server    *http.Server
 	transport *clientTransport
 	anywhere  bool
+	noThreeDS func(code string) bool
 
 	closing  chan struct{}
 	serving  sync.WaitGroup // accept loops
@@ -53,11 +54,19 @@ type Sandbox struct {
 	accounts     accountStore
 	transactions transactionStore
 	script       []Outcome
+	orderScripts map[string][]Outcome // by customerReferenceNumber in lower case
+	agreements   agreementStore
+	webhooks     hooks
+
+	threeDSScript []TransStatus
+	reports       map[string]*report // by query
+	files         fileStore
+	schedules     scheduleStore
 }
 
 // New starts a sandbox. Close it when done.
 func New(opts ...Option) *Sandbox {
-	cfg := settings{assume: DefaultAssumptions(), clock: packageTime{}}
+	cfg := settings{assume: DefaultAssumptions(), clock: packageTime{}, noThreeDS: func(string) bool { return false }}
 	for _, opt := range opts {
 		opt(&cfg)
 	}
@@ -65,6 +74,7 @@ func New(opts ...Option) *Sandbox {
 		assume:       cfg.assume,
 		clock:        cfg.clock,
 		anywhere:     cfg.anywhere,
+		noThreeDS:    cfg.noThreeDS,
 		listener:     newMemoryListener(),
 		closing:      make(chan struct{}),
 		timers:       make(map[*timer]struct{}),
@@ -75,18 +85,24 @@ func New(opts ...Option) *Sandbox {
 		tokens:       newTokenStore(),
 		accounts:     newAccountStore(),
 		transactions: newTransactionStore(),
+		orderScripts: make(map[string][]Outcome),
+		reports:      make(map[string]*report),
+		files:        newFileStore(),
+		schedules:    newScheduleStore(),
 		replays:      newReplayStore(),
+		agreements:   newAgreementStore(),
 	}
 	b.keys = newKeyring(b.ids)
+	b.webhooks.life, b.webhooks.end = context.WithCancel(context.Background())
 	b.routes = newRoutes(b.operations())
 	b.transport = newClientTransport(b)
-	b.server = &http.Server{
-		Handler:           http.HandlerFunc(b.serve),
-		ReadHeaderTimeout: time.Minute,
-		ErrorLog:          log.New(io.Discard, "", 0),
-	}
+	b.server = newServer(b)
 	b.serveOn(b.listener)
 	return b
+}
+
+func newServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
 }
 
 // Close stops the sandbox: open connections are closed, calls that hang are let
@@ -109,6 +125,7 @@ func (b *Sandbox) Close() {
 	b.transport.CloseIdleConnections()
 	// The only errors of Close are those of listeners that are going away.
 	_ = b.server.Close()
+	b.webhooks.close()
 	b.handling.Wait()
 	b.serving.Wait()
 }

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// serve is the entrance of every request, whichever connection it came by.
-func (b *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
-	b.mu.Lock()
-	if b.closed {
-		b.mu.Unlock()
+// ServeHTTP is the entrance of every request, whichever connection it came by. It
+// makes a sandbox an http.Handler, for programs with a server of their own.
+func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !b.enter() {
 		panic(http.ErrAbortHandler)
 	}
-	b.handling.Add(1)
-	b.mu.Unlock()
 	defer b.handling.Done()
+	if b.crossOrigin(w, r) {
+		return
+	}
 
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
 	if err != nil {
@@ -30,6 +30,16 @@ func (b *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.send(x.commit())
+}
+
+// enter registers a request to be served, unless the sandbox was closed.
+func (b *Sandbox) enter() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.handling.Add(1)
+	}
+	return !b.closed
 }
 
 // exchange is a call together with its connection and its entry in the record.
@@ -117,31 +127,43 @@ func (x *exchange) settle(a answer) {
 	x.settled = true
 }
 
-// reserve is the arrival of the request without its execution.
-func (x *exchange) reserve() {
-	x.box.mu.Lock()
-	defer x.box.mu.Unlock()
-	x.claim()
-}
-
 // commit carries the operation out, once, and returns its answer.
-func (x *exchange) commit() answer {
+func (x *exchange) commit() answer { return x.answerTo(x.commitNow()) }
+
+func (x *exchange) commitNow() (raised []*delivery) {
 	x.box.mu.Lock()
 	defer x.box.mu.Unlock()
 	x.claim()
-	x.run()
-	return x.result
+	return x.carryOut()
 }
 
-// commitLater lets the operation happen when d has passed. Until then its
+// commitLater lets the operation happen when d has passed, on the clock's own
+// goroutine, and then sends the events that it raised. Until then its
 // idempotency key is in use.
-func (x *exchange) commitLater(d time.Duration) {
+func (x *exchange) commitLater(d time.Duration) <-chan []*delivery {
+	done := make(chan []*delivery, 1)
 	x.box.mu.Lock()
 	defer x.box.mu.Unlock()
 	x.claim()
-	if !x.settled {
-		x.box.after(d, x.run)
+	x.box.after(d, func() { done <- x.carryOut() })
+	return done
+}
+
+// carryOut returns the events that the operation raised. The caller holds mu.
+func (x *exchange) carryOut() (raised []*delivery) {
+	x.box.webhooks.raised = &raised
+	x.run()
+	x.box.webhooks.raised = nil
+	return raised
+}
+
+// answerTo returns the answer of an operation that was carried out. The events
+// that it raised may have to arrive before that.
+func (x *exchange) answerTo(raised []*delivery) answer {
+	if x.box.assume.EventsBeforeAnswer {
+		x.box.awaitAttempts(raised, x.r.Context().Done())
 	}
+	return x.result
 }
 
 // send answers the caller. Nothing is locked while it writes.

@@ -11,6 +11,7 @@ type source struct {
 	instrument
 	account *account
 	token   *token
+	payTo   *payToDetails
 }
 
 // The members that name a source.
@@ -21,10 +22,11 @@ const (
 	sourceCard     = "creditCard"
 	sourceBank     = "bankAccount"
 	sourceNZBank   = "nzBankAccount"
+	sourcePayTo    = "payToData"
 )
 
 //nolint:gochecknoglobals // an immutable table
-var allSources = []string{sourceToken, sourceCustomer, sourceAccount, sourceCard, sourceBank, sourceNZBank}
+var allSources = []string{sourceToken, sourceCustomer, sourceAccount, sourceCard, sourceBank, sourceNZBank, sourcePayTo}
 
 // readSource reads the one source that a request must have, of those that its
 // type allows. It returns nil when there is none to be used.
@@ -69,6 +71,8 @@ func (b *Sandbox) readSource(f *fields, eci string, allowed ...string) *source {
 				return &source{instrument: instrument{nz: a}}
 			}
 		}
+	case sourcePayTo:
+		return b.payToSource(f)
 	}
 	return nil
 }
@@ -83,7 +87,9 @@ func (b *Sandbox) tokenSource(f *fields) *source {
 		f.refuse(sourceToken, id, "is not a valid token or has expired")
 	case tok.used:
 		f.refuse(sourceToken, id, "has been used")
-	case tok.profile != nil && !tok.authenticated:
+	case tok.threeDS.status.failed():
+		f.refuse(sourceToken, id, "has failed 3D Secure authentication")
+	case tok.profile != nil && !tok.threeDS.status.passed():
 		f.refuse(sourceToken, id, "needs 3D Secure authentication first")
 	default:
 		return &source{instrument: tok.source, token: tok}

@@ -50,6 +50,15 @@ func (b *Sandbox) settlementDate(t time.Time) string {
 	return local.Format(time.DateOnly)
 }
 
+// reformatDate writes a settlement date in another layout.
+func reformatDate(date, layout string) string {
+	day, err := time.Parse(time.DateOnly, date)
+	if err != nil { // it is our own
+		return date
+	}
+	return day.Format(layout)
+}
+
 func (b *Sandbox) timestamp(t time.Time) string {
 	return inSydney(t).Format(b.assume.TimestampLayout)
 }

@@ -23,17 +23,18 @@ type token struct {
 	profile *browserProfile // set when 3D Secure was asked for
 	created time.Time
 	used    bool
-	// authenticated is set when 3D Secure authentication has succeeded.
-	authenticated bool
+	shop    *business
+	threeDS threeDS
 }
 
 func (t *token) live(now time.Time) bool { return now.Before(t.created.Add(tokenLifetime)) }
 
 // instrument is what money is taken from: exactly one of its members is set.
 type instrument struct {
-	card *card
-	bank *bankAccount
-	nz   *nzBankAccount
+	card  *card
+	bank  *bankAccount
+	nz    *nzBankAccount
+	payTo *agreement
 }
 
 func (i instrument) accountType() string {
@@ -42,6 +43,8 @@ func (i instrument) accountType() string {
 		return typeCard
 	case i.bank != nil:
 		return typeDirectDebit
+	case i.payTo != nil:
+		return typePayTo
 	default:
 		return typeDirectDebitNZ
 	}
@@ -163,10 +166,10 @@ func (b *Sandbox) createToken(c *call) answer {
 		}
 		return a
 	}
-	tok.id = b.newHandle()
+	tok.id, tok.shop = b.newHandle(), b.business(code)
 	b.tokens.byID[tok.id] = &tok
 	b.tokens.ordered = append(b.tokens.ordered, &tok)
-	return reply(http.StatusOK, b.tokenBody(c, &tok, b.business(code)))
+	return reply(http.StatusOK, b.tokenBody(c, &tok))
 }
 
 // newHandle makes an identifier of the length that the service reserves for it.
@@ -217,7 +220,7 @@ func minutes(s string) string {
 	return ""
 }
 
-func (b *Sandbox) tokenBody(c *call, tok *token, shop *business) tokenBody {
+func (b *Sandbox) tokenBody(c *call, tok *token) tokenBody {
 	body := tokenBody{
 		Links:       c.related(get("self", c.href("single-use-tokens", tok.id))),
 		ID:          tok.id,
@@ -225,7 +228,7 @@ func (b *Sandbox) tokenBody(c *call, tok *token, shop *business) tokenBody {
 	}
 	switch {
 	case tok.source.card != nil:
-		body.CreditCard = tokenCard(tok, shop)
+		body.CreditCard = tokenCard(tok)
 	case tok.source.bank != nil:
 		a := tok.source.bank
 		body.BankAccount = &tokenBankBody{AccountName: a.name, BSB: b.maskedBSB(a), AccountNumber: b.maskedNumber(a.number)}
@@ -235,14 +238,14 @@ func (b *Sandbox) tokenBody(c *call, tok *token, shop *business) tokenBody {
 	return body
 }
 
-func tokenCard(tok *token, shop *business) *tokenCardBody {
+func tokenCard(tok *token) *tokenCardBody {
 	cd := tok.source.card
 	body := &tokenCardBody{
 		CardNumber: cd.firstSixLastThree(), MaskedCardNumber4Digits: cd.firstSixLastFour(),
 		ExpiryDateMonth: cd.month, ExpiryDateYear: cd.shortYear(),
 		CardScheme: cd.scheme, CardType: optional(cd.cardType), CardholderName: optional(cd.holder),
-		SurchargePercentage:  percentage(shop.rate(cd.scheme, cd.cardType)),
-		ThreeDS2AuthRequired: tok.profile != nil && !tok.authenticated,
+		SurchargePercentage:  percentage(tok.shop.rate(cd.scheme, cd.cardType)),
+		ThreeDS2AuthRequired: tok.profile != nil,
 		ThreeDS2:             tok.profile,
 	}
 	if body.ThreeDS2AuthRequired {

@@ -38,6 +38,9 @@ type transactionBody struct {
 	CreditCard              *cardAccountBody     `json:"creditCard"`
 	BankAccount             *bankAccountBody     `json:"bankAccount"`
 	NZBankAccount           *nzBankAccountBody   `json:"nzBankAccount"`
+	PayToData               *payToDataBody       `json:"payToData"`
+	PayToPayeeAccount       *payToPayeeBody      `json:"payToPayeeAccount"`
+	PayToPayerAccount       *payToPayerBody      `json:"payToPayerAccount"`
 	Metadata                map[string]string    `json:"metadata"`
 	MerchantName            *string              `json:"merchantName"`
 	MerchantStreetAddress   *string              `json:"merchantStreetAddress"`
@@ -90,16 +93,7 @@ type keptBody struct {
 
 type cardAccountBody struct {
 	keptBody
-	CardNumber              string  `json:"cardNumber"`
-	ExpiryDateMonth         string  `json:"expiryDateMonth"`
-	ExpiryDateYear          string  `json:"expiryDateYear"`
-	CardScheme              string  `json:"cardScheme"`
-	CardType                *string `json:"cardType"`
-	CardholderName          *string `json:"cardholderName"`
-	MaskedCardNumber4Digits string  `json:"maskedCardNumber4Digits"`
-	SurchargePercentage     string  `json:"surchargePercentage"`
-	PANType                 string  `json:"panType"`
-	WalletProvider          *string `json:"walletProvider"`
+	*storedCardBody
 }
 
 type bankAccountBody struct {
@@ -123,16 +117,17 @@ const (
 )
 
 func (b *Sandbox) transactionBody(c *call, tx *transaction) transactionBody {
-	voidable, refundable := b.reversible(tx, c)
+	voidable, refundable := b.reversible(tx, c.now)
 	body := transactionBody{
 		Links: c.related(
 			get("self", c.href("transactions", tx.receipt)),
 			get("refunds", c.href("transactions", tx.receipt, "refunds")),
 		),
 		ReceiptNumber: tx.receipt, TransactionType: tx.kind, OriginalReceiptNumber: optional(tx.originalReceipt),
+		AuthorisationType: optional(tx.authorisationType), CancellationType: optional(tx.cancellationType), AuthorisationCode: tx.authorisationCode(),
 		Status: b.status(tx), ResponseCode: tx.code, ResponseDescription: describe(tx), SummaryCode: b.summaryCode(tx),
 		CustomerReferenceNumber: optional(tx.customerReference), PaymentReferenceNumber: optional(tx.paymentReference),
-		Comment: optional(tx.comment), Source: b.sourceCode(),
+		Comment: optional(tx.comment), Source: b.sourceOf(tx),
 		SettlementDate: tx.settlement, TransactionTime: b.timestamp(tx.created),
 		Voidable: voidable, Refundable: refundable,
 		PrincipalAmount: amountOf(tx.currency, tx.principal),
@@ -158,24 +153,16 @@ func (b *Sandbox) addAccounts(c *call, tx *transaction, body *transactionBody) {
 		kept.AccountToken, kept.CustomerID, kept.DefaultAccount = &a.token, &a.customer.ID, a.isDefault
 	}
 	switch {
+	case tx.source.payTo != nil:
+		b.addPayTo(tx, body)
 	case tx.source.card != nil:
 		cd := tx.source.card
-		body.CreditCard = &cardAccountBody{
-			keptBody:   kept,
-			CardNumber: cd.firstSixLastThree(), MaskedCardNumber4Digits: cd.firstSixLastFour(),
-			ExpiryDateMonth: cd.month, ExpiryDateYear: cd.shortYear(), CardScheme: cd.scheme,
-			CardType: optional(cd.cardType), CardholderName: optional(cd.holder),
-			SurchargePercentage: percentage(tx.shop.rate(cd.scheme, cd.cardType)),
-			PANType:             "FPAN", WalletProvider: optional(cd.walletProvider),
-		}
-		if cd.walletProvider != "" {
-			body.CreditCard.PANType = "DPAN"
-		}
+		body.CreditCard = &cardAccountBody{keptBody: kept, storedCardBody: b.storedCard(cd, tx.shop)}
 		if tx.result == resultApproved && (cd.scheme == schemeVisa || cd.scheme == schemeMastercard) {
 			body.NetworkTransactionID = optional("00000" + tx.receipt)
 		}
 		body.MerchantAccount = &merchantAccountBody{
-			MerchantID: "SANDBOX" + tx.currency, MerchantName: tx.shop.name, DisplayName: tx.shop.name,
+			MerchantID: merchantID(tx), MerchantName: tx.shop.name, DisplayName: tx.shop.name,
 			SettlementBSB: merchantBSB, SettlementAccountNumber: merchantAccount,
 			AcquiringInstitution: "WBC", Currency: tx.currency,
 		}
@@ -200,20 +187,16 @@ func (b *Sandbox) addAccounts(c *call, tx *transaction, body *transactionBody) {
 	}
 }
 
-// reversible tells how a payment can be undone: card payments by a void until
-// the cut-off and by refunds after it, others by refunds.
-func (b *Sandbox) reversible(tx *transaction, c *call) (voidable, refundable bool) {
-	if tx.result != resultApproved || tx.kind != typePayment {
-		return false, false
+// sourceOf is the source code of a transaction: how it came to the service.
+func (b *Sandbox) sourceOf(tx *transaction) string {
+	switch {
+	case tx.via != "":
+		return tx.via
+	case b.assume.UnknownEnumValues:
+		return "RESTAPI2"
+	default:
+		return sourceREST
 	}
-	voidable = tx.source.card != nil && tx.refunded == 0 && b.settlementDate(c.now) == tx.settlement
-	refundable = tx.refunded < tx.total() && (!voidable || b.assume.RefundBeforeCutOff)
-	return voidable, refundable
 }
 
-func (b *Sandbox) sourceCode() string {
-	if b.assume.UnknownEnumValues {
-		return "RESTAPI2"
-	}
-	return "RESTAPI"
-}
+const sourceREST = "RESTAPI"

@@ -13,6 +13,7 @@ func (b *Sandbox) transactionOperations() []operation {
 		{id: "GET /transactions", handle: b.recentTransactions},
 		{id: "GET /transactions/for-reference-number", handle: b.transactionsByReference},
 		{id: "GET /transactions/{receiptNumber}", handle: b.getTransaction},
+		{id: "POST /transactions/{receiptNumber}/void", handle: b.voidTransaction},
 	}
 }
 
@@ -29,6 +30,7 @@ type transaction struct {
 	customerReference string
 	paymentReference  string
 	endToEndID        string
+	remittance        string
 	comment           string
 	metadata          map[string]string
 	ip                string
@@ -37,21 +39,42 @@ type transaction struct {
 	idempotencyKey    string
 	created           time.Time
 	settlement        string
-	refunded          cents
+	authorisationType string
+	cancellationType  string
+	via               string         // source code, when it did not come by this interface
+	followUps         []*transaction // against this one, oldest first
+	retries           *transaction   // the payment of which this is a retry
+	attempt           int            // of a retry, from 1
+	returned          time.Time      // by the customer's bank
 
 	result result
 	code   string
+	steps  int // changes of result so far
 }
 
 func (tx *transaction) total() cents { return tx.principal + tx.surcharge }
 
 type transactionStore struct {
-	byReceipt map[string]*transaction
-	ordered   []*transaction // oldest first
+	byReceipt   map[string]*transaction
+	byReference map[string][]*transaction // by all that it can be looked up by, in lower case
+	ordered     []*transaction            // oldest first
 }
 
 func newTransactionStore() transactionStore {
-	return transactionStore{byReceipt: make(map[string]*transaction)}
+	return transactionStore{byReceipt: make(map[string]*transaction), byReference: make(map[string][]*transaction)}
+}
+
+func (s *transactionStore) add(tx *transaction) {
+	s.byReceipt[tx.receipt] = tx
+	s.ordered = append(s.ordered, tx)
+	references := []string{tx.receipt, tx.customerReference, tx.paymentReference, tx.endToEndID}
+	for i, reference := range references {
+		references[i] = strings.ToLower(reference)
+	}
+	slices.Sort(references)
+	for _, reference := range slices.Compact(references) {
+		s.byReference[reference] = append(s.byReference[reference], tx)
+	}
 }
 
 // commit makes a transaction happen. The caller holds mu.
@@ -60,8 +83,7 @@ func (b *Sandbox) commit(tx *transaction, o Outcome) {
 		tx.receipt = randomDigits(b.ids, 10)
 	}
 	tx.settlement = b.settlementDate(tx.created)
-	b.transactions.byReceipt[tx.receipt] = tx
-	b.transactions.ordered = append(b.transactions.ordered, tx)
+	b.transactions.add(tx)
 	b.settle(tx, o)
 }
 
@@ -72,8 +94,12 @@ func (b *Sandbox) visible(tx *transaction, now time.Time) bool {
 
 // visibleTransactions returns what reads can see, most recent first.
 func (b *Sandbox) visibleTransactions(now time.Time, want func(*transaction) bool) []*transaction {
+	return b.visibleOf(b.transactions.ordered, now, want)
+}
+
+func (b *Sandbox) visibleOf(all []*transaction, now time.Time, want func(*transaction) bool) []*transaction {
 	var found []*transaction
-	for _, tx := range slices.Backward(b.transactions.ordered) {
+	for _, tx := range slices.Backward(all) {
 		if b.visible(tx, now) && want(tx) {
 			found = append(found, tx)
 		}
@@ -93,12 +119,10 @@ func (b *Sandbox) getTransaction(c *call) answer {
 
 // recentTransactions is the one list that is bounded in place of paginated.
 func (b *Sandbox) recentTransactions(c *call) answer {
-	code := c.query.Get("supplierBusinessCode")
-	if code != "" {
-		if message := b.knownBusiness(code); message != "" {
-			c.refuse("supplierBusinessCode", code, message)
-			return c.invalid()
-		}
+	q := c.parameters()
+	code := q.text("supplierBusinessCode", b.knownBusiness)
+	if !q.valid() {
+		return c.invalid()
 	}
 	today := b.settlementDate(c.now)
 	found := b.visibleTransactions(c.now, func(tx *transaction) bool {
@@ -113,20 +137,12 @@ func (b *Sandbox) recentTransactions(c *call) answer {
 }
 
 func (b *Sandbox) transactionsByReference(c *call) answer {
-	ref := c.query.Get("referenceNumber")
-	switch {
-	case ref == "":
-		c.refuse("referenceNumber", "", "is required")
-	case ascii(ref) != "":
-		c.refuse("referenceNumber", ref, ascii(ref))
-	}
-	if !c.valid() {
+	q := c.parameters()
+	ref := q.need("referenceNumber", ascii)
+	if !q.valid() {
 		return c.invalid()
 	}
-	found := b.visibleTransactions(c.now, func(tx *transaction) bool {
-		return slices.ContainsFunc([]string{tx.receipt, tx.customerReference, tx.paymentReference, tx.endToEndID},
-			func(have string) bool { return strings.EqualFold(have, ref) })
-	})
+	found := b.visibleOf(b.transactions.byReference[strings.ToLower(ref)], c.now, func(*transaction) bool { return true })
 	if len(found) == 0 && b.assume.NotFoundByReference {
 		return c.notFound("reference number")
 	}

@@ -124,7 +124,7 @@ func TestOperationTable(t *testing.T) {
 	for _, op := range box.routes {
 		assert.False(t, seen[op.id], op.id)
 		seen[op.id] = true
-		assert.Regexp(t, `^(GET|POST|PUT|PATCH) /([a-z-]+(/[a-z-]+|/\{[a-zA-Z]+\})*)?$`, op.id)
+		assert.Regexp(t, `^(GET|POST|PUT|PATCH) /([a-z-]+(/[a-z0-9-]+|/\{[a-zA-Z]+\})*)?$`, op.id)
 	}
 	assert.True(t, seen["POST /transactions"])
 }

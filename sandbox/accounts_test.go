@@ -1,0 +1,143 @@
+package sandbox
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func (c *caller) customerNumbered(number string) string {
+	c.t.Helper()
+	return c.must(201, c.post("/customers", object{"customerNumber": number, "customerName": "Kim Lee"}))["customerId"].(string)
+}
+
+func (c *caller) keep(customer string, body object) object {
+	c.t.Helper()
+	return c.must(201, c.post("/customers/"+customer+"/accounts", body))
+}
+
+func bankDetails() object {
+	return object{"accountName": "Kim Lee", "bsb": "032-999", "accountNumber": "999994"}
+}
+
+func TestRegisterAccountFromEverything(t *testing.T) {
+	bubble(t, func(c *caller) {
+		customer := c.customerNumbered("1")
+		card := map[string]any{
+			"accountType": typeCard, "customerId": customer, "cardNumber": "424242...242", "maskedCardNumber4Digits": "424242...4242",
+			"expiryDateMonth": "02", "expiryDateYear": "35", "cardScheme": "VISA", "cardType": "CREDIT", "cardholderName": "Kim Lee",
+			"surchargePercentage": "0.00", "panType": "FPAN",
+		}
+		bank := map[string]any{"accountType": typeDirectDebit, "accountName": "Kim Lee", "bsb": "xxx-999", "accountNumber": "xxxxxx994", "currency": "AUD"}
+		nz := map[string]any{"accountType": typeDirectDebitNZ, "nzAccountNumber": "xxxx321", "currency": "NZD"}
+		paid, drawn := c.pay("O"), c.made(bankPayment("O", "032-999"))
+		for i, test := range []struct {
+			body object
+			want map[string]any
+		}{
+			{object{"singleUseTokenId": c.token(cardToken(goodCard))}, card},
+			{object{"receiptNumber": paid}, card},
+			{object{"creditCard": changed(cardDetails(goodCard), "cvn", nil)}, card},
+			{object{"singleUseTokenId": c.token(bankToken())}, map[string]any{"accountType": typeDirectDebit}},
+			{object{"receiptNumber": drawn}, bank},
+			{object{"bankAccount": bankDetails()}, bank},
+			{object{"nzBankAccount": nzAccount()}, nz},
+			{object{"singleUseTokenId": c.token(nzToken())}, nz},
+		} {
+			body := c.keep(customer, test.body)
+			for name, want := range test.want {
+				assert.Equal(t, want, body[name], "%d %s", i, name)
+			}
+			for _, foreign := range []string{"creditCard", "bankAccount", "nzBankAccount"} {
+				assert.NotContains(t, body, foreign, "the model is flat")
+			}
+			assert.Equal(t, i == 0, body["defaultAccount"])
+			assert.Equal(t, body, c.must(200, c.get("/accounts/"+body["accountToken"].(string))))
+			c.made(changed(payment("A"), "accountToken", body["accountToken"], "currency", map[bool]string{true: "NZD", false: "AUD"}[test.want["currency"] == "NZD"]))
+		}
+		c.must(404, c.get("/accounts/x"))
+	})
+}
+
+func TestRegisterAccountRules(t *testing.T) {
+	bubble(t, func(c *caller) {
+		customer := c.customerNumbered("1")
+		used := c.token(cardToken(goodCard))
+		c.keep(customer, object{"singleUseTokenId": used})
+		c.box.NextTransaction(Declined("05"))
+		declined := c.pay("D")
+		for name, test := range map[string]struct {
+			body  object
+			field string
+		}{
+			"nothing":          {object{}, "singleUseTokenId"},
+			"two":              {object{"receiptNumber": c.pay("O"), "bankAccount": bankDetails()}, "receiptNumber"},
+			"used token":       {object{"singleUseTokenId": used}, "singleUseTokenId"},
+			"unknown token":    {object{"singleUseTokenId": "x"}, "singleUseTokenId"},
+			"unknown receipt":  {object{"receiptNumber": "1"}, "receiptNumber"},
+			"declined receipt": {object{"receiptNumber": declined}, "receiptNumber"},
+			"bad card":         {object{"creditCard": changed(cardDetails(goodCard), "expiryDateMonth", "13")}, "creditCard.expiryDateMonth"},
+			"real card":        {object{"creditCard": changed(cardDetails(goodCard), "cardNumber", realPAN)}, "creditCard.cardNumber"},
+			"wallet card":      {object{"creditCard": changed(cardDetails(goodCard), "walletProvider", "APPLE_PAY")}, "creditCard.walletProvider"},
+			"bad account":      {object{"bankAccount": changed(bankDetails(), "bsb", "1")}, "bankAccount.bsb"},
+			"bad NZ account":   {object{"nzBankAccount": changed(nzAccount(), "nzBankCode", "1")}, "nzBankAccount.nzBankCode"},
+			"no object":        {object{"bankAccount": "x"}, "bankAccount"},
+			"unknown member":   {object{"bankAccount": bankDetails(), "default": true}, "default"},
+			"threeDS2":         {object{"creditCard": cardDetails(goodCard), "threeDS2": true}, "threeDS2"},
+		} {
+			assert.Contains(t, c.findings(c.post("/customers/"+customer+"/accounts", test.body)), test.field, name)
+		}
+		c.must(404, c.post("/customers/x/accounts", object{"bankAccount": bankDetails()}))
+		c.must(401, c.do("POST", "/customers/"+customer+"/accounts", c.keys.Publishable, object{"bankAccount": bankDetails()}))
+		assert.Len(t, c.must(200, c.get("/customers/"+customer+"/accounts"))["data"], 1)
+		c.findings(c.post("/transactions", changed(payment("O"), "singleUseTokenId", used)))
+		expired := c.token(cardToken(goodCard))
+		c.sleep(10 * time.Minute)
+		assert.Contains(t, c.findings(c.post("/customers/"+customer+"/accounts", object{"singleUseTokenId": expired})), "singleUseTokenId")
+	})
+}
+
+func TestAccountsOfACustomer(t *testing.T) {
+	bubble(t, func(c *caller) {
+		customer := c.customerNumbered("1")
+		var want []string
+		for range 5 {
+			want = append(want, c.keep(customer, object{"bankAccount": bankDetails()})["accountToken"].(string))
+		}
+		c.keep(c.customerNumbered("2"), object{"bankAccount": bankDetails()})
+		slices.Reverse(want)
+		list := func() (tokens []string) {
+			for path := "/customers/" + customer + "/accounts"; path != ""; {
+				page := c.must(200, c.get(path))
+				for _, item := range page["data"].([]any) {
+					tokens = append(tokens, item.(object)["accountToken"].(string))
+				}
+				path = linkOf(page, "next")
+			}
+			return tokens
+		}
+		assert.Equal(t, want, list())
+		c.must(404, c.get("/customers/x/accounts"))
+
+		// In the portal.
+		isDefault := func(token string) any { return c.must(200, c.get("/accounts/"+token))["defaultAccount"] }
+		require.NoError(t, c.box.Account(want[1]).Disable())
+		assert.Equal(t, slices.Delete(slices.Clone(want), 1, 2), list())
+		c.must(200, c.get("/accounts/"+want[1]))
+		assert.Equal(t, "is disabled", c.refused(changed(bankPayment("O", ""), "bankAccount", nil, "accountToken", want[1]))["accountToken"])
+		require.NoError(t, c.box.Account(want[1]).Enable())
+		require.NoError(t, c.box.Account(want[1]).MakeDefault())
+		assert.Equal(t, []any{true, false}, []any{isDefault(want[1]), isDefault(want[4])})
+		body := c.must(201, c.post("/transactions", changed(bankPayment("O", ""), "bankAccount", nil, "customerId", customer)))
+		assert.Equal(t, want[1], body["bankAccount"].(object)["accountToken"])
+		require.Error(t, c.box.Account("x").Disable())
+	})
+	bubble(t, func(c *caller) {
+		customer := c.customerNumbered("1")
+		c.keep(customer, object{"bankAccount": bankDetails()})
+		assert.Equal(t, true, c.keep(customer, object{"bankAccount": bankDetails()})["defaultAccount"])
+	}, assuming(func(a *Assumptions) { a.NewAccountIsDefault = true }))
+}

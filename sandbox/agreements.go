@@ -1,0 +1,196 @@
+package sandbox
+
+import (
+	"net/http"
+	"slices"
+	"time"
+)
+
+func (b *Sandbox) agreementOperations() []operation {
+	return []operation{
+		{id: "POST /customers/{customerId}/payto-agreements", handle: b.createAgreement},
+		{id: "GET /customers/{customerId}/payto-agreements", handle: b.listAgreements},
+		{id: "GET /payto-agreements/{agreementToken}", handle: b.getAgreement},
+		{id: "PATCH /payto-agreements/{agreementToken}", handle: b.amendAgreement},
+	}
+}
+
+type agreementStatus string
+
+const (
+	agreementCreated   agreementStatus = "CREATED"
+	agreementRejected  agreementStatus = "REJECTED"
+	agreementPending   agreementStatus = "PENDING"
+	agreementActive    agreementStatus = "ACTIVE"
+	agreementSuspended agreementStatus = "SUSPENDED"
+	agreementCancelled agreementStatus = "CANCELLED"
+)
+
+// agreement is a PayTo agreement. The payer's account number and PayID are
+// masked before they get here: what is not kept cannot leak.
+type agreement struct {
+	token     string
+	status    agreementStatus
+	customer  *customer
+	shop      *business
+	reference string // payeeReference
+	created   time.Time
+	respondBy time.Time
+	rejection string
+	purpose   agreementPurpose
+	terms     agreementTerms
+	payer     payer
+	fate      fate
+	amendment *amendment     // the bilateral one that the payer has not answered
+	payments  []*transaction // oldest first
+	opening   *opening       // the payment that the agreement came with, until the payer answers
+}
+
+// agreementPurpose is what paymentDetails holds. Dates are texts in the form
+// YYYY-MM-DD, which compare as dates do.
+type agreementPurpose struct {
+	purpose, description string
+	start, end           string
+	renews               bool
+	information          string
+}
+
+// agreementTerms is what paymentTerms holds.
+type agreementTerms struct {
+	frequency, kind            string
+	permitted, pointInTime     *int64
+	first, last, each, maximum *cents
+	firstDue, lastDue          string
+}
+
+type payer struct {
+	kind, id, name, ultimateName, reference string
+	maskedAccount                           string
+	payIDType, maskedPayID                  string
+}
+
+func (a *agreement) amendable() bool {
+	return a.status == agreementActive || a.status == agreementSuspended
+}
+
+// unanswered reports whether the payer can still be waited for.
+func (a *agreement) unanswered() bool {
+	return a.status == agreementPending || a.status == agreementCreated
+}
+
+type agreementStore struct {
+	byToken    map[string]*agreement
+	byCustomer map[string][]*agreement // newest last
+	ordered    []*agreement            // oldest first
+
+	invalidPayIDs   int    // attempts with them
+	invalidPayIDDay string // on which they were made
+}
+
+func newAgreementStore() agreementStore {
+	return agreementStore{byToken: make(map[string]*agreement), byCustomer: make(map[string][]*agreement)}
+}
+
+func (b *Sandbox) createAgreement(c *call) answer {
+	cust := b.customers.byID[c.params["customerId"]]
+	if cust == nil {
+		return c.notFound("customer")
+	}
+	f, refusal, ok := c.readBody()
+	if !ok {
+		return refusal
+	}
+	a := b.readAgreement(f)
+	if !c.valid() {
+		return c.invalid()
+	}
+	a.customer = cust
+	b.open(a)
+	body := b.agreementBody(c, a)
+	b.answerAtOnce(a)
+	return reply(http.StatusCreated, body)
+}
+
+// agreement finds an agreement as it stands now: time limits that have run out
+// count, although their timers may be late. The caller holds mu.
+func (b *Sandbox) agreement(token string) *agreement {
+	a := b.agreements.byToken[token]
+	if a != nil {
+		b.catchUp(a)
+	}
+	return a
+}
+
+func (b *Sandbox) getAgreement(c *call) answer {
+	a := b.agreement(c.params["agreementToken"])
+	if a == nil || !b.agreementVisible(a, c.now) {
+		return c.notFound("agreement")
+	}
+	return reply(http.StatusOK, b.agreementBody(c, a))
+}
+
+func (b *Sandbox) agreementVisible(a *agreement, now time.Time) bool {
+	return !now.Before(a.created.Add(b.assume.AgreementLookupLag))
+}
+
+// listAgreements lists a customer's agreements, newest first. A filter that
+// fits nothing gives an empty list.
+func (b *Sandbox) listAgreements(c *call) answer {
+	cust := b.customers.byID[c.params["customerId"]]
+	if cust == nil {
+		return c.notFound("customer")
+	}
+	code, status := c.query.Get("supplierBusinessCode"), c.query.Get("status")
+	var found []*agreement
+	for _, a := range slices.Backward(b.agreements.byCustomer[cust.ID]) {
+		b.catchUp(a)
+		if b.agreementVisible(a, c.now) && (code == "" || a.shop.code == code) && (status == "" || string(a.status) == status) {
+			found = append(found, a)
+		}
+	}
+	body := func(a *agreement) any { return b.agreementBody(c, a) }
+	if b.assume.AgreementsPaginated {
+		return list(c, found, func(a *agreement) string { return a.token }, body)
+	}
+	out := listBody{Links: c.links(), Data: make([]any, 0, len(found))}
+	for _, a := range found {
+		out.Data = append(out.Data, body(a))
+	}
+	return reply(http.StatusOK, out)
+}
+
+// AgreementEntry is an agreement as it really stands, whatever answers were
+// given.
+type AgreementEntry struct {
+	Token                string
+	CustomerID           string
+	SupplierBusinessCode string
+	PayeeReference       string
+	Status               string
+	Created              time.Time
+	RespondBy            time.Time
+	// PendingAmendment says that the payer has a bilateral amendment to answer.
+	PendingAmendment bool
+	// Payments are the receipt numbers of the payments made against it.
+	Payments []string
+}
+
+// Agreements returns the agreements of the facility, oldest first: what a payer's
+// banking app would show, and what a lost answer leaves behind.
+func (b *Sandbox) Agreements() []AgreementEntry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([]AgreementEntry, 0, len(b.agreements.ordered))
+	for _, a := range b.agreements.ordered {
+		b.catchUp(a)
+		e := AgreementEntry{
+			Token: a.token, CustomerID: a.customer.ID, SupplierBusinessCode: a.shop.code, PayeeReference: a.reference,
+			Status: string(a.status), Created: a.created, RespondBy: a.respondBy, PendingAmendment: a.amendment != nil,
+		}
+		for _, tx := range a.payments {
+			e.Payments = append(e.Payments, tx.receipt)
+		}
+		out = append(out, e)
+	}
+	return out
+}

@@ -1,0 +1,282 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	migratedDDR = "MIGRATED_DDR"
+
+	frequencyAdhoc = "ADHO"
+	kindBalloon    = "BALN"
+	kindFixed      = "FIXE"
+
+	mostRespondByMinutes = 7200
+)
+
+// pointInTimeLimits are the frequencies with the ends of their ranges, which
+// begin at 1.
+//
+//nolint:gochecknoglobals // an immutable table
+var pointInTimeLimits = map[string]int64{
+	frequencyAdhoc: 0, "DAIL": 24, "WEEK": 7, "FRTN": 14, "MNTH": 31, "QURT": 3, "MIAN": 6, "YEAR": 12,
+}
+
+// readAgreement reads a new agreement. What it returns is of use only when the
+// call has no findings.
+func (b *Sandbox) readAgreement(f *fields) *agreement {
+	a := &agreement{created: f.c.now}
+	a.respondBy = f.respondBy()
+	creation := f.text("agreementCreationType", oneOf("AUTHORISED", migratedDDR))
+	migrated := creation == migratedDDR
+	if migrated && !b.assume.MigratedDDRActive {
+		f.refuse("agreementCreationType", creation, "is not active on this facility")
+	}
+	readReference := f.text
+	if migrated {
+		readReference = f.need
+	}
+	a.reference = readReference("payeeReference", atMost(35))
+	a.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))
+	if inner := f.needObject("paymentDetails"); inner != nil {
+		a.purpose = b.readPurpose(inner, migrated)
+	}
+	if inner := f.needObject("paymentTerms"); inner != nil {
+		a.terms = b.readTerms(inner)
+	}
+	if inner := f.needObject("payerDetails"); inner != nil {
+		a.payer, a.fate = b.readPayer(inner)
+	}
+	return a
+}
+
+// respondBy reads until when the payer can answer.
+func (f *fields) respondBy() time.Time {
+	minutes := int64(mostRespondByMinutes)
+	if n := f.integer("respondByTimeMinutes"); n != nil {
+		if *n < 1 || *n > mostRespondByMinutes {
+			f.refuse("respondByTimeMinutes", fmt.Sprint(*n), "must be 1 to 7200")
+			return f.c.now
+		}
+		minutes = *n
+	}
+	return f.c.now.Add(time.Duration(minutes) * time.Minute)
+}
+
+func (b *Sandbox) readPurpose(f *fields, migrated bool) agreementPurpose {
+	p := agreementPurpose{
+		purpose:     f.readPurposeCode(),
+		description: f.need("description", atMost(140)),
+		start:       f.need("startDate", calendarDate),
+	}
+	if today := inSydney(f.c.now).Format(time.DateOnly); p.start != "" && p.start < today && !migrated && b.assume.PastStartRefused && calendarDate(p.start) == "" {
+		f.refuse("startDate", p.start, "must not be in the past")
+	}
+	p.end, p.renews = f.readEnd(p.start)
+	if migrated {
+		p.information = f.need("additionalInformation", matching(apcaNumber, "must be the 6-digit APCA number of the direct debit"))
+	} else {
+		p.information = f.text("additionalInformation", atMost(140))
+	}
+	return p
+}
+
+func (f *fields) readPurposeCode() string {
+	return f.need("purpose", oneOf("MORT", "UTIL", "LOAN", "DEPD", "GAMP", "RETL", "SALA", "PERS", "GOVT", "PENS", "TAXS", "OTHR"))
+}
+
+// readEnd reads endDate and automaticRenewal, of which an agreement has exactly
+// one.
+func (f *fields) readEnd(start string) (end string, renews bool) {
+	end = f.text("endDate", calendarDate)
+	renews, given := f.flag("automaticRenewal")
+	switch {
+	case !f.has("automaticRenewal"):
+		f.refuse("automaticRenewal", "", "is required")
+	case !given:
+	case !renews && end == "":
+		f.refuse("endDate", "", "is required when automaticRenewal is false")
+	case renews && end != "":
+		f.refuse("endDate", end, "must be absent when automaticRenewal is true")
+	case end != "" && end < start:
+		f.refuse("endDate", end, "must not be before the start date")
+	}
+	return end, renews
+}
+
+func (b *Sandbox) readTerms(f *fields) agreementTerms {
+	t := agreementTerms{
+		frequency:   f.need("frequency", oneOf(slices.Sorted(maps.Keys(pointInTimeLimits))...)),
+		kind:        f.need("agreementType", oneOf(kindBalloon, kindFixed, "USGB", "VARI")),
+		permitted:   f.integer("numberOfPaymentsPermitted"),
+		pointInTime: f.integer("pointInTime"),
+		first:       b.money(f, "firstPaymentAmount"),
+		last:        b.money(f, "lastPaymentAmount"),
+		each:        b.money(f, "paymentAmount"),
+		maximum:     b.money(f, "maximumPaymentAmount"),
+		firstDue:    f.text("firstPaymentDue", calendarDate),
+		lastDue:     f.text("lastPaymentDue", calendarDate),
+	}
+	f.need("currency", oneOf("AUD"))
+	t.check(f)
+	return t
+}
+
+// check applies the rules that join one term to another.
+func (t *agreementTerms) check(f *fields) {
+	switch n := t.permitted; {
+	case n == nil && t.frequency == frequencyAdhoc && !f.has("numberOfPaymentsPermitted"):
+		f.refuse("numberOfPaymentsPermitted", "", "is required for ADHO")
+	case n != nil && (*n < 1 || *n > 999_999_999_999_999_999):
+		f.refuse("numberOfPaymentsPermitted", fmt.Sprint(*n), "must be a positive number of at most 18 digits")
+	}
+	if n := t.pointInTime; n != nil {
+		most, known := pointInTimeLimits[t.frequency]
+		switch {
+		case !known:
+		case most == 0:
+			f.refuse("pointInTime", fmt.Sprint(*n), "must be absent for ADHO")
+		case *n < 1 || *n > most:
+			f.refuse("pointInTime", fmt.Sprint(*n), fmt.Sprintf("must be 1 to %d for %s", most, t.frequency))
+		}
+	}
+	if t.kind == kindBalloon && !f.has("lastPaymentAmount") {
+		f.refuse("lastPaymentAmount", "", "is required for BALN")
+	}
+	if t.kind == kindFixed && !f.has("paymentAmount") {
+		f.refuse("paymentAmount", "", "is required for FIXE")
+	}
+	if t.firstDue != "" && t.lastDue != "" && t.lastDue < t.firstDue {
+		f.refuse("lastPaymentDue", t.lastDue, "must not be before firstPaymentDue")
+	}
+}
+
+// readPayer reads the payer, and what that payer will do. Only masked forms of
+// the account and the PayID go further than this.
+func (b *Sandbox) readPayer(f *fields) (payer, fate) {
+	p := payer{
+		kind:         f.need("payerType", oneOf("ORGN", "PERS")),
+		id:           f.need("payerId"),
+		name:         f.need("payerName"),
+		ultimateName: f.text("ultimatePayerName"),
+		reference:    f.text("payerReference"),
+		payIDType:    f.text("payIdType", oneOf(payIDEmail, payIDPhone, payIDABN, payIDOrganisation)),
+	}
+	if p.ultimateName == "" {
+		p.ultimateName = p.name
+	}
+	bsb, number := f.text("bsb", digits(6, 6)), f.text("accountNumber", digits(6, 9))
+	id := f.text("payId")
+	f.pair("bsb", bsb, "accountNumber", number)
+	f.pair("payIdType", p.payIDType, "payId", id)
+	switch byAccount, byPayID := bsb != "" || number != "", p.payIDType != "" || id != ""; {
+	case !byAccount && !byPayID:
+		f.refuse("bsb", "", "bsb and accountNumber, or payIdType and payId, are required")
+	case byAccount && byPayID && b.assume.OnePayerRoute:
+		f.refuse("payIdType", p.payIDType, "must not be given together with bsb and accountNumber")
+	}
+	if id != "" && p.payIDType != "" {
+		b.checkPayID(f, p.payIDType, id)
+	}
+	if number != "" {
+		p.maskedAccount = b.maskedAccount(bsb, number)
+	}
+	if id != "" {
+		p.maskedPayID = b.maskedPayID(id)
+	}
+	return p, fateOf(bsb, p.payIDType, id)
+}
+
+// pair refuses one of two members without the other.
+func (f *fields) pair(first, one, second, other string) {
+	if one != "" && !f.has(second) {
+		f.refuse(second, "", "is required when "+first+" is given")
+	}
+	if other != "" && !f.has(first) {
+		f.refuse(first, "", "is required when "+second+" is given")
+	}
+}
+
+// checkPayID counts attempts with invalid PayIDs. Past the limit of the day, valid
+// ones are refused as well.
+func (b *Sandbox) checkPayID(f *fields, kind, id string) {
+	switch {
+	case !b.payIDsLeft():
+		f.refuse("payId", "", "the daily limit of attempts with invalid PayIDs is exceeded")
+	case !payIDExists(kind, id):
+		b.agreements.invalidPayIDs++
+		f.refuse("payId", "", "is not a registered PayID of this type")
+	}
+}
+
+func (b *Sandbox) maskedAccount(bsb, number string) string {
+	return fmt.Sprintf(b.assume.MaskedBSB, lastThree(bsb)) + " " + b.maskedNumber(number)
+}
+
+// maskedPayID shows the last characters of a PayID that has enough of others.
+func (b *Sandbox) maskedPayID(id string) string {
+	shown := ""
+	if runes := []rune(id); len(runes) > 8 {
+		shown = string(runes[len(runes)-3:])
+	}
+	return fmt.Sprintf(b.assume.MaskedPayID, shown)
+}
+
+var apcaNumber = regexp.MustCompile(`^[0-9]{6}$`)
+
+// calendarDate wants a day that exists, as YYYY-MM-DD.
+func calendarDate(s string) string {
+	if _, err := time.Parse(time.DateOnly, s); err != nil {
+		return "must be a date in the form YYYY-MM-DD"
+	}
+	return ""
+}
+
+// needObject opens a required object.
+func (f *fields) needObject(name string) *fields {
+	if !f.has(name) {
+		f.refuse(name, "", "is required")
+		return nil
+	}
+	return f.object(name)
+}
+
+// integer reads an optional whole number.
+func (f *fields) integer(name string) *int64 {
+	if !f.has(name) {
+		return nil
+	}
+	var n int64
+	if json.Unmarshal(f.members[name], &n) != nil {
+		f.refuse(name, "", "must be a whole number of at most 18 digits")
+		return nil
+	}
+	return &n
+}
+
+// money reads an optional amount of an agreement, which is a text.
+func (b *Sandbox) money(f *fields, name string) *cents {
+	text := f.text(name)
+	if text == "" {
+		return nil
+	}
+	value, err := parseCents(text)
+	_, decimals, _ := strings.Cut(text, ".")
+	switch {
+	case err != nil:
+		f.refuse(name, text, err.Error())
+	case value < 0:
+		f.refuse(name, text, "must not be negative")
+	case len(decimals) != 2 && b.assume.TwoDecimalStrings:
+		f.refuse(name, text, "must have two decimals")
+	default:
+		return &value
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package sandbox
+
+import "time"
+
+// open makes an agreement exist and sends it on its way to the payer. The caller
+// holds mu.
+func (b *Sandbox) open(a *agreement) {
+	a.token = b.newHandle()
+	a.status = agreementPending
+	b.agreements.byToken[a.token] = a
+	b.agreements.byCustomer[a.customer.ID] = append(b.agreements.byCustomer[a.customer.ID], a)
+	b.agreements.ordered = append(b.agreements.ordered, a)
+	b.after(a.respondBy.Sub(b.clock.Now()), func() { b.catchUp(a) })
+	switch a.fate {
+	case fateNotEligible:
+		a.status = agreementCreated
+		b.after(b.assume.PayerAnswersAfter, func() { b.reject(a) })
+	case fateDelayed:
+		a.status = agreementCreated
+		b.after(b.assume.DelayedCreation, func() { b.sendToPayer(a) })
+	case fateRetried:
+		a.status = agreementCreated
+		b.after(b.assume.CreationRetryAfter, func() { b.sendToPayer(a) })
+	default:
+		b.awaitPayer(a)
+	}
+}
+
+func (b *Sandbox) sendToPayer(a *agreement) {
+	if b.catchUp(a); a.status != agreementCreated {
+		return
+	}
+	a.status = agreementPending
+	b.awaitPayer(a)
+}
+
+// awaitPayer lets the payers of the test numbers do what the public table says.
+// All others wait for a person, or a test, to act.
+func (b *Sandbox) awaitPayer(a *agreement) {
+	var act func(*agreement)
+	switch a.fate {
+	case fateDeclines:
+		act = b.decline
+	case fateExpires:
+		act = b.expire
+	case fateRetried, fateCancelledAfterPayment:
+		act = b.confirm
+	case fateOpen, fateDelayed:
+		if !b.assume.AutoConfirm {
+			return
+		}
+		act = b.confirm
+	default:
+		return
+	}
+	b.after(b.assume.PayerAnswersAfter, func() {
+		if b.catchUp(a); a.status == agreementPending {
+			act(a)
+		}
+	})
+}
+
+// answerAtOnce is the payer who confirms immediately: after the answer was
+// composed, and before the caller has it.
+func (b *Sandbox) answerAtOnce(a *agreement) {
+	if a.fate == fateConfirmsAtOnce && a.status == agreementPending {
+		b.confirm(a)
+	}
+}
+
+// catchUp applies the time limits that have run out.
+func (b *Sandbox) catchUp(a *agreement) {
+	now := b.clock.Now()
+	if a.unanswered() && !now.Before(a.respondBy) {
+		b.expire(a)
+	}
+	if a.amendment != nil && !now.Before(a.amendment.respondBy) {
+		b.dropAmendment(a)
+	}
+}
+
+func (b *Sandbox) confirm(a *agreement) {
+	b.move(a, agreementActive, eventAgreementConfirmed)
+	if o := a.opening; o != nil {
+		a.opening = nil
+		b.settle(o.payment, o.outcome)
+	}
+}
+
+func (b *Sandbox) decline(a *agreement) { b.move(a, agreementCancelled, eventAgreementDeclined) }
+func (b *Sandbox) expire(a *agreement)  { b.move(a, agreementCancelled, eventAgreementExpired) }
+func (b *Sandbox) recall(a *agreement)  { b.move(a, agreementCancelled, eventAgreementRecalled) }
+
+func (b *Sandbox) reject(a *agreement) {
+	if b.catchUp(a); a.status != agreementCreated {
+		return
+	}
+	a.rejection = "The account is not eligible for PayTo."
+	b.move(a, agreementRejected, eventAgreementUnknown)
+}
+
+// move changes the status and tells the subscribers. An agreement that ends takes
+// what waits for the payer with it. The caller holds mu.
+func (b *Sandbox) move(a *agreement, to agreementStatus, event string) {
+	a.status = to
+	ended := to == agreementCancelled || to == agreementRejected
+	if ended {
+		a.amendment = nil
+	}
+	b.emit(event, b.agreementBody(b.background(), a))
+	if o := a.opening; ended && o != nil {
+		a.opening = nil
+		b.settle(o.payment, Declined(codePayToRejected))
+	}
+}
+
+// amendment is a bilateral amendment that waits for the payer.
+type amendment struct {
+	respondBy time.Time
+	end       string
+	renews    bool
+	info      string
+	terms     agreementTerms
+}
+
+// propose asks the payer to accept an amendment.
+func (b *Sandbox) propose(a *agreement, m *amendment) {
+	a.amendment = m
+	b.after(m.respondBy.Sub(b.clock.Now()), func() { b.catchUp(a) })
+	if b.assume.AutoConfirm {
+		b.after(b.assume.PayerAnswersAfter, func() {
+			if b.catchUp(a); a.amendment == m {
+				b.acceptAmendment(a)
+			}
+		})
+	}
+}
+
+func (b *Sandbox) acceptAmendment(a *agreement) {
+	m := a.amendment
+	a.amendment = nil
+	a.purpose.end, a.purpose.renews, a.purpose.information, a.terms = m.end, m.renews, m.info, m.terms
+	b.emit(eventAgreementUnknown, b.agreementBody(b.background(), a))
+}
+
+func (b *Sandbox) dropAmendment(a *agreement) {
+	a.amendment = nil
+	b.emit(eventAgreementUnknown, b.agreementBody(b.background(), a))
+}

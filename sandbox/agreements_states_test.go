@@ -1,0 +1,243 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// reach makes an agreement that has a status.
+func (c *caller) reach(status agreementStatus) string {
+	c.t.Helper()
+	var token string
+	switch status {
+	case agreementPending:
+		token = c.newAgreement(c.agreementRequest())
+	case agreementActive:
+		token = c.activeAgreement(c.agreementRequest())
+	case agreementSuspended:
+		token = c.activeAgreement(c.agreementRequest())
+		require.Equal(c.t, http.StatusNoContent, c.patch(token, statusRequest("SUSPENDED", "MD17")).status)
+	case agreementCancelled:
+		token = c.newAgreement(c.agreementRequest())
+		require.NoError(c.t, c.box.Agreement(token).Decline())
+	case agreementCreated:
+		token = c.newAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer("032006")))
+	case agreementRejected:
+		token = c.newAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer("032003")))
+		c.pass(c.box.assume.PayerAnswersAfter)
+	}
+	require.Equal(c.t, string(status), c.agreementState(token))
+	return token
+}
+
+// The whole table: what each trigger does in each status.
+func TestAgreementTransitions(t *testing.T) {
+	const refused = ""
+	statuses := []agreementStatus{agreementCreated, agreementRejected, agreementPending, agreementActive, agreementSuspended, agreementCancelled}
+	patch := func(body object) func(*caller, string) error {
+		return func(c *caller, token string) error {
+			r := c.patch(token, body)
+			if r.status == http.StatusNoContent {
+				assert.Empty(c.t, r.raw)
+				return nil
+			}
+			return fmt.Errorf("%v", c.findings(r))
+		}
+	}
+	for name, tt := range map[string]struct {
+		do   func(*caller, string) error
+		want [6]agreementStatus // by status, in the order above
+	}{
+		"confirm": {
+			func(c *caller, token string) error { return c.box.Agreement(token).Confirm() },
+			[6]agreementStatus{refused, refused, agreementActive, refused, refused, refused},
+		},
+		"decline": {
+			func(c *caller, token string) error { return c.box.Agreement(token).Decline() },
+			[6]agreementStatus{refused, refused, agreementCancelled, refused, refused, refused},
+		},
+		"let expire": {
+			func(c *caller, token string) error { return c.box.Agreement(token).LetExpire() },
+			[6]agreementStatus{agreementCancelled, refused, agreementCancelled, refused, refused, refused},
+		},
+		"recall": {
+			patch(recallRequest()),
+			[6]agreementStatus{refused, refused, agreementCancelled, refused, refused, refused},
+		},
+		"suspend": {
+			patch(statusRequest("SUSPENDED", "MD17")),
+			[6]agreementStatus{refused, refused, refused, agreementSuspended, refused, refused},
+		},
+		"reactivate": {
+			patch(statusRequest("ACTIVE", "")),
+			[6]agreementStatus{refused, refused, refused, refused, agreementActive, refused},
+		},
+		"cancel": {
+			patch(statusRequest("CANCELLED", "MD17")),
+			[6]agreementStatus{refused, refused, refused, agreementCancelled, agreementCancelled, refused},
+		},
+		"amend unilaterally": {
+			patch(unilateralRequest()),
+			[6]agreementStatus{refused, refused, refused, agreementActive, agreementSuspended, refused},
+		},
+		"amend bilaterally": {
+			patch(bilateralRequest()),
+			[6]agreementStatus{refused, refused, refused, agreementActive, agreementSuspended, refused},
+		},
+		"recall an amendment that is not there": {
+			patch(recallAmendmentRequest()),
+			[6]agreementStatus{refused, refused, refused, refused, refused, refused},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(c *caller) {
+				for i, from := range statuses {
+					token := c.reach(from)
+					err := tt.do(c, token)
+					if want := tt.want[i]; want == refused {
+						require.Error(t, err, from)
+						assert.Equal(t, string(from), c.agreementState(token))
+					} else {
+						require.NoError(t, err, from)
+						assert.Equal(t, string(want), c.agreementState(token), from)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAgreementExpiresByItself(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		token := c.newAgreement(c.agreementRequest())
+		c.pass(5*24*time.Hour - time.Nanosecond)
+		assert.Equal(t, "PENDING", c.agreementState(token))
+		c.pass(time.Nanosecond)
+		assert.Equal(t, "CANCELLED", c.agreementState(token))
+		require.Error(t, c.box.Agreement(token).Confirm())
+		got := hook.all()
+		require.Len(t, got, 1)
+		assert.Equal(t, []any{"payto.agreement.expired", token, "CANCELLED"}, []any{got[0].event, got[0].data["agreementToken"], got[0].data["status"]})
+
+		short := c.newAgreement(changed(c.agreementRequest(), "respondByTimeMinutes", 1))
+		late := c.newAgreement(changed(c.agreementRequest(), "respondByTimeMinutes", 10, "payerDetails", accountPayer("032006")))
+		c.pass(time.Minute)
+		assert.Equal(t, []string{"CANCELLED", "CREATED"}, []string{c.agreementState(short), c.agreementState(late)})
+		c.pass(9 * time.Minute)
+		assert.Equal(t, "CANCELLED", c.agreementState(late), "the time runs from the creation")
+		c.pass(time.Hour)
+		assert.Equal(t, "CANCELLED", c.agreementState(late))
+	})
+}
+
+// On a clock that a program moves, nothing has to run for time to count.
+func TestTimeLimitsHoldWithoutTheirTimers(t *testing.T) {
+	bubble(t, func(c *caller) {
+		pending := c.newAgreement(changed(c.agreementRequest(), "respondByTimeMinutes", 1))
+		active := c.activeAgreement(c.agreementRequest())
+		request := bilateralRequest()
+		request["bilateralAmendment"].(object)["respondByTimeMinutes"] = 1
+		require.Equal(t, http.StatusNoContent, c.patch(active, request).status)
+		c.box.mu.Lock()
+		for timer := range c.box.timers {
+			timer.stop()
+		}
+		c.box.mu.Unlock()
+		c.pass(time.Minute)
+		require.Error(t, c.box.Agreement(pending).Confirm())
+		require.Error(t, c.box.Agreement(active).AnswerAmendment(true))
+		assert.Equal(t, "CANCELLED", c.readAgreement(pending)["status"])
+		assert.Equal(t, false, c.readAgreement(active)["hasPendingBilateralAmendment"])
+	})
+}
+
+func TestPayersOfTestNumbers(t *testing.T) {
+	for bsb, tt := range map[string]struct {
+		answered string // the status in the answer
+		before   string // and just before the end
+		after    time.Duration
+		becomes  string
+		events   []string
+	}{
+		"032001": {"PENDING", "PENDING", time.Second, "CANCELLED", []string{"payto.agreement.declined"}},
+		"032002": {"PENDING", "PENDING", 5 * 24 * time.Hour, "CANCELLED", []string{"payto.agreement.expired"}},
+		"032003": {"CREATED", "CREATED", time.Second, "REJECTED", []string{"payto.agreement.added_later"}},
+		"032004": {"CREATED", "PENDING", 61 * time.Second, "ACTIVE", []string{"payto.agreement.confirmed"}},
+		"032005": {"PENDING", "PENDING", time.Second, "CANCELLED", []string{"payto.agreement.expired"}},
+		"032006": {"CREATED", "CREATED", 30 * time.Minute, "PENDING", nil},
+		"032007": {"PENDING", "PENDING", time.Second, "ACTIVE", []string{"payto.agreement.confirmed"}},
+		"650000": {"PENDING", "PENDING", 4 * 24 * time.Hour, "PENDING", nil},
+	} {
+		t.Run(bsb, func(t *testing.T) {
+			bubble(t, func(c *caller) {
+				hook := c.subscribe()
+				body := c.must(http.StatusCreated, c.postAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer(bsb))))
+				token := body["agreementToken"].(string)
+				assert.Equal(t, tt.answered, body["status"])
+				c.pass(tt.after - time.Millisecond)
+				assert.Equal(t, tt.before, c.agreementState(token), "too early")
+				c.pass(time.Millisecond)
+				now := c.readAgreement(token)
+				assert.Equal(t, tt.becomes, now["status"])
+				assert.Equal(t, tt.becomes == "REJECTED", now["rejectionReason"] != nil)
+				assert.Equal(t, tt.events, hook.events())
+			})
+		})
+	}
+}
+
+func TestAutoConfirm(t *testing.T) {
+	bubble(t, func(c *caller) {
+		token := c.newAgreement(c.agreementRequest())
+		declined := c.newAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer("032001")))
+		delayed := c.newAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer("032006")))
+		assert.Equal(t, "PENDING", c.agreementState(token))
+		c.pass(time.Second)
+		assert.Equal(t, []string{"ACTIVE", "CANCELLED", "CREATED"}, []string{c.agreementState(token), c.agreementState(declined), c.agreementState(delayed)})
+		c.pass(31 * time.Minute)
+		assert.Equal(t, "ACTIVE", c.agreementState(delayed))
+
+		require.Equal(t, http.StatusNoContent, c.patch(token, bilateralRequest()).status)
+		c.pass(time.Second)
+		assert.Equal(t, "WEEK", c.readAgreement(token)["paymentTerms"].(object)["frequency"])
+	}, assuming(func(a *Assumptions) { a.AutoConfirm = true }))
+}
+
+func TestAutoConfirmDoesNotAnswerForThePayer(t *testing.T) {
+	bubble(t, func(c *caller) {
+		token := c.newAgreement(c.agreementRequest())
+		require.NoError(t, c.box.Agreement(token).Decline())
+		c.pass(time.Hour)
+		assert.Equal(t, "CANCELLED", c.agreementState(token))
+	}, assuming(func(a *Assumptions) { a.AutoConfirm = true }))
+}
+
+func TestConfirmingPayID(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		body := c.must(http.StatusCreated, c.postAgreement(changed(c.agreementRequest(), "payerDetails", payIDPayer("EMAL", ConfirmingPayID))))
+		assert.Equal(t, "PENDING", body["status"], "as the contract has it")
+		assert.Equal(t, "ACTIVE", c.agreementState(body["agreementToken"].(string)))
+		assert.Equal(t, []string{"payto.agreement.confirmed"}, hook.events())
+
+		other := c.must(http.StatusCreated, c.postAgreement(changed(c.agreementRequest(), "payerDetails", payIDPayer("ORGN", ConfirmingPayID))))
+		c.pass(time.Hour)
+		assert.Equal(t, "PENDING", c.agreementState(other["agreementToken"].(string)))
+	})
+}
+
+func TestPayerOfNothing(t *testing.T) {
+	box := New()
+	nobody := box.Agreement("NOBODY")
+	for _, err := range []error{nobody.Confirm(), nobody.Decline(), nobody.LetExpire(), nobody.AnswerAmendment(true)} {
+		require.ErrorContains(t, err, "no such agreement")
+	}
+	box.Close()
+	require.ErrorIs(t, nobody.Confirm(), errClosed)
+}

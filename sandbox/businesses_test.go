@@ -1,0 +1,115 @@
+package sandbox
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBusinesses(t *testing.T) {
+	bubble(t, func(c *caller) {
+		var codes []any
+		for path := "/businesses"; path != ""; {
+			page := c.must(200, c.get(path))
+			for _, item := range page["data"].([]any) {
+				codes = append(codes, item.(object)["supplierBusinessCode"])
+			}
+			path = linkOf(page, "next")
+		}
+		assert.Equal(t, []any{DefaultBusiness, "A", "B", "C"}, codes)
+		body := c.must(200, c.get("/businesses/B"))
+		assert.Equal(t, []any{"B", "Shop B"}, []any{body["supplierBusinessCode"], body["supplierBusinessName"]})
+		assert.Contains(t, body["businessAddress"], "postcode")
+		c.must(404, c.get("/businesses/X"))
+		c.must(401, c.do("GET", "/businesses", c.keys.Publishable, nil))
+	}, WithBusiness("A", "Shop A"), WithBusiness("B", "Shop B"), WithBusiness("C", "Shop C"))
+}
+
+func TestCardSurcharges(t *testing.T) {
+	bubble(t, func(c *caller) {
+		want := [][]any{
+			{"VISA", "CREDIT", "1.10"},
+			{"VISA", "DEBIT", "0.50"},
+			{"MASTERCARD", "CREDIT", "0.00"},
+			{"MASTERCARD", "DEBIT", "0.00"},
+			{"AMEX", nil, "2.00"},
+			{"DINERS", nil, "0.00"},
+			{"JCB", nil, "0.00"},
+			{"UNIONPAY", nil, "0.00"},
+		}
+		for path, keys := range map[string][2]string{ // the key that works, and the one that does not
+			"list-card-surcharges": {c.keys.Secret, c.keys.Publishable},
+			"card-surcharges":      {c.keys.Publishable, c.keys.Secret},
+		} {
+			var got [][]any
+			for _, item := range c.must(200, c.do("GET", "/businesses/SHOP/"+path, keys[0], nil))["data"].([]any) {
+				o := item.(object)
+				got = append(got, []any{o["cardScheme"], o["cardType"], o["surchargePercentage"]})
+			}
+			assert.Equal(t, want, got)
+			c.must(401, c.do("GET", "/businesses/SHOP/"+path, keys[1], nil))
+			c.must(404, c.do("GET", "/businesses/X/"+path, keys[0], nil))
+		}
+		var schemes []any
+		for _, item := range c.must(200, c.do("GET", "/businesses/SHOP/accepted-cards", c.keys.Publishable, nil))["data"].([]any) {
+			schemes = append(schemes, item.(object)["cardScheme"])
+		}
+		assert.Equal(t, []any{"VISA", "MASTERCARD", "AMEX", "DINERS", "JCB", "UNIONPAY"}, schemes)
+		c.must(404, c.do("GET", "/businesses/X/accepted-cards", c.keys.Publishable, nil))
+	}, WithBusiness("SHOP", "The Shop", Surcharge{"VISA", "CREDIT", 110}, Surcharge{"VISA", "", 50}, Surcharge{"AMEX", "", 200}))
+}
+
+func TestLatestKey(t *testing.T) {
+	bubble(t, func(c *caller) {
+		first := c.keys.Secret
+		latest := func(key string) object { return c.must(200, c.do("GET", "/api-keys/latest", key, nil)) }
+		renewed := latest(first)
+		second := renewed["key"].(string)
+		require.NotEqual(t, first, second)
+		assert.Equal(t, "2000-03-31", renewed["expiryDate"])
+		assert.Equal(t, second, latest(first)["key"], "a lost answer is asked for again")
+		assert.Equal(t, second, c.box.Keys().Secret)
+		c.must(200, c.do("GET", "/", second, nil))
+		c.sleep(time.Hour)
+		c.must(401, c.do("GET", "/api-keys/latest", first, nil))
+		third := latest(second)["key"].(string)
+		require.NotEqual(t, second, third)
+		c.sleep(90 * 24 * time.Hour)
+		c.must(401, c.do("GET", "/", third, nil))
+		c.must(401, c.do("GET", "/api-keys/latest", c.keys.Publishable, nil))
+	})
+}
+
+func TestCrossOriginCalls(t *testing.T) {
+	const page = "http://127.0.0.1:3000"
+	ask := func(c *caller, origin, method, path string) response {
+		return c.do("OPTIONS", path, "", nil, "Origin", origin, "Access-Control-Request-Method", method)
+	}
+	bubble(t, func(c *caller) { // as the service: not at all
+		assert.Equal(t, http.StatusMethodNotAllowed, ask(c, page, "POST", "/single-use-tokens").status)
+		out := c.do("POST", "/single-use-tokens", c.keys.Publishable, cardToken(goodCard), "Origin", page)
+		assert.Empty(t, out.header.Get("Access-Control-Allow-Origin"))
+	})
+	for _, allowed := range []string{page, "*"} {
+		bubble(t, func(c *caller) {
+			out := ask(c, page, "POST", "/single-use-tokens")
+			assert.Equal(t, http.StatusNoContent, out.status)
+			assert.Equal(t, []string{page, "POST"}, []string{out.header.Get("Access-Control-Allow-Origin"), out.header.Get("Access-Control-Allow-Methods")})
+			assert.Contains(t, out.header.Get("Access-Control-Allow-Headers"), "Authorization")
+			out = c.do("POST", "/single-use-tokens", c.keys.Publishable, cardToken(goodCard), "Origin", page)
+			assert.Equal(t, []any{200, page}, []any{out.status, out.header.Get("Access-Control-Allow-Origin")})
+
+			for method, path := range map[string]string{"POST": "/transactions", "GET": "/customers", "PUT": "/nowhere"} {
+				assert.NotEqual(t, http.StatusNoContent, ask(c, page, method, path).status, path)
+			}
+			out = c.do("GET", "/transactions", c.keys.Secret, nil, "Origin", page)
+			assert.Empty(t, out.header.Get("Access-Control-Allow-Origin"))
+			if allowed != "*" {
+				assert.NotEqual(t, http.StatusNoContent, ask(c, "http://elsewhere.example", "POST", "/single-use-tokens").status)
+			}
+		}, assuming(func(a *Assumptions) { a.AllowedOrigins = []string{allowed} }))
+	}
+}

@@ -1,0 +1,375 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// Delivery is one notification to one subscription.
+type Delivery struct {
+	ID        string // of the notification, the same in every attempt
+	EventType string
+	Body      []byte
+	State     DeliveryState
+	Attempts  []Attempt // oldest first
+}
+
+// DeliveryState tells what is to become of a delivery.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	DeliveryWaiting   DeliveryState = "waiting"   // for its first or its next attempt
+	DeliveryHeld      DeliveryState = "held"      // by HoldDeliveries
+	DeliveryDone      DeliveryState = "done"      // answered with 200
+	DeliveryAbandoned DeliveryState = "abandoned" // after the last attempt failed
+)
+
+// Attempt is one POST of a notification.
+type Attempt struct {
+	Time   time.Time
+	Status int    // of the answer; 0 when there was none
+	Error  string // why there was none
+}
+
+type delivery struct {
+	id, event string
+	body      []byte
+	to        *subscription
+	fault     DeliveryFault
+	attempts  []Attempt
+	done      bool
+	held      bool
+	running   int // attempts under way
+	retries   int // redeliveries planned so far
+	planned   bool
+	tried     chan struct{} // closed after the first attempt, or when held
+	once      sync.Once
+}
+
+func (d *delivery) state() DeliveryState {
+	switch {
+	case d.done:
+		return DeliveryDone
+	case d.held:
+		return DeliveryHeld
+	case d.planned || d.running > 0:
+		return DeliveryWaiting
+	default:
+		return DeliveryAbandoned
+	}
+}
+
+// hooks are the subscriptions and what is posted to them.
+type hooks struct {
+	subscriptions []*subscription
+	deliveries    []*delivery  // oldest first
+	raised        *[]*delivery // by the operation being carried out; nil when there is none
+	faults        []DeliveryFault
+	holding       bool
+	held          []*delivery
+	busy          int           // posts under way
+	quiet         chan struct{} // closed when there are none; nil when nobody waits
+
+	posting sync.WaitGroup
+	life    context.Context // of all posts: they end with the sandbox
+	end     context.CancelFunc
+}
+
+// close ends the posts under way, and waits for those and for the servers of
+// handlers.
+func (h *hooks) close() {
+	h.end()
+	h.posting.Wait()
+	for _, sub := range h.subscriptions {
+		if sub.server != nil {
+			_ = sub.server.Close()
+		}
+	}
+}
+
+func (h *hooks) add(d *delivery) {
+	if len(h.deliveries) >= maxRecorded {
+		h.deliveries = slices.Delete(h.deliveries, 0, maxRecorded/10)
+	}
+	h.deliveries = append(h.deliveries, d)
+	if h.raised != nil {
+		*h.raised = append(*h.raised, d)
+	}
+}
+
+func (h *hooks) nextFault() DeliveryFault {
+	if len(h.faults) == 0 {
+		return DeliveryFault{}
+	}
+	next := h.faults[0]
+	h.faults = slices.Delete(h.faults, 0, 1)
+	return next
+}
+
+// dispatch posts a notification, or puts it with those that are held. The caller
+// holds mu.
+func (b *Sandbox) dispatch(d *delivery) {
+	if b.webhooks.holding {
+		if !d.held {
+			d.held = true
+			b.webhooks.held = append(b.webhooks.held, d)
+		}
+		d.once.Do(func() { close(d.tried) })
+		return
+	}
+	fault := d.fault
+	d.fault = DeliveryFault{}
+	b.post(posting{d, fault})
+	if fault.twice {
+		b.post(posting{d, fault})
+	}
+}
+
+type posting struct {
+	*delivery
+	fault DeliveryFault
+}
+
+// post makes attempts, one after another. The caller holds mu.
+func (b *Sandbox) post(list ...posting) {
+	if b.closed {
+		return
+	}
+	b.webhooks.busy++
+	for _, p := range list {
+		p.running++
+	}
+	b.webhooks.posting.Go(func() {
+		for _, p := range list {
+			b.attempt(p)
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.webhooks.busy--; b.webhooks.busy == 0 && b.webhooks.quiet != nil {
+			close(b.webhooks.quiet)
+			b.webhooks.quiet = nil
+		}
+	})
+}
+
+// attempt posts once, with nothing locked, and plans the next attempt when this
+// one fails.
+func (b *Sandbox) attempt(p posting) {
+	now := b.clock.Now()
+	status, err := b.deliver(p, now)
+	result := Attempt{Time: now, Status: status}
+	if err != nil {
+		result.Error = err.Error()
+	}
+
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p.running--
+	p.attempts = append(p.attempts, result)
+	p.once.Do(func() { close(p.tried) })
+	if status == http.StatusOK {
+		p.done = true
+	}
+	if p.done || p.planned || p.retries >= len(b.assume.RedeliverAfter) || b.closed {
+		return
+	}
+	p.planned = true
+	wait := b.assume.RedeliverAfter[p.retries]
+	p.retries++
+	b.after(wait, func() {
+		p.planned = false
+		if !p.done {
+			b.dispatch(p.delivery)
+		}
+	})
+}
+
+// maxAnswer is how much of a receiver's answer is read.
+const maxAnswer = 64 << 10
+
+var errTimedOut = errors.New("timed out")
+
+func (b *Sandbox) deliver(p posting, now time.Time) (status int, err error) {
+	header, err := signature.Sign(p.to.Scheme, p.to.Secret, now.Add(p.fault.shift), p.body)
+	if err != nil {
+		return 0, err
+	}
+	body := p.body
+	if p.fault.tampered {
+		body = forged(body, p.id)
+	}
+	ctx, cancel := context.WithCancelCause(b.webhooks.life)
+	defer cancel(nil)
+	stop := b.clock.AfterFunc(b.assume.WebhookTimeout, func() { cancel(errTimedOut) })
+	defer stop()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.to.target, bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "quickstream-sandbox")
+	r.Header.Set(signature.Header, header)
+	if p.to.BasicUser != "" || p.to.BasicPassword != "" {
+		r.SetBasicAuth(p.to.BasicUser, p.to.BasicPassword)
+	}
+	client := &http.Client{
+		Transport:     p.to.transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	resp, err := client.Do(r)
+	if err == nil {
+		defer resp.Body.Close()
+		if _, err = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)); err == nil {
+			return resp.StatusCode, nil
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return 0, cause
+	}
+	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+		err = wrapped.Err // without the address, which may hold what should not be shown
+	}
+	return 0, err
+}
+
+// forged is a body with another id: whoever does not verify takes it for a
+// notification of its own.
+func forged(body []byte, id string) []byte {
+	last, err := strconv.ParseUint(id[len(id)-1:], 16, 8)
+	if err != nil {
+		last = 0
+	}
+	other := id[:len(id)-1] + strconv.FormatUint(last^1, 16)
+	return bytes.Replace(body, []byte(id), []byte(other), 1)
+}
+
+// awaitAttempts waits until each notification was tried once.
+func (b *Sandbox) awaitAttempts(list []*delivery, gone <-chan struct{}) {
+	for _, d := range list {
+		select {
+		case <-d.tried:
+		case <-gone:
+			return
+		case <-b.closing:
+			return
+		}
+	}
+}
+
+// Deliveries returns the notifications so far, oldest first; of very many, the
+// last ten thousand or so.
+func (b *Sandbox) Deliveries() []Delivery {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([]Delivery, 0, len(b.webhooks.deliveries))
+	for _, d := range b.webhooks.deliveries {
+		out = append(out, Delivery{
+			ID: d.id, EventType: d.event, Body: slices.Clone(d.body), State: d.state(), Attempts: slices.Clone(d.attempts),
+		})
+	}
+	return out
+}
+
+// Redeliver posts a notification again, now, whatever became of it before: the
+// way to a duplicate, or to a forged or replayed copy when a fault is given.
+func (b *Sandbox) Redeliver(id string, fault ...DeliveryFault) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := b.webhooks.find(id)
+	switch {
+	case b.closed:
+		return errClosed
+	case d == nil:
+		return fmt.Errorf("sandbox: no delivery %q", id)
+	case len(fault) > 1:
+		return errors.New("sandbox: one attempt takes one fault")
+	case len(fault) == 1:
+		d.fault = fault[0]
+	}
+	b.dispatch(d)
+	return nil
+}
+
+func (h *hooks) find(id string) *delivery {
+	i := slices.IndexFunc(h.deliveries, func(d *delivery) bool { return d.id == id })
+	if i < 0 {
+		return nil
+	}
+	return h.deliveries[i]
+}
+
+// HoldDeliveries keeps notifications, and attempts that become due, until
+// [Sandbox.ReleaseDeliveries].
+func (b *Sandbox) HoldDeliveries() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.webhooks.holding = true
+}
+
+// ReleaseDeliveries posts what was held, one after another: first those with the
+// ids given, in that order, and then the others in the order in which they
+// arose. An id that is not held is an error, and then nothing is released.
+func (b *Sandbox) ReleaseDeliveries(first ...string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var order []posting
+	rest := slices.Clone(b.webhooks.held)
+	take := func(i int) {
+		order = append(order, posting{rest[i], rest[i].fault})
+		if rest[i].fault.twice {
+			order = append(order, posting{rest[i], rest[i].fault})
+		}
+		rest = slices.Delete(rest, i, i+1)
+	}
+	for _, id := range first {
+		i := slices.IndexFunc(rest, func(d *delivery) bool { return d.id == id })
+		if i < 0 {
+			return fmt.Errorf("sandbox: delivery %q is not held", id)
+		}
+		take(i)
+	}
+	for len(rest) > 0 {
+		take(0)
+	}
+	for _, p := range order {
+		p.delivery.held, p.delivery.fault = false, DeliveryFault{}
+	}
+	b.webhooks.holding, b.webhooks.held = false, nil
+	b.post(order...)
+	return nil
+}
+
+// Flush waits until no notification is being posted. Redeliveries that are due
+// later, and what is held, are not waited for. Inside a testing/synctest bubble
+// synctest.Wait does as well.
+func (b *Sandbox) Flush(ctx context.Context) error {
+	for {
+		b.mu.Lock()
+		if b.webhooks.busy == 0 {
+			b.mu.Unlock()
+			return nil
+		}
+		if b.webhooks.quiet == nil {
+			b.webhooks.quiet = make(chan struct{})
+		}
+		quiet := b.webhooks.quiet
+		b.mu.Unlock()
+		select {
+		case <-quiet:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"time"
+)
+
+func (b *Sandbox) paymentFileOperations() []operation {
+	return []operation{
+		{id: "POST /payment-files", handle: b.uploadFile},
+		{id: "GET /payment-files", handle: b.listFiles},
+		{id: "GET /payment-files/{id}", handle: b.getFile},
+		{id: "GET /payment-files/{id}/payment-batches", handle: b.batchesOfFile},
+		{id: "GET /payment-files/{id}/csv", handle: b.fileReport((*paymentFile).asCSV)},
+		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).asFlatFile)},
+		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).asRejects)},
+		{id: "GET /payment-batches/{id}", handle: b.getBatch},
+		{id: "GET /payment-batches/{id}/transactions", handle: b.transactionsOfBatch},
+	}
+}
+
+// The states of a payment file.
+const (
+	fileQueued     = "QUEUED"
+	fileProcessing = "PROCESSING"
+	fileClearing   = "AWAITING_CLEARANCE"
+	fileComplete   = "COMPLETE"
+	fileFaulty     = "ERROR"
+)
+
+// paymentFile is an upload and what became of it.
+type paymentFile struct {
+	id, name, format string
+	status           string
+	uploaded         time.Time
+	content          []byte // until it is processed
+	batches          []*batch
+	faults           []string
+}
+
+type fileStore struct {
+	byID    map[string]*paymentFile
+	batches map[string]*batch
+	names   map[string]bool // of all files ever uploaded, faulty ones too
+	ordered []*paymentFile  // oldest first
+}
+
+func newFileStore() fileStore {
+	return fileStore{byID: make(map[string]*paymentFile), batches: make(map[string]*batch), names: make(map[string]bool)}
+}
+
+// paymentFileBody has the two members that are public, and no others.
+type paymentFileBody struct {
+	Links  []link `json:"links"`
+	ID     string `json:"paymentFileId"`
+	Status string `json:"status"`
+}
+
+func (c *call) fileBody(f *paymentFile) any {
+	return paymentFileBody{
+		Links: c.related(
+			get("self", c.href("payment-files", f.id)),
+			get("payment-batches", c.href("payment-files", f.id, "payment-batches")),
+		),
+		ID: f.id, Status: f.status,
+	}
+}
+
+func (b *Sandbox) uploadFile(c *call) answer {
+	if c.header.Get("Prevent-CSRF") != "true" {
+		return c.problem(b.assume.NoCSRFHeaderStatus, "The header Prevent-CSRF: true is required.")
+	}
+	kind, params, err := mime.ParseMediaType(c.header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
+		return c.problem(http.StatusUnsupportedMediaType, "The Content-Type must be multipart/form-data.")
+	}
+	f, err := c.readUpload(params["boundary"])
+	if err != nil {
+		return c.problem(b.assume.MalformedBodyStatus, "The body is not a well-formed form.")
+	}
+	if f.name != "" && b.files.names[f.name] {
+		c.refuse("file", f.name, "a file with this name has been uploaded before")
+	}
+	if len(c.findings) > 0 {
+		return c.invalid()
+	}
+	for f.id == "" || b.files.byID[f.id] != nil {
+		f.id = randomDigits(b.ids, 8)
+	}
+	f.status, f.uploaded = fileQueued, c.now
+	b.files.byID[f.id] = f
+	b.files.names[f.name] = true
+	b.files.ordered = append(b.files.ordered, f)
+	b.after(b.assume.FileQueued, func() {
+		f.status = fileProcessing
+		b.after(b.assume.FileProcessing, func() { b.process(f) })
+	})
+	return reply(b.assume.UploadedStatus, c.fileBody(f))
+}
+
+// readUpload reads the two parts of the form.
+func (c *call) readUpload(boundary string) (*paymentFile, error) {
+	f := &paymentFile{}
+	parts := make(map[string]bool)
+	for form := multipart.NewReader(bytes.NewReader(c.body), boundary); ; {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(part)
+		if err != nil {
+			return nil, err
+		}
+		name := part.FormName()
+		switch {
+		case parts[name]:
+			c.refuse(name, "", "is given twice")
+		case name == "file":
+			f.name, f.content = part.FileName(), content
+		case name == "format":
+			f.format = string(content)
+		case c.box.assume.RefuseUnknownMembers:
+			c.refuse(name, "", "is not a part of this form")
+		}
+		parts[name] = true
+	}
+	if f.name == "" {
+		c.refuse("file", "", "must be a file with a name")
+	}
+	if message := oneOf("CSV2", "CSV", "CSV_TOKENS", "FLAT_FILE", "FLAT_FILE_TOKENS", "MTS", "MTS_TOKENS")(f.format); message != "" {
+		c.refuse("format", f.format, message)
+	}
+	return f, nil
+}
+
+// process makes the payments of a file, all of them or, when the file is faulty,
+// none. The caller holds mu.
+func (b *Sandbox) process(f *paymentFile) {
+	payments, faults := b.readLines(f)
+	f.content = nil
+	if len(faults) > 0 {
+		f.status, f.faults = fileFaulty, faults
+		return
+	}
+	f.status = fileComplete
+	for _, p := range payments {
+		b.payLine(f, p)
+		if p.source.card == nil {
+			f.status = fileClearing
+		}
+	}
+	if f.status == fileClearing {
+		b.after(b.assume.FileClearance, func() { f.status = fileComplete })
+	}
+}
+
+// FileFaults tells what is wrong with a payment file in the state ERROR, line by
+// line. The service has this in its portal.
+func (b *Sandbox) FileFaults(paymentFileID string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if f := b.files.byID[paymentFileID]; f != nil {
+		return slices.Clone(f.faults)
+	}
+	return nil
+}
+
+const filesListedFor = 365 * 24 * time.Hour
+
+// listFiles lists the files of the last 365 days, newest first.
+func (b *Sandbox) listFiles(c *call) answer {
+	q := c.parameters()
+	if !q.valid() {
+		return c.invalid()
+	}
+	found := slices.DeleteFunc(slices.Clone(b.files.ordered), func(f *paymentFile) bool {
+		return c.now.Sub(f.uploaded) > filesListedFor
+	})
+	slices.Reverse(found)
+	return list(c, found, func(f *paymentFile) string { return f.id }, c.fileBody)
+}
+
+func (b *Sandbox) getFile(c *call) answer {
+	f := b.files.byID[c.params["id"]]
+	if f == nil {
+		return c.notFound("payment file")
+	}
+	return reply(http.StatusOK, c.fileBody(f))
+}
+
+func (b *Sandbox) batchesOfFile(c *call) answer {
+	f := b.files.byID[c.params["id"]]
+	if f == nil {
+		return c.notFound("payment file")
+	}
+	return list(c, f.batches, func(t *batch) string { return t.id }, c.batchBody)
+}
+
+// fileReport answers with a report of a file, once that is complete.
+func (b *Sandbox) fileReport(write func(*paymentFile, *Sandbox) (string, bool)) func(*call) answer {
+	return func(c *call) answer {
+		f := b.files.byID[c.params["id"]]
+		if f == nil {
+			return c.notFound("payment file")
+		}
+		if f.status != fileComplete {
+			return c.notFound("report yet")
+		}
+		text, ok := write(f, b)
+		if !ok {
+			return c.notFound("report of a file in this format")
+		}
+		return answer{status: http.StatusOK, raw: []byte(text)}.with("Content-Type", plainText+";charset=UTF-8")
+	}
+}

@@ -1,0 +1,137 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Transaction is a transaction as people and banks see it outside of this
+// interface: in the service's portal, or days later.
+type Transaction struct {
+	box     *Sandbox
+	receipt string
+}
+
+// Transaction returns the transaction with a receipt number. Whether there is one
+// shows when something is done to it.
+func (b *Sandbox) Transaction(receiptNumber string) Transaction {
+	return Transaction{box: b, receipt: receiptNumber}
+}
+
+// Complete releases a transaction that fraud screening has suspended: it then
+// has the outcome of its account.
+func (t Transaction) Complete() error {
+	return t.with(func(tx *transaction) error {
+		if tx.result != resultSuspended {
+			return t.not("suspended")
+		}
+		now := t.box.clock.Now()
+		tx.settlement = t.box.settlementDate(now)
+		t.box.settle(tx, t.box.accountOutcome(tx.source, now))
+		return nil
+	})
+}
+
+// Cancel ends a transaction that fraud screening has suspended. It is declined.
+func (t Transaction) Cancel() error {
+	return t.with(func(tx *transaction) error {
+		if tx.result != resultSuspended {
+			return t.not("suspended")
+		}
+		t.box.settle(tx, Declined(t.box.assume.PortalCancelCode))
+		return nil
+	})
+}
+
+// Return is the customer's bank sending an Australian bank account payment back,
+// with a response code such as 6.
+func (t Transaction) Return(code string) error {
+	return t.with(func(tx *transaction) error {
+		if tx.source.bank == nil || tx.result != resultApproved {
+			return t.not("an approved bank account payment")
+		}
+		t.box.settle(tx, Declined(code))
+		return nil
+	})
+}
+
+// Retry has the service try a soft-declined payment again, as a person in the
+// portal would, and returns the receipt number of the new payment. Its outcome
+// is that of [Sandbox.NextTransaction] or of its account.
+func (t Transaction) Retry() (receiptNumber string, err error) {
+	err = t.with(func(tx *transaction) error {
+		if !t.box.retriable(tx) {
+			return t.not("a soft-declined payment without a successful retry")
+		}
+		receiptNumber = t.box.retry(tx, t.box.decide(tx, t.box.clock.Now())).receipt
+		return nil
+	})
+	return receiptNumber, err
+}
+
+func (t Transaction) with(do func(*transaction) error) error {
+	t.box.mu.Lock()
+	defer t.box.mu.Unlock()
+	if t.box.closed {
+		return errClosed
+	}
+	tx := t.box.transactions.byReceipt[t.receipt]
+	if tx == nil {
+		return fmt.Errorf("sandbox: no transaction %q", t.receipt)
+	}
+	return do(tx)
+}
+
+func (t Transaction) not(what string) error {
+	return fmt.Errorf("sandbox: transaction %s is not %s", t.receipt, what)
+}
+
+// softDeclined reports a decline that may pass if it is tried again later.
+func (b *Sandbox) softDeclined(tx *transaction) bool {
+	return tx.kind == typePayment && tx.source.card != nil && tx.result == resultDeclined && slices.Contains(b.assume.SoftDeclineCodes, tx.code)
+}
+
+func (b *Sandbox) retriable(tx *transaction) bool {
+	return b.softDeclined(tx) && tx.retries == nil && !slices.ContainsFunc(tx.followUps, (*transaction).counts)
+}
+
+// retry makes the service's own new attempt at a payment. The caller holds mu.
+func (b *Sandbox) retry(first *transaction, o Outcome) *transaction {
+	again := *first
+	again.receipt, again.steps, again.followUps, again.returned = "", 0, nil, time.Time{}
+	again.retries, again.originalReceipt, again.idempotencyKey = first, first.receipt, ""
+	again.attempt = len(first.followUps) + 1
+	again.created = b.clock.Now()
+	b.commit(&again, o)
+	first.followUps = append(first.followUps, &again)
+	return &again
+}
+
+// scheduleRetry sees to a payment that was just soft-declined: scripted retries
+// come first, and then the schedule of the facility. The caller holds mu.
+func (b *Sandbox) scheduleRetry(tx *transaction, o Outcome) {
+	if !b.softDeclined(tx) {
+		return
+	}
+	first := tx
+	if tx.retries != nil {
+		first = tx.retries
+	}
+	switch {
+	case o.retry != nil:
+		b.retryAfter(o.retry.after, first, func() Outcome { return o.retry.outcome })
+	case tx.attempt < len(b.assume.RetrySchedule):
+		b.retryAfter(b.assume.RetrySchedule[tx.attempt], first, func() Outcome {
+			return b.accountOutcome(first.source, b.clock.Now())
+		})
+	}
+}
+
+func (b *Sandbox) retryAfter(d time.Duration, first *transaction, outcome func() Outcome) {
+	b.after(d, func() {
+		if b.retriable(first) {
+			b.retry(first, outcome())
+		}
+	})
+}

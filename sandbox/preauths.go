@@ -1,0 +1,223 @@
+package sandbox
+
+import (
+	"net/http"
+	"time"
+)
+
+// authorise is an initial pre-authorisation, and the verification of an account,
+// which is one without an amount.
+func (b *Sandbox) authorise(c *call, f *fields, kind string) answer {
+	tx := b.newTransaction(f, kind)
+	tx.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))
+	if kind == typePreauth {
+		tx.principal = f.needAmount("principalAmount")
+	}
+	f.forbid("does not belong to transactionType "+kind, "debtRepayment", "mpgsData", "originalReceiptNumber", "cancellationType")
+	eci := f.text("eci", oneOf(eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT"))
+	src := b.readSource(f, eci, sourceToken, sourceCustomer, sourceAccount, sourceCard)
+	if src != nil && src.card == nil {
+		f.refuse("transactionType", kind, "is for cards only")
+	}
+	b.checkPayer(f, tx, src, eci)
+	if !c.valid() {
+		return c.invalid()
+	}
+	tx.source, tx.account = src.instrument, src.account
+	tx.addSurcharge()
+	outcome := b.decide(tx, c.now)
+	b.commit(tx, outcome)
+	b.useToken(src, outcome)
+	return reply(http.StatusCreated, b.transactionBody(c, tx))
+}
+
+// The changes to a pre-authorisation.
+const (
+	topUp           = "INCREMENTAL"
+	extension       = "EXTENSION"
+	reauthorisation = "REAUTHORISATION"
+
+	cancelFull    = "FULL"
+	cancelPartial = "PARTIAL"
+)
+
+// hold is what a pre-authorisation amounts to after all that followed it.
+type hold struct {
+	amount   cents        // authorised and not cancelled or captured
+	current  *transaction // to capture: the original, or its re-authorisation
+	expires  time.Time
+	captured bool
+}
+
+func (h hold) open(now time.Time) bool {
+	return !h.captured && h.amount > 0 && now.Before(h.expires)
+}
+
+// holdOf adds up an original pre-authorisation and its follow-ups.
+func (b *Sandbox) holdOf(original *transaction) hold {
+	h := hold{amount: original.principal, current: original, expires: original.created.Add(b.assume.PreauthLifetime)}
+	for _, tx := range original.followUps {
+		approved := tx.result == resultApproved
+		switch {
+		case tx.kind == typeCapture && (tx.counts() || tx.result == resultVoided):
+			h.captured = true // once, whatever becomes of it
+			h.amount = max(h.amount-tx.principal, 0)
+		case tx.kind == typeCancellation && tx.cancellationType == cancelFull && tx.counts():
+			h.amount = 0
+		case tx.kind == typeCancellation && tx.counts():
+			h.amount -= tx.principal
+		case tx.authorisationType == topUp && approved:
+			h.amount += tx.principal
+		case tx.authorisationType == extension && approved:
+			h.expires = tx.created.Add(b.assume.PreauthLifetime)
+		case tx.authorisationType == reauthorisation && approved:
+			h.current, h.amount, h.expires = tx, tx.principal, tx.created.Add(b.assume.PreauthLifetime)
+		}
+	}
+	return h
+}
+
+// originalPreauth finds the original of a change. Changes cannot be changed.
+func (b *Sandbox) originalPreauth(f *fields, kind string) (tx, original *transaction) {
+	tx, original = b.followUp(f, kind, typePreauth)
+	if original != nil && original.authorisationType != "" {
+		f.refuse("originalReceiptNumber", tx.originalReceipt, "must be the original pre-authorisation")
+		return tx, nil
+	}
+	return tx, original
+}
+
+// changePreauth is a top-up, an extension or a re-authorisation.
+func (b *Sandbox) changePreauth(c *call, f *fields) answer {
+	change := f.need("authorisationType", oneOf(topUp, extension, reauthorisation))
+	tx, original := b.originalPreauth(f, typePreauth)
+	tx.authorisationType = change
+	f.forbid("does not belong to authorisationType "+change, "storedCredentialData")
+	if change == extension {
+		amount, given := f.amount("principalAmount")
+		if !given || amount != 0 {
+			f.refuse("principalAmount", amount.String(), "must be 0.00 for an extension")
+		}
+	} else {
+		tx.principal = f.needAmount("principalAmount")
+	}
+	if original != nil {
+		if message := b.changeRefused(change, original, c.now); message != "" {
+			f.refuse("originalReceiptNumber", tx.originalReceipt, message)
+		}
+		tx.addSurcharge()
+	}
+	if !c.valid() {
+		return c.invalid()
+	}
+	return b.follow(c, tx, original)
+}
+
+func (b *Sandbox) changeRefused(change string, original *transaction, now time.Time) string {
+	h, scheme := b.holdOf(original), original.source.card.scheme
+	switch {
+	case h.captured:
+		return "has been captured"
+	case h.amount <= 0:
+		return "has been cancelled"
+	case change == extension && scheme != schemeMastercard:
+		return "can be extended for Mastercard only"
+	case change == reauthorisation && scheme != schemeVisa:
+		return "can be re-authorised for Visa only"
+	case change == reauthorisation && h.open(now):
+		return "has not expired"
+	case change != reauthorisation && !h.open(now):
+		return "has expired"
+	case change != reauthorisation && h.current != original:
+		return "has been re-authorised"
+	}
+	return ""
+}
+
+func (b *Sandbox) capture(c *call, f *fields) answer {
+	tx, preauth := b.followUp(f, typeCapture, typePreauth)
+	tx.principal = f.needAmount("principalAmount")
+	b.storedCredential(f, true, "")
+	original := preauth
+	if preauth != nil {
+		original = b.captured(f, tx, preauth)
+	}
+	if !c.valid() {
+		return c.invalid()
+	}
+	tx.addSurcharge()
+	return b.follow(c, tx, original)
+}
+
+// captured checks a capture and returns the original pre-authorisation, of which
+// the one to capture may be the re-authorisation.
+func (b *Sandbox) captured(f *fields, tx, preauth *transaction) (original *transaction) {
+	original = preauth
+	switch preauth.authorisationType {
+	case "":
+	case reauthorisation:
+		original = b.transactions.byReceipt[preauth.originalReceipt]
+	default:
+		f.refuse("originalReceiptNumber", tx.originalReceipt, "must be an initial pre-authorisation or a re-authorisation")
+		return original
+	}
+	h := b.holdOf(original)
+	most := 2 * preauth.principal
+	if b.assume.CaptureLimitFollowsChanges {
+		most = 2 * h.amount
+	}
+	switch {
+	case h.captured:
+		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been captured")
+	case h.amount <= 0:
+		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been cancelled")
+	case h.current != preauth:
+		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been re-authorised")
+	case !h.open(f.c.now):
+		f.refuse("originalReceiptNumber", tx.originalReceipt, "has expired")
+	case tx.principal > most:
+		f.refuse("principalAmount", tx.principal.String(), "is above double the pre-authorised amount")
+	}
+	return original
+}
+
+func (b *Sandbox) cancelPreauth(c *call, f *fields) answer {
+	tx, original := b.originalPreauth(f, typeCancellation)
+	tx.cancellationType = f.need("cancellationType", oneOf(cancelFull, cancelPartial))
+	tx.principal = f.needAmount("principalAmount")
+	if original != nil {
+		h := b.holdOf(original)
+		full := tx.cancellationType == cancelFull
+		switch {
+		case h.amount <= 0:
+			f.refuse("originalReceiptNumber", tx.originalReceipt, "has nothing left to cancel")
+		case !c.now.Before(h.expires):
+			f.refuse("originalReceiptNumber", tx.originalReceipt, "has expired")
+		case full && h.captured:
+			f.refuse("cancellationType", cancelFull, "is not possible after a capture")
+		case full && tx.principal != h.current.principal:
+			f.refuse("principalAmount", tx.principal.String(), "must be the full original amount")
+		case !full && tx.principal > h.amount:
+			f.refuse("principalAmount", tx.principal.String(), "is above the outstanding amount")
+		}
+	}
+	if !c.valid() {
+		return c.invalid()
+	}
+	return b.follow(c, tx, original)
+}
+
+// addSurcharge puts the business's surcharge on a card transaction.
+func (tx *transaction) addSurcharge() {
+	if cd := tx.source.card; cd != nil && tx.shop != nil {
+		tx.surcharge = tx.principal.share(tx.shop.rate(cd.scheme, cd.cardType))
+	}
+}
+
+// authorisationCode is what the issuer gives for approved pre-authorisations.
+func (tx *transaction) authorisationCode() *string {
+	if tx.kind != typePreauth || tx.result != resultApproved {
+		return nil
+	}
+	return optional(tx.receipt[len(tx.receipt)-6:])
+}

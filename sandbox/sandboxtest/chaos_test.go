@@ -1,0 +1,293 @@
+package sandboxtest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+func params(order string) quickstream.PayParams {
+	return quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.RequireFromString("25.00"), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), CustomerReferenceNumber: order,
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+		Source: quickstream.FromCard(quickstream.CardDetails{
+			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret("4242424242424242"),
+			Expiry: quickstream.YearMonth{Year: 2035, Month: time.March}, CVN: quickstream.NewSecret("123"),
+		}),
+	}
+}
+
+var (
+	errDeclined = errors.New("declined")
+	errHeld     = fmt.Errorf("held: %w", quickstream.ErrOutcomeUnknown)
+)
+
+// carefulShop does everything right.
+type carefulShop struct {
+	mu     sync.Mutex
+	states map[string]resolve.State
+}
+
+func (s *carefulShop) pay(ctx context.Context, client *quickstream.Client, order string) error {
+	p, intent := params(order).Prepare() // a shop stores the intent here
+	tx, err := client.Transactions.Pay(ctx, p, quickstream.WithIntent(intent))
+	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+		s.save(order, resolve.Begin(*lost.Intent, intent.FirstSent))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if o := resolve.ObserveTransaction(tx); o.Sighting != resolve.SawOutcome {
+		s.save(order, resolve.BeginTransaction(tx, intent.FirstSent))
+		return errHeld
+	}
+	return ended(tx.Outcome())
+}
+
+func (s *carefulShop) settle(ctx context.Context, client *quickstream.Client, order string, now time.Time) error {
+	state := s.load(order)
+	if !state.Stage.Final() && !now.Before(state.NextLook) {
+		found, err := client.Transactions.Reconcile(ctx, state.Intent)
+		state = resolve.DefaultPolicy().Next(state, resolve.Observe(found, err), now)
+		s.save(order, state)
+	}
+	switch state.Stage {
+	case resolve.StageSettled:
+		return ended(state.Outcome)
+	case resolve.StageAbsent:
+		return errors.New("never arrived")
+	default:
+		return errHeld
+	}
+}
+
+func ended(o quickstream.Outcome) error {
+	if o == quickstream.OutcomeApproved {
+		return nil
+	}
+	return errDeclined
+}
+
+func (s *carefulShop) save(order string, state resolve.State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.states == nil {
+		s.states = make(map[string]resolve.State)
+	}
+	s.states[order] = state
+}
+
+func (s *carefulShop) load(order string) resolve.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.states[order]
+}
+
+func TestChaosPassesTheCarefulMerchant(t *testing.T) {
+	for seed := range uint64(3) {
+		synctest.Test(t, func(t *testing.T) {
+			shop := &carefulShop{}
+			sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: seed, Settle: shop.settle}, shop.pay)
+		})
+	}
+	t.Run("outside of synctest", func(t *testing.T) {
+		shop := &carefulShop{}
+		sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: 4, Workers: 64, Settle: shop.settle}, shop.pay)
+	})
+	t.Run("without settling", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: 5}, new(carefulShop).pay)
+		})
+	})
+	t.Run("look-up only, at a service that ignores keys", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			shop := &carefulShop{}
+			sandboxtest.Chaos(t, sandboxtest.ChaosOptions{
+				Settle:  shop.settle,
+				Client:  []quickstream.ClientOption{quickstream.WithoutResend()},
+				Sandbox: []sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReplayHonoured = false })},
+			}, shop.pay)
+		})
+	})
+	t.Run("without faults", func(t *testing.T) {
+		r := &recorder{TB: t}
+		sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Orders: 20, Workers: 1, Faults: -1, Declined: -1, Erred: -1}, new(carefulShop).pay)
+		assert.Empty(t, r.failures)
+		require.Len(t, r.logs, 1)
+		assert.Contains(t, r.logs[0], "20 orders: 20 paid, 0 not paid, 0 unknown")
+	})
+	t.Run("waiting for days by itself", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Orders: 40, Workers: 40}, func(ctx context.Context, client *quickstream.Client, order string) error {
+				shop := &carefulShop{}
+				err := shop.pay(ctx, client, order)
+				if !errors.Is(err, quickstream.ErrOutcomeUnknown) {
+					return err
+				}
+				end, err := resolve.Run(ctx, client.Transactions, resolve.DefaultPolicy(), shop.load(order), nil)
+				if err != nil || end.Stage == resolve.StageEscalated {
+					return errHeld
+				}
+				return ended(end.Outcome)
+			})
+		})
+	})
+}
+
+// TestChaosCatches shows each of the usual mistakes to fail, and with which text.
+func TestChaosCatches(t *testing.T) {
+	tests := map[string]struct {
+		pay  func(ctx context.Context, client *quickstream.Client, order string) error
+		text string
+	}{
+		"a new key for every attempt": {func(ctx context.Context, client *quickstream.Client, order string) (err error) {
+			for range 3 {
+				var tx *quickstream.Transaction
+				if tx, err = client.Transactions.Pay(ctx, params(order), quickstream.WithoutResend()); err == nil {
+					return ended(tx.Outcome())
+				}
+			}
+			return err
+		}, "was charged 2 times"},
+		"a time-out is a failure, and another card is taken": {func(ctx context.Context, client *quickstream.Client, order string) error {
+			tx, err := client.Transactions.Pay(ctx, params(order))
+			if err != nil {
+				tx, err = client.Transactions.Pay(ctx, params(order))
+			}
+			if err != nil {
+				return err
+			}
+			return ended(tx.Outcome())
+		}, "was charged 2 times"},
+		"the refusal of a later attempt is believed": {func(ctx context.Context, client *quickstream.Client, order string) error {
+			tx, err := client.Transactions.Pay(ctx, params(order))
+			if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+				if refused, ok := errors.AsType[*quickstream.APIError](lost.Cause); ok && refused.StatusCode < 500 {
+					return refused
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if tx.Outcome() == quickstream.OutcomeUnknown {
+				return errHeld
+			}
+			return ended(tx.Outcome())
+		}, "was charged, and the merchant said that it was not"},
+		"unknown is taken for not paid": {func(ctx context.Context, client *quickstream.Client, order string) error {
+			tx, err := client.Transactions.Pay(ctx, params(order))
+			if err != nil {
+				return errors.New("please try again") // says nothing of unknown
+			}
+			if tx.Outcome() == quickstream.OutcomeUnknown {
+				return errHeld
+			}
+			return ended(tx.Outcome())
+		}, "was charged, and the merchant said that it was not"},
+		"unknown is taken for paid": {func(ctx context.Context, client *quickstream.Client, order string) error {
+			tx, err := client.Transactions.Pay(ctx, params(order))
+			if errors.Is(err, quickstream.ErrOutcomeUnknown) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if tx.Outcome() == quickstream.OutcomeUnknown {
+				return errHeld
+			}
+			return ended(tx.Outcome())
+		}, "was not charged, and the merchant said that it was"},
+		"summary code 2 is taken for a decline": {func(ctx context.Context, client *quickstream.Client, order string) error {
+			tx, err := client.Transactions.Pay(ctx, params(order))
+			if err != nil {
+				return err
+			}
+			return ended(tx.Outcome())
+		}, "was charged, and the merchant said that it was not"},
+		"the order is not in the request": {func(ctx context.Context, client *quickstream.Client, _ string) error {
+			_, err := client.Transactions.Pay(ctx, params(""))
+			return err
+		}, "is the order the CustomerReferenceNumber?"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &recorder{TB: t}
+				sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Orders: 300, Seed: 1}, tt.pay)
+				require.NotEmpty(t, r.failures)
+				assert.Contains(t, strings.Join(r.failures, "\n"), tt.text)
+				assert.LessOrEqual(t, len(r.failures), 12, "not one failure per order")
+				t.Log(r.failures[0])
+			})
+		})
+	}
+	t.Run("a payment that is never looked up", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := &recorder{TB: t}
+			forgets := func(context.Context, *quickstream.Client, string, time.Time) error { return errHeld }
+			sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Seed: 1, Settle: forgets}, new(carefulShop).pay)
+			require.NotEmpty(t, r.failures)
+			assert.Contains(t, r.failures[0], "was charged and is lost")
+		})
+	})
+}
+
+// TestChaosReports reads a report to its end.
+func TestChaosReports(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &recorder{TB: t}
+		sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Orders: 1, Workers: 1, Faults: -1, Declined: -1, Erred: -1},
+			func(ctx context.Context, client *quickstream.Client, order string) error {
+				for range 2 {
+					tx, err := client.Transactions.Pay(ctx, params(order))
+					if err != nil {
+						return err
+					}
+					if _, err := client.Transactions.Get(ctx, tx.ReceiptNumber); !errors.Is(err, quickstream.ErrNotFound) {
+						return errors.New("the sandbox shows a transaction at once")
+					}
+				}
+				return errDeclined
+			})
+		require.Len(t, r.failures, 1)
+		for _, part := range []string{
+			"seed 0", "order CHAOS-00001 was charged 2 times", "last word: not paid: declined", "PAYMENT approved, 25.00 AUD, receipt ",
+			"request 1: POST /transactions, key ", "carried out, answered 201", "request 4: GET /transactions/{receiptNumber}, answered 404",
+		} {
+			assert.Contains(t, r.failures[0], part)
+		}
+	})
+}
+
+// recorder is a test that only notes that it failed.
+type recorder struct {
+	testing.TB
+	failures, logs []string
+}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) Logf(format string, args ...any) {
+	r.logs = append(r.logs, fmt.Sprintf(format, args...))
+}

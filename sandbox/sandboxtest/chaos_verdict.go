@@ -1,0 +1,174 @@
+package sandboxtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// mostFailures bounds the orders that are reported one by one.
+const mostFailures = 10
+
+// judge holds the merchant's words against the ledger.
+func (c *chaos) judge(t testing.TB, asked int) {
+	t.Helper()
+	ledger, requests := byOrder(c.box.Ledger()), c.requests()
+	if !c.anyPayment(ledger) {
+		t.Errorf("chaos (seed %d): nothing was paid for any order; is the order the CustomerReferenceNumber?", c.opts.Seed)
+		return
+	}
+	var failures, paid, unpaid, unknown int
+	for i, word := range c.words {
+		entries := ledger[order(i)]
+		charged := entries.Charged(order(i))
+		switch {
+		case word == nil:
+			paid++
+		case errors.Is(word, quickstream.ErrOutcomeUnknown):
+			unknown++
+		default:
+			unpaid++
+		}
+		verdict := c.verdict(word, len(charged))
+		if verdict == "" {
+			continue
+		}
+		if failures++; failures <= mostFailures {
+			t.Errorf("chaos (seed %d): %s", c.opts.Seed, report(order(i), verdict, word, entries, requests[order(i)]))
+		}
+	}
+	if failures > mostFailures {
+		t.Errorf("chaos (seed %d): %d orders failed altogether", c.opts.Seed, failures)
+	}
+	t.Logf("chaos: seed %d, %d orders: %d paid, %d not paid, %d unknown; asked %d times to settle; faults: %s",
+		c.opts.Seed, c.opts.Orders, paid, unpaid, unknown, asked, counts(c.box.FaultCounts()))
+}
+
+func (c *chaos) anyPayment(ledger map[string]sandbox.Ledger) bool {
+	for i := range c.words {
+		if len(ledger[order(i)]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// verdict says what is wrong with an order, if anything.
+func (c *chaos) verdict(word error, charged int) string {
+	isUnknown := errors.Is(word, quickstream.ErrOutcomeUnknown)
+	switch {
+	case charged > 1:
+		return fmt.Sprintf("was charged %d times", charged)
+	case charged == 1 && isUnknown && c.opts.Settle != nil:
+		return "was charged and is lost: the merchant still does not know after a week without faults"
+	case charged == 1 && word != nil && !isUnknown:
+		return "was charged, and the merchant said that it was not"
+	case charged == 0 && word == nil:
+		return "was not charged, and the merchant said that it was"
+	default:
+		return ""
+	}
+}
+
+// byOrder groups the ledger by order, with what followed from its entries.
+func byOrder(all sandbox.Ledger) map[string]sandbox.Ledger {
+	orders := make(map[string]sandbox.Ledger)
+	of := make(map[string]string, len(all)) // by receipt
+	for _, e := range all {
+		name := strings.ToUpper(e.CustomerReferenceNumber)
+		if original := of[e.OriginalReceipt]; original != "" {
+			name = original
+		}
+		of[e.Receipt] = name
+		orders[name] = append(orders[name], e)
+	}
+	return orders
+}
+
+// requests returns the requests by order: its payments, and look-ups by what
+// those carry.
+func (c *chaos) requests() map[string][]sandbox.Request {
+	orders := make(map[string][]sandbox.Request)
+	references := make(map[string]string) // what an order can be looked up by
+	for _, e := range c.box.Ledger() {
+		references[e.Receipt] = strings.ToUpper(e.CustomerReferenceNumber)
+	}
+	for _, r := range c.box.Requests() {
+		var sent struct{ CustomerReferenceNumber, PaymentReferenceNumber string }
+		name := ""
+		if json.Unmarshal(r.Body, &sent) == nil && sent.CustomerReferenceNumber != "" {
+			name = strings.ToUpper(sent.CustomerReferenceNumber)
+			references[sent.CustomerReferenceNumber], references[sent.PaymentReferenceNumber] = name, name
+		} else if reference := r.Query.Get("referenceNumber"); reference != "" {
+			name = references[reference]
+		} else {
+			for part := range strings.SplitSeq(r.Path, "/") {
+				if of := references[part]; of != "" {
+					name = of
+				}
+			}
+		}
+		if name != "" {
+			orders[name] = append(orders[name], r)
+		}
+	}
+	return orders
+}
+
+// report tells all that is known about an order.
+func report(order, verdict string, word error, entries sandbox.Ledger, requests []sandbox.Request) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "order %s %s\n", order, verdict)
+	fmt.Fprintf(&b, "  the merchant's last word: %s\n", wording(word))
+	for _, e := range entries {
+		fmt.Fprintf(&b, "  ledger: %s %s, %d.%02d %s, receipt %s, reference %s, key %s\n",
+			e.Type, e.Outcome, e.Amount/100, e.Amount%100, e.Currency, e.Receipt, e.PaymentReferenceNumber, e.IdempotencyKey)
+	}
+	for i, r := range requests {
+		fmt.Fprintf(&b, "  request %d: %s", i+1, r.Operation)
+		if r.IdempotencyKey != "" {
+			fmt.Fprintf(&b, ", key %s", r.IdempotencyKey)
+		}
+		if r.Fault != "" {
+			fmt.Fprintf(&b, ", fault %s", r.Fault)
+		}
+		switch {
+		case r.Replayed:
+			b.WriteString(", replayed")
+		case r.Committed && r.Method != "GET":
+			b.WriteString(", carried out")
+		}
+		if r.Status == 0 {
+			b.WriteString(", not answered\n")
+		} else {
+			fmt.Fprintf(&b, ", answered %d\n", r.Status)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func wording(word error) string {
+	switch {
+	case word == nil:
+		return "paid"
+	case errors.Is(word, quickstream.ErrOutcomeUnknown):
+		return "unknown: " + word.Error()
+	default:
+		return "not paid: " + word.Error()
+	}
+}
+
+func counts(faults map[string]int) string {
+	fired := make([]string, 0, len(faults))
+	for _, kind := range slices.Sorted(maps.Keys(faults)) {
+		fired = append(fired, fmt.Sprintf("%s %d", kind, faults[kind]))
+	}
+	return strings.Join(fired, ", ")
+}

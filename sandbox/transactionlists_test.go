@@ -1,0 +1,133 @@
+package sandbox
+
+import (
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestListsOfTransactions(t *testing.T) {
+	bubble(t, func(c *caller) {
+		c.sleep(time.Second)
+		cards := make([]string, 4)
+		for i := range cards {
+			cards[3-i] = c.pay("O")
+			c.sleep(time.Second)
+		}
+		bank := c.made(bankPayment("B", "032-999"))
+		nz := c.made(changed(bankPayment("NZ", ""), "bankAccount", nil, "nzBankAccount", nzAccount(), "currency", "NZD"))
+		c.sleep(8 * time.Hour)
+		tomorrow := c.made(changed(cardPayment("T"), "creditCard", cardDetails(masterCard)))
+		c.sleep(2 * time.Second)
+		account := nzAccount()
+		for path, want := range map[string][]string{
+			"for-settlement-date?settlementDate=2000-01-01":                              append([]string{nz, bank}, cards...),
+			"for-settlement-date?settlementDate=2000-01-02":                              {tomorrow},
+			"for-credit-card?firstSix=424242&lastThree=242":                              cards,
+			"for-credit-card?firstSix=424242&lastThree=243":                              {},
+			"for-credit-card?firstSix=516320&lastThree=008":                              {tomorrow},
+			"for-bank-account?bsb=032-999&accountNumber=999994":                          {bank},
+			"for-bank-account?bsb=032-998&accountNumber=999994":                          {},
+			"for-nz-bank-account?bankCode=01&branchCode=0001&" + "accountNumber=1234567": {},
+			"for-nz-bank-account?" + url.Values{
+				"bankCode": {account["nzBankCode"].(string)}, "branchCode": {account["nzBranchCode"].(string)},
+				"accountNumber": {account["nzAccountNumber"].(string)},
+			}.Encode(): {nz},
+		} {
+			assert.Equal(t, want, c.receipts("/transactions/"+path), path)
+		}
+		c.must(404, c.get("/transactions/for-settlement-date?settlementDate=2000-01-03"))
+	})
+}
+
+func TestListOfAnAccountToken(t *testing.T) {
+	bubble(t, func(c *caller) {
+		customer := c.must(201, c.post("/customers", object{"customerNumber": "1", "customerName": "K"}))["customerId"].(string)
+		account := c.must(201, c.post("/customers/"+customer+"/accounts", object{"creditCard": cardDetails(goodCard)}))["accountToken"].(string)
+		path := "/transactions/for-account-token?accountToken=" + account
+		c.must(404, c.get(path))
+		var want []string
+		for i := range 4 {
+			name, value := "accountToken", account
+			if i%2 == 0 {
+				name, value = "customerId", customer
+			}
+			want = append(want, c.made(changed(payment("O"), name, value)))
+		}
+		c.pay("O")
+		c.sleep(2 * time.Second)
+		slices.Reverse(want)
+		assert.Equal(t, want, c.receipts(path))
+		c.must(404, c.get("/transactions/for-account-token?accountToken=x"))
+	})
+	bubble(t, func(c *caller) {
+		assert.Empty(t, c.receipts("/transactions/for-account-token?accountToken=x"))
+		assert.Empty(t, c.receipts("/transactions/for-settlement-date?settlementDate=2000-01-03"))
+	}, assuming(func(a *Assumptions) { a.NotFoundByFilter = false }))
+}
+
+func TestListParameters(t *testing.T) {
+	bubble(t, func(c *caller) {
+		for path, field := range map[string]string{
+			"for-settlement-date":                                                         "settlementDate",
+			"for-settlement-date?settlementDate=":                                         "settlementDate",
+			"for-settlement-date?settlementDate=01-01-2000":                               "settlementDate",
+			"for-settlement-date?settlementDate=2000-02-30":                               "settlementDate",
+			"for-settlement-date?settlementDate=2000-01-01&settlementDate=2000-01-02":     "settlementDate",
+			"for-settlement-date?settlementDate=2000-01-01&size=5":                        "size",
+			"for-account-token":                                                           "accountToken",
+			"for-account-token?accountToken=%C3%A9":                                       "accountToken",
+			"for-credit-card?lastThree=242":                                               "firstSix",
+			"for-credit-card?firstSix=42424&lastThree=242":                                "firstSix",
+			"for-credit-card?firstSix=4242424&lastThree=242":                              "firstSix",
+			"for-credit-card?firstSix=42424x&lastThree=242":                               "firstSix",
+			"for-credit-card?firstSix=424242&lastThree=2424":                              "lastThree",
+			"for-credit-card?firstSix=424242":                                             "lastThree",
+			"for-bank-account?accountNumber=1234567":                                      "bsb",
+			"for-bank-account?bsb=032999&accountNumber=1234567":                           "bsb",
+			"for-bank-account?bsb=032-99&accountNumber=1234567":                           "bsb",
+			"for-bank-account?bsb=032-999":                                                "accountNumber",
+			"for-bank-account?bsb=032-999&accountNumber=12345":                            "accountNumber",
+			"for-bank-account?bsb=032-999&accountNumber=1234567890":                       "accountNumber",
+			"for-bank-account?bsb=032-999&accountNumber=12345a":                           "accountNumber",
+			"for-nz-bank-account?branchCode=0001&accountNumber=1234567":                   "bankCode",
+			"for-nz-bank-account?bankCode=1&branchCode=0001&accountNumber=1234567":        "bankCode",
+			"for-nz-bank-account?bankCode=01&branchCode=001&accountNumber=1234567":        "branchCode",
+			"for-nz-bank-account?bankCode=01&branchCode=0001":                             "accountNumber",
+			"for-nz-bank-account?bankCode=01&branchCode=0001&accountNumber=123456":        "accountNumber",
+			"for-nz-bank-account?bankCode=01&branchCode=0001&accountNumber=123456789":     "accountNumber",
+			"for-nz-bank-account?bankCode=01&branchCode=0001&accountNumber=1234567&sfx=0": "sfx",
+			"for-credit-card?firstSix=424242&lastThree=242&page=nonsense":                 "page",
+		} {
+			assert.Contains(t, c.findings(c.get("/transactions/"+path)), field, path)
+		}
+		for _, path := range []string{"for-settlement-date?settlementDate=2000-01-01", "open-preauths?month=2000-01", "suspended", "returns", "1/refunds", "1/retries"} {
+			c.must(401, c.do("GET", "/transactions/"+path, c.keys.Publishable, nil))
+		}
+	})
+	bubble(t, func(c *caller) {
+		c.must(200, c.get("/transactions/for-credit-card?firstSix=424242&lastThree=242&more=1"))
+		c.must(200, c.get("/transactions/for-bank-account?bsb=032999&accountNumber=1234567"))
+	}, assuming(func(a *Assumptions) { a.RefuseUnknownMembers, a.HyphenatedBSB = false, false }))
+}
+
+func TestRefundsOfATransaction(t *testing.T) {
+	bubble(t, func(c *caller) {
+		payment, other := c.pay("O"), c.pay("P")
+		c.made(against(typeRefund, other, "1.00"))
+		var refunds []string
+		for range 4 {
+			refunds = append(refunds, c.made(against(typeRefund, payment, "1.00")))
+		}
+		path := "/transactions/" + payment + "/refunds"
+		c.must(200, c.get(path))
+		c.sleep(2 * time.Second)
+		slices.Reverse(refunds)
+		assert.Equal(t, refunds, c.receipts(path))
+		assert.Empty(t, c.receipts("/transactions/"+refunds[0]+"/refunds"))
+		c.must(404, c.get("/transactions/1/refunds"))
+	}, assuming(func(a *Assumptions) { a.RefundBeforeCutOff, a.LookupLag = true, 0 }))
+}

@@ -1,0 +1,225 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// The kinds of event. The first and the last of those with a known name are the
+// contract's, the others are the vendor's public pages'. There are more of which
+// not even the names are public; two made-up ones stand for them.
+const (
+	eventAgreementConfirmed = "payto.agreement.confirmed"
+	eventAgreementDeclined  = "payto.agreement.declined"
+	eventAgreementExpired   = "payto.agreement.expired"
+	eventAgreementRecalled  = "payto.agreement.recalled"
+	eventPaymentApproved    = "payto.payment.approved"
+
+	eventAgreementUnknown = "payto.agreement.added_later"
+	eventPaymentUnknown   = "payto.payment.added_later"
+)
+
+//nolint:gochecknoglobals // an immutable table
+var knownEvents = []string{
+	eventAgreementConfirmed, eventAgreementDeclined, eventAgreementExpired, eventAgreementRecalled, eventPaymentApproved,
+}
+
+// Subscription is an endpoint that wants to be told about events. The service has
+// them set up in its portal.
+type Subscription struct {
+	// URL is posted to over the network. It must be a loopback address unless
+	// [WithAnyAddress] was given.
+	URL string
+	// Handler is posted to in memory, through a real HTTP server and in place of
+	// URL. It works inside a testing/synctest bubble.
+	Handler http.Handler
+	// Secret and Scheme sign each attempt. Both are required.
+	Secret string
+	Scheme signature.Scheme
+	// EventTypes are the kinds wanted; none are all, including kinds that nobody
+	// knows.
+	EventTypes []string
+	// BasicUser and BasicPassword are sent as Basic authorisation unless both are
+	// empty.
+	BasicUser, BasicPassword string
+}
+
+type subscription struct {
+	Subscription
+	target    string
+	transport *http.Transport
+	server    *http.Server // of a Handler
+}
+
+func (s *subscription) wants(event string) bool {
+	return len(s.EventTypes) == 0 || slices.Contains(s.EventTypes, event)
+}
+
+// Subscribe adds a subscription. Every event from now on is posted to it until
+// the sandbox is closed.
+func (b *Sandbox) Subscribe(s Subscription) error {
+	if _, err := signature.Sign(s.Scheme, s.Secret, b.Now(), nil); err != nil {
+		return fmt.Errorf("sandbox: subscription: %w", err)
+	}
+	for _, event := range s.EventTypes {
+		if !slices.Contains(knownEvents, event) {
+			return fmt.Errorf("sandbox: subscription: no event type %q", event)
+		}
+	}
+	s.EventTypes = slices.Clone(s.EventTypes)
+	sub := &subscription{Subscription: s, target: s.URL}
+	switch {
+	case (s.URL == "") == (s.Handler == nil):
+		return errors.New("sandbox: subscription: exactly one of URL and Handler must be given")
+	case s.Handler == nil:
+		if err := b.checkTarget(s.URL); err != nil {
+			return fmt.Errorf("sandbox: subscription: %w", err)
+		}
+		dialer := &net.Dialer{Control: b.checkAddress}
+		sub.transport = &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true}
+	}
+
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return errClosed
+	}
+	if s.Handler != nil {
+		b.serveSubscription(sub)
+	}
+	b.webhooks.subscriptions = append(b.webhooks.subscriptions, sub)
+	return nil
+}
+
+func (b *Sandbox) serveSubscription(sub *subscription) {
+	listener := newMemoryListener()
+	sub.target = "http://" + memoryHost + "/webhooks"
+	sub.transport = &http.Transport{
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return listener.dial(ctx) },
+		DisableKeepAlives: true,
+	}
+	sub.server = newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !b.enter() {
+			panic(http.ErrAbortHandler)
+		}
+		defer b.handling.Done()
+		sub.Handler.ServeHTTP(w, r)
+	}))
+	// A handler that has not read the body would not notice that its connection
+	// was closed.
+	sub.server.BaseContext = func(net.Listener) context.Context { return b.webhooks.life }
+	b.serving.Go(func() { _ = sub.server.Serve(listener) })
+}
+
+// checkTarget judges an address by its text. Names are judged by what they
+// resolve to, when they are dialled.
+func (b *Sandbox) checkTarget(target string) error {
+	u, err := url.Parse(target)
+	switch {
+	case err != nil:
+		return errors.New("the URL is not well-formed")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return errors.New("the URL must be an absolute http or https address")
+	case u.User != nil:
+		return errors.New("credentials belong in BasicUser and BasicPassword")
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && !ip.IsLoopback() && !b.anywhere {
+		return errNotLoopback
+	}
+	return nil
+}
+
+var errNotLoopback = errors.New("the URL is not a loopback address")
+
+func (b *Sandbox) checkAddress(_, address string, _ syscall.RawConn) error {
+	host, _, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); !b.anywhere && (err != nil || ip == nil || !ip.IsLoopback()) {
+		return errNotLoopback
+	}
+	return nil
+}
+
+// notificationBody is the wire form of a notification.
+type notificationBody struct {
+	ID        string          `json:"id"`
+	Timestamp string          `json:"timestamp"`
+	EventType string          `json:"eventType"`
+	Data      json.RawMessage `json:"data"`
+}
+
+// emit tells the subscribers of an event. What they get is how things stand now,
+// whenever it arrives. The caller holds mu.
+func (b *Sandbox) emit(event string, data any) {
+	isKnown := slices.Contains(knownEvents, event)
+	if !isKnown && !b.assume.UnknownEvents {
+		return
+	}
+	for _, sub := range b.webhooks.subscriptions {
+		if !sub.wants(event) {
+			continue
+		}
+		raw, err := json.Marshal(data)
+		if err != nil { // the bodies are our own structs of plain values
+			return
+		}
+		d := &delivery{id: newUUID(b.ids), event: event, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
+		d.body = b.render(reply(http.StatusOK, notificationBody{
+			ID: d.id, Timestamp: b.timestamp(b.clock.Now()), EventType: event, Data: raw,
+		})).raw
+		b.webhooks.add(d)
+		b.dispatch(d)
+	}
+}
+
+// background is a call that nobody made: what happens by itself is described in
+// terms of the in-memory address.
+func (b *Sandbox) background() *call {
+	return &call{box: b, origin: "http://" + memoryHost, now: b.clock.Now()}
+}
+
+// newUUID is a random UUID, version 4.
+func newUUID(ids *rand.Rand) string {
+	hi, lo := ids.Uint64(), ids.Uint64()
+	hi = hi&^0xf000 | 0x4000
+	lo = lo&^(0xc0<<56) | 0x80<<56
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&0xffffffffffff)
+}
+
+// DeliveryFault is what goes wrong with the first attempt of a delivery. The
+// zero value is nothing.
+type DeliveryFault struct {
+	tampered, twice bool
+	shift           time.Duration
+}
+
+// DeliveredTwice posts a notification two times at once.
+func DeliveredTwice() DeliveryFault { return DeliveryFault{twice: true} }
+
+// Tampered changes the body after it was signed.
+func Tampered() DeliveryFault { return DeliveryFault{tampered: true} }
+
+// Stale signs with the time of d ago, as a notification that was held back or
+// recorded and played again.
+func Stale(d time.Duration) DeliveryFault { return DeliveryFault{shift: -d} }
+
+// Future signs with a time that is still to come.
+func Future(d time.Duration) DeliveryFault { return DeliveryFault{shift: d} }
+
+// NextDelivery decides what goes wrong with the deliveries to come, one each, in
+// order.
+func (b *Sandbox) NextDelivery(faults ...DeliveryFault) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.webhooks.faults = append(b.webhooks.faults, faults...)
+}

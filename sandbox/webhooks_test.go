@@ -1,0 +1,433 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+func TestSubscribeRefuses(t *testing.T) {
+	box := New()
+	hmac := signature.AssumedHMAC{}
+	handler := http.NotFoundHandler()
+	for name, s := range map[string]Subscription{
+		"neither":         {Secret: "s", Scheme: hmac},
+		"both":            {Secret: "s", Scheme: hmac, Handler: handler, URL: "http://127.0.0.1:1"},
+		"no scheme":       {Secret: "s", Handler: handler},
+		"no secret":       {Scheme: hmac, Handler: handler},
+		"broken secret":   {Scheme: hmac, Handler: handler, Secret: "s\n"},
+		"unknown event":   {Secret: "s", Scheme: hmac, Handler: handler, EventTypes: []string{"payto.agreement.conformed"}},
+		"not loopback":    {Secret: "s", Scheme: hmac, URL: "https://203.0.113.7/hook"},
+		"no scheme in it": {Secret: "s", Scheme: hmac, URL: "127.0.0.1:8080"},
+		"other scheme":    {Secret: "s", Scheme: hmac, URL: "ftp://127.0.0.1"},
+		"broken":          {Secret: "s", Scheme: hmac, URL: "http://127.0.0.1:port"},
+		"credentials":     {Secret: "s", Scheme: hmac, URL: "http://user:password@127.0.0.1"},
+	} {
+		err := box.Subscribe(s)
+		require.Error(t, err, name)
+		assert.NotContains(t, err.Error(), "password")
+	}
+	box.Close()
+	require.ErrorIs(t, box.Subscribe(Subscription{Secret: "s", Scheme: hmac, Handler: handler}), errClosed)
+	require.ErrorIs(t, box.Redeliver("x"), errClosed)
+
+	open := New(WithAnyAddress())
+	defer open.Close()
+	require.NoError(t, open.Subscribe(Subscription{Secret: "s", Scheme: hmac, URL: "https://203.0.113.7/hook"}))
+}
+
+func TestNamesMustResolveToLoopback(t *testing.T) {
+	box := New()
+	defer box.Close()
+	require.ErrorIs(t, box.checkAddress("tcp", "203.0.113.7:80", nil), errNotLoopback)
+	require.ErrorIs(t, box.checkAddress("tcp", "nonsense", nil), errNotLoopback)
+	require.NoError(t, box.checkAddress("tcp", "127.0.0.1:80", nil))
+	require.NoError(t, box.checkAddress("tcp", "[::1]:80", nil))
+}
+
+func TestEventsByType(t *testing.T) {
+	bubble(t, func(c *caller) {
+		all, some := c.subscribe(), c.receiver()
+		require.NoError(t, c.box.Subscribe(Subscription{
+			Handler: some, Secret: hookSecret, Scheme: signature.AssumedHMAC{Base64: true},
+			EventTypes: []string{"payto.agreement.declined", "payto.agreement.recalled"},
+		}))
+		active, declined, recalled := c.reach(agreementActive), c.reach(agreementCancelled), c.reach(agreementPending)
+		require.Equal(t, http.StatusNoContent, c.patch(recalled, recallRequest()).status)
+		require.Equal(t, http.StatusNoContent, c.patch(active, statusRequest("CANCELLED", "MD17")).status)
+		assert.ElementsMatch(t, []string{"payto.agreement.confirmed", "payto.agreement.declined", "payto.agreement.recalled", "payto.agreement.added_later"}, all.events())
+		tokens := map[string]any{}
+		for _, in := range some.all() {
+			tokens[in.event] = in.data["agreementToken"]
+		}
+		assert.Equal(t, map[string]any{"payto.agreement.declined": declined, "payto.agreement.recalled": recalled}, tokens)
+		ids := map[string]bool{}
+		for _, in := range append(all.all(), some.all()...) {
+			require.NoError(t, in.err)
+			ids[in.id] = true
+			assert.Equal(t, in.event != "payto.agreement.confirmed", in.data["status"] == "CANCELLED")
+		}
+		assert.Len(t, ids, 6)
+	})
+}
+
+func TestNoUnknownEvents(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		c.reach(agreementSuspended)
+		assert.Equal(t, []string{"payto.agreement.confirmed"}, hook.events())
+	}, assuming(func(a *Assumptions) { a.UnknownEvents = false }))
+}
+
+func TestBasicAuthorisation(t *testing.T) {
+	bubble(t, func(c *caller) {
+		var users []string
+		handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			user, password, _ := r.BasicAuth()
+			users = append(users, user+"/"+password)
+		})
+		for _, s := range []Subscription{{}, {BasicUser: "u", BasicPassword: "p"}, {BasicPassword: "p"}} {
+			s.Handler, s.Secret, s.Scheme = handler, hookSecret, signature.AssumedHMAC{}
+			require.NoError(t, c.box.Subscribe(s))
+		}
+		c.box.HoldDeliveries()
+		c.reach(agreementActive)
+		require.NoError(t, c.box.ReleaseDeliveries())
+		require.NoError(t, c.box.Flush(c.t.Context()))
+		assert.Equal(t, []string{"/", "u/p", "/p"}, users)
+	})
+}
+
+// The first event of a payer who confirms at once is there before the caller has
+// a token to compare it with.
+func TestEventArrivesBeforeTheAnswer(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		bubble(t, func(c *caller) {
+			answered := make(chan struct{})
+			order := make(chan string, 2)
+			require.NoError(t, c.box.Subscribe(Subscription{
+				Secret: hookSecret, Scheme: signature.AssumedHMAC{},
+				Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+					if !before {
+						<-answered // which would never come
+					}
+					order <- "event"
+				}),
+			}))
+			r := c.postAgreement(changed(c.agreementRequest(), "payerDetails", payIDPayer("EMAL", ConfirmingPayID)))
+			c.must(http.StatusCreated, r)
+			order <- "answer"
+			close(answered)
+			require.NoError(t, c.box.Flush(c.t.Context()))
+			if before {
+				assert.Equal(t, []string{"event", "answer"}, []string{<-order, <-order})
+			} else {
+				assert.Equal(t, []string{"answer", "event"}, []string{<-order, <-order})
+			}
+		}, assuming(func(a *Assumptions) { a.EventsBeforeAnswer = before }))
+	}
+}
+
+// A receiver that waits for the answer is not waited for longer than its time-out,
+// and not at all when the caller has gone or the event is held.
+func TestAnswerDoesNotWaitForEver(t *testing.T) {
+	bubble(t, func(c *caller) {
+		release := make(chan struct{})
+		require.NoError(t, c.box.Subscribe(Subscription{
+			Secret: hookSecret, Scheme: signature.AssumedHMAC{},
+			Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }),
+		}))
+		request := changed(c.agreementRequest(), "payerDetails", payIDPayer("EMAL", ConfirmingPayID))
+		customer, began := c.payerCustomer(), c.box.Now()
+		c.must(http.StatusCreated, c.postAgreement(request))
+		assert.Equal(t, 10*time.Second, c.box.Now().Sub(began))
+
+		ctx, cancel := context.WithTimeout(c.t.Context(), time.Second)
+		defer cancel()
+		_, err := c.try(c.request("POST", "/customers/"+customer+"/payto-agreements", c.keys.Secret, request).WithContext(ctx))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Len(t, c.box.Agreements(), 2)
+
+		c.box.HoldDeliveries()
+		began = c.box.Now()
+		c.must(http.StatusCreated, c.postAgreement(request))
+		assert.Zero(t, c.box.Now().Sub(began))
+		close(release)
+	})
+}
+
+func TestRedelivery(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe(http.StatusInternalServerError, http.StatusCreated, http.StatusFound, http.StatusOK)
+		c.reach(agreementActive)
+		began := c.box.Now()
+		c.pass(24 * time.Hour)
+		got := hook.all()
+		require.Len(t, got, 4, "until 200, and nothing else will do")
+		var after []time.Duration
+		for _, in := range got {
+			require.NoError(t, in.err, "each attempt is signed anew")
+			assert.Equal(t, got[0].raw, in.raw)
+			after = append(after, in.at.Sub(began))
+		}
+		assert.Equal(t, []time.Duration{0, 5 * time.Second, 35 * time.Second, 5*time.Minute + 35*time.Second}, after)
+		d := c.box.Deliveries()
+		require.Len(t, d, 1)
+		assert.Equal(t, []any{got[0].id, "payto.agreement.confirmed", DeliveryDone}, []any{d[0].ID, d[0].EventType, d[0].State})
+		assert.Equal(t, got[0].raw, d[0].Body)
+		var statuses []int
+		for _, a := range d[0].Attempts {
+			statuses = append(statuses, a.Status)
+		}
+		assert.Equal(t, []int{500, 201, 302, 200}, statuses)
+	})
+}
+
+func TestRedeliveryEnds(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe(slices.Repeat([]int{http.StatusServiceUnavailable}, 7)...)
+		c.reach(agreementActive)
+		assert.Equal(t, DeliveryWaiting, c.box.Deliveries()[0].State)
+		c.pass(24 * time.Hour)
+		assert.Len(t, hook.all(), 6)
+		assert.Equal(t, DeliveryAbandoned, c.box.Deliveries()[0].State)
+
+		require.NoError(t, c.box.Redeliver(c.box.Deliveries()[0].ID))
+		assert.Len(t, hook.all(), 7)
+		c.pass(24 * time.Hour)
+		require.NoError(t, c.box.Redeliver(c.box.Deliveries()[0].ID))
+		assert.Len(t, hook.all(), 8)
+		assert.Equal(t, DeliveryDone, c.box.Deliveries()[0].State)
+		require.Error(t, c.box.Redeliver("another"))
+		require.Error(t, c.box.Redeliver(c.box.Deliveries()[0].ID, Tampered(), Tampered()))
+	})
+}
+
+func TestReceiverThatHangs(t *testing.T) {
+	bubble(t, func(c *caller) {
+		attempts := 0
+		gone := make(chan struct{}, 1)
+		require.NoError(t, c.box.Subscribe(Subscription{
+			Secret: hookSecret, Scheme: signature.AssumedHMAC{},
+			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if attempts++; attempts == 1 {
+					_, _ = io.Copy(io.Discard, r.Body) // only then does a server see that the sender has gone
+					<-r.Context().Done()
+					gone <- struct{}{}
+				}
+				w.WriteHeader(http.StatusOK)
+			}),
+		}))
+		c.reach(agreementActive)
+		c.pass(10*time.Second - time.Nanosecond)
+		assert.Empty(t, c.box.Deliveries()[0].Attempts)
+		c.pass(time.Nanosecond)
+		<-gone
+		d := c.box.Deliveries()[0]
+		assert.Equal(t, []Attempt{{Time: d.Attempts[0].Time, Error: "timed out"}}, d.Attempts)
+		c.pass(time.Minute)
+		d = c.box.Deliveries()[0]
+		assert.Equal(t, DeliveryDone, d.State)
+		assert.Equal(t, 15*time.Second, d.Attempts[1].Time.Sub(d.Attempts[0].Time))
+	})
+}
+
+func TestReceiverThatPanics(t *testing.T) {
+	bubble(t, func(c *caller) {
+		attempts := 0
+		require.NoError(t, c.box.Subscribe(Subscription{
+			Secret: hookSecret, Scheme: signature.AssumedHMAC{},
+			Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				if attempts++; attempts == 1 {
+					panic("restart")
+				}
+			}),
+		}))
+		c.reach(agreementActive)
+		c.pass(time.Minute)
+		d := c.box.Deliveries()[0]
+		require.Len(t, d.Attempts, 2)
+		assert.Zero(t, d.Attempts[0].Status)
+		assert.Equal(t, "EOF", d.Attempts[0].Error)
+		assert.Equal(t, http.StatusOK, d.Attempts[1].Status)
+	})
+}
+
+func TestDeliveryFaults(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		c.box.NextDelivery(DeliveredTwice(), Tampered(), Stale(6*time.Minute), Future(6*time.Minute), DeliveryFault{})
+		for range 5 {
+			c.reach(agreementActive)
+		}
+		first := hook.all()
+		require.Len(t, first, 6)
+		twice, failures := map[string]int{}, map[error]int{}
+		for _, in := range first {
+			twice[in.id]++
+			failures[in.err]++
+		}
+		assert.Equal(t, map[error]int{nil: 3, signature.ErrMismatch: 1, signature.ErrTooOld: 1, signature.ErrTooNew: 1}, failures)
+		assert.Equal(t, 2, twice[c.box.Deliveries()[0].ID])
+		assert.NotContains(t, twice, c.box.Deliveries()[1].ID, "who does not verify does not recognise it")
+
+		c.pass(time.Minute)
+		again := hook.all()[6:]
+		require.Len(t, again, 3, "those that were refused come again, as they should be")
+		for _, in := range again {
+			require.NoError(t, in.err)
+		}
+		for _, d := range c.box.Deliveries() {
+			assert.Equal(t, DeliveryDone, d.State)
+		}
+		id := c.box.Deliveries()[4].ID
+		require.NoError(t, c.box.Redeliver(id, Stale(time.Hour)))
+		assert.ErrorIs(t, hook.all()[9].err, signature.ErrTooOld)
+		require.NoError(t, c.box.Redeliver(id))
+		assert.Equal(t, id, hook.all()[10].id, "a duplicate")
+	})
+}
+
+// Two attempts that fail together lead to one redelivery and not to two.
+func TestDuplicatesShareTheirSchedule(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe(500, 500, 500, 500)
+		c.box.NextDelivery(DeliveredTwice())
+		c.reach(agreementActive)
+		began := c.box.Now()
+		c.pass(24 * time.Hour)
+		var after []time.Duration
+		for _, in := range hook.all() {
+			after = append(after, in.at.Sub(began))
+		}
+		assert.Equal(t, []time.Duration{0, 0, 5 * time.Second, 35 * time.Second, 335 * time.Second}, after)
+	})
+}
+
+func TestReorder(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		c.box.NextDelivery(DeliveryFault{}, DeliveryFault{}, DeliveredTwice())
+		c.box.HoldDeliveries()
+		token := c.reach(agreementSuspended)
+		require.Equal(t, http.StatusNoContent, c.patch(token, statusRequest("CANCELLED", "MD17")).status)
+		c.pass(time.Hour)
+		assert.Empty(t, hook.all())
+		held := c.box.Deliveries()
+		require.Len(t, held, 3)
+		assert.Equal(t, DeliveryHeld, held[0].State)
+		require.Error(t, c.box.ReleaseDeliveries(held[2].ID, "another"))
+		require.Error(t, c.box.ReleaseDeliveries(held[2].ID, held[2].ID))
+		require.NoError(t, c.box.ReleaseDeliveries(held[2].ID))
+		var statuses []any
+		for _, in := range hook.all() {
+			statuses = append(statuses, in.data["status"])
+		}
+		assert.Equal(t, []any{"CANCELLED", "CANCELLED", "ACTIVE", "SUSPENDED"}, statuses)
+		require.NoError(t, c.box.ReleaseDeliveries())
+		c.reach(agreementActive)
+		assert.Len(t, hook.all(), 5, "nothing is held any more")
+	})
+}
+
+func TestHoldingKeepsRedeliveries(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe(http.StatusInternalServerError)
+		c.reach(agreementActive)
+		assert.Len(t, hook.all(), 1)
+		c.box.HoldDeliveries()
+		c.pass(time.Hour)
+		assert.Len(t, hook.all(), 1)
+		require.NoError(t, c.box.ReleaseDeliveries())
+		assert.Len(t, hook.all(), 2)
+		assert.Equal(t, DeliveryDone, c.box.Deliveries()[0].State)
+	})
+}
+
+func TestRestartOfTheReceiver(t *testing.T) {
+	clock := NewClock(time.Date(2026, 4, 4, 7, 0, 0, 0, time.UTC))
+	c := newCaller(t, WithClock(clock))
+	defer c.box.Close()
+	hook := c.receiver()
+	server := httptest.NewServer(hook)
+	defer server.Close()
+	require.NoError(t, c.box.Subscribe(Subscription{URL: server.URL + "/hook?key=abc", Secret: hookSecret, Scheme: signature.AssumedHMAC{}}))
+	address := server.Listener.Addr().String()
+
+	request := with(c.agreementRequest(), "paymentDetails", "startDate", "2026-04-04")
+	require.NoError(t, c.box.Agreement(c.newAgreement(request)).Confirm())
+	assert.Equal(t, []string{"payto.agreement.confirmed"}, hook.events())
+
+	server.Close() // down
+	require.NoError(t, c.box.Agreement(c.newAgreement(request)).Decline())
+	require.NoError(t, c.box.Flush(t.Context()))
+	missed := c.box.Deliveries()[1]
+	require.Len(t, missed.Attempts, 1)
+	assert.Zero(t, missed.Attempts[0].Status)
+	assert.Contains(t, missed.Attempts[0].Error, "connection refused")
+	assert.NotContains(t, missed.Attempts[0].Error, "abc")
+	assert.Equal(t, DeliveryWaiting, missed.State)
+
+	restarted := httptest.NewUnstartedServer(hook)
+	require.NoError(t, restarted.Listener.Close())
+	listener, err := listenAgain(address)
+	require.NoError(t, err)
+	restarted.Listener = listener
+	restarted.Start()
+	defer restarted.Close()
+	clock.Advance(5 * time.Second)
+	assert.Equal(t, []string{"payto.agreement.confirmed", "payto.agreement.declined"}, hook.events())
+	assert.Equal(t, DeliveryDone, c.box.Deliveries()[1].State)
+}
+
+func TestCloseStopsDeliveries(t *testing.T) {
+	bubble(t, func(c *caller) {
+		began := make(chan struct{}, 2)
+		require.NoError(t, c.box.Subscribe(Subscription{
+			Secret: hookSecret, Scheme: signature.AssumedHMAC{},
+			Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				began <- struct{}{}
+				<-r.Context().Done()
+				began <- struct{}{}
+			}),
+		}))
+		c.reach(agreementActive)
+		<-began
+		ctx, cancel := context.WithCancel(c.t.Context())
+		cancel()
+		require.ErrorIs(t, c.box.Flush(ctx), context.Canceled)
+		c.box.Close()
+		assert.Len(t, began, 1, "the handler has ended")
+		require.NoError(t, c.box.Flush(c.t.Context()))
+		c.pass(24 * time.Hour)
+		assert.Len(t, c.box.Deliveries()[0].Attempts, 1, "nothing is posted any more")
+	})
+}
+
+func TestForgedBody(t *testing.T) {
+	for _, id := range []string{"0000000a", "0000000f", "00000000"} {
+		body := []byte(`{"id":"` + id + `"}`)
+		forgery := forged(body, id)
+		assert.NotEqual(t, body, forgery)
+		assert.Len(t, forgery, len(body))
+		assert.True(t, bytes.HasPrefix(forgery, []byte(`{"id":"0000000`)))
+	}
+}
+
+func TestOldDeliveriesAreForgotten(t *testing.T) {
+	var h hooks
+	for range maxRecorded + 1 {
+		h.add(&delivery{})
+	}
+	assert.Len(t, h.deliveries, maxRecorded-maxRecorded/10+1)
+}
