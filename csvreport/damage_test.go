@@ -1,0 +1,214 @@
+package csvreport_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/quickstream-go/quickstream/csvreport"
+)
+
+// Every cell and every name in these reports holds canary, which no error may
+// repeat. It has no digits, which a log's time would repeat by chance.
+const canary = "KNRY"
+
+func TestDamage(t *testing.T) {
+	const head = canary + "a," + canary + "b," + canary + "c\r\n"
+	const good = canary + ",\"" + canary + "\r\n\"," + canary + "\r\n" // lines 2 and 3
+	const at = int64(len(head + good))
+	strict := []csvreport.Option{csvreport.WithStrictSeparators()}
+	short := []csvreport.Option{csvreport.WithMaxField(20)}
+	for name, test := range map[string]struct {
+		input  string
+		opts   []csvreport.Option
+		kind   csvreport.Kind
+		record int64
+		line   int64
+		column int
+		offset int64
+	}{
+		"empty":                     {"", nil, csvreport.KindNoHeader, 0, 1, 0, 0},
+		"byte order mark only":      {"\xef\xbb\xbf", nil, csvreport.KindNoHeader, 0, 1, 0, 3},
+		"quote open in header":      {canary + ",\"" + canary, nil, csvreport.KindUnterminatedQuote, 0, 1, 2, 0},
+		"header is not UTF-8":       {canary + ",\xff" + canary, nil, csvreport.KindEncoding, 0, 1, 2, 0},
+		"header too long":           {strings.Repeat(canary+",", 100), short, csvreport.KindRecordTooLong, 0, 1, 0, 0},
+		"too many columns":          {strings.Repeat(",", 1<<14), nil, csvreport.KindLongRecord, 0, 1, 1<<14 + 1, 0},
+		"short":                     {head + good + canary + "," + canary, nil, csvreport.KindShortRecord, 2, 4, 3, at},
+		"short, then more":          {head + good + canary + "\r\n" + good, nil, csvreport.KindShortRecord, 2, 4, 2, at},
+		"short behind a line break": {head + good + "\"\r\n\"," + canary, nil, csvreport.KindShortRecord, 2, 5, 3, at},
+		"long":                      {head + good + canary + ",2,3," + canary, nil, csvreport.KindLongRecord, 2, 4, 4, at},
+		"long by a comma":           {head + good + canary + ",2,3,", nil, csvreport.KindLongRecord, 2, 4, 4, at},
+		"long behind quotes":        {head + good + canary + ",2,\"3\",", nil, csvreport.KindLongRecord, 2, 4, 4, at},
+		"blank line":                {head + good + "\r\n" + good, nil, csvreport.KindShortRecord, 2, 4, 2, at},
+		"second last separator":     {head + good + "\r\n", nil, csvreport.KindShortRecord, 2, 4, 2, at},
+		"bare quote":                {head + good + "1," + canary + "\"x,3", nil, csvreport.KindBareQuote, 2, 4, 2, at},
+		"bare quote behind a blank": {head + good + "1, \"" + canary + "\",3", nil, csvreport.KindBareQuote, 2, 4, 2, at},
+		"bare quote at the end":     {head + good + "1,2," + canary + "\"", nil, csvreport.KindBareQuote, 2, 4, 3, at},
+		"quote left open":           {head + good + "\"\r\n\",\"" + canary + "\r\n3,4", nil, csvreport.KindUnterminatedQuote, 2, 5, 2, at},
+		"quote doubled, left open":  {head + good + "1,2,\"" + canary + "\"\"", nil, csvreport.KindUnterminatedQuote, 2, 4, 3, at},
+		"only an opening quote":     {head + good + "\"", nil, csvreport.KindUnterminatedQuote, 2, 4, 1, at},
+		"text behind quote":         {head + good + "1,\"" + canary + "\"x,3", nil, csvreport.KindTextAfterQuote, 2, 4, 2, at},
+		"blank behind quote":        {head + good + "1,\"" + canary + "\" ,3", nil, csvreport.KindTextAfterQuote, 2, 4, 2, at},
+		"tab behind quote":          {head + good + "1,\"" + canary + "\"\t,3", nil, csvreport.KindTextAfterQuote, 2, 4, 2, at},
+		"text behind last quote":    {head + good + "1,2,\"" + canary + "\"x", nil, csvreport.KindTextAfterQuote, 2, 4, 3, at},
+		"lone carriage return":      {head + good + "1,2," + canary + "\r4,5,6", nil, csvreport.KindSeparator, 2, 4, 0, at},
+		"carriage return in a cell": {head + good + "1," + canary + "\rx,3", nil, csvreport.KindSeparator, 2, 4, 0, at},
+		"carriage return twice":     {head + good + "1,2," + canary + "\r\r\n", nil, csvreport.KindSeparator, 2, 4, 0, at},
+		"cut between CR and LF":     {head + good + "1,2," + canary + "\r", nil, csvreport.KindSeparator, 2, 4, 0, at},
+		"strict: line feed":         {head + good + "1,2," + canary + "\n4,5,6", strict, csvreport.KindSeparator, 2, 4, 0, at},
+		"strict: last separator":    {head + good, strict, csvreport.KindSeparator, 2, 4, 0, at},
+		"strict: only a header":     {head, strict, csvreport.KindSeparator, 1, 2, 0, int64(len(head))},
+		"long cell":                 {head + good + "1,17bytes" + canary + "4567890123,3", short, csvreport.KindFieldTooLong, 2, 4, 2, at},
+		"long last cell":            {head + good + "1,2,17bytes" + canary + "4567890123", short, csvreport.KindFieldTooLong, 2, 4, 3, at},
+		"long quoted cell":          {head + good + "1,\"6bytes" + canary + "1234567890\",3", short, csvreport.KindFieldTooLong, 2, 4, 2, at},
+		"long by doubled quotes":    {head + good + "1,\"" + canary + strings.Repeat(`""`, 8) + "\",3", short, csvreport.KindFieldTooLong, 2, 4, 2, at},
+		"long and left open":        {head + good + "1,\"" + canary + strings.Repeat("x", 20), short, csvreport.KindFieldTooLong, 2, 4, 2, at},
+		"long before a bare quote":  {head + good + strings.Repeat(canary, 6) + "\"", short, csvreport.KindFieldTooLong, 2, 4, 1, at},
+		"not UTF-8":                 {head + good + "1," + canary + "\xff,3", nil, csvreport.KindEncoding, 2, 4, 2, at},
+		"not UTF-8, in quotes":      {head + good + "1,2,\"\"\"" + canary + "\xc3\"", nil, csvreport.KindEncoding, 2, 4, 3, at},
+		"UTF-8 cut in two":          {head + good + "1,\xc3,\xa9", nil, csvreport.KindEncoding, 2, 4, 2, at},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := everywhere(t, test.input, test.opts...)
+			var e *csvreport.Error
+			if !errors.As(got.Err, &e) {
+				t.Fatalf("got %v", got.Err)
+			}
+			want := csvreport.Error{Kind: test.kind, Record: test.record, Line: test.line, Column: test.column, Offset: test.offset}
+			if *e != want {
+				t.Errorf("got  %+v\nwant %+v", *e, want)
+			}
+			if !errors.Is(got.Err, test.kind) || errors.Is(got.Err, csvreport.KindRead) {
+				t.Error("errors.Is does not tell the kind")
+			}
+			if n := max(test.record-1, 0); e.Records() != n || test.record > 0 && int64(len(got.Records)) != n+1 {
+				t.Errorf("%d records read before, and %d yielded", e.Records(), len(got.Records))
+			}
+			secret(t, e)
+		})
+	}
+}
+
+// secret fails when an error shows a cell, by any usual way of printing.
+func secret(t *testing.T, err error) {
+	t.Helper()
+	var log strings.Builder
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("", "error", err)
+	for _, text := range []string{err.Error(), fmt.Sprintf("%v %+v %#v %q", err, err, err, err), log.String()} {
+		if strings.Contains(text, canary) {
+			t.Errorf("the error shows a cell: %s", text)
+		}
+	}
+}
+
+func TestRecordTooLong(t *testing.T) {
+	const limit = 10
+	head := strings.Repeat("a,", 59) + "a"
+	record := func(n int) string { // of n bytes in 60 cells
+		cells := strings.Repeat("12,", 59)
+		return cells[:n-n%3] + strings.Repeat("x", n%3) + strings.Repeat(",", 59-n/3)
+	}
+	if got := everywhere(t, head+"\r\n"+record(100), csvreport.WithMaxField(limit)); got.Err != nil {
+		t.Fatal(got.Err)
+	}
+	got := everywhere(t, head+"\r\n"+strings.Repeat("12,", 59)+"1\r\n", csvreport.WithMaxField(limit))
+	if !errors.Is(got.Err, csvreport.KindRecordTooLong) {
+		t.Errorf("got %v", got.Err)
+	}
+}
+
+func TestReadFails(t *testing.T) {
+	cut := errors.New("connection reset")
+	for name, test := range map[string]struct {
+		cause error
+		input string
+		want  string
+	}{
+		"at once":         {cut, "", "csv report: header, line 1: reading failed: connection reset"},
+		"in the header":   {cut, "a,b", "csv report: header, line 1: reading failed: connection reset"},
+		"behind a record": {cut, "a,b\r\n1,2\r\n", "csv report: record 2, line 3: reading failed: connection reset (1 records read before it)"},
+		"in a record":     {cut, "a,b\r\n1,2\r\n3,", "csv report: record 2, line 3: reading failed: connection reset (1 records read before it)"},
+		"in quotes":       {cut, "a,b\r\n1,2\r\n\"3\n", "csv report: record 2, line 3: reading failed: connection reset (1 records read before it)"},
+		"behind a quote":  {cut, "a,b\r\n1,\"2\"", "csv report: record 1, line 2: reading failed: connection reset (0 records read before it)"},
+		"behind CR":       {cut, "a,b\r\n1,2\r", "csv report: record 1, line 2: reading failed: connection reset (0 records read before it)"},
+		"cut off":         {io.ErrUnexpectedEOF, "a\r\n1", "csv report: record 1, line 2: reading failed: unexpected EOF (0 records read before it)"},
+		"wrapped end":     {fmt.Errorf("lost: %w", io.EOF), "a\r\n1", "csv report: record 1, line 2: reading failed: lost: EOF (0 records read before it)"},
+		"cancelled":       {context.Canceled, "a\r\n1\r\n2", "csv report: record 2, line 3: reading failed: context canceled (1 records read before it)"},
+	} {
+		for _, wrap := range []func(io.Reader) io.Reader{iotest.OneByteReader, iotest.DataErrReader, iotest.HalfReader} {
+			got := read(wrap(io.MultiReader(strings.NewReader(test.input), iotest.ErrReader(test.cause))))
+			if !errors.Is(got.Err, test.cause) || !errors.Is(got.Err, csvreport.KindRead) {
+				t.Errorf("%s: got %v", name, got.Err)
+			} else if got.Err.Error() != test.want {
+				t.Errorf("%s: got %q, want %q", name, got.Err, test.want)
+			}
+		}
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestBrokenSources(t *testing.T) {
+	for name, src := range map[string]readerFunc{
+		"nothing, for ever": func([]byte) (int, error) { return 0, nil },
+		"negative count":    func([]byte) (int, error) { return -1, nil },
+		"count too large":   func(p []byte) (int, error) { return len(p) + 1, nil },
+	} {
+		if got := read(src); !errors.Is(got.Err, csvreport.KindRead) {
+			t.Errorf("%s: got %v", name, got.Err)
+		}
+	}
+	if got := read(readerFunc(func([]byte) (int, error) { return 0, nil })); !errors.Is(got.Err, io.ErrNoProgress) {
+		t.Errorf("got %v", got.Err)
+	}
+	// A source may return nothing now and then.
+	input, turn := strings.NewReader("a,b\r\n1,2"), 0
+	got := read(readerFunc(func(p []byte) (int, error) {
+		if turn++; turn%3 != 0 {
+			return 0, nil
+		}
+		return input.Read(p[:1])
+	}))
+	if got.Err != nil || len(got.Records) != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// An endless cell ends at the limit, not with the memory.
+func TestEndlessCell(t *testing.T) {
+	for name, start := range map[string]string{
+		"header": "", "cell": "a\r\n", "quotes": "a\r\n\"", "commas in quotes": "a\r\n\"",
+		"quotes in quotes": "a\r\n\"",
+	} {
+		fill := map[string]string{"commas in quotes": ",", "quotes in quotes": `""`}[name]
+		if fill == "" {
+			fill = "x"
+		}
+		read := 0
+		endless := readerFunc(func(p []byte) (int, error) {
+			for i := range p {
+				p[i] = fill[read%len(fill)]
+				read++
+			}
+			return len(p), nil
+		})
+		r, err := csvreport.NewReader(io.MultiReader(strings.NewReader(start), endless), csvreport.WithMaxField(1<<16))
+		if err == nil {
+			for _, err = range r.Rows() {
+			}
+		}
+		if !errors.Is(err, csvreport.KindFieldTooLong) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if read > 1<<18 {
+			t.Errorf("%s: %d bytes read for a limit of %d", name, read, 1<<16)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package csvreport
+
+import "strconv"
+
+// Kind says what is wrong with a report or a cell. It is an error itself, so
+// that errors.Is(err, csvreport.KindShortRecord) tells an *Error's kind.
+type Kind string
+
+// Damage to the report. Reading ends with it.
+const (
+	// KindRead is the failure of the underlying reader; Unwrap gives its error.
+	KindRead Kind = "reading failed"
+	// KindNoHeader is a report without even a header.
+	KindNoHeader Kind = "the report is empty"
+	// KindShortRecord is a record that ends before the last column of the header.
+	// At the end of a report it mostly means that the report was cut off.
+	KindShortRecord Kind = "the record ends before this column"
+	// KindLongRecord is a record with more fields than the header has, or a header
+	// with more than 16384.
+	KindLongRecord Kind = "too many fields"
+	// KindBareQuote is a double quote inside a field that is not in quotes.
+	KindBareQuote Kind = "double quote in a field without quotes"
+	// KindTextAfterQuote is text between a closing quote and the next comma.
+	KindTextAfterQuote Kind = "text after the closing quote"
+	// KindUnterminatedQuote is a field whose closing quote is missing.
+	KindUnterminatedQuote Kind = "the closing quote is missing"
+	// KindSeparator is a carriage return that no line feed follows or, under
+	// WithStrictSeparators, any other departure from the documented separators.
+	KindSeparator Kind = "wrong record separator"
+	// KindFieldTooLong is a field beyond the limit that WithMaxField sets.
+	KindFieldTooLong Kind = "the field is too long"
+	// KindRecordTooLong is a record 16 times as long as the longest field.
+	KindRecordTooLong Kind = "the record is too long"
+	// KindEncoding is a field that is not UTF-8.
+	KindEncoding Kind = "not UTF-8"
+)
+
+// What may be wrong with a column or with one cell. Reading can go on.
+const (
+	// KindNoColumn is a column that the header does not have.
+	KindNoColumn Kind = "no such column in the header"
+	// KindAmbiguousColumn is a name that the header has more than once.
+	KindAmbiguousColumn Kind = "several columns of this name in the header"
+	// KindEmpty is an empty cell where a value was asked for.
+	KindEmpty Kind = "empty"
+	// KindDate is a cell that is not a date of any known format.
+	KindDate Kind = "not a date"
+	// KindTimestamp is a cell that is not a time of any known format, or one that
+	// has no offset while the Assumptions name no location.
+	KindTimestamp Kind = "not a time"
+	// KindAmount is a cell that is not an amount.
+	KindAmount Kind = "not an amount"
+	// KindCents is an amount with more than two decimals or beyond an int64.
+	KindCents Kind = "not a whole number of cents"
+	// KindBool is a cell that says neither true nor false.
+	KindBool Kind = "neither true nor false"
+)
+
+// Error returns the kind in words.
+func (k Kind) Error() string { return string(k) }
+
+// Error says what is wrong and where. Its text has no cell's content, and of
+// column names only those that the caller asked for.
+type Error struct {
+	Kind Kind
+
+	// Record counts from 1 for the first record behind the header, which is 0. All
+	// records before it were read whole; it is 0 for a name that is not in the
+	// header, too.
+	Record int64
+	// Line is the line of the damage, or of the cell, in the report, from 1. A line
+	// break inside quotes counts.
+	Line int64
+	// Column is the field's place in the record, from 1. It is 0 where no single
+	// field is meant.
+	Column int
+	// Name is the name under which the caller asked for the column.
+	Name string
+	// Offset is where the record starts, in bytes from the start of the report.
+	Offset int64
+	// Err is the cause of a KindRead.
+	Err error
+}
+
+// Error says what is wrong, where, and how many records were read before.
+func (e *Error) Error() string {
+	text := make([]byte, 0, 128)
+	text = append(text, "csv report: "...)
+	if e.Record > 0 {
+		text = append(text, "record "...)
+		text = strconv.AppendInt(text, e.Record, 10)
+	} else {
+		text = append(text, "header"...)
+	}
+	if e.Line > 0 {
+		text = append(text, ", line "...)
+		text = strconv.AppendInt(text, e.Line, 10)
+	}
+	if e.Column > 0 || e.Name != "" {
+		text = append(text, ", column"...)
+	}
+	if e.Column > 0 {
+		text = append(text, ' ')
+		text = strconv.AppendInt(text, int64(e.Column), 10)
+	}
+	if e.Name != "" {
+		text = append(text, ' ')
+		text = strconv.AppendQuote(text, e.Name)
+	}
+	text = append(text, ": "...)
+	text = append(text, e.Kind...)
+	if e.Err != nil {
+		text = append(text, ": "...)
+		text = append(text, e.Err.Error()...)
+	}
+	if e.Record > 0 {
+		text = append(text, " ("...)
+		text = strconv.AppendInt(text, e.Records(), 10)
+		text = append(text, " records read before it)"...)
+	}
+	return string(text)
+}
+
+// Records returns how many records, without the header, were read whole before
+// the one that the error is about.
+func (e *Error) Records() int64 { return max(e.Record-1, 0) }
+
+// Is reports whether target is the error's kind.
+func (e *Error) Is(target error) bool {
+	kind, ok := target.(Kind)
+	return ok && kind == e.Kind
+}
+
+// Unwrap returns the error of the underlying reader, if that is the cause.
+func (e *Error) Unwrap() error { return e.Err }

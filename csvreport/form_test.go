@@ -1,0 +1,253 @@
+package csvreport_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/quickstream-go/quickstream/csvreport"
+)
+
+// result is all that reading a report comes to.
+type result struct {
+	Records [][]string // the header first
+	Places  []string   // number, line and offset of each record
+	Err     error
+	Offset  int64
+}
+
+func read(src io.Reader, opts ...csvreport.Option) result {
+	r, err := csvreport.NewReader(src, opts...)
+	if err != nil {
+		return result{Err: err}
+	}
+	columns := r.Columns()
+	var got result
+	header := make([]string, len(columns))
+	for i, c := range columns {
+		header[i] = c.Name()
+	}
+	got.Records = append(got.Records, header)
+	for row, err := range r.Rows() {
+		if err != nil {
+			got.Err = err
+			break
+		}
+		cells := make([]string, len(columns))
+		for i, c := range columns {
+			if cells[i], err = row.Text(c); err != nil {
+				return result{Err: fmt.Errorf("a cell of a whole row: %w", err)}
+			}
+		}
+		got.Records = append(got.Records, cells)
+		got.Places = append(got.Places, fmt.Sprint(row.Record(), row.Line(), row.Offset()))
+	}
+	got.Offset = r.InputOffset()
+	return got
+}
+
+// sources gives the same bytes in different pieces and into different buffers.
+func sources(input string) map[string]func(...csvreport.Option) result {
+	with := func(wrap func(io.Reader) io.Reader, buffer int) func(...csvreport.Option) result {
+		return func(opts ...csvreport.Option) result {
+			return read(wrap(strings.NewReader(input)), append(opts, csvreport.WithBuffer(buffer))...)
+		}
+	}
+	plain := func(r io.Reader) io.Reader { return r }
+	return map[string]func(...csvreport.Option) result{
+		"whole":                with(plain, csvreport.BufferSize),
+		"one byte":             with(iotest.OneByteReader, csvreport.BufferSize),
+		"half":                 with(iotest.HalfReader, 100),
+		"end with data":        with(iotest.DataErrReader, 7),
+		"one byte, small":      with(iotest.OneByteReader, 1),
+		"buffer of a block":    with(plain, 64),
+		"buffer of a bit more": with(plain, 65),
+	}
+}
+
+// everywhere reads the input in all ways, and fails unless all come to the same.
+func everywhere(t *testing.T, input string, opts ...csvreport.Option) result {
+	t.Helper()
+	all := sources(input)
+	whole := all["whole"](opts...)
+	for name, source := range all {
+		if got := source(opts...); !reflect.DeepEqual(got, whole) {
+			t.Fatalf("%s: got %+v, not %+v", name, got, whole)
+		}
+	}
+	return whole
+}
+
+func TestForm(t *testing.T) {
+	long := strings.Repeat("0123456789,", 1000)
+	for name, test := range map[string]struct {
+		input string
+		want  [][]string
+		opts  []csvreport.Option
+	}{
+		"documented": {
+			input: "Community Code,Business Code,Business Name\r\nTEST,BUSINESSONE,\"Business One, New Park\"\r\nTEST,BUSINESSTWO,Two",
+			want: [][]string{
+				{"Community Code", "Business Code", "Business Name"},
+				{"TEST", "BUSINESSONE", "Business One, New Park"},
+				{"TEST", "BUSINESSTWO", "Two"},
+			},
+			opts: []csvreport.Option{csvreport.WithStrictSeparators()},
+		},
+		"header only":               {input: "a,b", want: [][]string{{"a", "b"}}},
+		"header and separator":      {input: "a,b\r\n", want: [][]string{{"a", "b"}}},
+		"one column":                {input: "a\r\n1", want: [][]string{{"a"}, {"1"}}},
+		"byte order mark":           {input: "\xef\xbb\xbfa,b\r\n1,2", want: [][]string{{"a", "b"}, {"1", "2"}}},
+		"byte order mark, quotes":   {input: "\xef\xbb\xbf\"a\",b", want: [][]string{{"a", "b"}}},
+		"half a byte order mark":    {input: "\xef\xbb", want: [][]string{{"\xef\xbb"}}, opts: []csvreport.Option{csvreport.WithAnyBytes()}},
+		"second byte order mark":    {input: "\xef\xbb\xbf\ufeffa", want: [][]string{{"\ufeffa"}}},
+		"last separator":            {input: "a,b\r\n1,2\r\n", want: [][]string{{"a", "b"}, {"1", "2"}}},
+		"line feeds":                {input: "a,b\n1,2\n3,4\n", want: [][]string{{"a", "b"}, {"1", "2"}, {"3", "4"}}},
+		"mixed separators":          {input: "a,b\n1,2\r\n3,4", want: [][]string{{"a", "b"}, {"1", "2"}, {"3", "4"}}},
+		"empty cells":               {input: "a,b,c\r\n,,\r\n\"\",,\"\"", want: [][]string{{"a", "b", "c"}, {"", "", ""}, {"", "", ""}}},
+		"last cell empty":           {input: "a,b\r\n1,", want: [][]string{{"a", "b"}, {"1", ""}}},
+		"doubled quotes":            {input: "a,b\r\n\"said \"\"hi\"\" and \"\"bye\"\"\",\"\"\"\"", want: [][]string{{"a", "b"}, {`said "hi" and "bye"`, `"`}}},
+		"only doubled quotes":       {input: "a,b\r\n\"\"\"\"\"\"\"\",2", want: [][]string{{"a", "b"}, {`"""`, "2"}}},
+		"separators inside quotes":  {input: "a,b\r\n\"1\r\n2\n3\r4\",\"\r\n\"\r\n5,6", want: [][]string{{"a", "b"}, {"1\r\n2\n3\r4", "\r\n"}, {"5", "6"}}},
+		"quoted header":             {input: "\"a,1\",\"b\"\"\"\r\n1,2", want: [][]string{{"a,1", `b"`}, {"1", "2"}}},
+		"quoted last cell":          {input: "a,b\r\n1,\"2\"\r\n3,\"4\"", want: [][]string{{"a", "b"}, {"1", "2"}, {"3", "4"}}},
+		"blanks and controls":       {input: "a,b\r\n 1 ,\t2\x00\r\n\x1f,\x7f", want: [][]string{{"a", "b"}, {" 1 ", "\t2\x00"}, {"\x1f", "\x7f"}}},
+		"beyond ASCII":              {input: "a,b\r\nMāori,\"„Ünï“ ¬ ÿ\"\r\n\U0001F4B0,\u2028", want: [][]string{{"a", "b"}, {"Māori", "„Ünï“ ¬ ÿ"}, {"\U0001F4B0", "\u2028"}}},
+		"blank line, one column":    {input: "a\r\n\r\n1\r\n\r\n", want: [][]string{{"a"}, {""}, {"1"}, {""}}},
+		"same names":                {input: "a,a\r\n1,2", want: [][]string{{"a", "a"}, {"1", "2"}}},
+		"formulas are left alone":   {input: "a,b\r\n=1+1,@x", want: [][]string{{"a", "b"}, {"=1+1", "@x"}}},
+		"long cells":                {input: "a,b\r\n\"" + long + "\",\"" + strings.ReplaceAll(long, ",", `""`) + "\"", want: [][]string{{"a", "b"}, {long, strings.ReplaceAll(long, ",", `"`)}}},
+		"any bytes":                 {input: "a,b\r\n\xff\xac,\"\xa2\"", want: [][]string{{"a", "b"}, {"\xff\xac", "\xa2"}}, opts: []csvreport.Option{csvreport.WithAnyBytes()}},
+		"exactly as long as may be": {input: "a,b\r\n1234,\"67\"", want: [][]string{{"a", "b"}, {"1234", "67"}}, opts: []csvreport.Option{csvreport.WithMaxField(4)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := everywhere(t, test.input, test.opts...)
+			if got.Err != nil {
+				t.Fatal(got.Err)
+			}
+			if !reflect.DeepEqual(got.Records, test.want) {
+				t.Errorf("got %q, want %q", got.Records, test.want)
+			}
+			if got.Offset != int64(len(test.input)) {
+				t.Errorf("%d bytes read of %d", got.Offset, len(test.input))
+			}
+		})
+	}
+}
+
+// Whatever the bytes at a place of a block, and whatever the place, they end a
+// field, open quotes or do nothing.
+func TestEveryByteEverywhere(t *testing.T) {
+	for c := range 256 {
+		for before := range 70 {
+			cell := strings.Repeat("x", before) + string([]byte{byte(c)}) + "yz"
+			quoted := `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
+			got := read(strings.NewReader("a,b\r\n"+quoted+",end"), csvreport.WithAnyBytes())
+			if got.Err != nil || got.Records[1][0] != cell || got.Records[1][1] != "end" {
+				t.Fatalf("byte %#x behind %d, in quotes: %+v", c, before, got)
+			}
+			got = read(strings.NewReader("a,b\r\n"+cell+",end"), csvreport.WithAnyBytes())
+			special := c == ',' || c == '"' || c == '\r' || c == '\n'
+			if plain := got.Err == nil && got.Records[1][0] == cell; plain == special {
+				t.Fatalf("byte %#x behind %d: %+v", c, before, got)
+			}
+		}
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	got := everywhere(t, "\xef\xbb\xbf\"a\r\n\",b\r\n\"1\n\n\",2\r\n3,4\r\n\"\r\",\"\r\n\"\r\n5,6")
+	if got.Err != nil {
+		t.Fatal(got.Err)
+	}
+	want := []string{"1 3 12", "2 6 21", "3 7 26", "4 9 36"}
+	if !reflect.DeepEqual(got.Places, want) {
+		t.Errorf("number, line and offset: got %q, want %q", got.Places, want)
+	}
+}
+
+func TestRowsGoesOn(t *testing.T) {
+	r, err := csvreport.NewReader(strings.NewReader("a\r\n1\r\n2\r\n3\r\n\"4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []int64
+	for range 2 {
+		for row, err := range r.Rows() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			records = append(records, row.Record())
+			break
+		}
+	}
+	var damage [2]error
+	for i := range damage {
+		for row, err := range r.Rows() {
+			if damage[i] = err; err == nil {
+				records = append(records, row.Record())
+			} else if row != nil {
+				t.Error("a row came with the damage")
+			}
+		}
+	}
+	if want := []int64{1, 2, 3}; !reflect.DeepEqual(records, want) {
+		t.Errorf("got records %v, want %v", records, want)
+	}
+	if !errors.Is(damage[0], csvreport.KindUnterminatedQuote) || !errors.Is(damage[1], damage[0]) {
+		t.Errorf("got %v, then %v", damage[0], damage[1])
+	}
+	if r.Records() != 3 || r.InputOffset() != int64(len("a\r\n1\r\n2\r\n3\r\n")) {
+		t.Errorf("read %d records and %d bytes", r.Records(), r.InputOffset())
+	}
+}
+
+func TestReadsNoFurtherThanAsked(t *testing.T) {
+	// What is complete is yielded before more is asked of the source.
+	src := io.MultiReader(strings.NewReader("a\r\n1\r\n"), iotest.ErrReader(errors.New("too far")))
+	r, err := csvreport.NewReader(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, err := range r.Rows() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row.Record() != 1 {
+			t.Fatal("no such record")
+		}
+		break
+	}
+}
+
+func TestConstructionErrors(t *testing.T) {
+	bad := func(change func(*csvreport.Assumptions)) csvreport.Option {
+		a := csvreport.DefaultAssumptions()
+		change(&a)
+		return csvreport.WithAssumptions(a)
+	}
+	for name, opt := range map[string]csvreport.Option{
+		"no field":          csvreport.WithMaxField(0),
+		"negative field":    csvreport.WithMaxField(-1),
+		"field too long":    csvreport.WithMaxField(64<<20 + 1),
+		"unknown report":    csvreport.WithReport("weather"),
+		"date with a time":  bad(func(a *csvreport.Assumptions) { a.Dates = []string{"2006-01-02 15:04"} }),
+		"date without year": bad(func(a *csvreport.Assumptions) { a.Dates = []string{"02 Jan"} }),
+		"two months":        bad(func(a *csvreport.Assumptions) { a.Dates = []string{"2006-01-02 Jan"} }),
+		"year twice":        bad(func(a *csvreport.Assumptions) { a.Dates = []string{"2006-01-02-2006"} }),
+		"short year":        bad(func(a *csvreport.Assumptions) { a.Dates = []string{"02/01/06"} }),
+		"weekday":           bad(func(a *csvreport.Assumptions) { a.Dates = []string{"Mon 02 Jan 2006"} }),
+		"time without hour": bad(func(a *csvreport.Assumptions) { a.Times = []string{"2006-01-02"} }),
+		"half a day":        bad(func(a *csvreport.Assumptions) { a.Times = []string{"2006-01-02 03:04 PM"} }),
+	} {
+		r, err := csvreport.NewReader(bytes.NewReader([]byte("a")), opt)
+		if err == nil || r != nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

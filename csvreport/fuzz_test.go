@@ -1,0 +1,142 @@
+package csvreport_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quickstream-go/quickstream/csvreport"
+)
+
+var fuzzSeeds = []string{
+	"", "a", "a,b\r\n1,2", "a,b\r\n1,2\r\n", "a,b\n\"1\r\n\",\"\"\"\"\n", "a,b\r\n\"1\"x,2", "a,b\r\n1\"", "a\r\n\r\n1",
+	"a,b\r\n1\r2,3", "\xef\xbb\xbfa,b\r\n1,\xff", "a,b\r\n1,2\r", "a,b\r\n1,2,3", "a,b\r\n\"1,2",
+	"a,b\r\n" + strings.Repeat("x", 61) + ",\"" + strings.Repeat(`""`, 40) + "\"\r\n1,2", "a\r\n\"\x00\t\x1f\x7f\"", "ā,b\r\né,\"„“\"",
+}
+
+// FuzzPieces holds a report against itself: in whatever pieces it arrives, it
+// reads the same, damage and its place included.
+func FuzzPieces(f *testing.F) {
+	for _, seed := range fuzzSeeds {
+		f.Add(seed, 20, false, false)
+		f.Add(seed, 4, true, true)
+	}
+	f.Fuzz(func(t *testing.T, report string, limit int, strict, anyBytes bool) {
+		opts := []csvreport.Option{csvreport.WithMaxField(1 + limit&0xff)}
+		if strict {
+			opts = append(opts, csvreport.WithStrictSeparators())
+		}
+		if anyBytes {
+			opts = append(opts, csvreport.WithAnyBytes())
+		}
+		got := everywhere(t, report, opts...)
+		var e *csvreport.Error
+		switch {
+		case got.Err == nil:
+			if got.Offset != int64(len(report)) {
+				t.Errorf("%d bytes read of %d", got.Offset, len(report))
+			}
+		case !errors.As(got.Err, &e):
+			t.Errorf("another type of error: %v", got.Err)
+		case e.Offset > int64(len(report)) || e.Line < 1 || e.Line > int64(strings.Count(report, "\n"))+1:
+			t.Errorf("a place outside of the report: %+v", e)
+		case got.Records != nil && e.Record != int64(len(got.Records)):
+			t.Errorf("record %d behind %d records", e.Record, len(got.Records)-1)
+		}
+	})
+}
+
+var (
+	blankLine = regexp.MustCompile(`(^|\n)\r?(\n|$)`)
+	loneCR    = regexp.MustCompile(`\r([^\n]|$)`)
+)
+
+// FuzzAgainstStandard holds this package against encoding/csv. They differ where
+// the package comment says so: line breaks inside quotes, blank lines, a carriage
+// return alone, the byte order mark and text that is not UTF-8.
+func FuzzAgainstStandard(f *testing.F) {
+	for _, seed := range fuzzSeeds {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, report string) {
+		got := read(strings.NewReader(report), csvreport.WithAnyBytes())
+		want, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(report, "\xef\xbb\xbf"))).ReadAll()
+		if got.Err != nil {
+			legal := errors.Is(got.Err, csvreport.KindNoHeader) && len(want) == 0 ||
+				errors.Is(got.Err, csvreport.KindSeparator) && loneCR.MatchString(report) ||
+				blankLine.MatchString(strings.TrimPrefix(report, "\xef\xbb\xbf"))
+			if err == nil && !legal {
+				t.Errorf("%v, where encoding/csv reads %q", got.Err, want)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatalf("encoding/csv: %v, where this package reads %q", err, got.Records)
+		}
+		for _, record := range got.Records {
+			for i, cell := range record {
+				record[i] = strings.ReplaceAll(cell, "\r\n", "\n")
+			}
+		}
+		// To encoding/csv a blank line is nothing, here it is an empty cell.
+		empty := func(record []string) bool { return len(record) == 1 && record[0] == "" }
+		records, want := slices.DeleteFunc(got.Records, empty), slices.DeleteFunc(want, empty)
+		if len(records)+len(want) > 0 && !reflect.DeepEqual(records, want) {
+			t.Errorf("got %q, encoding/csv %q", records, want)
+		}
+	})
+}
+
+// FuzzRoundTrip writes cells as the service does and reads them back.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add("a", "b", "1\r\n", `"2"`)
+	f.Add("", ",", "\r", "=\x00\xff")
+	f.Fuzz(func(t *testing.T, a, b, c, d string) {
+		var report bytes.Buffer
+		for i, cell := range []string{a, b, c, d} {
+			report.WriteString([]string{"", ",", "\r\n", ","}[i])
+			report.WriteString(`"` + strings.ReplaceAll(cell, `"`, `""`) + `"`)
+		}
+		got := read(&report, csvreport.WithAnyBytes(), csvreport.WithStrictSeparators())
+		if want := [][]string{{a, b}, {c, d}}; got.Err != nil || !reflect.DeepEqual(got.Records, want) {
+			t.Errorf("got %+v, want %q", got, want)
+		}
+	})
+}
+
+// FuzzTimes holds dates and times against package time, which accepts more.
+func FuzzTimes(f *testing.F) {
+	for _, seed := range []string{"2024-02-29", "31 Dec 2024", "2024-02-03T10:11:12.5+1100", "2024-02-03 10:11:12", "0001-01-01"} {
+		f.Add(seed)
+	}
+	a := csvreport.DefaultAssumptions()
+	a.Location = time.UTC
+	layouts := append(slices.Clone(a.Dates), a.Times...)
+	for _, layout := range a.Times {
+		layouts = append(layouts, strings.Replace(layout, "Z07:00", "Z0700", 1))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		row, c := cell(t, text, csvreport.WithAssumptions(a), csvreport.WithAnyBytes())
+		date, dateErr := row.Date(c)
+		at, timeErr := row.Timestamp(c)
+		agrees := false
+		for _, layout := range layouts {
+			want, err := time.Parse(layout, text)
+			if err == nil && dateErr == nil {
+				agrees = agrees || date.In(time.UTC).Equal(want)
+			}
+			if err == nil && timeErr == nil {
+				agrees = agrees || at.Equal(want)
+			}
+		}
+		if !agrees && (dateErr == nil || timeErr == nil) {
+			t.Errorf("%q: got %v and %v", text, date, at)
+		}
+	})
+}

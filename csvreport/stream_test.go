@@ -1,0 +1,213 @@
+package csvreport_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/quickstream-go/quickstream/csvreport"
+)
+
+// columns of the generated report, as many and as long as real ones might be.
+var generatedColumns = strings.Split("Community Code,Supplier Business Code,Business Name,Source,Receipt Number,"+
+	"Transaction Type,Status,Summary Code,Response Code,Response Description,Principal Amount,Surcharge Amount,"+
+	"Total Amount,Currency,Settlement Date,Transaction Time,Customer Number,Customer Reference Number,Comment,"+
+	"Card Scheme,Card Type,Card Number,Refundable,Voidable,Address,ECI,IP Address,Payment Reference Number,"+
+	"Original Receipt Number,metadata_order", ",")
+
+// block is a number of records in the documented form, each behind a separator:
+// of 30 cells three are in quotes, one of them for a comma, one for quotes and one
+// for a line break.
+func block(records int) []byte {
+	var b bytes.Buffer
+	for i := range records {
+		fmt.Fprintf(&b, "\r\nTESTCOMMUNITY,BUSINESSONE,\"Business One, New Park\",RESTAPI,%d,PAYMENT,Approved,0,08,"+
+			"Honour with identification,%d.%02d,0.00,%d.%02d,AUD,2024-%02d-%02d,2024-02-03T10:11:12+1100,CUST%d,REF-%08d,"+
+			"\"said \"\"hi\"\" today\",VISA,CREDIT,424242...242,true,false,\"line one\r\nline two\",INTERNET,203.0.113.%d,,,order-%d",
+			100000000+i, i%5000, i%100, i%5000, i%100, 1+i%12, 1+i%28, i, i, i%256, i)
+	}
+	return b.Bytes()
+}
+
+// generator is a report of any length that never exists as a whole.
+type generator struct {
+	next  []byte // what is left of the header or of a block
+	block []byte
+	left  int64 // blocks to come
+}
+
+// generate returns a report of at least that many bytes, and how many records
+// it has.
+func generate(size int64) (report *generator, records int64) {
+	const perBlock = 500
+	g := &generator{next: []byte(strings.Join(generatedColumns, ",")), block: block(perBlock)}
+	g.left = (size + int64(len(g.block)) - 1) / int64(len(g.block))
+	return g, perBlock * g.left
+}
+
+func (g *generator) Read(p []byte) (int, error) {
+	if len(g.next) == 0 {
+		if g.left == 0 {
+			return 0, io.EOF
+		}
+		g.left--
+		g.next = g.block
+	}
+	n := copy(p, g.next)
+	g.next = g.next[n:]
+	return n, nil
+}
+
+func memory() *runtime.MemStats {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return &m
+}
+
+func TestConstantMemory(t *testing.T) {
+	report, want := generate(64 << 20)
+	runtime.GC()
+	before := memory()
+	r, err := csvreport.NewReader(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total, err := r.Field(csvreport.TotalAmount)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records, sum int64
+	for row, err := range r.Rows() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		cents, err := row.Cents(total)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records++
+		sum += cents
+	}
+	after := memory()
+	if records != want || r.Records() != want || sum == 0 || r.InputOffset() < 64<<20 {
+		t.Errorf("%d records of %d, %d bytes, sum %d", records, want, r.InputOffset(), sum)
+	}
+	// All that was allocated, collected or not: the buffer and the header.
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
+		t.Errorf("%d bytes allocated", grown)
+	}
+}
+
+// rowsPerRun is how many rows a test of allocations reads at a time.
+const rowsPerRun = 200
+
+// allocations returns how much use allocates for each row. It asserts nothing
+// that the race detector would change: no pool is involved.
+func allocations(t *testing.T, r *csvreport.Reader, use func(*csvreport.Row)) float64 {
+	t.Helper()
+	return testing.AllocsPerRun(20, func() {
+		n := 0
+		for row, err := range r.Rows() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			use(row)
+			if n++; n == rowsPerRun {
+				return
+			}
+		}
+		t.Fatal("not enough rows")
+	}) / rowsPerRun
+}
+
+func TestAllocations(t *testing.T) {
+	fields := map[string]csvreport.Column{}
+	start := func() *csvreport.Reader {
+		report, _ := generate(4 << 20)
+		r, err := csvreport.NewReader(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range r.Columns() {
+			fields[c.Name()] = c
+		}
+		return r
+	}
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	r := start()
+	if n := allocations(t, r, func(*csvreport.Row) {}); n != 0 {
+		t.Errorf("rows: %v allocations each", n)
+	}
+
+	r = start()
+	columns := r.Columns()
+	size := 0
+	if n := allocations(t, r, func(row *csvreport.Row) {
+		for _, c := range columns {
+			b, err := row.Bytes(c)
+			must(err)
+			size += len(b)
+		}
+	}); n != 0 || size == 0 {
+		t.Errorf("cells: %v allocations for each row, %d bytes", n, size)
+	}
+
+	r = start()
+	principal, surcharge, total := fields["Principal Amount"], fields["Surcharge Amount"], fields["Total Amount"]
+	date, at := fields["Settlement Date"], fields["Transaction Time"]
+	refundable, voidable := fields["Refundable"], fields["Voidable"]
+	typed := func(row *csvreport.Row) {
+		a, err := row.Cents(principal)
+		must(err)
+		b, err := row.Cents(surcharge)
+		must(err)
+		c, err := row.Cents(total)
+		must(err)
+		if a+b != c {
+			t.Fatal("the total is not the sum")
+		}
+		_, err = row.Date(date)
+		must(err)
+		_, err = row.Timestamp(at)
+		must(err)
+		_, err = row.Bool(refundable)
+		must(err)
+		_, err = row.Bool(voidable)
+		must(err)
+	}
+	if n := allocations(t, r, typed); n != 0 {
+		t.Errorf("typed cells: %v allocations for each row", n)
+	}
+
+	// A row to keep is one string and its offsets; its texts cost nothing more.
+	r = start()
+	columns = r.Columns()
+	keep := make([]csvreport.Row, 0, 30*rowsPerRun)
+	if n := allocations(t, r, func(row *csvreport.Row) {
+		keep = append(keep, row.Clone())
+		for _, c := range columns {
+			_, err := keep[len(keep)-1].Text(c)
+			must(err)
+		}
+	}); n != 2 {
+		t.Errorf("owned rows: %v allocations each", n)
+	}
+
+	// What an amount costs is what a decimal costs.
+	r = start()
+	total = fields["Total Amount"]
+	if n := allocations(t, r, func(row *csvreport.Row) {
+		_, err := row.Decimal(total)
+		must(err)
+	}); n > 2 {
+		t.Errorf("decimals: %v allocations each", n)
+	}
+}
