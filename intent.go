@@ -37,6 +37,11 @@ type PaymentIntent struct {
 	// FirstSent is when the transaction was prepared or first sent, by this
 	// machine's clock. Older transactions are not taken for this one.
 	FirstSent time.Time `json:"firstSent"`
+	// Attempts is how many requests were sent before the outcome became unknown; 0
+	// when that is not known, as after a crash. Unless it is one, a decline that is
+	// found may be that of one attempt while another is approved and not visible
+	// yet.
+	Attempts int `json:"attempts,omitempty"`
 	// ReceiptNumber is set once it is known. It is the best thing to look up.
 	ReceiptNumber string `json:"receiptNumber,omitempty"`
 }

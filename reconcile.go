@@ -48,6 +48,11 @@ const reconcileSkew = 30 * time.Second
 // matches when its payment reference, type, amount, currency, business, original
 // receipt and end-to-end identifier are the intent's and it is not older. An
 // error means that the look-up itself failed, and says nothing.
+//
+// An approval that is found settles the intent. So does a decline when the intent
+// was sent once, by its Attempts; otherwise the service may have carried out two
+// requests, and a decline counts only once nothing else can turn up: after the
+// settlement cut-off, which package resolve waits for.
 func (s *TransactionsService) Reconcile(ctx context.Context, intent PaymentIntent, opts ...CallOption) (*Reconciliation, error) {
 	if intent.ReceiptNumber != "" {
 		transaction, err := s.Get(ctx, intent.ReceiptNumber, opts...)

@@ -3,6 +3,8 @@ package resolve
 import (
 	"slices"
 	"time"
+
+	"github.com/quickstream-go/quickstream"
 )
 
 // Next returns the state after a look-up. It is pure: the same arguments give the
@@ -15,6 +17,10 @@ func (p Policy) Next(s State, o Observation, now time.Time) State {
 	s.Looks = append(slices.Clip(s.Looks), Look{At: now, Observation: o})
 	switch o.Sighting {
 	case SawOutcome:
+		if cutOff := p.cutOffOf(s, o); !settles(s.Intent, o) && now.Before(cutOff) {
+			s.Misses, s.Failures, s.Stage, s.NextLook = 0, 0, StageHeld, cutOff
+			return s
+		}
 		s.Intent.ReceiptNumber = o.ReceiptNumber
 		s.Outcome = o.Outcome
 		return s.end(StageSettled)
@@ -30,6 +36,14 @@ func (p Policy) Next(s State, o Observation, now time.Time) State {
 	default:
 		return p.failed(s, now)
 	}
+}
+
+// settles reports whether an outcome is the payment's whole story. A decline that
+// is found by reference after several attempts, or an unknown number of them
+// before a crash, may be that of one of them while another is approved and not
+// visible yet: it counts after the cut-off only.
+func settles(intent quickstream.PaymentIntent, o Observation) bool {
+	return o.Outcome == quickstream.OutcomeApproved || intent.Attempts == 1 || intent.ReceiptNumber != ""
 }
 
 // cutOffOf returns when to look after the cut-off of an observed transaction.

@@ -131,6 +131,28 @@ func TestLostPayment(t *testing.T) {
 		assert.Equal(t, "R1", s.Intent.ReceiptNumber)
 		assert.True(t, s.NextLook.IsZero())
 	})
+	t.Run("a decline after several attempts waits for the cut-off", func(t *testing.T) {
+		p := resolve.DefaultPolicy()
+		declined := resolve.Observation{
+			Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R2",
+			SettlementDate: quickstream.NewDate(2026, time.June, 10),
+		}
+		s := begin
+		s.Intent.Attempts = 1
+		assert.Equal(t, resolve.StageSettled, p.Next(s, declined, sent).Stage, "after one attempt it is the whole story")
+		s.Intent.Attempts = 0 // not known, after a crash
+		assert.Equal(t, resolve.StageHeld, p.Next(s, declined, sent).Stage)
+		s.Intent.Attempts = 2
+		s = p.Next(s, declined, sent)
+		require.Equal(t, resolve.StageHeld, s.Stage)
+		assert.Empty(t, s.Intent.ReceiptNumber, "it goes on looking by reference")
+		assert.Equal(t, at("2026-06-10 18:30"), s.NextLook.In(location))
+		assert.Equal(t, resolve.StageSettled, p.Next(s, declined, s.NextLook).Stage)
+		approved := declined
+		approved.Outcome = quickstream.OutcomeApproved
+		assert.Equal(t, resolve.StageSettled, p.Next(s, approved, sent.Add(time.Minute)).Stage)
+		assert.Equal(t, resolve.StageEscalated, p.Next(s, resolve.Observation{Sighting: resolve.SawSeveral}, s.NextLook).Stage, "both turned up")
+	})
 	t.Run("several match", func(t *testing.T) {
 		s := resolve.DefaultPolicy().Next(begin, resolve.Observation{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}}, sent)
 		assert.Equal(t, resolve.StageEscalated, s.Stage)
