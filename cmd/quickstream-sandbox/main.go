@@ -1,5 +1,13 @@
 // Command quickstream-sandbox serves the simulator of package sandbox on a
 // loopback port, for programs in any language.
+//
+// Beside the service it serves, under /_sandbox/ and without a key, what people
+// and tests do to it: the payer's banking app, the challenge of 3D Secure, and
+// JSON endpoints for the clock, faults, outcomes, the ledger, the requests, the
+// webhook subscriptions and the assumptions.
+//
+//	curl -d '{"advance":"48h"}' http://127.0.0.1:8642/_sandbox/clock
+//	curl -d '{"operation":"POST /transactions","nth":1,"kind":"ResetAfterCommit"}' http://127.0.0.1:8642/_sandbox/faults
 package main
 
 import (
@@ -8,8 +16,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/signal"
+	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -32,6 +43,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	addr := flags.String("addr", "127.0.0.1:8642", "loopback `address` to listen on; port 0 takes a free one")
 	assumptions := flags.Bool("assumptions", false, "print what the sandbox assumes where the public contract is silent, and exit")
 	seed := flags.Uint64("seed", 0, "make keys and identifiers the same in every run; 0 makes them random")
+	origins := flags.String("origins", "", "comma-separated `origins` of browser pages that may create tokens, or *; the service itself allows none")
+	autoConfirm := flags.Bool("auto-confirm", false, "have payers confirm PayTo agreements by themselves")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -42,23 +55,49 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return printAssumptions(stdout)
 	}
 
-	var opts []sandbox.Option
+	clock := newLiveClock()
+	opts := []sandbox.Option{
+		sandbox.WithClock(clock.Clock),
+		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+			a.AutoConfirm = *autoConfirm
+			if *origins != "" {
+				a.AllowedOrigins = strings.Split(*origins, ",")
+			}
+		}),
+	}
 	if *seed != 0 {
 		opts = append(opts, sandbox.WithSeed(*seed))
 	}
 	box := sandbox.New(opts...)
 	defer box.Close()
-	url, err := box.Listen(*addr)
+	handler, err := newHandler(box, clock)
+	if err != nil {
+		return err
+	}
+	l, err := listen(ctx, *addr)
+	if err != nil {
+		return err
+	}
+	var ticking sync.WaitGroup
+	defer ticking.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ticking.Go(func() { clock.run(ctx) })
+	if err := announce(stdout, box, "http://"+l.Addr().String()); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return serve(ctx, l, handler, box)
+}
+
+func announce(w io.Writer, box *sandbox.Sandbox, host string) error {
+	base, err := url.Parse(box.URL())
 	if err != nil {
 		return err
 	}
 	keys := box.Keys()
-	if _, err := fmt.Fprintf(stdout, "base URL         %s\nsecret key       %s\npublishable key  %s\nbusiness code    %s\n",
-		url, keys.Secret, keys.Publishable, sandbox.DefaultBusiness); err != nil {
-		return err
-	}
-	<-ctx.Done()
-	return nil
+	_, err = fmt.Fprintf(w, "base URL         %s\nsecret key       %s\npublishable key  %s\nbusiness code    %s\ncontrol          %s\n",
+		host+base.Path, keys.Secret, keys.Publishable, sandbox.DefaultBusiness, host+controlPath+"/")
+	return err
 }
 
 func printAssumptions(w io.Writer) error {

@@ -18,20 +18,38 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 	defer cancel()
 	out, in := io.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, []string{"-addr", "127.0.0.1:0", "-seed", "7"}, in, io.Discard) }()
+	go func() {
+		done <- run(ctx, []string{"-addr", "127.0.0.1:0", "-seed", "7", "-origins", "http://a.example,http://b.example", "-auto-confirm"}, in, io.Discard)
+	}()
 
 	printed := map[string]string{}
 	lines := bufio.NewScanner(out)
-	for len(printed) < 4 && lines.Scan() {
+	for len(printed) < 5 && lines.Scan() {
 		at := strings.LastIndexByte(lines.Text(), ' ')
 		printed[strings.TrimSpace(lines.Text()[:at])] = lines.Text()[at+1:]
 	}
-	require.Len(t, printed, 4)
+	require.Len(t, printed, 5)
 
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, printed["base URL"], nil)
 	require.NoError(t, err)
 	r.SetBasicAuth(printed["secret key"], "")
 	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+
+	r, err = http.NewRequestWithContext(ctx, http.MethodOptions, printed["base URL"]+"/single-use-tokens", nil)
+	require.NoError(t, err)
+	r.Header.Set("Origin", "http://b.example")
+	r.Header.Set("Access-Control-Request-Method", "POST")
+	resp, err = (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, "http://b.example", resp.Header.Get("Access-Control-Allow-Origin"))
+
+	r, err = http.NewRequestWithContext(ctx, http.MethodGet, printed["control"]+"clock", nil)
+	require.NoError(t, err)
+	resp, err = (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	assert.Equal(t, http.StatusOK, resp.StatusCode)

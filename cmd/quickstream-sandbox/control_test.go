@@ -1,0 +1,296 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// bench is a handler with a sandbox behind it, called without a network.
+type bench struct {
+	t       *testing.T
+	box     *sandbox.Sandbox
+	clock   *liveClock
+	handler http.Handler
+}
+
+func newBench(t *testing.T) *bench {
+	clock := newLiveClock()
+	box := sandbox.New(sandbox.WithClock(clock.Clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.UnknownMembers, a.LookupLag, a.AgreementLookupLag = false, 0, 0
+	}))
+	t.Cleanup(box.Close)
+	handler, err := newHandler(box, clock)
+	require.NoError(t, err)
+	return &bench{t, box, clock, handler}
+}
+
+func (b *bench) send(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	b.handler.ServeHTTP(w, r)
+	return w
+}
+
+func newRequest(method, path, body string) *http.Request {
+	return httptest.NewRequest(method, "http://127.0.0.1:8642"+path, strings.NewReader(body))
+}
+
+// control calls a control endpoint, and decodes its answer.
+func (b *bench) control(want int, method, path, body string) any {
+	b.t.Helper()
+	w := b.send(newRequest(method, "/_sandbox"+path, body))
+	require.Equal(b.t, want, w.Code, w.Body.String())
+	var out any
+	require.NoError(b.t, json.Unmarshal(w.Body.Bytes(), &out))
+	return out
+}
+
+// service calls the service itself.
+func (b *bench) service(want int, method, path, key string, body any) map[string]any {
+	b.t.Helper()
+	raw, err := json.Marshal(body)
+	require.NoError(b.t, err)
+	r := newRequest(method, "/rest/v1"+path, string(raw))
+	r.SetBasicAuth(key, "")
+	r.Header.Set("Content-Type", "application/json")
+	w := b.send(r)
+	require.Equal(b.t, want, w.Code, w.Body.String())
+	var out map[string]any
+	require.NoError(b.t, json.Unmarshal(w.Body.Bytes(), &out))
+	return out
+}
+
+type object = map[string]any
+
+func (b *bench) pay(order string) map[string]any {
+	b.t.Helper()
+	return b.service(201, "POST", "/transactions", b.box.Keys().Secret, object{
+		"transactionType": "PAYMENT", "supplierBusinessCode": sandbox.DefaultBusiness, "principalAmount": json.Number("10.50"), "currency": "AUD",
+		"eci": "MAIL", "storedCredentialData": object{"entryMode": "MANUAL"}, "customerReferenceNumber": order,
+		"creditCard": object{"cardNumber": "4242424242424242", "expiryDateMonth": "02", "expiryDateYear": "2099"},
+	})
+}
+
+func (b *bench) agreement() string {
+	b.t.Helper()
+	customer := b.service(201, "POST", "/customers", b.box.Keys().Secret, object{"customerNumber": "1", "customerName": "Kim Lee"})
+	return b.service(201, "POST", "/customers/"+customer["customerId"].(string)+"/payto-agreements", b.box.Keys().Secret, object{
+		"supplierBusinessCode": sandbox.DefaultBusiness, "payeeReference": "REF-1",
+		"paymentDetails": object{"purpose": "UTIL", "description": "Electricity", "startDate": "2099-01-01", "automaticRenewal": true},
+		"paymentTerms":   object{"frequency": "MNTH", "agreementType": "VARI", "currency": "AUD", "paymentAmount": "5.00"},
+		"payerDetails":   object{"payerType": "PERS", "payerId": "P", "payerName": "Kim Lee", "bsb": "650000", "accountNumber": "123456789"},
+	})["agreementToken"].(string)
+}
+
+func TestClock(t *testing.T) {
+	b := newBench(t)
+	before := b.box.Now()
+	out := b.control(200, "POST", "/clock", `{"advance":"48h"}`).(object)
+	now, err := time.Parse(time.RFC3339Nano, out["now"].(string))
+	require.NoError(t, err)
+	assert.WithinDuration(t, before.Add(48*time.Hour), now, time.Minute)
+	assert.NotEmpty(t, b.control(200, "GET", "/clock", "").(object)["now"])
+	for _, bad := range []string{`{"advance":"-1s"}`, `{"advance":"soon"}`, `{"advance":"1s","x":1}`, `advance`} {
+		b.control(422, "POST", "/clock", bad)
+	}
+}
+
+func TestOutcomesLedgerAndRequests(t *testing.T) {
+	b := newBench(t)
+	b.control(200, "POST", "/outcomes", `["declined 05","approved","rejected QA","erred","suspended","suspended","declined 01"]`)
+	var codes []any
+	receipts := map[string]string{}
+	for _, order := range []string{"A", "B", "C", "D", "E", "F", "G"} {
+		tx := b.pay(order)
+		codes = append(codes, tx["responseCode"])
+		receipts[order] = tx["receiptNumber"].(string)
+	}
+	assert.Equal(t, []any{"05", "08", "QA", "QI", "34", "34", "01"}, codes)
+	for _, bad := range []string{`["declined"]`, `["approved 08"]`, `["lost"]`, `{}`} {
+		b.control(422, "POST", "/outcomes", bad)
+	}
+
+	act := func(want int, order, action string) any {
+		return b.control(want, "POST", "/transactions/"+receipts[order]+"/"+action, "")
+	}
+	act(200, "E", "complete")
+	act(200, "F", "cancel")
+	act(422, "F", "complete")
+	act(422, "B", "return")
+	assert.NotEmpty(t, act(200, "G", "retry").(object)["receiptNumber"])
+	act(422, "A", "pay")
+
+	assert.Len(t, b.control(200, "GET", "/ledger", ""), 8)
+	order := b.control(200, "GET", "/ledger?order=b", "").(object)
+	assert.Equal(t, []any{1.0, 1050.0}, []any{order["Charged"], order["Net"]})
+	assert.Len(t, order["Entries"], 1)
+
+	requests := b.control(200, "GET", "/requests", "").([]any)
+	require.Len(t, requests, 7)
+	first := requests[0].(object)
+	assert.Equal(t, "POST /transactions", first["Operation"])
+	assert.Contains(t, first["Body"], `"customerReferenceNumber":"A"`)
+	assert.NotContains(t, first["Header"].(object)["Authorization"], b.box.Keys().Secret)
+	b.control(200, "DELETE", "/requests", "")
+	assert.Empty(t, b.control(200, "GET", "/requests", ""))
+	assumptions := b.control(200, "GET", "/assumptions", "").([]any)
+	assert.Len(t, assumptions, len(sandbox.DefaultAssumptions().List()))
+	assert.Equal(t, "LookupLag", assumptions[0].(object)["Name"])
+}
+
+func TestFaults(t *testing.T) {
+	b := newBench(t)
+	for kind, more := range map[string]string{
+		"ResetBeforeCommit": "", "ResetAfterCommit": "", "HangBeforeCommit": "", "HangAfterCommit": "",
+		"DelayBeforeCommit": `,"delay":"1s"`, "DelayAfterCommit": `,"delay":"1s"`, "CommitLate": `,"delay":"1s"`,
+		"SlowBody": `,"bytes":5`, "TruncatedBody": `,"bytes":5`, "RateLimited": `,"retryAfter":"7"`, "Garbage": `,"body":"BrokenJSON"`,
+		"DuplicateMembers": "", "Redirect": `,"status":307,"location":"/"`, "Status": `,"status":503,"body":"Empty"`, "StatusAfterCommit": `,"status":502,"body":"HTML"`,
+	} {
+		counts := b.control(200, "POST", "/faults", `{"operation":"GET /","nth":99,"kind":"`+kind+`"`+more+`}`).(object)
+		assert.Contains(t, counts, kind)
+	}
+	b.control(200, "DELETE", "/faults", "")
+	b.control(200, "POST", "/faults", `{"operation":"POST /transactions","nth":1,"kind":"StatusAfterCommit","status":502,"body":"ServiceError"}`)
+	b.service(502, "POST", "/transactions", b.box.Keys().Secret, object{})
+	assert.Equal(t, 1.0, b.control(200, "GET", "/faults", "").(object)["StatusAfterCommit"])
+	for _, bad := range []string{
+		`{"kind":"Refuse"}`, `{"kind":"Nonsense","status":500}`, `{"kind":"Status"}`, `{"kind":"Garbage","body":"PDF"}`, `{"kind":"SlowBody","delay":"x"}`,
+		`{"kind":"ResetAfterCommit","operation":"GET /nowhere"}`, `{"kind":"ResetAfterCommit","sometimes":true}`,
+	} {
+		b.control(422, "POST", "/faults", bad)
+	}
+}
+
+func TestAgreementsAndThePayersApp(t *testing.T) {
+	b := newBench(t)
+	token := b.agreement()
+	page := b.send(newRequest("GET", "/_sandbox/payer", ""))
+	assert.Contains(t, page.Body.String(), "reference REF-1")
+	assert.Contains(t, page.Body.String(), token)
+	assert.Contains(t, page.Header().Get("Content-Security-Policy"), "default-src 'none'")
+
+	form := func(values url.Values) *httptest.ResponseRecorder {
+		r := newRequest("POST", "/_sandbox/payer", values.Encode())
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		return b.send(r)
+	}
+	w := form(url.Values{"agreementToken": {token}, "action": {"confirm"}})
+	assert.Equal(t, []any{http.StatusSeeOther, "/_sandbox/payer"}, []any{w.Code, w.Header().Get("Location")})
+	assert.Equal(t, 422, form(url.Values{"agreementToken": {token}, "action": {"confirm"}}).Code)
+	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/payer", "")).Body.String(), "Nothing waits for you")
+	list := b.control(200, "GET", "/agreements", "").([]any)
+	assert.Equal(t, "ACTIVE", list[0].(object)["Status"])
+
+	for _, action := range []string{"confirm", "decline", "expire", "accept-amendment", "refuse-amendment", "nonsense"} {
+		b.control(422, "POST", "/agreements/"+token+"/"+action, "")
+	}
+	amend := httptest.NewRequest("PATCH", "http://127.0.0.1/rest/v1/payto-agreements/"+token, strings.NewReader(
+		`{"updateType":"BILATERAL_AMENDMENT","bilateralAmendment":{"paymentDetails":{"automaticRenewal":true},`+
+			`"paymentTerms":{"frequency":"WEEK","agreementType":"FIXE","currency":"AUD","paymentAmount":"20.00"}}}`))
+	amend.SetBasicAuth(b.box.Keys().Secret, "")
+	amend.Header.Set("Content-Type", "application/json")
+	require.Equal(t, 204, b.send(amend).Code)
+	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/payer", "")).Body.String(), "asks to change an agreement")
+	b.control(200, "POST", "/agreements/"+token+"/accept-amendment", "")
+}
+
+func TestChallengePage(t *testing.T) {
+	b := newBench(t)
+	token := b.service(200, "POST", "/single-use-tokens", b.box.Keys().Publishable, object{
+		"supplierBusinessCode": sandbox.DefaultBusiness, "accountType": "CREDIT_CARD", "cardNumber": sandbox.CardChallenge,
+		"expiryDateMonth": "02", "expiryDateYear": "2099", "threeDS2": true, "browserProfile": object{
+			"browserJavaEnabled": false, "browserLanguage": "en-AU", "browserScreenHeight": "900", "browserScreenWidth": "1440",
+			"browserColorDepth": "24", "browserTZ": "-600",
+		},
+	})["singleUseTokenId"].(string)
+	authenticate := func() any {
+		return b.service(200, "POST", "/single-use-tokens/"+token+"/three-ds2-authentication", b.box.Keys().Secret, object{
+			"messageCategory": "01", "threeDSRequestorAuthenticationInd": "01", "principalAmount": "10.50", "currency": "AUD",
+			"billAddrLine1": "1 High St", "billAddrCity": "Sydney", "billAddrPostCode": "2000", "billAddrState": "NSW", "billAddrCountry": "036",
+		})["transStatus"]
+	}
+	assert.Equal(t, "C", authenticate())
+	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/challenge?singleUseTokenId="+token, "")).Body.String(), "A payment of $10.50")
+	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/challenge?singleUseTokenId=x", "")).Body.String(), "Nothing to confirm")
+	assert.Len(t, b.control(200, "GET", "/challenges", ""), 1)
+	b.control(422, "POST", "/challenges/"+token+"/C", "")
+	r := newRequest("POST", "/_sandbox/challenge", url.Values{"singleUseTokenId": {token}, "transStatus": {"Y"}}.Encode())
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	assert.Equal(t, http.StatusSeeOther, b.send(r).Code)
+	assert.Equal(t, "Y", authenticate())
+	b.control(422, "POST", "/challenges/"+token+"/Y", "")
+	b.control(200, "POST", "/authentications", `["A"]`)
+	b.control(422, "POST", "/authentications", `"A"`)
+	assert.Empty(t, b.control(200, "GET", "/payment-files/1/faults", ""))
+}
+
+func TestSubscriptionsAndSchedules(t *testing.T) {
+	b := newBench(t)
+	events := make(chan string, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var in struct {
+			EventType string `json:"eventType"`
+		}
+		assert.NoError(t, json.NewDecoder(r.Body).Decode(&in))
+		events <- in.EventType
+	}))
+	defer receiver.Close()
+	b.control(422, "POST", "/subscriptions", `{"url":"http://192.0.2.1/","secret":"s"}`)
+	b.control(200, "POST", "/subscriptions", `{"url":"`+receiver.URL+`","secret":"s","eventTypes":["payto.agreement.declined"]}`)
+	token := b.agreement()
+	b.control(200, "POST", "/agreements/"+token+"/decline", "")
+	assert.Equal(t, "payto.agreement.declined", <-events)
+	require.NoError(t, b.box.Flush(t.Context()))
+	deliveries := b.control(200, "GET", "/deliveries", "").([]any)
+	require.Len(t, deliveries, 1)
+	first := deliveries[0].(object)
+	assert.Equal(t, "payto.agreement.declined", first["Body"].(object)["eventType"])
+	b.control(200, "POST", "/deliveries/"+first["ID"].(string)+"/redeliver", "")
+	assert.Equal(t, "payto.agreement.declined", <-events)
+	b.control(422, "POST", "/deliveries/x/redeliver", "")
+	require.NoError(t, b.box.Flush(t.Context()))
+
+	customer := b.box.Agreements()[0].CustomerID
+	out := b.control(200, "POST", "/schedules", `{"customerId":"`+customer+`","amount":100,"frequency":"MONTHLY"}`).(object)
+	assert.NotEmpty(t, out["paymentScheduleId"])
+	b.control(422, "POST", "/schedules", `{"customerId":"x"}`)
+}
+
+func TestWhoMayControl(t *testing.T) {
+	b := newBench(t)
+	for _, host := range []string{"127.0.0.1:8642", "[::1]:8642", "localhost:8642", "quickstream.localhost"} {
+		r := newRequest("GET", "/_sandbox/clock", "")
+		r.Host = host
+		assert.Equal(t, 200, b.send(r).Code, host)
+	}
+	for _, host := range []string{"evil.example", "192.0.2.1:8642", "localhost.evil.example", ""} {
+		r := newRequest("GET", "/_sandbox/clock", "")
+		r.Host = host
+		assert.Equal(t, 403, b.send(r).Code, host)
+	}
+	r := newRequest("POST", "/_sandbox/clock", `{"advance":"1h"}`)
+	r.Header.Set("Origin", "https://evil.example")
+	assert.Equal(t, 403, b.send(r).Code)
+	assert.Equal(t, 200, b.send(newRequest("GET", "/_sandbox/", "")).Code)
+	assert.Equal(t, 404, b.send(newRequest("GET", "/_sandbox/nowhere", "")).Code)
+	assert.Equal(t, 404, b.send(newRequest("GET", "/nowhere", "")).Code)
+}
+
+func TestTheClockGoesByItself(t *testing.T) {
+	clock := newLiveClock()
+	begun := clock.Now()
+	for clock.Now().Equal(begun) {
+		clock.jump(0)
+	}
+	assert.WithinDuration(t, time.Now(), clock.Now(), time.Minute)
+}
