@@ -27,7 +27,9 @@ func (p Policy) Next(s State, o Observation, now time.Time) State {
 	case SawSeveral:
 		return s.end(StageEscalated)
 	case SawNoOutcome:
-		s.Intent.ReceiptNumber = o.ReceiptNumber
+		if settles(s.Intent, o) {
+			s.Intent.ReceiptNumber = o.ReceiptNumber
+		}
 		s.Misses, s.Failures = 0, 0
 		return p.climb(s, now, p.cutOffOf(s, o), StageEscalated)
 	case SawNothing:
@@ -55,10 +57,11 @@ func (p Policy) cutOffOf(s State, o Observation) time.Time {
 }
 
 // missed waits a little longer each time, and then climbs. A payment that has a
-// receipt exists, wherever it may hide; it is escalated and never absent.
+// receipt, or was seen once, exists, wherever it may hide; it is escalated and
+// never absent.
 func (p Policy) missed(s State, now time.Time) State {
 	last := StageAbsent
-	if s.Intent.ReceiptNumber != "" {
+	if s.Intent.ReceiptNumber != "" || slices.ContainsFunc(s.Looks, func(l Look) bool { return l.ReceiptNumber != "" }) {
 		last = StageEscalated
 	}
 	s.Misses++

@@ -153,6 +153,16 @@ func TestLostPayment(t *testing.T) {
 		assert.Equal(t, resolve.StageSettled, p.Next(s, approved, sent.Add(time.Minute)).Stage)
 		assert.Equal(t, resolve.StageEscalated, p.Next(s, resolve.Observation{Sighting: resolve.SawSeveral}, s.NextLook).Stage, "both turned up")
 	})
+	t.Run("a payment without a status after several attempts is not pinned", func(t *testing.T) {
+		p := resolve.DefaultPolicy()
+		s := begin
+		s.Intent.Attempts = 2
+		s = p.Next(s, erred(quickstream.NewDate(2026, time.June, 10)), sent)
+		require.Equal(t, resolve.StageHeld, s.Stage)
+		assert.Empty(t, s.Intent.ReceiptNumber, "another attempt's may turn up beside it")
+		_, end := looks(s, sawNothing())
+		assert.Equal(t, resolve.StageEscalated, end.Stage, "and what was seen once is not absent")
+	})
 	t.Run("several match", func(t *testing.T) {
 		s := resolve.DefaultPolicy().Next(begin, resolve.Observation{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}}, sent)
 		assert.Equal(t, resolve.StageEscalated, s.Stage)
@@ -218,7 +228,9 @@ func TestProperties(t *testing.T) {
 		case resolve.StageAbsent:
 			require.Equal(t, resolve.SawNothing, last.Sighting, "seed %d", seed)
 			require.GreaterOrEqual(t, lastNothing.Sub(sent), p.Limit, "seed %d", seed)
-			require.Empty(t, s.Intent.ReceiptNumber, "seed %d: what has a receipt is not absent", seed)
+			for _, look := range s.Looks {
+				require.Empty(t, look.ReceiptNumber, "seed %d: what was seen is not absent", seed)
+			}
 		case resolve.StageEscalated:
 			require.NotEqual(t, resolve.SawOutcome, last.Sighting, "seed %d", seed)
 		default:
