@@ -32,8 +32,14 @@ type call struct {
 	config callConfig
 	target *url.URL
 	body   any // wire struct; nil for none
+	// upload takes the place of body, and download that of a decoded answer.
+	upload   *transport.Upload
+	download *download
 	// reference is what an unknown outcome can be looked up by.
 	reference string
+	// unsettled, unless it is nil, returns why the success that was decoded does
+	// not tell what became of earlier attempts that got no answer.
+	unsettled func() error
 }
 
 // begin applies the options of a call.
@@ -59,33 +65,39 @@ func (c *Client) begin(op operation, opts []CallOption) (*call, error) {
 // path sets the path below the base address, with the values for the route's
 // parameters in their order.
 func (c *call) path(values ...string) error {
-	var plain, escaped strings.Builder
-	plain.WriteString(c.client.base.Path)
-	escaped.WriteString(c.client.base.EscapedPath())
-	rest := c.op.route
-	for {
-		before, after, found := strings.Cut(rest, "{")
-		plain.WriteString(before)
-		escaped.WriteString(before)
-		if !found {
-			break
-		}
+	base := c.client.base
+	path, rest, escaped := base.Path, c.op.route, base.RawPath != ""
+	for _, value := range values {
+		before, after, _ := strings.Cut(rest, "{")
 		name, tail, _ := strings.Cut(after, "}")
-		value := values[0]
 		if !isPathElement(value) {
 			return &ValidationError{Operation: c.op.name, Findings: []Finding{{
 				Rule: "path." + name, Path: name,
 				Message: "must be an identifier of 1 to 255 printable ASCII characters without blanks and / \\ ? # % ;",
 			}}}
 		}
-		plain.WriteString(value)
-		escaped.WriteString(url.PathEscape(value))
-		values, rest = values[1:], tail
+		path, rest = path+before+value, tail
+		escaped = escaped || url.PathEscape(value) != value
 	}
-	target := *c.client.base
-	target.Path, target.RawPath = plain.String(), escaped.String()
+	target := *base
+	target.Path, target.RawPath = path+rest, ""
+	if escaped {
+		target.RawPath = c.escapedPath(values)
+	}
 	c.target = &target
 	return nil
+}
+
+// escapedPath returns the path where it differs from the plain one.
+func (c *call) escapedPath(values []string) string {
+	path := c.client.base.EscapedPath()
+	rest := c.op.route
+	for _, value := range values {
+		before, after, _ := strings.Cut(rest, "{")
+		_, tail, _ := strings.Cut(after, "}")
+		path, rest = path+before+url.PathEscape(value), tail
+	}
+	return path + rest
 }
 
 // isPathElement reports whether an identifier can stand in a path without
@@ -114,12 +126,19 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 			return err
 		}
 	}
-	r := c.client.pipeline.Do(ctx, &transport.Call{
-		Operation: c.op.name, Method: c.op.method, Route: c.op.route, URL: c.target, Body: body, Header: c.config.header,
+	sent := &transport.Call{
+		Operation: c.op.name, Method: c.op.method, Route: c.op.route, URL: c.target, Body: body, Upload: c.upload, Header: c.config.header,
 		Accept: "application/json", Class: c.op.class, ThreeDS: c.op.threeDS, Key: c.config.key, Limits: c.config.limits,
 		Authorise: func(ctx context.Context) (string, error) { return c.client.authorise(ctx, c.op.key) },
 		Decode:    decode,
-	})
+	}
+	if c.download != nil {
+		sent.Accept, sent.Sink = c.download.accept, c.download.sink
+	}
+	if c.unsettled != nil {
+		sent.Settles = func() bool { return c.unsettled() == nil }
+	}
+	r := c.client.pipeline().Do(ctx, sent)
 	if into := c.config.response; into != nil {
 		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
 	}
@@ -142,7 +161,7 @@ func (c *call) encode() ([]byte, error) {
 	return body, nil
 }
 
-func (c *call) where() where { return where{c.op.name, c.op.method, c.op.route} }
+func (c *call) info() CallInfo { return CallInfo{c.op.name, c.op.method, c.op.route} }
 
 // outcome maps the pipeline's verdict to the error tree.
 func (c *call) outcome(r *transport.Result) error {
@@ -155,14 +174,14 @@ func (c *call) outcome(r *transport.Result) error {
 		return c.networkError(r)
 	case transport.Unknown:
 		return &UnknownOutcomeError{
-			where: c.where(), IdempotencyKey: r.Key, Reference: c.reference, ReceiptNumber: receiptIn(r),
+			CallInfo: c.info(), IdempotencyKey: r.Key, Reference: c.reference, ReceiptNumber: receiptIn(r),
 			FirstSent: r.FirstSent, Attempts: r.Attempts, FindOut: c.op.findOut, Cause: c.cause(r),
 		}
 	default:
 		if isSuccess(r.Status) {
 			return c.undecodable(r)
 		}
-		return newAPIError(c.where(), r)
+		return newAPIError(c.info(), r)
 	}
 }
 
@@ -171,23 +190,25 @@ func (c *call) cause(r *transport.Result) error {
 	switch {
 	case r.Status == 0:
 		return c.networkError(r)
+	case r.Situation == transport.Succeeded:
+		return c.unsettled()
 	case isSuccess(r.Status):
 		return c.undecodable(r)
 	default:
-		return newAPIError(c.where(), r)
+		return newAPIError(c.info(), r)
 	}
 }
 
 func (c *call) networkError(r *transport.Result) *NetworkError {
-	return &NetworkError{where: c.where(), Kind: NetworkKind(r.Kind), Attempts: r.Attempts, err: r.Err, sent: r.Unanswered}
+	return &NetworkError{CallInfo: c.info(), Kind: NetworkKind(r.Kind), Attempts: r.Attempts, err: r.Err, sent: r.Unanswered}
 }
 
 func (c *call) undecodable(r *transport.Result) *DecodeError {
-	return &DecodeError{where: c.where(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, body: func() []byte { return r.Body }}
+	return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, body: func() []byte { return r.Body }}
 }
 
 func (c *call) decodeError(err error) *DecodeError {
-	return &DecodeError{where: c.where(), StatusCode: http.StatusOK, Attempts: 1, err: err}
+	return &DecodeError{CallInfo: c.info(), StatusCode: http.StatusOK, Attempts: 1, err: err}
 }
 
 func isSuccess(status int) bool { return status >= 200 && status < 300 }

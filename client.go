@@ -15,15 +15,22 @@ import (
 // concurrent use; make one and keep it. Its fields group the operations by
 // resource.
 type Client struct {
-	Customers       *CustomersService
-	SingleUseTokens *SingleUseTokensService
-	Transactions    *TransactionsService
-	PayTo           *PayToService
+	Customers         *CustomersService
+	Accounts          *AccountsService
+	SingleUseTokens   *SingleUseTokensService
+	Transactions      *TransactionsService
+	PayTo             *PayToService
+	PaymentFiles      *PaymentFilesService
+	RecurringPayments *RecurringPaymentsService
+	Businesses        *BusinessesService
+	APIKeys           *APIKeysService
 
 	base      *url.URL
 	config    callConfig
 	authorise func(context.Context, keyKind) (string, error)
-	pipeline  *transport.Pipeline
+	// pipeline is behind a function because it leads to the buffers of open
+	// connections, which dumps of a client in test output would follow.
+	pipeline func() *transport.Pipeline
 }
 
 // NewClient returns a client for an environment. It fails on an environment
@@ -50,20 +57,26 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if err != nil {
 		return nil, err
 	}
+	pipeline := transport.New(transport.NewHTTPClient(config.http), config.pipelineObserver())
 	c := &Client{
 		base: base, config: config.callConfig, authorise: authorise,
-		pipeline: transport.New(transport.NewHTTPClient(config.http), config.pipelineObserver()),
+		pipeline: func() *transport.Pipeline { return pipeline },
 	}
 	c.Customers = &CustomersService{c}
+	c.Accounts = &AccountsService{c}
 	c.SingleUseTokens = &SingleUseTokensService{c}
 	c.Transactions = &TransactionsService{c}
 	c.PayTo = &PayToService{c}
+	c.PaymentFiles = &PaymentFilesService{c}
+	c.RecurringPayments = &RecurringPaymentsService{c}
+	c.Businesses = &BusinessesService{c}
+	c.APIKeys = &APIKeysService{c}
 	return c, nil
 }
 
 // CloseIdleConnections closes connections that no call is using. A client needs
 // no other closing.
-func (c *Client) CloseIdleConnections() { c.pipeline.CloseIdleConnections() }
+func (c *Client) CloseIdleConnections() { c.pipeline().CloseIdleConnections() }
 
 // Root is what the service says about itself and the key it was asked with.
 // The members are known from public client code and are unconfirmed.
@@ -79,7 +92,9 @@ type Root struct {
 // UnmarshalJSON reads the answer of the root resource.
 func (r *Root) UnmarshalJSON(data []byte) error {
 	type plain Root
-	envelope, err := decode(data, (*plain)(r))
+	var p plain
+	envelope, err := decode(data, &p)
+	*r = Root(p)
 	r.envelope = envelope
 	return err
 }

@@ -36,20 +36,16 @@ var (
 	// ErrKeyRequired means that the client was not given the kind of key that
 	// the operation needs. Nothing was sent.
 	ErrKeyRequired = errors.New("API key required")
+	// ErrReportNotReady means that the service is still making the report. Ask
+	// again in a minute, or use a method that does.
+	ErrReportNotReady = errors.New("report not ready")
 	// ErrOutcomeUnknown means that a write may or may not have happened. See
 	// UnknownOutcomeError.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 )
 
-// where names an operation in an error: its method and its route template, and
-// no value of any kind.
-type where struct {
-	Operation string // method of the client, such as "Transactions.Pay"
-	Method    string // HTTP verb
-	Route     string // path with parameter names instead of values
-}
-
-func (w where) text() string { return w.Operation + " (" + w.Method + " " + w.Route + ")" }
+// text names the call in an error.
+func (c CallInfo) text() string { return c.Operation + " (" + c.Method + " " + c.Route + ")" }
 
 // Finding is one broken rule of a request.
 type Finding struct {
@@ -100,7 +96,7 @@ type FieldError struct {
 // ErrRateLimited, ErrUnavailable and ErrThreeDSNotEnabled. Printing it shows the
 // operation, the status and the trace code; messages have to be asked for.
 type APIError struct {
-	where
+	CallInfo
 	StatusCode int
 	// CustomerMessage is meant for the end user. Messages may change at any
 	// time: never match on their text.
@@ -214,7 +210,7 @@ func (k NetworkKind) Hint() string {
 // make the call again. The cause can be reached with errors.Is and errors.As,
 // and never contains an address's path or query.
 type NetworkError struct {
-	where
+	CallInfo
 	Kind     NetworkKind
 	Attempts int
 	err      error
@@ -250,13 +246,13 @@ func (e *NetworkError) Timeout() bool {
 // context's error. It does not unwrap to its cause, so that no check for another
 // error can mistake it for "not processed".
 type UnknownOutcomeError struct {
-	where
+	CallInfo
 	// IdempotencyKey is the key that every attempt of the call carried; "" for
 	// operations that have none.
 	IdempotencyKey string
 	// Reference is what to look for: the payment reference of a transaction, the
 	// receipt of a void, the customer number of a customer, the payee reference
-	// of an agreement.
+	// of an agreement, the name of a payment file.
 	Reference string
 	// ReceiptNumber is set when the answer could not be decoded but its receipt
 	// number could be read. It is the best thing to look up.
@@ -269,8 +265,9 @@ type UnknownOutcomeError struct {
 	Attempts  int
 	// FindOut says in one or two sentences how to find out what happened.
 	FindOut string
-	// Cause is the last thing that was seen: a network error, or an APIError
-	// that answers a later attempt and therefore proves nothing.
+	// Cause is the last thing that was seen: a network error, or the answer to a
+	// later attempt, which proves nothing about an earlier one: an APIError, or
+	// another error that says that the later attempt was not approved.
 	Cause error
 }
 
@@ -305,7 +302,7 @@ func (e *UnknownOutcomeError) Is(target error) bool {
 // DecodeError is a success of a read that could not be understood. Nothing was
 // changed by it.
 type DecodeError struct {
-	where
+	CallInfo
 	StatusCode int
 	Attempts   int
 	err        error
@@ -353,10 +350,10 @@ func safeName(name string, maxDigits int) string {
 }
 
 // newAPIError builds the error for an answer.
-func newAPIError(w where, r *transport.Result) *APIError {
+func newAPIError(call CallInfo, r *transport.Result) *APIError {
 	parsed, own := wire.ParseErrorBody(r.Body)
 	e := &APIError{
-		where: w, StatusCode: r.Status, CustomerMessage: parsed.CustomerMessage, DeveloperMessage: parsed.DeveloperMessage,
+		CallInfo: call, StatusCode: r.Status, CustomerMessage: parsed.CustomerMessage, DeveloperMessage: parsed.DeveloperMessage,
 		TraceCode: parsed.TraceCode, RetryAfter: r.RetryAfter, Attempts: r.Attempts,
 		notEnabled: r.Situation == transport.NotEnabled, ownWords: own,
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // The error structs hold messages and references that may repeat what was sent.
-// Every verb, log handler and encoder therefore gets the same text as Error.
+// Every verb, log handler and encoder therefore gets the same text as Error, from
+// a pointer and from a value.
 
 func formatError(f fmt.State, verb rune, err error) {
 	text := err.Error()
@@ -19,46 +20,55 @@ func formatError(f fmt.State, verb rune, err error) {
 }
 
 // Format writes what Error returns, for every verb.
-func (e *ValidationError) Format(f fmt.State, verb rune) { formatError(f, verb, e) }
+func (e ValidationError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // LogValue returns what Error returns.
-func (e *ValidationError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
+func (e ValidationError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 
 // MarshalText returns what Error returns.
-func (e *ValidationError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
+func (e ValidationError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
 // Format writes what Error returns, for every verb.
-func (e *APIError) Format(f fmt.State, verb rune) { formatError(f, verb, e) }
+func (e APIError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // LogValue returns what Error returns.
-func (e *APIError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
+func (e APIError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 
 // MarshalText returns what Error returns.
-func (e *APIError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
+func (e APIError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
 // Format writes what Error returns, for every verb.
-func (e *NetworkError) Format(f fmt.State, verb rune) { formatError(f, verb, e) }
+func (e NetworkError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // LogValue returns what Error returns.
-func (e *NetworkError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
+func (e NetworkError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 
 // MarshalText returns what Error returns.
-func (e *NetworkError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
+func (e NetworkError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
 // Format writes what Error returns, for every verb.
-func (e *UnknownOutcomeError) Format(f fmt.State, verb rune) { formatError(f, verb, e) }
+func (e UnknownOutcomeError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // LogValue returns what Error returns.
-func (e *UnknownOutcomeError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
+func (e UnknownOutcomeError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 
 // MarshalText returns what Error returns.
-func (e *UnknownOutcomeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
+func (e UnknownOutcomeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
 // Format writes what Error returns, for every verb.
-func (e *DecodeError) Format(f fmt.State, verb rune) { formatError(f, verb, e) }
+func (e DecodeError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // LogValue returns what Error returns.
-func (e *DecodeError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
+func (e DecodeError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 
 // MarshalText returns what Error returns.
-func (e *DecodeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
+func (e DecodeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
+
+// Format writes what Error returns, for every verb.
+func (e DeclinedError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
+
+// LogValue returns what Error returns.
+func (e DeclinedError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
+
+// MarshalText returns what Error returns.
+func (e DeclinedError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }

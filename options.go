@@ -139,7 +139,8 @@ func WithObserver(observer Observer) ClientOption {
 }
 
 // WithAttemptTimeout limits one attempt, its body included; 30 seconds by
-// default. A downloaded report's body is exempt.
+// default. A report that is downloaded and a file that is uploaded may take
+// longer as a whole: there it limits each wait for the other side.
 func WithAttemptTimeout(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 {
@@ -208,17 +209,18 @@ func WithResendAfterUnavailable() Option {
 	})
 }
 
-// WithHeader adds a header to requests. Headers that this package sets itself
-// are refused.
+// WithHeader adds a header to requests. Headers that this package or net/http
+// sets itself are refused, and so is X-Idempotency-Key, which makes net/http send
+// a POST again by itself.
 func WithHeader(name, value string) Option {
 	return option(func(c *callConfig) error {
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
 		switch canonical {
-		case "", "Authorization", "Idempotency-Key", "Content-Type", "Content-Length", "Host", "Accept", "Transfer-Encoding", "Connection", "Prevent-Csrf":
+		case "", "Authorization", "Idempotency-Key", "X-Idempotency-Key", "Accept-Encoding", "Content-Type", "Content-Length", "Host", "Accept", "Transfer-Encoding", "Connection", "Prevent-Csrf":
 			return fmt.Errorf("WithHeader: the header %q is set by the client", canonical)
 		}
-		if !printable(name, false) || !printable(value, true) {
-			return errors.New("WithHeader: name or value is not printable ASCII")
+		if !printable(name, false) || strings.ContainsAny(name, `"(),/:;<=>?@[\]{}`) || !printable(value, true) {
+			return errors.New("WithHeader: the name is not a header's, or the value is not printable ASCII")
 		}
 		c.header = c.header.Clone()
 		if c.header == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 
@@ -203,13 +204,27 @@ func submit[P any](ctx context.Context, s *TransactionsService, name string, par
 	sent := body(params)
 	call.reference, call.body = sent.PaymentReferenceNumber, sent
 	var transaction *Transaction
+	call.unsettled = func() error { return unsettledBy(transaction) }
 	err = call.do(ctx, into(&transaction))
 	if lost, ok := errors.AsType[*UnknownOutcomeError](err); ok {
+		transaction = nil
 		intent := intentOf(sent, lost.IdempotencyKey, lost.FirstSent)
-		intent.ReceiptNumber = lost.ReceiptNumber
+		intent.ReceiptNumber, intent.Attempts = lost.ReceiptNumber, lost.Attempts
 		lost.Intent = &intent
 	}
 	return transaction, err
+}
+
+// unsettledBy says why an answer to a later attempt does not settle an earlier one
+// that got none. If the service has carried out both, the earlier payment may be
+// approved although the later one is declined, and paying once more would be a
+// second charge: only the look-up by reference shows both.
+func unsettledBy(t *Transaction) error {
+	if outcome := t.Outcome(); outcome != OutcomeApproved {
+		return fmt.Errorf("quickstream: an attempt was not answered, and a later one is %s (response code %s)",
+			outcome, safeName(t.ResponseCode, 4))
+	}
+	return nil
 }
 
 func (b *transactionJSON) setSource(s source) {

@@ -10,9 +10,10 @@ import (
 var receiptMember = regexp.MustCompile(`"receiptNumber"\s*:\s*"([A-Za-z0-9._-]{1,255})"`)
 
 // receiptIn returns the receipt number of a success that could not be decoded.
-// Two different ones are none: the body cannot be relied on at all.
+// Two different ones are none: the body cannot be relied on at all. So is one that
+// comes after an attempt without an answer: it may be another transaction's.
 func receiptIn(r *transport.Result) string {
-	if !isSuccess(r.Status) {
+	if !isSuccess(r.Status) || r.Unanswered {
 		return ""
 	}
 	receipt := ""

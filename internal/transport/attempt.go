@@ -36,6 +36,8 @@ type run struct {
 	// unanswered is set once an attempt that got no answer may have arrived.
 	unanswered bool
 	temporary  bool
+	begun      atomic.Bool // some of an upload was taken
+	delivered  bool        // some of a streamed answer was handed over
 	firstSent  time.Time
 	extra      int // requests that net/http sent again by itself
 }
@@ -45,6 +47,7 @@ type run struct {
 // goroutine; writing happens on another one, so that "headers written" may be
 // reported late and is good for counting only.
 type trace struct {
+	patience
 	dialled   atomic.Bool
 	connected atomic.Bool
 	sent      atomic.Int32
@@ -60,18 +63,21 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 
 // RoundTrip makes one attempt and reads its answer to the end, so that the
 // attempt's time limit covers the body and the connection can be used again.
+// Streamed bodies pass through here too: for them the limit is on each wait.
 func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	start := time.Now()
 	r.rounds++
 	if r.rounds == 1 {
 		r.firstSent = start
 	}
-	ctx, cancel := context.WithTimeout(req.Context(), r.call.Limits.AttemptTimeout)
+	ctx, cancel := context.WithCancel(req.Context())
 	defer cancel()
 	t := new(trace)
+	t.start(r.call.Limits.AttemptTimeout, cancel)
+	defer t.stop()
 	resp, err := r.send(req.WithContext(httptrace.WithClientTrace(ctx, t.hooks())), t)
 	if err == nil {
-		r.answered(resp)
+		r.answered(resp, t)
 	} else {
 		r.failed(clean(err), t)
 	}
@@ -97,16 +103,28 @@ func (r *run) send(req *http.Request, t *trace) (*http.Response, error) {
 		t.dialled.Store(true) // and never connected
 		return nil, err
 	}
+	if upload := r.call.Upload; upload != nil {
+		body := &outgoing{upload: upload, run: r, patience: &t.patience}
+		defer body.ended.Store(true)
+		req.Body, req.ContentLength = body, upload.Length
+	}
 	return r.inner.RoundTrip(req)
 }
 
 // failed classifies an attempt that ended without an answer.
 func (r *run) failed(err error, t *trace) {
+	unsent := provesUnsent(err) || t.dialled.Load() && !t.connected.Load()
+	if r.call.Upload != nil {
+		unsent = !r.begun.Load() // the error may be the content's own
+	}
+	if t.over.Load() && errors.Is(err, context.Canceled) {
+		err = context.DeadlineExceeded // it is what ended the attempt's context
+	}
 	kind, temporary := condition(err)
 	r.temporary = temporary
 	r.last = Result{Err: err, Kind: kind}
 	switch {
-	case provesUnsent(err), t.dialled.Load() && !t.connected.Load():
+	case unsent:
 		r.last.Situation = NeverSent
 	case r.ctx.Err() != nil:
 		r.last.Situation = ContextEnded
@@ -121,13 +139,19 @@ func (r *run) failed(err error, t *trace) {
 
 // answered reads and classifies an answer. A status that has arrived counts,
 // whatever becomes of the body or the context.
-func (r *run) answered(resp *http.Response) {
+func (r *run) answered(resp *http.Response, t *trace) {
+	if r.call.Sink != nil {
+		if sink := r.call.Sink(resp.StatusCode, resp.Header); sink != nil {
+			r.deliver(resp, sink, t)
+			return
+		}
+	}
 	success := resp.StatusCode >= 200 && resp.StatusCode < 300
 	body, err := readBody(resp, success)
 	r.last = Result{Status: resp.StatusCode, Header: resp.Header, Body: body}
 	switch {
 	case success && err != nil && r.call.Class == Read && !errors.Is(err, errTooLarge):
-		r.failed(clean(err), &trace{})
+		r.failed(clean(err), t)
 		r.last.Status = resp.StatusCode
 	case success:
 		if err == nil {

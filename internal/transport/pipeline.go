@@ -6,6 +6,7 @@ package transport
 import (
 	"context"
 	"crypto/rand"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -14,7 +15,7 @@ import (
 // Limits bound one logical call.
 type Limits struct {
 	MaxAttempts    int
-	AttemptTimeout time.Duration // one attempt, its body included
+	AttemptTimeout time.Duration // one attempt, its body included; of a stream, one wait
 	CallTimeout    time.Duration // all attempts and waits; 0 means no limit
 	WaitMin        time.Duration
 	WaitMax        time.Duration
@@ -29,6 +30,7 @@ type Call struct {
 	Route     string // path with the contract's parameter names
 	URL       *url.URL
 	Body      []byte
+	Upload    *Upload     // takes the place of Body
 	Header    http.Header // extra members; may be nil
 	Accept    string
 	Class     Class
@@ -37,8 +39,15 @@ type Call struct {
 	Limits    Limits
 	// Authorise returns the value of the Authorization header.
 	Authorise func(ctx context.Context) (string, error)
+	// Sink, unless it is nil, says where the body of an answer goes while it
+	// arrives; nil for an answer that is read and decoded like any other. Nothing
+	// is repeated once something went there.
+	Sink func(status int, header http.Header) io.Writer
 	// Decode takes a 2xx body. Its error makes the answer undecodable.
 	Decode func(status int, body []byte) error
+	// Settles reports whether the answer that was decoded also tells what became
+	// of earlier attempts that got none. When it is nil every success does.
+	Settles func() bool
 
 	authorization string
 }

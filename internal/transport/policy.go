@@ -129,8 +129,9 @@ func Situations() []Situation {
 func Classes() []Class { return []Class{Read, Keyed, Post, Change} }
 
 // settle applies the rule that a later attempt's answer does not settle an
-// earlier one: a decline, a "token used" or a 503 that answers the second
-// attempt says nothing about what the first one did.
+// earlier one: a "token used" or a 503 that answers the second attempt says
+// nothing about what the first one did. Neither does a decline, which comes as a
+// success: Call.Settles tells those apart.
 func settle(last Situation, c Class, unanswered bool) Verdict {
 	if unanswered && c != Read && last != Succeeded {
 		return Unknown

@@ -68,7 +68,10 @@ func request(ctx context.Context, call *Call) (*retryablehttp.Request, error) {
 	if call.Key != "" {
 		header[keyHeader] = []string{call.Key}
 	}
-	if call.Body != nil {
+	switch {
+	case call.Upload != nil:
+		header["Content-Type"] = []string{call.Upload.ContentType}
+	case call.Body != nil:
 		header["Content-Type"] = []string{"application/json"}
 	}
 	plain := &http.Request{
@@ -95,7 +98,7 @@ func (r *run) again(_ context.Context, _ *http.Response, err error) (bool, error
 	if r.newKey() {
 		longest = max(longest, WaitAfter503)
 	}
-	if r.ctx.Err() != nil || r.last.RetryAfter > longest {
+	if r.ctx.Err() != nil || r.delivered || r.last.RetryAfter > longest {
 		return false, nil //nolint:nilerr // what the last attempt came to is the result
 	}
 	switch Lookup(r.last.Situation, r.call.Class).Again {
@@ -118,11 +121,12 @@ func (r *run) wait(lowest, highest time.Duration, n int, _ *http.Response) time.
 	if r.newKey() {
 		return max(WaitAfter503, r.last.RetryAfter)
 	}
-	d := highest
-	if n < 30 && lowest<<n > 0 && lowest<<n < highest {
-		d = lowest << n
+	ceiling := highest
+	if lowest < highest>>(n+1) {
+		ceiling = lowest << (n + 1)
 	}
-	d = d/2 + time.Duration(mathrand.Int64N(int64(d/2)+1)) //nolint:gosec // jitter needs no secrecy
+	floor := max(lowest, ceiling/2)
+	d := floor + time.Duration(mathrand.Int64N(int64(ceiling-floor)+1)) //nolint:gosec // jitter needs no secrecy
 	return max(d, r.last.RetryAfter)
 }
 
@@ -154,6 +158,9 @@ func (r *run) result(loopErr error) *Result {
 		}
 	}
 	res.Verdict = settle(res.Situation, r.call.Class, r.unanswered)
+	if res.Verdict == Success && r.unanswered && r.call.Settles != nil && !r.call.Settles() {
+		res.Verdict = Unknown
+	}
 	res.Key = r.call.Key
 	res.Attempts = r.rounds + r.extra
 	res.Unanswered = r.unanswered

@@ -1,0 +1,197 @@
+package quickstream
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+)
+
+// AccountsService holds the operations on the accounts that are registered for
+// customers.
+type AccountsService struct{ client *Client }
+
+// AccountRegisterParams describes an account to be registered.
+type AccountRegisterParams struct {
+	// Account is required.
+	Account NewAccount
+	// ThreeDS2 is true when the card behind a single-use token was authenticated
+	// with 3D Secure.
+	ThreeDS2 *bool
+}
+
+// NewAccount is where the details of an account to be registered come from. The
+// functions that return one make it.
+type NewAccount interface{ newAccount() newAccount }
+
+// newAccount has exactly one member set.
+type newAccount struct {
+	token   string
+	receipt string
+	card    *CardDetails
+	bank    *BankAccountDetails
+	nzBank  *NZBankAccountDetails
+}
+
+func (a newAccount) newAccount() newAccount { return a }
+
+// AccountFromSingleUseToken registers what is behind a single-use token, which is
+// consumed.
+func AccountFromSingleUseToken(singleUseTokenID string) NewAccount {
+	return newAccount{token: singleUseTokenID}
+}
+
+// AccountFromReceipt registers the account that a transaction was made with.
+func AccountFromReceipt(receiptNumber string) NewAccount { return newAccount{receipt: receiptNumber} }
+
+// AccountFromCard registers a card by its details.
+func AccountFromCard(card CardDetails) NewAccount { return newAccount{card: &card} }
+
+// AccountFromBankAccount registers an Australian bank account.
+func AccountFromBankAccount(account BankAccountDetails) NewAccount { return newAccount{bank: &account} }
+
+// AccountFromNZBankAccount registers a New Zealand bank account. That it takes
+// the same members as tokens do is inferred and unconfirmed.
+func AccountFromNZBankAccount(account NZBankAccountDetails) NewAccount {
+	return newAccount{nzBank: &account}
+}
+
+type accountRegisterJSON struct {
+	SingleUseTokenID string             `json:"singleUseTokenId,omitempty"`
+	ReceiptNumber    string             `json:"receiptNumber,omitempty"`
+	CreditCard       *cardJSON          `json:"creditCard,omitempty"`
+	BankAccount      *bankAccountJSON   `json:"bankAccount,omitempty"`
+	NZBankAccount    *nzBankAccountJSON `json:"nzBankAccount,omitempty"`
+	ThreeDS2         *bool              `json:"threeDS2,omitempty"`
+}
+
+func (p AccountRegisterParams) wire() accountRegisterJSON {
+	var details transactionJSON // whose accounts have the same form
+	from := p.from()
+	details.setSource(source{card: from.card, bank: from.bank, nzBank: from.nzBank})
+	return accountRegisterJSON{from.token, from.receipt, details.CreditCard, details.BankAccount, details.NZBankAccount, p.ThreeDS2}
+}
+
+func (p AccountRegisterParams) from() newAccount {
+	if p.Account == nil {
+		return newAccount{}
+	}
+	return p.Account.newAccount()
+}
+
+// Register registers an account for a customer, to be paid with by its account
+// token.
+//
+// POST /customers/{customerId}/accounts with the secret key. Members that are not
+// published can be added with WithExtraField. A token that was used or has
+// expired is an APIError that matches ErrInvalid or ErrNotFound. When the answer
+// is lost the error is an UnknownOutcomeError: look for the account in List, which
+// begins with the newest.
+func (s *AccountsService) Register(ctx context.Context, customerID string, params AccountRegisterParams, opts ...CallOption) (*Account, error) {
+	call, err := s.client.begin(operation{
+		name: "Accounts.Register", method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post,
+		findOut: "look for it in Accounts.List, which begins with the newest, by its masked number",
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(customerID); err != nil {
+		return nil, err
+	}
+	if err := check(call, params, accountRegisterRules); err != nil {
+		return nil, err
+	}
+	call.body = params.wire()
+	var account *Account
+	err = call.do(ctx, into(&account))
+	return account, err
+}
+
+// List returns the enabled accounts of a customer, newest first.
+//
+// GET /customers/{customerId}/accounts with the secret key. The operation is
+// described in the vendor's public pages.
+func (s *AccountsService) List(customerID string, opts ...CallOption) List[Account] {
+	return list[Account](s.client, operation{
+		name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts",
+	}, noQuery{}, nil, opts, customerID)
+}
+
+// Get returns an account.
+//
+// GET /accounts/{accountToken} with the secret key. An unknown token is an
+// APIError that matches ErrNotFound. The operation is described in the vendor's
+// public pages.
+func (s *AccountsService) Get(ctx context.Context, accountToken string, opts ...CallOption) (*Account, error) {
+	call, err := s.client.begin(operation{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(accountToken); err != nil {
+		return nil, err
+	}
+	var account *Account
+	err = call.do(ctx, into(&account))
+	return account, err
+}
+
+// Account is a registered account. The members of its kind are set, beside the
+// common ones. The members other than AccountToken and AccountType are known from
+// public client code and are unconfirmed.
+type Account struct {
+	// AccountToken identifies the account in payments. Store it.
+	AccountToken string      `json:"accountToken,omitempty"`
+	AccountType  AccountType `json:"accountType,omitempty"`
+	CustomerID   string      `json:"customerId,omitempty"`
+	// DefaultAccount marks the account that FromCustomer pays with.
+	DefaultAccount bool     `json:"defaultAccount,omitempty"`
+	DisplayName    string   `json:"displayName,omitempty"`
+	Currency       Currency `json:"currency,omitempty"`
+
+	// Of a card.
+	CardNumber              string         `json:"cardNumber,omitempty"`      // first 6 and last 3 digits
+	ExpiryDateMonth         string         `json:"expiryDateMonth,omitempty"` // 2 digits
+	ExpiryDateYear          string         `json:"expiryDateYear,omitempty"`  // 2 digits
+	CardScheme              CardScheme     `json:"cardScheme,omitempty"`
+	CardType                CardType       `json:"cardType,omitempty"`
+	CardholderName          string         `json:"cardholderName,omitempty"`
+	MaskedCardNumber4Digits string         `json:"maskedCardNumber4Digits,omitempty"` // first 6 and last 4 digits
+	SurchargePercentage     string         `json:"surchargePercentage,omitempty"`
+	PANType                 PANType        `json:"panType,omitempty"`
+	WalletProvider          WalletProvider `json:"walletProvider,omitempty"`
+
+	// Of an Australian bank account, masked.
+	AccountName   string `json:"accountName,omitempty"`
+	BSB           string `json:"bsb,omitempty"`
+	AccountNumber string `json:"accountNumber,omitempty"`
+
+	// Of a New Zealand bank account, masked.
+	NZAccountName   string `json:"nzAccountName,omitempty"`
+	NZBankCode      string `json:"nzBankCode,omitempty"`
+	NZBranchCode    string `json:"nzBranchCode,omitempty"`
+	NZAccountNumber string `json:"nzAccountNumber,omitempty"`
+	NZAccountSuffix string `json:"nzAccountSuffix,omitempty"`
+
+	Links []Link `json:"links,omitempty"`
+
+	envelope
+}
+
+// UnmarshalJSON reads an account.
+func (a *Account) UnmarshalJSON(data []byte) error {
+	type plain Account
+	var p plain
+	envelope, err := decode(data, &p)
+	*a = Account(p)
+	a.envelope = envelope
+	return err
+}
+
+// MarshalJSON writes the account with the members that this package does not
+// model, so that it can be stored.
+func (a Account) MarshalJSON() ([]byte, error) {
+	type plain Account
+	return encode(plain(a), a.envelope)
+}
+
+func (a *Account) identified() bool { return a.AccountToken != "" }

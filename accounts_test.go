@@ -1,0 +1,216 @@
+package quickstream_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+const registerOperation = "POST /customers/{customerId}/accounts"
+
+func newCustomer(t *testing.T, client *quickstream.Client) string {
+	t.Helper()
+	customer, err := client.Customers.Create(t.Context(), quickstream.CustomerCreateParams{CustomerNumber: "C-1", CustomerName: "Kim Lee"})
+	require.NoError(t, err)
+	return customer.CustomerID
+}
+
+func bankAccount() quickstream.BankAccountDetails {
+	return quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: "650-000", AccountNumber: quickstream.NewSecret("999994")}
+}
+
+func nzBankAccount() quickstream.NZBankAccountDetails {
+	return quickstream.NZBankAccountDetails{
+		AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405", AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
+	}
+}
+
+// TestAccountsAreRegistered registers an account from everything that one can be
+// made from, pays with it, and reads it again.
+func TestAccountsAreRegistered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		customer := newCustomer(t, client)
+		token, err := client.SingleUseTokens.Create(t.Context(), quickstream.SingleUseTokenParams{
+			SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard(),
+		})
+		require.NoError(t, err)
+		paid, err := client.Transactions.Pay(t.Context(), payment())
+		require.NoError(t, err)
+
+		var tokens []string
+		for _, c := range []struct {
+			account quickstream.NewAccount
+			body    map[string]any
+			kind    quickstream.AccountType
+		}{
+			{
+				quickstream.AccountFromSingleUseToken(token.SingleUseTokenID),
+				map[string]any{"singleUseTokenId": token.SingleUseTokenID},
+				quickstream.AccountTypeCreditCard,
+			},
+			{
+				quickstream.AccountFromReceipt(paid.ReceiptNumber),
+				map[string]any{"receiptNumber": paid.ReceiptNumber},
+				quickstream.AccountTypeCreditCard,
+			},
+			{
+				quickstream.AccountFromCard(approvedCard()),
+				map[string]any{"creditCard": map[string]any{
+					"cardholderName": "Ann Example", "cardNumber": "4242424242424242", "cvn": "123", "expiryDateMonth": "03", "expiryDateYear": "2035",
+				}},
+				quickstream.AccountTypeCreditCard,
+			},
+			{
+				quickstream.AccountFromBankAccount(bankAccount()),
+				map[string]any{"bankAccount": map[string]any{"accountName": "Kim Lee", "bsb": "650-000", "accountNumber": "999994"}},
+				quickstream.AccountTypeDirectDebit,
+			},
+			{
+				quickstream.AccountFromNZBankAccount(nzBankAccount()),
+				map[string]any{"nzBankAccount": map[string]any{
+					// The record of requests hides numbers that are not public test numbers.
+					"nzAccountName": "Kim Lee", "nzBankCode": "12", "nzBranchCode": "3405", "nzAccountNumber": "xxxxxxx", "nzAccountSuffix": "00",
+				}},
+				quickstream.AccountTypeDirectDebitNZ,
+			},
+		} {
+			account, err := client.Accounts.Register(t.Context(), customer, quickstream.AccountRegisterParams{Account: c.account})
+			require.NoError(t, err, c.kind)
+			assert.Equal(t, c.body, lastBody(t, box))
+			assert.Equal(t, c.kind, account.AccountType)
+			assert.Equal(t, customer, account.CustomerID)
+			tokens = append([]string{account.AccountToken}, tokens...)
+
+			again, err := client.Accounts.Get(t.Context(), account.AccountToken)
+			require.NoError(t, err)
+			assert.Equal(t, marshalled(t, account), marshalled(t, again))
+		}
+		var listed []string
+		for account, err := range client.Accounts.List(customer).All(t.Context()) {
+			require.NoError(t, err)
+			listed = append(listed, account.AccountToken)
+		}
+		assert.Equal(t, tokens, listed, "newest first, over more than one page")
+
+		pay := payment()
+		pay.Source = quickstream.FromAccount(tokens[len(tokens)-1], quickstream.AccountTypeCreditCard)
+		tx, err := client.Transactions.Pay(t.Context(), pay)
+		require.NoError(t, err)
+		assert.Equal(t, tokens[len(tokens)-1], tx.CreditCard.AccountToken)
+	})
+}
+
+func marshalled(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestAccountIsFlat reads the members of each kind of account, and keeps those
+// that nobody knows.
+func TestAccountIsFlat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, client := sandboxtest.New(t)
+		customer := newCustomer(t, client)
+		register := func(from quickstream.NewAccount) *quickstream.Account {
+			account, err := client.Accounts.Register(t.Context(), customer, quickstream.AccountRegisterParams{Account: from})
+			require.NoError(t, err)
+			assert.NotEmpty(t, account.Extra(), "the sandbox adds members")
+			var stored quickstream.Account
+			require.NoError(t, json.Unmarshal([]byte(marshalled(t, account)), &stored))
+			assert.Equal(t, marshalled(t, account), marshalled(t, stored))
+			return account
+		}
+		card := register(quickstream.AccountFromCard(approvedCard()))
+		assert.Equal(t, []string{"424242...242", "424242...4242", "03", "35", "VISA", "Ann Example"}, []string{
+			card.CardNumber, card.MaskedCardNumber4Digits, card.ExpiryDateMonth, card.ExpiryDateYear, string(card.CardScheme), card.CardholderName,
+		})
+		bank := register(quickstream.AccountFromBankAccount(bankAccount()))
+		assert.Equal(t, "Kim Lee", bank.AccountName)
+		assert.NotEmpty(t, bank.BSB)
+		assert.NotContains(t, bank.AccountNumber, "999994", "masked")
+		assert.Equal(t, quickstream.CurrencyAUD, bank.Currency)
+		nz := register(quickstream.AccountFromNZBankAccount(nzBankAccount()))
+		assert.Equal(t, []string{"Kim Lee", "12", "3405", "00"}, []string{nz.NZAccountName, nz.NZBankCode, nz.NZBranchCode, nz.NZAccountSuffix})
+		assert.NotEmpty(t, nz.NZAccountNumber)
+	})
+}
+
+// TestAuthenticatedCardIsRegistered tells the service that the card behind the
+// token was authenticated.
+func TestAuthenticatedCardIsRegistered(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	customer := newCustomer(t, client)
+	token := browserToken(t.Context(), t, client, "4242424242424242")
+	_, err := client.SingleUseTokens.Authenticate(t.Context(), token, quickstream.ThreeDSParams{
+		MessageCategory: quickstream.ThreeDSForStoring, Purpose: quickstream.ThreeDSPurposeAddCard,
+	})
+	require.NoError(t, err)
+	params := quickstream.AccountRegisterParams{Account: quickstream.AccountFromSingleUseToken(token)}
+	_, err = client.Accounts.Register(t.Context(), customer, params)
+	require.ErrorIs(t, err, quickstream.ErrInvalid, "an authentication that is not declared")
+	params.ThreeDS2 = new(true)
+	account, err := client.Accounts.Register(t.Context(), customer, params)
+	require.NoError(t, err)
+	assert.NotEmpty(t, account.AccountToken)
+	assert.Equal(t, true, lastBody(t, box)["threeDS2"])
+}
+
+// TestLostRegistrationIsFoundInTheList loses the answer, which is not sent again.
+func TestLostRegistrationIsFoundInTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		customer := newCustomer(t, client)
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: registerOperation, Kind: sandbox.ResetAfterCommit()}))
+		box.ResetRequests()
+		_, err := client.Accounts.Register(t.Context(), customer, quickstream.AccountRegisterParams{Account: quickstream.AccountFromCard(approvedCard())})
+		require.Equal(t, unknown, ending(err), "%v", err)
+		assert.Contains(t, err.Error(), "Accounts.List")
+		assert.Len(t, box.Requests(), 1)
+		found, err := client.Accounts.List(customer).First(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "424242...242", found.CardNumber)
+	})
+}
+
+func TestRegistrationIsChecked(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	wallet := approvedCard()
+	wallet.WalletProvider = quickstream.WalletProviderApplePay
+	for rule, params := range map[string]quickstream.AccountRegisterParams{
+		"account.source.required":            {},
+		"account.walletProvider.none":        {Account: quickstream.AccountFromCard(wallet)},
+		"account.threeDS2.token":             {Account: quickstream.AccountFromBankAccount(bankAccount()), ThreeDS2: new(true)},
+		"card.cardNumber.required":           {Account: quickstream.AccountFromCard(quickstream.CardDetails{Expiry: approvedCard().Expiry})},
+		"bankAccount.accountNumber.required": {Account: quickstream.AccountFromBankAccount(quickstream.BankAccountDetails{AccountName: "Kim", BSB: "032002"})},
+	} {
+		_, err := client.Accounts.Register(t.Context(), "customer", params)
+		invalid, ok := errors.AsType[*quickstream.ValidationError](err)
+		require.True(t, ok, "%s: %v", rule, err)
+		require.Len(t, invalid.Findings, 1, rule)
+		assert.Equal(t, rule, invalid.Findings[0].Rule)
+	}
+	_, err := client.Accounts.Register(t.Context(), "customer", quickstream.AccountRegisterParams{Account: quickstream.AccountFromSingleUseToken("")})
+	require.ErrorIs(t, err, quickstream.ErrInvalid, "an empty token is no account")
+	assert.Empty(t, box.Requests())
+}
+
+func TestUnknownAccounts(t *testing.T) {
+	_, client := sandboxtest.New(t)
+	_, err := client.Accounts.Get(t.Context(), "1")
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+	_, err = client.Accounts.List("1").First(t.Context())
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+	_, err = client.Accounts.Register(t.Context(), "1", quickstream.AccountRegisterParams{Account: quickstream.AccountFromCard(approvedCard())})
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+}

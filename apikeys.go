@@ -1,0 +1,62 @@
+package quickstream
+
+import (
+	"context"
+	"net/http"
+)
+
+// APIKeysService holds the operations on the API keys themselves.
+type APIKeysService struct{ client *Client }
+
+// APIKey is a secret key as the service issued it. It keeps nothing of the body
+// that it came in, and cannot be marshalled.
+type APIKey struct {
+	KeyName string
+	Key     SecretKey
+	// ExpiryDate is text in a form that is not published; "" where the key does not
+	// expire.
+	ExpiryDate string
+	Links      []Link
+}
+
+// UnmarshalJSON reads a key.
+func (k *APIKey) UnmarshalJSON(data []byte) error {
+	var plain struct {
+		KeyName    string `json:"keyName"`
+		Key        string `json:"key"`
+		ExpiryDate string `json:"expiryDate"`
+		Links      []Link `json:"links"`
+	}
+	if _, err := decode(data, &plain); err != nil {
+		return err
+	}
+	*k = APIKey{KeyName: plain.KeyName, Key: NewSecretKey(plain.Key), ExpiryDate: plain.ExpiryDate, Links: plain.Links}
+	return nil
+}
+
+// MarshalJSON returns an error, as every secret does.
+func (k APIKey) MarshalJSON() ([]byte, error) { return nil, errSecret }
+
+// Reveal returns the key as text, for the place where keys are stored and for
+// nothing else.
+func (k *APIKey) Reveal() string { return k.Key.text() }
+
+func (k *APIKey) identified() bool { return !k.Key.IsZero() }
+
+// Renew returns the latest secret key, issuing it where the service does so: the
+// way to replace a key before it expires, with the key itself. This client goes
+// on using the keys that it has; WithKeySource changes them without a restart.
+//
+// GET /api-keys/latest with the secret key. The vendor's public pages name the
+// operation; its path and members are known from public client code and are
+// unconfirmed. A key that has expired cannot renew itself: that is an APIError
+// that matches ErrUnauthorized.
+func (s *APIKeysService) Renew(ctx context.Context, opts ...CallOption) (*APIKey, error) {
+	call, err := s.client.begin(operation{name: "APIKeys.Renew", method: http.MethodGet, route: "/api-keys/latest"}, opts)
+	if err != nil {
+		return nil, err
+	}
+	var key *APIKey
+	err = call.do(ctx, into(&key))
+	return key, err
+}

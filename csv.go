@@ -1,0 +1,187 @@
+package quickstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-querystring/query"
+)
+
+// ReportVersion is the layout of a transaction report.
+type ReportVersion string
+
+// The layouts. The first is archived, by the vendor's public pages.
+const (
+	ReportVersion1 ReportVersion = "1"
+	ReportVersion2 ReportVersion = "2"
+)
+
+// TransactionReportParams selects what a transaction report holds.
+type TransactionReportParams struct {
+	// Version is ReportVersion2 when empty.
+	Version ReportVersion `url:"version"`
+	// SettlementDate is the date reported, a Sydney date. Required.
+	SettlementDate Date `url:"settlementDate"`
+	// TransactionStatus is TransactionStatusApproved or
+	// TransactionStatusDeclined, or empty for both.
+	TransactionStatus    TransactionStatus `url:"transactionStatus,omitempty"`
+	SupplierBusinessCode string            `url:"supplierBusinessCode,omitempty"`
+	// Sources are source codes, such as RESTAPI; none means all.
+	Sources []string `url:"source,comma,omitempty"`
+	// ExcludePreauths leaves pre-authorisations out. The service includes them by
+	// default.
+	ExcludePreauths *bool `url:"excludePreAuths,omitempty"`
+	// Columns are headings, in the order wanted. The column of a metadata key is
+	// named metadata_ and the key. None means all columns, to which the service
+	// adds from time to time.
+	Columns []string `url:"columns,comma,omitempty"`
+}
+
+//nolint:gochecknoglobals // an immutable table
+var transactionReportRules = []rule[TransactionReportParams]{
+	{
+		"report.version", local, "version", "must be 1 or 2",
+		func(p TransactionReportParams) bool {
+			return p.Version != "" && p.Version != ReportVersion1 && p.Version != ReportVersion2
+		},
+	},
+	{
+		"report.settlementDate.required", local, "settlementDate", "is required and must be a date of the calendar",
+		func(p TransactionReportParams) bool { return !p.SettlementDate.IsValid() },
+	},
+	{
+		"report.transactionStatus", local, "transactionStatus", "must be Approved or Declined",
+		func(p TransactionReportParams) bool {
+			s := p.TransactionStatus
+			return s != "" && s != TransactionStatusApproved && s != TransactionStatusDeclined
+		},
+	},
+	{
+		"report.source.elements", local, "source", "must hold codes that are not empty and have no comma",
+		func(p TransactionReportParams) bool { return slices.ContainsFunc(p.Sources, notElement) },
+	},
+	{
+		"report.columns.elements", local, "columns", "must hold headings that are not empty and have no comma",
+		func(p TransactionReportParams) bool { return slices.ContainsFunc(p.Columns, notElement) },
+	},
+	{"report.columns.known", service, "columns", "must name columns of the version", nil},
+}
+
+// notElement reports whether a text cannot stand in a list joined by commas.
+func notElement(text string) bool { return text == "" || strings.Contains(text, ",") }
+
+// DownloadReport asks once for the transactions of a settlement date as CSV, and
+// writes them to a writer while they arrive, in constant memory. It returns how
+// many bytes were written, also with an error. Package csvreport reads the
+// report.
+//
+// GET /transactions/csv with the secret key. The service makes a report when it
+// is first asked for: until that is done the error matches ErrReportNotReady.
+// Invalid parameters are an APIError that matches ErrInvalid. A report that
+// breaks off, or that is shorter than announced, is a NetworkError, and an error
+// of the writer is returned as it is, wrapped; after the first byte was written
+// nothing is repeated, so that what was written has to be discarded then.
+func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params TransactionReportParams, opts ...CallOption) (int64, error) {
+	call, err := s.report("Transactions.DownloadReport", params, opts)
+	if err != nil {
+		return 0, err
+	}
+	return call.report(ctx, &download{accept: textPlain, to: to})
+}
+
+// ReportWait says how to wait for a report.
+type ReportWait struct {
+	// Interval is the pause between two questions; a minute, as the service asks,
+	// when it is zero.
+	Interval time.Duration
+	// Progress is called after every question that found the report not ready, and
+	// while the report arrives. It may be nil.
+	Progress func(ReportProgress)
+}
+
+// ReportProgress tells how far waiting for a report has come.
+type ReportProgress struct {
+	// Attempts is how often the service was asked.
+	Attempts int
+	// Bytes is how much of the report was written.
+	Bytes int64
+}
+
+// AwaitReport asks for a report as DownloadReport does, and asks again until the
+// service has made it or the context ends. WithTimeout limits each question, and
+// only the context limits all of them together.
+//
+// GET /transactions/csv with the secret key, every minute. When the context ends
+// between two questions the error matches ErrReportNotReady and the context's
+// error. Every other error ends the waiting and is that of DownloadReport.
+func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params TransactionReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
+	call, err := s.report("Transactions.AwaitReport", params, opts)
+	if err != nil {
+		return 0, err
+	}
+	progress := ReportProgress{}
+	tell := func(written int64) {
+		progress.Bytes = written
+		if wait.Progress != nil {
+			wait.Progress(progress)
+		}
+	}
+	report := &download{accept: textPlain, to: to, arrived: tell}
+	for {
+		progress.Attempts++
+		written, err := call.report(ctx, report)
+		if !errors.Is(err, ErrReportNotReady) {
+			return written, err
+		}
+		tell(written)
+		if ended := pause(ctx, wait.Interval); ended != nil {
+			return written, fmt.Errorf("%w: %w", err, ended)
+		}
+	}
+}
+
+const textPlain = "text/plain"
+
+// report begins a call for a transaction report.
+func (s *TransactionsService) report(name string, params TransactionReportParams, opts []CallOption) (*call, error) {
+	call, err := s.client.begin(operation{name: name, method: http.MethodGet, route: "/transactions/csv"}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(call, params, transactionReportRules); err != nil {
+		return nil, err
+	}
+	if params.Version == "" {
+		params.Version = ReportVersion2
+	}
+	values, err := query.Values(params)
+	if err != nil {
+		return nil, fmt.Errorf("quickstream: %s: query: %w", name, err)
+	}
+	if err := call.path(); err != nil {
+		return nil, err
+	}
+	call.target.RawQuery = values.Encode()
+	return call, nil
+}
+
+// report fetches a transaction report, once.
+func (c *call) report(ctx context.Context, d *download) (int64, error) {
+	pending := false
+	written, err := c.fetch(ctx, d, &pending)
+	switch {
+	case err != nil:
+		return written, err
+	case pending:
+		return 0, fmt.Errorf("quickstream: %s: %w", c.op.name, ErrReportNotReady)
+	case written == 0:
+		return 0, c.decodeError(errors.New("the report is empty: it lacks its header record"))
+	}
+	return written, nil
+}

@@ -1,0 +1,238 @@
+package quickstream
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// PaymentFilesService holds the operations on payment files: many payments in
+// one upload, which the service processes in batches.
+type PaymentFilesService struct{ client *Client }
+
+// PaymentFileStatus is how far the processing of a payment file is.
+type PaymentFileStatus string
+
+// The statuses. Those other than COMPLETE are described in the vendor's public
+// pages.
+const (
+	PaymentFileStatusQueued     PaymentFileStatus = "QUEUED"
+	PaymentFileStatusProcessing PaymentFileStatus = "PROCESSING"
+	// PaymentFileStatusAwaitingClearance: other institutions have to answer, which
+	// takes up to 5 business days for bank accounts.
+	PaymentFileStatusAwaitingClearance PaymentFileStatus = "AWAITING_CLEARANCE"
+	// PaymentFileStatusComplete: read the batches and their transactions.
+	PaymentFileStatusComplete PaymentFileStatus = "COMPLETE"
+	// PaymentFileStatusError: the file is faulty. Make sure that no batch of it was
+	// processed before a corrected one is uploaded under a new name.
+	PaymentFileStatusError PaymentFileStatus = "ERROR"
+)
+
+// Final reports whether the status can change no more. A status that this
+// package does not know is not final.
+func (s PaymentFileStatus) Final() bool {
+	return s == PaymentFileStatusComplete || s == PaymentFileStatusError
+}
+
+// PaymentFile is an uploaded payment file. Members that are not published are in
+// Extra.
+type PaymentFile struct {
+	PaymentFileID string            `json:"paymentFileId,omitempty"`
+	Status        PaymentFileStatus `json:"status,omitempty"`
+	Links         []Link            `json:"links,omitempty"`
+
+	envelope
+}
+
+// UnmarshalJSON reads a payment file.
+func (f *PaymentFile) UnmarshalJSON(data []byte) error {
+	type plain PaymentFile
+	var p plain
+	envelope, err := decode(data, &p)
+	*f = PaymentFile(p)
+	f.envelope = envelope
+	return err
+}
+
+// MarshalJSON writes the payment file with the members that this package does
+// not model, so that it can be stored.
+func (f PaymentFile) MarshalJSON() ([]byte, error) {
+	type plain PaymentFile
+	return encode(plain(f), f.envelope)
+}
+
+func (f *PaymentFile) identified() bool { return f.PaymentFileID != "" }
+
+// PaymentBatch is the payments of a file that are of one kind, business and
+// currency. The specification names no member: that of the identifier is inferred
+// and unconfirmed, the others are in Extra.
+type PaymentBatch struct {
+	PaymentBatchID string `json:"paymentBatchId,omitempty"`
+	Links          []Link `json:"links,omitempty"`
+
+	envelope
+}
+
+// UnmarshalJSON reads a batch.
+func (b *PaymentBatch) UnmarshalJSON(data []byte) error {
+	type plain PaymentBatch
+	var p plain
+	envelope, err := decode(data, &p)
+	*b = PaymentBatch(p)
+	b.envelope = envelope
+	return err
+}
+
+// MarshalJSON writes the batch with the members that this package does not
+// model, so that it can be stored.
+func (b PaymentBatch) MarshalJSON() ([]byte, error) {
+	type plain PaymentBatch
+	return encode(plain(b), b.envelope)
+}
+
+func (b *PaymentBatch) identified() bool { return true }
+
+// Get returns a payment file with its latest status.
+//
+// GET /payment-files/{id} with the secret key. An unknown identifier is an
+// APIError that matches ErrNotFound. The vendor's public pages describe the
+// operation; its path is inferred and unconfirmed.
+func (s *PaymentFilesService) Get(ctx context.Context, paymentFileID string, opts ...CallOption) (*PaymentFile, error) {
+	call, err := s.client.begin(operation{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(paymentFileID); err != nil {
+		return nil, err
+	}
+	var file *PaymentFile
+	err = call.do(ctx, into(&file))
+	return file, err
+}
+
+// PaymentFileWait says how to wait for a payment file.
+type PaymentFileWait struct {
+	// Interval is the pause between two questions; a minute, as the service asks,
+	// when it is zero.
+	Interval time.Duration
+	// Progress is called with every answer. It may be nil.
+	Progress func(*PaymentFile)
+}
+
+// Wait asks for a payment file until its status is final, which can take days, or
+// until the context ends, whose error the returned one then matches. A file with
+// PaymentFileStatusError is not an error. Every other error ends the waiting too;
+// it can be taken up again at any time. WithTimeout limits each question.
+//
+// GET /payment-files/{id} with the secret key, every minute.
+func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wait PaymentFileWait, opts ...CallOption) (*PaymentFile, error) {
+	for {
+		file, err := s.Get(ctx, paymentFileID, opts...)
+		if err != nil {
+			return nil, err
+		}
+		if wait.Progress != nil {
+			wait.Progress(file)
+		}
+		if file.Status.Final() {
+			return file, nil
+		}
+		if err := pause(ctx, wait.Interval); err != nil {
+			return nil, fmt.Errorf("quickstream: PaymentFiles.Wait: the status is not final: %w", err)
+		}
+	}
+}
+
+// List returns the files of the last 365 days.
+//
+// GET /payment-files with the secret key. The vendor's public pages describe the
+// operation; its path is inferred and unconfirmed.
+func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
+	return list[PaymentFile](s.client, operation{name: "PaymentFiles.List", method: http.MethodGet, route: "/payment-files"}, noQuery{}, nil, opts)
+}
+
+// Batches returns the batches of a payment file.
+//
+// GET /payment-files/{id}/payment-batches with the secret key.
+func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) List[PaymentBatch] {
+	return list[PaymentBatch](s.client, operation{
+		name: "PaymentFiles.Batches", method: http.MethodGet, route: "/payment-files/{id}/payment-batches",
+	}, noQuery{}, nil, opts, paymentFileID)
+}
+
+// Batch returns a batch.
+//
+// GET /payment-batches/{id} with the secret key. An unknown identifier is an
+// APIError that matches ErrNotFound. The vendor's public pages describe the
+// operation; its path is inferred and unconfirmed.
+func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, opts ...CallOption) (*PaymentBatch, error) {
+	call, err := s.client.begin(operation{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(paymentBatchID); err != nil {
+		return nil, err
+	}
+	var batch *PaymentBatch
+	err = call.do(ctx, into(&batch))
+	return batch, err
+}
+
+// BatchTransactionListParams narrows a list of transactions; the zero value lists
+// all.
+type BatchTransactionListParams struct {
+	// Status is a status code, whose values are not published.
+	Status string `url:"status,omitempty"`
+}
+
+// BatchTransactions returns the transactions of a batch.
+//
+// GET /payment-batches/{id}/transactions with the secret key.
+func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params BatchTransactionListParams, opts ...CallOption) List[Transaction] {
+	return list[Transaction](s.client, operation{
+		name: "PaymentFiles.BatchTransactions", method: http.MethodGet, route: "/payment-batches/{id}/transactions",
+	}, params, nil, opts, paymentBatchID)
+}
+
+// DownloadFlatFile writes the results of a payment file, in the layout of a flat
+// file, to a writer. It behaves as Transactions.DownloadReport does.
+//
+// GET /payment-files/{id}/flat-file with the secret key.
+func (s *PaymentFilesService) DownloadFlatFile(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
+	return s.report(ctx, to, operation{
+		name: "PaymentFiles.DownloadFlatFile", method: http.MethodGet, route: "/payment-files/{id}/flat-file",
+	}, paymentFileID, opts)
+}
+
+// DownloadCSV writes the results of a payment file, as CSV, to a writer. It
+// behaves as Transactions.DownloadReport does.
+//
+// GET /payment-files/{id}/csv with the secret key.
+func (s *PaymentFilesService) DownloadCSV(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
+	return s.report(ctx, to, operation{
+		name: "PaymentFiles.DownloadCSV", method: http.MethodGet, route: "/payment-files/{id}/csv",
+	}, paymentFileID, opts)
+}
+
+// DownloadMTSRejects writes the rejected payments of an MTS payment file to a
+// writer. It behaves as Transactions.DownloadReport does.
+//
+// GET /payment-files/{id}/mts-rejects with the secret key.
+func (s *PaymentFilesService) DownloadMTSRejects(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
+	return s.report(ctx, to, operation{
+		name: "PaymentFiles.DownloadMTSRejects", method: http.MethodGet, route: "/payment-files/{id}/mts-rejects",
+	}, paymentFileID, opts)
+}
+
+func (s *PaymentFilesService) report(ctx context.Context, to io.Writer, op operation, paymentFileID string, opts []CallOption) (int64, error) {
+	call, err := s.client.begin(op, opts)
+	if err != nil {
+		return 0, err
+	}
+	if err := call.path(paymentFileID); err != nil {
+		return 0, err
+	}
+	return call.fetch(ctx, &download{accept: "*/*", to: to}, nil)
+}

@@ -1,0 +1,190 @@
+package quickstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+)
+
+// PaymentFileFormat is the layout of a payment file.
+type PaymentFileFormat string
+
+// The layouts that the vendor's public pages name.
+const (
+	PaymentFileFormatCSV2           PaymentFileFormat = "CSV2"
+	PaymentFileFormatCSV            PaymentFileFormat = "CSV"
+	PaymentFileFormatCSVTokens      PaymentFileFormat = "CSV_TOKENS"
+	PaymentFileFormatFlatFile       PaymentFileFormat = "FLAT_FILE"
+	PaymentFileFormatFlatFileTokens PaymentFileFormat = "FLAT_FILE_TOKENS"
+	PaymentFileFormatMTS            PaymentFileFormat = "MTS"
+	PaymentFileFormatMTSTokens      PaymentFileFormat = "MTS_TOKENS"
+)
+
+// PaymentFileUploadParams describes a payment file to be uploaded.
+type PaymentFileUploadParams struct {
+	// FileName is required, and has to be one that was never used before: that is
+	// what keeps a file from being processed twice. It has up to 255 printable
+	// ASCII characters, without quotes and path separators.
+	FileName string
+	// Format is required.
+	Format PaymentFileFormat
+	// Content is read once, to its end. It is sent as it is read, so that a file of
+	// any size takes constant memory. It is not closed, and a Read that is under
+	// way when the call ends may still be finishing.
+	Content io.Reader
+	// Size is how many bytes Content holds. Required.
+	Size int64
+	// Progress, unless it is nil, is called with how much of the content was taken,
+	// from another goroutine.
+	Progress func(sent int64)
+}
+
+//nolint:gochecknoglobals // an immutable table
+var paymentFileUploadRules = []rule[PaymentFileUploadParams]{
+	{
+		"paymentFile.fileName", local, "file", `must have a name of 1 to 255 printable ASCII characters without " / \`,
+		func(p PaymentFileUploadParams) bool { return !isFileName(p.FileName) },
+	},
+	{
+		"paymentFile.format.required", local, "format", "is required",
+		func(p PaymentFileUploadParams) bool { return p.Format == "" },
+	},
+	{
+		"paymentFile.content.required", local, "file", "is required",
+		func(p PaymentFileUploadParams) bool { return p.Content == nil },
+	},
+	{
+		"paymentFile.size.positive", local, "file", "must have a size of more than zero bytes",
+		func(p PaymentFileUploadParams) bool { return p.Size <= 0 },
+	},
+	{"paymentFile.fileName.unique", service, "file", "must have a name that was never used before", nil},
+}
+
+// Upload uploads a payment file, whose payments the service then makes: Wait
+// tells when it has.
+//
+// POST /payment-files with the secret key. A file is sent once. Nothing is sent
+// again once its first byte was taken, and it is never renamed. A name that was
+// used before is an APIError that matches ErrInvalid. When the answer is lost, or
+// the content broke off, the error is an UnknownOutcomeError: look for the file in
+// List or in the service's portal, and upload it under a new name only when its
+// status is PaymentFileStatusError and no batch of it was processed. Content that
+// is not as long as Size says breaks the upload off.
+//
+// There is no limit to how long an upload may take other than the context's and
+// that of WithTimeout; WithAttemptTimeout limits each wait for the service.
+func (s *PaymentFilesService) Upload(ctx context.Context, params PaymentFileUploadParams, opts ...CallOption) (*PaymentFile, error) {
+	call, err := s.client.begin(operation{
+		name: "PaymentFiles.Upload", method: http.MethodPost, route: "/payment-files", class: transport.Post,
+		findOut: "look for the file in PaymentFiles.List or the service's portal; do not upload it under another name before that",
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if len(call.config.extra) > 0 {
+		return nil, optionError(errors.New("WithExtraField: PaymentFiles.Upload sends a form"))
+	}
+	if err := check(call, params, paymentFileUploadRules); err != nil {
+		return nil, err
+	}
+	call.reference = params.FileName
+	if call.upload, err = params.form(); err != nil {
+		return nil, fmt.Errorf("quickstream: %s: nothing was sent: %w", call.op.name, err)
+	}
+	call.config.header = call.config.header.Clone()
+	if call.config.header == nil {
+		call.config.header = http.Header{}
+	}
+	call.config.header.Set("Prevent-CSRF", "true")
+	var file *PaymentFile
+	err = call.do(ctx, into(&file))
+	return file, err
+}
+
+// form returns the file inside a multipart form, of which only the file's
+// surroundings are held in memory.
+func (p PaymentFileUploadParams) form() (*transport.Upload, error) {
+	var around bytes.Buffer
+	form := multipart.NewWriter(&around)
+	if err := form.WriteField("format", string(p.Format)); err != nil {
+		return nil, err
+	}
+	if _, err := form.CreateFormFile("file", p.FileName); err != nil {
+		return nil, err
+	}
+	here := around.Len()
+	if err := form.Close(); err != nil {
+		return nil, err
+	}
+	before, after := around.Bytes()[:here], around.Bytes()[here:]
+	file := &fileContent{content: p.Content, left: p.Size, size: p.Size, progress: p.Progress}
+	return &transport.Upload{
+		Content:     io.MultiReader(bytes.NewReader(before), file, bytes.NewReader(after)),
+		Length:      int64(around.Len()) + p.Size,
+		ContentType: form.FormDataContentType(),
+	}, nil
+}
+
+var (
+	errFileShort = errors.New("the content is shorter than its size says")
+	errFileLong  = errors.New("the content is longer than its size says")
+)
+
+// fileContent reads a file of a known size. One of another size fails before the
+// end of the form, so that the service never receives a whole request.
+type fileContent struct {
+	content    io.Reader
+	left, size int64
+	progress   func(int64)
+	err        error // once there was one, it stays
+}
+
+func (f *fileContent) Read(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	if f.left == 0 {
+		return 0, f.end()
+	}
+	n, err := f.content.Read(p[:min(int64(len(p)), f.left)])
+	f.left -= int64(n)
+	if f.progress != nil && n > 0 {
+		f.progress(f.size - f.left)
+	}
+	if errors.Is(err, io.EOF) && f.left > 0 {
+		err = errFileShort
+	}
+	f.err = err
+	return n, err
+}
+
+// end makes sure that nothing follows.
+func (f *fileContent) end() error {
+	var one [1]byte
+	n, err := f.content.Read(one[:])
+	if n > 0 {
+		err = errFileLong
+	}
+	f.err = err
+	return err
+}
+
+// isFileName reports whether a name can stand in the header of a form's part.
+func isFileName(name string) bool {
+	if name == "" || name == "." || name == ".." || len(name) > 255 || !printable(name, true) {
+		return false
+	}
+	for _, c := range name {
+		switch c {
+		case '"', '/', '\\':
+			return false
+		}
+	}
+	return true
+}

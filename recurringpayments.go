@@ -1,0 +1,88 @@
+package quickstream
+
+import (
+	"context"
+	"net/http"
+)
+
+// RecurringPaymentsService holds the operations on recurring payments, which the
+// service makes by itself on a schedule.
+type RecurringPaymentsService struct{ client *Client }
+
+// RecurringPaymentStatus is the status of a recurring payment.
+type RecurringPaymentStatus string
+
+// RecurringPaymentStatusActive is the only status that the vendor's public pages
+// name.
+const RecurringPaymentStatusActive RecurringPaymentStatus = "ACTIVE"
+
+// RecurringPayment is a schedule of payments. Its members are known from the
+// vendor's public pages, which name no more of them: read the others, such as
+// the frequency, from Extra.
+type RecurringPayment struct {
+	PaymentScheduleID   string                 `json:"paymentScheduleId,omitempty"`
+	PaymentScheduleCode string                 `json:"paymentScheduleCode,omitempty"`
+	Status              RecurringPaymentStatus `json:"status,omitempty"`
+	Links               []Link                 `json:"links,omitempty"`
+
+	envelope
+}
+
+// UnmarshalJSON reads a recurring payment.
+func (p *RecurringPayment) UnmarshalJSON(data []byte) error {
+	type plain RecurringPayment
+	var read plain
+	envelope, err := decode(data, &read)
+	*p = RecurringPayment(read)
+	p.envelope = envelope
+	return err
+}
+
+// MarshalJSON writes the recurring payment with the members that this package
+// does not model, so that it can be stored.
+func (p RecurringPayment) MarshalJSON() ([]byte, error) {
+	type plain RecurringPayment
+	return encode(plain(p), p.envelope)
+}
+
+func (p *RecurringPayment) identified() bool { return p.PaymentScheduleID != "" }
+
+// Get returns a recurring payment.
+//
+// GET /recurring-payments/{paymentScheduleId} with the secret key. An unknown
+// identifier is an APIError that matches ErrNotFound. The operation is described
+// in the vendor's public pages.
+func (s *RecurringPaymentsService) Get(ctx context.Context, paymentScheduleID string, opts ...CallOption) (*RecurringPayment, error) {
+	call, err := s.client.begin(operation{
+		name: "RecurringPayments.Get", method: http.MethodGet, route: "/recurring-payments/{paymentScheduleId}",
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(paymentScheduleID); err != nil {
+		return nil, err
+	}
+	var payment *RecurringPayment
+	err = call.do(ctx, into(&payment))
+	return payment, err
+}
+
+// ByCustomer returns the recurring payments of a customer: active ones first, and
+// then by their codes.
+//
+// GET /customers/{customerId}/recurring-payments with the secret key. The
+// operation is described in the vendor's public pages.
+func (s *RecurringPaymentsService) ByCustomer(customerID string, opts ...CallOption) List[RecurringPayment] {
+	return list[RecurringPayment](s.client, operation{
+		name: "RecurringPayments.ByCustomer", method: http.MethodGet, route: "/customers/{customerId}/recurring-payments",
+	}, noQuery{}, nil, opts, customerID)
+}
+
+// Transactions returns the payments that were made on a schedule.
+//
+// GET /recurring-payments/{paymentScheduleId}/transactions with the secret key.
+func (s *RecurringPaymentsService) Transactions(paymentScheduleID string, opts ...CallOption) List[Transaction] {
+	return list[Transaction](s.client, operation{
+		name: "RecurringPayments.Transactions", method: http.MethodGet, route: "/recurring-payments/{paymentScheduleId}/transactions",
+	}, noQuery{}, nil, opts, paymentScheduleID)
+}

@@ -1,0 +1,112 @@
+package quickstream_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+func TestRecurringPayments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		customer := newCustomer(t, client)
+		_, err := client.Accounts.Register(t.Context(), customer, quickstream.AccountRegisterParams{Account: quickstream.AccountFromCard(approvedCard())})
+		require.NoError(t, err)
+		id, err := box.CreateSchedule(sandbox.Schedule{CustomerID: customer, Amount: 1050, Frequency: sandbox.Monthly})
+		require.NoError(t, err)
+		<-time.After(32 * 24 * time.Hour)
+
+		schedule, err := client.RecurringPayments.Get(t.Context(), id)
+		require.NoError(t, err)
+		assert.Equal(t, id, schedule.PaymentScheduleID)
+		assert.NotEmpty(t, schedule.PaymentScheduleCode)
+		assert.Equal(t, quickstream.RecurringPaymentStatusActive, schedule.Status)
+		assert.JSONEq(t, `"MONTHLY"`, string(schedule.Extra()["frequency"]), "members that are not modelled are kept")
+		listed, err := client.RecurringPayments.ByCustomer(customer).First(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, id, listed.PaymentScheduleID)
+		payments := 0
+		for tx, err := range client.RecurringPayments.Transactions(id).All(t.Context()) {
+			require.NoError(t, err)
+			assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
+			payments++
+		}
+		assert.Equal(t, 2, payments)
+
+		_, err = client.RecurringPayments.Get(t.Context(), "1")
+		require.ErrorIs(t, err, quickstream.ErrNotFound)
+	})
+}
+
+func TestBusinesses(t *testing.T) {
+	box, client := sandboxtest.New(t, sandbox.WithBusiness("SURCHARGED", "A Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 110}))
+	codes := []string{}
+	for business, err := range client.Businesses.List().All(t.Context()) {
+		require.NoError(t, err)
+		codes = append(codes, business.SupplierBusinessCode)
+	}
+	assert.Contains(t, codes, "SURCHARGED")
+	business, err := client.Businesses.Get(t.Context(), "SURCHARGED")
+	require.NoError(t, err)
+	assert.Equal(t, "A Shop", business.SupplierBusinessName)
+	assert.Equal(t, "Australia", business.BusinessAddress.Country)
+	_, err = client.Businesses.Get(t.Context(), "NOBODY")
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+
+	for key, list := range map[string]quickstream.List[quickstream.CardSurcharge]{
+		sandbox.KeySecret:      client.Businesses.CardSurcharges("SURCHARGED"),
+		sandbox.KeyPublishable: client.Businesses.PublicCardSurcharges("SURCHARGED"),
+	} {
+		box.ResetRequests()
+		rates := map[string]string{}
+		for card, err := range list.All(t.Context()) {
+			require.NoError(t, err, key)
+			rates[string(card.CardScheme)+" "+string(card.CardType)] = card.SurchargePercentage
+		}
+		assert.Equal(t, "1.10", rates["VISA CREDIT"], key)
+		assert.Equal(t, "0.00", rates["AMEX "], key)
+		requests := box.Requests()
+		require.Len(t, requests, 1, "neither falls back to the other")
+		assert.Equal(t, key, requests[0].Key)
+	}
+}
+
+// TestKeyIsRenewed goes on with the new key after the old one has expired.
+func TestKeyIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		old := sandboxtest.Keys(box).Secret
+		renewed, err := client.APIKeys.Renew(t.Context())
+		require.NoError(t, err)
+		assert.False(t, renewed.Key.Equal(old))
+		assert.NotEmpty(t, renewed.KeyName)
+		assert.NotEmpty(t, renewed.ExpiryDate)
+		assert.Equal(t, box.Keys().Secret, renewed.Reveal())
+
+		for _, printed := range []string{fmt.Sprint(renewed), fmt.Sprintf("%+v", *renewed), fmt.Sprintf("%#v", renewed)} {
+			assert.NotContains(t, printed, renewed.Reveal())
+		}
+		_, err = json.Marshal(renewed)
+		require.Error(t, err)
+
+		<-time.After(2 * time.Hour)
+		_, err = client.Check(t.Context())
+		require.ErrorIs(t, err, quickstream.ErrUnauthorized, "the old key has expired")
+		_, err = client.APIKeys.Renew(t.Context())
+		require.ErrorIs(t, err, quickstream.ErrUnauthorized)
+		client, err = quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: renewed.Key},
+			quickstream.WithHTTPClient(box.HTTPClient()))
+		require.NoError(t, err)
+		_, err = client.Check(t.Context())
+		require.NoError(t, err)
+	})
+}

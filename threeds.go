@@ -1,0 +1,182 @@
+package quickstream
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+)
+
+// TransStatus is the result of a 3D Secure authentication.
+//
+// A value that comes from a browser, such as after a challenge, is whatever the
+// browser says: pay on the strength of what the service answered to this server
+// only.
+type TransStatus string
+
+// The results.
+const (
+	TransStatusAuthenticated    TransStatus = "Y"
+	TransStatusAttempted        TransStatus = "A" // the issuer could not authenticate and vouches for the attempt
+	TransStatusChallenge        TransStatus = "C" // the cardholder has to answer first
+	TransStatusNotAuthenticated TransStatus = "N"
+	TransStatusRejected         TransStatus = "R"
+	TransStatusUnavailable      TransStatus = "U"
+)
+
+// ThreeDSStep is what to do after a 3D Secure authentication.
+type ThreeDSStep string
+
+// The steps.
+const (
+	// ThreeDSProceed: use the token, with ThreeDS2 true, to pay or to register the
+	// account.
+	ThreeDSProceed ThreeDSStep = "proceed"
+	// ThreeDSShowChallenge: show the challenge in the cardholder's browser, with
+	// the service's own script, and authenticate again afterwards.
+	ThreeDSShowChallenge ThreeDSStep = "show challenge"
+	// ThreeDSStop: tell the cardholder; take no payment and register no account.
+	ThreeDSStop ThreeDSStep = "stop"
+)
+
+// Next returns what to do. A value that this package does not know, and none at
+// all, mean ThreeDSStop.
+func (s TransStatus) Next() ThreeDSStep {
+	switch s {
+	case TransStatusAuthenticated, TransStatusAttempted:
+		return ThreeDSProceed
+	case TransStatusChallenge:
+		return ThreeDSShowChallenge
+	default:
+		return ThreeDSStop
+	}
+}
+
+// ThreeDSParams describes a 3D Secure authentication. Members beyond what the
+// purpose requires are optional; the more of them the issuer sees, the less
+// often the cardholder is challenged.
+type ThreeDSParams struct {
+	// MessageCategory says what the token will be used for. Required.
+	MessageCategory ThreeDSMessageCategory
+	// Purpose is the member threeDSRequestorAuthenticationInd. Required.
+	Purpose ThreeDSPurpose
+	// PrincipalAmount is the amount before surcharge, with at most two decimals.
+	// Required for a payment, a recurring payment and an instalment.
+	PrincipalAmount *decimal.Decimal
+	// Currency is CurrencyAUD when there is an amount; there is no other.
+	Currency Currency
+	// RecurringExpiry is the last day of authorisations, and RecurringFrequency
+	// the least days between two, up to 9999. Both are required for a recurring
+	// payment and an instalment.
+	RecurringExpiry    Date
+	RecurringFrequency *int
+	// Instalments is the most authorisations, up to 999: the member
+	// purchaseInstalData. Required for an instalment.
+	Instalments *int
+	// Email has up to 254 characters, a phone number up to 15, in international
+	// form such as +61400000000.
+	Email       string
+	HomePhone   string
+	MobilePhone string
+	WorkPhone   string
+	// BillingAddress is required for ThreeDSForPayment, and recommended otherwise.
+	BillingAddress  ThreeDSAddress
+	ShippingAddress ThreeDSAddress
+	// AddressesMatch says whether the two addresses are the same.
+	AddressesMatch *bool
+	Order          ThreeDSOrder
+	Account        ThreeDSAccount
+}
+
+// ThreeDSMessageCategory says what a token that is authenticated will be used
+// for.
+type ThreeDSMessageCategory string
+
+// The categories.
+const (
+	ThreeDSForPayment ThreeDSMessageCategory = "01"
+	ThreeDSForStoring ThreeDSMessageCategory = "02"
+)
+
+// ThreeDSPurpose is why a cardholder is authenticated.
+type ThreeDSPurpose string
+
+// The purposes.
+const (
+	ThreeDSPurposePayment      ThreeDSPurpose = "01"
+	ThreeDSPurposeRecurring    ThreeDSPurpose = "02"
+	ThreeDSPurposeInstalment   ThreeDSPurpose = "03"
+	ThreeDSPurposeAddCard      ThreeDSPurpose = "04"
+	ThreeDSPurposeMaintainCard ThreeDSPurpose = "05"
+	// ThreeDSPurposeVerification verifies the cardholder for tokenising the card.
+	ThreeDSPurposeVerification ThreeDSPurpose = "06"
+)
+
+// ThreeDSAddress is a billing or shipping address.
+type ThreeDSAddress struct {
+	// The lines and City have up to 50 characters each.
+	Line1, Line2, Line3 string
+	City                string
+	PostCode            string // up to 16 characters
+	State               string // ISO 3166-2 subdivision, up to 3 characters, such as NSW
+	Country             string // ISO 3166-1 numeric, such as 036 for Australia
+}
+
+// Authenticate authenticates the cardholder behind a single-use token that was
+// made with a browser profile. It does not use the token up.
+//
+// POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication with the
+// secret key. Read what to do from TransStatus.Next: a failed authentication is
+// not an error. A token that is unknown or older than 10 minutes is an APIError
+// that matches ErrNotFound. A facility without 3D Secure is one that matches
+// ErrThreeDSNotEnabled, which is never a reason to pay without authentication.
+// After an UnknownOutcomeError authenticate again: that charges nothing.
+func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params ThreeDSParams, opts ...CallOption) (*ThreeDSResult, error) {
+	call, err := s.client.begin(operation{
+		name: "SingleUseTokens.Authenticate", method: http.MethodPost, route: "/single-use-tokens/{singleUseTokenId}/three-ds2-authentication",
+		class: transport.Keyed, threeDS: true,
+		findOut: "authenticate the token again, which charges nothing; until there is a result, do not pay with it",
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(singleUseTokenID); err != nil {
+		return nil, err
+	}
+	if err := check(call, params, threeDSRules); err != nil {
+		return nil, err
+	}
+	call.body = params.wire()
+	var result *ThreeDSResult
+	err = call.do(ctx, into(&result))
+	return result, err
+}
+
+// ThreeDSResult is the answer to an authentication.
+type ThreeDSResult struct {
+	TransStatus TransStatus `json:"transStatus,omitempty"`
+	Links       []Link      `json:"links,omitempty"`
+
+	envelope
+}
+
+// UnmarshalJSON reads the result.
+func (r *ThreeDSResult) UnmarshalJSON(data []byte) error {
+	type plain ThreeDSResult
+	var p plain
+	envelope, err := decode(data, &p)
+	*r = ThreeDSResult(p)
+	r.envelope = envelope
+	return err
+}
+
+// MarshalJSON writes the result with the members that this package does not
+// model.
+func (r ThreeDSResult) MarshalJSON() ([]byte, error) {
+	type plain ThreeDSResult
+	return encode(plain(r), r.envelope)
+}
+
+func (r *ThreeDSResult) identified() bool { return r.TransStatus != "" }
