@@ -43,6 +43,9 @@ type ChaosOptions struct {
 }
 
 // Chaos shows whether a merchant's code charges anybody twice or loses a payment.
+//
+//	sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: 1, Settle: shop.settle}, shop.pay)
+//
 // It calls pay once for each of many orders, concurrently, while calls fail in
 // every way that a network, a gateway and the service can fail; then it lets a
 // week pass and holds what pay said against the sandbox's ledger. Every payment
@@ -103,7 +106,7 @@ func (o ChaosOptions) orDefaults() ChaosOptions {
 
 // chaos is one run.
 type chaos struct {
-	ctx    context.Context //nolint:containedctx // of the test, as long as the run
+	ctx    context.Context // of the test
 	opts   ChaosOptions
 	clock  *runningClock
 	box    *sandbox.Sandbox
