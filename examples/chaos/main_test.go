@@ -1,0 +1,38 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestNobodyIsChargedTwice(t *testing.T) {
+	for _, args := range []string{"-payments 200", "-payments 200 -seed 2 -resend=false", "-payments 50 -faults 0", "-payments 50 -workers 1"} {
+		t.Run(args, func(t *testing.T) {
+			var out strings.Builder
+			if err := run(t.Context(), &out, strings.Fields(args)); err != nil {
+				t.Errorf("%v\n%s", err, out.String())
+			}
+		})
+	}
+}
+
+// TestTheProofCanFail runs the client that charges twice.
+func TestTheProofCanFail(t *testing.T) {
+	var out strings.Builder
+	err := run(t.Context(), &out, []string{"-payments", "200", "-naive"})
+	if err == nil || !strings.Contains(err.Error(), "charged more than once") {
+		t.Errorf("the naive client passes: %v", err)
+	}
+	if !strings.Contains(out.String(), " charged 2 times: ") {
+		t.Errorf("no order that was charged twice is listed:\n%s", out.String())
+	}
+}
+
+func TestFlags(t *testing.T) {
+	for _, args := range []string{"-payments 0", "-workers 0", "-faults 2", "-unknown"} {
+		if err := run(t.Context(), io.Discard, strings.Fields(args)); err == nil {
+			t.Errorf("%s is accepted", args)
+		}
+	}
+}

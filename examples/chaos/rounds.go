@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// tick is how often the workers ask the table for something to do.
+const tick = 5 * time.Minute
+
+// rounds has the workers do all that is due, and then moves the clock to the tick
+// after what is due next, until nothing is left. Time moves between rounds only,
+// because calls take next to none: the service must not forget the idempotency key
+// of a call that is still being made.
+func rounds(ctx context.Context, clock *sandbox.Clock, table *table, workers int, work func(ctx context.Context, id string, now time.Time) error) error {
+	for {
+		next, left := table.nextDue()
+		if !left {
+			return nil
+		}
+		clock.Advance(next.Truncate(tick).Add(tick).Sub(clock.Now()))
+		now := clock.Now()
+		if err := inParallel(ctx, workers, table.due(now), func(ctx context.Context, id string) error { return work(ctx, id, now) }); err != nil {
+			return err
+		}
+	}
+}
+
+// inParallel does the jobs, until one fails in a way that was not foreseen.
+func inParallel(ctx context.Context, workers int, jobs []string, do func(ctx context.Context, id string) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	queue := make(chan string)
+	var running sync.WaitGroup
+	for range min(workers, len(jobs)) {
+		running.Go(func() {
+			for id := range queue {
+				if err := do(ctx, id); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	for _, id := range jobs {
+		select {
+		case queue <- id:
+		case <-ctx.Done():
+		}
+	}
+	close(queue)
+	running.Wait()
+	return context.Cause(ctx)
+}
