@@ -36,7 +36,7 @@ func (e Environment) IsProduction() bool {
 		return false
 	}
 	for _, production := range [...]Environment{ProductionAU, ProductionNZ} {
-		if p, err := url.Parse(string(production)); err == nil && strings.EqualFold(u.Hostname(), p.Hostname()) {
+		if p, err := url.Parse(string(production)); err == nil && strings.EqualFold(strings.TrimSuffix(u.Hostname(), "."), p.Hostname()) {
 			return true
 		}
 	}
@@ -51,7 +51,7 @@ func (e Environment) base() (*url.URL, error) {
 	}
 	u, err := url.Parse(strings.TrimRight(string(e), "/"))
 	switch {
-	case err != nil || u.Host == "":
+	case err != nil || u.Hostname() == "":
 		return nil, fmt.Errorf("quickstream: the environment is not an absolute URL")
 	case u.User != nil:
 		return nil, fmt.Errorf("quickstream: the environment's URL carries credentials; pass keys in Keys instead")

@@ -3,7 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -64,17 +64,28 @@ func text(data json.RawMessage) string {
 	return s
 }
 
-// Scrub returns an error body without what the caller sent: rejected values are
-// removed and the query is cut from echoed addresses, at any depth. A body that
-// is not JSON is returned as it is.
+// refusedValue is the member of an error body that repeats what was sent.
+const refusedValue = "fieldValue"
+
+var (
+	// refusedText finds it where there is no JSON to walk through.
+	refusedText = regexp.MustCompile(`(?i)` + refusedValue)
+	queryPart   = regexp.MustCompile(`\?\S+`)
+	userPart    = regexp.MustCompile(`//[^/\s]*@`)
+)
+
+// Scrub returns an error body without what the caller sent: refused values are
+// removed, and query and user are cut from echoed addresses, at any depth. A body
+// that is not JSON is returned up to the first refused value, because nothing
+// tells where one ends.
 func Scrub(data []byte) []byte {
-	if !json.Valid(data) {
-		return data
-	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var tree any
-	if dec.Decode(&tree) != nil {
+	if !json.Valid(data) || dec.Decode(&tree) != nil {
+		if at := refusedText.FindIndex(data); at != nil {
+			return data[:at[0]]
+		}
 		return data
 	}
 	clean, err := Marshal(scrub(tree))
@@ -88,7 +99,7 @@ func scrub(tree any) any {
 	switch node := tree.(type) {
 	case map[string]any:
 		for name, value := range node {
-			if strings.EqualFold(name, "fieldValue") {
+			if strings.EqualFold(name, refusedValue) {
 				delete(node, name)
 				continue
 			}
@@ -99,10 +110,7 @@ func scrub(tree any) any {
 			node[i] = scrub(node[i])
 		}
 	case string:
-		if u, err := url.Parse(node); err == nil && u.Scheme != "" && (u.RawQuery != "" || u.User != nil) {
-			u.RawQuery, u.User = "", nil
-			return u.String()
-		}
+		return userPart.ReplaceAllString(queryPart.ReplaceAllString(node, ""), "//")
 	}
 	return tree
 }

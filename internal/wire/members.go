@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // ErrDuplicateMember reports a body in which one object names a member twice.
@@ -57,8 +58,7 @@ func (s *scanner) value(exact bool) {
 	case '"':
 		s.text()
 	default:
-		for s.at < len(s.data) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(s.data[s.at])) {
-			s.at++
+		for s.at++; s.at < len(s.data) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(s.data[s.at])); s.at++ {
 		}
 	}
 }
@@ -68,7 +68,7 @@ func (s *scanner) object(exact bool) {
 	s.at++
 	for s.space(); s.at < len(s.data) && s.data[s.at] == '"'; s.space() {
 		name := s.text()
-		s.add(first, name, exact)
+		s.names = append(s.names, name)
 		s.space()
 		s.at++ // colon
 		s.value(exact || string(name) == freeForm)
@@ -78,20 +78,49 @@ func (s *scanner) object(exact bool) {
 		}
 	}
 	s.at++
+	s.twice = s.twice || anyTwice(s.names[first:], exact)
 	s.names = s.names[:first]
 }
 
-// add compares the name with the object's earlier ones. Objects of this service
-// have tens of members; one with thousands is hostile, and looking at the last
-// few hundred keeps the work linear.
-func (s *scanner) add(first int, name []byte, exact bool) {
-	const window = 512
-	for _, other := range s.names[max(first, len(s.names)-window):] {
-		if bytes.Equal(name, other) || !exact && bytes.EqualFold(name, other) {
-			s.twice = true
+// anyTwice compares the names of an object with each other. Objects of this
+// service have tens of members; one with thousands is hostile, and must not be
+// expensive.
+func anyTwice(names [][]byte, exact bool) bool {
+	const few = 64
+	if len(names) > few {
+		return anyTwiceOfMany(names, exact)
+	}
+	for i, name := range names {
+		for _, other := range names[:i] {
+			if bytes.Equal(name, other) || !exact && bytes.EqualFold(name, other) {
+				return true
+			}
 		}
 	}
-	s.names = append(s.names, name)
+	return false
+}
+
+func anyTwiceOfMany(names [][]byte, exact bool) bool {
+	seen := make(map[string]struct{}, len(names))
+	for _, name := range names {
+		if !exact {
+			name = bytes.Map(leastFold, name)
+		}
+		if _, ok := seen[string(name)]; ok {
+			return true
+		}
+		seen[string(name)] = struct{}{}
+	}
+	return false
+}
+
+// leastFold returns one rune for all that bytes.EqualFold takes for equal.
+func leastFold(r rune) rune {
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	return least
 }
 
 // text returns the content of the string at the cursor, unescaped where it has
@@ -145,8 +174,8 @@ func unknown(data []byte, model reflect.Type, path string, found map[string]json
 			return
 		}
 		for name, value := range members {
-			if field, ok := lookUp(fields, name); ok {
-				unknown(value, field, join(path, name), found)
+			if field, ok := fields.named(name); ok {
+				unknown(value, field.model, join(path, name), found)
 			} else {
 				found[join(path, name)] = value
 			}
@@ -187,19 +216,19 @@ func bothDecode(known, raw json.RawMessage, have, had any) bool {
 	return json.Unmarshal(known, have) == nil && json.Unmarshal(raw, had) == nil
 }
 
-func graftMembers(have, had map[string]json.RawMessage, fields map[string]reflect.Type) (json.RawMessage, error) {
+func graftMembers(have, had map[string]json.RawMessage, fields members) (json.RawMessage, error) {
 	for name, value := range had {
-		field, ok := lookUp(fields, name)
+		field, ok := fields.named(name)
 		if !ok {
 			have[name] = value
 			continue
 		}
-		if current, ok := have[name]; ok {
-			grafted, err := Graft(current, value, field)
+		if current, ok := have[field.name]; ok {
+			grafted, err := Graft(current, value, field.model)
 			if err != nil {
 				return nil, err
 			}
-			have[name] = grafted
+			have[field.name] = grafted
 		}
 	}
 	return Marshal(have)
@@ -216,31 +245,41 @@ func graftItems(have, had []json.RawMessage, item reflect.Type) (json.RawMessage
 	return Marshal(have)
 }
 
-// modelled maps member names to field types; it is empty for a type whose
-// members are not ours to judge, such as a map or a date.
-func modelled(model reflect.Type) map[string]reflect.Type {
-	fields := map[string]reflect.Type{}
-	for _, field := range reflect.VisibleFields(model) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name != "" && name != "-" {
-			fields[name] = field.Type
-		}
-	}
-	return fields
+// member is a member of a JSON object that a model has a field for.
+type member struct {
+	name  string
+	model reflect.Type
 }
 
-// lookUp finds a field as encoding/json does: by its exact name, else without
-// regard to case.
-func lookUp(fields map[string]reflect.Type, name string) (reflect.Type, bool) {
-	if field, ok := fields[name]; ok {
-		return field, true
-	}
-	for known, field := range fields {
-		if strings.EqualFold(known, name) {
+type members []member
+
+// named returns the field that encoding/json decodes a member into: the one of
+// that name, or else of that name in another case.
+func (m members) named(name string) (member, bool) {
+	for _, field := range m {
+		if field.name == name {
 			return field, true
 		}
 	}
-	return nil, false
+	for _, field := range m {
+		if strings.EqualFold(field.name, name) {
+			return field, true
+		}
+	}
+	return member{}, false
+}
+
+// modelled returns the members that a type has fields for; none for a type whose
+// members are not ours to judge, such as a map or a date.
+func modelled(model reflect.Type) members {
+	var fields members
+	for _, field := range reflect.VisibleFields(model) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			fields = append(fields, member{name, field.Type})
+		}
+	}
+	return fields
 }
 
 func deref(t reflect.Type) reflect.Type {

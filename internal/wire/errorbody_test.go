@@ -1,0 +1,116 @@
+package wire
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestParseErrorBody(t *testing.T) {
+	for body, want := range map[string]ErrorBody{
+		`{"customerMessage":"c","developerMessage":"d","traceCode":"t","errors":[{"fieldName":"f","fieldValue":"4111111111111111","messages":["m","n"]}]}`: {
+			"c", "d", "t", []FieldError{{"f", []string{"m", "n"}}},
+		},
+		`{"customerMessage":"c","errors":null}`:                                 {CustomerMessage: "c"},
+		`{"customerMessage":"c","errors":{"fieldName":"f"}}`:                    {CustomerMessage: "c"},
+		`{"customerMessage":"c","errors":["f",{"fieldName":"g"}]}`:              {CustomerMessage: "c"},
+		`{"customerMessage":["c"],"developerMessage":7,"traceCode":"t"}`:        {TraceCode: "t"},
+		`{"traceCode":"t","errors":[{"fieldName":7,"messages":"m"},{}]}`:        {TraceCode: "t", Fields: []FieldError{{"", []string{"m"}}, {}}},
+		`{"traceCode":"t","errors":[{"fieldName":"f","messages":{"a":["b"]}}]}`: {TraceCode: "t", Fields: []FieldError{{"f", nil}}},
+		`{"status":503,"requestUrl":"https://h.invalid/x"}`:                     {},
+	} {
+		got, own := ParseErrorBody([]byte(body))
+		assert.Equal(t, want, got, body)
+		assert.True(t, own, body)
+	}
+}
+
+// TestNotTheServicesOwnWords: only the service's own error body says "not
+// processed". Everything else could come from a gateway, which does not know.
+func TestNotTheServicesOwnWords(t *testing.T) {
+	for _, body := range []string{
+		``, ` `, `null`, `[]`, `{}`, `"Service Unavailable"`, `503`, `<html>503</html>`, `{"customerMessage":`,
+		`{"message":"Service Unavailable"}`, `{"customerMessage":null,"traceCode":""}`, `{"customerMessage":7}`, `[{"customerMessage":"c"}]`,
+		`{"error":{"customerMessage":"c"}}`, `{"customerMessage":"c"} trailing`,
+	} {
+		got, own := ParseErrorBody([]byte(body))
+		assert.False(t, own, body)
+		assert.Empty(t, got, body)
+	}
+}
+
+func TestScrub(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"errors":[{"fieldName":"cardNumber","fieldValue":"4111111111111111","messages":["m"]}]}`: `{"errors":[{"fieldName":"cardNumber","messages":["m"]}]}`,
+		`{"FIELDVALUE":{"a":["4111111111111111"]},"a":1.10}`:                                       `{"a":1.10}`,
+		`[[{"x":{"fieldvalue":1,"y":2}}]]`:                                                         `[[{"x":{"y":2}}]]`,
+		`{"requestUrl":"https://h.invalid/t/for-bank-account?accountNumber=999994"}`:               `{"requestUrl":"https://h.invalid/t/for-bank-account"}`,
+		`{"links":[{"href":"https://key@h.invalid/t?a=1"}]}`:                                       `{"links":[{"href":"https://h.invalid/t"}]}`,
+		`{"requestUrl":"/rest/v1/transactions/for-bank-account?accountNumber=999994"}`:             `{"requestUrl":"/rest/v1/transactions/for-bank-account"}`,
+		`{"requestUrl":"for-bank-account?accountNumber=999994"}`:                                   `{"requestUrl":"for-bank-account"}`,
+		`{"requestUrl":"https://h.invalid/t?accountNumber=%zz999994"}`:                             `{"requestUrl":"https://h.invalid/t"}`,
+		`{"developerMessage":"GET https://k:s@h.invalid/t?accountNumber=999994 was refused"}`:      `{"developerMessage":"GET https://h.invalid/t was refused"}`,
+		`{"developerMessage":"Is the card valid? <Try> another."}`:                                 `{"developerMessage":"Is the card valid? <Try> another."}`,
+		`{"traceCode":"1:2","n":12345678901234567890.10}`:                                          `{"n":12345678901234567890.10,"traceCode":"1:2"}`,
+		`<html>503</html>`: `<html>503</html>`,
+		``:                 ``,
+	} {
+		assert.Equal(t, want, string(Scrub([]byte(body))), body)
+	}
+}
+
+// TestScrubOfBrokenBodies: a body that ends in the middle, because the connection
+// broke or because it is longer than what is kept, holds the refused value all
+// the same.
+func TestScrubOfBrokenBodies(t *testing.T) {
+	whole := `{"customerMessage":"c","errors":[{"fieldName":"cardNumber","fieldValue":"4111111111111111","messages":["m"]}],"status":422}`
+	for cut := range whole {
+		if strings.Contains(string(Scrub([]byte(whole[:cut]))), "411111111") {
+			t.Fatalf("%d bytes show the value", cut)
+		}
+	}
+	for _, body := range []string{
+		`{"FieldValue" : "4111111111111111"`, whole + `}`, `<pre>` + whole, `{"fieldValue":["x","4111111111111111"],`,
+		strings.Repeat(" ", 100) + whole[:len(whole)-1],
+	} {
+		assert.NotContains(t, string(Scrub([]byte(body))), "4111111111111111", body)
+	}
+}
+
+func FuzzScrub(f *testing.F) {
+	f.Add([]byte(`{"errors":[{"fieldValue":"x"}],"requestUrl":"https://h.invalid/?x"}`))
+	f.Add([]byte(`{"a":"https://u@h.invalid/x?y#z ??","FieldVALUE":1`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, _ = ParseErrorBody(data)
+		clean := Scrub(data)
+		var tree any
+		if json.Unmarshal(data, &tree) != nil {
+			if refusedText.Match(clean) {
+				t.Fatalf("%q is scrubbed to %q", data, clean)
+			}
+			return
+		}
+		if err := json.Unmarshal(clean, &tree); err != nil || !isScrubbed(tree) {
+			t.Fatalf("%q is scrubbed to %q: %v", data, clean, err)
+		}
+	})
+}
+
+func isScrubbed(tree any) bool {
+	switch node := tree.(type) {
+	case map[string]any:
+		for name, value := range node {
+			if strings.EqualFold(name, "fieldValue") || !isScrubbed(value) {
+				return false
+			}
+		}
+	case []any:
+		return !slices.ContainsFunc(node, func(item any) bool { return !isScrubbed(item) })
+	case string:
+		return !queryPart.MatchString(node)
+	}
+	return true
+}

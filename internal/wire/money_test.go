@@ -1,0 +1,159 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMoneyIsWrittenWithTwoDecimals(t *testing.T) {
+	for text, want := range map[string]string{
+		"0": "0.00", "-0": "0.00", "-0.00": "0.00", "10": "10.00", "10.5": "10.50", "10.50": "10.50", "10.500": "10.50", "10.05": "10.05",
+		"0.01": "0.01", "-1.25": "-1.25", "1e3": "1000.00", "1.5e1": "15.00", "12.3400000000000000000000": "12.34",
+		"99999999999999999999.99": "99999999999999999999.99",
+	} {
+		d := decimal.RequireFromString(text)
+		number, err := Marshal(NewNumber(d))
+		require.NoError(t, err, text)
+		assert.Equal(t, want, string(number), text)
+		quoted, err := Marshal(NewText(d))
+		require.NoError(t, err, text)
+		assert.Equal(t, `"`+want+`"`, string(quoted), text)
+		assert.True(t, NewNumber(d).Decimal().Equal(d), text)
+	}
+}
+
+func TestMoneyIsNeverRounded(t *testing.T) {
+	for _, text := range []string{"0.001", "10.505", "10.494999999", "-0.009", "1e-3", "99999999999999999999.999", "0.00000000000000000001"} {
+		d := decimal.RequireFromString(text)
+		assert.False(t, HasTwoDecimals(d), text)
+		for _, money := range []any{NewNumber(d), NewText(d), struct{ A *Number }{OptionalNumber(&d)}} {
+			out, err := Marshal(money)
+			require.Error(t, err, text)
+			assert.Empty(t, out)
+			assert.NotContains(t, err.Error(), strings.TrimPrefix(text, "-"), "the error repeats the amount")
+		}
+	}
+}
+
+func TestOptionalMoney(t *testing.T) {
+	type body struct {
+		Number *Number `json:"number,omitempty"`
+		Text   *Text   `json:"text,omitempty"`
+	}
+	none, err := Marshal(body{OptionalNumber(nil), OptionalText(nil)})
+	require.NoError(t, err)
+	assert.Equal(t, `{}`, string(none))
+	zero, err := Marshal(body{OptionalNumber(new(decimal.Decimal)), OptionalText(new(decimal.Decimal))})
+	require.NoError(t, err)
+	assert.Equal(t, `{"number":0.00,"text":"0.00"}`, string(zero))
+}
+
+func TestParseDecimal(t *testing.T) {
+	for text, want := range map[string]string{
+		`0`: "0", `-0`: "0", `10.50`: "10.5", `"10.50"`: "10.5", `1e2`: "100", `"1E+2"`: "100", `-1.25`: "-1.25", `"-.5"`: "-0.5", `"5."`: "5",
+		`0.1`: "0.1", `100000000000000001`: "100000000000000001", `1.10000000000000000001`: "1.10000000000000000001", `1e32`: "1" + strings.Repeat("0", 32),
+	} {
+		got, err := ParseDecimal([]byte(text))
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got.String(), text)
+	}
+	for _, text := range []string{
+		``, `""`, `"`, `null`, `true`, `{}`, `[]`, `" 1"`, `"1 "`, `"1,000.00"`, `"$1"`, `"NaN"`, `"Infinity"`, `"0x10"`, `"1_000"`, `"١٢"`, `"−1"`,
+		`1e400`, `1e33`, `1e-33`, `"1e999999999999"`, `e`, `"+"`, `"-"`, `"."`, `"1.2.3"`, `"1e1e1"`, `"\u0031"`, `"10`, `10"`,
+		strings.Repeat("9", 33), "1." + strings.Repeat("0", 40),
+	} {
+		got, err := ParseDecimal([]byte(text))
+		require.Error(t, err, text)
+		assert.True(t, got.IsZero(), text)
+		assert.Equal(t, errAmount, err, "the error is always the same, and repeats nothing")
+	}
+}
+
+func FuzzParseDecimal(f *testing.F) {
+	for _, seed := range []string{`10.50`, `"10.50"`, `1e32`, `-0`, `"+5"`, `"1e-32"`, `1E400`, `"`, `""`, `"9.9`, `0.000000000000000000000000000001`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := ParseDecimal(data)
+		if err != nil {
+			if !d.IsZero() {
+				t.Fatalf("%q: %v with an error", data, d)
+			}
+			return
+		}
+		// What was read can be written, is valid JSON, and is read as the same.
+		text := d.String()
+		if len(text) > 3*maxDecimalLength || !json.Valid([]byte(text)) {
+			t.Fatalf("%q is written as %q", data, text)
+		}
+		exact, parseErr := decimal.NewFromString(strings.Trim(string(data), `"`))
+		if parseErr != nil || !exact.Equal(d) {
+			t.Fatalf("%q was read as %s", data, d)
+		}
+		if HasTwoDecimals(d) != d.Equal(d.Round(2)) {
+			t.Fatalf("%q: two decimals: %t", data, HasTwoDecimals(d))
+		}
+		if out, err := Marshal(NewNumber(d)); (err == nil) != HasTwoDecimals(d) || err == nil && !json.Valid(out) {
+			t.Fatalf("%q is written as %q: %v", data, out, err)
+		}
+	})
+}
+
+func TestMarshalKeepsCharacters(t *testing.T) {
+	out, err := Marshal(map[string]string{"a": "<&>\u2028"})
+	require.NoError(t, err)
+	assert.Equal(t, "{\"a\":\"<&>\\u2028\"}", string(out))
+	_, err = Marshal(func() {})
+	assert.Error(t, err)
+}
+
+func TestIsNullAndIsObject(t *testing.T) {
+	assert.True(t, IsNull([]byte(" null\n")))
+	for _, text := range []string{``, `"null"`, `nul`, `0`} {
+		assert.False(t, IsNull([]byte(text)), text)
+	}
+	assert.True(t, IsObject([]byte("\t\r\n {}")))
+	for _, text := range []string{``, ` `, `[]`, `"{"`, "\ufeff{}", `null`} {
+		assert.False(t, IsObject([]byte(text)), text)
+	}
+}
+
+func TestSetMember(t *testing.T) {
+	set := func(object string, path ...string) (string, error) {
+		out, err := SetMember([]byte(object), path, []byte(`7`))
+		return string(out), err
+	}
+	for _, c := range []struct {
+		object string
+		path   []string
+		want   string
+	}{
+		{`{"a":1.50}`, []string{"b"}, `{"a":1.50,"b":7}`},
+		{`{"a":{"x":"<"}}`, []string{"a", "b"}, `{"a":{"b":7,"x":"<"}}`},
+		{`{}`, []string{"a", "b", "c"}, `{"a":{"b":{"c":7}}}`},
+		{``, []string{"a"}, `{"a":7}`},
+	} {
+		got, err := set(c.object, c.path...)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got)
+	}
+	for object, path := range map[string][]string{
+		`{"a":1}`:         {"a"},
+		`{"a":null}`:      {"a"},
+		`{"a":{"b":""}}`:  {"a", "b"},
+		`{"a":1 }`:        {"a", "b"},
+		`{"a":"4111"}`:    {"a", "b"},
+		`{"a":[{"b":1}]}`: {"a", "b"},
+		`[]`:              {"a"},
+	} {
+		got, err := set(object, path...)
+		require.Error(t, err, object)
+		assert.Empty(t, got)
+		assert.NotContains(t, err.Error(), "4111")
+	}
+}
