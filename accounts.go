@@ -123,16 +123,7 @@ func (s *AccountsService) List(customerID string, opts ...CallOption) List[Accou
 // APIError that matches ErrNotFound. The operation is described in the vendor's
 // public pages.
 func (s *AccountsService) Get(ctx context.Context, accountToken string, opts ...CallOption) (*Account, error) {
-	call, err := s.client.begin(operation{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"}, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.path(accountToken); err != nil {
-		return nil, err
-	}
-	var account *Account
-	err = call.do(ctx, into(&account))
-	return account, err
+	return get[Account](ctx, s.client, operation{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"}, opts, accountToken)
 }
 
 // Account is a registered account. The members of its kind are set, beside the

@@ -58,16 +58,7 @@ func (s *BusinessesService) List(opts ...CallOption) List[Business] {
 // an APIError that matches ErrNotFound. The operation is described in the
 // vendor's public pages.
 func (s *BusinessesService) Get(ctx context.Context, supplierBusinessCode string, opts ...CallOption) (*Business, error) {
-	call, err := s.client.begin(operation{name: "Businesses.Get", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}"}, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.path(supplierBusinessCode); err != nil {
-		return nil, err
-	}
-	var business *Business
-	err = call.do(ctx, into(&business))
-	return business, err
+	return get[Business](ctx, s.client, operation{name: "Businesses.Get", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}"}, opts, supplierBusinessCode)
 }
 
 // CardSurcharge is what a business adds to payments with a kind of card. The

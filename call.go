@@ -62,6 +62,20 @@ func (c *Client) begin(op operation, opts []CallOption) (*call, error) {
 	return started, nil
 }
 
+// get makes a call that reads one object.
+func get[T any, P model[T]](ctx context.Context, c *Client, op operation, opts []CallOption, ids ...string) (*T, error) {
+	call, err := c.begin(op, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.path(ids...); err != nil {
+		return nil, err
+	}
+	var object *T
+	err = call.do(ctx, into[T, P](&object))
+	return object, err
+}
+
 // path sets the path below the base address, with the values for the route's
 // parameters in their order.
 func (c *call) path(values ...string) error {

@@ -113,13 +113,7 @@ func (r *Root) identified() bool { return true }
 // trouble with name resolution, certificates or a proxy is a NetworkError whose
 // Kind says which.
 func (c *Client) Check(ctx context.Context, opts ...CallOption) (*Root, error) {
-	call, err := c.begin(operation{name: "Check", method: http.MethodGet, route: "/"}, opts)
-	if err != nil {
-		return nil, err
-	}
-	var root *Root
-	err = call.do(ctx, into(&root))
-	return root, err
+	return get[Root](ctx, c, operation{name: "Check", method: http.MethodGet, route: "/"}, opts)
 }
 
 // String names the environment's host and no more.

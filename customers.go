@@ -154,16 +154,7 @@ func (s *CustomersService) Create(ctx context.Context, params CustomerCreatePara
 // APIError that matches ErrNotFound. The operation is described in the vendor's
 // public pages.
 func (s *CustomersService) Get(ctx context.Context, customerID string, opts ...CallOption) (*Customer, error) {
-	call, err := s.client.begin(operation{name: "Customers.Get", method: http.MethodGet, route: "/customers/{customerId}"}, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.path(customerID); err != nil {
-		return nil, err
-	}
-	var customer *Customer
-	err = call.do(ctx, into(&customer))
-	return customer, err
+	return get[Customer](ctx, s.client, operation{name: "Customers.Get", method: http.MethodGet, route: "/customers/{customerId}"}, opts, customerID)
 }
 
 // CustomerListParams narrows a list of customers; the zero value lists all.

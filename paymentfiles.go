@@ -100,16 +100,7 @@ func (b *PaymentBatch) identified() bool { return true }
 // APIError that matches ErrNotFound. The vendor's public pages describe the
 // operation; its path is inferred and unconfirmed.
 func (s *PaymentFilesService) Get(ctx context.Context, paymentFileID string, opts ...CallOption) (*PaymentFile, error) {
-	call, err := s.client.begin(operation{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"}, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.path(paymentFileID); err != nil {
-		return nil, err
-	}
-	var file *PaymentFile
-	err = call.do(ctx, into(&file))
-	return file, err
+	return get[PaymentFile](ctx, s.client, operation{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"}, opts, paymentFileID)
 }
 
 // PaymentFileWait says how to wait for a payment file.
@@ -168,16 +159,7 @@ func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) 
 // APIError that matches ErrNotFound. The vendor's public pages describe the
 // operation; its path is inferred and unconfirmed.
 func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, opts ...CallOption) (*PaymentBatch, error) {
-	call, err := s.client.begin(operation{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"}, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.path(paymentBatchID); err != nil {
-		return nil, err
-	}
-	var batch *PaymentBatch
-	err = call.do(ctx, into(&batch))
-	return batch, err
+	return get[PaymentBatch](ctx, s.client, operation{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"}, opts, paymentBatchID)
 }
 
 // BatchTransactionListParams narrows a list of transactions; the zero value lists

@@ -212,16 +212,7 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Agr
 // GET /payto-agreements/{agreementToken} with the secret key. An unknown token is
 // an APIError that matches ErrNotFound.
 func (s *PayToService) Get(ctx context.Context, agreementToken string, opts ...CallOption) (*Agreement, error) {
-	call, err := s.client.begin(operation{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"}, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.path(agreementToken); err != nil {
-		return nil, err
-	}
-	var agreement *Agreement
-	err = call.do(ctx, into(&agreement))
-	return agreement, err
+	return get[Agreement](ctx, s.client, operation{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"}, opts, agreementToken)
 }
 
 // AgreementListParams narrows a list of agreements; the zero value lists all.

@@ -53,18 +53,9 @@ func (p *RecurringPayment) identified() bool { return p.PaymentScheduleID != "" 
 // identifier is an APIError that matches ErrNotFound. The operation is described
 // in the vendor's public pages.
 func (s *RecurringPaymentsService) Get(ctx context.Context, paymentScheduleID string, opts ...CallOption) (*RecurringPayment, error) {
-	call, err := s.client.begin(operation{
+	return get[RecurringPayment](ctx, s.client, operation{
 		name: "RecurringPayments.Get", method: http.MethodGet, route: "/recurring-payments/{paymentScheduleId}",
-	}, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.path(paymentScheduleID); err != nil {
-		return nil, err
-	}
-	var payment *RecurringPayment
-	err = call.do(ctx, into(&payment))
-	return payment, err
+	}, opts, paymentScheduleID)
 }
 
 // ByCustomer returns the recurring payments of a customer: active ones first, and

@@ -173,14 +173,5 @@ func (r FraudGuardResult) MarshalJSON() ([]byte, error) {
 // GET /transactions/{receiptNumber} with the secret key. An unknown receipt
 // number is an APIError that matches ErrNotFound.
 func (s *TransactionsService) Get(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
-	call, err := s.client.begin(operation{name: "Transactions.Get", method: http.MethodGet, route: "/transactions/{receiptNumber}"}, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.path(receiptNumber); err != nil {
-		return nil, err
-	}
-	var transaction *Transaction
-	err = call.do(ctx, into(&transaction))
-	return transaction, err
+	return get[Transaction](ctx, s.client, operation{name: "Transactions.Get", method: http.MethodGet, route: "/transactions/{receiptNumber}"}, opts, receiptNumber)
 }
