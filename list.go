@@ -73,6 +73,7 @@ func (p *Page[T]) identified() bool { return true }
 type List[T any] struct {
 	begin func() (*call, error)
 	start Cursor
+	ahead bool // one page
 }
 
 // From returns the same list beginning at a cursor.
@@ -81,25 +82,85 @@ func (l List[T]) From(cursor Cursor) List[T] {
 	return l
 }
 
+// Prefetch returns the same list, read one page ahead: while the loop works on a
+// page, the next one is already asked for. That helps where the work takes about
+// as long as the service does. It costs a request in vain when the loop is left
+// early, and the page that is waiting can be as old as the work on the one before
+// it.
+//
+// Pages and errors come in the same order as without it. A loop that is left
+// cancels the request that is under way and waits for its end, so that nothing is
+// left running. First never reads ahead.
+func (l List[T]) Prefetch() List[T] {
+	l.ahead = true
+	return l
+}
+
 // Pages yields the pages. It stops after the first error.
 func (l List[T]) Pages(ctx context.Context) iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
 		call, err := l.begin()
-		if err != nil {
+		switch {
+		case err != nil:
 			yield(nil, err)
+		case l.ahead:
+			l.readAhead(ctx, call, yield)
+		default:
+			l.read(ctx, call, yield)
+		}
+	}
+}
+
+// read yields the pages one by one.
+func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], error) bool) {
+	seen := map[string]bool{}
+	for cursor := l.start; ; {
+		page, err := fetchPage[T](ctx, call, cursor)
+		if !yield(page, err) || err != nil || page.Next.IsZero() {
 			return
 		}
-		seen := map[string]bool{}
-		for cursor := l.start; ; {
-			page, err := fetchPage[T](ctx, call, cursor)
-			if !yield(page, err) || err != nil || page.Next.IsZero() {
-				return
-			}
-			if cursor = page.Next; seen[cursor.text()] {
-				yield(nil, call.decodeError(errors.New("the list leads back to a page that was already read")))
-				return
-			}
-			seen[cursor.text()] = true
+		if cursor = page.Next; seen[cursor.text()] {
+			yield(nil, call.decodeError(errors.New("the list leads back to a page that was already read")))
+			return
+		}
+		seen[cursor.text()] = true
+	}
+}
+
+// readAhead yields what read yields. The other goroutine has the next page in its
+// hands while the caller works on one, and reads no further.
+func (l List[T]) readAhead(ctx context.Context, call *call, yield func(*Page[T], error) bool) {
+	type result struct {
+		page     *Page[T]
+		err      error
+		response Response
+	}
+	// What WithResponseInto asks for belongs to the page at hand, not to the next.
+	into, response := call.config.response, new(Response)
+	call.config.response = response
+
+	ctx, cancel := context.WithCancel(ctx)
+	results := make(chan result)
+	go func() {
+		defer close(results)
+		l.read(ctx, call, func(page *Page[T], err error) bool {
+			results <- result{page, err, *response}
+			return true
+		})
+	}()
+	// Once cancelled, reading ends with an error by itself, and nobody waits for
+	// what was read until then.
+	defer func() {
+		cancel()
+		for range results {
+		}
+	}()
+	for r := range results {
+		if into != nil {
+			*into = r.response
+		}
+		if !yield(r.page, r.err) {
+			return
 		}
 	}
 }
@@ -124,6 +185,7 @@ func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 // First returns the first item, and an error that matches ErrNotFound when the
 // list is empty.
 func (l List[T]) First(ctx context.Context) (*T, error) {
+	l.ahead = false
 	for item, err := range l.All(ctx) {
 		return item, err
 	}
