@@ -128,6 +128,9 @@ func (c *call) at(target *url.URL) *call {
 	return &moved
 }
 
+//nolint:gochecknoglobals // immutable, and shared by all requests
+var acceptJSON = []string{"application/json"}
+
 // do sends the call and turns what came of it into an error or nil. decode is
 // given the body of a success; its error makes the answer count as undecodable.
 func (c *call) do(ctx context.Context, decode func(status int, body []byte) error) error {
@@ -142,12 +145,12 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	}
 	sent := &transport.Call{
 		Operation: c.op.name, Method: c.op.method, Route: c.op.route, URL: c.target, Body: body, Upload: c.upload, Header: c.config.header,
-		Accept: "application/json", Class: c.op.class, ThreeDS: c.op.threeDS, Key: c.config.key, Limits: c.config.limits,
-		Authorise: func(ctx context.Context) (string, error) { return c.client.authorise(ctx, c.op.key) },
+		Accept: acceptJSON, Class: c.op.class, ThreeDS: c.op.threeDS, Key: c.config.key, Limits: c.config.limits,
+		Authorise: func(ctx context.Context) ([]string, error) { return c.client.authorise(ctx, c.op.key) },
 		Decode:    decode,
 	}
 	if c.download != nil {
-		sent.Accept, sent.Sink = c.download.accept, c.download.sink
+		sent.Accept, sent.Sink = []string{c.download.accept}, c.download.sink
 	}
 	if c.unsettled != nil {
 		sent.Settles = func() bool { return c.unsettled() == nil }

@@ -27,7 +27,7 @@ type Client struct {
 
 	base      *url.URL
 	config    callConfig
-	authorise func(context.Context, keyKind) (string, error)
+	authorise func(context.Context, keyKind) ([]string, error)
 	// pipeline is behind a function because it leads to the buffers of open
 	// connections, which dumps of a client in test output would follow.
 	pipeline func() *transport.Pipeline

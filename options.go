@@ -312,16 +312,17 @@ func printable(text string, blanks bool) bool {
 	return true
 }
 
-// keySource returns the function that authorises calls of a client.
-func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) (string, error), error) {
+// keySource returns the function that authorises calls of a client, with the
+// values of the Authorization header.
+func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) ([]string, error), error) {
 	if source != nil {
 		if !keys.Secret.IsZero() || !keys.Publishable.IsZero() {
 			return nil, errors.New("quickstream: both Keys and WithKeySource were given")
 		}
-		return func(ctx context.Context, kind keyKind) (string, error) {
+		return func(ctx context.Context, kind keyKind) ([]string, error) {
 			current, err := source(ctx)
 			if err != nil {
-				return "", fmt.Errorf("quickstream: key source: %w", err)
+				return nil, fmt.Errorf("quickstream: key source: %w", err)
 			}
 			return current.authorization(kind)
 		}, nil
@@ -330,20 +331,18 @@ func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) (str
 		return nil, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given", ErrKeyRequired)
 	}
 	// Both headers are made once: what is wrong with a key shows at start-up.
-	var values [2]func() string
+	var values [2][]string
 	for _, kind := range [...]keyKind{secretKey, publishableKey} {
 		value, err := keys.authorization(kind)
-		switch {
-		case err == nil:
-			values[kind] = func() string { return value }
-		case !errors.Is(err, ErrKeyRequired):
+		if err != nil && !errors.Is(err, ErrKeyRequired) {
 			return nil, err
 		}
+		values[kind] = value
 	}
-	return func(_ context.Context, kind keyKind) (string, error) {
+	return func(_ context.Context, kind keyKind) ([]string, error) {
 		if values[kind] == nil {
 			return keys.authorization(kind)
 		}
-		return values[kind](), nil
+		return values[kind], nil
 	}, nil
 }

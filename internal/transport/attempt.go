@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/go-retryablehttp"
+
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -40,6 +42,11 @@ type run struct {
 	delivered  bool        // some of a streamed answer was handed over
 	firstSent  time.Time
 	extra      int // requests that net/http sent again by itself
+
+	// One call is one allocation: its http.Client, which is the caller's with run
+	// as its transport, and its loop.
+	client http.Client
+	loop   retryablehttp.Client
 }
 
 // trace follows what net/http does below one RoundTrip. Nothing can have been
@@ -51,14 +58,15 @@ type trace struct {
 	dialled   atomic.Bool
 	connected atomic.Bool
 	sent      atomic.Int32
+	hooks     httptrace.ClientTrace
 }
 
-func (t *trace) hooks() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GetConn:      func(string) { t.dialled.Store(true) },
-		GotConn:      func(httptrace.GotConnInfo) { t.connected.Store(true) },
-		WroteHeaders: func() { t.sent.Add(1) },
-	}
+func newTrace() *trace {
+	t := new(trace)
+	t.hooks.GetConn = func(string) { t.dialled.Store(true) }
+	t.hooks.GotConn = func(httptrace.GotConnInfo) { t.connected.Store(true) }
+	t.hooks.WroteHeaders = func() { t.sent.Add(1) }
+	return t
 }
 
 // RoundTrip makes one attempt and reads its answer to the end, so that the
@@ -72,10 +80,10 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	ctx, cancel := context.WithCancel(req.Context())
 	defer cancel()
-	t := new(trace)
+	t := newTrace()
 	t.start(r.call.Limits.AttemptTimeout, cancel)
 	defer t.stop()
-	resp, err := r.send(req.WithContext(httptrace.WithClientTrace(ctx, t.hooks())), t)
+	resp, err := r.send(req.WithContext(httptrace.WithClientTrace(ctx, &t.hooks)), t)
 	if err == nil {
 		r.answered(resp, t)
 	} else {
@@ -204,8 +212,8 @@ func readBody(resp *http.Response, success bool) ([]byte, error) {
 		body = body[:got]
 		if err == nil {
 			// The read that meets the end hands the connection back.
-			_, err = io.CopyN(io.Discard, resp.Body, 1)
-			if errors.Is(err, io.EOF) {
+			var beyond [1]byte
+			if _, err = resp.Body.Read(beyond[:]); errors.Is(err, io.EOF) {
 				err = nil
 			}
 		}

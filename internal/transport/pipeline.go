@@ -32,13 +32,13 @@ type Call struct {
 	Body      []byte
 	Upload    *Upload     // takes the place of Body
 	Header    http.Header // extra members; may be nil
-	Accept    string
+	Accept    []string
 	Class     Class
 	ThreeDS   bool // a 503 means that 3D Secure is not enabled
 	Key       string
 	Limits    Limits
-	// Authorise returns the value of the Authorization header.
-	Authorise func(ctx context.Context) (string, error)
+	// Authorise returns the values of the Authorization header.
+	Authorise func(ctx context.Context) ([]string, error)
 	// Sink, unless it is nil, says where the body of an answer goes while it
 	// arrives; nil for an answer that is read and decoded like any other. Nothing
 	// is repeated once something went there.
@@ -49,7 +49,7 @@ type Call struct {
 	// of earlier attempts that got none. When it is nil every success does.
 	Settles func() bool
 
-	authorization string
+	authorization []string
 }
 
 // Result is how a call ended.

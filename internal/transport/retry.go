@@ -30,26 +30,24 @@ const keyHeader = "idempotency-key"
 // retry is the innermost handler: it sends the call through go-retryablehttp's
 // loop, in which the retry table decides.
 func (p *Pipeline) retry(ctx context.Context, call *Call) *Result {
-	r := &run{p: p, call: call, ctx: ctx, inner: p.client.Transport}
-	client := *p.client
-	client.Transport = r
-	loop := retryablehttp.Client{
-		HTTPClient:   &client,
-		RetryMax:     call.Limits.MaxAttempts - 1,
-		RetryWaitMin: call.Limits.WaitMin,
-		RetryWaitMax: call.Limits.WaitMax,
-		CheckRetry:   r.again,
-		Backoff:      r.wait,
-		PrepareRetry: r.renew,
-		// The answer has been read and classified by now; which error
-		// go-retryablehttp would make of it does not matter.
-		ErrorHandler: func(*http.Response, error, int) (*http.Response, error) { return nil, errEnded },
+	r := &run{p: p, call: call, ctx: ctx, inner: p.client.Transport, client: *p.client}
+	r.client.Transport = r
+	r.loop.HTTPClient = &r.client
+	r.loop.RetryMax = call.Limits.MaxAttempts - 1
+	r.loop.RetryWaitMin, r.loop.RetryWaitMax = call.Limits.WaitMin, call.Limits.WaitMax
+	r.loop.CheckRetry = r.again
+	r.loop.Backoff = r.wait
+	if call.Limits.NewKeyAfter503 {
+		r.loop.PrepareRetry = r.renew
 	}
+	// The answer has been read and classified by then; which error go-retryablehttp
+	// would make of it does not matter.
+	r.loop.ErrorHandler = func(*http.Response, error, int) (*http.Response, error) { return nil, errEnded }
 	req, err := request(ctx, call)
 	if err != nil {
 		return &Result{Verdict: Local, Err: err, Key: call.Key}
 	}
-	resp, err := loop.Do(req)
+	resp, err := r.loop.Do(req)
 	if resp != nil {
 		resp.Body.Close()
 	}
@@ -63,8 +61,8 @@ func request(ctx context.Context, call *Call) (*retryablehttp.Request, error) {
 	for name, values := range call.Header {
 		header[name] = values
 	}
-	header["Authorization"] = []string{call.authorization}
-	header["Accept"] = []string{call.Accept}
+	header["Authorization"] = call.authorization
+	header["Accept"] = call.Accept
 	if call.Key != "" {
 		header[keyHeader] = []string{call.Key}
 	}
@@ -148,11 +146,11 @@ func (r *run) renew(req *http.Request) error {
 // result closes the call. loopErr is what go-retryablehttp said at the end; a
 // context error means that the context ended in a wait between two attempts.
 func (r *run) result(loopErr error) *Result {
-	res := r.last
+	res := &r.last
 	if ended := r.ctx.Err(); ended != nil && errors.Is(loopErr, ended) {
 		switch {
 		case r.call.Class == Read:
-			res = Result{Situation: ContextEnded, Err: ended, Kind: KindContext}
+			*res = Result{Situation: ContextEnded, Err: ended, Kind: KindContext}
 		case res.Situation == NeverSent, res.Situation == Lost:
 			res.Err, res.Kind = ended, KindContext
 		}
@@ -165,5 +163,5 @@ func (r *run) result(loopErr error) *Result {
 	res.Attempts = r.rounds + r.extra
 	res.Unanswered = r.unanswered
 	res.FirstSent = r.firstSent
-	return &res
+	return res
 }
