@@ -3,8 +3,9 @@
 //
 //	client, err := quickstream.NewClient(quickstream.TestAU, quickstream.KeysFromEnv())
 //
-// A Client groups its operations by resource: Customers, SingleUseTokens,
-// Transactions, PayTo. Each operation is one method with one struct of
+// A Client groups its operations by resource: Customers, Accounts,
+// SingleUseTokens, Transactions, PayTo, PaymentFiles, RecurringPayments,
+// Businesses, APIKeys. Each operation is one method with one struct of
 // parameters, and checks every rule that can be judged locally before anything
 // is sent. Clients are safe for concurrent use.
 //
@@ -52,8 +53,12 @@
 // 20 seconds later with a new key.
 //
 // A later attempt's answer does not settle an earlier one. Once an attempt of a
-// write may have arrived unanswered, only a success ends the call as settled: a
-// decline of the second attempt says nothing about the first.
+// write may have arrived unanswered, only a success ends the call as settled, and
+// for a payment only an approval: a decline of the second attempt says nothing
+// about the first.
+//
+// A report is not asked for again once its first byte was handed over, and a
+// payment file is not sent again once its first byte was taken.
 //
 // # Secrets
 //
