@@ -272,6 +272,9 @@ func TestContentThatIsNotWhatItSays(t *testing.T) {
 			if name == "fails" {
 				require.ErrorIs(t, lost.Cause, broken)
 			}
+			if name == "short" || name == "long" {
+				assert.ErrorContains(t, errors.Unwrap(lost.Cause), name+"er than its size")
+			}
 			assert.Equal(t, 1, lost.Attempts, name)
 			assert.Empty(t, box.Requests(), "%s: a whole request arrived", name)
 			assert.Empty(t, filesOf(t, client))
@@ -322,6 +325,26 @@ func TestUploadEndsWithTheContext(t *testing.T) {
 		assert.EqualValues(t, 2, reads.Load())
 		assert.Empty(t, box.Requests())
 	})
+}
+
+// TestContentIsLeftAlone has a RoundTripper that answers before it has read the
+// content, and goes on reading after the call has ended.
+func TestContentIsLeftAlone(t *testing.T) {
+	var body io.ReadCloser
+	client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+		body = r.Body
+		return uploadedFile(r), nil
+	})
+	params := upload("a.csv", "content")
+	params.Content = readerFunc(func([]byte) (int, error) {
+		t.Error("the content was read")
+		return 0, io.EOF
+	})
+	_, err := client.PaymentFiles.Upload(t.Context(), params)
+	require.NoError(t, err)
+	n, err := io.Copy(io.Discard, body)
+	require.Error(t, err)
+	assert.Zero(t, n)
 }
 
 func TestUploadIsChecked(t *testing.T) {
