@@ -19,14 +19,14 @@ func newTimeline(w io.Writer) *timeline { return &timeline{w: w, begun: time.Now
 func (t *timeline) step(name, what, store string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fmt.Fprintf(t.w, "%6.2fs  %-10s %s\n", time.Since(t.begun).Seconds(), name, what)
+	_, _ = fmt.Fprintf(t.w, "%6.2fs  %-10s %s\n", time.Since(t.begun).Seconds(), name, what)
 	if store != "" {
-		fmt.Fprintf(t.w, "         %-10s store: %s\n", "", store)
+		_, _ = fmt.Fprintf(t.w, "         %-10s store: %s\n", "", store)
 	}
 }
 
 func (t *timeline) note(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fmt.Fprintf(t.w, "%6.2fs  %s\n", time.Since(t.begun).Seconds(), text)
+	_, _ = fmt.Fprintf(t.w, "%6.2fs  %s\n", time.Since(t.begun).Seconds(), text)
 }

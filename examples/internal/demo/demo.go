@@ -20,6 +20,7 @@ import (
 const (
 	Visa       = "4242424242424242"
 	Mastercard = "5163200000000008"
+	Amex       = "340000000636513"
 	NoFunds    = "4111111111444496"
 )
 
@@ -31,10 +32,10 @@ type Shop struct {
 }
 
 // Main runs an example against a new sandbox whose clock stands still until it
-// is advanced, and ends the program.
-func Main(name string, run func(ctx context.Context, s *Shop) error) {
+// is advanced, and ends the program. The options are the sandbox's.
+func Main(name string, run func(ctx context.Context, s *Shop) error, opts ...sandbox.Option) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	err := start(ctx, run)
+	err := start(ctx, run, opts)
 	cancel()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, name+":", err)
@@ -43,26 +44,36 @@ func Main(name string, run func(ctx context.Context, s *Shop) error) {
 	fmt.Println("\nEverything was as expected.")
 }
 
-func start(ctx context.Context, run func(context.Context, *Shop) error) error {
+func start(ctx context.Context, run func(context.Context, *Shop) error, opts []sandbox.Option) error {
 	clock := sandbox.NewClock(time.Now())
-	box := sandbox.New(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))
+	box := sandbox.New(append([]sandbox.Option{
+		sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }),
+	}, opts...)...)
 	defer box.Close()
-	keys := box.Keys()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{
-		Secret:      quickstream.NewSecretKey(keys.Secret),
-		Publishable: quickstream.NewPublishableKey(keys.Publishable),
-	}, quickstream.WithHTTPClient(box.HTTPClient()))
+	client, err := Connect(box, quickstream.Keys{
+		Secret:      quickstream.NewSecretKey(box.Keys().Secret),
+		Publishable: quickstream.NewPublishableKey(box.Keys().Publishable),
+	})
 	if err != nil {
 		return err
 	}
 	return run(ctx, &Shop{Box: box, Clock: clock, Client: client})
 }
 
+// Connect makes a client of a sandbox.
+func Connect(box *sandbox.Sandbox, keys quickstream.Keys) (*quickstream.Client, error) {
+	return quickstream.NewClient(quickstream.CustomURL(box.URL()), keys, quickstream.WithHTTPClient(box.HTTPClient()))
+}
+
 // Card is a test card as a customer types it in.
 func (s *Shop) Card(number string) quickstream.CardDetails {
+	cvn := "123"
+	if number == Amex {
+		cvn = "1234"
+	}
 	return quickstream.CardDetails{
 		CardholderName: "Ann Example", CardNumber: quickstream.NewSecret(number),
-		Expiry: quickstream.YearMonth{Year: s.Box.Now().Year() + 2, Month: time.June}, CVN: quickstream.NewSecret("123"),
+		Expiry: quickstream.YearMonth{Year: s.Box.Now().Year() + 2, Month: time.June}, CVN: quickstream.NewSecret(cvn),
 	}
 }
 

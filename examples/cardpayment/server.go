@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/examples/internal/demo"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// order is what the shop stores: handles and results, and of the card its mask.
+// Business and Amount are the shop's own and never come from the browser.
+type order struct {
+	Reference   string                     `json:"reference"`
+	Business    string                     `json:"business"`
+	Amount      string                     `json:"amount"`
+	TransStatus quickstream.TransStatus    `json:"transStatus,omitempty"`
+	Intent      *quickstream.PaymentIntent `json:"intent,omitempty"` // before the payment is sent
+	// Of the payment, once it is answered.
+	ReceiptNumber        string              `json:"receiptNumber,omitempty"`
+	Outcome              quickstream.Outcome `json:"outcome,omitempty"`
+	MaskedCard           string              `json:"maskedCard,omitempty"`
+	NetworkTransactionID string              `json:"networkTransactionId,omitempty"`
+}
+
+// server is the shop's. It has the secret key, and never sees a card number.
+type server struct {
+	client *quickstream.Client
+	orders map[string]order // stands in for a database
+}
+
+func newServer(s *demo.Shop) (*server, error) {
+	client, err := demo.Connect(s.Box, quickstream.Keys{Secret: quickstream.NewSecretKey(s.Box.Keys().Secret)})
+	return &server{client, map[string]order{}}, err
+}
+
+var errBegun = errors.New("the payment was begun already: look it up by its intent, or by its receipt")
+
+// submit is what the browser calls with its token, and calls again after a
+// challenge. It takes no transStatus: a result that comes from a browser is
+// whatever the browser says, so that the service is asked each time. Asking does
+// not use the token up.
+func (s *server) submit(ctx context.Context, reference, token string) (quickstream.ThreeDSStep, error) {
+	o := s.orders[reference]
+	if o.Intent != nil {
+		return quickstream.ThreeDSStop, errBegun
+	}
+	amount, err := decimal.NewFromString(o.Amount)
+	if err != nil {
+		return quickstream.ThreeDSStop, err
+	}
+	result, err := s.client.SingleUseTokens.Authenticate(ctx, token, quickstream.ThreeDSParams{
+		MessageCategory: quickstream.ThreeDSForPayment, Purpose: quickstream.ThreeDSPurposePayment,
+		PrincipalAmount: &amount, Currency: quickstream.CurrencyAUD, Email: "ann@example.com",
+		BillingAddress: quickstream.ThreeDSAddress{Line1: "1 George St", City: "Sydney", PostCode: "2000", State: "NSW", Country: "036"},
+	})
+	if err != nil {
+		return quickstream.ThreeDSStop, err // whatever it is: no authentication, no payment
+	}
+	o.TransStatus = result.TransStatus
+	s.orders[reference] = o
+	step := result.TransStatus.Next()
+	if step != quickstream.ThreeDSProceed {
+		return step, nil
+	}
+	return step, s.pay(ctx, o, token)
+}
+
+// pay pays with an authenticated token. The intent is stored first: after a lost
+// answer or a crash, Transactions.Reconcile finds the payment by it.
+func (s *server) pay(ctx context.Context, o order, token string) error {
+	params := demo.Payment(token, o.Reference, o.Amount)
+	params.SupplierBusinessCode = o.Business
+	params.ThreeDS2 = new(true)
+	params, intent := params.Prepare()
+	o.Intent = &intent
+	s.orders[o.Reference] = o
+	payment, err := s.client.Transactions.Pay(ctx, params, quickstream.WithIntent(intent))
+	if err != nil {
+		return err
+	}
+	o.ReceiptNumber, o.Outcome, o.NetworkTransactionID = payment.ReceiptNumber, payment.Outcome(), payment.NetworkTransactionID
+	if payment.CreditCard != nil {
+		o.MaskedCard = payment.CreditCard.CardNumber
+	}
+	s.orders[o.Reference] = o
+	return nil
+}
+
+// showStored shows the first order as it is stored, and makes sure that the server
+// has neither stored a card number nor sent one.
+func showStored(s *demo.Shop, shop *server) error {
+	stored, err := json.MarshalIndent(shop.orders["ORDER-1"], "   ", "  ")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("What is stored of the first order:\n   %s\n", stored)
+	all, err := json.Marshal(shop.orders)
+	if err != nil {
+		return err
+	}
+	seen := string(all)
+	for _, request := range s.Box.Requests() {
+		if request.Key == sandbox.KeySecret {
+			seen += string(request.Body)
+		}
+	}
+	for _, card := range []string{
+		demo.Visa, demo.NoFunds, sandbox.CardAttempted, sandbox.CardChallenge,
+		sandbox.CardNotAuthenticated, sandbox.CardRejected, sandbox.CardUnavailable,
+	} {
+		if strings.Contains(seen, card) {
+			return errors.New("a card number was on the server")
+		}
+	}
+	return nil
+}
