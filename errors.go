@@ -22,6 +22,8 @@ var (
 	// ErrNotFound is a 404. For a look-up after an unknown outcome it means "not
 	// found yet".
 	ErrNotFound = errors.New("not found")
+	// ErrEmptyList is List.First on a list with nothing in it.
+	ErrEmptyList = errors.New("the list is empty")
 	// ErrInvalid is a request that was refused: by the service with 422, or by
 	// this package before it was sent.
 	ErrInvalid = errors.New("invalid request")

@@ -182,14 +182,17 @@ func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	}
 }
 
-// First returns the first item, and an error that matches ErrNotFound when the
-// list is empty.
+// First returns the first item. When the list is empty the error matches
+// ErrEmptyList, and ErrNotFound, because for a look-up both mean the same. Where
+// "nothing in it" and "no such thing" differ, as for the batches of a payment
+// file, ask for ErrEmptyList: an APIError that matches ErrNotFound does not match
+// it.
 func (l List[T]) First(ctx context.Context) (*T, error) {
 	l.ahead = false
 	for item, err := range l.All(ctx) {
 		return item, err
 	}
-	return nil, fmt.Errorf("quickstream: the list is empty: %w", ErrNotFound)
+	return nil, fmt.Errorf("quickstream: %w (%w)", ErrEmptyList, ErrNotFound)
 }
 
 func fetchPage[T any](ctx context.Context, call *call, cursor Cursor) (*Page[T], error) {
