@@ -37,10 +37,11 @@ type AgreementCreateParams struct {
 
 // AgreementPaymentParams says what an agreement is for and how long it lasts.
 type AgreementPaymentParams struct {
+	// Purpose is required.
 	Purpose PayToPurpose
-	// Description has up to 140 characters.
+	// Description has up to 140 characters. Required.
 	Description string
-	// StartDate is the first day on which payments may be made.
+	// StartDate is the first day on which payments may be made. Required.
 	StartDate Date
 	// EndDate is required when AutomaticRenewal is false.
 	EndDate Date
@@ -81,9 +82,11 @@ type AgreementTermsParams struct {
 // PayToPayerParams says who is asked to agree. Give a BSB and account number, or
 // a PayID and its type.
 type PayToPayerParams struct {
+	// Type is required.
 	Type PayerType
-	// ID is the merchant's unique identifier of the payer.
-	ID   string
+	// ID is the merchant's unique identifier of the payer. Required.
+	ID string
+	// Name is required.
 	Name string
 	// UltimateName is Name when empty.
 	UltimateName string

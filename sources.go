@@ -184,7 +184,8 @@ type PayToPayment struct {
 type NewPayToPayment struct {
 	// SupplierBusinessCode identifies the payee. Required.
 	SupplierBusinessCode string
-	// Purpose and Description tell the payer what the payment is for.
+	// Purpose and Description tell the payer what the payment is for. Both are
+	// required.
 	Purpose     PayToPurpose
 	Description string
 	// Payer is who is asked to confirm.

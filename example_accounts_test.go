@@ -1,0 +1,176 @@
+package quickstream_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// registeredCard is the account token of a card that was registered for a
+// customer before, as the customer's default account.
+func registeredCard(box *sandbox.Sandbox, client *quickstream.Client, customerID string) string {
+	account, err := client.Accounts.Register(context.Background(), customerID, quickstream.AccountRegisterParams{
+		Account: quickstream.AccountFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	})
+	if err != nil {
+		panic(err)
+	}
+	if err := box.Account(account.AccountToken).MakeDefault(); err != nil {
+		panic(err)
+	}
+	return account.AccountToken
+}
+
+// monthlyFee describes a payment that the merchant makes, with a card on file.
+func monthlyFee(source quickstream.AccountSource, reference string) quickstream.PayParams {
+	return quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: source,
+		PrincipalAmount: decimal.RequireFromString("9.90"), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIRecurring,
+		StoredCredential: &quickstream.StoredCredentialData{
+			EntryMode: quickstream.EntryModeStoredCredential, Usage: quickstream.CredentialUsageRecurring,
+		},
+		PaymentReferenceNumber: reference,
+	}
+}
+
+// What is behind a single-use token is registered for a customer, to be paid with
+// by its account token from then on.
+func ExampleAccountsService_Register() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+
+	account, err := client.Accounts.Register(context.Background(), customerID, quickstream.AccountRegisterParams{
+		Account: quickstream.AccountFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(account.AccountType, account.CardScheme, account.CardNumber) // store the AccountToken
+	// Output: CREDIT_CARD VISA 424242...242
+}
+
+// There are other ways to say which account is meant: by a payment that was made
+// with it, or by its details.
+func ExampleAccountsService_Register_others() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
+
+	for _, from := range []quickstream.NewAccount{
+		quickstream.AccountFromReceipt(receipt),
+		quickstream.AccountFromCard(quickstream.CardDetails{
+			CardNumber: quickstream.NewSecret(mastercardCard), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},
+		}),
+		quickstream.AccountFromBankAccount(quickstream.BankAccountDetails{
+			AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
+		}),
+		quickstream.AccountFromNZBankAccount(quickstream.NZBankAccountDetails{
+			AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405", AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
+		}),
+	} {
+		account, err := client.Accounts.Register(context.Background(), customerID, quickstream.AccountRegisterParams{Account: from})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(account.AccountType)
+	}
+	// Output:
+	// CREDIT_CARD
+	// CREDIT_CARD
+	// DIRECT_DEBIT
+	// DIRECT_DEBIT_NZ
+}
+
+// The accounts of a customer, newest first.
+func ExampleAccountsService_List() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	registeredCard(box, client, customerID)
+
+	for account, err := range client.Accounts.List(customerID).All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(account.AccountType, account.MaskedCardNumber4Digits, account.DefaultAccount)
+	}
+	// Output: CREDIT_CARD 424242...4242 true
+}
+
+// Get returns a registered account, masked.
+func ExampleAccountsService_Get() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	accountToken := registeredCard(box, client, registeredCustomer(client, "C-1001", "Ann Example").CustomerID)
+
+	account, err := client.Accounts.Get(context.Background(), accountToken)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(account.CardholderName, account.ExpiryDateMonth+"/"+account.ExpiryDateYear)
+	// Output: Ann Example 03/35
+}
+
+// A registered account is paid with by its token. Saying that it is a card has
+// the rules for cards checked before sending.
+func ExampleFromAccount() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	accountToken := registeredCard(box, client, registeredCustomer(client, "C-1001", "Ann Example").CustomerID)
+
+	source := quickstream.FromAccount(accountToken, quickstream.AccountTypeCreditCard)
+	payment, err := client.Transactions.Pay(context.Background(), monthlyFee(source, "FEE-1"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Outcome(), payment.CreditCard.MaskedCardNumber4Digits)
+	// Output: approved 424242...4242
+}
+
+// A customer is paid for with the default account, whatever it is by now.
+func ExampleFromCustomer() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	registeredCard(box, client, customerID)
+
+	payment, err := client.Transactions.Pay(context.Background(), monthlyFee(quickstream.FromCustomer(customerID), "FEE-1"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Outcome(), payment.CreditCard.DefaultAccount)
+	// Output: approved true
+}
+
+// The payments with a registered account.
+func ExampleTransactionsService_ByAccount() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	accountToken := registeredCard(box, client, registeredCustomer(client, "C-1001", "Ann Example").CustomerID)
+	for _, reference := range []string{"FEE-1", "FEE-2"} {
+		if _, err := client.Transactions.Pay(ctx, monthlyFee(quickstream.FromAccount(accountToken), reference)); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	fmt.Println(summary(client.Transactions.ByAccount(accountToken)))
+	// Output:
+	// FEE-2 approved 9.90 AUD
+	// FEE-1 approved 9.90 AUD
+}

@@ -1,0 +1,218 @@
+package quickstream_test
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// A client is made once, for an environment that is always written down, and
+// kept. Making it sends nothing.
+func ExampleNewClient() {
+	client, err := quickstream.NewClient(
+		quickstream.TestAU,
+		quickstream.Keys{
+			Secret:      quickstream.NewSecretKey("<SECRET_API_KEY>"),
+			Publishable: quickstream.NewPublishableKey("<PUBLISHABLE_API_KEY>"),
+		},
+		quickstream.WithAttemptTimeout(20*time.Second), // of one attempt
+		quickstream.WithTimeout(time.Minute),           // of a call with all its attempts
+		quickstream.WithMaxAttempts(3),
+		quickstream.WithRetryWait(time.Second, 5*time.Second),
+		quickstream.WithProxy(http.ProxyFromEnvironment), // without it, no proxy
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(client)
+	// Output: quickstream.Client(api.quickstream.support.qvalent.com)
+}
+
+// What cannot be right is found when the client is made.
+func ExampleNewClient_refused() {
+	_, err := quickstream.NewClient(quickstream.CustomURL("http://payments.example.com/rest/v1"), quickstream.KeysFromEnv())
+	fmt.Println(err)
+	// Output: quickstream: the environment's URL has to begin with https://; http:// is accepted on this machine only
+}
+
+// Keys can be rotated without a restart: the source is asked at every call.
+func ExampleWithKeySource() {
+	box := sandbox.New()
+	defer box.Close()
+	vault := func(context.Context) (quickstream.Keys, error) {
+		return quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret)}, nil
+	}
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{},
+		quickstream.WithKeySource(vault), quickstream.WithHTTPClient(box.HTTPClient()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	box.ExpireKeys()
+	_, err = client.Check(context.Background())
+	fmt.Println(errors.Is(err, quickstream.ErrUnauthorized))
+	box.RenewSecretKey(0)
+	_, err = client.Check(context.Background())
+	fmt.Println(err)
+	// Output:
+	// true
+	// <nil>
+}
+
+// Check tests address, network and key before the first payment does.
+func ExampleClient_Check() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	root, err := client.Check(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(root.CommunityName)
+
+	box.ExpireKeys()
+	_, err = client.Check(context.Background())
+	fmt.Println(errors.Is(err, quickstream.ErrUnauthorized))
+	// Output:
+	// Sandbox Community
+	// true
+}
+
+// A client needs no closing; connections that nobody uses can be given back.
+func ExampleClient_CloseIdleConnections() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	_, err := client.Check(context.Background())
+	client.CloseIdleConnections()
+	fmt.Println(err)
+	_, err = client.Check(context.Background()) // connects again
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// <nil>
+}
+
+// The keys are secrets of two types, so that they cannot be swapped, and print
+// as placeholders whatever prints them.
+func ExampleKeys() {
+	keys := quickstream.Keys{Secret: quickstream.NewSecretKey("<SECRET_API_KEY>")}
+	fmt.Printf("%+v\n", keys)
+	fmt.Println(keys.Secret.Equal(quickstream.NewSecretKey("<SECRET_API_KEY>")))
+	fmt.Println(keys.Publishable.Equal(quickstream.NewPublishableKey("")), keys.Publishable.IsZero())
+	// Output:
+	// {Secret:[redacted] Publishable:}
+	// true
+	// true true
+}
+
+// An observer counts and times calls. It sees route templates and no values.
+func ExampleWithObserver() {
+	box := sandbox.New()
+	defer box.Close()
+	metrics := quickstream.Observer{
+		End: func(_ context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
+			fmt.Println(call.Operation, call.Method, call.Route, end.Verdict, end.StatusCode, end.Attempts)
+		},
+	}
+	client, err := quickstream.NewClient(
+		quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret)},
+		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithObserver(metrics),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, _ = client.Transactions.Get(context.Background(), "1000000001")
+	// Output: Transactions.Get GET /transactions/{receiptNumber} answered 404 1
+}
+
+// A logger is given records about attempts and calls, without keys, addresses or
+// bodies. Unknown outcomes are warnings.
+func ExampleWithLogger() {
+	box := sandbox.New()
+	defer box.Close()
+	withoutTimes := func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "duration" {
+			return slog.Attr{}
+		}
+		return a
+	}
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutTimes}))
+	client, err := quickstream.NewClient(
+		quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret)},
+		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithLogger(logger),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, _ = client.Customers.Get(context.Background(), "1")
+	// Output:
+	// level=DEBUG msg="quickstream attempt" operation=Customers.Get method=GET route=/customers/{customerId} attempt=1 status=404 network=""
+	// level=DEBUG msg="quickstream call" operation=Customers.Get method=GET route=/customers/{customerId} verdict=answered attempts=1 status=404
+}
+
+// A machine whose root certificates are outdated, or that is behind a proxy which
+// opens TLS, brings its own.
+func ExampleWithRootCAs() {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"links": []}`)
+	}))
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+
+	client, err := quickstream.NewClient(
+		quickstream.CustomURL(server.URL+"/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("<SECRET_API_KEY>")},
+		quickstream.WithRootCAs(roots),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.CloseIdleConnections()
+	_, err = client.Check(context.Background())
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+// What the answer was like is asked for with an option of the call.
+func ExampleWithResponseInto() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	var answer quickstream.Response
+	_, err := client.Check(
+		context.Background(),
+		quickstream.WithResponseInto(&answer), quickstream.WithHeader("X-Request-Source", "nightly-check"),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(answer.StatusCode, answer.Attempts, len(answer.Header) > 0)
+	// Output: 200 1 true
+}
+
+// Real money moves in two of the environments.
+func ExampleEnvironment_IsProduction() {
+	for _, env := range []quickstream.Environment{quickstream.ProductionAU, quickstream.TestAU, quickstream.CustomURL("http://localhost:8642/rest/v1")} {
+		fmt.Println(env.IsProduction())
+	}
+	// Output:
+	// true
+	// false
+	// false
+}

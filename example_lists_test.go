@@ -1,0 +1,107 @@
+package quickstream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// All yields the items of all pages. A page that fails is an error in the range
+// and never the end of the list.
+func ExampleList_All() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	for i := range 7 {
+		registeredCustomer(client, fmt.Sprintf("C-100%d", i), "Ann Example")
+	}
+
+	count := 0
+	for customer, err := range client.Customers.List(quickstream.CustomerListParams{}).All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if customer.CustomerID != "" {
+			count++
+		}
+	}
+	fmt.Println(count)
+	// Output: 7
+}
+
+// Page by page, a long list can be stopped and resumed another day: the cursor is
+// a text to store. Treat it like an account number, because it may contain one.
+func ExampleList_From() {
+	ctx := context.Background()
+	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 5 }))
+	defer box.Close()
+	for i := range 7 {
+		registeredCustomer(client, fmt.Sprintf("C-100%d", i), "Ann Example")
+	}
+	list := client.Customers.List(quickstream.CustomerListParams{})
+
+	var stored string
+	for page, err := range list.Pages(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("first day:", len(page.Data))
+		stored = page.Next.Text()
+		break
+	}
+	for page, err := range list.From(quickstream.ParseCursor(stored)).Pages(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("another day:", len(page.Data))
+	}
+	// Output:
+	// first day: 5
+	// another day: 2
+}
+
+// Each page is a request of its own. It keeps what the service sent beside the
+// items.
+func ExampleList_Pages() {
+	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 5 }))
+	defer box.Close()
+	for i := range 7 {
+		registeredCustomer(client, fmt.Sprintf("C-100%d", i), "Ann Example")
+	}
+
+	for page, err := range client.Customers.List(quickstream.CustomerListParams{}).Pages(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(len(page.Data), "more:", !page.Next.IsZero(), "links:", len(page.Links) > 0 && page.Links[0].Href() != "")
+	}
+	// Output:
+	// 5 more: true links: true
+	// 2 more: false links: true
+}
+
+// First is for the one item that matters. An empty list has none.
+func ExampleList_First() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	paidOrder(client, "ORDER-1", "49.95", visaCard)
+
+	payment, err := client.Transactions.ByReference("ORDER-1").First(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.PaymentReferenceNumber, payment.Outcome())
+	_, err = client.Transactions.ByReference("ORDER-2").First(ctx)
+	fmt.Println(errors.Is(err, quickstream.ErrNotFound))
+	// Output:
+	// ORDER-1 approved
+	// true
+}

@@ -1,0 +1,321 @@
+package quickstream_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// A payment from a single-use token that the customer's browser made. A decline
+// is an outcome and not an error.
+func ExampleTransactionsService_Pay() {
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+
+	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
+		SupplierBusinessCode:    sandbox.DefaultBusiness,
+		Source:                  quickstream.FromSingleUseToken(tokenFromBrowser(client, visaCard), quickstream.AccountTypeCreditCard),
+		PrincipalAmount:         decimal.RequireFromString("49.95"),
+		Currency:                quickstream.CurrencyAUD,
+		ECI:                     quickstream.ECIInternet,
+		IPAddress:               netip.MustParseAddr("203.0.113.7"), // the customer's
+		StoredCredential:        &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+		CustomerReferenceNumber: "C-1001",
+		PaymentReferenceNumber:  "ORDER-1", // what a lost payment is found by
+		Metadata:                map[string]string{"basket": "4711"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	switch payment.Outcome() {
+	case quickstream.OutcomeApproved:
+		fmt.Println("paid", payment.TotalAmount, "settles on", payment.SettlementDate) // store the ReceiptNumber
+	default:
+		fmt.Println(payment.Outcome(), "- next:", payment.NextStep())
+	}
+	// Output: paid 49.95 AUD settles on 2026-07-01
+}
+
+// The intent is stored before the payment, so that after a crash at any point it
+// can be looked for.
+func ExampleTransactionsService_Pay_intent() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	params, intent := orderParams("", "49.95", tokenFromBrowser(client, visaCard)).Prepare()
+	stored := intent // in a database
+	_, err := client.Transactions.Pay(ctx, params, quickstream.WithIntent(intent))
+	fmt.Println(err) // say that the process ends here, and another one goes on
+
+	found, err := client.Transactions.Reconcile(ctx, stored)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(found.State, found.Transaction.Outcome())
+	// Output:
+	// <nil>
+	// found approved
+}
+
+// The same idempotency key is for the same request: a repetition within the time
+// that the service remembers it is answered with the first one's result.
+func ExampleWithIdempotencyKey() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	params := orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))
+
+	first, err := client.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey("order-1-attempt-1"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	again, err := client.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey("order-1-attempt-1"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(first.ReceiptNumber == again.ReceiptNumber, len(box.Ledger().Charged("C-1001")))
+	// Output: true 1
+}
+
+// The business puts a surcharge on cards, which the service adds.
+func ExampleTransactionsService_Pay_surcharge() {
+	box, client := exampleSandbox(sandbox.WithBusiness(sandbox.DefaultBusiness, "Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 110}))
+	defer box.Close()
+
+	payment, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "100.00", tokenFromBrowser(client, visaCard)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.PrincipalAmount, "+", payment.SurchargeAmount, "=", payment.TotalAmount)
+	// Output: 100.00 AUD + 1.10 AUD = 101.10 AUD
+}
+
+// A server in scope of PCI DSS can pay with a card's details. They print without
+// their secrets.
+func ExampleFromCard() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	params := orderParams("ORDER-1", "49.95", "")
+	params.Source = quickstream.FromCard(quickstream.CardDetails{
+		CardholderName: "Ann Example",
+		CardNumber:     quickstream.NewSecret(mastercardCard),
+		Expiry:         quickstream.YearMonth{Year: 2035, Month: time.March},
+		CVN:            quickstream.NewSecret("123"),
+	})
+	payment, err := client.Transactions.Pay(context.Background(), params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Outcome(), payment.CreditCard.CardScheme, payment.CreditCard.MaskedCardNumber4Digits)
+	// Output: approved MASTERCARD 516320...0008
+}
+
+// A payment from an Australian bank account is approved at first and can still be
+// returned by the customer's bank for some days.
+func ExampleFromBankAccount() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{
+			AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
+		}),
+		PrincipalAmount: decimal.RequireFromString("49.95"),
+		Currency:        quickstream.CurrencyAUD,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Outcome(), payment.MayBeReturned())
+	// Output: approved true
+}
+
+// A payment from a New Zealand bank account.
+func ExampleFromNZBankAccount() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Source: quickstream.FromNZBankAccount(quickstream.NZBankAccountDetails{
+			AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405",
+			AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
+		}),
+		PrincipalAmount: decimal.RequireFromString("49.95"),
+		Currency:        quickstream.CurrencyNZD,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Outcome(), payment.TotalAmount)
+	// Output: approved 49.95 NZD
+}
+
+// A member that this package does not know can be sent all the same. This service
+// refuses it, and says so.
+func ExampleWithExtraField() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	_, err := client.Transactions.Pay(
+		context.Background(), orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)),
+		quickstream.WithExtraField("storedCredentialData.newMember", "value"),
+	)
+	fmt.Println(err != nil)
+	sent := box.Requests()[1]
+	fmt.Println(sent.Operation, sent.Status)
+	// Output:
+	// true
+	// POST /transactions 422
+}
+
+// A payment is refunded once it is settled. With the payment as it was read, what
+// the service would refuse is found before anything is sent.
+func ExampleTransactionsService_Refund() {
+	ctx := context.Background()
+	clock := exampleClock()
+	box, client := exampleSandbox(sandbox.WithClock(clock))
+	defer box.Close()
+	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
+	clock.Advance(24 * time.Hour)
+
+	payment, err := client.Transactions.Get(ctx, receipt)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	params, intent := quickstream.RefundParams{
+		Original:        payment,
+		PrincipalAmount: decimal.RequireFromString("20.00"),
+		Currency:        quickstream.CurrencyAUD,
+	}.Prepare()
+	refund, err := client.Transactions.Refund(ctx, params, quickstream.WithIntent(intent))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(refund.TransactionType, refund.Outcome(), refund.TotalAmount)
+
+	params.PrincipalAmount = decimal.RequireFromString("49.96")
+	_, err = client.Transactions.Refund(ctx, params)
+	fmt.Println(err)
+	// Output:
+	// REFUND approved 20.00 AUD
+	// quickstream: Transactions.Refund: nothing was sent: principalAmount must not be more than the payment's [refund.principalAmount.payment]
+}
+
+// Until the cut-off of its settlement date a card payment is voided in place of
+// being refunded.
+func ExampleTransactionsService_Void() {
+	ctx := context.Background()
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	payment := paidOrder(client, "ORDER-1", "49.95", visaCard)
+	fmt.Println("voidable:", payment.Voidable, "refundable:", payment.Refundable)
+
+	voided, err := client.Transactions.Void(ctx, payment.ReceiptNumber)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(voided.Outcome(), len(box.Ledger().Charged("C-1001")))
+	// Output:
+	// voidable: true refundable: false
+	// voided 0
+}
+
+// The outcome comes from the summary code and the status together.
+func ExampleTransaction_Outcome() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	box.NextTransaction(sandbox.Approved(), sandbox.Declined("51"), sandbox.Rejected("QA"), sandbox.Erred(), sandbox.Suspended())
+
+	for range 5 {
+		fmt.Println(paidOrder(client, "", "49.95", visaCard).Outcome())
+	}
+	// Output:
+	// approved
+	// declined
+	// rejected
+	// unknown
+	// suspended
+}
+
+// What to do about a transaction depends on its outcome and its response code. It
+// is never to pay again while money may have moved.
+func ExampleTransaction_NextStep() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	box.NextTransaction(sandbox.Approved(), sandbox.Declined("01"), sandbox.Declined("54"), sandbox.Erred(), sandbox.Suspended())
+
+	for range 5 {
+		payment := paidOrder(client, "", "49.95", visaCard)
+		fmt.Println(payment.Outcome(), "-", payment.NextStep())
+	}
+	// Output:
+	// approved - nothing
+	// declined - read the retries first
+	// declined - pay again, with corrected details or another account
+	// unknown - hold and resolve
+	// suspended - complete or cancel it in the portal
+}
+
+// The text of a response code is for people; what to do is for NextStep.
+func ExampleTransaction_ResponseMeaning() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	payment := paidOrder(client, "ORDER-1", "49.95", noFundsCard)
+	meaning, known := payment.ResponseMeaning()
+	fmt.Println(payment.ResponseCode, meaning.Text, known)
+	// Output: 51 not sufficient funds true
+}
+
+// A card payment that is approved stays so; that of a bank account can come back.
+func ExampleTransaction_MayBeReturned() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	fmt.Println(paidOrder(client, "ORDER-1", "49.95", visaCard).MayBeReturned())
+	// Output: false
+}
+
+// Merchants store transactions: what this package does not model is kept and can
+// be read by its path.
+func ExampleTransaction() {
+	transaction := &quickstream.Transaction{}
+	err := transaction.UnmarshalJSON([]byte(`{"receiptNumber": "1000000001", "status": "Approved", "summaryCode": "0", "loyalty": {"points": 49}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stored, err := transaction.MarshalJSON()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	read := &quickstream.Transaction{}
+	if err := read.UnmarshalJSON(stored); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(read.Outcome(), string(read.Extra()["loyalty"]), len(read.Raw()) > 0)
+	// Output: approved {"points":49} true
+}

@@ -1,0 +1,254 @@
+package quickstream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// monthlyBill describes an agreement to pay up to 100.00 every month.
+func monthlyBill(reference string) quickstream.AgreementCreateParams {
+	return quickstream.AgreementCreateParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: reference,
+		Payment: quickstream.AgreementPaymentParams{
+			Purpose: quickstream.PayToPurposeUtility, Description: "Electricity",
+			StartDate: quickstream.NewDate(2026, time.July, 1), AutomaticRenewal: true,
+		},
+		Terms: quickstream.AgreementTermsParams{
+			Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
+			MaximumPaymentAmount: new(decimal.RequireFromString("100.00")),
+		},
+		Payer: quickstream.PayToPayerParams{
+			Type: quickstream.PayerTypePerson, ID: "C-1001", Name: "Ann Example",
+			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("ann@example.com"),
+		},
+	}
+}
+
+// sentAgreement is an agreement that waits for its payer.
+func sentAgreement(client *quickstream.Client, customerID string) *quickstream.Agreement {
+	agreement, err := client.PayTo.Create(context.Background(), customerID, monthlyBill("BILL-1001"))
+	if err != nil {
+		panic(err)
+	}
+	return agreement
+}
+
+// activeAgreement is an agreement that its payer has confirmed.
+func activeAgreement(box *sandbox.Sandbox, client *quickstream.Client) *quickstream.Agreement {
+	token := sentAgreement(client, registeredCustomer(client, "C-1001", "Ann Example").CustomerID).AgreementToken
+	if err := box.Agreement(token).Confirm(); err != nil {
+		panic(err)
+	}
+	return readAgreement(client, token)
+}
+
+// readAgreement is an agreement as it stands now.
+func readAgreement(client *quickstream.Client, token string) *quickstream.Agreement {
+	agreement, err := client.PayTo.Get(context.Background(), token)
+	if err != nil {
+		panic(err)
+	}
+	return agreement
+}
+
+// The payer is asked, in the banking app, to agree to payments. They are possible
+// once the agreement is active, of which a notification tells.
+func ExamplePayToService_Create() {
+	ctx := context.Background()
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+
+	agreement, err := client.PayTo.Create(ctx, customerID, quickstream.AgreementCreateParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		PayeeReference:       "BILL-1001", // what a lost agreement is found by
+		RespondByTimeMinutes: new(int64(24 * 60)),
+		Payment: quickstream.AgreementPaymentParams{
+			Purpose:          quickstream.PayToPurposeUtility,
+			Description:      "Electricity",
+			StartDate:        quickstream.NewDate(2026, time.July, 1),
+			AutomaticRenewal: true,
+		},
+		Terms: quickstream.AgreementTermsParams{
+			Frequency:            quickstream.PayToFrequencyMonthly,
+			Type:                 quickstream.PayToAgreementTypeVariable,
+			MaximumPaymentAmount: new(decimal.RequireFromString("100.00")),
+		},
+		Payer: quickstream.PayToPayerParams{
+			Type:      quickstream.PayerTypePerson,
+			ID:        "C-1001",
+			Name:      "Ann Example",
+			PayIDType: quickstream.PayIDTypeEmail,
+			PayID:     quickstream.NewSecret("ann@example.com"),
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(agreement.Status, agreement.RespondByTime) // store the AgreementToken
+
+	if err := box.Agreement(agreement.AgreementToken).Confirm(); err != nil { // the payer
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(readAgreement(client, agreement.AgreementToken).Status)
+	// Output:
+	// PENDING 2026-07-02T10:00:00+1000
+	// ACTIVE
+}
+
+// Get returns an agreement as it stands. The payer's account and PayID are masked.
+func ExamplePayToService_Get() {
+	ctx := context.Background()
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	token := activeAgreement(box, client).AgreementToken
+
+	agreement, err := client.PayTo.Get(ctx, token)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	terms := agreement.PaymentTerms
+	fmt.Println(agreement.Status, terms.Frequency, "at most", terms.MaximumPaymentAmount)
+	_, err = client.PayTo.Get(ctx, "unknown")
+	fmt.Println(errors.Is(err, quickstream.ErrNotFound))
+	// Output:
+	// ACTIVE MNTH at most 100.00 AUD
+	// true
+}
+
+// The agreements of a customer, here those that can be paid against.
+func ExamplePayToService_List() {
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	active := activeAgreement(box, client)
+	customerID := active.PayerDetails.CustomerID
+	sentAgreement(client, customerID)
+
+	list := client.PayTo.List(customerID, quickstream.AgreementListParams{Status: quickstream.AgreementStatusActive})
+	for agreement, err := range list.All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(agreement.PayeeReference, agreement.Status, agreement.AgreementToken == active.AgreementToken)
+	}
+	// Output: BILL-1001 ACTIVE true
+}
+
+// The answer to Create is lost. The agreement is looked for before another one is
+// sent to the payer.
+func ExamplePayToService_ReconcileCreate() {
+	ctx := context.Background()
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	err := box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/payto-agreements", Kind: sandbox.ResetAfterCommit()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	params := monthlyBill("BILL-1001")
+	_, err = client.PayTo.Create(ctx, customerID, params)
+	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown))
+
+	found, err := client.PayTo.ReconcileCreate(ctx, customerID, params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(found.State, found.Agreement.Status)
+	// Output:
+	// true
+	// found PENDING
+}
+
+// A payment against an agreement is often pending at first. It is settled when
+// its notification arrives, or when it is read again later.
+func ExampleFromPayTo() {
+	ctx := context.Background()
+	clock := exampleClock()
+	box, client := exampleSandbox(sandbox.WithClock(clock))
+	defer box.Close()
+	agreementToken := activeAgreement(box, client).AgreementToken
+
+	params, intent := quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Source: quickstream.FromPayTo(quickstream.PayToPayment{
+			AgreementToken: agreementToken, RemittanceInformation1: "Invoice 4711",
+		}),
+		PrincipalAmount: decimal.RequireFromString("49.95"),
+		Currency:        quickstream.CurrencyAUD,
+	}.Prepare()
+	payment, err := client.Transactions.Pay(ctx, params, quickstream.WithIntent(intent))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Outcome(), "-", payment.NextStep())
+
+	clock.Advance(time.Hour)
+	payment, err = client.Transactions.Get(ctx, payment.ReceiptNumber)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Outcome(), payment.PayToData.EndToEndID == intent.EndToEndID)
+	// Output:
+	// pending - wait
+	// approved true
+}
+
+// A single purchase needs no agreement beforehand: the payment brings one along,
+// which the payer confirms with it.
+func ExampleFromNewPayToAgreement() {
+	ctx := context.Background()
+	clock := exampleClock()
+	box, client := exampleSandbox(sandbox.WithClock(clock))
+	defer box.Close()
+
+	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Source: quickstream.FromNewPayToAgreement(quickstream.NewPayToPayment{
+			SupplierBusinessCode: sandbox.DefaultBusiness,
+			Purpose:              quickstream.PayToPurposeRetail,
+			Description:          "Order 4711",
+			Payer: quickstream.PayToPayerParams{
+				Type: quickstream.PayerTypePerson, ID: "C-1001", Name: "Ann Example",
+				PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("ann@example.com"),
+			},
+		}),
+		PrincipalAmount: decimal.RequireFromString("49.95"),
+		Currency:        quickstream.CurrencyAUD,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Outcome())
+
+	if err := box.Agreement(payment.PayToData.AgreementToken).Confirm(); err != nil { // the payer
+		fmt.Println(err)
+		return
+	}
+	clock.Advance(time.Hour)
+	payment, err = client.Transactions.Get(ctx, payment.ReceiptNumber)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Outcome())
+	// Output:
+	// pending
+	// approved
+}

@@ -1,0 +1,200 @@
+package quickstream_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// preauthorised is a pre-authorisation that was made before.
+func preauthorised(client *quickstream.Client, amount, cardNumber string) *quickstream.Transaction {
+	preauth, err := client.Transactions.Preauthorise(context.Background(), quickstream.PreauthoriseParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(tokenFromBrowser(client, cardNumber)),
+		PrincipalAmount: decimal.RequireFromString(amount), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return preauth
+}
+
+// An amount is reserved on a card, and can be captured once.
+func ExampleTransactionsService_Preauthorise() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	params, intent := quickstream.PreauthoriseParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Source:               quickstream.FromSingleUseToken(tokenFromBrowser(client, visaCard)),
+		PrincipalAmount:      decimal.RequireFromString("200.00"),
+		Currency:             quickstream.CurrencyAUD,
+		ECI:                  quickstream.ECIInternet,
+		IPAddress:            netip.MustParseAddr("203.0.113.7"),
+		StoredCredential:     &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+	}.Prepare() // store the intent
+	preauth, err := client.Transactions.Preauthorise(context.Background(), params, quickstream.WithIntent(intent))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(preauth.TransactionType, preauth.Outcome(), preauth.PrincipalAmount)
+	// Output: PREAUTH approved 200.00 AUD
+}
+
+// A capture takes at most double the reserved amount. With the pre-authorisation
+// as it was read, that is checked before anything is sent.
+func ExampleTransactionsService_Capture() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	preauth := preauthorised(client, "200.00", visaCard)
+
+	params, intent := quickstream.CaptureParams{
+		Original:         preauth,
+		PrincipalAmount:  decimal.RequireFromString("180.00"),
+		Currency:         quickstream.CurrencyAUD,
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential},
+	}.Prepare()
+	capture, err := client.Transactions.Capture(context.Background(), params, quickstream.WithIntent(intent))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(capture.TransactionType, capture.Outcome(), capture.PrincipalAmount)
+
+	params.PrincipalAmount = decimal.RequireFromString("400.01")
+	_, err = client.Transactions.Capture(context.Background(), params)
+	fmt.Println(err)
+	// Output:
+	// CAPTURE approved 180.00 AUD
+	// quickstream: Transactions.Capture: nothing was sent: principalAmount must not be more than double the pre-authorised amount [capture.principalAmount.double]
+}
+
+// What is not needed is released, wholly or in part.
+func ExampleTransactionsService_CancelPreauthorisation() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	preauth := preauthorised(client, "200.00", visaCard)
+
+	params, intent := quickstream.CancelPreauthorisationParams{
+		OriginalReceiptNumber: preauth.ReceiptNumber,
+		Type:                  quickstream.CancellationTypeFull,
+		PrincipalAmount:       preauth.PrincipalAmount.Amount, // all of it
+		Currency:              quickstream.CurrencyAUD,
+	}.Prepare()
+	cancellation, err := client.Transactions.CancelPreauthorisation(context.Background(), params, quickstream.WithIntent(intent))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(cancellation.TransactionType, cancellation.Outcome(), cancellation.PrincipalAmount)
+	// Output: PREAUTH_CANCELLATION approved 200.00 AUD
+}
+
+// A stay that becomes longer needs more to be reserved.
+func ExampleTransactionsService_TopUp() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	preauth := preauthorised(client, "200.00", visaCard)
+
+	params, intent := quickstream.PreauthFollowUpParams{
+		OriginalReceiptNumber: preauth.ReceiptNumber,
+		PrincipalAmount:       decimal.RequireFromString("50.00"), // what is added
+		Currency:              quickstream.CurrencyAUD,
+	}.Prepare()
+	topUp, err := client.Transactions.TopUp(context.Background(), params, quickstream.WithIntent(intent))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(topUp.Outcome(), topUp.PrincipalAmount)
+	// Output: approved 50.00 AUD
+}
+
+// A pre-authorisation of a Mastercard can be prolonged before it expires.
+func ExampleTransactionsService_Extend() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	preauth := preauthorised(client, "200.00", mastercardCard)
+
+	params, intent := quickstream.ExtendParams{
+		OriginalReceiptNumber: preauth.ReceiptNumber,
+		Currency:              quickstream.CurrencyAUD,
+	}.Prepare()
+	extension, err := client.Transactions.Extend(context.Background(), params, quickstream.WithIntent(intent))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(extension.Outcome(), extension.PrincipalAmount)
+	// Output: approved 0.00 AUD
+}
+
+// A pre-authorisation of a Visa card can be made again after it has expired.
+func ExampleTransactionsService_Reauthorise() {
+	clock := exampleClock()
+	box, client := exampleSandbox(sandbox.WithClock(clock))
+	defer box.Close()
+	preauth := preauthorised(client, "200.00", visaCard)
+	clock.Advance(60 * 24 * time.Hour)
+
+	again, err := client.Transactions.Reauthorise(context.Background(), quickstream.PreauthFollowUpParams{
+		OriginalReceiptNumber: preauth.ReceiptNumber,
+		PrincipalAmount:       preauth.PrincipalAmount.Amount, // the full amount
+		Currency:              quickstream.CurrencyAUD,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(again.Outcome(), again.PrincipalAmount)
+	// Output: approved 200.00 AUD
+}
+
+// An account is verified without taking money, for one before it is stored.
+func ExampleTransactionsService_VerifyAccount() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	params, intent := quickstream.VerifyAccountParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Source:               quickstream.FromSingleUseToken(tokenFromBrowser(client, visaCard)),
+		ECI:                  quickstream.ECIInternet,
+		IPAddress:            netip.MustParseAddr("203.0.113.7"),
+		StoredCredential:     &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+	}.Prepare()
+	verification, err := client.Transactions.VerifyAccount(context.Background(), params, quickstream.WithIntent(intent))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(verification.TransactionType, verification.Outcome())
+	// Output: ACCOUNT_VERIFICATION approved
+}
+
+// The pre-authorisations of a month that can still be captured.
+func ExampleTransactionsService_OpenPreauths() {
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	preauthorised(client, "200.00", visaCard)
+	preauthorised(client, "80.00", mastercardCard)
+
+	month := quickstream.YearMonth{Year: 2026, Month: time.July}
+	for preauth, err := range client.Transactions.OpenPreauths(quickstream.OpenPreauthListParams{Month: month}).All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(preauth.PrincipalAmount, preauth.CreditCard.CardScheme)
+	}
+	// Output:
+	// 80.00 AUD MASTERCARD
+	// 200.00 AUD VISA
+}

@@ -1,0 +1,244 @@
+package quickstream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// summary has the reference, outcome and amount of each transaction of a list.
+func summary(list quickstream.List[quickstream.Transaction]) string {
+	var lines []string
+	for transaction, err := range list.All(context.Background()) {
+		if err != nil {
+			return err.Error()
+		}
+		lines = append(lines, fmt.Sprint(transaction.PaymentReferenceNumber, " ", transaction.Outcome(), " ", transaction.TotalAmount))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Get returns the latest state of a transaction, by the receipt number that the
+// merchant stored.
+func ExampleTransactionsService_Get() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
+
+	payment, err := client.Transactions.Get(ctx, receipt)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.PaymentReferenceNumber, payment.Outcome(), payment.CreditCard.MaskedCardNumber4Digits)
+	_, err = client.Transactions.Get(ctx, "9999999999")
+	fmt.Println(errors.Is(err, quickstream.ErrNotFound))
+	// Output:
+	// ORDER-1 approved 424242...4242
+	// true
+}
+
+// The most recent transactions of the current settlement date, latest first.
+func ExampleTransactionsService_List() {
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	paidOrder(client, "ORDER-1", "49.95", visaCard)
+	paidOrder(client, "ORDER-2", "10.00", noFundsCard)
+
+	fmt.Println(summary(client.Transactions.List(quickstream.TransactionListParams{SupplierBusinessCode: sandbox.DefaultBusiness})))
+	// Output:
+	// ORDER-2 declined 10.00 AUD
+	// ORDER-1 approved 49.95 AUD
+}
+
+// A reference finds payments, their refunds and whatever else carries it. It is
+// compared without regard to case, so compare it again.
+func ExampleTransactionsService_ByReference() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	paidOrder(client, "ORDER-1", "49.95", visaCard)
+	paidOrder(client, "order-1", "10.00", visaCard)
+
+	for transaction, err := range client.Transactions.ByReference("ORDER-1").All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(transaction.TotalAmount, transaction.PaymentReferenceNumber == "ORDER-1")
+	}
+	// Output:
+	// 10.00 AUD false
+	// 49.95 AUD true
+}
+
+// What settles on a date, which is a Sydney date.
+func ExampleTransactionsService_BySettlementDate() {
+	clock := exampleClock()
+	box, client := exampleSandbox(sandbox.WithClock(clock))
+	defer box.Close()
+	paidOrder(client, "ORDER-1", "49.95", visaCard)
+	clock.Advance(9 * time.Hour) // to 19:00, after the cut-off
+	paidOrder(client, "ORDER-2", "10.00", visaCard)
+
+	fmt.Println(summary(client.Transactions.BySettlementDate(quickstream.NewDate(2026, time.July, 2))))
+	// Output: ORDER-2 approved 10.00 AUD
+}
+
+// The payments with cards of which the first six and the last three digits are
+// known, as an enquiry by telephone has them.
+func ExampleTransactionsService_ByCreditCard() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	paidOrder(client, "ORDER-1", "49.95", visaCard)
+	paidOrder(client, "ORDER-2", "10.00", mastercardCard)
+
+	fmt.Println(summary(client.Transactions.ByCreditCard("424242", "242")))
+	// Output: ORDER-1 approved 49.95 AUD
+}
+
+// paidByBank is an order that was paid from an Australian bank account.
+func paidByBank(client *quickstream.Client, order, amount string) *quickstream.Transaction {
+	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.RequireFromString(amount), Currency: quickstream.CurrencyAUD,
+		Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{
+			AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
+		}),
+		PaymentReferenceNumber: order,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return payment
+}
+
+// The payments from an Australian bank account. Its number is a secret and
+// travels in the address of the request.
+func ExampleTransactionsService_ByBankAccount() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	paidByBank(client, "ORDER-1", "49.95")
+
+	fmt.Println(summary(client.Transactions.ByBankAccount("032-002", quickstream.NewSecret("123465"))))
+	// Output: ORDER-1 approved 49.95 AUD
+}
+
+// The payments from a New Zealand bank account, whose suffix is not part of the
+// number.
+func ExampleTransactionsService_ByNZBankAccount() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	_, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyNZD,
+		Source: quickstream.FromNZBankAccount(quickstream.NZBankAccountDetails{
+			AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405", AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
+		}),
+		PaymentReferenceNumber: "ORDER-1",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	fmt.Println(summary(client.Transactions.ByNZBankAccount("12", "3405", quickstream.NewSecret("0000001"))))
+	// Output: ORDER-1 approved 49.95 NZD
+}
+
+// What fraud screening holds is completed or cancelled in the service's portal.
+func ExampleTransactionsService_Suspended() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	box.NextTransaction(sandbox.Suspended())
+	held := paidOrder(client, "ORDER-1", "49.95", visaCard)
+
+	month := quickstream.YearMonth{Year: held.TransactionTime.Year(), Month: held.TransactionTime.Month()}
+	fmt.Println(summary(client.Transactions.Suspended(quickstream.SuspendedListParams{SupplierBusinessCode: sandbox.DefaultBusiness, Month: month})))
+	if err := box.Transaction(held.ReceiptNumber).Complete(); err != nil { // a person in the portal
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(summary(client.Transactions.ByReference("ORDER-1")))
+	// Output:
+	// ORDER-1 suspended 49.95 AUD
+	// ORDER-1 approved 49.95 AUD
+}
+
+// The refunds of a payment, latest first.
+func ExampleTransactionsService_Refunds() {
+	ctx := context.Background()
+	clock := exampleClock()
+	box, client := exampleSandbox(sandbox.WithClock(clock))
+	defer box.Close()
+	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
+	clock.Advance(24 * time.Hour)
+	for _, amount := range []string{"20.00", "5.00"} {
+		_, err := client.Transactions.Refund(ctx, quickstream.RefundParams{
+			OriginalReceiptNumber: receipt, PrincipalAmount: decimal.RequireFromString(amount), Currency: quickstream.CurrencyAUD,
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	refunded := decimal.Zero
+	for refund, err := range client.Transactions.Refunds(receipt).All(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if refund.Outcome() == quickstream.OutcomeApproved {
+			refunded = refunded.Add(refund.PrincipalAmount.Amount)
+		}
+	}
+	fmt.Println(refunded.StringFixed(2))
+	// Output: 25.00
+}
+
+// After a soft decline the service may have tried again by itself. Read that
+// before paying again.
+func ExampleTransactionsService_Retries() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	box.NextTransaction(sandbox.Declined("01"), sandbox.Approved())
+	payment := paidOrder(client, "ORDER-1", "49.95", visaCard)
+	fmt.Println(payment.Outcome(), "-", payment.NextStep())
+	if _, err := box.Transaction(payment.ReceiptNumber).Retry(); err != nil { // the service, on its schedule
+		fmt.Println(err)
+		return
+	}
+
+	fmt.Println(summary(client.Transactions.Retries(payment.ReceiptNumber)))
+	// Output:
+	// declined - read the retries first
+	// ORDER-1 approved 49.95 AUD
+}
+
+// Payments from bank accounts that were approved and then came back.
+func ExampleTransactionsService_Returned() {
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	payment := paidByBank(client, "ORDER-1", "49.95")
+	fmt.Println(payment.Outcome(), payment.MayBeReturned())
+	if err := box.Transaction(payment.ReceiptNumber).Return("6"); err != nil { // the customer's bank
+		fmt.Println(err)
+		return
+	}
+
+	today, err := quickstream.ParseDate("2026-07-01")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(summary(client.Transactions.Returned(quickstream.ReturnedListParams{Date: today})))
+	// Output:
+	// approved true
+	// ORDER-1 declined 49.95 AUD
+}

@@ -1,0 +1,60 @@
+package quickstream_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// Dates are calendar dates without a time zone, as the service's are. Those are
+// Sydney dates: a time is converted before its date is taken.
+func ExampleDate() {
+	sydney := time.FixedZone("AEST", 10*60*60)
+	date := quickstream.DateOf(time.Date(2026, time.June, 30, 20, 0, 0, 0, time.UTC).In(sydney))
+	fmt.Println(date, date.AddDays(31))
+	fmt.Println(date.Compare(quickstream.NewDate(2026, time.July, 2)), date.In(time.UTC).Weekday())
+	fmt.Println(quickstream.Date{Year: 2026, Month: time.February, Day: 29}.IsValid())
+	// Output:
+	// 2026-07-01 2026-08-01
+	// -1 Wednesday
+	// false
+}
+
+// Months are used by expiry dates and by some lists.
+func ExampleYearMonth() {
+	month, err := quickstream.ParseYearMonth("2035-03")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(month, month.Month)
+	// Output: 2035-03 March
+}
+
+// Amounts are decimals, read digit by digit.
+func ExampleAmount() {
+	var amount quickstream.Amount
+	if err := json.Unmarshal([]byte(`{"currency": "AUD", "amount": 49.90, "displayAmount": "$49.90"}`), &amount); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(amount, amount.DisplayAmount)
+	// Output: 49.90 AUD $49.90
+}
+
+// The address of a link may carry an account number. It is shown only when it is
+// asked for.
+func ExampleLink() {
+	var link quickstream.Link
+	if err := json.Unmarshal([]byte(`{"rel": "next", "href": "https://example.com/list?accountNumber=123465"}`), &link); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%v %+v\n", link, link)
+	fmt.Println(len(link.Href()))
+	// Output:
+	// Link(next) Link(next)
+	// 45
+}

@@ -1,0 +1,242 @@
+package quickstream
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Cases for accounts, which requests of several types hold, and for the requests
+// that are about accounts and customers themselves.
+
+func validCard() CardDetails {
+	return CardDetails{
+		CardholderName: "Ann Example", CardNumber: NewSecret(canaryCard),
+		Expiry: YearMonth{2035, time.March}, CVN: NewSecret("123"),
+	}
+}
+
+func validBankAccount() BankAccountDetails {
+	return BankAccountDetails{AccountName: "Kim Lee", BSB: "032-002", AccountNumber: NewSecret(canaryAccount)}
+}
+
+func validNZBankAccount() NZBankAccountDetails {
+	return NZBankAccountDetails{
+		AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405",
+		AccountNumber: NewSecret(canaryNZAccount), AccountSuffix: "00",
+	}
+}
+
+// cardCases are the cases of cardRules in a request that put sets a card into.
+func cardCases[T any](put func(*T, CardDetails)) []ruleCase[T] {
+	with := func(change func(*CardDetails)) func(*T) {
+		return func(request *T) {
+			card := validCard()
+			change(&card)
+			put(request, card)
+		}
+	}
+	number := func(text string) func(*T) {
+		return with(func(c *CardDetails) { c.CardNumber = NewSecret(text) })
+	}
+	expiry := func(year int, month time.Month) func(*T) {
+		return with(func(c *CardDetails) { c.Expiry = YearMonth{year, month} })
+	}
+	cvn := func(text string) func(*T) {
+		return with(func(c *CardDetails) { c.CVN = NewSecret(text) })
+	}
+	return []ruleCase[T]{
+		{rule: "card.cardNumber.required", pass: number(canaryCard), fail: number("")},
+		{rule: "card.cardNumber.digits", pass: number("4111111111111111"), fail: number("4111 1111 1111 1111")},
+		{rule: "card.cardNumber.digits", pass: number("340000000636513"), fail: number("4111-1111-1111-1111")},
+		{rule: "card.expiryDate.required", pass: expiry(2035, time.March), fail: expiry(0, 0)},
+		{rule: "card.expiryDate.valid", pass: expiry(9999, time.December), fail: expiry(9999, 13)},
+		{rule: "card.expiryDate.valid", pass: expiry(1000, time.January), fail: expiry(2035, 0)},
+		{rule: "card.expiryDate.valid", pass: expiry(2035, time.January), fail: expiry(10000, time.January)},
+		{rule: "card.expiryDate.valid", pass: expiry(2035, time.January), fail: expiry(35, time.January)}, // two digits
+		{rule: "card.cvn.digits", pass: cvn("123"), fail: cvn("12")},
+		{rule: "card.cvn.digits", pass: cvn("1234"), fail: cvn("12345")},
+		{rule: "card.cvn.digits", pass: cvn("000"), fail: cvn("12a")},
+	}
+}
+
+// bankAccountCases are the cases of bankAccountRules.
+func bankAccountCases[T any](put func(*T, BankAccountDetails)) []ruleCase[T] {
+	with := func(change func(*BankAccountDetails)) func(*T) {
+		return func(request *T) {
+			account := validBankAccount()
+			change(&account)
+			put(request, account)
+		}
+	}
+	whole := with(func(*BankAccountDetails) {})
+	return []ruleCase[T]{
+		{rule: "bankAccount.accountName.required", pass: whole, fail: with(func(a *BankAccountDetails) { a.AccountName = "" })},
+		{rule: "bankAccount.bsb.required", pass: whole, fail: with(func(a *BankAccountDetails) { a.BSB = "" })},
+		{rule: "bankAccount.accountNumber.required", pass: whole, fail: with(func(a *BankAccountDetails) { a.AccountNumber = Secret{} })},
+	}
+}
+
+// nzBankAccountCases are the cases of nzBankAccountRules.
+func nzBankAccountCases[T any](put func(*T, NZBankAccountDetails)) []ruleCase[T] {
+	with := func(change func(*NZBankAccountDetails)) func(*T) {
+		return func(request *T) {
+			account := validNZBankAccount()
+			change(&account)
+			put(request, account)
+		}
+	}
+	whole := with(func(*NZBankAccountDetails) {})
+	return []ruleCase[T]{
+		{rule: "nzBankAccount.nzAccountName.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.AccountName = "" })},
+		{rule: "nzBankAccount.nzBankCode.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.BankCode = "" })},
+		{rule: "nzBankAccount.nzBranchCode.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.BranchCode = "" })},
+		{rule: "nzBankAccount.nzAccountNumber.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.AccountNumber = Secret{} })},
+		{rule: "nzBankAccount.nzAccountSuffix.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.AccountSuffix = "" })},
+	}
+}
+
+func accountRegisterTable() ruleTable[AccountRegisterParams] {
+	type params = AccountRegisterParams
+	from := func(a NewAccount) func(*params) { return func(p *params) { p.Account = a } }
+	authenticated := func(a NewAccount) func(*params) {
+		return func(p *params) { p.Account, p.ThreeDS2 = a, new(true) }
+	}
+	wallet := validCard()
+	wallet.WalletProvider = WalletProviderApplePay
+	cryptogram := validCard()
+	cryptogram.Cryptogram = NewSecret("AgAAAAAABk4DWZ4C28yUQAAAAAA=")
+	return ruleTable[params]{
+		rules: accountRegisterRules,
+		valid: func() params { return params{Account: AccountFromCard(validCard())} },
+		cases: slices.Concat(
+			[]ruleCase[params]{
+				{rule: "account.source.required", pass: from(AccountFromSingleUseToken("1")), fail: from(nil)},
+				{rule: "account.source.required", pass: from(AccountFromReceipt("1")), fail: from(AccountFromReceipt(""))},
+				{rule: "account.source.required", pass: from(AccountFromBankAccount(validBankAccount())), fail: from(AccountFromSingleUseToken(""))},
+				{rule: "account.walletProvider.none", pass: from(AccountFromCard(validCard())), fail: from(AccountFromCard(wallet))},
+				{rule: "account.walletProvider.none", pass: from(AccountFromCard(validCard())), fail: from(AccountFromCard(cryptogram))},
+				{rule: "account.threeDS2.token", pass: authenticated(AccountFromSingleUseToken(canaryToken)), fail: authenticated(AccountFromCard(validCard()))},
+				{rule: "account.threeDS2.token", pass: func(p *params) { p.ThreeDS2 = new(false) }, fail: authenticated(AccountFromReceipt(canaryReceipt))},
+			},
+			cardCases(func(p *params, c CardDetails) { p.Account = AccountFromCard(c) }),
+			bankAccountCases(func(p *params, a BankAccountDetails) { p.Account = AccountFromBankAccount(a) }),
+			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { p.Account = AccountFromNZBankAccount(a) }),
+		),
+		worst:  params{Account: AccountFromCard(CardDetails{CVN: NewSecret("1"), Cryptogram: NewSecret("a")}), ThreeDS2: new(true)},
+		broken: []string{"account.walletProvider.none", "account.threeDS2.token", "card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits"},
+	}
+}
+
+func validBrowser() BrowserProfile {
+	return BrowserProfile{JavaEnabled: true, Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600}
+}
+
+func singleUseTokenTable() ruleTable[SingleUseTokenParams] {
+	type params = SingleUseTokenParams
+	account := func(a TokenAccount) func(*params) { return func(p *params) { p.Account = a } }
+	threeDS := func(a TokenAccount) func(*params) {
+		browser := validBrowser()
+		return func(p *params) { p.Account, p.ThreeDS = a, &browser }
+	}
+	wallet := validCard()
+	wallet.WalletProvider = WalletProviderApplePay
+	cryptogram := validCard()
+	cryptogram.Cryptogram = NewSecret("AgAAAAAABk4DWZ4C28yUQAAAAAA=")
+	var none *CardDetails
+	card := validCard()
+
+	cases := []ruleCase[params]{
+		{
+			rule: "token.supplierBusinessCode.required",
+			fail: set(func(p *params) *string { return &p.SupplierBusinessCode }, ""),
+		},
+		{rule: "token.account.required", pass: account(validBankAccount()), fail: account(nil)},
+		{rule: "token.account.required", pass: account(validNZBankAccount()), fail: account(none)},
+		{rule: "token.account.required", pass: account(validCard()), fail: account(&card)},
+		{rule: "token.threeDS2.card", pass: threeDS(validCard()), fail: threeDS(validBankAccount())},
+		{rule: "token.threeDS2.card", pass: threeDS(validCard()), fail: threeDS(validNZBankAccount())},
+		{rule: "token.walletProvider.none", pass: account(validCard()), fail: account(wallet)},
+		{rule: "token.walletProvider.none", pass: account(validCard()), fail: account(cryptogram)},
+	}
+	cases = append(cases, cardCases(func(p *params, c CardDetails) { p.Account = c })...)
+	cases = append(cases, bankAccountCases(func(p *params, a BankAccountDetails) { p.Account = a })...)
+	cases = append(cases, nzBankAccountCases(func(p *params, a NZBankAccountDetails) { p.Account = a })...)
+	cases = append(cases, browserCases()...)
+	return ruleTable[params]{
+		rules: singleUseTokenRules,
+		valid: func() params { return params{SupplierBusinessCode: canaryBusiness, Account: validCard()} },
+		cases: cases,
+		worst: params{Account: CardDetails{WalletProvider: WalletProviderApplePay, CVN: NewSecret("12")}, ThreeDS: &BrowserProfile{TZ: 100000}},
+		broken: []string{
+			"token.supplierBusinessCode.required", "token.walletProvider.none",
+			"card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits",
+			"browserProfile.browserLanguage", "browserProfile.browserScreenHeight", "browserProfile.browserScreenWidth",
+			"browserProfile.browserColorDepth", "browserProfile.browserTZ",
+		},
+	}
+}
+
+func browserCases() []ruleCase[SingleUseTokenParams] {
+	with := func(change func(*BrowserProfile)) func(*SingleUseTokenParams) {
+		return func(p *SingleUseTokenParams) {
+			browser := validBrowser()
+			change(&browser)
+			p.ThreeDS = &browser
+		}
+	}
+	language := func(text string) func(*SingleUseTokenParams) {
+		return with(func(b *BrowserProfile) { b.Language = text })
+	}
+	height := func(n int) func(*SingleUseTokenParams) {
+		return with(func(b *BrowserProfile) { b.ScreenHeight = n })
+	}
+	width := func(n int) func(*SingleUseTokenParams) {
+		return with(func(b *BrowserProfile) { b.ScreenWidth = n })
+	}
+	zone := func(n int) func(*SingleUseTokenParams) { return with(func(b *BrowserProfile) { b.TZ = n }) }
+	cases := []ruleCase[SingleUseTokenParams]{
+		{rule: "browserProfile.browserLanguage", pass: language(strings.Repeat("e", 8)), fail: language(strings.Repeat("e", 9))},
+		{rule: "browserProfile.browserLanguage", pass: language("e"), fail: language("")},
+		{rule: "browserProfile.browserScreenHeight", pass: height(999999), fail: height(1000000)},
+		{rule: "browserProfile.browserScreenHeight", pass: height(1), fail: height(0)},
+		{rule: "browserProfile.browserScreenWidth", pass: width(999999), fail: width(1000000)},
+		{rule: "browserProfile.browserScreenWidth", pass: width(1), fail: width(0)},
+		{rule: "browserProfile.browserTZ", pass: zone(99999), fail: zone(100000)},
+		{rule: "browserProfile.browserTZ", pass: zone(-9999), fail: zone(-10000)},
+	}
+	for _, depth := range []struct{ good, bad int }{{1, 0}, {4, 3}, {8, 9}, {15, 14}, {16, 17}, {24, 30}, {32, 31}, {48, 64}} {
+		cases = append(cases, ruleCase[SingleUseTokenParams]{
+			rule: "browserProfile.browserColorDepth",
+			pass: with(func(b *BrowserProfile) { b.ColorDepth = depth.good }),
+			fail: with(func(b *BrowserProfile) { b.ColorDepth = depth.bad }),
+		})
+	}
+	return cases
+}
+
+func customerCreateTable() ruleTable[CustomerCreateParams] {
+	type params = CustomerCreateParams
+	return ruleTable[params]{
+		rules: customerCreateRules,
+		valid: func() params { return params{CustomerNumber: canaryCustomer, CustomerName: "Ann Example"} },
+		cases: []ruleCase[params]{
+			{rule: "customer.customerNumber.required", fail: set(func(p *params) *string { return &p.CustomerNumber }, "")},
+			{rule: "customer.customerName.required", fail: set(func(p *params) *string { return &p.CustomerName }, "")},
+		},
+		broken: []string{"customer.customerNumber.required", "customer.customerName.required"},
+	}
+}
+
+func customerUpdateTable() ruleTable[CustomerUpdateParams] {
+	type params = CustomerUpdateParams
+	return ruleTable[params]{
+		rules: customerUpdateRules,
+		valid: func() params { return params{CustomerName: new("Ann Example")} },
+		cases: []ruleCase[params]{
+			{rule: "customer.update.empty", pass: func(p *params) { *p = params{EmailAddress: new("")} }, fail: func(p *params) { *p = params{} }},
+			{rule: "customer.update.empty", pass: func(p *params) { *p = params{Enabled: new(false)} }, fail: func(p *params) { *p = params{} }},
+		},
+		broken: []string{"customer.update.empty"},
+	}
+}

@@ -1,0 +1,355 @@
+package quickstream
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+func validPayer() PayToPayerParams {
+	return PayToPayerParams{Type: PayerTypePerson, ID: canaryCustomer, Name: "Ann Example", PayIDType: PayIDTypeEmail, PayID: NewSecret(canaryPayID)}
+}
+
+// payerCases are the cases of payToPayerRules.
+func payerCases[T any](payer func(*T) *PayToPayerParams) []ruleCase[T] {
+	account := func(bsb, number string) func(*T) {
+		return func(request *T) { payer(request).BSB, payer(request).AccountNumber = bsb, NewSecret(number) }
+	}
+	payID := func(kind PayIDType, id string) func(*T) {
+		return func(request *T) { payer(request).PayIDType, payer(request).PayID = kind, NewSecret(id) }
+	}
+	kind := func(request *T) *PayerType { return &payer(request).Type }
+	id := func(request *T) *string { return &payer(request).ID }
+	name := func(request *T) *string { return &payer(request).Name }
+	return []ruleCase[T]{
+		{rule: "payer.payerType.required", pass: set(kind, "NEW"), fail: set(kind, "")},
+		{rule: "payer.payerId.required", pass: set(id, "1"), fail: set(id, "")},
+		{rule: "payer.payerName.required", pass: set(name, "A"), fail: set(name, "")},
+		{rule: "payer.account.pair", pass: account("032001", canaryAccount), fail: account("032001", "")},
+		{rule: "payer.account.pair", pass: account("", ""), fail: account("", canaryAccount)},
+		{rule: "payer.bsb.digits", pass: account("032001", canaryAccount), fail: account("03200", canaryAccount)},
+		{rule: "payer.bsb.digits", pass: account("999999", canaryAccount), fail: account("0320011", canaryAccount)},
+		{rule: "payer.bsb.digits", pass: account("000000", canaryAccount), fail: account("032-01", canaryAccount)},
+		{rule: "payer.accountNumber.digits", pass: account("032001", "111110"), fail: account("032001", "11111")},
+		{rule: "payer.accountNumber.digits", pass: account("032001", "000000000"), fail: account("032001", "0000000000")},
+		{rule: "payer.accountNumber.digits", pass: account("032001", "999994"), fail: account("032001", "99999x")},
+		{rule: "payer.payId.pair", pass: payID(PayIDTypePhone, "+61-400000000"), fail: payID(PayIDTypePhone, "")},
+		{rule: "payer.payId.pair", pass: payID("", ""), fail: payID("", canaryPayID)},
+	}
+}
+
+// newPayToPaymentCases are the cases of newPayToPaymentRules.
+func newPayToPaymentCases[T any](put func(*T, NewPayToPayment)) []ruleCase[T] {
+	with := func(change func(*NewPayToPayment)) func(*T) {
+		return func(request *T) {
+			n := NewPayToPayment{SupplierBusinessCode: canaryBusiness, Purpose: PayToPurposeRetail, Description: "One order", Payer: validPayer()}
+			change(&n)
+			put(request, n)
+		}
+	}
+	description := func(text string) func(*T) {
+		return with(func(n *NewPayToPayment) { n.Description = text })
+	}
+	cases := []ruleCase[T]{
+		{
+			rule: "payToAgreement.supplierBusinessCode.required",
+			pass: with(func(*NewPayToPayment) {}), fail: with(func(n *NewPayToPayment) { n.SupplierBusinessCode = "" }),
+		},
+		{rule: "payToAgreement.purpose.required", pass: description("d"), fail: with(func(n *NewPayToPayment) { n.Purpose = "" })},
+		{rule: "payToAgreement.description.required", pass: description("d"), fail: description("")},
+		{rule: "payToAgreement.description.length", pass: description(letters(140)), fail: description(letters(141))},
+	}
+	for _, c := range payerCases(func(n *NewPayToPayment) *PayToPayerParams { return &n.Payer }) {
+		cases = append(cases, ruleCase[T]{rule: c.rule, pass: with(c.pass), fail: with(c.fail), also: c.also})
+	}
+	return cases
+}
+
+// termsCases are the cases of agreementTermsRules.
+func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
+	with := func(change func(*AgreementTermsParams)) func(*T) {
+		return func(request *T) { change(terms(request)) }
+	}
+	adhoc := func(n *int64) func(*T) {
+		return with(func(a *AgreementTermsParams) { a.Frequency, a.NumberOfPaymentsPermitted = PayToFrequencyAdhoc, n })
+	}
+	point := func(f PayToFrequency, n *int64) func(*T) {
+		return with(func(a *AgreementTermsParams) {
+			a.Frequency, a.PointInTime, a.NumberOfPaymentsPermitted = f, n, new(int64(1))
+		})
+	}
+	frequency := func(a *AgreementTermsParams) *PayToFrequency { return &a.Frequency }
+	kind := func(t PayToAgreementType) func(*T) {
+		return with(func(a *AgreementTermsParams) { a.Type = t })
+	}
+	balloon := func(last *decimal.Decimal) func(*T) {
+		return with(func(a *AgreementTermsParams) { a.Type, a.LastPaymentAmount = PayToAgreementTypeBalloon, last })
+	}
+	fixed := func(amount *decimal.Decimal) func(*T) {
+		return with(func(a *AgreementTermsParams) { a.Type, a.PaymentAmount = PayToAgreementTypeFixed, amount })
+	}
+	currency := func(c Currency) func(*T) {
+		return with(func(a *AgreementTermsParams) { a.Currency = c })
+	}
+	ten := new(decimal.New(10, 0))
+	cases := []ruleCase[T]{
+		{rule: "agreement.frequency.required", pass: with(set(frequency, "NEW")), fail: with(set(frequency, ""))},
+		{rule: "agreement.agreementType.required", pass: kind("NEW"), fail: kind("")},
+		{rule: "agreement.numberOfPaymentsPermitted.required", pass: adhoc(new(int64(1))), fail: adhoc(nil)},
+		{rule: "agreement.numberOfPaymentsPermitted.range", pass: adhoc(new(int64(999_999_999_999_999_999))), fail: adhoc(new(int64(1_000_000_000_000_000_000)))},
+		{rule: "agreement.numberOfPaymentsPermitted.range", pass: adhoc(new(int64(1))), fail: adhoc(new(int64(0)))},
+		{rule: "agreement.pointInTime.adhoc", pass: point(PayToFrequencyAdhoc, nil), fail: point(PayToFrequencyAdhoc, new(int64(1)))},
+		{rule: "agreement.lastPaymentAmount.required", pass: balloon(ten), fail: balloon(nil)},
+		{rule: "agreement.paymentAmount.required", pass: fixed(ten), fail: fixed(nil)},
+		{rule: "agreement.currency.aud", pass: currency(CurrencyAUD), fail: currency(CurrencyNZD)},
+		{rule: "agreement.currency.aud", pass: currency(""), fail: currency("aud")},
+	}
+	for f, last := range map[PayToFrequency]int64{
+		PayToFrequencyDaily: 24, PayToFrequencyWeekly: 7, PayToFrequencyFortnightly: 14, PayToFrequencyMonthly: 31,
+		PayToFrequencyQuarterly: 3, PayToFrequencySemiAnnually: 6, PayToFrequencyYearly: 12, "NEW": 99,
+	} {
+		cases = append(
+			cases,
+			ruleCase[T]{rule: "agreement.pointInTime.range", pass: point(f, new(last)), fail: point(f, new(last+1))},
+			ruleCase[T]{rule: "agreement.pointInTime.range", pass: point(f, new(int64(1))), fail: point(f, new(int64(0)))},
+			ruleCase[T]{rule: "agreement.pointInTime.range", pass: point(f, nil), fail: point(f, new(int64(-1)))},
+		)
+	}
+	for rule, field := range map[string]func(*AgreementTermsParams) **decimal.Decimal{
+		"agreement.firstPaymentAmount.money":   func(a *AgreementTermsParams) **decimal.Decimal { return &a.FirstPaymentAmount },
+		"agreement.lastPaymentAmount.money":    func(a *AgreementTermsParams) **decimal.Decimal { return &a.LastPaymentAmount },
+		"agreement.paymentAmount.money":        func(a *AgreementTermsParams) **decimal.Decimal { return &a.PaymentAmount },
+		"agreement.maximumPaymentAmount.money": func(a *AgreementTermsParams) **decimal.Decimal { return &a.MaximumPaymentAmount },
+	} {
+		for good, bad := range map[string]string{"10.55": "10.555", "0.00": "-0.01", "0.010": "0.001"} {
+			cases = append(cases, ruleCase[T]{
+				rule: rule,
+				pass: with(set(field, new(decimal.RequireFromString(good)))), fail: with(set(field, new(decimal.RequireFromString(bad)))),
+			})
+		}
+	}
+	for rule, field := range map[string]func(*AgreementTermsParams) *Date{
+		"agreement.firstPaymentDue.valid": func(a *AgreementTermsParams) *Date { return &a.FirstPaymentDue },
+		"agreement.lastPaymentDue.valid":  func(a *AgreementTermsParams) *Date { return &a.LastPaymentDue },
+	} {
+		for _, c := range []struct{ good, bad Date }{
+			{Date{2028, time.February, 29}, Date{2026, time.February, 29}},
+			{Date{9999, time.December, 31}, Date{10000, time.January, 1}},
+			{Date{}, Date{2026, time.April, 31}},
+		} {
+			cases = append(cases, ruleCase[T]{rule: rule, pass: with(set(field, c.good)), fail: with(set(field, c.bad))})
+		}
+	}
+	return cases
+}
+
+// endCases are the cases of agreementEndRules, for an agreement that starts on 1
+// July 2026. Setting the fields is the caller's, because an amendment changes
+// them in another way.
+func endCases[T any](end func(renewal bool, end Date) func(*T), info func(*T) *string) []ruleCase[T] {
+	start := Date{2026, time.July, 1}
+	return []ruleCase[T]{
+		{rule: "agreement.endDate.required", pass: end(false, start), fail: end(false, Date{})},
+		{rule: "agreement.endDate.renewal", pass: end(true, Date{}), fail: end(true, start)},
+		{rule: "agreement.endDate.valid", pass: end(false, start), fail: end(false, start.AddDays(-1))},
+		{rule: "agreement.endDate.valid", pass: end(false, Date{2028, time.February, 29}), fail: end(false, Date{2027, time.February, 29})},
+		{rule: "agreement.additionalInformation.length", pass: set(info, letters(140)), fail: set(info, letters(141))},
+	}
+}
+
+func validTerms() AgreementTermsParams {
+	return AgreementTermsParams{
+		Frequency: PayToFrequencyMonthly, Type: PayToAgreementTypeVariable,
+		MaximumPaymentAmount: new(decimal.New(10000, -2)), Currency: CurrencyAUD,
+	}
+}
+
+func agreementCreateTable() ruleTable[AgreementCreateParams] {
+	type params = AgreementCreateParams
+	minutes := func(n *int64) func(*params) { return func(p *params) { p.RespondByTimeMinutes = n } }
+	reference := func(p *params) *string { return &p.PayeeReference }
+	migrated := func(reference, number string) func(*params) {
+		return func(p *params) {
+			p.CreationType, p.PayeeReference = AgreementCreationMigratedDDR, reference
+			p.Payment.AdditionalInformation = number
+		}
+	}
+	start := func(p *params) *Date { return &p.Payment.StartDate }
+	return ruleTable[params]{
+		rules: agreementCreateRules,
+		valid: func() params {
+			return params{
+				SupplierBusinessCode: canaryBusiness, PayeeReference: canaryReference,
+				Payment: AgreementPaymentParams{
+					Purpose: PayToPurposeUtility, Description: "Electricity", StartDate: Date{2026, time.July, 1}, AutomaticRenewal: true,
+				},
+				Terms: validTerms(), Payer: validPayer(),
+			}
+		},
+		cases: slices.Concat(
+			[]ruleCase[params]{
+				{rule: "agreement.supplierBusinessCode.required", fail: set(func(p *params) *string { return &p.SupplierBusinessCode }, "")},
+				{rule: "agreement.respondByTimeMinutes.range", pass: minutes(new(int64(7200))), fail: minutes(new(int64(7201)))},
+				{rule: "agreement.respondByTimeMinutes.range", pass: minutes(new(int64(1))), fail: minutes(new(int64(0)))},
+				{rule: "agreement.respondByTimeMinutes.range", pass: minutes(nil), fail: minutes(new(int64(-1)))},
+				{rule: "agreement.payeeReference.length", pass: set(reference, letters(35)), fail: set(reference, letters(36))},
+				{rule: "agreement.payeeReference.migrated", pass: migrated("L", "123456"), fail: migrated("", "123456")},
+				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "000000"), fail: migrated("L", "00000")},
+				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "999999"), fail: migrated("L", "9999999")},
+				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "123456"), fail: migrated("L", "12345x")},
+				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "123456"), fail: migrated("L", "")},
+				{rule: "agreement.purpose.required", fail: set(func(p *params) *PayToPurpose { return &p.Payment.Purpose }, "")},
+				{rule: "agreement.description.required", fail: func(p *params) { p.Payment.Description = "" }},
+				{
+					rule: "agreement.description.length",
+					pass: func(p *params) { p.Payment.Description = letters(140) }, fail: func(p *params) { p.Payment.Description = letters(141) },
+				},
+				{rule: "agreement.startDate.required", pass: set(start, Date{2028, time.February, 29}), fail: set(start, Date{})},
+				{rule: "agreement.startDate.required", pass: set(start, Date{2026, time.July, 31}), fail: set(start, Date{2026, time.June, 31})},
+			},
+			endCases(func(renewal bool, end Date) func(*params) {
+				return func(p *params) { p.Payment.AutomaticRenewal, p.Payment.EndDate = renewal, end }
+			}, func(p *params) *string { return &p.Payment.AdditionalInformation }),
+			termsCases(func(p *params) *AgreementTermsParams { return &p.Terms }),
+			payerCases(func(p *params) *PayToPayerParams { return &p.Payer }),
+		),
+		worst: params{
+			RespondByTimeMinutes: new(int64(7201)), CreationType: AgreementCreationMigratedDDR,
+			Payment: AgreementPaymentParams{Description: letters(141), AdditionalInformation: letters(141)},
+			Terms: AgreementTermsParams{
+				NumberOfPaymentsPermitted: new(int64(0)), PointInTime: new(int64(100)), PaymentAmount: new(decimal.New(-1, 0)),
+				Currency: CurrencyNZD, FirstPaymentDue: Date{2026, 13, 1},
+			},
+			Payer: PayToPayerParams{BSB: "1", PayIDType: PayIDTypeABN},
+		},
+		broken: []string{
+			"agreement.supplierBusinessCode.required", "agreement.respondByTimeMinutes.range",
+			"agreement.payeeReference.migrated", "agreement.additionalInformation.migrated",
+			"agreement.purpose.required", "agreement.description.length", "agreement.startDate.required",
+			"agreement.endDate.required", "agreement.additionalInformation.length",
+			"agreement.frequency.required", "agreement.agreementType.required", "agreement.numberOfPaymentsPermitted.range",
+			"agreement.pointInTime.range", "agreement.paymentAmount.money", "agreement.currency.aud", "agreement.firstPaymentDue.valid",
+			"payer.payerType.required", "payer.payerId.required", "payer.payerName.required",
+			"payer.account.pair", "payer.bsb.digits", "payer.payId.pair",
+		},
+	}
+}
+
+func statusAmendmentTable() ruleTable[statusAmendment] {
+	to := func(status AgreementStatus, code ReasonCode) func(*statusAmendment) {
+		return func(a *statusAmendment) { a.to, a.reason.Code = status, code }
+	}
+	described := func(text string) func(*statusAmendment) {
+		return func(a *statusAmendment) { a.reason.Description = text }
+	}
+	const active, suspended, cancelled = AgreementStatusActive, AgreementStatusSuspended, AgreementStatusCancelled
+	cases := []ruleCase[statusAmendment]{
+		{rule: "statusAmendment.reasonCode.required", pass: to(active, ""), fail: to(suspended, "")},
+		{rule: "statusAmendment.reasonCode.required", pass: to(cancelled, "NEW1"), fail: to(cancelled, "")},
+		{rule: "statusAmendment.reasonDescription.length", pass: described(letters(256)), fail: described(letters(257))},
+	}
+	const usable = "statusAmendment.reasonCode.status"
+	for _, code := range []ReasonCode{ReasonClosedAccount, ReasonAgreementExpired, ReasonContractCancelled, ReasonContractExpired} {
+		cases = append(
+			cases,
+			ruleCase[statusAmendment]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
+			ruleCase[statusAmendment]{rule: usable, pass: to(cancelled, code), fail: to(active, code)},
+		)
+	}
+	for _, code := range []ReasonCode{ReasonFinalCollection, ReasonOnceOffCollection, ReasonUnsuccessfulCollected} {
+		cases = append(
+			cases,
+			ruleCase[statusAmendment]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
+			ruleCase[statusAmendment]{rule: usable, pass: to(suspended, code), fail: to(cancelled, code)},
+		)
+	}
+	for _, code := range []ReasonCode{ReasonInitiatingParty, ReasonContractAmended, ReasonNoAnswer, "NEW1"} {
+		for _, status := range []AgreementStatus{active, suspended, cancelled} {
+			cases = append(cases, ruleCase[statusAmendment]{rule: usable, pass: to(status, code), fail: to(active, ReasonClosedAccount)})
+		}
+	}
+	return ruleTable[statusAmendment]{
+		rules:  statusAmendmentRules,
+		valid:  func() statusAmendment { return statusAmendment{suspended, StatusReason{Code: ReasonInitiatingParty}} },
+		cases:  cases,
+		worst:  statusAmendment{cancelled, StatusReason{Code: ReasonFinalCollection, Description: letters(257)}},
+		broken: []string{usable, "statusAmendment.reasonDescription.length"},
+	}
+}
+
+// agreement is one that was read, in a status.
+func agreementIn(status AgreementStatus) *Agreement {
+	return &Agreement{AgreementToken: canaryAgreement, Status: status}
+}
+
+// amendmentStatusCases are the cases of amendment.status.
+func amendmentStatusCases[T any](current func(*T) **Agreement) []ruleCase[T] {
+	var cases []ruleCase[T]
+	for not, amendable := range map[AgreementStatus]AgreementStatus{
+		AgreementStatusCreated: AgreementStatusActive, AgreementStatusRejected: AgreementStatusActive,
+		AgreementStatusPending: AgreementStatusSuspended, AgreementStatusCancelled: "NEW",
+	} {
+		cases = append(cases, ruleCase[T]{rule: "amendment.status", pass: set(current, agreementIn(amendable)), fail: set(current, agreementIn(not))})
+	}
+	return cases
+}
+
+func unilateralAmendmentTable() ruleTable[unilateralAmendment] {
+	code := func(a *unilateralAmendment) *string { return &a.body.SupplierBusinessCode }
+	description := func(a *unilateralAmendment) *string { return &a.body.Description }
+	reference := func(a *unilateralAmendment) *string { return &a.body.PayeeReference }
+	return ruleTable[unilateralAmendment]{
+		rules: unilateralAmendmentRules,
+		valid: func() unilateralAmendment {
+			return unilateralAmendment{agreementIn(AgreementStatusActive), unilateralAmendmentJSON{SupplierBusinessCode: canaryBusiness}}
+		},
+		cases: append(
+			amendmentStatusCases(func(a *unilateralAmendment) **Agreement { return &a.current }),
+			ruleCase[unilateralAmendment]{rule: "unilateralAmendment.supplierBusinessCode", pass: set(code, "B"), fail: set(code, "")},
+			ruleCase[unilateralAmendment]{rule: "unilateralAmendment.description.length", pass: set(description, letters(140)), fail: set(description, letters(141))},
+			ruleCase[unilateralAmendment]{rule: "unilateralAmendment.payeeReference.length", pass: set(reference, letters(35)), fail: set(reference, letters(36))},
+		),
+		worst: unilateralAmendment{
+			agreementIn(AgreementStatusPending), unilateralAmendmentJSON{Description: letters(141), PayeeReference: letters(36)},
+		},
+		broken: []string{
+			"amendment.status", "unilateralAmendment.supplierBusinessCode",
+			"unilateralAmendment.description.length", "unilateralAmendment.payeeReference.length",
+		},
+	}
+}
+
+func bilateralAmendmentTable() ruleTable[bilateralAmendment] {
+	minutes := func(n *int64) func(*bilateralAmendment) {
+		return func(a *bilateralAmendment) { a.respondByTimeMinutes = n }
+	}
+	return ruleTable[bilateralAmendment]{
+		rules: bilateralAmendmentRules,
+		valid: func() bilateralAmendment {
+			return bilateralAmendment{
+				current: agreementIn(AgreementStatusSuspended), terms: validTerms(),
+				payment: AgreementPaymentParams{StartDate: Date{2026, time.July, 1}, AutomaticRenewal: true},
+			}
+		},
+		cases: slices.Concat(
+			amendmentStatusCases(func(a *bilateralAmendment) **Agreement { return &a.current }),
+			[]ruleCase[bilateralAmendment]{
+				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(7200))), fail: minutes(new(int64(7201)))},
+				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(1))), fail: minutes(new(int64(0)))},
+			},
+			endCases(func(renewal bool, end Date) func(*bilateralAmendment) {
+				return func(a *bilateralAmendment) { a.payment.AutomaticRenewal, a.payment.EndDate = renewal, end }
+			}, func(a *bilateralAmendment) *string { return &a.payment.AdditionalInformation }),
+			termsCases(func(a *bilateralAmendment) *AgreementTermsParams { return &a.terms }),
+		),
+		worst: bilateralAmendment{
+			current: agreementIn(AgreementStatusRejected), respondByTimeMinutes: new(int64(0)),
+			terms: AgreementTermsParams{Frequency: PayToFrequencyAdhoc, Type: PayToAgreementTypeBalloon, PointInTime: new(int64(1))},
+		},
+		broken: []string{
+			"amendment.status", "bilateralAmendment.respondByTimeMinutes.range", "agreement.endDate.required",
+			"agreement.numberOfPaymentsPermitted.required", "agreement.pointInTime.adhoc", "agreement.lastPaymentAmount.required",
+		},
+	}
+}

@@ -1,0 +1,465 @@
+package quickstream
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Cases that several types of transaction share. They are given the fields of
+// the request that they are about.
+
+func businessCases[T any](code func(*T) *string) []ruleCase[T] {
+	return []ruleCase[T]{{rule: "transaction.supplierBusinessCode.required", pass: set(code, "B"), fail: set(code, "")}}
+}
+
+func amountCases[T any](amount func(*T) *decimal.Decimal) []ruleCase[T] {
+	is := func(text string) func(*T) { return set(amount, decimal.RequireFromString(text)) }
+	return []ruleCase[T]{
+		{rule: "transaction.principalAmount.positive", pass: is("0.01"), fail: is("0.00")},
+		{rule: "transaction.principalAmount.positive", pass: is("1"), fail: is("-0.01")},
+		{rule: "transaction.principalAmount.decimals", pass: is("10.55"), fail: is("10.555")},
+		{rule: "transaction.principalAmount.decimals", pass: is("10.550"), fail: is("10.551")},
+		{rule: "transaction.principalAmount.decimals", pass: is("10.55"), fail: is("0.001")},
+	}
+}
+
+func currencyCases[T any](currency func(*T) *Currency) []ruleCase[T] {
+	return []ruleCase[T]{{rule: "transaction.currency.required", pass: set(currency, CurrencyAUD), fail: set(currency, "")}}
+}
+
+func referenceCases[T any](customer, payment func(*T) *string) []ruleCase[T] {
+	return []ruleCase[T]{
+		{rule: "transaction.customerReferenceNumber.length", pass: set(customer, ascii(100)), fail: set(customer, ascii(101))},
+		{rule: "transaction.customerReferenceNumber.ascii", pass: set(customer, " ~"), fail: set(customer, "é")},
+		{rule: "transaction.customerReferenceNumber.ascii", pass: set(customer, ""), fail: set(customer, "\x7f")},
+		{rule: "transaction.paymentReferenceNumber.length", pass: set(payment, ascii(100)), fail: set(payment, ascii(101))},
+		{rule: "transaction.paymentReferenceNumber.ascii", pass: set(payment, " ~"), fail: set(payment, "é")},
+		{rule: "transaction.paymentReferenceNumber.ascii", pass: set(payment, ""), fail: set(payment, "a\n")},
+	}
+}
+
+func originalCases[T any](receipt func(*T) *string) []ruleCase[T] {
+	return []ruleCase[T]{{rule: "transaction.originalReceiptNumber.required", pass: set(receipt, "1"), fail: set(receipt, "")}}
+}
+
+// cardOrderFields are the fields that cardOrderRules look at.
+type cardOrderFields[T any] struct {
+	source  func(*T, CardSource)
+	eci     func(*T) *ECI
+	ip      func(*T) *netip.Addr
+	stored  func(*T) **StoredCredentialData
+	threeDS func(*T) **bool
+}
+
+func customerIP() netip.Addr { return netip.MustParseAddr("203.0.113.7") }
+
+func manual() *StoredCredentialData { return &StoredCredentialData{EntryMode: EntryModeManual} }
+
+func cardOrderCases[T any](f cardOrderFields[T]) []ruleCase[T] {
+	from := func(s CardSource) func(*T) { return func(request *T) { f.source(request, s) } }
+	all := func(changes ...func(*T)) func(*T) {
+		return func(request *T) {
+			for _, change := range changes {
+				change(request)
+			}
+		}
+	}
+	bare := validCard()
+	bare.CVN = Secret{}
+	noCVN, token := from(FromCard(bare)), from(FromSingleUseToken(canaryToken))
+	noIP := set(f.ip, netip.Addr{})
+	wallet := validCard()
+	wallet.WalletProvider = WalletProviderApplePay
+	paid := wallet
+	paid.Cryptogram = NewSecret("AgAAAAAABk4DWZ4C28yUQAAAAAA=")
+
+	cases := []ruleCase[T]{
+		{rule: "transaction.source.required", pass: from(FromAccount(canaryToken)), fail: from(nil)},
+		{rule: "transaction.source.required", pass: from(FromCustomer(canaryCustomer)), fail: from(FromCustomer(""))},
+		{rule: "transaction.source.required", pass: token, fail: from(FromSingleUseToken(""))},
+		{rule: "transaction.eci.required", pass: set(f.eci, ECIPhone), fail: set(f.eci, "")},
+		{rule: "transaction.cvn.required", pass: all(noCVN, set(f.eci, ECIMail)), fail: noCVN},
+		{rule: "transaction.cryptogram.required", pass: from(FromCard(paid)), fail: from(FromCard(wallet))},
+		{rule: "transaction.storedCredentialData.required", pass: set(f.stored, manual()), fail: set(f.stored, nil)},
+		{
+			rule: "transaction.storedCredentialData.entryMode",
+			pass: set(f.stored, &StoredCredentialData{EntryMode: EntryModeStoredCredential}),
+			fail: set(f.stored, &StoredCredentialData{Usage: CredentialUsageRecurring}),
+		},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, set(f.eci, ECIPhone)), fail: noIP},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, set(f.eci, ECIMail)), fail: all(noIP, token)},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(f.eci, ECIRecurring)), fail: all(noIP, from(FromAccount(canaryToken)))},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(f.eci, ECIInstalment)), fail: all(noIP, token, set(f.eci, "NEW"))},
+		{rule: "transaction.threeDS2.token", pass: all(token, set(f.threeDS, new(true))), fail: set(f.threeDS, new(true))},
+		{
+			rule: "transaction.threeDS2.token",
+			pass: set(f.threeDS, new(false)), fail: all(from(FromAccount(canaryToken)), set(f.threeDS, new(true))),
+		},
+	}
+	for public, not := range map[string]string{
+		"9.255.255.255": "10.0.0.0", "11.0.0.0": "10.255.255.255",
+		"100.63.255.255": "100.64.0.0", "100.128.0.0": "100.127.255.255",
+		"172.15.255.255": "172.16.0.0", "172.32.0.0": "172.31.255.255",
+		"192.167.255.255": "192.168.0.0", "192.169.0.0": "192.168.255.255",
+		"126.255.255.255": "127.0.0.1", "169.253.255.255": "169.254.0.1",
+		"2001:db8::7": "fd00::1", "2000::1": "fe80::1", "::ffff:203.0.113.7": "::ffff:192.168.0.1",
+		"223.255.255.255": "224.0.0.1", "1.0.0.0": "0.0.0.0", "2600::1": "::1", "2a00::1": "2a00::1%eth0",
+	} {
+		cases = append(cases, ruleCase[T]{
+			rule: "transaction.ipAddress.public",
+			pass: set(f.ip, netip.MustParseAddr(public)), fail: set(f.ip, netip.MustParseAddr(not)),
+		})
+	}
+	return cases
+}
+
+// cardOnlyCases are for the types of transaction that only cards can have.
+func cardOnlyCases[T any](source func(*T, CardSource), eci func(*T) *ECI) []ruleCase[T] {
+	from := func(s CardSource) func(*T) { return func(request *T) { source(request, s) } }
+	cases := []ruleCase[T]{
+		{
+			rule: "transaction.source.card",
+			pass: from(FromSingleUseToken(canaryToken, AccountTypeApplePay)), fail: from(FromSingleUseToken(canaryToken, AccountTypeDirectDebit)),
+		},
+		{rule: "transaction.source.card", pass: from(FromAccount(canaryToken)), fail: from(FromAccount(canaryToken, AccountTypePayTo))},
+	}
+	for allowed, not := range map[ECI]ECI{ECIPhone: ECI5, ECIRecurring: ECI6, "NEW": ECI7} {
+		cases = append(cases, ruleCase[T]{rule: "transaction.eci.paymentsOnly", pass: set(eci, allowed), fail: set(eci, not)})
+	}
+	return cases
+}
+
+func payFields() cardOrderFields[PayParams] {
+	type params = PayParams
+	return cardOrderFields[params]{
+		source: func(p *params, s CardSource) {
+			if p.Source = s; s == nil {
+				p.Source = nil // and not an AccountSource that holds a nil CardSource
+			}
+		},
+		eci:     func(p *params) *ECI { return &p.ECI },
+		ip:      func(p *params) *netip.Addr { return &p.IPAddress },
+		stored:  func(p *params) **StoredCredentialData { return &p.StoredCredential },
+		threeDS: func(p *params) **bool { return &p.ThreeDS2 },
+	}
+}
+
+func payTable() ruleTable[PayParams] {
+	type params = PayParams
+	from := func(s AccountSource) func(*params) { return func(p *params) { *p = bankPayment(s) } }
+	return ruleTable[params]{
+		rules: payRules,
+		valid: func() params {
+			return params{
+				SupplierBusinessCode: canaryBusiness, Source: FromCard(validCard()), PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD,
+				ECI: ECIInternet, IPAddress: customerIP(), StoredCredential: manual(),
+				CustomerReferenceNumber: canaryReference, PaymentReferenceNumber: canaryReference,
+			}
+		},
+		cases: slices.Concat(
+			businessCases(func(p *params) *string { return &p.SupplierBusinessCode }),
+			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
+			currencyCases(func(p *params) *Currency { return &p.Currency }),
+			referenceCases(
+				func(p *params) *string { return &p.CustomerReferenceNumber },
+				func(p *params) *string { return &p.PaymentReferenceNumber },
+			),
+			cardOrderCases(payFields()),
+			cardCases(func(p *params, c CardDetails) { p.Source = FromCard(c) }),
+			bankAccountCases(func(p *params, a BankAccountDetails) { *p = bankPayment(FromBankAccount(a)) }),
+			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { *p = bankPayment(FromNZBankAccount(a)) }),
+			[]ruleCase[params]{
+				// What is behind a handle decides only where the caller said it.
+				{
+					rule: "transaction.eci.required",
+					pass: from(FromAccount(canaryToken)), fail: from(FromAccount(canaryToken, AccountTypeCreditCard)),
+					also: []string{"transaction.storedCredentialData.required"},
+				},
+				{
+					rule: "transaction.threeDS2.token",
+					pass: func(p *params) {
+						p.Source, p.ThreeDS2 = FromSingleUseToken(canaryToken, AccountTypeCreditCard), new(true)
+					},
+					fail: func(p *params) {
+						p.Source, p.ThreeDS2 = FromSingleUseToken(canaryToken, AccountTypeDirectDebit), new(true)
+					},
+				},
+				{
+					rule: "payToData.agreementToken.required",
+					pass: from(FromPayTo(PayToPayment{AgreementToken: canaryAgreement})), fail: from(FromPayTo(PayToPayment{})),
+				},
+			},
+			newPayToPaymentCases(func(p *params, n NewPayToPayment) { *p = bankPayment(FromNewPayToAgreement(n)) }),
+		),
+		worst: params{
+			Source: FromCard(CardDetails{CVN: NewSecret("1"), WalletProvider: WalletProviderApplePay}), PrincipalAmount: decimal.New(-1, -3),
+			IPAddress: netip.MustParseAddr("127.0.0.1"), ThreeDS2: new(true),
+			CustomerReferenceNumber: letters(101), PaymentReferenceNumber: letters(101),
+		},
+		broken: []string{
+			"transaction.supplierBusinessCode.required", "transaction.principalAmount.positive", "transaction.principalAmount.decimals",
+			"transaction.currency.required", "transaction.eci.required", "transaction.cryptogram.required",
+			"transaction.storedCredentialData.required", "transaction.ipAddress.public", "transaction.threeDS2.token",
+			"transaction.customerReferenceNumber.length", "transaction.customerReferenceNumber.ascii",
+			"transaction.paymentReferenceNumber.length", "transaction.paymentReferenceNumber.ascii",
+			"card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits",
+		},
+	}
+}
+
+// bankPayment is a payment from an account that need not be a card.
+func bankPayment(s AccountSource) PayParams {
+	return PayParams{SupplierBusinessCode: canaryBusiness, Source: s, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD}
+}
+
+func preauthoriseTable() ruleTable[PreauthoriseParams] {
+	type params = PreauthoriseParams
+	source := func(p *params, s CardSource) { p.Source = s }
+	eci := func(p *params) *ECI { return &p.ECI }
+	return ruleTable[params]{
+		rules: preauthoriseRules,
+		valid: func() params {
+			return params{
+				SupplierBusinessCode: canaryBusiness, Source: FromCard(validCard()), PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD,
+				ECI: ECIInternet, IPAddress: customerIP(), StoredCredential: manual(),
+			}
+		},
+		cases: slices.Concat(
+			businessCases(func(p *params) *string { return &p.SupplierBusinessCode }),
+			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
+			currencyCases(func(p *params) *Currency { return &p.Currency }),
+			referenceCases(
+				func(p *params) *string { return &p.CustomerReferenceNumber },
+				func(p *params) *string { return &p.PaymentReferenceNumber },
+			),
+			cardOnlyCases(source, eci),
+			cardOrderCases(cardOrderFields[params]{
+				source: source, eci: eci,
+				ip:      func(p *params) *netip.Addr { return &p.IPAddress },
+				stored:  func(p *params) **StoredCredentialData { return &p.StoredCredential },
+				threeDS: func(p *params) **bool { return &p.ThreeDS2 },
+			}),
+			cardCases(func(p *params, c CardDetails) { p.Source = FromCard(c) }),
+		),
+		worst: params{Source: FromSingleUseToken(canaryToken, AccountTypePayTo), ECI: ECI7},
+		broken: []string{
+			"transaction.supplierBusinessCode.required", "transaction.principalAmount.positive", "transaction.currency.required",
+			"transaction.source.card", "transaction.eci.paymentsOnly", "transaction.storedCredentialData.required", "transaction.ipAddress.required",
+		},
+	}
+}
+
+func verifyAccountTable() ruleTable[VerifyAccountParams] {
+	type params = VerifyAccountParams
+	source := func(p *params, s CardSource) { p.Source = s }
+	eci := func(p *params) *ECI { return &p.ECI }
+	return ruleTable[params]{
+		rules: verifyAccountRules,
+		valid: func() params {
+			return params{
+				SupplierBusinessCode: canaryBusiness, Source: FromCard(validCard()),
+				ECI: ECIInternet, IPAddress: customerIP(), StoredCredential: manual(),
+			}
+		},
+		cases: slices.Concat(
+			businessCases(func(p *params) *string { return &p.SupplierBusinessCode }),
+			referenceCases(
+				func(p *params) *string { return &p.CustomerReferenceNumber },
+				func(p *params) *string { return &p.PaymentReferenceNumber },
+			),
+			cardOnlyCases(source, eci),
+			cardOrderCases(cardOrderFields[params]{
+				source: source, eci: eci,
+				ip:      func(p *params) *netip.Addr { return &p.IPAddress },
+				stored:  func(p *params) **StoredCredentialData { return &p.StoredCredential },
+				threeDS: func(p *params) **bool { return &p.ThreeDS2 },
+			}),
+			cardCases(func(p *params, c CardDetails) { p.Source = FromCard(c) }),
+		),
+		broken: []string{
+			"transaction.supplierBusinessCode.required", "transaction.source.required",
+			"transaction.eci.required", "transaction.storedCredentialData.required",
+		},
+	}
+}
+
+func preauthFollowUpTable() ruleTable[PreauthFollowUpParams] {
+	type params = PreauthFollowUpParams
+	return ruleTable[params]{
+		rules: preauthFollowUpRules,
+		valid: func() params {
+			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD}
+		},
+		cases: slices.Concat(
+			originalCases(func(p *params) *string { return &p.OriginalReceiptNumber }),
+			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
+			currencyCases(func(p *params) *Currency { return &p.Currency }),
+			referenceCases(
+				func(p *params) *string { return &p.CustomerReferenceNumber },
+				func(p *params) *string { return &p.PaymentReferenceNumber },
+			),
+		),
+		broken: []string{"transaction.originalReceiptNumber.required", "transaction.currency.required", "transaction.principalAmount.positive"},
+	}
+}
+
+func extendTable() ruleTable[ExtendParams] {
+	type params = ExtendParams
+	return ruleTable[params]{
+		rules: extendRules,
+		valid: func() params { return params{OriginalReceiptNumber: canaryReceipt, Currency: CurrencyAUD} },
+		cases: slices.Concat(
+			originalCases(func(p *params) *string { return &p.OriginalReceiptNumber }),
+			currencyCases(func(p *params) *Currency { return &p.Currency }),
+			referenceCases(
+				func(p *params) *string { return &p.CustomerReferenceNumber },
+				func(p *params) *string { return &p.PaymentReferenceNumber },
+			),
+		),
+		broken: []string{"transaction.originalReceiptNumber.required", "transaction.currency.required"},
+	}
+}
+
+// original is a transaction that was read, of 10.50 AUD.
+func original(kind TransactionType, change ...func(*Transaction)) *Transaction {
+	t := &Transaction{
+		ReceiptNumber: canaryReceipt, TransactionType: kind, Refundable: true,
+		PrincipalAmount: &Amount{Currency: CurrencyAUD, Amount: decimal.New(1050, -2)},
+	}
+	for _, c := range change {
+		c(t)
+	}
+	return t
+}
+
+// givenOriginalCases are for requests that can be given the transaction that
+// they follow: with sets it, of the right kind for the request.
+func givenOriginalCases[T any](receipt func(*T) *string, currency func(*T) *Currency, with func(*T)) []ruleCase[T] {
+	and := func(change func(*T)) func(*T) {
+		return func(request *T) { with(request); change(request) }
+	}
+	return []ruleCase[T]{
+		{rule: "transaction.originalReceiptNumber.required", pass: and(set(receipt, "")), fail: set(receipt, "")},
+		{rule: "transaction.original.same", pass: and(set(receipt, canaryReceipt)), fail: and(set(receipt, canaryReceipt+"9"))},
+		{rule: "transaction.original.currency", pass: and(set(currency, CurrencyAUD)), fail: and(set(currency, CurrencyNZD))},
+	}
+}
+
+func captureTable() ruleTable[CaptureParams] {
+	type params = CaptureParams
+	receipt := func(p *params) *string { return &p.OriginalReceiptNumber }
+	currency := func(p *params) *Currency { return &p.Currency }
+	stored := func(p *params) **StoredCredentialData { return &p.StoredCredential }
+	of := func(t *Transaction, amount string) func(*params) {
+		return func(p *params) { p.Original, p.PrincipalAmount = t, decimal.RequireFromString(amount) }
+	}
+	preauth := original(TransactionTypePreauth)
+	unknown := original(TransactionTypePreauth, func(t *Transaction) { t.PrincipalAmount = nil })
+	return ruleTable[params]{
+		rules: captureRules,
+		valid: func() params {
+			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD, StoredCredential: manual()}
+		},
+		cases: slices.Concat(
+			originalCases(receipt),
+			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
+			currencyCases(currency),
+			referenceCases(
+				func(p *params) *string { return &p.CustomerReferenceNumber },
+				func(p *params) *string { return &p.PaymentReferenceNumber },
+			),
+			givenOriginalCases(receipt, currency, func(p *params) { p.Original = preauth }),
+			[]ruleCase[params]{
+				{rule: "capture.storedCredentialData.required", pass: set(stored, manual()), fail: set(stored, nil)},
+				{rule: "capture.storedCredentialData.entryMode", pass: set(stored, manual()), fail: set(stored, &StoredCredentialData{})},
+				{rule: "capture.principalAmount.double", pass: of(preauth, "21.00"), fail: of(preauth, "21.01")},
+				{rule: "capture.principalAmount.double", pass: of(unknown, "21.01"), fail: of(preauth, "1000")},
+				{rule: "capture.original.preauth", pass: of(preauth, "1"), fail: of(original(TransactionTypePayment), "1")},
+			},
+		),
+		worst: params{
+			OriginalReceiptNumber: "1", Original: original(TransactionTypeRefund), PrincipalAmount: decimal.New(21001, -3), Currency: CurrencyNZD,
+		},
+		broken: []string{
+			"transaction.principalAmount.decimals", "transaction.original.same", "transaction.original.currency",
+			"capture.storedCredentialData.required", "capture.principalAmount.double", "capture.original.preauth",
+		},
+	}
+}
+
+func cancelPreauthorisationTable() ruleTable[CancelPreauthorisationParams] {
+	type params = CancelPreauthorisationParams
+	kind := func(p *params) *CancellationType { return &p.Type }
+	return ruleTable[params]{
+		rules: cancelPreauthorisationRules,
+		valid: func() params {
+			return params{OriginalReceiptNumber: canaryReceipt, Type: CancellationTypeFull, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD}
+		},
+		cases: slices.Concat(
+			originalCases(func(p *params) *string { return &p.OriginalReceiptNumber }),
+			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
+			currencyCases(func(p *params) *Currency { return &p.Currency }),
+			referenceCases(
+				func(p *params) *string { return &p.CustomerReferenceNumber },
+				func(p *params) *string { return &p.PaymentReferenceNumber },
+			),
+			[]ruleCase[params]{{
+				rule: "cancelPreauthorisation.cancellationType.required",
+				pass: set(kind, CancellationTypePartial), fail: set(kind, ""),
+			}},
+		),
+		broken: []string{
+			"transaction.originalReceiptNumber.required", "transaction.principalAmount.positive",
+			"transaction.currency.required", "cancelPreauthorisation.cancellationType.required",
+		},
+	}
+}
+
+func refundTable() ruleTable[RefundParams] {
+	type params = RefundParams
+	receipt := func(p *params) *string { return &p.OriginalReceiptNumber }
+	currency := func(p *params) *Currency { return &p.Currency }
+	expiry := func(p *params) *YearMonth { return &p.CardExpiry }
+	of := func(t *Transaction, amount string) func(*params) {
+		return func(p *params) { p.Original, p.PrincipalAmount = t, decimal.RequireFromString(amount) }
+	}
+	paid := original(TransactionTypePayment)
+	payTo := original(TransactionTypePayment, func(t *Transaction) { t.PayToData = &PayToData{AgreementToken: canaryAgreement} })
+	closed := original(TransactionTypePayment, func(t *Transaction) { t.Refundable = false })
+	unknown := original(TransactionTypePayment, func(t *Transaction) { t.PrincipalAmount = nil })
+	return ruleTable[params]{
+		rules: refundRules,
+		valid: func() params {
+			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD}
+		},
+		cases: slices.Concat(
+			originalCases(receipt),
+			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
+			currencyCases(currency),
+			referenceCases(
+				func(p *params) *string { return &p.CustomerReferenceNumber },
+				func(p *params) *string { return &p.PaymentReferenceNumber },
+			),
+			givenOriginalCases(receipt, currency, func(p *params) { p.Original = paid }),
+			[]ruleCase[params]{
+				{rule: "refund.cardExpiry.valid", pass: set(expiry, YearMonth{9999, time.December}), fail: set(expiry, YearMonth{10000, time.January})},
+				{rule: "refund.cardExpiry.valid", pass: set(expiry, YearMonth{1000, time.January}), fail: set(expiry, YearMonth{2035, 13})},
+				{rule: "refund.refundable", pass: of(paid, "1"), fail: of(closed, "1")},
+				{rule: "refund.principalAmount.payment", pass: of(paid, "10.50"), fail: of(paid, "10.51")},
+				{rule: "refund.principalAmount.payment", pass: of(unknown, "10.51"), fail: of(payTo, "10.51")},
+				{rule: "refund.principalAmount.payTo", pass: of(payTo, "10.50"), fail: of(payTo, "10.49")},
+				{rule: "refund.principalAmount.payTo", pass: of(paid, "10.49"), fail: of(payTo, "0.01")},
+			},
+		),
+		worst: params{
+			OriginalReceiptNumber: "1", Original: closed, PrincipalAmount: decimal.New(10501, -3), Currency: CurrencyNZD, CardExpiry: YearMonth{35, time.March},
+		},
+		broken: []string{
+			"transaction.principalAmount.decimals", "transaction.original.same", "transaction.original.currency",
+			"refund.cardExpiry.valid", "refund.refundable", "refund.principalAmount.payment",
+		},
+	}
+}
