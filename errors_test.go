@@ -1,0 +1,297 @@
+package quickstream_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+const errorBody = `{"links":[],"errors":[{"fieldName":"cardNumber","fieldValue":"4111111111111111","messages":["is not valid"]}],` +
+	`"status":"422","requestMethod":"POST","requestUrl":"https://api.invalid/rest/v1/transactions/for-bank-account?accountNumber=999994",` +
+	`"customerMessage":"Please check.","developerMessage":"One field is not valid.","traceCode":"8a7f-Trace_1"}`
+
+// sentinels are all errors that errors.Is is used with.
+func sentinels() map[string]error {
+	return map[string]error{
+		"unauthorised": quickstream.ErrUnauthorized, "forbidden": quickstream.ErrForbidden, "not found": quickstream.ErrNotFound,
+		"invalid": quickstream.ErrInvalid, "rate limited": quickstream.ErrRateLimited, "unavailable": quickstream.ErrUnavailable,
+		"3DS": quickstream.ErrThreeDSNotEnabled, "key": quickstream.ErrKeyRequired, "unknown": quickstream.ErrOutcomeUnknown,
+		"cancelled": context.Canceled, "deadline": context.DeadlineExceeded,
+	}
+}
+
+// matching returns the names of the sentinels that an error matches.
+func matching(err error) string {
+	var names []string
+	for name, sentinel := range sentinels() {
+		if errors.Is(err, sentinel) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// TestStatusMatrix: each status is one type of error that matches one sentinel or
+// none, and no other.
+func TestStatusMatrix(t *testing.T) {
+	reads := map[int]string{400: "invalid", 401: "unauthorised", 403: "forbidden", 404: "not found", 422: "invalid", 429: "rate limited", 503: "unavailable"}
+	for _, status := range []int{301, 302, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 415, 422, 425, 429, 451, 500, 501, 502, 503, 504, 520, 599} {
+		for body, own := range map[string]bool{errorBody: true, "<html>4111111111111111</html>": false, "": false} {
+			sentinel := reads[status]
+			if status == 503 && !own {
+				sentinel = ""
+			}
+			client := clientOf(t, says(status, body))
+			_, err := client.Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1))
+			assert.Equal(t, answered, ending(err), "GET %d", status)
+			assert.Equal(t, sentinel, matching(err), "GET %d", status)
+
+			_, err = client.Transactions.Pay(t.Context(), payment())
+			if status < 400 || status == 408 || status >= 500 && sentinel == "" {
+				assert.Equal(t, unknown, ending(err), "POST %d", status)
+				assert.Equal(t, "unknown", matching(err), "POST %d", status)
+				continue
+			}
+			assert.Equal(t, answered, ending(err), "POST %d", status)
+			assert.Equal(t, sentinel, matching(err), "POST %d", status)
+			refused, ok := errors.AsType[*quickstream.APIError](fmt.Errorf("wrapped: %w", err))
+			require.True(t, ok)
+			assert.Equal(t, []any{status, "Transactions.Pay", "POST", "/transactions", 1}, []any{refused.StatusCode, refused.Operation, refused.Method, refused.Route, refused.Attempts})
+			assert.Contains(t, err.Error(), fmt.Sprint(status), "the status is never lost")
+		}
+	}
+}
+
+func TestAPIErrorHoldsTheAnswer(t *testing.T) {
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		resp := answer(429, errorBody)
+		resp.Header.Set("Retry-After", "90")
+		return resp, nil
+	})
+	_, err := client.Transactions.Pay(t.Context(), payment())
+	refused, ok := errors.AsType[*quickstream.APIError](err)
+	require.True(t, ok)
+	assert.Equal(t, "Please check.", refused.CustomerMessage)
+	assert.Equal(t, "One field is not valid.", refused.DeveloperMessage)
+	assert.Equal(t, "8a7f-Trace_1", refused.TraceCode)
+	assert.Equal(t, []quickstream.FieldError{{FieldName: "cardNumber", Messages: []string{"is not valid"}}}, refused.Fields)
+	assert.Equal(t, 90*time.Second, refused.RetryAfter)
+	assert.Equal(t, "quickstream: Transactions.Pay (POST /transactions): the service answered 429 Too Many Requests (fields: cardNumber), trace code 8a7f-Trace_1", err.Error())
+}
+
+// TestRawBodyRepeatsNothing: what was sent is dropped before a body is kept.
+func TestRawBodyRepeatsNothing(t *testing.T) {
+	huge := strings.Replace(errorBody, `"errors":[`, `"padding":"`+strings.Repeat("x", 1<<20-100)+`","errors":[`, 1)
+	for _, body := range []string{errorBody, huge, errorBody[:110], errorBody + "}", `{"a":[{"FieldValue":{"b":"4111111111111111"}}]}`} {
+		_, err := clientOf(t, says(422, body)).Transactions.Pay(t.Context(), payment())
+		refused, ok := errors.AsType[*quickstream.APIError](err)
+		require.True(t, ok)
+		raw := string(refused.RawBody())
+		assert.NotContains(t, raw, "41111111")
+		assert.NotContains(t, raw, "999994")
+		assert.LessOrEqual(t, len(raw), 1<<20)
+	}
+	assert.Nil(t, new(quickstream.APIError).RawBody())
+	assert.Nil(t, new(quickstream.DecodeError).RawBody())
+}
+
+// TestErrorBodiesOfAnyShape: the status counts, whatever the body is.
+func TestErrorBodiesOfAnyShape(t *testing.T) {
+	for _, body := range []string{
+		``, ` `, `null`, `[]`, `{}`, `"no"`, `7`, `{"errors":{}}`, `{"errors":[7,null,[]]}`, `{"errors":[{"fieldName":{},"messages":{}}]}`,
+		`{"customerMessage":{},"developerMessage":[],"traceCode":7}`, `{"status":{}}`, `<html>`, "\x00\xff", `{"errors":[{`, strings.Repeat("[", 20000),
+		`{"traceCode":"` + strings.Repeat("1", 5000) + `"}`, `{"errors":[{"fieldName":"4111111111111111"}]}`, `{"traceCode":"a b\n\u0000"}`,
+		strings.Repeat(" ", 3<<20),
+	} {
+		for name, call := range map[string]func(*quickstream.Client) error{
+			"GET":  func(c *quickstream.Client) error { _, err := c.Transactions.Get(t.Context(), "R-1"); return err },
+			"POST": func(c *quickstream.Client) error { _, err := c.Transactions.Pay(t.Context(), payment()); return err },
+		} {
+			err := call(clientOf(t, says(404, body)))
+			assert.ErrorIs(t, err, quickstream.ErrNotFound, "%s %.40q", name, body)
+			assert.Less(t, len(err.Error()), 300)
+			assert.NotContains(t, err.Error(), "4111")
+			assert.NotContains(t, err.Error(), "\n")
+			raw := err.(interface{ RawBody() []byte }).RawBody() //nolint:errorlint // the very error
+			assert.LessOrEqual(t, len(raw), 1<<20)
+		}
+	}
+}
+
+func TestUnauthorisedNamesBothCauses(t *testing.T) {
+	_, err := clientOf(t, says(401, "")).Check(t.Context())
+	assert.ErrorIs(t, err, quickstream.ErrUnauthorized)
+	assert.ErrorContains(t, err, "expired")
+	assert.ErrorContains(t, err, "wrong kind")
+}
+
+// TestWrongTypesInAnAnswer: a read fails, and a write is unknown with the receipt
+// number if it can be read.
+func TestWrongTypesInAnAnswer(t *testing.T) {
+	for body, receipt := range map[string]string{
+		`{"receiptNumber":"R-1","summaryCode":0}`:                          "R-1",
+		`{"receiptNumber":"R-1","totalAmount":{"amount":"free"}}`:          "R-1",
+		`{"receiptNumber":"R-1","settlementDate":"0000-00-00"}`:            "R-1",
+		`{"receiptNumber":"R-1","transactionTime":"2026-12-31T23:59:60Z"}`: "R-1",
+		`{"receiptNumber":"R-1","creditCard":[]}`:                          "R-1",
+		`{"receiptNumber":"R-1","receiptNumber":"R-1"}`:                    "R-1",
+		`{"receiptNumber":"R-1","receiptNumber":"R-2"}`:                    "",
+		`{"receiptNumber":"R-1"`:                                           "R-1",
+		`{"receiptNumber":"R-1 x"}}`:                                       "",
+		`{"receiptNumber":17}`:                                             "",
+		`{"originalReceiptNumber":"R-0"}`:                                  "",
+		`{"status":"Approved","summaryCode":"0"}`:                          "",
+		`null`: "", `[]`: "", `{}`: "", ``: "", `<html>OK</html>`: "",
+	} {
+		client := clientOf(t, says(200, body))
+		_, err := client.Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1))
+		assert.Equal(t, decoding, ending(err), body)
+		_, err = client.Transactions.Pay(t.Context(), payment())
+		require.Equal(t, unknown, ending(err), body)
+		lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		assert.Equal(t, receipt, lost.ReceiptNumber, body)
+		assert.Equal(t, receipt, lost.Intent.ReceiptNumber, body)
+	}
+}
+
+// TestNoObjectWithAnError goes through every operation and every way to fail.
+func TestNoObjectWithAnError(t *testing.T) {
+	ways := map[string]service{
+		"422": says(422, errorBody), "500": says(500, ""), "307": says(307, ""), "garbage": says(200, "{"), "wrong": says(200, `{"data":7,"links":7}`),
+		"lost": func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
+		"unsent": func(*http.Request) (*http.Response, error) {
+			return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+		},
+	}
+	errs := 0
+	for name, way := range ways {
+		for _, op := range operations() {
+			synctest.Test(t, func(t *testing.T) {
+				result, err := op.call(t.Context(), clientOf(t, way), "ID-1")
+				if err == nil { // the operation's success has no body
+					assert.Nil(t, result, "%s %s", op.name, name)
+					assert.Contains(t, []string{"garbage", "wrong"}, name)
+					return
+				}
+				errs++
+				assert.Nil(t, result, "%s %s", op.name, name)
+				for _, end := range []string{network, unknown, answered, decoding} {
+					if ending(err) == end {
+						return
+					}
+				}
+				t.Errorf("%s %s: %v", op.name, name, err)
+			})
+		}
+	}
+	assert.Greater(t, errs, 250)
+}
+
+// TestNetworkConditions: what is certain not to have been sent is a NetworkError
+// with a hint, for every kind of call.
+func TestNetworkConditions(t *testing.T) {
+	for kind, cause := range map[quickstream.NetworkKind]error{
+		quickstream.NetworkDNS:     &net.DNSError{Err: "no such host", Name: "api.invalid", IsNotFound: true},
+		quickstream.NetworkRefused: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
+		quickstream.NetworkTimeout: &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded},
+		quickstream.NetworkProxy:   errors.New("Proxy Authentication Required"), //nolint:staticcheck // net/http's own words
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, cause })
+			_, err := client.Transactions.Pay(t.Context(), payment())
+			failed, ok := errors.AsType[*quickstream.NetworkError](err)
+			require.True(t, ok, "%v", err)
+			assert.Equal(t, kind, failed.Kind)
+			assert.NotEmpty(t, kind.Hint())
+			assert.ErrorIs(t, err, cause)
+			assert.Empty(t, matching(err))
+			assert.ErrorContains(t, err, "nothing was sent")
+			assert.ErrorContains(t, err, kind.Hint())
+			assert.Equal(t, kind == quickstream.NetworkTimeout, failed.Timeout())
+		})
+	}
+	assert.Empty(t, quickstream.NetworkOther.Hint())
+}
+
+// TestUnknownOutcomeHidesItsCause: whatever the last answer was, no check for it
+// may succeed.
+func TestUnknownOutcomeHidesItsCause(t *testing.T) {
+	for status := range 600 {
+		cause := &quickstream.APIError{StatusCode: status, TraceCode: "T-1"}
+		err := error(&quickstream.UnknownOutcomeError{Cause: cause})
+		assert.Equal(t, "unknown", matching(err), status)
+		assert.NoError(t, errors.Unwrap(err))
+		_, ok := errors.AsType[*quickstream.APIError](err)
+		assert.False(t, ok)
+		assert.ErrorContains(t, err, fmt.Sprint(status))
+		assert.ErrorContains(t, err, "T-1")
+	}
+	assert.Contains(t, matching(&quickstream.UnknownOutcomeError{Cause: context.Canceled}), "cancelled")
+	assert.Equal(t, "unknown", matching(&quickstream.UnknownOutcomeError{}))
+}
+
+// TestErrorsPrintAlike: each error gives the same text by every route, as a
+// pointer and as a value.
+func TestErrorsPrintAlike(t *testing.T) {
+	const secret = "4111111111111111"
+	tx := &quickstream.Transaction{ReceiptNumber: secret, Status: "Declined", SummaryCode: "1", ResponseCode: "05"}
+	for _, err := range []error{
+		&quickstream.ValidationError{Operation: "X", Findings: []quickstream.Finding{{Rule: "r", Path: "p", Message: "m"}, {Rule: "s", Path: "q", Message: "n"}}},
+		&quickstream.APIError{StatusCode: 422, CustomerMessage: secret, DeveloperMessage: secret, Fields: []quickstream.FieldError{{FieldName: secret, Messages: []string{secret}}}},
+		&quickstream.NetworkError{Kind: quickstream.NetworkDNS},
+		&quickstream.UnknownOutcomeError{
+			Reference: secret, ReceiptNumber: secret, IdempotencyKey: secret, Intent: &quickstream.PaymentIntent{PaymentReferenceNumber: secret},
+			Cause: errors.New(secret),
+		},
+		&quickstream.DecodeError{StatusCode: 200},
+		&quickstream.DeclinedError{Transaction: tx},
+	} {
+		text := err.Error()
+		assert.True(t, strings.HasPrefix(text, "quickstream: "), text)
+		for _, printed := range printedErrors(t, err) {
+			assert.Equal(t, text, printed, "%T", err)
+			assert.NotContains(t, printed, secret)
+		}
+		assert.Equal(t, fmt.Sprintf("%q", text), fmt.Sprintf("%q", err))
+		asJSON, jsonErr := json.Marshal(map[string]any{"err": err})
+		require.NoError(t, jsonErr)
+		assert.NotContains(t, string(asJSON), secret)
+	}
+}
+
+// printedErrors prints an error, as a pointer and as a value.
+func printedErrors(t *testing.T, err error) []string {
+	t.Helper()
+	value := reflect.ValueOf(err).Elem().Interface()
+	var printed []string
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x"} {
+		printed = append(printed, fmt.Sprintf(verb, err), fmt.Sprintf(verb, value))
+	}
+	for _, v := range []any{err, value} {
+		data, jsonErr := json.Marshal(v)
+		require.NoError(t, jsonErr)
+		var text string
+		require.NoError(t, json.Unmarshal(data, &text), "%s", data)
+		logged, ok := v.(slog.LogValuer)
+		require.True(t, ok, "%T", v)
+		printed = append(printed, text, logged.LogValue().String())
+	}
+	return printed
+}

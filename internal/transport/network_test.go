@@ -1,0 +1,120 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCondition(t *testing.T) {
+	op := func(name string, err error) error { return &net.OpError{Op: name, Net: "tcp", Err: err} }
+	sys := func(name string, errno syscall.Errno) error { return op(name, os.NewSyscallError("connect", errno)) }
+	for _, c := range []struct {
+		err       error
+		kind      Kind
+		temporary bool
+		unsent    bool // the error alone proves it
+	}{
+		{&net.DNSError{Err: "no such host", Name: "h", IsNotFound: true}, KindDNS, false, true},
+		{op("dial", &net.DNSError{Err: "server misbehaving", IsTemporary: true}), KindDNS, true, true},
+		{&net.DNSError{Err: "i/o timeout", IsTimeout: true}, KindDNS, true, true},
+
+		{x509.UnknownAuthorityError{}, KindCertificate, false, true},
+		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}, KindCertificate, false, true},
+		{x509.CertificateInvalidError{Reason: x509.Expired}, KindCertificate, false, true},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, KindCertificate, false, true},
+		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, KindTLS, false, false},
+		{tls.AlertError(40), KindTLS, false, false},
+		{op("remote error", tls.AlertError(42)), KindTLS, false, false},
+
+		{ErrProxyAuth, KindProxy, false, true},
+		{op("proxyconnect", ErrProxyAuth), KindProxy, false, true},
+		{errors.New("Proxy Authentication Required"), KindProxy, false, true}, //nolint:staticcheck // net/http's own words
+		{errors.New("a message with Proxy Authentication Required in it"), KindOther, true, false},
+
+		{sys("dial", syscall.ECONNREFUSED), KindRefused, true, true},
+		{sys("dial", syscall.ENETUNREACH), KindOther, true, true},
+		{op("dial", context.DeadlineExceeded), KindTimeout, true, true},
+		{op("dial", os.ErrDeadlineExceeded), KindTimeout, true, true},
+
+		{sys("read", syscall.ECONNRESET), KindReset, true, false},
+		{sys("write", syscall.EPIPE), KindReset, true, false},
+		{io.EOF, KindReset, true, false},
+		{io.ErrUnexpectedEOF, KindReset, true, false},
+		{op("read", net.ErrClosed), KindReset, true, false},
+		{io.ErrClosedPipe, KindReset, true, false},
+		{op("read", os.ErrDeadlineExceeded), KindTimeout, true, false},
+		{context.DeadlineExceeded, KindTimeout, true, false},
+		{context.Canceled, KindContext, false, false},
+		{errors.New("anything"), KindOther, true, false},
+	} {
+		for _, err := range []error{c.err, fmt.Errorf("wrapped: %w", c.err), &url.Error{Op: "Get", URL: "https://h.invalid/", Err: c.err}} {
+			if c.kind == KindProxy && !errors.Is(err, ErrProxyAuth) && err != c.err { //nolint:errorlint // the very same
+				continue // a text is known by itself only
+			}
+			kind, temporary := condition(err)
+			assert.Equal(t, c.kind, kind, "%v", err)
+			assert.Equal(t, c.temporary, temporary, "%v", err)
+			assert.Equal(t, c.unsent, provesUnsent(err), "%v", err)
+		}
+	}
+	kind, _ := condition(nil)
+	assert.Equal(t, KindOther, kind)
+}
+
+// TestClean: addresses carry account numbers in their queries, and no error of
+// this package shows one.
+func TestClean(t *testing.T) {
+	at := func(err error) error {
+		return &url.Error{Op: "Get", URL: "https://key:@h.invalid/t?accountNumber=999994", Err: err}
+	}
+	for _, err := range []error{
+		at(io.EOF), at(at(io.EOF)), fmt.Errorf("sending %w", at(io.EOF)), fmt.Errorf("a: %w", at(fmt.Errorf("b: %w", at(io.EOF)))),
+		errors.Join(at(io.EOF)),
+	} {
+		clean := clean(err)
+		assert.ErrorIs(t, clean, io.EOF)
+		var address *url.Error
+		assert.NotErrorAs(t, clean, &address)
+		assert.NotContains(t, clean.Error(), "999994")
+		assert.NotContains(t, clean.Error(), "key")
+	}
+	assert.Equal(t, io.EOF, clean(io.EOF))
+	assert.NoError(t, clean(nil))
+}
+
+func TestNewHTTPClient(t *testing.T) {
+	own := &http.Client{Transport: http.NewFileTransport(http.Dir(".")), Timeout: 7}
+	made := NewHTTPClient(HTTPConfig{Client: own})
+	assert.Equal(t, own.Transport, made.Transport)
+	assert.Equal(t, own.Timeout, made.Timeout)
+	assert.Nil(t, own.CheckRedirect, "the caller's client is not changed")
+	for _, client := range []*http.Client{made, NewHTTPClient(HTTPConfig{}), NewHTTPClient(HTTPConfig{Client: &http.Client{}})} {
+		assert.Equal(t, http.ErrUseLastResponse, client.CheckRedirect(nil, nil))
+		assert.NotNil(t, client.Transport)
+		assert.NotEqual(t, http.DefaultTransport, client.Transport)
+	}
+	tuned, ok := NewHTTPClient(HTTPConfig{}).Transport.(*http.Transport)
+	require.True(t, ok)
+	assert.Nil(t, tuned.Proxy, "no proxy that nobody asked for")
+	assert.EqualValues(t, 64<<10, tuned.MaxResponseHeaderBytes)
+	assert.GreaterOrEqual(t, tuned.TLSClientConfig.MinVersion, uint16(tls.VersionTLS12))
+	assert.False(t, tuned.TLSClientConfig.InsecureSkipVerify)
+	for status, want := range map[int]error{http.StatusProxyAuthRequired: ErrProxyAuth, http.StatusOK: nil, http.StatusForbidden: nil} {
+		err := tuned.OnProxyConnectResponse(t.Context(), nil, nil, &http.Response{StatusCode: status, Status: strings.Repeat("x", 9)})
+		assert.Equal(t, want, err)
+	}
+}

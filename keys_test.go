@@ -1,0 +1,193 @@
+package quickstream_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+func TestEnvironments(t *testing.T) {
+	for _, refused := range []string{
+		"", " ", "api.invalid", "//api.invalid/rest/v1", "https://", "https:///rest/v1", "https://:443/rest/v1", "ftp://api.invalid", "https:api.invalid",
+		"http://api.invalid/rest/v1", "http://10.0.0.1", "http://localhost.invalid", "http://evillocalhost", "http://127.0.0.1.invalid", "http://[::2]",
+		"https://SECRET_KEY_1@api.invalid", "https://SECRET_KEY_1:@api.invalid", "https://a:SECRET_KEY_1@api.invalid", "http://SECRET_KEY_1@localhost",
+		"https://api.invalid/rest/v1?key=SECRET_KEY_1", "https://api.invalid/rest/v1#SECRET_KEY_1", "https://api.invalid/SECRET_KEY_1%zz", "https://a b/SECRET_KEY_1",
+		" https://api.invalid/SECRET_KEY_1", "https://api.invalid:SECRET_KEY_1/",
+	} {
+		client, err := quickstream.NewClient(quickstream.CustomURL(refused), testKeys())
+		require.Error(t, err, refused)
+		assert.Nil(t, client)
+		assert.NotContains(t, err.Error(), "SECRET_KEY_1", "a mistaken address may contain a key")
+	}
+	for _, accepted := range []string{
+		"https://api.invalid", "HTTPS://API.INVALID/rest/v1", "https://api.invalid:8443/rest/v1/", "https://10.0.0.1/rest/v1",
+		"http://localhost", "http://LOCALHOST:8080/rest/v1", "http://127.0.0.1:1", "http://127.8.9.1", "http://[::1]:80/x", "http://box.localhost", "http://a.b.localhost:1",
+	} {
+		client, err := quickstream.NewClient(quickstream.CustomURL(accepted), testKeys())
+		require.NoError(t, err, accepted)
+		assert.NotContains(t, client.String(), "/rest")
+	}
+	for _, env := range []quickstream.Environment{quickstream.ProductionAU, quickstream.ProductionNZ, quickstream.TestAU, quickstream.TestNZ} {
+		_, err := quickstream.NewClient(env, testKeys())
+		assert.NoError(t, err, env)
+	}
+}
+
+// TestIsProduction: where real money moves there is no way to write the address
+// that hides it.
+func TestIsProduction(t *testing.T) {
+	for _, production := range []quickstream.Environment{quickstream.ProductionAU, quickstream.ProductionNZ} {
+		u, err := url.Parse(string(production))
+		require.NoError(t, err)
+		assert.True(t, production.IsProduction())
+		for _, same := range []string{
+			"https://" + strings.ToUpper(u.Host) + u.Path, "HTTPS://" + u.Host, "https://" + u.Host + ":443" + u.Path, "https://" + u.Host + "/other",
+			"https://" + u.Host + "." + u.Path, "https://" + u.Host + ".:443/",
+		} {
+			assert.True(t, quickstream.CustomURL(same).IsProduction(), same)
+		}
+		assert.False(t, quickstream.CustomURL("https://"+u.Host+".invalid").IsProduction())
+		assert.False(t, quickstream.CustomURL("https://proxy.invalid/"+u.Host).IsProduction())
+	}
+	for _, other := range []quickstream.Environment{quickstream.TestAU, quickstream.TestNZ, "", "http://localhost", "::"} {
+		assert.False(t, other.IsProduction(), other)
+	}
+}
+
+func TestKeysAreJudgedAtOnce(t *testing.T) {
+	env := quickstream.CustomURL(baseURL)
+	_, err := quickstream.NewClient(env, quickstream.Keys{})
+	assert.ErrorIs(t, err, quickstream.ErrKeyRequired)
+	for _, bad := range []string{"KEY_1:", "a:KEY_1", "KEY_1\n", "KEY_1\r\n", " KEY_1", "KEY_1 ", "KEY 1KEY_1", "KEY_1\x00", "KEY_1\x7f", "KEY_1é", "KEY_1\u200b", "\tKEY_1"} {
+		for _, keys := range []quickstream.Keys{
+			{Secret: quickstream.NewSecretKey(bad)},
+			{Publishable: quickstream.NewPublishableKey(bad)},
+			{Secret: quickstream.NewSecretKey("GOOD"), Publishable: quickstream.NewPublishableKey(bad)},
+		} {
+			_, err := quickstream.NewClient(env, keys)
+			require.Error(t, err, "%q", bad)
+			assert.NotContains(t, err.Error(), "KEY_1")
+
+			if !keys.Secret.IsZero() && !keys.Publishable.IsZero() {
+				continue // a call with the other key would be sent
+			}
+			sent := 0
+			_, err = sourced(t, &sent, func(context.Context) (quickstream.Keys, error) { return keys, nil }).call(t)
+			assert.Error(t, err, "%q", bad)
+			assert.Zero(t, sent)
+		}
+	}
+}
+
+type sourcedClient struct{ *quickstream.Client }
+
+func sourced(t *testing.T, sent *int, source quickstream.KeySource) sourcedClient {
+	t.Helper()
+	client, err := quickstream.NewClient(quickstream.CustomURL(baseURL), quickstream.Keys{}, quickstream.WithKeySource(source),
+		quickstream.WithHTTPClient(&http.Client{Transport: service(func(*http.Request) (*http.Response, error) {
+			*sent++
+			return answer(422, ""), nil
+		})}))
+	require.NoError(t, err)
+	return sourcedClient{client}
+}
+
+// call makes a call with each kind of key.
+func (c sourcedClient) call(t *testing.T) (result any, err error) {
+	t.Helper()
+	_, first := c.Check(t.Context())
+	token, second := c.SingleUseTokens.Create(t.Context(), quickstream.SingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: approvedCard()})
+	return token, errors.Join(first, second)
+}
+
+func TestKeysFromEnv(t *testing.T) {
+	t.Setenv("QUICKSTREAM_SECRET_KEY", " SECRET_KEY_1\n")
+	t.Setenv("QUICKSTREAM_PUBLISHABLE_KEY", "")
+	keys := quickstream.KeysFromEnv()
+	assert.True(t, keys.Secret.Equal(quickstream.NewSecretKey("SECRET_KEY_1")))
+	assert.False(t, keys.Secret.Equal(quickstream.NewSecretKey("SECRET_KEY_2")))
+	assert.True(t, keys.Publishable.IsZero())
+	assert.True(t, keys.Publishable.Equal(quickstream.PublishableKey{}))
+}
+
+// TestMissingKeyKind: an operation that needs the key which is missing sends
+// nothing. What a browser may do takes the publishable key.
+func TestMissingKeyKind(t *testing.T) {
+	publishable := 0
+	for _, op := range operations() {
+		for _, keys := range []quickstream.Keys{{Secret: testKeys().Secret}, {Publishable: testKeys().Publishable}} {
+			var sent []string
+			rt := service(func(r *http.Request) (*http.Response, error) {
+				user, password, _ := r.BasicAuth()
+				assert.Empty(t, password)
+				sent = append(sent, user)
+				return answer(422, ""), nil
+			})
+			for _, opts := range [][]quickstream.ClientOption{nil, {quickstream.WithKeySource(func(context.Context) (quickstream.Keys, error) { return keys, nil })}} {
+				given := keys
+				if opts != nil {
+					given = quickstream.Keys{}
+				}
+				sent = nil
+				client, err := quickstream.NewClient(quickstream.CustomURL(baseURL), given, append(opts, quickstream.WithHTTPClient(&http.Client{Transport: rt}))...)
+				require.NoError(t, err)
+				result, err := op.call(t.Context(), client, "ID-1")
+				require.Error(t, err)
+				assert.Nil(t, result)
+				needsSecret := op.name != "SingleUseTokens.Create" && op.name != "Businesses.PublicCardSurcharges"
+				if needsSecret == keys.Secret.IsZero() {
+					assert.ErrorIs(t, err, quickstream.ErrKeyRequired, op.name)
+					assert.Empty(t, sent, op.name)
+					publishable++
+				} else {
+					require.Len(t, sent, 1, op.name)
+					assert.Equal(t, map[bool]string{true: "SECRET_KEY_1", false: "PUBLISHABLE_KEY_1"}[needsSecret], sent[0], op.name)
+				}
+			}
+		}
+	}
+	assert.Equal(t, 2*len(operations()), publishable)
+}
+
+// TestKeySource asks at every call, and hands its context and error through.
+func TestKeySource(t *testing.T) {
+	type trace struct{}
+	synctest.Test(t, func(t *testing.T) {
+		box := sandbox.New()
+		t.Cleanup(box.Close)
+		secret, asked := quickstream.NewSecretKey(box.Keys().Secret), 0
+		client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{}, quickstream.WithHTTPClient(box.HTTPClient()),
+			quickstream.WithKeySource(func(ctx context.Context) (quickstream.Keys, error) {
+				asked++
+				assert.Equal(t, "t", ctx.Value(trace{}))
+				return quickstream.Keys{Secret: secret}, nil
+			}))
+		require.NoError(t, err)
+		ctx := context.WithValue(t.Context(), trace{}, "t")
+		_, err = client.Check(ctx)
+		require.NoError(t, err)
+		renewed := box.RenewSecretKey(0)
+		_, err = client.Check(ctx)
+		require.ErrorIs(t, err, quickstream.ErrUnauthorized)
+		secret = quickstream.NewSecretKey(renewed)
+		_, err = client.Check(ctx)
+		require.NoError(t, err, "rotated without a new client")
+		assert.Equal(t, 3, asked)
+	})
+
+	broken, sent := errors.New("vault is sealed"), 0
+	_, err := sourced(t, &sent, func(context.Context) (quickstream.Keys, error) { return testKeys(), broken }).call(t)
+	assert.ErrorIs(t, err, broken)
+	assert.Zero(t, sent)
+	assert.NotContains(t, matching(err), "unknown")
+}

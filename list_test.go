@@ -1,0 +1,326 @@
+package quickstream_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// pages serves a list of customers, whose pages are kept by their page number.
+// {next} stands for the address of the next page.
+func pages(asked *int, bodies ...string) service {
+	return func(r *http.Request) (*http.Response, error) {
+		*asked++
+		page := 0
+		_, _ = fmt.Sscan(r.URL.Query().Get("page"), &page)
+		next := fmt.Sprintf("%s/customers?customerName=%s&page=%d", baseURL, url.QueryEscape(r.URL.Query().Get("customerName")), page+1)
+		return answer(200, strings.ReplaceAll(bodies[page], "{next}", next)), nil
+	}
+}
+
+func pageOf(next string, numbers ...string) string {
+	links := ""
+	if next != "" {
+		href, _ := json.Marshal(next)
+		links = fmt.Sprintf(`{"rel":"next","href":%s}`, href)
+	}
+	for i, number := range numbers {
+		numbers[i] = fmt.Sprintf(`{"customerId":%q,"customerNumber":%q}`, number, number)
+	}
+	return fmt.Sprintf(`{"links":[%s],"data":[%s]}`, links, strings.Join(numbers, ","))
+}
+
+// read returns the items of a list, and the error that ended it.
+func read(ctx context.Context, list quickstream.List[quickstream.Customer]) (ids []string, err error) {
+	for item, err := range list.All(ctx) {
+		if err != nil {
+			return ids, err
+		}
+		ids = append(ids, item.CustomerID)
+	}
+	return ids, nil
+}
+
+func TestListReadsAllPages(t *testing.T) {
+	asked := 0
+	client := clientOf(t, pages(&asked, pageOf("{next}", "1", "2"), pageOf("{next}"), pageOf("", "3")))
+	list := client.Customers.List(quickstream.CustomerListParams{CustomerName: "A&b ü/?"})
+	assert.Zero(t, asked, "a list is a description")
+	for range 2 { // and can be read again
+		ids, err := read(t.Context(), list)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"1", "2", "3"}, ids)
+	}
+	assert.Equal(t, 6, asked)
+
+	asked = 0
+	first, err := list.First(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "1", first.CustomerID)
+	assert.Equal(t, 1, asked, "no more is read than is needed")
+	for range list.All(t.Context()) {
+		break
+	}
+	for page, err := range list.Pages(t.Context()) {
+		require.NoError(t, err)
+		assert.Len(t, page.Data, 2)
+		break
+	}
+	assert.Equal(t, 3, asked)
+
+	empty, err := clientOf(t, pages(&asked, pageOf("{next}"), pageOf(""))).Customers.List(quickstream.CustomerListParams{}).First(t.Context())
+	assert.ErrorIs(t, err, quickstream.ErrNotFound)
+	assert.ErrorIs(t, err, quickstream.ErrEmptyList)
+	assert.Nil(t, empty)
+	assert.Equal(t, 5, asked, "an empty page is not the end")
+}
+
+// TestCursorsAreStored: a list goes on where it was left, in another process.
+func TestCursorsAreStored(t *testing.T) {
+	asked := 0
+	client := clientOf(t, pages(&asked, pageOf("{next}", "1"), pageOf("{next}", "2"), pageOf("", "3")))
+	list := client.Customers.List(quickstream.CustomerListParams{})
+	var stored []string
+	for page, err := range list.Pages(t.Context()) {
+		require.NoError(t, err)
+		stored = append(stored, page.Next.Text())
+		assert.Equal(t, page.Next.IsZero(), page.Data[0].CustomerID == "3")
+		assert.NotContains(t, fmt.Sprintf("%v%+v%#v", page.Next, page.Next, page.Next), "page=")
+	}
+	require.Len(t, stored, 3)
+	for i, want := range [][]string{{"2", "3"}, {"3"}, {"1", "2", "3"}} {
+		resumed, err := read(t.Context(), list.From(quickstream.ParseCursor(stored[i])))
+		require.NoError(t, err)
+		assert.Equal(t, want, resumed)
+	}
+	all, err := read(t.Context(), list)
+	require.NoError(t, err)
+	assert.Len(t, all, 3, "From leaves the list as it was")
+}
+
+// TestNextLinks: the key goes along with the request for the next page, so that a
+// link that leads elsewhere is an error. It is never the end of the list.
+func TestNextLinks(t *testing.T) {
+	for name, next := range map[string]string{
+		"another host":           "https://evil.invalid/rest/v1/customers?page=1",
+		"a host below":           "https://api.invalid.evil.invalid/rest/v1/customers?page=1",
+		"another port":           "https://api.invalid:8443/rest/v1/customers?page=1",
+		"http":                   "http://api.invalid/rest/v1/customers?page=1",
+		"user":                   "https://evil@api.invalid/rest/v1/customers?page=1",
+		"user and password":      "https://api.invalid:x@evil.invalid/rest/v1/customers",
+		"outside":                "https://api.invalid/other/customers",
+		"a name like the base's": "https://api.invalid/rest/v11/customers",
+		"dots":                   "https://api.invalid/rest/v1/../../other",
+		"escaped dots":           "https://api.invalid/rest/v1/%2e%2e/%2E%2e/other",
+		"host only":              "https://api.invalid",
+		"relative":               "/rest/v1/customers?page=1",
+		"relative to the page":   "customers?page=1",
+		"query only":             "?page=1",
+		"no scheme":              "//api.invalid/rest/v1/customers",
+		"no host":                "https:///rest/v1/customers",
+		"opaque":                 "https:api.invalid",
+		"file":                   "file:///rest/v1/customers",
+		"not a URL":              "https://api.invalid/rest/v1/%zz",
+		"control character":      "https://api.invalid/rest/v1/\u0001",
+		"blank":                  " ",
+	} {
+		asked := 0
+		client := clientOf(t, pages(&asked, pageOf(next, "1")))
+		ids, err := read(t.Context(), client.Customers.List(quickstream.CustomerListParams{}))
+		assert.Equal(t, decoding, ending(err), "%s: %v", name, err)
+		assert.Equal(t, []string{"1"}, ids, name)
+		assert.Equal(t, 1, asked, name)
+		assert.NotContains(t, fmt.Sprint(err), "page=1")
+
+		_, err = read(t.Context(), client.Customers.List(quickstream.CustomerListParams{}).From(quickstream.ParseCursor(next)))
+		assert.Equal(t, decoding, ending(err), "%s, stored: %v", name, err)
+		assert.Equal(t, 1, asked, name)
+	}
+	for name, next := range map[string]string{
+		"upper case host": "https://API.invalid/rest/v1/customers?page=1", "other path": baseURL + "/customers/pages/?page=1",
+		"fragment": baseURL + "/customers?page=1#x", "upper case scheme": "HTTPS://api.invalid/rest/v1/customers?page=1",
+	} {
+		asked := 0
+		ids, err := read(t.Context(), clientOf(t, pages(&asked, pageOf(next, "1"), pageOf("", "2"))).Customers.List(quickstream.CustomerListParams{}))
+		assert.NoError(t, err, name)
+		assert.Equal(t, []string{"1", "2"}, ids, name)
+	}
+}
+
+func TestListLoops(t *testing.T) {
+	for _, back := range []int{0, 1, 2} {
+		asked := 0
+		loop := pageOf(fmt.Sprintf("%s/customers?page=%d", baseURL, back), "3")
+		client := clientOf(t, pages(&asked, pageOf(baseURL+"/customers?page=1", "1"), pageOf(baseURL+"/customers?page=2", "2"), loop))
+		_, err := read(t.Context(), client.Customers.List(quickstream.CustomerListParams{}))
+		assert.Equal(t, decoding, ending(err), "%v", err)
+		assert.LessOrEqual(t, asked, 6)
+	}
+}
+
+// TestBrokenPages: a page that cannot be read is an error after what came before
+// it, and never an empty page.
+func TestBrokenPages(t *testing.T) {
+	for name, second := range map[string]string{
+		"no data": `{"links":[]}`, "null data": `{"data":null}`, "null item": `{"data":[{"customerId":"2"},null]}`, "data is an object": `{"data":{}}`,
+		"array": `[]`, "null": `null`, "empty": ``, "HTML": `<html>`, "an item twice over": `{"data":[{"customerId":"2","customerId":"3"}]}`,
+		"data twice": `{"data":[],"data":[]}`, "an error body": errorBody, "text items": `{"data":["2"]}`, "links are no list": `{"links":{},"data":[]}`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			ids, err := read(t.Context(), clientOf(t, pages(&asked, pageOf("{next}", "1"), second)).Customers.List(quickstream.CustomerListParams{}))
+			assert.Equal(t, []string{"1"}, ids, name)
+			assert.Equal(t, decoding, ending(err), "%s: %v", name, err)
+		})
+	}
+	for name, failure := range map[string]service{
+		"404": says(404, ""), "500": says(500, ""), "lost": func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			good := pages(&asked, pageOf("{next}", "1"))
+			ids, err := read(t.Context(), clientOf(t, func(r *http.Request) (*http.Response, error) {
+				if r.URL.Query().Get("page") != "" {
+					return failure(r)
+				}
+				return good(r)
+			}).Customers.List(quickstream.CustomerListParams{}))
+			assert.Error(t, err, name)
+			assert.Equal(t, []string{"1"}, ids, name)
+		})
+	}
+}
+
+// TestPagesAreRetriedAlone: every page has its own attempts.
+func TestPagesAreRetriedAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, failures := 0, 0
+		good := pages(&asked, pageOf("{next}", "1"), pageOf("{next}", "2"), pageOf("", "3"))
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			if failures++; failures%3 != 0 {
+				return answer(500, ""), nil
+			}
+			return good(r)
+		})
+		var resp quickstream.Response
+		ids := 0
+		for _, err := range client.Customers.List(quickstream.CustomerListParams{}, quickstream.WithResponseInto(&resp)).All(t.Context()) {
+			require.NoError(t, err)
+			assert.Equal(t, 3, resp.Attempts, "filled at every page")
+			ids++
+		}
+		assert.Equal(t, 3, ids)
+	})
+}
+
+// TestListsOfTheSandbox reads small pages of the simulator.
+func TestListsOfTheSandbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 2 }))
+		for i := range 7 {
+			_, err := client.Customers.Create(t.Context(), quickstream.CustomerCreateParams{CustomerNumber: fmt.Sprint(i), CustomerName: "Ann"})
+			require.NoError(t, err)
+		}
+		box.ResetRequests()
+		ids, err := read(t.Context(), client.Customers.List(quickstream.CustomerListParams{CustomerName: "nn"}))
+		require.NoError(t, err)
+		assert.Len(t, ids, 7)
+		assert.Len(t, box.Requests(), 4)
+	})
+}
+
+// TestEveryListParameterArrives: go-querystring leaves out, without a word, what
+// it cannot encode. Every member of every query has to reach the service.
+func TestEveryListParameterArrives(t *testing.T) {
+	members := 0
+	for params := range validArguments("ID-1") {
+		if params.Kind() != reflect.Struct || params.NumField() == 0 || params.Field(0).Tag.Get("url") == "" {
+			continue
+		}
+		filled := reflect.New(params).Elem()
+		want := url.Values{}
+		for i := range params.NumField() {
+			name, _, _ := strings.Cut(params.Field(i).Tag.Get("url"), ",")
+			require.NotEmpty(t, name, "%s.%s has no name in the query", params, params.Field(i).Name)
+			want.Set(name, fill(t, filled.Field(i), fmt.Sprintf("a b&=#+%%,é?%d", i)))
+			members++
+		}
+		var got url.Values
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			var err error
+			got, err = url.ParseQuery(r.URL.RawQuery)
+			return answer(404, ""), err
+		})
+		for _, op := range operations() {
+			got = nil
+			_, err := op.callWith(t.Context(), client, "ID-1", filled, quickstream.WithoutRule("report.columns.elements", "report.source.elements", "report.transactionStatus", "report.version"))
+			if errors.Is(err, errNotTaken) {
+				continue
+			}
+			require.ErrorIs(t, err, quickstream.ErrNotFound, op.name)
+			assert.Equal(t, want, got, op.name)
+		}
+	}
+	assert.Greater(t, members, 15)
+	t.Logf("%d members", members)
+}
+
+// fill gives a member of a query a value, and returns how it has to be written.
+func fill(t *testing.T, field reflect.Value, text string) string {
+	t.Helper()
+	switch value := field.Addr().Interface().(type) {
+	case *quickstream.Date:
+		*value = quickstream.Date{Year: 2026, Month: time.March, Day: 2}
+		return "2026-03-02"
+	case *quickstream.YearMonth:
+		*value = thisMonth()
+		return value.String()
+	case **bool:
+		*value = new(false)
+		return "false"
+	case *[]string:
+		*value = []string{text, "second"}
+		return text + ",second"
+	}
+	require.Equal(t, reflect.String, field.Kind(), "%s", field.Type())
+	field.SetString(text)
+	return text
+}
+
+// TestLookUpValuesArrive: what stands in the query of a look-up is escaped.
+func TestLookUpValuesArrive(t *testing.T) {
+	const odd = `a b&c=d#e+f%2f;g,"h"?i/`
+	var got url.Values
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		got = r.URL.Query()
+		assert.NotContains(t, r.URL.Path, "a b")
+		return answer(404, ""), nil
+	})
+	for want, call := range map[string]func() error{
+		"referenceNumber": func() error { _, err := client.Transactions.ByReference(odd).First(t.Context()); return err },
+		"accountToken":    func() error { _, err := client.Transactions.ByAccount(odd).First(t.Context()); return err },
+		"customerNumber":  func() error { _, err := client.Customers.ByNumber(t.Context(), odd); return err },
+	} {
+		require.ErrorIs(t, call(), quickstream.ErrNotFound)
+		assert.Equal(t, url.Values{want: {odd}}, got)
+	}
+	_, err := client.Transactions.ByBankAccount("032-999", quickstream.NewSecret("999994")).First(t.Context())
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+	assert.Equal(t, url.Values{"bsb": {"032-999"}, "accountNumber": {"999994"}}, got)
+}

@@ -1,0 +1,281 @@
+package quickstream_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// storedModel is a response that merchants store.
+type storedModel interface {
+	json.Marshaler
+	Raw() json.RawMessage
+	Extra() map[string]json.RawMessage
+}
+
+// models makes an empty one of every response that keeps its source, found among
+// the results of all operations.
+func models() []func() storedModel {
+	var found []func() storedModel
+	seen := map[reflect.Type]bool{}
+	add := func(of reflect.Type) {
+		if of.Implements(reflect.TypeFor[storedModel]()) && !seen[of] {
+			seen[of] = true
+			found = append(found, func() storedModel { return reflect.New(of.Elem()).Interface().(storedModel) })
+		}
+	}
+	client := new(quickstream.Client)
+	service := reflect.ValueOf(client).Elem()
+	for i := range service.NumField() {
+		if field := service.Type().Field(i); field.IsExported() {
+			service.Field(i).Set(reflect.New(field.Type.Elem()))
+		}
+	}
+	for _, op := range operations() {
+		result := op.method(client).Type().Out(0)
+		if pages, isList := result.MethodByName("Pages"); isList {
+			page := pages.Type.Out(0).In(0).In(0) // of the function that takes the pages
+			add(page)
+			data, _ := page.Elem().FieldByName("Data")
+			result = data.Type.Elem()
+		}
+		add(result)
+	}
+	return found
+}
+
+// sample returns JSON that gives every modelled member of a type a value, and
+// every object a member that nobody knows.
+func sample(of reflect.Type, name string) string {
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch of {
+	case reflect.TypeFor[quickstream.Date]():
+		return `"2026-03-01"`
+	case reflect.TypeFor[quickstream.Timestamp]():
+		return `"2026-03-01T10:11:12.345+1100"`
+	case reflect.TypeFor[quickstream.Amount]():
+		return `{"currency":"AUD","amount":12.50,"displayAmount":"$12.50","newMember":{"in":"amount"}}`
+	case reflect.TypeFor[quickstream.Link]():
+		return `{"rel":"self","href":"https://api.invalid/rest/v1/x","requestMethod":"GET"}`
+	}
+	switch of.Kind() {
+	case reflect.String:
+		return fmt.Sprintf("%q", "<"+name+"> & more")
+	case reflect.Bool:
+		return "true"
+	case reflect.Int64:
+		return "9007199254740993"
+	case reflect.Slice:
+		return "[" + sample(of.Elem(), name) + "," + sample(of.Elem(), name) + "]"
+	case reflect.Map:
+		if name != "metadata" {
+			return `{"own":"x"}`
+		}
+		return `{"Colour":"blue","colour":"red","":"empty","a.b":"dot"}`
+	case reflect.Struct:
+		members := []string{fmt.Sprintf(`"newMember":{"in":%q,"list":[1.50,{"deep":null}]}`, of.Name())}
+		for _, field := range reflect.VisibleFields(of) {
+			member, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			switch {
+			case member != "":
+			case field.Name == "Links" && field.IsExported():
+				member = "links"
+			case field.Name == "Data" && field.IsExported():
+				member = "data"
+			default:
+				continue
+			}
+			members = append(members, fmt.Sprintf("%q:%s", member, sample(field.Type, member)))
+		}
+		return "{" + strings.Join(members, ",") + "}"
+	}
+	panic("no sample for " + of.String())
+}
+
+func decodedTree(t *testing.T, data []byte) map[string]any {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var tree map[string]any
+	require.NoError(t, dec.Decode(&tree), "%s", data)
+	return tree
+}
+
+// TestModelsKeepEverything: what was received is there after being stored and
+// read again, whether this package models it or not.
+func TestModelsKeepEverything(t *testing.T) {
+	assert.GreaterOrEqual(t, len(models()), 8)
+	for _, empty := range models() {
+		of := reflect.TypeOf(empty()).Elem()
+		received := sample(of, of.Name())
+		model := empty()
+		require.NoError(t, json.Unmarshal([]byte(received), model), of)
+		for _, field := range reflect.VisibleFields(of) { // nothing is forgotten by the decoder
+			if value := reflect.ValueOf(model).Elem().FieldByIndex(field.Index); field.IsExported() && field.Name != "Next" {
+				assert.False(t, value.IsZero(), "%s.%s", of, field.Name)
+			}
+		}
+		assert.Equal(t, received, string(model.Raw()), of)
+
+		stored, err := json.Marshal(model)
+		require.NoError(t, err, of)
+		assert.Equal(t, decodedTree(t, []byte(received)), decodedTree(t, stored), of)
+		byValue, err := json.Marshal(reflect.ValueOf(model).Elem().Interface())
+		require.NoError(t, err)
+		assert.Equal(t, string(stored), string(byValue), of)
+
+		again := empty()
+		require.NoError(t, json.Unmarshal(stored, again), of)
+		assert.Equal(t, model.Extra(), again.Extra(), of)
+		restored, err := json.Marshal(again)
+		require.NoError(t, err)
+		assert.Equal(t, string(stored), string(restored), of)
+		t.Logf("%s: %d members that are not modelled", of, len(model.Extra()))
+	}
+}
+
+func TestExtraNamesPaths(t *testing.T) {
+	var tx quickstream.Transaction
+	assert.Empty(t, tx.Extra())
+	assert.Nil(t, tx.Raw())
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","newMember":[1],"creditCard":{"cardScheme":"VISA","newMember":"x"},`+
+		`"totalAmount":{"amount":1,"scale":2},"metadata":{"own":"x"},"fraudGuardResult":{"any":"thing"}}`), &tx))
+	extra := map[string]string{}
+	for path, value := range tx.Extra() {
+		extra[path] = string(value)
+	}
+	assert.Equal(t, map[string]string{"newMember": "[1]", "creditCard.newMember": `"x"`, "totalAmount.scale": "2"}, extra)
+
+	var page quickstream.Page[quickstream.Transaction]
+	require.NoError(t, json.Unmarshal([]byte(`{"data":[{},{"newMember":7}],"total":2}`), &page))
+	assert.Equal(t, map[string]json.RawMessage{"total": json.RawMessage("2"), "data[1].newMember": json.RawMessage("7")}, page.Extra())
+	assert.Equal(t, map[string]json.RawMessage{"newMember": json.RawMessage("7")}, page.Data[1].Extra(), "items keep theirs as well")
+}
+
+// TestModelsFollowChanges: what a program changes in a model is what is stored.
+func TestModelsFollowChanges(t *testing.T) {
+	var tx quickstream.Transaction
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","comment":"a","totalAmount":{"amount":1,"currency":"AUD","new":1},"new":true}`), &tx))
+	tx.Comment, tx.TotalAmount = "b", nil
+	stored, err := json.Marshal(tx)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"receiptNumber":"1","comment":"b","refundable":false,"voidable":false,"new":true}`, string(stored))
+}
+
+// TestSourceIsNotShared: the caller's bytes may be used again.
+func TestSourceIsNotShared(t *testing.T) {
+	data := []byte(`{"receiptNumber":"1","new":"a"}`)
+	var tx quickstream.Transaction
+	require.NoError(t, tx.UnmarshalJSON(data))
+	copy(data, bytes.Repeat([]byte("x"), len(data)))
+	assert.Equal(t, `"a"`, string(tx.Extra()["new"]))
+}
+
+// TestRefusedBodies: none of these may pass for an object of the service.
+func TestRefusedBodies(t *testing.T) {
+	refused := []string{
+		``, ` `, `null`, `[]`, `[{}]`, `""`, `"text"`, `0`, `true`, `{`, `{}{}`, `{} {}`, `{}x`, `{}]`, "\ufeff{}", `<html>`, `{"data":[]`,
+		`{"links":[],"links":[]}`, `{"links":[],"LINKS":[]}`, `{"linkſ":[],"links":[]}`, `{"lin\u006bs":[],"links":[]}`, `{"x":[{"a":1,"A":2}]}`,
+	}
+	for _, empty := range models() {
+		for _, body := range refused {
+			model := empty()
+			assert.Error(t, json.Unmarshal([]byte(body), model), "%T: %s", model, body)
+			assert.Error(t, model.(json.Unmarshaler).UnmarshalJSON([]byte(body)), "%T: %s", model, body)
+			assert.Nil(t, model.Raw(), "%T: %s", model, body)
+		}
+	}
+	// null inside another structure is Go's business, and says nothing either.
+	var holder struct{ Tx quickstream.Transaction }
+	require.Error(t, json.Unmarshal([]byte(`{"Tx":null}`), &holder))
+	assert.Equal(t, quickstream.OutcomeUnknown, holder.Tx.Outcome())
+}
+
+// TestDuplicatedMembersNeverApprove: one body that says two things says nothing.
+func TestDuplicatedMembersNeverApprove(t *testing.T) {
+	for _, body := range []string{
+		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","summaryCode":"0"}`,
+		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","SUMMARYCODE":"0"}`,
+		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","ſummaryCode":"0"}`,
+		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","summary\u0043ode":"0"}`,
+		`{"receiptNumber":"1","status":"Declined","summaryCode":"0","status":"Approved"}`,
+	} {
+		var tx quickstream.Transaction
+		require.Error(t, json.Unmarshal([]byte(body), &tx), body)
+		_, err := clientOf(t, says(201, body)).Transactions.Pay(t.Context(), payment())
+		assert.Equal(t, unknown, ending(err), body)
+	}
+	var tx quickstream.Transaction
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","metadata":{"Colour":"a","colour":"b"}}`), &tx), "the merchant's own names")
+	assert.Equal(t, map[string]string{"Colour": "a", "colour": "b"}, tx.Metadata)
+}
+
+// TestOtherCaseSurvivesStorage: encoding/json takes a member of another case for
+// the field's, and storing must not make a duplicate of it.
+func TestOtherCaseSurvivesStorage(t *testing.T) {
+	var tx quickstream.Transaction
+	require.NoError(t, json.Unmarshal([]byte(`{"ReceiptNumber":"1","Status":"Approved","SUMMARYCODE":"0","CreditCard":{"cardscheme":"VISA"}}`), &tx))
+	assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
+	assert.Empty(t, tx.Extra())
+	stored, err := json.Marshal(tx)
+	require.NoError(t, err)
+	var again quickstream.Transaction
+	require.NoError(t, json.Unmarshal(stored, &again), "%s", stored)
+	assert.Equal(t, quickstream.OutcomeApproved, again.Outcome())
+	assert.Equal(t, quickstream.CardSchemeVisa, again.CreditCard.CardScheme)
+}
+
+// TestReuse: decoding over another value leaves nothing of it.
+func TestReuse(t *testing.T) {
+	tx := quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1"}`), &tx))
+	assert.Equal(t, quickstream.OutcomeUnknown, tx.Outcome())
+	tx.Status, tx.SummaryCode = quickstream.TransactionStatusApproved, quickstream.SummaryCodeApproved
+	require.Error(t, json.Unmarshal([]byte(`{"receiptNumber":7}`), &tx))
+	assert.Equal(t, quickstream.OutcomeUnknown, tx.Outcome())
+	for _, empty := range models() {
+		model := empty()
+		require.NoError(t, json.Unmarshal([]byte(sample(reflect.TypeOf(model).Elem(), "x")), model))
+		require.NoError(t, json.Unmarshal([]byte(`{"data":[]}`), model))
+		fresh := empty()
+		require.NoError(t, json.Unmarshal([]byte(`{"data":[]}`), fresh))
+		a, errA := json.Marshal(model)
+		b, errB := json.Marshal(fresh)
+		require.NoError(t, errA)
+		require.NoError(t, errB)
+		assert.Equal(t, string(b), string(a), "%T", model)
+	}
+}
+
+// TestLinksAreStoredWithoutTheirQuery: addresses carry account numbers there.
+func TestLinksAreStoredWithoutTheirQuery(t *testing.T) {
+	var link quickstream.Link
+	const href = "https://key@api.invalid/rest/v1/transactions/for-bank-account?bsb=032-999&accountNumber=999994#x"
+	require.NoError(t, json.Unmarshal([]byte(`{"rel":"next","href":"`+href+`","requestMethod":"GET"}`), &link))
+	assert.Equal(t, href, link.Href())
+	stored, err := json.Marshal(link)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"rel":"next","href":"https://api.invalid/rest/v1/transactions/for-bank-account","requestMethod":"GET"}`, string(stored))
+
+	var tx quickstream.Transaction
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","links":[{"rel":"next","href":"`+href+`","title":"`+href+`"}]}`), &tx))
+	stored, err = json.Marshal(tx)
+	require.NoError(t, err)
+	assert.NotContains(t, string(stored), "999994")
+	for _, odd := range []string{"http://[::1/x?999994", "%zz?999994", "/relative?999994", "?999994", "mailto:a?999994", "//h/x?999994"} {
+		require.NoError(t, json.Unmarshal([]byte(`{"rel":"next","href":"`+odd+`"}`), &link))
+		stored, err = json.Marshal(link)
+		require.NoError(t, err)
+		assert.NotContains(t, string(stored), "999994", odd)
+	}
+}

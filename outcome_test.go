@@ -1,0 +1,82 @@
+package quickstream_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// TestOutcomeTable says for every status, with every summary code, with and
+// without the response code of fraud screening, what became of a transaction.
+// Whatever is not written down here, or disagrees, is unknown.
+func TestOutcomeTable(t *testing.T) {
+	letters := map[string]quickstream.Outcome{
+		"A": quickstream.OutcomeApproved, "D": quickstream.OutcomeDeclined, "R": quickstream.OutcomeRejected, "P": quickstream.OutcomePending,
+		"S": quickstream.OutcomeSuspended, "V": quickstream.OutcomeVoided, "?": quickstream.OutcomeUnknown,
+	}
+	summaries := []quickstream.SummaryCode{"", "0", "1", "2", "3", "9", "00", " 0"}
+	rows := map[string]string{
+		"":          "? ? ? ? ? ? ? ?  S ? S S S S S S",
+		"Approved":  "? A ? ? ? ? ? ?  ? ? ? ? ? ? ? ?",
+		"Approved*": "? A ? ? ? ? ? ?  ? ? ? ? ? ? ? ?",
+		"Declined":  "? ? D ? R ? ? ?  S ? S S S S S S",
+		"Pending":   "P P ? ? ? ? ? ?  S ? S S S S S S",
+		"Voided":    "? V ? ? V ? ? ?  ? ? ? ? ? ? ? ?",
+		"Suspended": "S ? S S S S S S  S ? S S S S S S",
+		"approved":  "? ? ? ? ? ? ? ?  S ? S S S S S S",
+		"Brand new": "? ? ? ? ? ? ? ?  S ? S S S S S S",
+	}
+	cells := 0
+	for status, row := range rows {
+		want := strings.Fields(row)
+		require.Len(t, want, 2*len(summaries))
+		for i, letter := range want {
+			tx := &quickstream.Transaction{Status: quickstream.TransactionStatus(status), SummaryCode: summaries[i%len(summaries)]}
+			responses := []string{"", "08", "00", "51", "G", "340", "034"}
+			if i >= len(summaries) {
+				responses = []string{"34"}
+			}
+			for _, tx.ResponseCode = range responses {
+				cells++
+				assert.Equal(t, letters[letter], tx.Outcome(), "status %q, summary code %q, response code %q", status, tx.SummaryCode, tx.ResponseCode)
+			}
+		}
+	}
+	t.Logf("%d cells", cells)
+}
+
+// TestNothingIsApprovedByDefault: what was never decoded says nothing.
+func TestNothingIsApprovedByDefault(t *testing.T) {
+	var none *quickstream.Transaction
+	assert.Equal(t, quickstream.OutcomeUnknown, none.Outcome())
+	assert.Equal(t, quickstream.OutcomeUnknown, new(quickstream.Transaction).Outcome())
+	assert.False(t, none.MayBeReturned())
+	_, err := quickstream.RequireApproved(&quickstream.Transaction{}, nil)
+	assert.Error(t, err)
+}
+
+func TestMayBeReturned(t *testing.T) {
+	approved := func(change func(*quickstream.Transaction)) *quickstream.Transaction {
+		tx := &quickstream.Transaction{Status: "Approved", SummaryCode: "0"}
+		change(tx)
+		return tx
+	}
+	for name, change := range map[string]func(*quickstream.Transaction){
+		"status":          func(tx *quickstream.Transaction) { tx.Status = quickstream.TransactionStatusApprovedReturnable },
+		"bank account":    func(tx *quickstream.Transaction) { tx.BankAccount = &quickstream.BankAccount{} },
+		"NZ bank account": func(tx *quickstream.Transaction) { tx.NZBankAccount = &quickstream.NZBankAccount{} },
+		"direct entry":    func(tx *quickstream.Transaction) { tx.DirectEntryAccount = &quickstream.DirectEntryAccount{} },
+		"NZ direct entry": func(tx *quickstream.Transaction) { tx.NZDirectEntryAccount = &quickstream.NZDirectEntryAccount{} },
+	} {
+		tx := approved(change)
+		assert.True(t, tx.MayBeReturned(), name)
+		for _, tx.SummaryCode = range []quickstream.SummaryCode{"1", "2", "3", ""} {
+			assert.False(t, tx.MayBeReturned(), "%s: what was not approved cannot be returned", name)
+		}
+	}
+	assert.False(t, approved(func(tx *quickstream.Transaction) { tx.CreditCard = &quickstream.CreditCard{} }).MayBeReturned())
+}

@@ -1,0 +1,298 @@
+package quickstream_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+func TestDate(t *testing.T) {
+	for text, valid := range map[string]bool{
+		"2026-03-01": true, "2024-02-29": true, "0001-01-01": true, "9999-12-31": true,
+		"2026-02-29": false, "2026-13-01": false, "2026-00-10": false, "0000-00-00": false, "2026-3-1": false, "26-03-01": false,
+		"2026/03/01": false, "2026-03-01 ": false, "2026-03-01T00:00:00Z": false, "20260301": false, "": false, "-2026-03-01": false, "２０２６-03-01": false,
+	} {
+		d, err := quickstream.ParseDate(text)
+		assert.Equal(t, valid, err == nil, text)
+		if err != nil {
+			assert.True(t, d.IsZero(), text)
+			assert.True(t, text == "" || !strings.Contains(err.Error(), text), "%v", err)
+			continue
+		}
+		assert.Equal(t, text, d.String())
+		assert.True(t, d.IsValid())
+	}
+	assert.Empty(t, quickstream.Date{}.String())
+	assert.False(t, quickstream.Date{}.IsValid())
+	for _, odd := range []quickstream.Date{{2026, 2, 30}, {2026, 13, 1}, {2026, 0, 1}, {-1, 1, 1}, {10000, 1, 1}, {0, 1, 1}} {
+		assert.False(t, odd.IsValid(), "%v", odd)
+	}
+	assert.Equal(t, quickstream.Date{2026, time.March, 2}, quickstream.NewDate(2026, time.February, 30))
+	assert.Equal(t, quickstream.Date{2026, time.March, 1}, quickstream.Date{2026, time.February, 28}.AddDays(1))
+	assert.Equal(t, quickstream.Date{2024, time.February, 29}, quickstream.Date{2024, time.March, 1}.AddDays(-1))
+	early, late := quickstream.Date{2025, time.December, 31}, quickstream.Date{2026, time.January, 1}
+	assert.Equal(t, []int{-1, 0, 1}, []int{early.Compare(late), late.Compare(late), late.Compare(early)})
+
+	sydney := time.FixedZone("", 11*60*60)
+	midnight := late.In(sydney)
+	assert.Equal(t, "2025-12-31T13:00:00Z", midnight.UTC().Format(time.RFC3339))
+	assert.Equal(t, late, quickstream.DateOf(midnight))
+	assert.Equal(t, early, quickstream.DateOf(midnight.UTC()))
+}
+
+func TestYearMonth(t *testing.T) {
+	for text, valid := range map[string]bool{
+		"2026-03": true, "0001-12": true, "2026-00": false, "2026-13": false, "0000-00": false, "2026-3": false, "2026": false, "2026-03-01": false, "": false, "03-2026": false,
+	} {
+		m, err := quickstream.ParseYearMonth(text)
+		assert.Equal(t, valid, err == nil, text)
+		if err == nil {
+			assert.Equal(t, text, m.String())
+		} else {
+			assert.True(t, m.IsZero(), text)
+		}
+	}
+	assert.Empty(t, quickstream.YearMonth{}.String())
+}
+
+func TestTimestamp(t *testing.T) {
+	for text, utc := range map[string]string{
+		"2026-03-01T10:11:12+1100":       "2026-02-28T23:11:12Z",
+		"2026-03-01T10:11:12+11:00":      "2026-02-28T23:11:12Z",
+		"2026-03-01T10:11:12Z":           "2026-03-01T10:11:12Z",
+		"2026-03-01T10:11:12.5-0330":     "2026-03-01T13:41:12.5Z",
+		"2026-03-01T10:11:12.123456789Z": "2026-03-01T10:11:12.123456789Z",
+		"2026-03-01T10:11:12,5Z":         "2026-03-01T10:11:12.5Z",
+		"2026-03-01T10:11+1100":          "2026-02-28T23:11:00Z",
+		"2026-03-01T10:11+11:00":         "2026-02-28T23:11:00Z",
+		"2026-03-01T23:59:59-12:00":      "2026-03-02T11:59:59Z",
+	} {
+		var got quickstream.Timestamp
+		require.NoError(t, json.Unmarshal([]byte(`"`+text+`"`), &got), text)
+		assert.Equal(t, utc, got.UTC().Format(time.RFC3339Nano), text)
+		stored, err := json.Marshal(got)
+		require.NoError(t, err)
+		var again quickstream.Timestamp
+		require.NoError(t, json.Unmarshal(stored, &again), "%s", stored)
+		assert.True(t, got.Equal(again.Time), "%s is stored as %s", text, stored)
+		assert.Equal(t, got.String(), again.String())
+	}
+	for _, text := range []string{
+		`"2026-03-01T23:59:60Z"`, // a leap second, which Go's clock does not have
+		`"0000-00-00T00:00:00Z"`, `"2026-03-01"`, `"2026-03-01T10:11:12"`, `"2026-03-01 10:11:12Z"`, `"10:11"`, `"2026-02-30T00:00:00Z"`,
+		`"2026-03-01T24:00:00Z"`, `1772323872`, `true`, `{}`, `"`, `"now"`, `"2026-03-01T10:11:12AEDT"`,
+	} {
+		var got quickstream.Timestamp
+		err := got.UnmarshalJSON([]byte(text))
+		require.Error(t, err, text)
+		assert.NotContains(t, err.Error(), "2026", "the error repeats nothing")
+		assert.True(t, got.IsZero())
+	}
+	for _, none := range []string{`null`, `""`} {
+		got := quickstream.Timestamp{Time: time.Now()}
+		require.NoError(t, json.Unmarshal([]byte(none), &got))
+		assert.True(t, got.IsZero(), none)
+		assert.Empty(t, got.String())
+	}
+}
+
+// TestDatesInJSON: absent, null and empty are the zero value, also where another
+// value was before.
+func TestDatesInJSON(t *testing.T) {
+	type holder struct {
+		Date  quickstream.Date      `json:"date,omitzero"`
+		Month quickstream.YearMonth `json:"month,omitzero"`
+	}
+	for _, none := range []string{`{}`, `{"date":"","month":""}`, `{"date":null,"month":null}`} {
+		var h holder
+		require.NoError(t, json.Unmarshal([]byte(none), &h), none)
+		out, err := json.Marshal(h)
+		require.NoError(t, err)
+		assert.Equal(t, `{}`, string(out))
+	}
+	var h holder
+	require.NoError(t, json.Unmarshal([]byte(`{"date":"2026-03-01T10:11:12+1100","month":"2026-03"}`), &h))
+	out, err := json.Marshal(h)
+	require.NoError(t, err)
+	assert.Equal(t, `{"date":"2026-03-01","month":"2026-03"}`, string(out))
+	for _, bad := range []string{`{"date":"0000-00-00"}`, `{"date":"01/03/2026"}`, `{"date":20260301}`, `{"month":"2026-13"}`} {
+		assert.Error(t, json.Unmarshal([]byte(bad), &h), bad)
+	}
+}
+
+func TestAmountIsReadDigitByDigit(t *testing.T) {
+	for in, out := range map[string]string{
+		`{"currency":"AUD","amount":10.50}`:                         `{"currency":"AUD","amount":10.50}`,
+		`{"currency":"AUD","amount":"10.5"}`:                        `{"currency":"AUD","amount":10.50}`,
+		`{"currency":"AUD","amount":10}`:                            `{"currency":"AUD","amount":10.00}`,
+		`{"currency":"AUD","amount":1e2,"displayAmount":"$100.00"}`: `{"currency":"AUD","amount":100.00,"displayAmount":"$100.00"}`,
+		`{"currency":"AUD","amount":-0}`:                            `{"currency":"AUD","amount":0.00}`,
+		`{"currency":"AUD","amount":0.005}`:                         `{"currency":"AUD","amount":0.005}`,
+		`{"currency":"AUD","amount":100000000000000001.01}`:         `{"currency":"AUD","amount":100000000000000001.01}`,
+		`{"currency":"AUD","amount":null}`:                          `{"currency":"AUD","amount":0.00}`,
+		`{"currency":"XXX"}`:                                        `{"currency":"XXX","amount":0.00}`,
+		`{}`:                                                        `{"currency":"","amount":0.00}`,
+	} {
+		a := quickstream.Amount{Amount: decimal.New(9, 0), DisplayAmount: "stale"}
+		require.NoError(t, json.Unmarshal([]byte(in), &a), in)
+		got, err := json.Marshal(a)
+		require.NoError(t, err)
+		assert.Equal(t, out, string(got), in)
+		var again quickstream.Amount
+		require.NoError(t, json.Unmarshal(got, &again))
+		assert.True(t, again.Amount.Equal(a.Amount))
+	}
+	for _, bad := range []string{
+		`{"amount":""}`, `{"amount":"free"}`, `{"amount":true}`, `{"amount":{}}`, `{"amount":[1]}`, `{"amount":"1,000.00"}`, `{"amount":1e400}`,
+		`{"amount":"` + strings.Repeat("9", 40) + `"}`, `{"amount":` + strings.Repeat("9", 100000) + `}`, `{"amount":"4111 1111 1111 1111"}`, `[]`, `"10.50"`,
+	} {
+		var a quickstream.Amount
+		err := json.Unmarshal([]byte(bad), &a)
+		require.Error(t, err, bad)
+		assert.NotContains(t, err.Error(), "4111")
+		assert.Less(t, len(err.Error()), 200)
+	}
+	assert.Equal(t, "12.50 AUD", quickstream.Amount{Currency: "AUD", Amount: decimal.New(125, -1)}.String())
+}
+
+// sentBody returns what a call sends.
+func sentBody(t *testing.T, call func(*quickstream.Client, ...quickstream.CallOption) error, opts ...quickstream.CallOption) (string, error) {
+	t.Helper()
+	body := ""
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		data, err := io.ReadAll(r.Body)
+		body = string(data)
+		return answer(422, ""), err
+	})
+	return body, errors.Join(call(client, opts...), func() error {
+		if body == "" {
+			return errNothingSent
+		}
+		return nil
+	}())
+}
+
+var errNothingSent = errors.New("nothing was sent")
+
+func payAmount(d decimal.Decimal) func(*quickstream.Client, ...quickstream.CallOption) error {
+	return func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		params := payment()
+		params.PrincipalAmount = d
+		_, err := c.Transactions.Pay(context.Background(), params, opts...)
+		return err
+	}
+}
+
+func agreeAmount(d decimal.Decimal) func(*quickstream.Client, ...quickstream.CallOption) error {
+	return func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		params := validArguments("")[reflect.TypeFor[quickstream.AgreementCreateParams]()].(quickstream.AgreementCreateParams)
+		params.Terms.PaymentAmount = &d
+		_, err := c.PayTo.Create(context.Background(), "CUSTOMER-1", params, opts...)
+		return err
+	}
+}
+
+// TestMoneyOnTheWire: transactions carry a number, PayTo a text, both with two
+// decimals.
+func TestMoneyOnTheWire(t *testing.T) {
+	for text, want := range map[string]string{
+		"10": "10.00", "10.5": "10.50", "0.01": "0.01", "10.100": "10.10", "1e3": "1000.00", "99999999999999.99": "99999999999999.99",
+	} {
+		d := decimal.RequireFromString(text)
+		body, err := sentBody(t, payAmount(d))
+		require.ErrorIs(t, err, quickstream.ErrInvalid)
+		assert.Contains(t, body, `"principalAmount":`+want+`,`, text)
+		body, err = sentBody(t, agreeAmount(d))
+		require.ErrorIs(t, err, quickstream.ErrInvalid)
+		assert.Contains(t, body, `"paymentAmount":"`+want+`"`, text)
+	}
+}
+
+// TestMoneyIsNeverRounded: a third decimal is a finding, and an error when the
+// rule that finds it is switched off.
+func TestMoneyIsNeverRounded(t *testing.T) {
+	for _, text := range []string{"10.505", "0.001", "10.4999999999999999999"} {
+		d := decimal.RequireFromString(text)
+		for rule, call := range map[string]func(*quickstream.Client, ...quickstream.CallOption) error{
+			"transaction.principalAmount.decimals": payAmount(d), "agreement.paymentAmount.money": agreeAmount(d),
+		} {
+			_, err := sentBody(t, call)
+			require.ErrorIs(t, err, errNothingSent)
+			invalid, ok := errors.AsType[*quickstream.ValidationError](err)
+			require.True(t, ok, "%v", err)
+			assert.Equal(t, rule, invalid.Findings[0].Rule)
+			_, err = sentBody(t, call, quickstream.WithoutRule(rule))
+			assert.ErrorIs(t, err, errNothingSent)
+			assert.ErrorContains(t, err, "more than two decimals")
+		}
+	}
+	for _, text := range []string{"0", "-0", "-1"} {
+		_, err := sentBody(t, payAmount(decimal.RequireFromString(text)))
+		assert.ErrorIs(t, err, errNothingSent)
+	}
+	body, err := sentBody(t, payAmount(decimal.RequireFromString("-0")), quickstream.WithoutRule("transaction.principalAmount.positive"))
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	assert.Contains(t, body, `"principalAmount":0.00,`)
+}
+
+// TestDecimalsSwitches: decimal has switches that change its JSON for the whole
+// process. Neither requests nor stored models depend on them. A process of its
+// own throws each.
+func TestDecimalsSwitches(t *testing.T) {
+	const variable = "QUICKSTREAM_TEST_SWITCH"
+	which, child := os.LookupEnv(variable)
+	if !child {
+		for _, which := range []string{"none", "quotes", "zeros", "scientific", "all"} {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDecimalsSwitches$", "-test.v")
+			cmd.Env = append(os.Environ(), variable+"="+which, "GORACE=atexit_sleep_ms=0")
+			out, err := cmd.CombinedOutput()
+			assert.NoError(t, err, "%s: %s", which, out)
+			assert.Contains(t, string(out), "checked "+which)
+		}
+		return
+	}
+	//nolint:forbidigo // the test of it, in a process of its own
+	decimal.MarshalJSONWithoutQuotes, decimal.TrimTrailingZeros, decimal.UseScientificNotation =
+		which == "quotes" || which == "all", which != "zeros" && which != "all", which == "scientific" || which == "all"
+	for text, want := range map[string]string{"1500": "1500.00", "10.50": "10.50", "1e3": "1000.00", "15000000.10": "15000000.10"} {
+		d := decimal.RequireFromString(text)
+		body, _ := sentBody(t, payAmount(d))
+		assert.Contains(t, body, `"principalAmount":`+want+`,`)
+		body, _ = sentBody(t, agreeAmount(d))
+		assert.Contains(t, body, `"paymentAmount":"`+want+`"`)
+		stored, err := json.Marshal(quickstream.Amount{Currency: "AUD", Amount: d})
+		require.NoError(t, err)
+		assert.Equal(t, `{"currency":"AUD","amount":`+want+`}`, string(stored))
+	}
+	var tx quickstream.Transaction
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","totalAmount":{"currency":"AUD","amount":1500.125}}`), &tx))
+	stored, err := json.Marshal(tx)
+	require.NoError(t, err)
+	var again quickstream.Transaction
+	require.NoError(t, json.Unmarshal(stored, &again), "%s", stored)
+	assert.True(t, again.TotalAmount.Amount.Equal(decimal.New(1500125, -3)), "%s", stored)
+
+	pay := payment()
+	pay.PrincipalAmount = decimal.RequireFromString("1500.10")
+	_, intent := pay.Prepare()
+	stored, err = json.Marshal(intent)
+	require.NoError(t, err)
+	var read quickstream.PaymentIntent
+	require.NoError(t, json.Unmarshal(stored, &read), "%s", stored)
+	assert.True(t, read.PrincipalAmount.Equal(intent.PrincipalAmount))
+	t.Log("checked " + which)
+}
