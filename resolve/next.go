@@ -61,7 +61,7 @@ func (p Policy) cutOffOf(s State, o Observation) time.Time {
 // never absent.
 func (p Policy) missed(s State, now time.Time) State {
 	last := StageAbsent
-	if s.Intent.ReceiptNumber != "" || slices.ContainsFunc(s.Looks, func(l Look) bool { return l.ReceiptNumber != "" }) {
+	if len(s.Receipts()) > 0 {
 		last = StageEscalated
 	}
 	s.Misses++

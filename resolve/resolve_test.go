@@ -167,6 +167,7 @@ func TestLostPayment(t *testing.T) {
 		s := resolve.DefaultPolicy().Next(begin, resolve.Observation{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}}, sent)
 		assert.Equal(t, resolve.StageEscalated, s.Stage)
 		assert.Equal(t, []string{"R1", "R2"}, s.Looks[0].Candidates)
+		assert.Equal(t, []string{"R1", "R2"}, s.Receipts())
 	})
 	t.Run("a process that slept for three days looks twice, a day apart", func(t *testing.T) {
 		p := resolve.DefaultPolicy()

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -112,6 +113,26 @@ type State struct {
 	// Misses counts looks in a row that found nothing, Failures those that failed.
 	Misses   int `json:"misses,omitempty"`
 	Failures int `json:"failures,omitempty"`
+}
+
+// Receipts returns the receipt numbers of all transactions that were seen, which
+// technical support will ask for. There can be several where several attempts
+// were sent.
+func (s State) Receipts() []string {
+	var receipts []string
+	add := func(receipt string) {
+		if receipt != "" && !slices.Contains(receipts, receipt) {
+			receipts = append(receipts, receipt)
+		}
+	}
+	add(s.Intent.ReceiptNumber)
+	for _, look := range s.Looks {
+		add(look.ReceiptNumber)
+		for _, candidate := range look.Candidates {
+			add(candidate)
+		}
+	}
+	return receipts
 }
 
 // Begin returns the state of a payment whose answer was lost, to be looked for

@@ -105,7 +105,7 @@ func (f *findings) endings(o *order, p plan) {
 			if !p.unknowable {
 				f.problem("%s was escalated, although the service came to know its outcome", o.ID)
 			}
-			if t.State == nil || t.State.Stage != resolve.StageEscalated || len(t.State.Looks) < 3 || t.State.Intent.ReceiptNumber == "" {
+			if t.State == nil || t.State.Stage != resolve.StageEscalated || len(t.State.Looks) < 3 || len(t.State.Receipts()) == 0 {
 				f.problem("%s was escalated without evidence", o.ID)
 			}
 		default:
