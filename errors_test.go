@@ -129,7 +129,7 @@ func TestErrorBodiesOfAnyShape(t *testing.T) {
 			assert.Less(t, len(err.Error()), 300)
 			assert.NotContains(t, err.Error(), "4111")
 			assert.NotContains(t, err.Error(), "\n")
-			raw := err.(interface{ RawBody() []byte }).RawBody() //nolint:errorlint // the very error
+			raw := err.(interface{ RawBody() []byte }).RawBody()
 			assert.LessOrEqual(t, len(raw), 1<<20)
 		}
 	}
@@ -211,7 +211,7 @@ func TestNetworkConditions(t *testing.T) {
 		quickstream.NetworkDNS:     &net.DNSError{Err: "no such host", Name: "api.invalid", IsNotFound: true},
 		quickstream.NetworkRefused: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
 		quickstream.NetworkTimeout: &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded},
-		quickstream.NetworkProxy:   errors.New("Proxy Authentication Required"), //nolint:staticcheck // net/http's own words
+		quickstream.NetworkProxy:   errors.New("Proxy Authentication Required"),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, cause })

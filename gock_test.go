@@ -122,7 +122,7 @@ func TestShapeOfAttempts(t *testing.T) {
 	again := expect(t, replies(201, approvedBody))
 	_, err := client.Transactions.Pay(t.Context(), payment(), soon)
 	require.NoError(t, err)
-	assert.NotEmpty(t, lost.header["idempotency-key"])
+	assert.NotEmpty(t, lost.header["idempotency-key"]) //nolint:staticcheck // not canonical on purpose
 	assert.Contains(t, lost.body, "paymentReferenceNumber")
 	assert.Equal(t, lost, again)
 

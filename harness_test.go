@@ -120,8 +120,6 @@ func (op operation) callWith(ctx context.Context, c *quickstream.Client, id stri
 }
 
 // digitArguments are texts that have to be digits.
-//
-//nolint:gochecknoglobals // an immutable table
 var digitArguments = map[string][]string{
 	"Transactions.ByCreditCard":    {"411111", "111"},
 	"Transactions.ByNZBankAccount": {"01", "0001"},

@@ -34,11 +34,11 @@ func goList(t *testing.T, args ...string) map[string]listed {
 	packages := map[string]listed{}
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p listed
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
 			return packages
-		} else {
-			require.NoError(t, err)
 		}
+		require.NoError(t, err)
 		packages[p.ImportPath] = p
 	}
 }

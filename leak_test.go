@@ -41,8 +41,6 @@ func canaries() []string {
 }
 
 // canaryForms are the forms that fmt and the encoders give to the canaries.
-//
-//nolint:gochecknoglobals // made once
 var canaryForms = sync.OnceValue(func() map[string][]string {
 	forms := map[string][]string{}
 	for _, canary := range canaries() {
@@ -85,7 +83,7 @@ func (h unexportedHolder) held() any { return h.v }
 func routes(t *testing.T) []route {
 	t.Helper()
 	var all []route
-	add := func(name string, print func(any) string) { all = append(all, route{name, print}) }
+	add := func(name string, show func(any) string) { all = append(all, route{name, show}) }
 	for _, verb := range strings.Split("v +v #v s +s q +q #q x X #x d +d p #p T t b o O c U #U e E f F g G w 10v -10s .3s", " ") {
 		add("%"+verb, func(v any) string { return fmt.Sprintf("%"+verb, v) })
 	}

@@ -145,7 +145,7 @@ func TestWithIdempotencyKey(t *testing.T) {
 	for _, op := range operations() {
 		method, key := "", ""
 		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-			method, key = r.Method, strings.Join(r.Header["idempotency-key"], ",")
+			method, key = r.Method, strings.Join(r.Header["idempotency-key"], ",") //nolint:staticcheck // not canonical on purpose
 			assert.NotContains(t, r.Header, "Idempotency-Key", "under this name net/http would repeat the request")
 			return answer(422, ""), nil
 		})

@@ -265,7 +265,6 @@ func TestDecimalsSwitches(t *testing.T) {
 		}
 		return
 	}
-	//nolint:forbidigo // the test of it, in a process of its own
 	decimal.MarshalJSONWithoutQuotes, decimal.TrimTrailingZeros, decimal.UseScientificNotation =
 		which == "quotes" || which == "all", which != "zeros" && which != "all", which == "scientific" || which == "all"
 	for text, want := range map[string]string{"1500": "1500.00", "10.50": "10.50", "1e3": "1000.00", "15000000.10": "15000000.10"} {

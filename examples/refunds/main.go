@@ -36,7 +36,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 	if err != nil {
 		return err
 	}
-	s.Clock.Advance(25 * time.Hour) // a day can have 25 hours
+	s.Clock.Advance(25 * time.Hour)                                      // a day can have 25 hours
 	payment, err = s.Client.Transactions.Get(ctx, payment.ReceiptNumber) // Refundable changes with time
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func TestEveryStatus(t *testing.T) {
 				r := runOf(Keyed, Result{}, Limits{})
 				r.call.ThreeDS = threeDS
 				r.call.Decode = func(int, []byte) error { return nil }
-				r.answered(answer(status, body), new(trace))
+				r.answered(answer(status, body), new(trace)) //nolint:bodyclose // answered closes it
 				assert.Equal(t, want(status, own, threeDS), r.last.Situation, "%d %s", status, body)
 				if status != 407 {
 					assert.Equal(t, status, r.last.Status)
@@ -86,7 +86,7 @@ func TestUndecodableSuccess(t *testing.T) {
 	for _, c := range Classes() {
 		r := runOf(c, Result{}, Limits{})
 		r.call.Decode = func(int, []byte) error { return broken }
-		r.answered(answer(200, `{"receiptNumber":"1"}`), new(trace))
+		r.answered(answer(200, `{"receiptNumber":"1"}`), new(trace)) //nolint:bodyclose // answered closes it
 		assert.Equal(t, Failed, r.last.Situation)
 		assert.ErrorIs(t, r.last.Err, broken)
 		assert.JSONEq(t, `{"receiptNumber":"1"}`, string(r.last.Body), "what it says is kept")
@@ -101,7 +101,7 @@ func TestBrokenBody(t *testing.T) {
 			r := runOf(c, Result{}, Limits{})
 			r.ctx = t.Context()
 			r.call.Decode = func(int, []byte) error { t.Error("half a body was decoded"); return nil }
-			resp := answer(status, `{"receiptNumber":"1"`)
+			resp := answer(status, `{"receiptNumber":"1"`) //nolint:bodyclose // answered closes it
 			resp.ContentLength = 100
 			r.answered(resp, new(trace))
 			assert.Equal(t, status, r.last.Status)

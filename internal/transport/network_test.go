@@ -42,7 +42,7 @@ func TestCondition(t *testing.T) {
 
 		{ErrProxyAuth, KindProxy, false, true},
 		{op("proxyconnect", ErrProxyAuth), KindProxy, false, true},
-		{errors.New("Proxy Authentication Required"), KindProxy, false, true}, //nolint:staticcheck // net/http's own words
+		{errors.New("Proxy Authentication Required"), KindProxy, false, true},
 		{errors.New("a message with Proxy Authentication Required in it"), KindOther, true, false},
 
 		{sys("dial", syscall.ECONNREFUSED), KindRefused, true, true},
