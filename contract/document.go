@@ -54,6 +54,7 @@ type parameter struct {
 	name, in string
 	required bool
 	boolean  bool
+	values   []string
 	schema   *jsonschema.Schema
 }
 

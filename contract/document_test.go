@@ -75,7 +75,7 @@ func TestOperations(t *testing.T) {
 			publishable = append(publishable, op.ID)
 		}
 	}
-	if want := []string{"GET /businesses/{supplierBusinessCode}/accepted-cards", "POST /single-use-tokens"}; !slices.Equal(publishable, want) {
+	if want := []string{"GET /businesses/{supplierBusinessCode}/accepted-cards", "GET /businesses/{supplierBusinessCode}/card-surcharges", "POST /single-use-tokens"}; !slices.Equal(publishable, want) {
 		t.Errorf("only with the Publishable key: %v", publishable)
 	}
 }

@@ -185,6 +185,7 @@ func (l *loader) parameters(owner pointer, n map[string]any) []parameter {
 			in:       text(param["in"]),
 			required: flag(param["required"]),
 			boolean:  text(schema["type"]) == "boolean",
+			values:   texts(schema["enum"]),
 			schema:   l.compile(p.child("schema")),
 		})
 	}

@@ -53,6 +53,12 @@ func (o *Operation) ResponseMembers(status int) []Member {
 	return r.content[jsonType].variants[0].Members
 }
 
+// ResponseTypes returns the media types that are documented for a status.
+func (o *Operation) ResponseTypes(status int) []string {
+	r, _ := o.response(status)
+	return slices.Sorted(maps.Keys(r.content))
+}
+
 // Statuses returns the documented statuses in order; the default is not among them.
 func (o *Operation) Statuses() []int {
 	var out []int
@@ -65,24 +71,70 @@ func (o *Operation) Statuses() []int {
 	return out
 }
 
+// Parameter is a documented parameter of an operation.
+type Parameter struct {
+	Name     string
+	In       string // "path", "query" or "header"
+	Required bool
+	Values   []string // of a list of values
+}
+
+// Parameters returns the documented parameters of the operation.
+func (o *Operation) Parameters() []Parameter {
+	out := make([]Parameter, len(o.parameters))
+	for i, p := range o.parameters {
+		out[i] = Parameter{Name: p.name, In: p.in, Required: p.required, Values: p.values}
+	}
+	return out
+}
+
+// RequestVariant returns the form that a JSON request body claims to be: the one
+// whose fixed members it has, or the only one there is.
+func (o *Operation) RequestVariant(body []byte) (Variant, bool) {
+	c := o.body[jsonType]
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if c == nil || err != nil || object(value) == nil {
+		return Variant{}, false
+	}
+	v := c.claimed(object(value))
+	if v == nil {
+		return Variant{}, false
+	}
+	return v.Variant, true
+}
+
 // Undocumented returns the paths of a JSON body's members that are not among
 // the documented ones, in the form [Member] uses. Response schemas let unknown
 // members pass, so a misspelt optional member shows up only here.
 func Undocumented(documented []Member, body []byte) ([]string, error) {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	known := make(map[string]bool, len(documented))
-	for _, m := range documented {
-		known[m.Path] = true
-	}
-	unknown := map[string]bool{}
-	collectUnknown(known, unknown, "", value)
-	return slices.Sorted(maps.Keys(unknown)), nil
+	_, unknown, err := compare(documented, body)
+	return unknown, err
 }
 
-func collectUnknown(known, unknown map[string]bool, prefix string, value any) {
+// Documented returns the paths of the documented members that a JSON body has
+// with a value other than null.
+func Documented(documented []Member, body []byte) ([]string, error) {
+	known, _, err := compare(documented, body)
+	return known, err
+}
+
+func compare(documented []Member, body []byte) (known, unknown []string, err error) {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	c := comparison{documented: map[string]bool{}, known: map[string]bool{}, unknown: map[string]bool{}}
+	for _, m := range documented {
+		c.documented[m.Path] = true
+	}
+	c.walk("", value)
+	return slices.Sorted(maps.Keys(c.known)), slices.Sorted(maps.Keys(c.unknown)), nil
+}
+
+// comparison sorts the members of a body by whether they are documented.
+type comparison struct{ documented, known, unknown map[string]bool }
+
+func (c comparison) walk(prefix string, value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		if prefix != "" {
@@ -90,16 +142,28 @@ func collectUnknown(known, unknown map[string]bool, prefix string, value any) {
 		}
 		for name, child := range v {
 			switch path := prefix + name; {
-			case known[path]:
-				collectUnknown(known, unknown, path, child)
-			case !known[prefix+"*"]:
-				unknown[path] = true
+			case c.documented[path]:
+				c.see(path, child)
+				c.walk(path, child)
+			case c.documented[prefix+"*"]:
+				c.see(prefix+"*", child)
+			default:
+				c.unknown[path] = true
 			}
 		}
 	case []any:
 		for _, child := range v {
-			collectUnknown(known, unknown, prefix+"[]", child)
+			if c.documented[prefix+"[]"] {
+				c.see(prefix+"[]", child)
+			}
+			c.walk(prefix+"[]", child)
 		}
+	}
+}
+
+func (c comparison) see(path string, value any) {
+	if value != nil {
+		c.known[path] = true
 	}
 }
 

@@ -84,3 +84,63 @@ func TestUndocumented(t *testing.T) {
 		t.Error("a body that is not JSON passes")
 	}
 }
+
+func TestDocumented(t *testing.T) {
+	members := []contract.Member{{Path: "a"}, {Path: "a.b"}, {Path: "a.c"}, {Path: "list"}, {Path: "list[].d"}, {Path: "texts"}, {Path: "texts[]"}, {Path: "free"}, {Path: "free.*"}, {Path: "e"}}
+	got, err := contract.Documented(members, []byte(`{"a":{"b":0,"c":null,"x":1},"list":[{},{"d":""}],"texts":["t"],"free":{"any":{"deep":1}},"y":1}`))
+	if want := []string{"a", "a.b", "free", "free.*", "list", "list[].d", "texts", "texts[]"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if _, err := contract.Documented(members, []byte(`{`)); err == nil {
+		t.Error("a body that is not JSON passes")
+	}
+}
+
+func TestRequestVariant(t *testing.T) {
+	s := loadSamples(t)
+	for _, tt := range []struct{ id, body, want string }{
+		{"POST /transactions", `{"transactionType":"PREAUTH","authorisationType":"EXTENSION"}`, "ExtensionPreauthorisationRequest"},
+		{"POST /transactions", `{"transactionType":"PREAUTH"}`, "InitialPreauthorisationRequest"},
+		{"POST /transactions", `{"transactionType":"LOTTERY"}`, ""},
+		{"POST /transactions", `[]`, ""},
+		{"POST /customers", `{}`, "CustomerRequest"},
+		{"POST /payment-files", `{}`, ""}, // a form
+		{"GET /transactions", ``, ""},
+	} {
+		got, ok := s.operation(t, tt.id).RequestVariant([]byte(tt.body))
+		if got.Name != tt.want || ok != (tt.want != "") {
+			t.Errorf("%s %s: %q, want %q", tt.id, tt.body, got.Name, tt.want)
+		}
+	}
+}
+
+func TestResponseTypes(t *testing.T) {
+	s := loadSamples(t)
+	for _, tt := range []struct {
+		id     string
+		status int
+		want   []string
+	}{
+		{"GET /transactions", 200, []string{"application/json"}},
+		{"GET /transactions/csv", 202, []string{"application/json", "text/plain"}},
+		{"GET /transactions/csv", 299, nil},
+		{updateAgreement, 204, nil},
+	} {
+		if got := s.operation(t, tt.id).ResponseTypes(tt.status); !slices.Equal(got, tt.want) {
+			t.Errorf("%s %d: %v, want %v", tt.id, tt.status, got, tt.want)
+		}
+	}
+}
+
+func TestParameters(t *testing.T) {
+	s := loadSamples(t)
+	got := s.operation(t, "GET /customers/{customerId}/payto-agreements").Parameters()
+	want := []contract.Parameter{
+		{Name: "customerId", In: "path", Required: true},
+		{Name: "supplierBusinessCode", In: "query"},
+		{Name: "status", In: "query", Values: []string{"CREATED", "REJECTED", "PENDING", "ACTIVE", "CANCELLED", "SUSPENDED"}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

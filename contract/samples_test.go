@@ -207,12 +207,12 @@ func TestSamplesUseEveryMember(t *testing.T) {
 		for name := range e.Form {
 			used[op.ID+" PaymentFileUpload "+name] = true
 		}
-		if v, ok := claimed(op, e.Body); ok {
-			for _, m := range usedMembers(v.Members, e.Body) {
+		if v, ok := op.RequestVariant(encode(t, e.Body)); ok {
+			for _, m := range usedMembers(t, v.Members, e.Body) {
 				used[op.ID+" "+v.Name+" "+m] = true
 			}
 		}
-		for _, m := range usedMembers(op.ResponseMembers(e.Status), e.Response) {
+		for _, m := range usedMembers(t, op.ResponseMembers(e.Status), e.Response) {
 			used[fmt.Sprint(op.ID, " ", e.Status, " ", m)] = true
 		}
 	}
@@ -239,44 +239,15 @@ func TestSamplesUseEveryMember(t *testing.T) {
 	}
 }
 
-// claimed returns the variant whose fixed members the body has; of several the
-// one that fixes most.
-func claimed(op *contract.Operation, body map[string]any) (contract.Variant, bool) {
-	var found contract.Variant
-	best := -1
-	for _, v := range op.RequestVariants() {
-		fixed := 0
-		for _, m := range v.Members {
-			if m.Required && !m.Open && len(m.Values) == 1 && m.Types[0] == "string" && !strings.Contains(m.Path, ".") {
-				if body[m.Path] != m.Values[0] {
-					fixed = -1
-					break
-				}
-				fixed++
-			}
-		}
-		if body != nil && fixed > best {
-			found, best = v, fixed
-		}
-	}
-	return found, best >= 0
-}
-
 // usedMembers returns the paths of the documented members that a body has.
-func usedMembers(documented []contract.Member, body map[string]any) []string {
-	present := map[string]bool{}
-	for _, p := range places(body) {
-		present[p.path] = true
-		present[p.path[:strings.LastIndex(p.path, ".")+1]+"*"] = true
-		if p.inArray {
-			present[p.path+"[]"] = true
-		}
+func usedMembers(t testing.TB, documented []contract.Member, body map[string]any) []string {
+	t.Helper()
+	if body == nil {
+		return nil
 	}
-	var out []string
-	for _, m := range documented {
-		if present[m.Path] {
-			out = append(out, m.Path)
-		}
+	used, err := contract.Documented(documented, encode(t, body))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	return used
 }

@@ -259,20 +259,25 @@ func (c *content) validate(value any) error {
 	if err == nil || len(c.variants) == 1 {
 		return err
 	}
-	body := object(value)
-	var claimed *variant
-	for i := range c.variants {
-		v := &c.variants[i]
-		if v.claimedBy(body) && (claimed == nil || len(v.consts) > len(claimed.consts)) {
-			claimed = v
-		}
-	}
-	if claimed != nil {
+	if claimed := c.claimed(object(value)); claimed != nil {
 		if claimedErr := claimed.schema.Validate(value); claimedErr != nil {
 			return fmt.Errorf("%s: %w", claimed.Name, claimedErr)
 		}
 	}
 	return err
+}
+
+// claimed returns the variant whose fixed members the body has; of several, the
+// one that fixes most.
+func (c *content) claimed(body map[string]any) *variant {
+	var found *variant
+	for i := range c.variants {
+		v := &c.variants[i]
+		if v.claimedBy(body) && (found == nil || len(v.consts) > len(found.consts)) {
+			found = v
+		}
+	}
+	return found
 }
 
 func (v *variant) claimedBy(body map[string]any) bool {

@@ -1,0 +1,161 @@
+package conformance
+
+import (
+	"context"
+	"slices"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// run is what a call of the client is made with.
+type run struct {
+	ctx    context.Context
+	client *quickstream.Client
+	*values
+	// agreement and transaction are as they were read before.
+	agreement   *quickstream.Agreement
+	transaction *quickstream.Transaction
+}
+
+// clientCall is one way to call a method of the client.
+type clientCall struct {
+	method    string // of the client, such as "Transactions.Pay"
+	operation string // that it is made with
+	form      string // which form of it, where there are several
+	do        func(*run) (any, error)
+}
+
+// id is the value of a path parameter.
+func id(parameter string) string { return parameter + "-1" }
+
+// choice is one value of a union, named by what makes it.
+type choice[T any] struct {
+	maker string
+	value func(*run) T
+}
+
+// pages reads a list and returns its pages.
+func pages[T any](r *run, list quickstream.List[T]) (any, error) {
+	var read []*quickstream.Page[T]
+	for page, err := range list.Pages(r.ctx) {
+		if err != nil {
+			return nil, err
+		}
+		read = append(read, page)
+	}
+	return read, nil
+}
+
+// composed are the methods that make their requests through others, or none.
+var composed = map[string]string{
+	"Customers.ByNumber":         "Customers.List",
+	"PaymentFiles.Wait":          "PaymentFiles.Get",
+	"PayTo.ReconcileBilateral":   "PayTo.Get",
+	"PayTo.ReconcileCreate":      "PayTo.List",
+	"PayTo.ReconcileStatus":      "PayTo.Get",
+	"PayTo.ReconcileUnilateral":  "PayTo.Get",
+	"Transactions.AwaitReport":   "Transactions.DownloadReport",
+	"Transactions.Reconcile":     "Transactions.Get, ByReference and Refunds",
+	"Transactions.ReconcileVoid": "Transactions.Get",
+}
+
+// clientCalls returns every way to call the client that sends a request of its own.
+func clientCalls() []clientCall {
+	return slices.Concat(
+		connectivityCalls(), tokenCalls(), customerCalls(), accountCalls(), agreementCalls(), amendmentCalls(),
+		paymentCalls(), cardOnlyCalls(), followUpCalls(), transactionReads(),
+		fileCalls(), recurringPaymentCalls(), businessCalls(),
+	)
+}
+
+func connectivityCalls() []clientCall {
+	return []clientCall{
+		{"Check", "GET /", "", func(r *run) (any, error) { return r.client.Check(r.ctx) }},
+		{"APIKeys.Renew", "GET /api-keys/latest", "", func(r *run) (any, error) { return r.client.APIKeys.Renew(r.ctx) }},
+	}
+}
+
+// withoutWallet is a card for anything but a payment, which alone takes the
+// number of a wallet.
+func withoutWallet(d *quickstream.CardDetails) {
+	d.WalletProvider, d.Cryptogram = "", quickstream.Secret{}
+}
+
+func tokenAccounts() []choice[quickstream.TokenAccount] {
+	return []choice[quickstream.TokenAccount]{
+		{"CardDetails", func(r *run) quickstream.TokenAccount { return fill(r.values, withoutWallet) }},
+		{"BankAccountDetails", func(r *run) quickstream.TokenAccount { return fill[quickstream.BankAccountDetails](r.values) }},
+		{"NZBankAccountDetails", func(r *run) quickstream.TokenAccount { return fill[quickstream.NZBankAccountDetails](r.values) }},
+	}
+}
+
+func tokenCalls() []clientCall {
+	var calls []clientCall
+	for _, account := range tokenAccounts() {
+		calls = append(calls, clientCall{"SingleUseTokens.Create", "POST /single-use-tokens", account.maker, func(r *run) (any, error) {
+			return r.client.SingleUseTokens.Create(r.ctx, fill(r.values, func(p *quickstream.SingleUseTokenParams) {
+				p.Account = account.value(r)
+				if account.maker != "CardDetails" {
+					p.ThreeDS = nil
+				}
+			}))
+		}})
+	}
+	return append(calls, clientCall{
+		"SingleUseTokens.Authenticate", "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication", "", func(r *run) (any, error) {
+			return r.client.SingleUseTokens.Authenticate(r.ctx, id("singleUseTokenId"), fill[quickstream.ThreeDSParams](r.values))
+		},
+	})
+}
+
+func customerCalls() []clientCall {
+	return []clientCall{
+		{"Customers.Create", "POST /customers", "", func(r *run) (any, error) {
+			return r.client.Customers.Create(r.ctx, fill[quickstream.CustomerCreateParams](r.values))
+		}},
+		{"Customers.Get", "GET /customers/{customerId}", "", func(r *run) (any, error) {
+			return r.client.Customers.Get(r.ctx, id("customerId"))
+		}},
+		{"Customers.List", "GET /customers", "", func(r *run) (any, error) {
+			return pages(r, r.client.Customers.List(fill[quickstream.CustomerListParams](r.values)))
+		}},
+		{"Customers.Update", "PUT /customers/{customerId}", "", func(r *run) (any, error) {
+			return r.client.Customers.Update(r.ctx, id("customerId"), fill[quickstream.CustomerUpdateParams](r.values))
+		}},
+	}
+}
+
+func newAccounts() []choice[quickstream.NewAccount] {
+	return []choice[quickstream.NewAccount]{
+		{"AccountFromSingleUseToken", func(*run) quickstream.NewAccount { return quickstream.AccountFromSingleUseToken("token-1") }},
+		{"AccountFromReceipt", func(*run) quickstream.NewAccount { return quickstream.AccountFromReceipt("receipt-1") }},
+		{"AccountFromCard", func(r *run) quickstream.NewAccount {
+			return quickstream.AccountFromCard(fill(r.values, withoutWallet))
+		}},
+		{"AccountFromBankAccount", func(r *run) quickstream.NewAccount {
+			return quickstream.AccountFromBankAccount(fill[quickstream.BankAccountDetails](r.values))
+		}},
+		{"AccountFromNZBankAccount", func(r *run) quickstream.NewAccount {
+			return quickstream.AccountFromNZBankAccount(fill[quickstream.NZBankAccountDetails](r.values))
+		}},
+	}
+}
+
+func accountCalls() []clientCall {
+	calls := []clientCall{
+		{"Accounts.Get", "GET /accounts/{accountToken}", "", func(r *run) (any, error) {
+			return r.client.Accounts.Get(r.ctx, id("accountToken"))
+		}},
+		{"Accounts.List", "GET /customers/{customerId}/accounts", "", func(r *run) (any, error) {
+			return pages(r, r.client.Accounts.List(id("customerId")))
+		}},
+	}
+	for _, account := range newAccounts() {
+		calls = append(calls, clientCall{"Accounts.Register", "POST /customers/{customerId}/accounts", account.maker, func(r *run) (any, error) {
+			return r.client.Accounts.Register(r.ctx, id("customerId"), fill(r.values, func(p *quickstream.AccountRegisterParams) {
+				p.Account, p.ThreeDS2 = account.value(r), authenticated(account.maker)
+			}))
+		}})
+	}
+	return calls
+}

@@ -1,0 +1,253 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/contract"
+)
+
+const (
+	baseURL        = "https://quickstream.invalid/rest/v1"
+	secretKey      = "made-up-secret"
+	publishableKey = "made-up-publishable"
+)
+
+var loadDocument = sync.OnceValues(contract.Load)
+
+func document(t testing.TB) *contract.Document {
+	t.Helper()
+	doc, err := loadDocument()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// answer is what an operation is answered with.
+type answer struct {
+	status      int
+	contentType string
+	body        []byte
+}
+
+// samples are the hand-written exchanges beside the document.
+type samples struct {
+	Exchanges []struct {
+		Operation   string            `yaml:"operation"`
+		Query       map[string]string `yaml:"query"`
+		Status      int               `yaml:"status"`
+		Body        map[string]any    `yaml:"body"`
+		Response    map[string]any    `yaml:"response"`
+		ContentType string            `yaml:"contentType"`
+		Text        string            `yaml:"text"`
+	} `yaml:"exchanges"`
+	Error map[string]any `yaml:"error"`
+}
+
+func readSamples(t testing.TB) samples {
+	t.Helper()
+	text, err := os.ReadFile("../testdata/samples.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s samples
+	if err := yaml.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// answers are the documented successes of every operation, each with every
+// documented member: the samples of one status laid over one another. Booleans
+// are true, so that a member which arrives can be told from one that is missing.
+func (s samples) answers(t testing.TB, doc *contract.Document) map[string][]answer {
+	t.Helper()
+	out := map[string][]answer{}
+	for _, op := range doc.Operations() {
+		for _, status := range op.Statuses() {
+			if status >= http.StatusMultipleChoices {
+				continue
+			}
+			a := answer{status: status}
+			var whole any
+			for _, e := range s.Exchanges {
+				if e.Operation == op.ID && e.Status == status {
+					a.contentType, a.body = e.ContentType, []byte(e.Text)
+					if e.Response != nil {
+						whole = overlay(whole, e.Response)
+					}
+				}
+			}
+			if whole != nil {
+				a.contentType, a.body = "application/json", marshal(t, whole)
+			}
+			out[op.ID] = append(out[op.ID], a)
+		}
+	}
+	return out
+}
+
+func overlay(under, over any) any {
+	switch over := over.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		below, _ := under.(map[string]any)
+		for name, value := range below {
+			out[name] = value
+		}
+		for name, value := range over {
+			out[name] = overlay(out[name], value)
+		}
+		return out
+	case []any:
+		out := make([]any, len(over))
+		for i := range over {
+			out[i] = overlay(nil, over[i])
+		}
+		return out
+	case bool:
+		return true
+	default:
+		return over
+	}
+}
+
+func marshal(t testing.TB, value any) []byte {
+	t.Helper()
+	body, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// capture stands for the service: it keeps every request and answers with the
+// answer that is next for its operation.
+type capture struct {
+	doc     *contract.Document
+	answers map[string]answer
+	sent    []request
+}
+
+// request is one request as it was sent.
+type request struct {
+	*http.Request
+	op   *contract.Operation
+	body []byte
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c *capture) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		r.Body.Close()
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	op, err := c.doc.Match(r)
+	if err != nil {
+		return nil, err
+	}
+	c.sent = append(c.sent, request{r, op, body})
+	a, ok := c.answers[op.ID]
+	if !ok {
+		return nil, errors.New("no answer for " + op.ID)
+	}
+	return &http.Response{
+		StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {a.contentType}}, ContentLength: int64(len(a.body)),
+		Body: io.NopCloser(bytes.NewReader(a.body)),
+	}, nil
+}
+
+// newRun returns a client, what to call it with, and the capture that answers it:
+// each operation with the first of its documented successes, all of which are
+// returned too.
+func newRun(t testing.TB) (*run, *capture, map[string][]answer) {
+	t.Helper()
+	doc := document(t)
+	all := readSamples(t).answers(t, doc)
+	c := &capture{doc: doc, answers: map[string]answer{}}
+	for operation, list := range all {
+		c.answers[operation] = list[0]
+	}
+	client, err := quickstream.NewClient(quickstream.CustomURL(baseURL), quickstream.Keys{
+		Secret: quickstream.NewSecretKey(secretKey), Publishable: quickstream.NewPublishableKey(publishableKey),
+	}, quickstream.WithHTTPClient(&http.Client{Transport: c}), quickstream.WithMaxAttempts(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{
+		ctx: t.Context(), client: client, values: &values{source: readSource(t), fields: map[string]bool{}},
+		agreement: new(quickstream.Agreement), transaction: new(quickstream.Transaction),
+	}
+	if err := errors.Join(
+		r.agreement.UnmarshalJSON(c.answers["GET /payto-agreements/{agreementToken}"].body),
+		r.transaction.UnmarshalJSON(c.answers["GET /transactions/{receiptNumber}"].body),
+	); err != nil {
+		t.Fatal(err)
+	}
+	r.agreement.AgreementToken = id("agreementToken")
+	r.agreement.Status = quickstream.AgreementStatusActive
+	r.agreement.HasPendingBilateralAmendment = false
+	r.agreement.PaymentDetails.AutomaticRenewal = false
+	return r, c, all
+}
+
+// perform makes a call with fresh values.
+func (r *run) perform(call clientCall) (any, error) {
+	r.next, r.from = 0, map[string]string{}
+	return call.do(r)
+}
+
+// exchange is a call of the client with the one request that it made.
+type exchange struct {
+	clientCall
+	request
+	answer answer
+	result any
+	from   map[string]string // values sent, and the fields that they are from
+}
+
+// everyCall makes every call of the client, once for each documented success.
+func everyCall(t testing.TB) (*run, []exchange) {
+	t.Helper()
+	r, c, all := newRun(t)
+	var made []exchange
+	for _, call := range clientCalls() {
+		if len(all[call.operation]) == 0 {
+			t.Errorf("%s: %s is not documented", call.method, call.operation)
+		}
+		for _, a := range all[call.operation] {
+			c.sent, c.answers[call.operation] = nil, a
+			result, err := r.perform(call)
+			if err != nil && (a.status != http.StatusAccepted || !errors.Is(err, quickstream.ErrReportNotReady)) {
+				t.Errorf("%s %s: %v", call.method, call.form, err)
+			}
+			if len(c.sent) != 1 || c.sent[0].op.ID != call.operation {
+				t.Errorf("%s %s: %d requests, want one of %s", call.method, call.form, len(c.sent), call.operation)
+				continue
+			}
+			made = append(made, exchange{call, c.sent[0], a, result, r.from})
+		}
+	}
+	if len(r.problems) > 0 {
+		slices.Sort(r.problems)
+		t.Errorf("fields without a value: %v", slices.Compact(r.problems))
+	}
+	return r, made
+}

@@ -1,0 +1,14 @@
+// Package conformance tests the client and the sandbox of this repository
+// against the OpenAPI document of package contract. Neither is written from the
+// other, so that a name which is wrong in either shows up here.
+//
+// The client is called with every parameter filled and its requests compared
+// with the document; it is answered with every documented member and its models
+// are searched for what was lost. The sandbox's answers and notifications are
+// recorded and validated. What is not covered is on a list, with the reason.
+//
+//	go -C contract test -v -run Summary ./conformance
+//
+// tells how much is covered, and contract/mutate breaks one field tag after the
+// other to see whether a test notices.
+package conformance

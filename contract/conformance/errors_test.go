@@ -1,0 +1,97 @@
+package conformance
+
+import (
+	"errors"
+	"net/http"
+	"reflect"
+	"testing"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/contract"
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+// TestClientErrors answers every call with every documented error, in a body with
+// every documented member.
+func TestClientErrors(t *testing.T) {
+	r, c, _ := newRun(t)
+	sample := readSamples(t).Error
+	body := marshal(t, sample)
+	for _, call := range clientCalls() {
+		op, ok := c.doc.Operation(call.operation)
+		if !ok {
+			t.Errorf("%s: %s is not documented", call.method, call.operation)
+			continue
+		}
+		for _, status := range op.Statuses() {
+			if status < http.StatusBadRequest {
+				continue
+			}
+			members := op.ResponseMembers(status)
+			if has, err := contract.Documented(members, body); err != nil || len(has) != len(members) {
+				t.Fatalf("%s: the error given has %d of %d members, %v", op.ID, len(has), len(members), err)
+			}
+			c.answers[op.ID] = answer{status, "application/json", body}
+			_, err := r.perform(call)
+			api, ok := errors.AsType[*quickstream.APIError](err)
+			if !ok {
+				t.Errorf("%s: %d: %v", call.method, status, err)
+				continue
+			}
+			for _, part := range []struct{ got, want any }{
+				{api.StatusCode, status},
+				{api.CustomerMessage, sample["customerMessage"]},
+				{api.DeveloperMessage, sample["developerMessage"]},
+				{api.TraceCode, sample["traceCode"]},
+				{api.Fields, []quickstream.FieldError{{FieldName: "principalAmount", Messages: []string{"Must be a number."}}}},
+			} {
+				if !reflect.DeepEqual(part.got, part.want) {
+					t.Errorf("%s: %d: %v, want %v", call.method, status, part.got, part.want)
+				}
+			}
+		}
+	}
+}
+
+// TestNotifications parses every documented notification.
+func TestNotifications(t *testing.T) {
+	doc, s := document(t), readSamples(t)
+	header := http.Header{"Content-Type": {"application/json"}, "X-Webhook-Signature": {"t=1772320530000,v1=abc"}}
+	parsed := map[string]bool{}
+	for _, e := range s.Exchanges {
+		op, ok := doc.Operation(e.Operation)
+		if !ok || op.ID != "WEBHOOK "+op.Path {
+			continue
+		}
+		body := marshal(t, overlay(nil, e.Body))
+		n, err := webhooks.Parse(body)
+		if err != nil {
+			t.Errorf("%s: %v", op.ID, err)
+			continue
+		}
+		parsed[op.ID] = true
+		if n.ID != e.Body["id"] || n.Timestamp.String() != e.Body["timestamp"] || string(n.EventType) != op.Path {
+			t.Errorf("%s: parsed as %s %s %s", op.ID, n.ID, n.Timestamp, n.EventType)
+		}
+		written, err := n.MarshalJSON()
+		if err != nil || doc.ValidateNotification(header, written) != nil || !reflect.DeepEqual(decoded(t, written), decoded(t, body)) {
+			t.Errorf("%s: written again: %s, %v", op.ID, written, err)
+		}
+		var m model
+		if op.Path == "payto.payment.approved" {
+			m, err = n.Transaction()
+		} else {
+			m, err = n.Agreement()
+		}
+		if err != nil {
+			t.Errorf("%s: %v", op.ID, err)
+			continue
+		}
+		lost(m, func(what string) { t.Errorf("%s: %s", op.ID, what) })
+	}
+	for _, op := range doc.Webhooks() {
+		if !parsed[op.ID] {
+			t.Errorf("%s was not parsed", op.ID)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/contract"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// TestSandbox plays a broad scenario twice: with documented members only, which
+// finds every name that is not in the document, and with the sandbox's default of
+// members and events that nobody knows, which must not make anything invalid.
+func TestSandbox(t *testing.T) {
+	doc := document(t)
+	for name, closed := range map[string]bool{"documented members only": true, "unknown members too": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, doc, closed)
+				defer s.box.Close()
+				s.play()
+				s.complain(t)
+				s.everyOperationWasUsed()
+				if closed {
+					s.everyMemberIsAnswered()
+				}
+			})
+		})
+	}
+}
+
+// stage is a sandbox with a client and a recorder between them.
+type stage struct {
+	*testing.T
+	*recorder
+	box    *sandbox.Sandbox
+	client *quickstream.Client
+}
+
+const (
+	shop           = "SHOP"
+	withoutThreeDS = "NO3DS"
+)
+
+// placeholder is a parameter of a path.
+var placeholder = regexp.MustCompile(`\{[^}]+\}`)
+
+func newStage(t *testing.T, doc *contract.Document, closed bool) *stage {
+	t.Helper()
+	box := sandbox.New(
+		sandbox.WithSeed(1),
+		sandbox.WithBusiness(shop, "The Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 110}),
+		sandbox.WithBusiness(withoutThreeDS, "The Old Shop"), sandbox.WithoutThreeDS(withoutThreeDS),
+		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+			a.UnknownMembers, a.UnknownEvents, a.UnknownEnumValues = !closed, !closed, !closed
+			a.RelatedLinks = closed
+			a.NullErrorList = !closed
+			a.MigratedDDRActive = true
+		}),
+	)
+	s := &stage{T: t, box: box, recorder: newRecorder(doc, box.HTTPClient().Transport, closed)}
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{
+		Secret: quickstream.NewSecretKey(box.Keys().Secret), Publishable: quickstream.NewPublishableKey(box.Keys().Publishable),
+	}, quickstream.WithHTTPClient(&http.Client{Transport: s.recorder}), quickstream.WithMaxAttempts(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.client = client
+	if err := box.Subscribe(sandbox.Subscription{Handler: s.recorder, Secret: "made-up", Scheme: signature.AssumedHMAC{}}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// wait lets time pass on the bubble's clock.
+func (s *stage) wait(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// must ends the test on an error, and returns the value otherwise.
+func must[T any](value T, err error) func(*stage) T {
+	return func(s *stage) T {
+		s.Helper()
+		if err != nil {
+			s.Fatal(err)
+		}
+		return value
+	}
+}
+
+func (s *stage) check(err error) {
+	s.Helper()
+	if err != nil {
+		s.Error(err)
+	}
+}
+
+// all reads a list to its end and demands that it has something.
+func all[T any](s *stage, list quickstream.List[T]) []*T {
+	s.Helper()
+	var items []*T
+	for item, err := range list.All(s.Context()) {
+		if err != nil {
+			s.Error(err)
+			return nil
+		}
+		items = append(items, item)
+	}
+	if len(items) == 0 {
+		s.Error("the list is empty")
+	}
+	return items
+}
+
+// send makes a valid request by hand and returns the body of its answer. It is
+// for what the client has no method for, or does not send in this form.
+func (s *stage) send(status int, method, path string, body any, header ...string) map[string]any {
+	s.Helper()
+	out := map[string]any{}
+	if answered := s.do(s.Context(), status, method, path, body, header...); json.Valid(answered) {
+		s.check(json.Unmarshal(answered, &out))
+	}
+	return out
+}
+
+// refused makes a request that is wrong on purpose; a status of 0 is any.
+func (s *stage) refused(status int, method, path string, body any, header ...string) []byte {
+	s.Helper()
+	return s.do(context.WithValue(s.Context(), wrong{}, true), status, method, path, body, header...)
+}
+
+func (s *stage) do(ctx context.Context, status int, method, path string, body any, header ...string) []byte {
+	s.Helper()
+	var reader io.Reader
+	switch body := body.(type) {
+	case nil:
+	case []byte:
+		reader = bytes.NewReader(body)
+	default:
+		reader = bytes.NewReader(marshal(s, body))
+	}
+	r, err := http.NewRequestWithContext(ctx, method, s.box.URL()+path, reader)
+	if err != nil {
+		s.Fatal(err)
+	}
+	r.SetBasicAuth(s.box.Keys().Secret, "")
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	response, err := s.RoundTrip(r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	s.check(err)
+	if status != 0 && response.StatusCode != status {
+		s.Errorf("%s %s: %d, want %d: %s", method, path, response.StatusCode, status, text)
+	}
+	return text
+}
+
+// basic is the Authorization header for a key.
+func basic(key string) string {
+	r := http.Request{Header: http.Header{}}
+	r.SetBasicAuth(key, "")
+	return r.Header.Get("Authorization")
+}
+
+// play is the whole scenario.
+func (s *stage) play() {
+	s.withoutKeys()
+	s.withNothingRight()
+	s.connect()
+	customer := s.customers()
+	accounts := s.accounts(customer)
+	s.tokens()
+	s.authentication()
+	s.payments(customer, accounts)
+	s.preauthorisations()
+	s.afterwards()
+	s.lists(accounts.card)
+	s.agreements(customer)
+	s.amendments(customer)
+	s.agreementPayments(customer)
+	s.files(accounts.card)
+	s.schedules(customer, accounts.card)
+	s.businesses()
+	s.report()
+	s.samples(customer)
+	s.faults()
+	s.renewal()
+}
+
+// offers reports whether the sandbox has an operation.
+func (s *stage) offers(op *contract.Operation) bool {
+	defer s.box.ClearFaults()
+	return s.box.Inject(sandbox.Fault{Operation: op.ID, Nth: 1 << 30, Kind: sandbox.RateLimited("")}) == nil
+}
+
+// withoutKeys calls every operation without a key, and with the key of the wrong
+// kind.
+func (s *stage) withoutKeys() {
+	for _, op := range s.doc.Operations() {
+		if !s.offers(op) {
+			continue
+		}
+		path := placeholder.ReplaceAllString(op.Path, "unknown")
+		s.refused(http.StatusUnauthorized, op.Method, path, nil, "Authorization", "")
+		if len(op.Keys) == 1 {
+			key := s.box.Keys().Publishable
+			if op.Keys[0] == "publishableKey" {
+				key = s.box.Keys().Secret
+			}
+			s.refused(http.StatusUnauthorized, op.Method, path, nil, "Authorization", basic(key))
+		}
+	}
+}
+
+// withNothingRight names what does not exist and sends what makes no sense.
+func (s *stage) withNothingRight() {
+	for _, op := range s.doc.Operations() {
+		if !s.offers(op) || !strings.Contains(op.Path, "{") && op.Method == http.MethodGet {
+			continue
+		}
+		var body any
+		if op.Method != http.MethodGet {
+			body = map[string]any{}
+		}
+		key := s.box.Keys().Secret
+		if op.Keys[0] == "publishableKey" {
+			key = s.box.Keys().Publishable
+		}
+		s.refused(0, op.Method, placeholder.ReplaceAllString(op.Path, "unknown"), body, "Authorization", basic(key))
+	}
+}
+
+// everyOperationWasUsed demands that each operation of the sandbox has succeeded
+// and failed, and that each notification was posted.
+func (s *stage) everyOperationWasUsed() {
+	for _, op := range s.doc.Operations() {
+		if !s.offers(op) {
+			continue
+		}
+		succeeded, failed := false, false
+		for status := range s.statuses[op.ID] {
+			succeeded = succeeded || status < http.StatusBadRequest
+			failed = failed || status >= http.StatusBadRequest
+		}
+		if !succeeded || !failed {
+			s.Errorf("%s: succeeded %t, failed %t", op.ID, succeeded, failed)
+		}
+	}
+	for _, event := range s.doc.Webhooks() {
+		if s.statuses[event.ID] == nil {
+			s.Errorf("%s was never posted", event.ID)
+		}
+	}
+}

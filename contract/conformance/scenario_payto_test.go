@@ -1,0 +1,137 @@
+package conformance
+
+import (
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// agreement makes one whose payer is as the edits say.
+func (s *stage) agreement(customer *quickstream.Customer, edits ...func(*quickstream.AgreementCreateParams)) *quickstream.Agreement {
+	s.Helper()
+	amount := func(dollars int64) *decimal.Decimal { return new(decimal.New(dollars, 0)) }
+	start := today(s).AddDays(1)
+	params := quickstream.AgreementCreateParams{
+		SupplierBusinessCode: shop, RespondByTimeMinutes: new(int64(60)), PayeeReference: "INV-1",
+		Payment: quickstream.AgreementPaymentParams{
+			Purpose: quickstream.PayToPurposeRetail, Description: "Power", StartDate: start, EndDate: start.AddDays(700), AdditionalInformation: "Meter 1",
+		},
+		Terms: quickstream.AgreementTermsParams{
+			Frequency: quickstream.PayToFrequencyMonthly, NumberOfPaymentsPermitted: new(int64(99)), PointInTime: new(int64(15)),
+			Type: quickstream.PayToAgreementTypeBalloon, FirstPaymentAmount: amount(10), LastPaymentAmount: amount(100),
+			PaymentAmount: amount(10), MaximumPaymentAmount: amount(100), FirstPaymentDue: start, LastPaymentDue: start.AddDays(700),
+		},
+		Payer: quickstream.PayToPayerParams{
+			Type: quickstream.PayerTypePerson, ID: "P-1", Name: "Sam Sample", Reference: "INV-1", BSB: "650000", AccountNumber: quickstream.NewSecret("123456"),
+		},
+	}
+	for _, edit := range edits {
+		edit(&params)
+	}
+	made := must(s.client.PayTo.Create(s.Context(), customer.CustomerID, params))(s)
+	s.wait(time.Minute)
+	return made
+}
+
+func byPayID(id string) func(*quickstream.AgreementCreateParams) {
+	return func(p *quickstream.AgreementCreateParams) {
+		p.Payer.BSB, p.Payer.AccountNumber = "", quickstream.Secret{}
+		p.Payer.PayIDType, p.Payer.PayID = quickstream.PayIDTypeEmail, quickstream.NewSecret(id)
+	}
+}
+
+func byBSB(bsb string) func(*quickstream.AgreementCreateParams) {
+	return func(p *quickstream.AgreementCreateParams) { p.Payer.BSB = bsb }
+}
+
+// unrestricted are terms that any payment fits.
+func unrestricted(p *quickstream.AgreementCreateParams) {
+	p.Payment.StartDate = p.Payment.StartDate.AddDays(-1)
+	p.Payment.EndDate, p.Payment.AutomaticRenewal = quickstream.Date{}, true
+	p.Terms = quickstream.AgreementTermsParams{
+		Frequency: quickstream.PayToFrequencyAdhoc, NumberOfPaymentsPermitted: new(int64(99)), Type: quickstream.PayToAgreementTypeVariable,
+	}
+}
+
+func (s *stage) agreements(customer *quickstream.Customer) {
+	path := "/customers/" + customer.CustomerID + "/payto-agreements"
+	s.agreement(customer, byPayID(sandbox.ConfirmingPayID))
+	s.agreement(customer, byPayID("waits@example.com"))
+	for _, bsb := range []string{"032001", "032003", "032004", "032005", "032006"} {
+		s.agreement(customer, byBSB(bsb))
+	}
+	recalled := s.agreement(customer)
+	s.check(s.client.PayTo.Recall(s.Context(), recalled.AgreementToken))
+	s.send(http.StatusUnprocessableEntity, "PATCH", "/payto-agreements/"+recalled.AgreementToken, object{
+		"updateType": "RECALL_PAYTO_AGREEMENT", "recallPayToAgreement": object{"statusCode": "CANCELLED"},
+	})
+	s.agreement(customer, unrestricted, func(p *quickstream.AgreementCreateParams) {
+		p.CreationType, p.Payment.AdditionalInformation = quickstream.AgreementCreationMigratedDDR, "123456"
+	})
+	s.refused(http.StatusUnprocessableEntity, "POST", path, object{"supplierBusinessCode": "NOBODY"})
+	all(s, s.client.PayTo.List(customer.CustomerID, quickstream.AgreementListParams{}))
+	all(s, s.client.PayTo.List(customer.CustomerID, quickstream.AgreementListParams{
+		SupplierBusinessCode: shop, Status: quickstream.AgreementStatusRejected,
+	}))
+}
+
+func (s *stage) amendments(customer *quickstream.Customer) {
+	payTo := s.client.PayTo
+	made := s.agreement(customer)
+	token := made.AgreementToken
+	s.check(s.box.Agreement(token).Confirm())
+	reason := quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty, Description: "asked to"}
+	s.check(payTo.Suspend(s.Context(), token, reason))
+	s.check(payTo.Reactivate(s.Context(), token, quickstream.StatusReason{}))
+	current := must(payTo.Get(s.Context(), token))(s)
+	s.check(payTo.AmendUnilaterally(s.Context(), current, quickstream.UnilateralAmendmentParams{Description: quickstream.Set("Power and gas")}))
+	for _, accept := range []bool{true, false} {
+		current = must(payTo.Get(s.Context(), token))(s)
+		s.check(payTo.AmendBilaterally(s.Context(), current, quickstream.BilateralAmendmentParams{
+			RespondByTimeMinutes: new(int64(60)), MaximumPaymentAmount: quickstream.Set(decimal.New(200, 0)),
+		}))
+		if pending := must(payTo.Get(s.Context(), token))(s); !pending.HasPendingBilateralAmendment {
+			s.Error("no amendment is pending")
+		}
+		if accept {
+			s.check(s.box.Agreement(token).AnswerAmendment(true))
+		} else {
+			s.check(payTo.RecallAmendment(s.Context(), token))
+		}
+	}
+	s.send(http.StatusUnprocessableEntity, "PATCH", "/payto-agreements/"+token, object{"updateType": "RECALL_BILATERAL_AMENDMENT"})
+	s.check(payTo.Cancel(s.Context(), token, reason))
+	s.refused(http.StatusUnprocessableEntity, "PATCH", "/payto-agreements/"+token, object{"updateType": "NONE"})
+}
+
+func (s *stage) agreementPayments(customer *quickstream.Customer) {
+	made := s.agreement(customer, unrestricted)
+	s.check(s.box.Agreement(made.AgreementToken).Confirm())
+	once := func(bsb string) quickstream.AccountSource {
+		return quickstream.FromNewPayToAgreement(quickstream.NewPayToPayment{
+			SupplierBusinessCode: shop, Purpose: quickstream.PayToPurposeRetail, Description: "An order", RemittanceInformation1: "INV-1",
+			Payer: quickstream.PayToPayerParams{
+				Type: quickstream.PayerTypeOrganisation, ID: "P-2", Name: "Kim Lee", UltimateName: "Lee Limited", BSB: bsb, AccountNumber: quickstream.NewSecret("123456"),
+			},
+		})
+	}
+	byAgreement := quickstream.FromPayTo(quickstream.PayToPayment{
+		AgreementToken: made.AgreementToken, RemittanceInformation1: "INV-1", FinalPayment: new(false),
+	})
+	byPayIDs := quickstream.FromPayTo(quickstream.PayToPayment{
+		AgreementToken: s.agreement(customer, unrestricted, byPayID(sandbox.ConfirmingPayID)).AgreementToken,
+	})
+	for _, source := range []quickstream.AccountSource{byAgreement, byPayIDs, once("032004"), once("032001"), once("650000")} {
+		payment := s.pay("payto", source, noCard, func(p *quickstream.PayParams) { p.IPAddress = netip.Addr{} })
+		s.wait(5 * time.Minute)
+		must(s.client.Transactions.Get(s.Context(), payment.ReceiptNumber))(s)
+	}
+	s.box.NextTransaction(sandbox.Declined("AM04"))
+	s.pay("payto", byAgreement, noCard, func(p *quickstream.PayParams) { p.IPAddress = netip.Addr{} })
+	s.wait(5 * time.Minute)
+}

@@ -1,0 +1,93 @@
+package conformance
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quickstream-go/quickstream/contract"
+)
+
+// TestConstants holds the constants of the client's enumerations against the
+// documented values: a constant that nobody knows can only be misspelt, and a
+// value without a constant is one that callers have to spell themselves.
+func TestConstants(t *testing.T) {
+	documented := map[string]bool{}
+	for _, op := range document(t).Operations() {
+		for _, v := range op.RequestVariants() {
+			for _, m := range v.Members {
+				add(documented, m.Values)
+			}
+		}
+		for _, status := range op.Statuses() {
+			for _, m := range op.ResponseMembers(status) {
+				add(documented, m.Values)
+			}
+		}
+		for _, p := range op.Parameters() {
+			add(documented, p.Values)
+		}
+	}
+	constants := map[string]bool{}
+	for kind, values := range readSource(t).constants {
+		if slices.Contains(notOnTheWire, kind) {
+			continue
+		}
+		add(constants, values)
+		for _, value := range values {
+			if !documented[value] {
+				t.Errorf("%s: %q is not a documented value of any member", kind, value)
+			}
+		}
+	}
+	for _, value := range slices.Sorted(maps.Keys(documented)) {
+		if _, excepted := withoutConstant[value]; constants[value] == excepted {
+			t.Errorf("%q: has a constant is %t; a value without one has to be listed in withoutConstant, and no other", value, constants[value])
+		}
+	}
+}
+
+func add(set map[string]bool, values []string) {
+	for _, value := range values {
+		set[value] = true
+	}
+}
+
+// notOnTheWire are types whose constants are the client's own.
+var notOnTheWire = []string{"Environment", "NextStep", "Outcome", "ReconcileState", "ThreeDSStep", "ruleKind"}
+
+// withoutConstant are documented values that have none, and why.
+var withoutConstant = map[string]string{
+	"": "the creation type is left out instead",
+
+	"RECALL_PAYTO_AGREEMENT":     ownMethod,
+	"STATUS_AMENDMENT":           ownMethod,
+	"UNILATERAL_AMENDMENT":       ownMethod,
+	"BILATERAL_AMENDMENT":        ownMethod,
+	"RECALL_BILATERAL_AMENDMENT": ownMethod,
+
+	"4": aNumber, "8": aNumber, "15": aNumber, "16": aNumber, "24": aNumber, "32": aNumber, "48": aNumber,
+
+	"GET": aVerb, "POST": aVerb, "PUT": aVerb, "PATCH": aVerb, "DELETE": aVerb,
+
+	"self": aLink, "next": aLink, "prev": aLink,
+
+	"RESTAPI": "the codes of sources are the facility's",
+}
+
+const (
+	ownMethod = "each kind of update has a method"
+	aNumber   = "a colour depth is a number"
+	aVerb     = "net/http has the methods of HTTP"
+	aLink     = "lists follow their links by themselves"
+)
+
+func TestEnvironments(t *testing.T) {
+	servers := string(contract.YAML())
+	for _, address := range readSource(t).constants["Environment"] {
+		if !strings.Contains(servers, "url: '"+address+"'") {
+			t.Errorf("%s is not among the servers of the document", address)
+		}
+	}
+}
