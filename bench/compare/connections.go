@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/bench/measure"
+)
+
+// counter is a server over TLS that counts the connections made to it.
+type counter struct {
+	*httptest.Server
+	connections atomic.Int64
+}
+
+func count(handler http.HandlerFunc) *counter {
+	c := &counter{Server: httptest.NewUnstartedServer(handler)}
+	c.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			c.connections.Add(1)
+		}
+	}
+	c.Config.ErrorLog = log.New(io.Discard, "", 0) // of callers that hang up
+	c.StartTLS()
+	return c
+}
+
+func (c *counter) roots() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(c.Certificate())
+	return pool
+}
+
+// ours returns a client with the settings that it has by itself.
+func (c *counter) ours(opts ...quickstream.ClientOption) (*quickstream.Client, error) {
+	return ours(c.URL+apiBase, append(opts, quickstream.WithRootCAs(c.roots()))...)
+}
+
+// usual returns a client with the settings that net/http has by itself.
+func (c *counter) usual() (plainClient, error) {
+	usual, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return plainClient{}, errors.New("http.DefaultTransport has been replaced")
+	}
+	transport := usual.Clone()
+	transport.TLSClientConfig.RootCAs = c.roots()
+	return plainClient{&http.Client{Transport: transport}}, nil
+}
+
+// crowds compares how much 64 callers get done over TLS.
+func crowds(ctx context.Context, s scale) ([]line, error) {
+	var lines []line
+	for _, c := range []struct {
+		takes time.Duration
+		bound float64
+	}{{0, 15}, {10 * time.Millisecond, 3}} {
+		more, err := crowd(ctx, s, c.takes, c.bound)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, more...)
+	}
+	return lines, nil
+}
+
+func crowd(ctx context.Context, s scale, takes time.Duration, bound float64) ([]line, error) {
+	handler := func(w http.ResponseWriter, _ *http.Request) {
+		if takes > 0 {
+			<-time.After(takes)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, smallJSON)
+	}
+	mine, theirs := count(handler), count(handler)
+	defer mine.Close()
+	defer theirs.Close()
+	client, err := mine.ours()
+	if err != nil {
+		return nil, err
+	}
+	usual, err := theirs.usual()
+	if err != nil {
+		return nil, err
+	}
+	const callers, each = 64, 4
+	url := theirs.URL + apiBase + "/transactions/" + receipt
+	work := func() error {
+		return together(callers, each, func() error { _, err := client.Transactions.Get(ctx, receipt); return err })
+	}
+	if err := together(1, 5, work); err != nil { // until it is warm
+		return nil, err
+	}
+	warm := mine.connections.Load()
+	r, err := s.long().Run(
+		measure.Case{Name: "ours", Do: work},
+		measure.Case{Name: "usual", Do: func() error {
+			return together(callers, each, func() error { return usual.drain(ctx, url) })
+		}},
+	)
+	if err != nil {
+		return nil, err
+	}
+	what := fmt.Sprintf("64 callers over TLS, %d ms handler", takes.Milliseconds())
+	return []line{
+		ratio("P15", what+" / http.DefaultTransport: times as fast", r.Took("ours")/(callers*each), r.Took("usual")/(callers*each), r.Ratio("usual", "ours"), gate{bound, atLeast}),
+		counted("P15", what+", new connections once warm", float64(mine.connections.Load()-warm), float64(theirs.connections.Load()), "new", gate{0, atMost}),
+	}, nil
+}
+
+// answers is how many answers lostConnections looks at.
+const answers = 1000
+
+// awkward answers in turn in the ways that lose connections.
+func awkward() http.HandlerFunc {
+	var n atomic.Int64
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		turn := n.Add(1)
+		switch turn % 6 {
+		case 0:
+			answer(w, http.StatusUnprocessableEntity, `{"status":422,"developerMessage":"test","errors":[]}`)
+		case 1:
+			answer(w, http.StatusNotFound, `<html>`+fmt.Sprintf("%02000d", 0)+`</html>`)
+		case 2:
+			answer(w, http.StatusInternalServerError, ``)
+		case 3: // of unknown length, its end in a write of its own
+			w.WriteHeader(http.StatusOK)
+			_, _ = io.WriteString(w, smallJSON)
+			_ = http.NewResponseController(w).Flush() // its failure shows at the client
+			<-time.After(200 * time.Microsecond)
+		case 4:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			answer(w, http.StatusAccepted, `{"status":"PENDING"}`)
+		}
+	}
+}
+
+func answer(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body)
+}
+
+// lostConnections counts the connections that were not good for a second request.
+func lostConnections(ctx context.Context, _ scale) ([]line, error) {
+	mine, theirs := count(awkward()), count(awkward())
+	defer mine.Close()
+	defer theirs.Close()
+	client, err := mine.ours(quickstream.WithMaxAttempts(1))
+	if err != nil {
+		return nil, err
+	}
+	usual, err := theirs.usual()
+	if err != nil {
+		return nil, err
+	}
+	statuses := map[int]int{}
+	for range answers {
+		var resp quickstream.Response
+		_, _ = client.Transactions.Get(ctx, receipt, quickstream.WithResponseInto(&resp)) // most are errors, on purpose
+		statuses[resp.StatusCode]++
+		if err := careless(ctx, usual, theirs.URL); err != nil {
+			return nil, err
+		}
+	}
+	for _, status := range []int{200, 202, 204, 404, 422, 500} {
+		if statuses[status] < answers/7 {
+			return nil, fmt.Errorf("only %d answers with status %d: %v", statuses[status], status, statuses)
+		}
+	}
+	what := fmt.Sprintf("connections lost over %d error, chunked, 204 and 202 answers", answers)
+	return []line{counted("P16", what, float64(mine.connections.Load()-1), float64(theirs.connections.Load()-1), "lost", gate{0, atMost})}, nil
+}
+
+// careless is how answers are often read: an error by its status alone, a success
+// by a json.Decoder, which stops at the end of the value.
+func careless(ctx context.Context, c plainClient, url string) error {
+	resp, err := c.do(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil
+	}
+	return json.NewDecoder(resp.Body).Decode(new(plainTransaction))
+}

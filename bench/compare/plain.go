@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// What a merchant writes around net/http and encoding/json: the peer that
+// everything is compared with.
+
+type plainLink struct {
+	Rel           string `json:"rel"`
+	Href          string `json:"href"`
+	RequestMethod string `json:"requestMethod"`
+}
+
+type plainAmount struct {
+	Currency      string          `json:"currency"`
+	Amount        decimal.Decimal `json:"amount"`
+	DisplayAmount string          `json:"displayAmount"`
+}
+
+type plainDate struct{ time.Time }
+
+// UnmarshalJSON reads a date.
+func (d *plainDate) UnmarshalJSON(text []byte) (err error) {
+	d.Time, err = time.Parse(`"2006-01-02"`, string(text))
+	return err
+}
+
+type plainTime struct{ time.Time }
+
+// UnmarshalJSON reads a point in time.
+func (t *plainTime) UnmarshalJSON(text []byte) (err error) {
+	t.Time, err = time.Parse(`"2006-01-02T15:04:05-0700"`, string(text))
+	return err
+}
+
+type plainTransaction struct {
+	Links                   []plainLink  `json:"links"`
+	ReceiptNumber           string       `json:"receiptNumber"`
+	TransactionType         string       `json:"transactionType"`
+	Status                  string       `json:"status"`
+	SummaryCode             string       `json:"summaryCode"`
+	ResponseCode            string       `json:"responseCode"`
+	ResponseDescription     string       `json:"responseDescription"`
+	FraudGuardResult        *string      `json:"fraudGuardResult"`
+	CustomerReferenceNumber string       `json:"customerReferenceNumber"`
+	PaymentReferenceNumber  string       `json:"paymentReferenceNumber"`
+	Comment                 string       `json:"comment"`
+	Source                  string       `json:"source"`
+	SettlementDate          plainDate    `json:"settlementDate"`
+	TransactionTime         plainTime    `json:"transactionTime"`
+	Refundable              bool         `json:"refundable"`
+	Voidable                bool         `json:"voidable"`
+	PrincipalAmount         *plainAmount `json:"principalAmount"`
+	SurchargeAmount         *plainAmount `json:"surchargeAmount"`
+	TotalAmount             *plainAmount `json:"totalAmount"`
+	IPAddress               string       `json:"ipAddress"`
+	DebtRepayment           bool         `json:"debtRepayment"`
+	SupplierBusinessCode    string       `json:"supplierBusinessCode"`
+	MerchantAccount         *struct {
+		Links                   []plainLink `json:"links"`
+		MerchantID              string      `json:"merchantId"`
+		MerchantName            string      `json:"merchantName"`
+		SettlementBSB           string      `json:"settlementBsb"`
+		SettlementAccountNumber string      `json:"settlementAccountNumber"`
+		DisplayName             string      `json:"displayName"`
+		AcquiringInstitution    string      `json:"acquiringInstitution"`
+		Currency                string      `json:"currency"`
+	} `json:"merchantAccount"`
+	CreditCard *struct {
+		Links                   []plainLink `json:"links"`
+		AccountType             string      `json:"accountType"`
+		AccountToken            string      `json:"accountToken"`
+		CustomerID              string      `json:"customerId"`
+		DefaultAccount          bool        `json:"defaultAccount"`
+		CardNumber              string      `json:"cardNumber"`
+		ExpiryDateMonth         string      `json:"expiryDateMonth"`
+		ExpiryDateYear          string      `json:"expiryDateYear"`
+		CardScheme              string      `json:"cardScheme"`
+		CardType                string      `json:"cardType"`
+		CardholderName          string      `json:"cardholderName"`
+		MaskedCardNumber4Digits string      `json:"maskedCardNumber4Digits"`
+		SurchargePercentage     string      `json:"surchargePercentage"`
+		PANType                 string      `json:"panType"`
+	} `json:"creditCard"`
+	Metadata map[string]string `json:"metadata"`
+}
+
+type plainPage struct {
+	Links []plainLink         `json:"links"`
+	Data  []*plainTransaction `json:"data"`
+}
+
+// facts is what a decoder has understood of a transaction.
+type facts struct {
+	texts   string
+	amounts string
+	date    string
+	time    int64
+	truths  [4]bool
+}
+
+func (t *plainTransaction) facts() facts {
+	f := facts{
+		date: t.SettlementDate.Format(time.DateOnly), time: t.TransactionTime.Unix(),
+		truths: [4]bool{t.Refundable, t.Voidable, t.DebtRepayment, t.CreditCard.DefaultAccount},
+	}
+	f.texts = fmt.Sprint(t.ReceiptNumber, t.TransactionType, t.Status, t.SummaryCode, t.ResponseCode, t.ResponseDescription,
+		t.CustomerReferenceNumber, t.PaymentReferenceNumber, t.Comment, t.Source, t.IPAddress, t.SupplierBusinessCode, t.Metadata,
+		t.MerchantAccount.MerchantID, t.MerchantAccount.SettlementBSB, t.MerchantAccount.DisplayName, t.CreditCard.AccountToken,
+		t.CreditCard.CustomerID, t.CreditCard.CardNumber, t.CreditCard.CardholderName, t.CreditCard.MaskedCardNumber4Digits,
+		t.CreditCard.PANType)
+	for _, a := range [...]*plainAmount{t.PrincipalAmount, t.SurchargeAmount, t.TotalAmount} {
+		f.amounts += a.Currency + a.Amount.String() + a.DisplayAmount
+	}
+	for _, l := range t.Links {
+		f.texts += l.Rel + l.Href + l.RequestMethod
+	}
+	return f
+}
+
+func factsOf(t *quickstream.Transaction) facts {
+	f := facts{
+		date: t.SettlementDate.String(), time: t.TransactionTime.Unix(),
+		truths: [4]bool{t.Refundable, t.Voidable, t.DebtRepayment, t.CreditCard.DefaultAccount},
+	}
+	f.texts = fmt.Sprint(t.ReceiptNumber, t.TransactionType, t.Status, t.SummaryCode, t.ResponseCode, t.ResponseDescription,
+		t.CustomerReferenceNumber, t.PaymentReferenceNumber, t.Comment, t.Source, t.IPAddress, t.SupplierBusinessCode, t.Metadata,
+		t.MerchantAccount.MerchantID, t.MerchantAccount.SettlementBSB, t.MerchantAccount.DisplayName, t.CreditCard.AccountToken,
+		t.CreditCard.CustomerID, t.CreditCard.CardNumber, t.CreditCard.CardholderName, t.CreditCard.MaskedCardNumber4Digits,
+		t.CreditCard.PANType)
+	for _, a := range [...]*quickstream.Amount{t.PrincipalAmount, t.SurchargeAmount, t.TotalAmount} {
+		f.amounts += string(a.Currency) + a.Amount.String() + a.DisplayAmount
+	}
+	for _, l := range t.Links {
+		f.texts += l.Rel + l.Href() + l.RequestMethod
+	}
+	return f
+}
+
+// same returns an error unless both ways have understood the same, and something
+// at all.
+func same(ours *quickstream.Transaction, plain *plainTransaction) error {
+	a, b := factsOf(ours), plain.facts()
+	if a != b || a.time == 0 || ours.ReceiptNumber == "" {
+		return fmt.Errorf("the decoders differ:\n%+v\n%+v", a, b)
+	}
+	return nil
+}
+
+// key is what the compared clients authorise with.
+const key = "test-key-for-nothing"
+
+// plainClient is the merchant's own.
+type plainClient struct{ http *http.Client }
+
+func (c plainClient) do(ctx context.Context, url string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.SetBasicAuth(key, "")
+	req.Header.Set("Accept", "application/json")
+	return c.http.Do(req)
+}
+
+// drain asks and does not look at the answer.
+func (c plainClient) drain(ctx context.Context, url string) error {
+	resp, err := c.do(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
+}
+
+func (c plainClient) get(ctx context.Context, url string, into any) error {
+	resp, err := c.do(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return decodePlain(resp, into)
+}
+
+func decodePlain(resp *http.Response, into any) error {
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("status %d", resp.StatusCode)
+	}
+	return json.Unmarshal(body, into)
+}
+
+// each yields the transactions of all pages from an address on.
+func (c plainClient) each(ctx context.Context, url string, use func(*plainTransaction)) error {
+	for url != "" {
+		var page plainPage
+		if err := c.get(ctx, url, &page); err != nil {
+			return err
+		}
+		for _, t := range page.Data {
+			use(t)
+		}
+		url = ""
+		for _, l := range page.Links {
+			if l.Rel == "next" {
+				url = l.Href
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package report
+
+import (
+	"io"
+
+	"github.com/quickstream-go/quickstream/csvreport"
+)
+
+// Fields reads with csvreport and takes every cell as it is.
+func Fields(report io.Reader, t *Tally) error {
+	r, err := csvreport.NewReader(report)
+	if err != nil {
+		return err
+	}
+	columns := r.Columns()
+	for row, err := range r.Rows() {
+		if err != nil {
+			return err
+		}
+		for _, c := range columns {
+			cell, err := row.Bytes(c)
+			if err != nil {
+				return err
+			}
+			t.bytes(cell)
+		}
+		t.Records++
+	}
+	return nil
+}
+
+// Borrowed reads typed rows with csvreport that are good until the next one.
+func Borrowed(report io.Reader, t *Tally) error {
+	return rows(report, t, func(b *binding, row *csvreport.Row) error {
+		for _, c := range b.text {
+			cell, err := row.Bytes(c)
+			if err != nil {
+				return err
+			}
+			t.bytes(cell)
+		}
+		return b.values(row, t)
+	})
+}
+
+// Owned reads typed rows with csvreport that stay.
+func Owned(report io.Reader, t *Tally) error {
+	return rows(report, t, func(b *binding, borrowed *csvreport.Row) error {
+		row := borrowed.Clone()
+		for _, c := range b.text {
+			cell, err := row.Text(c)
+			if err != nil {
+				return err
+			}
+			t.text(cell)
+		}
+		return b.values(&row, t)
+	})
+}
+
+// binding is the columns of one report.
+type binding struct {
+	text    []csvreport.Column
+	amounts [3]csvreport.Column
+	date    csvreport.Column
+	time    csvreport.Column
+	truths  [2]csvreport.Column
+}
+
+func bind(r *csvreport.Reader) *binding {
+	b := new(binding)
+	for _, c := range r.Columns() {
+		switch c.Name() {
+		case "Principal Amount":
+			b.amounts[0] = c
+		case "Surcharge Amount":
+			b.amounts[1] = c
+		case "Total Amount":
+			b.amounts[2] = c
+		case "Settlement Date":
+			b.date = c
+		case "Transaction Time":
+			b.time = c
+		case "Refundable":
+			b.truths[0] = c
+		case "Voidable":
+			b.truths[1] = c
+		default:
+			b.text = append(b.text, c)
+		}
+	}
+	return b
+}
+
+func rows(report io.Reader, t *Tally, use func(*binding, *csvreport.Row) error) error {
+	r, err := csvreport.NewReader(report)
+	if err != nil {
+		return err
+	}
+	b := bind(r)
+	for row, err := range r.Rows() {
+		if err != nil {
+			return err
+		}
+		if err := use(b, row); err != nil {
+			return err
+		}
+		t.Records++
+	}
+	return nil
+}
+
+func (b *binding) values(row *csvreport.Row, t *Tally) error {
+	for i, c := range b.amounts {
+		cents, err := row.Cents(c)
+		if err != nil {
+			return err
+		}
+		t.cents(i, cents)
+	}
+	date, err := row.Date(b.date)
+	if err != nil {
+		return err
+	}
+	t.day(date.Year, date.Month, date.Day)
+	at, err := row.Timestamp(b.time)
+	if err != nil {
+		return err
+	}
+	t.moment(at.Time)
+	for _, c := range b.truths {
+		truth, err := row.Bool(c)
+		if err != nil {
+			return err
+		}
+		t.truth(truth)
+	}
+	return nil
+}
