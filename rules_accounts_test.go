@@ -105,9 +105,10 @@ func accountRegisterTable() ruleTable[AccountRegisterParams] {
 	wallet := validCard()
 	wallet.WalletProvider = WalletProviderApplePay
 	cryptogram := validCard()
-	cryptogram.Cryptogram = NewSecret("AgAAAAAABk4DWZ4C28yUQAAAAAA=")
+	cryptogram.Cryptogram = NewSecret("a cryptogram")
 	return ruleTable[params]{
 		rules: accountRegisterRules,
+		wire:  accountRegisterJSON{},
 		valid: func() params { return params{Account: AccountFromCard(validCard())} },
 		cases: slices.Concat(
 			[]ruleCase[params]{
@@ -142,7 +143,7 @@ func singleUseTokenTable() ruleTable[SingleUseTokenParams] {
 	wallet := validCard()
 	wallet.WalletProvider = WalletProviderApplePay
 	cryptogram := validCard()
-	cryptogram.Cryptogram = NewSecret("AgAAAAAABk4DWZ4C28yUQAAAAAA=")
+	cryptogram.Cryptogram = NewSecret("a cryptogram")
 	var none *CardDetails
 	card := validCard()
 
@@ -164,10 +165,12 @@ func singleUseTokenTable() ruleTable[SingleUseTokenParams] {
 	cases = append(cases, nzBankAccountCases(func(p *params, a NZBankAccountDetails) { p.Account = a })...)
 	cases = append(cases, browserCases()...)
 	return ruleTable[params]{
-		rules: singleUseTokenRules,
-		valid: func() params { return params{SupplierBusinessCode: canaryBusiness, Account: validCard()} },
-		cases: cases,
-		worst: params{Account: CardDetails{WalletProvider: WalletProviderApplePay, CVN: NewSecret("12")}, ThreeDS: &BrowserProfile{TZ: 100000}},
+		rules:     singleUseTokenRules,
+		wire:      singleUseTokenJSON{},
+		elsewhere: []string{"walletProvider"},
+		valid:     func() params { return params{SupplierBusinessCode: canaryBusiness, Account: validCard()} },
+		cases:     cases,
+		worst:     params{Account: CardDetails{WalletProvider: WalletProviderApplePay, CVN: NewSecret("12")}, ThreeDS: &BrowserProfile{TZ: 100000}},
 		broken: []string{
 			"token.supplierBusinessCode.required", "token.walletProvider.none",
 			"card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits",
@@ -219,6 +222,7 @@ func customerCreateTable() ruleTable[CustomerCreateParams] {
 	type params = CustomerCreateParams
 	return ruleTable[params]{
 		rules: customerCreateRules,
+		wire:  customerJSON{},
 		valid: func() params { return params{CustomerNumber: canaryCustomer, CustomerName: "Ann Example"} },
 		cases: []ruleCase[params]{
 			{rule: "customer.customerNumber.required", fail: set(func(p *params) *string { return &p.CustomerNumber }, "")},
@@ -232,6 +236,7 @@ func customerUpdateTable() ruleTable[CustomerUpdateParams] {
 	type params = CustomerUpdateParams
 	return ruleTable[params]{
 		rules: customerUpdateRules,
+		wire:  customerJSON{},
 		valid: func() params { return params{CustomerName: new("Ann Example")} },
 		cases: []ruleCase[params]{
 			{rule: "customer.update.empty", pass: func(p *params) { *p = params{EmailAddress: new("")} }, fail: func(p *params) { *p = params{} }},

@@ -14,6 +14,7 @@ func transactionReportTable() ruleTable[TransactionReportParams] {
 	columns := func(p *params) *[]string { return &p.Columns }
 	return ruleTable[params]{
 		rules: transactionReportRules,
+		wire:  TransactionReportParams{},
 		valid: func() params { return params{SettlementDate: Date{2026, time.July, 1}} },
 		cases: []ruleCase[params]{
 			{rule: "report.version", pass: set(version, ReportVersion1), fail: set(version, "0")},
@@ -49,6 +50,10 @@ func paymentFileUploadTable() ruleTable[PaymentFileUploadParams] {
 	}
 	return ruleTable[params]{
 		rules: paymentFileUploadRules,
+		wire: struct {
+			File   string `json:"file"`
+			Format string `json:"format"`
+		}{},
 		valid: func() params {
 			return params{FileName: "payments-1.csv", Format: PaymentFileFormatCSV2, Content: strings.NewReader("H"), Size: 1}
 		},

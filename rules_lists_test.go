@@ -12,6 +12,7 @@ func referenceQueryTable() ruleTable[referenceQuery] {
 	number := func(q *referenceQuery) *string { return &q.ReferenceNumber }
 	return ruleTable[referenceQuery]{
 		rules: referenceQueryRules,
+		wire:  referenceQuery{},
 		valid: func() referenceQuery { return referenceQuery{canaryReference} },
 		cases: []ruleCase[referenceQuery]{
 			{rule: "list.referenceNumber.required", pass: set(number, " "), fail: set(number, "")},
@@ -26,6 +27,7 @@ func settlementDateQueryTable() ruleTable[settlementDateQuery] {
 	date := func(q *settlementDateQuery) *Date { return &q.SettlementDate }
 	return ruleTable[settlementDateQuery]{
 		rules: settlementDateQueryRules,
+		wire:  settlementDateQuery{},
 		valid: func() settlementDateQuery { return settlementDateQuery{Date{2026, time.July, 1}} },
 		cases: []ruleCase[settlementDateQuery]{
 			{rule: "list.settlementDate.required", pass: set(date, Date{2028, time.February, 29}), fail: set(date, Date{2027, time.February, 29})},
@@ -39,6 +41,7 @@ func accountTokenQueryTable() ruleTable[accountTokenQuery] {
 	token := func(q *accountTokenQuery) *string { return &q.AccountToken }
 	return ruleTable[accountTokenQuery]{
 		rules: accountTokenQueryRules,
+		wire:  accountTokenQuery{},
 		valid: func() accountTokenQuery { return accountTokenQuery{canaryToken} },
 		cases: []ruleCase[accountTokenQuery]{
 			{rule: "list.accountToken.required", pass: set(token, "1"), fail: set(token, "")},
@@ -53,6 +56,7 @@ func creditCardQueryTable() ruleTable[creditCardQuery] {
 	last := func(q *creditCardQuery) *string { return &q.LastThree }
 	return ruleTable[creditCardQuery]{
 		rules: creditCardQueryRules,
+		wire:  creditCardQuery{},
 		valid: func() creditCardQuery { return creditCardQuery{"424242", "242"} },
 		cases: []ruleCase[creditCardQuery]{
 			{rule: "list.firstSix.digits", pass: set(first, "000000"), fail: set(first, "00000")},
@@ -71,6 +75,7 @@ func bankAccountQueryTable() ruleTable[bankAccountQuery] {
 	number := func(q *bankAccountQuery) *string { return &q.AccountNumber }
 	return ruleTable[bankAccountQuery]{
 		rules: bankAccountQueryRules,
+		wire:  bankAccountQuery{},
 		valid: func() bankAccountQuery { return bankAccountQuery{"032-002", canaryAccount} },
 		cases: []ruleCase[bankAccountQuery]{
 			{rule: "list.bsb.required", pass: set(bsb, "032002"), fail: set(bsb, "")},
@@ -89,6 +94,7 @@ func nzBankAccountQueryTable() ruleTable[nzBankAccountQuery] {
 	number := func(q *nzBankAccountQuery) *string { return &q.AccountNumber }
 	return ruleTable[nzBankAccountQuery]{
 		rules: nzBankAccountQueryRules,
+		wire:  nzBankAccountQuery{},
 		valid: func() nzBankAccountQuery { return nzBankAccountQuery{"12", "3405", canaryNZAccount} },
 		cases: []ruleCase[nzBankAccountQuery]{
 			{rule: "list.bankCode.digits", pass: set(bank, "00"), fail: set(bank, "0")},
@@ -111,6 +117,7 @@ func suspendedListTable() ruleTable[SuspendedListParams] {
 	month := func(p *SuspendedListParams) *YearMonth { return &p.Month }
 	return ruleTable[SuspendedListParams]{
 		rules: suspendedListRules,
+		wire:  SuspendedListParams{},
 		valid: func() SuspendedListParams {
 			return SuspendedListParams{SupplierBusinessCode: canaryBusiness, Month: YearMonth{1999, time.December}}
 		},
@@ -129,6 +136,7 @@ func openPreauthListTable() ruleTable[OpenPreauthListParams] {
 	month := func(p *OpenPreauthListParams) *YearMonth { return &p.Month }
 	return ruleTable[OpenPreauthListParams]{
 		rules: openPreauthListRules,
+		wire:  OpenPreauthListParams{},
 		valid: func() OpenPreauthListParams { return OpenPreauthListParams{Month: YearMonth{2026, time.July}} },
 		cases: []ruleCase[OpenPreauthListParams]{
 			{rule: "list.month.required", pass: set(month, YearMonth{1, time.January}), fail: set(month, YearMonth{})},
@@ -144,6 +152,7 @@ func returnedListTable() ruleTable[ReturnedListParams] {
 	date := func(p *ReturnedListParams) *Date { return &p.Date }
 	return ruleTable[ReturnedListParams]{
 		rules: returnedListRules,
+		wire:  ReturnedListParams{},
 		valid: func() ReturnedListParams { return ReturnedListParams{Date: Date{2026, time.July, 1}} },
 		cases: []ruleCase[ReturnedListParams]{
 			{rule: "list.date.required", pass: set(date, Date{2028, time.February, 29}), fail: set(date, Date{2027, time.February, 29})},

@@ -178,6 +178,7 @@ func agreementCreateTable() ruleTable[AgreementCreateParams] {
 	start := func(p *params) *Date { return &p.Payment.StartDate }
 	return ruleTable[params]{
 		rules: agreementCreateRules,
+		wire:  agreementJSON{},
 		valid: func() params {
 			return params{
 				SupplierBusinessCode: canaryBusiness, PayeeReference: canaryReference,
@@ -270,11 +271,13 @@ func statusAmendmentTable() ruleTable[statusAmendment] {
 		}
 	}
 	return ruleTable[statusAmendment]{
-		rules:  statusAmendmentRules,
-		valid:  func() statusAmendment { return statusAmendment{suspended, StatusReason{Code: ReasonInitiatingParty}} },
-		cases:  cases,
-		worst:  statusAmendment{cancelled, StatusReason{Code: ReasonFinalCollection, Description: letters(257)}},
-		broken: []string{usable, "statusAmendment.reasonDescription.length"},
+		rules:     statusAmendmentRules,
+		wire:      patchJSON{},
+		elsewhere: []string{"agreementToken"},
+		valid:     func() statusAmendment { return statusAmendment{suspended, StatusReason{Code: ReasonInitiatingParty}} },
+		cases:     cases,
+		worst:     statusAmendment{cancelled, StatusReason{Code: ReasonFinalCollection, Description: letters(257)}},
+		broken:    []string{usable, "statusAmendment.reasonDescription.length"},
 	}
 }
 
@@ -300,7 +303,9 @@ func unilateralAmendmentTable() ruleTable[unilateralAmendment] {
 	description := func(a *unilateralAmendment) *string { return &a.body.Description }
 	reference := func(a *unilateralAmendment) *string { return &a.body.PayeeReference }
 	return ruleTable[unilateralAmendment]{
-		rules: unilateralAmendmentRules,
+		rules:     unilateralAmendmentRules,
+		wire:      patchJSON{},
+		elsewhere: []string{"agreementToken"},
 		valid: func() unilateralAmendment {
 			return unilateralAmendment{agreementIn(AgreementStatusActive), unilateralAmendmentJSON{SupplierBusinessCode: canaryBusiness}}
 		},
@@ -325,7 +330,9 @@ func bilateralAmendmentTable() ruleTable[bilateralAmendment] {
 		return func(a *bilateralAmendment) { a.respondByTimeMinutes = n }
 	}
 	return ruleTable[bilateralAmendment]{
-		rules: bilateralAmendmentRules,
+		rules:     bilateralAmendmentRules,
+		wire:      patchJSON{},
+		elsewhere: []string{"agreementToken"},
 		valid: func() bilateralAmendment {
 			return bilateralAmendment{
 				current: agreementIn(AgreementStatusSuspended), terms: validTerms(),

@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +39,11 @@ type ruleTable[T any] struct {
 	// order of the table.
 	worst  T
 	broken []string
+	// wire is what the request becomes, and elsewhere are the paths of rules that
+	// are not members of it: parameters of the path, and members that it must not
+	// have.
+	wire      any
+	elsewhere []string
 }
 
 // ruleTables are the rule tables of all request types, by their variables' names.
@@ -143,7 +150,11 @@ func (table ruleTable[T]) formProblems() []string {
 	var found []string
 	add := func(r rule[T], text string) { found = append(found, fmt.Sprintf("%s (%s) %s", r.id, r.path, text)) }
 	seen := map[[2]string]bool{}
+	members := memberPaths(reflect.TypeOf(table.wire), "")
 	for _, r := range table.rules {
+		if !members[r.path] && !slices.Contains(table.elsewhere, r.path) && !strings.HasPrefix(r.path, "(") {
+			add(r, "has a path that is not a member of the request")
+		}
 		if seen[[2]string{r.id, r.path}] {
 			add(r, "stands in the table twice")
 		}
@@ -165,6 +176,27 @@ func (table ruleTable[T]) formProblems() []string {
 		}
 	}
 	return found
+}
+
+// memberPaths returns the members of a wire struct and of the structs in it, in
+// the service's names.
+func memberPaths(t reflect.Type, prefix string) map[string]bool {
+	paths := map[string]bool{}
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(cmp.Or(field.Tag.Get("json"), field.Tag.Get("url")), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		paths[prefix+name] = true
+		inner := field.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		if inner.Kind() == reflect.Struct {
+			maps.Copy(paths, memberPaths(inner, prefix+name+"."))
+		}
+	}
+	return paths
 }
 
 func (table ruleTable[T]) changed(change func(*T)) T {
@@ -290,14 +322,19 @@ func TestRuleProblemsAreFound(t *testing.T) {
 		"the worst request breaks [\"short\" \"lower\"], not [\"short\"]": {
 			rules: []rule[string]{short, lower}, cases: []ruleCase[string]{good, {rule: "lower", fail: to("A")}}, worst: "ABC", broken: []string{"short"},
 		},
+		"stray (body.text) has a path that is not a member of the request": {
+			rules: []rule[string]{short, with("stray", func(r *rule[string]) { r.path = "body.text" })}, cases: []ruleCase[string]{good},
+		},
 		"the worst request breaks [], not []": {rules: []rule[string]{short}, cases: []ruleCase[string]{good}},
 	} {
-		table.valid = func() string { return "a" }
+		table.valid, table.wire = func() string { return "a" }, struct {
+			Text string `json:"text"`
+		}{}
 		assert.Contains(t, table.problems(), want)
 	}
 	sound := ruleTable[string]{
 		rules: []rule[string]{short}, cases: []ruleCase[string]{good}, worst: "abc", broken: []string{"short"},
-		valid: func() string { return "a" },
+		valid: func() string { return "a" }, elsewhere: []string{"text"}, wire: struct{}{},
 	}
 	assert.Empty(t, sound.problems())
 }

@@ -72,7 +72,9 @@ func threeDSTable() ruleTable[ThreeDSParams] {
 	const recurring, instalment = ThreeDSPurposeRecurring, ThreeDSPurposeInstalment
 	until := Date{2027, time.July, 1}
 	return ruleTable[params]{
-		rules: threeDSRules,
+		rules:     threeDSRules,
+		wire:      threeDSJSON{},
+		elsewhere: []string{"singleUseTokenId"},
 		valid: func() params {
 			return params{
 				MessageCategory: ThreeDSForPayment, Purpose: ThreeDSPurposePayment, PrincipalAmount: new(decimal.New(1050, -2)),

@@ -74,7 +74,7 @@ func cardOrderCases[T any](f cardOrderFields[T]) []ruleCase[T] {
 	wallet := validCard()
 	wallet.WalletProvider = WalletProviderApplePay
 	paid := wallet
-	paid.Cryptogram = NewSecret("AgAAAAAABk4DWZ4C28yUQAAAAAA=")
+	paid.Cryptogram = NewSecret("a cryptogram")
 
 	cases := []ruleCase[T]{
 		{rule: "transaction.source.required", pass: from(FromAccount(canaryToken)), fail: from(nil)},
@@ -152,6 +152,7 @@ func payTable() ruleTable[PayParams] {
 	from := func(s AccountSource) func(*params) { return func(p *params) { *p = bankPayment(s) } }
 	return ruleTable[params]{
 		rules: payRules,
+		wire:  transactionJSON{},
 		valid: func() params {
 			return params{
 				SupplierBusinessCode: canaryBusiness, Source: FromCard(validCard()), PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD,
@@ -221,6 +222,7 @@ func preauthoriseTable() ruleTable[PreauthoriseParams] {
 	eci := func(p *params) *ECI { return &p.ECI }
 	return ruleTable[params]{
 		rules: preauthoriseRules,
+		wire:  transactionJSON{},
 		valid: func() params {
 			return params{
 				SupplierBusinessCode: canaryBusiness, Source: FromCard(validCard()), PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD,
@@ -258,6 +260,7 @@ func verifyAccountTable() ruleTable[VerifyAccountParams] {
 	eci := func(p *params) *ECI { return &p.ECI }
 	return ruleTable[params]{
 		rules: verifyAccountRules,
+		wire:  transactionJSON{},
 		valid: func() params {
 			return params{
 				SupplierBusinessCode: canaryBusiness, Source: FromCard(validCard()),
@@ -290,6 +293,7 @@ func preauthFollowUpTable() ruleTable[PreauthFollowUpParams] {
 	type params = PreauthFollowUpParams
 	return ruleTable[params]{
 		rules: preauthFollowUpRules,
+		wire:  transactionJSON{},
 		valid: func() params {
 			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD}
 		},
@@ -310,6 +314,7 @@ func extendTable() ruleTable[ExtendParams] {
 	type params = ExtendParams
 	return ruleTable[params]{
 		rules: extendRules,
+		wire:  transactionJSON{},
 		valid: func() params { return params{OriginalReceiptNumber: canaryReceipt, Currency: CurrencyAUD} },
 		cases: slices.Concat(
 			originalCases(func(p *params) *string { return &p.OriginalReceiptNumber }),
@@ -360,6 +365,7 @@ func captureTable() ruleTable[CaptureParams] {
 	unknown := original(TransactionTypePreauth, func(t *Transaction) { t.PrincipalAmount = nil })
 	return ruleTable[params]{
 		rules: captureRules,
+		wire:  transactionJSON{},
 		valid: func() params {
 			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD, StoredCredential: manual()}
 		},
@@ -395,6 +401,7 @@ func cancelPreauthorisationTable() ruleTable[CancelPreauthorisationParams] {
 	kind := func(p *params) *CancellationType { return &p.Type }
 	return ruleTable[params]{
 		rules: cancelPreauthorisationRules,
+		wire:  transactionJSON{},
 		valid: func() params {
 			return params{OriginalReceiptNumber: canaryReceipt, Type: CancellationTypeFull, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD}
 		},
@@ -432,6 +439,7 @@ func refundTable() ruleTable[RefundParams] {
 	unknown := original(TransactionTypePayment, func(t *Transaction) { t.PrincipalAmount = nil })
 	return ruleTable[params]{
 		rules: refundRules,
+		wire:  transactionJSON{},
 		valid: func() params {
 			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD}
 		},

@@ -113,6 +113,8 @@ func TestSandboxDelivers(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, receipt, payment.ReceiptNumber)
 				assert.Equal(t, quickstream.OutcomeApproved, payment.Outcome())
+			default:
+				t.Fatalf("an event that was not subscribed to: %s", n.EventType)
 			}
 		}
 	})
