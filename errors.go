@@ -176,15 +176,15 @@ type NetworkKind string
 
 // The network conditions that a caller can act on.
 const (
-	NetworkDNS         = NetworkKind(transport.KindDNS)
-	NetworkCertificate = NetworkKind(transport.KindCertificate)
-	NetworkProxy       = NetworkKind(transport.KindProxy)
-	NetworkRefused     = NetworkKind(transport.KindRefused)
-	NetworkTLS         = NetworkKind(transport.KindTLS)
-	NetworkTimeout     = NetworkKind(transport.KindTimeout)
-	NetworkReset       = NetworkKind(transport.KindReset)
-	NetworkContext     = NetworkKind(transport.KindContext)
-	NetworkOther       = NetworkKind(transport.KindOther)
+	NetworkDNS         NetworkKind = NetworkKind(transport.KindDNS)         // the host name could not be resolved
+	NetworkCertificate NetworkKind = NetworkKind(transport.KindCertificate) // the certificate is not trusted
+	NetworkProxy       NetworkKind = NetworkKind(transport.KindProxy)       // the proxy wants credentials
+	NetworkRefused     NetworkKind = NetworkKind(transport.KindRefused)     // nothing accepts connections
+	NetworkTLS         NetworkKind = NetworkKind(transport.KindTLS)         // the handshake failed
+	NetworkTimeout     NetworkKind = NetworkKind(transport.KindTimeout)     // no answer in time
+	NetworkReset       NetworkKind = NetworkKind(transport.KindReset)       // the connection broke
+	NetworkContext     NetworkKind = NetworkKind(transport.KindContext)     // the caller's context ended
+	NetworkOther       NetworkKind = NetworkKind(transport.KindOther)       // anything else
 )
 
 // Hint says what usually helps, and is "" when nothing general can be said.
