@@ -66,6 +66,9 @@ type DeclinedError struct {
 
 // Error returns the outcome, the response code and the next step.
 func (e *DeclinedError) Error() string {
+	if e.Transaction == nil {
+		return "quickstream: there is no transaction"
+	}
 	return fmt.Sprintf("quickstream: the transaction is %s (response code %s); next: %s",
 		e.Transaction.Outcome(), safeName(e.Transaction.ResponseCode, 4), e.Transaction.NextStep())
 }

@@ -244,8 +244,8 @@ func (e *NetworkError) Timeout() bool {
 // relied on. It is neither a success nor a failure. Do not make the call again
 // with new data before having found out; FindOut says how.
 //
-// It matches ErrOutcomeUnknown and, where a context ended the wait, that
-// context's error. It does not unwrap to its cause, so that no check for another
+// It matches ErrOutcomeUnknown and, where the wait was ended by the context or by
+// a time limit of the client, the context's error. It does not unwrap to its cause, so that no check for another
 // error can mistake it for "not processed".
 type UnknownOutcomeError struct {
 	CallInfo
@@ -289,8 +289,8 @@ func (e *UnknownOutcomeError) Error() string {
 	return text
 }
 
-// Is matches ErrOutcomeUnknown, and the context's error when a context ended the
-// wait for the answer.
+// Is matches ErrOutcomeUnknown, and the context's error when the context or a time
+// limit ended the wait for the answer.
 func (e *UnknownOutcomeError) Is(target error) bool {
 	switch target {
 	case ErrOutcomeUnknown:

@@ -61,12 +61,12 @@ func withoutQuery(address string) string {
 	return u.String()
 }
 
-// findLink returns the address of the first link with a relationship.
-func findLink(links []Link, rel string) string {
+// findLink returns the first link with a relationship.
+func findLink(links []Link, rel string) (Link, bool) {
 	for _, l := range links {
 		if l.Rel == rel {
-			return l.Href()
+			return l, true
 		}
 	}
-	return ""
+	return Link{}, false
 }

@@ -57,7 +57,11 @@ func (p *Page[T]) UnmarshalJSON(data []byte) error {
 			return errors.New("the answer is a list with a null in it")
 		}
 	}
-	*p = Page[T]{Links: plain.Links, Data: *plain.Data, Next: Cursor{hide(findLink(plain.Links, "next"))}, envelope: envelope}
+	next, more := findLink(plain.Links, "next")
+	if more && next.Href() == "" {
+		return errors.New("the list has a next page without an address")
+	}
+	*p = Page[T]{Links: plain.Links, Data: *plain.Data, Next: Cursor{next.href}, envelope: envelope}
 	return nil
 }
 

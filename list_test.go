@@ -324,3 +324,13 @@ func TestLookUpValuesArrive(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrNotFound)
 	assert.Equal(t, url.Values{"bsb": {"032-999"}, "accountNumber": {"999994"}}, got)
 }
+
+// TestNextLinkWithoutAddress: there is more, and nobody says where. That is not
+// the end of the list.
+func TestNextLinkWithoutAddress(t *testing.T) {
+	for _, link := range []string{`{"rel":"next","href":""}`, `{"rel":"next","href":null}`, `{"rel":"next"}`} {
+		var page quickstream.Page[quickstream.Customer]
+		err := page.UnmarshalJSON([]byte(`{"links":[` + link + `],"data":[]}`))
+		assert.Error(t, err, link)
+	}
+}

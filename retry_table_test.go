@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"net/netip"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -434,4 +437,29 @@ func TestWarmConnection(t *testing.T) {
 			assert.Len(t, box.Requests(), resp.Attempts, "%s: every request is counted", caller.name)
 		})
 	}
+}
+
+// stubborn is a RoundTripper that tries again by itself, as some middleware does,
+// and fails to connect the second time.
+type stubborn struct{ http.RoundTripper }
+
+func (s stubborn) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := s.RoundTripper.RoundTrip(r)
+	if err == nil {
+		return resp, nil
+	}
+	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+}
+
+// TestDialErrorAfterSending: a refused connection proves nothing when the request
+// was sent over another one before.
+func TestDialErrorAfterSending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, _ := sandboxtest.New(t)
+		client := sandboxtest.Client(t, box, quickstream.WithHTTPClient(&http.Client{Transport: stubborn{box.HTTPClient().Transport}}))
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
+		_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
+		assert.Equal(t, unknown, ending(err), "%v", err)
+		assert.Len(t, box.Ledger().Charged(order), 1)
+	})
 }

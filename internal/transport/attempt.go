@@ -121,7 +121,9 @@ func (r *run) send(req *http.Request, t *trace) (*http.Response, error) {
 
 // failed classifies an attempt that ended without an answer.
 func (r *run) failed(err error, t *trace) {
-	unsent := provesUnsent(err) || t.dialled.Load() && !t.connected.Load()
+	// An error of dialling proves nothing once there was a connection: it may be
+	// that of a second try below this package.
+	unsent := !t.connected.Load() && (t.dialled.Load() || provesUnsent(err))
 	if r.call.Upload != nil {
 		unsent = !r.begun.Load() // the error may be the content's own
 	}
