@@ -1,47 +1,68 @@
 package conformance
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/quickstream-go/quickstream/contract"
 )
 
-// shared is the path of a member without the list that it may stand in, since an
-// object has the same members in a list as by itself.
-func shared(path string) string { return strings.TrimPrefix(path, "data[].") }
-
-// answeredMembers returns the kinds of member that the successes of the sandbox's
-// operations had a value for, and those that are documented.
-func (s *stage) answeredMembers() (answered, documented map[string]bool) {
-	answered, documented = map[string]bool{}, map[string]bool{}
-	for where := range s.members {
-		answered[shared(where[strings.LastIndex(where, " ")+1:])] = true
+// ofModel returns the members of the object that a body is about: of the items,
+// when it is a list. The name is the same for all bodies with the same members.
+func ofModel(members []contract.Member) (name string, paths []string) {
+	isList := slices.ContainsFunc(members, func(m contract.Member) bool { return m.Path == "data" })
+	for _, m := range members {
+		path, inside := strings.CutPrefix(m.Path, "data[].")
+		if !isList || inside {
+			paths = append(paths, path)
+		}
 	}
+	return strings.Join(paths, " "), paths
+}
+
+// answeredMembers returns the documented members of the sandbox's successes, each
+// under its model, and whether some answer had a value for it.
+func (s *stage) answeredMembers() map[string]map[string]bool {
+	models := map[string]map[string]bool{}
 	for _, op := range s.doc.Operations() {
 		for status := range s.statuses[op.ID] {
 			if status >= http.StatusMultipleChoices {
 				continue
 			}
-			for _, m := range op.ResponseMembers(status) {
-				documented[shared(m.Path)] = true
+			name, paths := ofModel(op.ResponseMembers(status))
+			if models[name] == nil {
+				models[name] = map[string]bool{}
+			}
+			for _, path := range paths {
+				answered := s.members[fmt.Sprint(op.ID, " ", status, " ", path)] || s.members[fmt.Sprint(op.ID, " ", status, " data[].", path)]
+				models[name][path] = models[name][path] || answered
 			}
 		}
 	}
-	for path := range answered {
-		if !documented[path] {
-			delete(answered, path)
-		}
-	}
-	return answered, documented
+	return models
 }
 
-// everyMemberIsAnswered demands a value for every kind of member in some answer.
+// everyMemberIsAnswered demands a value for every member of every model in some
+// answer.
 func (s *stage) everyMemberIsAnswered() {
-	answered, documented := s.answeredMembers()
-	for _, path := range slices.Sorted(maps.Keys(documented)) {
-		if _, excepted := neverAnswered[path]; answered[path] == excepted {
-			s.Errorf("%s: has a value is %t; a member that never has one has to be listed in neverAnswered, and no other", path, answered[path])
+	unanswered := map[string]bool{}
+	for _, members := range s.answeredMembers() {
+		for path, answered := range members {
+			if answered {
+				continue
+			}
+			unanswered[path] = true
+			if neverAnswered[path] == "" {
+				s.Errorf("%s never has a value and is not in neverAnswered; it stands beside %v", path, slices.Sorted(maps.Keys(members)))
+			}
+		}
+	}
+	for path := range neverAnswered {
+		if !unanswered[path] {
+			s.Errorf("%s is in neverAnswered and has a value", path)
 		}
 	}
 }
@@ -71,6 +92,10 @@ var neverAnswered = map[string]string{
 	"merchantAccount.settlementSurchargeBsb":           "surcharges settle into the one account",
 	"merchantAccount.settlementSurchargeAccountNumber": "surcharges settle into the one account",
 
+	"links[].rel":           notLinked,
+	"links[].href":          notLinked,
+	"links[].requestMethod": notLinked,
+
 	"creditCard.links[].rel":              noLinks,
 	"creditCard.links[].href":             noLinks,
 	"creditCard.links[].requestMethod":    noLinks,
@@ -91,5 +116,6 @@ var neverAnswered = map[string]string{
 const (
 	nameOnly     = "businesses of the sandbox have a code and a name"
 	noAggregator = "the sandbox is no aggregator's"
+	notLinked    = "keys, accepted cards and surcharges have no address"
 	noLinks      = "accounts inside transactions have no links of their own"
 )

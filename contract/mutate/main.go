@@ -42,7 +42,7 @@ func main() {
 	flag.StringVar(&o.module, "module", ".", "directory of the module with the tests")
 	flag.StringVar(&o.pkg, "tests", "./conformance", "package of the tests")
 	flag.StringVar(&o.dirs, "dirs", ".,internal/wire,webhooks,sandbox", "directories whose tags are broken, below the root")
-	flag.StringVar(&o.cache, "cache", ownCache(), "build cache of this program alone, kept from run to run; empty for Go's own, which then grows by some gigabytes")
+	flag.StringVar(&o.cache, "cache", ownCache(), "build cache of this program alone and of one run at a time, kept for the next; empty for Go's own, which then grows by some gigabytes")
 	flag.StringVar(&o.match, "match", "", "break only tags whose mutants match this regular expression")
 	flag.IntVar(&o.sample, "sample", 0, "break only so many tags, chosen at random; 0 is all")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the choice")
