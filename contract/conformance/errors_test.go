@@ -87,7 +87,7 @@ func TestNotifications(t *testing.T) {
 			t.Errorf("%s: %v", op.ID, err)
 			continue
 		}
-		lost(m, func(what string) { t.Errorf("%s: %s", op.ID, what) })
+		lost(m, map[string]bool{}, func(what string) { t.Errorf("%s: %s", op.ID, what) })
 	}
 	for _, op := range doc.Webhooks() {
 		if !parsed[op.ID] {
