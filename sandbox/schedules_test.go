@@ -56,7 +56,7 @@ func TestSchedulesOfACustomer(t *testing.T) {
 			require.NoError(t, err)
 			return id
 		}
-		stopped := create(Schedule{CustomerID: customer, Frequency: Weekly})
+		stopped := create(Schedule{CustomerID: customer, Frequency: Weekly, First: c.box.Now().Add(24 * time.Hour)})
 		weekly := create(Schedule{CustomerID: customer, Frequency: Weekly, AccountToken: account})
 		create(Schedule{CustomerID: other, Frequency: Weekly})
 		fortnightly := create(Schedule{CustomerID: customer, Frequency: Fortnightly})
