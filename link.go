@@ -1,7 +1,6 @@
 package quickstream
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -31,7 +30,7 @@ func (l Link) Href() string { return l.href.text() }
 // UnmarshalJSON reads a link.
 func (l *Link) UnmarshalJSON(data []byte) error {
 	var plain linkJSON
-	if err := json.Unmarshal(data, &plain); err != nil {
+	if err := wire.Decode(data, &plain); err != nil {
 		return err
 	}
 	*l = Link{Rel: plain.Rel, RequestMethod: plain.RequestMethod, href: hide(plain.Href)}

@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -49,14 +50,10 @@ func decode[T any](data []byte, plain *T) (envelope, error) {
 	if !wire.IsObject(data) {
 		return envelope{}, errNotObject
 	}
-	body := append([]byte(nil), data...)
-	if err := json.Unmarshal(body, plain); err != nil {
+	if err := wire.Decode(data, plain); err != nil {
 		return envelope{}, err
 	}
-	if err := wire.CheckMembers(body); err != nil {
-		return envelope{}, err
-	}
-	return wrap[T](body), nil
+	return wrap[T](bytes.Clone(data)), nil
 }
 
 // encode writes the plain form of a model with the members that were received

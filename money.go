@@ -46,7 +46,7 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 // number or as a string.
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	var plain amountJSON
-	if err := json.Unmarshal(data, &plain); err != nil {
+	if err := wire.Decode(data, &plain); err != nil {
 		return err
 	}
 	*a = Amount{Currency: plain.Currency, DisplayAmount: plain.DisplayAmount}

@@ -72,16 +72,14 @@ func (e *ParseError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Er
 // type, unknown members and data of any shape are not.
 func Parse(body []byte) (*Notification, error) {
 	var members notificationJSON
-	if err := json.Unmarshal(body, &members); err != nil {
-		return nil, &ParseError{"the body is not a notification in JSON", err}
-	}
-	if !wire.IsObject(body) {
-		return nil, &ParseError{"the body is not a JSON object", nil}
-	}
-	if err := wire.CheckMembers(body); err != nil {
-		return nil, &ParseError{"the body names a member twice", err}
-	}
+	err := wire.Decode(body, &members)
 	switch {
+	case errors.Is(err, wire.ErrDuplicateMember):
+		return nil, &ParseError{"the body names a member twice", err}
+	case err != nil:
+		return nil, &ParseError{"the body is not a notification in JSON", err}
+	case !wire.IsObject(body):
+		return nil, &ParseError{"the body is not a JSON object", nil}
 	case !isID(members.ID):
 		return nil, &ParseError{"the id is missing or not 1 to 255 printable ASCII characters without blanks", nil}
 	case members.EventType == "":

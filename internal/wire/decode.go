@@ -1,0 +1,289 @@
+package wire
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+var errKind = errors.New("a JSON value of another type than expected")
+
+// Decode reads JSON into a value that holds nothing yet. It means the same as
+// json.Unmarshal, apart from two things: an object that names a member twice is
+// refused with [ErrDuplicateMember], and reading ends with the first error. It
+// goes through the data once, where encoding/json goes through it twice and a
+// search for duplicates makes three.
+//
+// What it does not read by itself, such as maps, it leaves to encoding/json.
+func Decode[T any](data []byte, into *T) error {
+	v := reflect.ValueOf(into).Elem()
+	s := scanner{data: data}
+	if err := readerOf(v.Type())(&s, v, false); err != nil {
+		return err
+	}
+	return s.end()
+}
+
+// reader reads the next value into v, which can be set and holds nothing yet.
+type reader func(s *scanner, v reflect.Value, exact bool) error
+
+// readers remembers what newReader made for the types of the models.
+//
+//nolint:gochecknoglobals // a memo: nothing but the time it takes depends on it
+var readers sync.Map // of reader, by reflect.Type
+
+func readerOf(t reflect.Type) reader {
+	if known, ok := readers.Load(t); ok {
+		return known.(reader)
+	}
+	made := newReader(t)
+	readers.Store(t, made)
+	return made
+}
+
+func newReader(t reflect.Type) reader {
+	switch {
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		return readUnmarshaler
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+		return readTextUnmarshaler
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return readString
+	case reflect.Bool:
+		return readBool
+	case reflect.Int, reflect.Int64:
+		return readInt
+	case reflect.Pointer:
+		return pointerReader(t.Elem())
+	case reflect.Slice:
+		if t.Elem().Kind() != reflect.Uint8 { // base64
+			return sliceReader(t.Elem())
+		}
+	case reflect.Struct:
+		return newStructReader(t).read
+	}
+	return readForeign
+}
+
+func readUnmarshaler(s *scanner, v reflect.Value, exact bool) error {
+	raw, err := s.raw(exact)
+	if err != nil {
+		return err
+	}
+	return v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(raw)
+}
+
+func readTextUnmarshaler(s *scanner, v reflect.Value, _ bool) error {
+	text, given, err := s.optionalText()
+	if err != nil || !given {
+		return err
+	}
+	return v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
+}
+
+func readForeign(s *scanner, v reflect.Value, exact bool) error {
+	raw, err := s.raw(exact)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, v.Addr().Interface())
+}
+
+func readString(s *scanner, v reflect.Value, _ bool) error {
+	text, given, err := s.optionalText()
+	if given {
+		v.SetString(text)
+	}
+	return err
+}
+
+// optionalText reads a string or null.
+func (s *scanner) optionalText() (text string, given bool, err error) {
+	switch s.peek() {
+	case 'n':
+		return "", false, s.literal("null")
+	case '"':
+		found, err := s.text()
+		if err != nil {
+			return "", false, err
+		}
+		text, err := found.unquote()
+		return text, err == nil, err
+	}
+	return "", false, errKind
+}
+
+func readBool(s *scanner, v reflect.Value, _ bool) error {
+	switch s.peek() {
+	case 'n':
+		return s.literal("null")
+	case 't':
+		v.SetBool(true)
+		return s.literal("true")
+	case 'f':
+		return s.literal("false")
+	}
+	return errKind
+}
+
+func readInt(s *scanner, v reflect.Value, _ bool) error {
+	switch c := s.peek(); {
+	case c == 'n':
+		return s.literal("null")
+	case c != '-' && !isDigit(c):
+		return errKind
+	}
+	digits, err := s.number()
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(string(digits), 10, 64)
+	if err != nil || v.OverflowInt(n) {
+		return errKind
+	}
+	v.SetInt(n)
+	return nil
+}
+
+func pointerReader(elem reflect.Type) reader {
+	read := readerOf(elem)
+	return func(s *scanner, v reflect.Value, exact bool) error {
+		if s.peek() == 'n' {
+			return s.literal("null")
+		}
+		target := reflect.New(elem)
+		v.Set(target)
+		return read(s, target.Elem(), exact)
+	}
+}
+
+func sliceReader(elem reflect.Type) reader {
+	read := readerOf(elem)
+	return func(s *scanner, v reflect.Value, exact bool) error {
+		switch s.peek() {
+		case 'n':
+			return s.literal("null")
+		case '[':
+		default:
+			return errKind
+		}
+		if err := s.open(); err != nil {
+			return err
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		for n := 0; ; n++ {
+			more, err := s.more(']', n)
+			if err != nil || !more {
+				return err
+			}
+			if n == v.Cap() {
+				v.Grow(1)
+			}
+			v.SetLen(n + 1)
+			if err := read(s, v.Index(n), exact); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// structReader reads objects into structs of one type.
+type structReader struct {
+	fields []fieldReader
+	byName map[string]int // in fields
+}
+
+type fieldReader struct {
+	name  string
+	index []int
+	read  reader
+}
+
+func newStructReader(t reflect.Type) *structReader {
+	r := &structReader{byName: map[string]int{}}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" {
+			name = field.Name
+		}
+		embedded := field.Anonymous && field.Tag.Get("json") == ""
+		if !field.IsExported() || name == "-" || embedded {
+			continue
+		}
+		r.byName[name] = len(r.fields)
+		r.fields = append(r.fields, fieldReader{name, field.Index, readerOf(field.Type)})
+	}
+	return r
+}
+
+// field returns the field that encoding/json decodes a member into: the one of
+// that name, or else of that name in another case; -1 if there is none.
+func (r *structReader) field(name []byte) int {
+	if i, ok := r.byName[string(name)]; ok {
+		return i
+	}
+	for i := range r.fields {
+		if strings.EqualFold(r.fields[i].name, string(name)) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (r *structReader) read(s *scanner, v reflect.Value, exact bool) error {
+	switch s.peek() {
+	case 'n':
+		return s.literal("null")
+	case '{':
+	default:
+		return errKind
+	}
+	if err := s.open(); err != nil {
+		return err
+	}
+	seen, names := len(s.seen), len(s.names)
+	s.seen = append(s.seen, make([]bool, len(r.fields))...)
+	for n := 0; ; n++ {
+		more, err := s.more('}', n)
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		name, err := s.name()
+		if err != nil {
+			return err
+		}
+		exact := exact || string(name) == freeForm
+		i := r.field(name)
+		if i < 0 {
+			s.names = append(s.names, name)
+			if err := s.skip(exact); err != nil {
+				return err
+			}
+			continue
+		}
+		// Names that confuse decoding lead to the same field.
+		if s.seen[seen+i] {
+			return ErrDuplicateMember
+		}
+		s.seen[seen+i] = true
+		if err := r.fields[i].read(s, v.FieldByIndex(r.fields[i].index), exact); err != nil {
+			return fmt.Errorf("%s: %w", r.fields[i].name, err)
+		}
+	}
+	twice := anyTwice(s.names[names:], exact)
+	s.seen, s.names = s.seen[:seen], s.names[:names]
+	if twice {
+		return ErrDuplicateMember
+	}
+	return nil
+}

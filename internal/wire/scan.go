@@ -1,0 +1,335 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ErrDuplicateMember reports a body in which one object names a member twice.
+// encoding/json lets the last one win, and matches names without regard to
+// case, so that such a body could turn a decline into an approval.
+var ErrDuplicateMember = errors.New("body names a member twice")
+
+var (
+	errSyntax = errors.New("not valid JSON")
+	errDepth  = errors.New("JSON is nested too deeply")
+)
+
+// freeForm is the member whose names are the merchant's own: there, two names
+// that differ in case are two members.
+const freeForm = "metadata"
+
+// maxDepth is that of encoding/json.
+const maxDepth = 10_000
+
+// scanner walks through JSON once. It refuses what encoding/json refuses, and
+// objects with two members that decoding would confuse.
+type scanner struct {
+	data  []byte
+	at    int
+	depth int
+	// names are those of the objects around the cursor, and seen is which members
+	// of a model these had; both are stacks.
+	names [][]byte
+	seen  []bool
+}
+
+// peek moves to the next token and returns its first byte, 0 at the end.
+func (s *scanner) peek() byte {
+	for s.at < len(s.data) {
+		switch c := s.data[s.at]; c {
+		case ' ', '\t', '\r', '\n':
+			s.at++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// end is an error unless nothing is left.
+func (s *scanner) end() error {
+	s.peek()
+	if s.at < len(s.data) {
+		return errSyntax
+	}
+	return nil
+}
+
+// raw returns the next value as it stands there.
+func (s *scanner) raw(exact bool) ([]byte, error) {
+	s.peek()
+	start := s.at
+	err := s.skip(exact)
+	return s.data[start:s.at:s.at], err
+}
+
+// skip moves behind the next value. exact is whether names that differ in case
+// are different.
+func (s *scanner) skip(exact bool) error {
+	switch s.peek() {
+	case '{':
+		return s.object(exact)
+	case '[':
+		return s.array(exact)
+	case '"':
+		_, err := s.text()
+		return err
+	case 't':
+		return s.literal("true")
+	case 'f':
+		return s.literal("false")
+	case 'n':
+		return s.literal("null")
+	default:
+		_, err := s.number()
+		return err
+	}
+}
+
+func (s *scanner) object(exact bool) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	first := len(s.names)
+	for n := 0; ; n++ {
+		more, err := s.more('}', n)
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		name, err := s.name()
+		if err != nil {
+			return err
+		}
+		s.names = append(s.names, name)
+		if err := s.skip(exact || string(name) == freeForm); err != nil {
+			return err
+		}
+	}
+	twice := anyTwice(s.names[first:], exact)
+	s.names = s.names[:first]
+	if twice {
+		return ErrDuplicateMember
+	}
+	return nil
+}
+
+func (s *scanner) array(exact bool) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		more, err := s.more(']', n)
+		if err != nil || !more {
+			return err
+		}
+		if err := s.skip(exact); err != nil {
+			return err
+		}
+	}
+}
+
+// open moves into the object or array at the cursor.
+func (s *scanner) open() error {
+	s.at++
+	if s.depth++; s.depth > maxDepth {
+		return errDepth
+	}
+	return nil
+}
+
+// more moves to the next element of an object or array, of which n have been
+// read, or behind its end.
+func (s *scanner) more(end byte, n int) (bool, error) {
+	switch c := s.peek(); {
+	case c == end:
+		s.at++
+		s.depth--
+		return false, nil
+	case n == 0:
+		return true, nil
+	case c != ',':
+		return false, errSyntax
+	}
+	s.at++
+	return true, nil
+}
+
+// name moves behind the name of a member and its colon.
+func (s *scanner) name() ([]byte, error) {
+	if s.peek() != '"' {
+		return nil, errSyntax
+	}
+	name, err := s.text()
+	if err != nil {
+		return nil, err
+	}
+	if s.peek() != ':' {
+		return nil, errSyntax
+	}
+	s.at++
+	if name.plain {
+		return name.content(), nil
+	}
+	plain, err := name.unquote()
+	return []byte(plain), err
+}
+
+// quoted is a string as it stands in JSON, with its quotes.
+type quoted struct {
+	json  []byte
+	plain bool // the content is what stands between the quotes
+}
+
+func (q quoted) content() []byte { return q.json[1 : len(q.json)-1] }
+
+func (q quoted) unquote() (string, error) {
+	if q.plain {
+		return string(q.content()), nil
+	}
+	var text string
+	err := json.Unmarshal(q.json, &text)
+	return text, err
+}
+
+// text moves behind the string at the cursor.
+func (s *scanner) text() (quoted, error) {
+	start, ascii, escaped := s.at, true, false
+	for s.at++; s.at < len(s.data); s.at++ {
+		switch c := s.data[s.at]; {
+		case c == '"':
+			s.at++
+			json := s.data[start:s.at:s.at]
+			return quoted{json, !escaped && (ascii || utf8.Valid(json))}, nil
+		case c == '\\':
+			escaped = true
+			if err := s.escape(); err != nil {
+				return quoted{}, err
+			}
+		case c < ' ':
+			return quoted{}, errSyntax
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+	}
+	return quoted{}, errSyntax
+}
+
+// escape moves to the last byte of the escape sequence at the cursor.
+func (s *scanner) escape() error {
+	s.at++
+	if s.at >= len(s.data) {
+		return errSyntax
+	}
+	switch s.data[s.at] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return nil
+	case 'u':
+		for range 4 {
+			if s.at++; s.at >= len(s.data) || !isHex(s.data[s.at]) {
+				return errSyntax
+			}
+		}
+		return nil
+	}
+	return errSyntax
+}
+
+func isHex(c byte) bool {
+	return isDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func (s *scanner) literal(text string) error {
+	if !bytes.HasPrefix(s.data[s.at:], []byte(text)) {
+		return errSyntax
+	}
+	s.at += len(text)
+	return nil
+}
+
+// number returns the number at the cursor and moves behind it.
+func (s *scanner) number() ([]byte, error) {
+	start := s.at
+	s.accept('-', '-')
+	whole := s.digits()
+	if whole == 0 || whole > 1 && s.data[s.at-whole] == '0' {
+		return nil, errSyntax
+	}
+	if s.accept('.', '.') && s.digits() == 0 {
+		return nil, errSyntax
+	}
+	if s.accept('e', 'E') {
+		s.accept('+', '-')
+		if s.digits() == 0 {
+			return nil, errSyntax
+		}
+	}
+	return s.data[start:s.at], nil
+}
+
+// accept moves behind one byte if it is one of two.
+func (s *scanner) accept(a, b byte) bool {
+	if s.at < len(s.data) && (s.data[s.at] == a || s.data[s.at] == b) {
+		s.at++
+		return true
+	}
+	return false
+}
+
+// digits moves behind digits and returns how many there were.
+func (s *scanner) digits() int {
+	start := s.at
+	for s.at < len(s.data) && isDigit(s.data[s.at]) {
+		s.at++
+	}
+	return s.at - start
+}
+
+// anyTwice compares the names of an object with each other. Objects of this
+// service have tens of members; one with thousands is hostile, and must not be
+// expensive.
+func anyTwice(names [][]byte, exact bool) bool {
+	const few = 64
+	if len(names) > few {
+		return anyTwiceOfMany(names, exact)
+	}
+	for i, name := range names {
+		for _, other := range names[:i] {
+			if bytes.Equal(name, other) || !exact && bytes.EqualFold(name, other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func anyTwiceOfMany(names [][]byte, exact bool) bool {
+	seen := make(map[string]struct{}, len(names))
+	for _, name := range names {
+		if !exact {
+			name = bytes.Map(leastFold, name)
+		}
+		if _, ok := seen[string(name)]; ok {
+			return true
+		}
+		seen[string(name)] = struct{}{}
+	}
+	return false
+}
+
+// leastFold returns one rune for all that bytes.EqualFold takes for equal.
+func leastFold(r rune) rune {
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	return least
+}
