@@ -45,16 +45,13 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads the amount digit by digit, whether it is written as a
 // number or as a string.
 func (a *Amount) UnmarshalJSON(data []byte) error {
-	var plain amountJSON
-	if err := wire.Decode(data, &plain); err != nil {
-		return err
+	var plain struct {
+		Currency      Currency    `json:"currency"`
+		Amount        wire.Number `json:"amount"`
+		DisplayAmount string      `json:"displayAmount"`
 	}
-	*a = Amount{Currency: plain.Currency, DisplayAmount: plain.DisplayAmount}
-	if len(plain.Amount) == 0 || wire.IsNull(plain.Amount) {
-		return nil
-	}
-	amount, err := wire.ParseDecimal(plain.Amount)
-	a.Amount = amount
+	err := wire.Decode(data, &plain)
+	*a = Amount{Currency: plain.Currency, Amount: plain.Amount.Decimal(), DisplayAmount: plain.DisplayAmount}
 	return err
 }
 

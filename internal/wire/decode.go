@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ var errKind = errors.New("a JSON value of another type than expected")
 func Decode[T any](data []byte, into *T) error {
 	v := reflect.ValueOf(into).Elem()
 	s := scanner{data: data}
+	s.seen = s.few[:0]
 	if err := readerOf(v.Type())(&s, v, false); err != nil {
 		return err
 	}
@@ -249,7 +251,8 @@ func (r *structReader) read(s *scanner, v reflect.Value, exact bool) error {
 		return err
 	}
 	seen, names := len(s.seen), len(s.names)
-	s.seen = append(s.seen, make([]bool, len(r.fields))...)
+	s.seen = slices.Grow(s.seen, len(r.fields))[:seen+len(r.fields)]
+	clear(s.seen[seen:])
 	for n := 0; ; n++ {
 		more, err := s.more('}', n)
 		if err != nil {

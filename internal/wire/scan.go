@@ -35,6 +35,7 @@ type scanner struct {
 	// of a model these had; both are stacks.
 	names [][]byte
 	seen  []bool
+	few   [64]bool // room for seen, enough for most
 }
 
 // peek moves to the next token and returns its first byte, 0 at the end.

@@ -23,7 +23,7 @@ var (
 )
 
 // Number is money as transaction requests carry it: a JSON number with exactly
-// two decimals. The output does not depend on decimal's process-wide switches.
+// two decimals. In responses it has any form that [ParseDecimal] reads. The output does not depend on decimal's process-wide switches.
 type Number struct{ d decimal.Decimal }
 
 // NewNumber returns d as a JSON number.
@@ -38,6 +38,18 @@ func OptionalNumber(d *decimal.Decimal) *Number {
 		return nil
 	}
 	return &Number{*d}
+}
+
+// UnmarshalJSON reads the amount of a response as [ParseDecimal] does; null is
+// zero.
+func (n *Number) UnmarshalJSON(data []byte) error {
+	if IsNull(data) {
+		*n = Number{}
+		return nil
+	}
+	d, err := ParseDecimal(data)
+	*n = Number{d}
+	return err
 }
 
 // MarshalJSON writes the number with two decimals and refuses to round.
