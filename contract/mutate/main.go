@@ -42,7 +42,7 @@ func main() {
 	flag.StringVar(&o.module, "module", ".", "directory of the module with the tests")
 	flag.StringVar(&o.pkg, "tests", "./conformance", "package of the tests")
 	flag.StringVar(&o.dirs, "dirs", ".,internal/wire,webhooks,sandbox", "directories whose tags are broken, below the root")
-	flag.StringVar(&o.cache, "cache", ownCache(), "build cache of this program alone and of one run at a time, kept for the next; empty for Go's own, which then grows by some gigabytes")
+	flag.StringVar(&o.cache, "cache", ownCache(), "directory for builds, kept for the next run; empty for Go's own cache, which then grows by some gigabytes")
 	flag.StringVar(&o.match, "match", "", "break only tags whose mutants match this regular expression")
 	flag.IntVar(&o.sample, "sample", 0, "break only so many tags, chosen at random; 0 is all")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the choice")
@@ -105,39 +105,39 @@ func (o options) mutate(ctx context.Context) (text string, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(r.scratch)) }()
 	ctx, cancel := context.WithTimeoutCause(ctx, o.total, errors.New("the time is over"))
 	defer cancel()
-	v, output, err := r.try(ctx, nil)
-	if err != nil {
+	if err := r.unbroken(ctx); err != nil {
 		return "", err
 	}
-	if v != survived {
-		return "", fmt.Errorf("without a mutant, the tests were %s:\n%s", v, output)
-	}
-	if err := r.cache.settle(); err != nil {
-		return "", err
-	}
-	results := tryAll(ctx, r, mutants, o.jobs, func(done result) {
+	return report(r.all(ctx, mutants, o.jobs, func(done result) {
 		if o.verbose && done.err == nil {
 			fmt.Fprintln(os.Stderr, done.line())
 		}
-	})
-	text, err = report(results)
-	return text, errors.Join(err, r.cache.trim())
+	}))
 }
 
 // runner finds the directories.
-func (o options) runner() (runner, error) {
-	r := runner{pkg: o.pkg, limit: o.limit, cache: &cache{}}
-	for to, dir := range map[*string]string{&r.root: o.root, &r.module: o.module, &r.cache.dir: o.cache} {
-		if dir == "" {
-			continue
-		}
-		var err error
-		if *to, err = filepath.Abs(dir); err != nil {
-			return runner{}, err
-		}
+func (o options) runner() (r runner, err error) {
+	r = runner{pkg: o.pkg, limit: o.limit, cache: cache(o.cache)}
+	if r.root, err = filepath.Abs(o.root); err != nil {
+		return r, err
 	}
-	var err error
-	r.scratch, err = os.MkdirTemp("", "mutate")
+	if r.module, err = filepath.Abs(o.module); err != nil {
+		return r, err
+	}
+	if o.cache == "" {
+		r.scratch, err = os.MkdirTemp("", "mutate")
+		return r, err
+	}
+	// Beside the cache, which can then be linked to.
+	dir, err := filepath.Abs(o.cache)
+	if err != nil {
+		return r, err
+	}
+	r.cache = cache(filepath.Join(dir, "common"))
+	if err := os.MkdirAll(string(r.cache), 0o700); err != nil {
+		return r, err
+	}
+	r.scratch, err = os.MkdirTemp(dir, "run")
 	return r, err
 }
 

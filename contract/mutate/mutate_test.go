@@ -112,32 +112,32 @@ func TestReport(t *testing.T) {
 	}
 }
 
-func TestCacheKeepsWhatEveryMutantNeeds(t *testing.T) {
-	c := &cache{dir: t.TempDir()}
-	write := func(name string) {
-		path := filepath.Join(c.dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+func TestMutantsLeaveNothingInTheCache(t *testing.T) {
+	common, scratch := t.TempDir(), t.TempDir()
+	write := func(dir, name string) {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(name), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write("00/needed-d")
-	if err := c.settle(); err != nil {
+	write(common, "00/needed-d")
+	environ, err := cache(common).environ(scratch)
+	copied, found := strings.CutPrefix(environ[len(environ)-1], "GOCACHE=")
+	if err != nil || !found {
+		t.Fatalf("builds use %s, %v", environ[len(environ)-1], err)
+	}
+	if text, err := os.ReadFile(filepath.Join(copied, "00/needed-d")); err != nil || string(text) != "00/needed-d" {
+		t.Errorf("a mutant finds %q, %v", text, err)
+	}
+	write(copied, "01/mutant-a")
+	if err := os.RemoveAll(scratch); err != nil {
 		t.Fatal(err)
 	}
-	write("00/mutant-d")
-	write("01/mutant-a")
-	if err := c.trim(); err != nil {
-		t.Fatal(err)
-	}
-	var left []string
-	if err := c.files(func(path string) error {
-		left = append(left, filepath.Base(path))
-		return nil
-	}); err != nil || !slices.Equal(left, []string{"needed-d"}) {
+	if left, err := filepath.Glob(common + "/*/*"); err != nil || !slices.Equal(left, []string{filepath.Join(common, "00/needed-d")}) {
 		t.Errorf("left are %v, %v", left, err)
 	}
-	if !slices.Contains(c.environ(), "GOCACHE="+c.dir) || (&cache{}).environ() != nil {
-		t.Error("builds use another cache")
+	if environ, err := cache("").environ(scratch); environ != nil || err != nil {
+		t.Errorf("Go's own cache: %v, %v", environ, err)
 	}
 }
 

@@ -1,49 +1,9 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
 )
-
-// result is what became of one mutant.
-type result struct {
-	mutant
-	verdict verdict
-	output  string
-	err     error // it was not tried
-}
-
-// tryAll tries mutants, some at the same time, and calls done with each result.
-func tryAll(ctx context.Context, r runner, mutants []mutant, jobs int, done func(result)) []result {
-	const trimAfter = 100
-	results := make([]result, len(mutants))
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range jobs {
-		workers.Go(func() {
-			for i := range next {
-				v, output, err := r.try(ctx, &mutants[i])
-				if cause := context.Cause(ctx); cause != nil {
-					err = cause
-				}
-				if i%trimAfter == trimAfter-1 {
-					err = errors.Join(err, r.cache.trim())
-				}
-				results[i] = result{mutants[i], v, output, err}
-				done(results[i])
-			}
-		})
-	}
-	for i := range mutants {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	return results
-}
 
 // report says what needs attention, and counts. It is an error if anything does.
 func report(results []result) (string, error) {
