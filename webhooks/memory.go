@@ -27,7 +27,9 @@ const (
 // that the retention should be twice that at least.
 type MemoryStore struct {
 	// MaxIDs is how many notifications are remembered; DefaultMaxIDs when it is
-	// not positive. One takes about 300 bytes.
+	// not positive. One takes about 300 bytes. It should be several times what can
+	// arrive between two deliveries of one notification: what is forgotten by then
+	// is handled again.
 	MaxIDs int
 	// Retention is for how long; DefaultRetention when it is not positive.
 	Retention time.Duration
