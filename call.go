@@ -30,7 +30,7 @@ type call struct {
 	client *Client
 	op     operation
 	config callConfig
-	target *url.URL
+	target url.URL
 	body   any // wire struct; nil for none
 	// upload takes the place of body, and download that of a decoded answer.
 	upload   *transport.Upload
@@ -40,11 +40,15 @@ type call struct {
 	// unsettled, unless it is nil, returns why the success that was decoded does
 	// not tell what became of earlier attempts that got no answer.
 	unsettled func() error
+	sent      transport.Call // what the pipeline is given
 }
 
 // begin applies the options of a call.
 func (c *Client) begin(op operation, opts []CallOption) (*call, error) {
-	started := &call{client: c, op: op, config: c.config}
+	started := &call{client: c, op: op, config: c.config, sent: transport.Call{
+		Operation: op.name, Method: op.method, Route: op.route, Class: op.class, ThreeDS: op.threeDS,
+		Accept: acceptJSON, Authorise: c.authorise[op.key],
+	}}
 	for _, o := range opts {
 		if o == nil {
 			return nil, errors.New("quickstream: an option is nil")
@@ -93,12 +97,11 @@ func (c *call) path(values ...string) error {
 		path, rest = path+before+value, tail
 		escaped = escaped || url.PathEscape(value) != value
 	}
-	target := *base
-	target.Path, target.RawPath = path+rest, ""
+	c.target = *base
+	c.target.Path, c.target.RawPath = path+rest, ""
 	if escaped {
-		target.RawPath = c.escapedPath(values)
+		c.target.RawPath = c.escapedPath(values)
 	}
-	c.target = &target
 	return nil
 }
 
@@ -117,14 +120,22 @@ func (c *call) escapedPath(values []string) string {
 // isPathElement reports whether an identifier can stand in a path without
 // changing which resource is meant.
 func isPathElement(value string) bool {
-	return value != "" && value != "." && value != ".." && len(value) <= 255 &&
-		printable(value, false) && !strings.ContainsAny(value, `/\?#%;`)
+	if value == "" || value == "." || value == ".." || len(value) > 255 {
+		return false
+	}
+	for _, c := range []byte(value) {
+		switch {
+		case c <= ' ', c > '~', c == '/', c == '\\', c == '?', c == '#', c == '%', c == ';':
+			return false
+		}
+	}
+	return true
 }
 
 // at returns a copy of a read that asks for another address.
 func (c *call) at(target *url.URL) *call {
 	moved := *c
-	moved.target = target
+	moved.target = *target
 	return &moved
 }
 
@@ -138,24 +149,20 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	if err != nil {
 		return err
 	}
-	if c.target == nil {
+	if c.target.Host == "" {
 		if err := c.path(); err != nil {
 			return err
 		}
 	}
-	sent := &transport.Call{
-		Operation: c.op.name, Method: c.op.method, Route: c.op.route, URL: c.target, Body: body, Upload: c.upload, Header: c.config.header,
-		Accept: acceptJSON, Class: c.op.class, ThreeDS: c.op.threeDS, Key: c.config.key, Limits: c.config.limits,
-		Authorise: func(ctx context.Context) ([]string, error) { return c.client.authorise(ctx, c.op.key) },
-		Decode:    decode,
-	}
+	c.sent.URL, c.sent.Header, c.sent.Body, c.sent.Upload = &c.target, c.config.header, body, c.upload
+	c.sent.Key, c.sent.Limits, c.sent.Decode = c.config.key, &c.config.limits, decode
 	if c.download != nil {
-		sent.Accept, sent.Sink = []string{c.download.accept}, c.download.sink
+		c.sent.Accept, c.sent.Sink = []string{c.download.accept}, c.download.sink
 	}
 	if c.unsettled != nil {
-		sent.Settles = func() bool { return c.unsettled() == nil }
+		c.sent.Settles = func() bool { return c.unsettled() == nil }
 	}
-	r := c.client.pipeline().Do(ctx, sent)
+	r := c.client.pipeline().Do(ctx, &c.sent)
 	if into := c.config.response; into != nil {
 		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
 	}

@@ -27,7 +27,7 @@ type Client struct {
 
 	base      *url.URL
 	config    callConfig
-	authorise func(context.Context, keyKind) ([]string, error)
+	authorise [2]func(context.Context) ([]string, error) // by the kind of key
 	// pipeline is behind a function because it leads to the buffers of open
 	// connections, which dumps of a client in test output would follow.
 	pipeline func() *transport.Pipeline
@@ -59,8 +59,11 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	}
 	pipeline := transport.New(transport.NewHTTPClient(config.http), config.pipelineObserver())
 	c := &Client{
-		base: base, config: config.callConfig, authorise: authorise,
+		base: base, config: config.callConfig,
 		pipeline: func() *transport.Pipeline { return pipeline },
+	}
+	for _, kind := range [...]keyKind{secretKey, publishableKey} {
+		c.authorise[kind] = func(ctx context.Context) ([]string, error) { return authorise(ctx, kind) }
 	}
 	c.Customers = &CustomersService{c}
 	c.Accounts = &AccountsService{c}

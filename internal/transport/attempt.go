@@ -27,26 +27,32 @@ var errTooLarge = errors.New("the answer is larger than the client accepts")
 // run is the state of one call. It is the RoundTripper below net/http's client,
 // so that every attempt passes through it, whoever started it.
 type run struct {
-	p     *Pipeline
-	call  *Call
-	inner http.RoundTripper
+	p    *Pipeline
+	call *Call
 	// ctx is the caller's context with the deadline of the whole call.
 	ctx context.Context //nolint:containedctx // run lives as long as one call
 
-	rounds int
+	rounds int32
+	extra  int32  // requests that net/http sent again by itself
 	last   Result // what the latest attempt came to
 	// unanswered is set once an attempt that got no answer may have arrived.
 	unanswered bool
 	temporary  bool
-	begun      atomic.Bool // some of an upload was taken
 	delivered  bool        // some of a streamed answer was handed over
-	firstSent  time.Time
-	extra      int // requests that net/http sent again by itself
+	begun      atomic.Bool // some of an upload was taken
+	firstSent  time.Time   // of a write
 
 	// One call is one allocation: its http.Client, which is the caller's with run
-	// as its transport, and its loop.
-	client http.Client
-	loop   retryablehttp.Client
+	// as its transport, its loop, and its first attempt, which mostly is the only
+	// one.
+	client  http.Client
+	loop    retryablehttp.Client
+	request retryablehttp.Request // of the attempt under way or about to be made
+	trace   *trace                // of the same
+	first   struct {
+		request http.Request
+		trace   trace
+	}
 }
 
 // trace follows what net/http does below one RoundTrip. Nothing can have been
@@ -61,42 +67,39 @@ type trace struct {
 	hooks     httptrace.ClientTrace
 }
 
-func newTrace() *trace {
-	t := new(trace)
-	t.hooks.GetConn = func(string) { t.dialled.Store(true) }
-	t.hooks.GotConn = func(httptrace.GotConnInfo) { t.connected.Store(true) }
-	t.hooks.WroteHeaders = func() { t.sent.Add(1) }
-	return t
-}
-
 // RoundTrip makes one attempt and reads its answer to the end, so that the
 // attempt's time limit covers the body and the connection can be used again.
 // Streamed bodies pass through here too: for them the limit is on each wait.
 func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
-	start := time.Now()
 	r.rounds++
+	observe := r.p.observer.Attempt
+	var start time.Time
+	if observe != nil || r.call.Class != Read { // a read's is of no interest
+		start = time.Now()
+	}
 	if r.rounds == 1 {
 		r.firstSent = start
 	}
-	ctx, cancel := context.WithCancel(req.Context())
-	defer cancel()
-	t := newTrace()
-	t.start(r.call.Limits.AttemptTimeout, cancel)
+	t := r.trace
+	t.start(r.call.Limits.AttemptTimeout)
 	defer t.stop()
-	resp, err := r.send(req.WithContext(httptrace.WithClientTrace(ctx, &t.hooks)), t)
+	// Neither concerns net/http's client, which would copy both.
+	req.Host = req.URL.Host
+	r.call.complete(req.Header)
+	resp, err := r.send(req, t)
 	if err == nil {
 		r.answered(resp, t)
 	} else {
 		r.failed(clean(err), t)
 	}
-	if sent := int(t.sent.Load()); sent > 1 {
+	if sent := t.sent.Load(); sent > 1 {
 		r.extra += sent - 1
 	}
 	if r.last.Situation == Lost || r.last.Situation == ContextEnded {
 		r.unanswered = true
 	}
-	if observe := r.p.observer.Attempt; observe != nil {
-		observe(r.ctx, r.call, Attempt{Number: r.rounds, Status: r.last.Status, Kind: r.last.Kind, Duration: time.Since(start)})
+	if observe != nil {
+		observe(r.ctx, r.call, Attempt{Number: int(r.rounds), Status: r.last.Status, Kind: r.last.Kind, Duration: time.Since(start)})
 	}
 	if err != nil {
 		return nil, err
@@ -116,7 +119,7 @@ func (r *run) send(req *http.Request, t *trace) (*http.Response, error) {
 		defer body.ended.Store(true)
 		req.Body, req.ContentLength = body, upload.Length
 	}
-	return r.inner.RoundTrip(req)
+	return r.p.client.Transport.RoundTrip(req)
 }
 
 // failed classifies an attempt that ended without an answer.
@@ -208,18 +211,16 @@ func readBody(resp *http.Response, success bool) ([]byte, error) {
 	var body []byte
 	var err error
 	if n := resp.ContentLength; n > 0 && n <= limit {
-		body = make([]byte, n)
+		body = make([]byte, n+1)
 		var got int
-		got, err = io.ReadFull(resp.Body, body)
-		body = body[:got]
+		got, err = io.ReadFull(resp.Body, body[:n])
 		if err == nil {
 			// The read that meets the end hands the connection back.
-			var beyond [1]byte
-			if _, err = resp.Body.Read(beyond[:]); errors.Is(err, io.EOF) {
+			if _, err = resp.Body.Read(body[n:]); errors.Is(err, io.EOF) {
 				err = nil
 			}
 		}
-		return body, err
+		return body[:got:got], err
 	}
 	body, err = io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if int64(len(body)) > limit {

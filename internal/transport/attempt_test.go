@@ -33,7 +33,7 @@ func do(t *testing.T, f inner, change func(*Call)) *Result {
 	t.Helper()
 	call := &Call{
 		Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Class: Post, Accept: []string{"application/json"},
-		Limits:    Limits{MaxAttempts: 1, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
+		Limits:    &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
 		Authorise: func(context.Context) ([]string, error) { return []string{"Basic a2V5Og=="}, nil },
 		Decode:    func(int, []byte) error { return nil },
 	}
@@ -295,7 +295,7 @@ func TestObserverSeesEverything(t *testing.T) {
 		})
 		New(&http.Client{Transport: f}, observer).Do(t.Context(), &Call{
 			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid"},
-			Limits:    Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
+			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
 			Authorise: func(context.Context) ([]string, error) { return []string{"x"}, nil },
 		})
 	})

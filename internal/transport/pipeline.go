@@ -36,7 +36,7 @@ type Call struct {
 	Class     Class
 	ThreeDS   bool // a 503 means that 3D Secure is not enabled
 	Key       string
-	Limits    Limits
+	Limits    *Limits
 	// Authorise returns the values of the Authorization header.
 	Authorise func(ctx context.Context) ([]string, error)
 	// Sink, unless it is nil, says where the body of an answer goes while it
@@ -56,7 +56,8 @@ type Call struct {
 type Result struct {
 	Verdict    Verdict
 	Situation  Situation
-	Status     int // of the last answer; 0 when the last attempt had none
+	Unanswered bool // an attempt of a write may have reached the service unanswered
+	Status     int  // of the last answer; 0 when the last attempt had none
 	Header     http.Header
 	Body       []byte // of the last answer, capped
 	Err        error  // the cause when there was no usable answer, without addresses
@@ -64,8 +65,7 @@ type Result struct {
 	RetryAfter time.Duration
 	Key        string
 	Attempts   int
-	Unanswered bool // an attempt of a write may have reached the service unanswered
-	FirstSent  time.Time
+	FirstSent  time.Time // of a write
 }
 
 // Attempt describes one attempt to an observer. It holds no values.

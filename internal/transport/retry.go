@@ -4,12 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	mathrand "math/rand/v2"
 	"net/http"
 	"time"
-
-	"github.com/hashicorp/go-retryablehttp"
 )
 
 // ResendWindow is how long after the first sending a write may be sent again
@@ -21,33 +18,24 @@ const ResendWindow = time.Minute
 // before a payment is sent with a new key.
 const WaitAfter503 = 20 * time.Second
 
-// keyHeader is deliberately not in canonical form. net/http sends a POST again
-// by itself, below any retry setting, when it finds the canonical name and an
-// HTTP/1 connection breaks; under this name it does so only where HTTP/2 proves
-// that the request was not processed.
-const keyHeader = "idempotency-key"
-
 // retry is the innermost handler: it sends the call through go-retryablehttp's
 // loop, in which the retry table decides.
 func (p *Pipeline) retry(ctx context.Context, call *Call) *Result {
-	r := &run{p: p, call: call, ctx: ctx, inner: p.client.Transport, client: *p.client}
+	r := &run{p: p, call: call, ctx: ctx, client: *p.client}
 	r.client.Transport = r
 	r.loop.HTTPClient = &r.client
 	r.loop.RetryMax = call.Limits.MaxAttempts - 1
 	r.loop.RetryWaitMin, r.loop.RetryWaitMax = call.Limits.WaitMin, call.Limits.WaitMax
-	r.loop.CheckRetry = r.again
-	r.loop.Backoff = r.wait
-	if call.Limits.NewKeyAfter503 {
-		r.loop.PrepareRetry = r.renew
-	}
+	r.loop.CheckRetry = r.check
 	// The answer has been read and classified by then; which error go-retryablehttp
 	// would make of it does not matter.
 	r.loop.ErrorHandler = func(*http.Response, error, int) (*http.Response, error) { return nil, errEnded }
-	req, err := request(ctx, call)
+	err := r.prepare(&r.first.request, &r.first.trace)
+	defer func() { r.trace.end() }()
 	if err != nil {
 		return &Result{Verdict: Local, Err: err, Key: call.Key}
 	}
-	resp, err := r.loop.Do(req)
+	resp, err := r.loop.Do(&r.request)
 	if resp != nil {
 		resp.Body.Close()
 	}
@@ -56,37 +44,24 @@ func (p *Pipeline) retry(ctx context.Context, call *Call) *Result {
 
 var errEnded = errors.New("the call ended without an answer")
 
-func request(ctx context.Context, call *Call) (*retryablehttp.Request, error) {
-	header := make(http.Header, 6+len(call.Header))
-	for name, values := range call.Header {
-		header[name] = values
+// check is go-retryablehttp's CheckRetry. It also makes ready what only a further
+// attempt needs.
+func (r *run) check(ctx context.Context, resp *http.Response, err error) (bool, error) {
+	more, err := r.again(ctx, resp, err)
+	if !more {
+		return false, err
 	}
-	header["Authorization"] = call.authorization
-	header["Accept"] = call.Accept
-	if call.Key != "" {
-		header[keyHeader] = []string{call.Key}
+	r.loop.Backoff = r.wait
+	if r.call.Limits.NewKeyAfter503 {
+		r.loop.PrepareRetry = r.renew
 	}
-	switch {
-	case call.Upload != nil:
-		header["Content-Type"] = []string{call.Upload.ContentType}
-	case call.Body != nil:
-		header["Content-Type"] = []string{"application/json"}
-	}
-	plain := &http.Request{
-		Method: call.Method, URL: call.URL, Host: call.URL.Host, Header: header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}
-	req := &retryablehttp.Request{Request: plain.WithContext(ctx)}
-	if call.Body != nil {
-		if err := req.SetBody(call.Body); err != nil {
-			return nil, fmt.Errorf("request body: %w", err)
-		}
-	}
-	return req, nil
+	r.trace.end()
+	err = r.prepare(new(http.Request), new(trace))
+	return err == nil, err
 }
 
-// again is go-retryablehttp's CheckRetry. It never looks at what it is given:
-// RoundTrip has already classified the attempt.
+// again never looks at what go-retryablehttp gives it: RoundTrip has already
+// classified the attempt.
 func (r *run) again(_ context.Context, _ *http.Response, err error) (bool, error) {
 	if r.rounds == 0 { // net/http's client refused the request itself
 		r.last = Result{Situation: NeverSent, Err: clean(err), Kind: KindOther}
@@ -133,11 +108,9 @@ func (r *run) newKey() bool { return Lookup(r.last.Situation, r.call.Class).Agai
 
 // renew is go-retryablehttp's PrepareRetry. A 503 in the service's own words
 // means that nothing was processed, and the next attempt is a new request.
-func (r *run) renew(req *http.Request) error {
+func (r *run) renew(*http.Request) error {
 	if r.newKey() {
 		r.call.Key = rand.Text()
-		req.Header = req.Header.Clone()
-		req.Header[keyHeader] = []string{r.call.Key}
 		r.firstSent = time.Now()
 	}
 	return nil
@@ -160,7 +133,7 @@ func (r *run) result(loopErr error) *Result {
 		res.Verdict = Unknown
 	}
 	res.Key = r.call.Key
-	res.Attempts = r.rounds + r.extra
+	res.Attempts = int(r.rounds + r.extra)
 	res.Unanswered = r.unanswered
 	res.FirstSent = r.firstSent
 	return res

@@ -14,7 +14,7 @@ func runOf(c Class, last Result, limits Limits) *run {
 	if limits.WaitMax == 0 {
 		limits.WaitMax = 8 * time.Second
 	}
-	return &run{call: &Call{Class: c, Limits: limits, Key: "first"}, rounds: 1, last: last}
+	return &run{call: &Call{Class: c, Limits: &limits, Key: "first"}, rounds: 1, last: last}
 }
 
 // TestWait: pauses grow, lie between the two bounds, and differ from each other,
@@ -128,17 +128,18 @@ func TestAgain(t *testing.T) {
 // TestRenew gives a new key to a new request only.
 func TestRenew(t *testing.T) {
 	r := runOf(Keyed, Result{Situation: Lost}, Limits{NewKeyAfter503: true})
-	first := http.Header{keyHeader: {"first"}}
-	req := &http.Request{Header: first}
-	assert.NoError(t, r.renew(req))
+	assert.NoError(t, r.renew(nil))
 	assert.Equal(t, "first", r.call.Key)
 	assert.True(t, r.firstSent.IsZero())
 
+	first, second := http.Header{}, http.Header{}
+	r.call.complete(first)
 	r.last.Situation = Unavailable
-	assert.NoError(t, r.renew(req))
+	assert.NoError(t, r.renew(nil))
 	assert.NotEqual(t, "first", r.call.Key)
-	assert.Equal(t, http.Header{keyHeader: {r.call.Key}}, req.Header)
-	assert.Equal(t, http.Header{keyHeader: {"first"}}, first, "the header of the first attempt is not changed")
+	r.call.complete(second)
+	assert.Equal(t, http.Header{keyHeader: {"first"}, "Authorization": nil, "Accept": nil}, first, "the header of the first attempt is not changed")
+	assert.Equal(t, http.Header{keyHeader: {r.call.Key}, "Authorization": nil, "Accept": nil}, second)
 	assert.False(t, r.firstSent.IsZero())
 }
 

@@ -23,14 +23,15 @@ type Upload struct {
 type patience struct {
 	limit time.Duration
 	timer *time.Timer
+	end   context.CancelFunc
 	over  atomic.Bool
 }
 
-func (p *patience) start(limit time.Duration, end context.CancelFunc) {
+func (p *patience) start(limit time.Duration) {
 	p.limit = limit
 	p.timer = time.AfterFunc(limit, func() {
 		p.over.Store(true)
-		end()
+		p.end()
 	})
 }
 
