@@ -83,12 +83,14 @@ func (f *formats) cents(b []byte) (cents int64, kind Kind) {
 			return 0, KindAmount
 		}
 	}
-	if n.fits && n.places <= 2 {
-		scale := [...]int64{100, 10, 1}[n.places]
-		if n.units > math.MaxInt64/scale || n.units < math.MinInt64/scale {
-			return 0, KindCents
-		}
-		return n.units * scale, ""
+	switch {
+	case !n.fits:
+	case n.places == 2:
+		return n.units, ""
+	case n.places == 1 && n.units <= math.MaxInt64/10 && n.units >= math.MinInt64/10:
+		return 10 * n.units, ""
+	case n.places == 0 && n.units <= math.MaxInt64/100 && n.units >= math.MinInt64/100:
+		return 100 * n.units, ""
 	}
 	d, ok := f.decimal(b)
 	if !ok {
@@ -103,14 +105,19 @@ func (f *formats) cents(b []byte) (cents int64, kind Kind) {
 
 func (f *formats) bool(b []byte) (value, ok bool) {
 	for _, text := range f.yes {
-		if len(text) == len(b) && strings.EqualFold(text, string(b)) {
+		if same(text, b) {
 			return true, true
 		}
 	}
 	for _, text := range f.no {
-		if len(text) == len(b) && strings.EqualFold(text, string(b)) {
+		if same(text, b) {
 			return false, true
 		}
 	}
 	return false, false
+}
+
+// same compares without regard to case.
+func same(text string, b []byte) bool {
+	return len(text) == len(b) && (text == string(b) || strings.EqualFold(text, string(b)))
 }

@@ -83,6 +83,28 @@ func ExampleRow_Transaction() {
 	// 2024-02-03 -2.50
 }
 
+// All cells of a report, whatever its columns.
+func ExampleRow_Cells() {
+	r, err := csvreport.NewReader(strings.NewReader("Receipt Number,Comment\r\n1000000001,\"two, please\""))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	columns := r.Columns()
+	for row, err := range r.Rows() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for i, cell := range row.Cells() {
+			fmt.Printf("%s: %s\n", columns[i].Name(), cell)
+		}
+	}
+	// Output:
+	// Receipt Number: 1000000001
+	// Comment: two, please
+}
+
 // A row that is kept is a clone of the borrowed one.
 func ExampleRow_Clone() {
 	r, err := csvreport.NewReader(strings.NewReader(report))

@@ -104,6 +104,21 @@ func (row *Row) Bytes(c Column) ([]byte, error) {
 	return row.data[at.start:at.end:at.end], nil
 }
 
+// Cells yields the cells in the order of the header, each as Bytes returns it.
+func (row *Row) Cells() iter.Seq2[int, []byte] {
+	return func(yield func(i int, cell []byte) bool) {
+		data := row.data
+		if data == nil {
+			data = []byte(row.text)
+		}
+		for i, at := range row.spans {
+			if !yield(i, data[at.start:at.end:at.end]) {
+				return
+			}
+		}
+	}
+}
+
 // Text returns a cell as it is, to keep.
 func (row *Row) Text(c Column) (string, error) {
 	at, ok := row.at(c)

@@ -82,9 +82,12 @@ type moment struct {
 	zoned                      bool
 }
 
-// parse reads a text that has the format from end to end.
-func (f timeFormat) parse(b []byte) (m moment, ok bool) {
+// parse reads a text that has the format from end to end. What is in m when it
+// has not, means nothing.
+func (f timeFormat) parse(b []byte, m *moment) bool {
+	*m = moment{}
 	for _, e := range f {
+		var ok bool
 		switch e {
 		case year:
 			var century, rest int
@@ -118,10 +121,10 @@ func (f timeFormat) parse(b []byte) (m moment, ok bool) {
 			}
 		}
 		if !ok {
-			return moment{}, false
+			return false
 		}
 	}
-	return m, len(b) == 0 && (m.Day <= 28 || m.IsValid())
+	return len(b) == 0 && (m.Day <= 28 || m.IsValid())
 }
 
 // twoDigits reads a number of exactly two digits.
@@ -190,8 +193,9 @@ func offset(b []byte) (int, []byte, bool) {
 }
 
 func (f *formats) date(b []byte) (quickstream.Date, bool) {
+	var m moment
 	for _, format := range f.dates {
-		if m, ok := format.parse(b); ok {
+		if format.parse(b, &m) {
 			return m.Date, true
 		}
 	}
@@ -199,9 +203,9 @@ func (f *formats) date(b []byte) (quickstream.Date, bool) {
 }
 
 func (f *formats) time(b []byte) (quickstream.Timestamp, bool) {
+	var m moment
 	for _, format := range f.times {
-		m, ok := format.parse(b)
-		if !ok {
+		if !format.parse(b, &m) {
 			continue
 		}
 		where := f.location

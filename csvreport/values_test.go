@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -295,6 +296,12 @@ func TestClone(t *testing.T) {
 			}
 			got = append(got, text)
 		}
+		for i, cell := range row.Cells() {
+			if text, _ := row.Text(r.Columns()[i]); text != string(cell) {
+				t.Errorf("cell %d is %q, text %q", i, cell, text)
+			}
+			clear(cell)
+		}
 	}
 	if want := []string{"1", `x "y"`, "m", "2\r\n", "", "", "3", "z", "o"}; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
@@ -304,6 +311,35 @@ func TestClone(t *testing.T) {
 	}
 	if rows[2].Record() != 3 || rows[2].Line() != 5 {
 		t.Errorf("record %d, line %d", rows[2].Record(), rows[2].Line())
+	}
+}
+
+func TestCells(t *testing.T) {
+	r, err := csvreport.NewReader(strings.NewReader("a,b,c\r\n1,\"x \"\"y\"\"\",\r\n,2,3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for row, err := range r.Rows() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, cell := range row.Cells() {
+			got = append(got, strconv.Itoa(i)+string(cell))
+			_ = append(cell, "zzz"...) // reaches no other cell
+		}
+		for i := range row.Cells() {
+			if i > 0 {
+				t.Error("it goes on behind the end of the loop")
+			}
+			break
+		}
+	}
+	if want := []string{"01", `1x "y"`, "2", "0", "12", "23"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	for range new(csvreport.Row).Cells() {
+		t.Error("a row of no report has a cell")
 	}
 }
 

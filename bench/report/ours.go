@@ -12,16 +12,11 @@ func Fields(report io.Reader, t *Tally) error {
 	if err != nil {
 		return err
 	}
-	columns := r.Columns()
 	for row, err := range r.Rows() {
 		if err != nil {
 			return err
 		}
-		for _, c := range columns {
-			cell, err := row.Bytes(c)
-			if err != nil {
-				return err
-			}
+		for _, cell := range row.Cells() {
 			t.bytes(cell)
 		}
 		t.Records++
@@ -32,18 +27,17 @@ func Fields(report io.Reader, t *Tally) error {
 // Borrowed reads typed rows with csvreport that are good until the next one.
 func Borrowed(report io.Reader, t *Tally) error {
 	return rows(report, t, func(b *binding, row *csvreport.Row) error {
-		for _, c := range b.text {
-			cell, err := row.Bytes(c)
-			if err != nil {
-				return err
+		for i, cell := range row.Cells() {
+			if b.isText[i] {
+				t.bytes(cell)
 			}
-			t.bytes(cell)
 		}
 		return b.values(row, t)
 	})
 }
 
-// Owned reads typed rows with csvreport that stay.
+// Owned reads typed rows with csvreport that stay: their values, and a clone for
+// the text.
 func Owned(report io.Reader, t *Tally) error {
 	return rows(report, t, func(b *binding, borrowed *csvreport.Row) error {
 		row := borrowed.Clone()
@@ -54,13 +48,14 @@ func Owned(report io.Reader, t *Tally) error {
 			}
 			t.text(cell)
 		}
-		return b.values(&row, t)
+		return b.values(borrowed, t)
 	})
 }
 
 // binding is the columns of one report.
 type binding struct {
 	text    []csvreport.Column
+	isText  []bool // of all columns
 	amounts [3]csvreport.Column
 	date    csvreport.Column
 	time    csvreport.Column
@@ -69,7 +64,9 @@ type binding struct {
 
 func bind(r *csvreport.Reader) *binding {
 	b := new(binding)
-	for _, c := range r.Columns() {
+	columns := r.Columns()
+	b.isText = make([]bool, len(columns))
+	for i, c := range columns {
 		switch c.Name() {
 		case "Principal Amount":
 			b.amounts[0] = c
@@ -87,6 +84,7 @@ func bind(r *csvreport.Reader) *binding {
 			b.truths[1] = c
 		default:
 			b.text = append(b.text, c)
+			b.isText[i] = true
 		}
 	}
 	return b
