@@ -100,9 +100,11 @@ func (s *scanner) more(field int) error {
 	chunk := s.buf[s.masked:min(s.end, s.masked+chunkSize)]
 	s.at = s.masked - blockSize
 	s.masked += len(chunk)
-	s.block, s.blocks, s.chunkWide = 0, 0, false
-	for len(chunk) >= blockSize {
-		s.addMask((*[blockSize]byte)(chunk))
+	blocks, wide := 0, false
+	for ; len(chunk) >= blockSize; blocks++ {
+		m, w := mask((*[blockSize]byte)(chunk))
+		s.masks[blocks] = m
+		wide = wide || w
 		chunk = chunk[blockSize:]
 	}
 	if len(chunk) > 0 {
@@ -110,17 +112,14 @@ func (s *scanner) more(field int) error {
 		const blank = "----------------------------------------------------------------"
 		block := [blockSize]byte([]byte(blank))
 		copy(block[:], chunk)
-		s.addMask(&block)
+		m, w := mask(&block)
+		s.masks[blocks] = m
+		wide = wide || w
+		blocks++
 	}
-	s.wide = s.wide || s.chunkWide
+	s.block, s.blocks = 0, blocks
+	s.wide, s.chunkWide = s.wide || wide, wide
 	return nil
-}
-
-func (s *scanner) addMask(block *[blockSize]byte) {
-	m, wide := mask(block)
-	s.masks[s.blocks] = m
-	s.blocks++
-	s.chunkWide = s.chunkWide || wide
 }
 
 // fill reads more data behind what the record has so far.

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -95,51 +94,21 @@ func reports(ctx context.Context, s scale) ([]line, error) {
 }
 
 // peakOf returns the megabytes that a process of its own occupied in which a long
-// report was read.
+// report was read. It is command rss, because what the peers' packages set up when
+// a program starts that is linked with them would count too.
 func peakOf(ctx context.Context, way string, s scale) (float64, error) {
-	size := 512 << 20
+	megabytes := 512
 	if s.quick {
-		size = 64 << 20
+		megabytes = 64
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return 0, err
-	}
-	cmd := exec.CommandContext(ctx, self, "-child", fmt.Sprintf("rss-%s-%d", way, size)) //nolint:gosec // this very program
+	//nolint:gosec // a command of this module
+	cmd := exec.CommandContext(ctx, "go", "run", "github.com/quickstream-go/quickstream/bench/rss", "-way", way, "-size", strconv.Itoa(megabytes), "-peak")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("command rss: %w", err)
 	}
-	peak, err := strconv.ParseInt(string(bytes.TrimSpace(out)), 10, 64)
-	return float64(peak) / 1e6, err
-}
-
-// occupy reads a report and prints the peak of its memory in bytes.
-func occupy(task string, out io.Writer) error {
-	name, length, _ := strings.Cut(task, "-")
-	size, err := strconv.ParseInt(length, 10, 64)
-	if err != nil {
-		return err
-	}
-	read, ok := typedWays()[name]
-	if !ok {
-		return fmt.Errorf("no such way of reading: %s", name)
-	}
-	generated, records := report.Generate(size)
-	var t report.Tally
-	if err := read(generated, &t); err != nil {
-		return err
-	}
-	if t.Records != records {
-		return fmt.Errorf("%d records of %d", t.Records, records)
-	}
-	peak, err := report.PeakRSS()
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(out, peak)
-	return err
+	return strconv.ParseFloat(string(bytes.TrimSpace(out)), 64)
 }
 
 // downloads compares reading a report while it arrives over TLS.

@@ -137,9 +137,6 @@ func listen(ctx context.Context) (*service, net.Listener, error) {
 // serveParent is what a child process does: it says what its parent wants to
 // know, and ends with it.
 func serveParent(ctx context.Context, task string, in io.Reader, out io.Writer) error {
-	if way, ok := strings.CutPrefix(task, "rss-"); ok {
-		return occupy(way, out)
-	}
 	if task != "service" {
 		return fmt.Errorf("no such task: %s", task)
 	}

@@ -33,6 +33,7 @@ func run(args []string, out io.Writer) error {
 	way := flags.String("way", "borrowed", "borrowed, owned or fields")
 	size := flags.Int64("size", 1000, "megabytes to read")
 	limit := flags.Float64("limit", 16, "megabytes that may be occupied")
+	only := flags.Bool("peak", false, "print the peak alone, in megabytes, and set no limit")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -60,6 +61,10 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	peak := float64(bytes) / megabyte
+	if *only {
+		_, err = fmt.Fprintf(out, "%.2f\n", peak)
+		return err
+	}
 	_, err = fmt.Fprintf(out, "%s: %d MB, %d records, %.0f MB/s, peak RSS %.1f MB\n", *way, *size, records, float64(*size)/took.Seconds(), peak)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,13 @@ func TestRun(t *testing.T) {
 	}
 	if got := out.String(); !strings.HasPrefix(got, "borrowed: 4 MB, ") || !strings.Contains(got, "peak RSS ") {
 		t.Errorf("printed %q", got)
+	}
+	out.Reset()
+	if err := run([]string{"-size", "1", "-limit", "0.1", "-peak"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if peak, err := strconv.ParseFloat(strings.TrimSpace(out.String()), 64); err != nil || peak < 1 {
+		t.Errorf("printed %q for the peak alone", out.String())
 	}
 	if err := run([]string{"-size", "1", "-limit", "0.1"}, io.Discard); err == nil || !strings.Contains(err.Error(), "more than") {
 		t.Errorf("over the limit: %v", err)
