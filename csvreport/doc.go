@@ -20,7 +20,7 @@
 //
 // A [Row] is borrowed: the next one takes its place. Row.Clone makes a copy to
 // keep. Columns are bound by name, once, so that their order does not matter and
-// columns that the service adds do no harm.
+// columns that the service adds do no harm; Row.Cells yields all of them.
 //
 // # Form
 //
