@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -22,7 +23,10 @@ const (
 	maxDrain     = 64 << 10 // read on to keep the connection
 )
 
-var errTooLarge = errors.New("the answer is larger than the client accepts")
+var (
+	errTooLarge = errors.New("the answer is larger than the client accepts")
+	errNoAnswer = errors.New("the RoundTripper returned neither an answer nor an error")
+)
 
 // run is the state of one call. It is the RoundTripper below net/http's client,
 // so that every attempt passes through it, whoever started it.
@@ -49,10 +53,7 @@ type run struct {
 	loop    retryablehttp.Client
 	request retryablehttp.Request // of the attempt under way or about to be made
 	trace   *trace                // of the same
-	first   struct {
-		request http.Request
-		trace   trace
-	}
+	first   try
 }
 
 // trace follows what net/http does below one RoundTrip. Nothing can have been
@@ -65,12 +66,17 @@ type trace struct {
 	connected atomic.Bool
 	sent      atomic.Int32
 	hooks     httptrace.ClientTrace
+	upload    *outgoing // nil for none
+	expired   bool      // by a time limit of the caller's http.Client
 }
 
 // RoundTrip makes one attempt and reads its answer to the end, so that the
 // attempt's time limit covers the body and the connection can be used again.
 // Streamed bodies pass through here too: for them the limit is on each wait.
 func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
+	if r.tooLate(0) { // the pause took longer than it should have
+		return nil, errTooLate
+	}
 	r.rounds++
 	observe := r.p.observer.Attempt
 	var start time.Time
@@ -88,8 +94,11 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.call.complete(req.Header)
 	resp, err := r.send(req, t)
 	if err == nil {
-		r.answered(resp, t)
+		r.answered(resp, t) // while an upload may go on: its end would be the answer's
+		t.endUpload()
 	} else {
+		t.endUpload()
+		t.expired = errors.Is(req.Context().Err(), context.DeadlineExceeded)
 		r.failed(clean(err), t)
 	}
 	if sent := t.sent.Load(); sent > 1 {
@@ -115,11 +124,18 @@ func (r *run) send(req *http.Request, t *trace) (*http.Response, error) {
 		return nil, err
 	}
 	if upload := r.call.Upload; upload != nil {
-		body := &outgoing{upload: upload, run: r, patience: &t.patience}
-		defer body.ended.Store(true)
-		req.Body, req.ContentLength = body, upload.Length
+		t.upload = &outgoing{upload: upload, run: r, patience: &t.patience}
+		req.Body, req.ContentLength = t.upload, upload.Length
 	}
-	return r.p.client.Transport.RoundTrip(req)
+	resp, err := r.p.client.Transport.RoundTrip(req)
+	switch { // as net/http's client does above a RoundTripper
+	case err != nil:
+	case resp == nil:
+		err = errNoAnswer
+	case resp.Body == nil:
+		resp.Body = http.NoBody
+	}
+	return resp, err
 }
 
 // failed classifies an attempt that ended without an answer.
@@ -130,7 +146,7 @@ func (r *run) failed(err error, t *trace) {
 	if r.call.Upload != nil {
 		unsent = !r.begun.Load() // the error may be the content's own
 	}
-	if t.over.Load() && errors.Is(err, context.Canceled) {
+	if t.expired || t.over.Load() && errors.Is(err, context.Canceled) {
 		err = context.DeadlineExceeded // it is what ended the attempt's context
 	}
 	kind, temporary := condition(err)
@@ -208,26 +224,29 @@ func readBody(resp *http.Response, success bool) ([]byte, error) {
 	if success {
 		limit = maxBody
 	}
-	var body []byte
-	var err error
+	room := int64(512)
 	if n := resp.ContentLength; n > 0 && n <= limit {
-		body = make([]byte, n+1)
-		var got int
-		got, err = io.ReadFull(resp.Body, body[:n])
-		if err == nil {
-			// The read that meets the end hands the connection back.
-			if _, err = resp.Body.Read(body[n:]); errors.Is(err, io.EOF) {
-				err = nil
-			}
-		}
-		return body[:got:got], err
+		room = n + 1 // the read that meets the end hands the connection back
 	}
-	body, err = io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	if int64(len(body)) > limit {
+	body, err := make([]byte, 0, room), error(nil)
+	for err == nil && int64(len(body)) <= limit {
+		if len(body) == cap(body) {
+			body = slices.Grow(body, 512)
+		}
+		var n int
+		n, err = resp.Body.Read(body[len(body):min(int64(cap(body)), limit+1)])
+		body = body[:len(body)+n]
+	}
+	switch {
+	case int64(len(body)) > limit:
 		_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
 		return body[:limit], errTooLarge
+	case !errors.Is(err, io.EOF):
+		return body, err
+	case int64(len(body)) < resp.ContentLength: // of RoundTrippers other than net/http's
+		return body, io.ErrUnexpectedEOF
 	}
-	return body, err
+	return body, nil
 }
 
 // retryAfter reads the header in either of its forms; absent, negative or

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 )
 
 // keyHeader is deliberately not in canonical form. net/http sends a POST again
@@ -13,17 +14,26 @@ import (
 // that the request was not processed.
 const keyHeader = "idempotency-key"
 
-// prepare makes the request of the next attempt, with a context of its own that
-// t follows. Nothing of an earlier attempt is used again: net/http may still be
-// reading its request, and its context has ended.
-func (r *run) prepare(req *http.Request, t *trace) error {
-	*req = http.Request{
-		Method: r.call.Method, URL: r.call.URL, Header: r.call.bare(),
+// try is what one attempt needs for itself. Nothing of an earlier attempt is used
+// again: net/http may still be reading its request, a RoundTripper may have
+// changed it, and its context has ended.
+type try struct {
+	request http.Request
+	url     url.URL
+	trace   trace
+}
+
+// prepare makes the request of the next attempt, with a context that its trace
+// follows.
+func (r *run) prepare(next *try) error {
+	next.url = *r.call.URL
+	next.request = http.Request{
+		Method: r.call.Method, URL: &next.url, Header: r.call.bare(),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
-	r.trace = t
-	*req = *req.WithContext(t.follow(r.ctx))
-	r.request.Request = req
+	r.trace = &next.trace
+	next.request = *next.request.WithContext(r.trace.follow(r.ctx))
+	r.request.Request = &next.request
 	if r.call.Body != nil {
 		if err := r.request.SetBody(r.call.Body); err != nil {
 			return fmt.Errorf("request body: %w", err)

@@ -29,8 +29,8 @@ func (p *Pipeline) retry(ctx context.Context, call *Call) *Result {
 	r.loop.CheckRetry = r.check
 	// The answer has been read and classified by then; which error go-retryablehttp
 	// would make of it does not matter.
-	r.loop.ErrorHandler = func(*http.Response, error, int) (*http.Response, error) { return nil, errEnded }
-	err := r.prepare(&r.first.request, &r.first.trace)
+	r.loop.ErrorHandler = func(resp *http.Response, _ error, _ int) (*http.Response, error) { return resp, errEnded }
+	err := r.prepare(&r.first)
 	defer func() { r.trace.end() }()
 	if err != nil {
 		return &Result{Verdict: Local, Err: err, Key: call.Key}
@@ -42,7 +42,10 @@ func (p *Pipeline) retry(ctx context.Context, call *Call) *Result {
 	return r.result(err)
 }
 
-var errEnded = errors.New("the call ended without an answer")
+var (
+	errEnded   = errors.New("the call ended without an answer")
+	errTooLate = errors.New("too late to send again")
+)
 
 // check is go-retryablehttp's CheckRetry. It also makes ready what only a further
 // attempt needs.
@@ -51,12 +54,16 @@ func (r *run) check(ctx context.Context, resp *http.Response, err error) (bool, 
 	if !more {
 		return false, err
 	}
-	r.loop.Backoff = r.wait
+	pause := r.wait(r.loop.RetryWaitMin, r.loop.RetryWaitMax, int(r.rounds)-1)
+	if r.tooLate(pause) {
+		return false, nil
+	}
+	r.loop.Backoff = func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return pause }
 	if r.call.Limits.NewKeyAfter503 {
 		r.loop.PrepareRetry = r.renew
 	}
 	r.trace.end()
-	err = r.prepare(new(http.Request), new(trace))
+	err = r.prepare(new(try))
 	return err == nil, err
 }
 
@@ -80,7 +87,7 @@ func (r *run) again(_ context.Context, _ *http.Response, err error) (bool, error
 	case Temporary:
 		return r.temporary, nil
 	case SameKey:
-		return !r.call.Limits.NoResend && time.Since(r.firstSent) < ResendWindow, nil
+		return !r.call.Limits.NoResend, nil
 	case NewKey:
 		return r.call.Limits.NewKeyAfter503 && !r.unanswered, nil
 	default:
@@ -88,9 +95,21 @@ func (r *run) again(_ context.Context, _ *http.Response, err error) (bool, error
 	}
 }
 
-// wait is go-retryablehttp's Backoff: exponential with jitter, and at least what
-// the service asked for.
-func (r *run) wait(lowest, highest time.Duration, n int, _ *http.Response) time.Duration {
+// tooLate reports whether the service may have forgotten the key of a write that
+// may have arrived, when it is sent again after a pause. Whatever kept the latest
+// attempt from arriving, an earlier one counts.
+func (r *run) tooLate(pause time.Duration) bool {
+	if !r.unanswered || r.call.Class == Read {
+		return false
+	}
+	// Without the monotonic clock too, which may stand still while the machine sleeps.
+	age := max(time.Since(r.firstSent), time.Now().Round(0).Sub(r.firstSent.Round(0)))
+	return age+pause >= ResendWindow
+}
+
+// wait is how long to wait before the next attempt: exponential with jitter, and
+// at least what the service asked for.
+func (r *run) wait(lowest, highest time.Duration, n int) time.Duration {
 	if r.newKey() {
 		return max(WaitAfter503, r.last.RetryAfter)
 	}

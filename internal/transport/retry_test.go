@@ -26,7 +26,7 @@ func TestWait(t *testing.T) {
 		seen := map[time.Duration]bool{}
 		var most time.Duration
 		for range 200 {
-			d := r.wait(lowest, highest, n, nil)
+			d := r.wait(lowest, highest, n)
 			assert.GreaterOrEqual(t, d, lowest, "pause %d", n)
 			assert.LessOrEqual(t, d, highest, "pause %d", n)
 			seen[d], most = true, max(most, d)
@@ -39,19 +39,19 @@ func TestWait(t *testing.T) {
 		}
 	}
 	for n := range 100 { // shift after shift, and not past the end
-		assert.Equal(t, time.Nanosecond, r.wait(1, 1, n, nil))
-		assert.Positive(t, r.wait(time.Hour, 1<<62, n, nil))
+		assert.Equal(t, time.Nanosecond, r.wait(1, 1, n))
+		assert.Positive(t, r.wait(time.Hour, 1<<62, n))
 	}
 }
 
 func TestWaitObeysTheService(t *testing.T) {
 	throttled := runOf(Read, Result{Situation: Throttled, RetryAfter: 7 * time.Second}, Limits{})
-	assert.GreaterOrEqual(t, throttled.wait(time.Second, 8*time.Second, 0, nil), 7*time.Second)
+	assert.GreaterOrEqual(t, throttled.wait(time.Second, 8*time.Second, 0), 7*time.Second)
 
 	unavailable := runOf(Keyed, Result{Situation: Unavailable}, Limits{NewKeyAfter503: true})
-	assert.Equal(t, 20*time.Second, unavailable.wait(time.Second, 8*time.Second, 0, nil), "the documented pause")
+	assert.Equal(t, 20*time.Second, unavailable.wait(time.Second, 8*time.Second, 0), "the documented pause")
 	unavailable.last.RetryAfter = 25 * time.Second
-	assert.Equal(t, 25*time.Second, unavailable.wait(time.Second, 8*time.Second, 0, nil))
+	assert.Equal(t, 25*time.Second, unavailable.wait(time.Second, 8*time.Second, 0))
 }
 
 func TestRetryAfter(t *testing.T) {
@@ -100,12 +100,9 @@ func TestAgain(t *testing.T) {
 		}
 
 		lost := Result{Situation: Lost}
-		ago := func(d time.Duration) func(*run) { return func(r *run) { r.firstSent = time.Now().Add(-d) } }
 		assert.True(t, again(Keyed, lost, Limits{}, nil))
-		assert.True(t, again(Keyed, lost, Limits{}, ago(ResendWindow-1)))
-		assert.False(t, again(Keyed, lost, Limits{}, ago(ResendWindow)), "the key may be forgotten")
 		assert.False(t, again(Keyed, lost, Limits{NoResend: true}, nil))
-		assert.True(t, again(Read, lost, Limits{NoResend: true}, ago(time.Hour)))
+		assert.True(t, again(Read, lost, Limits{NoResend: true}, nil))
 		assert.False(t, again(Post, lost, Limits{}, nil))
 		assert.False(t, again(Change, lost, Limits{}, nil))
 

@@ -50,14 +50,21 @@ type outgoing struct {
 }
 
 func (o *outgoing) Read(p []byte) (int, error) {
+	o.run.begun.Store(true) // before the look at ended, which is set before begun is read
 	if o.ended.Load() {
 		return 0, errUploadEnded
 	}
-	o.run.begun.Store(true)
 	o.patience.stop()
 	n, err := o.upload.Content.Read(p)
 	o.patience.renew()
 	return n, err
+}
+
+// endUpload lets nothing more be read for an attempt that is over.
+func (t *trace) endUpload() {
+	if t.upload != nil {
+		t.upload.ended.Store(true)
+	}
 }
 
 // Close leaves the content alone: it is the caller's, and a next attempt's where
