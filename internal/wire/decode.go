@@ -50,6 +50,8 @@ func readerOf(t reflect.Type) reader {
 
 func newReader(t reflect.Type) reader {
 	switch {
+	case t == reflect.TypeFor[json.Number](): // a string, and read from numbers
+		return readForeign
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
 		return readUnmarshaler
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
@@ -69,7 +71,9 @@ func newReader(t reflect.Type) reader {
 			return sliceReader(t.Elem())
 		}
 	case reflect.Struct:
-		return newStructReader(t).read
+		if r, ok := newStructReader(t); ok {
+			return r.read
+		}
 	}
 	return readForeign
 }
@@ -154,20 +158,22 @@ func readInt(s *scanner, v reflect.Value, _ bool) error {
 	return nil
 }
 
+// pointerReader and sliceReader find out about their elements when they meet one:
+// a type may hold itself that way.
 func pointerReader(elem reflect.Type) reader {
-	read := readerOf(elem)
+	readerOf := sync.OnceValue(func() reader { return readerOf(elem) })
 	return func(s *scanner, v reflect.Value, exact bool) error {
 		if s.peek() == 'n' {
 			return s.literal("null")
 		}
 		target := reflect.New(elem)
 		v.Set(target)
-		return read(s, target.Elem(), exact)
+		return readerOf()(s, target.Elem(), exact)
 	}
 }
 
 func sliceReader(elem reflect.Type) reader {
-	read := readerOf(elem)
+	readerOf := sync.OnceValue(func() reader { return readerOf(elem) })
 	return func(s *scanner, v reflect.Value, exact bool) error {
 		switch s.peek() {
 		case 'n':
@@ -189,7 +195,7 @@ func sliceReader(elem reflect.Type) reader {
 				v.Grow(1)
 			}
 			v.SetLen(n + 1)
-			if err := read(s, v.Index(n), exact); err != nil {
+			if err := readerOf()(s, v.Index(n), exact); err != nil {
 				return err
 			}
 		}
@@ -208,21 +214,30 @@ type fieldReader struct {
 	read  reader
 }
 
-func newStructReader(t reflect.Type) *structReader {
-	r := &structReader{byName: map[string]int{}}
+// newStructReader is not ok with a struct that encoding/json reads by rules which
+// no model of ours needs: embedded pointers, fields that hide each other, and
+// numbers in strings.
+func newStructReader(t reflect.Type) (r *structReader, ok bool) {
+	r = &structReader{byName: map[string]int{}}
 	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" {
+		tag := field.Tag.Get("json")
+		name, options, _ := strings.Cut(tag, ",")
+		embedded := field.Anonymous && name == ""
+		switch {
+		case embedded && field.Type.Kind() == reflect.Pointer, strings.Contains(options, "string"):
+			return nil, false
+		case !field.IsExported(), tag == "-", embedded && field.Type.Kind() == reflect.Struct:
+			continue
+		case name == "":
 			name = field.Name
 		}
-		embedded := field.Anonymous && field.Tag.Get("json") == ""
-		if !field.IsExported() || name == "-" || embedded {
-			continue
+		if _, hidden := r.byName[name]; hidden {
+			return nil, false
 		}
 		r.byName[name] = len(r.fields)
 		r.fields = append(r.fields, fieldReader{name, field.Index, readerOf(field.Type)})
 	}
-	return r
+	return r, true
 }
 
 // field returns the field that encoding/json decodes a member into: the one of
@@ -231,8 +246,9 @@ func (r *structReader) field(name []byte) int {
 	if i, ok := r.byName[string(name)]; ok {
 		return i
 	}
+	folded := string(name)
 	for i := range r.fields {
-		if strings.EqualFold(r.fields[i].name, string(name)) {
+		if strings.EqualFold(r.fields[i].name, folded) {
 			return i
 		}
 	}

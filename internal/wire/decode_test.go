@@ -142,6 +142,64 @@ func TestDecodeMeansWhatJSONMeans(t *testing.T) {
 	assert.Greater(t, tried, 5000)
 }
 
+type (
+	tree   struct{ Children []tree }
+	chain  struct{ Next *chain }
+	forest []forest
+)
+
+// TestDecodeOfOtherTypes: a page can be of any type. Those that no model needs are
+// left to encoding/json.
+func TestDecodeOfOtherTypes(t *testing.T) {
+	same(t, tree{}, `{"children":[{"Children":[]},{}]}`, `{"children":[{"Children":[{"a":1,"a":1}]}]}`)
+	same(t, chain{}, `{"next":{"next":{"next":null}}}`, `{"next":[]}`)
+	same(t, forest{}, `[[],[[],null]]`, `[1]`)
+	same(t, struct {
+		*inner
+		N uint
+	}{}, `{"n":3}`, `{"n":-1}`)
+	same(t, struct {
+		*Embedded
+		N uint
+	}{}, `{"n":3,"deep":"x"}`, `{"deep":1}`, `{"deep":"x","Deep":"y"}`)
+	same(t, struct {
+		N int `json:"n,string"`
+	}{}, `{"n":"3"}`, `{"n":3}`)
+	same(t, struct{ N json.Number }{}, `{"n":3.50}`, `{"n":"3.50"}`, `{"n":"x"}`)
+	same(t, struct {
+		Embedded
+		Other string `json:"deep"`
+	}{}, `{"deep":"x"}`)
+	same(t, struct {
+		None string `json:"-"`
+		Some string
+	}{}, `{"-":"x","none":"y","some":"w"}`)
+	same(t, struct {
+		kind
+		Kind kind
+	}{}, `{"kind":"x"}`)
+	same(t, map[string][]int{}, `{"a":[1],"A":[2]}`, `{"a":[1],"a":[2]}`)
+	same(t, [2]int{}, `[1,2,3]`, `["x"]`)
+	same(t, any(nil), `{"a":[1,{"b":null}]}`, `{"a":[1,{"b":null,"B":1}]}`)
+}
+
+// Embedded is exported, so that encoding/json can make one.
+type Embedded struct{ Deep string }
+
+func same[T any](t *testing.T, _ T, bodies ...string) {
+	t.Helper()
+	for _, body := range bodies {
+		var got, want T
+		err, wantErr := Decode([]byte(body), &got), json.Unmarshal([]byte(body), &want)
+		if wantErr == nil {
+			wantErr = reference([]byte(body))
+		}
+		if (err == nil) != (wantErr == nil) || err == nil && !reflect.DeepEqual(got, want) {
+			t.Errorf("%T: %s: %+v, %v; encoding/json: %+v, %v", want, body, got, err, want, wantErr)
+		}
+	}
+}
+
 func TestDecodeSaysWhere(t *testing.T) {
 	var into everything
 	err := Decode([]byte(`{"pointer":{"B":{"c":"4111111111111111"}}}`), &into)

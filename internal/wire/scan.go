@@ -295,14 +295,17 @@ func (s *scanner) digits() int {
 }
 
 // anyTwice compares the names of an object with each other. Objects of this
-// service have tens of members; one with thousands is hostile, and must not be
-// expensive.
+// service have tens of members with short names; one with thousands, or with names
+// of kilobytes, is hostile, and must not be expensive.
 func anyTwice(names [][]byte, exact bool) bool {
-	const few = 64
+	const few, short = 64, 64
 	if len(names) > few {
 		return anyTwiceOfMany(names, exact)
 	}
 	for i, name := range names {
+		if len(name) > short {
+			return anyTwiceOfMany(names, exact)
+		}
 		for _, other := range names[:i] {
 			if bytes.Equal(name, other) || !exact && bytes.EqualFold(name, other) {
 				return true

@@ -77,6 +77,17 @@ func TestHugeObjects(t *testing.T) {
 	assert.ErrorIs(t, scan([]byte(`{"metadata":{"colour":1,`+filler.String()+`"colour":1}}`)), ErrDuplicateMember)
 }
 
+// TestLongNames: names of kilobytes are compared like few short ones.
+func TestLongNames(t *testing.T) {
+	long := strings.Repeat("é", 64<<10)
+	var members strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&members, `"%s%d":0,`, long, i)
+	}
+	assert.NoError(t, scan([]byte(`{`+members.String()+`"a":0}`)))
+	assert.ErrorIs(t, scan([]byte(`{`+members.String()+`"`+strings.ToUpper(long)+`7":0}`)), ErrDuplicateMember)
+}
+
 // reference looks for duplicated members with json.Decoder's tokens, at any
 // cost.
 func reference(data []byte) error {
