@@ -46,11 +46,11 @@
 //
 // N is a NetworkError, A an APIError (a DecodeError for an undecodable success),
 // U an UnknownOutcomeError. Something that cannot pass by itself, such as an
-// unknown host or an untrusted certificate, is not retried. A payment is sent
-// again with the same key within a minute of the first attempt, because how long
-// the service remembers keys is not public; WithoutResend turns that off.
-// WithResendAfterUnavailable turns on the documented way of dealing with a 503:
-// 20 seconds later with a new key.
+// unknown host or an untrusted certificate, is not retried. A payment that may
+// have arrived is sent again with the same key, and only within a minute of the
+// first attempt, pauses included, because how long the service remembers keys is
+// not public; WithoutResend turns that off. WithResendAfterUnavailable turns on
+// the documented way of dealing with a 503: 20 seconds later with a new key.
 //
 // A later attempt's answer does not settle an earlier one. Once an attempt of a
 // write may have arrived unanswered, only a success ends the call as settled, and

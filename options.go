@@ -178,7 +178,9 @@ func WithMaxAttempts(n int) Option {
 
 // WithRetryWait sets the shortest and longest pause between two attempts; half a
 // second and 8 seconds by default. When the service asks for a longer pause than
-// that, the call ends and the error says how long to wait.
+// that, the call ends and the error says how long to wait. A payment that may have
+// arrived is not sent again later than a minute after the first attempt, however
+// long the pauses are.
 func WithRetryWait(shortest, longest time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if shortest <= 0 || longest < shortest {
