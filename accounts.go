@@ -171,11 +171,7 @@ type Account struct {
 // UnmarshalJSON reads an account.
 func (a *Account) UnmarshalJSON(data []byte) error {
 	type plain Account
-	var p plain
-	envelope, err := decode(data, &p)
-	*a = Account(p)
-	a.envelope = envelope
-	return err
+	return decode(data, (*plain)(a), &a.envelope)
 }
 
 // MarshalJSON writes the account with the members that this package does not

@@ -126,11 +126,7 @@ type Agreement struct {
 // UnmarshalJSON reads an agreement.
 func (a *Agreement) UnmarshalJSON(data []byte) error {
 	type plain Agreement
-	var p plain
-	envelope, err := decode(data, &p)
-	*a = Agreement(p)
-	a.envelope = envelope
-	return err
+	return decode(data, (*plain)(a), &a.envelope)
 }
 
 // MarshalJSON writes the agreement with the members that this package does not

@@ -27,7 +27,7 @@ func (k *APIKey) UnmarshalJSON(data []byte) error {
 		ExpiryDate string `json:"expiryDate"`
 		Links      []Link `json:"links"`
 	}
-	if _, err := decode(data, &plain); err != nil {
+	if err := decode(data, &plain, new(envelope)); err != nil {
 		return err
 	}
 	*k = APIKey{KeyName: plain.KeyName, Key: NewSecretKey(plain.Key), ExpiryDate: plain.ExpiryDate, Links: plain.Links}

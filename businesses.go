@@ -28,11 +28,7 @@ type Business struct {
 // UnmarshalJSON reads a business.
 func (b *Business) UnmarshalJSON(data []byte) error {
 	type plain Business
-	var p plain
-	envelope, err := decode(data, &p)
-	*b = Business(p)
-	b.envelope = envelope
-	return err
+	return decode(data, (*plain)(b), &b.envelope)
 }
 
 // MarshalJSON writes the business with the members that this package does not
@@ -77,11 +73,7 @@ type CardSurcharge struct {
 // UnmarshalJSON reads a surcharge.
 func (c *CardSurcharge) UnmarshalJSON(data []byte) error {
 	type plain CardSurcharge
-	var p plain
-	envelope, err := decode(data, &p)
-	*c = CardSurcharge(p)
-	c.envelope = envelope
-	return err
+	return decode(data, (*plain)(c), &c.envelope)
 }
 
 // MarshalJSON writes the surcharge with the members that this package does not

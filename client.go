@@ -95,11 +95,7 @@ type Root struct {
 // UnmarshalJSON reads the answer of the root resource.
 func (r *Root) UnmarshalJSON(data []byte) error {
 	type plain Root
-	var p plain
-	envelope, err := decode(data, &p)
-	*r = Root(p)
-	r.envelope = envelope
-	return err
+	return decode(data, (*plain)(r), &r.envelope)
 }
 
 // MarshalJSON writes the root with the members that this package does not model.

@@ -66,11 +66,7 @@ type Customer struct {
 // UnmarshalJSON reads a customer.
 func (c *Customer) UnmarshalJSON(data []byte) error {
 	type plain Customer
-	var p plain
-	envelope, err := decode(data, &p)
-	*c = Customer(p)
-	c.envelope = envelope
-	return err
+	return decode(data, (*plain)(c), &c.envelope)
 }
 
 // MarshalJSON writes the customer with the members that this package does not

@@ -45,8 +45,8 @@ type pageJSON[T any] struct {
 // error and never an empty page.
 func (p *Page[T]) UnmarshalJSON(data []byte) error {
 	var plain pageJSON[T]
-	envelope, err := decode(data, &plain)
-	if err != nil {
+	var source envelope
+	if err := decode(data, &plain, &source); err != nil {
 		return err
 	}
 	if plain.Data == nil {
@@ -61,7 +61,7 @@ func (p *Page[T]) UnmarshalJSON(data []byte) error {
 	if more && next.Href() == "" {
 		return errors.New("the list has a next page without an address")
 	}
-	*p = Page[T]{Links: plain.Links, Data: *plain.Data, Next: Cursor{next.href}, envelope: envelope}
+	*p = Page[T]{Links: plain.Links, Data: *plain.Data, Next: Cursor{next.href}, envelope: source}
 	return nil
 }
 

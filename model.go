@@ -44,16 +44,18 @@ var (
 	errNoIdentifier = errors.New("the answer lacks the identifier of what it describes")
 )
 
-// decode fills the plain form of a model (the same struct without methods) from
-// a response. Duplicated members are refused rather than resolved.
-func decode[T any](data []byte, plain *T) (envelope, error) {
+// decode fills the plain form of a model (the same struct without methods) and its
+// envelope from a response. Duplicated members are refused rather than resolved.
+func decode[T any](data []byte, plain *T, e *envelope) error {
+	*plain = *new(T)
 	if !wire.IsObject(data) {
-		return envelope{}, errNotObject
+		return errNotObject
 	}
 	if err := wire.Decode(data, plain); err != nil {
-		return envelope{}, err
+		return err
 	}
-	return wrap[T](bytes.Clone(data)), nil
+	*e = wrap[T](bytes.Clone(data))
+	return nil
 }
 
 // encode writes the plain form of a model with the members that were received

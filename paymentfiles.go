@@ -49,11 +49,7 @@ type PaymentFile struct {
 // UnmarshalJSON reads a payment file.
 func (f *PaymentFile) UnmarshalJSON(data []byte) error {
 	type plain PaymentFile
-	var p plain
-	envelope, err := decode(data, &p)
-	*f = PaymentFile(p)
-	f.envelope = envelope
-	return err
+	return decode(data, (*plain)(f), &f.envelope)
 }
 
 // MarshalJSON writes the payment file with the members that this package does
@@ -78,11 +74,7 @@ type PaymentBatch struct {
 // UnmarshalJSON reads a batch.
 func (b *PaymentBatch) UnmarshalJSON(data []byte) error {
 	type plain PaymentBatch
-	var p plain
-	envelope, err := decode(data, &p)
-	*b = PaymentBatch(p)
-	b.envelope = envelope
-	return err
+	return decode(data, (*plain)(b), &b.envelope)
 }
 
 // MarshalJSON writes the batch with the members that this package does not

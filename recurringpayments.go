@@ -31,11 +31,7 @@ type RecurringPayment struct {
 // UnmarshalJSON reads a recurring payment.
 func (p *RecurringPayment) UnmarshalJSON(data []byte) error {
 	type plain RecurringPayment
-	var read plain
-	envelope, err := decode(data, &read)
-	*p = RecurringPayment(read)
-	p.envelope = envelope
-	return err
+	return decode(data, (*plain)(p), &p.envelope)
 }
 
 // MarshalJSON writes the recurring payment with the members that this package

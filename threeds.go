@@ -165,11 +165,7 @@ type ThreeDSResult struct {
 // UnmarshalJSON reads the result.
 func (r *ThreeDSResult) UnmarshalJSON(data []byte) error {
 	type plain ThreeDSResult
-	var p plain
-	envelope, err := decode(data, &p)
-	*r = ThreeDSResult(p)
-	r.envelope = envelope
-	return err
+	return decode(data, (*plain)(r), &r.envelope)
 }
 
 // MarshalJSON writes the result with the members that this package does not

@@ -160,11 +160,7 @@ type SingleUseToken struct {
 // UnmarshalJSON reads a single-use token.
 func (t *SingleUseToken) UnmarshalJSON(data []byte) error {
 	type plain SingleUseToken
-	var p plain
-	envelope, err := decode(data, &p)
-	*t = SingleUseToken(p)
-	t.envelope = envelope
-	return err
+	return decode(data, (*plain)(t), &t.envelope)
 }
 
 // MarshalJSON writes the token with the members that this package does not

@@ -125,11 +125,7 @@ type Transaction struct {
 // error, because the two could disagree about whether money moved.
 func (t *Transaction) UnmarshalJSON(data []byte) error {
 	type plain Transaction
-	var p plain
-	envelope, err := decode(data, &p)
-	*t = Transaction(p)
-	t.envelope = envelope
-	return err
+	return decode(data, (*plain)(t), &t.envelope)
 }
 
 // MarshalJSON writes the transaction with the members that this package does not

@@ -144,7 +144,7 @@ func TestAmountIsReadDigitByDigit(t *testing.T) {
 		`{"currency":"AUD","amount":0.005}`:                         `{"currency":"AUD","amount":0.005}`,
 		`{"currency":"AUD","amount":100000000000000001.01}`:         `{"currency":"AUD","amount":100000000000000001.01}`,
 		`{"currency":"AUD","amount":null}`:                          `{"currency":"AUD","amount":0.00}`,
-		`{"currency":"XXX"}`:                                        `{"currency":"XXX","amount":0.00}`,
+		`{"currency":"USD"}`:                                        `{"currency":"USD","amount":0.00}`,
 		`{}`:                                                        `{"currency":"","amount":0.00}`,
 	} {
 		a := quickstream.Amount{Amount: decimal.New(9, 0), DisplayAmount: "stale"}

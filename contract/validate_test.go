@@ -1,7 +1,6 @@
 package contract_test
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -222,36 +221,6 @@ func TestErrorSpeaksOfTheVariantSent(t *testing.T) {
 		err := op.ValidateRequestBody("application/json", []byte(body))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "PaymentRequest") {
 			t.Errorf("%s: %v", body, err)
-		}
-	}
-}
-
-func BenchmarkValidateRequest(b *testing.B) {
-	s := loadSamples(b)
-	op := s.operation(b, "POST /transactions")
-	body := []byte(`{"transactionType":"REFUND","originalReceiptNumber":"1","principalAmount":12.50,"currency":"AUD"}`)
-	r := exchange{Path: "/transactions"}.request(b, op, body)
-	for b.Loop() {
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if err := op.ValidateRequest(r); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkValidateResponse(b *testing.B) {
-	s := loadSamples(b)
-	op := s.operation(b, "GET /transactions")
-	var body []byte
-	for _, e := range s.Exchanges {
-		if e.Operation == op.ID {
-			body = encode(b, e.Response)
-		}
-	}
-	header := http.Header{"Content-Type": {"application/json"}}
-	for b.Loop() {
-		if err := op.ValidateResponse(200, header, body); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -1,65 +1,12 @@
 package csvreport_test
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/quickstream-go/quickstream/csvreport"
+	"github.com/quickstream-go/quickstream/internal/reporttest"
 )
-
-// columns of the generated report, as many and as long as real ones might be.
-var generatedColumns = strings.Split("Community Code,Supplier Business Code,Business Name,Source,Receipt Number,"+
-	"Transaction Type,Status,Summary Code,Response Code,Response Description,Principal Amount,Surcharge Amount,"+
-	"Total Amount,Currency,Settlement Date,Transaction Time,Customer Number,Customer Reference Number,Comment,"+
-	"Card Scheme,Card Type,Card Number,Refundable,Voidable,Address,ECI,IP Address,Payment Reference Number,"+
-	"Original Receipt Number,metadata_order", ",")
-
-// block is a number of records in the documented form, each behind a separator:
-// of 30 cells three are in quotes, one of them for a comma, one for quotes and one
-// for a line break.
-func block(records int) []byte {
-	var b bytes.Buffer
-	for i := range records {
-		fmt.Fprintf(&b, "\r\nTESTCOMMUNITY,BUSINESSONE,\"Business One, New Park\",RESTAPI,%d,PAYMENT,Approved,0,08,"+
-			"Honour with identification,%d.%02d,0.00,%d.%02d,AUD,2024-%02d-%02d,2024-02-03T10:11:12+1100,CUST%d,REF-%08d,"+
-			"\"said \"\"hi\"\" today\",VISA,CREDIT,424242...242,true,false,\"line one\r\nline two\",INTERNET,203.0.113.%d,,,order-%d",
-			100000000+i, i%5000, i%100, i%5000, i%100, 1+i%12, 1+i%28, i, i, i%256, i)
-	}
-	return b.Bytes()
-}
-
-// generator is a report of any length that never exists as a whole.
-type generator struct {
-	next  []byte // what is left of the header or of a block
-	block []byte
-	left  int64 // blocks to come
-}
-
-// generate returns a report of at least that many bytes, and how many records
-// it has.
-func generate(size int64) (report *generator, records int64) {
-	const perBlock = 500
-	g := &generator{next: []byte(strings.Join(generatedColumns, ",")), block: block(perBlock)}
-	g.left = (size + int64(len(g.block)) - 1) / int64(len(g.block))
-	return g, perBlock * g.left
-}
-
-func (g *generator) Read(p []byte) (int, error) {
-	if len(g.next) == 0 {
-		if g.left == 0 {
-			return 0, io.EOF
-		}
-		g.left--
-		g.next = g.block
-	}
-	n := copy(p, g.next)
-	g.next = g.next[n:]
-	return n, nil
-}
 
 func memory() *runtime.MemStats {
 	var m runtime.MemStats
@@ -68,7 +15,7 @@ func memory() *runtime.MemStats {
 }
 
 func TestConstantMemory(t *testing.T) {
-	report, want := generate(64 << 20)
+	report, want := reporttest.Generate(64 << 20)
 	runtime.GC()
 	before := memory()
 	r, err := csvreport.NewReader(report)
@@ -126,7 +73,7 @@ func allocations(t *testing.T, r *csvreport.Reader, use func(*csvreport.Row)) fl
 func TestAllocations(t *testing.T) {
 	fields := map[string]csvreport.Column{}
 	start := func() *csvreport.Reader {
-		report, _ := generate(4 << 20)
+		report, _ := reporttest.Generate(4 << 20)
 		r, err := csvreport.NewReader(report)
 		if err != nil {
 			t.Fatal(err)
@@ -158,6 +105,16 @@ func TestAllocations(t *testing.T) {
 		}
 	}); n != 0 || size == 0 {
 		t.Errorf("cells: %v allocations for each row, %d bytes", n, size)
+	}
+
+	r = start()
+	size = 0
+	if n := allocations(t, r, func(row *csvreport.Row) {
+		for _, cell := range row.Cells() {
+			size += len(cell)
+		}
+	}); n != 0 || size == 0 {
+		t.Errorf("all cells: %v allocations for each row, %d bytes", n, size)
 	}
 
 	r = start()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/quickstream-go/quickstream/bench/measure"
 	"github.com/quickstream-go/quickstream/bench/report"
+	"github.com/quickstream-go/quickstream/internal/reporttest"
 )
 
 // reportSize is the length of the reports that are read again and again.
@@ -35,7 +36,7 @@ func typedWays() map[string]report.Read {
 
 // reports compares reading a report from memory: P10 cell by cell, P11 typed.
 func reports(ctx context.Context, s scale) ([]line, error) {
-	generated, records := report.Generate(reportSize)
+	generated, records := reporttest.Generate(reportSize)
 	var cases []measure.Case
 	for _, ways := range []map[string]report.Read{fieldWays(), typedWays()} {
 		if err := report.Same(reportSize, ways); err != nil {
@@ -56,7 +57,7 @@ func reports(ctx context.Context, s scale) ([]line, error) {
 	// What is allocated for each record, and not once for a report.
 	allocs := func(read report.Read) float64 {
 		count := func(size int64) (float64, int64) {
-			generated, records := report.Generate(size)
+			generated, records := reporttest.Generate(size)
 			return testing.AllocsPerRun(3, func() {
 				again := *generated
 				failed = errors.Join(failed, read(&again, new(report.Tally)))
@@ -114,7 +115,7 @@ func peakOf(ctx context.Context, way string, s scale) (float64, error) {
 // downloads compares reading a report while it arrives over TLS.
 func downloads(ctx context.Context, s scale) ([]line, error) {
 	const size = 4 << 20
-	generated, records := report.Generate(size)
+	generated, records := reporttest.Generate(size)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		again := *generated
 		w.Header().Set("Content-Type", "text/csv")

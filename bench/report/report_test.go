@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/quickstream-go/quickstream/internal/reporttest"
 )
 
 // typed is every way that yields typed values.
@@ -51,7 +53,7 @@ func TestADifferenceIsFound(t *testing.T) {
 }
 
 func TestEveryWayReportsDamage(t *testing.T) {
-	report, _ := Generate(1 << 10)
+	report, _ := reporttest.Generate(1 << 10)
 	whole, err := io.ReadAll(report)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +70,7 @@ func TestEveryWayReportsDamage(t *testing.T) {
 }
 
 func TestGeneratedSize(t *testing.T) {
-	report, records := Generate(3 << 20)
+	report, records := reporttest.Generate(3 << 20)
 	n, err := io.Copy(io.Discard, report)
 	if err != nil || n < 3<<20 || n > 4<<20 || records < n/400 {
 		t.Errorf("%d bytes, %d records, %v", n, records, err)
@@ -77,7 +79,7 @@ func TestGeneratedSize(t *testing.T) {
 
 func BenchmarkRead(b *testing.B) {
 	const size = 2 << 20
-	report, _ := Generate(size)
+	report, _ := reporttest.Generate(size)
 	ways := typed()
 	ways["fields"], ways["fields standard"] = Fields, StandardFields
 	for name, read := range ways {

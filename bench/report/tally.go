@@ -1,3 +1,4 @@
+// Package report reads transaction reports in the ways that are compared.
 package report
 
 import (
@@ -6,6 +7,8 @@ import (
 	"hash/maphash"
 	"io"
 	"time"
+
+	"github.com/quickstream-go/quickstream/internal/reporttest"
 )
 
 // Read is a way of reading a report, all of whose values go into a tally.
@@ -93,7 +96,7 @@ func (t *Tally) result() Tally {
 // unless all find the same in it, and as much as was put there.
 func Same(size int64, ways map[string]Read) error {
 	seed := maphash.MakeSeed()
-	report, records := Generate(size)
+	report, records := reporttest.Generate(size)
 	var first Tally
 	for name, read := range ways {
 		again := *report
@@ -102,7 +105,7 @@ func Same(size int64, ways map[string]Read) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		found := t.result()
-		if found.Records != records || found.Cells != records*int64(len(Columns())) {
+		if found.Records != records || found.Cells != records*int64(len(reporttest.Columns())) {
 			return fmt.Errorf("%s found %d records with %d cells, of %d records", name, found.Records, found.Cells, records)
 		}
 		if first == (Tally{}) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream/bench/report"
+	"github.com/quickstream-go/quickstream/internal/reporttest"
 )
 
 func main() {
@@ -46,7 +47,7 @@ func run(args []string, out io.Writer) error {
 		slices.Sort(names)
 		return fmt.Errorf("no way of reading is called %q; there are %s", *way, strings.Join(names, ", "))
 	}
-	generated, records := report.Generate(*size * megabyte)
+	generated, records := reporttest.Generate(*size * megabyte)
 	var t report.Tally
 	start := time.Now()
 	if err := read(generated, &t); err != nil {

@@ -270,16 +270,12 @@ func (r *structReader) read(s *scanner, v reflect.Value, exact bool) error {
 	s.seen = slices.Grow(s.seen, len(r.fields))[:seen+len(r.fields)]
 	clear(s.seen[seen:])
 	for n := 0; ; n++ {
-		more, err := s.more('}', n)
+		name, more, err := s.member(n)
 		if err != nil {
 			return err
 		}
 		if !more {
 			break
-		}
-		name, err := s.name()
-		if err != nil {
-			return err
 		}
 		exact := exact || string(name) == freeForm
 		i := r.field(name)

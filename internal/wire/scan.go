@@ -97,16 +97,12 @@ func (s *scanner) object(exact bool) error {
 	}
 	first := len(s.names)
 	for n := 0; ; n++ {
-		more, err := s.more('}', n)
+		name, more, err := s.member(n)
 		if err != nil {
 			return err
 		}
 		if !more {
 			break
-		}
-		name, err := s.name()
-		if err != nil {
-			return err
 		}
 		s.names = append(s.names, name)
 		if err := s.skip(exact || string(name) == freeForm); err != nil {
@@ -160,6 +156,16 @@ func (s *scanner) more(end byte, n int) (bool, error) {
 	}
 	s.at++
 	return true, nil
+}
+
+// member moves behind the name of the next member of an object, of which n have
+// been read, or behind the object's end.
+func (s *scanner) member(n int) (name []byte, more bool, err error) {
+	if more, err = s.more('}', n); err != nil || !more {
+		return nil, false, err
+	}
+	name, err = s.name()
+	return name, true, err
 }
 
 // name moves behind the name of a member and its colon.

@@ -1,6 +1,6 @@
-// Package report generates transaction reports of any size, and reads them in
-// the ways that are compared.
-package report
+// Package reporttest generates transaction reports of any size for tests and
+// benchmarks.
+package reporttest
 
 import (
 	"bytes"
