@@ -91,11 +91,8 @@ func (s *AccountsService) Register(ctx context.Context, customerID string, param
 	call, err := s.client.begin(operation{
 		name: "Accounts.Register", method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post,
 		findOut: "look for it in Accounts.List, which begins with the newest, by its masked number",
-	}, opts)
+	}, opts, customerID)
 	if err != nil {
-		return nil, err
-	}
-	if err := call.path(customerID); err != nil {
 		return nil, err
 	}
 	if err := check(call, params, accountRegisterRules); err != nil {
@@ -109,8 +106,9 @@ func (s *AccountsService) Register(ctx context.Context, customerID string, param
 
 // List returns the enabled accounts of a customer, newest first.
 //
-// GET /customers/{customerId}/accounts with the secret key. The operation is
-// described in the vendor's public pages.
+// GET /customers/{customerId}/accounts with the secret key. An unknown customer is
+// an APIError that matches ErrNotFound; unconfirmed. The operation is described in
+// the vendor's public pages.
 func (s *AccountsService) List(customerID string, opts ...CallOption) List[Account] {
 	return list[Account](s.client, operation{
 		name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts",

@@ -52,11 +52,5 @@ func (k *APIKey) identified() bool { return !k.Key.IsZero() }
 // unconfirmed. A key that has expired cannot renew itself: that is an APIError
 // that matches ErrUnauthorized.
 func (s *APIKeysService) Renew(ctx context.Context, opts ...CallOption) (*APIKey, error) {
-	call, err := s.client.begin(operation{name: "APIKeys.Renew", method: http.MethodGet, route: "/api-keys/latest"}, opts)
-	if err != nil {
-		return nil, err
-	}
-	var key *APIKey
-	err = call.do(ctx, into(&key))
-	return key, err
+	return get[APIKey](ctx, s.client, operation{name: "APIKeys.Renew", method: http.MethodGet, route: "/api-keys/latest"}, opts)
 }

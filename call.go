@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/google/go-querystring/query"
+
 	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
@@ -32,19 +34,14 @@ type call struct {
 	config callConfig
 	target url.URL
 	body   any // wire struct; nil for none
-	// upload takes the place of body, and download that of a decoded answer.
-	upload   *transport.Upload
-	download *download
 	// reference is what an unknown outcome can be looked up by.
 	reference string
-	// unsettled, unless it is nil, returns why the success that was decoded does
-	// not tell what became of earlier attempts that got no answer.
-	unsettled func() error
 	sent      transport.Call // what the pipeline is given
 }
 
-// begin applies the options of a call.
-func (c *Client) begin(op operation, opts []CallOption) (*call, error) {
+// begin applies the options of a call, and sets its path with the values for the
+// route's parameters.
+func (c *Client) begin(op operation, opts []CallOption, ids ...string) (*call, error) {
 	started := &call{client: c, op: op, config: c.config, sent: transport.Call{
 		Operation: op.name, Method: op.method, Route: op.route, Class: op.class, ThreeDS: op.threeDS,
 		Accept: acceptJSON, Authorise: c.authorise[op.key],
@@ -63,16 +60,13 @@ func (c *Client) begin(op operation, opts []CallOption) (*call, error) {
 	if len(started.config.extra) > 0 && op.method == http.MethodGet {
 		return nil, optionError(fmt.Errorf("WithExtraField: %s has no body", op.name))
 	}
-	return started, nil
+	return started, started.path(ids...)
 }
 
 // get makes a call that reads one object.
 func get[T any, P model[T]](ctx context.Context, c *Client, op operation, opts []CallOption, ids ...string) (*T, error) {
-	call, err := c.begin(op, opts)
+	call, err := c.begin(op, opts, ids...)
 	if err != nil {
-		return nil, err
-	}
-	if err := call.path(ids...); err != nil {
 		return nil, err
 	}
 	var object *T
@@ -132,6 +126,16 @@ func isPathElement(value string) bool {
 	return true
 }
 
+// query adds the parameters to the address.
+func (c *call) query(params any) error {
+	values, err := query.Values(params)
+	if err != nil {
+		return fmt.Errorf("quickstream: %s: query: %w", c.op.name, err)
+	}
+	c.target.RawQuery = values.Encode()
+	return nil
+}
+
 // at returns a copy of a read that asks for another address.
 func (c *call) at(target *url.URL) *call {
 	moved := *c
@@ -149,19 +153,8 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	if err != nil {
 		return err
 	}
-	if c.target.Host == "" {
-		if err := c.path(); err != nil {
-			return err
-		}
-	}
-	c.sent.URL, c.sent.Header, c.sent.Body, c.sent.Upload = &c.target, c.config.header, body, c.upload
+	c.sent.URL, c.sent.Header, c.sent.Body = &c.target, c.config.header, body
 	c.sent.Key, c.sent.Limits, c.sent.Decode = c.config.key, &c.config.limits, decode
-	if c.download != nil {
-		c.sent.Accept, c.sent.Sink = []string{c.download.accept}, c.download.sink
-	}
-	if c.unsettled != nil {
-		c.sent.Settles = func() bool { return c.unsettled() == nil }
-	}
 	r := c.client.pipeline().Do(ctx, &c.sent)
 	if into := c.config.response; into != nil {
 		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
@@ -215,7 +208,7 @@ func (c *call) cause(r *transport.Result) error {
 	case r.Status == 0:
 		return c.networkError(r)
 	case r.Situation == transport.Succeeded:
-		return c.unsettled()
+		return r.Err
 	case isSuccess(r.Status):
 		return c.undecodable(r)
 	default:

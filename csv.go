@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/go-querystring/query"
 )
 
 // ReportVersion is the layout of a transaction report.
@@ -160,15 +158,7 @@ func (s *TransactionsService) report(name string, params TransactionReportParams
 	if params.Version == "" {
 		params.Version = ReportVersion2
 	}
-	values, err := query.Values(params)
-	if err != nil {
-		return nil, fmt.Errorf("quickstream: %s: query: %w", name, err)
-	}
-	if err := call.path(); err != nil {
-		return nil, err
-	}
-	call.target.RawQuery = values.Encode()
-	return call, nil
+	return call, call.query(params)
 }
 
 // report fetches a transaction report, once.

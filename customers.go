@@ -224,11 +224,8 @@ func (s *CustomersService) Update(ctx context.Context, customerID string, params
 	call, err := s.client.begin(operation{
 		name: "Customers.Update", method: http.MethodPut, route: "/customers/{customerId}", class: transport.Change,
 		findOut: "read the customer with Customers.Get and compare",
-	}, opts)
+	}, opts, customerID)
 	if err != nil {
-		return nil, err
-	}
-	if err := call.path(customerID); err != nil {
 		return nil, err
 	}
 	if err := check(call, params, customerUpdateRules); err != nil {

@@ -9,8 +9,6 @@ import (
 	"net/url"
 	"path"
 	"strings"
-
-	"github.com/google/go-querystring/query"
 )
 
 // Cursor is a place in a list. It is opaque, belongs to the environment that it
@@ -245,21 +243,13 @@ var _ json.Marshaler = Page[struct{}]{}
 // the query, the options or the path come out when the list is read.
 func list[T, Q any, P model[T]](c *Client, op operation, params Q, rules []rule[Q], opts []CallOption, ids ...string) List[T] {
 	return List[T]{begin: func() (*call, error) {
-		call, err := c.begin(op, opts)
+		call, err := c.begin(op, opts, ids...)
 		if err != nil {
-			return nil, err
-		}
-		if err := call.path(ids...); err != nil {
 			return nil, err
 		}
 		if err := check(call, params, rules); err != nil {
 			return nil, err
 		}
-		values, err := query.Values(params)
-		if err != nil {
-			return nil, fmt.Errorf("quickstream: %s: query: %w", op.name, err)
-		}
-		call.target.RawQuery = values.Encode()
-		return call, nil
+		return call, call.query(params)
 	}}
 }

@@ -31,7 +31,8 @@ func (e envelope) Raw() json.RawMessage {
 }
 
 // Extra returns the members of the response that this package does not model,
-// keyed by path, such as "creditCard.newMember".
+// keyed by path, such as "creditCard.newMember". Those of links, which can carry
+// account numbers, are left out.
 func (e envelope) Extra() map[string]json.RawMessage {
 	if e.source == nil {
 		return map[string]json.RawMessage{}

@@ -224,13 +224,18 @@ func WithHeader(name, value string) Option {
 		if !printable(name, false) || strings.ContainsAny(name, `"(),/:;<=>?@[\]{}`) || !printable(value, true) {
 			return errors.New("WithHeader: the name is not a header's, or the value is not printable ASCII")
 		}
-		c.header = c.header.Clone()
-		if c.header == nil {
-			c.header = http.Header{}
-		}
-		c.header.Add(canonical, value)
+		c.addHeader(canonical, value)
 		return nil
 	})
+}
+
+// addHeader leaves the header alone that other calls share.
+func (c *callConfig) addHeader(name, value string) {
+	c.header = c.header.Clone()
+	if c.header == nil {
+		c.header = http.Header{}
+	}
+	c.header.Add(name, value)
 }
 
 // WithoutRule switches off rules that are checked before sending, by the ids

@@ -138,7 +138,8 @@ func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
 
 // Batches returns the batches of a payment file.
 //
-// GET /payment-files/{id}/payment-batches with the secret key.
+// GET /payment-files/{id}/payment-batches with the secret key. An unknown
+// identifier is an APIError that matches ErrNotFound; unconfirmed.
 func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) List[PaymentBatch] {
 	return list[PaymentBatch](s.client, operation{
 		name: "PaymentFiles.Batches", method: http.MethodGet, route: "/payment-files/{id}/payment-batches",
@@ -163,7 +164,8 @@ type BatchTransactionListParams struct {
 
 // BatchTransactions returns the transactions of a batch.
 //
-// GET /payment-batches/{id}/transactions with the secret key.
+// GET /payment-batches/{id}/transactions with the secret key. An unknown
+// identifier is an APIError that matches ErrNotFound; unconfirmed.
 func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params BatchTransactionListParams, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, operation{
 		name: "PaymentFiles.BatchTransactions", method: http.MethodGet, route: "/payment-batches/{id}/transactions",
@@ -171,19 +173,23 @@ func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params Ba
 }
 
 // DownloadFlatFile writes the results of a payment file, in the layout of a flat
-// file, to a writer. It behaves as Transactions.DownloadReport does.
+// file, to a writer. It writes as Transactions.DownloadReport does.
 //
-// GET /payment-files/{id}/flat-file with the secret key.
+// GET /payment-files/{id}/flat-file with the secret key. A file that is unknown, not
+// processed yet or of another format is an APIError that matches ErrNotFound;
+// unconfirmed.
 func (s *PaymentFilesService) DownloadFlatFile(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, operation{
 		name: "PaymentFiles.DownloadFlatFile", method: http.MethodGet, route: "/payment-files/{id}/flat-file",
 	}, paymentFileID, opts)
 }
 
-// DownloadCSV writes the results of a payment file, as CSV, to a writer. It
-// behaves as Transactions.DownloadReport does.
+// DownloadCSV writes the results of a payment file, as CSV, to a writer. It writes
+// as Transactions.DownloadReport does.
 //
-// GET /payment-files/{id}/csv with the secret key.
+// GET /payment-files/{id}/csv with the secret key. A file that is unknown, not
+// processed yet or of another format is an APIError that matches ErrNotFound;
+// unconfirmed.
 func (s *PaymentFilesService) DownloadCSV(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, operation{
 		name: "PaymentFiles.DownloadCSV", method: http.MethodGet, route: "/payment-files/{id}/csv",
@@ -191,9 +197,11 @@ func (s *PaymentFilesService) DownloadCSV(ctx context.Context, to io.Writer, pay
 }
 
 // DownloadMTSRejects writes the rejected payments of an MTS payment file to a
-// writer. It behaves as Transactions.DownloadReport does.
+// writer. It writes as Transactions.DownloadReport does.
 //
-// GET /payment-files/{id}/mts-rejects with the secret key.
+// GET /payment-files/{id}/mts-rejects with the secret key. A file that is unknown, not
+// processed yet or of another format is an APIError that matches ErrNotFound;
+// unconfirmed.
 func (s *PaymentFilesService) DownloadMTSRejects(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, operation{
 		name: "PaymentFiles.DownloadMTSRejects", method: http.MethodGet, route: "/payment-files/{id}/mts-rejects",
@@ -201,11 +209,8 @@ func (s *PaymentFilesService) DownloadMTSRejects(ctx context.Context, to io.Writ
 }
 
 func (s *PaymentFilesService) report(ctx context.Context, to io.Writer, op operation, paymentFileID string, opts []CallOption) (int64, error) {
-	call, err := s.client.begin(op, opts)
+	call, err := s.client.begin(op, opts, paymentFileID)
 	if err != nil {
-		return 0, err
-	}
-	if err := call.path(paymentFileID); err != nil {
 		return 0, err
 	}
 	return call.fetch(ctx, &download{accept: "*/*", to: to}, nil)

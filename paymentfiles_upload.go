@@ -94,14 +94,10 @@ func (s *PaymentFilesService) Upload(ctx context.Context, params PaymentFileUplo
 		return nil, err
 	}
 	call.reference = params.FileName
-	if call.upload, err = params.form(); err != nil {
+	if call.sent.Upload, err = params.form(); err != nil {
 		return nil, fmt.Errorf("quickstream: %s: nothing was sent: %w", call.op.name, err)
 	}
-	call.config.header = call.config.header.Clone()
-	if call.config.header == nil {
-		call.config.header = http.Header{}
-	}
-	call.config.header.Set("Prevent-CSRF", "true")
+	call.config.addHeader("Prevent-Csrf", "true") // in canonical form
 	var file *PaymentFile
 	err = call.do(ctx, into(&file))
 	return file, err

@@ -190,11 +190,8 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Agr
 	call, err := s.client.begin(operation{
 		name: "PayTo.Create", method: http.MethodPost, route: "/customers/{customerId}/payto-agreements", class: transport.Post,
 		findOut: "look for it with PayTo.ReconcileCreate; not finding it means that it is not visible yet",
-	}, opts)
+	}, opts, customerID)
 	if err != nil {
-		return nil, err
-	}
-	if err := call.path(customerID); err != nil {
 		return nil, err
 	}
 	if err := check(call, params, agreementCreateRules); err != nil {

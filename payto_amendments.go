@@ -99,14 +99,10 @@ type bilateralAmendmentJSON struct {
 
 // patch begins PATCH /payto-agreements/{agreementToken}.
 func (s *PayToService) patch(name, agreementToken string, opts []CallOption) (*call, error) {
-	call, err := s.client.begin(operation{
+	return s.client.begin(operation{
 		name: name, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change,
 		findOut: "read the agreement with PayTo.Get, PayTo.ReconcileStatus, PayTo.ReconcileUnilateral or PayTo.ReconcileBilateral: it is as desired now or not, whoever made it so",
-	}, opts)
-	if err != nil {
-		return nil, err
-	}
-	return call, call.path(agreementToken)
+	}, opts, agreementToken)
 }
 
 // send carries out a call whose success has no body.

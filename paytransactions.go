@@ -204,7 +204,7 @@ func submit[P any](ctx context.Context, s *TransactionsService, name string, par
 	sent := body(params)
 	call.reference, call.body = sent.PaymentReferenceNumber, sent
 	var transaction *Transaction
-	call.unsettled = func() error { return unsettledBy(transaction) }
+	call.sent.Settles = func() error { return unsettledBy(transaction) }
 	err = call.do(ctx, into(&transaction))
 	if lost, ok := errors.AsType[*UnknownOutcomeError](err); ok {
 		transaction = nil

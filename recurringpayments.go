@@ -57,8 +57,9 @@ func (s *RecurringPaymentsService) Get(ctx context.Context, paymentScheduleID st
 // ByCustomer returns the recurring payments of a customer: active ones first, and
 // then by their codes.
 //
-// GET /customers/{customerId}/recurring-payments with the secret key. The
-// operation is described in the vendor's public pages.
+// GET /customers/{customerId}/recurring-payments with the secret key. An unknown
+// customer is an APIError that matches ErrNotFound; unconfirmed. The operation is
+// described in the vendor's public pages.
 func (s *RecurringPaymentsService) ByCustomer(customerID string, opts ...CallOption) List[RecurringPayment] {
 	return list[RecurringPayment](s.client, operation{
 		name: "RecurringPayments.ByCustomer", method: http.MethodGet, route: "/customers/{customerId}/recurring-payments",
@@ -67,7 +68,8 @@ func (s *RecurringPaymentsService) ByCustomer(customerID string, opts ...CallOpt
 
 // Transactions returns the payments that were made on a schedule.
 //
-// GET /recurring-payments/{paymentScheduleId}/transactions with the secret key.
+// GET /recurring-payments/{paymentScheduleId}/transactions with the secret key. An
+// unknown identifier is an APIError that matches ErrNotFound; unconfirmed.
 func (s *RecurringPaymentsService) Transactions(paymentScheduleID string, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, operation{
 		name: "RecurringPayments.Transactions", method: http.MethodGet, route: "/recurring-payments/{paymentScheduleId}/transactions",

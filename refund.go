@@ -75,11 +75,8 @@ func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, op
 	call, err := s.client.begin(operation{
 		name: "Transactions.Void", method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post,
 		findOut: "read the transaction with Transactions.Get: its status shows whether it was voided; do not refund it before that is known",
-	}, opts)
+	}, opts, receiptNumber)
 	if err != nil {
-		return nil, err
-	}
-	if err := call.path(receiptNumber); err != nil {
 		return nil, err
 	}
 	call.reference = receiptNumber

@@ -138,11 +138,8 @@ func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseToke
 		name: "SingleUseTokens.Authenticate", method: http.MethodPost, route: "/single-use-tokens/{singleUseTokenId}/three-ds2-authentication",
 		class: transport.Keyed, threeDS: true,
 		findOut: "authenticate the token again, which charges nothing; until there is a result, do not pay with it",
-	}, opts)
+	}, opts, singleUseTokenID)
 	if err != nil {
-		return nil, err
-	}
-	if err := call.path(singleUseTokenID); err != nil {
 		return nil, err
 	}
 	if err := check(call, params, threeDSRules); err != nil {

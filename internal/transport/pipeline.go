@@ -45,9 +45,9 @@ type Call struct {
 	Sink func(status int, header http.Header) io.Writer
 	// Decode takes a 2xx body. Its error makes the answer undecodable.
 	Decode func(status int, body []byte) error
-	// Settles reports whether the answer that was decoded also tells what became
-	// of earlier attempts that got none. When it is nil every success does.
-	Settles func() bool
+	// Settles returns why the answer that was decoded does not tell what became of
+	// earlier attempts that got none. When it is nil every success does.
+	Settles func() error
 
 	authorization []string
 }

@@ -25,7 +25,6 @@ func (p *Pipeline) retry(ctx context.Context, call *Call) *Result {
 	r.client.Transport = r
 	r.loop.HTTPClient = &r.client
 	r.loop.RetryMax = call.Limits.MaxAttempts - 1
-	r.loop.RetryWaitMin, r.loop.RetryWaitMax = call.Limits.WaitMin, call.Limits.WaitMax
 	r.loop.CheckRetry = r.check
 	// The answer has been read and classified by then; which error go-retryablehttp
 	// would make of it does not matter.
@@ -47,14 +46,15 @@ var (
 	errTooLate = errors.New("too late to send again")
 )
 
-// check is go-retryablehttp's CheckRetry. It also makes ready what only a further
-// attempt needs.
-func (r *run) check(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	more, err := r.again(ctx, resp, err)
+// check is go-retryablehttp's CheckRetry. It never looks at the answer that it is
+// given: RoundTrip has already classified the attempt. It also makes ready what only
+// a further attempt needs.
+func (r *run) check(_ context.Context, _ *http.Response, err error) (bool, error) {
+	more, err := r.again(err)
 	if !more {
 		return false, err
 	}
-	pause := r.wait(r.loop.RetryWaitMin, r.loop.RetryWaitMax, int(r.rounds)-1)
+	pause := r.wait()
 	if r.tooLate(pause) {
 		return false, nil
 	}
@@ -67,9 +67,8 @@ func (r *run) check(ctx context.Context, resp *http.Response, err error) (bool, 
 	return err == nil, err
 }
 
-// again never looks at what go-retryablehttp gives it: RoundTrip has already
-// classified the attempt.
-func (r *run) again(_ context.Context, _ *http.Response, err error) (bool, error) {
+// again reports whether the table, the limits and the context allow another attempt.
+func (r *run) again(err error) (bool, error) {
 	if r.rounds == 0 { // net/http's client refused the request itself
 		r.last = Result{Situation: NeverSent, Err: clean(err), Kind: KindOther}
 		return false, err
@@ -109,13 +108,13 @@ func (r *run) tooLate(pause time.Duration) bool {
 
 // wait is how long to wait before the next attempt: exponential with jitter, and
 // at least what the service asked for.
-func (r *run) wait(lowest, highest time.Duration, n int) time.Duration {
+func (r *run) wait() time.Duration {
 	if r.newKey() {
 		return max(WaitAfter503, r.last.RetryAfter)
 	}
-	ceiling := highest
-	if lowest < highest>>(n+1) {
-		ceiling = lowest << (n + 1)
+	lowest, ceiling := r.call.Limits.WaitMin, r.call.Limits.WaitMax
+	if lowest < ceiling>>r.rounds {
+		ceiling = lowest << r.rounds
 	}
 	floor := max(lowest, ceiling/2)
 	d := floor + time.Duration(mathrand.Int64N(int64(ceiling-floor)+1)) //nolint:gosec // jitter needs no secrecy
@@ -148,8 +147,10 @@ func (r *run) result(loopErr error) *Result {
 		}
 	}
 	res.Verdict = settle(res.Situation, r.call.Class, r.unanswered)
-	if res.Verdict == Success && r.unanswered && r.call.Settles != nil && !r.call.Settles() {
-		res.Verdict = Unknown
+	if res.Verdict == Success && r.unanswered && r.call.Settles != nil {
+		if res.Err = r.call.Settles(); res.Err != nil {
+			res.Verdict = Unknown
+		}
 	}
 	res.Key = r.call.Key
 	res.Attempts = int(r.rounds + r.extra)

@@ -21,12 +21,16 @@ func runOf(c Class, last Result, limits Limits) *run {
 // so that many clients do not come back at once.
 func TestWait(t *testing.T) {
 	const lowest, highest = 500 * time.Millisecond, 8 * time.Second
-	r := runOf(Read, Result{Situation: Failed}, Limits{})
+	pause := func(shortest, longest time.Duration, n int) time.Duration {
+		r := runOf(Read, Result{Situation: Failed}, Limits{})
+		r.call.Limits.WaitMin, r.call.Limits.WaitMax, r.rounds = shortest, longest, int32(n+1)
+		return r.wait()
+	}
 	for n := range 64 {
 		seen := map[time.Duration]bool{}
 		var most time.Duration
 		for range 200 {
-			d := r.wait(lowest, highest, n)
+			d := pause(lowest, highest, n)
 			assert.GreaterOrEqual(t, d, lowest, "pause %d", n)
 			assert.LessOrEqual(t, d, highest, "pause %d", n)
 			seen[d], most = true, max(most, d)
@@ -39,19 +43,19 @@ func TestWait(t *testing.T) {
 		}
 	}
 	for n := range 100 { // shift after shift, and not past the end
-		assert.Equal(t, time.Nanosecond, r.wait(1, 1, n))
-		assert.Positive(t, r.wait(time.Hour, 1<<62, n))
+		assert.Equal(t, time.Nanosecond, pause(1, 1, n))
+		assert.Positive(t, pause(time.Hour, 1<<62, n))
 	}
 }
 
 func TestWaitObeysTheService(t *testing.T) {
 	throttled := runOf(Read, Result{Situation: Throttled, RetryAfter: 7 * time.Second}, Limits{})
-	assert.GreaterOrEqual(t, throttled.wait(time.Second, 8*time.Second, 0), 7*time.Second)
+	assert.GreaterOrEqual(t, throttled.wait(), 7*time.Second)
 
 	unavailable := runOf(Keyed, Result{Situation: Unavailable}, Limits{NewKeyAfter503: true})
-	assert.Equal(t, 20*time.Second, unavailable.wait(time.Second, 8*time.Second, 0), "the documented pause")
+	assert.Equal(t, 20*time.Second, unavailable.wait(), "the documented pause")
 	unavailable.last.RetryAfter = 25 * time.Second
-	assert.Equal(t, 25*time.Second, unavailable.wait(time.Second, 8*time.Second, 0))
+	assert.Equal(t, 25*time.Second, unavailable.wait())
 }
 
 func TestRetryAfter(t *testing.T) {
@@ -84,7 +88,7 @@ func TestAgain(t *testing.T) {
 			if change != nil {
 				change(r)
 			}
-			more, err := r.again(t.Context(), nil, nil)
+			more, err := r.again(nil)
 			assert.NoError(t, err)
 			return more
 		}

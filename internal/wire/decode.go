@@ -17,8 +17,9 @@ var errKind = errors.New("a JSON value of another type than expected")
 // Decode reads JSON into a value that holds nothing yet. It means the same as
 // json.Unmarshal, apart from two things: an object that names a member twice is
 // refused with [ErrDuplicateMember], and reading ends with the first error. It
-// goes through the data once, where encoding/json goes through it twice and a
-// search for duplicates makes three.
+// goes through the data once, apart from values that decode themselves, whose end
+// it looks for first; encoding/json goes through it twice, and a search for
+// duplicates makes three.
 //
 // What it does not read by itself, such as maps, it leaves to encoding/json.
 func Decode[T any](data []byte, into *T) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // Unknown returns the members of data that the type does not model, keyed by
-// their path, such as "creditCard.newMember" or "links[0].title".
+// their path, such as "creditCard.newMember" or "items[0].newMember".
 func Unknown(data []byte, model reflect.Type) map[string]json.RawMessage {
 	found := map[string]json.RawMessage{}
 	unknown(data, model, "", found)
