@@ -55,7 +55,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 		if err := p.buy(ctx, web, shop); err != nil {
 			return fmt.Errorf("%s: %w", p.reference, err)
 		}
-		if err := p.check(s.Box, shop.orders[p.reference]); err != nil {
+		if err := p.check(s.Box, shop.order(p.reference)); err != nil {
 			return fmt.Errorf("%s: %w", p.reference, err)
 		}
 	}
@@ -85,7 +85,7 @@ func (p purchase) buy(ctx context.Context, web *browser, shop *server) error {
 	if err != nil {
 		return err
 	}
-	order := shop.orders[p.reference]
+	order := shop.order(p.reference)
 	fmt.Printf("   the service says %s: %s\n", order.TransStatus, step)
 	if order.Intent != nil {
 		fmt.Printf("   %s, receipt %s\n", order.Outcome, order.ReceiptNumber)
@@ -105,7 +105,7 @@ func (p purchase) check(box *sandbox.Sandbox, o order) error {
 	return checkPayments(box, p.reference, 1)
 }
 
-// refusals are a second payment for a paid order, and a business without 3D
+// refusals are a second payment for a paid order, two at a time, and a business without 3D
 // Secure: that is for its administrator to mend, and never a reason to pay without
 // authentication.
 func refusals(ctx context.Context, s *demo.Shop, web *browser, shop *server) error {
@@ -115,9 +115,13 @@ func refusals(ctx context.Context, s *demo.Shop, web *browser, shop *server) err
 		return err
 	}
 	if _, err = shop.submit(ctx, "ORDER-1", token); !errors.Is(err, errBegun) {
-		return fmt.Errorf("a second payment: %w", err)
+		return fmt.Errorf("a second payment should have been refused: %v", err) //nolint:errorlint // there may be none
 	}
 	if err := checkPayments(s.Box, "ORDER-1", 1); err != nil {
+		return err
+	}
+
+	if err := twoTabs(ctx, s, web, shop); err != nil {
 		return err
 	}
 
@@ -127,9 +131,37 @@ func refusals(ctx context.Context, s *demo.Shop, web *browser, shop *server) err
 	}
 	shop.orders["ORDER-9"] = order{Reference: "ORDER-9", Business: without3DS, Amount: "49.95"}
 	if _, err = shop.submit(ctx, "ORDER-9", token); !errors.Is(err, quickstream.ErrThreeDSNotEnabled) {
-		return fmt.Errorf("authentication without 3D Secure: %w", err)
+		return fmt.Errorf("authentication without 3D Secure should have failed: %v", err) //nolint:errorlint // as above
 	}
 	return checkPayments(s.Box, "ORDER-9", 0)
+}
+
+// twoTabs has a customer pay in two tabs at the same time. Each tab has a token,
+// and both may be authenticated before either is paid with.
+func twoTabs(ctx context.Context, s *demo.Shop, web *browser, shop *server) error {
+	const reference = "ORDER-10"
+	fmt.Println("A customer pays in two tabs at the same time.")
+	shop.orders[reference] = order{Reference: reference, Business: sandbox.DefaultBusiness, Amount: "49.95"}
+	const tabs = 2
+	results := make(chan error, tabs)
+	for range tabs {
+		token, err := web.token(ctx, sandbox.DefaultBusiness, demo.Visa)
+		if err != nil {
+			return err
+		}
+		go func() {
+			_, err := shop.submit(ctx, reference, token)
+			results <- err
+		}()
+	}
+	one, other := <-results, <-results
+	if one != nil {
+		one, other = other, one
+	}
+	if one != nil || !errors.Is(other, errBegun) {
+		return fmt.Errorf("one of two payments should have been made: %w", errors.Join(one, other))
+	}
+	return checkPayments(s.Box, reference, 1)
 }
 
 // checkPayments counts the payments of an order in the sandbox's ledger, which

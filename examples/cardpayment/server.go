@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/shopspring/decimal"
 
@@ -32,22 +33,55 @@ type order struct {
 // server is the shop's. It has the secret key, and never sees a card number.
 type server struct {
 	client *quickstream.Client
-	orders map[string]order // stands in for a database
+
+	mu     sync.Mutex
+	orders map[string]order // stand in for a database
 }
 
 func newServer(s *demo.Shop) (*server, error) {
 	client, err := demo.Connect(s.Box, quickstream.Keys{Secret: quickstream.NewSecretKey(s.Box.Keys().Secret)})
-	return &server{client, map[string]order{}}, err
+	return &server{client: client, orders: map[string]order{}}, err
 }
 
 var errBegun = errors.New("the payment was begun already: look it up by its intent, or by its receipt")
+
+// order reads an order.
+func (s *server) order(reference string) order {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.orders[reference]
+}
+
+// update changes an order as it is now, in one transaction of the database: a
+// customer may have two tabs open.
+func (s *server) update(reference string, change func(*order)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.orders[reference]
+	change(&o)
+	s.orders[reference] = o
+}
+
+// begin stores the intent of the one payment that an order may have.
+func (s *server) begin(reference string, intent quickstream.PaymentIntent) error {
+	begun := false
+	s.update(reference, func(o *order) {
+		if begun = o.Intent != nil; !begun {
+			o.Intent = &intent
+		}
+	})
+	if begun {
+		return errBegun
+	}
+	return nil
+}
 
 // submit is what the browser calls with its token, and calls again after a
 // challenge. It takes no transStatus: a result that comes from a browser is
 // whatever the browser says, so that the service is asked each time. Asking does
 // not use the token up.
 func (s *server) submit(ctx context.Context, reference, token string) (quickstream.ThreeDSStep, error) {
-	o := s.orders[reference]
+	o := s.order(reference)
 	if o.Intent != nil {
 		return quickstream.ThreeDSStop, errBegun
 	}
@@ -63,8 +97,7 @@ func (s *server) submit(ctx context.Context, reference, token string) (quickstre
 	if err != nil {
 		return quickstream.ThreeDSStop, err // whatever it is: no authentication, no payment
 	}
-	o.TransStatus = result.TransStatus
-	s.orders[reference] = o
+	s.update(reference, func(o *order) { o.TransStatus = result.TransStatus })
 	step := result.TransStatus.Next()
 	if step != quickstream.ThreeDSProceed {
 		return step, nil
@@ -73,30 +106,33 @@ func (s *server) submit(ctx context.Context, reference, token string) (quickstre
 }
 
 // pay pays with an authenticated token. The intent is stored first: after a lost
-// answer or a crash, Transactions.Reconcile finds the payment by it.
+// answer or a crash, Transactions.Reconcile finds the payment by it. Each intent
+// has a key of its own, so that only the store keeps two from being paid.
 func (s *server) pay(ctx context.Context, o order, token string) error {
 	params := demo.Payment(token, o.Reference, o.Amount)
 	params.SupplierBusinessCode = o.Business
 	params.ThreeDS2 = new(true)
 	params, intent := params.Prepare()
-	o.Intent = &intent
-	s.orders[o.Reference] = o
+	if err := s.begin(o.Reference, intent); err != nil {
+		return err
+	}
 	payment, err := s.client.Transactions.Pay(ctx, params, quickstream.WithIntent(intent))
 	if err != nil {
 		return err
 	}
-	o.ReceiptNumber, o.Outcome, o.NetworkTransactionID = payment.ReceiptNumber, payment.Outcome(), payment.NetworkTransactionID
-	if payment.CreditCard != nil {
-		o.MaskedCard = payment.CreditCard.CardNumber
-	}
-	s.orders[o.Reference] = o
+	s.update(o.Reference, func(o *order) {
+		o.ReceiptNumber, o.Outcome, o.NetworkTransactionID = payment.ReceiptNumber, payment.Outcome(), payment.NetworkTransactionID
+		if payment.CreditCard != nil {
+			o.MaskedCard = payment.CreditCard.CardNumber
+		}
+	})
 	return nil
 }
 
 // showStored shows the first order as it is stored, and makes sure that the server
 // has neither stored a card number nor sent one.
 func showStored(s *demo.Shop, shop *server) error {
-	stored, err := json.MarshalIndent(shop.orders["ORDER-1"], "   ", "  ")
+	stored, err := json.MarshalIndent(shop.order("ORDER-1"), "   ", "  ")
 	if err != nil {
 		return err
 	}
