@@ -1,15 +1,14 @@
 package csvreport
 
 import (
-	"math"
 	"strings"
 
 	"github.com/shopspring/decimal"
 )
 
 const (
-	// maxFastDigits is how many digits always fit into an int64.
-	maxFastDigits = 18
+	// maxFastDigits is how many digits always fit into an int64, in hundredths too.
+	maxFastDigits = 16
 
 	// maxAmount is the greatest length of an amount.
 	maxAmount = 64
@@ -87,9 +86,9 @@ func (f *formats) cents(b []byte) (cents int64, kind Kind) {
 	case !n.fits:
 	case n.places == 2:
 		return n.units, ""
-	case n.places == 1 && n.units <= math.MaxInt64/10 && n.units >= math.MinInt64/10:
+	case n.places == 1:
 		return 10 * n.units, ""
-	case n.places == 0 && n.units <= math.MaxInt64/100 && n.units >= math.MinInt64/100:
+	case n.places == 0:
 		return 100 * n.units, ""
 	}
 	d, ok := f.decimal(b)

@@ -39,7 +39,8 @@ func (row *Row) Offset() int64 { return row.offset }
 
 // Clone returns a row that is independent of the Reader. It holds the record as one
 // string: every text from it is a part of that string, and keeps all of it in
-// memory.
+// memory. Other goroutines may use it, and Columns, while the Reader goes on; a
+// function in the Assumptions is then called concurrently.
 func (row *Row) Clone() Row {
 	owned := *row
 	if row.data != nil {

@@ -27,6 +27,13 @@ type accountBody struct {
 }
 
 type storedCardBody struct {
+	cardBody
+	PANType        string  `json:"panType"`
+	WalletProvider *string `json:"walletProvider"`
+}
+
+// cardBody is what tokens, kept accounts and transactions tell of a card.
+type cardBody struct {
 	CardNumber              string  `json:"cardNumber"`
 	ExpiryDateMonth         string  `json:"expiryDateMonth"`
 	ExpiryDateYear          string  `json:"expiryDateYear"`
@@ -35,8 +42,6 @@ type storedCardBody struct {
 	CardholderName          *string `json:"cardholderName"`
 	MaskedCardNumber4Digits string  `json:"maskedCardNumber4Digits"`
 	SurchargePercentage     string  `json:"surchargePercentage"`
-	PANType                 string  `json:"panType"`
-	WalletProvider          *string `json:"walletProvider"`
 }
 
 func (b *Sandbox) accountBody(c *call, a *account) accountBody {
@@ -46,11 +51,11 @@ func (b *Sandbox) accountBody(c *call, a *account) accountBody {
 	}}
 	switch {
 	case a.source.card != nil:
-		body.storedCardBody = b.storedCard(a.source.card, b.shopOf(a.customer))
+		body.storedCardBody = storedCard(a.source.card, b.shopOf(a.customer))
 	case a.source.bank != nil:
 		own := a.source.bank
-		body.tokenBankBody = &tokenBankBody{AccountName: own.name, BSB: b.maskedBSB(own), AccountNumber: b.maskedNumber(own.number)}
-		body.DisplayName, body.Currency = optional(body.BSB+" "+body.tokenBankBody.AccountNumber), optional("AUD")
+		body.tokenBankBody = b.bankBody(own)
+		body.DisplayName, body.Currency = optional(b.maskedAccount(own.bsb, own.number)), optional("AUD")
 	default:
 		body.nzBankBody = nzBody(a.source.nz)
 		body.DisplayName, body.Currency = optional(body.nzBankBody.AccountNumber), optional("NZD")
@@ -59,18 +64,21 @@ func (b *Sandbox) accountBody(c *call, a *account) accountBody {
 }
 
 // storedCard is the wire form of a card that is kept or was paid with.
-func (b *Sandbox) storedCard(cd *card, shop *business) *storedCardBody {
-	body := &storedCardBody{
-		CardNumber: cd.firstSixLastThree(), MaskedCardNumber4Digits: cd.firstSixLastFour(),
-		ExpiryDateMonth: cd.month, ExpiryDateYear: cd.shortYear(), CardScheme: cd.scheme,
-		CardType: optional(cd.cardType), CardholderName: optional(cd.holder),
-		SurchargePercentage: percentage(shop.rate(cd.scheme, cd.cardType)),
-		PANType:             "FPAN", WalletProvider: optional(cd.walletProvider),
-	}
+func storedCard(cd *card, shop *business) *storedCardBody {
+	body := &storedCardBody{cardBody: cardBodyOf(cd, shop), PANType: "FPAN", WalletProvider: optional(cd.walletProvider)}
 	if cd.walletProvider != "" {
 		body.PANType = "DPAN"
 	}
 	return body
+}
+
+func cardBodyOf(cd *card, shop *business) cardBody {
+	return cardBody{
+		CardNumber: cd.firstSixLastThree(), MaskedCardNumber4Digits: cd.firstSixLastFour(),
+		ExpiryDateMonth: cd.month, ExpiryDateYear: cd.shortYear(), CardScheme: cd.scheme,
+		CardType: optional(cd.cardType), CardholderName: optional(cd.holder),
+		SurchargePercentage: percentage(shop.rate(cd.scheme, cd.cardType)),
+	}
 }
 
 // shopOf is the business that a customer belongs to.

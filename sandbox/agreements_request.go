@@ -73,9 +73,9 @@ func (b *Sandbox) readPurpose(f *fields, migrated bool) agreementPurpose {
 	p := agreementPurpose{
 		purpose:     f.readPurposeCode(),
 		description: f.need("description", atMost(140)),
-		start:       f.need("startDate", calendarDate),
+		start:       f.need("startDate", dateForm),
 	}
-	if today := inSydney(f.c.now).Format(time.DateOnly); p.start != "" && p.start < today && !migrated && b.assume.PastStartRefused && calendarDate(p.start) == "" {
+	if today := inSydney(f.c.now).Format(time.DateOnly); p.start != "" && p.start < today && !migrated && b.assume.PastStartRefused && dateForm(p.start) == "" {
 		f.refuse("startDate", p.start, "must not be in the past")
 	}
 	p.end, p.renews = f.readEnd(p.start)
@@ -94,7 +94,7 @@ func (f *fields) readPurposeCode() string {
 // readEnd reads endDate and automaticRenewal, of which an agreement has exactly
 // one.
 func (f *fields) readEnd(start string) (end string, renews bool) {
-	end = f.text("endDate", calendarDate)
+	end = f.text("endDate", dateForm)
 	renews, given := f.flag("automaticRenewal")
 	switch {
 	case !f.has("automaticRenewal"):
@@ -120,8 +120,8 @@ func (b *Sandbox) readTerms(f *fields) agreementTerms {
 		last:        b.money(f, "lastPaymentAmount"),
 		each:        b.money(f, "paymentAmount"),
 		maximum:     b.money(f, "maximumPaymentAmount"),
-		firstDue:    f.text("firstPaymentDue", calendarDate),
-		lastDue:     f.text("lastPaymentDue", calendarDate),
+		firstDue:    f.text("firstPaymentDue", dateForm),
+		lastDue:     f.text("lastPaymentDue", dateForm),
 	}
 	f.need("currency", oneOf("AUD"))
 	t.check(f)
@@ -216,7 +216,7 @@ func (b *Sandbox) checkPayID(f *fields, kind, id string) {
 }
 
 func (b *Sandbox) maskedAccount(bsb, number string) string {
-	return fmt.Sprintf(b.assume.MaskedBSB, lastThree(bsb)) + " " + b.maskedNumber(number)
+	return b.maskedBSB(bsb) + " " + b.maskedNumber(number)
 }
 
 // maskedPayID shows the last characters of a PayID that has enough of others.
@@ -229,14 +229,6 @@ func (b *Sandbox) maskedPayID(id string) string {
 }
 
 var apcaNumber = regexp.MustCompile(`^[0-9]{6}$`)
-
-// calendarDate wants a day that exists, as YYYY-MM-DD.
-func calendarDate(s string) string {
-	if _, err := time.Parse(time.DateOnly, s); err != nil {
-		return "must be a date in the form YYYY-MM-DD"
-	}
-	return ""
-}
 
 // needObject opens a required object.
 func (f *fields) needObject(name string) *fields {

@@ -53,8 +53,8 @@ func (b *Sandbox) readNZBankAccount(f *fields) *nzBankAccount {
 	return out
 }
 
-func (b *Sandbox) maskedBSB(a *bankAccount) string {
-	return fmt.Sprintf(b.assume.MaskedBSB, lastThree(a.bsb))
+func (b *Sandbox) maskedBSB(bsb string) string {
+	return fmt.Sprintf(b.assume.MaskedBSB, lastThree(bsb))
 }
 
 func (b *Sandbox) maskedNumber(number string) string {

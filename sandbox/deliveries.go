@@ -283,7 +283,9 @@ func (b *Sandbox) Deliveries() []Delivery {
 }
 
 // Redeliver posts a notification again, now, whatever became of it before: the
-// way to a duplicate, or to a forged or replayed copy when a fault is given.
+// way to a duplicate, or to a forged or replayed copy when a fault is given. An id
+// that was never delivered, or is no longer kept, is an error, and so is more than
+// one fault.
 func (b *Sandbox) Redeliver(id string, fault ...DeliveryFault) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -198,16 +198,6 @@ func (x *exchange) misreport(code int, body BodyKind) answer {
 	}
 }
 
-func (x *exchange) head(a answer) {
-	x.answered(a.status)
-	h := x.w.Header()
-	for name, values := range a.header {
-		h[name] = values
-	}
-	h.Set("Content-Length", strconv.Itoa(len(a.raw)))
-	x.w.WriteHeader(a.status)
-}
-
 // drip writes a second's worth of bytes, and waits a second.
 func (x *exchange) drip(a answer, perSecond int) {
 	x.head(a)

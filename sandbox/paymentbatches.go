@@ -90,7 +90,7 @@ func (b *Sandbox) transactionsOfBatch(c *call) answer {
 	found := slices.DeleteFunc(slices.Clone(t.payments), func(tx *transaction) bool {
 		return !b.visible(tx, c.now) || code != "" && b.summaryCode(tx) != code
 	})
-	return list(c, found, receiptOf, func(tx *transaction) any { return b.transactionBody(c, tx) })
+	return b.pagesOf(c, found)
 }
 
 func (f *paymentFile) payments() (all []*transaction) {

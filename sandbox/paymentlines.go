@@ -84,7 +84,6 @@ func (b *Sandbox) readLine(record []string, tokens bool) (tx *transaction, messa
 		return nil, err.Error()
 	}
 	c := b.background()
-	c.now = b.clock.Now()
 	f, err := c.open("", doc)
 	if err != nil {
 		return nil, err.Error()

@@ -20,7 +20,8 @@ func (b *Sandbox) Transaction(receiptNumber string) Transaction {
 }
 
 // Complete releases a transaction that fraud screening has suspended: it then
-// has the outcome of its account.
+// has the outcome of its account. It is an error when there is no such transaction,
+// or it is not suspended.
 func (t Transaction) Complete() error {
 	return t.with(func(tx *transaction) error {
 		if tx.result != resultSuspended {
@@ -33,7 +34,8 @@ func (t Transaction) Complete() error {
 	})
 }
 
-// Cancel ends a transaction that fraud screening has suspended. It is declined.
+// Cancel ends a transaction that fraud screening has suspended. It is declined. It
+// is an error when there is no such transaction, or it is not suspended.
 func (t Transaction) Cancel() error {
 	return t.with(func(tx *transaction) error {
 		if tx.result != resultSuspended {
@@ -45,7 +47,8 @@ func (t Transaction) Cancel() error {
 }
 
 // Return is the customer's bank sending an Australian bank account payment back,
-// with a response code such as 6.
+// with a response code such as 6. It is an error when there is no such transaction,
+// or it is not an approved payment from an Australian bank account.
 func (t Transaction) Return(code string) error {
 	return t.with(func(tx *transaction) error {
 		if tx.source.bank == nil || tx.result != resultApproved {
@@ -58,7 +61,9 @@ func (t Transaction) Return(code string) error {
 
 // Retry has the service try a soft-declined payment again, as a person in the
 // portal would, and returns the receipt number of the new payment. Its outcome
-// is that of [Sandbox.NextTransaction] or of its account.
+// is that of [Sandbox.NextTransaction] or of its account. It is an error when there
+// is no such transaction, it is not a soft-declined payment, or it has a retry that
+// succeeded or may yet do so.
 func (t Transaction) Retry() (receiptNumber string, err error) {
 	err = t.with(func(tx *transaction) error {
 		if !t.box.retriable(tx) {

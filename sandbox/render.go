@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"strconv"
 )
 
 const unknownEnumValue = "ADDED_LATER"
@@ -75,19 +74,6 @@ func addMembers(doc []byte) []byte {
 		i++
 	}
 	return out
-}
-
-// send writes an answer. The caller does not hold mu.
-func send(w http.ResponseWriter, a answer) {
-	h := w.Header()
-	for name, values := range a.header {
-		h[name] = values
-	}
-	if a.status != http.StatusNoContent {
-		h.Set("Content-Length", strconv.Itoa(len(a.raw)))
-	}
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.raw) // the caller may have gone
 }
 
 // doubled repeats the members of an object: the first of each pair is null, the

@@ -108,7 +108,8 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 	return sc.id, nil
 }
 
-// StopSchedule ends a recurring payment.
+// StopSchedule ends a recurring payment. It is an error when there is none, or it
+// has ended. Payments that were made stay.
 func (b *Sandbox) StopSchedule(paymentScheduleID string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -231,7 +232,7 @@ func (b *Sandbox) transactionsOfSchedule(c *call) answer {
 	if sc == nil {
 		return c.notFound("recurring payment")
 	}
-	return b.pages(c, func(tx *transaction) bool { return slices.Contains(sc.payments, tx) })
+	return b.pagesOf(c, b.visibleOf(sc.payments, c.now, func(*transaction) bool { return true }))
 }
 
 // schedulesOfCustomer lists active schedules first, and then by code.

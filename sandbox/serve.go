@@ -2,8 +2,10 @@ package sandbox
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -168,8 +170,19 @@ func (x *exchange) answerTo(raised []*delivery) answer {
 
 // send answers the caller. Nothing is locked while it writes.
 func (x *exchange) send(a answer) {
+	x.head(a)
+	_, _ = x.w.Write(a.raw) // the caller may have gone
+}
+
+// head sends what comes before the body.
+func (x *exchange) head(a answer) {
 	x.answered(a.status)
-	send(x.w, a)
+	h := x.w.Header()
+	maps.Copy(h, a.header)
+	if a.status != http.StatusNoContent {
+		h.Set("Content-Length", strconv.Itoa(len(a.raw)))
+	}
+	x.w.WriteHeader(a.status)
 }
 
 func (x *exchange) answered(status int) {

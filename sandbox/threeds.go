@@ -92,7 +92,8 @@ func (b *Sandbox) Challenges() []Challenge {
 }
 
 // AnswerChallenge is the payer's answer to a challenge, with any result but C.
-// Authenticating the token again reports it.
+// Authenticating the token again reports it. It is an error when the token has no
+// open challenge or has expired.
 func (b *Sandbox) AnswerChallenge(singleUseTokenID string, status TransStatus) error {
 	if !status.passed() && !status.failed() {
 		return fmt.Errorf("sandbox: %q is no answer to a challenge", status)

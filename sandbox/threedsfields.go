@@ -10,9 +10,9 @@ import (
 
 // threeDSRequest is what an authentication is for.
 type threeDSRequest struct {
-	category, indicator string
-	amount              cents
-	currency            string
+	category string
+	amount   cents
+	currency string
 }
 
 // The values of messageCategory.
@@ -80,12 +80,10 @@ func moneyText(s string) string {
 
 // readThreeDS reads the body of an authentication.
 func (b *Sandbox) readThreeDS(f *fields) threeDSRequest {
-	r := threeDSRequest{
-		category:  f.need("messageCategory", oneOf(forPayment, forStoring)),
-		indicator: f.need("threeDSRequestorAuthenticationInd", oneOf("01", "02", "03", "04", "05", "06")),
-	}
+	r := threeDSRequest{category: f.need("messageCategory", oneOf(forPayment, forStoring))}
+	indicator := f.need("threeDSRequestorAuthenticationInd", oneOf("01", "02", "03", "04", "05", "06"))
 	requiredFor := func(indicators ...string) func(string, ...check) string {
-		if slices.Contains(indicators, r.indicator) {
+		if slices.Contains(indicators, indicator) {
 			return f.need
 		}
 		return f.text

@@ -84,17 +84,10 @@ type tokenBody struct {
 }
 
 type tokenCardBody struct {
-	CardNumber              string          `json:"cardNumber"`
-	ExpiryDateMonth         string          `json:"expiryDateMonth"`
-	ExpiryDateYear          string          `json:"expiryDateYear"`
-	CardScheme              string          `json:"cardScheme"`
-	CardType                *string         `json:"cardType"`
-	CardholderName          *string         `json:"cardholderName"`
-	SurchargePercentage     string          `json:"surchargePercentage"`
-	MaskedCardNumber4Digits string          `json:"maskedCardNumber4Digits"`
-	ThreeDS2AuthRequired    bool            `json:"threeDS2AuthRequired"`
-	ThreeDS2                *browserProfile `json:"threeDS2"`
-	ThreeDS2Status          *string         `json:"threeDS2Status"`
+	cardBody
+	ThreeDS2AuthRequired bool            `json:"threeDS2AuthRequired"`
+	ThreeDS2             *browserProfile `json:"threeDS2"`
+	ThreeDS2Status       *string         `json:"threeDS2Status"`
 }
 
 type tokenBankBody struct {
@@ -230,8 +223,7 @@ func (b *Sandbox) tokenBody(c *call, tok *token) tokenBody {
 	case tok.source.card != nil:
 		body.CreditCard = tokenCard(tok)
 	case tok.source.bank != nil:
-		a := tok.source.bank
-		body.BankAccount = &tokenBankBody{AccountName: a.name, BSB: b.maskedBSB(a), AccountNumber: b.maskedNumber(a.number)}
+		body.BankAccount = b.bankBody(tok.source.bank)
 	default:
 		body.NZBankAccount = nzBody(tok.source.nz)
 	}
@@ -239,12 +231,8 @@ func (b *Sandbox) tokenBody(c *call, tok *token) tokenBody {
 }
 
 func tokenCard(tok *token) *tokenCardBody {
-	cd := tok.source.card
 	body := &tokenCardBody{
-		CardNumber: cd.firstSixLastThree(), MaskedCardNumber4Digits: cd.firstSixLastFour(),
-		ExpiryDateMonth: cd.month, ExpiryDateYear: cd.shortYear(),
-		CardScheme: cd.scheme, CardType: optional(cd.cardType), CardholderName: optional(cd.holder),
-		SurchargePercentage:  percentage(tok.shop.rate(cd.scheme, cd.cardType)),
+		cardBody:             cardBodyOf(tok.source.card, tok.shop),
 		ThreeDS2AuthRequired: tok.profile != nil,
 		ThreeDS2:             tok.profile,
 	}
@@ -252,6 +240,10 @@ func tokenCard(tok *token) *tokenCardBody {
 		body.ThreeDS2Status = optional("AUTHENTICATION_REQUIRED")
 	}
 	return body
+}
+
+func (b *Sandbox) bankBody(a *bankAccount) *tokenBankBody {
+	return &tokenBankBody{AccountName: a.name, BSB: b.maskedBSB(a.bsb), AccountNumber: b.maskedNumber(a.number)}
 }
 
 func nzBody(a *nzBankAccount) *nzBankBody {

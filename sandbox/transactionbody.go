@@ -157,7 +157,7 @@ func (b *Sandbox) addAccounts(c *call, tx *transaction, body *transactionBody) {
 		b.addPayTo(tx, body)
 	case tx.source.card != nil:
 		cd := tx.source.card
-		body.CreditCard = &cardAccountBody{keptBody: kept, storedCardBody: b.storedCard(cd, tx.shop)}
+		body.CreditCard = &cardAccountBody{keptBody: kept, storedCardBody: storedCard(cd, tx.shop)}
 		if tx.result == resultApproved && (cd.scheme == schemeVisa || cd.scheme == schemeMastercard) {
 			body.NetworkTransactionID = optional("00000" + tx.receipt)
 		}
@@ -170,8 +170,8 @@ func (b *Sandbox) addAccounts(c *call, tx *transaction, body *transactionBody) {
 		a := tx.source.bank
 		body.BankAccount = &bankAccountBody{
 			keptBody:      kept,
-			tokenBankBody: tokenBankBody{AccountName: a.name, BSB: b.maskedBSB(a), AccountNumber: b.maskedNumber(a.number)},
-			DisplayName:   b.maskedBSB(a) + " " + b.maskedNumber(a.number), Currency: tx.currency,
+			tokenBankBody: *b.bankBody(a),
+			DisplayName:   b.maskedAccount(a.bsb, a.number), Currency: tx.currency,
 		}
 		body.DirectEntryAccount = &directEntryBody{
 			DisplayName: tx.shop.name, Currency: tx.currency, DirectEntryUserID: "000001", DirectEntryUserName: tx.shop.name,

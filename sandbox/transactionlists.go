@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -24,16 +23,20 @@ func (b *Sandbox) transactionLists() []operation {
 
 // pages answers with the visible transactions that are wanted, newest first.
 func (b *Sandbox) pages(c *call, want func(*transaction) bool) answer {
-	found := b.visibleTransactions(c.now, want)
+	return b.pagesOf(c, b.visibleTransactions(c.now, want))
+}
+
+func (b *Sandbox) pagesOf(c *call, found []*transaction) answer {
 	return list(c, found, receiptOf, func(tx *transaction) any { return b.transactionBody(c, tx) })
 }
 
 // pagesOrNotFound is for the lists that can answer 404.
 func (b *Sandbox) pagesOrNotFound(c *call, what string, want func(*transaction) bool) answer {
-	if b.assume.NotFoundByFilter && len(b.visibleTransactions(c.now, want)) == 0 {
+	found := b.visibleTransactions(c.now, want)
+	if b.assume.NotFoundByFilter && len(found) == 0 {
 		return c.notFound(what)
 	}
-	return b.pages(c, want)
+	return b.pagesOf(c, found)
 }
 
 func (b *Sandbox) transactionsBySettlementDate(c *call) answer {
@@ -178,5 +181,5 @@ func (b *Sandbox) followUpsOf(c *call, want func(*transaction) bool) answer {
 	if tx == nil || !b.visible(tx, c.now) {
 		return c.notFound("transaction")
 	}
-	return b.pages(c, func(other *transaction) bool { return want(other) && slices.Contains(tx.followUps, other) })
+	return b.pagesOf(c, b.visibleOf(tx.followUps, c.now, want))
 }

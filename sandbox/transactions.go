@@ -146,5 +146,5 @@ func (b *Sandbox) transactionsByReference(c *call) answer {
 	if len(found) == 0 && b.assume.NotFoundByReference {
 		return c.notFound("reference number")
 	}
-	return list(c, found, receiptOf, func(tx *transaction) any { return b.transactionBody(c, tx) })
+	return b.pagesOf(c, found)
 }

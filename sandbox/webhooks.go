@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -152,10 +151,10 @@ func (b *Sandbox) checkAddress(_, address string, _ syscall.RawConn) error {
 
 // notificationBody is the wire form of a notification.
 type notificationBody struct {
-	ID        string          `json:"id"`
-	Timestamp string          `json:"timestamp"`
-	EventType string          `json:"eventType"`
-	Data      json.RawMessage `json:"data"`
+	ID        string `json:"id"`
+	Timestamp string `json:"timestamp"`
+	EventType string `json:"eventType"`
+	Data      any    `json:"data"`
 }
 
 // emit tells the subscribers of an event. What they get is how things stand now,
@@ -169,13 +168,9 @@ func (b *Sandbox) emit(event string, data any) {
 		if !sub.wants(event) {
 			continue
 		}
-		raw, err := json.Marshal(data)
-		if err != nil { // the bodies are our own structs of plain values
-			return
-		}
 		d := &delivery{id: newUUID(b.ids), event: event, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
 		d.body = b.render(reply(http.StatusOK, notificationBody{
-			ID: d.id, Timestamp: b.timestamp(b.clock.Now()), EventType: event, Data: raw,
+			ID: d.id, Timestamp: b.timestamp(b.clock.Now()), EventType: event, Data: data,
 		})).raw
 		b.webhooks.add(d)
 		b.dispatch(d)

@@ -64,9 +64,11 @@ func (c *control) routes() *http.ServeMux {
 	})
 	post("/authentications", func(r *http.Request) (any, error) {
 		var in []sandbox.TransStatus
-		err := body(r, &in)
+		if err := body(r, &in); err != nil {
+			return nil, err
+		}
 		c.box.NextThreeDS(in...)
-		return nil, err
+		return nil, nil
 	})
 	post("/schedules", c.schedule)
 	read("/payment-files/{id}/faults", func(r *http.Request) any { return c.box.FileFaults(r.PathValue("id")) })

@@ -206,13 +206,16 @@ func TestAgreementsAndThePayersApp(t *testing.T) {
 
 func TestChallengePage(t *testing.T) {
 	b := newBench(t)
-	token := b.service(200, "POST", "/single-use-tokens", b.box.Keys().Publishable, object{
-		"supplierBusinessCode": sandbox.DefaultBusiness, "accountType": "CREDIT_CARD", "cardNumber": sandbox.CardChallenge,
-		"expiryDateMonth": "02", "expiryDateYear": "2099", "threeDS2": true, "browserProfile": object{
-			"browserJavaEnabled": false, "browserLanguage": "en-AU", "browserScreenHeight": "900", "browserScreenWidth": "1440",
-			"browserColorDepth": "24", "browserTZ": "-600",
-		},
-	})["singleUseTokenId"].(string)
+	newToken := func() string {
+		return b.service(200, "POST", "/single-use-tokens", b.box.Keys().Publishable, object{
+			"supplierBusinessCode": sandbox.DefaultBusiness, "accountType": "CREDIT_CARD", "cardNumber": sandbox.CardChallenge,
+			"expiryDateMonth": "02", "expiryDateYear": "2099", "threeDS2": true, "browserProfile": object{
+				"browserJavaEnabled": false, "browserLanguage": "en-AU", "browserScreenHeight": "900", "browserScreenWidth": "1440",
+				"browserColorDepth": "24", "browserTZ": "-600",
+			},
+		})["singleUseTokenId"].(string)
+	}
+	token := newToken()
 	authenticate := func() any {
 		return b.service(200, "POST", "/single-use-tokens/"+token+"/three-ds2-authentication", b.box.Keys().Secret, object{
 			"messageCategory": "01", "threeDSRequestorAuthenticationInd": "01", "principalAmount": "10.50", "currency": "AUD",
@@ -229,8 +232,11 @@ func TestChallengePage(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, b.send(r).Code)
 	assert.Equal(t, "Y", authenticate())
 	b.control(422, "POST", "/challenges/"+token+"/Y", "")
-	b.control(200, "POST", "/authentications", `["A"]`)
 	b.control(422, "POST", "/authentications", `"A"`)
+	b.control(422, "POST", "/authentications", `["N",5]`) // and nothing of it is done
+	b.control(200, "POST", "/authentications", `["A"]`)
+	token = newToken()
+	assert.Equal(t, "A", authenticate())
 	assert.Empty(t, b.control(200, "GET", "/payment-files/1/faults", ""))
 }
 
