@@ -1,7 +1,7 @@
 // Command compare measures the library beside what else a merchant could use,
 // and prints one table. It fails when a row is over its gate.
 //
-//	go -C bench run ./compare             # all rows, a few minutes
+//	go -C bench run ./compare             # all rows, a minute or two
 //	go -C bench run ./compare -quick      # fewer rounds, under a minute
 //	go -C bench run ./compare -row P1,P2  # some rows
 //	go -C bench run ./compare -cpu        # processor time where there is no network
