@@ -168,7 +168,7 @@ func apiRows(t *testing.T) []apiRow {
 // was downloaded; then there is nothing to compare with.
 func contractResponses(t *testing.T) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile("contract/openapi.yaml")
+	text, err := os.ReadFile("internal/contract/openapi.yaml")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -64,24 +64,6 @@ func within[T, P any](path string, table []rule[P], get func(T) (P, bool)) []rul
 	return lifted
 }
 
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] > '~' || text[i] < ' ' {
-			return false
-		}
-	}
-	return true
-}
-
-func isDigits(text string) bool {
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return false
-		}
-	}
-	return text != ""
-}
-
 func lengthOutside(text string, shortest, longest int) bool {
 	n := 0
 	for range text {

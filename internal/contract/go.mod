@@ -1,8 +1,8 @@
-module github.com/quickstream-go/quickstream/contract
+module github.com/quickstream-go/quickstream/internal/contract
 
 go 1.26
 
-replace github.com/quickstream-go/quickstream => ../
+replace github.com/quickstream-go/quickstream => ../../
 
 require (
 	github.com/pb33f/libopenapi v0.36.6

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quickstream-go/quickstream/contract"
+	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 // TestConstants holds the constants of the client's enumerations against the

@@ -53,7 +53,7 @@ var sandboxOperation = regexp.MustCompile(`\bid: "([A-Z]+ /[^"]*)"`)
 // sandboxOperations are the rows of the sandbox's table.
 func sandboxOperations(t *testing.T) map[string]bool {
 	t.Helper()
-	names, err := filepath.Glob("../../sandbox/*.go")
+	names, err := filepath.Glob("../../../sandbox/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

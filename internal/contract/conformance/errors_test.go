@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/contract"
+	"github.com/quickstream-go/quickstream/internal/contract"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 

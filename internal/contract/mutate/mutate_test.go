@@ -142,7 +142,7 @@ func TestMutantsLeaveNothingInTheCache(t *testing.T) {
 }
 
 func TestSampleIsTheSameForASeed(t *testing.T) {
-	o := options{root: "../..", dirs: ".,sandbox", sample: 10, seed: 3}
+	o := options{root: "../../..", dirs: ".,sandbox", sample: 10, seed: 3}
 	first, err := o.chosen()
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestSampleIsTheSameForASeed(t *testing.T) {
 
 // TestEquivalentsExist keeps the list from naming what is no more.
 func TestEquivalentsExist(t *testing.T) {
-	found, err := find("../..", []string{".", "internal/wire", "webhooks", "sandbox"})
+	found, err := find("../../..", []string{".", "internal/wire", "webhooks", "sandbox"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,9 @@
 // sandbox after the other, and runs the conformance tests each time. A tag that
 // can be wrong without a test noticing is a hole in the tests.
 //
-//	go -C contract run ./mutate                    every tag; takes long
-//	go -C contract run ./mutate -sample 30 -seed 7 thirty of them, the same each time
-//	go -C contract run ./mutate -match agreement   those whose names match
+//	go -C internal/contract run ./mutate                    every tag; takes long
+//	go -C internal/contract run ./mutate -sample 30 -seed 7 thirty of them, the same each time
+//	go -C internal/contract run ./mutate -match agreement   those whose names match
 //
 // It exits with status 1 when a mutant survives that is not in the list of
 // equivalents, when one on the list is killed, and when one does not compile. No
@@ -38,7 +38,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.root, "root", "..", "root of the repository")
+	flag.StringVar(&o.root, "root", "../..", "root of the repository")
 	flag.StringVar(&o.module, "module", ".", "directory of the module with the tests")
 	flag.StringVar(&o.pkg, "tests", "./conformance", "package of the tests")
 	flag.StringVar(&o.dirs, "dirs", ".,internal/wire,webhooks,sandbox", "directories whose tags are broken, below the root")

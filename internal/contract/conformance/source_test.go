@@ -24,7 +24,7 @@ type source struct {
 
 func readSource(t testing.TB) source {
 	t.Helper()
-	names, err := filepath.Glob("../../*.go")
+	names, err := filepath.Glob("../../../*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quickstream-go/quickstream/contract"
+	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 // place is one member of a body: its path as documented, and the keys that lead there.

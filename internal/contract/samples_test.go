@@ -16,7 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/quickstream-go/quickstream/contract"
+	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 // exchange is a request and its response, or a notification.

@@ -11,7 +11,7 @@ import (
 	validator "github.com/pb33f/libopenapi-validator"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/quickstream-go/quickstream/contract"
+	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 func TestDocumentIsOpenAPI31(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quickstream-go/quickstream/contract"
+	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 func TestRequestVariants(t *testing.T) {

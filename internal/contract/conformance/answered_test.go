@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quickstream-go/quickstream/contract"
+	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 // ofModel returns the members of the object that a body is about: of the items,

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/contract"
+	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 func TestClientRequests(t *testing.T) {

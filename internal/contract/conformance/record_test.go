@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/quickstream-go/quickstream/contract"
+	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 // recorder validates all that passes between callers and the sandbox.

@@ -1,0 +1,71 @@
+package quickstream
+
+import (
+	"unicode/utf8"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// findings collects every rule that a request breaks, so that a caller sees them
+// all at once. A rule is local where the contract says it literally; what only
+// the service can judge stands in the doc comment of the field.
+type findings struct {
+	disabled map[string]bool // by WithoutRule
+	prefix   string          // path of the part under check, with its dot
+	list     []Finding
+}
+
+// require reports a finding unless ok. The message says what must hold, and path
+// names the member in the service's words.
+func (f *findings) require(ok bool, rule, path, message string) {
+	if !ok && !f.disabled[rule] {
+		f.list = append(f.list, Finding{Rule: rule, Path: f.prefix + path, Message: message})
+	}
+}
+
+// within checks a part of the request, whose members stand below path.
+func (f *findings) within(path string, check func(*findings)) {
+	outer := f.prefix
+	f.prefix += path + "."
+	check(f)
+	f.prefix = outer
+}
+
+// check runs a request's checks and returns a ValidationError with all that they
+// found, or nil.
+func (c *call) check(checks func(*findings)) error {
+	f := findings{disabled: c.config.disabled}
+	checks(&f)
+	if f.list == nil {
+		return nil
+	}
+	return &ValidationError{Operation: c.op.name, Findings: f.list}
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] > '~' || text[i] < ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// lengthWithin counts characters, not bytes.
+func lengthWithin(text string, shortest, longest int) bool {
+	n := utf8.RuneCountInString(text)
+	return n >= shortest && n <= longest
+}
+
+func isMoney(d decimal.Decimal) bool { return wire.HasTwoDecimals(d) }
