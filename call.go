@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,31 +22,33 @@ type operation struct {
 	route  string // path with the contract's parameter names
 	key    keyKind
 	class  transport.Class
-	// threeDS marks the operation on which a 503 means "not enabled".
-	threeDS bool
+	// threeDS, movesMoney and named are what the meaning of some answers depends on:
+	// see transport.Call.
+	threeDS, movesMoney, named bool
 	// findOut says how to learn what became of a write whose answer was lost.
 	findOut string
 }
 
-// call is one call on its way from a method to the pipeline.
+// call is one call on its way from a method to the transport.
 type call struct {
 	client *Client
 	op     operation
 	config callConfig
 	target url.URL
-	body   any // wire struct; nil for none
+	body   any               // wire struct; nil for none
+	upload *transport.Upload // takes the place of body
+	accept string            // JSON when empty
+	sink   func(status int, header http.Header) io.Writer
 	// reference is what an unknown outcome can be looked up by.
 	reference string
-	sent      transport.Call // what the pipeline is given
+	// settles is nil where every success settles earlier attempts.
+	settles func() error
 }
 
 // begin applies the options of a call, and sets its path with the values for the
 // route's parameters.
 func (c *Client) begin(op operation, opts []CallOption, ids ...string) (*call, error) {
-	started := &call{client: c, op: op, config: c.config, sent: transport.Call{
-		Operation: op.name, Method: op.method, Route: op.route, Class: op.class, ThreeDS: op.threeDS,
-		Accept: acceptJSON, Authorise: c.authorise[op.key],
-	}}
+	started := &call{client: c, op: op, config: c.config}
 	for _, o := range opts {
 		if o == nil {
 			return nil, errors.New("quickstream: an option is nil")
@@ -69,9 +72,16 @@ func get[T any, P model[T]](ctx context.Context, c *Client, op operation, opts [
 	if err != nil {
 		return nil, err
 	}
+	return send[T, P](ctx, call)
+}
+
+// send makes a call whose answer is one object, which is nil with an error.
+func send[T any, P model[T]](ctx context.Context, c *call) (*T, error) {
 	var object *T
-	err = call.do(ctx, into[T, P](&object))
-	return object, err
+	if err := c.do(ctx, into[T, P](&object)); err != nil {
+		return nil, err
+	}
+	return object, nil
 }
 
 // path sets the path below the base address, with the values for the route's
@@ -143,9 +153,6 @@ func (c *call) at(target *url.URL) *call {
 	return &moved
 }
 
-//nolint:gochecknoglobals // immutable, and shared by all requests
-var acceptJSON = []string{"application/json"}
-
 // do sends the call and turns what came of it into an error or nil. decode is
 // given the body of a success; its error makes the answer count as undecodable.
 func (c *call) do(ctx context.Context, decode func(status int, body []byte) error) error {
@@ -153,9 +160,17 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	if err != nil {
 		return err
 	}
-	c.sent.URL, c.sent.Header, c.sent.Body = &c.target, c.config.header, body
-	c.sent.Key, c.sent.Limits, c.sent.Decode = c.config.key, &c.config.limits, decode
-	r := c.client.pipeline().Do(ctx, &c.sent)
+	accept := c.accept
+	if accept == "" {
+		accept = "application/json"
+	}
+	r := c.client.transport().Do(ctx, transport.Call{
+		Operation: c.op.name, Method: c.op.method, Route: c.op.route, Class: c.op.class,
+		ThreeDS: c.op.threeDS, MovesMoney: c.op.movesMoney, Named: c.op.named,
+		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header, Accept: accept,
+		Key: c.config.key, Limits: &c.config.limits, Authorise: c.client.authorise[c.op.key],
+		Sink: c.sink, Decode: decode, Settles: c.settles,
+	})
 	if into := c.config.response; into != nil {
 		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
 	}
@@ -180,52 +195,38 @@ func (c *call) encode() ([]byte, error) {
 
 func (c *call) info() CallInfo { return CallInfo{c.op.name, c.op.method, c.op.route} }
 
-// outcome maps the pipeline's verdict to the error tree.
+// outcome maps what the transport found to the error tree.
 func (c *call) outcome(r *transport.Result) error {
 	switch r.Verdict {
 	case transport.Success:
 		return nil
 	case transport.Local:
 		return fmt.Errorf("quickstream: %s: nothing was sent: %w", c.op.name, r.Err)
-	case transport.Network:
-		return c.networkError(r)
 	case transport.Unknown:
 		return &UnknownOutcomeError{
 			CallInfo: c.info(), IdempotencyKey: r.Key, Reference: c.reference, ReceiptNumber: receiptIn(r),
 			FirstSent: r.FirstSent, Attempts: r.Attempts, FindOut: c.op.findOut, Cause: c.cause(r),
 		}
 	default:
-		if isSuccess(r.Status) {
-			return c.undecodable(r)
-		}
-		return newAPIError(c.info(), r)
+		return c.cause(r)
 	}
 }
 
-// cause is what was seen last of a write whose outcome is unknown.
+// cause is what the last attempt came to.
 func (c *call) cause(r *transport.Result) error {
-	switch {
-	case r.Status == 0:
-		return c.networkError(r)
-	case r.Situation == transport.Succeeded:
+	switch r.Reason {
+	case transport.Succeeded: // which does not settle an earlier attempt
 		return r.Err
-	case isSuccess(r.Status):
-		return c.undecodable(r)
-	default:
-		return newAPIError(c.info(), r)
+	case transport.NeverSent, transport.Lost, transport.ContextEnded:
+		return &NetworkError{CallInfo: c.info(), Kind: NetworkKind(r.Kind), Attempts: r.Attempts, err: r.Err, sent: r.Reason != transport.NeverSent || r.Unanswered}
+	case transport.Inconclusive:
+		if r.Err != nil {
+			return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, body: func() []byte { return r.Body }}
+		}
 	}
-}
-
-func (c *call) networkError(r *transport.Result) *NetworkError {
-	return &NetworkError{CallInfo: c.info(), Kind: NetworkKind(r.Kind), Attempts: r.Attempts, err: r.Err, sent: r.Unanswered}
-}
-
-func (c *call) undecodable(r *transport.Result) *DecodeError {
-	return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, body: func() []byte { return r.Body }}
+	return newAPIError(c.info(), r)
 }
 
 func (c *call) decodeError(err error) *DecodeError {
 	return &DecodeError{CallInfo: c.info(), StatusCode: http.StatusOK, Attempts: 1, err: err}
 }
-
-func isSuccess(status int) bool { return status >= 200 && status < 300 }

@@ -27,10 +27,10 @@ type Client struct {
 
 	base      *url.URL
 	config    callConfig
-	authorise [2]func(context.Context) ([]string, error) // by the kind of key
-	// pipeline is behind a function because it leads to the buffers of open
+	authorise [2]func(context.Context) (string, error) // by the kind of key
+	// transport is behind a function because it leads to the buffers of open
 	// connections, which dumps of a client in test output would follow.
-	pipeline func() *transport.Pipeline
+	transport func() *transport.Transport
 }
 
 // NewClient returns a client for an environment. It fails on an environment
@@ -57,13 +57,13 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if err != nil {
 		return nil, err
 	}
-	pipeline := transport.New(transport.NewHTTPClient(config.http), config.pipelineObserver())
+	sender := transport.New(config.http, config.transportObserver())
 	c := &Client{
 		base: base, config: config.callConfig,
-		pipeline: func() *transport.Pipeline { return pipeline },
+		transport: func() *transport.Transport { return sender },
 	}
 	for _, kind := range [...]keyKind{secretKey, publishableKey} {
-		c.authorise[kind] = func(ctx context.Context) ([]string, error) { return authorise(ctx, kind) }
+		c.authorise[kind] = func(ctx context.Context) (string, error) { return authorise(ctx, kind) }
 	}
 	c.Customers = &CustomersService{c}
 	c.Accounts = &AccountsService{c}
@@ -79,7 +79,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 
 // CloseIdleConnections closes connections that no call is using. A client needs
 // no other closing.
-func (c *Client) CloseIdleConnections() { c.pipeline().CloseIdleConnections() }
+func (c *Client) CloseIdleConnections() { c.transport().CloseIdleConnections() }
 
 // Root is what the service says about itself and the key it was asked with.
 // The members are known from public client code and are unconfirmed.

@@ -123,7 +123,7 @@ var customerCreateRules = []rule[CustomerCreateParams]{
 // error is an UnknownOutcomeError: ask ByNumber for the customer number.
 func (s *CustomersService) Create(ctx context.Context, params CustomerCreateParams, opts ...CallOption) (*Customer, error) {
 	call, err := s.client.begin(operation{
-		name: "Customers.Create", method: http.MethodPost, route: "/customers", class: transport.Post,
+		name: "Customers.Create", method: http.MethodPost, route: "/customers", class: transport.Post, named: true,
 		findOut: "look the customer up with Customers.ByNumber",
 	}, opts)
 	if err != nil {

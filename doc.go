@@ -37,25 +37,39 @@
 //	never sent                     retry, N      retry, N             retry, N     retry, N
 //	lost after sending             retry, N      same key, then U     U            U
 //	context ended after sending    N             U                    U            U
-//	408, 5xx, undecodable 2xx      retry, A      U                    U            U
-//	503 in the service's words     retry, A      A (or new key)       A            A
+//	inconclusive answer            retry, A      U                    U            U
+//	503 in the service's words     retry, A      A                    A            A
 //	503 on 3D Secure               A             A                    A            A
 //	429                            retry, A      A                    A            A
-//	other 4xx                      A             A                    A            A
+//	refused                        A             A                    A            A
 //	3xx, never followed            A             U                    U            U
 //
 // N is a NetworkError, A an APIError (a DecodeError for an undecodable success),
-// U an UnknownOutcomeError. Something that cannot pass by itself, such as an
-// unknown host or an untrusted certificate, is not retried. A payment that may
-// have arrived is sent again with the same key, and only within a minute of the
-// first attempt, pauses included, because how long the service remembers keys is
-// not public; WithoutResend turns that off. WithResendAfterUnavailable turns on
-// the documented way of dealing with a 503: 20 seconds later with a new key.
+// U an UnknownOutcomeError.
+//
+// An answer is refused when its status says so: 400, 401, 403, 404, 405, 406, 409,
+// 411, 413, 414, 415, 422. It is inconclusive when it says nothing about what was
+// asked: every other status such as 408, 425, 500 and 502, a success that cannot be
+// decoded, a 503 that is not in the service's own words, a 407 without a proxy, a
+// 403 on a payment or void that is not in the service's own words, and a 409 on a
+// POST other than of a customer or a payment file, because a key in flight is no
+// refusal. The service's own words are an error body with a message.
+//
+// Something that cannot pass by itself, such as an unknown host or an untrusted
+// certificate, is not retried. After a 503 in the service's own words a payment was
+// not processed: make the call again after 20 seconds. A payment that may have
+// arrived is sent again with the same key, and only within a minute of the first
+// attempt, because how long the service remembers keys is not public;
+// WithoutResend turns that off.
 //
 // A later attempt's answer does not settle an earlier one. Once an attempt of a
 // write may have arrived unanswered, only a success ends the call as settled, and
 // for a payment only an approval: a decline of the second attempt says nothing
 // about the first.
+//
+// One attempt is one request. net/http would send some requests again by itself;
+// the client's own connections speak HTTP/1.1 and let it do so only where nothing
+// was written. See WithHTTPClient for what that means for a transport of yours.
 //
 // A report is not asked for again once its first byte was handed over, and a
 // payment file is not sent again once its first byte was taken.

@@ -59,7 +59,7 @@ func (c *call) fetch(ctx context.Context, d *download, pending *bool) (int64, er
 			Rule: "report.writer.required", Path: "(writer)", Message: "is required",
 		}}}
 	}
-	c.sent.Accept, c.sent.Sink = []string{d.accept}, d.sink
+	c.accept, c.sink = d.accept, d.sink
 	err := c.do(ctx, func(status int, _ []byte) error {
 		if status == http.StatusAccepted && pending != nil {
 			*pending = true

@@ -32,8 +32,9 @@ var (
 	// ErrUnavailable is a 503 in the service's own error body: the request was
 	// not processed. It never matches an unknown outcome.
 	ErrUnavailable = errors.New("service unavailable, request not processed")
-	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication. It is not a
-	// reason to pay without authentication.
+	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication; unless it is in the
+	// service's own words it matches ErrUnavailable too. It is never a reason to pay
+	// without authentication.
 	ErrThreeDSNotEnabled = errors.New("3D Secure is not enabled for the facility")
 	// ErrKeyRequired means that the client was not given the kind of key that
 	// the operation needs. Nothing was sent.
@@ -89,17 +90,91 @@ type FieldError struct {
 	Messages  []string
 }
 
+// Reason names what an answer of the service means. It is judged once, where the
+// answer arrives; the sentinels follow it.
+type Reason string
+
+// The reasons.
+const (
+	ReasonInvalid      = Reason(transport.Invalid)      // 400 and 422: ErrInvalid
+	ReasonUnauthorized = Reason(transport.Unauthorized) // 401: ErrUnauthorized
+	ReasonForbidden    = Reason(transport.Forbidden)    // 403: ErrForbidden
+	ReasonNotFound     = Reason(transport.NotFound)     // 404: ErrNotFound
+	ReasonConflict     = Reason(transport.Conflict)     // 409
+	ReasonRateLimited  = Reason(transport.RateLimited)  // 429: ErrRateLimited
+	// ReasonUnavailable is a 503 in the service's own words, which say that nothing
+	// was processed: ErrUnavailable.
+	ReasonUnavailable = Reason(transport.Unavailable)
+	// ReasonThreeDSNotEnabled is a 503 on 3D Secure authentication in the service's
+	// own words: ErrThreeDSNotEnabled.
+	ReasonThreeDSNotEnabled = Reason(transport.NotEnabled)
+	// ReasonThreeDSUnavailable is any other 503 on 3D Secure authentication. It is
+	// one of the two: ErrThreeDSNotEnabled and ErrUnavailable.
+	ReasonThreeDSUnavailable = Reason(transport.MaybeDisabled)
+	// ReasonRefused is a refusal by any other status that HTTP defines as not carried
+	// out: 405, 406, 411, 413, 414 and 415.
+	ReasonRefused    = Reason(transport.Refused)
+	ReasonRedirected = Reason(transport.Redirected) // 3xx, which is never followed
+	// ReasonInconclusive is an answer that says nothing about what was asked: any
+	// other status, a 503 that is not in the service's own words, a 407 without a
+	// proxy, a 403 on a payment or void that is not in the service's own words, and
+	// a 409 where a key in flight may be meant. A write that is answered so ends in
+	// an UnknownOutcomeError.
+	ReasonInconclusive = Reason(transport.Inconclusive)
+)
+
+// matches maps the reasons to their sentinels.
+func (r Reason) matches(sentinel error) bool {
+	switch r {
+	case ReasonInvalid:
+		return sentinel == ErrInvalid
+	case ReasonUnauthorized:
+		return sentinel == ErrUnauthorized
+	case ReasonForbidden:
+		return sentinel == ErrForbidden
+	case ReasonNotFound:
+		return sentinel == ErrNotFound
+	case ReasonRateLimited:
+		return sentinel == ErrRateLimited
+	case ReasonUnavailable:
+		return sentinel == ErrUnavailable
+	case ReasonThreeDSNotEnabled:
+		return sentinel == ErrThreeDSNotEnabled
+	case ReasonThreeDSUnavailable:
+		return sentinel == ErrThreeDSNotEnabled || sentinel == ErrUnavailable
+	default:
+		return false
+	}
+}
+
+// explains says what a caller should know about an answer besides its status.
+func (r Reason) explains() string {
+	switch r {
+	case ReasonUnauthorized:
+		return "the API key is expired, or it is of the wrong kind for this operation"
+	case ReasonUnavailable:
+		return "the request was not processed"
+	case ReasonThreeDSNotEnabled:
+		return "3D Secure is not enabled for the facility; do not pay without authentication instead"
+	case ReasonThreeDSUnavailable:
+		return "3D Secure is not enabled for the facility, or the service is unavailable: one of the two; do not pay without authentication instead"
+	default:
+		return ""
+	}
+}
+
 // APIError is an answer of the service that is not a success and settles what
 // happened: the request was refused, and a write did not take place. The
 // exception is a read, for which it may also be a failure that outlasted the
 // attempts.
 //
-// By status it matches ErrUnauthorized, ErrForbidden, ErrNotFound, ErrInvalid,
-// ErrRateLimited, ErrUnavailable and ErrThreeDSNotEnabled. Printing it shows the
-// operation, the status and the trace code; messages have to be asked for.
+// It matches the sentinel of its Reason. Printing it shows the operation, the
+// status and the trace code; messages have to be asked for.
 type APIError struct {
 	CallInfo
 	StatusCode int
+	// Reason is what the answer means.
+	Reason Reason
 	// CustomerMessage is meant for the end user. Messages may change at any
 	// time: never match on their text.
 	CustomerMessage string
@@ -112,21 +187,14 @@ type APIError struct {
 	RetryAfter time.Duration
 	Attempts   int
 
-	notEnabled bool
-	ownWords   bool
-	body       func() []byte
+	body func() []byte
 }
 
 // Error returns the operation, the status and the trace code.
 func (e *APIError) Error() string {
 	text := "quickstream: " + e.text() + ": the service answered " + statusText(e.StatusCode)
-	switch {
-	case e.notEnabled:
-		text += ": 3D Secure is not enabled for the facility; do not pay without authentication instead"
-	case e.StatusCode == http.StatusUnauthorized:
-		text += ": the API key is expired, or it is of the wrong kind for this operation"
-	case e.StatusCode == http.StatusServiceUnavailable && e.ownWords:
-		text += ": the request was not processed"
+	if why := e.Reason.explains(); why != "" {
+		text += ": " + why
 	}
 	if len(e.Fields) > 0 {
 		names := make([]string, len(e.Fields))
@@ -141,26 +209,8 @@ func (e *APIError) Error() string {
 	return text
 }
 
-// Is matches the sentinel of the status.
-func (e *APIError) Is(target error) bool {
-	switch target {
-	case ErrUnauthorized:
-		return e.StatusCode == http.StatusUnauthorized
-	case ErrForbidden:
-		return e.StatusCode == http.StatusForbidden
-	case ErrNotFound:
-		return e.StatusCode == http.StatusNotFound
-	case ErrInvalid:
-		return e.StatusCode == http.StatusUnprocessableEntity || e.StatusCode == http.StatusBadRequest
-	case ErrRateLimited:
-		return e.StatusCode == http.StatusTooManyRequests
-	case ErrThreeDSNotEnabled:
-		return e.notEnabled
-	case ErrUnavailable:
-		return e.StatusCode == http.StatusServiceUnavailable && e.ownWords && !e.notEnabled
-	}
-	return false
-}
+// Is matches the sentinel of the reason.
+func (e *APIError) Is(target error) bool { return e.Reason.matches(target) }
 
 // RawBody returns the answer's body without the values that it repeats, at most
 // 1 MiB of it. It may be HTML, empty or JSON of any shape.
@@ -353,13 +403,12 @@ func safeName(name string, maxDigits int) string {
 
 // newAPIError builds the error for an answer.
 func newAPIError(call CallInfo, r *transport.Result) *APIError {
-	parsed, own := wire.ParseErrorBody(r.Body)
+	problem := r.Problem
 	e := &APIError{
-		CallInfo: call, StatusCode: r.Status, CustomerMessage: parsed.CustomerMessage, DeveloperMessage: parsed.DeveloperMessage,
-		TraceCode: parsed.TraceCode, RetryAfter: r.RetryAfter, Attempts: r.Attempts,
-		notEnabled: r.Situation == transport.NotEnabled, ownWords: own,
+		CallInfo: call, StatusCode: r.Status, Reason: Reason(r.Reason), RetryAfter: r.RetryAfter, Attempts: r.Attempts,
+		CustomerMessage: problem.CustomerMessage, DeveloperMessage: problem.DeveloperMessage, TraceCode: problem.TraceCode,
 	}
-	for _, f := range parsed.Fields {
+	for _, f := range problem.Fields {
 		e.Fields = append(e.Fields, FieldError(f))
 	}
 	body := wire.Scrub(r.Body)

@@ -9,8 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,7 +54,8 @@ func matching(err error) string {
 // none, and no other.
 func TestStatusMatrix(t *testing.T) {
 	reads := map[int]string{400: "invalid", 401: "unauthorised", 403: "forbidden", 404: "not found", 422: "invalid", 429: "rate limited", 503: "unavailable"}
-	for _, status := range []int{301, 302, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 415, 422, 425, 429, 451, 500, 501, 502, 503, 504, 520, 599} {
+	settles := []int{400, 401, 404, 405, 406, 411, 413, 414, 415, 422, 429}
+	for _, status := range []int{301, 302, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 413, 414, 415, 422, 425, 429, 451, 460, 499, 500, 501, 502, 503, 504, 520, 599} {
 		for body, own := range map[string]bool{errorBody: true, "<html>4111111111111111</html>": false, "": false} {
 			sentinel := reads[status]
 			if status == 503 && !own {
@@ -64,7 +67,7 @@ func TestStatusMatrix(t *testing.T) {
 			assert.Equal(t, sentinel, matching(err), "GET %d", status)
 
 			_, err = client.Transactions.Pay(t.Context(), payment())
-			if status < 400 || status == 408 || status >= 500 && sentinel == "" {
+			if !slices.Contains(settles, status) && (!own || status != 403 && status != 503) {
 				assert.Equal(t, unknown, ending(err), "POST %d", status)
 				assert.Equal(t, "unknown", matching(err), "POST %d", status)
 				continue
@@ -175,10 +178,8 @@ func TestWrongTypesInAnAnswer(t *testing.T) {
 func TestNoObjectWithAnError(t *testing.T) {
 	ways := map[string]service{
 		"422": says(422, errorBody), "500": says(500, ""), "307": says(307, ""), "garbage": says(200, "{"), "wrong": says(200, `{"data":7,"links":7}`),
-		"lost": func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
-		"unsent": func(*http.Request) (*http.Response, error) {
-			return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
-		},
+		"lost":   func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
+		"unsent": unreachable(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}),
 	}
 	errs := 0
 	for name, way := range ways {
@@ -204,6 +205,24 @@ func TestNoObjectWithAnError(t *testing.T) {
 	assert.Greater(t, errs, 250)
 }
 
+// unreachable returns a service that no connection leads to.
+func unreachable(cause error) service {
+	return func(r *http.Request) (*http.Response, error) {
+		httptrace.ContextClientTrace(r.Context()).GetConn(r.URL.Host)
+		return nil, cause
+	}
+}
+
+// TestErrorsProveNothingByThemselves: a RoundTripper that shows nothing of what it
+// does may have sent the payment, whatever its last error was.
+func TestErrorsProveNothingByThemselves(t *testing.T) {
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	})
+	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
+	assert.Equal(t, unknown, ending(err), "%v", err)
+}
+
 // TestNetworkConditions: what is certain not to have been sent is a NetworkError
 // with a hint, for every kind of call.
 func TestNetworkConditions(t *testing.T) {
@@ -214,7 +233,7 @@ func TestNetworkConditions(t *testing.T) {
 		quickstream.NetworkProxy:   errors.New("Proxy Authentication Required"),
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, cause })
+			client := clientOf(t, unreachable(cause))
 			_, err := client.Transactions.Pay(t.Context(), payment())
 			failed, ok := errors.AsType[*quickstream.NetworkError](err)
 			require.True(t, ok, "%v", err)

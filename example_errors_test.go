@@ -112,10 +112,9 @@ func ExampleUnknownOutcomeError() {
 	// charged 1 time
 }
 
-// A 503 in the service's own words means "not processed", and comes with public
-// advice to send the payment again after 20 seconds with a new key. Without the
-// option that is left to the caller; with it the call would have done so itself.
-func ExampleWithResendAfterUnavailable() {
+// A 503 in the service's own words means "not processed": the payment can be made
+// again, by public advice after 20 seconds.
+func ExampleReason() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	token := tokenFromBrowser(client, visaCard)
@@ -125,18 +124,19 @@ func ExampleWithResendAfterUnavailable() {
 	}
 
 	_, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", token))
+	if api, ok := errors.AsType[*quickstream.APIError](err); ok {
+		fmt.Println(api.Reason, api.Reason == quickstream.ReasonUnavailable)
+	}
 	fmt.Println(errors.Is(err, quickstream.ErrUnavailable), errors.Is(err, quickstream.ErrOutcomeUnknown))
 
-	payment, err := client.Transactions.Pay(
-		context.Background(), orderParams("ORDER-1", "49.95", token),
-		quickstream.WithResendAfterUnavailable(),
-	)
+	payment, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", token))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(payment.Outcome())
 	// Output:
+	// unavailable true
 	// true false
 	// approved
 }

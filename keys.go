@@ -110,21 +110,21 @@ func (k keyKind) String() string {
 	return "secret"
 }
 
-// authorization returns the header values for a key kind: HTTP Basic with the
+// authorization returns the header's value for a key kind: HTTP Basic with the
 // key as user name and no password.
-func (keys Keys) authorization(kind keyKind) ([]string, error) {
+func (keys Keys) authorization(kind keyKind) (string, error) {
 	key := keys.Secret.hidden
 	if kind == publishableKey {
 		key = keys.Publishable.hidden
 	}
 	if key.IsZero() {
-		return nil, fmt.Errorf("%w: this operation needs the %s key", ErrKeyRequired, kind)
+		return "", fmt.Errorf("%w: this operation needs the %s key", ErrKeyRequired, kind)
 	}
 	text := key.text()
 	for _, c := range []byte(text) {
 		if c <= ' ' || c > '~' || c == ':' {
-			return nil, fmt.Errorf("quickstream: the %s key contains a blank, a colon or a character that is not printable ASCII; was it copied whole and without a line end?", kind)
+			return "", fmt.Errorf("quickstream: the %s key contains a blank, a colon or a character that is not printable ASCII; was it copied whole and without a line end?", kind)
 		}
 	}
-	return []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(text+":"))}, nil
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(text+":")), nil
 }

@@ -337,10 +337,11 @@ func TestManyCallersKeepTheirConnections(t *testing.T) {
 	assert.Less(t, connections.Load(), warm+callers/4, "new connections once warm")
 }
 
-// TestHTTP2 carries keys as it should.
-func TestHTTP2(t *testing.T) {
+// TestOwnTransportSpeaksHTTP1, even to a server that would rather not: there a
+// connection carries one request at a time.
+func TestOwnTransportSpeaksHTTP1(t *testing.T) {
 	client, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
-		assert.Equal(t, "HTTP/2.0", r.Proto)
+		assert.Equal(t, "HTTP/1.1", r.Proto)
 		assert.Equal(t, "key-1", r.Header.Get("Idempotency-Key"))
 		user, _, _ := r.BasicAuth()
 		assert.Equal(t, "SECRET_KEY_1", user)

@@ -35,7 +35,9 @@ type EndInfo struct {
 
 // Observer is called as calls proceed, for metrics and traces. It sees route
 // templates and counts, and no values. Each function may be nil, is called
-// concurrently by concurrent calls, and delays the call while it runs.
+// concurrently by concurrent calls, and delays the call while it runs. A function
+// that panics ends the call: as never sent where it happens before the first byte,
+// as a lost answer after it.
 type Observer struct {
 	// Start may return a context that the call continues with.
 	Start   func(ctx context.Context, call CallInfo) context.Context
@@ -43,8 +45,8 @@ type Observer struct {
 	End     func(ctx context.Context, call CallInfo, end EndInfo)
 }
 
-// observer turns the logger and the caller's observer into the pipeline's.
-func (c *clientConfig) pipelineObserver() transport.Observer {
+// transportObserver turns the logger and the caller's observer into the transport's.
+func (c *clientConfig) transportObserver() transport.Observer {
 	o, logger := c.observer, c.logger
 	var t transport.Observer
 	if o.Start != nil {

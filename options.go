@@ -78,6 +78,15 @@ func defaultLimits() transport.Limits {
 // its transport, cookie jar and timeout. Redirects are not followed all the
 // same. Leave its Timeout at zero: WithAttemptTimeout knows about bodies. It
 // cannot be combined with WithProxy or WithRootCAs when it has a Transport.
+//
+// Without a Transport the client's own connections are used, which know what was
+// written to them. Of a Transport of yours only what net/http reports to
+// httptrace is known: a write counts as never sent when no connection was got for
+// it, and as lost in every other case without an answer. A second request that
+// appears there, as HTTP/2 makes of a void after a broken stream, counts as an
+// attempt without an answer. A RoundTripper that sends a request again by itself,
+// reads the body in advance or leaves the request's context hides its requests: it
+// can charge twice, and no error says "nothing was sent" of what it sends.
 func WithHTTPClient(client *http.Client) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if client == nil {
@@ -168,8 +177,8 @@ func WithTimeout(d time.Duration) Option {
 // documentation.
 func WithMaxAttempts(n int) Option {
 	return option(func(c *callConfig) error {
-		if n < 1 || n > 10 {
-			return errors.New("WithMaxAttempts: the number is not between 1 and 10")
+		if n < 1 || n > transport.MaxAttempts {
+			return fmt.Errorf("WithMaxAttempts: the number is not between 1 and %d", transport.MaxAttempts)
 		}
 		c.limits.MaxAttempts = n
 		return nil
@@ -197,16 +206,6 @@ func WithRetryWait(shortest, longest time.Duration) Option {
 func WithoutResend() Option {
 	return option(func(c *callConfig) error {
 		c.limits.NoResend = true
-		return nil
-	})
-}
-
-// WithResendAfterUnavailable follows the service's public advice for a payment
-// that was answered with 503, "not processed": it is sent again after 20 seconds
-// with a new idempotency key, within the limit of attempts.
-func WithResendAfterUnavailable() Option {
-	return option(func(c *callConfig) error {
-		c.limits.NewKeyAfter503 = true
 		return nil
 	})
 }
@@ -321,15 +320,15 @@ func printable(text string, blanks bool) bool {
 
 // keySource returns the function that authorises calls of a client, with the
 // values of the Authorization header.
-func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) ([]string, error), error) {
+func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) (string, error), error) {
 	if source != nil {
 		if !keys.Secret.IsZero() || !keys.Publishable.IsZero() {
 			return nil, errors.New("quickstream: both Keys and WithKeySource were given")
 		}
-		return func(ctx context.Context, kind keyKind) ([]string, error) {
+		return func(ctx context.Context, kind keyKind) (string, error) {
 			current, err := source(ctx)
 			if err != nil {
-				return nil, fmt.Errorf("quickstream: key source: %w", err)
+				return "", fmt.Errorf("quickstream: key source: %w", err)
 			}
 			return current.authorization(kind)
 		}, nil
@@ -338,7 +337,7 @@ func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) ([]s
 		return nil, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given", ErrKeyRequired)
 	}
 	// Both headers are made once: what is wrong with a key shows at start-up.
-	var values [2][]string
+	var values [2]string
 	for _, kind := range [...]keyKind{secretKey, publishableKey} {
 		value, err := keys.authorization(kind)
 		if err != nil && !errors.Is(err, ErrKeyRequired) {
@@ -346,8 +345,8 @@ func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) ([]s
 		}
 		values[kind] = value
 	}
-	return func(_ context.Context, kind keyKind) ([]string, error) {
-		if values[kind] == nil {
+	return func(_ context.Context, kind keyKind) (string, error) {
+		if values[kind] == "" {
 			return keys.authorization(kind)
 		}
 		return values[kind], nil

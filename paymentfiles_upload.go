@@ -81,7 +81,7 @@ var paymentFileUploadRules = []rule[PaymentFileUploadParams]{
 // that of WithTimeout; WithAttemptTimeout limits each wait for the service.
 func (s *PaymentFilesService) Upload(ctx context.Context, params PaymentFileUploadParams, opts ...CallOption) (*PaymentFile, error) {
 	call, err := s.client.begin(operation{
-		name: "PaymentFiles.Upload", method: http.MethodPost, route: "/payment-files", class: transport.Post,
+		name: "PaymentFiles.Upload", method: http.MethodPost, route: "/payment-files", class: transport.Post, named: true,
 		findOut: "look for the file in PaymentFiles.List or the service's portal; do not upload it under another name before that",
 	}, opts)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *PaymentFilesService) Upload(ctx context.Context, params PaymentFileUplo
 		return nil, err
 	}
 	call.reference = params.FileName
-	if call.sent.Upload, err = params.form(); err != nil {
+	if call.upload, err = params.form(); err != nil {
 		return nil, fmt.Errorf("quickstream: %s: nothing was sent: %w", call.op.name, err)
 	}
 	call.config.addHeader("Prevent-Csrf", "true") // in canonical form

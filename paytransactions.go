@@ -192,7 +192,7 @@ func (p PayParams) wire() transactionJSON {
 // submit checks and sends a POST /transactions.
 func submit[P any](ctx context.Context, s *TransactionsService, name string, params P, rules []rule[P], body func(P) transactionJSON, opts []CallOption) (*Transaction, error) {
 	call, err := s.client.begin(operation{
-		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed,
+		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed, movesMoney: true,
 		findOut: "look it up with Transactions.Reconcile and the error's Intent; not finding it means that it is not visible yet",
 	}, opts)
 	if err != nil {
@@ -204,7 +204,7 @@ func submit[P any](ctx context.Context, s *TransactionsService, name string, par
 	sent := body(params)
 	call.reference, call.body = sent.PaymentReferenceNumber, sent
 	var transaction *Transaction
-	call.sent.Settles = func() error { return unsettledBy(transaction) }
+	call.settles = func() error { return unsettledBy(transaction) }
 	err = call.do(ctx, into(&transaction))
 	if lost, ok := errors.AsType[*UnknownOutcomeError](err); ok {
 		transaction = nil

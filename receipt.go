@@ -13,7 +13,7 @@ var receiptMember = regexp.MustCompile(`"receiptNumber"\s*:\s*"([A-Za-z0-9._-]{1
 // Two different ones are none: the body cannot be relied on at all. So is one that
 // comes after an attempt without an answer: it may be another transaction's.
 func receiptIn(r *transport.Result) string {
-	if !isSuccess(r.Status) || r.Unanswered {
+	if r.Status < 200 || r.Status > 299 || r.Unanswered {
 		return ""
 	}
 	receipt := ""

@@ -73,14 +73,12 @@ func (p RefundParams) wire() transactionJSON {
 // was voided. Do not refund it while that is unknown.
 func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
 	call, err := s.client.begin(operation{
-		name: "Transactions.Void", method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post,
+		name: "Transactions.Void", method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post, movesMoney: true,
 		findOut: "read the transaction with Transactions.Get: its status shows whether it was voided; do not refund it before that is known",
 	}, opts, receiptNumber)
 	if err != nil {
 		return nil, err
 	}
 	call.reference = receiptNumber
-	var transaction *Transaction
-	err = call.do(ctx, into(&transaction))
-	return transaction, err
+	return send[Transaction](ctx, call)
 }

@@ -67,10 +67,10 @@ func modelSteps() []step {
 // modelOptions are the choices of the caller, whether the service honours keys,
 // and which of the payments that it makes it approves, in order.
 type modelOptions struct {
-	attempts                   int
-	timeout                    time.Duration
-	noResend, newKey, honoured bool
-	approves                   [4]bool
+	attempts           int
+	timeout            time.Duration
+	noResend, honoured bool
+	approves           [4]bool
 }
 
 // prediction is what the contract promises for a sequence of steps.
@@ -110,7 +110,7 @@ func predict(steps []step, o modelOptions) (p prediction) {
 			switch {
 			case s.does == "":
 			case o.honoured && doing:
-				says = refusal // the key is in use
+				says = unclear // the key is in use, which is no refusal
 			case o.honoured && done:
 			case s.does == worksLater:
 				late++
@@ -141,10 +141,6 @@ func predict(steps []step, o modelOptions) (p prediction) {
 			}
 			unanswered = true
 			again = !o.noResend && elapsed < time.Minute
-		case notProcessed:
-			if again = o.newKey && !unanswered; again {
-				elapsed, done, doing = 0, false, false
-			}
 		}
 		switch {
 		case again && !last:
@@ -179,7 +175,7 @@ func TestRetryModel(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 26))
 		o := modelOptions{
 			attempts: 1 + rng.IntN(4), timeout: []time.Duration{5 * time.Second, 25 * time.Second, 45 * time.Second}[rng.IntN(3)],
-			noResend: rng.IntN(4) == 0, newKey: rng.IntN(3) == 0, honoured: rng.IntN(4) > 0,
+			noResend: rng.IntN(4) == 0, honoured: rng.IntN(4) > 0,
 		}
 		for i := range o.approves {
 			o.approves[i] = rng.IntN(3) > 0
@@ -213,9 +209,6 @@ func TestRetryModel(t *testing.T) {
 			if o.noResend {
 				opts = append(opts, quickstream.WithoutResend())
 			}
-			if o.newKey {
-				opts = append(opts, quickstream.WithResendAfterUnavailable())
-			}
 			tx, err := client.Transactions.Pay(t.Context(), payment(), opts...)
 			requests := box.Requests()
 			wait(2 * time.Hour)
@@ -241,9 +234,7 @@ func TestRetryModel(t *testing.T) {
 				require.Empty(t, charged, "%s: charged although the caller was told otherwise", name)
 			}
 			for _, r := range requests[min(1, len(requests)):] {
-				if !o.newKey {
-					require.Equal(t, requests[0].IdempotencyKey, r.IdempotencyKey, "%s: one key", name)
-				}
+				require.Equal(t, requests[0].IdempotencyKey, r.IdempotencyKey, "%s: one key", name)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package quickstream_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"crypto/x509"
 	"io"
 	"net/http"
@@ -15,7 +16,7 @@ import (
 )
 
 // TestStreamsOverSockets sends and receives a few megabytes over real
-// connections, by both versions of HTTP.
+// connections of a caller's transport, by both versions of HTTP.
 func TestStreamsOverSockets(t *testing.T) {
 	report := bytes.Repeat([]byte("a,b,c\r\n"), 1<<19)
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
@@ -44,7 +45,10 @@ func TestStreamsOverSockets(t *testing.T) {
 		pool := x509.NewCertPool()
 		pool.AddCert(server.Certificate())
 		client, err := quickstream.NewClient(
-			quickstream.CustomURL(server.URL+"/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("key")}, quickstream.WithRootCAs(pool),
+			quickstream.CustomURL(server.URL+"/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("key")},
+			quickstream.WithHTTPClient(&http.Client{Transport: &http.Transport{
+				TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: protocol == "HTTP/2.0",
+			}}),
 		)
 		require.NoError(t, err)
 

@@ -17,8 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const ownWords = `{"customerMessage":"Please try again later."}`
-
 // inner is the RoundTripper of a test, in place of a connection.
 type inner func(*http.Request) (*http.Response, error)
 
@@ -28,96 +26,24 @@ func answer(status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewBufferString(body)), ContentLength: int64(len(body))}
 }
 
+func authorised(context.Context) (string, error) { return "Basic a2V5Og==", nil }
+
+// over returns a transport over a RoundTripper.
+func over(f inner) *Transport { return New(HTTPConfig{Client: &http.Client{Transport: f}}, Observer{}) }
+
 // do carries out one call with one attempt.
 func do(t *testing.T, f inner, change func(*Call)) *Result {
 	t.Helper()
-	call := &Call{
-		Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Class: Post, Accept: []string{"application/json"},
+	call := Call{
+		Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Class: Post, Accept: "application/json",
 		Limits:    &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
-		Authorise: func(context.Context) ([]string, error) { return []string{"Basic a2V5Og=="}, nil },
+		Authorise: authorised,
 		Decode:    func(int, []byte) error { return nil },
 	}
 	if change != nil {
-		change(call)
+		change(&call)
 	}
-	return New(&http.Client{Transport: f}, Observer{}).Do(t.Context(), call)
-}
-
-// TestEveryStatus gives each status, with three bodies, its row of the table.
-func TestEveryStatus(t *testing.T) {
-	want := func(status int, own, threeDS bool) Situation {
-		switch {
-		case status >= 200 && status < 300:
-			return Succeeded
-		case status >= 300 && status < 400:
-			return Redirected
-		case status == 407:
-			return NeverSent
-		case status == 429:
-			return Throttled
-		case status == 503 && own && threeDS:
-			return NotEnabled
-		case status == 503 && own:
-			return Unavailable
-		case status != 408 && status >= 400 && status < 500:
-			return Refused
-		default:
-			return Failed
-		}
-	}
-	for status := 100; status < 1000; status++ {
-		for body, own := range map[string]bool{ownWords: true, "<html>": false, "": false} {
-			for _, threeDS := range []bool{false, true} {
-				r := runOf(Keyed, Result{}, Limits{})
-				r.call.ThreeDS = threeDS
-				r.call.Decode = func(int, []byte) error { return nil }
-				r.answered(answer(status, body), new(trace)) //nolint:bodyclose // answered closes it
-				assert.Equal(t, want(status, own, threeDS), r.last.Situation, "%d %s", status, body)
-				if status != 407 {
-					assert.Equal(t, status, r.last.Status)
-				}
-			}
-		}
-	}
-}
-
-func TestUndecodableSuccess(t *testing.T) {
-	broken := errors.New("broken")
-	for _, c := range Classes() {
-		r := runOf(c, Result{}, Limits{})
-		r.call.Decode = func(int, []byte) error { return broken }
-		r.answered(answer(200, `{"receiptNumber":"1"}`), new(trace)) //nolint:bodyclose // answered closes it
-		assert.Equal(t, Failed, r.last.Situation)
-		assert.ErrorIs(t, r.last.Err, broken)
-		assert.JSONEq(t, `{"receiptNumber":"1"}`, string(r.last.Body), "what it says is kept")
-	}
-}
-
-// TestBrokenBody: an answer whose body breaks off has arrived all the same, and
-// what could be read is kept.
-func TestBrokenBody(t *testing.T) {
-	for _, c := range Classes() {
-		for _, status := range []int{200, 422, 503} {
-			r := runOf(c, Result{}, Limits{})
-			r.ctx = t.Context()
-			r.call.Decode = func(int, []byte) error { t.Error("half a body was decoded"); return nil }
-			resp := answer(status, `{"receiptNumber":"1"`) //nolint:bodyclose // answered closes it
-			resp.ContentLength = 100
-			r.answered(resp, new(trace))
-			assert.Equal(t, status, r.last.Status)
-			switch {
-			case status == 200 && c == Read:
-				assert.Equal(t, Lost, r.last.Situation, "a read is simply made again")
-			case status == 200:
-				assert.Equal(t, Failed, r.last.Situation)
-				assert.Equal(t, `{"receiptNumber":"1"`, string(r.last.Body))
-			case status == 422:
-				assert.Equal(t, Refused, r.last.Situation)
-			default:
-				assert.Equal(t, Failed, r.last.Situation, "half an error body is not the service's own")
-			}
-		}
-	}
+	return over(f).Do(t.Context(), call)
 }
 
 func TestBodiesAreCapped(t *testing.T) {
@@ -157,7 +83,7 @@ func TestWhatWasSent(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
 		events func(*httptrace.ClientTrace)
-		want   Situation
+		want   Reason
 	}{
 		"no events at all": {func(*httptrace.ClientTrace) {}, Lost},
 		"no connection":    {func(h *httptrace.ClientTrace) { h.GetConn("h:443") }, NeverSent},
@@ -173,25 +99,55 @@ func TestWhatWasSent(t *testing.T) {
 			c.events(httptrace.ContextClientTrace(r.Context()))
 			return nil, broken
 		}, nil)
-		assert.Equal(t, c.want, result.Situation, name)
+		assert.Equal(t, c.want, result.Reason, name)
 		assert.Equal(t, c.want == Lost, result.Unanswered, name)
-		assert.Equal(t, map[Situation]Verdict{Lost: Unknown, NeverSent: Network}[c.want], result.Verdict, name)
+		assert.Equal(t, map[Reason]Verdict{Lost: Unknown, NeverSent: Network}[c.want], result.Verdict, name)
 		assert.Equal(t, broken, result.Err, name)
 		assert.Equal(t, 1, result.Attempts, name)
 	}
 }
 
-// TestRepeatsOfNetHTTPAreCounted: net/http may send a request again by itself,
-// below every limit of this package.
-func TestRepeatsOfNetHTTPAreCounted(t *testing.T) {
-	result := do(t, func(r *http.Request) (*http.Response, error) {
-		for range 3 {
-			httptrace.ContextClientTrace(r.Context()).WroteHeaders()
+// TestRepeatsBelowAreAttempts: what went out beside the request that was made here
+// is an attempt that got no answer, so that a later answer but success settles
+// nothing.
+func TestRepeatsBelowAreAttempts(t *testing.T) {
+	for status, want := range map[int]Verdict{200: Success, 404: Unknown, 422: Unknown, 429: Unknown} {
+		result := do(t, func(r *http.Request) (*http.Response, error) {
+			for range 3 {
+				httptrace.ContextClientTrace(r.Context()).WroteHeaders()
+			}
+			return answer(status, `{}`), nil
+		}, nil)
+		assert.Equal(t, want, result.Verdict, status)
+		assert.Equal(t, 3, result.Attempts)
+	}
+}
+
+// TestPanicsOfObservers end a call as never sent before the first byte, and as a
+// lost answer after it.
+func TestPanicsOfObservers(t *testing.T) {
+	for name, observer := range map[string]Observer{
+		"start":   {Start: func(context.Context, *Call) context.Context { panic("mine") }},
+		"attempt": {Attempt: func(context.Context, *Call, Attempt) { panic("mine") }},
+		"end":     {End: func(context.Context, *Call, *Result, time.Duration) { panic("mine") }},
+	} {
+		for class, want := range map[Class]Verdict{Read: Network, Keyed: Unknown, Post: Unknown, Change: Unknown} {
+			sent := 0
+			f := inner(func(*http.Request) (*http.Response, error) { sent++; return answer(201, "{}"), nil })
+			result := New(HTTPConfig{Client: &http.Client{Transport: f}}, observer).Do(t.Context(), Call{
+				Method: "POST", URL: &url.URL{Scheme: "https", Host: "h.invalid"}, Class: class, Authorise: authorised,
+				Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: 1, WaitMax: 1}, Decode: func(int, []byte) error { return nil },
+			})
+			if name == "start" {
+				assert.Equal(t, Local, result.Verdict)
+				assert.Zero(t, sent)
+			} else {
+				assert.Equal(t, want, result.Verdict, name)
+				assert.Equal(t, 1, sent, name)
+			}
+			assert.ErrorContains(t, result.Err, "mine", name)
 		}
-		return answer(200, `{}`), nil
-	}, nil)
-	assert.Equal(t, Success, result.Verdict)
-	assert.Equal(t, 3, result.Attempts)
+	}
 }
 
 func TestRequestShape(t *testing.T) {
@@ -226,7 +182,7 @@ func TestRequestShape(t *testing.T) {
 func TestLocalEnd(t *testing.T) {
 	missing := errors.New("no key")
 	result := do(t, func(*http.Request) (*http.Response, error) { t.Error("sent"); return nil, io.EOF }, func(c *Call) {
-		c.Authorise = func(context.Context) ([]string, error) { return nil, missing }
+		c.Authorise = func(context.Context) (string, error) { return "", missing }
 	})
 	assert.Equal(t, Local, result.Verdict)
 	assert.Equal(t, missing, result.Err)
@@ -293,10 +249,10 @@ func TestObserverSeesEverything(t *testing.T) {
 			}
 			return answer(500, ""), nil
 		})
-		New(&http.Client{Transport: f}, observer).Do(t.Context(), &Call{
+		New(HTTPConfig{Client: &http.Client{Transport: f}}, observer).Do(t.Context(), Call{
 			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid"},
 			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
-			Authorise: func(context.Context) ([]string, error) { return []string{"x"}, nil },
+			Authorise: authorised,
 		})
 	})
 	assert.Equal(t, []Attempt{{Number: 1, Kind: KindReset}, {Number: 2, Status: 500}}, attempts)

@@ -21,42 +21,75 @@ type HTTPConfig struct {
 // default of two makes the third and every further caller pay a new handshake.
 const maxIdlePerHost = 100
 
-// NewHTTPClient returns a copy of the caller's client, or a client over a
-// transport tuned for many concurrent calls to one host. Neither follows
-// redirects, which would carry card data to an address nobody chose.
-func NewHTTPClient(config HTTPConfig) *http.Client {
-	client := http.Client{}
+// newHTTPClient returns a copy of the caller's client, or a client over a
+// transport of our own, tuned for many concurrent calls to one host. Neither
+// follows redirects, which would carry card data to an address nobody chose.
+func newHTTPClient(config HTTPConfig) (client *http.Client, own bool) {
+	client = &http.Client{}
 	if config.Client != nil {
-		client = *config.Client
+		*client = *config.Client
 	}
 	if client.Transport == nil {
-		client.Transport = newTransport(config)
+		client.Transport, own = newTransport(config), true
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &client
+	return client, own
 }
 
+// newTransport returns a transport that speaks HTTP/1.1 alone: there a connection
+// carries one request at a time, so that the bytes written to it tell whether the
+// request was sent.
 func newTransport(config HTTPConfig) *http.Transport {
+	secure := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		RootCAs:            config.RootCAs,
+		ClientSessionCache: tls.NewLRUClientSessionCache(maxIdlePerHost),
+		NextProtos:         []string{"http/1.1"},
+	}
 	dialer := net.Dialer{Timeout: 10 * time.Second}
+	held := func(conn net.Conn, err error) (net.Conn, error) {
+		if err != nil {
+			return nil, err
+		}
+		return &heldConn{Conn: conn}, nil
+	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
 	return &http.Transport{
-		DialContext:            dialer.DialContext,
-		Proxy:                  config.Proxy,
-		ForceAttemptHTTP2:      true,
+		Protocols: protocols,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return held(dialer.DialContext(ctx, network, address))
+		},
+		// Held above TLS: its farewell on a connection that was closed is no request.
+		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return held((&tls.Dialer{NetDialer: &dialer, Config: secure}).DialContext(ctx, network, address))
+		},
+		TLSClientConfig:        secure, // through a proxy
+		Proxy:                  marked(config.Proxy),
 		MaxIdleConns:           2 * maxIdlePerHost,
 		MaxIdleConnsPerHost:    maxIdlePerHost,
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
-		TLSClientConfig: &tls.Config{
-			MinVersion:         tls.VersionTLS12,
-			RootCAs:            config.RootCAs,
-			ClientSessionCache: tls.NewLRUClientSessionCache(maxIdlePerHost),
-		},
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 			if resp.StatusCode == http.StatusProxyAuthRequired {
 				return ErrProxyAuth
 			}
 			return nil
 		},
+	}
+}
+
+// marked tells the call whose requests a proxy gets in the clear.
+func marked(proxy func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
+	if proxy == nil {
+		return nil
+	}
+	return func(r *http.Request) (*url.URL, error) {
+		address, err := proxy(r)
+		if address != nil && r.URL.Scheme == "http" {
+			exchangeOf(r.Context()).proxied = true
+		}
+		return address, err
 	}
 }

@@ -68,21 +68,6 @@ func condition(err error) (kind Kind, temporary bool) {
 	return KindOther, true
 }
 
-// provesUnsent reports whether err by itself shows that no request was written.
-// It serves callers whose RoundTripper emits no trace events.
-func provesUnsent(err error) bool {
-	var op *net.OpError
-	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
-		return true
-	}
-	switch kind, _ := condition(err); kind {
-	case KindDNS, KindCertificate, KindProxy:
-		return true
-	default:
-		return false
-	}
-}
-
 // clean drops the address from err: it can carry account numbers in its query.
 func clean(err error) error {
 	var u *url.Error

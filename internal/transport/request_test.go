@@ -80,14 +80,14 @@ func TestCookies(t *testing.T) {
 				resp.Header.Set("Set-Cookie", "jar="+string(rune('0'+len(seen))))
 				return resp, nil
 			})
-			call := &Call{
+			call := Call{
 				Method: "GET", URL: at, Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
-				Authorise: func(context.Context) ([]string, error) { return []string{"x"}, nil },
+				Authorise: authorised,
 			}
 			if own != "" {
 				call.Header = http.Header{"Cookie": {"own=1"}}
 			}
-			New(&http.Client{Transport: answers, Jar: jar}, Observer{}).Do(t.Context(), call)
+			New(HTTPConfig{Client: &http.Client{Transport: answers, Jar: jar}}, Observer{}).Do(t.Context(), call)
 			assert.Equal(t, []string{own + "jar=0", own + "jar=1", own + "jar=2"}, seen, name)
 		})
 	}
@@ -103,10 +103,10 @@ func TestClientTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		hang := inner(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() })
-		result := New(&http.Client{Transport: hang, Timeout: 5 * time.Second}, Observer{}).Do(t.Context(), &Call{
+		result := New(HTTPConfig{Client: &http.Client{Transport: hang, Timeout: 5 * time.Second}}, Observer{}).Do(t.Context(), Call{
 			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"},
 			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
-			Authorise: func(context.Context) ([]string, error) { return []string{"x"}, nil },
+			Authorise: authorised,
 		})
 		assert.Equal(t, 11*time.Second, time.Since(start))
 		assert.Equal(t, KindTimeout, result.Kind)

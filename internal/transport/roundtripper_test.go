@@ -19,8 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func authorised(context.Context) ([]string, error) { return []string{"Basic a2V5Og=="}, nil }
-
 // TestNoAnswer: a RoundTripper that breaks its contract after a payment was sent
 // must not end the process.
 func TestNoAnswer(t *testing.T) {
@@ -74,7 +72,7 @@ func TestClientTimeoutLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := runtime.NumGoroutine()
 		failing := inner(func(*http.Request) (*http.Response, error) { return answer(500, "x"), nil })
-		result := New(&http.Client{Transport: failing, Timeout: time.Hour}, Observer{}).Do(t.Context(), &Call{
+		result := New(HTTPConfig{Client: &http.Client{Transport: failing, Timeout: time.Hour}}, Observer{}).Do(t.Context(), Call{
 			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Authorise: authorised,
 			Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
 		})
@@ -89,7 +87,7 @@ func TestClientTimeoutIsATimeout(t *testing.T) {
 	for _, err := range []error{context.Canceled, context.DeadlineExceeded, fmt.Errorf("request canceled")} {
 		synctest.Test(t, func(t *testing.T) {
 			hang := inner(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, err })
-			result := New(&http.Client{Transport: hang, Timeout: time.Second}, Observer{}).Do(t.Context(), &Call{
+			result := New(HTTPConfig{Client: &http.Client{Transport: hang, Timeout: time.Second}}, Observer{}).Do(t.Context(), Call{
 				Method: "POST", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Authorise: authorised, Class: Post,
 				Limits: &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute},
 			})
@@ -122,27 +120,16 @@ func TestEarlyAnswer(t *testing.T) {
 			_, _ = io.WriteString(conn, body)
 			<-uploading
 		}()
-		call := &Call{
+		call := Call{
 			Method: "POST", URL: &url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/"}, Class: Post, Authorise: authorised,
 			Upload: &Upload{Content: io.LimitReader(strings.NewReader(strings.Repeat("x", size)), size), Length: size, ContentType: "text/csv"},
 			Limits: &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute}, Decode: func(int, []byte) error { return nil },
 		}
-		result := New(&http.Client{Transport: &http.Transport{}}, Observer{}).Do(t.Context(), call)
+		result := New(HTTPConfig{Client: &http.Client{Transport: &http.Transport{}}}, Observer{}).Do(t.Context(), call)
 		close(uploading)
 		assert.NoError(t, listener.Close())
 		assert.Equal(t, verdict, result.Verdict, status)
 		assert.Equal(t, status, result.Status)
 		assert.Equal(t, body, string(result.Body), status)
 	}
-}
-
-// TestUploadIsBegunBeforeItIsRead: who finds that it was not begun may let another
-// attempt read it.
-func TestUploadIsBegunBeforeItIsRead(t *testing.T) {
-	r := new(run)
-	body := &outgoing{upload: &Upload{Content: strings.NewReader("x")}, run: r, patience: new(patience)}
-	body.ended.Store(true)
-	_, err := body.Read(make([]byte, 1))
-	assert.ErrorIs(t, err, errUploadEnded)
-	assert.True(t, r.begun.Load())
 }

@@ -15,6 +15,10 @@ type ErrorBody struct {
 	DeveloperMessage string
 	TraceCode        string
 	Fields           []FieldError
+	// Own tells that the body is the service's: an object that decodes strictly and
+	// has a message. A gateway in front of the service answers in other shapes, and
+	// what a gateway says proves nothing about a payment.
+	Own bool
 }
 
 // FieldError is one element of an error body's list. The rejected value itself
@@ -24,13 +28,11 @@ type FieldError struct {
 	Messages  []string
 }
 
-// ParseErrorBody reads an error body. The flag tells whether the body is the
-// service's own: a gateway in front of it answers in other shapes, and what a
-// gateway says proves nothing about a payment.
-func ParseErrorBody(data []byte) (ErrorBody, bool) {
+// ParseErrorBody reads an error body, leniently but for Own.
+func ParseErrorBody(data []byte) ErrorBody {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(data, &members) != nil {
-		return ErrorBody{}, false
+		return ErrorBody{}
 	}
 	body := ErrorBody{
 		CustomerMessage:  text(members["customerMessage"]),
@@ -52,8 +54,12 @@ func ParseErrorBody(data []byte) (ErrorBody, bool) {
 			body.Fields = append(body.Fields, field)
 		}
 	}
-	own := body.CustomerMessage != "" || body.DeveloperMessage != "" || body.TraceCode != "" || text(members["requestUrl"]) != ""
-	return body, own
+	var strict struct {
+		CustomerMessage  string `json:"customerMessage"`
+		DeveloperMessage string `json:"developerMessage"`
+	}
+	body.Own = Decode(data, &strict) == nil && strict.CustomerMessage+strict.DeveloperMessage != ""
+	return body
 }
 
 func text(data json.RawMessage) string {

@@ -1,0 +1,69 @@
+package transport
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// Limits bound one logical call.
+type Limits struct {
+	MaxAttempts    int
+	AttemptTimeout time.Duration // one attempt, its body included; of a stream, one wait
+	CallTimeout    time.Duration // all attempts and waits; 0 means no limit
+	WaitMin        time.Duration
+	WaitMax        time.Duration
+	NoResend       bool // look-up only: a lost answer ends the call
+}
+
+// Call is one operation with everything that is needed to send it.
+type Call struct {
+	Operation string // method of the client, such as "Transactions.Pay"
+	Method    string
+	Route     string // path with the contract's parameter names
+	Class     Class
+	// ThreeDS marks the operation on which a 503 means "not enabled", MovesMoney
+	// those whose 403 counts only in the service's own words, and Named those that
+	// create what has a unique name of the caller's, so that a 409 refuses them.
+	ThreeDS, MovesMoney, Named bool
+
+	URL    *url.URL
+	Body   []byte
+	Upload *Upload     // takes the place of Body
+	Header http.Header // extra members; may be nil
+	Accept string
+	Key    string
+	Limits *Limits
+	// Authorise returns the value of the Authorization header.
+	Authorise func(ctx context.Context) (string, error)
+	// Sink, unless it is nil, says where the body of an answer goes while it
+	// arrives; nil for an answer that is read and decoded like any other. Nothing
+	// is repeated once something went there.
+	Sink func(status int, header http.Header) io.Writer
+	// Decode takes a 2xx body. Its error makes the answer inconclusive.
+	Decode func(status int, body []byte) error
+	// Settles returns why the answer that was decoded does not tell what became of
+	// earlier attempts that got none. When it is nil every success does.
+	Settles func() error
+}
+
+// Result is how a call ended.
+type Result struct {
+	Verdict    Verdict
+	Reason     Reason // of the last attempt; empty when there was none
+	Unanswered bool   // an attempt of a write may have reached the service unanswered
+	Status     int    // of the last answer; 0 when the last attempt had none
+	Header     http.Header
+	Body       []byte         // of the last answer, capped
+	Problem    wire.ErrorBody // what it says, when it is no success
+	Err        error          // the cause when there was no usable answer, without addresses
+	Kind       Kind
+	RetryAfter time.Duration
+	Key        string
+	Attempts   int
+	FirstSent  time.Time // of a write
+}

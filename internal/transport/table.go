@@ -1,0 +1,122 @@
+package transport
+
+import "slices"
+
+// Class groups operations by what may be done when their answer is lost. The
+// classes are the columns of the retry table.
+type Class uint8
+
+// The four classes.
+const (
+	// Read is a GET: it changes nothing and may always be repeated.
+	Read Class = iota
+	// Keyed is a POST for which the service documents that a repeated
+	// Idempotency-Key is not carried out twice, or which is harmless twice:
+	// /transactions, 3D Secure authentication and /single-use-tokens.
+	Keyed
+	// Post is every other POST. It carries a key as well, but nothing says that
+	// the service honours it there.
+	Post
+	// Change is a PATCH or PUT, which carries no key.
+	Change
+	classes
+)
+
+// Reason names what became of an attempt: how it failed, or what its answer means.
+type Reason string
+
+// The reasons.
+const (
+	Succeeded     Reason = "succeeded"      // a 2xx that could be decoded
+	NeverSent     Reason = "never sent"     // no request left this machine
+	Lost          Reason = "lost"           // the connection broke or timed out after sending
+	ContextEnded  Reason = "context ended"  // the caller's context ended after sending
+	Inconclusive  Reason = "inconclusive"   // an answer that says nothing about the request
+	Unavailable   Reason = "unavailable"    // a 503 in the service's own words: not processed
+	NotEnabled    Reason = "not enabled"    // the same on 3D Secure authentication
+	MaybeDisabled Reason = "maybe disabled" // any other 503 on 3D Secure authentication
+	RateLimited   Reason = "rate limited"
+	Invalid       Reason = "invalid"
+	Unauthorized  Reason = "unauthorised"
+	Forbidden     Reason = "forbidden"
+	NotFound      Reason = "not found"
+	Conflict      Reason = "conflict"
+	Refused       Reason = "refused" // any other refusal that is taken at its word
+	Redirected    Reason = "redirected"
+)
+
+// Verdict is what a call ends with.
+type Verdict uint8
+
+// The verdicts.
+const (
+	// Success hands the decoded answer over.
+	Success Verdict = iota
+	// Network: nothing was sent, or a read failed on the way.
+	Network
+	// Unknown: a write that may have happened.
+	Unknown
+	// Answered: the service's answer is the result, as an error.
+	Answered
+	// Local: the call ended before its first attempt.
+	Local
+)
+
+// Again says whether a further attempt may be made, subject to the limit of
+// attempts, to the context, and to a Retry-After beyond the longest pause.
+type Again uint8
+
+// The conditions for a further attempt.
+const (
+	// Never ends the call.
+	Never Again = iota
+	// Temporary allows one when the cause can pass by itself.
+	Temporary
+	// Always allows one.
+	Always
+	// SameKey allows one with the same idempotency key, within the window in
+	// which a key can be trusted to be remembered, and unless the caller chose
+	// look-up only.
+	SameKey
+)
+
+// Step is a cell of the retry table.
+type Step struct {
+	Again   Again
+	Verdict Verdict
+}
+
+// Row is a row of the retry table: a step for each class.
+type Row struct {
+	When    string // as the package documentation of the root words it
+	Reasons []Reason
+	Steps   [classes]Step
+}
+
+// Table is the whole policy, which nobody may change. Its companion rule stands in
+// settle: once an attempt of a write may have reached the service unanswered, only
+// a success settles the call.
+//
+//nolint:gochecknoglobals // the one table
+var Table = []Row{
+	{"answered with success", []Reason{Succeeded}, [classes]Step{{Never, Success}, {Never, Success}, {Never, Success}, {Never, Success}}},
+	{"never sent", []Reason{NeverSent}, [classes]Step{{Temporary, Network}, {Temporary, Network}, {Temporary, Network}, {Temporary, Network}}},
+	{"lost after sending", []Reason{Lost}, [classes]Step{{Always, Network}, {SameKey, Unknown}, {Never, Unknown}, {Never, Unknown}}},
+	{"context ended after sending", []Reason{ContextEnded}, [classes]Step{{Never, Network}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
+	{"inconclusive answer", []Reason{Inconclusive}, [classes]Step{{Always, Answered}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
+	{"503 in the service's words", []Reason{Unavailable}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
+	{"503 on 3D Secure", []Reason{NotEnabled, MaybeDisabled}, [classes]Step{{Never, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
+	{"429", []Reason{RateLimited}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
+	{"refused", []Reason{Invalid, Unauthorized, Forbidden, NotFound, Conflict, Refused}, [classes]Step{{Never, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
+	{"3xx, never followed", []Reason{Redirected}, [classes]Step{{Never, Answered}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
+}
+
+// step returns the cell for a reason and a class.
+func step(r Reason, c Class) Step {
+	for _, row := range Table {
+		if slices.Contains(row.Reasons, r) {
+			return row.Steps[c]
+		}
+	}
+	return Step{Never, Unknown} // no answer is trusted that nobody has named
+}

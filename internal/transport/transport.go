@@ -1,0 +1,491 @@
+// Package transport carries one logical call to the service: it decides how
+// often a request may be sent, what an answer or its absence means, and never
+// more than that. What the bodies hold is the caller's business.
+package transport
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// MaxAttempts is the highest limit of attempts that a call may have.
+const MaxAttempts = 10
+
+// ResendWindow is how long after the first sending a write may be sent again
+// with its key. How long the service remembers a key is not published; sending
+// a forgotten key again would be a second payment.
+const ResendWindow = time.Minute
+
+// keyHeader is deliberately not in canonical form: net/http sends a POST again by
+// itself when it finds the canonical name and an HTTP/1 connection breaks.
+const keyHeader = "idempotency-key"
+
+// Transport sends the calls of one client. It is immutable and safe for
+// concurrent use.
+type Transport struct {
+	loop     *retryablehttp.Client
+	observer Observer
+	closing  func()
+}
+
+// New returns a transport that sends through the http.Client of the config, or
+// through connections of its own.
+func New(config HTTPConfig, observer Observer) *Transport {
+	client, own := newHTTPClient(config)
+	closing := (&http.Client{Transport: client.Transport}).CloseIdleConnections
+	client.Transport = &roundTripper{next: client.Transport, own: own, observer: observer, closing: closing}
+	return &Transport{
+		observer: observer, closing: closing,
+		// The loop knows nothing of a call: check decides by the call's own limits.
+		loop: &retryablehttp.Client{HTTPClient: client, RetryMax: MaxAttempts, CheckRetry: check, Backoff: pause, PrepareRetry: renew},
+	}
+}
+
+// CloseIdleConnections closes connections that no call is using.
+func (t *Transport) CloseIdleConnections() { t.closing() }
+
+// exchange is the state of one call, which each of its attempts finds in the
+// request's context.
+type exchange struct {
+	call          Call
+	ctx           context.Context // the caller's, with the deadline of the whole call
+	authorization string
+
+	result     Result // what the latest attempt came to
+	attempts   int
+	repeats    int // requests that something below sent again by itself
+	firstSent  time.Time
+	unanswered bool // an attempt that got no answer may have arrived
+	temporary  bool // what kept the latest attempt from arriving can pass
+	stale      bool // it was a connection that had been closed while idle
+	proxied    bool // a proxy gets the requests in the clear
+	over       bool // there is no further attempt, whatever the table says
+	pause      time.Duration
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
+
+// Do carries out one call. The result is never nil.
+func (t *Transport) Do(ctx context.Context, call Call) *Result {
+	if limit := call.Limits.CallTimeout; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	if call.Method == http.MethodPost && call.Key == "" {
+		call.Key = rand.Text()
+	}
+	x := &exchange{call: call}
+	begun := time.Now()
+	ctx, err := t.observer.start(ctx, &x.call)
+	if err == nil {
+		x.authorization, err = call.Authorise(ctx)
+	}
+	if err != nil {
+		x.result = Result{Verdict: Local, Err: err}
+	} else {
+		x.ctx = context.WithValue(ctx, exchangeKey{}, x)
+		request := http.Request{Method: call.Method, URL: call.URL, Host: call.URL.Host, Header: http.Header{}}
+		resp, err := t.loop.Do(&retryablehttp.Request{Request: request.WithContext(x.ctx)})
+		if resp != nil {
+			resp.Body.Close()
+		}
+		x.settle(err)
+	}
+	x.result.Key, x.result.FirstSent = call.Key, x.firstSent
+	x.result.Attempts, x.result.Unanswered = x.attempts+x.repeats, x.unanswered
+	if err := t.observer.end(ctx, &x.call, &x.result, time.Since(begun)); err != nil && x.result.Verdict != Local {
+		x.lose(err)
+		x.settle(nil)
+	}
+	return &x.result
+}
+
+// roundTripper makes the attempts of every call of a client. It returns no error
+// to the loop above it, and has no CloseIdleConnections that the loop could call:
+// a failed call must not cost the others their connections.
+type roundTripper struct {
+	next     http.RoundTripper
+	own      bool // next is our own transport, whose connections tell what was written
+	observer Observer
+	closing  func()
+}
+
+// RoundTrip makes one attempt and reads its answer to the end, so that the
+// attempt's time limit covers the body and the connection can be used again.
+func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	x := exchangeOf(req.Context())
+	previous := x.result
+	x.attempts++
+	begun := time.Now()
+	if x.attempts == 1 && x.call.Class != Read {
+		x.firstSent = begun
+	}
+	if x.stale {
+		t.closing() // the others have been idle for as long
+	}
+
+	ctx, cancel := context.WithCancelCause(req.Context())
+	defer cancel(nil)
+	a := &attempt{x: x, ctx: ctx, own: t.own}
+	a.timer = time.AfterFunc(x.call.Limits.AttemptTimeout, func() { cancel(errPatience) })
+	defer a.timer.Stop()
+	resp, err := a.send(t.next, a.request(req.Header))
+	if err == nil {
+		x.answered(resp, a) // while an upload may go on: its end would be the answer's
+		a.shut()
+	} else {
+		x.failed(err, a)
+	}
+	if a.body != nil && a.body.late.Load() && err != nil { // nothing went out, and earlier attempts count
+		x.result, x.over = previous, true
+		x.attempts--
+		return unseen(req, nil), nil
+	}
+	if n := int(a.wrote.Load()) - 1; n > 0 && (!t.own || x.call.Class == Read) {
+		x.repeats += n
+		x.unanswered = true
+	}
+	if x.result.Reason == Lost || x.result.Reason == ContextEnded {
+		x.unanswered = true
+	}
+	if err := t.observer.attempt(x.ctx, x, time.Since(begun)); err != nil {
+		x.lose(err)
+	}
+	return unseen(req, x.result.Header), nil
+}
+
+// unseen is all that net/http's client and the loop get of an answer: its cookies,
+// and not a status on which they would act.
+func unseen(req *http.Request, header http.Header) *http.Response {
+	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: http.NoBody, Request: req}
+}
+
+// attempt is one request, as far as it got.
+type attempt struct {
+	x       *exchange
+	ctx     context.Context // of this attempt alone
+	own     bool
+	timer   *time.Timer
+	address url.URL
+	body    *outgoing // nil for none
+	trace   httptrace.ClientTrace
+	// dialled and connected are what a caller's transport tells, and wrote how many
+	// requests it began. Of our own, written knows whether a byte went out.
+	dialled, connected atomic.Bool
+	wrote              atomic.Int32
+	written            gate
+	reused             bool
+}
+
+// request makes the request of an attempt. Nothing of an earlier one is used
+// again: net/http may still be reading it, or a RoundTripper may have changed it.
+// It has no GetBody, and its body can be read once: with either, net/http would
+// send it again by itself.
+func (a *attempt) request(jar http.Header) *http.Request {
+	call := &a.x.call
+	a.trace.GetConn = func(string) { a.dialled.Store(true) }
+	a.trace.GotConn = func(info httptrace.GotConnInfo) {
+		a.connected.Store(true)
+		if a.own {
+			a.reused = info.Reused
+			hold(info.Conn, &a.written)
+		}
+	}
+	a.trace.WroteHeaders = func() { a.wrote.Add(1) }
+
+	a.address = *call.URL
+	header := make(http.Header, len(call.Header)+5)
+	for name, values := range call.Header {
+		header[name] = append([]string(nil), values...)
+	}
+	for _, cookies := range jar["Cookie"] {
+		if mine := header.Get("Cookie"); mine != "" {
+			cookies = mine + "; " + cookies
+		}
+		header["Cookie"] = []string{cookies}
+	}
+	values := []string{a.x.authorization, call.Accept, call.Key}
+	header["Authorization"], header["Accept"] = values[0:1:1], values[1:2:2]
+	if call.Key != "" {
+		header[keyHeader] = values[2:3:3]
+	}
+	request := &http.Request{
+		Method: call.Method, URL: &a.address, Host: a.address.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	switch {
+	case call.Upload != nil:
+		header["Content-Type"] = []string{call.Upload.ContentType}
+		a.body = &outgoing{content: call.Upload.Content, attempt: a, streamed: true}
+		request.Body, request.ContentLength = a.body, call.Upload.Length
+	case call.Body != nil:
+		header["Content-Type"] = []string{"application/json"}
+		a.body = &outgoing{content: bytes.NewReader(call.Body), attempt: a}
+		request.Body, request.ContentLength = a.body, int64(len(call.Body))
+	}
+	if a.body != nil && a.x.unanswered && call.Class != Read {
+		a.body.since = a.x.firstSent
+	}
+	return request.WithContext(httptrace.WithClientTrace(a.ctx, &a.trace))
+}
+
+// send hands the request over, unless the context has ended before.
+func (a *attempt) send(next http.RoundTripper, request *http.Request) (*http.Response, error) {
+	if a.ctx.Err() != nil {
+		a.dialled.Store(true) // and never connected
+		return nil, context.Cause(a.ctx)
+	}
+	resp, err := next.RoundTrip(request)
+	switch { // as net/http's client does above a RoundTripper
+	case err != nil:
+	case resp == nil:
+		err = errNoAnswer
+	case resp.Body == nil:
+		resp.Body = http.NoBody
+	}
+	return resp, err
+}
+
+// shut lets nothing more of the attempt out, and reports whether nothing ever was:
+// only then may a call say so. Where the transport is a caller's, nothing can have
+// been written before it was seen to dial and got no connection.
+func (a *attempt) shut() (unsent bool) {
+	unread := a.body == nil || a.body.gate.shut()
+	unwritten := a.written.shut()
+	switch {
+	case a.x.call.Upload != nil:
+		return unread
+	case a.own:
+		return unwritten
+	default:
+		return unread && a.dialled.Load() && !a.connected.Load()
+	}
+}
+
+// failed names what became of an attempt that got no answer.
+func (x *exchange) failed(err error, a *attempt) {
+	err = clean(err)
+	if cause := context.Cause(a.ctx); errors.Is(cause, errPatience) || errors.Is(cause, context.DeadlineExceeded) {
+		err = context.DeadlineExceeded // the attempt's own limit, or that of the caller's http.Client
+	}
+	x.result = Result{Err: err, Reason: Lost}
+	x.result.Kind, x.temporary = condition(err)
+	ended := x.ctx.Err()
+	switch unsent := a.shut(); {
+	case unsent:
+		x.result.Reason = NeverSent
+		x.stale = a.reused
+		x.temporary = x.temporary || x.stale
+	case ended != nil:
+		x.result.Reason = ContextEnded
+	}
+	if ended != nil {
+		x.result.Err, x.result.Kind, x.temporary = ended, KindContext, false
+	}
+}
+
+// answered reads an answer and names what it means. A status that has arrived
+// counts, whatever becomes of the body or the context.
+func (x *exchange) answered(resp *http.Response, a *attempt) {
+	if x.call.Sink != nil {
+		if sink := x.call.Sink(resp.StatusCode, resp.Header); sink != nil {
+			x.deliver(resp, sink, a)
+			return
+		}
+	}
+	success := resp.StatusCode >= 200 && resp.StatusCode < 300
+	body, err := readBody(resp, success)
+	if success && err != nil && x.call.Class == Read && !errors.Is(err, errTooLarge) {
+		x.failed(err, a)
+		x.result.Status = resp.StatusCode
+		return
+	}
+	r := Result{Status: resp.StatusCode, Header: resp.Header, Body: body}
+	switch {
+	case !success:
+		r.Problem = wire.ParseErrorBody(body)
+		r.Reason = x.judge(resp.StatusCode, r.Problem.Own && err == nil)
+		if r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable {
+			r.RetryAfter = retryAfter(resp.Header)
+		}
+		if r.Reason == NeverSent {
+			r.Status, r.Err, r.Kind, x.temporary = 0, ErrProxyAuth, KindProxy, false
+		}
+	case err == nil:
+		err = x.call.Decode(resp.StatusCode, body)
+		fallthrough
+	default:
+		r.Reason = Succeeded
+		if err != nil {
+			r.Reason, r.Err = Inconclusive, fmt.Errorf("the answer could not be decoded: %w", clean(err))
+		}
+	}
+	x.result = r
+}
+
+// judge names what a status other than a success means; nothing else in the client
+// looks at it. own says that the body is the service's: what a gateway in front of
+// it says proves nothing about a payment.
+func (x *exchange) judge(status int, own bool) Reason {
+	call := &x.call
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return Invalid
+	case http.StatusUnauthorized:
+		return Unauthorized
+	case http.StatusForbidden:
+		if call.MovesMoney && !own {
+			return Inconclusive
+		}
+		return Forbidden
+	case http.StatusNotFound:
+		return NotFound
+	case http.StatusConflict: // a key in flight is no refusal
+		if (call.Class == Keyed || call.Class == Post) && !call.Named {
+			return Inconclusive
+		}
+		return Conflict
+	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusLengthRequired,
+		http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusUnsupportedMediaType:
+		return Refused
+	case http.StatusProxyAuthRequired:
+		if x.proxied { // and itself has answered
+			return NeverSent
+		}
+		return Inconclusive
+	case http.StatusTooManyRequests:
+		return RateLimited
+	case http.StatusServiceUnavailable:
+		switch {
+		case call.ThreeDS && own:
+			return NotEnabled
+		case call.ThreeDS:
+			return MaybeDisabled
+		case own:
+			return Unavailable
+		}
+		return Inconclusive
+	}
+	if status >= 300 && status < 400 {
+		return Redirected
+	}
+	return Inconclusive
+}
+
+// check is go-retryablehttp's CheckRetry. It never looks at the answer that it is
+// given: the attempt has been judged by then.
+func check(ctx context.Context, _ *http.Response, err error) (bool, error) {
+	x := exchangeOf(ctx)
+	if err != nil { // net/http's client refused the request itself
+		x.result = Result{Reason: NeverSent, Err: clean(err), Kind: KindOther}
+		return false, err
+	}
+	return x.again(), nil
+}
+
+// pause is go-retryablehttp's Backoff.
+func pause(_, _ time.Duration, _ int, resp *http.Response) time.Duration {
+	return exchangeOf(resp.Request.Context()).pause
+}
+
+// renew is go-retryablehttp's PrepareRetry: the cookies that net/http's client
+// added to the last attempt would be doubled.
+func renew(req *http.Request) error {
+	req.Header = http.Header{}
+	return nil
+}
+
+// again reports whether the table, the limits and the context allow another
+// attempt, and says when.
+func (x *exchange) again() bool {
+	limits := x.call.Limits
+	if x.over || x.ctx.Err() != nil || x.attempts >= limits.MaxAttempts || x.result.RetryAfter > limits.WaitMax {
+		return false
+	}
+	x.pause = x.wait()
+	switch step(x.result.Reason, x.call.Class).Again {
+	case Always:
+		return true
+	case Temporary:
+		return x.temporary && !(x.unanswered && tooLate(x.firstSent, x.pause))
+	case SameKey:
+		return !limits.NoResend && !tooLate(x.firstSent, x.pause)
+	default:
+		return false
+	}
+}
+
+// tooLate reports whether the service may have forgotten the key of a write that
+// may have arrived, when it is sent again after a pause.
+func tooLate(firstSent time.Time, pause time.Duration) bool {
+	// Without the monotonic clock too, which may stand still while the machine sleeps.
+	age := max(time.Since(firstSent), time.Now().Round(0).Sub(firstSent.Round(0)))
+	return age+pause >= ResendWindow
+}
+
+// wait is how long to wait before the next attempt: exponential with jitter, and
+// at least what the service asked for.
+func (x *exchange) wait() time.Duration {
+	if x.stale {
+		return 0
+	}
+	lowest, ceiling := x.call.Limits.WaitMin, x.call.Limits.WaitMax
+	if lowest < ceiling>>x.attempts {
+		ceiling = lowest << x.attempts
+	}
+	floor := max(lowest, ceiling/2)
+	d := floor + time.Duration(mathrand.Int64N(int64(ceiling-floor)+1)) //nolint:gosec // jitter needs no secrecy
+	return max(d, x.result.RetryAfter)
+}
+
+// lose makes of the latest attempt one whose answer is lost, because an observer
+// panicked.
+func (x *exchange) lose(err error) {
+	if x.result.Reason != NeverSent {
+		x.result.Reason = Lost
+	}
+	x.result.Err, x.result.Kind, x.over = err, KindOther, true
+}
+
+// settle gives the verdict. A later attempt's answer does not settle an earlier
+// one: a "token used" or a 503 that answers the second attempt says nothing about
+// what the first one did. Neither does a decline, which comes as a success:
+// Call.Settles tells those apart. A context error of the loop means that the
+// context ended in a wait between two attempts.
+func (x *exchange) settle(loopErr error) {
+	r, write := &x.result, x.call.Class != Read
+	if ended := x.ctx.Err(); ended != nil && errors.Is(loopErr, ended) {
+		switch {
+		case !write:
+			*r = Result{Reason: ContextEnded, Err: ended, Kind: KindContext}
+		case r.Reason == NeverSent, r.Reason == Lost:
+			r.Err, r.Kind = ended, KindContext
+		}
+	}
+	r.Verdict = step(r.Reason, x.call.Class).Verdict
+	switch {
+	case !write || !x.unanswered:
+	case r.Reason != Succeeded:
+		r.Verdict = Unknown
+	case x.call.Settles != nil:
+		if r.Err = x.call.Settles(); r.Err != nil {
+			r.Verdict = Unknown
+		}
+	}
+}
