@@ -35,40 +35,20 @@ type TransactionReportParams struct {
 	// ExcludePreauths leaves pre-authorisations out. The service includes them by
 	// default.
 	ExcludePreauths *bool `url:"excludePreAuths,omitempty"`
-	// Columns are headings, in the order wanted. The column of a metadata key is
+	// Columns are headings of the version, in the order wanted. The column of a metadata key is
 	// named metadata_ and the key. None means all columns, to which the service
 	// adds from time to time.
 	Columns []string `url:"columns,comma,omitempty"`
 }
 
-//nolint:gochecknoglobals // an immutable table
-var transactionReportRules = []rule[TransactionReportParams]{
-	{
-		"report.version", local, "version", "must be 1 or 2",
-		func(p TransactionReportParams) bool {
-			return p.Version != "" && p.Version != ReportVersion1 && p.Version != ReportVersion2
-		},
-	},
-	{
-		"report.settlementDate.required", local, "settlementDate", "is required and must be a date of the calendar",
-		func(p TransactionReportParams) bool { return !p.SettlementDate.IsValid() },
-	},
-	{
-		"report.transactionStatus", local, "transactionStatus", "must be Approved or Declined",
-		func(p TransactionReportParams) bool {
-			s := p.TransactionStatus
-			return s != "" && s != TransactionStatusApproved && s != TransactionStatusDeclined
-		},
-	},
-	{
-		"report.source.elements", local, "source", "must hold codes that are not empty and have no comma",
-		func(p TransactionReportParams) bool { return slices.ContainsFunc(p.Sources, notElement) },
-	},
-	{
-		"report.columns.elements", local, "columns", "must hold headings that are not empty and have no comma",
-		func(p TransactionReportParams) bool { return slices.ContainsFunc(p.Columns, notElement) },
-	},
-	{"report.columns.known", service, "columns", "must name columns of the version", nil},
+func (p TransactionReportParams) check(f *findings) {
+	f.require(p.Version == "" || p.Version == ReportVersion1 || p.Version == ReportVersion2, "report.version", "version", "must be 1 or 2")
+	f.require(p.SettlementDate.IsValid(), "report.settlementDate.required", "settlementDate", "is required and must be a date of the calendar")
+	status := p.TransactionStatus
+	f.require(status == "" || status == TransactionStatusApproved || status == TransactionStatusDeclined,
+		"report.transactionStatus", "transactionStatus", "must be Approved or Declined")
+	f.require(!slices.ContainsFunc(p.Sources, notElement), "report.source.elements", "source", "must hold codes that are not empty and have no comma")
+	f.require(!slices.ContainsFunc(p.Columns, notElement), "report.columns.elements", "columns", "must hold headings that are not empty and have no comma")
 }
 
 // notElement reports whether a text cannot stand in a list joined by commas.
@@ -152,7 +132,7 @@ func (s *TransactionsService) report(name string, params TransactionReportParams
 	if err != nil {
 		return nil, err
 	}
-	if err := check(call, params, transactionReportRules); err != nil {
+	if err := call.check(params.check); err != nil {
 		return nil, err
 	}
 	if params.Version == "" {

@@ -239,16 +239,18 @@ func (p Page[T]) MarshalJSON() ([]byte, error) {
 
 var _ json.Marshaler = Page[struct{}]{}
 
-// list describes a list operation whose query has rules of its own. Mistakes in
-// the query, the options or the path come out when the list is read.
-func list[T, Q any, P model[T]](c *Client, op operation, params Q, rules []rule[Q], opts []CallOption, ids ...string) List[T] {
+// list describes a list operation, whose query is checked unless check is nil.
+// Mistakes in the query, the options or the path come out when the list is read.
+func list[T, Q any, P model[T]](c *Client, op operation, params Q, check func(*findings), opts []CallOption, ids ...string) List[T] {
 	return List[T]{begin: func() (*call, error) {
 		call, err := c.begin(op, opts, ids...)
 		if err != nil {
 			return nil, err
 		}
-		if err := check(call, params, rules); err != nil {
-			return nil, err
+		if check != nil {
+			if err := call.check(check); err != nil {
+				return nil, err
+			}
 		}
 		return call, call.query(params)
 	}}

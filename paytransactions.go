@@ -61,7 +61,7 @@ type StoredCredentialData struct {
 
 // PayParams describes a payment.
 type PayParams struct {
-	// SupplierBusinessCode is the merchant's business. Required.
+	// SupplierBusinessCode is one of the merchant's businesses. Required.
 	SupplierBusinessCode string
 	// Source is the account to take the payment from. Required.
 	Source AccountSource
@@ -165,7 +165,7 @@ type payToDataJSON struct {
 // taken: then give its Intent to Reconcile, and never pay again with new data
 // before it is settled.
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
-	return submit(ctx, s, "Transactions.Pay", params, payRules, PayParams.wire, opts)
+	return s.submit(ctx, "Transactions.Pay", params.check, params.wire, opts)
 }
 
 // Prepare returns the parameters with their references filled in, and the intent
@@ -189,8 +189,18 @@ func (p PayParams) wire() transactionJSON {
 	return body
 }
 
+func (p PayParams) check(f *findings) {
+	s := sourceOf(p.Source)
+	checkBusiness(f, p.SupplierBusinessCode)
+	checkAmount(f, p.PrincipalAmount)
+	checkCurrency(f, p.Currency)
+	order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}.check(f, s.kind.isCard())
+	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
+	s.check(f)
+}
+
 // submit checks and sends a POST /transactions.
-func submit[P any](ctx context.Context, s *TransactionsService, name string, params P, rules []rule[P], body func(P) transactionJSON, opts []CallOption) (*Transaction, error) {
+func (s *TransactionsService) submit(ctx context.Context, name string, check func(*findings), body func() transactionJSON, opts []CallOption) (*Transaction, error) {
 	call, err := s.client.begin(operation{
 		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed, movesMoney: true,
 		findOut: "look it up with Transactions.Reconcile and the error's Intent; not finding it means that it is not visible yet",
@@ -198,10 +208,10 @@ func submit[P any](ctx context.Context, s *TransactionsService, name string, par
 	if err != nil {
 		return nil, err
 	}
-	if err := check(call, params, rules); err != nil {
+	if err := call.check(check); err != nil {
 		return nil, err
 	}
-	sent := body(params)
+	sent := body()
 	call.reference, call.body = sent.PaymentReferenceNumber, sent
 	var transaction *Transaction
 	call.settles = func() error { return unsettledBy(transaction) }
@@ -279,11 +289,4 @@ func address(a netip.Addr) string {
 		return ""
 	}
 	return a.Unmap().String()
-}
-
-func sourceOf(s AccountSource) source {
-	if s == nil {
-		return source{}
-	}
-	return s.accountSource()
 }

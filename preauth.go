@@ -32,7 +32,7 @@ type PreauthoriseParams struct {
 //
 // POST /transactions (PREAUTH) with the secret key, and errors as for Pay.
 func (s *TransactionsService) Preauthorise(ctx context.Context, params PreauthoriseParams, opts ...CallOption) (*Transaction, error) {
-	return submit(ctx, s, "Transactions.Preauthorise", params, preauthoriseRules, PreauthoriseParams.wire, opts)
+	return s.submit(ctx, "Transactions.Preauthorise", params.check, params.wire, opts)
 }
 
 // Prepare returns the parameters with their reference filled in, and the intent
@@ -52,6 +52,16 @@ func (p PreauthoriseParams) wire() transactionJSON {
 	}
 	body.setSource(sourceOf(p.Source))
 	return body
+}
+
+func (p PreauthoriseParams) check(f *findings) {
+	s := sourceOf(p.Source)
+	checkBusiness(f, p.SupplierBusinessCode)
+	checkAmount(f, p.PrincipalAmount)
+	checkCurrency(f, p.Currency)
+	order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}.checkCard(f)
+	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
+	s.check(f)
 }
 
 // VerifyAccountParams describes a verification of an account. The members are as
@@ -77,7 +87,7 @@ type VerifyAccountParams struct {
 // POST /transactions (ACCOUNT_VERIFICATION) with the secret key, and errors as
 // for Pay.
 func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAccountParams, opts ...CallOption) (*Transaction, error) {
-	return submit(ctx, s, "Transactions.VerifyAccount", params, verifyAccountRules, VerifyAccountParams.wire, opts)
+	return s.submit(ctx, "Transactions.VerifyAccount", params.check, params.wire, opts)
 }
 
 // Prepare returns the parameters with their reference filled in, and the intent
@@ -102,6 +112,14 @@ func (p VerifyAccountParams) wire() transactionJSON {
 	return body
 }
 
+func (p VerifyAccountParams) check(f *findings) {
+	s := sourceOf(p.Source)
+	checkBusiness(f, p.SupplierBusinessCode)
+	order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}.checkCard(f)
+	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
+	s.check(f)
+}
+
 // PreauthFollowUpParams names an earlier pre-authorisation and an amount.
 type PreauthFollowUpParams struct {
 	// OriginalReceiptNumber is the receipt of the original, successful
@@ -124,7 +142,7 @@ type PreauthFollowUpParams struct {
 // POST /transactions (PREAUTH, INCREMENTAL) with the secret key, and errors as
 // for Pay.
 func (s *TransactionsService) TopUp(ctx context.Context, params PreauthFollowUpParams, opts ...CallOption) (*Transaction, error) {
-	return submit(ctx, s, "Transactions.TopUp", params, preauthFollowUpRules, followUp(AuthorisationTypeIncremental), opts)
+	return s.submit(ctx, "Transactions.TopUp", params.check, params.wire(AuthorisationTypeIncremental), opts)
 }
 
 // Reauthorise authorises an expired original pre-authorisation of a Visa card
@@ -133,18 +151,18 @@ func (s *TransactionsService) TopUp(ctx context.Context, params PreauthFollowUpP
 // POST /transactions (PREAUTH, REAUTHORISATION) with the secret key, and errors
 // as for Pay.
 func (s *TransactionsService) Reauthorise(ctx context.Context, params PreauthFollowUpParams, opts ...CallOption) (*Transaction, error) {
-	return submit(ctx, s, "Transactions.Reauthorise", params, preauthFollowUpRules, followUp(AuthorisationTypeReauthorisation), opts)
+	return s.submit(ctx, "Transactions.Reauthorise", params.check, params.wire(AuthorisationTypeReauthorisation), opts)
 }
 
 // Prepare returns the parameters with their reference filled in, and the intent
 // to store before they are sent.
 func (p PreauthFollowUpParams) Prepare() (PreauthFollowUpParams, PaymentIntent) {
 	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
-	return p, prepared(followUp("")(p))
+	return p, prepared(p.wire("")())
 }
 
-func followUp(kind AuthorisationType) func(PreauthFollowUpParams) transactionJSON {
-	return func(p PreauthFollowUpParams) transactionJSON {
+func (p PreauthFollowUpParams) wire(kind AuthorisationType) func() transactionJSON {
+	return func() transactionJSON {
 		return transactionJSON{
 			TransactionType: TransactionTypePreauth, AuthorisationType: kind, OriginalReceiptNumber: p.OriginalReceiptNumber,
 			PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
@@ -152,6 +170,17 @@ func followUp(kind AuthorisationType) func(PreauthFollowUpParams) transactionJSO
 			Comment: p.Comment, Metadata: p.Metadata,
 		}
 	}
+}
+
+func (p PreauthFollowUpParams) check(f *findings) {
+	p.checkButAmount(f)
+	checkAmount(f, p.PrincipalAmount)
+}
+
+func (p PreauthFollowUpParams) checkButAmount(f *findings) {
+	checkReceipt(f, p.OriginalReceiptNumber)
+	checkCurrency(f, p.Currency)
+	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
 }
 
 // ExtendParams names the pre-authorisation to extend.
@@ -174,7 +203,7 @@ type ExtendParams struct {
 // POST /transactions (PREAUTH, EXTENSION) with the secret key, and errors as for
 // Pay.
 func (s *TransactionsService) Extend(ctx context.Context, params ExtendParams, opts ...CallOption) (*Transaction, error) {
-	return submit(ctx, s, "Transactions.Extend", params, extendRules, ExtendParams.wire, opts)
+	return s.submit(ctx, "Transactions.Extend", params.check, params.wire, opts)
 }
 
 // Prepare returns the parameters with their reference filled in, and the intent
@@ -185,8 +214,10 @@ func (p ExtendParams) Prepare() (ExtendParams, PaymentIntent) {
 }
 
 func (p ExtendParams) wire() transactionJSON {
-	return followUp(AuthorisationTypeExtension)(p.followUp())
+	return p.followUp().wire(AuthorisationTypeExtension)()
 }
+
+func (p ExtendParams) check(f *findings) { p.followUp().checkButAmount(f) }
 
 // followUp returns the parameters with the amount that an extension has, which
 // is sent and not left out.
@@ -223,7 +254,7 @@ type CaptureParams struct {
 //
 // POST /transactions (CAPTURE) with the secret key, and errors as for Pay.
 func (s *TransactionsService) Capture(ctx context.Context, params CaptureParams, opts ...CallOption) (*Transaction, error) {
-	return submit(ctx, s, "Transactions.Capture", params, captureRules, CaptureParams.wire, opts)
+	return s.submit(ctx, "Transactions.Capture", params.check, params.wire, opts)
 }
 
 // Prepare returns the parameters with their reference filled in, and the intent
@@ -240,6 +271,22 @@ func (p CaptureParams) wire() transactionJSON {
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
 		Comment: p.Comment, Metadata: p.Metadata,
 	}
+}
+
+func (p CaptureParams) check(f *findings) {
+	checkReceipt(f, receiptOf(p.OriginalReceiptNumber, p.Original))
+	checkAmount(f, p.PrincipalAmount)
+	checkCurrency(f, p.Currency)
+	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
+	checkOriginal(f, p.Original, p.OriginalReceiptNumber, p.Currency)
+	f.require(p.StoredCredential != nil, "capture.storedCredentialData.required", "storedCredentialData", "is required for cards")
+	f.require(p.StoredCredential == nil || p.StoredCredential.EntryMode != "",
+		"capture.storedCredentialData.entryMode", "storedCredentialData.entryMode", "is required")
+	reserved, known := principalOf(p.Original)
+	f.require(!known || p.PrincipalAmount.LessThanOrEqual(reserved.Add(reserved)),
+		"capture.principalAmount.double", "principalAmount", "must not be more than double the pre-authorised amount")
+	f.require(p.Original == nil || p.Original.TransactionType == TransactionTypePreauth,
+		"capture.original.preauth", "originalReceiptNumber", "must be a pre-authorisation")
 }
 
 // CancelPreauthorisationParams describes the cancellation of a
@@ -268,7 +315,7 @@ type CancelPreauthorisationParams struct {
 // POST /transactions (PREAUTH_CANCELLATION) with the secret key, and errors as
 // for Pay.
 func (s *TransactionsService) CancelPreauthorisation(ctx context.Context, params CancelPreauthorisationParams, opts ...CallOption) (*Transaction, error) {
-	return submit(ctx, s, "Transactions.CancelPreauthorisation", params, cancelPreauthorisationRules, CancelPreauthorisationParams.wire, opts)
+	return s.submit(ctx, "Transactions.CancelPreauthorisation", params.check, params.wire, opts)
 }
 
 // Prepare returns the parameters with their reference filled in, and the intent
@@ -287,11 +334,10 @@ func (p CancelPreauthorisationParams) wire() transactionJSON {
 	}
 }
 
-// receiptOf returns the receipt number, or that of the object that was given in
-// its place.
-func receiptOf(receiptNumber string, original *Transaction) string {
-	if receiptNumber == "" && original != nil {
-		return original.ReceiptNumber
-	}
-	return receiptNumber
+func (p CancelPreauthorisationParams) check(f *findings) {
+	checkReceipt(f, p.OriginalReceiptNumber)
+	checkAmount(f, p.PrincipalAmount)
+	checkCurrency(f, p.Currency)
+	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
+	f.require(p.Type != "", "cancelPreauthorisation.cancellationType.required", "cancellationType", "is required")
 }

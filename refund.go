@@ -18,8 +18,8 @@ type RefundParams struct {
 	// Original is optional: with the payment as it was read, what the service
 	// would refuse is found before sending.
 	Original *Transaction
-	// PrincipalAmount is at most the payment's, and all of it for PayTo.
-	// Required, with at most two decimals.
+	// PrincipalAmount is at most the payment's less what earlier refunds gave back,
+	// and all of the payment's for PayTo. Required, with at most two decimals.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
@@ -40,7 +40,7 @@ type RefundParams struct {
 // After an UnknownOutcomeError give its Intent to Reconcile, and do not refund
 // again before it is settled.
 func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, opts ...CallOption) (*Transaction, error) {
-	return submit(ctx, s, "Transactions.Refund", params, refundRules, RefundParams.wire, opts)
+	return s.submit(ctx, "Transactions.Refund", params.check, params.wire, opts)
 }
 
 // Prepare returns the parameters with their reference filled in, and the intent
@@ -62,6 +62,22 @@ func (p RefundParams) wire() transactionJSON {
 		body.CreditCard = &cardJSON{ExpiryDateMonth: month, ExpiryDateYear: year}
 	}
 	return body
+}
+
+func (p RefundParams) check(f *findings) {
+	checkReceipt(f, receiptOf(p.OriginalReceiptNumber, p.Original))
+	checkAmount(f, p.PrincipalAmount)
+	checkCurrency(f, p.Currency)
+	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
+	checkOriginal(f, p.Original, p.OriginalReceiptNumber, p.Currency)
+	f.require(p.CardExpiry.IsZero() || isExpiry(p.CardExpiry),
+		"refund.cardExpiry.valid", "creditCard.expiryDateMonth", "must be a month of a four-digit year")
+	f.require(p.Original == nil || p.Original.Refundable, "refund.refundable", "originalReceiptNumber", "the payment must be refundable")
+	paid, known := principalOf(p.Original)
+	f.require(!known || p.PrincipalAmount.LessThanOrEqual(paid),
+		"refund.principalAmount.payment", "principalAmount", "must not be more than the payment's")
+	f.require(!known || p.Original.PayToData == nil || p.PrincipalAmount.GreaterThanOrEqual(paid),
+		"refund.principalAmount.payTo", "principalAmount", "must be all of the payment for PayTo")
 }
 
 // Void takes a transaction back before it is settled, so that it appears neither

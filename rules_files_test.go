@@ -1,37 +1,6 @@
 package quickstream
 
-import (
-	"strings"
-	"time"
-)
-
-func transactionReportTable() ruleTable[TransactionReportParams] {
-	type params = TransactionReportParams
-	version := func(p *params) *ReportVersion { return &p.Version }
-	date := func(p *params) *Date { return &p.SettlementDate }
-	status := func(p *params) *TransactionStatus { return &p.TransactionStatus }
-	sources := func(p *params) *[]string { return &p.Sources }
-	columns := func(p *params) *[]string { return &p.Columns }
-	return ruleTable[params]{
-		rules: transactionReportRules,
-		wire:  TransactionReportParams{},
-		valid: func() params { return params{SettlementDate: Date{2026, time.July, 1}} },
-		cases: []ruleCase[params]{
-			{rule: "report.version", pass: set(version, ReportVersion1), fail: set(version, "0")},
-			{rule: "report.version", pass: set(version, ReportVersion2), fail: set(version, "3")},
-			{rule: "report.settlementDate.required", pass: set(date, Date{2028, time.February, 29}), fail: set(date, Date{2027, time.February, 29})},
-			{rule: "report.settlementDate.required", pass: set(date, Date{9999, time.December, 31}), fail: set(date, Date{})},
-			{rule: "report.transactionStatus", pass: set(status, TransactionStatusApproved), fail: set(status, TransactionStatusPending)},
-			{rule: "report.transactionStatus", pass: set(status, TransactionStatusDeclined), fail: set(status, "approved")},
-			{rule: "report.source.elements", pass: set(sources, []string{"RESTAPI", "NEW"}), fail: set(sources, []string{"RESTAPI,NEW"})},
-			{rule: "report.source.elements", pass: set(sources, []string{}), fail: set(sources, []string{"RESTAPI", ""})},
-			{rule: "report.columns.elements", pass: set(columns, []string{"receiptNumber", "metadata_basket"}), fail: set(columns, []string{"a,b"})},
-			{rule: "report.columns.elements", pass: set(columns, nil), fail: set(columns, []string{""})},
-		},
-		worst:  params{Version: "3", TransactionStatus: "?", Sources: []string{","}, Columns: []string{","}},
-		broken: []string{"report.version", "report.settlementDate.required", "report.transactionStatus", "report.source.elements", "report.columns.elements"},
-	}
-}
+import "strings"
 
 func paymentFileUploadTable() ruleTable[PaymentFileUploadParams] {
 	type params = PaymentFileUploadParams

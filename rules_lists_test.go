@@ -1,6 +1,8 @@
 package quickstream
 
 import (
+	"context"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,7 +13,9 @@ import (
 func referenceQueryTable() ruleTable[referenceQuery] {
 	number := func(q *referenceQuery) *string { return &q.ReferenceNumber }
 	return ruleTable[referenceQuery]{
-		rules: referenceQueryRules,
+		send: reading(func(s *TransactionsService, q referenceQuery, opts ...CallOption) List[Transaction] {
+			return s.ByReference(q.ReferenceNumber, opts...)
+		}),
 		wire:  referenceQuery{},
 		valid: func() referenceQuery { return referenceQuery{canaryReference} },
 		cases: []ruleCase[referenceQuery]{
@@ -26,7 +30,9 @@ func referenceQueryTable() ruleTable[referenceQuery] {
 func settlementDateQueryTable() ruleTable[settlementDateQuery] {
 	date := func(q *settlementDateQuery) *Date { return &q.SettlementDate }
 	return ruleTable[settlementDateQuery]{
-		rules: settlementDateQueryRules,
+		send: reading(func(s *TransactionsService, q settlementDateQuery, opts ...CallOption) List[Transaction] {
+			return s.BySettlementDate(q.SettlementDate, opts...)
+		}),
 		wire:  settlementDateQuery{},
 		valid: func() settlementDateQuery { return settlementDateQuery{Date{2026, time.July, 1}} },
 		cases: []ruleCase[settlementDateQuery]{
@@ -40,7 +46,9 @@ func settlementDateQueryTable() ruleTable[settlementDateQuery] {
 func accountTokenQueryTable() ruleTable[accountTokenQuery] {
 	token := func(q *accountTokenQuery) *string { return &q.AccountToken }
 	return ruleTable[accountTokenQuery]{
-		rules: accountTokenQueryRules,
+		send: reading(func(s *TransactionsService, q accountTokenQuery, opts ...CallOption) List[Transaction] {
+			return s.ByAccount(q.AccountToken, opts...)
+		}),
 		wire:  accountTokenQuery{},
 		valid: func() accountTokenQuery { return accountTokenQuery{canaryToken} },
 		cases: []ruleCase[accountTokenQuery]{
@@ -55,7 +63,9 @@ func creditCardQueryTable() ruleTable[creditCardQuery] {
 	first := func(q *creditCardQuery) *string { return &q.FirstSix }
 	last := func(q *creditCardQuery) *string { return &q.LastThree }
 	return ruleTable[creditCardQuery]{
-		rules: creditCardQueryRules,
+		send: reading(func(s *TransactionsService, q creditCardQuery, opts ...CallOption) List[Transaction] {
+			return s.ByCreditCard(q.FirstSix, q.LastThree, opts...)
+		}),
 		wire:  creditCardQuery{},
 		valid: func() creditCardQuery { return creditCardQuery{"424242", "242"} },
 		cases: []ruleCase[creditCardQuery]{
@@ -74,7 +84,9 @@ func bankAccountQueryTable() ruleTable[bankAccountQuery] {
 	bsb := func(q *bankAccountQuery) *string { return &q.BSB }
 	number := func(q *bankAccountQuery) *string { return &q.AccountNumber }
 	return ruleTable[bankAccountQuery]{
-		rules: bankAccountQueryRules,
+		send: reading(func(s *TransactionsService, q bankAccountQuery, opts ...CallOption) List[Transaction] {
+			return s.ByBankAccount(q.BSB, NewSecret(q.AccountNumber), opts...)
+		}),
 		wire:  bankAccountQuery{},
 		valid: func() bankAccountQuery { return bankAccountQuery{"032-002", canaryAccount} },
 		cases: []ruleCase[bankAccountQuery]{
@@ -93,7 +105,9 @@ func nzBankAccountQueryTable() ruleTable[nzBankAccountQuery] {
 	branch := func(q *nzBankAccountQuery) *string { return &q.BranchCode }
 	number := func(q *nzBankAccountQuery) *string { return &q.AccountNumber }
 	return ruleTable[nzBankAccountQuery]{
-		rules: nzBankAccountQueryRules,
+		send: reading(func(s *TransactionsService, q nzBankAccountQuery, opts ...CallOption) List[Transaction] {
+			return s.ByNZBankAccount(q.BankCode, q.BranchCode, NewSecret(q.AccountNumber), opts...)
+		}),
 		wire:  nzBankAccountQuery{},
 		valid: func() nzBankAccountQuery { return nzBankAccountQuery{"12", "3405", canaryNZAccount} },
 		cases: []ruleCase[nzBankAccountQuery]{
@@ -116,8 +130,8 @@ func suspendedListTable() ruleTable[SuspendedListParams] {
 	code := func(p *SuspendedListParams) *string { return &p.SupplierBusinessCode }
 	month := func(p *SuspendedListParams) *YearMonth { return &p.Month }
 	return ruleTable[SuspendedListParams]{
-		rules: suspendedListRules,
-		wire:  SuspendedListParams{},
+		send: reading((*TransactionsService).Suspended),
+		wire: SuspendedListParams{},
 		valid: func() SuspendedListParams {
 			return SuspendedListParams{SupplierBusinessCode: canaryBusiness, Month: YearMonth{1999, time.December}}
 		},
@@ -135,7 +149,7 @@ func suspendedListTable() ruleTable[SuspendedListParams] {
 func openPreauthListTable() ruleTable[OpenPreauthListParams] {
 	month := func(p *OpenPreauthListParams) *YearMonth { return &p.Month }
 	return ruleTable[OpenPreauthListParams]{
-		rules: openPreauthListRules,
+		send:  reading((*TransactionsService).OpenPreauths),
 		wire:  OpenPreauthListParams{},
 		valid: func() OpenPreauthListParams { return OpenPreauthListParams{Month: YearMonth{2026, time.July}} },
 		cases: []ruleCase[OpenPreauthListParams]{
@@ -151,7 +165,7 @@ func openPreauthListTable() ruleTable[OpenPreauthListParams] {
 func returnedListTable() ruleTable[ReturnedListParams] {
 	date := func(p *ReturnedListParams) *Date { return &p.Date }
 	return ruleTable[ReturnedListParams]{
-		rules: returnedListRules,
+		send:  reading((*TransactionsService).Returned),
 		wire:  ReturnedListParams{},
 		valid: func() ReturnedListParams { return ReturnedListParams{Date: Date{2026, time.July, 1}} },
 		cases: []ruleCase[ReturnedListParams]{
@@ -159,6 +173,37 @@ func returnedListTable() ruleTable[ReturnedListParams] {
 			{rule: "list.date.required", pass: set(date, Date{9999, time.December, 31}), fail: set(date, Date{})},
 		},
 		broken: []string{"list.date.required"},
+	}
+}
+
+func transactionReportTable() ruleTable[TransactionReportParams] {
+	type params = TransactionReportParams
+	version := func(p *params) *ReportVersion { return &p.Version }
+	date := func(p *params) *Date { return &p.SettlementDate }
+	status := func(p *params) *TransactionStatus { return &p.TransactionStatus }
+	sources := func(p *params) *[]string { return &p.Sources }
+	columns := func(p *params) *[]string { return &p.Columns }
+	return ruleTable[params]{
+		send: func(c *Client, p params, opts ...CallOption) error {
+			_, err := c.Transactions.DownloadReport(context.Background(), io.Discard, p, opts...)
+			return err
+		},
+		wire:  TransactionReportParams{},
+		valid: func() params { return params{SettlementDate: Date{2026, time.July, 1}} },
+		cases: []ruleCase[params]{
+			{rule: "report.version", pass: set(version, ReportVersion1), fail: set(version, "0")},
+			{rule: "report.version", pass: set(version, ReportVersion2), fail: set(version, "3")},
+			{rule: "report.settlementDate.required", pass: set(date, Date{2028, time.February, 29}), fail: set(date, Date{2027, time.February, 29})},
+			{rule: "report.settlementDate.required", pass: set(date, Date{9999, time.December, 31}), fail: set(date, Date{})},
+			{rule: "report.transactionStatus", pass: set(status, TransactionStatusApproved), fail: set(status, TransactionStatusPending)},
+			{rule: "report.transactionStatus", pass: set(status, TransactionStatusDeclined), fail: set(status, "approved")},
+			{rule: "report.source.elements", pass: set(sources, []string{"RESTAPI", "NEW"}), fail: set(sources, []string{"RESTAPI,NEW"})},
+			{rule: "report.source.elements", pass: set(sources, []string{}), fail: set(sources, []string{"RESTAPI", ""})},
+			{rule: "report.columns.elements", pass: set(columns, []string{"receiptNumber", "metadata_basket"}), fail: set(columns, []string{"a,b"})},
+			{rule: "report.columns.elements", pass: set(columns, nil), fail: set(columns, []string{""})},
+		},
+		worst:  params{Version: "3", TransactionStatus: "?", Sources: []string{","}, Columns: []string{","}},
+		broken: []string{"report.version", "report.settlementDate.required", "report.transactionStatus", "report.source.elements", "report.columns.elements"},
 	}
 }
 

@@ -2,6 +2,7 @@ package quickstream
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -9,6 +10,7 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"net/http"
 	"os"
 	"reflect"
 	"slices"
@@ -30,13 +32,15 @@ type ruleCase[T any] struct {
 	also []string
 }
 
-// ruleTable is the rule table of a request type with what it is tested by.
+// ruleTable holds what the rules of a request type are tested by.
 type ruleTable[T any] struct {
-	rules []rule[T]
+	// send gives a request to the method that takes it.
+	send  func(*Client, T, ...CallOption) error
+	rules []rule[T] // in place of send, where the rules are a table
 	valid func() T
 	cases []ruleCase[T]
 	// worst is one request that breaks many rules, and broken are their ids in the
-	// order of the table.
+	// order of the findings.
 	worst  T
 	broken []string
 	// wire is what the request becomes, and elsewhere are the paths of rules that
@@ -46,41 +50,47 @@ type ruleTable[T any] struct {
 	elsewhere []string
 }
 
-// ruleTables are the rule tables of all request types, by their variables' names.
-func ruleTables() map[string]interface{ problems() []string } {
-	return map[string]interface{ problems() []string }{
+type tested interface {
+	problems() []string
+	ids() []string
+}
+
+// ruleTables are the tables of all request types.
+func ruleTables() map[string]tested {
+	return map[string]tested{
 		"singleUseTokenRules":  singleUseTokenTable(),
 		"threeDSRules":         threeDSTable(),
 		"accountRegisterRules": accountRegisterTable(),
 		"customerCreateRules":  customerCreateTable(),
 		"customerUpdateRules":  customerUpdateTable(),
 
-		"payRules":                    payTable(),
-		"preauthoriseRules":           preauthoriseTable(),
-		"verifyAccountRules":          verifyAccountTable(),
-		"preauthFollowUpRules":        preauthFollowUpTable(),
-		"extendRules":                 extendTable(),
-		"captureRules":                captureTable(),
-		"cancelPreauthorisationRules": cancelPreauthorisationTable(),
-		"refundRules":                 refundTable(),
+		"Transactions.Pay":                    payTable(),
+		"Transactions.Preauthorise":           preauthoriseTable(),
+		"Transactions.VerifyAccount":          verifyAccountTable(),
+		"Transactions.TopUp":                  preauthFollowUpTable((*TransactionsService).TopUp),
+		"Transactions.Reauthorise":            preauthFollowUpTable((*TransactionsService).Reauthorise),
+		"Transactions.Extend":                 extendTable(),
+		"Transactions.Capture":                captureTable(),
+		"Transactions.CancelPreauthorisation": cancelPreauthorisationTable(),
+		"Transactions.Refund":                 refundTable(),
 
 		"agreementCreateRules":     agreementCreateTable(),
 		"statusAmendmentRules":     statusAmendmentTable(),
 		"unilateralAmendmentRules": unilateralAmendmentTable(),
 		"bilateralAmendmentRules":  bilateralAmendmentTable(),
 
-		"transactionReportRules": transactionReportTable(),
 		"paymentFileUploadRules": paymentFileUploadTable(),
 
-		"referenceQueryRules":      referenceQueryTable(),
-		"settlementDateQueryRules": settlementDateQueryTable(),
-		"accountTokenQueryRules":   accountTokenQueryTable(),
-		"creditCardQueryRules":     creditCardQueryTable(),
-		"bankAccountQueryRules":    bankAccountQueryTable(),
-		"nzBankAccountQueryRules":  nzBankAccountQueryTable(),
-		"suspendedListRules":       suspendedListTable(),
-		"openPreauthListRules":     openPreauthListTable(),
-		"returnedListRules":        returnedListTable(),
+		"Transactions.DownloadReport":   transactionReportTable(),
+		"Transactions.ByReference":      referenceQueryTable(),
+		"Transactions.BySettlementDate": settlementDateQueryTable(),
+		"Transactions.ByAccount":        accountTokenQueryTable(),
+		"Transactions.ByCreditCard":     creditCardQueryTable(),
+		"Transactions.ByBankAccount":    bankAccountQueryTable(),
+		"Transactions.ByNZBankAccount":  nzBankAccountQueryTable(),
+		"Transactions.Suspended":        suspendedListTable(),
+		"Transactions.OpenPreauths":     openPreauthListTable(),
+		"Transactions.Returned":         returnedListTable(),
 	}
 }
 
@@ -99,26 +109,50 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// problems returns everything that is wrong with a table.
+// TestEveryRuleIsTested finds the rules that the package checks, and demands
+// cases for each.
+func TestEveryRuleIsTested(t *testing.T) {
+	have := map[string]bool{}
+	for _, table := range ruleTables() {
+		for _, id := range table.ids() {
+			have[id] = true
+		}
+	}
+	for _, file := range parsePackage(t, token.NewFileSet(), false) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if f, ok := call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "require" {
+				return true
+			}
+			if id, ok := call.Args[1].(*ast.BasicLit); ok {
+				assert.True(t, have[strings.Trim(id.Value, `"`)], "%s has no case", id.Value)
+			}
+			return true
+		})
+	}
+}
+
+// ids returns the rules that the table has cases for.
+func (table ruleTable[T]) ids() []string {
+	var ids []string
+	for _, c := range table.cases {
+		ids = append(ids, c.rule)
+	}
+	return ids
+}
+
+// problems returns everything that is wrong with the rules of a request type.
 func (table ruleTable[T]) problems() []string {
-	found := table.formProblems()
+	var found []string
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 
 	if broken := table.breaks(table.valid()); len(broken) > 0 {
 		add("the valid request breaks %v", broken)
 	}
-	judged := map[string]bool{}
-	for _, r := range table.rules {
-		if r.kind != service {
-			judged[r.id] = false
-		}
-	}
 	for i, c := range table.cases {
-		if _, known := judged[c.rule]; !known {
-			add("case %d names no rule that is judged here: %s", i, c.rule)
-			continue
-		}
-		judged[c.rule] = true
 		if broken := table.breaks(table.changed(c.pass)); len(broken) > 0 {
 			add("%s: the passing value of case %d breaks %v", c.rule, i, broken)
 		}
@@ -134,9 +168,9 @@ func (table ruleTable[T]) problems() []string {
 			add("%s: with all its rules switched off case %d breaks %v", c.rule, i, broken)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(judged)) {
-		if !judged[id] {
-			add("%s has no case", id)
+	for _, r := range table.rules {
+		if r.kind != service && !slices.Contains(table.ids(), r.id) {
+			add("%s has no case", r.id)
 		}
 	}
 	if broken := table.breaks(table.worst); len(broken) < 1 || !slices.Equal(broken, table.broken) {
@@ -145,37 +179,89 @@ func (table ruleTable[T]) problems() []string {
 	return found
 }
 
-// formProblems returns what is wrong with the rules themselves.
-func (table ruleTable[T]) formProblems() []string {
-	var found []string
-	add := func(r rule[T], text string) { found = append(found, fmt.Sprintf("%s (%s) %s", r.id, r.path, text)) }
-	seen := map[[2]string]bool{}
+func (table ruleTable[T]) changed(change func(*T)) T {
+	request := table.valid()
+	if change != nil {
+		change(&request)
+	}
+	return request
+}
+
+// breaks returns what a request breaks, with some rules switched off, in the
+// order of the findings, each followed by what is wrong with it as a finding. A
+// request that breaks nothing has to reach the service, unless a rule that would
+// have stopped it is switched off.
+func (table ruleTable[T]) breaks(request T, without ...string) []string {
+	err := table.judge(request, WithoutRule(without...))
+	invalid, ok := errors.AsType[*ValidationError](err)
+	if !ok {
+		if _, answered := errors.AsType[*APIError](err); !answered && len(without) == 0 {
+			return []string{fmt.Sprintf("nothing and does not reach the service: %v", err)}
+		}
+		return nil
+	}
 	members := memberPaths(reflect.TypeOf(table.wire), "")
-	for _, r := range table.rules {
-		if !members[r.path] && !slices.Contains(table.elsewhere, r.path) && !strings.HasPrefix(r.path, "(") {
-			add(r, "has a path that is not a member of the request")
+	var ids []string
+	for i, f := range invalid.Findings {
+		ids = append(ids, f.Rule)
+		if !members[f.Path] && !slices.Contains(table.elsewhere, f.Path) && !strings.HasPrefix(f.Path, "(") {
+			ids = append(ids, f.Path+" is not a member of the request")
 		}
-		if seen[[2]string{r.id, r.path}] {
-			add(r, "stands in the table twice")
+		if f.Rule == "" || f.Path == "" || f.Message == "" || strings.ContainsAny(f.Message, "%\n") {
+			ids = append(ids, f.Rule+" lacks an id, a path or a plain message")
 		}
-		seen[[2]string{r.id, r.path}] = true
-		if r.id == "" || r.path == "" || r.message == "" || strings.ContainsAny(r.message, "%\n") {
-			add(r, "lacks an id, a path or a plain message")
-		}
-		switch r.kind {
-		case service:
-			if r.broken != nil {
-				add(r, "is the service's and has a function")
-			}
-		case local, given:
-			if r.broken == nil {
-				add(r, "is judged here and has no function")
-			}
-		default:
-			add(r, "is of no kind")
+		if slices.Contains(invalid.Findings[:i], f) {
+			ids = append(ids, f.Rule+" is found twice")
 		}
 	}
-	return found
+	for _, value := range canaries() {
+		if strings.Contains(err.Error(), value) {
+			ids = append(ids, invalid.Findings[0].Rule+" or another shows a value")
+		}
+	}
+	return ids
+}
+
+// judge gives a request to a client whose service refuses everything.
+func (table ruleTable[T]) judge(request T, opt CallOption) error {
+	if table.send == nil {
+		var config callConfig
+		if err := opt.applyCall(&config); err != nil {
+			return err
+		}
+		if err := check(&call{op: operation{name: "Test"}, config: config}, request, table.rules); err != nil {
+			return err
+		}
+		return &APIError{}
+	}
+	client, err := NewClient(CustomURL("https://api.invalid"), Keys{Secret: NewSecretKey("S")}, WithHTTPClient(&http.Client{Transport: refusing{}}))
+	if err != nil {
+		return err
+	}
+	return table.send(client, request, opt)
+}
+
+// refusing is a service that refuses everything.
+type refusing struct{}
+
+func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusUnprocessableEntity, Body: http.NoBody}, nil
+}
+
+// sends returns what gives requests to a method of the transactions.
+func sends[T any](method func(*TransactionsService, context.Context, T, ...CallOption) (*Transaction, error)) func(*Client, T, ...CallOption) error {
+	return func(c *Client, request T, opts ...CallOption) error {
+		_, err := method(c.Transactions, context.Background(), request, opts...)
+		return err
+	}
+}
+
+// reading returns what asks a list of transactions for its first item.
+func reading[T any](list func(*TransactionsService, T, ...CallOption) List[Transaction]) func(*Client, T, ...CallOption) error {
+	return func(c *Client, query T, opts ...CallOption) error {
+		_, err := list(c.Transactions, query, opts...).First(context.Background())
+		return err
+	}
 }
 
 // memberPaths returns the members of a wire struct and of the structs in it, in
@@ -197,47 +283,6 @@ func memberPaths(t reflect.Type, prefix string) map[string]bool {
 		}
 	}
 	return paths
-}
-
-func (table ruleTable[T]) changed(change func(*T)) T {
-	request := table.valid()
-	if change != nil {
-		change(&request)
-	}
-	return request
-}
-
-// breaks returns what a request breaks, with some rules switched off, in the
-// order of the findings. A finding that shows more than its rule's own text is
-// one of its own.
-func (table ruleTable[T]) breaks(request T, without ...string) []string {
-	var config callConfig
-	if err := WithoutRule(without...).applyCall(&config); err != nil {
-		return []string{err.Error()}
-	}
-	err := check(&call{op: operation{name: "Test"}, config: config}, request, table.rules)
-	if err == nil {
-		return nil
-	}
-	invalid, ok := errors.AsType[*ValidationError](err)
-	if !ok || len(invalid.Findings) == 0 {
-		return []string{fmt.Sprintf("%T without findings", err)}
-	}
-	var ids []string
-	for _, f := range invalid.Findings {
-		ids = append(ids, f.Rule)
-		if !slices.ContainsFunc(table.rules, func(r rule[T]) bool {
-			return r.id == f.Rule && r.path == f.Path && r.message == f.Message
-		}) {
-			ids = append(ids, f.Rule+" with a text of its own")
-		}
-	}
-	for _, value := range canaries() {
-		if strings.Contains(err.Error(), value) {
-			ids = append(ids, invalid.Findings[0].Rule+" or another that shows a value")
-		}
-	}
-	return ids
 }
 
 // canaries are values that the requests of the cases hold and no text may show.
@@ -279,98 +324,71 @@ func ascii(n int) string { return strings.Repeat("x", n) }
 // TestRuleProblemsAreFound shows that the check of the tables can fail: each
 // faulty table is reported for what is wrong with it.
 func TestRuleProblemsAreFound(t *testing.T) {
-	short := rule[string]{"short", local, "text", "must be short", func(s string) bool { return len(s) > 2 }}
-	lower := rule[string]{"lower", local, "text", "must be lower case", func(s string) bool { return s != strings.ToLower(s) }}
-	with := func(id string, change func(*rule[string])) rule[string] {
-		r := short
-		r.id = id
-		change(&r)
-		return r
+	// short stands for a method, with one rule that f.require is given.
+	short := func(id, path, message string, more ...func(*findings, string)) func(*Client, string, ...CallOption) error {
+		return func(_ *Client, s string, opts ...CallOption) error {
+			c := call{op: operation{name: "Test"}}
+			for _, o := range opts {
+				if err := o.applyCall(&c.config); err != nil {
+					return err
+				}
+			}
+			err := c.check(func(f *findings) {
+				f.require(len(s) <= 2, id, path, message)
+				for _, check := range more {
+					check(f, s)
+				}
+			})
+			return cmp.Or(err, error(&APIError{}))
+		}
 	}
+	lower := func(f *findings, s string) { f.require(s == strings.ToLower(s), "lower", "text", "must be lower case") }
+	again := func(f *findings, s string) { f.require(len(s) <= 2, "short", "text", "must be short") }
 	to := func(text string) func(*string) { return func(s *string) { *s = text } }
 	good := ruleCase[string]{rule: "short", pass: to("ab"), fail: to("abc")}
+	sound := short("short", "text", "must be short")
 	for want, table := range map[string]ruleTable[string]{
-		"short (text) stands in the table twice": {rules: []rule[string]{short, short}, cases: []ruleCase[string]{good}},
-		"lower has no case":                      {rules: []rule[string]{short, lower}, cases: []ruleCase[string]{good}},
-		"case 1 names no rule that is judged here: upper": {
-			rules: []rule[string]{short}, cases: []ruleCase[string]{good, {rule: "upper"}},
+		"short: the failing value of case 0 breaks [short short short is found twice], not [short]": {
+			send: short("short", "text", "must be short", again), cases: []ruleCase[string]{good},
 		},
-		"theirs (text) is the service's and has a function": {
-			rules: []rule[string]{short, with("theirs", func(r *rule[string]) { r.kind = service })}, cases: []ruleCase[string]{good},
+		"upper: the failing value of case 1 breaks [], not [upper]": {
+			send: sound, cases: []ruleCase[string]{good, {rule: "upper"}},
 		},
-		"ours (text) is judged here and has no function": {
-			rules: []rule[string]{short, with("ours", func(r *rule[string]) { r.broken = nil })}, cases: []ruleCase[string]{good, {rule: "ours"}},
-		},
-		"odd (text) is of no kind": {
-			rules: []rule[string]{short, with("odd", func(r *rule[string]) { r.kind = "" })}, cases: []ruleCase[string]{good},
-		},
-		"mute (text) lacks an id, a path or a plain message": {
-			rules: []rule[string]{with("mute", func(r *rule[string]) { r.message = "" })}, cases: []ruleCase[string]{good},
+		"short: the failing value of case 0 breaks [short short lacks an id, a path or a plain message], not [short]": {
+			send: short("short", "text", ""), cases: []ruleCase[string]{good},
 		},
 		"short: the passing value of case 0 breaks [short]": {
-			rules: []rule[string]{short}, cases: []ruleCase[string]{{rule: "short", pass: to("abc"), fail: to("abc")}},
+			send: sound, cases: []ruleCase[string]{{rule: "short", pass: to("abc"), fail: to("abc")}},
 		},
 		"short: the failing value of case 0 breaks [], not [short]": {
-			rules: []rule[string]{short}, cases: []ruleCase[string]{{rule: "short", fail: to("ab")}},
+			send: sound, cases: []ruleCase[string]{{rule: "short", fail: to("ab")}},
 		},
 		"short: the failing value of case 0 breaks [short lower], not [short]": {
-			rules: []rule[string]{short, lower}, cases: []ruleCase[string]{{rule: "short", fail: to("ABC")}, {rule: "lower", fail: to("A")}},
+			send: short("short", "text", "must be short", lower), cases: []ruleCase[string]{{rule: "short", fail: to("ABC")}},
 		},
-		"short: the failing value of case 0 breaks [short short or another that shows a value], not [short]": {
-			rules: []rule[string]{with("short", func(r *rule[string]) { r.message = "is too long: " + canaryCard })}, cases: []ruleCase[string]{good},
+		"short: the failing value of case 0 breaks [short short or another shows a value], not [short]": {
+			send: short("short", "text", "is too long: "+canaryCard), cases: []ruleCase[string]{good},
 		},
 		"the worst request breaks [\"short\" \"lower\"], not [\"short\"]": {
-			rules: []rule[string]{short, lower}, cases: []ruleCase[string]{good, {rule: "lower", fail: to("A")}}, worst: "ABC", broken: []string{"short"},
+			send: short("short", "text", "must be short", lower), worst: "ABC", broken: []string{"short"},
 		},
-		"stray (body.text) has a path that is not a member of the request": {
-			rules: []rule[string]{short, with("stray", func(r *rule[string]) { r.path = "body.text" })}, cases: []ruleCase[string]{good},
+		"short: the failing value of case 0 breaks [short body.text is not a member of the request], not [short]": {
+			send: short("short", "body.text", "must be short"), cases: []ruleCase[string]{good},
 		},
-		"the worst request breaks [], not []": {rules: []rule[string]{short}, cases: []ruleCase[string]{good}},
+		"the worst request breaks [], not []": {send: sound, cases: []ruleCase[string]{good}},
+		"the valid request breaks [nothing and does not reach the service: <nil>]": {
+			send: func(*Client, string, ...CallOption) error { return nil },
+		},
 	} {
 		table.valid, table.wire = func() string { return "a" }, struct {
 			Text string `json:"text"`
 		}{}
 		assert.Contains(t, table.problems(), want)
 	}
-	sound := ruleTable[string]{
-		rules: []rule[string]{short}, cases: []ruleCase[string]{good}, worst: "abc", broken: []string{"short"},
+	assert.Empty(t, ruleTable[string]{
+		send: sound, cases: []ruleCase[string]{good}, worst: "abc", broken: []string{"short"},
 		valid: func() string { return "a" }, elsewhere: []string{"text"}, wire: struct{}{},
-	}
-	assert.Empty(t, sound.problems())
-}
-
-// TestEveryRuleTableIsTested finds the tables that the methods of the services
-// check their requests with, and demands cases for each.
-func TestEveryRuleTableIsTested(t *testing.T) {
-	used := map[string]bool{}
-	for _, file := range parsePackage(t, token.NewFileSet(), false) {
-		ast.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			if name := calledName(call); name == "within" || name == "Concat" {
-				return false // parts of tables
-			}
-			for _, arg := range call.Args {
-				if table, ok := arg.(*ast.Ident); ok && strings.HasSuffix(table.Name, "Rules") {
-					used[table.Name] = true
-				}
-			}
-			return true
-		})
-	}
-	assert.ElementsMatch(t, slices.Collect(maps.Keys(used)), slices.Collect(maps.Keys(ruleTables())))
-}
-
-func calledName(call *ast.CallExpr) string {
-	switch f := call.Fun.(type) {
-	case *ast.Ident:
-		return f.Name
-	case *ast.SelectorExpr:
-		return f.Sel.Name
-	}
-	return ""
+	}.problems())
 }
 
 // parsePackage parses the files of the package, with or without its tests.

@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"context"
 	"net/netip"
 	"slices"
 	"time"
@@ -45,7 +46,7 @@ func originalCases[T any](receipt func(*T) *string) []ruleCase[T] {
 	return []ruleCase[T]{{rule: "transaction.originalReceiptNumber.required", pass: set(receipt, "1"), fail: set(receipt, "")}}
 }
 
-// cardOrderFields are the fields that cardOrderRules look at.
+// cardOrderFields are the fields that the checks of an order look at.
 type cardOrderFields[T any] struct {
 	source  func(*T, CardSource)
 	eci     func(*T) *ECI
@@ -151,8 +152,8 @@ func payTable() ruleTable[PayParams] {
 	type params = PayParams
 	from := func(s AccountSource) func(*params) { return func(p *params) { *p = bankPayment(s) } }
 	return ruleTable[params]{
-		rules: payRules,
-		wire:  transactionJSON{},
+		send: sends((*TransactionsService).Pay),
+		wire: transactionJSON{},
 		valid: func() params {
 			return params{
 				SupplierBusinessCode: canaryBusiness, Source: FromCard(validCard()), PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD,
@@ -221,8 +222,8 @@ func preauthoriseTable() ruleTable[PreauthoriseParams] {
 	source := func(p *params, s CardSource) { p.Source = s }
 	eci := func(p *params) *ECI { return &p.ECI }
 	return ruleTable[params]{
-		rules: preauthoriseRules,
-		wire:  transactionJSON{},
+		send: sends((*TransactionsService).Preauthorise),
+		wire: transactionJSON{},
 		valid: func() params {
 			return params{
 				SupplierBusinessCode: canaryBusiness, Source: FromCard(validCard()), PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD,
@@ -259,8 +260,8 @@ func verifyAccountTable() ruleTable[VerifyAccountParams] {
 	source := func(p *params, s CardSource) { p.Source = s }
 	eci := func(p *params) *ECI { return &p.ECI }
 	return ruleTable[params]{
-		rules: verifyAccountRules,
-		wire:  transactionJSON{},
+		send: sends((*TransactionsService).VerifyAccount),
+		wire: transactionJSON{},
 		valid: func() params {
 			return params{
 				SupplierBusinessCode: canaryBusiness, Source: FromCard(validCard()),
@@ -289,11 +290,11 @@ func verifyAccountTable() ruleTable[VerifyAccountParams] {
 	}
 }
 
-func preauthFollowUpTable() ruleTable[PreauthFollowUpParams] {
+func preauthFollowUpTable(method func(*TransactionsService, context.Context, PreauthFollowUpParams, ...CallOption) (*Transaction, error)) ruleTable[PreauthFollowUpParams] {
 	type params = PreauthFollowUpParams
 	return ruleTable[params]{
-		rules: preauthFollowUpRules,
-		wire:  transactionJSON{},
+		send: sends(method),
+		wire: transactionJSON{},
 		valid: func() params {
 			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD}
 		},
@@ -313,7 +314,7 @@ func preauthFollowUpTable() ruleTable[PreauthFollowUpParams] {
 func extendTable() ruleTable[ExtendParams] {
 	type params = ExtendParams
 	return ruleTable[params]{
-		rules: extendRules,
+		send:  sends((*TransactionsService).Extend),
 		wire:  transactionJSON{},
 		valid: func() params { return params{OriginalReceiptNumber: canaryReceipt, Currency: CurrencyAUD} },
 		cases: slices.Concat(
@@ -364,8 +365,8 @@ func captureTable() ruleTable[CaptureParams] {
 	preauth := original(TransactionTypePreauth)
 	unknown := original(TransactionTypePreauth, func(t *Transaction) { t.PrincipalAmount = nil })
 	return ruleTable[params]{
-		rules: captureRules,
-		wire:  transactionJSON{},
+		send: sends((*TransactionsService).Capture),
+		wire: transactionJSON{},
 		valid: func() params {
 			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD, StoredCredential: manual()}
 		},
@@ -400,8 +401,8 @@ func cancelPreauthorisationTable() ruleTable[CancelPreauthorisationParams] {
 	type params = CancelPreauthorisationParams
 	kind := func(p *params) *CancellationType { return &p.Type }
 	return ruleTable[params]{
-		rules: cancelPreauthorisationRules,
-		wire:  transactionJSON{},
+		send: sends((*TransactionsService).CancelPreauthorisation),
+		wire: transactionJSON{},
 		valid: func() params {
 			return params{OriginalReceiptNumber: canaryReceipt, Type: CancellationTypeFull, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD}
 		},
@@ -438,8 +439,8 @@ func refundTable() ruleTable[RefundParams] {
 	closed := original(TransactionTypePayment, func(t *Transaction) { t.Refundable = false })
 	unknown := original(TransactionTypePayment, func(t *Transaction) { t.PrincipalAmount = nil })
 	return ruleTable[params]{
-		rules: refundRules,
-		wire:  transactionJSON{},
+		send: sends((*TransactionsService).Refund),
+		wire: transactionJSON{},
 		valid: func() params {
 			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD}
 		},

@@ -105,6 +105,19 @@ type source struct {
 	newPayTo     *NewPayToPayment
 }
 
+func sourceOf(s AccountSource) source {
+	if s == nil {
+		return source{}
+	}
+	return s.accountSource()
+}
+
+// given reports whether the source names an account.
+func (s source) given() bool {
+	return s.token != "" || s.customerID != "" || s.accountToken != "" || s.card != nil || s.bank != nil ||
+		s.nzBank != nil || s.payTo != nil || s.newPayTo != nil
+}
+
 type (
 	anySource  struct{ source }
 	cardSource struct{ source }
@@ -114,9 +127,9 @@ func (s anySource) accountSource() source  { return s.source }
 func (s cardSource) accountSource() source { return s.source }
 func (cardSource) cardSource()             {}
 
-// FromSingleUseToken pays with a single-use token, which is consumed. Only the
-// service knows what is behind a token: give its AccountType, and the rules for
-// cards are checked before sending.
+// FromSingleUseToken pays with a single-use token, which has to be unused and not
+// older than 10 minutes, and is consumed. Only the service knows what is behind a
+// token: give its AccountType, and the rules for cards are checked before sending.
 func FromSingleUseToken(singleUseTokenID string, kind ...AccountType) CardSource {
 	return cardSource{source{token: singleUseTokenID, kind: told(kind)}}
 }
@@ -169,7 +182,7 @@ func told(kind []AccountType) AccountType {
 
 // PayToPayment is a payment against an agreement.
 type PayToPayment struct {
-	// AgreementToken is required.
+	// AgreementToken is that of an active agreement. Required.
 	AgreementToken string
 	// EndToEndID is the merchant's identifier of the payment, by which it can be
 	// found. A unique one is made when it is empty.
@@ -195,70 +208,46 @@ type NewPayToPayment struct {
 	RemittanceInformation1 string
 }
 
-//nolint:gochecknoglobals // an immutable table
-var cardRules = []rule[CardDetails]{
-	{
-		"card.cardNumber.required", local, "cardNumber", "is required",
-		func(c CardDetails) bool { return c.CardNumber.IsZero() },
-	},
-	{
-		"card.cardNumber.digits", local, "cardNumber", "must consist of digits",
-		func(c CardDetails) bool { return !c.CardNumber.IsZero() && !isDigits(c.CardNumber.text()) },
-	},
-	{
-		"card.expiryDate.required", local, "expiryDateMonth", "is required, with expiryDateYear",
-		func(c CardDetails) bool { return c.Expiry.IsZero() },
-	},
-	{
-		"card.expiryDate.valid", local, "expiryDateMonth", "must be a month of a four-digit year",
-		func(c CardDetails) bool {
-			return !c.Expiry.IsZero() && !isExpiry(c.Expiry)
-		},
-	},
-	{
-		"card.cvn.digits", local, "cvn", "must have 3 or 4 digits",
-		func(c CardDetails) bool {
-			return !c.CVN.IsZero() && (!isDigits(c.CVN.text()) || lengthOutside(c.CVN.text(), 3, 4))
-		},
-	},
+// check looks into what a source holds; whether one is given at all is the
+// order's check.
+func (s source) check(f *findings) {
+	switch {
+	case s.card != nil:
+		f.within("creditCard", s.card.check)
+	case s.bank != nil:
+		f.within("bankAccount", s.bank.check)
+	case s.nzBank != nil:
+		f.within("nzBankAccount", s.nzBank.check)
+	case s.payTo != nil:
+		f.within("payToData", s.payTo.check)
+	case s.newPayTo != nil:
+		f.within("payToData.payToAgreement", s.newPayTo.check)
+	}
 }
 
-//nolint:gochecknoglobals // an immutable table
-var bankAccountRules = []rule[BankAccountDetails]{
-	{
-		"bankAccount.accountName.required", local, "accountName", "is required",
-		func(a BankAccountDetails) bool { return a.AccountName == "" },
-	},
-	{
-		"bankAccount.bsb.required", local, "bsb", "is required",
-		func(a BankAccountDetails) bool { return a.BSB == "" },
-	},
-	{
-		"bankAccount.accountNumber.required", local, "accountNumber", "is required",
-		func(a BankAccountDetails) bool { return a.AccountNumber.IsZero() },
-	},
+func (d CardDetails) check(f *findings) {
+	number, cvn := d.CardNumber.text(), d.CVN.text()
+	f.require(number != "", "card.cardNumber.required", "cardNumber", "is required")
+	f.require(number == "" || isDigits(number), "card.cardNumber.digits", "cardNumber", "must consist of digits")
+	f.require(!d.Expiry.IsZero(), "card.expiryDate.required", "expiryDateMonth", "is required, with expiryDateYear")
+	f.require(d.Expiry.IsZero() || isExpiry(d.Expiry), "card.expiryDate.valid", "expiryDateMonth", "must be a month of a four-digit year")
+	f.require(cvn == "" || isDigits(cvn) && lengthWithin(cvn, 3, 4), "card.cvn.digits", "cvn", "must have 3 or 4 digits")
 }
 
-//nolint:gochecknoglobals // an immutable table
-var nzBankAccountRules = []rule[NZBankAccountDetails]{
-	{
-		"nzBankAccount.nzAccountName.required", local, "nzAccountName", "is required",
-		func(a NZBankAccountDetails) bool { return a.AccountName == "" },
-	},
-	{
-		"nzBankAccount.nzBankCode.required", local, "nzBankCode", "is required",
-		func(a NZBankAccountDetails) bool { return a.BankCode == "" },
-	},
-	{
-		"nzBankAccount.nzBranchCode.required", local, "nzBranchCode", "is required",
-		func(a NZBankAccountDetails) bool { return a.BranchCode == "" },
-	},
-	{
-		"nzBankAccount.nzAccountNumber.required", local, "nzAccountNumber", "is required",
-		func(a NZBankAccountDetails) bool { return a.AccountNumber.IsZero() },
-	},
-	{
-		"nzBankAccount.nzAccountSuffix.required", local, "nzAccountSuffix", "is required",
-		func(a NZBankAccountDetails) bool { return a.AccountSuffix == "" },
-	},
+func (d BankAccountDetails) check(f *findings) {
+	f.require(d.AccountName != "", "bankAccount.accountName.required", "accountName", "is required")
+	f.require(d.BSB != "", "bankAccount.bsb.required", "bsb", "is required")
+	f.require(!d.AccountNumber.IsZero(), "bankAccount.accountNumber.required", "accountNumber", "is required")
+}
+
+func (d NZBankAccountDetails) check(f *findings) {
+	f.require(d.AccountName != "", "nzBankAccount.nzAccountName.required", "nzAccountName", "is required")
+	f.require(d.BankCode != "", "nzBankAccount.nzBankCode.required", "nzBankCode", "is required")
+	f.require(d.BranchCode != "", "nzBankAccount.nzBranchCode.required", "nzBranchCode", "is required")
+	f.require(!d.AccountNumber.IsZero(), "nzBankAccount.nzAccountNumber.required", "nzAccountNumber", "is required")
+	f.require(d.AccountSuffix != "", "nzBankAccount.nzAccountSuffix.required", "nzAccountSuffix", "is required")
+}
+
+func (p PayToPayment) check(f *findings) {
+	f.require(p.AgreementToken != "", "payToData.agreementToken.required", "agreementToken", "is required")
 }

@@ -1,13 +1,16 @@
 package quickstream
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // The lists of transactions. Those that the service sorts newest first can shift
 // while they are read page by page.
 
 // reads makes a list of transactions.
-func reads[Q any](s *TransactionsService, name, route string, q Q, rules []rule[Q], opts []CallOption, ids ...string) List[Transaction] {
-	return list[Transaction](s.client, operation{name: name, method: http.MethodGet, route: route}, q, rules, opts, ids...)
+func reads[Q any](s *TransactionsService, name, route string, q Q, check func(*findings), opts []CallOption, ids ...string) List[Transaction] {
+	return list[Transaction](s.client, operation{name: name, method: http.MethodGet, route: route}, q, check, opts, ids...)
 }
 
 // TransactionListParams narrows the list of recent transactions.
@@ -37,7 +40,13 @@ type referenceQuery struct {
 // be an empty list or an APIError that matches ErrNotFound; after an unknown
 // outcome both mean "not found yet".
 func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.ByReference", "/transactions/for-reference-number", referenceQuery{referenceNumber}, referenceQueryRules, opts)
+	q := referenceQuery{referenceNumber}
+	return reads(s, "Transactions.ByReference", "/transactions/for-reference-number", q, q.check, opts)
+}
+
+func (q referenceQuery) check(f *findings) {
+	f.require(q.ReferenceNumber != "", "list.referenceNumber.required", "referenceNumber", "is required")
+	f.require(isASCII(q.ReferenceNumber), "list.referenceNumber.ascii", "referenceNumber", "must consist of printable ASCII characters")
 }
 
 type settlementDateQuery struct {
@@ -49,7 +58,12 @@ type settlementDateQuery struct {
 //
 // GET /transactions/for-settlement-date with the secret key.
 func (s *TransactionsService) BySettlementDate(settlementDate Date, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.BySettlementDate", "/transactions/for-settlement-date", settlementDateQuery{settlementDate}, settlementDateQueryRules, opts)
+	q := settlementDateQuery{settlementDate}
+	return reads(s, "Transactions.BySettlementDate", "/transactions/for-settlement-date", q, q.check, opts)
+}
+
+func (q settlementDateQuery) check(f *findings) {
+	f.require(q.SettlementDate.IsValid(), "list.settlementDate.required", "settlementDate", "is required and must be a date of the calendar")
 }
 
 type accountTokenQuery struct {
@@ -60,7 +74,13 @@ type accountTokenQuery struct {
 //
 // GET /transactions/for-account-token with the secret key.
 func (s *TransactionsService) ByAccount(accountToken string, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.ByAccount", "/transactions/for-account-token", accountTokenQuery{accountToken}, accountTokenQueryRules, opts)
+	q := accountTokenQuery{accountToken}
+	return reads(s, "Transactions.ByAccount", "/transactions/for-account-token", q, q.check, opts)
+}
+
+func (q accountTokenQuery) check(f *findings) {
+	f.require(q.AccountToken != "", "list.accountToken.required", "accountToken", "is required")
+	f.require(isASCII(q.AccountToken), "list.accountToken.ascii", "accountToken", "must consist of printable ASCII characters")
 }
 
 type creditCardQuery struct {
@@ -73,7 +93,13 @@ type creditCardQuery struct {
 //
 // GET /transactions/for-credit-card with the secret key.
 func (s *TransactionsService) ByCreditCard(firstSix, lastThree string, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.ByCreditCard", "/transactions/for-credit-card", creditCardQuery{firstSix, lastThree}, creditCardQueryRules, opts)
+	q := creditCardQuery{firstSix, lastThree}
+	return reads(s, "Transactions.ByCreditCard", "/transactions/for-credit-card", q, q.check, opts)
+}
+
+func (q creditCardQuery) check(f *findings) {
+	f.require(isDigits(q.FirstSix) && len(q.FirstSix) == 6, "list.firstSix.digits", "firstSix", "must have 6 digits")
+	f.require(isDigits(q.LastThree) && len(q.LastThree) == 3, "list.lastThree.digits", "lastThree", "must have 3 digits")
 }
 
 type bankAccountQuery struct {
@@ -87,7 +113,15 @@ type bankAccountQuery struct {
 //
 // GET /transactions/for-bank-account with the secret key.
 func (s *TransactionsService) ByBankAccount(bsb string, accountNumber Secret, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.ByBankAccount", "/transactions/for-bank-account", bankAccountQuery{bsb, accountNumber.text()}, bankAccountQueryRules, opts)
+	q := bankAccountQuery{bsb, accountNumber.text()}
+	return reads(s, "Transactions.ByBankAccount", "/transactions/for-bank-account", q, q.check, opts)
+}
+
+func (q bankAccountQuery) check(f *findings) {
+	f.require(q.BSB != "", "list.bsb.required", "bsb", "is required")
+	f.require(isASCII(q.BSB), "list.bsb.ascii", "bsb", "must consist of printable ASCII characters")
+	f.require(isDigits(q.AccountNumber) && lengthWithin(q.AccountNumber, 6, 9),
+		"list.accountNumber.digits", "accountNumber", "must have 6 to 9 digits")
 }
 
 type nzBankAccountQuery struct {
@@ -102,7 +136,15 @@ type nzBankAccountQuery struct {
 //
 // GET /transactions/for-nz-bank-account with the secret key.
 func (s *TransactionsService) ByNZBankAccount(bankCode, branchCode string, accountNumber Secret, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.ByNZBankAccount", "/transactions/for-nz-bank-account", nzBankAccountQuery{bankCode, branchCode, accountNumber.text()}, nzBankAccountQueryRules, opts)
+	q := nzBankAccountQuery{bankCode, branchCode, accountNumber.text()}
+	return reads(s, "Transactions.ByNZBankAccount", "/transactions/for-nz-bank-account", q, q.check, opts)
+}
+
+func (q nzBankAccountQuery) check(f *findings) {
+	f.require(isDigits(q.BankCode) && len(q.BankCode) == 2, "list.bankCode.digits", "bankCode", "must have 2 digits")
+	f.require(isDigits(q.BranchCode) && len(q.BranchCode) == 4, "list.branchCode.digits", "branchCode", "must have 4 digits")
+	f.require(isDigits(q.AccountNumber) && lengthWithin(q.AccountNumber, 7, 8),
+		"list.nzAccountNumber.digits", "accountNumber", "must have 7 or 8 digits")
 }
 
 // SuspendedListParams selects suspended transactions.
@@ -117,7 +159,15 @@ type SuspendedListParams struct {
 //
 // GET /transactions/suspended with the secret key.
 func (s *TransactionsService) Suspended(params SuspendedListParams, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.Suspended", "/transactions/suspended", params, suspendedListRules, opts)
+	return reads(s, "Transactions.Suspended", "/transactions/suspended", params, params.check, opts)
+}
+
+func (p SuspendedListParams) check(f *findings) {
+	f.require(p.SupplierBusinessCode != "", "list.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+	checkMonth(f, p.Month)
+	f.require(!isMonth(p.Month) || monthsAgo(p.Month, sydneyStandard) <= 6,
+		"list.month.past", "month", "must be this month or one of the 6 before, in Sydney")
+	f.require(!isMonth(p.Month) || monthsAgo(p.Month, sydneySummer) >= 0, "list.month.future", "month", "must not be in the future")
 }
 
 // Refunds returns the refunds of a payment, most recent first.
@@ -148,7 +198,11 @@ type ReturnedListParams struct {
 //
 // GET /transactions/returns with the secret key.
 func (s *TransactionsService) Returned(params ReturnedListParams, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.Returned", "/transactions/returns", params, returnedListRules, opts)
+	return reads(s, "Transactions.Returned", "/transactions/returns", params, params.check, opts)
+}
+
+func (p ReturnedListParams) check(f *findings) {
+	f.require(p.Date.IsValid(), "list.date.required", "date", "is required and must be a date of the calendar")
 }
 
 // OpenPreauthListParams selects open pre-authorisations.
@@ -164,8 +218,32 @@ type OpenPreauthListParams struct {
 //
 // GET /transactions/open-preauths with the secret key.
 func (s *TransactionsService) OpenPreauths(params OpenPreauthListParams, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.OpenPreauths", "/transactions/open-preauths", params, openPreauthListRules, opts)
+	return reads(s, "Transactions.OpenPreauths", "/transactions/open-preauths", params, params.check, opts)
 }
+
+func (p OpenPreauthListParams) check(f *findings) { checkMonth(f, p.Month) }
 
 // noQuery is the query of a list that takes no parameters.
 type noQuery struct{}
+
+func checkMonth(f *findings, m YearMonth) {
+	f.require(isMonth(m), "list.month.required", "month", "is required and must be a month of the calendar")
+}
+
+// isMonth reports whether a month can be written as the service wants it.
+func isMonth(m YearMonth) bool {
+	return m.Year >= 1 && m.Year <= 9999 && m.Month >= time.January && m.Month <= time.December
+}
+
+// Sydney is 10 hours ahead of UTC, and 11 in summer. At the edge of a month each
+// rule takes the offset that refuses less, and leaves the hour to the service.
+const (
+	sydneyStandard = 10 * time.Hour
+	sydneySummer   = 11 * time.Hour
+)
+
+// monthsAgo counts the months from m to the month at an offset.
+func monthsAgo(m YearMonth, offset time.Duration) int {
+	current := time.Now().UTC().Add(offset)
+	return (current.Year()-m.Year)*12 + int(current.Month()) - int(m.Month)
+}
