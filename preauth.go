@@ -9,6 +9,25 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
+// AuthorisationType is the kind of a pre-authorisation that follows another.
+type AuthorisationType string
+
+// The kinds of following pre-authorisation.
+const (
+	AuthorisationTypeIncremental     AuthorisationType = "INCREMENTAL"
+	AuthorisationTypeExtension       AuthorisationType = "EXTENSION"
+	AuthorisationTypeReauthorisation AuthorisationType = "REAUTHORISATION"
+)
+
+// CancellationType says how much of a pre-authorisation is cancelled.
+type CancellationType string
+
+// The kinds of cancellation.
+const (
+	CancellationTypeFull    CancellationType = "FULL"
+	CancellationTypePartial CancellationType = "PARTIAL"
+)
+
 // PreauthoriseParams describes an initial pre-authorisation of a card. The
 // members are as in PayParams.
 type PreauthoriseParams struct {
@@ -59,62 +78,6 @@ func (p PreauthoriseParams) check(f *findings) {
 	checkBusiness(f, p.SupplierBusinessCode)
 	checkAmount(f, p.PrincipalAmount)
 	checkCurrency(f, p.Currency)
-	order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}.checkCard(f)
-	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
-	s.check(f)
-}
-
-// VerifyAccountParams describes a verification of an account. The members are as
-// in PayParams.
-type VerifyAccountParams struct {
-	// SupplierBusinessCode, Source, ECI and StoredCredential are required.
-	SupplierBusinessCode string
-	Source               CardSource
-	// Currency is CurrencyAUD when empty.
-	Currency                Currency
-	ECI                     ECI
-	IPAddress               netip.Addr
-	StoredCredential        *StoredCredentialData
-	ThreeDS2                *bool
-	CustomerReferenceNumber string
-	PaymentReferenceNumber  string
-	Comment                 string
-	Metadata                map[string]string
-}
-
-// VerifyAccount checks that an account can be used, without taking money.
-//
-// POST /transactions (ACCOUNT_VERIFICATION) with the secret key, and errors as
-// for Pay.
-func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAccountParams, opts ...CallOption) (*Transaction, error) {
-	return s.submit(ctx, "Transactions.VerifyAccount", params.check, params.wire, opts)
-}
-
-// Prepare returns the parameters with their reference filled in, and the intent
-// to store before they are sent.
-func (p VerifyAccountParams) Prepare() (VerifyAccountParams, PaymentIntent) {
-	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
-	return p, prepared(p.wire())
-}
-
-func (p VerifyAccountParams) wire() transactionJSON {
-	currency := p.Currency
-	if currency == "" {
-		currency = CurrencyAUD
-	}
-	body := transactionJSON{
-		TransactionType: TransactionTypeAccountVerification, SupplierBusinessCode: p.SupplierBusinessCode, Currency: currency,
-		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
-		Comment: p.Comment, Metadata: p.Metadata,
-	}
-	body.setSource(sourceOf(p.Source))
-	return body
-}
-
-func (p VerifyAccountParams) check(f *findings) {
-	s := sourceOf(p.Source)
-	checkBusiness(f, p.SupplierBusinessCode)
 	order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}.checkCard(f)
 	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
 	s.check(f)

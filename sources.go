@@ -5,6 +5,46 @@ import (
 	"strconv"
 )
 
+// AccountType is a kind of account.
+type AccountType string
+
+// The kinds of account. PAYTO appears in transactions only.
+const (
+	AccountTypeCreditCard    AccountType = "CREDIT_CARD"
+	AccountTypeDirectDebit   AccountType = "DIRECT_DEBIT"
+	AccountTypeDirectDebitNZ AccountType = "DIRECT_DEBIT_NZ"
+	AccountTypeApplePay      AccountType = "APPLE_PAY"
+	AccountTypeGooglePay     AccountType = "GOOGLE_PAY"
+	AccountTypePayTo         AccountType = "PAYTO"
+)
+
+// isCard reports whether the rules for cards are known to apply.
+func (t AccountType) isCard() bool {
+	return t == AccountTypeCreditCard || t == AccountTypeApplePay || t == AccountTypeGooglePay
+}
+
+// CardScheme is the scheme of a card.
+type CardScheme string
+
+// The card schemes.
+const (
+	CardSchemeVisa       CardScheme = "VISA"
+	CardSchemeMastercard CardScheme = "MASTERCARD"
+	CardSchemeAmex       CardScheme = "AMEX"
+	CardSchemeDiners     CardScheme = "DINERS"
+	CardSchemeJCB        CardScheme = "JCB"
+	CardSchemeUnionPay   CardScheme = "UNIONPAY"
+)
+
+// CardType says how a card is funded. It is known for Visa and Mastercard only.
+type CardType string
+
+// The card types.
+const (
+	CardTypeCredit CardType = "CREDIT"
+	CardTypeDebit  CardType = "DEBIT"
+)
+
 // CardDetails is a card as it is typed in. Servers that handle it are in scope
 // of PCI DSS; a single-use token made in the browser avoids that. It prints
 // without its secrets and cannot be marshalled. The CVN must never be stored.

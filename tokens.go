@@ -15,24 +15,6 @@ const SingleUseTokenLifetime = 10 * time.Minute
 // SingleUseTokensService holds the operations on single-use tokens.
 type SingleUseTokensService struct{ client *Client }
 
-// AccountType is a kind of account.
-type AccountType string
-
-// The kinds of account. PAYTO appears in transactions only.
-const (
-	AccountTypeCreditCard    AccountType = "CREDIT_CARD"
-	AccountTypeDirectDebit   AccountType = "DIRECT_DEBIT"
-	AccountTypeDirectDebitNZ AccountType = "DIRECT_DEBIT_NZ"
-	AccountTypeApplePay      AccountType = "APPLE_PAY"
-	AccountTypeGooglePay     AccountType = "GOOGLE_PAY"
-	AccountTypePayTo         AccountType = "PAYTO"
-)
-
-// isCard reports whether the rules for cards are known to apply.
-func (t AccountType) isCard() bool {
-	return t == AccountTypeCreditCard || t == AccountTypeApplePay || t == AccountTypeGooglePay
-}
-
 // TokenAccount is an account that can be turned into a single-use token:
 // CardDetails, BankAccountDetails or NZBankAccountDetails.
 type TokenAccount interface{ tokenAccount(*singleUseTokenJSON) }
@@ -171,28 +153,6 @@ func (t SingleUseToken) MarshalJSON() ([]byte, error) {
 }
 
 func (t *SingleUseToken) identified() bool { return t.SingleUseTokenID != "" }
-
-// CardScheme is the scheme of a card.
-type CardScheme string
-
-// The card schemes.
-const (
-	CardSchemeVisa       CardScheme = "VISA"
-	CardSchemeMastercard CardScheme = "MASTERCARD"
-	CardSchemeAmex       CardScheme = "AMEX"
-	CardSchemeDiners     CardScheme = "DINERS"
-	CardSchemeJCB        CardScheme = "JCB"
-	CardSchemeUnionPay   CardScheme = "UNIONPAY"
-)
-
-// CardType says how a card is funded. It is known for Visa and Mastercard only.
-type CardType string
-
-// The card types.
-const (
-	CardTypeCredit CardType = "CREDIT"
-	CardTypeDebit  CardType = "DEBIT"
-)
 
 // TokenCreditCard is the masked card behind a single-use token.
 type TokenCreditCard struct {

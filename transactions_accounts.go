@@ -129,22 +129,3 @@ type PayToPayerAccount struct {
 	PayIDType           PayIDType   `json:"payIdType,omitempty"`
 	PayID               string      `json:"payId,omitempty"`
 }
-
-// AuthorisationType is the kind of a pre-authorisation that follows another.
-type AuthorisationType string
-
-// The kinds of following pre-authorisation.
-const (
-	AuthorisationTypeIncremental     AuthorisationType = "INCREMENTAL"
-	AuthorisationTypeExtension       AuthorisationType = "EXTENSION"
-	AuthorisationTypeReauthorisation AuthorisationType = "REAUTHORISATION"
-)
-
-// CancellationType says how much of a pre-authorisation is cancelled.
-type CancellationType string
-
-// The kinds of cancellation.
-const (
-	CancellationTypeFull    CancellationType = "FULL"
-	CancellationTypePartial CancellationType = "PARTIAL"
-)
