@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
@@ -44,7 +45,8 @@ func (c *call) check(checks func(*findings)) error {
 	return &ValidationError{Operation: c.op.name, Findings: f.list}
 }
 
-func isASCII(text string) bool {
+// isPrintable asks for printable ASCII characters and blanks.
+func isPrintable(text string) bool {
 	for i := range len(text) {
 		if text[i] > '~' || text[i] < ' ' {
 			return false
@@ -52,6 +54,9 @@ func isASCII(text string) bool {
 	}
 	return true
 }
+
+// isVisible asks for printable ASCII characters without blanks.
+func isVisible(text string) bool { return isPrintable(text) && !strings.Contains(text, " ") }
 
 func isDigits(text string) bool {
 	for i := range len(text) {

@@ -121,10 +121,8 @@ func (keys Keys) authorization(kind keyKind) (string, error) {
 		return "", fmt.Errorf("%w: this operation needs the %s key", ErrKeyRequired, kind)
 	}
 	text := key.text()
-	for _, c := range []byte(text) {
-		if c <= ' ' || c > '~' || c == ':' {
-			return "", fmt.Errorf("quickstream: the %s key contains a blank, a colon or a character that is not printable ASCII; was it copied whole and without a line end?", kind)
-		}
+	if !isVisible(text) || strings.Contains(text, ":") {
+		return "", fmt.Errorf("quickstream: the %s key contains a blank, a colon or a character that is not printable ASCII; was it copied whole and without a line end?", kind)
 	}
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(text+":")), nil
 }

@@ -28,9 +28,9 @@ func checkCurrency(f *findings, currency Currency) {
 func checkReferences(f *findings, customer, payment string) {
 	const short, plain = "must not be longer than 100 characters", "must consist of printable ASCII characters"
 	f.require(len(customer) <= maxReference, "transaction.customerReferenceNumber.length", "customerReferenceNumber", short)
-	f.require(isASCII(customer), "transaction.customerReferenceNumber.ascii", "customerReferenceNumber", plain)
+	f.require(isPrintable(customer), "transaction.customerReferenceNumber.ascii", "customerReferenceNumber", plain)
 	f.require(len(payment) <= maxReference, "transaction.paymentReferenceNumber.length", "paymentReferenceNumber", short)
-	f.require(isASCII(payment), "transaction.paymentReferenceNumber.ascii", "paymentReferenceNumber", plain)
+	f.require(isPrintable(payment), "transaction.paymentReferenceNumber.ascii", "paymentReferenceNumber", plain)
 }
 
 func checkReceipt(f *findings, receiptNumber string) {

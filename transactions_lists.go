@@ -46,7 +46,7 @@ func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOp
 
 func (q referenceQuery) check(f *findings) {
 	f.require(q.ReferenceNumber != "", "list.referenceNumber.required", "referenceNumber", "is required")
-	f.require(isASCII(q.ReferenceNumber), "list.referenceNumber.ascii", "referenceNumber", "must consist of printable ASCII characters")
+	f.require(isPrintable(q.ReferenceNumber), "list.referenceNumber.ascii", "referenceNumber", "must consist of printable ASCII characters")
 }
 
 type settlementDateQuery struct {
@@ -80,7 +80,7 @@ func (s *TransactionsService) ByAccount(accountToken string, opts ...CallOption)
 
 func (q accountTokenQuery) check(f *findings) {
 	f.require(q.AccountToken != "", "list.accountToken.required", "accountToken", "is required")
-	f.require(isASCII(q.AccountToken), "list.accountToken.ascii", "accountToken", "must consist of printable ASCII characters")
+	f.require(isPrintable(q.AccountToken), "list.accountToken.ascii", "accountToken", "must consist of printable ASCII characters")
 }
 
 type creditCardQuery struct {
@@ -119,7 +119,7 @@ func (s *TransactionsService) ByBankAccount(bsb string, accountNumber Secret, op
 
 func (q bankAccountQuery) check(f *findings) {
 	f.require(q.BSB != "", "list.bsb.required", "bsb", "is required")
-	f.require(isASCII(q.BSB), "list.bsb.ascii", "bsb", "must consist of printable ASCII characters")
+	f.require(isPrintable(q.BSB), "list.bsb.ascii", "bsb", "must consist of printable ASCII characters")
 	f.require(isDigits(q.AccountNumber) && lengthWithin(q.AccountNumber, 6, 9),
 		"list.accountNumber.digits", "accountNumber", "must have 6 to 9 digits")
 }
