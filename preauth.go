@@ -105,7 +105,8 @@ type PreauthFollowUpParams struct {
 // POST /transactions (PREAUTH, INCREMENTAL) with the secret key, and errors as
 // for Pay.
 func (s *TransactionsService) TopUp(ctx context.Context, params PreauthFollowUpParams, opts ...CallOption) (*Transaction, error) {
-	return s.submit(ctx, "Transactions.TopUp", params.check, params.wire(AuthorisationTypeIncremental), opts)
+	body := func() transactionJSON { return params.wire(AuthorisationTypeIncremental) }
+	return s.submit(ctx, "Transactions.TopUp", params.check, body, opts)
 }
 
 // Reauthorise authorises an expired original pre-authorisation of a Visa card
@@ -114,24 +115,23 @@ func (s *TransactionsService) TopUp(ctx context.Context, params PreauthFollowUpP
 // POST /transactions (PREAUTH, REAUTHORISATION) with the secret key, and errors
 // as for Pay.
 func (s *TransactionsService) Reauthorise(ctx context.Context, params PreauthFollowUpParams, opts ...CallOption) (*Transaction, error) {
-	return s.submit(ctx, "Transactions.Reauthorise", params.check, params.wire(AuthorisationTypeReauthorisation), opts)
+	body := func() transactionJSON { return params.wire(AuthorisationTypeReauthorisation) }
+	return s.submit(ctx, "Transactions.Reauthorise", params.check, body, opts)
 }
 
 // Prepare returns the parameters with their reference filled in, and the intent
 // to store before they are sent.
 func (p PreauthFollowUpParams) Prepare() (PreauthFollowUpParams, PaymentIntent) {
 	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
-	return p, prepared(p.wire("")())
+	return p, prepared(p.wire(""))
 }
 
-func (p PreauthFollowUpParams) wire(kind AuthorisationType) func() transactionJSON {
-	return func() transactionJSON {
-		return transactionJSON{
-			TransactionType: TransactionTypePreauth, AuthorisationType: kind, OriginalReceiptNumber: p.OriginalReceiptNumber,
-			PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
-			CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
-			Comment: p.Comment, Metadata: p.Metadata,
-		}
+func (p PreauthFollowUpParams) wire(kind AuthorisationType) transactionJSON {
+	return transactionJSON{
+		TransactionType: TransactionTypePreauth, AuthorisationType: kind, OriginalReceiptNumber: p.OriginalReceiptNumber,
+		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		Comment: p.Comment, Metadata: p.Metadata,
 	}
 }
 
@@ -177,7 +177,7 @@ func (p ExtendParams) Prepare() (ExtendParams, PaymentIntent) {
 }
 
 func (p ExtendParams) wire() transactionJSON {
-	return p.followUp().wire(AuthorisationTypeExtension)()
+	return p.followUp().wire(AuthorisationTypeExtension)
 }
 
 func (p ExtendParams) check(f *findings) { p.followUp().checkButAmount(f) }
