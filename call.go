@@ -124,16 +124,7 @@ func (c *call) escapedPath(values []string) string {
 // isPathElement reports whether an identifier can stand in a path without
 // changing which resource is meant.
 func isPathElement(value string) bool {
-	if value == "" || value == "." || value == ".." || len(value) > 255 {
-		return false
-	}
-	for _, c := range []byte(value) {
-		switch {
-		case c <= ' ', c > '~', c == '/', c == '\\', c == '?', c == '#', c == '%', c == ';':
-			return false
-		}
-	}
-	return true
+	return value != "" && value != "." && value != ".." && len(value) <= 255 && isVisible(value) && !strings.ContainsAny(value, `/\?#%;`)
 }
 
 // query adds the parameters to the address.

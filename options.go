@@ -220,7 +220,7 @@ func WithHeader(name, value string) Option {
 		case "", "Authorization", "Idempotency-Key", "X-Idempotency-Key", "Accept-Encoding", "Content-Type", "Content-Length", "Host", "Accept", "Transfer-Encoding", "Connection", "Prevent-Csrf":
 			return fmt.Errorf("WithHeader: the header %q is set by the client", canonical)
 		}
-		if !printable(name, false) || strings.ContainsAny(name, `"(),/:;<=>?@[\]{}`) || !printable(value, true) {
+		if !isVisible(name) || strings.ContainsAny(name, `"(),/:;<=>?@[\]{}`) || !isPrintable(value) {
 			return errors.New("WithHeader: the name is not a header's, or the value is not printable ASCII")
 		}
 		c.addHeader(canonical, value)
@@ -259,7 +259,7 @@ func WithoutRule(ids ...string) Option {
 // without blanks. Use the same key only for the same request.
 func WithIdempotencyKey(key string) CallOption {
 	return callOption(func(c *callConfig) error {
-		if key == "" || len(key) > 255 || !printable(key, false) {
+		if key == "" || len(key) > 255 || !isVisible(key) {
 			return errors.New("WithIdempotencyKey: the key is not 1 to 255 printable ASCII characters without blanks")
 		}
 		c.key = key
@@ -307,15 +307,6 @@ func WithExtraField(name string, value any) CallOption {
 		c.extra = append(c.extra[:len(c.extra):len(c.extra)], extraField{path, encoded})
 		return nil
 	})
-}
-
-func printable(text string, blanks bool) bool {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c > '~' || c == ' ' && !blanks {
-			return false
-		}
-	}
-	return true
 }
 
 // keySource returns the function that authorises calls of a client, with the

@@ -173,7 +173,7 @@ func (f *fileContent) end() error {
 
 // isFileName reports whether a name can stand in the header of a form's part.
 func isFileName(name string) bool {
-	if name == "" || name == "." || name == ".." || len(name) > 255 || !printable(name, true) {
+	if name == "" || name == "." || name == ".." || len(name) > 255 || !isPrintable(name) {
 		return false
 	}
 	for _, c := range name {
