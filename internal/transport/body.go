@@ -42,6 +42,9 @@ func (g *gate) pass() (first, ok bool) {
 	return false, g.state.Load() == passed
 }
 
+// retract takes back what was the first to pass, and did not get out.
+func (g *gate) retract() { g.state.CompareAndSwap(passed, unused) }
+
 // shut reports whether nothing has passed.
 func (g *gate) shut() bool { return g.state.Swap(shut) == unused }
 
@@ -112,12 +115,19 @@ func hold(conn net.Conn, attempt *gate) {
 }
 
 func (c *heldConn) Write(p []byte) (int, error) {
-	if holder := c.holder.Load(); holder != nil {
-		if _, ok := holder.pass(); !ok {
-			return 0, errOver
-		}
+	holder := c.holder.Load()
+	if holder == nil { // before the first request
+		return c.Conn.Write(p)
 	}
-	return c.Conn.Write(p)
+	first, ok := holder.pass()
+	if !ok {
+		return 0, errOver
+	}
+	n, err := c.Conn.Write(p)
+	if first && n == 0 && err != nil { // of a connection that was closed while idle
+		holder.retract()
+	}
+	return n, err
 }
 
 // readBody reads the body up to its cap and drains a little more, because a

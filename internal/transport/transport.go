@@ -152,10 +152,8 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	} else {
 		x.failed(err, a)
 	}
-	if a.body != nil && a.body.late.Load() && err != nil { // nothing went out, and earlier attempts count
+	if a.body != nil && a.body.late.Load() && err != nil { // at most headers went out, and earlier attempts count
 		x.result, x.over = previous, true
-		x.attempts--
-		return unseen(req, nil), nil
 	}
 	if n := int(a.wrote.Load()) - 1; n > 0 && (!t.own || x.call.Class == Read) {
 		x.repeats += n

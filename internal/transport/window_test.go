@@ -94,7 +94,7 @@ func TestResendWindowAfterASlowDial(t *testing.T) {
 		result := New(HTTPConfig{Client: &http.Client{Transport: lost}}, Observer{}).Do(t.Context(), call)
 		assert.Equal(t, 1, sent)
 		assert.Equal(t, Unknown, result.Verdict)
-		assert.Equal(t, 1, result.Attempts)
+		assert.Equal(t, 2, result.Attempts, "the second was begun")
 		assert.ErrorIs(t, result.Err, syscall.ECONNRESET)
 	})
 }
