@@ -108,8 +108,9 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params SingleUseTok
 		return nil, err
 	}
 	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS.wire()}
-	if params.Account != nil {
-		params.Account.tokenAccount(&body)
+	switch account := params.Account.(type) {
+	case CardDetails, BankAccountDetails, NZBankAccountDetails:
+		account.tokenAccount(&body)
 	}
 	call.body = body
 	// The service counts from when it made the token, which is not before now.
