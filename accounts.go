@@ -41,7 +41,8 @@ func AccountFromSingleUseToken(singleUseTokenID string) NewAccount {
 	return newAccount{token: singleUseTokenID}
 }
 
-// AccountFromReceipt registers the account that a transaction was made with.
+// AccountFromReceipt registers the account that a transaction was made with, where
+// that is one that can be kept.
 func AccountFromReceipt(receiptNumber string) NewAccount { return newAccount{receipt: receiptNumber} }
 
 // AccountFromCard registers a card by its details.
@@ -63,6 +64,27 @@ type accountRegisterJSON struct {
 	BankAccount      *bankAccountJSON   `json:"bankAccount,omitempty"`
 	NZBankAccount    *nzBankAccountJSON `json:"nzBankAccount,omitempty"`
 	ThreeDS2         *bool              `json:"threeDS2,omitempty"`
+}
+
+func (p AccountRegisterParams) check(f *findings) {
+	from := p.from()
+	given := from != newAccount{}
+	f.require(given, "account.source.required", "(account)",
+		"exactly one of a single-use token, a receipt number, a card and a bank account is required")
+	if card := from.card; card != nil {
+		f.require(card.WalletProvider == "" && card.Cryptogram.IsZero(), "account.walletProvider.none", "creditCard.walletProvider",
+			"is for payments only, and so is the cryptogram")
+	}
+	authenticated := p.ThreeDS2 != nil && *p.ThreeDS2
+	f.require(!authenticated || !given || from.token != "", "account.threeDS2.token", "threeDS2", "is for single-use tokens of cards")
+	switch {
+	case from.card != nil:
+		f.within("creditCard", from.card.check)
+	case from.bank != nil:
+		f.within("bankAccount", from.bank.check)
+	case from.nzBank != nil:
+		f.within("nzBankAccount", from.nzBank.check)
+	}
 }
 
 func (p AccountRegisterParams) wire() accountRegisterJSON {
@@ -95,7 +117,7 @@ func (s *AccountsService) Register(ctx context.Context, customerID string, param
 	if err != nil {
 		return nil, err
 	}
-	if err := check(call, params, accountRegisterRules); err != nil {
+	if err := call.check(params.check); err != nil {
 		return nil, err
 	}
 	call.body = params.wire()

@@ -73,4 +73,7 @@ func lengthWithin(text string, shortest, longest int) bool {
 	return n >= shortest && n <= longest
 }
 
+// inRange lets an absent number pass.
+func inRange[N int | int64](n *N, least, most N) bool { return n == nil || *n >= least && *n <= most }
+
 func isMoney(d decimal.Decimal) bool { return wire.HasTwoDecimals(d) }

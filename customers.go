@@ -103,17 +103,9 @@ type customerJSON struct {
 	Enabled                     *bool               `json:"enabled,omitempty"`
 }
 
-//nolint:gochecknoglobals // an immutable table
-var customerCreateRules = []rule[CustomerCreateParams]{
-	{
-		"customer.customerNumber.required", local, "customerNumber", "is required",
-		func(p CustomerCreateParams) bool { return p.CustomerNumber == "" },
-	},
-	{
-		"customer.customerName.required", local, "customerName", "is required",
-		func(p CustomerCreateParams) bool { return p.CustomerName == "" },
-	},
-	{"customer.customerNumber.unique", service, "customerNumber", "must not be another customer's", nil},
+func (p CustomerCreateParams) check(f *findings) {
+	f.require(p.CustomerNumber != "", "customer.customerNumber.required", "customerNumber", "is required")
+	f.require(p.CustomerName != "", "customer.customerName.required", "customerName", "is required")
 }
 
 // Create registers a customer.
@@ -129,7 +121,7 @@ func (s *CustomersService) Create(ctx context.Context, params CustomerCreatePara
 	if err != nil {
 		return nil, err
 	}
-	if err := check(call, params, customerCreateRules); err != nil {
+	if err := call.check(params.check); err != nil {
 		return nil, err
 	}
 	call.reference = params.CustomerNumber
@@ -206,12 +198,8 @@ type CustomerUpdateParams struct {
 	Enabled *bool
 }
 
-//nolint:gochecknoglobals // an immutable table
-var customerUpdateRules = []rule[CustomerUpdateParams]{
-	{
-		"customer.update.empty", local, "(body)", "must change something",
-		func(p CustomerUpdateParams) bool { return p == CustomerUpdateParams{} },
-	},
+func (p CustomerUpdateParams) check(f *findings) {
+	f.require(p != CustomerUpdateParams{}, "customer.update.empty", "(body)", "must change something")
 }
 
 // Update changes a customer.
@@ -228,7 +216,7 @@ func (s *CustomersService) Update(ctx context.Context, customerID string, params
 	if err != nil {
 		return nil, err
 	}
-	if err := check(call, params, customerUpdateRules); err != nil {
+	if err := call.check(params.check); err != nil {
 		return nil, err
 	}
 	call.body = customerJSON(params)

@@ -45,25 +45,11 @@ type PaymentFileUploadParams struct {
 	Progress func(sent int64)
 }
 
-//nolint:gochecknoglobals // an immutable table
-var paymentFileUploadRules = []rule[PaymentFileUploadParams]{
-	{
-		"paymentFile.fileName", local, "file", `must have a name of 1 to 255 printable ASCII characters without " / \`,
-		func(p PaymentFileUploadParams) bool { return !isFileName(p.FileName) },
-	},
-	{
-		"paymentFile.format.required", local, "format", "is required",
-		func(p PaymentFileUploadParams) bool { return p.Format == "" },
-	},
-	{
-		"paymentFile.content.required", local, "file", "is required",
-		func(p PaymentFileUploadParams) bool { return p.Content == nil },
-	},
-	{
-		"paymentFile.size.positive", local, "file", "must have a size of more than zero bytes",
-		func(p PaymentFileUploadParams) bool { return p.Size <= 0 },
-	},
-	{"paymentFile.fileName.unique", service, "file", "must have a name that was never used before", nil},
+func (p PaymentFileUploadParams) check(f *findings) {
+	f.require(isFileName(p.FileName), "paymentFile.fileName", "file", `must have a name of 1 to 255 printable ASCII characters without " / \`)
+	f.require(p.Format != "", "paymentFile.format.required", "format", "is required")
+	f.require(p.Content != nil, "paymentFile.content.required", "file", "is required")
+	f.require(p.Size > 0, "paymentFile.size.positive", "file", "must have a size of more than zero bytes")
 }
 
 // Upload uploads a payment file, whose payments the service then makes: Wait
@@ -90,7 +76,7 @@ func (s *PaymentFilesService) Upload(ctx context.Context, params PaymentFileUplo
 	if len(call.config.extra) > 0 {
 		return nil, optionError(errors.New("WithExtraField: PaymentFiles.Upload sends a form"))
 	}
-	if err := check(call, params, paymentFileUploadRules); err != nil {
+	if err := call.check(params.check); err != nil {
 		return nil, err
 	}
 	call.reference = params.FileName

@@ -194,7 +194,7 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Agr
 	if err != nil {
 		return nil, err
 	}
-	if err := check(call, params, agreementCreateRules); err != nil {
+	if err := call.check(params.check); err != nil {
 		return nil, err
 	}
 	call.reference = params.PayeeReference

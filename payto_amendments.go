@@ -97,18 +97,23 @@ type bilateralAmendmentJSON struct {
 	PaymentTerms         agreementTermsJSON   `json:"paymentTerms"`
 }
 
-// patch begins PATCH /payto-agreements/{agreementToken}.
-func (s *PayToService) patch(name, agreementToken string, opts []CallOption) (*call, error) {
-	return s.client.begin(operation{
+// patch makes a PATCH /payto-agreements/{agreementToken}, whose success has no
+// body. There may be nothing to check.
+func (s *PayToService) patch(ctx context.Context, name, agreementToken string, body patchJSON, checks func(*findings), opts []CallOption) error {
+	call, err := s.client.begin(operation{
 		name: name, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change,
 		findOut: "read the agreement with PayTo.Get, PayTo.ReconcileStatus, PayTo.ReconcileUnilateral or PayTo.ReconcileBilateral: it is as desired now or not, whoever made it so",
 	}, opts, agreementToken)
-}
-
-// send carries out a call whose success has no body.
-func (c *call) send(ctx context.Context, body any) error {
-	c.body = body
-	return c.do(ctx, func(int, []byte) error { return nil })
+	if err != nil {
+		return err
+	}
+	if checks != nil {
+		if err := call.check(checks); err != nil {
+			return err
+		}
+	}
+	call.body = body
+	return call.do(ctx, func(int, []byte) error { return nil })
 }
 
 // Recall takes back an agreement that the payer has not answered yet.
@@ -118,11 +123,8 @@ func (c *call) send(ctx context.Context, body any) error {
 // ErrInvalid, an unknown one matches ErrNotFound. When the answer is lost the
 // error is an UnknownOutcomeError: Get shows whether the agreement is cancelled.
 func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts ...CallOption) error {
-	call, err := s.patch("PayTo.Recall", agreementToken, opts)
-	if err != nil {
-		return err
-	}
-	return call.send(ctx, patchJSON{UpdateType: "RECALL_PAYTO_AGREEMENT", Recall: &statusCodeJSON{AgreementStatusCancelled}})
+	body := patchJSON{UpdateType: "RECALL_PAYTO_AGREEMENT", Recall: &statusCodeJSON{AgreementStatusCancelled}}
+	return s.patch(ctx, "PayTo.Recall", agreementToken, body, nil, opts)
 }
 
 // Suspend stops payments against an active agreement until Reactivate.
@@ -153,23 +155,11 @@ func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason
 	return s.amendStatus(ctx, "PayTo.Cancel", agreementToken, AgreementStatusCancelled, reason, opts)
 }
 
-// statusAmendment is what the rules for a change of status look at.
-type statusAmendment struct {
-	to     AgreementStatus
-	reason StatusReason
-}
-
 func (s *PayToService) amendStatus(ctx context.Context, name, agreementToken string, to AgreementStatus, reason StatusReason, opts []CallOption) error {
-	call, err := s.patch(name, agreementToken, opts)
-	if err != nil {
-		return err
-	}
-	if err := check(call, statusAmendment{to, reason}, statusAmendmentRules); err != nil {
-		return err
-	}
-	return call.send(ctx, patchJSON{
-		UpdateType: "STATUS_AMENDMENT", StatusAmendment: &statusAmendmentJSON{to, reason.Code, reason.Description},
-	})
+	amendment := &statusAmendmentJSON{to, reason.Code, reason.Description}
+	return s.patch(ctx, name, agreementToken, patchJSON{UpdateType: "STATUS_AMENDMENT", StatusAmendment: amendment}, func(f *findings) {
+		f.within("statusAmendment", amendment.check)
+	}, opts)
 }
 
 // UnilateralAmendmentParams holds the changes that need no consent of the payer.
@@ -190,15 +180,12 @@ func (s *PayToService) AmendUnilaterally(ctx context.Context, current *Agreement
 	if current == nil {
 		return missingAgreement("PayTo.AmendUnilaterally")
 	}
-	call, err := s.patch("PayTo.AmendUnilaterally", current.AgreementToken, opts)
-	if err != nil {
-		return err
-	}
-	body := changes.wire(current)
-	if err := check(call, unilateralAmendment{current, body}, unilateralAmendmentRules); err != nil {
-		return err
-	}
-	return call.send(ctx, patchJSON{UpdateType: "UNILATERAL_AMENDMENT", UnilateralAmendment: &body})
+	amendment := changes.wire(current)
+	body := patchJSON{UpdateType: "UNILATERAL_AMENDMENT", UnilateralAmendment: &amendment}
+	return s.patch(ctx, "PayTo.AmendUnilaterally", current.AgreementToken, body, func(f *findings) {
+		current.checkAmendable(f)
+		f.within("unilateralAmendment", amendment.check)
+	}, opts)
 }
 
 func (c UnilateralAmendmentParams) wire(now *Agreement) unilateralAmendmentJSON {
@@ -211,12 +198,6 @@ func (c UnilateralAmendmentParams) wire(now *Agreement) unilateralAmendmentJSON 
 		body.SupplierBusinessCode = now.PayeeDetails.SupplierBusinessCode
 	}
 	return body
-}
-
-// unilateralAmendment is what the rules for a unilateral amendment look at.
-type unilateralAmendment struct {
-	current *Agreement
-	body    unilateralAmendmentJSON
 }
 
 // BilateralAmendmentParams holds the changes that the payer has to agree to.
@@ -253,21 +234,16 @@ func (s *PayToService) AmendBilaterally(ctx context.Context, current *Agreement,
 	if current == nil {
 		return missingAgreement("PayTo.AmendBilaterally")
 	}
-	call, err := s.patch("PayTo.AmendBilaterally", current.AgreementToken, opts)
-	if err != nil {
-		return err
-	}
-	amended := changes.apply(current)
-	if err := check(call, amended, bilateralAmendmentRules); err != nil {
-		return err
-	}
-	return call.send(ctx, patchJSON{UpdateType: "BILATERAL_AMENDMENT", BilateralAmendment: amended.wire()})
+	amendment := changes.apply(current)
+	body := patchJSON{UpdateType: "BILATERAL_AMENDMENT", BilateralAmendment: amendment.wire()}
+	return s.patch(ctx, "PayTo.AmendBilaterally", current.AgreementToken, body, func(f *findings) {
+		current.checkAmendable(f)
+		f.within("bilateralAmendment", amendment.check)
+	}, opts)
 }
 
-// bilateralAmendment is what the rules for a bilateral amendment look at: the
-// agreement as it stands, and as it would be.
+// bilateralAmendment holds what a bilateral amendment can change, as it would be.
 type bilateralAmendment struct {
-	current              *Agreement
 	respondByTimeMinutes *int64
 	payment              AgreementPaymentParams
 	terms                AgreementTermsParams
@@ -286,8 +262,7 @@ func (a bilateralAmendment) wire() *bilateralAmendmentJSON {
 
 func (c BilateralAmendmentParams) apply(now *Agreement) bilateralAmendment {
 	return bilateralAmendment{
-		current: now, respondByTimeMinutes: c.RespondByTimeMinutes,
-		payment: c.payment(now.PaymentDetails), terms: c.terms(now.PaymentTerms),
+		respondByTimeMinutes: c.RespondByTimeMinutes, payment: c.payment(now.PaymentDetails), terms: c.terms(now.PaymentTerms),
 	}
 }
 
@@ -343,11 +318,7 @@ func valueOf(a *Amount) *decimal.Decimal {
 // secret key. When no amendment is pending the error is an APIError that matches
 // ErrInvalid.
 func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken string, opts ...CallOption) error {
-	call, err := s.patch("PayTo.RecallAmendment", agreementToken, opts)
-	if err != nil {
-		return err
-	}
-	return call.send(ctx, patchJSON{UpdateType: "RECALL_BILATERAL_AMENDMENT"})
+	return s.patch(ctx, "PayTo.RecallAmendment", agreementToken, patchJSON{UpdateType: "RECALL_BILATERAL_AMENDMENT"}, nil, opts)
 }
 
 func missingAgreement(operation string) error {

@@ -1,6 +1,9 @@
 package quickstream
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 func paymentFileUploadTable() ruleTable[PaymentFileUploadParams] {
 	type params = PaymentFileUploadParams
@@ -18,7 +21,10 @@ func paymentFileUploadTable() ruleTable[PaymentFileUploadParams] {
 		cases = append(cases, ruleCase[params]{rule: "paymentFile.fileName", pass: set(name, "..."), fail: set(name, bad)})
 	}
 	return ruleTable[params]{
-		rules: paymentFileUploadRules,
+		send: func(c *Client, p params, opts ...CallOption) error {
+			_, err := c.PaymentFiles.Upload(context.Background(), p, opts...)
+			return err
+		},
 		wire: struct {
 			File   string `json:"file"`
 			Format string `json:"format"`

@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -11,7 +12,7 @@ func validPayer() PayToPayerParams {
 	return PayToPayerParams{Type: PayerTypePerson, ID: canaryCustomer, Name: "Ann Example", PayIDType: PayIDTypeEmail, PayID: NewSecret(canaryPayID)}
 }
 
-// payerCases are the cases of payToPayerRules.
+// payerCases are the cases of PayToPayerParams.
 func payerCases[T any](payer func(*T) *PayToPayerParams) []ruleCase[T] {
 	account := func(bsb, number string) func(*T) {
 		return func(request *T) { payer(request).BSB, payer(request).AccountNumber = bsb, NewSecret(number) }
@@ -39,7 +40,7 @@ func payerCases[T any](payer func(*T) *PayToPayerParams) []ruleCase[T] {
 	}
 }
 
-// newPayToPaymentCases are the cases of newPayToPaymentRules.
+// newPayToPaymentCases are the cases of NewPayToPayment.
 func newPayToPaymentCases[T any](put func(*T, NewPayToPayment)) []ruleCase[T] {
 	with := func(change func(*NewPayToPayment)) func(*T) {
 		return func(request *T) {
@@ -66,7 +67,8 @@ func newPayToPaymentCases[T any](put func(*T, NewPayToPayment)) []ruleCase[T] {
 	return cases
 }
 
-// termsCases are the cases of agreementTermsRules.
+// termsCases are the cases of AgreementTermsParams, save for the currency, which
+// amendments have none of.
 func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 	with := func(change func(*AgreementTermsParams)) func(*T) {
 		return func(request *T) { change(terms(request)) }
@@ -89,9 +91,6 @@ func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 	fixed := func(amount *decimal.Decimal) func(*T) {
 		return with(func(a *AgreementTermsParams) { a.Type, a.PaymentAmount = PayToAgreementTypeFixed, amount })
 	}
-	currency := func(c Currency) func(*T) {
-		return with(func(a *AgreementTermsParams) { a.Currency = c })
-	}
 	ten := new(decimal.New(10, 0))
 	cases := []ruleCase[T]{
 		{rule: "agreement.frequency.required", pass: with(set(frequency, "NEW")), fail: with(set(frequency, ""))},
@@ -102,8 +101,6 @@ func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 		{rule: "agreement.pointInTime.adhoc", pass: point(PayToFrequencyAdhoc, nil), fail: point(PayToFrequencyAdhoc, new(int64(1)))},
 		{rule: "agreement.lastPaymentAmount.required", pass: balloon(ten), fail: balloon(nil)},
 		{rule: "agreement.paymentAmount.required", pass: fixed(ten), fail: fixed(nil)},
-		{rule: "agreement.currency.aud", pass: currency(CurrencyAUD), fail: currency(CurrencyNZD)},
-		{rule: "agreement.currency.aud", pass: currency(""), fail: currency("aud")},
 	}
 	for f, last := range map[PayToFrequency]int64{
 		PayToFrequencyDaily: 24, PayToFrequencyWeekly: 7, PayToFrequencyFortnightly: 14, PayToFrequencyMonthly: 31,
@@ -144,7 +141,7 @@ func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 	return cases
 }
 
-// endCases are the cases of agreementEndRules, for an agreement that starts on 1
+// endCases are the cases of what new agreements and amendments share, for an agreement that starts on 1
 // July 2026. Setting the fields is the caller's, because an amendment changes
 // them in another way.
 func endCases[T any](end func(renewal bool, end Date) func(*T), info func(*T) *string) []ruleCase[T] {
@@ -176,9 +173,13 @@ func agreementCreateTable() ruleTable[AgreementCreateParams] {
 		}
 	}
 	start := func(p *params) *Date { return &p.Payment.StartDate }
+	currency := func(p *params) *Currency { return &p.Terms.Currency }
 	return ruleTable[params]{
-		rules: agreementCreateRules,
-		wire:  agreementJSON{},
+		send: func(c *Client, p params, opts ...CallOption) error {
+			_, err := c.PayTo.Create(context.Background(), canaryCustomer, p, opts...)
+			return err
+		},
+		wire: agreementJSON{},
 		valid: func() params {
 			return params{
 				SupplierBusinessCode: canaryBusiness, PayeeReference: canaryReference,
@@ -200,6 +201,8 @@ func agreementCreateTable() ruleTable[AgreementCreateParams] {
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "999999"), fail: migrated("L", "9999999")},
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "123456"), fail: migrated("L", "12345x")},
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "123456"), fail: migrated("L", "")},
+				{rule: "agreement.currency.aud", pass: set(currency, CurrencyAUD), fail: set(currency, CurrencyNZD)},
+				{rule: "agreement.currency.aud", pass: set(currency, ""), fail: set(currency, "aud")},
 				{rule: "agreement.purpose.required", fail: set(func(p *params) *PayToPurpose { return &p.Payment.Purpose }, "")},
 				{rule: "agreement.description.required", fail: func(p *params) { p.Payment.Description = "" }},
 				{
@@ -233,130 +236,6 @@ func agreementCreateTable() ruleTable[AgreementCreateParams] {
 			"agreement.pointInTime.range", "agreement.paymentAmount.money", "agreement.currency.aud", "agreement.firstPaymentDue.valid",
 			"payer.payerType.required", "payer.payerId.required", "payer.payerName.required",
 			"payer.account.pair", "payer.bsb.digits", "payer.payId.pair",
-		},
-	}
-}
-
-func statusAmendmentTable() ruleTable[statusAmendment] {
-	to := func(status AgreementStatus, code ReasonCode) func(*statusAmendment) {
-		return func(a *statusAmendment) { a.to, a.reason.Code = status, code }
-	}
-	described := func(text string) func(*statusAmendment) {
-		return func(a *statusAmendment) { a.reason.Description = text }
-	}
-	const active, suspended, cancelled = AgreementStatusActive, AgreementStatusSuspended, AgreementStatusCancelled
-	cases := []ruleCase[statusAmendment]{
-		{rule: "statusAmendment.reasonCode.required", pass: to(active, ""), fail: to(suspended, "")},
-		{rule: "statusAmendment.reasonCode.required", pass: to(cancelled, "NEW1"), fail: to(cancelled, "")},
-		{rule: "statusAmendment.reasonDescription.length", pass: described(letters(256)), fail: described(letters(257))},
-	}
-	const usable = "statusAmendment.reasonCode.status"
-	for _, code := range []ReasonCode{ReasonClosedAccount, ReasonAgreementExpired, ReasonContractCancelled, ReasonContractExpired} {
-		cases = append(
-			cases,
-			ruleCase[statusAmendment]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
-			ruleCase[statusAmendment]{rule: usable, pass: to(cancelled, code), fail: to(active, code)},
-		)
-	}
-	for _, code := range []ReasonCode{ReasonFinalCollection, ReasonOnceOffCollection, ReasonUnsuccessfulCollected} {
-		cases = append(
-			cases,
-			ruleCase[statusAmendment]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
-			ruleCase[statusAmendment]{rule: usable, pass: to(suspended, code), fail: to(cancelled, code)},
-		)
-	}
-	for _, code := range []ReasonCode{ReasonInitiatingParty, ReasonContractAmended, ReasonNoAnswer, "NEW1"} {
-		for _, status := range []AgreementStatus{active, suspended, cancelled} {
-			cases = append(cases, ruleCase[statusAmendment]{rule: usable, pass: to(status, code), fail: to(active, ReasonClosedAccount)})
-		}
-	}
-	return ruleTable[statusAmendment]{
-		rules:     statusAmendmentRules,
-		wire:      patchJSON{},
-		elsewhere: []string{"agreementToken"},
-		valid:     func() statusAmendment { return statusAmendment{suspended, StatusReason{Code: ReasonInitiatingParty}} },
-		cases:     cases,
-		worst:     statusAmendment{cancelled, StatusReason{Code: ReasonFinalCollection, Description: letters(257)}},
-		broken:    []string{usable, "statusAmendment.reasonDescription.length"},
-	}
-}
-
-// agreement is one that was read, in a status.
-func agreementIn(status AgreementStatus) *Agreement {
-	return &Agreement{AgreementToken: canaryAgreement, Status: status}
-}
-
-// amendmentStatusCases are the cases of amendment.status.
-func amendmentStatusCases[T any](current func(*T) **Agreement) []ruleCase[T] {
-	var cases []ruleCase[T]
-	for not, amendable := range map[AgreementStatus]AgreementStatus{
-		AgreementStatusCreated: AgreementStatusActive, AgreementStatusRejected: AgreementStatusActive,
-		AgreementStatusPending: AgreementStatusSuspended, AgreementStatusCancelled: "NEW",
-	} {
-		cases = append(cases, ruleCase[T]{rule: "amendment.status", pass: set(current, agreementIn(amendable)), fail: set(current, agreementIn(not))})
-	}
-	return cases
-}
-
-func unilateralAmendmentTable() ruleTable[unilateralAmendment] {
-	code := func(a *unilateralAmendment) *string { return &a.body.SupplierBusinessCode }
-	description := func(a *unilateralAmendment) *string { return &a.body.Description }
-	reference := func(a *unilateralAmendment) *string { return &a.body.PayeeReference }
-	return ruleTable[unilateralAmendment]{
-		rules:     unilateralAmendmentRules,
-		wire:      patchJSON{},
-		elsewhere: []string{"agreementToken"},
-		valid: func() unilateralAmendment {
-			return unilateralAmendment{agreementIn(AgreementStatusActive), unilateralAmendmentJSON{SupplierBusinessCode: canaryBusiness}}
-		},
-		cases: append(
-			amendmentStatusCases(func(a *unilateralAmendment) **Agreement { return &a.current }),
-			ruleCase[unilateralAmendment]{rule: "unilateralAmendment.supplierBusinessCode", pass: set(code, "B"), fail: set(code, "")},
-			ruleCase[unilateralAmendment]{rule: "unilateralAmendment.description.length", pass: set(description, letters(140)), fail: set(description, letters(141))},
-			ruleCase[unilateralAmendment]{rule: "unilateralAmendment.payeeReference.length", pass: set(reference, letters(35)), fail: set(reference, letters(36))},
-		),
-		worst: unilateralAmendment{
-			agreementIn(AgreementStatusPending), unilateralAmendmentJSON{Description: letters(141), PayeeReference: letters(36)},
-		},
-		broken: []string{
-			"amendment.status", "unilateralAmendment.supplierBusinessCode",
-			"unilateralAmendment.description.length", "unilateralAmendment.payeeReference.length",
-		},
-	}
-}
-
-func bilateralAmendmentTable() ruleTable[bilateralAmendment] {
-	minutes := func(n *int64) func(*bilateralAmendment) {
-		return func(a *bilateralAmendment) { a.respondByTimeMinutes = n }
-	}
-	return ruleTable[bilateralAmendment]{
-		rules:     bilateralAmendmentRules,
-		wire:      patchJSON{},
-		elsewhere: []string{"agreementToken"},
-		valid: func() bilateralAmendment {
-			return bilateralAmendment{
-				current: agreementIn(AgreementStatusSuspended), terms: validTerms(),
-				payment: AgreementPaymentParams{StartDate: Date{2026, time.July, 1}, AutomaticRenewal: true},
-			}
-		},
-		cases: slices.Concat(
-			amendmentStatusCases(func(a *bilateralAmendment) **Agreement { return &a.current }),
-			[]ruleCase[bilateralAmendment]{
-				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(7200))), fail: minutes(new(int64(7201)))},
-				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(1))), fail: minutes(new(int64(0)))},
-			},
-			endCases(func(renewal bool, end Date) func(*bilateralAmendment) {
-				return func(a *bilateralAmendment) { a.payment.AutomaticRenewal, a.payment.EndDate = renewal, end }
-			}, func(a *bilateralAmendment) *string { return &a.payment.AdditionalInformation }),
-			termsCases(func(a *bilateralAmendment) *AgreementTermsParams { return &a.terms }),
-		),
-		worst: bilateralAmendment{
-			current: agreementIn(AgreementStatusRejected), respondByTimeMinutes: new(int64(0)),
-			terms: AgreementTermsParams{Frequency: PayToFrequencyAdhoc, Type: PayToAgreementTypeBalloon, PointInTime: new(int64(1))},
-		},
-		broken: []string{
-			"amendment.status", "bilateralAmendment.respondByTimeMinutes.range", "agreement.endDate.required",
-			"agreement.numberOfPaymentsPermitted.required", "agreement.pointInTime.adhoc", "agreement.lastPaymentAmount.required",
 		},
 	}
 }

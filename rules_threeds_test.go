@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -72,9 +73,11 @@ func threeDSTable() ruleTable[ThreeDSParams] {
 	const recurring, instalment = ThreeDSPurposeRecurring, ThreeDSPurposeInstalment
 	until := Date{2027, time.July, 1}
 	return ruleTable[params]{
-		rules:     threeDSRules,
-		wire:      threeDSJSON{},
-		elsewhere: []string{"singleUseTokenId"},
+		send: func(c *Client, p params, opts ...CallOption) error {
+			_, err := c.SingleUseTokens.Authenticate(context.Background(), canaryToken, p, opts...)
+			return err
+		},
+		wire: threeDSJSON{},
 		valid: func() params {
 			return params{
 				MessageCategory: ThreeDSForPayment, Purpose: ThreeDSPurposePayment, PrincipalAmount: new(decimal.New(1050, -2)),

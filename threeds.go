@@ -124,8 +124,9 @@ type ThreeDSAddress struct {
 	Country             string // ISO 3166-1 numeric, such as 036 for Australia
 }
 
-// Authenticate authenticates the cardholder behind a single-use token that was
-// made with a browser profile. It does not use the token up.
+// Authenticate authenticates the cardholder behind a single-use token of a card
+// that was made with a browser profile and not used yet. It does not use the token
+// up.
 //
 // POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication with the
 // secret key. Read what to do from TransStatus.Next: a failed authentication is
@@ -142,7 +143,7 @@ func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseToke
 	if err != nil {
 		return nil, err
 	}
-	if err := check(call, params, threeDSRules); err != nil {
+	if err := call.check(params.check); err != nil {
 		return nil, err
 	}
 	call.body = params.wire()

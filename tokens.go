@@ -3,6 +3,7 @@ package quickstream
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -90,12 +91,46 @@ func (p *BrowserProfile) wire() *browserProfileJSON {
 	}
 }
 
+func (p SingleUseTokenParams) check(f *findings) {
+	f.require(p.SupplierBusinessCode != "", "token.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+	switch account := p.Account.(type) {
+	case CardDetails:
+		f.require(account.WalletProvider == "" && account.Cryptogram.IsZero(), "token.walletProvider.none", "walletProvider",
+			"is for payments only, and so is the cryptogram")
+		account.check(f)
+	case BankAccountDetails:
+		p.checkNoBrowser(f)
+		account.check(f)
+	case NZBankAccountDetails:
+		p.checkNoBrowser(f)
+		account.check(f)
+	default: // a pointer to one of them is a TokenAccount too, and may be nil
+		f.require(false, "token.account.required", "accountType",
+			"an account is required: a value of CardDetails, BankAccountDetails or NZBankAccountDetails")
+	}
+	if p.ThreeDS != nil {
+		f.within("browserProfile", p.ThreeDS.check)
+	}
+}
+
+func (p SingleUseTokenParams) checkNoBrowser(f *findings) {
+	f.require(p.ThreeDS == nil, "token.threeDS2.card", "threeDS2", "is for cards only")
+}
+
+func (p *BrowserProfile) check(f *findings) {
+	f.require(lengthWithin(p.Language, 1, 8), "browserProfile.browserLanguage", "browserLanguage", "must be a language tag of 1 to 8 characters")
+	f.require(p.ScreenHeight >= 1 && p.ScreenHeight <= 999999, "browserProfile.browserScreenHeight", "browserScreenHeight", "must be a number of 1 to 6 digits")
+	f.require(p.ScreenWidth >= 1 && p.ScreenWidth <= 999999, "browserProfile.browserScreenWidth", "browserScreenWidth", "must be a number of 1 to 6 digits")
+	f.require(slices.Contains([]int{1, 4, 8, 15, 16, 24, 32, 48}, p.ColorDepth), "browserProfile.browserColorDepth", "browserColorDepth", "must be one of 1, 4, 8, 15, 16, 24, 32 and 48")
+	f.require(len(strconv.Itoa(p.TZ)) <= 5, "browserProfile.browserTZ", "browserTZ", "must be an offset in minutes of at most 5 characters")
+}
+
 // Create turns an account into a single-use token, which lives for 10 minutes
 // and can be used once: to pay, or to register an account.
 //
-// POST /single-use-tokens with the publishable key. Too many tokens are an
-// APIError that matches ErrRateLimited. Asking for a token charges nothing, so
-// that after an UnknownOutcomeError another one may be asked for.
+// POST /single-use-tokens with the publishable key. A token beyond the facility's
+// quota is an APIError that matches ErrRateLimited. Asking for a token charges
+// nothing, so that after an UnknownOutcomeError another one may be asked for.
 func (s *SingleUseTokensService) Create(ctx context.Context, params SingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
 	call, err := s.client.begin(operation{
 		name: "SingleUseTokens.Create", method: http.MethodPost, route: "/single-use-tokens", key: publishableKey, class: transport.Keyed,
@@ -104,7 +139,7 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params SingleUseTok
 	if err != nil {
 		return nil, err
 	}
-	if err := check(call, params, singleUseTokenRules); err != nil {
+	if err := call.check(params.check); err != nil {
 		return nil, err
 	}
 	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS.wire()}

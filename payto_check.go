@@ -1,0 +1,174 @@
+package quickstream
+
+import "github.com/shopspring/decimal"
+
+const (
+	maxRespondByMinutes = 7200
+	maxPayeeReference   = 35
+	maxDescription      = 140
+	maxNumberOfPayments = 999_999_999_999_999_999 // 18 digits
+)
+
+func (p AgreementCreateParams) check(f *findings) {
+	migrated, apca := p.CreationType == AgreementCreationMigratedDDR, p.Payment.AdditionalInformation
+	f.require(p.SupplierBusinessCode != "", "agreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+	f.require(inRange(p.RespondByTimeMinutes, 1, maxRespondByMinutes),
+		"agreement.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 1 to 7200")
+	f.require(lengthWithin(p.PayeeReference, 0, maxPayeeReference),
+		"agreement.payeeReference.length", "payeeReference", "must not be longer than 35 characters")
+	f.require(!migrated || p.PayeeReference != "",
+		"agreement.payeeReference.migrated", "payeeReference", "is required for MIGRATED_DDR: the lodgement reference of the direct debit")
+	f.require(!migrated || len(apca) == 6 && isDigits(apca), "agreement.additionalInformation.migrated",
+		"paymentDetails.additionalInformation", "must be the 6-digit APCA number of the direct debit for MIGRATED_DDR")
+	f.within("paymentDetails", p.Payment.check)
+	f.within("paymentTerms", p.Terms.check)
+	f.within("payerDetails", p.Payer.check)
+}
+
+func (p AgreementPaymentParams) check(f *findings) {
+	f.require(p.Purpose != "", "agreement.purpose.required", "purpose", "is required")
+	f.require(p.Description != "", "agreement.description.required", "description", "is required")
+	f.require(lengthWithin(p.Description, 0, maxDescription),
+		"agreement.description.length", "description", "must not be longer than 140 characters")
+	f.require(p.StartDate.IsValid(), "agreement.startDate.required", "startDate", "is required and must be a date of the calendar")
+	p.checkChangeable(f)
+}
+
+// checkChangeable checks what a bilateral amendment can change.
+func (p AgreementPaymentParams) checkChangeable(f *findings) {
+	ends := !p.EndDate.IsZero()
+	f.require(ends || p.AutomaticRenewal, "agreement.endDate.required", "endDate", "is required when automaticRenewal is false")
+	f.require(!ends || !p.AutomaticRenewal, "agreement.endDate.renewal", "endDate", "must be absent when automaticRenewal is true")
+	f.require(!ends || p.EndDate.IsValid() && p.EndDate.Compare(p.StartDate) >= 0,
+		"agreement.endDate.valid", "endDate", "must be a date of the calendar, not before startDate")
+	f.require(lengthWithin(p.AdditionalInformation, 0, maxDescription),
+		"agreement.additionalInformation.length", "additionalInformation", "must not be longer than 140 characters")
+}
+
+func (p AgreementTermsParams) check(f *findings) {
+	adhoc := p.Frequency == PayToFrequencyAdhoc
+	f.require(p.Frequency != "", "agreement.frequency.required", "frequency", "is required")
+	f.require(p.Type != "", "agreement.agreementType.required", "agreementType", "is required")
+	f.require(!adhoc || p.NumberOfPaymentsPermitted != nil,
+		"agreement.numberOfPaymentsPermitted.required", "numberOfPaymentsPermitted", "is required for ADHO")
+	f.require(inRange(p.NumberOfPaymentsPermitted, 1, maxNumberOfPayments),
+		"agreement.numberOfPaymentsPermitted.range", "numberOfPaymentsPermitted", "must be positive and have at most 18 digits")
+	f.require(adhoc || inRange(p.PointInTime, 1, lastPointInTime(p.Frequency)), "agreement.pointInTime.range", "pointInTime",
+		"must lie in the range of the frequency: 1-24 DAIL, 1-7 WEEK, 1-14 FRTN, 1-31 MNTH, 1-3 QURT, 1-6 MIAN, 1-12 YEAR, two digits for any other")
+	f.require(!adhoc || p.PointInTime == nil, "agreement.pointInTime.adhoc", "pointInTime", "must be absent for ADHO")
+	p.checkAmounts(f)
+	f.require(p.FirstPaymentDue.IsZero() || p.FirstPaymentDue.IsValid(),
+		"agreement.firstPaymentDue.valid", "firstPaymentDue", "must be a date of the calendar")
+	f.require(p.LastPaymentDue.IsZero() || p.LastPaymentDue.IsValid(),
+		"agreement.lastPaymentDue.valid", "lastPaymentDue", "must be a date of the calendar")
+}
+
+func (p AgreementTermsParams) checkAmounts(f *findings) {
+	const money = "must not be negative or have more than two decimals"
+	f.require(p.Type != PayToAgreementTypeBalloon || p.LastPaymentAmount != nil,
+		"agreement.lastPaymentAmount.required", "lastPaymentAmount", "is required for BALN")
+	f.require(p.Type != PayToAgreementTypeFixed || p.PaymentAmount != nil,
+		"agreement.paymentAmount.required", "paymentAmount", "is required for FIXE: the amount of every payment")
+	f.require(isTermsAmount(p.FirstPaymentAmount), "agreement.firstPaymentAmount.money", "firstPaymentAmount", money)
+	f.require(isTermsAmount(p.LastPaymentAmount), "agreement.lastPaymentAmount.money", "lastPaymentAmount", money)
+	f.require(isTermsAmount(p.PaymentAmount), "agreement.paymentAmount.money", "paymentAmount", money)
+	f.require(isTermsAmount(p.MaximumPaymentAmount), "agreement.maximumPaymentAmount.money", "maximumPaymentAmount", money)
+	f.require(p.Currency == "" || p.Currency == CurrencyAUD, "agreement.currency.aud", "currency", "must be AUD")
+}
+
+// isTermsAmount lets an absent amount pass.
+func isTermsAmount(d *decimal.Decimal) bool { return d == nil || !d.IsNegative() && isMoney(*d) }
+
+// lastPointInTime returns the end of a frequency's range. Frequencies that this
+// package does not know have two digits.
+func lastPointInTime(f PayToFrequency) int64 {
+	switch f {
+	case PayToFrequencyDaily:
+		return 24
+	case PayToFrequencyWeekly:
+		return 7
+	case PayToFrequencyFortnightly:
+		return 14
+	case PayToFrequencyMonthly:
+		return 31
+	case PayToFrequencyQuarterly:
+		return 3
+	case PayToFrequencySemiAnnually:
+		return 6
+	case PayToFrequencyYearly:
+		return 12
+	default:
+		return 99
+	}
+}
+
+func (p PayToPayerParams) check(f *findings) {
+	number := p.AccountNumber.text()
+	f.require(p.Type != "", "payer.payerType.required", "payerType", "is required")
+	f.require(p.ID != "", "payer.payerId.required", "payerId", "is required")
+	f.require(p.Name != "", "payer.payerName.required", "payerName", "is required")
+	f.require((p.BSB == "") == (number == ""), "payer.account.pair", "bsb", "and accountNumber must be given together")
+	f.require(p.BSB == "" || len(p.BSB) == 6 && isDigits(p.BSB), "payer.bsb.digits", "bsb", "must have 6 digits")
+	f.require(number == "" || isDigits(number) && lengthWithin(number, 6, 9), "payer.accountNumber.digits", "accountNumber", "must have 6 to 9 digits")
+	f.require((p.PayIDType == "") == p.PayID.IsZero(), "payer.payId.pair", "payId", "and payIdType must be given together")
+}
+
+func (p NewPayToPayment) check(f *findings) {
+	f.require(p.SupplierBusinessCode != "", "payToAgreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+	f.require(p.Purpose != "", "payToAgreement.purpose.required", "paymentDetails.purpose", "is required")
+	f.require(p.Description != "", "payToAgreement.description.required", "paymentDetails.description", "is required")
+	f.require(lengthWithin(p.Description, 0, maxDescription),
+		"payToAgreement.description.length", "paymentDetails.description", "must not be longer than 140 characters")
+	f.within("payerDetails", p.Payer.check)
+}
+
+func (a statusAmendmentJSON) check(f *findings) {
+	const longest = 256
+	f.require(a.StatusCode == AgreementStatusActive || a.ReasonCode != "",
+		"statusAmendment.reasonCode.required", "reasonCode", "is required to suspend and to cancel")
+	f.require(a.ReasonCode.fits(a.StatusCode), "statusAmendment.reasonCode.status", "reasonCode",
+		"cannot be used for this change: AC04, MD20, CTCA and CTEX suspend or cancel, MCFC, MCOC and MSUC suspend")
+	f.require(lengthWithin(a.ReasonDescription, 0, longest),
+		"statusAmendment.reasonDescription.length", "reasonDescription", "must not be longer than 256 characters")
+}
+
+// fits reports whether the code may be used for a change to a status. Codes that
+// this package does not know are left to the service.
+func (c ReasonCode) fits(to AgreementStatus) bool {
+	switch c {
+	case ReasonClosedAccount, ReasonAgreementExpired, ReasonContractCancelled, ReasonContractExpired:
+		return to == AgreementStatusCancelled || to == AgreementStatusSuspended
+	case ReasonFinalCollection, ReasonOnceOffCollection, ReasonUnsuccessfulCollected:
+		return to == AgreementStatusSuspended
+	default:
+		return true
+	}
+}
+
+// checkAmendable leaves a status that this package does not know to the service.
+func (a *Agreement) checkAmendable(f *findings) {
+	amendable := true
+	switch a.Status {
+	case AgreementStatusCreated, AgreementStatusRejected, AgreementStatusPending, AgreementStatusCancelled:
+		amendable = false
+	default:
+	}
+	f.require(amendable, "amendment.status", "agreementToken", "the agreement must be active or suspended")
+}
+
+func (a unilateralAmendmentJSON) check(f *findings) {
+	f.require(a.SupplierBusinessCode != "",
+		"unilateralAmendment.supplierBusinessCode", "supplierBusinessCode", "must be the agreement's; read the agreement with PayTo.Get")
+	f.require(lengthWithin(a.Description, 0, maxDescription),
+		"unilateralAmendment.description.length", "description", "must not be longer than 140 characters")
+	f.require(lengthWithin(a.PayeeReference, 0, maxPayeeReference),
+		"unilateralAmendment.payeeReference.length", "payeeReference", "must not be longer than 35 characters")
+}
+
+// check judges the agreement as it would be.
+func (a bilateralAmendment) check(f *findings) {
+	f.require(inRange(a.respondByTimeMinutes, 1, maxRespondByMinutes),
+		"bilateralAmendment.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 1 to 7200")
+	f.within("paymentDetails", a.payment.checkChangeable)
+	f.within("paymentTerms", a.terms.check)
+}

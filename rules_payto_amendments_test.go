@@ -1,0 +1,181 @@
+package quickstream
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// statusChange is a change of an agreement's status.
+type statusChange struct {
+	to     AgreementStatus
+	reason StatusReason
+}
+
+func sendStatusChange(c *Client, s statusChange, opts ...CallOption) error {
+	change := c.PayTo.Cancel
+	switch s.to {
+	case AgreementStatusActive:
+		change = c.PayTo.Reactivate
+	case AgreementStatusSuspended:
+		change = c.PayTo.Suspend
+	default:
+	}
+	return change(context.Background(), canaryAgreement, s.reason, opts...)
+}
+
+func statusAmendmentTable() ruleTable[statusChange] {
+	to := func(status AgreementStatus, code ReasonCode) func(*statusChange) {
+		return func(s *statusChange) { s.to, s.reason.Code = status, code }
+	}
+	described := func(text string) func(*statusChange) {
+		return func(s *statusChange) { s.reason.Description = text }
+	}
+	const active, suspended, cancelled = AgreementStatusActive, AgreementStatusSuspended, AgreementStatusCancelled
+	cases := []ruleCase[statusChange]{
+		{rule: "statusAmendment.reasonCode.required", pass: to(active, ""), fail: to(suspended, "")},
+		{rule: "statusAmendment.reasonCode.required", pass: to(cancelled, "NEW1"), fail: to(cancelled, "")},
+		{rule: "statusAmendment.reasonDescription.length", pass: described(letters(256)), fail: described(letters(257))},
+	}
+	const usable = "statusAmendment.reasonCode.status"
+	for _, code := range []ReasonCode{ReasonClosedAccount, ReasonAgreementExpired, ReasonContractCancelled, ReasonContractExpired} {
+		cases = append(
+			cases,
+			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
+			ruleCase[statusChange]{rule: usable, pass: to(cancelled, code), fail: to(active, code)},
+		)
+	}
+	for _, code := range []ReasonCode{ReasonFinalCollection, ReasonOnceOffCollection, ReasonUnsuccessfulCollected} {
+		cases = append(
+			cases,
+			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
+			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(cancelled, code)},
+		)
+	}
+	for _, code := range []ReasonCode{ReasonInitiatingParty, ReasonContractAmended, ReasonNoAnswer, "NEW1"} {
+		for _, status := range []AgreementStatus{active, suspended, cancelled} {
+			cases = append(cases, ruleCase[statusChange]{rule: usable, pass: to(status, code), fail: to(active, ReasonClosedAccount)})
+		}
+	}
+	return ruleTable[statusChange]{
+		send:   sendStatusChange,
+		wire:   patchJSON{},
+		valid:  func() statusChange { return statusChange{suspended, StatusReason{Code: ReasonInitiatingParty}} },
+		cases:  cases,
+		worst:  statusChange{cancelled, StatusReason{Code: ReasonFinalCollection, Description: letters(257)}},
+		broken: []string{usable, "statusAmendment.reasonDescription.length"},
+	}
+}
+
+// amendmentStatusCases are the cases of amendment.status.
+func amendmentStatusCases[T any](status func(*T) *AgreementStatus) []ruleCase[T] {
+	var cases []ruleCase[T]
+	for not, amendable := range map[AgreementStatus]AgreementStatus{
+		AgreementStatusCreated: AgreementStatusActive, AgreementStatusRejected: AgreementStatusActive,
+		AgreementStatusPending: AgreementStatusSuspended, AgreementStatusCancelled: "NEW",
+	} {
+		cases = append(cases, ruleCase[T]{rule: "amendment.status", pass: set(status, amendable), fail: set(status, not)})
+	}
+	return cases
+}
+
+// unilateralChange is an agreement as it stands and what is to become of it.
+type unilateralChange struct {
+	status                                AgreementStatus
+	business, description, payeeReference string
+}
+
+func sendUnilateralChange(c *Client, u unilateralChange, opts ...CallOption) error {
+	return c.PayTo.AmendUnilaterally(context.Background(), &Agreement{
+		AgreementToken: canaryAgreement, Status: u.status, PayeeDetails: &AgreementPayee{SupplierBusinessCode: u.business},
+	}, UnilateralAmendmentParams{Description: Set(u.description), PayeeReference: Set(u.payeeReference)}, opts...)
+}
+
+func unilateralAmendmentTable() ruleTable[unilateralChange] {
+	code := func(u *unilateralChange) *string { return &u.business }
+	description := func(u *unilateralChange) *string { return &u.description }
+	reference := func(u *unilateralChange) *string { return &u.payeeReference }
+	return ruleTable[unilateralChange]{
+		send:      sendUnilateralChange,
+		wire:      patchJSON{},
+		elsewhere: []string{"agreementToken"},
+		valid: func() unilateralChange {
+			return unilateralChange{status: AgreementStatusActive, business: canaryBusiness}
+		},
+		cases: append(
+			amendmentStatusCases(func(u *unilateralChange) *AgreementStatus { return &u.status }),
+			ruleCase[unilateralChange]{rule: "unilateralAmendment.supplierBusinessCode", pass: set(code, "B"), fail: set(code, "")},
+			ruleCase[unilateralChange]{rule: "unilateralAmendment.description.length", pass: set(description, letters(140)), fail: set(description, letters(141))},
+			ruleCase[unilateralChange]{rule: "unilateralAmendment.payeeReference.length", pass: set(reference, letters(35)), fail: set(reference, letters(36))},
+		),
+		worst: unilateralChange{status: AgreementStatusPending, description: letters(141), payeeReference: letters(36)},
+		broken: []string{
+			"amendment.status", "unilateralAmendment.supplierBusinessCode",
+			"unilateralAmendment.description.length", "unilateralAmendment.payeeReference.length",
+		},
+	}
+}
+
+// bilateralChange is an agreement, which starts on 1 July 2026, and its terms as
+// they are to be.
+type bilateralChange struct {
+	status               AgreementStatus
+	respondByTimeMinutes *int64
+	payment              AgreementPaymentParams
+	terms                AgreementTermsParams
+}
+
+func sendBilateralChange(c *Client, b bilateralChange, opts ...CallOption) error {
+	return c.PayTo.AmendBilaterally(context.Background(), &Agreement{
+		AgreementToken: canaryAgreement, Status: b.status, PaymentDetails: &AgreementPayment{StartDate: Date{2026, time.July, 1}},
+	}, BilateralAmendmentParams{
+		RespondByTimeMinutes: b.respondByTimeMinutes,
+		AutomaticRenewal:     &b.payment.AutomaticRenewal, EndDate: Set(b.payment.EndDate),
+		AdditionalInformation: Set(b.payment.AdditionalInformation),
+		Frequency:             &b.terms.Frequency, Type: &b.terms.Type,
+		NumberOfPaymentsPermitted: setTo(b.terms.NumberOfPaymentsPermitted), PointInTime: setTo(b.terms.PointInTime),
+		FirstPaymentAmount: setTo(b.terms.FirstPaymentAmount), LastPaymentAmount: setTo(b.terms.LastPaymentAmount),
+		PaymentAmount: setTo(b.terms.PaymentAmount), MaximumPaymentAmount: setTo(b.terms.MaximumPaymentAmount),
+		FirstPaymentDue: Set(b.terms.FirstPaymentDue), LastPaymentDue: Set(b.terms.LastPaymentDue),
+	}, opts...)
+}
+
+func setTo[T any](field *T) Change[T] {
+	if field == nil {
+		return Remove[T]()
+	}
+	return Set(*field)
+}
+
+func bilateralAmendmentTable() ruleTable[bilateralChange] {
+	minutes := func(n *int64) func(*bilateralChange) {
+		return func(b *bilateralChange) { b.respondByTimeMinutes = n }
+	}
+	return ruleTable[bilateralChange]{
+		send:      sendBilateralChange,
+		wire:      patchJSON{},
+		elsewhere: []string{"agreementToken"},
+		valid: func() bilateralChange {
+			return bilateralChange{status: AgreementStatusSuspended, terms: validTerms(), payment: AgreementPaymentParams{AutomaticRenewal: true}}
+		},
+		cases: slices.Concat(
+			amendmentStatusCases(func(b *bilateralChange) *AgreementStatus { return &b.status }),
+			[]ruleCase[bilateralChange]{
+				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(7200))), fail: minutes(new(int64(7201)))},
+				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(1))), fail: minutes(new(int64(0)))},
+			},
+			endCases(func(renewal bool, end Date) func(*bilateralChange) {
+				return func(b *bilateralChange) { b.payment.AutomaticRenewal, b.payment.EndDate = renewal, end }
+			}, func(b *bilateralChange) *string { return &b.payment.AdditionalInformation }),
+			termsCases(func(b *bilateralChange) *AgreementTermsParams { return &b.terms }),
+		),
+		worst: bilateralChange{
+			status: AgreementStatusRejected, respondByTimeMinutes: new(int64(0)),
+			terms: AgreementTermsParams{Frequency: PayToFrequencyAdhoc, Type: PayToAgreementTypeBalloon, PointInTime: new(int64(1))},
+		},
+		broken: []string{
+			"amendment.status", "bilateralAmendment.respondByTimeMinutes.range", "agreement.endDate.required",
+			"agreement.numberOfPaymentsPermitted.required", "agreement.pointInTime.adhoc", "agreement.lastPaymentAmount.required",
+		},
+	}
+}
