@@ -88,10 +88,30 @@ func (p AccountRegisterParams) check(f *findings) {
 }
 
 func (p AccountRegisterParams) wire() accountRegisterJSON {
-	var details transactionJSON // whose accounts have the same form
 	from := p.from()
-	details.setSource(source{card: from.card, bank: from.bank, nzBank: from.nzBank})
-	return accountRegisterJSON{from.token, from.receipt, details.CreditCard, details.BankAccount, details.NZBankAccount, p.ThreeDS2}
+	return accountRegisterJSON{from.token, from.receipt, from.card.wire(), from.bank.wire(), from.nzBank.wire(), p.ThreeDS2}
+}
+
+func (d *CardDetails) wire() *cardJSON {
+	if d == nil {
+		return nil
+	}
+	month, year := expiry(d.Expiry)
+	return &cardJSON{d.CardholderName, d.CardNumber.text(), month, year, d.CVN.text(), d.WalletProvider}
+}
+
+func (d *BankAccountDetails) wire() *bankAccountJSON {
+	if d == nil {
+		return nil
+	}
+	return &bankAccountJSON{d.AccountName, d.BSB, d.AccountNumber.text()}
+}
+
+func (d *NZBankAccountDetails) wire() *nzBankAccountJSON {
+	if d == nil {
+		return nil
+	}
+	return &nzBankAccountJSON{d.AccountName, d.BankCode, d.BranchCode, d.AccountNumber.text(), d.AccountSuffix}
 }
 
 func (p AccountRegisterParams) from() newAccount {
