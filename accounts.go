@@ -92,28 +92,6 @@ func (p AccountRegisterParams) wire() accountRegisterJSON {
 	return accountRegisterJSON{from.token, from.receipt, from.card.wire(), from.bank.wire(), from.nzBank.wire(), p.ThreeDS2}
 }
 
-func (d *CardDetails) wire() *cardJSON {
-	if d == nil {
-		return nil
-	}
-	month, year := expiry(d.Expiry)
-	return &cardJSON{d.CardholderName, d.CardNumber.text(), month, year, d.CVN.text(), d.WalletProvider}
-}
-
-func (d *BankAccountDetails) wire() *bankAccountJSON {
-	if d == nil {
-		return nil
-	}
-	return &bankAccountJSON{d.AccountName, d.BSB, d.AccountNumber.text()}
-}
-
-func (d *NZBankAccountDetails) wire() *nzBankAccountJSON {
-	if d == nil {
-		return nil
-	}
-	return &nzBankAccountJSON{d.AccountName, d.BankCode, d.BranchCode, d.AccountNumber.text(), d.AccountSuffix}
-}
-
 func (p AccountRegisterParams) from() newAccount {
 	if p.Account == nil {
 		return newAccount{}

@@ -205,17 +205,17 @@ func (c *call) outcome(r *transport.Result) error {
 
 // cause is what the last attempt came to.
 func (c *call) cause(r *transport.Result) error {
-	switch r.Reason {
-	case transport.Succeeded: // which does not settle an earlier attempt
+	switch {
+	case r.Reason == transport.Succeeded: // which does not settle an earlier attempt
 		return r.Err
-	case transport.NeverSent, transport.Lost, transport.ContextEnded:
-		return &NetworkError{CallInfo: c.info(), Kind: NetworkKind(r.Kind), Attempts: r.Attempts, err: r.Err, sent: r.Reason != transport.NeverSent || r.Unanswered}
-	case transport.Inconclusive:
-		if r.Err != nil {
-			return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, body: func() []byte { return r.Body }}
-		}
+	case r.Reason == transport.Inconclusive && r.Err != nil:
+		return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, body: func() []byte { return r.Body }}
+	case r.Reason == transport.NeverSent, r.Reason == transport.Lost, r.Reason == transport.ContextEnded:
+		sent := r.Unanswered || r.Reason != transport.NeverSent
+		return &NetworkError{CallInfo: c.info(), Kind: NetworkKind(r.Kind), Attempts: r.Attempts, err: r.Err, sent: sent}
+	default:
+		return newAPIError(c.info(), r)
 	}
-	return newAPIError(c.info(), r)
 }
 
 func (c *call) decodeError(err error) *DecodeError {

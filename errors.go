@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,27 +124,27 @@ const (
 	ReasonInconclusive = Reason(transport.Inconclusive)
 )
 
-// matches maps the reasons to their sentinels.
-func (r Reason) matches(sentinel error) bool {
+// sentinels maps the reasons to what errors.Is finds.
+func (r Reason) sentinels() []error {
 	switch r {
 	case ReasonInvalid:
-		return sentinel == ErrInvalid
+		return []error{ErrInvalid}
 	case ReasonUnauthorized:
-		return sentinel == ErrUnauthorized
+		return []error{ErrUnauthorized}
 	case ReasonForbidden:
-		return sentinel == ErrForbidden
+		return []error{ErrForbidden}
 	case ReasonNotFound:
-		return sentinel == ErrNotFound
+		return []error{ErrNotFound}
 	case ReasonRateLimited:
-		return sentinel == ErrRateLimited
+		return []error{ErrRateLimited}
 	case ReasonUnavailable:
-		return sentinel == ErrUnavailable
+		return []error{ErrUnavailable}
 	case ReasonThreeDSNotEnabled:
-		return sentinel == ErrThreeDSNotEnabled
+		return []error{ErrThreeDSNotEnabled}
 	case ReasonThreeDSUnavailable:
-		return sentinel == ErrThreeDSNotEnabled || sentinel == ErrUnavailable
+		return []error{ErrThreeDSNotEnabled, ErrUnavailable}
 	default:
-		return false
+		return nil
 	}
 }
 
@@ -209,8 +210,8 @@ func (e *APIError) Error() string {
 	return text
 }
 
-// Is matches the sentinel of the reason.
-func (e *APIError) Is(target error) bool { return e.Reason.matches(target) }
+// Is matches the sentinels of the reason.
+func (e *APIError) Is(target error) bool { return slices.Contains(e.Reason.sentinels(), target) }
 
 // RawBody returns the answer's body without the values that it repeats, at most
 // 1 MiB of it. It may be HTML, empty or JSON of any shape.

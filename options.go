@@ -238,7 +238,7 @@ func (c *callConfig) addHeader(name, value string) {
 }
 
 // WithoutRule switches off rules that are checked before sending, by the ids
-// that findings carry, so that a rule that is wrong for a merchant never stops
+// that findings carry and rules.md lists, so that a rule that is wrong for a merchant never stops
 // his payments. An id that no rule has is ignored, because a rule may disappear
 // in a later version.
 func WithoutRule(ids ...string) Option {

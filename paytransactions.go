@@ -125,29 +125,6 @@ type transactionJSON struct {
 	PayToData        *payToDataJSON     `json:"payToData,omitempty"`
 }
 
-type cardJSON struct {
-	CardholderName  string         `json:"cardholderName,omitempty"`
-	CardNumber      string         `json:"cardNumber,omitempty"`
-	ExpiryDateMonth string         `json:"expiryDateMonth"`
-	ExpiryDateYear  string         `json:"expiryDateYear"`
-	CVN             string         `json:"cvn,omitempty"`
-	WalletProvider  WalletProvider `json:"walletProvider,omitempty"`
-}
-
-type bankAccountJSON struct {
-	AccountName   string `json:"accountName"`
-	BSB           string `json:"bsb"`
-	AccountNumber string `json:"accountNumber"`
-}
-
-type nzBankAccountJSON struct {
-	AccountName   string `json:"nzAccountName"`
-	BankCode      string `json:"nzBankCode"`
-	BranchCode    string `json:"nzBranchCode"`
-	AccountNumber string `json:"nzAccountNumber"`
-	AccountSuffix string `json:"nzAccountSuffix,omitempty"`
-}
-
 type payToDataJSON struct {
 	AgreementToken         string             `json:"agreementToken,omitempty"`
 	EndToEndID             string             `json:"endToEndId,omitempty"`
@@ -239,16 +216,11 @@ func unsettledBy(t *Transaction) error {
 
 func (b *transactionJSON) setSource(s source) {
 	b.SingleUseTokenID, b.CustomerID, b.AccountToken = s.token, s.customerID, s.accountToken
-	switch {
-	case s.card != nil:
-		month, year := expiry(s.card.Expiry)
-		b.CreditCard = &cardJSON{s.card.CardholderName, s.card.CardNumber.text(), month, year, s.card.CVN.text(), s.card.WalletProvider}
+	b.CreditCard, b.BankAccount, b.NZBankAccount = s.card.wire(), s.bank.wire(), s.nzBank.wire()
+	if s.card != nil {
 		b.Cryptogram = s.card.Cryptogram.text()
-	case s.bank != nil:
-		b.BankAccount = &bankAccountJSON{s.bank.AccountName, s.bank.BSB, s.bank.AccountNumber.text()}
-	case s.nzBank != nil:
-		a := s.nzBank
-		b.NZBankAccount = &nzBankAccountJSON{a.AccountName, a.BankCode, a.BranchCode, a.AccountNumber.text(), a.AccountSuffix}
+	}
+	switch {
 	case s.payTo != nil:
 		p := s.payTo
 		b.PayToData = &payToDataJSON{p.AgreementToken, unique(p.EndToEndID), p.RemittanceInformation1, p.FinalPayment, nil}

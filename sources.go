@@ -291,3 +291,48 @@ func (d NZBankAccountDetails) check(f *findings) {
 func (p PayToPayment) check(f *findings) {
 	f.require(p.AgreementToken != "", "payToData.agreementToken.required", "agreementToken", "is required")
 }
+
+type cardJSON struct {
+	CardholderName  string         `json:"cardholderName,omitempty"`
+	CardNumber      string         `json:"cardNumber,omitempty"`
+	ExpiryDateMonth string         `json:"expiryDateMonth"`
+	ExpiryDateYear  string         `json:"expiryDateYear"`
+	CVN             string         `json:"cvn,omitempty"`
+	WalletProvider  WalletProvider `json:"walletProvider,omitempty"`
+}
+
+type bankAccountJSON struct {
+	AccountName   string `json:"accountName"`
+	BSB           string `json:"bsb"`
+	AccountNumber string `json:"accountNumber"`
+}
+
+type nzBankAccountJSON struct {
+	AccountName   string `json:"nzAccountName"`
+	BankCode      string `json:"nzBankCode"`
+	BranchCode    string `json:"nzBranchCode"`
+	AccountNumber string `json:"nzAccountNumber"`
+	AccountSuffix string `json:"nzAccountSuffix,omitempty"`
+}
+
+func (d *CardDetails) wire() *cardJSON {
+	if d == nil {
+		return nil
+	}
+	month, year := expiry(d.Expiry)
+	return &cardJSON{d.CardholderName, d.CardNumber.text(), month, year, d.CVN.text(), d.WalletProvider}
+}
+
+func (d *BankAccountDetails) wire() *bankAccountJSON {
+	if d == nil {
+		return nil
+	}
+	return &bankAccountJSON{d.AccountName, d.BSB, d.AccountNumber.text()}
+}
+
+func (d *NZBankAccountDetails) wire() *nzBankAccountJSON {
+	if d == nil {
+		return nil
+	}
+	return &nzBankAccountJSON{d.AccountName, d.BankCode, d.BranchCode, d.AccountNumber.text(), d.AccountSuffix}
+}

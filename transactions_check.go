@@ -126,10 +126,6 @@ func needsIPAddress(eci ECI, s source) bool {
 // isPublic reports whether an address can be a customer's on the Internet.
 func isPublic(a netip.Addr) bool {
 	a = a.Unmap()
+	sharedSpace := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10) // behind providers' own address translation
 	return a.IsGlobalUnicast() && !a.IsPrivate() && a.Zone() == "" && !sharedSpace.Contains(a)
 }
-
-// sharedSpace is what providers use behind their own address translation.
-//
-//nolint:gochecknoglobals // immutable
-var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")

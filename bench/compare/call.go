@@ -40,12 +40,12 @@ func calls(ctx context.Context, s scale) ([]line, error) {
 	for _, name := range []string{"ours", "retryablehttp", "resty", "stripe-go"} {
 		g := gate{}
 		if name == "ours" {
-			g = gate{1.25, atMost}
+			g = gate{0.80, atMost}
 		}
 		lines = append(lines,
 			ratio("P1", "GET typed, "+name+" / net/http + encoding/json", r.Took(name), r.Took("raw"), r.Ratio(name, "raw"), g))
 	}
-	lines = append(lines, counted("P1", "GET typed, allocations", allocs("ours"), allocs("raw"), "allocs", gate{}))
+	lines = append(lines, counted("P1", "GET typed, allocations", allocs("ours"), allocs("raw"), "allocs", gate{150, atMost}))
 
 	own := func(took func(string) float64) float64 { return took("ours, small") - took("decode, small") }
 	share := r.Over(func(took func(string) float64) float64 { return own(took) / took("raw, drained") })

@@ -71,10 +71,10 @@ func reports(ctx context.Context, s scale) ([]line, error) {
 		return ratio(row, what+": times as fast", r.Took(mine), r.Took(peer), r.Ratio(peer, mine), g)
 	}
 	lines := []line{
-		times("P10", "fields / encoding/csv ReuseRecord", "fields", "encoding/csv", gate{2.5, atLeast}),
+		times("P10", "fields / encoding/csv ReuseRecord", "fields", "encoding/csv", gate{2.4, atLeast}),
 		counted("P10", "fields, allocations per record", allocs(report.Fields), allocs(report.StandardFields), "allocs", gate{0, atMost}),
-		times("P11", "typed rows, borrowed / csvutil", "borrowed", "csvutil", gate{5, atLeast}),
-		times("P11", "typed rows, owned / csvutil", "owned", "csvutil", gate{3, atLeast}),
+		times("P11", "typed rows, borrowed / csvutil", "borrowed", "csvutil", gate{4.5, atLeast}),
+		times("P11", "typed rows, owned / csvutil", "owned", "csvutil", gate{2.4, atLeast}),
 		counted("P11", "typed rows, borrowed, allocations per record", allocs(report.Borrowed), allocs(report.CSVUtil), "allocs", gate{}),
 		times("P11", "typed rows, borrowed / csvutil with integers", "borrowed", "csvutil cents", gate{}),
 		times("P11", "typed rows, borrowed / encoding/csv by hand", "borrowed", "encoding/csv typed", gate{}),

@@ -181,7 +181,7 @@ func receiving(_ context.Context, s scale) ([]line, error) {
 		return nil, err
 	}
 	return []line{
-		ratio("P9", "verify + typed event / stripe-go", r.Took("ours"), r.Took("stripe-go"), r.Ratio("ours", "stripe-go"), gate{0.25, atMost}),
+		ratio("P9", "verify + typed event / stripe-go", r.Took("ours"), r.Took("stripe-go"), r.Ratio("ours", "stripe-go"), gate{0.20, atMost}),
 		ratio("P9", "verify + typed event / by hand, encoding/json", r.Took("ours"), r.Took("by hand"), r.Ratio("ours", "by hand"), gate{}),
 	}, nil
 }
