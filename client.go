@@ -3,7 +3,6 @@ package quickstream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -57,7 +56,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if err != nil {
 		return nil, err
 	}
-	sender := transport.New(config.http, config.transportObserver())
+	sender := transport.New(config.http, transportObserver(config.observer, config.logger))
 	c := &Client{
 		base: base, config: config.callConfig,
 		transport: func() *transport.Transport { return sender },
@@ -120,5 +119,3 @@ func (c *Client) String() string { return "quickstream.Client(" + strings.ToLowe
 
 // GoString returns what String returns.
 func (c *Client) GoString() string { return c.String() }
-
-func optionError(err error) error { return fmt.Errorf("quickstream: option %w", err) }

@@ -8,13 +8,6 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// CallInfo names a call without any of its values.
-type CallInfo struct {
-	Operation string // method of the client, such as "Transactions.Pay"
-	Method    string // HTTP verb
-	Route     string // path with parameter names, such as "/transactions/{receiptNumber}"
-}
-
 // AttemptInfo tells about one attempt of a call.
 type AttemptInfo struct {
 	Number     int
@@ -46,8 +39,7 @@ type Observer struct {
 }
 
 // transportObserver turns the logger and the caller's observer into the transport's.
-func (c *clientConfig) transportObserver() transport.Observer {
-	o, logger := c.observer, c.logger
+func transportObserver(o Observer, logger *slog.Logger) transport.Observer {
 	var t transport.Observer
 	if o.Start != nil {
 		t.Start = func(ctx context.Context, call *transport.Call) context.Context { return o.Start(ctx, infoOf(call)) }

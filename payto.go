@@ -172,10 +172,6 @@ type newPayToAgreement struct {
 	PayerDetails         payToPayerJSON       `json:"payerDetails"`
 }
 
-func (p NewPayToPayment) wire() *newPayToAgreement {
-	return &newPayToAgreement{p.SupplierBusinessCode, agreementPaymentJSON{Purpose: p.Purpose, Description: p.Description}, p.Payer.wire()}
-}
-
 // Create asks a payer to agree to payments. The agreement is sent to the payer's
 // banking app, and payments are possible once its status is
 // AgreementStatusActive: the answer's status is most often

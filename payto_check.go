@@ -113,15 +113,6 @@ func (p PayToPayerParams) check(f *findings) {
 	f.require((p.PayIDType == "") == p.PayID.IsZero(), "payer.payId.pair", "payId", "and payIdType must be given together")
 }
 
-func (p NewPayToPayment) check(f *findings) {
-	f.require(p.SupplierBusinessCode != "", "payToAgreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
-	f.require(p.Purpose != "", "payToAgreement.purpose.required", "paymentDetails.purpose", "is required")
-	f.require(p.Description != "", "payToAgreement.description.required", "paymentDetails.description", "is required")
-	f.require(lengthWithin(p.Description, 0, maxDescription),
-		"payToAgreement.description.length", "paymentDetails.description", "must not be longer than 140 characters")
-	f.within("payerDetails", p.Payer.check)
-}
-
 func (a statusAmendmentJSON) check(f *findings) {
 	const longest = 256
 	f.require(a.StatusCode == AgreementStatusActive || a.ReasonCode != "",

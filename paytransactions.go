@@ -14,51 +14,6 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// ECI tells how a card payment was ordered.
-type ECI string
-
-// The indicators. The numbers are the scheme's values for authenticated
-// electronic commerce.
-const (
-	ECIInternet   ECI = "INTERNET"
-	ECIPhone      ECI = "PHONE"
-	ECIMail       ECI = "MAIL"
-	ECIRecurring  ECI = "RECURRING"
-	ECIInstalment ECI = "INSTALMENT"
-	ECI5          ECI = "5"
-	ECI6          ECI = "6"
-	ECI7          ECI = "7"
-)
-
-// EntryMode says whether a card's details were given for this payment or stored.
-type EntryMode string
-
-// The entry modes.
-const (
-	EntryModeManual           EntryMode = "MANUAL"
-	EntryModeStoredCredential EntryMode = "STORED_CREDENTIAL"
-)
-
-// CredentialUsage says what a stored credential is used for.
-type CredentialUsage string
-
-// The usages that the specification shows.
-const (
-	CredentialUsageRecurring      CredentialUsage = "RECURRING"
-	CredentialUsageStandingOrder  CredentialUsage = "STANDING_ORDER"
-	CredentialUsageUnscheduledMIT CredentialUsage = "UNSCHEDULED_MIT"
-)
-
-// StoredCredentialData tells the card schemes where the card's details come
-// from.
-type StoredCredentialData struct {
-	// EntryMode is required.
-	EntryMode EntryMode `json:"entryMode"`
-	// Usage is required in some cases with EntryModeStoredCredential; the service
-	// knows which.
-	Usage CredentialUsage `json:"usage,omitempty"`
-}
-
 // PayParams describes a payment.
 type PayParams struct {
 	// SupplierBusinessCode is one of the merchant's businesses. Required.

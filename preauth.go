@@ -9,25 +9,6 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// AuthorisationType is the kind of a pre-authorisation that follows another.
-type AuthorisationType string
-
-// The kinds of following pre-authorisation.
-const (
-	AuthorisationTypeIncremental     AuthorisationType = "INCREMENTAL"
-	AuthorisationTypeExtension       AuthorisationType = "EXTENSION"
-	AuthorisationTypeReauthorisation AuthorisationType = "REAUTHORISATION"
-)
-
-// CancellationType says how much of a pre-authorisation is cancelled.
-type CancellationType string
-
-// The kinds of cancellation.
-const (
-	CancellationTypeFull    CancellationType = "FULL"
-	CancellationTypePartial CancellationType = "PARTIAL"
-)
-
 // PreauthoriseParams describes an initial pre-authorisation of a card. The
 // members are as in PayParams.
 type PreauthoriseParams struct {

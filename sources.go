@@ -90,23 +90,6 @@ type NZBankAccountDetails struct {
 	AccountSuffix string
 }
 
-func (d CardDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType = AccountTypeCreditCard
-	body.CardholderName, body.CardNumber, body.CVN = d.CardholderName, d.CardNumber.text(), d.CVN.text()
-	body.ExpiryDateMonth, body.ExpiryDateYear = expiry(d.Expiry)
-}
-
-func (d BankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType = AccountTypeDirectDebit
-	body.AccountName, body.BSB, body.AccountNumber = d.AccountName, d.BSB, d.AccountNumber.text()
-}
-
-func (d NZBankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType = AccountTypeDirectDebitNZ
-	body.NZAccountName, body.NZBankCode, body.NZBranchCode = d.AccountName, d.BankCode, d.BranchCode
-	body.NZAccountNumber, body.NZAccountSuffix = d.AccountNumber.text(), d.AccountSuffix
-}
-
 // expiry returns the month with 2 and the year with 4 digits.
 func expiry(m YearMonth) (month, year string) {
 	if m.IsZero() {
@@ -335,4 +318,62 @@ func (d *NZBankAccountDetails) wire() *nzBankAccountJSON {
 		return nil
 	}
 	return &nzBankAccountJSON{d.AccountName, d.BankCode, d.BranchCode, d.AccountNumber.text(), d.AccountSuffix}
+}
+
+// ECI tells how a card payment was ordered.
+type ECI string
+
+// The indicators. The numbers are the scheme's values for authenticated
+// electronic commerce.
+const (
+	ECIInternet   ECI = "INTERNET"
+	ECIPhone      ECI = "PHONE"
+	ECIMail       ECI = "MAIL"
+	ECIRecurring  ECI = "RECURRING"
+	ECIInstalment ECI = "INSTALMENT"
+	ECI5          ECI = "5"
+	ECI6          ECI = "6"
+	ECI7          ECI = "7"
+)
+
+// EntryMode says whether a card's details were given for this payment or stored.
+type EntryMode string
+
+// The entry modes.
+const (
+	EntryModeManual           EntryMode = "MANUAL"
+	EntryModeStoredCredential EntryMode = "STORED_CREDENTIAL"
+)
+
+// CredentialUsage says what a stored credential is used for.
+type CredentialUsage string
+
+// The usages that the specification shows.
+const (
+	CredentialUsageRecurring      CredentialUsage = "RECURRING"
+	CredentialUsageStandingOrder  CredentialUsage = "STANDING_ORDER"
+	CredentialUsageUnscheduledMIT CredentialUsage = "UNSCHEDULED_MIT"
+)
+
+// StoredCredentialData tells the card schemes where the card's details come
+// from.
+type StoredCredentialData struct {
+	// EntryMode is required.
+	EntryMode EntryMode `json:"entryMode"`
+	// Usage is required in some cases with EntryModeStoredCredential; the service
+	// knows which.
+	Usage CredentialUsage `json:"usage,omitempty"`
+}
+
+func (p NewPayToPayment) wire() *newPayToAgreement {
+	return &newPayToAgreement{p.SupplierBusinessCode, agreementPaymentJSON{Purpose: p.Purpose, Description: p.Description}, p.Payer.wire()}
+}
+
+func (p NewPayToPayment) check(f *findings) {
+	f.require(p.SupplierBusinessCode != "", "payToAgreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+	f.require(p.Purpose != "", "payToAgreement.purpose.required", "paymentDetails.purpose", "is required")
+	f.require(p.Description != "", "payToAgreement.description.required", "paymentDetails.description", "is required")
+	f.require(lengthWithin(p.Description, 0, maxDescription),
+		"payToAgreement.description.length", "paymentDetails.description", "must not be longer than 140 characters")
+	f.within("payerDetails", p.Payer.check)
 }

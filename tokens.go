@@ -72,6 +72,23 @@ type singleUseTokenJSON struct {
 	BrowserProfile       *browserProfileJSON `json:"browserProfile,omitempty"`
 }
 
+func (d CardDetails) tokenAccount(body *singleUseTokenJSON) {
+	body.AccountType = AccountTypeCreditCard
+	body.CardholderName, body.CardNumber, body.CVN = d.CardholderName, d.CardNumber.text(), d.CVN.text()
+	body.ExpiryDateMonth, body.ExpiryDateYear = expiry(d.Expiry)
+}
+
+func (d BankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
+	body.AccountType = AccountTypeDirectDebit
+	body.AccountName, body.BSB, body.AccountNumber = d.AccountName, d.BSB, d.AccountNumber.text()
+}
+
+func (d NZBankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
+	body.AccountType = AccountTypeDirectDebitNZ
+	body.NZAccountName, body.NZBankCode, body.NZBranchCode = d.AccountName, d.BankCode, d.BranchCode
+	body.NZAccountNumber, body.NZAccountSuffix = d.AccountNumber.text(), d.AccountSuffix
+}
+
 type browserProfileJSON struct {
 	JavaEnabled  bool   `json:"browserJavaEnabled"`
 	Language     string `json:"browserLanguage"`

@@ -25,6 +25,25 @@ const (
 	TransactionTypeAccountVerification TransactionType = "ACCOUNT_VERIFICATION"
 )
 
+// AuthorisationType is the kind of a pre-authorisation that follows another.
+type AuthorisationType string
+
+// The kinds of following pre-authorisation.
+const (
+	AuthorisationTypeIncremental     AuthorisationType = "INCREMENTAL"
+	AuthorisationTypeExtension       AuthorisationType = "EXTENSION"
+	AuthorisationTypeReauthorisation AuthorisationType = "REAUTHORISATION"
+)
+
+// CancellationType says how much of a pre-authorisation is cancelled.
+type CancellationType string
+
+// The kinds of cancellation.
+const (
+	CancellationTypeFull    CancellationType = "FULL"
+	CancellationTypePartial CancellationType = "PARTIAL"
+)
+
 // TransactionStatus is the status of a transaction. Read Outcome instead: the
 // status alone does not settle what happened.
 type TransactionStatus string
