@@ -119,9 +119,7 @@ func (s *AccountsService) Register(ctx context.Context, customerID string, param
 		return nil, err
 	}
 	call.body = params.wire()
-	var account *Account
-	err = call.do(ctx, into(&account))
-	return account, err
+	return send[Account](ctx, call)
 }
 
 // List returns the enabled accounts of a customer, newest first.

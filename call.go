@@ -77,8 +77,8 @@ func get[T any, P model[T]](ctx context.Context, c *Client, op operation, opts [
 
 // send makes a call whose answer is one object, which is nil with an error.
 func send[T any, P model[T]](ctx context.Context, c *call) (*T, error) {
-	var object *T
-	if err := c.do(ctx, into[T, P](&object)); err != nil {
+	object := new(T)
+	if err := c.do(ctx, into[T, P](object)); err != nil {
 		return nil, err
 	}
 	return object, nil

@@ -131,9 +131,7 @@ func (s *CustomersService) Create(ctx context.Context, params CustomerCreatePara
 		EmailAddress: optional(params.EmailAddress), PreferredNotificationMedium: optional(params.PreferredNotificationMedium),
 		Address: params.Address,
 	}
-	var customer *Customer
-	err = call.do(ctx, into(&customer))
-	return customer, err
+	return send[Customer](ctx, call)
 }
 
 // Get returns a customer by the service's identifier.
@@ -220,9 +218,7 @@ func (s *CustomersService) Update(ctx context.Context, customerID string, params
 		return nil, err
 	}
 	call.body = customerJSON(params)
-	var customer *Customer
-	err = call.do(ctx, into(&customer))
-	return customer, err
+	return send[Customer](ctx, call)
 }
 
 // optional returns nil for a zero value, so that omitempty leaves it out.

@@ -205,11 +205,7 @@ func fetchPage[T any](ctx context.Context, call *call, cursor Cursor) (*Page[T],
 		}
 		call = call.at(target)
 	}
-	var page *Page[T]
-	if err := call.do(ctx, into(&page)); err != nil {
-		return nil, err
-	}
-	return page, nil
+	return send[Page[T]](ctx, call)
 }
 
 // follow judges where a cursor leads. The key goes along, so that nothing but

@@ -78,18 +78,15 @@ type model[T any] interface {
 	identified() bool
 }
 
-// into returns the function that decodes an answer into *to, which stays nil
-// when that fails.
-func into[T any, P model[T]](to **T) func(status int, body []byte) error {
+// into returns the function that decodes an answer into a response.
+func into[T any, P model[T]](object P) func(status int, body []byte) error {
 	return func(_ int, body []byte) error {
-		value := new(T)
-		if err := P(value).UnmarshalJSON(body); err != nil {
+		if err := object.UnmarshalJSON(body); err != nil {
 			return err
 		}
-		if !P(value).identified() {
+		if !object.identified() {
 			return errNoIdentifier
 		}
-		*to = value
 		return nil
 	}
 }

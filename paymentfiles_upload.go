@@ -84,9 +84,7 @@ func (s *PaymentFilesService) Upload(ctx context.Context, params PaymentFileUplo
 		return nil, fmt.Errorf("quickstream: %s: nothing was sent: %w", call.op.name, err)
 	}
 	call.config.addHeader("Prevent-Csrf", "true") // in canonical form
-	var file *PaymentFile
-	err = call.do(ctx, into(&file))
-	return file, err
+	return send[PaymentFile](ctx, call)
 }
 
 // form returns the file inside a multipart form, of which only the file's

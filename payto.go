@@ -198,9 +198,7 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Agr
 		params.RespondByTimeMinutes, params.PayeeReference, params.SupplierBusinessCode, params.CreationType,
 		params.Payment.wire(), params.Terms.wire(), params.Payer.wire(),
 	}
-	var agreement *Agreement
-	err = call.do(ctx, into(&agreement))
-	return agreement, err
+	return send[Agreement](ctx, call)
 }
 
 // Get returns an agreement.

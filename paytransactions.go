@@ -145,16 +145,17 @@ func (s *TransactionsService) submit(ctx context.Context, name string, check fun
 	}
 	sent := body()
 	call.reference, call.body = sent.PaymentReferenceNumber, sent
-	var transaction *Transaction
+	transaction := new(Transaction)
 	call.settles = func() error { return unsettledBy(transaction) }
-	err = call.do(ctx, into(&transaction))
-	if lost, ok := errors.AsType[*UnknownOutcomeError](err); ok {
-		transaction = nil
-		intent := intentOf(sent, lost.IdempotencyKey, lost.FirstSent)
-		intent.ReceiptNumber, intent.Attempts = lost.ReceiptNumber, lost.Attempts
-		lost.Intent = &intent
+	if err := call.do(ctx, into(transaction)); err != nil {
+		if lost, ok := errors.AsType[*UnknownOutcomeError](err); ok {
+			intent := intentOf(sent, lost.IdempotencyKey, lost.FirstSent)
+			intent.ReceiptNumber, intent.Attempts = lost.ReceiptNumber, lost.Attempts
+			lost.Intent = &intent
+		}
+		return nil, err
 	}
-	return transaction, err
+	return transaction, nil
 }
 
 // unsettledBy says why an answer to a later attempt does not settle an earlier one

@@ -147,9 +147,7 @@ func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseToke
 		return nil, err
 	}
 	call.body = params.wire()
-	var result *ThreeDSResult
-	err = call.do(ctx, into(&result))
-	return result, err
+	return send[ThreeDSResult](ctx, call)
 }
 
 // ThreeDSResult is the answer to an authentication.

@@ -167,8 +167,8 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params SingleUseTok
 	call.body = body
 	// The service counts from when it made the token, which is not before now.
 	begun := time.Now()
-	var token *SingleUseToken
-	if err := call.do(ctx, into(&token)); err != nil {
+	token, err := send[SingleUseToken](ctx, call)
+	if err != nil {
 		return nil, err
 	}
 	if token.ExpiresAt.IsZero() {

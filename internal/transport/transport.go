@@ -57,11 +57,11 @@ func New(config HTTPConfig, observer Observer) *Transport {
 // CloseIdleConnections closes connections that no call is using.
 func (t *Transport) CloseIdleConnections() { t.closing() }
 
-// exchange is the state of one call, which each of its attempts finds in the
-// request's context.
+// exchange is the state of one call, and the context in which each of its attempts
+// finds it: the caller's, with the deadline of the whole call.
 type exchange struct {
+	context.Context
 	call          Call
-	ctx           context.Context // the caller's, with the deadline of the whole call
 	authorization string
 
 	result     Result // what the latest attempt came to
@@ -77,6 +77,14 @@ type exchange struct {
 }
 
 type exchangeKey struct{}
+
+// Value returns the exchange itself for its key.
+func (x *exchange) Value(key any) any {
+	if key == (exchangeKey{}) {
+		return x
+	}
+	return x.Context.Value(key)
+}
 
 func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
 
@@ -99,9 +107,9 @@ func (t *Transport) Do(ctx context.Context, call Call) *Result {
 	if err != nil {
 		x.result = Result{Verdict: Local, Err: err}
 	} else {
-		x.ctx = context.WithValue(ctx, exchangeKey{}, x)
+		x.Context = ctx
 		request := http.Request{Method: call.Method, URL: call.URL, Host: call.URL.Host, Header: http.Header{}}
-		resp, err := t.loop.Do(&retryablehttp.Request{Request: request.WithContext(x.ctx)})
+		resp, err := t.loop.Do(&retryablehttp.Request{Request: request.WithContext(x)})
 		if resp != nil {
 			resp.Body.Close()
 		}
@@ -162,7 +170,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	if x.result.Reason == Lost || x.result.Reason == ContextEnded {
 		x.unanswered = true
 	}
-	if err := t.observer.attempt(x.ctx, x, time.Since(begun)); err != nil {
+	if err := t.observer.attempt(x, x, time.Since(begun)); err != nil {
 		x.lose(err)
 	}
 	return unseen(req, x.result.Header), nil
@@ -284,7 +292,7 @@ func (x *exchange) failed(err error, a *attempt) {
 	}
 	x.result = Result{Err: err, Reason: Lost}
 	x.result.Kind, x.temporary = condition(err)
-	ended := x.ctx.Err()
+	ended := x.Err()
 	switch unsent := a.shut(); {
 	case unsent:
 		x.result.Reason = NeverSent
@@ -413,7 +421,7 @@ func renew(req *http.Request) error {
 // attempt, and says when.
 func (x *exchange) again() bool {
 	limits := x.call.Limits
-	if x.over || x.ctx.Err() != nil || x.attempts >= limits.MaxAttempts || x.result.RetryAfter > limits.WaitMax {
+	if x.over || x.Err() != nil || x.attempts >= limits.MaxAttempts || x.result.RetryAfter > limits.WaitMax {
 		return false
 	}
 	x.pause = x.wait()
@@ -468,7 +476,7 @@ func (x *exchange) lose(err error) {
 // context ended in a wait between two attempts.
 func (x *exchange) settle(loopErr error) {
 	r, write := &x.result, x.call.Class != Read
-	if ended := x.ctx.Err(); ended != nil && errors.Is(loopErr, ended) {
+	if ended := x.Err(); ended != nil && errors.Is(loopErr, ended) {
 		switch {
 		case !write:
 			*r = Result{Reason: ContextEnded, Err: ended, Kind: KindContext}
