@@ -1,6 +1,10 @@
 package quickstream
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"time"
+)
 
 // NextStep is what to do about a transaction.
 type NextStep string
@@ -9,13 +13,13 @@ type NextStep string
 const (
 	// NextStepNone: it is approved, or voided as wanted.
 	NextStepNone NextStep = "nothing"
-	// NextStepPayAgain: it was declined or rejected and took no money. Correct the
-	// details or take another account, in a new transaction. Where the service
-	// retries soft declines, NextStepReadRetries comes instead.
+	// NextStepPayAgain: it was declined and took no money. Correct the details or
+	// take another account, in a new transaction. For codes that a facility may let
+	// the service retry by itself, NextStepReadRetries comes instead.
 	NextStepPayAgain NextStep = "pay again, with corrected details or another account"
-	// NextStepReadRetries: it was soft-declined and the service may be retrying it
-	// or have done so. Read Retries first; pay again only when no retry is
-	// approved or to come.
+	// NextStepReadRetries: it was soft-declined, and where the facility lets it the
+	// service may be retrying it or have done so. Read Retries first; pay again only
+	// when no retry is approved or to come.
 	NextStepReadRetries NextStep = "read the retries first"
 	// NextStepResolve: what became of it is not known. Hold it, do not pay again,
 	// and give it to the resolve package.
@@ -26,6 +30,9 @@ const (
 	// NextStepPortal: fraud screening holds it until someone completes or cancels
 	// it in the service's portal.
 	NextStepPortal NextStep = "complete or cancel it in the portal"
+	// NextStepCorrect: the service rejected it for something in the request, such as
+	// an amount or a card that it does not accept. Correct it, and send a new one.
+	NextStepCorrect NextStep = "correct it and send a new one"
 	// NextStepSupport: the service or the financial institution rejects it for a
 	// reason that paying again does not cure, often the facility's configuration.
 	NextStepSupport NextStep = "resolve it offline"
@@ -42,6 +49,9 @@ func (t *Transaction) NextStep() NextStep {
 	case OutcomeSuspended:
 		return NextStepPortal
 	case OutcomeRejected:
+		if correctable(t.ResponseCode) {
+			return NextStepCorrect
+		}
 		return NextStepSupport
 	case OutcomeDeclined:
 		meaning, known := t.ResponseMeaning()
@@ -57,20 +67,34 @@ func (t *Transaction) NextStep() NextStep {
 	}
 }
 
-// DeclinedError is what RequireApproved returns for a transaction that is not
-// approved. It prints the outcome and the response code.
-type DeclinedError struct {
-	// Transaction is the one that is not approved.
+// DeclinedError is what RequireApproved returns for a transaction that was declined
+// or rejected, and took no money. It prints the outcome and the response code.
+type DeclinedError struct{ Transaction *Transaction }
+
+// Error returns the outcome, the response code and the next step.
+func (e *DeclinedError) Error() string { return e.Transaction.says() }
+
+// NotSettledError is what RequireApproved returns for a transaction of which it is
+// not known yet whether it takes money: unknown, pending or suspended. It matches
+// ErrOutcomeUnknown: do not pay again. Read the transaction with Get not before
+// NextLook, or give it to package resolve.
+type NotSettledError struct {
 	Transaction *Transaction
+	// NextLook is when reading it again can tell more, at the earliest.
+	NextLook time.Time
 }
 
 // Error returns the outcome, the response code and the next step.
-func (e *DeclinedError) Error() string {
-	if e.Transaction == nil {
+func (e *NotSettledError) Error() string { return e.Transaction.says() }
+
+// Is matches ErrOutcomeUnknown.
+func (e *NotSettledError) Is(target error) bool { return target == ErrOutcomeUnknown }
+
+func (t *Transaction) says() string {
+	if t == nil {
 		return "quickstream: there is no transaction"
 	}
-	return fmt.Sprintf("quickstream: the transaction is %s (response code %s); next: %s",
-		e.Transaction.Outcome(), safeName(e.Transaction.ResponseCode, 4), e.Transaction.NextStep())
+	return fmt.Sprintf("quickstream: the transaction is %s (response code %s); next: %s", t.Outcome(), safeName(t.ResponseCode, 4), t.NextStep())
 }
 
 // RequireApproved turns a transaction that is not approved into an error, for
@@ -78,15 +102,22 @@ func (e *DeclinedError) Error() string {
 //
 //	tx, err := quickstream.RequireApproved(client.Transactions.Pay(ctx, params))
 //
-// The transaction is returned with the error: an outcome other than declined or
-// rejected is no permission to pay again. An error of the call itself is passed
-// through.
+// The error is a DeclinedError when it was declined or rejected, and a
+// NotSettledError, which matches ErrOutcomeUnknown, when nobody knows yet. One that
+// was voided gives an error that is neither. The transaction is returned with the
+// error. An error of the call itself is passed through.
 func RequireApproved(t *Transaction, err error) (*Transaction, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Outcome() != OutcomeApproved {
+	switch t.Outcome() {
+	case OutcomeApproved:
+		return t, nil
+	case OutcomeDeclined, OutcomeRejected:
 		return t, &DeclinedError{Transaction: t}
+	case OutcomeVoided:
+		return t, errors.New(t.says())
+	default:
+		return t, &NotSettledError{Transaction: t, NextLook: time.Now().Add(resumePause)}
 	}
-	return t, nil
 }

@@ -43,6 +43,10 @@ type call struct {
 	reference string
 	// settles is nil where every success settles earlier attempts.
 	settles func() error
+	// describe returns what is particular about the write's intent; nil where it has
+	// none.
+	describe func() Intent
+	claim    Claim // of Submit
 }
 
 // begin applies the options of a call, and sets its path with the values for the
@@ -51,17 +55,17 @@ func (c *Client) begin(op operation, opts []CallOption, ids ...string) (*call, e
 	started := &call{client: c, op: op, config: c.config}
 	for _, o := range opts {
 		if o == nil {
-			return nil, errors.New("quickstream: an option is nil")
+			return nil, started.notSent(errors.New("an option is nil"))
 		}
 		if err := o.applyCall(&started.config); err != nil {
-			return nil, optionError(err)
+			return nil, started.notSent(fmt.Errorf("option %w", err))
 		}
 	}
 	if started.config.key != "" && op.method != http.MethodPost {
-		return nil, optionError(fmt.Errorf("WithIdempotencyKey: %s is not a POST and carries no key", op.name))
+		return nil, started.notSent(errors.New("option WithIdempotencyKey: it is not a POST and carries no key"))
 	}
 	if len(started.config.extra) > 0 && op.method == http.MethodGet {
-		return nil, optionError(fmt.Errorf("WithExtraField: %s has no body", op.name))
+		return nil, started.notSent(errors.New("option WithExtraField: it has no body"))
 	}
 	return started, started.path(ids...)
 }
@@ -155,12 +159,16 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	if accept == "" {
 		accept = "application/json"
 	}
+	var before func(context.Context, string) error
+	if c.describe != nil && (len(c.config.beforeSend) > 0 || c.claim != nil) {
+		before = c.handOut
+	}
 	r := c.client.transport().Do(ctx, transport.Call{
 		Operation: c.op.name, Method: c.op.method, Route: c.op.route, Class: c.op.class,
 		ThreeDS: c.op.threeDS, MovesMoney: c.op.movesMoney, Named: c.op.named,
 		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header, Accept: accept,
 		Key: c.config.key, Limits: &c.config.limits, Authorise: c.client.authorise[c.op.key],
-		Sink: c.sink, Decode: decode, Settles: c.settles,
+		Before: before, Sink: c.sink, Decode: decode, Settles: c.settles,
 	})
 	if into := c.config.response; into != nil {
 		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
@@ -174,14 +182,19 @@ func (c *call) encode() ([]byte, error) {
 	}
 	body, err := wire.Marshal(c.body)
 	if err != nil {
-		return nil, fmt.Errorf("quickstream: %s: nothing was sent: %w", c.op.name, err)
+		return nil, c.notSent(err)
 	}
 	for _, field := range c.config.extra {
 		if body, err = wire.SetMember(body, field.path, field.value); err != nil {
-			return nil, optionError(err)
+			return nil, c.notSent(fmt.Errorf("option %w", err))
 		}
 	}
 	return body, nil
+}
+
+// notSent says that a call ended before anything was sent, and why.
+func (c *call) notSent(err error) error {
+	return fmt.Errorf("quickstream: %s: %w: %w", c.op.name, ErrNotSent, err)
 }
 
 func (c *call) info() CallInfo { return CallInfo{c.op.name, c.op.method, c.op.route} }
@@ -192,12 +205,18 @@ func (c *call) outcome(r *transport.Result) error {
 	case transport.Success:
 		return nil
 	case transport.Local:
-		return fmt.Errorf("quickstream: %s: nothing was sent: %w", c.op.name, r.Err)
+		return c.notSent(r.Err)
 	case transport.Unknown:
-		return &UnknownOutcomeError{
+		lost := &UnknownOutcomeError{
 			CallInfo: c.info(), IdempotencyKey: r.Key, Reference: c.reference, ReceiptNumber: receiptIn(r),
 			FirstSent: r.FirstSent, Attempts: r.Attempts, FindOut: c.op.findOut, Cause: c.cause(r),
 		}
+		if c.describe != nil {
+			intent := c.intent(r.Key, r.FirstSent)
+			intent.Attempts, intent.ReceiptNumber = lost.Attempts, lost.ReceiptNumber
+			lost.Intent = &intent
+		}
+		return lost
 	default:
 		return c.cause(r)
 	}

@@ -40,7 +40,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if err != nil {
 		return nil, err
 	}
-	config := clientConfig{callConfig: callConfig{limits: defaultLimits()}}
+	config := clientConfig{callConfig: callConfig{limits: defaultLimits(), intentName: "intentId"}}
 	for _, o := range opts {
 		if o == nil {
 			return nil, errors.New("quickstream: an option is nil")

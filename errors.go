@@ -46,6 +46,9 @@ var (
 	// ErrOutcomeUnknown means that a write may or may not have happened. See
 	// UnknownOutcomeError.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
+	// ErrNotSent means that nothing was sent, which is proven: the same call may be
+	// made again. An UnknownOutcomeError never matches it.
+	ErrNotSent = errors.New("nothing was sent")
 )
 
 // CallInfo names a call without any of its values.
@@ -69,7 +72,7 @@ type Finding struct {
 }
 
 // ValidationError reports every rule that a request breaks. Nothing was sent.
-// It matches ErrInvalid.
+// It matches ErrInvalid and ErrNotSent.
 type ValidationError struct {
 	Operation string
 	Findings  []Finding
@@ -88,8 +91,8 @@ func (e *ValidationError) Error() string {
 	return b.String()
 }
 
-// Is matches ErrInvalid.
-func (e *ValidationError) Is(target error) bool { return target == ErrInvalid }
+// Is matches ErrInvalid and ErrNotSent.
+func (e *ValidationError) Is(target error) bool { return target == ErrInvalid || target == ErrNotSent }
 
 // FieldError is one field that the service refused. The refused value is
 // dropped before the answer is kept.
@@ -193,9 +196,9 @@ func (k NetworkKind) Hint() string {
 }
 
 // NetworkError is a request that was not answered and changed nothing: a write
-// that never left this machine, or a read that failed in any way. It is safe to
-// make the call again. The cause can be reached with errors.Is and errors.As,
-// and never contains an address's path or query.
+// that never left this machine, which matches ErrNotSent, or a read that failed in
+// any way. It is safe to make the call again. The cause can be reached with
+// errors.Is and errors.As, and never contains an address's path or query.
 type NetworkError struct {
 	CallInfo
 	Kind     NetworkKind
@@ -219,6 +222,9 @@ func (e *NetworkError) Error() string {
 // Unwrap returns the cause.
 func (e *NetworkError) Unwrap() error { return e.err }
 
+// Is matches ErrNotSent when no request left this machine.
+func (e *NetworkError) Is(target error) bool { return target == ErrNotSent && !e.sent }
+
 // Timeout reports whether the failure was a timeout.
 func (e *NetworkError) Timeout() bool {
 	return e.Kind == NetworkTimeout || errors.Is(e.err, context.DeadlineExceeded)
@@ -227,13 +233,16 @@ func (e *NetworkError) Timeout() bool {
 // UnknownOutcomeError is a write that may or may not have happened: the
 // connection broke after sending, the context ended, or the answer cannot be
 // relied on. It is neither a success nor a failure. Do not make the call again
-// with new data before having found out; FindOut says how.
+// before having found out; FindOut says how.
 //
-// It matches ErrOutcomeUnknown and, where the wait was ended by the context or by
-// a time limit of the client, the context's error. It does not unwrap to its cause, so that no check for another
-// error can mistake it for "not processed".
+// It matches ErrOutcomeUnknown and nothing else: not the context's error either,
+// which middleware takes for "not done". It does not unwrap to its cause, so that
+// no check for another error can mistake it for "not processed".
 type UnknownOutcomeError struct {
 	CallInfo
+	// Intent is what the service's Resume takes. It is nil for writes that have
+	// none.
+	Intent *Intent
 	// IdempotencyKey is the key that every attempt of the call carried; "" for
 	// operations that have none.
 	IdempotencyKey string
@@ -244,18 +253,33 @@ type UnknownOutcomeError struct {
 	// ReceiptNumber is set when the answer could not be decoded but its receipt
 	// number could be read. It is the best thing to look up.
 	ReceiptNumber string
-	// Intent describes a lost POST /transactions for Transactions.Reconcile; it is
-	// nil for other operations.
-	Intent *PaymentIntent
 	// FirstSent is when the first attempt began, by this machine's clock.
 	FirstSent time.Time
 	Attempts  int
+	// Candidates are what a Resume found that settles nothing, with the reasons.
+	Candidates []Candidate
+	// NextLook is when another Resume can tell more, at the earliest; zero when no
+	// look was made.
+	NextLook time.Time
 	// FindOut says in one or two sentences how to find out what happened.
 	FindOut string
 	// Cause is the last thing that was seen: a network error, or the answer to a
 	// later attempt, which proves nothing about an earlier one: an APIError, or
-	// another error that says that the later attempt was not approved.
+	// another error that says that the later attempt was not approved. Of a Resume
+	// it is why the look-up failed, and nil when it did not.
 	Cause error
+}
+
+// Candidate is something that a look for a lost write has found, and that does not
+// settle it. One of the pointers is set.
+type Candidate struct {
+	Transaction *Transaction
+	Agreement   *Agreement
+	Account     *Account
+	// Matches tells that it is the write's by everything that could be compared.
+	Matches bool
+	// Reasons say why it settles nothing.
+	Reasons []string
 }
 
 // Error returns the operation and how to find out.
@@ -274,17 +298,8 @@ func (e *UnknownOutcomeError) Error() string {
 	return text
 }
 
-// Is matches ErrOutcomeUnknown, and the context's error when the context or a time
-// limit ended the wait for the answer.
-func (e *UnknownOutcomeError) Is(target error) bool {
-	switch target {
-	case ErrOutcomeUnknown:
-		return true
-	case context.Canceled, context.DeadlineExceeded:
-		return errors.Is(e.Cause, target)
-	}
-	return false
-}
+// Is matches ErrOutcomeUnknown.
+func (e *UnknownOutcomeError) Is(target error) bool { return target == ErrOutcomeUnknown }
 
 // DecodeError is a success of a read that could not be understood. Nothing was
 // changed by it.

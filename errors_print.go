@@ -72,3 +72,12 @@ func (e DeclinedError) LogValue() slog.Value { return slog.StringValue(e.Error()
 
 // MarshalText returns what Error returns.
 func (e DeclinedError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
+
+// Format writes what Error returns, for every verb.
+func (e NotSettledError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
+
+// LogValue returns what Error returns.
+func (e NotSettledError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
+
+// MarshalText returns what Error returns.
+func (e NotSettledError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }

@@ -96,15 +96,12 @@ func ExampleUnknownOutcomeError() {
 		return
 	}
 	fmt.Println(lost.Reference, "after", lost.Attempts, "attempts")
-	found, err := client.Transactions.Reconcile(ctx, *lost.Intent)
-	switch {
-	case err != nil:
-		fmt.Println("looking failed; look again:", err)
-	case found.State == quickstream.ReconcileFound:
-		fmt.Println("found:", found.Transaction.Outcome())
-	default:
-		fmt.Println(found.State, "- look again later")
+	payment, err := client.Transactions.Resume(ctx, *lost.Intent)
+	if err != nil {
+		fmt.Println("not settled yet; hold the order and look again:", err)
+		return
 	}
+	fmt.Println("found:", payment.Outcome())
 	fmt.Println("charged", len(box.Ledger().Charged("C-1001")), "time")
 	// Output:
 	// ORDER-1 after 3 attempts

@@ -43,7 +43,7 @@ func Example() {
 		return
 	}
 
-	params, intent := quickstream.PayParams{
+	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Source:               quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeCreditCard),
 		PrincipalAmount:      decimal.RequireFromString("49.95"),
@@ -51,12 +51,10 @@ func Example() {
 		ECI:                  quickstream.ECIInternet,
 		IPAddress:            netip.MustParseAddr("203.0.113.7"), // the customer's
 		StoredCredential:     &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	}.Prepare()
-	// Store the intent here: it is what a lost payment is found by.
-	payment, err := client.Transactions.Pay(ctx, params, quickstream.WithIntent(intent))
+	})
 	switch {
 	case errors.Is(err, quickstream.ErrOutcomeUnknown):
-		fmt.Println("hold the order, and look with Transactions.Reconcile") // and do not pay again
+		fmt.Println("hold the order, and look with Transactions.Resume") // and do not pay again
 	case err != nil:
 		fmt.Println("nothing was paid:", err)
 	case payment.Outcome() == quickstream.OutcomeApproved:

@@ -2,6 +2,7 @@ package quickstream_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"time"
@@ -43,27 +44,35 @@ func ExampleTransactionsService_Pay() {
 	// Output: paid 49.95 AUD settles on 2026-07-01
 }
 
-// The intent is stored before the payment, so that after a crash at any point it
-// can be looked for.
+// The intent is stored right before the payment is sent, so that after a crash at
+// any point it can be looked for.
 func ExampleTransactionsService_Pay_intent() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	params, intent := orderParams("", "49.95", tokenFromBrowser(client, visaCard)).Prepare()
-	stored := intent // in a database
-	_, err := client.Transactions.Pay(ctx, params, quickstream.WithIntent(intent))
+	var stored []byte // in a database
+	store := quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) (err error) {
+		stored, err = json.Marshal(intent)
+		return err
+	})
+	_, err := client.Transactions.Pay(ctx, orderParams("", "49.95", tokenFromBrowser(client, visaCard)), store)
 	fmt.Println(err) // say that the process ends here, and another one goes on
 
-	found, err := client.Transactions.Reconcile(ctx, stored)
+	var intent quickstream.Intent
+	if err := json.Unmarshal(stored, &intent); err != nil {
+		fmt.Println(err)
+		return
+	}
+	payment, err := client.Transactions.Resume(ctx, intent)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(found.State, found.Transaction.Outcome())
+	fmt.Println(payment.Outcome())
 	// Output:
 	// <nil>
-	// found approved
+	// approved
 }
 
 // The same idempotency key is for the same request: a repetition within the time
@@ -201,12 +210,12 @@ func ExampleTransactionsService_Refund() {
 		fmt.Println(err)
 		return
 	}
-	params, intent := quickstream.RefundParams{
+	params := quickstream.RefundParams{
 		Original:        payment,
 		PrincipalAmount: decimal.RequireFromString("20.00"),
 		Currency:        quickstream.CurrencyAUD,
-	}.Prepare()
-	refund, err := client.Transactions.Refund(ctx, params, quickstream.WithIntent(intent))
+	}
+	refund, err := client.Transactions.Refund(ctx, params)
 	if err != nil {
 		fmt.Println(err)
 		return

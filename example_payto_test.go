@@ -182,15 +182,14 @@ func ExampleFromPayTo() {
 	defer box.Close()
 	agreementToken := activeAgreement(box, client).AgreementToken
 
-	params, intent := quickstream.PayParams{
+	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Source: quickstream.FromPayTo(quickstream.PayToPayment{
 			AgreementToken: agreementToken, RemittanceInformation1: "Invoice 4711",
 		}),
 		PrincipalAmount: decimal.RequireFromString("49.95"),
 		Currency:        quickstream.CurrencyAUD,
-	}.Prepare()
-	payment, err := client.Transactions.Pay(ctx, params, quickstream.WithIntent(intent))
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -203,10 +202,10 @@ func ExampleFromPayTo() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome(), payment.PayToData.EndToEndID == intent.EndToEndID)
+	fmt.Println(payment.Outcome())
 	// Output:
 	// pending - wait
-	// approved true
+	// approved
 }
 
 // A single purchase needs no agreement beforehand: the payment brings one along,

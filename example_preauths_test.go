@@ -31,7 +31,7 @@ func ExampleTransactionsService_Preauthorise() {
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	params, intent := quickstream.PreauthoriseParams{
+	preauth, err := client.Transactions.Preauthorise(context.Background(), quickstream.PreauthoriseParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Source:               quickstream.FromSingleUseToken(tokenFromBrowser(client, visaCard)),
 		PrincipalAmount:      decimal.RequireFromString("200.00"),
@@ -39,8 +39,7 @@ func ExampleTransactionsService_Preauthorise() {
 		ECI:                  quickstream.ECIInternet,
 		IPAddress:            netip.MustParseAddr("203.0.113.7"),
 		StoredCredential:     &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	}.Prepare() // store the intent
-	preauth, err := client.Transactions.Preauthorise(context.Background(), params, quickstream.WithIntent(intent))
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,13 +55,13 @@ func ExampleTransactionsService_Capture() {
 	defer box.Close()
 	preauth := preauthorised(client, "200.00", visaCard)
 
-	params, intent := quickstream.CaptureParams{
+	params := quickstream.CaptureParams{
 		Original:         preauth,
 		PrincipalAmount:  decimal.RequireFromString("180.00"),
 		Currency:         quickstream.CurrencyAUD,
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential},
-	}.Prepare()
-	capture, err := client.Transactions.Capture(context.Background(), params, quickstream.WithIntent(intent))
+	}
+	capture, err := client.Transactions.Capture(context.Background(), params)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -83,13 +82,12 @@ func ExampleTransactionsService_CancelPreauthorisation() {
 	defer box.Close()
 	preauth := preauthorised(client, "200.00", visaCard)
 
-	params, intent := quickstream.CancelPreauthorisationParams{
+	cancellation, err := client.Transactions.CancelPreauthorisation(context.Background(), quickstream.CancelPreauthorisationParams{
 		OriginalReceiptNumber: preauth.ReceiptNumber,
 		Type:                  quickstream.CancellationTypeFull,
 		PrincipalAmount:       preauth.PrincipalAmount.Amount, // all of it
 		Currency:              quickstream.CurrencyAUD,
-	}.Prepare()
-	cancellation, err := client.Transactions.CancelPreauthorisation(context.Background(), params, quickstream.WithIntent(intent))
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -104,12 +102,11 @@ func ExampleTransactionsService_TopUp() {
 	defer box.Close()
 	preauth := preauthorised(client, "200.00", visaCard)
 
-	params, intent := quickstream.PreauthFollowUpParams{
+	topUp, err := client.Transactions.TopUp(context.Background(), quickstream.TopUpParams{
 		OriginalReceiptNumber: preauth.ReceiptNumber,
 		PrincipalAmount:       decimal.RequireFromString("50.00"), // what is added
 		Currency:              quickstream.CurrencyAUD,
-	}.Prepare()
-	topUp, err := client.Transactions.TopUp(context.Background(), params, quickstream.WithIntent(intent))
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -124,11 +121,10 @@ func ExampleTransactionsService_Extend() {
 	defer box.Close()
 	preauth := preauthorised(client, "200.00", mastercardCard)
 
-	params, intent := quickstream.ExtendParams{
+	extension, err := client.Transactions.Extend(context.Background(), quickstream.ExtendParams{
 		OriginalReceiptNumber: preauth.ReceiptNumber,
 		Currency:              quickstream.CurrencyAUD,
-	}.Prepare()
-	extension, err := client.Transactions.Extend(context.Background(), params, quickstream.WithIntent(intent))
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -145,7 +141,7 @@ func ExampleTransactionsService_Reauthorise() {
 	preauth := preauthorised(client, "200.00", visaCard)
 	clock.Advance(60 * 24 * time.Hour)
 
-	again, err := client.Transactions.Reauthorise(context.Background(), quickstream.PreauthFollowUpParams{
+	again, err := client.Transactions.Reauthorise(context.Background(), quickstream.ReauthoriseParams{
 		OriginalReceiptNumber: preauth.ReceiptNumber,
 		PrincipalAmount:       preauth.PrincipalAmount.Amount, // the full amount
 		Currency:              quickstream.CurrencyAUD,
@@ -163,14 +159,13 @@ func ExampleTransactionsService_VerifyAccount() {
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	params, intent := quickstream.VerifyAccountParams{
+	verification, err := client.Transactions.VerifyAccount(context.Background(), quickstream.VerifyAccountParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Source:               quickstream.FromSingleUseToken(tokenFromBrowser(client, visaCard)),
 		ECI:                  quickstream.ECIInternet,
 		IPAddress:            netip.MustParseAddr("203.0.113.7"),
 		StoredCredential:     &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	}.Prepare()
-	verification, err := client.Transactions.VerifyAccount(context.Background(), params, quickstream.WithIntent(intent))
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

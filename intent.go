@@ -1,84 +1,153 @@
 package quickstream
 
 import (
+	"bytes"
+	"context"
 	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"time"
 
-	"github.com/shopspring/decimal"
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// PaymentIntent is what a merchant stores before a transaction is sent, so that
-// it can be found again after a lost answer or a crash. It can be marshalled and
-// stored as it is: it holds no card or bank details and no hash of them.
+// IntentVersion is the version of the intents that this package makes. It refuses
+// those of any other.
+const IntentVersion = 1
+
+// Intent is what a merchant stores before a write is sent, so that it can be found
+// again after a lost answer or a crash. The client hands it out through
+// WithBeforeSend, right before the first byte, and with an UnknownOutcomeError. It
+// is stored as JSON as it is.
 //
-//	params, intent := params.Prepare()
-//	store(intent) // before the payment
-//	tx, err := client.Transactions.Pay(ctx, params, quickstream.WithIntent(intent))
+// Writes that can be looked up have one: all transactions, voids, the creation of
+// agreements and their amendments, the registration of accounts, and uploads. Those
+// that are made again without harm or are found by a number of the merchant's have
+// none: tokens, 3D Secure, and customers.
 //
-// After a crash, give the stored intent to Transactions.Reconcile. Nothing sends
-// a stored intent by itself: what was sent is looked up, and what is not found
-// is not found yet.
-type PaymentIntent struct {
-	TransactionType TransactionType `json:"transactionType"`
-	// IdempotencyKey is what WithIntent sends the transaction with.
+// It holds handles, such as tokens and receipts, and no secrets: no keys, card
+// numbers, account numbers or PayIDs, and no hash of them.
+type Intent struct {
+	Version int `json:"version"`
+	// Operation is the method that made it, such as "Transactions.Pay".
+	Operation string `json:"operation"`
+	// Target is what a write is made to: the receipt of a void, the agreement of an
+	// amendment, the customer of a registration. "" for transactions and uploads.
+	Target string `json:"target,omitempty"`
+	// Reference is what the write is looked up by: the payment reference of a
+	// transaction, the payee reference of an agreement, the name of a payment file.
+	Reference string `json:"reference,omitempty"`
+	// OwnReference tells that the merchant chose the reference. One that this package
+	// makes was never used before.
+	OwnReference bool `json:"ownReference,omitempty"`
+	// IdempotencyKey is the key that every attempt carries; "" for amendments.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
-	// PaymentReferenceNumber is what the transaction is found by. It must not have
-	// been used before.
-	PaymentReferenceNumber  string          `json:"paymentReferenceNumber"`
-	CustomerReferenceNumber string          `json:"customerReferenceNumber,omitempty"`
-	EndToEndID              string          `json:"endToEndId,omitempty"` // of a PayTo payment
-	SupplierBusinessCode    string          `json:"supplierBusinessCode,omitempty"`
-	PrincipalAmount         decimal.Decimal `json:"principalAmount"`
-	Currency                Currency        `json:"currency,omitempty"`
-	OriginalReceiptNumber   string          `json:"originalReceiptNumber,omitempty"`
-	// Source is the account, where it is known by a handle; nil for a card or
-	// bank account that was given by its details.
-	Source *IntentSource `json:"source,omitempty"`
-	// FirstSent is when the transaction was prepared or first sent, by this
-	// machine's clock. Older transactions are not taken for this one.
-	FirstSent time.Time `json:"firstSent"`
+	// ID tells a transaction from all others: it is sent in its metadata, under
+	// MetadataName, which the service echoes. Both are "" for other writes, and where
+	// WithIntentMetadata switched it off.
+	ID           string `json:"id,omitempty"`
+	MetadataName string `json:"metadataName,omitempty"`
+	// NotBefore is when the intent was handed out or planned, by this machine's
+	// clock: nothing was sent before.
+	NotBefore time.Time `json:"notBefore"`
 	// Attempts is how many requests were sent before the outcome became unknown; 0
-	// when that is not known, as after a crash. Unless it is one, a decline that is
-	// found may be that of one attempt while another is approved and not visible
-	// yet.
+	// when that is not known, as after a crash.
 	Attempts int `json:"attempts,omitempty"`
 	// ReceiptNumber is set once it is known. It is the best thing to look up.
 	ReceiptNumber string `json:"receiptNumber,omitempty"`
+	// Request is what is sent, without its secrets.
+	Request json.RawMessage `json:"request,omitempty"`
+	// Complete tells that nothing was left out of Request, so that Submit can send it.
+	Complete bool `json:"complete,omitempty"`
 }
 
-// IntentSource is an account known by a handle. One member is set.
-type IntentSource struct {
-	SingleUseTokenID string `json:"singleUseTokenId,omitempty"`
-	CustomerID       string `json:"customerId,omitempty"`
-	AccountToken     string `json:"accountToken,omitempty"`
-	AgreementToken   string `json:"agreementToken,omitempty"`
+// Renewed returns the same request as a new intent, with an idempotency key and an
+// id of its own. Use it for a write that is proven not to have been carried out: by
+// an error that matches ErrNotSent, ErrUnavailable or ErrRateLimited, or by a 401.
+func (i Intent) Renewed() Intent {
+	i.NotBefore, i.Attempts, i.ReceiptNumber = time.Now(), 0, ""
+	if i.IdempotencyKey != "" {
+		i.IdempotencyKey = rand.Text()
+	}
+	if i.ID == "" {
+		return i
+	}
+	var body transactionJSON
+	if json.Unmarshal(i.Request, &body) != nil {
+		i.Complete = false
+		return i
+	}
+	i.ID = rand.Text()
+	body.Metadata[i.MetadataName] = i.ID
+	i.Request = requestOf(body)
+	return i
 }
 
-// intentOf describes the transaction that a body makes.
-func intentOf(b transactionJSON, key string, sent time.Time) PaymentIntent {
-	intent := PaymentIntent{
-		TransactionType: b.TransactionType, IdempotencyKey: key, PaymentReferenceNumber: b.PaymentReferenceNumber,
-		CustomerReferenceNumber: b.CustomerReferenceNumber, SupplierBusinessCode: b.SupplierBusinessCode,
-		Currency: b.Currency, OriginalReceiptNumber: b.OriginalReceiptNumber, FirstSent: sent,
+// requestOf encodes a wire struct without secrets. What was checked can be encoded.
+func requestOf(body any) json.RawMessage {
+	request, err := wire.Marshal(body)
+	if err != nil {
+		return nil
 	}
-	if b.PrincipalAmount != nil {
-		intent.PrincipalAmount = b.PrincipalAmount.Decimal()
+	return request
+}
+
+// known refuses an intent that this version of the package cannot know enough of.
+func (i Intent) known() error {
+	if i.Version != IntentVersion {
+		return fmt.Errorf("the intent has version %d, and this package knows version %d", i.Version, IntentVersion)
 	}
-	source := IntentSource{SingleUseTokenID: b.SingleUseTokenID, CustomerID: b.CustomerID, AccountToken: b.AccountToken}
-	if b.PayToData != nil {
-		source.AgreementToken, intent.EndToEndID = b.PayToData.AgreementToken, b.PayToData.EndToEndID
+	return nil
+}
+
+var (
+	errIntentForeign    = errors.New("the intent is that of another method")
+	errIntentIncomplete = errors.New("the intent does not hold the whole request, which has secrets or members of WithExtraField")
+	errIntentClaimed    = errors.New("the intent was sent before")
+	errClaimRequired    = errors.New("a claim is required, so that only one process sends the intent")
+)
+
+// unsent refuses an intent that cannot be sent, or may have been.
+func (i Intent) unsent() error {
+	switch {
+	case i.known() != nil:
+		return i.known()
+	case i.Attempts > 0 || i.ReceiptNumber != "":
+		return errIntentClaimed
+	case !i.Complete:
+		return errIntentIncomplete
 	}
-	if source != (IntentSource{}) {
-		intent.Source = &source
+	return nil
+}
+
+// Claim says that this process, and no other, sends an intent. Submit calls it last
+// before the first byte; its error means that nothing was sent. It is where the
+// merchant moves the intent from "planned" to "sending" in one committed
+// transaction, and fails when somebody has done so before.
+type Claim func(ctx context.Context) error
+
+// handOut completes the intent with what is known right before the first byte, and
+// gives it to the hooks: the client's, then the call's.
+func (c *call) handOut(ctx context.Context, key string) error {
+	intent := c.intent(key, time.Now())
+	for _, hook := range c.config.beforeSend {
+		handed := intent
+		handed.Request = bytes.Clone(intent.Request)
+		if err := hook(ctx, handed); err != nil {
+			return err
+		}
 	}
+	if c.claim != nil {
+		return c.claim(ctx)
+	}
+	return nil
+}
+
+// intent describes the write, which has one.
+func (c *call) intent(key string, notBefore time.Time) Intent {
+	intent := c.describe()
+	intent.Version, intent.Operation, intent.IdempotencyKey, intent.NotBefore = IntentVersion, c.op.name, key, notBefore
+	intent.Complete = intent.Complete && len(c.config.extra) == 0
 	return intent
-}
-
-// prepared returns the intent of a body that has not been sent yet.
-func prepared(b transactionJSON) PaymentIntent { return intentOf(b, rand.Text(), time.Now()) }
-
-// WithIntent sends a transaction as the intent that was stored for it says: with
-// its idempotency key.
-func WithIntent(intent PaymentIntent) CallOption {
-	return WithIdempotencyKey(intent.IdempotencyKey)
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,9 @@ type callConfig struct {
 	key      string
 	response *Response
 	extra    []extraField
+	// beforeSend are the hooks, the client's before the call's.
+	beforeSend []func(context.Context, Intent) error
+	intentName string // of the metadata that the intent's id is sent in; "" for none
 }
 
 type extraField struct {
@@ -73,6 +77,7 @@ func defaultLimits() transport.Limits {
 		AttemptTimeout: 30 * time.Second,
 		WaitMin:        500 * time.Millisecond,
 		WaitMax:        8 * time.Second,
+		ResendWindow:   transport.ResendWindow,
 	}
 }
 
@@ -212,6 +217,52 @@ func WithoutResend() Option {
 	})
 }
 
+// WithResendWindow limits how long after the first sending a payment that may have
+// arrived is sent again with its key; a minute by default and at most. How long the
+// service remembers a key is not public.
+func WithResendWindow(d time.Duration) Option {
+	return option(func(c *callConfig) error {
+		if d <= 0 || d > transport.ResendWindow {
+			return fmt.Errorf("WithResendWindow: the window is not between 0 and %s", transport.ResendWindow)
+		}
+		c.limits.ResendWindow = d
+		return nil
+	})
+}
+
+// WithBeforeSend hands the intent of a write out right before the first byte of its
+// first attempt, once for each call and after all checks: what the hook stores is
+// what is sent. A client's hooks are called before a call's, and none replaces
+// another. They run under the call's deadline. When one returns an error or panics,
+// nothing was sent and the error matches ErrNotSent.
+//
+// A crash between the hook and the first byte leaves an intent of which nobody knows
+// whether it was sent: Resume does not find it, and package resolve ends it as
+// absent. Writes that have no intent, and reads, call no hook.
+func WithBeforeSend(hook func(ctx context.Context, intent Intent) error) Option {
+	return option(func(c *callConfig) error {
+		if hook == nil {
+			return errors.New("WithBeforeSend: the hook is nil")
+		}
+		c.beforeSend = append(slices.Clip(c.beforeSend), hook)
+		return nil
+	})
+}
+
+// WithIntentMetadata names the member of metadata in which every transaction carries
+// the id of its intent; "intentId" by default. An empty name switches it off, for a
+// facility that refuses unknown metadata: lost transactions are then told apart by
+// their references alone.
+func WithIntentMetadata(name string) Option {
+	return option(func(c *callConfig) error {
+		if !isVisible(name) {
+			return errors.New("WithIntentMetadata: the name is not printable ASCII without blanks")
+		}
+		c.intentName = name
+		return nil
+	})
+}
+
 // WithHeader adds a header to requests. Headers that this package or net/http
 // sets itself are refused, and so is X-Idempotency-Key, which makes net/http send
 // a POST again by itself.
@@ -258,7 +309,12 @@ func WithoutRule(ids ...string) Option {
 
 // WithIdempotencyKey sends the call, which has to be a POST, with the caller's
 // own key instead of a new random one: up to 255 printable ASCII characters
-// without blanks. Use the same key only for the same request.
+// without blanks. It is for callers whose keys mean something elsewhere, and it
+// stands in the intent.
+//
+// It does not make a call safe to repeat. How long the service remembers a key is
+// not public, so that the same call an hour later may be a second payment: after an
+// unknown outcome or a crash use Resume.
 func WithIdempotencyKey(key string) CallOption {
 	return callOption(func(c *callConfig) error {
 		if key == "" || len(key) > 255 || !isVisible(key) {

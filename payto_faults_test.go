@@ -220,20 +220,18 @@ func TestPayToPaymentAnswerIsLost(t *testing.T) {
 		unknownOnce(t, err)
 		lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
 		require.NotNil(t, lost.Intent)
-		assert.NotEmpty(t, lost.Intent.EndToEndID)
-		assert.Equal(t, agreement.AgreementToken, lost.Intent.Source.AgreementToken)
+		require.True(t, lost.Intent.Complete, "an agreement token is a handle")
 
 		wait(24 * time.Hour)
-		found, err := client.Transactions.Reconcile(t.Context(), *lost.Intent)
-		require.NoError(t, err)
+		tx, err := client.Transactions.Resume(t.Context(), *lost.Intent)
 		if !committed {
-			assert.Equal(t, quickstream.ReconcileNotFoundYet, found.State)
+			still(t, tx, err)
 			assert.Empty(t, box.Ledger().Charged(order))
 			return
 		}
-		require.Equal(t, quickstream.ReconcileFound, found.State)
-		assert.Equal(t, quickstream.OutcomeApproved, found.Transaction.Outcome())
-		assert.Equal(t, lost.Intent.EndToEndID, found.Transaction.PayToData.EndToEndID)
+		require.NoError(t, err)
+		assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
+		assert.Contains(t, string(lost.Intent.Request), tx.PayToData.EndToEndID)
 		assert.Len(t, box.Ledger().Charged(order), 1)
 	})
 }

@@ -9,6 +9,16 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
+// ReconcileState is what looking for an agreement came to.
+type ReconcileState string
+
+// The states. There is none for "failed".
+const (
+	ReconcileFound       ReconcileState = "found"
+	ReconcileNotFoundYet ReconcileState = "not found yet"
+	ReconcileAmbiguous   ReconcileState = "ambiguous"
+)
+
 // AgreementReconciliation is what looking for an agreement came to.
 type AgreementReconciliation struct {
 	State ReconcileState

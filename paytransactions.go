@@ -3,14 +3,10 @@ package quickstream
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"fmt"
-	"net/http"
 	"net/netip"
 
 	"github.com/shopspring/decimal"
 
-	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -94,18 +90,10 @@ type payToDataJSON struct {
 // read Transaction.Outcome. Errors are a ValidationError for a request that
 // cannot be right, an APIError for one that was refused, a NetworkError when
 // nothing was sent, and an UnknownOutcomeError when the payment may have been
-// taken: then give its Intent to Reconcile, and never pay again with new data
-// before it is settled.
+// taken: then give its Intent to Resume or to package resolve, and do not pay
+// again.
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
-	return s.submit(ctx, "Transactions.Pay", params.check, params.wire, opts)
-}
-
-// Prepare returns the parameters with their references filled in, and the intent
-// to store before they are given to Pay.
-func (p PayParams) Prepare() (PayParams, PaymentIntent) {
-	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
-	p.Source = identified(p.Source)
-	return p, prepared(p.wire())
+	return s.send(ctx, params, opts)
 }
 
 func (p PayParams) wire() transactionJSON {
@@ -114,7 +102,7 @@ func (p PayParams) wire() transactionJSON {
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
 		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential,
 		ThreeDS2: p.ThreeDS2, DebtRepayment: p.DebtRepayment, MPGSData: p.MPGSData,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
 	}
 	body.setSource(sourceOf(p.Source))
@@ -129,45 +117,6 @@ func (p PayParams) check(f *findings) {
 	order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}.check(f, s.kind.isCard())
 	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
 	s.check(f)
-}
-
-// submit checks and sends a POST /transactions.
-func (s *TransactionsService) submit(ctx context.Context, name string, check func(*findings), body func() transactionJSON, opts []CallOption) (*Transaction, error) {
-	call, err := s.client.begin(operation{
-		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed, movesMoney: true,
-		findOut: "look it up with Transactions.Reconcile and the error's Intent; not finding it means that it is not visible yet",
-	}, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.check(check); err != nil {
-		return nil, err
-	}
-	sent := body()
-	call.reference, call.body = sent.PaymentReferenceNumber, sent
-	transaction := new(Transaction)
-	call.settles = func() error { return unsettledBy(transaction) }
-	if err := call.do(ctx, into(transaction)); err != nil {
-		if lost, ok := errors.AsType[*UnknownOutcomeError](err); ok {
-			intent := intentOf(sent, lost.IdempotencyKey, lost.FirstSent)
-			intent.ReceiptNumber, intent.Attempts = lost.ReceiptNumber, lost.Attempts
-			lost.Intent = &intent
-		}
-		return nil, err
-	}
-	return transaction, nil
-}
-
-// unsettledBy says why an answer to a later attempt does not settle an earlier one
-// that got none. If the service has carried out both, the earlier payment may be
-// approved although the later one is declined, and paying once more would be a
-// second charge: only the look-up by reference shows both.
-func unsettledBy(t *Transaction) error {
-	if outcome := t.Outcome(); outcome != OutcomeApproved {
-		return fmt.Errorf("quickstream: an attempt was not answered, and a later one is %s (response code %s)",
-			outcome, safeName(t.ResponseCode, 4))
-	}
-	return nil
 }
 
 func (b *transactionJSON) setSource(s source) {
@@ -192,24 +141,6 @@ func unique(reference string) string {
 		return rand.Text()
 	}
 	return reference
-}
-
-// identified returns the source with an end-to-end identifier if it is a PayTo
-// payment.
-func identified(s AccountSource) AccountSource {
-	from := sourceOf(s)
-	switch {
-	case from.payTo != nil:
-		payment := *from.payTo
-		payment.EndToEndID = unique(payment.EndToEndID)
-		return FromPayTo(payment)
-	case from.newPayTo != nil:
-		payment := *from.newPayTo
-		payment.EndToEndID = unique(payment.EndToEndID)
-		return FromNewPayToAgreement(payment)
-	default:
-		return s
-	}
 }
 
 func address(a netip.Addr) string {

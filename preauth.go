@@ -32,14 +32,7 @@ type PreauthoriseParams struct {
 //
 // POST /transactions (PREAUTH) with the secret key, and errors as for Pay.
 func (s *TransactionsService) Preauthorise(ctx context.Context, params PreauthoriseParams, opts ...CallOption) (*Transaction, error) {
-	return s.submit(ctx, "Transactions.Preauthorise", params.check, params.wire, opts)
-}
-
-// Prepare returns the parameters with their reference filled in, and the intent
-// to store before they are sent.
-func (p PreauthoriseParams) Prepare() (PreauthoriseParams, PaymentIntent) {
-	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
-	return p, prepared(p.wire())
+	return s.send(ctx, params, opts)
 }
 
 func (p PreauthoriseParams) wire() transactionJSON {
@@ -47,7 +40,7 @@ func (p PreauthoriseParams) wire() transactionJSON {
 		TransactionType: TransactionTypePreauth, SupplierBusinessCode: p.SupplierBusinessCode,
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
 		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
 	}
 	body.setSource(sourceOf(p.Source))
@@ -64,13 +57,12 @@ func (p PreauthoriseParams) check(f *findings) {
 	s.check(f)
 }
 
-// PreauthFollowUpParams names an earlier pre-authorisation and an amount.
-type PreauthFollowUpParams struct {
+// TopUpParams names a pre-authorisation and what to add to it.
+type TopUpParams struct {
 	// OriginalReceiptNumber is the receipt of the original, successful
 	// pre-authorisation. Required.
 	OriginalReceiptNumber string
-	// PrincipalAmount is what is added by a top-up, and the full amount of a
-	// re-authorisation. Required, with at most two decimals.
+	// PrincipalAmount is what is added. Required, with at most two decimals.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency                Currency
@@ -85,9 +77,33 @@ type PreauthFollowUpParams struct {
 //
 // POST /transactions (PREAUTH, INCREMENTAL) with the secret key, and errors as
 // for Pay.
-func (s *TransactionsService) TopUp(ctx context.Context, params PreauthFollowUpParams, opts ...CallOption) (*Transaction, error) {
-	body := func() transactionJSON { return params.wire(AuthorisationTypeIncremental) }
-	return s.submit(ctx, "Transactions.TopUp", params.check, body, opts)
+func (s *TransactionsService) TopUp(ctx context.Context, params TopUpParams, opts ...CallOption) (*Transaction, error) {
+	return s.send(ctx, params, opts)
+}
+
+func (p TopUpParams) wire() transactionJSON {
+	body := ReauthoriseParams(p).wire()
+	body.AuthorisationType = AuthorisationTypeIncremental
+	return body
+}
+
+func (p TopUpParams) check(f *findings) { ReauthoriseParams(p).check(f) }
+
+// ReauthoriseParams names an expired pre-authorisation and the amount to authorise
+// again.
+type ReauthoriseParams struct {
+	// OriginalReceiptNumber is the receipt of the original pre-authorisation, which
+	// was successful and has expired. Required.
+	OriginalReceiptNumber string
+	// PrincipalAmount is the full amount. Required, with at most two decimals.
+	PrincipalAmount decimal.Decimal
+	// Currency is required.
+	Currency                Currency
+	CustomerReferenceNumber string
+	// PaymentReferenceNumber is made when it is empty, as in PayParams.
+	PaymentReferenceNumber string
+	Comment                string
+	Metadata               map[string]string
 }
 
 // Reauthorise authorises an expired original pre-authorisation of a Visa card
@@ -95,36 +111,24 @@ func (s *TransactionsService) TopUp(ctx context.Context, params PreauthFollowUpP
 //
 // POST /transactions (PREAUTH, REAUTHORISATION) with the secret key, and errors
 // as for Pay.
-func (s *TransactionsService) Reauthorise(ctx context.Context, params PreauthFollowUpParams, opts ...CallOption) (*Transaction, error) {
-	body := func() transactionJSON { return params.wire(AuthorisationTypeReauthorisation) }
-	return s.submit(ctx, "Transactions.Reauthorise", params.check, body, opts)
+func (s *TransactionsService) Reauthorise(ctx context.Context, params ReauthoriseParams, opts ...CallOption) (*Transaction, error) {
+	return s.send(ctx, params, opts)
 }
 
-// Prepare returns the parameters with their reference filled in, and the intent
-// to store before they are sent.
-func (p PreauthFollowUpParams) Prepare() (PreauthFollowUpParams, PaymentIntent) {
-	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
-	return p, prepared(p.wire(""))
-}
-
-func (p PreauthFollowUpParams) wire(kind AuthorisationType) transactionJSON {
+func (p ReauthoriseParams) wire() transactionJSON {
 	return transactionJSON{
-		TransactionType: TransactionTypePreauth, AuthorisationType: kind, OriginalReceiptNumber: p.OriginalReceiptNumber,
+		TransactionType: TransactionTypePreauth, AuthorisationType: AuthorisationTypeReauthorisation, OriginalReceiptNumber: p.OriginalReceiptNumber,
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
 	}
 }
 
-func (p PreauthFollowUpParams) check(f *findings) {
-	p.checkButAmount(f)
-	checkAmount(f, p.PrincipalAmount)
-}
-
-func (p PreauthFollowUpParams) checkButAmount(f *findings) {
+func (p ReauthoriseParams) check(f *findings) {
 	checkReceipt(f, p.OriginalReceiptNumber)
 	checkCurrency(f, p.Currency)
 	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
+	checkAmount(f, p.PrincipalAmount)
 }
 
 // ExtendParams names the pre-authorisation to extend.
@@ -147,30 +151,22 @@ type ExtendParams struct {
 // POST /transactions (PREAUTH, EXTENSION) with the secret key, and errors as for
 // Pay.
 func (s *TransactionsService) Extend(ctx context.Context, params ExtendParams, opts ...CallOption) (*Transaction, error) {
-	return s.submit(ctx, "Transactions.Extend", params.check, params.wire, opts)
-}
-
-// Prepare returns the parameters with their reference filled in, and the intent
-// to store before they are sent.
-func (p ExtendParams) Prepare() (ExtendParams, PaymentIntent) {
-	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
-	return p, prepared(p.wire())
+	return s.send(ctx, params, opts)
 }
 
 func (p ExtendParams) wire() transactionJSON {
-	return p.followUp().wire(AuthorisationTypeExtension)
-}
-
-func (p ExtendParams) check(f *findings) { p.followUp().checkButAmount(f) }
-
-// followUp returns the parameters with the amount that an extension has, which
-// is sent and not left out.
-func (p ExtendParams) followUp() PreauthFollowUpParams {
-	return PreauthFollowUpParams{
-		OriginalReceiptNumber: p.OriginalReceiptNumber, Currency: p.Currency,
+	return transactionJSON{
+		TransactionType: TransactionTypePreauth, AuthorisationType: AuthorisationTypeExtension, OriginalReceiptNumber: p.OriginalReceiptNumber,
+		PrincipalAmount: wire.OptionalNumber(new(decimal.Decimal)), Currency: p.Currency, // 0.00 is sent, and not left out
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
 	}
+}
+
+func (p ExtendParams) check(f *findings) {
+	checkReceipt(f, p.OriginalReceiptNumber)
+	checkCurrency(f, p.Currency)
+	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
 }
 
 // CaptureParams describes the capture of a pre-authorisation.
@@ -198,21 +194,14 @@ type CaptureParams struct {
 //
 // POST /transactions (CAPTURE) with the secret key, and errors as for Pay.
 func (s *TransactionsService) Capture(ctx context.Context, params CaptureParams, opts ...CallOption) (*Transaction, error) {
-	return s.submit(ctx, "Transactions.Capture", params.check, params.wire, opts)
-}
-
-// Prepare returns the parameters with their reference filled in, and the intent
-// to store before they are sent.
-func (p CaptureParams) Prepare() (CaptureParams, PaymentIntent) {
-	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
-	return p, prepared(p.wire())
+	return s.send(ctx, params, opts)
 }
 
 func (p CaptureParams) wire() transactionJSON {
 	return transactionJSON{
 		TransactionType: TransactionTypeCapture, OriginalReceiptNumber: receiptOf(p.OriginalReceiptNumber, p.Original),
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency, StoredCredentialData: p.StoredCredential,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
 	}
 }
@@ -259,21 +248,14 @@ type CancelPreauthorisationParams struct {
 // POST /transactions (PREAUTH_CANCELLATION) with the secret key, and errors as
 // for Pay.
 func (s *TransactionsService) CancelPreauthorisation(ctx context.Context, params CancelPreauthorisationParams, opts ...CallOption) (*Transaction, error) {
-	return s.submit(ctx, "Transactions.CancelPreauthorisation", params.check, params.wire, opts)
-}
-
-// Prepare returns the parameters with their reference filled in, and the intent
-// to store before they are sent.
-func (p CancelPreauthorisationParams) Prepare() (CancelPreauthorisationParams, PaymentIntent) {
-	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
-	return p, prepared(p.wire())
+	return s.send(ctx, params, opts)
 }
 
 func (p CancelPreauthorisationParams) wire() transactionJSON {
 	return transactionJSON{
 		TransactionType: TransactionTypePreauthCancellation, CancellationType: p.Type, OriginalReceiptNumber: p.OriginalReceiptNumber,
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
 	}
 }

@@ -35,24 +35,17 @@ type RefundParams struct {
 //
 // POST /transactions (REFUND) with the secret key. An amount above the payment's
 // or a payment that was refunded already are an APIError that matches ErrInvalid.
-// After an UnknownOutcomeError give its Intent to Reconcile, and do not refund
-// again before it is settled.
+// After an UnknownOutcomeError give its Intent to Resume, and do not refund again
+// before it is settled.
 func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, opts ...CallOption) (*Transaction, error) {
-	return s.submit(ctx, "Transactions.Refund", params.check, params.wire, opts)
-}
-
-// Prepare returns the parameters with their reference filled in, and the intent
-// to store before they are given to Refund.
-func (p RefundParams) Prepare() (RefundParams, PaymentIntent) {
-	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
-	return p, prepared(p.wire())
+	return s.send(ctx, params, opts)
 }
 
 func (p RefundParams) wire() transactionJSON {
 	body := transactionJSON{
 		TransactionType: TransactionTypeRefund, OriginalReceiptNumber: receiptOf(p.OriginalReceiptNumber, p.Original),
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
 	}
 	if !p.CardExpiry.IsZero() {

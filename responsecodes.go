@@ -155,6 +155,16 @@ func gatewayText(code string) string {
 	}
 }
 
+// correctable reports whether a rejection is about the request, and not about the
+// facility or the service.
+func correctable(code string) bool {
+	switch code {
+	case "QA", "QD", "QQ", "QT", "QW", "QY", "QZ":
+		return true
+	}
+	return false
+}
+
 // bankCode knows the codes of Australian bank accounts.
 func bankCode(code string) (ResponseMeaning, bool) {
 	var text string

@@ -292,9 +292,8 @@ func TestLaterDeclineSettlesNothing(t *testing.T) {
 			require.Empty(t, lost.Intent.ReceiptNumber, name)
 
 			wait(time.Minute)
-			found, err := client.Transactions.Reconcile(t.Context(), *lost.Intent)
-			require.NoError(t, err)
-			require.Equal(t, quickstream.ReconcileAmbiguous, found.State, name)
+			tx, err = client.Transactions.Resume(t.Context(), *lost.Intent)
+			require.Len(t, still(t, tx, err).Candidates, 2, name)
 			require.Len(t, box.Ledger().Charged(order), 1)
 		})
 	}

@@ -379,7 +379,7 @@ func TestContextEnds(t *testing.T) {
 			var resp quickstream.Response
 			err := caller.call(ctx, client, quickstream.WithResponseInto(&resp))
 			assert.Equal(t, want, ending(err), "%s: %v", caller.name, err)
-			assert.ErrorIs(t, err, context.DeadlineExceeded, caller.name)
+			assert.Equal(t, want == network, errors.Is(err, context.DeadlineExceeded), "%s: an unknown outcome is no time-out to middleware", caller.name)
 			assert.Equal(t, 1, resp.Attempts)
 		})
 		synctest.Test(t, func(t *testing.T) { // between two attempts that never left
@@ -413,7 +413,6 @@ func TestContextEnds(t *testing.T) {
 		defer cancel()
 		_, err := client.Transactions.Pay(ctx, payment())
 		assert.Equal(t, unknown, ending(err))
-		assert.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 	synctest.Test(t, func(t *testing.T) { // the deadline of the whole call
 		box, client := sandboxtest.New(t)
@@ -421,7 +420,6 @@ func TestContextEnds(t *testing.T) {
 		start := time.Now()
 		_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithTimeout(3*time.Second))
 		assert.Equal(t, unknown, ending(err))
-		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Equal(t, 3*time.Second, time.Since(start))
 	})
 }

@@ -1,17 +1,37 @@
 package quickstream
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
 )
 
-func preauthFollowUpTable(method func(*TransactionsService, context.Context, PreauthFollowUpParams, ...CallOption) (*Transaction, error)) ruleTable[PreauthFollowUpParams] {
-	type params = PreauthFollowUpParams
+func topUpTable() ruleTable[TopUpParams] {
+	type params = TopUpParams
 	return ruleTable[params]{
-		send: sends(method),
+		send: sends((*TransactionsService).TopUp),
+		wire: transactionJSON{},
+		valid: func() params {
+			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD}
+		},
+		cases: slices.Concat(
+			originalCases(func(p *params) *string { return &p.OriginalReceiptNumber }),
+			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
+			currencyCases(func(p *params) *Currency { return &p.Currency }),
+			referenceCases(
+				func(p *params) *string { return &p.CustomerReferenceNumber },
+				func(p *params) *string { return &p.PaymentReferenceNumber },
+			),
+		),
+		broken: []string{"transaction.originalReceiptNumber.required", "transaction.currency.required", "transaction.principalAmount.positive"},
+	}
+}
+
+func reauthoriseTable() ruleTable[ReauthoriseParams] {
+	type params = ReauthoriseParams
+	return ruleTable[params]{
+		send: sends((*TransactionsService).Reauthorise),
 		wire: transactionJSON{},
 		valid: func() params {
 			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD}

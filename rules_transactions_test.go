@@ -172,6 +172,11 @@ func payTable() ruleTable[PayParams] {
 			bankAccountCases(func(p *params, a BankAccountDetails) { *p = bankPayment(FromBankAccount(a)) }),
 			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { *p = bankPayment(FromNZBankAccount(a)) }),
 			[]ruleCase[params]{
+				{
+					rule: "transaction.metadata.intent",
+					pass: func(p *params) { p.Metadata = map[string]string{"shop": "1"} },
+					fail: func(p *params) { p.Metadata = map[string]string{"intentId": "1"} },
+				},
 				// What is behind a handle decides only where the caller said it.
 				{
 					rule: "transaction.eci.required",

@@ -287,11 +287,9 @@ func TestDecimalsSwitches(t *testing.T) {
 
 	pay := payment()
 	pay.PrincipalAmount = decimal.RequireFromString("1500.10")
-	_, intent := pay.Prepare()
-	stored, err = json.Marshal(intent)
-	require.NoError(t, err)
-	var read quickstream.PaymentIntent
-	require.NoError(t, json.Unmarshal(stored, &read), "%s", stored)
-	assert.True(t, read.PrincipalAmount.Equal(intent.PrincipalAmount))
+	var intent quickstream.Intent
+	_, err = clientOf(t, says(422, "")).Transactions.Pay(t.Context(), pay, handed(&intent))
+	require.Error(t, err)
+	assert.Contains(t, string(intent.Request), `"principalAmount":1500.10,`)
 	t.Log("checked " + which)
 }

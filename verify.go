@@ -28,14 +28,7 @@ type VerifyAccountParams struct {
 // POST /transactions (ACCOUNT_VERIFICATION) with the secret key, and errors as
 // for Pay.
 func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAccountParams, opts ...CallOption) (*Transaction, error) {
-	return s.submit(ctx, "Transactions.VerifyAccount", params.check, params.wire, opts)
-}
-
-// Prepare returns the parameters with their reference filled in, and the intent
-// to store before they are sent.
-func (p VerifyAccountParams) Prepare() (VerifyAccountParams, PaymentIntent) {
-	p.PaymentReferenceNumber = unique(p.PaymentReferenceNumber)
-	return p, prepared(p.wire())
+	return s.send(ctx, params, opts)
 }
 
 func (p VerifyAccountParams) wire() transactionJSON {
@@ -46,7 +39,7 @@ func (p VerifyAccountParams) wire() transactionJSON {
 	body := transactionJSON{
 		TransactionType: TransactionTypeAccountVerification, SupplierBusinessCode: p.SupplierBusinessCode, Currency: currency,
 		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: unique(p.PaymentReferenceNumber),
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
 	}
 	body.setSource(sourceOf(p.Source))

@@ -12,16 +12,25 @@ import (
 // transaction's Voidable is true.
 //
 // POST /transactions/{receiptNumber}/void with the secret key. After an
-// UnknownOutcomeError read the transaction with Get: its status shows whether it
-// was voided. Do not refund it while that is unknown.
+// UnknownOutcomeError give its Intent to Resume, and do not refund the transaction
+// while that is unknown: both could happen.
 func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
+	call, err := s.void(receiptNumber, opts)
+	if err != nil {
+		return nil, err
+	}
+	return send[Transaction](ctx, call)
+}
+
+func (s *TransactionsService) void(receiptNumber string, opts []CallOption) (*call, error) {
 	call, err := s.client.begin(operation{
-		name: "Transactions.Void", method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post, movesMoney: true,
-		findOut: "read the transaction with Transactions.Get: its status shows whether it was voided; do not refund it before that is known",
+		name: voidOperation, method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post, movesMoney: true,
+		findOut: "look with Transactions.Resume and the error's Intent whether it was voided; do not refund it before that is known",
 	}, opts, receiptNumber)
 	if err != nil {
 		return nil, err
 	}
 	call.reference = receiptNumber
-	return send[Transaction](ctx, call)
+	call.describe = func() Intent { return Intent{Target: receiptNumber, Complete: true} }
+	return call, nil
 }

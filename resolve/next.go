@@ -22,6 +22,10 @@ func (p Policy) Next(s State, o Observation, now time.Time) State {
 			return s
 		}
 		s.Intent.ReceiptNumber = o.ReceiptNumber
+		if over := s.Intent.NotBefore.Add(p.ServiceRetries.For); o.Retryable && p.ServiceRetries.On && now.Before(over) {
+			s.Misses, s.Failures, s.Stage, s.NextLook = 0, 0, StageHeld, earliest(nextDay(now), over)
+			return s
+		}
 		s.Outcome = o.Outcome
 		return s.end(StageSettled)
 	case SawSeveral:
@@ -44,14 +48,14 @@ func (p Policy) Next(s State, o Observation, now time.Time) State {
 // is found by reference after several attempts, or an unknown number of them
 // before a crash, may be that of one of them while another is approved and not
 // visible yet: it counts after the cut-off only.
-func settles(intent quickstream.PaymentIntent, o Observation) bool {
+func settles(intent quickstream.Intent, o Observation) bool {
 	return o.Outcome == quickstream.OutcomeApproved || intent.Attempts == 1 || intent.ReceiptNumber != ""
 }
 
 // cutOffOf returns when to look after the cut-off of an observed transaction.
 func (p Policy) cutOffOf(s State, o Observation) time.Time {
 	if o.SettlementDate.IsZero() {
-		return p.nextCutOff(s.Intent.FirstSent)
+		return p.nextCutOff(s.Intent.NotBefore)
 	}
 	return p.afterCutOff(o.SettlementDate, o.AccountType)
 }
@@ -65,7 +69,7 @@ func (p Policy) missed(s State, now time.Time) State {
 		last = StageEscalated
 	}
 	s.Misses++
-	cutOff := p.nextCutOff(s.Intent.FirstSent)
+	cutOff := p.nextCutOff(s.Intent.NotBefore)
 	if s.Stage == StageLooking && s.Misses <= len(p.Delays) {
 		if at := now.Add(p.Delays[s.Misses-1]); at.Before(cutOff) {
 			s.NextLook = at
@@ -75,10 +79,20 @@ func (p Policy) missed(s State, now time.Time) State {
 	return p.climb(s, now, cutOff, last)
 }
 
+// limit is when a final status must have come. A retry of the service's own has the
+// same time from when it was made.
+func (p Policy) limit(s State) time.Time {
+	limit := s.Intent.NotBefore.Add(p.Limit)
+	if p.ServiceRetries.On && slices.ContainsFunc(s.Looks, func(l Look) bool { return l.Retryable }) {
+		return limit.Add(p.ServiceRetries.For)
+	}
+	return limit
+}
+
 // climb goes to the next rung: after the cut-off, the same time next day, the
 // limit. What the last rung ends in is given.
 func (p Policy) climb(s State, now, cutOff time.Time, last Stage) State {
-	limit := s.Intent.FirstSent.Add(p.Limit)
+	limit := p.limit(s)
 	switch s.Stage {
 	case StageLooking, StageHeld:
 		if now.Before(cutOff) {
@@ -108,7 +122,7 @@ func (p Policy) climb(s State, now, cutOff time.Time, last Stage) State {
 // beyond the limit a person has to take over.
 func (p Policy) failed(s State, now time.Time) State {
 	s.Failures++
-	if now.After(s.Intent.FirstSent.Add(p.Limit + p.Limit/2)) {
+	if now.After(p.limit(s).Add(p.Limit / 2)) {
 		return s.end(StageEscalated)
 	}
 	delay := p.RetryDelay
@@ -122,6 +136,13 @@ func (p Policy) failed(s State, now time.Time) State {
 func (s State) end(stage Stage) State {
 	s.Stage, s.NextLook = stage, time.Time{}
 	return s
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 func latest(a, b time.Time) time.Time {

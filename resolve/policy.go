@@ -10,8 +10,19 @@ import (
 // TimeOfDay is a time of day in Sydney.
 type TimeOfDay struct{ Hour, Minute int }
 
+// ServiceRetries says whether the facility lets the service retry declined payments
+// by itself. That is a setting of the merchant's, which nobody else knows.
+type ServiceRetries struct {
+	// On tells that it does.
+	On bool
+	// For is for how long after the payment, where it does.
+	For time.Duration
+}
+
 // Policy says when to look. DefaultPolicy returns the service's procedure.
 type Policy struct {
+	// ServiceRetries holds a soft decline until no retry can follow any more.
+	ServiceRetries ServiceRetries
 	// CutOff is when the business of a settlement date closes, in Sydney.
 	CutOff TimeOfDay
 	// CutOffs holds the cut-offs of kinds of account that differ from CutOff.
@@ -31,15 +42,18 @@ type Policy struct {
 }
 
 // DefaultPolicy returns the service's procedure: the card cut-off for every kind
-// of account, half an hour of margin, a limit of 48 hours.
-func DefaultPolicy() Policy {
+// of account, half an hour of margin, a limit of 48 hours. Whether the facility lets
+// the service retry declines by itself has no default: a decline that is retried may
+// be approved, and charge the customer, after somebody has paid again.
+func DefaultPolicy(retries ServiceRetries) Policy {
 	return Policy{
-		CutOff:        TimeOfDay{Hour: 18},
-		Margin:        30 * time.Minute,
-		Limit:         48 * time.Hour,
-		Delays:        []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour},
-		RetryDelay:    30 * time.Second,
-		MaxRetryDelay: 30 * time.Minute,
+		ServiceRetries: retries,
+		CutOff:         TimeOfDay{Hour: 18},
+		Margin:         30 * time.Minute,
+		Limit:          48 * time.Hour,
+		Delays:         []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour},
+		RetryDelay:     30 * time.Second,
+		MaxRetryDelay:  30 * time.Minute,
 	}
 }
 

@@ -44,7 +44,7 @@ func erred(settlement quickstream.Date) resolve.Observation {
 
 // looks drives a state with one kind of observation and returns when it looked.
 func looks(s resolve.State, o resolve.Observation) (times []time.Time, end resolve.State) {
-	p := resolve.DefaultPolicy()
+	p := resolve.DefaultPolicy(resolve.ServiceRetries{})
 	for !s.Stage.Final() {
 		now := s.NextLook
 		times = append(times, now)
@@ -105,7 +105,7 @@ func TestErredTransaction(t *testing.T) {
 
 func TestLostPayment(t *testing.T) {
 	sent := at("2026-06-10 09:00")
-	begin := resolve.Begin(quickstream.PaymentIntent{PaymentReferenceNumber: "ORDER-1", FirstSent: sent}, sent)
+	begin := resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent)
 
 	t.Run("never found is absent, after 48 hours and no earlier", func(t *testing.T) {
 		times, end := looks(begin, sawNothing())
@@ -123,7 +123,7 @@ func TestLostPayment(t *testing.T) {
 		assert.Equal(t, resolve.StageEscalated, end.Stage)
 	})
 	t.Run("found later", func(t *testing.T) {
-		p := resolve.DefaultPolicy()
+		p := resolve.DefaultPolicy(resolve.ServiceRetries{})
 		s := p.Next(begin, sawNothing(), sent)
 		s = p.Next(s, resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}, s.NextLook)
 		assert.Equal(t, resolve.StageSettled, s.Stage)
@@ -132,7 +132,7 @@ func TestLostPayment(t *testing.T) {
 		assert.True(t, s.NextLook.IsZero())
 	})
 	t.Run("a decline after several attempts waits for the cut-off", func(t *testing.T) {
-		p := resolve.DefaultPolicy()
+		p := resolve.DefaultPolicy(resolve.ServiceRetries{})
 		declined := resolve.Observation{
 			Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R2",
 			SettlementDate: quickstream.NewDate(2026, time.June, 10),
@@ -154,7 +154,7 @@ func TestLostPayment(t *testing.T) {
 		assert.Equal(t, resolve.StageEscalated, p.Next(s, resolve.Observation{Sighting: resolve.SawSeveral}, s.NextLook).Stage, "both turned up")
 	})
 	t.Run("a payment without a status after several attempts is not pinned", func(t *testing.T) {
-		p := resolve.DefaultPolicy()
+		p := resolve.DefaultPolicy(resolve.ServiceRetries{})
 		s := begin
 		s.Intent.Attempts = 2
 		s = p.Next(s, erred(quickstream.NewDate(2026, time.June, 10)), sent)
@@ -163,14 +163,30 @@ func TestLostPayment(t *testing.T) {
 		_, end := looks(s, sawNothing())
 		assert.Equal(t, resolve.StageEscalated, end.Stage, "and what was seen once is not absent")
 	})
+	t.Run("a decline that the service may retry is held until it has given up", func(t *testing.T) {
+		const days = 3 * 24 * time.Hour
+		p := resolve.DefaultPolicy(resolve.ServiceRetries{On: true, For: days})
+		soft := resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1", Retryable: true}
+		s := begin
+		s.Intent.Attempts = 1
+		assert.Equal(t, resolve.StageSettled, resolve.DefaultPolicy(resolve.ServiceRetries{}).Next(s, soft, sent).Stage, "at once where it does not")
+		for now := sent; now.Before(sent.Add(days)); now = s.NextLook {
+			s = p.Next(s, soft, now)
+			require.Equal(t, resolve.StageHeld, s.Stage)
+			require.LessOrEqual(t, s.NextLook.Sub(now), 25*time.Hour)
+		}
+		retried := resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R2"}
+		assert.Equal(t, quickstream.OutcomeApproved, p.Next(s, retried, s.NextLook).Outcome)
+		assert.Equal(t, quickstream.OutcomeDeclined, p.Next(s, soft, s.NextLook).Outcome, "nothing can follow any more")
+	})
 	t.Run("several match", func(t *testing.T) {
-		s := resolve.DefaultPolicy().Next(begin, resolve.Observation{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}}, sent)
+		s := resolve.DefaultPolicy(resolve.ServiceRetries{}).Next(begin, resolve.Observation{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}}, sent)
 		assert.Equal(t, resolve.StageEscalated, s.Stage)
 		assert.Equal(t, []string{"R1", "R2"}, s.Looks[0].Candidates)
 		assert.Equal(t, []string{"R1", "R2"}, s.Receipts())
 	})
 	t.Run("a process that slept for three days looks twice, a day apart", func(t *testing.T) {
-		p := resolve.DefaultPolicy()
+		p := resolve.DefaultPolicy(resolve.ServiceRetries{})
 		late := sent.Add(72 * time.Hour)
 		s := p.Next(begin, sawNothing(), late)
 		require.False(t, s.Stage.Final())
@@ -181,7 +197,7 @@ func TestLostPayment(t *testing.T) {
 		times, end := looks(begin, resolve.Observation{Sighting: resolve.SawError})
 		assert.Equal(t, resolve.StageEscalated, end.Stage)
 		assert.Greater(t, times[len(times)-1].Sub(sent), 72*time.Hour)
-		p := resolve.DefaultPolicy()
+		p := resolve.DefaultPolicy(resolve.ServiceRetries{})
 		for i := 1; i < len(times); i++ {
 			assert.LessOrEqual(t, times[i].Sub(times[i-1]), p.MaxRetryDelay)
 		}
@@ -191,11 +207,11 @@ func TestLostPayment(t *testing.T) {
 // TestProperties drives random sequences of observations and checks what has to
 // hold whatever happens.
 func TestProperties(t *testing.T) {
-	p := resolve.DefaultPolicy()
+	p := resolve.DefaultPolicy(resolve.ServiceRetries{})
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		sent := at("2026-01-01 00:00").Add(time.Duration(rng.IntN(365*24*60)) * time.Minute)
-		s := resolve.Begin(quickstream.PaymentIntent{PaymentReferenceNumber: "X", FirstSent: sent}, sent)
+		s := resolve.Begin(quickstream.Intent{Reference: "X", NotBefore: sent}, sent)
 		lastNothing := time.Time{}
 		for step := 0; !s.Stage.Final(); step++ {
 			require.Less(t, step, 1000, "seed %d: it ends", seed)
@@ -256,28 +272,34 @@ func random(rng *rand.Rand, sent time.Time) resolve.Observation {
 	}
 }
 
-// answers is a Reconciler that answers from a script, then with its last entry.
+// answers is a service that answers from a script, then with its last entry.
 type answers struct {
 	script []resolve.Sighting
 	calls  int
 }
 
-func (a *answers) Reconcile(context.Context, quickstream.PaymentIntent, ...quickstream.CallOption) (*quickstream.Reconciliation, error) {
+func (a *answers) Resume(context.Context, quickstream.Intent, ...quickstream.CallOption) (*quickstream.Transaction, error) {
 	sighting := a.script[min(a.calls, len(a.script)-1)]
 	a.calls++
-	tx := &quickstream.Transaction{ReceiptNumber: "R1", Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeErred}
+	tx := &quickstream.Transaction{ReceiptNumber: "R1", Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}
+	open := new(quickstream.UnknownOutcomeError)
 	switch sighting {
-	case resolve.SawError:
-		return nil, errors.New("no answer")
-	case resolve.SawNothing:
-		return &quickstream.Reconciliation{State: quickstream.ReconcileNotFoundYet}, nil
-	case resolve.SawSeveral:
-		return &quickstream.Reconciliation{State: quickstream.ReconcileAmbiguous, Candidates: []*quickstream.Transaction{tx, tx}}, nil
 	case resolve.SawOutcome:
-		tx.SummaryCode = quickstream.SummaryCodeApproved
-	default: // found without a final status
+		return tx, nil
+	case resolve.SawError:
+		open.Cause = errors.New("no answer")
+	case resolve.SawSeveral:
+		open.Candidates = []quickstream.Candidate{{Transaction: tx}, {Transaction: tx}}
+	case resolve.SawNoOutcome:
+		tx.SummaryCode = quickstream.SummaryCodeErred
+		open.Candidates = []quickstream.Candidate{{Transaction: tx}}
+	case resolve.SawNothing:
 	}
-	return &quickstream.Reconciliation{State: quickstream.ReconcileFound, Transaction: tx}, nil
+	return nil, open
+}
+
+func (a *answers) Retries(string, ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
+	panic("nothing was declined")
 }
 
 func TestRun(t *testing.T) {
@@ -296,8 +318,8 @@ func TestRun(t *testing.T) {
 			saved := 0
 			start := time.Now()
 			looked := &answers{script: tt.script}
-			end, err := resolve.Run(t.Context(), looked, resolve.DefaultPolicy(),
-				resolve.Begin(quickstream.PaymentIntent{PaymentReferenceNumber: "X"}, start), func(resolve.State) error { saved++; return nil })
+			end, err := resolve.Run(t.Context(), looked, resolve.DefaultPolicy(resolve.ServiceRetries{}),
+				resolve.Begin(quickstream.Intent{Reference: "X"}, start), func(resolve.State) error { saved++; return nil })
 			require.NoError(t, err)
 			assert.Equal(t, tt.stage, end.Stage)
 			assert.Equal(t, looked.calls, saved)
@@ -309,8 +331,8 @@ func TestRun(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
-			end, err := resolve.Run(ctx, &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(),
-				resolve.Begin(quickstream.PaymentIntent{PaymentReferenceNumber: "X"}, time.Now()), nil)
+			end, err := resolve.Run(ctx, &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(resolve.ServiceRetries{}),
+				resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now()), nil)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			assert.False(t, end.Stage.Final())
 			assert.NotEmpty(t, end.Looks)
@@ -319,8 +341,8 @@ func TestRun(t *testing.T) {
 	t.Run("a state that cannot be saved ends it", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			full := errors.New("disk full")
-			_, err := resolve.Run(t.Context(), &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(),
-				resolve.Begin(quickstream.PaymentIntent{PaymentReferenceNumber: "X"}, time.Now()), func(resolve.State) error { return full })
+			_, err := resolve.Run(t.Context(), &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(resolve.ServiceRetries{}),
+				resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now()), func(resolve.State) error { return full })
 			assert.ErrorIs(t, err, full)
 		})
 	})

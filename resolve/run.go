@@ -2,14 +2,39 @@ package resolve
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
 )
 
-// Reconciler looks for the transaction of an intent. TransactionsService is one.
-type Reconciler interface {
-	Reconcile(ctx context.Context, intent quickstream.PaymentIntent, opts ...quickstream.CallOption) (*quickstream.Reconciliation, error)
+// Service reads what became of an intent. Client.Transactions is one.
+type Service interface {
+	Resume(ctx context.Context, intent quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error)
+	Retries(receiptNumber string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction]
+}
+
+// Look reads what became of an intent, once. Of a decline that the service may have
+// retried by itself it reads the retries too: one that is not declined takes its
+// place.
+func (p Policy) Look(ctx context.Context, s Service, intent quickstream.Intent) Observation {
+	o := Observe(s.Resume(ctx, intent))
+	if !o.Retryable || !p.ServiceRetries.On {
+		return o
+	}
+	for retry, err := range s.Retries(o.ReceiptNumber).All(ctx) {
+		switch {
+		case errors.Is(err, quickstream.ErrNotFound):
+			return o
+		case err != nil:
+			return Observation{Sighting: SawError}
+		case retry.Outcome() != quickstream.OutcomeDeclined && retry.Outcome() != quickstream.OutcomeRejected:
+			seen := ObserveTransaction(retry)
+			seen.Retryable = seen.Sighting != SawOutcome
+			return seen
+		}
+	}
+	return o
 }
 
 // Run drives a state to its end in this process, which can take 48 hours. After
@@ -20,16 +45,16 @@ type Reconciler interface {
 // Run does not survive a crash by itself: after one, give it the state that was
 // saved last. For many payments or machines drive Policy.Next from a queue of
 // durable jobs instead.
-func Run(ctx context.Context, r Reconciler, p Policy, s State, save func(State) error) (State, error) {
+func Run(ctx context.Context, service Service, p Policy, s State, save func(State) error) (State, error) {
 	for !s.Stage.Final() {
 		if err := sleep(ctx, time.Until(s.NextLook)); err != nil {
 			return s, err
 		}
-		found, err := r.Reconcile(ctx, s.Intent)
+		o := p.Look(ctx, service, s.Intent)
 		if ctx.Err() != nil {
 			return s, ctx.Err()
 		}
-		s = p.Next(s, Observe(found, err), time.Now())
+		s = p.Next(s, o, time.Now())
 		if save == nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -45,36 +46,45 @@ type Observation struct {
 	ReceiptNumber  string                  `json:"receiptNumber,omitempty"`
 	SettlementDate quickstream.Date        `json:"settlementDate,omitzero"`
 	AccountType    quickstream.AccountType `json:"accountType,omitempty"`
+	// Retryable tells that the service may retry the decline, where it is let.
+	Retryable bool `json:"retryable,omitempty"`
 	// Candidates are the receipt numbers when several transactions match.
 	Candidates []string `json:"candidates,omitempty"`
 }
 
-// Observe describes the result of Transactions.Reconcile.
-func Observe(found *quickstream.Reconciliation, err error) Observation {
-	if err != nil || found == nil {
+// Observe describes what Transactions.Resume returned.
+func Observe(t *quickstream.Transaction, err error) Observation {
+	if err == nil {
+		return ObserveTransaction(t)
+	}
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	switch {
+	case !ok || lost.Cause != nil:
 		return Observation{Sighting: SawError}
-	}
-	switch found.State {
-	case quickstream.ReconcileFound:
-		return ObserveTransaction(found.Transaction)
-	case quickstream.ReconcileAmbiguous:
-		o := Observation{Sighting: SawSeveral}
-		for _, candidate := range found.Candidates {
-			o.Candidates = append(o.Candidates, candidate.ReceiptNumber)
-		}
-		return o
-	default:
+	case len(lost.Candidates) == 0:
 		return Observation{Sighting: SawNothing}
+	case len(lost.Candidates) == 1:
+		return ObserveTransaction(lost.Candidates[0].Transaction)
 	}
+	o := Observation{Sighting: SawSeveral}
+	for _, candidate := range lost.Candidates {
+		o.Candidates = append(o.Candidates, candidate.Transaction.ReceiptNumber)
+	}
+	return o
 }
 
 // ObserveTransaction describes a transaction that was read.
 func ObserveTransaction(t *quickstream.Transaction) Observation {
+	if t == nil {
+		return Observation{Sighting: SawError}
+	}
 	o := Observation{
 		Sighting: SawOutcome, Outcome: t.Outcome(), ReceiptNumber: t.ReceiptNumber,
 		SettlementDate: t.SettlementDate, AccountType: accountType(t),
+		Retryable: t.NextStep() == quickstream.NextStepReadRetries,
 	}
-	if o.Outcome == quickstream.OutcomeUnknown || o.Outcome == quickstream.OutcomePending {
+	switch o.Outcome {
+	case quickstream.OutcomeUnknown, quickstream.OutcomePending, quickstream.OutcomeSuspended:
 		o.Sighting = SawNoOutcome
 	}
 	return o
@@ -102,8 +112,8 @@ type Look struct {
 
 // State is where the resolution of one payment stands. Store it as JSON.
 type State struct {
-	Intent quickstream.PaymentIntent `json:"intent"`
-	Stage  Stage                     `json:"stage"`
+	Intent quickstream.Intent `json:"intent"`
+	Stage  Stage              `json:"stage"`
 	// NextLook is when to look next; zero in a final stage.
 	NextLook time.Time `json:"nextLook,omitzero"`
 	// Outcome is what became of the payment, in StageSettled.
@@ -137,9 +147,9 @@ func (s State) Receipts() []string {
 
 // Begin returns the state of a payment whose answer was lost, to be looked for
 // at once. The intent is that of the UnknownOutcomeError, or the stored one.
-func Begin(intent quickstream.PaymentIntent, now time.Time) State {
-	if intent.FirstSent.IsZero() {
-		intent.FirstSent = now
+func Begin(intent quickstream.Intent, now time.Time) State {
+	if intent.NotBefore.IsZero() {
+		intent.NotBefore = now
 	}
 	return State{Intent: intent, Stage: StageLooking, NextLook: now}
 }
@@ -151,12 +161,8 @@ func BeginTransaction(t *quickstream.Transaction, now time.Time) State {
 	if sent.IsZero() {
 		sent = now
 	}
-	intent := quickstream.PaymentIntent{
-		TransactionType: t.TransactionType, ReceiptNumber: t.ReceiptNumber, PaymentReferenceNumber: t.PaymentReferenceNumber,
-		CustomerReferenceNumber: t.CustomerReferenceNumber, SupplierBusinessCode: t.SupplierBusinessCode, FirstSent: sent,
-	}
-	if t.PrincipalAmount != nil {
-		intent.PrincipalAmount, intent.Currency = t.PrincipalAmount.Amount, t.PrincipalAmount.Currency
-	}
-	return State{Intent: intent, Stage: StageHeld, NextLook: now}
+	return State{Stage: StageHeld, NextLook: now, Intent: quickstream.Intent{
+		Version: quickstream.IntentVersion, Operation: "Transactions.Pay", Reference: t.PaymentReferenceNumber,
+		ReceiptNumber: t.ReceiptNumber, NotBefore: sent,
+	}}
 }

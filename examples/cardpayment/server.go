@@ -18,11 +18,11 @@ import (
 // order is what the shop stores: handles and results, and of the card its mask.
 // Business and Amount are the shop's own and never come from the browser.
 type order struct {
-	Reference   string                     `json:"reference"`
-	Business    string                     `json:"business"`
-	Amount      string                     `json:"amount"`
-	TransStatus quickstream.TransStatus    `json:"transStatus,omitempty"`
-	Intent      *quickstream.PaymentIntent `json:"intent,omitempty"` // before the payment is sent
+	Reference   string                  `json:"reference"`
+	Business    string                  `json:"business"`
+	Amount      string                  `json:"amount"`
+	TransStatus quickstream.TransStatus `json:"transStatus,omitempty"`
+	Intent      *quickstream.Intent     `json:"intent,omitempty"` // before the payment is sent
 	// Of the payment, once it is answered.
 	ReceiptNumber        string              `json:"receiptNumber,omitempty"`
 	Outcome              quickstream.Outcome `json:"outcome,omitempty"`
@@ -63,7 +63,7 @@ func (s *server) update(reference string, change func(*order)) {
 }
 
 // begin stores the intent of the one payment that an order may have.
-func (s *server) begin(reference string, intent quickstream.PaymentIntent) error {
+func (s *server) begin(reference string, intent quickstream.Intent) error {
 	begun := false
 	s.update(reference, func(o *order) {
 		if begun = o.Intent != nil; !begun {
@@ -105,18 +105,16 @@ func (s *server) submit(ctx context.Context, reference, token string) (quickstre
 	return step, s.pay(ctx, o, token)
 }
 
-// pay pays with an authenticated token. The intent is stored first: after a lost
-// answer or a crash, Transactions.Reconcile finds the payment by it. Each intent
-// has a key of its own, so that only the store keeps two from being paid.
+// pay pays with an authenticated token. The hook stores the intent right before the
+// payment is sent, and refuses a second one for the order: after a lost answer or a
+// crash, Transactions.Resume finds the payment by it.
 func (s *server) pay(ctx context.Context, o order, token string) error {
 	params := demo.Payment(token, o.Reference, o.Amount)
 	params.SupplierBusinessCode = o.Business
 	params.ThreeDS2 = new(true)
-	params, intent := params.Prepare()
-	if err := s.begin(o.Reference, intent); err != nil {
-		return err
-	}
-	payment, err := s.client.Transactions.Pay(ctx, params, quickstream.WithIntent(intent))
+	payment, err := s.client.Transactions.Pay(ctx, params, quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
+		return s.begin(o.Reference, intent)
+	}))
 	if err != nil {
 		return err
 	}

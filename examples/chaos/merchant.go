@@ -24,7 +24,9 @@ type merchant struct {
 }
 
 func newMerchant(s *service, t *table, seed uint64) *merchant {
-	return &merchant{client: s.client, table: t, policy: resolve.DefaultPolicy(), agreement: s.agreement, seed: seed}
+	// This facility lets the service retry soft declines, for four days.
+	policy := resolve.DefaultPolicy(resolve.ServiceRetries{On: true, For: 4 * 24 * time.Hour})
+	return &merchant{client: s.client, table: t, policy: policy, agreement: s.agreement, seed: seed}
 }
 
 const (
@@ -45,8 +47,6 @@ func (m *merchant) work(ctx context.Context, id string, now time.Time) error {
 	switch t := o.live(); {
 	case t == nil:
 		return m.pay(ctx, o, now)
-	case t.SoftDeclined != "":
-		return m.readRetries(ctx, o, t, now)
 	case t.State == nil:
 		// A worker has crashed. It may have sent the payment or not, and nothing in
 		// the table can tell: it is looked for, and never sent again.
@@ -58,42 +58,43 @@ func (m *merchant) work(ctx context.Context, id string, now time.Time) error {
 	}
 }
 
+// errCrashed is a worker that dies between storing the intent and sending it.
+var errCrashed = errors.New("crashed")
+
 // pay makes a payment. From the moment when the intent is stored it counts as
 // sent, whatever happens to this worker.
 func (m *merchant) pay(ctx context.Context, o *order, now time.Time) error {
-	params, intent := m.params(o).Prepare()
-	intent.FirstSent = now // by the clock of this story; Prepare has taken this machine's
-	t := &try{Intent: intent}
-	o.Tries = append(o.Tries, t)
-	if err := m.table.save(o, now.Add(lease)); err != nil {
-		return err
-	}
-	if m.crashes(o, "before sending") {
+	t := new(try)
+	store := quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
+		intent.NotBefore = now // by the clock of this story
+		t.Intent = intent
+		o.Tries = append(o.Tries, t)
+		if err := m.table.save(o, now.Add(lease)); err != nil {
+			return err
+		}
+		if m.crashes(o, "before sending") {
+			return errCrashed
+		}
 		return nil
-	}
+	})
 	var answer quickstream.Response
-	tx, err := m.client.Transactions.Pay(ctx, params, quickstream.WithIntent(intent), quickstream.WithResponseInto(&answer))
-	if m.crashes(o, "before storing the answer") {
+	tx, err := m.client.Transactions.Pay(ctx, m.params(o), store, quickstream.WithResponseInto(&answer))
+	if errors.Is(err, errCrashed) || m.crashes(o, "before storing the answer") {
 		return nil
 	}
 
-	var (
-		lost    *quickstream.UnknownOutcomeError
-		refused *quickstream.APIError
-		network *quickstream.NetworkError
-	)
+	var refused *quickstream.APIError
+	lost, unknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	switch {
 	case err == nil && answer.Attempts > 1:
 		return m.answered(o, t, tx, howResent, now)
 	case err == nil:
 		return m.answered(o, t, tx, howAnswered, now)
-	case errors.As(err, &lost):
+	case unknown:
 		// How often it was sent, and a receipt where one could be read.
-		intent.Attempts, intent.ReceiptNumber = lost.Attempts, lost.ReceiptNumber
-		state := resolve.Begin(intent, now)
-		t.State = &state
-		return m.table.save(o, state.NextLook)
-	case errors.As(err, &refused), errors.As(err, &network):
+		t.Intent.Attempts, t.Intent.ReceiptNumber = lost.Attempts, lost.ReceiptNumber
+		return m.hold(o, t, resolve.Begin(t.Intent, now))
+	case errors.Is(err, quickstream.ErrNotSent), errors.As(err, &refused):
 		// Nothing was done: it is safe to pay again, as a new payment.
 		t.Ended, t.How = endRefused, howAnswered
 		return m.table.save(o, now.Add(pause))
@@ -102,28 +103,33 @@ func (m *merchant) pay(ctx context.Context, o *order, now time.Time) error {
 	}
 }
 
-// answered stores what the service says of a payment.
+// answered stores what the service says of a payment. One that is not settled, or
+// that the service may be retrying by itself, is pursued.
 func (m *merchant) answered(o *order, t *try, tx *quickstream.Transaction, how how, now time.Time) error {
-	switch outcome := tx.Outcome(); outcome {
+	switch tx.NextStep() {
+	case quickstream.NextStepResolve, quickstream.NextStepWait, quickstream.NextStepReadRetries:
+		return m.hold(o, t, resolve.BeginTransaction(tx, now))
+	default:
+		return m.end(o, t, tx.Outcome(), tx.ReceiptNumber, how)
+	}
+}
+
+func (m *merchant) hold(o *order, t *try, state resolve.State) error {
+	t.State = &state
+	return m.table.save(o, state.NextLook)
+}
+
+func (m *merchant) end(o *order, t *try, outcome quickstream.Outcome, receipt string, how how) error {
+	t.How = how
+	switch outcome {
 	case quickstream.OutcomeApproved:
-		t.Ended, t.How = endCharged, how
-		o.Status, o.Receipt = statusPaid, tx.ReceiptNumber
-		return m.table.save(o, time.Time{})
+		t.Ended, o.Status, o.Receipt = endCharged, statusPaid, receipt
 	case quickstream.OutcomeDeclined, quickstream.OutcomeRejected:
-		if tx.NextStep() == quickstream.NextStepReadRetries {
-			t.SoftDeclined, t.RetriesUntil = tx.ReceiptNumber, now.Add(retriesEnd)
-			return m.table.save(o, now.Add(retriesPause))
-		}
-		t.Ended, t.How = endDeclined, how
-		o.Status = statusUnpaid
-		return m.table.save(o, time.Time{})
-	case quickstream.OutcomeUnknown, quickstream.OutcomePending:
-		state := resolve.BeginTransaction(tx, now)
-		t.State = &state
-		return m.table.save(o, state.NextLook)
+		t.Ended, o.Status = endDeclined, statusUnpaid
 	default:
 		return fmt.Errorf("%s: a payment is %s", o.ID, outcome)
 	}
+	return m.table.save(o, time.Time{})
 }
 
 func (m *merchant) params(o *order) quickstream.PayParams {

@@ -34,14 +34,10 @@ type order struct {
 // try is one payment for an order: the intent that was stored before it was sent,
 // and what is known of it.
 type try struct {
-	Intent quickstream.PaymentIntent `json:"intent"`
+	Intent quickstream.Intent `json:"intent"`
 	// State is how far the search for the outcome has come. A try that has neither
 	// a state nor an ending was under way when its worker crashed.
 	State *resolve.State `json:"state,omitempty"`
-	// SoftDeclined is the receipt of a payment that the service may be retrying by
-	// itself, and RetriesUntil when it will have given up.
-	SoftDeclined string    `json:"softDeclined,omitempty"`
-	RetriesUntil time.Time `json:"retriesUntil,omitzero"`
 	// Restarted is set when its worker crashed and another one took over.
 	Restarted bool   `json:"restarted,omitempty"`
 	Ended     ending `json:"ended,omitempty"`

@@ -12,6 +12,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
 )
 
 // merchant is a shop that collects by PayTo.
@@ -135,53 +136,42 @@ func (m *merchant) agree(ctx context.Context, customer *quickstream.Customer) (*
 	}
 }
 
-// pay takes the payment. The intent is stored before it is sent: after a crash or
-// a lost answer it is all that is needed to find out what happened.
+// pay takes the payment. The intent is stored right before it is sent: after a crash
+// or a lost answer it is all that is needed to find out what happened.
 func (m *merchant) pay(ctx context.Context, agreement *quickstream.Agreement) (*quickstream.Transaction, error) {
-	params, intent := quickstream.PayParams{
+	payment, err := m.client.Transactions.Pay(ctx, quickstream.PayParams{
 		SupplierBusinessCode:    m.business,
 		Source:                  quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken, RemittanceInformation1: "Invoice 1042"}),
 		PrincipalAmount:         decimal.RequireFromString("89.90"),
 		Currency:                quickstream.CurrencyAUD,
 		CustomerReferenceNumber: m.customerNumber(),
-	}.Prepare()
-	stored, err := json.Marshal(intent)
-	if err != nil {
-		return nil, err
-	}
-	m.timeline.step("Intent", fmt.Sprintf("%s %s, not sent yet", intent.PrincipalAmount.StringFixed(2), intent.Currency),
-		fmt.Sprintf("the intent (%d bytes of JSON, no account details), reference %s", len(stored), intent.PaymentReferenceNumber))
-
-	payment, err := m.client.Transactions.Pay(ctx, params, quickstream.WithIntent(intent))
-	if errors.Is(err, quickstream.ErrOutcomeUnknown) {
-		m.timeline.note("the answer was lost; looking the payment up")
-		payment, err = m.lookUp(ctx, intent)
-	}
-	if err != nil {
+	}, quickstream.WithBeforeSend(m.store))
+	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+		m.timeline.note("the answer was lost; looking the payment up until it is settled")
+		policy := resolve.DefaultPolicy(resolve.ServiceRetries{}) // PayTo payments are not retried by the service
+		state, err := resolve.Run(ctx, m.client.Transactions, policy, resolve.Begin(*lost.Intent, time.Now()), nil)
+		if err != nil || state.Stage != resolve.StageSettled {
+			return nil, fmt.Errorf("the payment is %s, a person has to look at it: %w", state.Stage, err)
+		}
+		payment, err = m.client.Transactions.Get(ctx, state.Intent.ReceiptNumber)
+		if err != nil {
+			return nil, err
+		}
+	} else if err != nil {
 		return nil, err
 	}
 	m.timeline.step("Payment", string(payment.Outcome())+" ("+payment.ResponseCode+")", "receiptNumber "+payment.ReceiptNumber)
 	return payment, nil
 }
 
-// lookUp waits until the payment of an intent can be seen.
-func (m *merchant) lookUp(ctx context.Context, intent quickstream.PaymentIntent) (*quickstream.Transaction, error) {
-	for {
-		found, err := m.client.Transactions.Reconcile(ctx, intent)
-		switch {
-		case err != nil:
-			return nil, err
-		case found.State == quickstream.ReconcileFound:
-			return found.Transaction, nil
-		case found.State == quickstream.ReconcileAmbiguous:
-			return nil, fmt.Errorf("%d transactions match: a person has to look at them", len(found.Candidates))
-		}
-		select {
-		case <-time.After(m.poll):
-		case <-ctx.Done():
-			return nil, fmt.Errorf("not settled; go on later with the stored intent: %w", ctx.Err())
-		}
+// store stands in for the merchant's database.
+func (m *merchant) store(_ context.Context, intent quickstream.Intent) error {
+	stored, err := json.Marshal(intent)
+	if err != nil {
+		return err
 	}
+	m.timeline.step("Intent", "89.90 AUD, not sent yet", fmt.Sprintf("the intent (%d bytes of JSON, no account details), reference %s", len(stored), intent.Reference))
+	return nil
 }
 
 // approved waits for the payment's final outcome and checks it.

@@ -25,7 +25,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 	fmt.Printf("   %s, receipt %s\n", hold.Outcome(), hold.ReceiptNumber)
 
 	fmt.Println("The guest stays longer: 80.00 more, and more time.")
-	more := quickstream.PreauthFollowUpParams{
+	more := quickstream.TopUpParams{
 		OriginalReceiptNumber: hold.ReceiptNumber, PrincipalAmount: decimal.RequireFromString("80.00"), Currency: quickstream.CurrencyAUD,
 	}
 	if _, err := expect(ctx, quickstream.OutcomeApproved, more, s.Client.Transactions.TopUp); err != nil {

@@ -36,7 +36,7 @@ func do(t *testing.T, f inner, change func(*Call)) *Result {
 	t.Helper()
 	call := Call{
 		Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Class: Post, Accept: "application/json",
-		Limits:    &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
+		Limits:    &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
 		Authorise: authorised,
 		Decode:    func(int, []byte) error { return nil },
 	}
@@ -251,7 +251,7 @@ func TestObserverSeesEverything(t *testing.T) {
 		})
 		New(HTTPConfig{Client: &http.Client{Transport: f}}, observer).Do(t.Context(), Call{
 			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid"},
-			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
+			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
 			Authorise: authorised,
 		})
 	})

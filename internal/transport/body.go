@@ -63,7 +63,8 @@ type outgoing struct {
 	attempt  *attempt
 	streamed bool
 	gate     gate
-	since    time.Time   // when the write was first sent, if an attempt may have arrived
+	since    time.Time // when the write was first sent, if an attempt may have arrived
+	window   time.Duration
 	late     atomic.Bool // it was not given out for that
 }
 
@@ -74,7 +75,7 @@ func (o *outgoing) Read(p []byte) (int, error) {
 	if !ok {
 		return 0, errOver
 	}
-	if first && !o.since.IsZero() && tooLate(o.since, 0) {
+	if first && !o.since.IsZero() && since(o.since) >= o.window {
 		o.late.Store(true)
 		o.gate.shut()
 		return 0, errTooLate

@@ -18,6 +18,7 @@ type Limits struct {
 	WaitMin        time.Duration
 	WaitMax        time.Duration
 	NoResend       bool // look-up only: a lost answer ends the call
+	ResendWindow   time.Duration
 }
 
 // Call is one operation with everything that is needed to send it.
@@ -40,6 +41,9 @@ type Call struct {
 	Limits *Limits
 	// Authorise returns the value of the Authorization header.
 	Authorise func(ctx context.Context) (string, error)
+	// Before is called once, right before the first attempt. Its error or panic ends
+	// the call before anything was sent. It may be nil.
+	Before func(ctx context.Context, key string) error
 	// Sink, unless it is nil, says where the body of an answer goes while it
 	// arrives; nil for an answer that is read and decoded like any other. Nothing
 	// is repeated once something went there.

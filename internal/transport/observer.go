@@ -27,7 +27,7 @@ func (o Observer) start(ctx context.Context, call *Call) (started context.Contex
 	if o.Start == nil {
 		return ctx, nil
 	}
-	defer report(&err)
+	defer report("the observer", &err)
 	if started = o.Start(ctx, call); started == nil {
 		started = ctx
 	}
@@ -36,7 +36,7 @@ func (o Observer) start(ctx context.Context, call *Call) (started context.Contex
 
 func (o Observer) attempt(ctx context.Context, x *exchange, took time.Duration) (err error) {
 	if o.Attempt != nil {
-		defer report(&err)
+		defer report("the observer", &err)
 		o.Attempt(ctx, &x.call, Attempt{Number: x.attempts, Status: x.result.Status, Kind: x.result.Kind, Duration: took})
 	}
 	return nil
@@ -44,15 +44,15 @@ func (o Observer) attempt(ctx context.Context, x *exchange, took time.Duration) 
 
 func (o Observer) end(ctx context.Context, call *Call, result *Result, took time.Duration) (err error) {
 	if o.End != nil {
-		defer report(&err)
+		defer report("the observer", &err)
 		o.End(ctx, call, result, took)
 	}
 	return nil
 }
 
-// report turns a panic into an error.
-func report(err *error) {
+// report turns a panic of a caller's function into an error.
+func report(what string, err *error) {
 	if value := recover(); value != nil {
-		*err = fmt.Errorf("the observer panicked: %v", value)
+		*err = fmt.Errorf("%s panicked: %v", what, value)
 	}
 }

@@ -81,7 +81,7 @@ func TestCookies(t *testing.T) {
 				return resp, nil
 			})
 			call := Call{
-				Method: "GET", URL: at, Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
+				Method: "GET", URL: at, Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
 				Authorise: authorised,
 			}
 			if own != "" {
@@ -105,7 +105,7 @@ func TestClientTimeout(t *testing.T) {
 		hang := inner(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() })
 		result := New(HTTPConfig{Client: &http.Client{Transport: hang, Timeout: 5 * time.Second}}, Observer{}).Do(t.Context(), Call{
 			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"},
-			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
+			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
 			Authorise: authorised,
 		})
 		assert.Equal(t, 11*time.Second, time.Since(start))

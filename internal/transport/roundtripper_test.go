@@ -74,7 +74,7 @@ func TestClientTimeoutLeavesNothing(t *testing.T) {
 		failing := inner(func(*http.Request) (*http.Response, error) { return answer(500, "x"), nil })
 		result := New(HTTPConfig{Client: &http.Client{Transport: failing, Timeout: time.Hour}}, Observer{}).Do(t.Context(), Call{
 			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Authorise: authorised,
-			Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second},
+			Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
 		})
 		assert.Equal(t, 3, result.Attempts)
 		synctest.Wait()

@@ -24,8 +24,8 @@ import (
 // MaxAttempts is the highest limit of attempts that a call may have.
 const MaxAttempts = 10
 
-// ResendWindow is how long after the first sending a write may be sent again
-// with its key. How long the service remembers a key is not published; sending
+// ResendWindow is how long, at most, after the first sending a write may be sent
+// again with its key. How long the service remembers a key is not published; sending
 // a forgotten key again would be a second payment.
 const ResendWindow = time.Minute
 
@@ -104,6 +104,9 @@ func (t *Transport) Do(ctx context.Context, call Call) *Result {
 	if err == nil {
 		x.authorization, err = call.Authorise(ctx)
 	}
+	if err == nil && call.Before != nil {
+		err = before(ctx, &x.call)
+	}
 	if err != nil {
 		x.result = Result{Verdict: Local, Err: err}
 	} else {
@@ -122,6 +125,12 @@ func (t *Transport) Do(ctx context.Context, call Call) *Result {
 		x.settle(nil)
 	}
 	return &x.result
+}
+
+// before hands the call out.
+func before(ctx context.Context, call *Call) (err error) {
+	defer report("the hook before sending", &err)
+	return call.Before(ctx, call.Key)
 }
 
 // roundTripper makes the attempts of every call of a client. It returns no error
@@ -246,7 +255,7 @@ func (a *attempt) request(jar http.Header) *http.Request {
 		request.Body, request.ContentLength = a.body, int64(len(call.Body))
 	}
 	if a.body != nil && a.x.unanswered && call.Class != Read {
-		a.body.since = a.x.firstSent
+		a.body.since, a.body.window = a.x.firstSent, call.Limits.ResendWindow
 	}
 	return request.WithContext(httptrace.WithClientTrace(a.ctx, &a.trace))
 }
@@ -327,9 +336,7 @@ func (x *exchange) answered(resp *http.Response, a *attempt) {
 	case !success:
 		r.Problem = wire.ParseErrorBody(body)
 		r.Reason = x.judge(resp.StatusCode, r.Problem.Own && err == nil)
-		if r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable {
-			r.RetryAfter = retryAfter(resp.Header)
-		}
+		r.RetryAfter = retryAfter(resp.Header)
 		if r.Reason == NeverSent {
 			r.Status, r.Err, r.Kind, x.temporary = 0, ErrProxyAuth, KindProxy, false
 		}
@@ -429,9 +436,9 @@ func (x *exchange) again() bool {
 	case Always:
 		return true
 	case Temporary:
-		return x.temporary && !(x.unanswered && tooLate(x.firstSent, x.pause))
+		return x.temporary && !(x.unanswered && x.tooLate(x.pause))
 	case SameKey:
-		return !limits.NoResend && !tooLate(x.firstSent, x.pause)
+		return !limits.NoResend && !x.tooLate(x.pause)
 	default:
 		return false
 	}
@@ -439,10 +446,14 @@ func (x *exchange) again() bool {
 
 // tooLate reports whether the service may have forgotten the key of a write that
 // may have arrived, when it is sent again after a pause.
-func tooLate(firstSent time.Time, pause time.Duration) bool {
-	// Without the monotonic clock too, which may stand still while the machine sleeps.
-	age := max(time.Since(firstSent), time.Now().Round(0).Sub(firstSent.Round(0)))
-	return age+pause >= ResendWindow
+func (x *exchange) tooLate(pause time.Duration) bool {
+	return since(x.firstSent)+pause >= x.call.Limits.ResendWindow
+}
+
+// since is how long ago something was, without the monotonic clock too, which may
+// stand still while the machine sleeps.
+func since(t time.Time) time.Duration {
+	return max(time.Since(t), time.Now().Round(0).Sub(t.Round(0)))
 }
 
 // wait is how long to wait before the next attempt: exponential with jitter, and

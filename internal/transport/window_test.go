@@ -62,7 +62,7 @@ func TestResendWindow(t *testing.T) {
 					return answer(201, "{}"), nil
 				}, func(c *Call) {
 					c.Class, c.Key, c.Body = Keyed, "mine", []byte("{}")
-					c.Limits = &Limits{MaxAttempts: 10, AttemptTimeout: 2 * time.Minute, WaitMin: tt.pause, WaitMax: tt.pause}
+					c.Limits = &Limits{MaxAttempts: 10, AttemptTimeout: 2 * time.Minute, WaitMin: tt.pause, WaitMax: tt.pause, ResendWindow: ResendWindow}
 				})
 				assert.Equal(t, tt.want, begun)
 				assert.Equal(t, tt.verdict, result.Verdict)
@@ -80,7 +80,7 @@ func TestResendWindowAfterASlowDial(t *testing.T) {
 		sent := 0
 		call := Call{
 			Method: "POST", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Class: Keyed, Key: "mine", Body: []byte("{}"),
-			Limits:    &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: 1, WaitMax: 1},
+			Limits:    &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: 1, WaitMax: 1, ResendWindow: ResendWindow},
 			Authorise: authorised, Decode: func(int, []byte) error { return nil },
 		}
 		lost := inner(func(r *http.Request) (*http.Response, error) {

@@ -45,17 +45,18 @@ type carefulShop struct {
 }
 
 func (s *carefulShop) pay(ctx context.Context, client *quickstream.Client, order string) error {
-	p, intent := params(order).Prepare() // a shop stores the intent here
-	tx, err := client.Transactions.Pay(ctx, p, quickstream.WithIntent(intent))
+	var intent quickstream.Intent
+	store := quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) error { intent = i; return nil })
+	tx, err := client.Transactions.Pay(ctx, params(order), store)
 	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
-		s.save(order, resolve.Begin(*lost.Intent, intent.FirstSent))
+		s.save(order, resolve.Begin(*lost.Intent, intent.NotBefore))
 		return err
 	}
 	if err != nil {
 		return err
 	}
 	if o := resolve.ObserveTransaction(tx); o.Sighting != resolve.SawOutcome {
-		s.save(order, resolve.BeginTransaction(tx, intent.FirstSent))
+		s.save(order, resolve.BeginTransaction(tx, intent.NotBefore))
 		return errHeld
 	}
 	return ended(tx.Outcome())
@@ -64,8 +65,8 @@ func (s *carefulShop) pay(ctx context.Context, client *quickstream.Client, order
 func (s *carefulShop) settle(ctx context.Context, client *quickstream.Client, order string, now time.Time) error {
 	state := s.load(order)
 	if !state.Stage.Final() && !now.Before(state.NextLook) {
-		found, err := client.Transactions.Reconcile(ctx, state.Intent)
-		state = resolve.DefaultPolicy().Next(state, resolve.Observe(found, err), now)
+		policy := resolve.DefaultPolicy(resolve.ServiceRetries{})
+		state = policy.Next(state, policy.Look(ctx, client.Transactions, state.Intent), now)
 		s.save(order, state)
 	}
 	switch state.Stage {
@@ -141,7 +142,7 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 				if !errors.Is(err, quickstream.ErrOutcomeUnknown) {
 					return err
 				}
-				end, err := resolve.Run(ctx, client.Transactions, resolve.DefaultPolicy(), shop.load(order), nil)
+				end, err := resolve.Run(ctx, client.Transactions, resolve.DefaultPolicy(resolve.ServiceRetries{}), shop.load(order), nil)
 				if err != nil || end.Stage == resolve.StageEscalated {
 					return errHeld
 				}

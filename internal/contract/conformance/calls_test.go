@@ -48,15 +48,17 @@ func pages[T any](r *run, list quickstream.List[T]) (any, error) {
 
 // composed are the methods that make their requests through others, or none.
 var composed = map[string]string{
-	"Customers.ByNumber":         "Customers.List",
-	"PaymentFiles.Wait":          "PaymentFiles.Get",
-	"PayTo.ReconcileBilateral":   "PayTo.Get",
-	"PayTo.ReconcileCreate":      "PayTo.List",
-	"PayTo.ReconcileStatus":      "PayTo.Get",
-	"PayTo.ReconcileUnilateral":  "PayTo.Get",
-	"Transactions.AwaitReport":   "Transactions.DownloadReport",
-	"Transactions.Reconcile":     "Transactions.Get, ByReference and Refunds",
-	"Transactions.ReconcileVoid": "Transactions.Get",
+	"Customers.ByNumber":        "Customers.List",
+	"PaymentFiles.Wait":         "PaymentFiles.Get",
+	"PayTo.ReconcileBilateral":  "PayTo.Get",
+	"PayTo.ReconcileCreate":     "PayTo.List",
+	"PayTo.ReconcileStatus":     "PayTo.Get",
+	"PayTo.ReconcileUnilateral": "PayTo.Get",
+	"Transactions.AwaitReport":  "Transactions.DownloadReport",
+	"Transactions.Resume":       "Transactions.Get, ByReference and Refunds",
+	"Transactions.Submit":       "the method that made the intent",
+	"Transactions.Plan":         "nothing",
+	"Transactions.PlanVoid":     "nothing",
 }
 
 // clientCalls returns every way to call the client that sends a request of its own.

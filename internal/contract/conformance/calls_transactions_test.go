@@ -87,10 +87,10 @@ func followUpCalls() []clientCall {
 			}))
 		}},
 		{"Transactions.TopUp", operation, "", func(r *run) (any, error) {
-			return r.client.Transactions.TopUp(r.ctx, fill[quickstream.PreauthFollowUpParams](r.values))
+			return r.client.Transactions.TopUp(r.ctx, fill[quickstream.TopUpParams](r.values))
 		}},
 		{"Transactions.Reauthorise", operation, "", func(r *run) (any, error) {
-			return r.client.Transactions.Reauthorise(r.ctx, fill[quickstream.PreauthFollowUpParams](r.values))
+			return r.client.Transactions.Reauthorise(r.ctx, fill[quickstream.ReauthoriseParams](r.values))
 		}},
 		{"Transactions.Extend", operation, "", func(r *run) (any, error) {
 			return r.client.Transactions.Extend(r.ctx, fill[quickstream.ExtendParams](r.values))

@@ -181,8 +181,8 @@ func (s *stage) preauthorise(order, number string) string {
 
 func (s *stage) preauthorisations() {
 	tx := s.client.Transactions
-	change := func(receipt string, amount int64) quickstream.PreauthFollowUpParams {
-		return quickstream.PreauthFollowUpParams{OriginalReceiptNumber: receipt, PrincipalAmount: decimal.New(amount, 0), Currency: quickstream.CurrencyAUD}
+	change := func(receipt string, amount int64) quickstream.TopUpParams {
+		return quickstream.TopUpParams{OriginalReceiptNumber: receipt, PrincipalAmount: decimal.New(amount, 0), Currency: quickstream.CurrencyAUD}
 	}
 	held := s.preauthorise("held", mastercard)
 	must(tx.TopUp(s.Context(), change(held, 20)))(s)
@@ -201,7 +201,7 @@ func (s *stage) preauthorisations() {
 	}
 	expired := s.preauthorise("expired", visa)
 	s.wait(8 * 24 * time.Hour)
-	must(tx.Reauthorise(s.Context(), change(expired, 100)))(s)
+	must(tx.Reauthorise(s.Context(), quickstream.ReauthoriseParams(change(expired, 100))))(s)
 	must(tx.VerifyAccount(s.Context(), quickstream.VerifyAccountParams{
 		SupplierBusinessCode: shop, Source: quickstream.FromCard(cardDetails(visa)), ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr(payerIP),
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},

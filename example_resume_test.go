@@ -1,0 +1,169 @@
+package quickstream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// The request is lost before the service gets it. It is not found - yet: nothing
+// proves that it will not be, and so it is looked for again.
+func ExampleTransactionsService_Resume() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	if err := box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetBeforeCommit()}); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	order := orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))
+	_, err := client.Transactions.Pay(ctx, order, quickstream.WithoutResend())
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !ok {
+		fmt.Println("settled:", err)
+		return
+	}
+
+	_, err = client.Transactions.Resume(ctx, *lost.Intent)
+	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+		fmt.Println("not found yet, and", len(open.Candidates), "candidates; the next look is in", time.Until(open.NextLook).Round(time.Minute))
+	}
+	// Output: not found yet, and 0 candidates; the next look is in 1m0s
+}
+
+// While a void is unknown the payment is not refunded: both could happen.
+func ExampleTransactionsService_Resume_void() {
+	ctx := context.Background()
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
+	err := box.Inject(sandbox.Fault{Operation: "POST /transactions/{receiptNumber}/void", Kind: sandbox.ResetAfterCommit()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	_, err = client.Transactions.Void(ctx, receipt)
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !ok {
+		fmt.Println("settled:", err)
+		return
+	}
+
+	void, err := client.Transactions.Resume(ctx, *lost.Intent)
+	if err != nil {
+		fmt.Println("it is not voided:", err)
+		return
+	}
+	fmt.Println(void.Outcome())
+	// Output: voided
+}
+
+// A queue holds planned payments, and a worker sends each once: its claim fails when
+// another one was faster.
+func ExampleTransactionsService_Submit() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	intent, err := client.Transactions.Plan(orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	claimed := false // a row of the database, moved by "update ... where state = 'planned'"
+	claim := func(context.Context) error {
+		if claimed {
+			return errors.New("another worker has it")
+		}
+		claimed = true
+		return nil
+	}
+	for range 2 {
+		payment, err := client.Transactions.Submit(ctx, intent, claim)
+		if err != nil {
+			fmt.Println(errors.Is(err, quickstream.ErrNotSent), err)
+			continue
+		}
+		fmt.Println(payment.Outcome())
+	}
+	// Output:
+	// approved
+	// true quickstream: Transactions.Pay: nothing was sent: another worker has it
+}
+
+// What is planned can be stored and sent later. A payment that is proven not to have
+// been carried out is renewed: the same request, as a new intent.
+func ExampleTransactionsService_Plan() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	intent, err := client.Transactions.Plan(
+		orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)),
+		quickstream.WithIntentMetadata("shopIntent"), // the member of metadata that carries its id
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	renewed := intent.Renewed()
+	fmt.Println(intent.Operation, intent.Reference, intent.MetadataName)
+	fmt.Println(renewed.Reference == intent.Reference, renewed.ID == intent.ID, renewed.IdempotencyKey == intent.IdempotencyKey)
+	// Output:
+	// Transactions.Pay ORDER-1 shopIntent
+	// true false false
+}
+
+// A void is planned by the receipt of what it takes back.
+func ExampleTransactionsService_PlanVoid() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	intent, err := client.Transactions.PlanVoid(paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	claim := func(context.Context) error { return nil } // see Submit
+	void, err := client.Transactions.Submit(ctx, intent, claim, quickstream.WithResendWindow(20*time.Second))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(void.Outcome())
+	// Output: voided
+}
+
+// A hook of the client sees every write that can be lost, right before it is sent.
+func ExampleWithBeforeSend() {
+	ctx := context.Background()
+	box, _ := exampleSandbox()
+	defer box.Close()
+	keys := quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret), Publishable: quickstream.NewPublishableKey(box.Keys().Publishable)}
+	client, err := quickstream.NewClient(
+		quickstream.CustomURL(box.URL()), keys, quickstream.WithHTTPClient(box.HTTPClient()),
+		quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
+			fmt.Println("store", intent.Operation, intent.Reference)
+			return nil // an error would mean that nothing is sent
+		}),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	payment, err := client.Transactions.Pay(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Outcome())
+	// Output:
+	// store Transactions.Pay ORDER-1
+	// approved
+}

@@ -1,0 +1,258 @@
+package quickstream
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+)
+
+// TransactionParams describes a transaction: PayParams, RefundParams,
+// PreauthoriseParams, TopUpParams, ReauthoriseParams, ExtendParams, CaptureParams,
+// CancelPreauthorisationParams or VerifyAccountParams.
+type TransactionParams interface {
+	check(f *findings)
+	wire() transactionJSON
+}
+
+const transactionsPrefix, voidOperation = "Transactions.", "Transactions.Void"
+
+// methodOf names the method that sends a body.
+func methodOf(b transactionJSON) string {
+	switch b.TransactionType {
+	case TransactionTypeRefund:
+		return transactionsPrefix + "Refund"
+	case TransactionTypeCapture:
+		return transactionsPrefix + "Capture"
+	case TransactionTypePreauthCancellation:
+		return transactionsPrefix + "CancelPreauthorisation"
+	case TransactionTypeAccountVerification:
+		return transactionsPrefix + "VerifyAccount"
+	case TransactionTypePreauth:
+		switch b.AuthorisationType {
+		case AuthorisationTypeIncremental:
+			return transactionsPrefix + "TopUp"
+		case AuthorisationTypeReauthorisation:
+			return transactionsPrefix + "Reauthorise"
+		case AuthorisationTypeExtension:
+			return transactionsPrefix + "Extend"
+		}
+		return transactionsPrefix + "Preauthorise"
+	default:
+		return transactionsPrefix + "Pay"
+	}
+}
+
+// send checks and sends a transaction.
+func (s *TransactionsService) send(ctx context.Context, params TransactionParams, opts []CallOption) (*Transaction, error) {
+	call, body, err := s.begin(params, opts)
+	if err != nil {
+		return nil, err
+	}
+	return s.post(ctx, call, body)
+}
+
+// begin checks a transaction and gives it its references.
+func (s *TransactionsService) begin(params TransactionParams, opts []CallOption) (*call, transactionBody, error) {
+	body := transactionBody{transactionJSON: params.wire()}
+	call, err := s.call(methodOf(body.transactionJSON), opts)
+	if err != nil {
+		return nil, body, err
+	}
+	name := call.config.intentName
+	if err := call.check(func(f *findings) {
+		params.check(f)
+		_, taken := body.Metadata[name]
+		f.require(name == "" || !taken, "transaction.metadata.intent", "metadata", "must not hold the member that the intent's id is sent in")
+	}); err != nil {
+		return nil, body, err
+	}
+	body.ownReference = body.PaymentReferenceNumber != ""
+	body.PaymentReferenceNumber = unique(body.PaymentReferenceNumber)
+	if name != "" {
+		metadata := maps.Clone(body.Metadata)
+		if metadata == nil {
+			metadata = map[string]string{}
+		}
+		body.intentName, metadata[name] = name, intentID(call.config.key)
+		body.Metadata = metadata
+	}
+	return call, body, nil
+}
+
+// intentID returns a new id. Under a key of the caller's it follows from the key, so
+// that the same call is the same request.
+func intentID(key string) string {
+	if key == "" {
+		return rand.Text()
+	}
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (s *TransactionsService) call(name string, opts []CallOption) (*call, error) {
+	return s.client.begin(operation{
+		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed, movesMoney: true,
+		findOut: "look it up with Transactions.Resume and the error's Intent; not finding it means that it is not visible yet",
+	}, opts)
+}
+
+// transactionBody is a transaction that is about to be sent.
+type transactionBody struct {
+	transactionJSON
+	ownReference bool
+	intentName   string
+}
+
+// intent describes the transaction, without its secrets and without what is not
+// known to be none.
+func (b transactionBody) intent() Intent {
+	kept := b.transactionJSON
+	kept.CreditCard, kept.BankAccount, kept.NZBankAccount, kept.Cryptogram, kept.MPGSData = nil, nil, nil, "", nil
+	if b.CreditCard != nil && b.CreditCard.CardNumber == "" { // the new expiry of a refund
+		kept.CreditCard = b.CreditCard
+	}
+	complete := kept.CreditCard == b.CreditCard && b.BankAccount == nil && b.NZBankAccount == nil && b.Cryptogram == "" && b.MPGSData == nil
+	if b.PayToData != nil && b.PayToData.PayToAgreement != nil {
+		data := *b.PayToData
+		data.PayToAgreement = nil
+		kept.PayToData, complete = &data, false
+	}
+	return Intent{
+		Reference: b.PaymentReferenceNumber, OwnReference: b.ownReference, ID: b.Metadata[b.intentName], MetadataName: b.intentName,
+		Request: requestOf(kept), Complete: complete,
+	}
+}
+
+// post sends a transaction that was checked.
+func (s *TransactionsService) post(ctx context.Context, call *call, body transactionBody) (*Transaction, error) {
+	transaction := new(Transaction)
+	call.reference, call.body, call.describe = body.PaymentReferenceNumber, body.transactionJSON, body.intent
+	call.settles = func() error { return unsettledBy(transaction) }
+	if err := call.do(ctx, into(transaction)); err != nil {
+		return nil, err
+	}
+	return transaction, nil
+}
+
+// unsettledBy says why an answer to a later attempt does not settle an earlier one
+// that got none. If the service has carried out both, the earlier payment may be
+// approved although the later one is declined, and paying once more would be a
+// second charge: only the look-up by reference shows both.
+func unsettledBy(t *Transaction) error {
+	if outcome := t.Outcome(); outcome != OutcomeApproved {
+		return fmt.Errorf("quickstream: an attempt was not answered, and a later one is %s (response code %s)",
+			outcome, safeName(t.ResponseCode, 4))
+	}
+	return nil
+}
+
+// Plan checks a transaction, chooses its references and its key, and sends nothing:
+// for queues, whose worker gives the intent to Submit. A transaction whose source is
+// a secret, such as a card's details, cannot be planned: make a token of it first.
+func (s *TransactionsService) Plan(params TransactionParams, opts ...CallOption) (Intent, error) {
+	call, body, err := s.begin(params, opts)
+	if err != nil {
+		return Intent{}, err
+	}
+	call.describe = body.intent
+	return call.plan()
+}
+
+// PlanVoid plans a Void, for Submit.
+func (s *TransactionsService) PlanVoid(receiptNumber string, opts ...CallOption) (Intent, error) {
+	call, err := s.void(receiptNumber, opts)
+	if err != nil {
+		return Intent{}, err
+	}
+	return call.plan()
+}
+
+// plan returns the intent of a call that is not made now.
+func (c *call) plan() (Intent, error) {
+	key := c.config.key
+	if key == "" && c.op.method == http.MethodPost {
+		key = rand.Text()
+	}
+	intent := c.intent(key, time.Now())
+	if !intent.Complete {
+		return Intent{}, c.notSent(errIntentIncomplete)
+	}
+	return intent, nil
+}
+
+// Submit sends a transaction or void that Plan or PlanVoid has made, in this process
+// or in another, once: claim is called last before the first byte, and must fail when
+// somebody has sent the intent before. An intent that was sent is never sent again by
+// another process: after a crash give it to Resume.
+//
+// POST /transactions, or the request of Void, with the secret key, and errors as for
+// the method that the intent names. An intent that is not complete, of another
+// version, or sent before, and a failing claim, end the call before anything is sent;
+// the error matches ErrNotSent.
+func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
+	if intent.Operation == voidOperation {
+		call, err := s.void(intent.Target, opts)
+		if err != nil {
+			return nil, err
+		}
+		if err := call.submits(intent, claim, voidOperation); err != nil {
+			return nil, err
+		}
+		return send[Transaction](ctx, call)
+	}
+	call, err := s.call(intent.Operation, opts)
+	if err != nil {
+		return nil, err
+	}
+	body, err := intent.transaction()
+	if err != nil {
+		return nil, call.notSent(err)
+	}
+	if err := call.submits(intent, claim, methodOf(body.transactionJSON)); err != nil {
+		return nil, err
+	}
+	return s.post(ctx, call, body)
+}
+
+// transaction reads the request back that the intent holds.
+func (i Intent) transaction() (transactionBody, error) {
+	body := transactionBody{ownReference: i.OwnReference, intentName: i.MetadataName}
+	if !strings.HasPrefix(i.Operation, transactionsPrefix) {
+		return body, errIntentForeign
+	}
+	if err := json.Unmarshal(i.Request, &body.transactionJSON); err != nil {
+		return body, fmt.Errorf("the intent's request cannot be read: %w", err)
+	}
+	if body.PaymentReferenceNumber != i.Reference || body.Metadata[i.MetadataName] != i.ID {
+		return body, errIntentForeign
+	}
+	return body, nil
+}
+
+// submits makes a call send an intent, under its key and after its claim.
+func (c *call) submits(intent Intent, claim Claim, operation string) error {
+	err := intent.unsent()
+	switch {
+	case err != nil:
+	case intent.Operation != operation:
+		err = errIntentForeign
+	case claim == nil:
+		err = errClaimRequired
+	case c.config.key != "":
+		err = fmt.Errorf("option WithIdempotencyKey: the intent has its own key")
+	}
+	if err != nil {
+		return c.notSent(err)
+	}
+	c.config.key, c.claim = intent.IdempotencyKey, claim
+	return nil
+}
