@@ -35,14 +35,31 @@ func (t *Transaction) ResponseMeaning() (ResponseMeaning, bool) {
 
 // cardCode knows the codes of cards and of the gateway, which begin with Q.
 func cardCode(code string) (ResponseMeaning, bool) {
-	switch code {
-	case "01":
+	if code == "01" {
 		return ResponseMeaning{Text: "refer to card issuer", SoftDecline: true}, true
-	case "03", "04", "07", "41", "43":
-		return ResponseMeaning{Text: cardText(code), Offline: true}, true
+	}
+	if text := offlineText(code); text != "" {
+		return ResponseMeaning{Text: text, Offline: true}, true
 	}
 	text := cardText(code)
 	return ResponseMeaning{Text: text}, text != ""
+}
+
+func offlineText(code string) string {
+	switch code {
+	case "03":
+		return "invalid merchant"
+	case "04":
+		return "pick up card"
+	case "07":
+		return "pick up card, special conditions"
+	case "41":
+		return "lost card"
+	case "43":
+		return "stolen card"
+	default:
+		return ""
+	}
 }
 
 func cardText(code string) string {
@@ -51,16 +68,10 @@ func cardText(code string) string {
 		return "approved or completed"
 	case "02":
 		return "refer to card issuer, special conditions"
-	case "03":
-		return "invalid merchant"
-	case "04":
-		return "pick up card"
 	case "05":
 		return "do not honour"
 	case "06":
 		return "error"
-	case "07":
-		return "pick up card, special conditions"
 	case "08":
 		return "honour with identification: approved"
 	case "12":
@@ -79,12 +90,8 @@ func cardText(code string) string {
 		return "suspected fraud: held by fraud screening"
 	case "36", "62":
 		return "restricted card"
-	case "41":
-		return "lost card"
 	case "42":
 		return "no universal account"
-	case "43":
-		return "stolen card"
 	case "51":
 		return "not sufficient funds"
 	case "54":
