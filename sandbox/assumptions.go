@@ -253,7 +253,7 @@ type Assumptions struct {
 
 // DefaultAssumptions returns the unkind choices.
 func DefaultAssumptions() Assumptions {
-	return Assumptions{
+	a := Assumptions{
 		LookupLag:              2 * time.Second,
 		NotFoundByReference:    true,
 		PageSize:               3,
@@ -287,59 +287,10 @@ func DefaultAssumptions() Assumptions {
 		ErredStatus:            "Declined",
 		SuspendedSummaryCode:   "1",
 		BankReturnAfter:        24 * time.Hour,
-
-		NotFoundByFilter:           true,
-		FollowUpsKeepBusiness:      true,
-		VoidableTypes:              []string{typePayment, typeCapture},
-		NotVoidableStatus:          http.StatusUnprocessableEntity,
-		VoidedSummaryCode:          "0",
-		PreauthLifetime:            5 * 24 * time.Hour,
-		CaptureLimitFollowsChanges: true,
-		PortalCancelCode:           "17",
-		SoftDeclineCodes:           []string{"01"},
-		RetrySchedule:              []time.Duration{24 * time.Hour, 48 * time.Hour},
-
-		ThreeDSFlagRequired:   true,
-		ThreeDSBindsUse:       true,
-		BillingAddressMembers: []string{"billAddrLine1", "billAddrCity", "billAddrPostCode", "billAddrState", "billAddrCountry"},
-		AccountCreatedStatus:  http.StatusCreated,
-
-		ReportGeneration:   90 * time.Second,
-		ReportKept:         time.Hour,
-		ReportPendingText:  true,
-		ReportDateLayout:   "02-Jan-2006",
-		ReportTimeLayout:   "02-Jan-2006 15:04:05",
-		UploadedStatus:     http.StatusCreated,
-		NoCSRFHeaderStatus: http.StatusForbidden,
-		FileQueued:         time.Minute,
-		FileProcessing:     2 * time.Minute,
-		FileClearance:      3 * 24 * time.Hour,
-		FileSource:         "FILE",
-		ScheduleSource:     "RECURRING",
-		KeyRenewalOverlap:  time.Hour,
-		RenewedKeyLifetime: 90 * 24 * time.Hour,
-
-		AgreementLookupLag:  2 * time.Second,
-		AgreementsPaginated: true,
-		PayerAnswersAfter:   time.Second,
-		DelayedCreation:     30 * time.Minute,
-		CreationRetryAfter:  time.Minute,
-		TwoDecimalStrings:   true,
-		PastStartRefused:    true,
-		OnePayerRoute:       true,
-		InvalidPayIDLimit:   3,
-		MaskedPayID:         "xxxxxx%s",
-		SameStatusRefused:   true,
-		OneAmendmentAtATime: true,
-		TermsEnforced:       true,
-		EndToEndIDLength:    35,
-		PayToApprovedAfter:  time.Minute,
-		PendingSummaryCode:  "0",
-		EventsBeforeAnswer:  true,
-		UnknownEvents:       true,
-		WebhookTimeout:      10 * time.Second,
-		RedeliverAfter:      []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour},
 	}
+	a.defaultFollowUps()
+	a.defaultPayTo()
+	return a
 }
 
 // Assumption describes one field of [Assumptions].

@@ -1,5 +1,44 @@
 package sandbox
 
+import (
+	"net/http"
+	"time"
+)
+
+// defaultFollowUps sets what followUpRows describes.
+func (a *Assumptions) defaultFollowUps() {
+	a.NotFoundByFilter = true
+	a.FollowUpsKeepBusiness = true
+	a.VoidableTypes = []string{typePayment, typeCapture}
+	a.NotVoidableStatus = http.StatusUnprocessableEntity
+	a.VoidedSummaryCode = "0"
+	a.PreauthLifetime = 5 * 24 * time.Hour
+	a.CaptureLimitFollowsChanges = true
+	a.PortalCancelCode = "17"
+	a.SoftDeclineCodes = []string{"01"}
+	a.RetrySchedule = []time.Duration{24 * time.Hour, 48 * time.Hour}
+
+	a.ThreeDSFlagRequired = true
+	a.ThreeDSBindsUse = true
+	a.BillingAddressMembers = []string{"billAddrLine1", "billAddrCity", "billAddrPostCode", "billAddrState", "billAddrCountry"}
+	a.AccountCreatedStatus = http.StatusCreated
+
+	a.ReportGeneration = 90 * time.Second
+	a.ReportKept = time.Hour
+	a.ReportPendingText = true
+	a.ReportDateLayout = "02-Jan-2006"
+	a.ReportTimeLayout = "02-Jan-2006 15:04:05"
+	a.UploadedStatus = http.StatusCreated
+	a.NoCSRFHeaderStatus = http.StatusForbidden
+	a.FileQueued = time.Minute
+	a.FileProcessing = 2 * time.Minute
+	a.FileClearance = 3 * 24 * time.Hour
+	a.FileSource = "FILE"
+	a.ScheduleSource = "RECURRING"
+	a.KeyRenewalOverlap = time.Hour
+	a.RenewedKeyLifetime = 90 * 24 * time.Hour
+}
+
 // followUpRows describe the assumptions about what follows a payment, and about
 // the resources beside transactions.
 func (a Assumptions) followUpRows(row func(name string, value any, known, why string) Assumption) []Assumption {

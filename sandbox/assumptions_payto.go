@@ -1,5 +1,31 @@
 package sandbox
 
+import "time"
+
+// defaultPayTo sets what payToRows describes.
+func (a *Assumptions) defaultPayTo() {
+	a.AgreementLookupLag = 2 * time.Second
+	a.AgreementsPaginated = true
+	a.PayerAnswersAfter = time.Second
+	a.DelayedCreation = 30 * time.Minute
+	a.CreationRetryAfter = time.Minute
+	a.TwoDecimalStrings = true
+	a.PastStartRefused = true
+	a.OnePayerRoute = true
+	a.InvalidPayIDLimit = 3
+	a.MaskedPayID = "xxxxxx%s"
+	a.SameStatusRefused = true
+	a.OneAmendmentAtATime = true
+	a.TermsEnforced = true
+	a.EndToEndIDLength = 35
+	a.PayToApprovedAfter = time.Minute
+	a.PendingSummaryCode = "0"
+	a.EventsBeforeAnswer = true
+	a.UnknownEvents = true
+	a.WebhookTimeout = 10 * time.Second
+	a.RedeliverAfter = []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour}
+}
+
 // payToRows describes what is assumed about PayTo and webhooks.
 func (a Assumptions) payToRows(row func(name string, value any, known, why string) Assumption) []Assumption {
 	return []Assumption{
