@@ -192,9 +192,8 @@ type transactionKey struct{}
 func (db *database) Once(ctx context.Context, n *webhooks.Notification, handle webhooks.Func) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	digest := fmt.Sprintf("%x", n.Digest())
 	if before, ok := db.seen[n.ID]; ok {
-		if before != digest {
+		if before != n.Digest() {
 			return webhooks.ErrConflict
 		}
 		return nil
@@ -203,7 +202,7 @@ func (db *database) Once(ctx context.Context, n *webhooks.Notification, handle w
 	if err := handle(context.WithValue(ctx, transactionKey{}, tx), n); err != nil {
 		return err // rolled back: neither the id nor the effect stays
 	}
-	db.seen[n.ID] = digest // committed together
+	db.seen[n.ID] = n.Digest() // committed together
 	db.orders = append(db.orders, tx.orders...)
 	return nil
 }

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"sync"
 	"time"
@@ -27,7 +26,7 @@ const (
 // that the retention should be twice that at least.
 type MemoryStore struct {
 	// MaxIDs is how many notifications are remembered; DefaultMaxIDs when it is
-	// not positive. One takes about 300 bytes. It should be several times what can
+	// not positive. One takes about 350 bytes. It should be several times what can
 	// arrive between two deliveries of one notification: what is forgotten by then
 	// is handled again.
 	MaxIDs int
@@ -42,7 +41,7 @@ type MemoryStore struct {
 // attempt is a call of a function for a notification.
 type attempt struct {
 	id     string
-	digest [sha256.Size]byte
+	digest string
 	ended  chan struct{}
 	// These are written before ended is closed, and read after.
 	succeeded bool

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"strings"
 	"time"
 
@@ -164,19 +166,42 @@ func (n *Notification) Transaction() (*quickstream.Transaction, error) {
 	return transaction, nil
 }
 
-// Digest identifies the content of the notification as it was received: its
-// event type and the bytes of its data. Two deliveries of one notification have
-// the same; one that was stored as JSON and read again may have another. The
-// timestamp does not count, since a sender could renew it with each delivery.
-func (n *Notification) Digest() [sha256.Size]byte {
+// Digest identifies the content of the notification as it was received: the
+// SHA-256, in hexadecimal digits, of what its JSON means. The order of members,
+// white space and the way that texts are escaped do not count. Numbers count as
+// they are written, so that 1.0 is not 1.00. The timestamp does not count, since a
+// sender could renew it with each delivery.
+//
+// Two deliveries of one notification have the same digest, and so has one that was
+// stored and read again by Parse. A member more, or another value, gives another.
+// For a notification that [ConfirmWith] delivers it remains what it was before.
+func (n *Notification) Digest() string {
 	if n.received != nil {
 		return n.received.Digest()
 	}
-	h := sha256.New()
-	_, _ = io.WriteString(h, string(n.EventType))
-	_, _ = h.Write([]byte{0})
-	_, _ = h.Write(n.Data)
-	return [sha256.Size]byte(h.Sum(nil))
+	body := n.raw
+	if body == nil {
+		body, _ = n.MarshalJSON()
+	}
+	sum := sha256.Sum256(meaning(body))
+	return hex.EncodeToString(sum[:])
+}
+
+// meaning returns what counts of a body in one form, or the body if it is not an
+// object.
+func meaning(body []byte) []byte {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var tree map[string]any
+	if decoder.Decode(&tree) != nil {
+		return body
+	}
+	maps.DeleteFunc(tree, func(name string, _ any) bool { return strings.EqualFold(name, "timestamp") })
+	sorted, err := wire.Marshal(tree)
+	if err != nil {
+		return body
+	}
+	return sorted
 }
 
 // confirmed returns the notification with other data in the place of its own;

@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -202,14 +203,42 @@ func TestDigest(t *testing.T) {
 		body string
 		same bool
 	}{
-		"itself":          {confirmedBody, true},
-		"other timestamp": {strings.Replace(confirmedBody, "00:12:50", "00:17:50", 1), true},
-		"other data":      {strings.Replace(confirmedBody, "ACTIVE", "CANCELLED", 1), false},
-		"other type":      {strings.Replace(confirmedBody, "confirmed", "declined", 1), false},
+		"itself":             {confirmedBody, true},
+		"white space":        {strings.NewReplacer(",\"", " ,\n\t\"", ":{", " : { ").Replace(confirmedBody), true},
+		"escapes":            {strings.NewReplacer("ACTIVE", `\u0041CTIVE`, "eventType", `event\u0054ype`).Replace(confirmedBody), true},
+		"other order":        {`{"data":` + agreementData + `,"eventType":"payto.agreement.confirmed","timestamp":"2024-02-08T00:12:50+1100","id":"5f2c8a54-0001"}`, true},
+		"other order inside": {strings.Replace(strings.Replace(confirmedBody, `,"newMember":1`, "", 1), `"status"`, `"newMember":1,"status"`, 1), true},
+		"other timestamp":    {strings.Replace(confirmedBody, "00:12:50", "00:17:50", 1), true},
+		"other data":         {strings.Replace(confirmedBody, "ACTIVE", "CANCELLED", 1), false},
+		"other type":         {strings.Replace(confirmedBody, "agreement.confirmed", "agreement.declined", 1), false},
+		"other id":           {strings.Replace(confirmedBody, "54-0001", "54-0002", 1), false},
+		"new member":         {strings.Replace(confirmedBody, "{", `{"new":null,`, 1), false},
+		"new member inside":  {strings.Replace(confirmedBody, `"status"`, `"new":null,"status"`, 1), false},
+		"no member":          {strings.Replace(confirmedBody, `,"newMember":1`, "", 1), false},
+		"number as text":     {strings.Replace(confirmedBody, `"newMember":1`, `"newMember":"1"`, 1), false},
+		"number as written":  {strings.Replace(confirmedBody, `"newMember":1`, `"newMember":1.0`, 1), false},
+		"null":               {strings.Replace(confirmedBody, `"newMember":1`, `"newMember":null`, 1), false},
+		"time inside":        {strings.Replace(confirmedBody, "2024-02-08\",", "2024-02-09\",", 1), false},
 	} {
 		if got := parse(t, test.body).Digest() == n.Digest(); got != test.same {
 			t.Errorf("%s: same digest: %v", name, got)
 		}
+	}
+	if literal := (&webhooks.Notification{ID: "1", EventType: "x"}).Digest(); literal != parse(t, `{"id":"1","eventType":"x"}`).Digest() {
+		t.Errorf("a notification that was not parsed has the digest %s", literal)
+	}
+}
+
+// Digests are stored, so that no later version of this package or of Go may compute
+// others: the order of members, and how numbers and texts are written.
+func TestDigestStays(t *testing.T) {
+	t.Parallel()
+	const body = `{"id":"1","timestamp":"2024-02-08T00:12:50+1100","eventType":"x","data":{"z":[1.50,-0,1e3,12345678901234567890.123456789],
+		"é":"\u00e9<&\u003e\u2028\b\u000c\u0007\"\\\/😀","B":null,"a":{"b":true}}}`
+	const meaning = `{"data":{"B":null,"a":{"b":true},"z":[1.50,-0,1e3,12345678901234567890.123456789],` +
+		`"é":"é<&>\u2028\b\f\u0007\"\\/😀"},"eventType":"x","id":"1"}`
+	if got, want := parse(t, body).Digest(), fmt.Sprintf("%x", sha256.Sum256([]byte(meaning))); got != want {
+		t.Errorf("digest %s, want %s", got, want)
 	}
 }
 
