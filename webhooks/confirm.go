@@ -44,35 +44,31 @@ func ConfirmWith(client *quickstream.Client, handle Func, opts ...quickstream.Ca
 }
 
 func confirm(ctx context.Context, client *quickstream.Client, n *Notification, opts []quickstream.CallOption) (*Notification, error) {
-	switch n.EventType.payload() {
-	case payloadAgreement:
-		claimed, err := n.Agreement()
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrUnconfirmed, err)
-		}
-		agreement, err := client.PayTo.Get(ctx, claimed.AgreementToken, opts...)
-		if err != nil {
-			return nil, lookupError(err)
-		}
-		if agreement.AgreementToken != claimed.AgreementToken || !answered(agreement.Status) {
-			return nil, ErrUnconfirmed
-		}
-		return n.confirmed(agreement.Raw())
-	case payloadTransaction:
-		claimed, err := n.Transaction()
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrUnconfirmed, err)
-		}
-		transaction, err := client.Transactions.Get(ctx, claimed.ReceiptNumber, opts...)
+	event, err := n.Event()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnconfirmed, err)
+	}
+	switch claimed := event.(type) {
+	case *AgreementEvent:
+		agreement, err := client.PayTo.Get(ctx, claimed.Agreement.AgreementToken, opts...)
 		if err != nil {
 			return nil, lookupError(err)
 		}
-		if transaction.ReceiptNumber != claimed.ReceiptNumber || !settled(transaction.Outcome()) {
+		if agreement.AgreementToken != claimed.Agreement.AgreementToken || !answered(agreement.Status) {
 			return nil, ErrUnconfirmed
 		}
-		return n.confirmed(transaction.Raw())
+		return n.confirmed(&AgreementEvent{Agreement: agreement}, agreement.Raw())
+	case *PaymentEvent:
+		transaction, err := client.Transactions.Get(ctx, claimed.Transaction.ReceiptNumber, opts...)
+		if err != nil {
+			return nil, lookupError(err)
+		}
+		if transaction.ReceiptNumber != claimed.Transaction.ReceiptNumber || !settled(transaction.Outcome()) {
+			return nil, ErrUnconfirmed
+		}
+		return n.confirmed(&PaymentEvent{Transaction: transaction}, transaction.Raw())
 	default:
-		return n.confirmed(nil)
+		return n.confirmed(new(UnknownEvent), nil)
 	}
 }
 

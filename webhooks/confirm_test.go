@@ -26,6 +26,7 @@ func TestConfirmDelivers(t *testing.T) {
 		"declined":               {"payto.agreement.declined", withStatus("CANCELLED"), "/rest/v1/payto-agreements/AGR0001", "CANCELLED"},
 		"expired":                {"payto.agreement.expired", withStatus("CANCELLED"), "/rest/v1/payto-agreements/AGR0001", "CANCELLED"},
 		"recalled":               {"payto.agreement.recalled", withStatus("CANCELLED"), "/rest/v1/payto-agreements/AGR0001", "CANCELLED"},
+		"kind not known by name": {"payto.agreement.added_later", agreementData, "/rest/v1/payto-agreements/AGR0001", "ACTIVE"},
 		"declined, says sender":  {"payto.agreement.declined", agreementData, "/rest/v1/payto-agreements/AGR0001", "ACTIVE"},
 		"approved":               {"payto.payment.approved", transactionData, "/rest/v1/transactions/1000000001", "Approved"},
 		"declined, says the API": {"payto.payment.approved", declined, "/rest/v1/transactions/1000000001", "Declined"},
@@ -48,8 +49,8 @@ func TestConfirmDelivers(t *testing.T) {
 				t.Errorf("asked %s", got)
 			}
 			n := f.received[0]
-			if n.ID != "1" || string(n.EventType) != test.event || n.Timestamp.IsZero() || string(n.Data) != test.answer {
-				t.Errorf("delivered %v with %s", n, n.Data)
+			if n.ID != "1" || string(n.EventType) != test.event || n.Timestamp.IsZero() || dataOf(t, n) != test.answer {
+				t.Errorf("delivered %v with %s", n, dataOf(t, n))
 			}
 			if strings.Contains(string(n.Raw()), "claimed") {
 				t.Errorf("raw holds what the sender claimed: %s", n.Raw())
@@ -69,17 +70,9 @@ func checkStatus(t *testing.T, n *webhooks.Notification, want string) {
 	t.Helper()
 	var got string
 	if strings.Contains(string(n.EventType), "agreement") {
-		agreement, err := n.Agreement()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = string(agreement.Status)
+		got = string(eventOf[*webhooks.AgreementEvent](t, n).Agreement.Status)
 	} else {
-		transaction, err := n.Transaction()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = string(transaction.Status)
+		got = string(eventOf[*webhooks.PaymentEvent](t, n).Transaction.Status)
 	}
 	if got != want {
 		t.Errorf("delivered the status %s, want %s", got, want)
@@ -151,11 +144,15 @@ func TestConfirmOfAnUnknownEvent(t *testing.T) {
 	client, service := newAPI(t, 200, agreementData)
 	f := new(calls)
 	h := webhooks.NewHandler(newVerifier(t), webhooks.ConfirmWith(client, f.handle))
-	if w := post(h, signed(t, `{"id":"1","eventType":"payid.created","data":{"payId":"claimed"}}`)); w.Code != http.StatusOK {
+	const body = `{"id":"1","eventType":"payid.created","data":{"payId":"claimed"}}`
+	if w := post(h, signed(t, body)); w.Code != http.StatusOK {
 		t.Fatal(w.Code)
 	}
 	n := f.received[0]
-	if n.EventType != "payid.created" || n.Data != nil || strings.Contains(string(n.Raw()), "claimed") || service.seen() != "" {
+	if n.Digest() != parse(t, body).Digest() {
+		t.Error("confirming changed the digest")
+	}
+	if n.EventType != "payid.created" || eventOf[*webhooks.UnknownEvent](t, n).Data() != nil || strings.Contains(string(n.Raw()), "claimed") || service.seen() != "" {
 		t.Errorf("delivered %v with %s after asking %q", n, n.Raw(), service.seen())
 	}
 }

@@ -4,9 +4,25 @@
 //
 //	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
 //	...
-//	store := new(webhooks.MemoryStore)
-//	handle := webhooks.Deduplicate(store, webhooks.ConfirmWith(client, save))
-//	mux.Handle("/webhooks/quickstream", webhooks.NewHandler(verifier, handle))
+//	mux.Handle("/webhooks/quickstream", webhooks.NewHandler(verifier, store))
+//
+// # Inbox
+//
+// Let the endpoint do no more than store: the body ([Notification.Raw]) under the
+// pair of ID and [Notification.Digest]. A delivery that comes again has the same
+// pair. One ID with another digest is another content under a known ID, which is
+// kept beside the first for a human to look at. Store the body as text or bytes: a
+// column that rewrites JSON may change how numbers are written, and so the digest.
+//
+// A job then reads what is stored with [Parse], and confirms and acts on it:
+//
+//	n, err := webhooks.Parse(body)
+//	...
+//	err = webhooks.ConfirmWith(client, act)(ctx, n)
+//
+// [Notification.Event] tells what happened. An event of a type that this package
+// does not know is an [UnknownEvent] and never an error, and data that cannot be
+// decoded is an error of Event only: both are stored like the others.
 //
 // # What a notification proves
 //
@@ -22,12 +38,14 @@
 // lost, and the service then posts the notification again. Redelivery itself is
 // assumed; the vendor's public pages tell merchants to expect duplicates, and
 // its schedule is not public. The function should be quick: store the
-// notification by its ID and return.
+// notification and return. Nothing asks the API before the answer then, or inside
+// a transaction of the database.
 //
-// [Deduplicate] skips what has been handled. The effect of a notification takes
-// place exactly once only when it commits together with the ID in one database
-// transaction, which a [Store] on the merchant's database does; a [MemoryStore]
-// forgets when the process ends.
+// [Deduplicate] is for handling notifications at once, without an inbox: it skips
+// what has been handled. The effect of a notification takes place exactly once
+// only when it commits together with the ID in one database transaction, which a
+// [Store] on the merchant's database does; a [MemoryStore] forgets when the
+// process ends.
 //
 // Notifications arrive in any order. One can arrive before the answer to the
 // request that caused it, and an older one after a newer one: take the state

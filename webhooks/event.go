@@ -1,5 +1,15 @@
 package webhooks
 
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/quickstream-go/quickstream"
+)
+
 // EventType is the kind of event that a notification tells about. There are
 // more kinds than this package knows; they are delivered like the others.
 type EventType string
@@ -7,46 +17,128 @@ type EventType string
 // The known event types. The first and the last stand in the service's
 // contract; the others are known from the vendor's public pages.
 const (
-	// EventTypePayToAgreementConfirmed: the payer confirmed. Carries an Agreement.
+	// EventTypePayToAgreementConfirmed: the payer confirmed.
 	EventTypePayToAgreementConfirmed EventType = "payto.agreement.confirmed"
-	// EventTypePayToAgreementDeclined: the payer declined. Carries an Agreement.
+	// EventTypePayToAgreementDeclined: the payer declined.
 	EventTypePayToAgreementDeclined EventType = "payto.agreement.declined"
-	// EventTypePayToAgreementExpired: the payer did not answer in time. Carries an
-	// Agreement.
+	// EventTypePayToAgreementExpired: the payer did not answer in time.
 	EventTypePayToAgreementExpired EventType = "payto.agreement.expired"
 	// EventTypePayToAgreementRecalled: the merchant recalled the agreement before
-	// the payer answered. Carries an Agreement.
+	// the payer answered.
 	EventTypePayToAgreementRecalled EventType = "payto.agreement.recalled"
-	// EventTypePayToPaymentApproved: a payment was approved. Carries a Transaction.
+	// EventTypePayToPaymentApproved: a payment was approved.
 	EventTypePayToPaymentApproved EventType = "payto.payment.approved"
 )
-
-// payload is what the data of a notification describes.
-type payload uint8
-
-const (
-	payloadUnknown payload = iota
-	payloadAgreement
-	payloadTransaction
-)
-
-func (t EventType) payload() payload {
-	switch t {
-	case EventTypePayToAgreementConfirmed, EventTypePayToAgreementDeclined,
-		EventTypePayToAgreementExpired, EventTypePayToAgreementRecalled:
-		return payloadAgreement
-	case EventTypePayToPaymentApproved:
-		return payloadTransaction
-	default:
-		return payloadUnknown
-	}
-}
 
 // label is the event type as it may be printed: a type that this package does
 // not know is text from outside.
 func (t EventType) label() string {
-	if t.payload() == payloadUnknown {
+	switch t {
+	case EventTypePayToAgreementConfirmed, EventTypePayToAgreementDeclined, EventTypePayToAgreementExpired,
+		EventTypePayToAgreementRecalled, EventTypePayToPaymentApproved:
+		return string(t)
+	default:
 		return "unknown"
 	}
-	return string(t)
+}
+
+// Event is what a notification is about: an [*AgreementEvent], a [*PaymentEvent]
+// or an [*UnknownEvent]. There may be more in later versions, so that a type
+// switch should have a default.
+//
+// Printing an event shows nothing of its data.
+type Event interface{ isEvent() }
+
+// sealed is in every event: it makes one of it, and keeps its data out of logs.
+type sealed struct{}
+
+func (*sealed) isEvent() {}
+
+// Format writes a placeholder for every verb.
+func (sealed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "webhooks.Event") }
+
+// LogValue returns a placeholder.
+func (sealed) LogValue() slog.Value { return slog.StringValue("webhooks.Event") }
+
+// AgreementEvent is an event whose type begins with "payto.agreement.".
+type AgreementEvent struct {
+	// Agreement has a token. Unless [ConfirmWith] has confirmed it, it is what the
+	// notification says, at the time that it was made: check the token and the
+	// status before acting on it.
+	Agreement *quickstream.Agreement
+
+	sealed
+}
+
+// PaymentEvent is an event whose type begins with "payto.payment.".
+type PaymentEvent struct {
+	// Transaction has a receipt number. Unless [ConfirmWith] has confirmed it, it is
+	// what the notification says, at the time that it was made: check the receipt
+	// number and the outcome before acting on it.
+	Transaction *quickstream.Transaction
+
+	sealed
+}
+
+// UnknownEvent is an event of any other type.
+type UnknownEvent struct {
+	content func() unknown // behind a function, where printing does not find it
+
+	sealed
+}
+
+type unknown struct {
+	data                          json.RawMessage
+	receiptNumber, agreementToken string
+}
+
+// Data returns the data as it was received, and nil when there was none. It must
+// not be changed.
+func (e *UnknownEvent) Data() json.RawMessage { return e.reveal().data }
+
+// ReceiptNumber returns the receiptNumber of the data, if it is a text, and "" if
+// not.
+func (e *UnknownEvent) ReceiptNumber() string { return e.reveal().receiptNumber }
+
+// AgreementToken returns the agreementToken of the data, if it is a text, and ""
+// if not.
+func (e *UnknownEvent) AgreementToken() string { return e.reveal().agreementToken }
+
+func (e *UnknownEvent) reveal() unknown {
+	if e.content == nil {
+		return unknown{}
+	}
+	return e.content()
+}
+
+// decodeEvent decodes the data of a notification as its type promises.
+func decodeEvent(kind EventType, data json.RawMessage) (Event, error) {
+	switch {
+	case strings.HasPrefix(string(kind), "payto.agreement."):
+		agreement := new(quickstream.Agreement)
+		if err := agreement.UnmarshalJSON(data); err != nil {
+			return nil, &ParseError{"the data is not an agreement", err}
+		}
+		if agreement.AgreementToken == "" {
+			return nil, &ParseError{"the data is an agreement without a token", nil}
+		}
+		return &AgreementEvent{Agreement: agreement}, nil
+	case strings.HasPrefix(string(kind), "payto.payment."):
+		transaction := new(quickstream.Transaction)
+		if err := transaction.UnmarshalJSON(data); err != nil {
+			return nil, &ParseError{"the data is not a transaction", err}
+		}
+		if transaction.ReceiptNumber == "" {
+			return nil, &ParseError{"the data is a transaction without a receipt number", nil}
+		}
+		return &PaymentEvent{Transaction: transaction}, nil
+	}
+	content := unknown{data: data}
+	var members map[string]json.RawMessage // a map, since a struct takes names in other letters
+	if json.Unmarshal(data, &members) == nil {
+		// What is not a text leaves them empty.
+		_ = json.Unmarshal(members["receiptNumber"], &content.receiptNumber)
+		_ = json.Unmarshal(members["agreementToken"], &content.agreementToken)
+	}
+	return &UnknownEvent{content: func() unknown { return content }}, nil
 }

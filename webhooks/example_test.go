@@ -15,7 +15,7 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-func ExampleParse() {
+func ExampleNotification_Event() {
 	n, err := webhooks.Parse([]byte(`{
 		"id": "0b0c7c36-5c1f-4a8e-9b77-2f6f0a4f9d11",
 		"timestamp": "2024-02-08T00:12:50+1100",
@@ -26,24 +26,19 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	switch n.EventType {
-	case webhooks.EventTypePayToPaymentApproved:
-		transaction, err := n.Transaction()
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(transaction.ReceiptNumber, transaction.Outcome())
-	case webhooks.EventTypePayToAgreementConfirmed:
-		agreement, err := n.Agreement()
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(agreement.AgreementToken, agreement.Status)
-	default:
+	event, err := n.Event()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	switch event := event.(type) {
+	case *webhooks.PaymentEvent:
+		fmt.Println(event.Transaction.ReceiptNumber, event.Transaction.Outcome())
+	case *webhooks.AgreementEvent:
+		fmt.Println(event.Agreement.AgreementToken, event.Agreement.Status)
+	case *webhooks.UnknownEvent:
 		// A type of event that is of no interest, or that is new.
-		fmt.Println(n.EventType, string(n.Data))
+		fmt.Println(n.EventType, event.ReceiptNumber(), event.AgreementToken(), len(event.Data()))
 	}
 	// Output: 1000000001 approved
 }
@@ -107,11 +102,13 @@ func ExampleConfirmWith() {
 	}
 
 	handle := webhooks.ConfirmWith(client, func(_ context.Context, n *webhooks.Notification) error {
-		agreement, err := n.Agreement() // as the API describes it now
+		event, err := n.Event()
 		if err != nil {
 			return err
 		}
-		fmt.Println(agreement.AgreementToken, agreement.Status)
+		if event, ok := event.(*webhooks.AgreementEvent); ok { // as the API describes it now
+			fmt.Println(event.Agreement.AgreementToken, event.Agreement.Status)
+		}
 		return nil
 	})
 	for _, token := range []string{"AGR0001", "AGR0002"} {
@@ -140,12 +137,12 @@ func ExampleSigner() {
 		return
 	}
 	endpoint := webhooks.NewHandler(verifier, func(_ context.Context, n *webhooks.Notification) error {
-		transaction, err := n.Transaction()
+		event, err := n.Event()
 		if err != nil {
 			return err
 		}
-		if transaction.Outcome() == quickstream.OutcomeApproved {
-			paid[transaction.PaymentReferenceNumber] = true
+		if event, ok := event.(*webhooks.PaymentEvent); ok && event.Transaction.Outcome() == quickstream.OutcomeApproved {
+			paid[event.Transaction.PaymentReferenceNumber] = true
 		}
 		return nil
 	})

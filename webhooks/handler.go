@@ -19,8 +19,8 @@ import (
 const DefaultReadTimeout = 10 * time.Second
 
 // A Func handles a notification. It is where a merchant stores the notification
-// by its ID, or commits its effect. Nil means that the notification is taken care
-// of and need not come again; an error means that it should.
+// by its ID and digest, or commits its effect. Nil means that the notification is
+// taken care of and need not come again; an error means that it should.
 //
 // The context is the request's: it ends when the sender goes away.
 type Func func(ctx context.Context, n *Notification) error

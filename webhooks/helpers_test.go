@@ -76,6 +76,34 @@ func parse(t testing.TB, body string) *webhooks.Notification {
 	return n
 }
 
+// eventOf returns the event of a notification that is known to have one.
+func eventOf[E webhooks.Event](t testing.TB, n *webhooks.Notification) E {
+	t.Helper()
+	event, err := n.Event()
+	typed, ok := event.(E)
+	if err != nil || !ok {
+		t.Fatalf("%v is a %T, %v", n, event, err)
+	}
+	return typed
+}
+
+// dataOf returns the data of a notification as its event has it.
+func dataOf(t testing.TB, n *webhooks.Notification) string {
+	t.Helper()
+	event, err := n.Event()
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch event := event.(type) {
+	case *webhooks.AgreementEvent:
+		return string(event.Agreement.Raw())
+	case *webhooks.PaymentEvent:
+		return string(event.Transaction.Raw())
+	default:
+		return string(event.(*webhooks.UnknownEvent).Data())
+	}
+}
+
 func post(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"maps"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -36,20 +37,42 @@ type Notification struct {
 	// EventType is the kind of event. It is never empty, and may be one that this
 	// package does not know.
 	EventType EventType
-	// Data is the payload as it was received, and nil when there was none. Read it
-	// with Agreement or Transaction.
-	Data json.RawMessage
 
-	raw      json.RawMessage
+	// Functions, because printing does not find what is behind them; nil in a
+	// notification that was not parsed.
+	raw   func() json.RawMessage
+	event func() (Event, error)
+
 	received *Notification // that this one was confirmed from
 }
 
-type notificationJSON struct {
-	ID        string          `json:"id"`
-	Timestamp json.RawMessage `json:"timestamp,omitempty"`
-	EventType EventType       `json:"eventType"`
-	Data      json.RawMessage `json:"data,omitempty"`
+// members is a notification in JSON.
+type members struct {
+	ID        string    `json:"id"`
+	Timestamp timestamp `json:"timestamp,omitzero"`
+	EventType EventType `json:"eventType"`
+	Data      verbatim  `json:"data,omitempty"`
 }
+
+// timestamp is zero in a form that is not known.
+type timestamp struct{ quickstream.Timestamp }
+
+func (t *timestamp) UnmarshalJSON(data []byte) error {
+	_ = t.Timestamp.UnmarshalJSON(data)
+	return nil
+}
+
+// verbatim is a part of the body that it was read from, without a copy.
+type verbatim json.RawMessage
+
+func (v *verbatim) UnmarshalJSON(data []byte) error {
+	if !wire.IsNull(data) {
+		*v = data
+	}
+	return nil
+}
+
+func (v verbatim) MarshalJSON() ([]byte, error) { return v, nil }
 
 // ParseError is a notification, or the data of one, that cannot be understood.
 type ParseError struct {
@@ -66,15 +89,15 @@ func (e *ParseError) Unwrap() error { return e.err }
 // Format writes what Error returns, for every verb.
 func (e *ParseError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Error()) }
 
-// Parse decodes the body of a notification that has been verified. The body
-// must not be changed afterwards.
+// Parse decodes the body of a notification that has been verified, now or when it
+// was stored. The body must not be changed afterwards.
 //
 // A body that is not exactly one JSON object, names a member of any object
 // twice, or lacks the id or the event type is a [ParseError]. An unknown event
-// type, unknown members and data of any shape are not.
+// type, unknown members and data of any shape are not: see [Notification.Event].
 func Parse(body []byte) (*Notification, error) {
-	var members notificationJSON
-	err := wire.Decode(body, &members)
+	var m members
+	err := wire.Decode(body, &m)
 	switch {
 	case errors.Is(err, wire.ErrDuplicateMember):
 		return nil, &ParseError{"the body names a member twice", err}
@@ -82,19 +105,16 @@ func Parse(body []byte) (*Notification, error) {
 		return nil, &ParseError{"the body is not a notification in JSON", err}
 	case !wire.IsObject(body):
 		return nil, &ParseError{"the body is not a JSON object", nil}
-	case !isID(members.ID):
+	case !isID(m.ID):
 		return nil, &ParseError{"the id is missing or not 1 to 255 printable ASCII characters without blanks", nil}
-	case members.EventType == "":
+	case m.EventType == "":
 		return nil, &ParseError{"the event type is missing", nil}
 	}
-	n := &Notification{ID: members.ID, EventType: members.EventType, Data: members.Data, raw: body}
-	if n.Timestamp.UnmarshalJSON(members.Timestamp) != nil {
-		n.Timestamp = quickstream.Timestamp{}
-	}
-	if wire.IsNull(n.Data) {
-		n.Data = nil
-	}
-	return n, nil
+	return &Notification{
+		ID: m.ID, Timestamp: m.Timestamp.Timestamp, EventType: m.EventType,
+		raw:   func() json.RawMessage { return body },
+		event: sync.OnceValues(func() (Event, error) { return decodeEvent(m.EventType, json.RawMessage(m.Data)) }),
+	}, nil
 }
 
 func isID(id string) bool {
@@ -114,56 +134,35 @@ func NewNotification(eventType EventType, data any) (*Notification, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: data: %w", err)
 	}
-	if eventType == "" {
-		return nil, fmt.Errorf("webhooks: no event type given")
+	now := timestamp{quickstream.Timestamp{Time: time.Now().Truncate(time.Second)}}
+	body, err := wire.Marshal(members{rand.Text(), now, eventType, encoded})
+	if err != nil {
+		return nil, fmt.Errorf("webhooks: %w", err)
 	}
-	now := quickstream.Timestamp{Time: time.Now().Truncate(time.Second)}
-	return &Notification{ID: rand.Text(), Timestamp: now, EventType: eventType, Data: encoded}, nil
+	return Parse(body)
 }
 
-// Raw returns the JSON that the notification was parsed from, or nil when it was
-// not parsed. It must not be changed. For a notification that [ConfirmWith]
-// delivers, it is a notification with the data that the API gave.
-func (n *Notification) Raw() json.RawMessage { return n.raw }
-
-// Agreement decodes the data as a PayTo agreement. It is a [ParseError] when the
-// event type is known to carry something else, and when the data is not an
-// agreement with a token.
-//
-// Unless ConfirmWith has confirmed it, this is what the notification says, at the
-// time it was made: check the agreement's token and status before acting on it.
-func (n *Notification) Agreement() (*quickstream.Agreement, error) {
-	if p := n.EventType.payload(); p != payloadAgreement && p != payloadUnknown {
-		return nil, &ParseError{"this type of event does not carry an agreement", nil}
+// Raw returns the body as it was received, or nil when the notification was not
+// parsed. It must not be changed. For a notification that [ConfirmWith] delivers,
+// it is a notification with the data that the API gave.
+func (n *Notification) Raw() json.RawMessage {
+	if n.raw == nil {
+		return nil
 	}
-	agreement := new(quickstream.Agreement)
-	if err := agreement.UnmarshalJSON(n.Data); err != nil {
-		return nil, &ParseError{"the data is not an agreement", err}
-	}
-	if agreement.AgreementToken == "" {
-		return nil, &ParseError{"the data is an agreement without a token", nil}
-	}
-	return agreement, nil
+	return n.raw()
 }
 
-// Transaction decodes the data as a transaction. It is a [ParseError] when the
-// event type is known to carry something else, and when the data is not a
-// transaction with a receipt number.
+// Event returns what the notification is about. The data is decoded when Event is
+// called first; every call returns the same event, which must not be changed.
 //
-// Unless ConfirmWith has confirmed it, this is what the notification says, at the
-// time it was made: check the receipt number and the outcome before acting on it.
-func (n *Notification) Transaction() (*quickstream.Transaction, error) {
-	if p := n.EventType.payload(); p != payloadTransaction && p != payloadUnknown {
-		return nil, &ParseError{"this type of event does not carry a transaction", nil}
+// Data that is not what the event type promises is a [ParseError]. That comes as
+// late as here, so that such a notification is delivered and can be stored. An
+// event type that this package does not know is not an error.
+func (n *Notification) Event() (Event, error) {
+	if n.event == nil {
+		return decodeEvent(n.EventType, nil)
 	}
-	transaction := new(quickstream.Transaction)
-	if err := transaction.UnmarshalJSON(n.Data); err != nil {
-		return nil, &ParseError{"the data is not a transaction", err}
-	}
-	if transaction.ReceiptNumber == "" {
-		return nil, &ParseError{"the data is a transaction without a receipt number", nil}
-	}
-	return transaction, nil
+	return n.event()
 }
 
 // Digest identifies the content of the notification as it was received: the
@@ -179,10 +178,7 @@ func (n *Notification) Digest() string {
 	if n.received != nil {
 		return n.received.Digest()
 	}
-	body := n.raw
-	if body == nil {
-		body, _ = n.MarshalJSON()
-	}
+	body, _ := n.MarshalJSON() // cannot fail: a body is there, or nothing but texts
 	sum := sha256.Sum256(meaning(body))
 	return hex.EncodeToString(sum[:])
 }
@@ -204,13 +200,19 @@ func meaning(body []byte) []byte {
 	return sorted
 }
 
-// confirmed returns the notification with other data in the place of its own;
-// nil for none.
-func (n *Notification) confirmed(data json.RawMessage) (*Notification, error) {
-	c := &Notification{ID: n.ID, Timestamp: n.Timestamp, EventType: n.EventType, Data: data, received: n}
-	raw, err := c.MarshalJSON()
-	c.raw = raw
-	return c, err
+// confirmed returns the notification with another event in the place of its own,
+// and the data of that; nil for none.
+func (n *Notification) confirmed(event Event, data json.RawMessage) (*Notification, error) {
+	raw, err := wire.Marshal(members{n.ID, timestamp{n.Timestamp}, n.EventType, verbatim(data)})
+	if err != nil {
+		return nil, fmt.Errorf("webhooks: %w", err)
+	}
+	return &Notification{
+		ID: n.ID, Timestamp: n.Timestamp, EventType: n.EventType,
+		raw:      func() json.RawMessage { return raw },
+		event:    func() (Event, error) { return event, nil },
+		received: n,
+	}, nil
 }
 
 // UnmarshalJSON reads a notification as Parse does.
@@ -223,38 +225,13 @@ func (n *Notification) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the notification with the members that this package does
-// not model, so that it can be stored.
+// MarshalJSON writes what Raw returns, so that a notification can be stored. One
+// that was not parsed is written without data.
 func (n Notification) MarshalJSON() ([]byte, error) {
-	known := notificationJSON{ID: n.ID, EventType: n.EventType, Data: n.Data}
-	if !n.Timestamp.IsZero() {
-		known.Timestamp = json.RawMessage(`"` + n.Timestamp.String() + `"`)
+	if n.raw != nil {
+		return n.raw(), nil
 	}
-	body, err := wire.Marshal(known)
-	if err != nil || n.raw == nil {
-		return body, err
-	}
-	var received, members map[string]json.RawMessage
-	if err := errors.Join(json.Unmarshal(n.raw, &received), json.Unmarshal(body, &members)); err != nil {
-		return nil, err
-	}
-	for name, value := range received {
-		if !isModelled(name) {
-			members[name] = value
-		}
-	}
-	return wire.Marshal(members)
-}
-
-// isModelled reports whether decoding takes name for a member of a notification,
-// which it does in any case of letters.
-func isModelled(name string) bool {
-	for _, member := range [...]string{"id", "timestamp", "eventType", "data"} {
-		if strings.EqualFold(name, member) {
-			return true
-		}
-	}
-	return false
+	return wire.Marshal(members{ID: n.ID, Timestamp: timestamp{n.Timestamp}, EventType: n.EventType})
 }
 
 // String returns the ID, and the event type if it is a known one.

@@ -104,13 +104,11 @@ func TestSandboxDelivers(t *testing.T) {
 		for _, n := range m.got {
 			switch n.EventType {
 			case webhooks.EventTypePayToAgreementConfirmed:
-				agreement, err := n.Agreement()
-				require.NoError(t, err)
+				agreement := eventOf[*webhooks.AgreementEvent](t, n).Agreement
 				assert.Equal(t, token, agreement.AgreementToken)
 				assert.Equal(t, quickstream.AgreementStatusActive, agreement.Status)
 			case webhooks.EventTypePayToPaymentApproved:
-				payment, err := n.Transaction()
-				require.NoError(t, err)
+				payment := eventOf[*webhooks.PaymentEvent](t, n).Transaction
 				assert.Equal(t, receipt, payment.ReceiptNumber)
 				assert.Equal(t, quickstream.OutcomeApproved, payment.Outcome())
 			default:

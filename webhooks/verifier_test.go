@@ -384,8 +384,8 @@ func TestSignerAndVerifierByTheTimeOfDay(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := v.Verify(r)
-		if err != nil || got.ID != n.ID || got.Digest() != n.Digest() || !bytes.Equal(got.Data, n.Data) {
-			t.Errorf("sent %s, received %v, %v", n.Data, got, err)
+		if err != nil || got.ID != n.ID || got.Digest() != n.Digest() || !bytes.Equal(got.Raw(), n.Raw()) {
+			t.Errorf("sent %s, received %v, %v", n.Raw(), got, err)
 		}
 	}
 }

@@ -124,7 +124,15 @@ func receiving(_ context.Context, s scale) ([]line, error) {
 		if err != nil {
 			return nil, err
 		}
-		return n.Transaction()
+		event, err := n.Event()
+		if err != nil {
+			return nil, err
+		}
+		payment, ok := event.(*webhooks.PaymentEvent)
+		if !ok {
+			return nil, errors.New("not a payment")
+		}
+		return payment.Transaction, nil
 	}
 	receiveIntent := func(event []byte) (*stripe.PaymentIntent, error) {
 		e, err := stripehook.ConstructEvent(event, stripeHeader, hookSecret)

@@ -113,7 +113,7 @@ func function(b *book, work time.Duration) webhooks.Func {
 // store stands for storing the notification, which is not done for a sender that
 // has gone away.
 func store(ctx context.Context, n *webhooks.Notification, work time.Duration) error {
-	if _, err := n.Transaction(); err != nil {
+	if _, err := n.Event(); err != nil {
 		return fmt.Errorf("a genuine notification: %w", err)
 	}
 	if work <= 0 {

@@ -60,22 +60,17 @@ func newInbox() *inbox {
 }
 
 func (b *inbox) store(_ context.Context, n *webhooks.Notification) error {
+	event, err := n.Event()
+	if err != nil {
+		return err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch n.EventType {
-	case webhooks.EventTypePayToPaymentApproved:
-		payment, err := n.Transaction()
-		if err != nil {
-			return err
-		}
-		b.payments[payment.ReceiptNumber] = payment
-	case webhooks.EventTypePayToAgreementConfirmed, webhooks.EventTypePayToAgreementDeclined,
-		webhooks.EventTypePayToAgreementExpired, webhooks.EventTypePayToAgreementRecalled:
-		agreement, err := n.Agreement()
-		if err != nil {
-			return err
-		}
-		b.agreements[agreement.AgreementToken] = agreement
+	switch event := event.(type) {
+	case *webhooks.PaymentEvent:
+		b.payments[event.Transaction.ReceiptNumber] = event.Transaction
+	case *webhooks.AgreementEvent:
+		b.agreements[event.Agreement.AgreementToken] = event.Agreement
 	default: // a kind of event that this program does not use
 		return nil
 	}

@@ -78,13 +78,14 @@ func TestNotifications(t *testing.T) {
 			t.Errorf("%s: written again: %s, %v", op.ID, written, err)
 		}
 		var m model
-		if op.Path == "payto.payment.approved" {
-			m, err = n.Transaction()
-		} else {
-			m, err = n.Agreement()
-		}
-		if err != nil {
-			t.Errorf("%s: %v", op.ID, err)
+		event, err := n.Event()
+		switch event := event.(type) {
+		case *webhooks.PaymentEvent:
+			m = event.Transaction
+		case *webhooks.AgreementEvent:
+			m = event.Agreement
+		default:
+			t.Errorf("%s: a %T, %v", op.ID, event, err)
 			continue
 		}
 		lost(m, map[string]bool{}, func(what string) { t.Errorf("%s: %s", op.ID, what) })

@@ -1,0 +1,111 @@
+package webhooks_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+func TestEvent(t *testing.T) {
+	t.Parallel()
+	agreement := eventOf[*webhooks.AgreementEvent](t, parse(t, confirmedBody)).Agreement
+	if agreement.AgreementToken != "AGR0001" || agreement.Status != quickstream.AgreementStatusActive {
+		t.Errorf("got %v", agreement)
+	}
+	if string(agreement.Extra()["newMember"]) != "1" {
+		t.Error("an unknown member of the agreement was lost")
+	}
+	transaction := eventOf[*webhooks.PaymentEvent](t, parse(t, approvedBody)).Transaction
+	if transaction.ReceiptNumber != "1000000001" || transaction.Outcome() != quickstream.OutcomeApproved {
+		t.Errorf("got %v", transaction)
+	}
+}
+
+func TestEventByType(t *testing.T) {
+	t.Parallel()
+	const agreement, payment, unknown, refused = "*webhooks.AgreementEvent", "*webhooks.PaymentEvent", "*webhooks.UnknownEvent", "<nil>"
+	for _, test := range []struct{ eventType, data, want string }{
+		{"payto.agreement.confirmed", agreementData, agreement},
+		{"payto.agreement.declined", agreementData, agreement},
+		{"payto.agreement.expired", agreementData, agreement},
+		{"payto.agreement.recalled", agreementData, agreement},
+		{"payto.agreement.unheard-of", agreementData, agreement},
+		{"payto.payment.approved", transactionData, payment},
+		{"payto.payment.unheard-of", transactionData, payment},
+		{"payto.agreements.confirmed", agreementData, unknown},
+		{"payto.payment", transactionData, unknown},
+		{"PayTo.agreement.confirmed", agreementData, unknown},
+		{"payid.created", `[1]`, unknown},
+		// What an event carries is not up to the data.
+		{"payto.agreement.confirmed", transactionData, refused},
+		{"payto.payment.approved", agreementData, refused},
+		{"payto.agreement.confirmed", `null`, refused},
+		{"payto.agreement.confirmed", `[]`, refused},
+		{"payto.agreement.confirmed", `{}`, refused},
+		{"payto.agreement.confirmed", `{"agreementToken":1}`, refused},
+		{"payto.agreement.unheard-of", `{"canary":"canary"}`, refused},
+		{"payto.payment.approved", `{}`, refused},
+		{"payto.payment.approved", `"1000000001"`, refused},
+	} {
+		n := parse(t, `{"id":"1","eventType":"`+test.eventType+`","data":`+test.data+`}`)
+		event, err := n.Event()
+		if got := fmt.Sprintf("%T", event); got != test.want {
+			t.Errorf("%s of %s: a %s", test.eventType, test.data, got)
+		}
+		if _, typed := errors.AsType[*webhooks.ParseError](err); typed != (test.want == refused) {
+			t.Errorf("%s of %s: %v", test.eventType, test.data, err)
+		}
+		if again, _ := n.Event(); again != event {
+			t.Errorf("%s: another event when asked again", test.eventType)
+		}
+	}
+	if event, err := (&webhooks.Notification{ID: "1", EventType: "x"}).Event(); err != nil || event.(*webhooks.UnknownEvent).Data() != nil {
+		t.Errorf("a notification that was not parsed: %v, %v", event, err)
+	}
+}
+
+func TestUnknownEvent(t *testing.T) {
+	t.Parallel()
+	for data, want := range map[string]struct{ receipt, token string }{
+		`{"receiptNumber":"1000000001"}`:                            {"1000000001", ""},
+		`{"agreementToken":"AGR0001","a":1}`:                        {"", "AGR0001"},
+		`{"agreementToken":"AGR0001","receiptNumber":"1000000001"}`: {"1000000001", "AGR0001"},
+		`{"ReceiptNumber":"1000000001","agreementtoken":"AGR0001"}`: {"", ""},
+		`{"receiptNumber":1000000001,"agreementToken":["AGR0001"]}`: {"", ""},
+		`{"receiptNumber":null,"agreementToken":{"a":"AGR0001"}}`:   {"", ""},
+		`{"payment":{"receiptNumber":"1000000001"}}`:                {"", ""},
+		`["receiptNumber"]`: {"", ""},
+		`"1000000001"`:      {"", ""},
+		`{"receipt\u004eumber":"1000000001","agreementToken":"\u0041"}`: {"1000000001", "A"},
+	} {
+		event := eventOf[*webhooks.UnknownEvent](t, parse(t, `{"id":"1","eventType":"x","data":`+data+`}`))
+		if event.ReceiptNumber() != want.receipt || event.AgreementToken() != want.token || string(event.Data()) != data {
+			t.Errorf("%s: %q, %q, %s", data, event.ReceiptNumber(), event.AgreementToken(), event.Data())
+		}
+	}
+	if none := new(webhooks.UnknownEvent); none.Data() != nil || none.ReceiptNumber() != "" || none.AgreementToken() != "" {
+		t.Error("an event without content has some")
+	}
+}
+
+// What cannot be decoded is received all the same, so that it can be stored.
+func TestUndecodableDataIsDelivered(t *testing.T) {
+	t.Parallel()
+	body := strings.Replace(confirmedBody, `"AGR0001"`, `1`, 1)
+	f := new(calls)
+	if w := post(webhooks.NewHandler(newVerifier(t), f.handle), signed(t, body)); w.Code != 200 || f.count() != 1 {
+		t.Fatalf("answered %d after %d calls", w.Code, f.count())
+	}
+	n := f.received[0]
+	if event, err := n.Event(); event != nil || err == nil {
+		t.Errorf("got %v, %v", event, err)
+	}
+	if string(n.Raw()) != body || !json.Valid(n.Raw()) {
+		t.Errorf("raw is %s", n.Raw())
+	}
+}
