@@ -352,55 +352,6 @@ func (x *exchange) answered(resp *http.Response, a *attempt) {
 	x.result = r
 }
 
-// judge names what a status other than a success means; nothing else in the client
-// looks at it. own says that the body is the service's: what a gateway in front of
-// it says proves nothing about a payment.
-func (x *exchange) judge(status int, own bool) Reason {
-	call := &x.call
-	switch status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return Invalid
-	case http.StatusUnauthorized:
-		return Unauthorized
-	case http.StatusForbidden:
-		if call.MovesMoney && !own {
-			return Inconclusive
-		}
-		return Forbidden
-	case http.StatusNotFound:
-		return NotFound
-	case http.StatusConflict: // a key in flight is no refusal
-		if (call.Class == Keyed || call.Class == Post) && !call.Named {
-			return Inconclusive
-		}
-		return Conflict
-	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusLengthRequired,
-		http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusUnsupportedMediaType:
-		return Refused
-	case http.StatusProxyAuthRequired:
-		if x.proxied { // and itself has answered
-			return NeverSent
-		}
-		return Inconclusive
-	case http.StatusTooManyRequests:
-		return RateLimited
-	case http.StatusServiceUnavailable:
-		switch {
-		case call.ThreeDS && own:
-			return NotEnabled
-		case call.ThreeDS:
-			return MaybeDisabled
-		case own:
-			return Unavailable
-		}
-		return Inconclusive
-	}
-	if status >= 300 && status < 400 {
-		return Redirected
-	}
-	return Inconclusive
-}
-
 // check is go-retryablehttp's CheckRetry. It never looks at the answer that it is
 // given: the attempt has been judged by then.
 func check(ctx context.Context, _ *http.Response, err error) (bool, error) {
