@@ -2,6 +2,7 @@ package quickstream
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
@@ -105,21 +106,87 @@ func (p AccountRegisterParams) from() newAccount {
 // POST /customers/{customerId}/accounts with the secret key. Members that are not
 // published can be added with WithExtraField. A token that was used or has
 // expired is an APIError that matches ErrInvalid or ErrNotFound. When the answer
-// is lost the error is an UnknownOutcomeError: look for the account in List, which
-// begins with the newest.
+// is lost the error is an UnknownOutcomeError: give its Intent to Resume.
 func (s *AccountsService) Register(ctx context.Context, customerID string, params AccountRegisterParams, opts ...CallOption) (*Account, error) {
-	call, err := s.client.begin(operation{
-		name: "Accounts.Register", method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post,
-		findOut: "look for it in Accounts.List, which begins with the newest, by its masked number",
-	}, opts, customerID)
+	call, err := s.register(customerID, params.wire(), opts)
 	if err != nil {
 		return nil, err
 	}
 	if err := call.check(params.check); err != nil {
 		return nil, err
 	}
-	call.body = params.wire()
 	return send[Account](ctx, call)
+}
+
+const registerOperation = "Accounts.Register"
+
+func (s *AccountsService) register(customerID string, body accountRegisterJSON, opts []CallOption) (*call, error) {
+	call, err := s.client.begin(operation{
+		name: registerOperation, method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post,
+		findOut: "look with Accounts.Resume and the error's Intent, by the account's masked number",
+	}, opts, customerID)
+	if err != nil {
+		return nil, err
+	}
+	call.body = body
+	call.describe = func() Intent {
+		kept := accountRegisterJSON{SingleUseTokenID: body.SingleUseTokenID, ReceiptNumber: body.ReceiptNumber, ThreeDS2: body.ThreeDS2}
+		return Intent{Target: customerID, Request: requestOf(kept), Complete: kept == body}
+	}
+	return call, nil
+}
+
+// Plan plans a Register from a token or a receipt, for Submit. It sends nothing.
+func (s *AccountsService) Plan(customerID string, params AccountRegisterParams, opts ...CallOption) (Intent, error) {
+	call, err := s.register(customerID, params.wire(), opts)
+	if err != nil {
+		return Intent{}, err
+	}
+	if err := call.check(params.check); err != nil {
+		return Intent{}, err
+	}
+	return call.plan()
+}
+
+// Submit sends a registration that Plan has made, once: see TransactionsService.Submit.
+//
+// POST /customers/{customerId}/accounts with the secret key, and errors as for
+// Register.
+func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Account, error) {
+	var body accountRegisterJSON
+	unread := json.Unmarshal(intent.Request, &body)
+	call, err := s.register(intent.Target, body, opts)
+	if err != nil {
+		return nil, err
+	}
+	if unread != nil {
+		return nil, call.notSent(unread)
+	}
+	if err := call.submits(intent, claim, registerOperation); err != nil {
+		return nil, err
+	}
+	return send[Account](ctx, call)
+}
+
+// Resume reads the accounts of the customer, newest first. The service does not say
+// which registration made an account, so that none settles the intent: the result is
+// an UnknownOutcomeError whose Candidates are the accounts. Compare their masked
+// numbers with what the customer gave.
+//
+// GET /customers/{customerId}/accounts with the secret key.
+func (s *AccountsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Account, error) {
+	const name, route = "Accounts.Resume", "/customers/{customerId}/accounts"
+	if err := intent.of(registerOperation); err != nil {
+		return nil, intent.open(name, route, err, nil)
+	}
+	var candidates []Candidate
+	for account, err := range s.List(intent.Target, opts...).All(ctx) {
+		if err != nil {
+			return nil, intent.open(name, route, err, nil)
+		}
+		candidates = append(candidates, Candidate{Account: account, Reasons: []string{"the service does not say which registration made it"}})
+	}
+	return nil, intent.open(name, route, nil, candidates)
 }
 
 // List returns the enabled accounts of a customer, newest first.

@@ -1,6 +1,7 @@
 package quickstream_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -166,8 +167,8 @@ func TestAuthenticatedCardIsRegistered(t *testing.T) {
 	assert.Equal(t, true, lastBody(t, box)["threeDS2"])
 }
 
-// TestLostRegistrationIsFoundInTheList loses the answer, which is not sent again.
-func TestLostRegistrationIsFoundInTheList(t *testing.T) {
+// TestLostRegistration loses the answer, which is not sent again.
+func TestLostRegistration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
 		customer := newCustomer(t, client)
@@ -175,12 +176,66 @@ func TestLostRegistrationIsFoundInTheList(t *testing.T) {
 		box.ResetRequests()
 		_, err := client.Accounts.Register(t.Context(), customer, quickstream.AccountRegisterParams{Account: quickstream.AccountFromCard(approvedCard())})
 		require.Equal(t, unknown, ending(err), "%v", err)
-		assert.Contains(t, err.Error(), "Accounts.List")
 		assert.Len(t, box.Requests(), 1)
-		found, err := client.Accounts.List(customer).First(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, "424242...242", found.CardNumber)
+		lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.NotNil(t, lost.Intent)
+		assert.False(t, lost.Intent.Complete, "a card is left out")
+
+		account, err := client.Accounts.Resume(t.Context(), *lost.Intent)
+		assert.Nil(t, account)
+		open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "%v", err)
+		require.Len(t, open.Candidates, 1)
+		assert.Equal(t, "424242...242", open.Candidates[0].Account.CardNumber)
+		for name, change := range map[string]func(*quickstream.Intent){
+			"version": func(i *quickstream.Intent) { i.Version = 0 }, "operation": func(i *quickstream.Intent) { i.Operation = "Transactions.Pay" },
+		} {
+			other := *lost.Intent
+			change(&other)
+			_, err := client.Accounts.Resume(t.Context(), other)
+			require.Equal(t, unknown, ending(asLost(err)), name)
+		}
 	})
+}
+
+// asLost gives a Resume's error what that of a call has besides.
+func asLost(err error) error {
+	open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !ok {
+		return err
+	}
+	lost := *open
+	if lost.Cause == nil {
+		lost.Cause = errors.New("nothing")
+	}
+	return &lost
+}
+
+// TestRegistrationIsPlanned from a token and from a receipt, and sent once.
+func TestRegistrationIsPlanned(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	customer := newCustomer(t, client)
+	token, err := client.SingleUseTokens.Create(t.Context(), quickstream.SingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
+	require.NoError(t, err)
+	box.ResetRequests()
+	intent, err := client.Accounts.Plan(customer, quickstream.AccountRegisterParams{Account: quickstream.AccountFromSingleUseToken(token.SingleUseTokenID)})
+	require.NoError(t, err)
+	assert.Empty(t, box.Requests())
+	_, err = client.Accounts.Submit(t.Context(), intent, func(context.Context) error { return errors.New("claimed") })
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	account, err := client.Accounts.Submit(t.Context(), intent, func(context.Context) error { return nil })
+	require.NoError(t, err)
+	assert.Equal(t, "424242...242", account.CardNumber)
+	require.Len(t, box.Requests(), 1)
+	assert.Equal(t, intent.IdempotencyKey, box.Requests()[0].IdempotencyKey)
+
+	_, err = client.Accounts.Plan(customer, quickstream.AccountRegisterParams{Account: quickstream.AccountFromReceipt("R-1")})
+	require.NoError(t, err)
+	_, err = client.Accounts.Plan(customer, quickstream.AccountRegisterParams{Account: quickstream.AccountFromCard(approvedCard())})
+	require.ErrorIs(t, err, quickstream.ErrNotSent, "a card cannot be planned")
+	intent.Request = []byte("{")
+	_, err = client.Accounts.Submit(t.Context(), intent, func(context.Context) error { return nil })
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
 }
 
 func TestRegistrationIsChecked(t *testing.T) {

@@ -64,9 +64,6 @@ func (c *Client) begin(op operation, opts []CallOption, ids ...string) (*call, e
 	if started.config.key != "" && op.method != http.MethodPost {
 		return nil, started.notSent(errors.New("option WithIdempotencyKey: it is not a POST and carries no key"))
 	}
-	if len(started.config.extra) > 0 && op.method == http.MethodGet {
-		return nil, started.notSent(errors.New("option WithExtraField: it has no body"))
-	}
 	return started, started.path(ids...)
 }
 
@@ -178,6 +175,9 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 
 func (c *call) encode() ([]byte, error) {
 	if c.body == nil {
+		if len(c.config.extra) > 0 {
+			return nil, c.notSent(errors.New("option WithExtraField: it has no body of JSON"))
+		}
 		return nil, nil
 	}
 	body, err := wire.Marshal(c.body)

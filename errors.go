@@ -276,6 +276,7 @@ type Candidate struct {
 	Transaction *Transaction
 	Agreement   *Agreement
 	Account     *Account
+	PaymentFile *PaymentFile
 	// Matches tells that it is the write's by everything that could be compared.
 	Matches bool
 	// Reasons say why it settles nothing.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/wire"
@@ -99,6 +100,14 @@ func (i Intent) known() error {
 		return fmt.Errorf("the intent has version %d, and this package knows version %d", i.Version, IntentVersion)
 	}
 	return nil
+}
+
+// of refuses an intent that is not known, or another method's.
+func (i Intent) of(operations ...string) error {
+	if err := i.known(); err != nil || slices.Contains(operations, i.Operation) {
+		return err
+	}
+	return errIntentForeign
 }
 
 var (

@@ -136,7 +136,7 @@ func TestWithExtraField(t *testing.T) {
 	_, err = pay(quickstream.WithExtraField("a", 1), quickstream.WithExtraField("a", 2))
 	assert.ErrorContains(t, err, "already")
 	_, err = clientOf(t, says(422, "")).Check(t.Context(), quickstream.WithExtraField("a", 1))
-	assert.ErrorContains(t, err, "no body")
+	assert.ErrorContains(t, err, "no body of JSON")
 }
 
 // TestWithIdempotencyKey: a POST carries the caller's key, and what carries none

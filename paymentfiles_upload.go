@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -58,33 +57,56 @@ func (p PaymentFileUploadParams) check(f *findings) {
 // POST /payment-files with the secret key. A file is sent once. Nothing is sent
 // again once its first byte was taken, and it is never renamed. A name that was
 // used before is an APIError that matches ErrInvalid. When the answer is lost, or
-// the content broke off, the error is an UnknownOutcomeError: look for the file in
-// List or in the service's portal, and upload it under a new name only when its
-// status is PaymentFileStatusError and no batch of it was processed. Content that
-// is not as long as Size says breaks the upload off.
+// the content broke off, the error is an UnknownOutcomeError: give its Intent to
+// Resume or look in the service's portal, and upload the file under a new name only
+// when its status is PaymentFileStatusError and no batch of it was processed. Content
+// that is not as long as Size says breaks the upload off.
 //
 // There is no limit to how long an upload may take other than the context's and
 // that of WithTimeout; WithAttemptTimeout limits each wait for the service.
 func (s *PaymentFilesService) Upload(ctx context.Context, params PaymentFileUploadParams, opts ...CallOption) (*PaymentFile, error) {
 	call, err := s.client.begin(operation{
-		name: "PaymentFiles.Upload", method: http.MethodPost, route: "/payment-files", class: transport.Post, named: true,
-		findOut: "look for the file in PaymentFiles.List or the service's portal; do not upload it under another name before that",
+		name: uploadOperation, method: http.MethodPost, route: "/payment-files", class: transport.Post, named: true,
+		findOut: "look for the file with PaymentFiles.Resume or in the service's portal; do not upload it under another name before that",
 	}, opts)
 	if err != nil {
 		return nil, err
-	}
-	if len(call.config.extra) > 0 {
-		return nil, optionError(errors.New("WithExtraField: PaymentFiles.Upload sends a form"))
 	}
 	if err := call.check(params.check); err != nil {
 		return nil, err
 	}
 	call.reference = params.FileName
 	if call.upload, err = params.form(); err != nil {
-		return nil, fmt.Errorf("quickstream: %s: nothing was sent: %w", call.op.name, err)
+		return nil, call.notSent(err)
 	}
+	call.describe = func() Intent { return Intent{Reference: params.FileName, OwnReference: true} }
 	call.config.addHeader("Prevent-Csrf", "true") // in canonical form
 	return send[PaymentFile](ctx, call)
+}
+
+const uploadOperation = "PaymentFiles.Upload"
+
+// Resume reads the payment files. The contract has no member that says which upload
+// made a file, so that none settles the intent: the result is an UnknownOutcomeError
+// whose Candidates are the files, at most 20 of them.
+//
+// GET /payment-files with the secret key.
+func (s *PaymentFilesService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*PaymentFile, error) {
+	const name, route, most = "PaymentFiles.Resume", "/payment-files", 20
+	if err := intent.of(uploadOperation); err != nil {
+		return nil, intent.open(name, route, err, nil)
+	}
+	var candidates []Candidate
+	for file, err := range s.List(opts...).All(ctx) {
+		if err != nil {
+			return nil, intent.open(name, route, err, nil)
+		}
+		if len(candidates) == most {
+			break
+		}
+		candidates = append(candidates, Candidate{PaymentFile: file, Reasons: []string{"the service does not say which upload made it"}})
+	}
+	return nil, intent.open(name, route, nil, candidates)
 }
 
 // form returns the file inside a multipart form, of which only the file's

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -248,7 +249,9 @@ func (c *call) submits(intent Intent, claim Claim, operation string) error {
 	case claim == nil:
 		err = errClaimRequired
 	case c.config.key != "":
-		err = fmt.Errorf("option WithIdempotencyKey: the intent has its own key")
+		err = errors.New("option WithIdempotencyKey: the intent has its own key")
+	case len(c.config.extra) > 0:
+		err = errors.New("option WithExtraField: the intent has its own request")
 	}
 	if err != nil {
 		return c.notSent(err)
