@@ -3,6 +3,8 @@ package quickstream
 import (
 	"context"
 	"net/http"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
 // BusinessesService holds the operations on the merchant's businesses.
@@ -108,4 +110,114 @@ func (s *BusinessesService) PublicCardSurcharges(supplierBusinessCode string, op
 		name: "Businesses.PublicCardSurcharges", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}/card-surcharges",
 		key: publishableKey,
 	}, noQuery{}, nil, opts, supplierBusinessCode)
+}
+
+type cardSurchargeQueryJSON struct {
+	CardNumber string `json:"cardNumber"`
+}
+
+func (q cardSurchargeQueryJSON) check(f *findings) {
+	f.require(isDigits(q.CardNumber) && lengthWithin(q.CardNumber, 12, 19), "cardSurcharge.cardNumber.digits", "cardNumber", "must have 12 to 19 digits")
+}
+
+// QueryCardSurcharge returns what a business adds to payments with one card.
+//
+// POST /businesses/{supplierBusinessCode}/query-card-surcharge with the
+// publishable key. It changes nothing and is repeated like a GET. The operation
+// is known from public client code and is unconfirmed. The card number passes
+// through this server: a token made in the browser has the surcharge too.
+func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusinessCode string, cardNumber Secret, opts ...CallOption) (*CardSurcharge, error) {
+	call, err := s.client.begin(operation{
+		name: "Businesses.QueryCardSurcharge", method: http.MethodPost, route: "/businesses/{supplierBusinessCode}/query-card-surcharge",
+		key: publishableKey, class: transport.Read,
+	}, opts, supplierBusinessCode)
+	if err != nil {
+		return nil, err
+	}
+	body := cardSurchargeQueryJSON{cardNumber.text()}
+	if err := call.check(body.check); err != nil {
+		return nil, err
+	}
+	call.body = body
+	return send[CardSurcharge](ctx, call)
+}
+
+// AcceptedCard is a card scheme that a business takes. The members are known from
+// public client code and are unconfirmed.
+type AcceptedCard struct {
+	CardScheme CardScheme `json:"cardScheme,omitempty"`
+	Links      []Link     `json:"links,omitempty"`
+
+	envelope
+}
+
+// UnmarshalJSON reads an accepted card.
+func (a *AcceptedCard) UnmarshalJSON(data []byte) error {
+	type plain AcceptedCard
+	return decode(data, (*plain)(a), &a.envelope)
+}
+
+// MarshalJSON writes the accepted card with the members that this package does
+// not model.
+func (a AcceptedCard) MarshalJSON() ([]byte, error) {
+	type plain AcceptedCard
+	return encode(plain(a), a.envelope)
+}
+
+func (a *AcceptedCard) identified() bool { return a.CardScheme != "" }
+
+// AcceptedCards returns the card schemes that a business takes.
+//
+// GET /businesses/{supplierBusinessCode}/accepted-cards with the publishable key.
+// The operation is known from public client code and is unconfirmed; CardSurcharges
+// has the schemes too.
+func (s *BusinessesService) AcceptedCards(supplierBusinessCode string, opts ...CallOption) List[AcceptedCard] {
+	return list[AcceptedCard](s.client, operation{
+		name: "Businesses.AcceptedCards", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}/accepted-cards",
+		key: publishableKey,
+	}, noQuery{}, nil, opts, supplierBusinessCode)
+}
+
+// CardPrefix is what the beginning of a card number says about the card. The
+// members are known from public client code and are unconfirmed.
+type CardPrefix struct {
+	CardScheme CardScheme `json:"cardScheme,omitempty"`
+	Links      []Link     `json:"links,omitempty"`
+
+	envelope
+}
+
+// UnmarshalJSON reads the beginning of a card number.
+func (c *CardPrefix) UnmarshalJSON(data []byte) error {
+	type plain CardPrefix
+	return decode(data, (*plain)(c), &c.envelope)
+}
+
+// MarshalJSON writes it with the members that this package does not model.
+func (c CardPrefix) MarshalJSON() ([]byte, error) {
+	type plain CardPrefix
+	return encode(plain(c), c.envelope)
+}
+
+func (c *CardPrefix) identified() bool { return c.CardScheme != "" }
+
+// CardScheme returns the scheme of the cards whose numbers begin with six digits,
+// before the rest of a number is typed in.
+//
+// GET /credit-cards/card-schemes/{firstSixDigits} with the publishable key. The
+// operation is known from public client code and is unconfirmed. What it answers
+// to digits that no scheme has is not known.
+func (s *BusinessesService) CardScheme(ctx context.Context, firstSix string, opts ...CallOption) (*CardPrefix, error) {
+	call, err := s.client.begin(operation{
+		name: "Businesses.CardScheme", method: http.MethodGet, route: "/credit-cards/card-schemes/{firstSixDigits}", key: publishableKey,
+	}, opts, firstSix)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.check(func(f *findings) {
+		f.require(isDigits(firstSix) && len(firstSix) == 6, "cardScheme.firstSixDigits.digits", "firstSixDigits", "must have 6 digits")
+	}); err != nil {
+		return nil, err
+	}
+	return send[CardPrefix](ctx, call)
 }

@@ -45,7 +45,8 @@
 //	3xx, never followed            A             U                    U            U
 //
 // N is a NetworkError, A an APIError (a DecodeError for an undecodable success),
-// U an UnknownOutcomeError.
+// U an UnknownOutcomeError. A POST that only asks, which is
+// Businesses.QueryCardSurcharge, counts as a GET.
 //
 // An answer is refused when its status says so: 400, 401, 403, 404, 405, 406, 409,
 // 411, 413, 414, 415, 422. It is inconclusive when it says nothing about what was

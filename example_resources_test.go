@@ -76,6 +76,55 @@ func ExampleBusinessesService_PublicCardSurcharges() {
 	// Output: 1.10 %
 }
 
+// What one card costs, for a form that shows it before the payment.
+func ExampleBusinessesService_QueryCardSurcharge() {
+	box, client := exampleSandbox(surcharging())
+	defer box.Close()
+
+	surcharge, err := client.Businesses.QueryCardSurcharge(context.Background(), "SHOP", quickstream.NewSecret("4242424242424242"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(surcharge.CardScheme, surcharge.CardType, surcharge.SurchargePercentage, "%")
+	// Output: VISA CREDIT 1.10 %
+}
+
+// The logos on a payment page are those of the cards that a business takes.
+func ExampleBusinessesService_AcceptedCards() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	for card, err := range client.Businesses.AcceptedCards(sandbox.DefaultBusiness).All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(card.CardScheme)
+	}
+	// Output:
+	// VISA
+	// MASTERCARD
+	// AMEX
+	// DINERS
+	// JCB
+	// UNIONPAY
+}
+
+// Six digits tell the scheme while the rest is typed in.
+func ExampleBusinessesService_CardScheme() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	prefix, err := client.Businesses.CardScheme(context.Background(), "340000")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(prefix.CardScheme)
+	// Output: AMEX
+}
+
 // A secret key is replaced with the key itself, while it is still valid.
 func ExampleAPIKeysService_Renew() {
 	box, client := exampleSandbox()

@@ -106,6 +106,8 @@ func (op operation) callWith(ctx context.Context, c *quickstream.Client, id stri
 			arg, taken = params.Interface(), true
 		case len(digits) > 0 && of.Kind() == reflect.String:
 			arg, digits = digits[0], digits[1:]
+		case of == reflect.TypeFor[quickstream.Secret]() && op.name == "Businesses.QueryCardSurcharge":
+			arg = approvedCard().CardNumber
 		default:
 			arg = validArguments(id)[of]
 			if arg == nil {
@@ -132,6 +134,7 @@ func (op operation) callWith(ctx context.Context, c *quickstream.Client, id stri
 var digitArguments = map[string][]string{
 	"Transactions.ByCreditCard":    {"411111", "111"},
 	"Transactions.ByNZBankAccount": {"01", "0001"},
+	"Businesses.CardScheme":        {"424242"},
 }
 
 // validArguments holds a valid value for every type of parameter.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -144,7 +145,9 @@ func TestMissingKeyKind(t *testing.T) {
 				result, err := op.call(t.Context(), client, "ID-1")
 				require.Error(t, err)
 				assert.Nil(t, result)
-				needsSecret := op.name != "SingleUseTokens.Create" && op.name != "Businesses.PublicCardSurcharges"
+				needsSecret := !slices.Contains([]string{
+					"SingleUseTokens.Create", "Businesses.PublicCardSurcharges", "Businesses.AcceptedCards", "Businesses.QueryCardSurcharge", "Businesses.CardScheme",
+				}, op.name)
 				if needsSecret == keys.Secret.IsZero() {
 					assert.ErrorIs(t, err, quickstream.ErrKeyRequired, op.name)
 					assert.Empty(t, sent, op.name)

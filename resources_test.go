@@ -80,6 +80,47 @@ func TestBusinesses(t *testing.T) {
 	}
 }
 
+// TestCardsOfABusiness asks with the publishable key, and again where an answer was
+// lost: nothing of it is a write.
+func TestCardsOfABusiness(t *testing.T) {
+	number := approvedCard().CardNumber
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t, surcharging(), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.UnknownEnumValues = false }))
+		require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Times: 1}))
+		surcharge, err := client.Businesses.QueryCardSurcharge(t.Context(), "SHOP", number)
+		require.NoError(t, err)
+		assert.Equal(t, []any{quickstream.CardSchemeVisa, quickstream.CardTypeCredit, "1.10"}, []any{surcharge.CardScheme, surcharge.CardType, surcharge.SurchargePercentage})
+		debit, err := client.Businesses.QueryCardSurcharge(t.Context(), sandbox.DefaultBusiness, quickstream.NewSecret("4041370000456459"))
+		require.NoError(t, err)
+		assert.Equal(t, []any{quickstream.CardTypeDebit, "0.00"}, []any{debit.CardType, debit.SurchargePercentage})
+		prefix, err := client.Businesses.CardScheme(t.Context(), "250000")
+		require.ErrorIs(t, err, quickstream.ErrNotFound)
+		assert.Nil(t, prefix)
+		requests := box.Requests()
+		require.Len(t, requests, 4)
+		for _, r := range requests {
+			assert.Equal(t, sandbox.KeyPublishable, r.Key)
+		}
+		assert.Equal(t, requests[0].IdempotencyKey, requests[1].IdempotencyKey)
+
+		_, err = client.Businesses.QueryCardSurcharge(t.Context(), "NOBODY", number)
+		require.ErrorIs(t, err, quickstream.ErrNotFound)
+		_, err = client.Businesses.AcceptedCards("NOBODY").First(t.Context())
+		require.ErrorIs(t, err, quickstream.ErrNotFound)
+		require.NotErrorIs(t, err, quickstream.ErrEmptyList)
+		_, err = client.Businesses.QueryCardSurcharge(t.Context(), "SHOP", quickstream.NewSecret("424242424242"))
+		require.ErrorIs(t, err, quickstream.ErrInvalid, "no test number")
+	})
+	// In every way to fail there is no unknown outcome.
+	for name, way := range failures() {
+		synctest.Test(t, func(t *testing.T) {
+			_, err := clientOf(t, way).Businesses.QueryCardSurcharge(t.Context(), "SHOP", number)
+			require.Error(t, err, name)
+			assert.NotErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
+		})
+	}
+}
+
 // TestKeyIsRenewed goes on with the new key after the old one has expired.
 func TestKeyIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

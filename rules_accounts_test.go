@@ -258,3 +258,45 @@ func customerUpdateTable() ruleTable[CustomerUpdateParams] {
 		broken: []string{"customer.update.empty"},
 	}
 }
+
+func cardSurchargeTable() ruleTable[cardSurchargeQueryJSON] {
+	type query = cardSurchargeQueryJSON
+	number := func(q *query) *string { return &q.CardNumber }
+	const rule = "cardSurcharge.cardNumber.digits"
+	return ruleTable[query]{
+		send: func(c *Client, q query, opts ...CallOption) error {
+			_, err := c.Businesses.QueryCardSurcharge(context.Background(), canaryBusiness, NewSecret(q.CardNumber), opts...)
+			return err
+		},
+		wire:  query{},
+		valid: func() query { return query{canaryCard} },
+		cases: []ruleCase[query]{
+			{rule: rule, pass: set(number, canaryCard[:12]), fail: set(number, canaryCard[:11])},
+			{rule: rule, pass: set(number, canaryCard+"424"), fail: set(number, canaryCard+"4242")},
+			{rule: rule, pass: set(number, "340000000636513"), fail: set(number, "4111 1111 1111 1111")},
+			{rule: rule, pass: set(number, "4111111111111111"), fail: set(number, "")},
+		},
+		broken: []string{rule},
+	}
+}
+
+func cardSchemeTable() ruleTable[string] {
+	to := func(text string) func(*string) { return func(s *string) { *s = text } }
+	const rule = "cardScheme.firstSixDigits.digits"
+	return ruleTable[string]{
+		send: func(c *Client, firstSix string, opts ...CallOption) error {
+			_, err := c.Businesses.CardScheme(context.Background(), firstSix, opts...)
+			return err
+		},
+		wire:  struct{}{},
+		valid: func() string { return "424242" },
+		cases: []ruleCase[string]{
+			{rule: rule, pass: to("000000"), fail: to("00000")},
+			{rule: rule, pass: to("999999"), fail: to("9999999")},
+			{rule: rule, pass: to("411111"), fail: to("41111x")},
+			{rule: rule, pass: to("340000"), fail: to(canaryCard)},
+		},
+		worst: "x", broken: []string{rule},
+		elsewhere: []string{"firstSixDigits"},
+	}
+}

@@ -80,6 +80,9 @@ func ruleTables() map[string]tested {
 
 		"PaymentFiles.Upload": paymentFileUploadTable(),
 
+		"Businesses.QueryCardSurcharge": cardSurchargeTable(),
+		"Businesses.CardScheme":         cardSchemeTable(),
+
 		"Transactions.DownloadReport":   transactionReportTable(),
 		"Transactions.ByReference":      referenceQueryTable(),
 		"Transactions.BySettlementDate": settlementDateQueryTable(),

@@ -76,7 +76,7 @@ func NewSecret(value string) Secret { return Secret{hide(value)} }
 func (s Secret) Equal(other Secret) bool { return s.equal(other.hidden) }
 
 // SecretKey is the secret API key: for use on servers only, and needed by every
-// operation except creating single-use tokens.
+// operation that the publishable key is not for.
 type SecretKey struct{ hidden }
 
 // NewSecretKey returns key as a SecretKey.
@@ -86,7 +86,7 @@ func NewSecretKey(key string) SecretKey { return SecretKey{hide(key)} }
 func (k SecretKey) Equal(other SecretKey) bool { return k.equal(other.hidden) }
 
 // PublishableKey is the publishable API key, which may be shown to a browser
-// and is needed to create single-use tokens.
+// and is needed to create single-use tokens and to ask what cards a business takes.
 type PublishableKey struct{ hidden }
 
 // NewPublishableKey returns key as a PublishableKey.

@@ -62,6 +62,41 @@ func TestCardSurcharges(t *testing.T) {
 	}, WithBusiness("SHOP", "The Shop", Surcharge{"VISA", "CREDIT", 110}, Surcharge{"VISA", "", 50}, Surcharge{"AMEX", "", 200}))
 }
 
+func TestCardSurchargeIsQueried(t *testing.T) {
+	const path = "/businesses/SHOP/query-card-surcharge"
+	bubble(t, func(c *caller) {
+		ask := func(path string, body any) response { return c.do("POST", path, c.keys.Publishable, body) }
+		for number, want := range map[string][3]any{
+			goodCard: {"VISA", "CREDIT", "1.10"}, "4041370000456459": {"VISA", "DEBIT", "0.50"},
+			"4017950000000009": {"VISA", "CREDIT", "1.10"}, "340000000636513": {"AMEX", nil, "0.00"},
+		} {
+			body := c.must(200, ask(path, object{"cardNumber": number}))
+			assert.Equal(t, want, [3]any{body["cardScheme"], body["cardType"], body["surchargePercentage"]}, number)
+		}
+		for _, body := range []object{{}, {"cardNumber": goodCard[:12]}, {"cardNumber": goodCard[:11]}, {"cardNumber": goodCard, "cvn": testCVN}} {
+			c.must(422, ask(path, body))
+		}
+		c.must(404, ask("/businesses/X/query-card-surcharge", object{"cardNumber": goodCard}))
+		c.must(401, c.do("POST", path, c.keys.Secret, object{"cardNumber": goodCard}))
+	}, WithBusiness("SHOP", "The Shop", Surcharge{"VISA", "CREDIT", 110}, Surcharge{"VISA", "", 50}), assuming(func(a *Assumptions) { a.UnknownEnumValues = false }))
+}
+
+func TestCardScheme(t *testing.T) {
+	bubble(t, func(c *caller) {
+		ask := func(digits string) response {
+			return c.do("GET", "/credit-cards/card-schemes/"+digits, c.keys.Publishable, nil)
+		}
+		for digits, scheme := range map[string]string{"424242": "VISA", "222400": "MASTERCARD", "340000": "AMEX", "353000": "JCB", "625094": "UNIONPAY"} {
+			assert.Equal(t, scheme, c.must(200, ask(digits))["cardScheme"], digits)
+		}
+		c.must(404, ask("400000"))
+		for _, digits := range []string{"42424", "4242424", "42424x"} {
+			c.must(422, ask(digits))
+		}
+		c.must(401, c.do("GET", "/credit-cards/card-schemes/424242", c.keys.Secret, nil))
+	})
+}
+
 func TestLatestKey(t *testing.T) {
 	bubble(t, func(c *caller) {
 		first := c.keys.Secret

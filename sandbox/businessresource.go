@@ -1,6 +1,9 @@
 package sandbox
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 func (b *Sandbox) businessOperations() []operation {
 	return []operation{
@@ -9,6 +12,8 @@ func (b *Sandbox) businessOperations() []operation {
 		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: b.cardSurcharges},
 		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: needsPublishable, handle: b.cardSurcharges},
 		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: needsPublishable, handle: b.acceptedCards},
+		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: needsPublishable, handle: b.queryCardSurcharge},
+		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: needsPublishable, handle: b.cardScheme},
 	}
 }
 
@@ -80,15 +85,50 @@ func (b *Sandbox) cardSurcharges(c *call) answer {
 	}
 	out := listBody{Links: c.links()}
 	for _, kind := range acceptedKinds {
-		out.Data = append(out.Data, surchargeBody{
-			Links: c.links(), Scheme: kind.scheme, CardType: optional(kind.cardType),
-			Rate: percentage(shop.rate(kind.scheme, kind.cardType)),
-		})
+		out.Data = append(out.Data, c.surchargeBody(shop, kind.scheme, kind.cardType))
 	}
 	return reply(http.StatusOK, out)
 }
 
-type acceptedCardBody struct {
+func (c *call) surchargeBody(shop *business, scheme, cardType string) surchargeBody {
+	return surchargeBody{
+		Links: c.links(), Scheme: scheme, CardType: optional(cardType), Rate: percentage(shop.rate(scheme, cardType)),
+	}
+}
+
+func (b *Sandbox) queryCardSurcharge(c *call) answer {
+	shop := b.business(c.params["supplierBusinessCode"])
+	if shop == nil {
+		return c.notFound("business")
+	}
+	f, refusal, ok := c.readBody()
+	if !ok {
+		return refusal
+	}
+	number := f.need("cardNumber", digits(12, 19), publicTestCard)
+	if !c.valid() {
+		return c.invalid()
+	}
+	return reply(http.StatusOK, c.surchargeBody(shop, schemeOf(number), b.cardType(number)))
+}
+
+// cardScheme knows the beginnings of the test numbers.
+func (b *Sandbox) cardScheme(c *call) answer {
+	first := c.params["firstSixDigits"]
+	if wrong := digits(6, 6)(first); wrong != "" {
+		c.refuse("firstSixDigits", first, wrong)
+		return c.invalid()
+	}
+	for number := range testCards {
+		if strings.HasPrefix(number, first) {
+			return reply(http.StatusOK, schemeBody{Links: c.links(), Scheme: schemeOf(number)})
+		}
+	}
+	return c.notFound("card scheme")
+}
+
+// schemeBody is a scheme that a business accepts, or that a number belongs to.
+type schemeBody struct {
 	Links  []link `json:"links"`
 	Scheme string `json:"cardScheme"`
 }
@@ -100,7 +140,7 @@ func (b *Sandbox) acceptedCards(c *call) answer {
 	out := listBody{Links: c.links()}
 	for i, kind := range acceptedKinds {
 		if i == 0 || kind.scheme != acceptedKinds[i-1].scheme {
-			out.Data = append(out.Data, acceptedCardBody{Links: c.links(), Scheme: kind.scheme})
+			out.Data = append(out.Data, schemeBody{Links: c.links(), Scheme: kind.scheme})
 		}
 	}
 	return reply(http.StatusOK, out)

@@ -117,11 +117,16 @@ func (b *Sandbox) readCard(f *fields, cvnRequired bool) *card {
 		return nil
 	}
 	out.scheme = schemeOf(out.number)
-	out.cardType = testCards[out.number]
-	if out.cardType == cardPrepaid && !b.assume.UnknownEnumValues {
-		out.cardType = cardCredit
-	}
+	out.cardType = b.cardType(out.number)
 	return out
+}
+
+// cardType is that of a test number.
+func (b *Sandbox) cardType(number string) string {
+	if t := testCards[number]; t != cardPrepaid || b.assume.UnknownEnumValues {
+		return t
+	}
+	return cardCredit
 }
 
 func publicTestCard(number string) string {

@@ -11,7 +11,7 @@ type Class uint8
 
 // The four classes.
 const (
-	// Read is a GET: it changes nothing and may always be repeated.
+	// Read changes nothing and may always be repeated: a GET, or a POST that asks.
 	Read Class = iota
 	// Keyed is a POST for which the service documents that a repeated
 	// Idempotency-Key is not carried out twice, or which is harmless twice:

@@ -72,5 +72,14 @@ func businessCalls() []clientCall {
 		{"Businesses.PublicCardSurcharges", "GET /businesses/{supplierBusinessCode}/card-surcharges", "", func(r *run) (any, error) {
 			return pages(r, r.client.Businesses.PublicCardSurcharges(id("supplierBusinessCode")))
 		}},
+		{"Businesses.AcceptedCards", "GET /businesses/{supplierBusinessCode}/accepted-cards", "", func(r *run) (any, error) {
+			return pages(r, r.client.Businesses.AcceptedCards(id("supplierBusinessCode")))
+		}},
+		{"Businesses.QueryCardSurcharge", "POST /businesses/{supplierBusinessCode}/query-card-surcharge", "", func(r *run) (any, error) {
+			return r.client.Businesses.QueryCardSurcharge(r.ctx, id("supplierBusinessCode"), quickstream.NewSecret(formats["CardNumber"]))
+		}},
+		{"Businesses.CardScheme", "GET /credit-cards/card-schemes/{firstSixDigits}", "", func(r *run) (any, error) {
+			return r.client.Businesses.CardScheme(r.ctx, id("firstSixDigits"))
+		}},
 	}
 }

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -26,7 +27,7 @@ type clientCall struct {
 }
 
 // id is the value of a path parameter.
-func id(parameter string) string { return parameter + "-1" }
+func id(parameter string) string { return cmp.Or(formats[parameter], parameter+"-1") }
 
 // choice is one value of a union, named by what makes it.
 type choice[T any] struct {

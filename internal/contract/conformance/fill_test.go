@@ -13,10 +13,11 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// formats are the values of fields that take no free text, by field or by type
-// and field. A verb in them stands for a number that differs from field to field.
+// formats are the values of fields that take no free text, by field, by type and
+// field, or by the name of a parameter of the path. A verb in them stands for a number that differs from field to field.
 var formats = map[string]string{
 	"CardNumber":                         "4242424242424242",
+	"firstSixDigits":                     "424242",
 	"CVN":                                "123",
 	"BSB":                                "032-002",
 	"PayToPayerParams.BSB":               "650000",

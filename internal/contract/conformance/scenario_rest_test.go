@@ -56,7 +56,9 @@ func (s *stage) businesses() {
 	all(s, s.client.Businesses.List())
 	all(s, s.client.Businesses.CardSurcharges(shop))
 	all(s, s.client.Businesses.PublicCardSurcharges(shop))
-	s.send(http.StatusOK, "GET", "/businesses/"+shop+"/accepted-cards", nil, "Authorization", basic(s.box.Keys().Publishable))
+	all(s, s.client.Businesses.AcceptedCards(shop))
+	must(s.client.Businesses.QueryCardSurcharge(s.Context(), shop, quickstream.NewSecret(visa)))(s)
+	must(s.client.Businesses.CardScheme(s.Context(), visa[:6]))(s)
 }
 
 // report downloads the CSV report of a date.

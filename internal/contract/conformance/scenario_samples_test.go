@@ -14,7 +14,7 @@ import (
 func (s *stage) samples(customer *quickstream.Customer) {
 	agreement := s.agreement(customer).AgreementToken
 	s.check(s.box.Agreement(agreement).Confirm())
-	ids := strings.NewReplacer("{customerId}", customer.CustomerID, "{agreementToken}", agreement)
+	ids := strings.NewReplacer("{customerId}", customer.CustomerID, "{agreementToken}", agreement, "{supplierBusinessCode}", shop)
 	for _, e := range readSamples(s).Exchanges {
 		op, ok := s.doc.Operation(e.Operation)
 		if !ok || op.ID == "WEBHOOK "+op.Path || e.Body == nil && e.Query == nil {
