@@ -6,6 +6,8 @@ import (
 	"go/doc"
 	"go/token"
 	"io/fs"
+	"maps"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -121,6 +123,40 @@ func TestAPIPage(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestModelledWrites holds the writes that Do refuses against api.md.
+func TestModelledWrites(t *testing.T) {
+	client, err := NewClient(CustomURL("https://api.invalid/rest/v1"), Keys{Secret: NewSecretKey("S"), Publishable: NewPublishableKey("P")}, WithHTTPClient(&http.Client{Transport: refusing{}}))
+	require.NoError(t, err)
+	name := regexp.MustCompile(`\{\w+\}`)
+	written := map[string]bool{}
+	for _, row := range apiRows(t) {
+		for _, operation := range row.operations {
+			method, route, _ := strings.Cut(operation, " ")
+			if method == http.MethodGet {
+				continue
+			}
+			written[method+" "+strings.ToLower(name.ReplaceAllString(route, "*"))] = true
+			names := len(name.FindAllString(route, -1))
+			wholly := strings.Split(name.ReplaceAllString(route, "ID-1"), "/")[1:]
+			for form, request := range map[string]Request{
+				"as listed":      {Route: route, Path: slices.Repeat([]string{"ID-1"}, names)},
+				"other names":    {Route: name.ReplaceAllString(route, "{x}"), Path: slices.Repeat([]string{"ID-1"}, names)},
+				"no names":       {Route: name.ReplaceAllString(route, "ID-1")},
+				"names only":     {Route: strings.Repeat("/{x}", len(wholly)), Path: wholly},
+				"another case":   {Route: strings.ToUpper(name.ReplaceAllString(route, "ID-1"))},
+				"odd identifier": {Route: route, Path: slices.Repeat([]string{`"*[`}, names)},
+			} {
+				request.Method = method
+				err := client.Do(t.Context(), request, nil, WithoutRule("request.modelled"))
+				invalid, ok := errors.AsType[*ValidationError](err)
+				require.True(t, ok, "%s, %s: %v", operation, form, err)
+				assert.Equal(t, "request.modelled", invalid.Findings[0].Rule)
+			}
+		}
+	}
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(written)), modelledWrites)
 }
 
 type apiRow struct {
@@ -246,7 +282,8 @@ func callingMethods(t *testing.T) map[string]*doc.Func {
 			}
 		}
 		for _, m := range typ.Methods {
-			if params := m.Decl.Type.Params.List; len(params) > 0 && isContext(params[0].Type) {
+			// Do has no operation of its own.
+			if params := m.Decl.Type.Params.List; len(params) > 0 && isContext(params[0].Type) && m.Name != "Do" {
 				methods[m.Name] = m
 			}
 		}

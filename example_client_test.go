@@ -69,6 +69,28 @@ func ExampleWithKeySource() {
 	// <nil>
 }
 
+// Do calls what this package has no method for, or reads an answer in another way.
+// A write that it has a method for is refused.
+func ExampleClient_Do() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+
+	var customer struct {
+		Status string `json:"status"`
+	}
+	err := client.Do(context.Background(), quickstream.Request{
+		Method: http.MethodGet, Route: "/customers/{customerId}", Path: []string{customerID},
+	}, &customer)
+	fmt.Println(customer.Status, err)
+
+	err = client.Do(context.Background(), quickstream.Request{Method: http.MethodPost, Route: "/transactions", Body: map[string]any{}}, nil)
+	fmt.Println(errors.Is(err, quickstream.ErrInvalid))
+	// Output:
+	// ENABLED <nil>
+	// true
+}
+
 // Check tests address, network and key before the first payment does.
 func ExampleClient_Check() {
 	box, client := exampleSandbox()

@@ -75,7 +75,15 @@ func operations() []operation {
 			}
 		}
 	}
-	return append(found, operation{"Check", func(c *quickstream.Client) reflect.Value { return reflect.ValueOf(c.Check) }})
+	return append(
+		found,
+		operation{"Check", func(c *quickstream.Client) reflect.Value { return reflect.ValueOf(c.Check) }},
+		operation{"Do", func(c *quickstream.Client) reflect.Value {
+			return reflect.ValueOf(func(ctx context.Context, r quickstream.Request, opts ...quickstream.CallOption) error {
+				return c.Do(ctx, r, new(map[string]any), opts...)
+			})
+		}},
+	)
 }
 
 // ofIntents reports whether a method is about stored intents: it makes no request, or
@@ -197,6 +205,7 @@ func validArguments(id string) map[reflect.Type]any {
 		quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty},
 		quickstream.UnilateralAmendmentParams{Description: quickstream.Set("new")},
 		quickstream.BilateralAmendmentParams{},
+		quickstream.Request{Method: "POST", Route: "/customers/{customerId}/notes", Path: []string{id}, Body: map[string]any{"note": callCard}},
 	}
 	byType := map[reflect.Type]any{reflect.TypeFor[io.Writer](): io.Discard}
 	for _, value := range values {
