@@ -156,7 +156,7 @@ func TestModelledWrites(t *testing.T) {
 			}
 		}
 	}
-	assert.ElementsMatch(t, slices.Collect(maps.Keys(written)), modelledWrites)
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(written)), modelledWrites())
 }
 
 type apiRow struct {
