@@ -1,5 +1,11 @@
 package quickstream
 
+import (
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
 // AgreementStatus is the status of a PayTo agreement.
 type AgreementStatus string
 
@@ -161,6 +167,22 @@ type AgreementTerms struct {
 	MaximumPaymentAmount      *Amount            `json:"maximumPaymentAmount,omitempty"`
 	FirstPaymentDue           Date               `json:"firstPaymentDue,omitzero"`
 	LastPaymentDue            Date               `json:"lastPaymentDue,omitzero"`
+}
+
+// UnmarshalJSON reads the terms. An amount whose number is absent or null is no
+// amount, for terms of 0.00 would be others.
+func (t *AgreementTerms) UnmarshalJSON(data []byte) error {
+	type plain AgreementTerms
+	*t = AgreementTerms{}
+	if err := wire.Decode(data, (*plain)(t)); err != nil {
+		return err
+	}
+	for _, amount := range [...]**Amount{&t.FirstPaymentAmount, &t.LastPaymentAmount, &t.PaymentAmount, &t.MaximumPaymentAmount} {
+		if *amount != nil && (*amount).Amount == (decimal.Decimal{}) { // a 0 that was read is not the zero Decimal
+			*amount = nil
+		}
+	}
+	return nil
 }
 
 // AgreementPayer is the payer of an agreement, masked.
