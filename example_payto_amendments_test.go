@@ -115,17 +115,21 @@ func ExamplePayToService_ReconcileStatus() {
 	// true CANCELLED
 }
 
-// Texts are changed at once. What is not mentioned stays, and removing is said.
+// Texts are changed at once, in a copy of what stands. What is not edited stays,
+// and what is emptied is removed.
 func ExamplePayToService_AmendUnilaterally() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	agreement := activeAgreement(box, client) // as it was just read
 
-	err := client.PayTo.AmendUnilaterally(context.Background(), agreement, quickstream.UnilateralAmendmentParams{
-		Description:    quickstream.Set("Electricity and gas"),
-		PayeeReference: quickstream.Remove[string](),
-	})
+	details, err := agreement.Details()
 	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	details.Description = "Electricity and gas"
+	details.PayeeReference = ""
+	if err := client.PayTo.AmendUnilaterally(context.Background(), details); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -146,11 +150,16 @@ func ExamplePayToService_ReconcileUnilateral() {
 		return
 	}
 
-	changes := quickstream.UnilateralAmendmentParams{Description: quickstream.Set("Electricity and gas")}
-	err = client.PayTo.AmendUnilaterally(ctx, agreement, changes)
+	details, err := agreement.Details()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	details.Description = "Electricity and gas"
+	err = client.PayTo.AmendUnilaterally(ctx, details)
 	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown))
 
-	state, err := client.PayTo.ReconcileUnilateral(ctx, agreement, changes)
+	state, err := client.PayTo.ReconcileUnilateral(ctx, details)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -167,10 +176,13 @@ func ExamplePayToService_AmendBilaterally() {
 	defer box.Close()
 	agreement := activeAgreement(box, client)
 
-	err := client.PayTo.AmendBilaterally(context.Background(), agreement, quickstream.BilateralAmendmentParams{
-		MaximumPaymentAmount: quickstream.Set(decimal.RequireFromString("150.00")),
-	})
+	terms, err := agreement.Terms()
 	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	terms.MaximumPaymentAmount = new(decimal.RequireFromString("150.00"))
+	if err := client.PayTo.AmendBilaterally(context.Background(), terms); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -199,11 +211,16 @@ func ExamplePayToService_ReconcileBilateral() {
 		return
 	}
 
-	changes := quickstream.BilateralAmendmentParams{MaximumPaymentAmount: quickstream.Set(decimal.RequireFromString("150.00"))}
-	err = client.PayTo.AmendBilaterally(ctx, agreement, changes)
+	terms, err := agreement.Terms()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	terms.MaximumPaymentAmount = new(decimal.RequireFromString("150.00"))
+	err = client.PayTo.AmendBilaterally(ctx, terms)
 	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown))
 
-	state, err := client.PayTo.ReconcileBilateral(ctx, agreement, changes)
+	state, err := client.PayTo.ReconcileBilateral(ctx, terms)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -220,10 +237,13 @@ func ExamplePayToService_RecallAmendment() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	agreement := activeAgreement(box, client)
-	err := client.PayTo.AmendBilaterally(ctx, agreement, quickstream.BilateralAmendmentParams{
-		MaximumPaymentAmount: quickstream.Set(decimal.RequireFromString("150.00")),
-	})
+	terms, err := agreement.Terms()
 	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	terms.MaximumPaymentAmount = new(decimal.RequireFromString("150.00"))
+	if err := client.PayTo.AmendBilaterally(ctx, terms); err != nil {
 		fmt.Println(err)
 		return
 	}

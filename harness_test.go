@@ -153,6 +153,8 @@ func validArguments(id string) map[reflect.Type]any {
 		PaymentTerms:   &quickstream.AgreementTerms{Frequency: quickstream.PayToFrequencyWeekly, Type: quickstream.PayToAgreementTypeVariable},
 		PayeeDetails:   &quickstream.AgreementPayee{SupplierBusinessCode: "SHOP"},
 	}
+	details, _ := agreement.Details() // nil, as the terms are, without an id
+	terms, _ := agreement.Terms()
 	ten := decimal.New(1050, -2)
 	stored := &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual}
 	pay := payment()
@@ -203,8 +205,7 @@ func validArguments(id string) map[reflect.Type]any {
 		quickstream.PaymentFileUploadParams{FileName: "payments.txt", Format: "DEC", Content: strings.NewReader("x"), Size: 1},
 		quickstream.ThreeDSParams{MessageCategory: quickstream.ThreeDSForStoring, Purpose: quickstream.ThreeDSPurposeAddCard},
 		quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty},
-		quickstream.UnilateralAmendmentParams{Description: quickstream.Set("new")},
-		quickstream.BilateralAmendmentParams{},
+		details, terms,
 		quickstream.Request{Method: "POST", Route: "/customers/{customerId}/notes", Path: []string{id}, Body: map[string]any{"note": callCard}},
 	}
 	byType := map[reflect.Type]any{reflect.TypeFor[io.Writer](): io.Discard}

@@ -147,19 +147,26 @@ func (a *Agreement) checkAmendable(f *findings) {
 	f.require(amendable, "amendment.status", "agreementToken", "the agreement must be active or suspended")
 }
 
-func (a unilateralAmendmentJSON) check(f *findings) {
-	f.require(a.SupplierBusinessCode != "",
-		"unilateralAmendment.supplierBusinessCode", "supplierBusinessCode", "must be the agreement's; read the agreement with PayTo.Get")
-	f.require(lengthWithin(a.Description, 0, maxDescription),
-		"unilateralAmendment.description.length", "description", "must not be longer than 140 characters")
-	f.require(lengthWithin(a.PayeeReference, 0, maxPayeeReference),
-		"unilateralAmendment.payeeReference.length", "payeeReference", "must not be longer than 35 characters")
+func (d *UnilateralDetails) check(f *findings) {
+	d.agreement.checkAmendable(f)
+	f.within("unilateralAmendment", func(f *findings) {
+		f.require(lengthWithin(d.Description, 0, maxDescription),
+			"unilateralAmendment.description.length", "description", "must not be longer than 140 characters")
+		f.require(lengthWithin(d.PayeeReference, 0, maxPayeeReference),
+			"unilateralAmendment.payeeReference.length", "payeeReference", "must not be longer than 35 characters")
+	})
 }
 
 // check judges the agreement as it would be.
-func (a bilateralAmendment) check(f *findings) {
-	f.require(inRange(a.respondByTimeMinutes, 1, maxRespondByMinutes),
-		"bilateralAmendment.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 1 to 7200")
-	f.within("paymentDetails", a.payment.checkChangeable)
-	f.within("paymentTerms", a.terms.check)
+func (t *BilateralTerms) check(f *findings) {
+	t.agreement.checkAmendable(f)
+	f.within("bilateralAmendment", func(f *findings) {
+		f.require(inRange(t.RespondByTimeMinutes, 1, maxRespondByMinutes),
+			"bilateralAmendment.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 1 to 7200")
+		f.within("paymentDetails", AgreementPaymentParams{
+			StartDate: t.agreement.PaymentDetails.StartDate, EndDate: t.EndDate,
+			AutomaticRenewal: t.AutomaticRenewal, AdditionalInformation: t.AdditionalInformation,
+		}.checkChangeable)
+		f.within("paymentTerms", t.AgreementTermsParams.check)
+	})
 }

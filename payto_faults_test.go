@@ -117,26 +117,30 @@ func TestStatusAnswerIsLost(t *testing.T) {
 func TestAmendmentAnswerIsLost(t *testing.T) {
 	eachLoss(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, loss sandbox.FaultKind, committed bool) {
 		_, agreement := active(t, box, client)
-		changes := quickstream.UnilateralAmendmentParams{Description: quickstream.Set("Broadband and telephone")}
+		details, err := agreement.Details()
+		require.NoError(t, err)
+		details.Description = "Broadband and telephone"
 		require.NoError(t, box.Inject(sandbox.Fault{Operation: patchAgreement, Kind: loss, Times: 1}))
-		unknownOnce(t, client.PayTo.AmendUnilaterally(t.Context(), agreement, changes))
+		unknownOnce(t, client.PayTo.AmendUnilaterally(t.Context(), details))
 		wait(time.Hour)
-		state, err := client.PayTo.ReconcileUnilateral(t.Context(), agreement, changes)
+		state, err := client.PayTo.ReconcileUnilateral(t.Context(), details)
 		require.NoError(t, err)
 		assert.Equal(t, committed, state.Desired)
 
-		terms := quickstream.BilateralAmendmentParams{MaximumPaymentAmount: quickstream.Set(decimal.RequireFromString("200"))}
+		terms, err := agreement.Terms()
+		require.NoError(t, err)
+		terms.MaximumPaymentAmount = new(decimal.RequireFromString("200"))
 		require.NoError(t, box.Inject(sandbox.Fault{Operation: patchAgreement, Kind: loss, Times: 1}))
-		unknownOnce(t, client.PayTo.AmendBilaterally(t.Context(), agreement, terms))
+		unknownOnce(t, client.PayTo.AmendBilaterally(t.Context(), terms))
 		wait(time.Hour)
-		state, err = client.PayTo.ReconcileBilateral(t.Context(), agreement, terms)
+		state, err = client.PayTo.ReconcileBilateral(t.Context(), terms)
 		require.NoError(t, err)
 		assert.False(t, state.Desired, "the payer has not agreed yet")
 		assert.Equal(t, committed, state.Agreement.HasPendingBilateralAmendment)
 		if committed {
 			require.NoError(t, box.Agreement(agreement.AgreementToken).AnswerAmendment(true))
 			wait(time.Hour)
-			state, err = client.PayTo.ReconcileBilateral(t.Context(), agreement, terms)
+			state, err = client.PayTo.ReconcileBilateral(t.Context(), terms)
 			require.NoError(t, err)
 			assert.True(t, state.Desired)
 		}
@@ -149,21 +153,30 @@ func TestAmendmentKeepsTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
 		_, agreement := active(t, box, client)
-		require.NoError(t, client.PayTo.AmendUnilaterally(t.Context(), agreement, quickstream.UnilateralAmendmentParams{Description: quickstream.Set("Other")}))
+		details, err := agreement.Details()
+		require.NoError(t, err)
+		details.Description = "Other"
+		require.NoError(t, client.PayTo.AmendUnilaterally(t.Context(), details))
 		wait(time.Hour)
 		after, err := client.PayTo.Get(t.Context(), agreement.AgreementToken)
 		require.NoError(t, err)
 		assert.Equal(t, "Other", after.PaymentDetails.Description)
 		assert.Equal(t, agreement.PayeeReference, after.PayeeReference, "kept")
 
-		require.NoError(t, client.PayTo.AmendUnilaterally(t.Context(), after, quickstream.UnilateralAmendmentParams{PayeeReference: quickstream.Remove[string]()}))
+		details, err = after.Details()
+		require.NoError(t, err)
+		details.PayeeReference = ""
+		require.NoError(t, client.PayTo.AmendUnilaterally(t.Context(), details))
 		wait(time.Hour)
 		after, err = client.PayTo.Get(t.Context(), agreement.AgreementToken)
 		require.NoError(t, err)
 		assert.Empty(t, after.PayeeReference, "removed on purpose")
 		assert.Equal(t, "Other", after.PaymentDetails.Description, "kept")
 
-		require.NoError(t, client.PayTo.AmendBilaterally(t.Context(), after, quickstream.BilateralAmendmentParams{PointInTime: quickstream.Set(int64(15))}))
+		terms, err := after.Terms()
+		require.NoError(t, err)
+		terms.PointInTime = new(int64(15))
+		require.NoError(t, client.PayTo.AmendBilaterally(t.Context(), terms))
 		require.NoError(t, box.Agreement(agreement.AgreementToken).AnswerAmendment(true))
 		wait(time.Hour)
 		amended, err := client.PayTo.Get(t.Context(), agreement.AgreementToken)
@@ -183,7 +196,9 @@ func TestCancelledAgreement(t *testing.T) {
 		wait(time.Hour)
 
 		// With what was read before, the service refuses.
-		err := client.PayTo.AmendUnilaterally(t.Context(), agreement, quickstream.UnilateralAmendmentParams{Description: quickstream.Set("x")})
+		details, err := agreement.Details()
+		require.NoError(t, err)
+		err = client.PayTo.AmendUnilaterally(t.Context(), details)
 		assert.Equal(t, answered, ending(err))
 		require.ErrorIs(t, err, quickstream.ErrInvalid)
 		_, err = client.Transactions.Pay(t.Context(), payToPayment(agreement.AgreementToken, "10"))
@@ -194,7 +209,9 @@ func TestCancelledAgreement(t *testing.T) {
 		now, err := client.PayTo.Get(t.Context(), agreement.AgreementToken)
 		require.NoError(t, err)
 		box.ResetRequests()
-		err = client.PayTo.AmendUnilaterally(t.Context(), now, quickstream.UnilateralAmendmentParams{Description: quickstream.Set("x")})
+		details, err = now.Details()
+		require.NoError(t, err)
+		err = client.PayTo.AmendUnilaterally(t.Context(), details)
 		invalid, ok := errors.AsType[*quickstream.ValidationError](err)
 		require.True(t, ok, "%v", err)
 		assert.Equal(t, "amendment.status", invalid.Findings[0].Rule)

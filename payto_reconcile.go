@@ -1,12 +1,9 @@
 package quickstream
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/shopspring/decimal"
-
-	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // ReconcileState is what looking for an agreement came to.
@@ -102,26 +99,18 @@ type AgreementState struct {
 //
 // GET /payto-agreements/{agreementToken} with the secret key.
 func (s *PayToService) ReconcileStatus(ctx context.Context, agreementToken string, wanted AgreementStatus, opts ...CallOption) (*AgreementState, error) {
-	now, err := s.Get(ctx, agreementToken, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return &AgreementState{Desired: now.Status == wanted, Agreement: now}, nil
+	return s.reconcile(ctx, agreementToken, patchJSON{StatusAmendment: &statusAmendmentJSON{StatusCode: wanted}}, opts)
 }
 
 // ReconcileUnilateral tells whether an agreement is as an AmendUnilaterally whose
 // answer was lost wanted it. It takes what that call was given.
 //
 // GET /payto-agreements/{agreementToken} with the secret key.
-func (s *PayToService) ReconcileUnilateral(ctx context.Context, before *Agreement, changes UnilateralAmendmentParams, opts ...CallOption) (*AgreementState, error) {
-	if before == nil {
+func (s *PayToService) ReconcileUnilateral(ctx context.Context, details *UnilateralDetails, opts ...CallOption) (*AgreementState, error) {
+	if details == nil || details.agreement == nil {
 		return nil, missingAgreement("PayTo.ReconcileUnilateral")
 	}
-	now, err := s.Get(ctx, before.AgreementToken, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return &AgreementState{Desired: UnilateralAmendmentParams{}.wire(now) == changes.wire(before), Agreement: now}, nil
+	return s.reconcile(ctx, details.agreement.AgreementToken, patchJSON{UnilateralAmendment: details.wire()}, opts)
 }
 
 // ReconcileBilateral tells whether an agreement has the terms that an
@@ -131,22 +120,17 @@ func (s *PayToService) ReconcileUnilateral(ctx context.Context, before *Agreemen
 // arrived.
 //
 // GET /payto-agreements/{agreementToken} with the secret key.
-func (s *PayToService) ReconcileBilateral(ctx context.Context, before *Agreement, changes BilateralAmendmentParams, opts ...CallOption) (*AgreementState, error) {
-	if before == nil {
+func (s *PayToService) ReconcileBilateral(ctx context.Context, terms *BilateralTerms, opts ...CallOption) (*AgreementState, error) {
+	if terms == nil || terms.agreement == nil {
 		return nil, missingAgreement("PayTo.ReconcileBilateral")
 	}
-	now, err := s.Get(ctx, before.AgreementToken, opts...)
+	return s.reconcile(ctx, terms.agreement.AgreementToken, patchJSON{BilateralAmendment: terms.wire()}, opts)
+}
+
+func (s *PayToService) reconcile(ctx context.Context, agreementToken string, wanted patchJSON, opts []CallOption) (*AgreementState, error) {
+	now, err := s.Get(ctx, agreementToken, opts...)
 	if err != nil {
 		return nil, err
 	}
-	changes.RespondByTimeMinutes = nil
-	wanted, err := wire.Marshal(changes.apply(before).wire())
-	if err != nil {
-		return nil, err
-	}
-	stands, err := wire.Marshal(BilateralAmendmentParams{}.apply(now).wire())
-	if err != nil {
-		return nil, err
-	}
-	return &AgreementState{Desired: bytes.Equal(wanted, stands), Agreement: now}, nil
+	return &AgreementState{Desired: wanted.stands(now), Agreement: now}, nil
 }

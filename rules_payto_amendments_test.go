@@ -81,18 +81,22 @@ func amendmentStatusCases[T any](status func(*T) *AgreementStatus) []ruleCase[T]
 
 // unilateralChange is an agreement as it stands and what is to become of it.
 type unilateralChange struct {
-	status                                AgreementStatus
-	business, description, payeeReference string
+	status                      AgreementStatus
+	description, payeeReference string
 }
 
 func sendUnilateralChange(c *Client, u unilateralChange, opts ...CallOption) error {
-	return c.PayTo.AmendUnilaterally(context.Background(), &Agreement{
-		AgreementToken: canaryAgreement, Status: u.status, PayeeDetails: &AgreementPayee{SupplierBusinessCode: u.business},
-	}, UnilateralAmendmentParams{Description: Set(u.description), PayeeReference: Set(u.payeeReference)}, opts...)
+	details, err := (&Agreement{
+		AgreementToken: canaryAgreement, Status: u.status, PaymentDetails: &AgreementPayment{}, PayeeDetails: &AgreementPayee{SupplierBusinessCode: canaryBusiness},
+	}).Details()
+	if err != nil {
+		return err
+	}
+	details.Description, details.PayeeReference = u.description, u.payeeReference
+	return c.PayTo.AmendUnilaterally(context.Background(), details, opts...)
 }
 
 func unilateralAmendmentTable() ruleTable[unilateralChange] {
-	code := func(u *unilateralChange) *string { return &u.business }
 	description := func(u *unilateralChange) *string { return &u.description }
 	reference := func(u *unilateralChange) *string { return &u.payeeReference }
 	return ruleTable[unilateralChange]{
@@ -100,18 +104,16 @@ func unilateralAmendmentTable() ruleTable[unilateralChange] {
 		wire:      patchJSON{},
 		elsewhere: []string{"agreementToken"},
 		valid: func() unilateralChange {
-			return unilateralChange{status: AgreementStatusActive, business: canaryBusiness}
+			return unilateralChange{status: AgreementStatusActive}
 		},
 		cases: append(
 			amendmentStatusCases(func(u *unilateralChange) *AgreementStatus { return &u.status }),
-			ruleCase[unilateralChange]{rule: "unilateralAmendment.supplierBusinessCode", pass: set(code, "B"), fail: set(code, "")},
 			ruleCase[unilateralChange]{rule: "unilateralAmendment.description.length", pass: set(description, letters(140)), fail: set(description, letters(141))},
 			ruleCase[unilateralChange]{rule: "unilateralAmendment.payeeReference.length", pass: set(reference, letters(35)), fail: set(reference, letters(36))},
 		),
 		worst: unilateralChange{status: AgreementStatusPending, description: letters(141), payeeReference: letters(36)},
 		broken: []string{
-			"amendment.status", "unilateralAmendment.supplierBusinessCode",
-			"unilateralAmendment.description.length", "unilateralAmendment.payeeReference.length",
+			"amendment.status", "unilateralAmendment.description.length", "unilateralAmendment.payeeReference.length",
 		},
 	}
 }
@@ -126,25 +128,18 @@ type bilateralChange struct {
 }
 
 func sendBilateralChange(c *Client, b bilateralChange, opts ...CallOption) error {
-	return c.PayTo.AmendBilaterally(context.Background(), &Agreement{
-		AgreementToken: canaryAgreement, Status: b.status, PaymentDetails: &AgreementPayment{StartDate: Date{2026, time.July, 1}},
-	}, BilateralAmendmentParams{
-		RespondByTimeMinutes: b.respondByTimeMinutes,
-		AutomaticRenewal:     &b.payment.AutomaticRenewal, EndDate: Set(b.payment.EndDate),
-		AdditionalInformation: Set(b.payment.AdditionalInformation),
-		Frequency:             &b.terms.Frequency, Type: &b.terms.Type,
-		NumberOfPaymentsPermitted: setTo(b.terms.NumberOfPaymentsPermitted), PointInTime: setTo(b.terms.PointInTime),
-		FirstPaymentAmount: setTo(b.terms.FirstPaymentAmount), LastPaymentAmount: setTo(b.terms.LastPaymentAmount),
-		PaymentAmount: setTo(b.terms.PaymentAmount), MaximumPaymentAmount: setTo(b.terms.MaximumPaymentAmount),
-		FirstPaymentDue: Set(b.terms.FirstPaymentDue), LastPaymentDue: Set(b.terms.LastPaymentDue),
-	}, opts...)
-}
-
-func setTo[T any](field *T) Change[T] {
-	if field == nil {
-		return Remove[T]()
+	agreement := &Agreement{
+		AgreementToken: canaryAgreement, Status: b.status,
+		PaymentDetails: &AgreementPayment{StartDate: Date{2026, time.July, 1}}, PaymentTerms: &AgreementTerms{},
 	}
-	return Set(*field)
+	terms, err := agreement.Terms()
+	if err != nil {
+		return err
+	}
+	terms.RespondByTimeMinutes, terms.AgreementTermsParams = b.respondByTimeMinutes, b.terms
+	terms.AutomaticRenewal, terms.EndDate = b.payment.AutomaticRenewal, b.payment.EndDate
+	terms.AdditionalInformation = b.payment.AdditionalInformation
+	return c.PayTo.AmendBilaterally(context.Background(), terms, opts...)
 }
 
 func bilateralAmendmentTable() ruleTable[bilateralChange] {

@@ -67,8 +67,7 @@ func newPayToPaymentCases[T any](put func(*T, NewPayToPayment)) []ruleCase[T] {
 	return cases
 }
 
-// termsCases are the cases of AgreementTermsParams, save for the currency, which
-// amendments have none of.
+// termsCases are the cases of AgreementTermsParams.
 func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 	with := func(change func(*AgreementTermsParams)) func(*T) {
 		return func(request *T) { change(terms(request)) }
@@ -82,6 +81,7 @@ func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 		})
 	}
 	frequency := func(a *AgreementTermsParams) *PayToFrequency { return &a.Frequency }
+	currency := func(a *AgreementTermsParams) *Currency { return &a.Currency }
 	kind := func(t PayToAgreementType) func(*T) {
 		return with(func(a *AgreementTermsParams) { a.Type = t })
 	}
@@ -101,6 +101,8 @@ func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 		{rule: "agreement.pointInTime.adhoc", pass: point(PayToFrequencyAdhoc, nil), fail: point(PayToFrequencyAdhoc, new(int64(1)))},
 		{rule: "agreement.lastPaymentAmount.required", pass: balloon(ten), fail: balloon(nil)},
 		{rule: "agreement.paymentAmount.required", pass: fixed(ten), fail: fixed(nil)},
+		{rule: "agreement.currency.aud", pass: with(set(currency, CurrencyAUD)), fail: with(set(currency, CurrencyNZD))},
+		{rule: "agreement.currency.aud", pass: with(set(currency, "")), fail: with(set(currency, "aud"))},
 	}
 	for f, last := range map[PayToFrequency]int64{
 		PayToFrequencyDaily: 24, PayToFrequencyWeekly: 7, PayToFrequencyFortnightly: 14, PayToFrequencyMonthly: 31,
@@ -173,7 +175,6 @@ func agreementCreateTable() ruleTable[AgreementCreateParams] {
 		}
 	}
 	start := func(p *params) *Date { return &p.Payment.StartDate }
-	currency := func(p *params) *Currency { return &p.Terms.Currency }
 	return ruleTable[params]{
 		send: func(c *Client, p params, opts ...CallOption) error {
 			_, err := c.PayTo.Create(context.Background(), canaryCustomer, p, opts...)
@@ -201,8 +202,6 @@ func agreementCreateTable() ruleTable[AgreementCreateParams] {
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "999999"), fail: migrated("L", "9999999")},
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "123456"), fail: migrated("L", "12345x")},
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "123456"), fail: migrated("L", "")},
-				{rule: "agreement.currency.aud", pass: set(currency, CurrencyAUD), fail: set(currency, CurrencyNZD)},
-				{rule: "agreement.currency.aud", pass: set(currency, ""), fail: set(currency, "aud")},
 				{rule: "agreement.purpose.required", fail: set(func(p *params) *PayToPurpose { return &p.Payment.Purpose }, "")},
 				{rule: "agreement.description.required", fail: func(p *params) { p.Payment.Description = "" }},
 				{

@@ -148,14 +148,22 @@ func (b *Sandbox) amendUnilaterally(f *fields, a *agreement) func() {
 	}
 }
 
-// amendBilaterally asks the payer, and changes nothing before the answer.
+// amendBilaterally asks the payer, and changes nothing before the answer. What was
+// added to the agreement in an answer may come back: otherwise it would be removed.
 func (b *Sandbox) amendBilaterally(f *fields, a *agreement) func() {
 	m := &amendment{respondBy: f.respondBy()}
-	if inner := f.needObject("paymentDetails"); inner != nil {
+	part := func(name string) *fields {
+		inner := f.needObject(name)
+		if inner != nil && b.assume.UnknownMembers {
+			inner.ignore(unknownMember)
+		}
+		return inner
+	}
+	if inner := part("paymentDetails"); inner != nil {
 		m.end, m.renews = inner.readEnd(a.purpose.start)
 		m.info = inner.text("additionalInformation", atMost(140))
 	}
-	if inner := f.needObject("paymentTerms"); inner != nil {
+	if inner := part("paymentTerms"); inner != nil {
 		m.terms = b.readTerms(inner)
 	}
 	f.c.needStatus(a, agreementActive, agreementSuspended)

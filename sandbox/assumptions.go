@@ -22,7 +22,7 @@ type Assumptions struct {
 	RecentLimit int
 
 	// UnknownMembers puts a member that nobody knows into every JSON object of
-	// every answer.
+	// every answer. A bilateral amendment may bring it back.
 	UnknownMembers bool
 	// UnknownEnumValues uses values that nobody knows in members that only
 	// inform: source, a link's rel, the card type of some cards.

@@ -8,9 +8,12 @@ import (
 
 const unknownEnumValue = "ADDED_LATER"
 
-// unknownMembers is what the service may add to an object without a new version
-// of its interface.
-const unknownMembers = `"addedLater":{"values":[null,1.5,"text"]}`
+// unknownMember is what the service may add to an object without a new version of
+// its interface.
+const (
+	unknownMember  = "addedLater"
+	unknownMembers = `"` + unknownMember + `":{"values":[null,1.5,"text"]}`
+)
 
 // render turns the body into bytes; afterwards the answer can be stored, sent
 // more than once, and sent after the state has moved on.

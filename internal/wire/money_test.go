@@ -24,7 +24,11 @@ func TestMoneyIsWrittenWithTwoDecimals(t *testing.T) {
 		require.NoError(t, err, text)
 		assert.Equal(t, `"`+want+`"`, string(quoted), text)
 		assert.True(t, NewNumber(d).Decimal().Equal(d), text)
+		var read Text
+		require.NoError(t, json.Unmarshal(quoted, &read))
+		assert.True(t, read.d.Equal(d), text)
 	}
+	assert.Error(t, json.Unmarshal([]byte(`"ten"`), new(Text)))
 }
 
 func TestMoneyIsNeverRounded(t *testing.T) {

@@ -79,6 +79,15 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return []byte(strconv.Quote(text)), err
 }
 
+// UnmarshalJSON reads what MarshalJSON writes, so that a stored request can be
+// compared; null is zero.
+func (t *Text) UnmarshalJSON(data []byte) error {
+	var n Number
+	err := n.UnmarshalJSON(data)
+	*t = Text(n)
+	return err
+}
+
 func twoDecimals(d decimal.Decimal) (string, error) {
 	if !HasTwoDecimals(d) {
 		return "", errPlaces

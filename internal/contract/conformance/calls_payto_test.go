@@ -1,10 +1,6 @@
 package conformance
 
-import (
-	"github.com/shopspring/decimal"
-
-	"github.com/quickstream-go/quickstream"
-)
+import "github.com/quickstream-go/quickstream"
 
 func agreementCalls() []clientCall {
 	create := func(form string, edit func(*quickstream.AgreementCreateParams)) clientCall {
@@ -32,9 +28,24 @@ func agreementCalls() []clientCall {
 
 func amendmentCalls() []clientCall {
 	const operation = "PATCH /payto-agreements/{agreementToken}"
-	bilateral := func(form string, changes func(r *run) quickstream.BilateralAmendmentParams) clientCall {
+	unilateral := func(form string, edit func(*run, *quickstream.UnilateralDetails)) clientCall {
+		return clientCall{"PayTo.AmendUnilaterally", operation, form, func(r *run) (any, error) {
+			details, err := r.agreement.Details()
+			if err != nil {
+				return nil, err
+			}
+			edit(r, details)
+			return nil, r.client.PayTo.AmendUnilaterally(r.ctx, details)
+		}}
+	}
+	bilateral := func(form string, edit func(*run, *quickstream.BilateralTerms)) clientCall {
 		return clientCall{"PayTo.AmendBilaterally", operation, form, func(r *run) (any, error) {
-			return nil, r.client.PayTo.AmendBilaterally(r.ctx, r.agreement, changes(r))
+			terms, err := r.agreement.Terms()
+			if err != nil {
+				return nil, err
+			}
+			edit(r, terms)
+			return nil, r.client.PayTo.AmendBilaterally(r.ctx, terms)
 		}}
 	}
 	return []clientCall{
@@ -53,26 +64,17 @@ func amendmentCalls() []clientCall {
 		{"PayTo.RecallAmendment", operation, "", func(r *run) (any, error) {
 			return nil, r.client.PayTo.RecallAmendment(r.ctx, id("agreementToken"))
 		}},
-		{"PayTo.AmendUnilaterally", operation, "as it stands", func(r *run) (any, error) {
-			return nil, r.client.PayTo.AmendUnilaterally(r.ctx, r.agreement, quickstream.UnilateralAmendmentParams{})
-		}},
-		{"PayTo.AmendUnilaterally", operation, "changed", func(r *run) (any, error) {
-			return nil, r.client.PayTo.AmendUnilaterally(r.ctx, r.agreement, fill(r.values, func(p *quickstream.UnilateralAmendmentParams) {
-				p.Description, p.PayeeReference = quickstream.Set("a description"), quickstream.Set("a reference")
-			}))
-		}},
-		bilateral("as it stands", func(*run) quickstream.BilateralAmendmentParams { return quickstream.BilateralAmendmentParams{} }),
-		bilateral("changed", func(r *run) quickstream.BilateralAmendmentParams {
-			return fill(r.values, func(p *quickstream.BilateralAmendmentParams) {
-				day, amount := fill[quickstream.Date], fill[decimal.Decimal]
-				p.EndDate = quickstream.Set(day(r.values))
-				*p.AutomaticRenewal = false
-				p.AdditionalInformation = quickstream.Set("information")
-				*p.Frequency = quickstream.PayToFrequencyMonthly
-				p.NumberOfPaymentsPermitted, p.PointInTime = quickstream.Set[int64](12), quickstream.Set[int64](5)
-				p.FirstPaymentAmount, p.LastPaymentAmount = quickstream.Set(amount(r.values)), quickstream.Set(amount(r.values))
-				p.PaymentAmount, p.MaximumPaymentAmount = quickstream.Set(amount(r.values)), quickstream.Set(amount(r.values))
-				p.FirstPaymentDue, p.LastPaymentDue = quickstream.Set(day(r.values)), quickstream.Set(day(r.values))
+		unilateral("as it stands", func(*run, *quickstream.UnilateralDetails) {}),
+		unilateral("changed", func(r *run, details *quickstream.UnilateralDetails) { refill(r.values, details) }),
+		bilateral("as it stands", func(*run, *quickstream.BilateralTerms) {}),
+		bilateral("changed", func(r *run, terms *quickstream.BilateralTerms) {
+			refill(r.values, terms, func(t *quickstream.BilateralTerms) {
+				t.AutomaticRenewal, t.Frequency = false, quickstream.PayToFrequencyMonthly
+			})
+		}),
+		bilateral("changed, without an end", func(r *run, terms *quickstream.BilateralTerms) {
+			refill(r.values, terms, func(t *quickstream.BilateralTerms) {
+				t.EndDate, t.Frequency = quickstream.Date{}, quickstream.PayToFrequencyMonthly
 			})
 		}),
 	}

@@ -68,13 +68,18 @@ type place struct{ path, owner, field string }
 // interface; edits then choose between what excludes each other.
 func fill[T any](v *values, edits ...func(*T)) T {
 	var params T
-	root := reflect.ValueOf(&params).Elem()
+	refill(v, &params, edits...)
+	return params
+}
+
+// refill is fill for parameters that are made by something else.
+func refill[T any](v *values, params *T, edits ...func(*T)) {
+	root := reflect.ValueOf(params).Elem()
 	v.set(root, place{path: root.Type().Name()})
 	for _, edit := range edits {
-		edit(&params)
+		edit(params)
 	}
 	v.note(root)
-	return params
 }
 
 func (v *values) set(at reflect.Value, p place) {

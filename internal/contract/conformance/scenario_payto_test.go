@@ -89,12 +89,14 @@ func (s *stage) amendments(customer *quickstream.Customer) {
 	s.check(payTo.Suspend(s.Context(), token, reason))
 	s.check(payTo.Reactivate(s.Context(), token, quickstream.StatusReason{}))
 	current := must(payTo.Get(s.Context(), token))(s)
-	s.check(payTo.AmendUnilaterally(s.Context(), current, quickstream.UnilateralAmendmentParams{Description: quickstream.Set("Power and gas")}))
+	details := must(current.Details())(s)
+	details.Description = "Power and gas"
+	s.check(payTo.AmendUnilaterally(s.Context(), details))
 	for _, accept := range []bool{true, false} {
 		current = must(payTo.Get(s.Context(), token))(s)
-		s.check(payTo.AmendBilaterally(s.Context(), current, quickstream.BilateralAmendmentParams{
-			RespondByTimeMinutes: new(int64(60)), MaximumPaymentAmount: quickstream.Set(decimal.New(200, 0)),
-		}))
+		terms := must(current.Terms())(s)
+		terms.RespondByTimeMinutes, terms.MaximumPaymentAmount = new(int64(60)), new(decimal.New(200, 0))
+		s.check(payTo.AmendBilaterally(s.Context(), terms))
 		if pending := must(payTo.Get(s.Context(), token))(s); !pending.HasPendingBilateralAmendment {
 			s.Error("no amendment is pending")
 		}
