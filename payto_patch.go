@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 
@@ -71,8 +72,8 @@ func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
 	return wire.Graft(known, received, reflect.TypeFor[plain]())
 }
 
-// patch makes a PATCH /payto-agreements/{agreementToken}, whose success has no
-// body. There may be nothing to check.
+// patch makes a PATCH /payto-agreements/{agreementToken}. There may be nothing to
+// check.
 func (s *PayToService) patch(ctx context.Context, name, agreementToken string, body patchJSON, checks func(*findings), opts []CallOption) error {
 	call, err := s.client.begin(operation{
 		name: name, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change,
@@ -87,7 +88,29 @@ func (s *PayToService) patch(ctx context.Context, name, agreementToken string, b
 		}
 	}
 	call.body = body
-	return call.do(ctx, func(int, []byte) error { return nil })
+	return call.do(ctx, func(status int, body []byte) error { return accepted(agreementToken, status, body) })
+}
+
+var errNotChanged = errors.New("the answer does not say that the agreement was changed")
+
+// accepted is an error unless an answer says that the agreement was changed: with
+// 204, or with 200 and the agreement or nothing. Any other success, such as a page
+// from a gateway, is nothing that the service is known to say.
+func accepted(agreementToken string, status int, body []byte) error {
+	switch {
+	case status == http.StatusNoContent, status == http.StatusOK && len(body) == 0:
+		return nil
+	case status != http.StatusOK:
+		return errNotChanged
+	}
+	var changed Agreement
+	if err := changed.UnmarshalJSON(body); err != nil {
+		return err
+	}
+	if changed.AgreementToken != agreementToken {
+		return errNotChanged
+	}
+	return nil
 }
 
 // stands reports whether an agreement is as the change wanted it: amounts and

@@ -181,3 +181,41 @@ func brokenRules(err error) []string {
 	}
 	return rules
 }
+
+// TestPatchAnswers: a change of an agreement has succeeded when the service says
+// so as it is known to, and is unknown with any other success.
+func TestPatchAnswers(t *testing.T) {
+	const page = "<html>Welcome</html>"
+	for _, c := range []struct {
+		status int
+		body   string
+		want   string
+	}{
+		{204, "", succeeds},
+		{200, "", succeeds},
+		{200, `{"agreementToken": "A-1", "status": "SUSPENDED"}`, succeeds},
+		{200, `{"agreementToken": "A-2", "status": "SUSPENDED"}`, unknown},
+		{200, `{"agreementToken": "A-1", "agreementToken": "A-1"}`, unknown},
+		{200, `{}`, unknown},
+		{200, `null`, unknown},
+		{200, page, unknown},
+		{201, `{"agreementToken": "A-1"}`, unknown},
+		{202, "", unknown},
+		{202, page, unknown},
+		{206, "", unknown},
+	} {
+		client := clientOf(t, says(c.status, c.body))
+		terms, err := standingAgreement(t).Terms()
+		require.NoError(t, err)
+		for _, err := range []error{
+			client.PayTo.Suspend(t.Context(), "A-1", quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty}),
+			client.PayTo.AmendBilaterally(t.Context(), terms),
+			client.PayTo.RecallAmendment(t.Context(), "A-1"),
+		} {
+			assert.Equal(t, c.want, ending(err), "%d %s: %v", c.status, c.body, err)
+			if err != nil {
+				assert.NotContains(t, err.Error(), "A-", "the error shows a token")
+			}
+		}
+	}
+}
