@@ -88,9 +88,9 @@ func ExamplePayToService_Cancel() {
 	// CANCELLED
 }
 
-// After a lost answer the agreement tells whether it is as desired, and not whose
-// call made it so.
-func ExamplePayToService_ReconcileStatus() {
+// After a lost answer the agreement tells whether it is as asked, and not whose call
+// made it so.
+func ExamplePayToService_ResumeChange() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
@@ -102,17 +102,90 @@ func ExamplePayToService_ReconcileStatus() {
 	}
 
 	err = client.PayTo.Cancel(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonContractCancelled})
-	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown))
-
-	state, err := client.PayTo.ReconcileStatus(ctx, token, quickstream.AgreementStatusCancelled)
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !ok {
+		fmt.Println("settled:", err)
+		return
+	}
+	state, err := client.PayTo.ResumeChange(ctx, *lost.Intent)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(state.Desired, state.Agreement.Status)
+	fmt.Println("as asked:", state.AsAsked, state.Agreement.Status)
+	// Output: as asked: true CANCELLED
+}
+
+// A change that the payer has to agree to is pending until then, and not as asked.
+func ExamplePayToService_ResumeChange_bilateral() {
+	ctx := context.Background()
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	terms, err := activeAgreement(box, client).Terms()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	terms.MaximumPaymentAmount = new(decimal.RequireFromString("150.00"))
+	intent, err := client.PayTo.Plan(terms)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := client.PayTo.Submit(ctx, intent, func(context.Context) error { return nil }); err != nil {
+		fmt.Println(err)
+		return
+	}
+	state, err := client.PayTo.ResumeChange(ctx, intent)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("as asked:", state.AsAsked, "pending:", state.Agreement.HasPendingBilateralAmendment)
+	// Output: as asked: false pending: true
+}
+
+// A change can be planned, stored, and sent later, by one worker.
+func ExamplePayToService_Plan() {
+	_, client := exampleSandbox()
+
+	for _, change := range []quickstream.AgreementChange{
+		quickstream.ChangingRecall("AGREEMENT-1"),
+		quickstream.ChangingStatus("AGREEMENT-1", quickstream.AgreementStatusSuspended, quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty}),
+		quickstream.ChangingRecallAmendment("AGREEMENT-1"),
+	} {
+		intent, err := client.PayTo.Plan(change)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(intent.Operation)
+	}
 	// Output:
-	// true
-	// true CANCELLED
+	// PayTo.Recall
+	// PayTo.Suspend
+	// PayTo.RecallAmendment
+}
+
+// The claim decides which worker makes the change.
+func ExamplePayToService_Submit() {
+	ctx := context.Background()
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	token := activeAgreement(box, client).AgreementToken
+	reason := quickstream.StatusReason{Code: quickstream.ReasonContractCancelled}
+	intent, err := client.PayTo.Plan(quickstream.ChangingStatus(token, quickstream.AgreementStatusCancelled, reason))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	claim := func(context.Context) error { return nil } // move its row, or fail
+	if err := client.PayTo.Submit(ctx, intent, claim); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(readAgreement(client, token).Status)
+	// Output: CANCELLED
 }
 
 // Texts are changed at once, in a copy of what stands. What is not edited stays,
@@ -136,38 +209,6 @@ func ExamplePayToService_AmendUnilaterally() {
 	amended := readAgreement(client, agreement.AgreementToken)
 	fmt.Printf("%q %q\n", amended.PaymentDetails.Description, amended.PayeeReference)
 	// Output: "Electricity and gas" ""
-}
-
-// A lost amendment is found by comparing the agreement with what was wanted.
-func ExamplePayToService_ReconcileUnilateral() {
-	ctx := context.Background()
-	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
-	defer box.Close()
-	agreement := activeAgreement(box, client)
-	err := box.Inject(sandbox.Fault{Operation: "PATCH /payto-agreements/{agreementToken}", Kind: sandbox.ResetBeforeCommit()})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	details, err := agreement.Details()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	details.Description = "Electricity and gas"
-	err = client.PayTo.AmendUnilaterally(ctx, details)
-	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown))
-
-	state, err := client.PayTo.ReconcileUnilateral(ctx, details)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("as desired:", state.Desired)
-	// Output:
-	// true
-	// as desired: false
 }
 
 // Terms change only if the payer agrees. Until then the old ones hold.
@@ -197,38 +238,6 @@ func ExamplePayToService_AmendBilaterally() {
 	// Output:
 	// 100.00 AUD true
 	// 150.00 AUD false
-}
-
-// While the payer has not answered, a lost amendment shows as pending.
-func ExamplePayToService_ReconcileBilateral() {
-	ctx := context.Background()
-	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
-	defer box.Close()
-	agreement := activeAgreement(box, client)
-	err := box.Inject(sandbox.Fault{Operation: "PATCH /payto-agreements/{agreementToken}", Kind: sandbox.ResetAfterCommit()})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	terms, err := agreement.Terms()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	terms.MaximumPaymentAmount = new(decimal.RequireFromString("150.00"))
-	err = client.PayTo.AmendBilaterally(ctx, terms)
-	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown))
-
-	state, err := client.PayTo.ReconcileBilateral(ctx, terms)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("as desired:", state.Desired, "pending:", state.Agreement.HasPendingBilateralAmendment)
-	// Output:
-	// true
-	// as desired: false pending: true
 }
 
 // An amendment that the payer has not answered is taken back.

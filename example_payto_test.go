@@ -147,7 +147,7 @@ func ExamplePayToService_List() {
 
 // The answer to Create is lost. The agreement is looked for before another one is
 // sent to the payer.
-func ExamplePayToService_ReconcileCreate() {
+func ExamplePayToService_Resume() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
@@ -158,19 +158,19 @@ func ExamplePayToService_ReconcileCreate() {
 		return
 	}
 
-	params := monthlyBill("BILL-1001")
-	_, err = client.PayTo.Create(ctx, customerID, params)
-	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown))
-
-	found, err := client.PayTo.ReconcileCreate(ctx, customerID, params)
-	if err != nil {
-		fmt.Println(err)
+	_, err = client.PayTo.Create(ctx, customerID, monthlyBill("BILL-1001"))
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !ok {
+		fmt.Println("settled:", err)
 		return
 	}
-	fmt.Println(found.State, found.Agreement.Status)
-	// Output:
-	// true
-	// found PENDING
+	agreement, err := client.PayTo.Resume(ctx, *lost.Intent)
+	if err != nil {
+		fmt.Println("not found yet; look again later:", err)
+		return
+	}
+	fmt.Println(agreement.PayeeReference, agreement.Status)
+	// Output: BILL-1001 PENDING
 }
 
 // A payment against an agreement is often pending at first. It is settled when

@@ -180,12 +180,12 @@ type newPayToAgreement struct {
 // POST /customers/{customerId}/payto-agreements with the secret key. Invalid
 // data, or too many attempts with invalid PayIDs on one day, are an APIError that
 // matches ErrInvalid. When the answer is lost the error is an
-// UnknownOutcomeError: look for the agreement with ReconcileCreate, for which it
-// needs a unique payee reference, and do not create another before that.
+// UnknownOutcomeError: give its Intent to Resume, for which the agreement needs a
+// unique payee reference, and do not create another before that.
 func (s *PayToService) Create(ctx context.Context, customerID string, params AgreementCreateParams, opts ...CallOption) (*Agreement, error) {
 	call, err := s.client.begin(operation{
-		name: "PayTo.Create", method: http.MethodPost, route: "/customers/{customerId}/payto-agreements", class: transport.Post,
-		findOut: "look for it with PayTo.ReconcileCreate; not finding it means that it is not visible yet",
+		name: agreementCreateOperation, method: http.MethodPost, route: "/customers/{customerId}/payto-agreements", class: transport.Post,
+		findOut: "look for it with PayTo.Resume and the error's Intent; not finding it means that it is not visible yet",
 	}, opts, customerID)
 	if err != nil {
 		return nil, err
@@ -193,11 +193,12 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Agr
 	if err := call.check(params.check); err != nil {
 		return nil, err
 	}
-	call.reference = params.PayeeReference
-	call.body = agreementJSON{
+	body := agreementJSON{
 		params.RespondByTimeMinutes, params.PayeeReference, params.SupplierBusinessCode, params.CreationType,
 		params.Payment.wire(), params.Terms.wire(), params.Payer.wire(),
 	}
+	call.reference, call.body = params.PayeeReference, body
+	call.describe = func() Intent { return body.intent(customerID) }
 	return send[Agreement](ctx, call)
 }
 

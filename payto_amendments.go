@@ -28,15 +28,64 @@ type StatusReason struct {
 	Description string
 }
 
+// AgreementChange is a change of an agreement that Plan takes: an edited
+// UnilateralDetails or BilateralTerms, or what one of the functions returns that
+// begin with Changing.
+type AgreementChange interface {
+	patch(operation string) (agreementChange, error)
+}
+
+// agreementChange is a change that is about to be sent.
+type agreementChange struct {
+	agreementToken string
+	body           patchJSON
+	check          func(*findings) // nil for nothing
+}
+
+func (c agreementChange) patch(string) (agreementChange, error) { return c, nil }
+
+// ChangingRecall is the change that Recall makes.
+func ChangingRecall(agreementToken string) AgreementChange {
+	return agreementChange{agreementToken: agreementToken, body: patchJSON{UpdateType: updateRecall, Recall: &statusCodeJSON{AgreementStatusCancelled}}}
+}
+
+// ChangingStatus is the change that Suspend, Reactivate and Cancel make: to
+// AgreementStatusSuspended, AgreementStatusActive or AgreementStatusCancelled.
+func ChangingStatus(agreementToken string, to AgreementStatus, reason StatusReason) AgreementChange {
+	amendment := &statusAmendmentJSON{to, reason.Code, reason.Description}
+	return agreementChange{agreementToken, patchJSON{UpdateType: updateStatus, StatusAmendment: amendment}, func(f *findings) {
+		f.within("statusAmendment", amendment.check)
+	}}
+}
+
+// ChangingRecallAmendment is the change that RecallAmendment makes.
+func ChangingRecallAmendment(agreementToken string) AgreementChange {
+	return agreementChange{agreementToken: agreementToken, body: patchJSON{UpdateType: updateRecallAmendment}}
+}
+
+func (d *UnilateralDetails) patch(operation string) (agreementChange, error) {
+	if d == nil || d.agreement == nil {
+		return agreementChange{}, missingAgreement(operation)
+	}
+	return agreementChange{d.agreement.AgreementToken, patchJSON{UpdateType: updateUnilateral, UnilateralAmendment: d.wire()}, d.check}, nil
+}
+
+func (t *BilateralTerms) patch(operation string) (agreementChange, error) {
+	if t == nil || t.agreement == nil {
+		return agreementChange{}, missingAgreement(operation)
+	}
+	return agreementChange{t.agreement.AgreementToken, patchJSON{UpdateType: updateBilateral, BilateralAmendment: t.wire()}, t.check}, nil
+}
+
 // Recall takes back an agreement that the payer has not answered yet.
 //
 // PATCH /payto-agreements/{agreementToken} (RECALL_PAYTO_AGREEMENT) with the
 // secret key. An agreement that is not pending is an APIError that matches
 // ErrInvalid, an unknown one matches ErrNotFound. When the answer is lost the
-// error is an UnknownOutcomeError: Get shows whether the agreement is cancelled.
+// error is an UnknownOutcomeError: ResumeChange shows whether the agreement is
+// cancelled.
 func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts ...CallOption) error {
-	body := patchJSON{UpdateType: "RECALL_PAYTO_AGREEMENT", Recall: &statusCodeJSON{AgreementStatusCancelled}}
-	return s.patch(ctx, "PayTo.Recall", agreementToken, body, nil, opts)
+	return s.change(ctx, "PayTo.Recall", ChangingRecall(agreementToken), opts)
 }
 
 // Suspend stops payments against an active agreement until Reactivate.
@@ -44,9 +93,9 @@ func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts .
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT) with the secret
 // key. An agreement that is neither active nor suspended is an APIError that
 // matches ErrInvalid. When the answer is lost the error is an
-// UnknownOutcomeError: Get shows the status.
+// UnknownOutcomeError: ResumeChange shows the status.
 func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
-	return s.amendStatus(ctx, "PayTo.Suspend", agreementToken, AgreementStatusSuspended, reason, opts)
+	return s.change(ctx, "PayTo.Suspend", ChangingStatus(agreementToken, AgreementStatusSuspended, reason), opts)
 }
 
 // Reactivate allows payments against a suspended agreement again. The reason is
@@ -55,7 +104,7 @@ func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reaso
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT) with the secret
 // key, and errors as for Suspend.
 func (s *PayToService) Reactivate(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
-	return s.amendStatus(ctx, "PayTo.Reactivate", agreementToken, AgreementStatusActive, reason, opts)
+	return s.change(ctx, "PayTo.Reactivate", ChangingStatus(agreementToken, AgreementStatusActive, reason), opts)
 }
 
 // Cancel ends an active or suspended agreement for good.
@@ -64,14 +113,7 @@ func (s *PayToService) Reactivate(ctx context.Context, agreementToken string, re
 // key, and errors as for Suspend. An agreement that the payer has not answered is
 // taken back with Recall instead.
 func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
-	return s.amendStatus(ctx, "PayTo.Cancel", agreementToken, AgreementStatusCancelled, reason, opts)
-}
-
-func (s *PayToService) amendStatus(ctx context.Context, name, agreementToken string, to AgreementStatus, reason StatusReason, opts []CallOption) error {
-	amendment := &statusAmendmentJSON{to, reason.Code, reason.Description}
-	return s.patch(ctx, name, agreementToken, patchJSON{UpdateType: "STATUS_AMENDMENT", StatusAmendment: amendment}, func(f *findings) {
-		f.within("statusAmendment", amendment.check)
-	}, opts)
+	return s.change(ctx, "PayTo.Cancel", ChangingStatus(agreementToken, AgreementStatusCancelled, reason), opts)
 }
 
 // AmendUnilaterally changes an agreement at once to what the details say. They
@@ -82,12 +124,7 @@ func (s *PayToService) amendStatus(ctx context.Context, name, agreementToken str
 // key, and errors as for Suspend. Details that are not from an agreement are a
 // ValidationError.
 func (s *PayToService) AmendUnilaterally(ctx context.Context, details *UnilateralDetails, opts ...CallOption) error {
-	const name = "PayTo.AmendUnilaterally"
-	if details == nil || details.agreement == nil {
-		return missingAgreement(name)
-	}
-	body := patchJSON{UpdateType: "UNILATERAL_AMENDMENT", UnilateralAmendment: details.wire()}
-	return s.patch(ctx, name, details.agreement.AgreementToken, body, details.check, opts)
+	return s.change(ctx, "PayTo.AmendUnilaterally", details, opts)
 }
 
 // AmendBilaterally asks the payer to agree to the terms, which are an edited copy
@@ -100,12 +137,7 @@ func (s *PayToService) AmendUnilaterally(ctx context.Context, details *Unilatera
 // key, and errors as for Suspend. Terms that are not from an agreement are a
 // ValidationError.
 func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTerms, opts ...CallOption) error {
-	const name = "PayTo.AmendBilaterally"
-	if terms == nil || terms.agreement == nil {
-		return missingAgreement(name)
-	}
-	body := patchJSON{UpdateType: "BILATERAL_AMENDMENT", BilateralAmendment: terms.wire()}
-	return s.patch(ctx, name, terms.agreement.AgreementToken, body, terms.check, opts)
+	return s.change(ctx, "PayTo.AmendBilaterally", terms, opts)
 }
 
 // RecallAmendment takes back a bilateral amendment that the payer has not
@@ -115,5 +147,33 @@ func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTer
 // secret key. When no amendment is pending the error is an APIError that matches
 // ErrInvalid.
 func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken string, opts ...CallOption) error {
-	return s.patch(ctx, "PayTo.RecallAmendment", agreementToken, patchJSON{UpdateType: updateRecallAmendment}, nil, opts)
+	return s.change(ctx, "PayTo.RecallAmendment", ChangingRecallAmendment(agreementToken), opts)
+}
+
+// Plan plans a change of an agreement, for Submit. It sends nothing.
+func (s *PayToService) Plan(change AgreementChange, opts ...CallOption) (Intent, error) {
+	call, err := s.begin("", change, opts)
+	if err != nil {
+		return Intent{}, err
+	}
+	return call.plan()
+}
+
+// Submit sends a change that Plan has made, once: see TransactionsService.Submit.
+//
+// PATCH /payto-agreements/{agreementToken} with the secret key, and errors as for the
+// method that the intent names.
+func (s *PayToService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) error {
+	call, err := s.patch(intent.Operation, intent.Target, opts)
+	if err != nil {
+		return err
+	}
+	if _, err := intent.change(); err != nil {
+		return call.notSent(err)
+	}
+	call.changes(intent.Target, intent.Request)
+	if err := call.submits(intent, claim, intent.Operation); err != nil {
+		return err
+	}
+	return call.sendChange(ctx, intent.Target)
 }

@@ -1,6 +1,8 @@
 package quickstream_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -74,30 +76,40 @@ func unknownOnce(t *testing.T, err error) {
 	assert.Equal(t, 1, lost.Attempts, "it was not sent again")
 }
 
+// intentOf returns the intent of a lost write.
+func intentOf(t *testing.T, err error) quickstream.Intent {
+	t.Helper()
+	unknownOnce(t, err)
+	lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	require.NotNil(t, lost.Intent)
+	return *lost.Intent
+}
+
 func TestAgreementAnswerIsLost(t *testing.T) {
 	eachLoss(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, loss sandbox.FaultKind, committed bool) {
 		customerID, _ := active(t, box, client)
 		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/payto-agreements", Kind: loss, Times: 1}))
-		params := agreementParams("REF-LOST")
-		_, err := client.PayTo.Create(t.Context(), customerID, params)
-		unknownOnce(t, err)
-		lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
-		assert.Equal(t, "REF-LOST", lost.Reference)
+		_, err := client.PayTo.Create(t.Context(), customerID, agreementParams("REF-LOST"))
+		intent := intentOf(t, err)
+		assert.Equal(t, "REF-LOST", intent.Reference)
+		assert.False(t, intent.Complete, "the payer's account or PayID is left out")
+		assert.NotContains(t, string(intent.Request), "@")
 
 		wait(time.Hour)
-		found, err := client.PayTo.ReconcileCreate(t.Context(), customerID, params)
-		require.NoError(t, err)
+		agreement, err := client.PayTo.Resume(t.Context(), intent)
 		if !committed {
-			assert.Equal(t, quickstream.ReconcileNotFoundYet, found.State)
+			assert.Nil(t, agreement)
+			require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 			return
 		}
-		require.Equal(t, quickstream.ReconcileFound, found.State)
-		assert.Equal(t, "REF-LOST", found.Agreement.PayeeReference)
-		other := params
-		other.Terms.MaximumPaymentAmount = new(decimal.RequireFromString("151"))
-		found, err = client.PayTo.ReconcileCreate(t.Context(), customerID, other)
 		require.NoError(t, err)
-		assert.Equal(t, quickstream.ReconcileNotFoundYet, found.State, "other terms are another agreement")
+		assert.Equal(t, "REF-LOST", agreement.PayeeReference)
+		intent.Request = bytes.Replace(intent.Request, []byte("150.00"), []byte("151.00"), 1)
+		_, err = client.PayTo.Resume(t.Context(), intent)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "other terms are another agreement")
+		intent.Operation = "Transactions.Pay"
+		_, err = client.PayTo.Resume(t.Context(), intent)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 	})
 }
 
@@ -106,11 +118,11 @@ func TestStatusAnswerIsLost(t *testing.T) {
 		_, agreement := active(t, box, client)
 		token := agreement.AgreementToken
 		require.NoError(t, box.Inject(sandbox.Fault{Operation: patchAgreement, Kind: loss, Times: 1}))
-		unknownOnce(t, client.PayTo.Cancel(t.Context(), token, quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty}))
+		intent := intentOf(t, client.PayTo.Cancel(t.Context(), token, quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty}))
 		wait(time.Hour)
-		state, err := client.PayTo.ReconcileStatus(t.Context(), token, quickstream.AgreementStatusCancelled)
+		state, err := client.PayTo.ResumeChange(t.Context(), intent)
 		require.NoError(t, err)
-		assert.Equal(t, committed, state.Desired)
+		assert.Equal(t, committed, state.AsAsked)
 	})
 }
 
@@ -121,29 +133,83 @@ func TestAmendmentAnswerIsLost(t *testing.T) {
 		require.NoError(t, err)
 		details.Description = "Broadband and telephone"
 		require.NoError(t, box.Inject(sandbox.Fault{Operation: patchAgreement, Kind: loss, Times: 1}))
-		unknownOnce(t, client.PayTo.AmendUnilaterally(t.Context(), details))
+		intent := intentOf(t, client.PayTo.AmendUnilaterally(t.Context(), details))
 		wait(time.Hour)
-		state, err := client.PayTo.ReconcileUnilateral(t.Context(), details)
+		state, err := client.PayTo.ResumeChange(t.Context(), intent)
 		require.NoError(t, err)
-		assert.Equal(t, committed, state.Desired)
+		assert.Equal(t, committed, state.AsAsked)
 
 		terms, err := agreement.Terms()
 		require.NoError(t, err)
 		terms.MaximumPaymentAmount = new(decimal.RequireFromString("200"))
 		require.NoError(t, box.Inject(sandbox.Fault{Operation: patchAgreement, Kind: loss, Times: 1}))
-		unknownOnce(t, client.PayTo.AmendBilaterally(t.Context(), terms))
+		intent = intentOf(t, client.PayTo.AmendBilaterally(t.Context(), terms))
 		wait(time.Hour)
-		state, err = client.PayTo.ReconcileBilateral(t.Context(), terms)
+		state, err = client.PayTo.ResumeChange(t.Context(), intent)
 		require.NoError(t, err)
-		assert.False(t, state.Desired, "the payer has not agreed yet")
+		assert.False(t, state.AsAsked, "the payer has not agreed yet")
 		assert.Equal(t, committed, state.Agreement.HasPendingBilateralAmendment)
 		if committed {
 			require.NoError(t, box.Agreement(agreement.AgreementToken).AnswerAmendment(true))
 			wait(time.Hour)
-			state, err = client.PayTo.ReconcileBilateral(t.Context(), terms)
+			state, err = client.PayTo.ResumeChange(t.Context(), intent)
 			require.NoError(t, err)
-			assert.True(t, state.Desired)
+			assert.True(t, state.AsAsked)
 		}
+	})
+}
+
+// TestChangesArePlanned, stored, and sent once as they were planned.
+func TestChangesArePlanned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		_, agreement := active(t, box, client)
+		token := agreement.AgreementToken
+		details, err := agreement.Details()
+		require.NoError(t, err)
+		details.Description = "Broadband and telephone"
+		terms, err := agreement.Terms()
+		require.NoError(t, err)
+		reason := quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty}
+		for _, change := range []struct {
+			method string
+			change quickstream.AgreementChange
+			fails  bool
+		}{
+			{"PayTo.AmendUnilaterally", details, false},
+			{"PayTo.AmendBilaterally", terms, false},
+			{"PayTo.RecallAmendment", quickstream.ChangingRecallAmendment(token), false},
+			{"PayTo.Recall", quickstream.ChangingRecall(token), true}, // it is not pending any more
+			{"PayTo.Suspend", quickstream.ChangingStatus(token, quickstream.AgreementStatusSuspended, reason), false},
+			{"PayTo.Reactivate", quickstream.ChangingStatus(token, quickstream.AgreementStatusActive, quickstream.StatusReason{}), false},
+			{"PayTo.Cancel", quickstream.ChangingStatus(token, quickstream.AgreementStatusCancelled, reason), false},
+		} {
+			box.ResetRequests()
+			intent, err := client.PayTo.Plan(change.change)
+			require.NoError(t, err, change.method)
+			assert.Equal(t, change.method, intent.Operation)
+			assert.Empty(t, box.Requests())
+			require.ErrorIs(t, client.PayTo.Submit(t.Context(), intent, nil), quickstream.ErrNotSent)
+			err = client.PayTo.Submit(t.Context(), intent, func(context.Context) error { return nil })
+			assert.Equal(t, change.fails, err != nil, "%s: %v", change.method, err)
+			require.Len(t, box.Requests(), 1)
+			assert.JSONEq(t, string(intent.Request), string(box.Requests()[0].Body), change.method)
+			if change.fails || change.method == "PayTo.AmendBilaterally" {
+				continue
+			}
+			wait(time.Minute)
+			state, err := client.PayTo.ResumeChange(t.Context(), intent)
+			require.NoError(t, err)
+			assert.True(t, state.AsAsked, change.method)
+		}
+		other, err := client.PayTo.Plan(quickstream.ChangingRecall(token))
+		require.NoError(t, err)
+		other.Operation = "PayTo.Cancel"
+		require.ErrorIs(t, client.PayTo.Submit(t.Context(), other, func(context.Context) error { return nil }), quickstream.ErrNotSent)
+		_, err = client.PayTo.ResumeChange(t.Context(), other)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		_, err = client.PayTo.Plan(quickstream.ChangingStatus(token, quickstream.AgreementStatusSuspended, quickstream.StatusReason{}))
+		require.ErrorIs(t, err, quickstream.ErrInvalid, "a reason is required")
 	})
 }
 

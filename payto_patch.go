@@ -2,6 +2,7 @@ package quickstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,8 +13,14 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// updateRecallAmendment is the update that has no contents.
-const updateRecallAmendment = "RECALL_BILATERAL_AMENDMENT"
+// The kinds of update. The last one has no contents.
+const (
+	updateRecall          = "RECALL_PAYTO_AGREEMENT"
+	updateStatus          = "STATUS_AMENDMENT"
+	updateUnilateral      = "UNILATERAL_AMENDMENT"
+	updateBilateral       = "BILATERAL_AMENDMENT"
+	updateRecallAmendment = "RECALL_BILATERAL_AMENDMENT"
+)
 
 // patchJSON is what every change of an agreement is sent as. It can be read again
 // from its own JSON, after which stands tells whether the change was made.
@@ -72,23 +79,84 @@ func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
 	return wire.Graft(known, received, reflect.TypeFor[plain]())
 }
 
-// patch makes a PATCH /payto-agreements/{agreementToken}. There may be nothing to
-// check.
-func (s *PayToService) patch(ctx context.Context, name, agreementToken string, body patchJSON, checks func(*findings), opts []CallOption) error {
-	call, err := s.client.begin(operation{
-		name: name, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change,
-		findOut: "read the agreement with PayTo.Get, PayTo.ReconcileStatus, PayTo.ReconcileUnilateral or PayTo.ReconcileBilateral: it is as desired now or not, whoever made it so",
-	}, opts, agreementToken)
+// method names the method that sends a change; "" for what none sends.
+func (p patchJSON) method() string {
+	switch {
+	case p.UpdateType == updateRecall && p.Recall != nil:
+		return "PayTo.Recall"
+	case p.UpdateType == updateStatus && p.StatusAmendment != nil:
+		switch p.StatusAmendment.StatusCode {
+		case AgreementStatusSuspended:
+			return "PayTo.Suspend"
+		case AgreementStatusActive:
+			return "PayTo.Reactivate"
+		case AgreementStatusCancelled:
+			return "PayTo.Cancel"
+		default:
+			return ""
+		}
+	case p.UpdateType == updateUnilateral && p.UnilateralAmendment != nil:
+		return "PayTo.AmendUnilaterally"
+	case p.UpdateType == updateBilateral && p.BilateralAmendment != nil:
+		return "PayTo.AmendBilaterally"
+	case p.UpdateType == updateRecallAmendment:
+		return "PayTo.RecallAmendment"
+	}
+	return ""
+}
+
+// change checks and sends a change of an agreement.
+func (s *PayToService) change(ctx context.Context, name string, change AgreementChange, opts []CallOption) error {
+	call, err := s.begin(name, change, opts)
 	if err != nil {
 		return err
 	}
-	if checks != nil {
-		if err := call.check(checks); err != nil {
-			return err
+	return call.sendChange(ctx, call.reference)
+}
+
+// begin checks a change of an agreement. Its method follows from what it is, where no
+// name is given.
+func (s *PayToService) begin(name string, change AgreementChange, opts []CallOption) (*call, error) {
+	patch, err := change.patch(cmp.Or(name, "PayTo.Plan"))
+	if err != nil {
+		return nil, err
+	}
+	call, err := s.patch(cmp.Or(name, patch.body.method()), patch.agreementToken, opts)
+	if err != nil {
+		return nil, err
+	}
+	if patch.check != nil {
+		if err := call.check(patch.check); err != nil {
+			return nil, err
 		}
 	}
-	call.body = body
-	return call.do(ctx, func(status int, body []byte) error { return accepted(agreementToken, status, body) })
+	request, err := wire.Marshal(patch.body)
+	if err != nil {
+		return nil, call.notSent(err)
+	}
+	call.changes(patch.agreementToken, request)
+	return call, nil
+}
+
+// patch begins a PATCH /payto-agreements/{agreementToken}.
+func (s *PayToService) patch(name, agreementToken string, opts []CallOption) (*call, error) {
+	return s.client.begin(operation{
+		name: name, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change,
+		findOut: "read the agreement with PayTo.ResumeChange and the error's Intent: it is as asked now or not, whoever made it so",
+	}, opts, agreementToken)
+}
+
+// changes gives a call the JSON of the change, which an intent keeps as it is: it can
+// hold members that this package does not model.
+func (c *call) changes(agreementToken string, request json.RawMessage) {
+	c.reference, c.body = agreementToken, request
+	c.describe = func() Intent {
+		return Intent{Target: agreementToken, Reference: agreementToken, Request: request, Complete: true}
+	}
+}
+
+func (c *call) sendChange(ctx context.Context, agreementToken string) error {
+	return c.do(ctx, func(status int, body []byte) error { return accepted(agreementToken, status, body) })
 }
 
 var errNotChanged = errors.New("the answer does not say that the agreement was changed")

@@ -55,11 +55,13 @@ func TestPatchStands(t *testing.T) {
 	}{
 		"recall": {
 			patchJSON{UpdateType: "RECALL_PAYTO_AGREEMENT", Recall: &statusCodeJSON{AgreementStatusCancelled}},
-			[]string{"SUSPENDED", "CANCELLED"}, [][]string{{"SUSPENDED", "PENDING"}},
+			[]string{"SUSPENDED", "CANCELLED"},
+			[][]string{{"SUSPENDED", "PENDING"}},
 		},
 		"status": {
 			patchJSON{UpdateType: "STATUS_AMENDMENT", StatusAmendment: &statusAmendmentJSON{AgreementStatusActive, "", ""}},
-			[]string{"SUSPENDED", "ACTIVE"}, [][]string{nil},
+			[]string{"SUSPENDED", "ACTIVE"},
+			[][]string{nil},
 		},
 		"recall of an amendment": {
 			patchJSON{UpdateType: updateRecallAmendment}, nil, [][]string{{`Amendment": false`, `Amendment": true`}},
@@ -68,17 +70,25 @@ func TestPatchStands(t *testing.T) {
 			patchJSON{UpdateType: "UNILATERAL_AMENDMENT", UnilateralAmendment: details.wire()},
 			[]string{"Power", "Power and gas", `"REF-1"`, "null"},
 			[][]string{
-				nil, {"Power", "Power and gas"}, {`"REF-1"`, `""`},
-				{"Power", "Power and gas", `"REF-1"`, `""`, "SHOP", "OTHER"}, {"Power", "Power and gas", `"REF-1"`, `""`, "payeeDetails", "x"},
+				nil,
+				{"Power", "Power and gas"},
+				{`"REF-1"`, `""`},
+				{"Power", "Power and gas", `"REF-1"`, `""`, "SHOP", "OTHER"},
+				{"Power", "Power and gas", `"REF-1"`, `""`, "payeeDetails", "x"},
 			},
 		},
 		"bilateral": {
 			patchJSON{UpdateType: "BILATERAL_AMENDMENT", BilateralAmendment: terms.wire()},
 			[]string{"100.50", `"200.000"`, `"pointInTime": 15`, `"pointInTime": null`, "2027-07-01", "2027-07-01T00:00:00", "newMember", "other"},
 			[][]string{
-				nil, {"100.50", "200"}, {`"pointInTime": 15,`, ""}, {"100.50", "200.001", `"pointInTime": 15,`, ""},
-				{"100.50", "null", `"pointInTime": 15,`, ""}, {"100.50", "200", `"pointInTime": 15,`, "", "2027", "2028"},
-				{"100.50", "200", `"pointInTime": 15,`, "", "paymentDetails", "x"}, {"100.50", "200", `"pointInTime": 15,`, "", "paymentTerms", "x"},
+				nil,
+				{"100.50", "200"},
+				{`"pointInTime": 15,`, ""},
+				{"100.50", "200.001", `"pointInTime": 15,`, ""},
+				{"100.50", "null", `"pointInTime": 15,`, ""},
+				{"100.50", "200", `"pointInTime": 15,`, "", "2027", "2028"},
+				{"100.50", "200", `"pointInTime": 15,`, "", "paymentDetails", "x"},
+				{"100.50", "200", `"pointInTime": 15,`, "", "paymentTerms", "x"},
 				{"100.50", "200", `"pointInTime": 15,`, "", `"automaticRenewal": false`, `"automaticRenewal": true`},
 			},
 		},

@@ -84,7 +84,8 @@ func ObserveTransaction(t *quickstream.Transaction) Observation {
 		Retryable: t.NextStep() == quickstream.NextStepReadRetries,
 	}
 	switch o.Outcome {
-	case quickstream.OutcomeUnknown, quickstream.OutcomePending, quickstream.OutcomeSuspended:
+	case quickstream.OutcomeApproved, quickstream.OutcomeDeclined, quickstream.OutcomeRejected, quickstream.OutcomeVoided:
+	default:
 		o.Sighting = SawNoOutcome
 	}
 	return o

@@ -65,6 +65,9 @@ type Text struct{ d decimal.Decimal }
 // NewText returns d as a JSON string.
 func NewText(d decimal.Decimal) Text { return Text{d} }
 
+// Decimal returns the amount.
+func (t Text) Decimal() decimal.Decimal { return t.d }
+
 // OptionalText returns nil for nil, so that omitempty leaves the member out.
 func OptionalText(d *decimal.Decimal) *Text {
 	if d == nil {

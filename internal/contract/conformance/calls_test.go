@@ -49,22 +49,22 @@ func pages[T any](r *run, list quickstream.List[T]) (any, error) {
 
 // composed are the methods that make their requests through others, or none.
 var composed = map[string]string{
-	"Do":                        "none: it is for what has no method",
-	"Accounts.Resume":           "Accounts.List",
-	"Accounts.Submit":           "Accounts.Register",
-	"Accounts.Plan":             "nothing",
-	"PaymentFiles.Resume":       "PaymentFiles.List",
-	"Customers.ByNumber":        "Customers.List",
-	"PaymentFiles.Wait":         "PaymentFiles.Get",
-	"PayTo.ReconcileBilateral":  "PayTo.Get",
-	"PayTo.ReconcileCreate":     "PayTo.List",
-	"PayTo.ReconcileStatus":     "PayTo.Get",
-	"PayTo.ReconcileUnilateral": "PayTo.Get",
-	"Transactions.AwaitReport":  "Transactions.DownloadReport",
-	"Transactions.Resume":       "Transactions.Get, ByReference and Refunds",
-	"Transactions.Submit":       "the method that made the intent",
-	"Transactions.Plan":         "nothing",
-	"Transactions.PlanVoid":     "nothing",
+	"Do":                       "none: it is for what has no method",
+	"Accounts.Resume":          "Accounts.List",
+	"Accounts.Submit":          "Accounts.Register",
+	"PayTo.Resume":             "PayTo.List",
+	"PayTo.ResumeChange":       "PayTo.Get",
+	"PayTo.Submit":             "the method that made the intent",
+	"PayTo.Plan":               "nothing",
+	"Accounts.Plan":            "nothing",
+	"PaymentFiles.Resume":      "PaymentFiles.List",
+	"Customers.ByNumber":       "Customers.List",
+	"PaymentFiles.Wait":        "PaymentFiles.Get",
+	"Transactions.AwaitReport": "Transactions.DownloadReport",
+	"Transactions.Resume":      "Transactions.Get, ByReference and Refunds",
+	"Transactions.Submit":      "the method that made the intent",
+	"Transactions.Plan":        "nothing",
+	"Transactions.PlanVoid":    "nothing",
 }
 
 // clientCalls returns every way to call the client that sends a request of its own.

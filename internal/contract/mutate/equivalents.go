@@ -15,7 +15,7 @@ func equivalents() []equivalent {
 		return equivalent{regexp.MustCompile("^(?:" + pattern + ")$"), why}
 	}
 	return []equivalent{
-		list(`intent\.go (PaymentIntent|IntentSource)\..*`, "what a merchant stores before the call; nothing of it is sent"),
+		list(`intent\.go Intent\..*`, "what a merchant stores before the call; nothing of it is sent"),
 		list(`((apikeys|money)\.go UnmarshalJSON|internal/wire/errorbody\.go ParseErrorBody)\..* removed`,
 			"only read, and encoding/json reads a field under its own name in any case of letters"),
 		list(`threeds\.go ThreeDSResult\.Links json renamed`, "no answer is documented to have it, so that none shows its name"),

@@ -88,7 +88,7 @@ func TestMutate(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	listed := mutant{file: "intent.go", owner: "PaymentIntent", field: "Key", key: "json", change: removed}
+	listed := mutant{file: "intent.go", owner: "Intent", field: "Key", key: "json", change: removed}
 	other := mutant{file: "p.go", owner: "wire", field: "A", key: "json", change: renamed}
 	failure := "--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n        p_test.go:1: not a\n"
 	for _, tt := range []struct {
