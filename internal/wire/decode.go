@@ -88,11 +88,15 @@ func readUnmarshaler(s *scanner, v reflect.Value, exact bool) error {
 }
 
 func readTextUnmarshaler(s *scanner, v reflect.Value, _ bool) error {
-	text, given, err := s.optionalText()
+	found, given, err := s.optionalText()
 	if err != nil || !given {
 		return err
 	}
-	return v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
+	text, err := found.bytes()
+	if err != nil {
+		return err
+	}
+	return v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText(text)
 }
 
 func readForeign(s *scanner, v reflect.Value, exact bool) error {
@@ -104,27 +108,25 @@ func readForeign(s *scanner, v reflect.Value, exact bool) error {
 }
 
 func readString(s *scanner, v reflect.Value, _ bool) error {
-	text, given, err := s.optionalText()
-	if given {
-		v.SetString(text)
+	found, given, err := s.optionalText()
+	if err != nil || !given {
+		return err
 	}
+	text, err := found.unquote()
+	v.SetString(text)
 	return err
 }
 
 // optionalText reads a string or null.
-func (s *scanner) optionalText() (text string, given bool, err error) {
+func (s *scanner) optionalText() (found quoted, given bool, err error) {
 	switch s.peek() {
 	case 'n':
-		return "", false, s.literal("null")
+		return quoted{}, false, s.literal("null")
 	case '"':
-		found, err := s.text()
-		if err != nil {
-			return "", false, err
-		}
-		text, err := found.unquote()
-		return text, err == nil, err
+		found, err = s.text()
+		return found, true, err
 	}
-	return "", false, errKind
+	return quoted{}, false, errKind
 }
 
 func readBool(s *scanner, v reflect.Value, _ bool) error {

@@ -181,11 +181,7 @@ func (s *scanner) name() ([]byte, error) {
 		return nil, errSyntax
 	}
 	s.at++
-	if name.plain {
-		return name.content(), nil
-	}
-	plain, err := name.unquote()
-	return []byte(plain), err
+	return name.bytes()
 }
 
 // quoted is a string as it stands in JSON, with its quotes.
@@ -203,6 +199,15 @@ func (q quoted) unquote() (string, error) {
 	var text string
 	err := json.Unmarshal(q.json, &text)
 	return text, err
+}
+
+// bytes returns the text, in the memory of the data where it can.
+func (q quoted) bytes() ([]byte, error) {
+	if q.plain {
+		return q.content(), nil
+	}
+	text, err := q.unquote()
+	return []byte(text), err
 }
 
 // text moves behind the string at the cursor.
