@@ -182,13 +182,8 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := t.observer.attempt(x, x, time.Since(begun)); err != nil {
 		x.lose(err)
 	}
-	return unseen(req, x.result.Header), nil
-}
-
-// unseen is all that net/http's client and the loop get of an answer: its cookies,
-// and not a status on which they would act.
-func unseen(req *http.Request, header http.Header) *http.Response {
-	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: http.NoBody, Request: req}
+	a.shown = http.Response{StatusCode: http.StatusOK, Header: x.result.Header, Body: http.NoBody, Request: req}
+	return &a.shown, nil
 }
 
 // attempt is one request, as far as it got.
@@ -200,6 +195,9 @@ type attempt struct {
 	address url.URL
 	body    *outgoing // nil for none
 	trace   httptrace.ClientTrace
+	// shown is all that net/http's client and the loop get of the answer: its cookies,
+	// and not a status on which they would act.
+	shown http.Response
 	// dialled and connected are what a caller's transport tells, and wrote how many
 	// requests it began. Of our own, written knows whether a byte went out.
 	dialled, connected atomic.Bool
