@@ -252,10 +252,7 @@ type Account struct {
 }
 
 // UnmarshalJSON reads an account.
-func (a *Account) UnmarshalJSON(data []byte) error {
-	type plain Account
-	return decode(data, (*plain)(a), &a.envelope)
-}
+func (a *Account) UnmarshalJSON(data []byte) error { return unmarshal(data, a) }
 
 // MarshalJSON writes the account with the members that this package does not
 // model, so that it can be stored.

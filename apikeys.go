@@ -3,6 +3,7 @@ package quickstream
 import (
 	"context"
 	"net/http"
+	"reflect"
 )
 
 // APIKeysService holds the operations on the API keys themselves.
@@ -19,29 +20,21 @@ type APIKey struct {
 	Links      []Link
 }
 
-// UnmarshalJSON reads a key.
-func (k *APIKey) UnmarshalJSON(data []byte) error {
-	var plain struct {
-		KeyName    string `json:"keyName"`
-		Key        string `json:"key"`
-		ExpiryDate string `json:"expiryDate"`
-		Links      []Link `json:"links"`
-	}
-	if err := decode(data, &plain, new(envelope)); err != nil {
-		return err
-	}
-	*k = APIKey{KeyName: plain.KeyName, Key: NewSecretKey(plain.Key), ExpiryDate: plain.ExpiryDate, Links: plain.Links}
-	return nil
-}
-
-// MarshalJSON returns an error, as every secret does.
-func (k APIKey) MarshalJSON() ([]byte, error) { return nil, errSecret }
-
 // Reveal returns the key as text, for the place where keys are stored and for
 // nothing else.
 func (k *APIKey) Reveal() string { return k.Key.text() }
 
-func (k *APIKey) identified() bool { return !k.Key.IsZero() }
+// apiKeyJSON keeps nothing either.
+type apiKeyJSON struct {
+	KeyName    string `json:"keyName"`
+	Key        string `json:"key"`
+	ExpiryDate string `json:"expiryDate"`
+	Links      []Link `json:"links"`
+}
+
+func (k *apiKeyJSON) identified() bool { return k.Key != "" }
+
+func (k *apiKeyJSON) keep([]byte, reflect.Type) {}
 
 // Renew returns the latest secret key, issuing it where the service does so: the
 // way to replace a key before it expires, with the key itself. This client goes
@@ -52,5 +45,9 @@ func (k *APIKey) identified() bool { return !k.Key.IsZero() }
 // unconfirmed. A key that has expired cannot renew itself: that is an APIError
 // that matches ErrUnauthorized.
 func (s *APIKeysService) Renew(ctx context.Context, opts ...CallOption) (*APIKey, error) {
-	return get[APIKey](ctx, s.client, operation{name: "APIKeys.Renew", method: http.MethodGet, route: "/api-keys/latest"}, opts)
+	issued, err := get[apiKeyJSON](ctx, s.client, operation{name: "APIKeys.Renew", method: http.MethodGet, route: "/api-keys/latest"}, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &APIKey{KeyName: issued.KeyName, Key: NewSecretKey(issued.Key), ExpiryDate: issued.ExpiryDate, Links: issued.Links}, nil
 }

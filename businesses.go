@@ -27,19 +27,6 @@ type Business struct {
 	envelope
 }
 
-// UnmarshalJSON reads a business.
-func (b *Business) UnmarshalJSON(data []byte) error {
-	type plain Business
-	return decode(data, (*plain)(b), &b.envelope)
-}
-
-// MarshalJSON writes the business with the members that this package does not
-// model, so that it can be stored.
-func (b Business) MarshalJSON() ([]byte, error) {
-	type plain Business
-	return encode(plain(b), b.envelope)
-}
-
 func (b *Business) identified() bool { return b.SupplierBusinessCode != "" }
 
 // List returns the merchant's businesses.
@@ -70,19 +57,6 @@ type CardSurcharge struct {
 	Links               []Link `json:"links,omitempty"`
 
 	envelope
-}
-
-// UnmarshalJSON reads a surcharge.
-func (c *CardSurcharge) UnmarshalJSON(data []byte) error {
-	type plain CardSurcharge
-	return decode(data, (*plain)(c), &c.envelope)
-}
-
-// MarshalJSON writes the surcharge with the members that this package does not
-// model.
-func (c CardSurcharge) MarshalJSON() ([]byte, error) {
-	type plain CardSurcharge
-	return encode(plain(c), c.envelope)
 }
 
 func (c *CardSurcharge) identified() bool { return c.CardScheme != "" }
@@ -151,19 +125,6 @@ type AcceptedCard struct {
 	envelope
 }
 
-// UnmarshalJSON reads an accepted card.
-func (a *AcceptedCard) UnmarshalJSON(data []byte) error {
-	type plain AcceptedCard
-	return decode(data, (*plain)(a), &a.envelope)
-}
-
-// MarshalJSON writes the accepted card with the members that this package does
-// not model.
-func (a AcceptedCard) MarshalJSON() ([]byte, error) {
-	type plain AcceptedCard
-	return encode(plain(a), a.envelope)
-}
-
 func (a *AcceptedCard) identified() bool { return a.CardScheme != "" }
 
 // AcceptedCards returns the card schemes that a business takes.
@@ -185,18 +146,6 @@ type CardPrefix struct {
 	Links      []Link     `json:"links,omitempty"`
 
 	envelope
-}
-
-// UnmarshalJSON reads the beginning of a card number.
-func (c *CardPrefix) UnmarshalJSON(data []byte) error {
-	type plain CardPrefix
-	return decode(data, (*plain)(c), &c.envelope)
-}
-
-// MarshalJSON writes it with the members that this package does not model.
-func (c CardPrefix) MarshalJSON() ([]byte, error) {
-	type plain CardPrefix
-	return encode(plain(c), c.envelope)
 }
 
 func (c *CardPrefix) identified() bool { return c.CardScheme != "" }

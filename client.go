@@ -91,18 +91,6 @@ type Root struct {
 	envelope
 }
 
-// UnmarshalJSON reads the answer of the root resource.
-func (r *Root) UnmarshalJSON(data []byte) error {
-	type plain Root
-	return decode(data, (*plain)(r), &r.envelope)
-}
-
-// MarshalJSON writes the root with the members that this package does not model.
-func (r Root) MarshalJSON() ([]byte, error) {
-	type plain Root
-	return encode(plain(r), r.envelope)
-}
-
 func (r *Root) identified() bool { return true }
 
 // Check tests connectivity and the secret key.

@@ -64,10 +64,7 @@ type Customer struct {
 }
 
 // UnmarshalJSON reads a customer.
-func (c *Customer) UnmarshalJSON(data []byte) error {
-	type plain Customer
-	return decode(data, (*plain)(c), &c.envelope)
-}
+func (c *Customer) UnmarshalJSON(data []byte) error { return unmarshal(data, c) }
 
 // MarshalJSON writes the customer with the members that this package does not
 // model, so that it can be stored.

@@ -101,6 +101,22 @@ func (op operation) call(ctx context.Context, c *quickstream.Client, id string, 
 
 // callWith replaces the argument that has the type of params.
 func (op operation) callWith(ctx context.Context, c *quickstream.Client, id string, params reflect.Value, opts ...quickstream.CallOption) (any, error) {
+	out, err := op.results(ctx, c, id, params, opts)
+	if err != nil {
+		return nil, err
+	}
+	if first := out[0].MethodByName("First"); first.IsValid() { // a list
+		out = first.Call([]reflect.Value{reflect.ValueOf(ctx)})
+	}
+	err, _ = out[len(out)-1].Interface().(error)
+	if len(out) == 1 || out[0].IsZero() {
+		return nil, err
+	}
+	return out[0].Interface(), err
+}
+
+// results returns what the method does.
+func (op operation) results(ctx context.Context, c *quickstream.Client, id string, params reflect.Value, opts []quickstream.CallOption) ([]reflect.Value, error) {
 	method, digits, taken := op.method(c), digitArguments[op.name], !params.IsValid()
 	var in []reflect.Value
 	for i := range method.Type().NumIn() {
@@ -127,15 +143,7 @@ func (op operation) callWith(ctx context.Context, c *quickstream.Client, id stri
 	if !taken {
 		return nil, errNotTaken
 	}
-	out := method.CallSlice(in)
-	if first := out[0].MethodByName("First"); first.IsValid() { // a list
-		out = first.Call([]reflect.Value{reflect.ValueOf(ctx)})
-	}
-	err, _ := out[len(out)-1].Interface().(error)
-	if len(out) == 1 || out[0].IsZero() {
-		return nil, err
-	}
-	return out[0].Interface(), err
+	return method.CallSlice(in), nil
 }
 
 // digitArguments are texts that have to be digits.

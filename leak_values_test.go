@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,7 +102,7 @@ func filledValues(t *testing.T, of reflect.Type) []any {
 	var values []any
 	for n, most := 0, 1; n < most; n++ { // with each variant of its members
 		var value any
-		value, most = filled(of, n)
+		value, most = filled(t, of, n)
 		values = append(values, value)
 	}
 	return values
@@ -152,15 +154,15 @@ func serviceValues(t *testing.T, of reflect.Type) []any {
 
 // filled returns a value with ordinary texts and secret secrets. Of members that
 // have variants it takes the n-th, and says how many the one with the most has.
-func filled(of reflect.Type, n int) (any, int) {
+func filled(t *testing.T, of reflect.Type, n int) (any, int) {
+	t.Helper()
 	value := reflect.New(of)
-	if decoder, ok := value.Interface().(json.Unmarshaler); ok { // a model keeps its source
-		body := map[string]any{"links": []map[string]string{{"rel": "next", "href": secretAddress()}}, "data": []any{}, "receiptNumber": "R-1"}
-		if of == reflect.TypeFor[quickstream.APIKey]() {
-			body["key"] = canaries()[4]
-		}
-		data, _ := json.Marshal(body)
-		_ = decoder.UnmarshalJSON(data)
+	if value.Type().Implements(reflect.TypeFor[response]()) { // and keeps its source
+		found := models(t)
+		m := found[slices.IndexFunc(found, func(m model) bool { return m.of == of })]
+		answered, err := m.read(strings.ReplaceAll(sample(of, "x"), "https://api.invalid/rest/v1/x", secretAddress()))
+		require.NoError(t, err, of)
+		value = reflect.ValueOf(answered)
 	}
 	most := fillSecrets(value.Elem(), n, 0)
 	return value.Elem().Interface(), most

@@ -2,13 +2,15 @@ package quickstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"net/url"
 	"path"
+	"reflect"
 	"strings"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // Cursor is a place in a list. It is opaque, belongs to the environment that it
@@ -23,10 +25,11 @@ func ParseCursor(text string) Cursor { return Cursor{hide(text)} }
 // Treat it like an account number.
 func (c Cursor) Text() string { return c.text() }
 
-// Page is one page of a list.
+// Page is one page of a list. What to store are its items and where the next one
+// begins: a page itself cannot be marshalled.
 type Page[T any] struct {
-	Links []Link
-	Data  []*T
+	Links []Link `json:"links"`
+	Data  []*T   `json:"data"`
 	// Next is where the following page begins; it is the zero Cursor on the last
 	// page.
 	Next Cursor
@@ -34,36 +37,36 @@ type Page[T any] struct {
 	envelope
 }
 
-type pageJSON[T any] struct {
-	Links []Link `json:"links"`
-	Data  *[]*T  `json:"data"`
+type pageJSON struct {
+	Links []Link      `json:"links"`
+	Data  []wire.Span `json:"data"`
 }
 
-// UnmarshalJSON reads a page. A page without data, or with null in it, is an
-// error and never an empty page.
-func (p *Page[T]) UnmarshalJSON(data []byte) error {
-	var plain pageJSON[T]
-	var source envelope
-	if err := decode(data, &plain, &source); err != nil {
+// decode reads a page from a body, which it keeps, and each item as a single
+// answer is read. A page without data, or with null in it, is an error and never
+// an empty page.
+func (p *Page[T]) decode(body []byte, item func(body []byte) (*T, error)) error {
+	var plain pageJSON
+	if err := wire.Decode(body, &plain); err != nil {
 		return err
 	}
 	if plain.Data == nil {
 		return errors.New("the answer is not a list: it has no data")
 	}
-	for _, item := range *plain.Data {
-		if item == nil {
-			return errors.New("the answer is a list with a null in it")
-		}
-	}
 	next, more := findLink(plain.Links, "next")
 	if more && next.Href() == "" {
 		return errors.New("the list has a next page without an address")
 	}
-	*p = Page[T]{Links: plain.Links, Data: *plain.Data, Next: Cursor{next.href}, envelope: source}
+	*p = Page[T]{Links: plain.Links, Data: make([]*T, len(plain.Data)), Next: Cursor{next.href}}
+	for i, raw := range plain.Data {
+		var err error
+		if p.Data[i], err = item(raw); err != nil {
+			return fmt.Errorf("data[%d]: %w", i, err)
+		}
+	}
+	p.keep(body, reflect.TypeFor[Page[T]]())
 	return nil
 }
-
-func (p *Page[T]) identified() bool { return true }
 
 // List is a list of the service, read page by page as it is consumed. It is a
 // description of the request and can be read any number of times, concurrently
@@ -74,6 +77,7 @@ func (p *Page[T]) identified() bool { return true }
 // twice, so compare identifiers.
 type List[T any] struct {
 	begin func() (*call, error)
+	item  func(body []byte) (*T, error)
 	start Cursor
 	ahead bool // one page
 }
@@ -117,7 +121,7 @@ func (l List[T]) Pages(ctx context.Context) iter.Seq2[*Page[T], error] {
 func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], error) bool) {
 	seen := map[string]bool{}
 	for cursor := l.start; ; {
-		page, err := fetchPage[T](ctx, call, cursor)
+		page, err := l.fetch(ctx, call, cursor)
 		if !yield(page, err) || err != nil || page.Next.IsZero() {
 			return
 		}
@@ -197,7 +201,7 @@ func (l List[T]) First(ctx context.Context) (*T, error) {
 	return nil, fmt.Errorf("quickstream: %w (%w)", ErrEmptyList, ErrNotFound)
 }
 
-func fetchPage[T any](ctx context.Context, call *call, cursor Cursor) (*Page[T], error) {
+func (l List[T]) fetch(ctx context.Context, call *call, cursor Cursor) (*Page[T], error) {
 	if !cursor.IsZero() {
 		target, err := call.client.follow(cursor)
 		if err != nil {
@@ -205,7 +209,12 @@ func fetchPage[T any](ctx context.Context, call *call, cursor Cursor) (*Page[T],
 		}
 		call = call.at(target)
 	}
-	return send[Page[T]](ctx, call)
+	page := new(Page[T])
+	err := call.do(ctx, func(_ int, body []byte) error { return page.decode(body, l.item) })
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
 }
 
 // follow judges where a cursor leads. The key goes along, so that nothing but
@@ -224,21 +233,10 @@ func (c *Client) follow(cursor Cursor) (*url.URL, error) {
 	return target, nil
 }
 
-// MarshalJSON writes the page with its links' queries cut off.
-func (p Page[T]) MarshalJSON() ([]byte, error) {
-	data := p.Data
-	if data == nil {
-		data = []*T{}
-	}
-	return encode(pageJSON[T]{Links: p.Links, Data: &data}, p.envelope)
-}
-
-var _ json.Marshaler = Page[struct{}]{}
-
 // list describes a list operation, whose query is checked unless check is nil.
 // Mistakes in the query, the options or the path come out when the list is read.
 func list[T, Q any, P model[T]](c *Client, op operation, params Q, check func(*findings), opts []CallOption, ids ...string) List[T] {
-	return List[T]{begin: func() (*call, error) {
+	begin := func() (*call, error) {
 		call, err := c.begin(op, opts, ids...)
 		if err != nil {
 			return nil, err
@@ -249,5 +247,9 @@ func list[T, Q any, P model[T]](c *Client, op operation, params Q, check func(*f
 			}
 		}
 		return call, call.query(params)
+	}
+	return List[T]{begin: begin, item: func(body []byte) (*T, error) {
+		object := new(T)
+		return object, unmarshal[T, P](body, object) // which does not keep the page
 	}}
 }

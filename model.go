@@ -16,12 +16,13 @@ type envelope struct {
 	source func() (body []byte, model reflect.Type)
 }
 
-func wrap[T any](body []byte) envelope {
-	return envelope{func() ([]byte, reflect.Type) { return body, reflect.TypeFor[T]() }}
+// keep makes body, which nothing changes any more, the source of a model.
+func (e *envelope) keep(body []byte, model reflect.Type) {
+	e.source = func() ([]byte, reflect.Type) { return body, model }
 }
 
 // Raw returns the JSON that the value was decoded from, or nil when it was not
-// decoded. It must not be changed.
+// decoded by this package. It must not be changed.
 func (e envelope) Raw() json.RawMessage {
 	if e.source == nil {
 		return nil
@@ -45,43 +46,18 @@ var (
 	errNoIdentifier = errors.New("the answer lacks the identifier of what it describes")
 )
 
-// decode fills the plain form of a model (the same struct without methods) and its
-// envelope from a response. Duplicated members are refused rather than resolved.
-func decode[T any](data []byte, plain *T, e *envelope) error {
-	*plain = *new(T)
-	if !wire.IsObject(data) {
-		return errNotObject
-	}
-	if err := wire.Decode(data, plain); err != nil {
-		return err
-	}
-	*e = wrap[T](bytes.Clone(data))
-	return nil
-}
-
-// encode writes the plain form of a model with the members that were received
-// and are not modelled.
-func encode[T any](plain T, e envelope) ([]byte, error) {
-	known, err := wire.Marshal(plain)
-	if err != nil || e.source == nil {
-		return known, err
-	}
-	body, _ := e.source()
-	return wire.Graft(known, body, reflect.TypeFor[T]())
-}
-
-// model is a pointer to a response: it decodes itself, and knows whether it
+// model is a pointer to a response: it keeps its source, and knows whether it
 // holds the identifier without which an answer says nothing.
 type model[T any] interface {
 	*T
-	json.Unmarshaler
 	identified() bool
+	keep(body []byte, model reflect.Type)
 }
 
 // into returns the function that decodes an answer into a response.
 func into[T any, P model[T]](object P) func(status int, body []byte) error {
 	return func(_ int, body []byte) error {
-		if err := object.UnmarshalJSON(body); err != nil {
+		if err := decode(body, object); err != nil {
 			return err
 		}
 		if !object.identified() {
@@ -89,4 +65,33 @@ func into[T any, P model[T]](object P) func(status int, body []byte) error {
 		}
 		return nil
 	}
+}
+
+// decode reads a response from a body, which it keeps. Duplicated members are
+// refused rather than resolved.
+func decode[T any, P model[T]](body []byte, object P) error {
+	*object = *new(T)
+	if !wire.IsObject(body) {
+		return errNotObject
+	}
+	if err := wire.Decode(body, (*T)(object)); err != nil {
+		return err
+	}
+	object.keep(body, reflect.TypeFor[T]())
+	return nil
+}
+
+// unmarshal is the UnmarshalJSON of the models that merchants store.
+func unmarshal[T any, P model[T]](data []byte, object P) error {
+	return decode(bytes.Clone(data), object)
+}
+
+// encode writes the plain form of such a model (the same struct without methods)
+// with the members that were received and are not modelled.
+func encode[T any](plain T, e envelope) ([]byte, error) {
+	known, err := wire.Marshal(plain)
+	if err != nil || e.source == nil {
+		return known, err
+	}
+	return wire.Graft(known, e.Raw(), reflect.TypeFor[T]())
 }

@@ -2,6 +2,7 @@ package quickstream_test
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -56,11 +58,10 @@ func changes(value any, put func(any), try func()) {
 // is in each field.
 func TestModelsMeanWhatJSONMeans(t *testing.T) {
 	tried, refused := 0, 0
-	for _, empty := range models() {
-		model := reflect.TypeOf(empty()).Elem()
-		plain := mirror(model)
-		if plain.NumField() == 0 {
-			continue // a page
+	for _, m := range models(t) {
+		model, plain := m.of, mirror(m.of)
+		if _, isPage := model.FieldByName("Next"); isPage {
+			continue
 		}
 		var root any
 		decoder := json.NewDecoder(strings.NewReader(sample(model, "x")))
@@ -69,8 +70,13 @@ func TestModelsMeanWhatJSONMeans(t *testing.T) {
 		changes(root, func(other any) { root = other }, func() {
 			body, err := wire.Marshal(root)
 			require.NoError(t, err)
-			got, want := reflect.ValueOf(empty()), reflect.New(plain)
-			err, wantErr := got.Interface().(json.Unmarshaler).UnmarshalJSON(body), json.Unmarshal(body, want.Interface())
+			want := reflect.New(plain)
+			wantErr := json.Unmarshal(body, want.Interface())
+			got, err := m.decode(body)
+			if err != nil && strings.Contains(err.Error(), "lacks the identifier") {
+				assert.NoError(t, wantErr)
+				return
+			}
 			if !wire.IsObject(body) {
 				assert.Error(t, err)
 				return
@@ -83,6 +89,9 @@ func TestModelsMeanWhatJSONMeans(t *testing.T) {
 			}
 			for i := range plain.NumField() {
 				name := plain.Field(i).Name
+				if name == "ExpiresAt" && want.Elem().Field(i).IsZero() {
+					continue // the client's own estimate
+				}
 				assert.Equal(t, written(t, want.Elem().Field(i)), written(t, got.Elem().FieldByName(name)), "%s.%s of %s", model, name, body)
 			}
 		})
@@ -90,6 +99,23 @@ func TestModelsMeanWhatJSONMeans(t *testing.T) {
 	assert.Greater(t, tried, 5000)
 	assert.Greater(t, refused, tried/4)
 	assert.Less(t, refused, tried*3/4)
+}
+
+// decode reads what merchants store as they do, so that it may lack an identifier,
+// and the rest as an answer. The error is the innermost.
+func (m model) decode(body []byte) (reflect.Value, error) {
+	value := reflect.New(m.of)
+	if stored, ok := value.Interface().(storedModel); ok {
+		return value, stored.UnmarshalJSON(body)
+	}
+	got, err := m.read(string(body))
+	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+		err = lost.Cause
+	}
+	for errors.Unwrap(err) != nil {
+		err = errors.Unwrap(err)
+	}
+	return reflect.ValueOf(got), err
 }
 
 // written is how values that hold functions are compared.

@@ -2,6 +2,7 @@ package quickstream_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -14,40 +15,92 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// storedModel is a response that merchants store.
-type storedModel interface {
-	json.Marshaler
+// response is what keeps the source that it was decoded from.
+type response interface {
 	Raw() json.RawMessage
 	Extra() map[string]json.RawMessage
 }
 
-// models makes an empty one of every response that keeps its source, found among
-// the results of all operations.
-func models() []func() storedModel {
-	var found []func() storedModel
+// storedModel is a response that merchants store.
+type storedModel interface {
+	response
+	json.Marshaler
+	json.Unmarshaler
+}
+
+// model is a type of response, and how an answer becomes one.
+type model struct {
+	of   reflect.Type
+	read func(body string) (response, error)
+}
+
+// models finds every response among the results of all operations.
+func models(t testing.TB) []model {
+	t.Helper()
+	var found []model
 	seen := map[reflect.Type]bool{}
-	add := func(of reflect.Type) {
-		if of.Implements(reflect.TypeFor[storedModel]()) && !seen[of] {
-			seen[of] = true
-			found = append(found, func() storedModel { return reflect.New(of.Elem()).Interface().(storedModel) })
+	add := func(of reflect.Type, op operation, form string) {
+		read := func(body string) (response, error) {
+			client := clientOf(t, says(200, fmt.Sprintf(form, body)), quickstream.WithMaxAttempts(1))
+			return op.response(t.Context(), client, of)
 		}
-	}
-	client := new(quickstream.Client)
-	service := reflect.ValueOf(client).Elem()
-	for i := range service.NumField() {
-		if field := service.Type().Field(i); field.IsExported() {
-			service.Field(i).Set(reflect.New(field.Type.Elem()))
+		if seen[of] || !of.Implements(reflect.TypeFor[response]()) {
+			return
+		}
+		body := sample(of, of.Elem().Name())
+		if got, err := read(body); err == nil && string(got.Raw()) == body { // and not one of several requests
+			seen[of] = true
+			found = append(found, model{of.Elem(), read})
 		}
 	}
 	for _, op := range operations() {
-		result := op.method(client).Type().Out(0)
+		result := op.method(clientOf(t, nil)).Type().Out(0)
 		if pages, isList := result.MethodByName("Pages"); isList {
 			page := pages.Type.Out(0).In(0).In(0) // of the function that takes the pages
-			add(page)
+			add(page, op, "%s")
 			data, _ := page.Elem().FieldByName("Data")
-			result = data.Type.Elem()
+			add(data.Type.Elem(), op, `{"data":[%s]}`)
+		} else {
+			add(result, op, "%s")
 		}
-		add(result)
+	}
+	return found
+}
+
+// response makes a call and returns what it gives of a type: the result, the first
+// page of a list, or the first item of that.
+func (op operation) response(ctx context.Context, c *quickstream.Client, of reflect.Type) (response, error) {
+	out, err := op.results(ctx, c, "ID-1", reflect.Value{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if pages := out[0].MethodByName("Pages"); pages.IsValid() {
+		for page, err := range pages.Call([]reflect.Value{reflect.ValueOf(ctx)})[0].Seq2() {
+			out = []reflect.Value{page, err}
+			break
+		}
+	}
+	if err, _ := out[1].Interface().(error); err != nil {
+		return nil, err
+	}
+	if out[0].Type() != of {
+		data := out[0].Elem().FieldByName("Data")
+		if data.Len() == 0 {
+			return nil, quickstream.ErrEmptyList
+		}
+		out[0] = data.Index(0)
+	}
+	return out[0].Interface().(response), nil
+}
+
+// storedModels makes an empty one of every response that merchants store.
+func storedModels(t testing.TB) []func() storedModel {
+	t.Helper()
+	var found []func() storedModel
+	for _, m := range models(t) {
+		if reflect.PointerTo(m.of).Implements(reflect.TypeFor[storedModel]()) {
+			found = append(found, func() storedModel { return reflect.New(m.of).Interface().(storedModel) })
+		}
 	}
 	return found
 }
@@ -85,17 +138,9 @@ func sample(of reflect.Type, name string) string {
 	case reflect.Struct:
 		members := []string{fmt.Sprintf(`"newMember":{"in":%q,"list":[1.50,{"deep":null}]}`, of.Name())}
 		for _, field := range reflect.VisibleFields(of) {
-			member, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			switch {
-			case member != "":
-			case field.Name == "Links" && field.IsExported():
-				member = "links"
-			case field.Name == "Data" && field.IsExported():
-				member = "data"
-			default:
-				continue
+			if member, _, _ := strings.Cut(field.Tag.Get("json"), ","); member != "" {
+				members = append(members, fmt.Sprintf("%q:%s", member, sample(field.Type, member)))
 			}
-			members = append(members, fmt.Sprintf("%q:%s", member, sample(field.Type, member)))
 		}
 		return "{" + strings.Join(members, ",") + "}"
 	}
@@ -111,20 +156,36 @@ func decodedTree(t *testing.T, data []byte) map[string]any {
 	return tree
 }
 
-// TestModelsKeepEverything: what was received is there after being stored and
-// read again, whether this package models it or not.
+// TestModelsKeepEverything: nothing that was received is lost, whether this
+// package models it or not.
 func TestModelsKeepEverything(t *testing.T) {
-	assert.GreaterOrEqual(t, len(models()), 8)
-	for _, empty := range models() {
+	found := models(t)
+	assert.GreaterOrEqual(t, len(found), 20)
+	for _, m := range found {
+		received := sample(m.of, m.of.Name())
+		model, err := m.read(received)
+		require.NoError(t, err, m.of)
+		for _, field := range reflect.VisibleFields(m.of) { // nothing is forgotten by the decoder
+			if value := reflect.ValueOf(model).Elem().FieldByIndex(field.Index); field.IsExported() && field.Name != "Next" {
+				assert.False(t, value.IsZero(), "%s.%s", m.of, field.Name)
+			}
+		}
+		assert.Equal(t, received, string(model.Raw()), m.of)
+		assert.Contains(t, model.Extra(), "newMember", m.of)
+		t.Logf("%s: %d members that are not modelled", m.of, len(model.Extra()))
+	}
+}
+
+// TestStoredModelsKeepEverything: what was received is there after being stored
+// and read again.
+func TestStoredModelsKeepEverything(t *testing.T) {
+	stored := map[string]bool{}
+	for _, empty := range storedModels(t) {
 		of := reflect.TypeOf(empty()).Elem()
+		stored[of.Name()] = true
 		received := sample(of, of.Name())
 		model := empty()
 		require.NoError(t, json.Unmarshal([]byte(received), model), of)
-		for _, field := range reflect.VisibleFields(of) { // nothing is forgotten by the decoder
-			if value := reflect.ValueOf(model).Elem().FieldByIndex(field.Index); field.IsExported() && field.Name != "Next" {
-				assert.False(t, value.IsZero(), "%s.%s", of, field.Name)
-			}
-		}
 		assert.Equal(t, received, string(model.Raw()), of)
 
 		stored, err := json.Marshal(model)
@@ -140,8 +201,8 @@ func TestModelsKeepEverything(t *testing.T) {
 		restored, err := json.Marshal(again)
 		require.NoError(t, err)
 		assert.Equal(t, string(stored), string(restored), of)
-		t.Logf("%s: %d members that are not modelled", of, len(model.Extra()))
 	}
+	assert.Equal(t, map[string]bool{"Account": true, "Agreement": true, "Customer": true, "Transaction": true}, stored)
 }
 
 func TestExtraNamesPaths(t *testing.T) {
@@ -156,10 +217,14 @@ func TestExtraNamesPaths(t *testing.T) {
 	}
 	assert.Equal(t, map[string]string{"newMember": "[1]", "creditCard.newMember": `"x"`, "totalAmount.scale": "2"}, extra)
 
-	var page quickstream.Page[quickstream.Transaction]
-	require.NoError(t, json.Unmarshal([]byte(`{"data":[{},{"newMember":7}],"total":2}`), &page))
-	assert.Equal(t, map[string]json.RawMessage{"total": json.RawMessage("2"), "data[1].newMember": json.RawMessage("7")}, page.Extra())
-	assert.Equal(t, map[string]json.RawMessage{"newMember": json.RawMessage("7")}, page.Data[1].Extra(), "items keep theirs as well")
+	client := clientOf(t, says(200, `{"data":[{},{"newMember":7}],"total":2}`))
+	for page, err := range client.Transactions.ByReference("REF-1").Pages(t.Context()) {
+		require.NoError(t, err)
+		assert.Equal(t, map[string]json.RawMessage{"total": json.RawMessage("2"), "data[1].newMember": json.RawMessage("7")}, page.Extra())
+		assert.Equal(t, map[string]json.RawMessage{"newMember": json.RawMessage("7")}, page.Data[1].Extra(), "items keep theirs as well")
+		_, err = json.Marshal(page)
+		require.Error(t, err, "one that is read again without its cursor would be the last")
+	}
 }
 
 // TestModelsFollowChanges: what a program changes in a model is what is stored.
@@ -187,11 +252,18 @@ func TestRefusedBodies(t *testing.T) {
 		``, ` `, `null`, `[]`, `[{}]`, `""`, `"text"`, `0`, `true`, `{`, `{}{}`, `{} {}`, `{}x`, `{}]`, "\ufeff{}", `<html>`, `{"data":[]`,
 		`{"links":[],"links":[]}`, `{"links":[],"LINKS":[]}`, `{"linkſ":[],"links":[]}`, `{"lin\u006bs":[],"links":[]}`, `{"x":[{"a":1,"A":2}]}`,
 	}
-	for _, empty := range models() {
+	for _, m := range models(t) {
+		for _, body := range refused {
+			model, err := m.read(body)
+			assert.Error(t, err, "%s: %s", m.of, body)
+			assert.Nil(t, model, "%s: %s", m.of, body)
+		}
+	}
+	for _, empty := range storedModels(t) {
 		for _, body := range refused {
 			model := empty()
 			assert.Error(t, json.Unmarshal([]byte(body), model), "%T: %s", model, body)
-			assert.Error(t, model.(json.Unmarshaler).UnmarshalJSON([]byte(body)), "%T: %s", model, body)
+			assert.Error(t, model.UnmarshalJSON([]byte(body)), "%T: %s", model, body)
 			assert.Nil(t, model.Raw(), "%T: %s", model, body)
 		}
 	}
@@ -243,7 +315,7 @@ func TestReuse(t *testing.T) {
 	tx.Status, tx.SummaryCode = quickstream.TransactionStatusApproved, quickstream.SummaryCodeApproved
 	require.Error(t, json.Unmarshal([]byte(`{"receiptNumber":7}`), &tx))
 	assert.Equal(t, quickstream.OutcomeUnknown, tx.Outcome())
-	for _, empty := range models() {
+	for _, empty := range storedModels(t) {
 		model := empty()
 		require.NoError(t, json.Unmarshal([]byte(sample(reflect.TypeOf(model).Elem(), "x")), model))
 		require.NoError(t, json.Unmarshal([]byte(`{"data":[]}`), model))

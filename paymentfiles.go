@@ -46,19 +46,6 @@ type PaymentFile struct {
 	envelope
 }
 
-// UnmarshalJSON reads a payment file.
-func (f *PaymentFile) UnmarshalJSON(data []byte) error {
-	type plain PaymentFile
-	return decode(data, (*plain)(f), &f.envelope)
-}
-
-// MarshalJSON writes the payment file with the members that this package does
-// not model, so that it can be stored.
-func (f PaymentFile) MarshalJSON() ([]byte, error) {
-	type plain PaymentFile
-	return encode(plain(f), f.envelope)
-}
-
 func (f *PaymentFile) identified() bool { return f.PaymentFileID != "" }
 
 // PaymentBatch is the payments of a file that are of one kind, business and
@@ -69,19 +56,6 @@ type PaymentBatch struct {
 	Links          []Link `json:"links,omitempty"`
 
 	envelope
-}
-
-// UnmarshalJSON reads a batch.
-func (b *PaymentBatch) UnmarshalJSON(data []byte) error {
-	type plain PaymentBatch
-	return decode(data, (*plain)(b), &b.envelope)
-}
-
-// MarshalJSON writes the batch with the members that this package does not
-// model, so that it can be stored.
-func (b PaymentBatch) MarshalJSON() ([]byte, error) {
-	type plain PaymentBatch
-	return encode(plain(b), b.envelope)
 }
 
 func (b *PaymentBatch) identified() bool { return true }

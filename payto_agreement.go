@@ -130,10 +130,7 @@ type Agreement struct {
 }
 
 // UnmarshalJSON reads an agreement.
-func (a *Agreement) UnmarshalJSON(data []byte) error {
-	type plain Agreement
-	return decode(data, (*plain)(a), &a.envelope)
-}
+func (a *Agreement) UnmarshalJSON(data []byte) error { return unmarshal(data, a) }
 
 // MarshalJSON writes the agreement with the members that this package does not
 // model, so that it can be stored.
@@ -172,9 +169,8 @@ type AgreementTerms struct {
 // UnmarshalJSON reads the terms. An amount whose number is absent or null is no
 // amount, for terms of 0.00 would be others.
 func (t *AgreementTerms) UnmarshalJSON(data []byte) error {
-	type plain AgreementTerms
 	*t = AgreementTerms{}
-	if err := wire.Decode(data, (*plain)(t)); err != nil {
+	if err := wire.Decode(data, t); err != nil {
 		return err
 	}
 	for _, amount := range [...]**Amount{&t.FirstPaymentAmount, &t.LastPaymentAmount, &t.PaymentAmount, &t.MaximumPaymentAmount} {

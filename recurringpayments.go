@@ -28,19 +28,6 @@ type RecurringPayment struct {
 	envelope
 }
 
-// UnmarshalJSON reads a recurring payment.
-func (p *RecurringPayment) UnmarshalJSON(data []byte) error {
-	type plain RecurringPayment
-	return decode(data, (*plain)(p), &p.envelope)
-}
-
-// MarshalJSON writes the recurring payment with the members that this package
-// does not model, so that it can be stored.
-func (p RecurringPayment) MarshalJSON() ([]byte, error) {
-	type plain RecurringPayment
-	return encode(plain(p), p.envelope)
-}
-
 func (p *RecurringPayment) identified() bool { return p.PaymentScheduleID != "" }
 
 // Get returns a recurring payment.

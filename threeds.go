@@ -158,17 +158,4 @@ type ThreeDSResult struct {
 	envelope
 }
 
-// UnmarshalJSON reads the result.
-func (r *ThreeDSResult) UnmarshalJSON(data []byte) error {
-	type plain ThreeDSResult
-	return decode(data, (*plain)(r), &r.envelope)
-}
-
-// MarshalJSON writes the result with the members that this package does not
-// model.
-func (r ThreeDSResult) MarshalJSON() ([]byte, error) {
-	type plain ThreeDSResult
-	return encode(plain(r), r.envelope)
-}
-
 func (r *ThreeDSResult) identified() bool { return r.TransStatus != "" }

@@ -192,19 +192,6 @@ type SingleUseToken struct {
 	envelope
 }
 
-// UnmarshalJSON reads a single-use token.
-func (t *SingleUseToken) UnmarshalJSON(data []byte) error {
-	type plain SingleUseToken
-	return decode(data, (*plain)(t), &t.envelope)
-}
-
-// MarshalJSON writes the token with the members that this package does not
-// model.
-func (t SingleUseToken) MarshalJSON() ([]byte, error) {
-	type plain SingleUseToken
-	return encode(plain(t), t.envelope)
-}
-
 func (t *SingleUseToken) identified() bool { return t.SingleUseTokenID != "" }
 
 // TokenCreditCard is the masked card behind a single-use token.

@@ -142,10 +142,7 @@ type Transaction struct {
 
 // UnmarshalJSON reads a transaction. A body that names a member twice is an
 // error, because the two could disagree about whether money moved.
-func (t *Transaction) UnmarshalJSON(data []byte) error {
-	type plain Transaction
-	return decode(data, (*plain)(t), &t.envelope)
-}
+func (t *Transaction) UnmarshalJSON(data []byte) error { return unmarshal(data, t) }
 
 // MarshalJSON writes the transaction with the members that this package does not
 // model, so that it can be stored.

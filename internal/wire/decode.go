@@ -21,43 +21,70 @@ var errKind = errors.New("a JSON value of another type than expected")
 // it looks for first; encoding/json goes through it twice, and a search for
 // duplicates makes three.
 //
-// What it does not read by itself, such as maps, it leaves to encoding/json.
+// A struct is read by its fields even where it decodes itself: it does so with
+// Decode. What Decode does not read by itself, such as maps, it leaves to
+// encoding/json.
 func Decode[T any](data []byte, into *T) error {
 	v := reflect.ValueOf(into).Elem()
 	s := scanner{data: data}
 	s.seen = s.few[:0]
-	if err := readerOf(v.Type())(&s, v, false); err != nil {
+	if err := waysOf(v.Type()).alone(&s, v, false); err != nil {
 		return err
 	}
 	return s.end()
 }
 
+// Span is a value as it stands in the data that [Decode] reads. It shares its
+// memory, which a json.RawMessage does not.
+type Span []byte
+
 // reader reads the next value into v, which can be set and holds nothing yet.
 type reader func(s *scanner, v reflect.Value, exact bool) error
 
-// readers remembers what newReader made for the types of the models.
+// ways are how a type is read within another, and alone: there a struct is read by
+// its fields, whatever its methods are.
+type ways struct{ within, alone reader }
+
+// readers remembers what newWays made for the types of the models.
 //
 //nolint:gochecknoglobals // a memo: nothing but the time it takes depends on it
-var readers sync.Map // of reader, by reflect.Type
+var readers sync.Map // of ways, by reflect.Type
 
-func readerOf(t reflect.Type) reader {
+func waysOf(t reflect.Type) ways {
 	if known, ok := readers.Load(t); ok {
-		return known.(reader)
+		return known.(ways)
 	}
-	made := newReader(t)
+	made := newWays(t)
 	readers.Store(t, made)
 	return made
+}
+
+func readerOf(t reflect.Type) reader { return waysOf(t).within }
+
+func newWays(t reflect.Type) ways {
+	within := newReader(t)
+	if t.Kind() == reflect.Struct {
+		return ways{within, newPlainReader(t)}
+	}
+	return ways{within, within}
 }
 
 func newReader(t reflect.Type) reader {
 	switch {
 	case t == reflect.TypeFor[json.Number](): // a string, and read from numbers
 		return readForeign
+	case t == reflect.TypeFor[Span]():
+		return readSpan
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
 		return readUnmarshaler
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
 		return readTextUnmarshaler
 	}
+	return newPlainReader(t)
+}
+
+// newPlainReader looks at what a type is made of, and not at its methods.
+func newPlainReader(t reflect.Type) reader {
 	switch t.Kind() {
 	case reflect.String:
 		return readString
@@ -77,6 +104,12 @@ func newReader(t reflect.Type) reader {
 		}
 	}
 	return readForeign
+}
+
+func readSpan(s *scanner, v reflect.Value, exact bool) error {
+	raw, err := s.raw(exact)
+	v.SetBytes(raw)
+	return err
 }
 
 func readUnmarshaler(s *scanner, v reflect.Value, exact bool) error {

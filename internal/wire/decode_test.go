@@ -148,8 +148,7 @@ type (
 	forest []forest
 )
 
-// TestDecodeOfOtherTypes: a page can be of any type. Those that no model needs are
-// left to encoding/json.
+// TestDecodeOfOtherTypes: those that no model needs are left to encoding/json.
 func TestDecodeOfOtherTypes(t *testing.T) {
 	same(t, tree{}, `{"children":[{"Children":[]},{}]}`, `{"children":[{"Children":[{"a":1,"a":1}]}]}`)
 	same(t, chain{}, `{"next":{"next":{"next":null}}}`, `{"next":[]}`)
@@ -226,6 +225,40 @@ func TestDecodeOwnsWhatItRead(t *testing.T) {
 	require.NoError(t, Decode(slices.Clone(data), &want))
 	clear(data)
 	assert.Equal(t, want, got)
+}
+
+// selfish decodes itself, which as a member of another it is asked to.
+type selfish struct {
+	Name string
+	Own  bool
+}
+
+func (s *selfish) UnmarshalJSON(data []byte) error {
+	s.Own = true
+	return Decode(data, s)
+}
+
+func TestDecodeOfWhatDecodesItself(t *testing.T) {
+	var alone selfish
+	require.NoError(t, Decode([]byte(`{"name":"x"}`), &alone))
+	assert.Equal(t, selfish{Name: "x"}, alone)
+	var within struct{ Member selfish }
+	require.NoError(t, Decode([]byte(`{"member":{"name":"x"}}`), &within))
+	assert.Equal(t, selfish{Name: "x", Own: true}, within.Member)
+}
+
+// TestSpans: a span is what stands there, without a copy of it, and no less JSON
+// than what is decoded.
+func TestSpans(t *testing.T) {
+	var list struct{ Data []Span }
+	data := []byte(`{"data":[ {"a": 1} ,null,"x",[1.50]]}`)
+	require.NoError(t, Decode(data, &list))
+	assert.Equal(t, []Span{Span(`{"a": 1}`), Span(`null`), Span(`"x"`), Span(`[1.50]`)}, list.Data)
+	clear(data)
+	assert.Equal(t, Span{0, 0, 0, 0}, list.Data[1])
+	for _, bad := range []string{`{"data":[{"a":1,"A":2}]}`, `{"data":[{"a":01}]}`, `{"data":[{}`, `{"data":[nul]}`, `{"data":[{}],"data":[]}`} {
+		assert.Error(t, Decode([]byte(bad), &list), bad)
+	}
 }
 
 // TestDecodeConcurrently has many goroutines ask for readers of types that were

@@ -16,9 +16,9 @@ func equivalents() []equivalent {
 	}
 	return []equivalent{
 		list(`intent\.go Intent\..*`, "what a merchant stores before the call; nothing of it is sent"),
-		list(`((apikeys|money)\.go UnmarshalJSON|internal/wire/errorbody\.go ParseErrorBody)\..* removed`,
+		list(`(apikeys\.go apiKeyJSON|list\.go pageJSON|money\.go UnmarshalJSON|internal/wire/errorbody\.go ParseErrorBody)\..* removed`,
 			"only read, and encoding/json reads a field under its own name in any case of letters"),
-		list(`threeds\.go ThreeDSResult\.Links json renamed`, "no answer is documented to have it, so that none shows its name"),
+		list(`(threeds\.go ThreeDSResult\.Links|tokens\.go SingleUseToken\.ExpiresAt) json .*`, "no answer is documented to have it, so that none shows its name"),
 		list(`sandbox/(paymentbatches\.go batchBody\.(FileID|AccountType|BusinessCode|Count|Total)|schedules\.go scheduleBody\.(CustomerID|AccountToken|BusinessCode|Frequency|ScheduleType|RegularAmount|NextPaymentDate)|tokens\.go browserProfile\.\w+) .*`,
 			"the sandbox's own names for members that are not published"),
 	}
