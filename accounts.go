@@ -12,21 +12,21 @@ import (
 // customers.
 type AccountsService struct{ client *Client }
 
-// AccountRegisterParams describes an account to be registered.
-type AccountRegisterParams struct {
-	// Account is required.
-	Account NewAccount
+// RegisterAccountParams describes an account to be registered.
+type RegisterAccountParams struct {
+	// Source is required.
+	Source RegistrationSource
 	// ThreeDS2 is true when the card behind a single-use token was authenticated
 	// with 3D Secure.
 	ThreeDS2 *bool
 }
 
-// NewAccount is where the details of an account to be registered come from. The
+// RegistrationSource is where the details of an account to be registered come from. The
 // functions that return one make it.
-type NewAccount interface{ newAccount() newAccount }
+type RegistrationSource interface{ registrationSource() registrationSource }
 
-// newAccount has exactly one member set.
-type newAccount struct {
+// registrationSource has exactly one member set.
+type registrationSource struct {
 	token   string
 	receipt string
 	card    *CardDetails
@@ -34,28 +34,34 @@ type newAccount struct {
 	nzBank  *NZBankAccountDetails
 }
 
-func (a newAccount) newAccount() newAccount { return a }
+func (a registrationSource) registrationSource() registrationSource { return a }
 
-// AccountFromSingleUseToken registers what is behind a single-use token, which is
+// RegistrationFromSingleUseToken registers what is behind a single-use token, which is
 // consumed.
-func AccountFromSingleUseToken(singleUseTokenID string) NewAccount {
-	return newAccount{token: singleUseTokenID}
+func RegistrationFromSingleUseToken(singleUseTokenID string) RegistrationSource {
+	return registrationSource{token: singleUseTokenID}
 }
 
-// AccountFromReceipt registers the account that a transaction was made with, where
+// RegistrationFromReceipt registers the account that a transaction was made with, where
 // that is one that can be kept.
-func AccountFromReceipt(receiptNumber string) NewAccount { return newAccount{receipt: receiptNumber} }
+func RegistrationFromReceipt(receiptNumber string) RegistrationSource {
+	return registrationSource{receipt: receiptNumber}
+}
 
-// AccountFromCard registers a card by its details.
-func AccountFromCard(card CardDetails) NewAccount { return newAccount{card: &card} }
+// RegistrationFromCard registers a card by its details.
+func RegistrationFromCard(card CardDetails) RegistrationSource {
+	return registrationSource{card: &card}
+}
 
-// AccountFromBankAccount registers an Australian bank account.
-func AccountFromBankAccount(account BankAccountDetails) NewAccount { return newAccount{bank: &account} }
+// RegistrationFromBankAccount registers an Australian bank account.
+func RegistrationFromBankAccount(account BankAccountDetails) RegistrationSource {
+	return registrationSource{bank: &account}
+}
 
-// AccountFromNZBankAccount registers a New Zealand bank account. That it takes
+// RegistrationFromNZBankAccount registers a New Zealand bank account. That it takes
 // the same members as tokens do is inferred and unconfirmed.
-func AccountFromNZBankAccount(account NZBankAccountDetails) NewAccount {
-	return newAccount{nzBank: &account}
+func RegistrationFromNZBankAccount(account NZBankAccountDetails) RegistrationSource {
+	return registrationSource{nzBank: &account}
 }
 
 type accountRegisterJSON struct {
@@ -67,9 +73,9 @@ type accountRegisterJSON struct {
 	ThreeDS2         *bool              `json:"threeDS2,omitempty"`
 }
 
-func (p AccountRegisterParams) check(f *findings) {
+func (p RegisterAccountParams) check(f *findings) {
 	from := p.from()
-	given := from != newAccount{}
+	given := from != registrationSource{}
 	f.require(given, "account.source.required", "(account)",
 		"exactly one of a single-use token, a receipt number, a card and a bank account is required")
 	if card := from.card; card != nil {
@@ -88,16 +94,16 @@ func (p AccountRegisterParams) check(f *findings) {
 	}
 }
 
-func (p AccountRegisterParams) wire() accountRegisterJSON {
+func (p RegisterAccountParams) wire() accountRegisterJSON {
 	from := p.from()
 	return accountRegisterJSON{from.token, from.receipt, from.card.wire(), from.bank.wire(), from.nzBank.wire(), p.ThreeDS2}
 }
 
-func (p AccountRegisterParams) from() newAccount {
-	if p.Account == nil {
-		return newAccount{}
+func (p RegisterAccountParams) from() registrationSource {
+	if p.Source == nil {
+		return registrationSource{}
 	}
-	return p.Account.newAccount()
+	return p.Source.registrationSource()
 }
 
 // Register registers an account for a customer, to be paid with by its account
@@ -107,7 +113,7 @@ func (p AccountRegisterParams) from() newAccount {
 // published can be added with WithExtraField. A token that was used or has
 // expired is an APIError that matches ErrInvalid or ErrNotFound. When the answer
 // is lost the error is an UnknownOutcomeError: give its Intent to Resume.
-func (s *AccountsService) Register(ctx context.Context, customerID string, params AccountRegisterParams, opts ...CallOption) (*Account, error) {
+func (s *AccountsService) Register(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (*Account, error) {
 	call, err := s.register(customerID, params.wire(), opts)
 	if err != nil {
 		return nil, err
@@ -137,7 +143,7 @@ func (s *AccountsService) register(customerID string, body accountRegisterJSON, 
 }
 
 // Plan plans a Register from a token or a receipt, for Submit. It sends nothing.
-func (s *AccountsService) Plan(customerID string, params AccountRegisterParams, opts ...CallOption) (Intent, error) {
+func (s *AccountsService) Plan(customerID string, params RegisterAccountParams, opts ...CallOption) (Intent, error) {
 	call, err := s.register(customerID, params.wire(), opts)
 	if err != nil {
 		return Intent{}, err

@@ -19,7 +19,7 @@ const registerOperation = "POST /customers/{customerId}/accounts"
 
 func newCustomer(t *testing.T, client *quickstream.Client) string {
 	t.Helper()
-	customer, err := client.Customers.Create(t.Context(), quickstream.CustomerCreateParams{CustomerNumber: "C-1", CustomerName: "Kim Lee"})
+	customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Kim Lee"})
 	require.NoError(t, err)
 	return customer.CustomerID
 }
@@ -40,7 +40,7 @@ func TestAccountsAreRegistered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
 		customer := newCustomer(t, client)
-		token, err := client.SingleUseTokens.Create(t.Context(), quickstream.SingleUseTokenParams{
+		token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{
 			SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard(),
 		})
 		require.NoError(t, err)
@@ -49,34 +49,34 @@ func TestAccountsAreRegistered(t *testing.T) {
 
 		var tokens []string
 		for _, c := range []struct {
-			account quickstream.NewAccount
+			account quickstream.RegistrationSource
 			body    map[string]any
 			kind    quickstream.AccountType
 		}{
 			{
-				quickstream.AccountFromSingleUseToken(token.SingleUseTokenID),
+				quickstream.RegistrationFromSingleUseToken(token.SingleUseTokenID),
 				map[string]any{"singleUseTokenId": token.SingleUseTokenID},
 				quickstream.AccountTypeCreditCard,
 			},
 			{
-				quickstream.AccountFromReceipt(paid.ReceiptNumber),
+				quickstream.RegistrationFromReceipt(paid.ReceiptNumber),
 				map[string]any{"receiptNumber": paid.ReceiptNumber},
 				quickstream.AccountTypeCreditCard,
 			},
 			{
-				quickstream.AccountFromCard(approvedCard()),
+				quickstream.RegistrationFromCard(approvedCard()),
 				map[string]any{"creditCard": map[string]any{
 					"cardholderName": "Ann Example", "cardNumber": "4242424242424242", "cvn": "123", "expiryDateMonth": "03", "expiryDateYear": "2035",
 				}},
 				quickstream.AccountTypeCreditCard,
 			},
 			{
-				quickstream.AccountFromBankAccount(bankAccount()),
+				quickstream.RegistrationFromBankAccount(bankAccount()),
 				map[string]any{"bankAccount": map[string]any{"accountName": "Kim Lee", "bsb": "650-000", "accountNumber": "999994"}},
 				quickstream.AccountTypeDirectDebit,
 			},
 			{
-				quickstream.AccountFromNZBankAccount(nzBankAccount()),
+				quickstream.RegistrationFromNZBankAccount(nzBankAccount()),
 				map[string]any{"nzBankAccount": map[string]any{
 					// The record of requests hides numbers that are not public test numbers.
 					"nzAccountName": "Kim Lee", "nzBankCode": "12", "nzBranchCode": "3405", "nzAccountNumber": "xxxxxxx", "nzAccountSuffix": "00",
@@ -84,7 +84,7 @@ func TestAccountsAreRegistered(t *testing.T) {
 				quickstream.AccountTypeDirectDebitNZ,
 			},
 		} {
-			account, err := client.Accounts.Register(t.Context(), customer, quickstream.AccountRegisterParams{Account: c.account})
+			account, err := client.Accounts.Register(t.Context(), customer, quickstream.RegisterAccountParams{Source: c.account})
 			require.NoError(t, err, c.kind)
 			assert.Equal(t, c.body, lastBody(t, box))
 			assert.Equal(t, c.kind, account.AccountType)
@@ -123,8 +123,8 @@ func TestAccountIsFlat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, client := sandboxtest.New(t)
 		customer := newCustomer(t, client)
-		register := func(from quickstream.NewAccount) *quickstream.Account {
-			account, err := client.Accounts.Register(t.Context(), customer, quickstream.AccountRegisterParams{Account: from})
+		register := func(from quickstream.RegistrationSource) *quickstream.Account {
+			account, err := client.Accounts.Register(t.Context(), customer, quickstream.RegisterAccountParams{Source: from})
 			require.NoError(t, err)
 			assert.NotEmpty(t, account.Extra(), "the sandbox adds members")
 			var stored quickstream.Account
@@ -132,16 +132,16 @@ func TestAccountIsFlat(t *testing.T) {
 			assert.Equal(t, marshalled(t, account), marshalled(t, stored))
 			return account
 		}
-		card := register(quickstream.AccountFromCard(approvedCard()))
+		card := register(quickstream.RegistrationFromCard(approvedCard()))
 		assert.Equal(t, []string{"424242...242", "424242...4242", "03", "35", "VISA", "Ann Example"}, []string{
 			card.CardNumber, card.MaskedCardNumber4Digits, card.ExpiryDateMonth, card.ExpiryDateYear, string(card.CardScheme), card.CardholderName,
 		})
-		bank := register(quickstream.AccountFromBankAccount(bankAccount()))
+		bank := register(quickstream.RegistrationFromBankAccount(bankAccount()))
 		assert.Equal(t, "Kim Lee", bank.AccountName)
 		assert.NotEmpty(t, bank.BSB)
 		assert.NotContains(t, bank.AccountNumber, "999994", "masked")
 		assert.Equal(t, quickstream.CurrencyAUD, bank.Currency)
-		nz := register(quickstream.AccountFromNZBankAccount(nzBankAccount()))
+		nz := register(quickstream.RegistrationFromNZBankAccount(nzBankAccount()))
 		assert.Equal(t, []string{"Kim Lee", "12", "3405", "00"}, []string{nz.NZAccountName, nz.NZBankCode, nz.NZBranchCode, nz.NZAccountSuffix})
 		assert.NotEmpty(t, nz.NZAccountNumber)
 	})
@@ -153,11 +153,11 @@ func TestAuthenticatedCardIsRegistered(t *testing.T) {
 	box, client := sandboxtest.New(t)
 	customer := newCustomer(t, client)
 	token := browserToken(t.Context(), t, client, "4242424242424242")
-	_, err := client.SingleUseTokens.Authenticate(t.Context(), token, quickstream.ThreeDSParams{
-		MessageCategory: quickstream.ThreeDSForStoring, Purpose: quickstream.ThreeDSPurposeAddCard,
+	_, err := client.SingleUseTokens.Authenticate(t.Context(), token, quickstream.AuthenticateParams{
+		MessageCategory: quickstream.ThreeDSMessageCategoryStoring, Purpose: quickstream.ThreeDSPurposeAddCard,
 	})
 	require.NoError(t, err)
-	params := quickstream.AccountRegisterParams{Account: quickstream.AccountFromSingleUseToken(token)}
+	params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token)}
 	_, err = client.Accounts.Register(t.Context(), customer, params)
 	require.ErrorIs(t, err, quickstream.ErrInvalid, "an authentication that is not declared")
 	params.ThreeDS2 = new(true)
@@ -174,7 +174,7 @@ func TestLostRegistration(t *testing.T) {
 		customer := newCustomer(t, client)
 		require.NoError(t, box.Inject(sandbox.Fault{Operation: registerOperation, Kind: sandbox.ResetAfterCommit()}))
 		box.ResetRequests()
-		_, err := client.Accounts.Register(t.Context(), customer, quickstream.AccountRegisterParams{Account: quickstream.AccountFromCard(approvedCard())})
+		_, err := client.Accounts.Register(t.Context(), customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
 		require.Equal(t, unknown, ending(err), "%v", err)
 		assert.Len(t, box.Requests(), 1)
 		lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
@@ -215,10 +215,10 @@ func asLost(err error) error {
 func TestRegistrationIsPlanned(t *testing.T) {
 	box, client := sandboxtest.New(t)
 	customer := newCustomer(t, client)
-	token, err := client.SingleUseTokens.Create(t.Context(), quickstream.SingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
+	token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
 	require.NoError(t, err)
 	box.ResetRequests()
-	intent, err := client.Accounts.Plan(customer, quickstream.AccountRegisterParams{Account: quickstream.AccountFromSingleUseToken(token.SingleUseTokenID)})
+	intent, err := client.Accounts.Plan(customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token.SingleUseTokenID)})
 	require.NoError(t, err)
 	assert.Empty(t, box.Requests())
 	_, err = client.Accounts.Submit(t.Context(), intent, func(context.Context) error { return errors.New("claimed") })
@@ -229,9 +229,9 @@ func TestRegistrationIsPlanned(t *testing.T) {
 	require.Len(t, box.Requests(), 1)
 	assert.Equal(t, intent.IdempotencyKey, box.Requests()[0].IdempotencyKey)
 
-	_, err = client.Accounts.Plan(customer, quickstream.AccountRegisterParams{Account: quickstream.AccountFromReceipt("R-1")})
+	_, err = client.Accounts.Plan(customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")})
 	require.NoError(t, err)
-	_, err = client.Accounts.Plan(customer, quickstream.AccountRegisterParams{Account: quickstream.AccountFromCard(approvedCard())})
+	_, err = client.Accounts.Plan(customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
 	require.ErrorIs(t, err, quickstream.ErrNotSent, "a card cannot be planned")
 	intent.Request = []byte("{")
 	_, err = client.Accounts.Submit(t.Context(), intent, func(context.Context) error { return nil })
@@ -242,12 +242,12 @@ func TestRegistrationIsChecked(t *testing.T) {
 	box, client := sandboxtest.New(t)
 	wallet := approvedCard()
 	wallet.WalletProvider = quickstream.WalletProviderApplePay
-	for rule, params := range map[string]quickstream.AccountRegisterParams{
+	for rule, params := range map[string]quickstream.RegisterAccountParams{
 		"account.source.required":            {},
-		"account.walletProvider.none":        {Account: quickstream.AccountFromCard(wallet)},
-		"account.threeDS2.token":             {Account: quickstream.AccountFromBankAccount(bankAccount()), ThreeDS2: new(true)},
-		"card.cardNumber.required":           {Account: quickstream.AccountFromCard(quickstream.CardDetails{Expiry: approvedCard().Expiry})},
-		"bankAccount.accountNumber.required": {Account: quickstream.AccountFromBankAccount(quickstream.BankAccountDetails{AccountName: "Kim", BSB: "032002"})},
+		"account.walletProvider.none":        {Source: quickstream.RegistrationFromCard(wallet)},
+		"account.threeDS2.token":             {Source: quickstream.RegistrationFromBankAccount(bankAccount()), ThreeDS2: new(true)},
+		"card.cardNumber.required":           {Source: quickstream.RegistrationFromCard(quickstream.CardDetails{Expiry: approvedCard().Expiry})},
+		"bankAccount.accountNumber.required": {Source: quickstream.RegistrationFromBankAccount(quickstream.BankAccountDetails{AccountName: "Kim", BSB: "032002"})},
 	} {
 		_, err := client.Accounts.Register(t.Context(), "customer", params)
 		invalid, ok := errors.AsType[*quickstream.ValidationError](err)
@@ -255,7 +255,7 @@ func TestRegistrationIsChecked(t *testing.T) {
 		require.Len(t, invalid.Findings, 1, rule)
 		assert.Equal(t, rule, invalid.Findings[0].Rule)
 	}
-	_, err := client.Accounts.Register(t.Context(), "customer", quickstream.AccountRegisterParams{Account: quickstream.AccountFromSingleUseToken("")})
+	_, err := client.Accounts.Register(t.Context(), "customer", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("")})
 	require.ErrorIs(t, err, quickstream.ErrInvalid, "an empty token is no account")
 	assert.Empty(t, box.Requests())
 }
@@ -266,6 +266,6 @@ func TestUnknownAccounts(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrNotFound)
 	_, err = client.Accounts.List("1").First(t.Context())
 	require.ErrorIs(t, err, quickstream.ErrNotFound)
-	_, err = client.Accounts.Register(t.Context(), "1", quickstream.AccountRegisterParams{Account: quickstream.AccountFromCard(approvedCard())})
+	_, err = client.Accounts.Register(t.Context(), "1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
 	require.ErrorIs(t, err, quickstream.ErrNotFound)
 }

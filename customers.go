@@ -75,8 +75,8 @@ func (c Customer) MarshalJSON() ([]byte, error) {
 
 func (c *Customer) identified() bool { return c.CustomerID != "" }
 
-// CustomerCreateParams describes a new customer.
-type CustomerCreateParams struct {
+// CreateCustomerParams describes a new customer.
+type CreateCustomerParams struct {
 	// CustomerNumber is the merchant's own identifier. Required and unique.
 	CustomerNumber string
 	// CustomerName is required.
@@ -100,7 +100,7 @@ type customerJSON struct {
 	Enabled                     *bool               `json:"enabled,omitempty"`
 }
 
-func (p CustomerCreateParams) check(f *findings) {
+func (p CreateCustomerParams) check(f *findings) {
 	f.require(p.CustomerNumber != "", "customer.customerNumber.required", "customerNumber", "is required")
 	f.require(p.CustomerName != "", "customer.customerName.required", "customerName", "is required")
 }
@@ -110,10 +110,10 @@ func (p CustomerCreateParams) check(f *findings) {
 // POST /customers with the secret key. A customer number that is taken is
 // refused with an APIError that matches ErrInvalid. When the answer is lost the
 // error is an UnknownOutcomeError: ask ByNumber for the customer number.
-func (s *CustomersService) Create(ctx context.Context, params CustomerCreateParams, opts ...CallOption) (*Customer, error) {
+func (s *CustomersService) Create(ctx context.Context, params CreateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call, err := s.client.begin(operation{
 		name: "Customers.Create", method: http.MethodPost, route: "/customers", class: transport.Post, named: true,
-		findOut: "look the customer up with Customers.ByNumber",
+		findOut: "look the customer up with Customers.GetByNumber",
 	}, opts)
 	if err != nil {
 		return nil, err
@@ -140,8 +140,8 @@ func (s *CustomersService) Get(ctx context.Context, customerID string, opts ...C
 	return get[Customer](ctx, s.client, operation{name: "Customers.Get", method: http.MethodGet, route: "/customers/{customerId}"}, opts, customerID)
 }
 
-// CustomerListParams narrows a list of customers; the zero value lists all.
-type CustomerListParams struct {
+// ListCustomersParams narrows a list of customers; the zero value lists all.
+type ListCustomersParams struct {
 	// CustomerNumber matches exactly.
 	CustomerNumber string `url:"customerNumber,omitempty"`
 	// CustomerName and EmailAddress match in part. They are described in the
@@ -153,22 +153,22 @@ type CustomerListParams struct {
 // List returns the customers that match, sorted by identifier.
 //
 // GET /customers with the secret key, page by page.
-func (s *CustomersService) List(params CustomerListParams, opts ...CallOption) List[Customer] {
+func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) List[Customer] {
 	return list[Customer](s.client, operation{name: "Customers.List", method: http.MethodGet, route: "/customers"}, params, nil, opts)
 }
 
-// ByNumber returns the customer with the merchant's own customer number, and an
+// GetByNumber returns the customer with the merchant's own customer number, and an
 // error that matches ErrNotFound when there is none.
 //
 // GET /customers with the secret key. After an unknown outcome of Create, "not
 // found" means "not found yet".
-func (s *CustomersService) ByNumber(ctx context.Context, customerNumber string, opts ...CallOption) (*Customer, error) {
+func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber string, opts ...CallOption) (*Customer, error) {
 	if customerNumber == "" {
-		return nil, &ValidationError{Operation: "Customers.ByNumber", Findings: []Finding{{
+		return nil, &ValidationError{Operation: "Customers.GetByNumber", Findings: []Finding{{
 			Rule: "customer.customerNumber.required", Path: "customerNumber", Message: "is required",
 		}}}
 	}
-	for customer, err := range s.List(CustomerListParams{CustomerNumber: customerNumber}, opts...).All(ctx) {
+	for customer, err := range s.List(ListCustomersParams{CustomerNumber: customerNumber}, opts...).All(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -179,9 +179,9 @@ func (s *CustomersService) ByNumber(ctx context.Context, customerNumber string, 
 	return nil, fmt.Errorf("quickstream: no customer has the number: %w", ErrNotFound)
 }
 
-// CustomerUpdateParams holds the members to change. A nil member is left as it
+// UpdateCustomerParams holds the members to change. A nil member is left as it
 // is; new("") empties a text.
-type CustomerUpdateParams struct {
+type UpdateCustomerParams struct {
 	CustomerNumber              *string
 	CustomerName                *string
 	SupplierBusinessCode        *string
@@ -193,8 +193,8 @@ type CustomerUpdateParams struct {
 	Enabled *bool
 }
 
-func (p CustomerUpdateParams) check(f *findings) {
-	f.require(p != CustomerUpdateParams{}, "customer.update.empty", "(body)", "must change something")
+func (p UpdateCustomerParams) check(f *findings) {
+	f.require(p != UpdateCustomerParams{}, "customer.update.empty", "(body)", "must change something")
 }
 
 // Update changes a customer.
@@ -203,7 +203,7 @@ func (p CustomerUpdateParams) check(f *findings) {
 // the vendor's public pages, its members in public client code; unconfirmed.
 // When the answer is lost the error is an UnknownOutcomeError: Get shows whether
 // the customer is as desired.
-func (s *CustomersService) Update(ctx context.Context, customerID string, params CustomerUpdateParams, opts ...CallOption) (*Customer, error) {
+func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call, err := s.client.begin(operation{
 		name: "Customers.Update", method: http.MethodPut, route: "/customers/{customerId}", class: transport.Change,
 		findOut: "read the customer with Customers.Get and compare",

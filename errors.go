@@ -164,31 +164,31 @@ type NetworkKind string
 
 // The network conditions that a caller can act on.
 const (
-	NetworkDNS         NetworkKind = NetworkKind(transport.KindDNS)         // the host name could not be resolved
-	NetworkCertificate NetworkKind = NetworkKind(transport.KindCertificate) // the certificate is not trusted
-	NetworkProxy       NetworkKind = NetworkKind(transport.KindProxy)       // the proxy wants credentials
-	NetworkRefused     NetworkKind = NetworkKind(transport.KindRefused)     // nothing accepts connections
-	NetworkTLS         NetworkKind = NetworkKind(transport.KindTLS)         // the handshake failed
-	NetworkTimeout     NetworkKind = NetworkKind(transport.KindTimeout)     // no answer in time
-	NetworkReset       NetworkKind = NetworkKind(transport.KindReset)       // the connection broke
-	NetworkContext     NetworkKind = NetworkKind(transport.KindContext)     // the caller's context ended
-	NetworkOther       NetworkKind = NetworkKind(transport.KindOther)       // anything else
+	NetworkKindDNS         NetworkKind = NetworkKind(transport.KindDNS)         // the host name could not be resolved
+	NetworkKindCertificate NetworkKind = NetworkKind(transport.KindCertificate) // the certificate is not trusted
+	NetworkKindProxy       NetworkKind = NetworkKind(transport.KindProxy)       // the proxy wants credentials
+	NetworkKindRefused     NetworkKind = NetworkKind(transport.KindRefused)     // nothing accepts connections
+	NetworkKindTLS         NetworkKind = NetworkKind(transport.KindTLS)         // the handshake failed
+	NetworkKindTimeout     NetworkKind = NetworkKind(transport.KindTimeout)     // no answer in time
+	NetworkKindReset       NetworkKind = NetworkKind(transport.KindReset)       // the connection broke
+	NetworkKindContext     NetworkKind = NetworkKind(transport.KindContext)     // the caller's context ended
+	NetworkKindOther       NetworkKind = NetworkKind(transport.KindOther)       // anything else
 )
 
 // Hint says what usually helps, and is "" when nothing general can be said.
 func (k NetworkKind) Hint() string {
 	switch k {
-	case NetworkDNS:
+	case NetworkKindDNS:
 		return "the host name could not be resolved; check the environment and this machine's DNS"
-	case NetworkCertificate:
+	case NetworkKindCertificate:
 		return "the server's certificate is not trusted; update this machine's root certificates or use WithRootCAs"
-	case NetworkProxy:
+	case NetworkKindProxy:
 		return "the proxy wants credentials; pass a proxy URL that has them with WithProxy"
-	case NetworkRefused:
+	case NetworkKindRefused:
 		return "nothing accepts connections there; check the environment and firewalls"
-	case NetworkTLS:
+	case NetworkKindTLS:
 		return "the TLS handshake failed; something between here and the service may be interfering"
-	case NetworkTimeout:
+	case NetworkKindTimeout:
 		return "no answer in time; see WithAttemptTimeout"
 	default:
 		return ""
@@ -227,7 +227,7 @@ func (e *NetworkError) Is(target error) bool { return target == ErrNotSent && !e
 
 // Timeout reports whether the failure was a timeout.
 func (e *NetworkError) Timeout() bool {
-	return e.Kind == NetworkTimeout || errors.Is(e.err, context.DeadlineExceeded)
+	return e.Kind == NetworkKindTimeout || errors.Is(e.err, context.DeadlineExceeded)
 }
 
 // UnknownOutcomeError is a write that may or may not have happened: the

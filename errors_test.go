@@ -227,10 +227,10 @@ func TestErrorsProveNothingByThemselves(t *testing.T) {
 // with a hint, for every kind of call.
 func TestNetworkConditions(t *testing.T) {
 	for kind, cause := range map[quickstream.NetworkKind]error{
-		quickstream.NetworkDNS:     &net.DNSError{Err: "no such host", Name: "api.invalid", IsNotFound: true},
-		quickstream.NetworkRefused: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
-		quickstream.NetworkTimeout: &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded},
-		quickstream.NetworkProxy:   errors.New("Proxy Authentication Required"),
+		quickstream.NetworkKindDNS:     &net.DNSError{Err: "no such host", Name: "api.invalid", IsNotFound: true},
+		quickstream.NetworkKindRefused: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
+		quickstream.NetworkKindTimeout: &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded},
+		quickstream.NetworkKindProxy:   errors.New("Proxy Authentication Required"),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client := clientOf(t, unreachable(cause))
@@ -243,10 +243,10 @@ func TestNetworkConditions(t *testing.T) {
 			assert.Empty(t, matching(err))
 			assert.ErrorContains(t, err, "nothing was sent")
 			assert.ErrorContains(t, err, kind.Hint())
-			assert.Equal(t, kind == quickstream.NetworkTimeout, failed.Timeout())
+			assert.Equal(t, kind == quickstream.NetworkKindTimeout, failed.Timeout())
 		})
 	}
-	assert.Empty(t, quickstream.NetworkOther.Hint())
+	assert.Empty(t, quickstream.NetworkKindOther.Hint())
 }
 
 // TestUnknownOutcomeHidesItsCause: whatever the last answer was, no check for it
@@ -276,7 +276,7 @@ func TestErrorsPrintAlike(t *testing.T) {
 	for _, err := range []error{
 		&quickstream.ValidationError{Operation: "X", Findings: []quickstream.Finding{{Rule: "r", Path: "p", Message: "m"}, {Rule: "s", Path: "q", Message: "n"}}},
 		&quickstream.APIError{StatusCode: 422, CustomerMessage: secret, DeveloperMessage: secret, Fields: []quickstream.FieldError{{FieldName: secret, Messages: []string{secret}}}},
-		&quickstream.NetworkError{Kind: quickstream.NetworkDNS},
+		&quickstream.NetworkError{Kind: quickstream.NetworkKindDNS},
 		&quickstream.UnknownOutcomeError{
 			Reference: secret, ReceiptNumber: secret, IdempotencyKey: secret, Intent: &quickstream.Intent{Reference: secret},
 			Cause: errors.New(secret),

@@ -14,8 +14,8 @@ import (
 // registeredCard is the account token of a card that was registered for a
 // customer before, as the customer's default account.
 func registeredCard(box *sandbox.Sandbox, client *quickstream.Client, customerID string) string {
-	account, err := client.Accounts.Register(context.Background(), customerID, quickstream.AccountRegisterParams{
-		Account: quickstream.AccountFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	account, err := client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{
+		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
 	})
 	if err != nil {
 		panic(err)
@@ -46,8 +46,8 @@ func ExampleAccountsService_Register() {
 	defer box.Close()
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 
-	account, err := client.Accounts.Register(context.Background(), customerID, quickstream.AccountRegisterParams{
-		Account: quickstream.AccountFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	account, err := client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{
+		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -65,19 +65,19 @@ func ExampleAccountsService_Register_others() {
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
 
-	for _, from := range []quickstream.NewAccount{
-		quickstream.AccountFromReceipt(receipt),
-		quickstream.AccountFromCard(quickstream.CardDetails{
+	for _, from := range []quickstream.RegistrationSource{
+		quickstream.RegistrationFromReceipt(receipt),
+		quickstream.RegistrationFromCard(quickstream.CardDetails{
 			CardNumber: quickstream.NewSecret(mastercardCard), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},
 		}),
-		quickstream.AccountFromBankAccount(quickstream.BankAccountDetails{
+		quickstream.RegistrationFromBankAccount(quickstream.BankAccountDetails{
 			AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
 		}),
-		quickstream.AccountFromNZBankAccount(quickstream.NZBankAccountDetails{
+		quickstream.RegistrationFromNZBankAccount(quickstream.NZBankAccountDetails{
 			AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405", AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
 		}),
 	} {
-		account, err := client.Accounts.Register(context.Background(), customerID, quickstream.AccountRegisterParams{Account: from})
+		account, err := client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{Source: from})
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -13,7 +13,7 @@ func ExampleCustomersService_Create() {
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	customer, err := client.Customers.Create(context.Background(), quickstream.CustomerCreateParams{
+	customer, err := client.Customers.Create(context.Background(), quickstream.CreateCustomerParams{
 		CustomerNumber: "C-1001",
 		CustomerName:   "Ann Example",
 		EmailAddress:   "ann@example.com",
@@ -47,19 +47,19 @@ func ExampleCustomersService_Get() {
 
 // A customer is found again by the merchant's own number, for one after the
 // answer to Create was lost.
-func ExampleCustomersService_ByNumber() {
+func ExampleCustomersService_GetByNumber() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
 	defer box.Close()
 	registeredCustomer(client, "C-1001", "Ann Example")
 
-	customer, err := client.Customers.ByNumber(ctx, "C-1001")
+	customer, err := client.Customers.GetByNumber(ctx, "C-1001")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(customer.CustomerName)
-	_, err = client.Customers.ByNumber(ctx, "C-9999")
+	_, err = client.Customers.GetByNumber(ctx, "C-9999")
 	fmt.Println(errors.Is(err, quickstream.ErrNotFound))
 	// Output:
 	// Ann Example
@@ -74,7 +74,7 @@ func ExampleCustomersService_List() {
 	registeredCustomer(client, "C-1002", "Bob Sample")
 	registeredCustomer(client, "C-1003", "Cy Example")
 
-	list := client.Customers.List(quickstream.CustomerListParams{CustomerName: "example"})
+	list := client.Customers.List(quickstream.ListCustomersParams{CustomerName: "example"})
 	for customer, err := range list.All(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
@@ -93,7 +93,7 @@ func ExampleCustomersService_Update() {
 	defer box.Close()
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 
-	customer, err := client.Customers.Update(context.Background(), customerID, quickstream.CustomerUpdateParams{
+	customer, err := client.Customers.Update(context.Background(), customerID, quickstream.UpdateCustomerParams{
 		PhoneNumber: new("+61400000000"),
 		Enabled:     new(false),
 	})

@@ -57,7 +57,7 @@ func ExampleAPIError() {
 	defer box.Close()
 	registeredCustomer(client, "C-1001", "Ann Example")
 
-	_, err := client.Customers.Create(context.Background(), quickstream.CustomerCreateParams{CustomerNumber: "C-1001", CustomerName: "Bob Example"})
+	_, err := client.Customers.Create(context.Background(), quickstream.CreateCustomerParams{CustomerNumber: "C-1001", CustomerName: "Bob Example"})
 
 	switch refused, ok := errors.AsType[*quickstream.APIError](err); {
 	case !ok:

@@ -19,7 +19,7 @@ func ExampleList_All() {
 	}
 
 	count := 0
-	for customer, err := range client.Customers.List(quickstream.CustomerListParams{}).All(context.Background()) {
+	for customer, err := range client.Customers.List(quickstream.ListCustomersParams{}).All(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -41,7 +41,7 @@ func ExampleList_From() {
 	for i := range 7 {
 		registeredCustomer(client, fmt.Sprintf("C-100%d", i), "Ann Example")
 	}
-	list := client.Customers.List(quickstream.CustomerListParams{})
+	list := client.Customers.List(quickstream.ListCustomersParams{})
 
 	var stored string
 	for page, err := range list.Pages(ctx) {
@@ -74,7 +74,7 @@ func ExampleList_Pages() {
 		registeredCustomer(client, fmt.Sprintf("C-100%d", i), "Ann Example")
 	}
 
-	for page, err := range client.Customers.List(quickstream.CustomerListParams{}).Pages(context.Background()) {
+	for page, err := range client.Customers.List(quickstream.ListCustomersParams{}).Pages(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
 			return

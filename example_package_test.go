@@ -31,7 +31,7 @@ func Example() {
 	defer cancel()
 
 	// The customer's browser does this, so that no card details reach the merchant.
-	token, err := client.SingleUseTokens.Create(ctx, quickstream.SingleUseTokenParams{
+	token, err := client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Account: quickstream.CardDetails{
 			CardNumber: quickstream.NewSecret("4242424242424242"), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},

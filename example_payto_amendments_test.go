@@ -36,7 +36,7 @@ func ExamplePayToService_Suspend() {
 	token := activeAgreement(box, client).AgreementToken
 
 	err := client.PayTo.Suspend(context.Background(), token, quickstream.StatusReason{
-		Code:        quickstream.ReasonUnsuccessfulCollected,
+		Code:        quickstream.ReasonCodeUnsuccessful,
 		Description: "Seven unsuccessful collections",
 	})
 	if err != nil {
@@ -53,7 +53,7 @@ func ExamplePayToService_Reactivate() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
-	if err := client.PayTo.Suspend(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty}); err != nil {
+	if err := client.PayTo.Suspend(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -74,11 +74,11 @@ func ExamplePayToService_Cancel() {
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
 
-	err := client.PayTo.Cancel(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonFinalCollection})
+	err := client.PayTo.Cancel(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonCodeFinalCollection})
 	if invalid, ok := errors.AsType[*quickstream.ValidationError](err); ok {
 		fmt.Println(invalid.Findings[0].Rule)
 	}
-	if err := client.PayTo.Cancel(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonContractCancelled}); err != nil {
+	if err := client.PayTo.Cancel(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -101,7 +101,7 @@ func ExamplePayToService_ResumeChange() {
 		return
 	}
 
-	err = client.PayTo.Cancel(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonContractCancelled})
+	err = client.PayTo.Cancel(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled})
 	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	if !ok {
 		fmt.Println("settled:", err)
@@ -151,7 +151,7 @@ func ExamplePayToService_Plan() {
 
 	for _, change := range []quickstream.AgreementChange{
 		quickstream.ChangingRecall("AGREEMENT-1"),
-		quickstream.ChangingStatus("AGREEMENT-1", quickstream.AgreementStatusSuspended, quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty}),
+		quickstream.ChangingStatus("AGREEMENT-1", quickstream.AgreementStatusSuspended, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}),
 		quickstream.ChangingRecallAmendment("AGREEMENT-1"),
 	} {
 		intent, err := client.PayTo.Plan(change)
@@ -173,7 +173,7 @@ func ExamplePayToService_Submit() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
-	reason := quickstream.StatusReason{Code: quickstream.ReasonContractCancelled}
+	reason := quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled}
 	intent, err := client.PayTo.Plan(quickstream.ChangingStatus(token, quickstream.AgreementStatusCancelled, reason))
 	if err != nil {
 		fmt.Println(err)

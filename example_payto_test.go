@@ -13,8 +13,8 @@ import (
 )
 
 // monthlyBill describes an agreement to pay up to 100.00 every month.
-func monthlyBill(reference string) quickstream.AgreementCreateParams {
-	return quickstream.AgreementCreateParams{
+func monthlyBill(reference string) quickstream.CreateAgreementParams {
+	return quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: reference,
 		Payment: quickstream.AgreementPaymentParams{
 			Purpose: quickstream.PayToPurposeUtility, Description: "Electricity",
@@ -66,7 +66,7 @@ func ExamplePayToService_Create() {
 	defer box.Close()
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 
-	agreement, err := client.PayTo.Create(ctx, customerID, quickstream.AgreementCreateParams{
+	agreement, err := client.PayTo.Create(ctx, customerID, quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		PayeeReference:       "BILL-1001", // what a lost agreement is found by
 		RespondByTimeMinutes: new(int64(24 * 60)),
@@ -134,7 +134,7 @@ func ExamplePayToService_List() {
 	customerID := active.PayerDetails.CustomerID
 	sentAgreement(client, customerID)
 
-	list := client.PayTo.List(customerID, quickstream.AgreementListParams{Status: quickstream.AgreementStatusActive})
+	list := client.PayTo.List(customerID, quickstream.ListAgreementsParams{Status: quickstream.AgreementStatusActive})
 	for agreement, err := range list.All(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
@@ -210,7 +210,7 @@ func ExampleFromPayTo() {
 
 // A single purchase needs no agreement beforehand: the payment brings one along,
 // which the payer confirms with it.
-func ExampleFromNewPayToAgreement() {
+func ExampleFromPayToWithAgreement() {
 	ctx := context.Background()
 	clock := exampleClock()
 	box, client := exampleSandbox(sandbox.WithClock(clock))
@@ -218,7 +218,7 @@ func ExampleFromNewPayToAgreement() {
 
 	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Source: quickstream.FromNewPayToAgreement(quickstream.NewPayToPayment{
+		Source: quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
 			SupplierBusinessCode: sandbox.DefaultBusiness,
 			Purpose:              quickstream.PayToPurposeRetail,
 			Description:          "Order 4711",

@@ -25,7 +25,7 @@ func ExampleTransactionsService_DownloadReport() {
 	paidOrder(client, "ORDER-1", "49.95", visaCard)
 	paidOrder(client, "ORDER-2", "10.00", noFundsCard)
 
-	params := quickstream.TransactionReportParams{
+	params := quickstream.ReportParams{
 		SettlementDate: quickstream.NewDate(2026, time.July, 1),
 		Columns:        []string{"Payment Reference Number", "Status"},
 	}
@@ -57,7 +57,7 @@ func ExampleTransactionsService_AwaitReport() {
 	defer cancel()
 
 	var report bytes.Buffer
-	written, err := client.Transactions.AwaitReport(ctx, &report, quickstream.TransactionReportParams{
+	written, err := client.Transactions.AwaitReport(ctx, &report, quickstream.ReportParams{
 		SettlementDate: quickstream.NewDate(2026, time.July, 1),
 	}, quickstream.ReportWait{
 		Interval: time.Millisecond,                                                // a minute, if it is left out
@@ -81,7 +81,7 @@ T,2,59.95
 
 // exampleFile is a payment file that was uploaded before.
 func exampleFile(client *quickstream.Client) *quickstream.PaymentFile {
-	file, err := client.PaymentFiles.Upload(context.Background(), quickstream.PaymentFileUploadParams{
+	file, err := client.PaymentFiles.Upload(context.Background(), quickstream.UploadPaymentFileParams{
 		FileName: "payments-2026-07-01.csv", Format: quickstream.PaymentFileFormatCSV2,
 		Content: strings.NewReader(paymentFile), Size: int64(len(paymentFile)),
 	})
@@ -98,7 +98,7 @@ func ExamplePaymentFilesService_Upload() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 
-	params := quickstream.PaymentFileUploadParams{
+	params := quickstream.UploadPaymentFileParams{
 		FileName: "payments-2026-07-01.csv",
 		Format:   quickstream.PaymentFileFormatCSV2,
 		Content:  strings.NewReader(paymentFile), // an *os.File, in earnest
@@ -190,7 +190,7 @@ func ExamplePaymentFilesService_Batches() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(summary(client.PaymentFiles.BatchTransactions(batch.PaymentBatchID, quickstream.BatchTransactionListParams{})))
+		fmt.Println(summary(client.PaymentFiles.BatchTransactions(batch.PaymentBatchID, quickstream.BatchTransactionsParams{})))
 	}
 	// Unordered output:
 	// ORDER-1 approved 49.95 AUD
@@ -232,7 +232,7 @@ func ExamplePaymentFilesService_BatchTransactions() {
 	clock.Advance(7 * 24 * time.Hour)
 
 	count := 0
-	list := client.PaymentFiles.BatchTransactions(firstBatch(client, id).PaymentBatchID, quickstream.BatchTransactionListParams{})
+	list := client.PaymentFiles.BatchTransactions(firstBatch(client, id).PaymentBatchID, quickstream.BatchTransactionsParams{})
 	for transaction, err := range list.All(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
@@ -294,7 +294,7 @@ func ExamplePaymentFilesService_DownloadMTSRejects() {
 	box, client := exampleSandbox(sandbox.WithClock(clock))
 	defer box.Close()
 	content := strings.Replace(paymentFile, "032-002", "032-050", 1) // a test BSB whose payments are rejected
-	mts, err := client.PaymentFiles.Upload(context.Background(), quickstream.PaymentFileUploadParams{
+	mts, err := client.PaymentFiles.Upload(context.Background(), quickstream.UploadPaymentFileParams{
 		FileName: "payments.mts", Format: quickstream.PaymentFileFormatMTS,
 		Content: strings.NewReader(content), Size: int64(len(content)),
 	})

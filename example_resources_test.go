@@ -169,12 +169,12 @@ func ExampleRecurringPaymentsService_Get() {
 }
 
 // The recurring payments of a customer.
-func ExampleRecurringPaymentsService_ByCustomer() {
+func ExampleRecurringPaymentsService_List() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	id, customerID := scheduled(box, client)
 
-	for payment, err := range client.RecurringPayments.ByCustomer(customerID).All(context.Background()) {
+	for payment, err := range client.RecurringPayments.List(customerID).All(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
 			return

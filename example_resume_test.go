@@ -176,8 +176,8 @@ func ExampleAccountsService_Plan() {
 	defer box.Close()
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 
-	intent, err := client.Accounts.Plan(customerID, quickstream.AccountRegisterParams{
-		Account: quickstream.AccountFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	intent, err := client.Accounts.Plan(customerID, quickstream.RegisterAccountParams{
+		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -192,8 +192,8 @@ func ExampleAccountsService_Submit() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
-	intent, err := client.Accounts.Plan(customerID, quickstream.AccountRegisterParams{
-		Account: quickstream.AccountFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	intent, err := client.Accounts.Plan(customerID, quickstream.RegisterAccountParams{
+		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -224,7 +224,7 @@ func ExampleAccountsService_Resume() {
 		return
 	}
 
-	_, err := client.Accounts.Register(ctx, customerID, quickstream.AccountRegisterParams{Account: quickstream.AccountFromSingleUseToken(token)})
+	_, err := client.Accounts.Register(ctx, customerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token)})
 	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	if !ok {
 		fmt.Println("settled:", err)
@@ -249,7 +249,7 @@ func ExamplePaymentFilesService_Resume() {
 		return
 	}
 
-	_, err := client.PaymentFiles.Upload(ctx, quickstream.PaymentFileUploadParams{
+	_, err := client.PaymentFiles.Upload(ctx, quickstream.UploadPaymentFileParams{
 		FileName: "payments-2026-07-01.csv", Format: quickstream.PaymentFileFormatCSV2,
 		Content: strings.NewReader(paymentFile), Size: int64(len(paymentFile)),
 	})

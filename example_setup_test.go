@@ -44,7 +44,7 @@ const (
 // tokenFromBrowser stands in for the service's script in the customer's browser,
 // which makes a single-use token so that no card details reach the merchant.
 func tokenFromBrowser(client *quickstream.Client, cardNumber string) string {
-	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.SingleUseTokenParams{
+	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Account: quickstream.CardDetails{
 			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret(cardNumber),
@@ -79,7 +79,7 @@ func paidOrder(client *quickstream.Client, order, amount, cardNumber string) *qu
 
 // registeredCustomer is a customer who was registered before.
 func registeredCustomer(client *quickstream.Client, number, name string) *quickstream.Customer {
-	customer, err := client.Customers.Create(context.Background(), quickstream.CustomerCreateParams{CustomerNumber: number, CustomerName: name})
+	customer, err := client.Customers.Create(context.Background(), quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: name})
 	if err != nil {
 		panic(err)
 	}

@@ -15,7 +15,7 @@ import (
 // profiledToken is a single-use token that was made with a browser profile, so
 // that its card can be authenticated.
 func profiledToken(client *quickstream.Client, cardNumber string) string {
-	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.SingleUseTokenParams{
+	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Account: quickstream.CardDetails{
 			CardNumber: quickstream.NewSecret(cardNumber), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},
@@ -29,9 +29,9 @@ func profiledToken(client *quickstream.Client, cardNumber string) string {
 }
 
 // authenticationFor describes the authentication of a card that will be paid with.
-func authenticationFor(amount string) quickstream.ThreeDSParams {
-	return quickstream.ThreeDSParams{
-		MessageCategory: quickstream.ThreeDSForPayment,
+func authenticationFor(amount string) quickstream.AuthenticateParams {
+	return quickstream.AuthenticateParams{
+		MessageCategory: quickstream.ThreeDSMessageCategoryPayment,
 		Purpose:         quickstream.ThreeDSPurposePayment,
 		PrincipalAmount: new(decimal.RequireFromString(amount)),
 		BillingAddress:  quickstream.ThreeDSAddress{Line1: "1 Example Street", City: "Sydney", PostCode: "2000", State: "NSW", Country: "036"},
@@ -39,7 +39,7 @@ func authenticationFor(amount string) quickstream.ThreeDSParams {
 }
 
 // The card is authenticated before it is paid with. What to do is read from the
-// result's Next: only ThreeDSProceed is a permission to pay.
+// result's Next: only ThreeDSStepProceed is a permission to pay.
 func ExampleSingleUseTokensService_Authenticate() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
@@ -52,7 +52,7 @@ func ExampleSingleUseTokensService_Authenticate() {
 		return
 	}
 	switch result.TransStatus.Next() {
-	case quickstream.ThreeDSProceed:
+	case quickstream.ThreeDSStepProceed:
 		params := orderParams("ORDER-1", "49.95", token)
 		params.ThreeDS2 = new(true)
 		payment, err := client.Transactions.Pay(ctx, params)
@@ -61,9 +61,9 @@ func ExampleSingleUseTokensService_Authenticate() {
 			return
 		}
 		fmt.Println(payment.Outcome())
-	case quickstream.ThreeDSShowChallenge:
+	case quickstream.ThreeDSStepChallenge:
 		fmt.Println("show the challenge in the browser, and authenticate again afterwards")
-	case quickstream.ThreeDSStop:
+	case quickstream.ThreeDSStepStop:
 		fmt.Println("tell the cardholder, and take no payment")
 	}
 	// Output: approved

@@ -17,7 +17,7 @@ func ExampleSingleUseTokensService_Create() {
 	box, client := exampleSandbox(sandbox.WithBusiness("SHOP", "Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 110}))
 	defer box.Close()
 
-	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.SingleUseTokenParams{
+	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: "SHOP",
 		Account: quickstream.CardDetails{
 			CardholderName: "Ann Example",
@@ -40,7 +40,7 @@ func ExampleSingleUseTokensService_Create_bankAccount() {
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.SingleUseTokenParams{
+	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Account: quickstream.BankAccountDetails{
 			AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
@@ -60,7 +60,7 @@ func ExampleSingleUseTokensService_Create_threeDSecure() {
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.SingleUseTokenParams{
+	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Account: quickstream.CardDetails{
 			CardNumber: quickstream.NewSecret(visaCard), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},
@@ -83,7 +83,7 @@ func ExampleSingleUseTokensService_Create_quota() {
 	defer box.Close()
 	tokenFromBrowser(client, visaCard)
 
-	_, err := client.SingleUseTokens.Create(context.Background(), quickstream.SingleUseTokenParams{
+	_, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Account:              quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465")},
 	})

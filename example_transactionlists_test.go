@@ -53,7 +53,7 @@ func ExampleTransactionsService_List() {
 	paidOrder(client, "ORDER-1", "49.95", visaCard)
 	paidOrder(client, "ORDER-2", "10.00", noFundsCard)
 
-	fmt.Println(summary(client.Transactions.List(quickstream.TransactionListParams{SupplierBusinessCode: sandbox.DefaultBusiness})))
+	fmt.Println(summary(client.Transactions.List(quickstream.ListTransactionsParams{SupplierBusinessCode: sandbox.DefaultBusiness})))
 	// Output:
 	// ORDER-2 declined 10.00 AUD
 	// ORDER-1 approved 49.95 AUD
@@ -159,7 +159,7 @@ func ExampleTransactionsService_Suspended() {
 	held := paidOrder(client, "ORDER-1", "49.95", visaCard)
 
 	month := quickstream.YearMonth{Year: held.TransactionTime.Year(), Month: held.TransactionTime.Month()}
-	fmt.Println(summary(client.Transactions.Suspended(quickstream.SuspendedListParams{SupplierBusinessCode: sandbox.DefaultBusiness, Month: month})))
+	fmt.Println(summary(client.Transactions.Suspended(quickstream.SuspendedParams{SupplierBusinessCode: sandbox.DefaultBusiness, Month: month})))
 	if err := box.Transaction(held.ReceiptNumber).Complete(); err != nil { // a person in the portal
 		fmt.Println(err)
 		return
@@ -237,7 +237,7 @@ func ExampleTransactionsService_Returned() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(summary(client.Transactions.Returned(quickstream.ReturnedListParams{Date: today})))
+	fmt.Println(summary(client.Transactions.Returned(quickstream.ReturnedParams{Date: today})))
 	// Output:
 	// approved true
 	// ORDER-1 declined 49.95 AUD

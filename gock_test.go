@@ -106,7 +106,7 @@ func TestShapeOfReads(t *testing.T) {
 func TestShapeOfAToken(t *testing.T) {
 	client := mocked(t)
 	sent := expect(t, replies(201, `{"singleUseTokenId":"T-1"}`))
-	_, err := client.SingleUseTokens.Create(t.Context(), quickstream.SingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: approvedCard()})
+	_, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: approvedCard()})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Basic UFVCTElTSEFCTEVfS0VZXzE6"}, sent.header["Authorization"])
 	assert.Equal(t, `{"supplierBusinessCode":"SHOP","accountType":"CREDIT_CARD","cardholderName":"Ann Example","cardNumber":"4242424242424242",`+

@@ -107,7 +107,7 @@ func sourced(t *testing.T, sent *int, source quickstream.KeySource) sourcedClien
 func (c sourcedClient) call(t *testing.T) (result any, err error) {
 	t.Helper()
 	_, first := c.Check(t.Context())
-	token, second := c.SingleUseTokens.Create(t.Context(), quickstream.SingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: approvedCard()})
+	token, second := c.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: approvedCard()})
 	return token, errors.Join(first, second)
 }
 

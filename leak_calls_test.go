@@ -130,7 +130,7 @@ func secretCalls() map[string]func(context.Context, *quickstream.Client) error {
 		return err
 	}
 	calls["SingleUseTokens.Create"] = func(ctx context.Context, c *quickstream.Client) error {
-		_, err := c.SingleUseTokens.Create(ctx, quickstream.SingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: card}, withoutRules)
+		_, err := c.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: card}, withoutRules)
 		return err
 	}
 	return calls

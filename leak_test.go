@@ -297,7 +297,7 @@ func roots() []any {
 	return []any{
 		quickstream.NewClient, quickstream.WithObserver, quickstream.WithKeySource, quickstream.WithResponseInto, quickstream.WithMaxAttempts,
 		quickstream.WithBeforeSend, quickstream.ParseCursor, quickstream.RequireApproved,
-		quickstream.FromCard, quickstream.FromBankAccount, quickstream.FromNZBankAccount, quickstream.FromPayTo, quickstream.FromNewPayToAgreement,
+		quickstream.FromCard, quickstream.FromBankAccount, quickstream.FromNZBankAccount, quickstream.FromPayTo, quickstream.FromPayToWithAgreement,
 		new(quickstream.ValidationError), new(quickstream.APIError), new(quickstream.NetworkError), new(quickstream.UnknownOutcomeError),
 		new(quickstream.DecodeError), new(quickstream.DeclinedError), new(quickstream.NotSettledError),
 	}

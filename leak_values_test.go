@@ -70,12 +70,12 @@ func variants() map[reflect.Type][]any {
 		reflect.TypeFor[quickstream.CardSource]():     cards,
 		reflect.TypeFor[quickstream.AccountSource](): append([]any{
 			quickstream.FromBankAccount(secretBank()), quickstream.FromNZBankAccount(secretNZBank()),
-			quickstream.FromNewPayToAgreement(quickstream.NewPayToPayment{Payer: secretPayer()}),
+			quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{Payer: secretPayer()}),
 			quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1"}),
 		}, cards...),
 		reflect.TypeFor[quickstream.TokenAccount](): {secretCard(), secretBank(), secretNZBank()},
-		reflect.TypeFor[quickstream.NewAccount](): {
-			quickstream.AccountFromCard(secretCard()), quickstream.AccountFromBankAccount(secretBank()), quickstream.AccountFromNZBankAccount(secretNZBank()),
+		reflect.TypeFor[quickstream.RegistrationSource](): {
+			quickstream.RegistrationFromCard(secretCard()), quickstream.RegistrationFromBankAccount(secretBank()), quickstream.RegistrationFromNZBankAccount(secretNZBank()),
 		},
 		reflect.TypeFor[quickstream.ClientOption](): {quickstream.WithKeySource(rotate), quickstream.WithHTTPClient(&http.Client{})},
 		reflect.TypeFor[quickstream.CallOption]():   {quickstream.WithExtraField("cardNumber", c[0]), quickstream.WithIdempotencyKey("k")},
@@ -131,7 +131,7 @@ func serviceValues(t *testing.T, of reflect.Type) []any {
 	require.Error(t, err)
 	candidates := []any{
 		client, client.Transactions.ByBankAccount("032-999", quickstream.NewSecret("9999940")).From(quickstream.ParseCursor(secretAddress())),
-		client.Customers.List(quickstream.CustomerListParams{}).From(quickstream.ParseCursor(secretAddress())),
+		client.Customers.List(quickstream.ListCustomersParams{}).From(quickstream.ParseCursor(secretAddress())),
 	}
 	fields := reflect.ValueOf(client).Elem()
 	for i := range fields.NumField() {

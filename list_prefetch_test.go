@@ -63,7 +63,7 @@ func (s *slowPages) list(t *testing.T, opts ...quickstream.CallOption) quickstre
 	client, err := quickstream.NewClient(quickstream.CustomURL("https://pages.invalid/rest/v1"),
 		quickstream.Keys{Secret: quickstream.NewSecretKey("test-key")}, quickstream.WithHTTPClient(&http.Client{Transport: s}))
 	require.NoError(t, err)
-	return client.Transactions.List(quickstream.TransactionListParams{}, opts...)
+	return client.Transactions.List(quickstream.ListTransactionsParams{}, opts...)
 }
 
 const pageTakes, workTakes = 10 * time.Millisecond, 10 * time.Millisecond
@@ -228,7 +228,7 @@ func ExampleList_Prefetch() {
 	store := func(*quickstream.Customer) error { return nil }
 
 	stored := 0
-	for customer, err := range client.Customers.List(quickstream.CustomerListParams{}).Prefetch().All(context.Background()) {
+	for customer, err := range client.Customers.List(quickstream.ListCustomersParams{}).Prefetch().All(context.Background()) {
 		if err == nil {
 			err = store(customer)
 		}

@@ -60,7 +60,7 @@ func read(ctx context.Context, list quickstream.List[quickstream.Customer]) (ids
 func TestListReadsAllPages(t *testing.T) {
 	asked := 0
 	client := clientOf(t, pages(&asked, pageOf("{next}", "1", "2"), pageOf("{next}"), pageOf("", "3")))
-	list := client.Customers.List(quickstream.CustomerListParams{CustomerName: "A&b ü/?"})
+	list := client.Customers.List(quickstream.ListCustomersParams{CustomerName: "A&b ü/?"})
 	assert.Zero(t, asked, "a list is a description")
 	for range 2 { // and can be read again
 		ids, err := read(t.Context(), list)
@@ -84,7 +84,7 @@ func TestListReadsAllPages(t *testing.T) {
 	}
 	assert.Equal(t, 3, asked)
 
-	empty, err := clientOf(t, pages(&asked, pageOf("{next}"), pageOf(""))).Customers.List(quickstream.CustomerListParams{}).First(t.Context())
+	empty, err := clientOf(t, pages(&asked, pageOf("{next}"), pageOf(""))).Customers.List(quickstream.ListCustomersParams{}).First(t.Context())
 	assert.ErrorIs(t, err, quickstream.ErrNotFound)
 	assert.ErrorIs(t, err, quickstream.ErrEmptyList)
 	assert.Nil(t, empty)
@@ -95,7 +95,7 @@ func TestListReadsAllPages(t *testing.T) {
 func TestCursorsAreStored(t *testing.T) {
 	asked := 0
 	client := clientOf(t, pages(&asked, pageOf("{next}", "1"), pageOf("{next}", "2"), pageOf("", "3")))
-	list := client.Customers.List(quickstream.CustomerListParams{})
+	list := client.Customers.List(quickstream.ListCustomersParams{})
 	var stored []string
 	for page, err := range list.Pages(t.Context()) {
 		require.NoError(t, err)
@@ -142,13 +142,13 @@ func TestNextLinks(t *testing.T) {
 	} {
 		asked := 0
 		client := clientOf(t, pages(&asked, pageOf(next, "1")))
-		ids, err := read(t.Context(), client.Customers.List(quickstream.CustomerListParams{}))
+		ids, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
 		assert.Equal(t, decoding, ending(err), "%s: %v", name, err)
 		assert.Equal(t, []string{"1"}, ids, name)
 		assert.Equal(t, 1, asked, name)
 		assert.NotContains(t, fmt.Sprint(err), "page=1")
 
-		_, err = read(t.Context(), client.Customers.List(quickstream.CustomerListParams{}).From(quickstream.ParseCursor(next)))
+		_, err = read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}).From(quickstream.ParseCursor(next)))
 		assert.Equal(t, decoding, ending(err), "%s, stored: %v", name, err)
 		assert.Equal(t, 1, asked, name)
 	}
@@ -157,7 +157,7 @@ func TestNextLinks(t *testing.T) {
 		"fragment": baseURL + "/customers?page=1#x", "upper case scheme": "HTTPS://api.invalid/rest/v1/customers?page=1",
 	} {
 		asked := 0
-		ids, err := read(t.Context(), clientOf(t, pages(&asked, pageOf(next, "1"), pageOf("", "2"))).Customers.List(quickstream.CustomerListParams{}))
+		ids, err := read(t.Context(), clientOf(t, pages(&asked, pageOf(next, "1"), pageOf("", "2"))).Customers.List(quickstream.ListCustomersParams{}))
 		assert.NoError(t, err, name)
 		assert.Equal(t, []string{"1", "2"}, ids, name)
 	}
@@ -168,7 +168,7 @@ func TestListLoops(t *testing.T) {
 		asked := 0
 		loop := pageOf(fmt.Sprintf("%s/customers?page=%d", baseURL, back), "3")
 		client := clientOf(t, pages(&asked, pageOf(baseURL+"/customers?page=1", "1"), pageOf(baseURL+"/customers?page=2", "2"), loop))
-		_, err := read(t.Context(), client.Customers.List(quickstream.CustomerListParams{}))
+		_, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
 		assert.Equal(t, decoding, ending(err), "%v", err)
 		assert.LessOrEqual(t, asked, 6)
 	}
@@ -184,7 +184,7 @@ func TestBrokenPages(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			asked := 0
-			ids, err := read(t.Context(), clientOf(t, pages(&asked, pageOf("{next}", "1"), second)).Customers.List(quickstream.CustomerListParams{}))
+			ids, err := read(t.Context(), clientOf(t, pages(&asked, pageOf("{next}", "1"), second)).Customers.List(quickstream.ListCustomersParams{}))
 			assert.Equal(t, []string{"1"}, ids, name)
 			assert.Equal(t, decoding, ending(err), "%s: %v", name, err)
 		})
@@ -200,7 +200,7 @@ func TestBrokenPages(t *testing.T) {
 					return failure(r)
 				}
 				return good(r)
-			}).Customers.List(quickstream.CustomerListParams{}))
+			}).Customers.List(quickstream.ListCustomersParams{}))
 			assert.Error(t, err, name)
 			assert.Equal(t, []string{"1"}, ids, name)
 		})
@@ -220,7 +220,7 @@ func TestPagesAreRetriedAlone(t *testing.T) {
 		})
 		var resp quickstream.Response
 		ids := 0
-		for _, err := range client.Customers.List(quickstream.CustomerListParams{}, quickstream.WithResponseInto(&resp)).All(t.Context()) {
+		for _, err := range client.Customers.List(quickstream.ListCustomersParams{}, quickstream.WithResponseInto(&resp)).All(t.Context()) {
 			require.NoError(t, err)
 			assert.Equal(t, 3, resp.Attempts, "filled at every page")
 			ids++
@@ -234,11 +234,11 @@ func TestListsOfTheSandbox(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 2 }))
 		for i := range 7 {
-			_, err := client.Customers.Create(t.Context(), quickstream.CustomerCreateParams{CustomerNumber: fmt.Sprint(i), CustomerName: "Ann"})
+			_, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: fmt.Sprint(i), CustomerName: "Ann"})
 			require.NoError(t, err)
 		}
 		box.ResetRequests()
-		ids, err := read(t.Context(), client.Customers.List(quickstream.CustomerListParams{CustomerName: "nn"}))
+		ids, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{CustomerName: "nn"}))
 		require.NoError(t, err)
 		assert.Len(t, ids, 7)
 		assert.Len(t, box.Requests(), 4)
@@ -315,7 +315,7 @@ func TestLookUpValuesArrive(t *testing.T) {
 	for want, call := range map[string]func() error{
 		"referenceNumber": func() error { _, err := client.Transactions.ByReference(odd).First(t.Context()); return err },
 		"accountToken":    func() error { _, err := client.Transactions.ByAccount(odd).First(t.Context()); return err },
-		"customerNumber":  func() error { _, err := client.Customers.ByNumber(t.Context(), odd); return err },
+		"customerNumber":  func() error { _, err := client.Customers.GetByNumber(t.Context(), odd); return err },
 	} {
 		require.ErrorIs(t, call(), quickstream.ErrNotFound)
 		assert.Equal(t, url.Values{want: {odd}}, got)
@@ -330,7 +330,7 @@ func TestLookUpValuesArrive(t *testing.T) {
 func TestNextLinkWithoutAddress(t *testing.T) {
 	for _, link := range []string{`{"rel":"next","href":""}`, `{"rel":"next","href":null}`, `{"rel":"next"}`} {
 		client := clientOf(t, says(200, `{"links":[`+link+`],"data":[]}`), quickstream.WithMaxAttempts(1))
-		_, err := client.Customers.List(quickstream.CustomerListParams{}).First(t.Context())
+		_, err := client.Customers.List(quickstream.ListCustomersParams{}).First(t.Context())
 		assert.Equal(t, decoding, ending(err), link)
 	}
 }

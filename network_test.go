@@ -66,7 +66,7 @@ func TestUntrustedCertificate(t *testing.T) {
 	for name, roots := range map[string]*x509.CertPool{"this machine's roots": nil, "other roots": x509.NewCertPool()} {
 		client, connections := server(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") }, secure, quickstream.WithRootCAs(roots))
 		_, err := client.Transactions.Pay(t.Context(), payment())
-		assert.Equal(t, quickstream.NetworkCertificate, networkKind(t, err), name)
+		assert.Equal(t, quickstream.NetworkKindCertificate, networkKind(t, err), name)
 		assert.EqualValues(t, 1, connections.Load(), "it is not tried again")
 		assert.ErrorContains(t, err, "WithRootCAs")
 	}
@@ -78,7 +78,7 @@ func TestNotTLS(t *testing.T) {
 	client, err := quickstream.NewClient(quickstream.CustomURL("https://"+address), testKeys())
 	require.NoError(t, err)
 	_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
-	assert.Equal(t, quickstream.NetworkTLS, networkKind(t, err))
+	assert.Equal(t, quickstream.NetworkKindTLS, networkKind(t, err))
 }
 
 func TestRefusedPort(t *testing.T) {
@@ -89,7 +89,7 @@ func TestRefusedPort(t *testing.T) {
 	require.NoError(t, err)
 	var resp quickstream.Response
 	_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithResponseInto(&resp))
-	assert.Equal(t, quickstream.NetworkRefused, networkKind(t, err))
+	assert.Equal(t, quickstream.NetworkKindRefused, networkKind(t, err))
 	assert.Equal(t, 3, resp.Attempts, "it may pass")
 }
 
@@ -126,7 +126,7 @@ func TestProxyAuthentication(t *testing.T) {
 		return client
 	}
 	_, err := through(proxy.URL).Transactions.Pay(t.Context(), payment())
-	assert.Equal(t, quickstream.NetworkProxy, networkKind(t, err))
+	assert.Equal(t, quickstream.NetworkKindProxy, networkKind(t, err))
 	assert.EqualValues(t, 1, asked.Load(), "it is not tried again")
 	assert.Zero(t, served.Load())
 
@@ -137,7 +137,7 @@ func TestProxyAuthentication(t *testing.T) {
 
 	proxy.Close()
 	_, err = through(credentials).Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
-	assert.Equal(t, quickstream.NetworkRefused, networkKind(t, err))
+	assert.Equal(t, quickstream.NetworkKindRefused, networkKind(t, err))
 	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
 		assert.NotContains(t, fmt.Sprintf("%+v", cause), "proxy-password")
 	}

@@ -239,7 +239,7 @@ func TestObserver(t *testing.T) {
 		require.ErrorIs(t, err, quickstream.ErrNotFound)
 	})
 	assert.Equal(t, []quickstream.CallInfo{{Operation: "Transactions.Get", Method: "GET", Route: "/transactions/{receiptNumber}"}}, calls)
-	assert.Equal(t, []quickstream.AttemptInfo{{Number: 1, Network: quickstream.NetworkReset}, {Number: 2, StatusCode: 404}}, attempts)
+	assert.Equal(t, []quickstream.AttemptInfo{{Number: 1, Network: quickstream.NetworkKindReset}, {Number: 2, StatusCode: 404}}, attempts)
 	assert.Equal(t, []quickstream.EndInfo{{StatusCode: 404, Attempts: 2, Verdict: "answered"}}, ends)
 }
 

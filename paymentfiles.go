@@ -129,9 +129,9 @@ func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, 
 	return get[PaymentBatch](ctx, s.client, operation{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"}, opts, paymentBatchID)
 }
 
-// BatchTransactionListParams narrows a list of transactions; the zero value lists
+// BatchTransactionsParams narrows a list of transactions; the zero value lists
 // all.
-type BatchTransactionListParams struct {
+type BatchTransactionsParams struct {
 	// Status is a status code, whose values are not published.
 	Status string `url:"status,omitempty"`
 }
@@ -140,7 +140,7 @@ type BatchTransactionListParams struct {
 //
 // GET /payment-batches/{id}/transactions with the secret key. An unknown
 // identifier is an APIError that matches ErrNotFound; unconfirmed.
-func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params BatchTransactionListParams, opts ...CallOption) List[Transaction] {
+func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params BatchTransactionsParams, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, operation{
 		name: "PaymentFiles.BatchTransactions", method: http.MethodGet, route: "/payment-batches/{id}/transactions",
 	}, params, nil, opts, paymentBatchID)

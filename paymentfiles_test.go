@@ -37,8 +37,8 @@ func approvedLine(reference string) string {
 	return "C,SANDBOX01,AUD,10.50," + reference + ",P-" + reference + ",4242424242424242,02,2035,Kim Lee"
 }
 
-func upload(name, content string) quickstream.PaymentFileUploadParams {
-	return quickstream.PaymentFileUploadParams{
+func upload(name, content string) quickstream.UploadPaymentFileParams {
+	return quickstream.UploadPaymentFileParams{
 		FileName: name, Format: quickstream.PaymentFileFormatCSV2, Content: strings.NewReader(content), Size: int64(len(content)),
 	}
 }
@@ -128,7 +128,7 @@ func TestPaymentFileIsProcessed(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, batch.PaymentBatchID, same.PaymentBatchID)
 		assert.Contains(t, same.Extra(), "numberOfTransactions")
-		outcomes := func(params quickstream.BatchTransactionListParams) []quickstream.Outcome {
+		outcomes := func(params quickstream.BatchTransactionsParams) []quickstream.Outcome {
 			var found []quickstream.Outcome
 			for tx, err := range client.PaymentFiles.BatchTransactions(batch.PaymentBatchID, params).All(t.Context()) {
 				require.NoError(t, err)
@@ -136,8 +136,8 @@ func TestPaymentFileIsProcessed(t *testing.T) {
 			}
 			return found
 		}
-		assert.Equal(t, []quickstream.Outcome{quickstream.OutcomeApproved, quickstream.OutcomeDeclined}, outcomes(quickstream.BatchTransactionListParams{}))
-		assert.Equal(t, []quickstream.Outcome{quickstream.OutcomeDeclined}, outcomes(quickstream.BatchTransactionListParams{Status: "1"}))
+		assert.Equal(t, []quickstream.Outcome{quickstream.OutcomeApproved, quickstream.OutcomeDeclined}, outcomes(quickstream.BatchTransactionsParams{}))
+		assert.Equal(t, []quickstream.Outcome{quickstream.OutcomeDeclined}, outcomes(quickstream.BatchTransactionsParams{Status: "1"}))
 		assert.Len(t, box.Ledger().Charged("A"), 1)
 
 		var report bytes.Buffer
@@ -257,13 +257,13 @@ func TestContentThatIsNotWhatItSays(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	unreachable := &net.OpError{Op: "dial", Err: errors.New("the file server is away")}
 	content := fileOf("10.50", approvedLine("A"))
-	for name, change := range map[string]func(*quickstream.PaymentFileUploadParams){
-		"short": func(p *quickstream.PaymentFileUploadParams) { p.Size++ },
-		"long":  func(p *quickstream.PaymentFileUploadParams) { p.Size-- },
-		"fails": func(p *quickstream.PaymentFileUploadParams) {
+	for name, change := range map[string]func(*quickstream.UploadPaymentFileParams){
+		"short": func(p *quickstream.UploadPaymentFileParams) { p.Size++ },
+		"long":  func(p *quickstream.UploadPaymentFileParams) { p.Size-- },
+		"fails": func(p *quickstream.UploadPaymentFileParams) {
 			p.Content = io.MultiReader(strings.NewReader(content[:20]), readerFunc(func([]byte) (int, error) { return 0, broken }))
 		},
-		"fails as a connection does": func(p *quickstream.PaymentFileUploadParams) {
+		"fails as a connection does": func(p *quickstream.UploadPaymentFileParams) {
 			p.Content = readerFunc(func([]byte) (int, error) { return 0, unreachable })
 		},
 	} {
@@ -353,7 +353,7 @@ func TestContentIsLeftAlone(t *testing.T) {
 
 func TestUploadIsChecked(t *testing.T) {
 	box, client := sandboxtest.New(t)
-	for name, params := range map[string]quickstream.PaymentFileUploadParams{
+	for name, params := range map[string]quickstream.UploadPaymentFileParams{
 		"paymentFile.format.required":  {FileName: "a", Content: strings.NewReader("x"), Size: 1},
 		"paymentFile.content.required": {FileName: "a", Format: "CSV", Size: 1},
 		"paymentFile.size.positive":    {FileName: "a", Format: "CSV", Content: strings.NewReader("")},

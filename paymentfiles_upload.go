@@ -25,8 +25,8 @@ const (
 	PaymentFileFormatMTSTokens      PaymentFileFormat = "MTS_TOKENS"
 )
 
-// PaymentFileUploadParams describes a payment file to be uploaded.
-type PaymentFileUploadParams struct {
+// UploadPaymentFileParams describes a payment file to be uploaded.
+type UploadPaymentFileParams struct {
 	// FileName is required, and has to be one that was never used before: that is
 	// what keeps a file from being processed twice. It has up to 255 printable
 	// ASCII characters, without quotes and path separators.
@@ -44,7 +44,7 @@ type PaymentFileUploadParams struct {
 	Progress func(sent int64)
 }
 
-func (p PaymentFileUploadParams) check(f *findings) {
+func (p UploadPaymentFileParams) check(f *findings) {
 	f.require(isFileName(p.FileName), "paymentFile.fileName", "file", `must have a name of 1 to 255 printable ASCII characters without " / \`)
 	f.require(p.Format != "", "paymentFile.format.required", "format", "is required")
 	f.require(p.Content != nil, "paymentFile.content.required", "file", "is required")
@@ -64,7 +64,7 @@ func (p PaymentFileUploadParams) check(f *findings) {
 //
 // There is no limit to how long an upload may take other than the context's and
 // that of WithTimeout; WithAttemptTimeout limits each wait for the service.
-func (s *PaymentFilesService) Upload(ctx context.Context, params PaymentFileUploadParams, opts ...CallOption) (*PaymentFile, error) {
+func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
 	call, err := s.client.begin(operation{
 		name: uploadOperation, method: http.MethodPost, route: "/payment-files", class: transport.Post, named: true,
 		findOut: "look for the file with PaymentFiles.Resume or in the service's portal; do not upload it under another name before that",
@@ -111,7 +111,7 @@ func (s *PaymentFilesService) Resume(ctx context.Context, intent Intent, opts ..
 
 // form returns the file inside a multipart form, of which only the file's
 // surroundings are held in memory.
-func (p PaymentFileUploadParams) form() (*transport.Upload, error) {
+func (p UploadPaymentFileParams) form() (*transport.Upload, error) {
 	var around bytes.Buffer
 	form := multipart.NewWriter(&around)
 	if err := form.WriteField("format", string(p.Format)); err != nil {

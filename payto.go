@@ -13,8 +13,8 @@ import (
 // PayToService holds the operations on PayTo agreements.
 type PayToService struct{ client *Client }
 
-// AgreementCreateParams describes a new PayTo agreement.
-type AgreementCreateParams struct {
+// CreateAgreementParams describes a new PayTo agreement.
+type CreateAgreementParams struct {
 	// SupplierBusinessCode identifies the merchant's business and account.
 	// Required.
 	SupplierBusinessCode string
@@ -24,10 +24,10 @@ type AgreementCreateParams struct {
 	RespondByTimeMinutes *int64
 	// PayeeReference is the merchant's reference of up to 35 characters. An
 	// agreement whose answer was lost is found by it. With
-	// AgreementCreationMigratedDDR it is required and has to be the lodgement
+	// AgreementCreationTypeMigratedDDR it is required and has to be the lodgement
 	// reference of an existing direct debit with this customer.
 	PayeeReference string
-	// CreationType is AgreementCreationAuthorised when empty.
+	// CreationType is AgreementCreationTypeAuthorised when empty.
 	CreationType AgreementCreationType
 	// Payment, Terms and Payer are required.
 	Payment AgreementPaymentParams
@@ -48,7 +48,7 @@ type AgreementPaymentParams struct {
 	// AutomaticRenewal is true for an agreement without an end.
 	AutomaticRenewal bool
 	// AdditionalInformation has up to 140 characters. With
-	// AgreementCreationMigratedDDR it is required and holds the 6-digit APCA
+	// AgreementCreationTypeMigratedDDR it is required and holds the 6-digit APCA
 	// number of an existing direct debit.
 	AdditionalInformation string
 }
@@ -182,7 +182,7 @@ type newPayToAgreement struct {
 // matches ErrInvalid. When the answer is lost the error is an
 // UnknownOutcomeError: give its Intent to Resume, for which the agreement needs a
 // unique payee reference, and do not create another before that.
-func (s *PayToService) Create(ctx context.Context, customerID string, params AgreementCreateParams, opts ...CallOption) (*Agreement, error) {
+func (s *PayToService) Create(ctx context.Context, customerID string, params CreateAgreementParams, opts ...CallOption) (*Agreement, error) {
 	call, err := s.client.begin(operation{
 		name: agreementCreateOperation, method: http.MethodPost, route: "/customers/{customerId}/payto-agreements", class: transport.Post,
 		findOut: "look for it with PayTo.Resume and the error's Intent; not finding it means that it is not visible yet",
@@ -210,8 +210,8 @@ func (s *PayToService) Get(ctx context.Context, agreementToken string, opts ...C
 	return get[Agreement](ctx, s.client, operation{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"}, opts, agreementToken)
 }
 
-// AgreementListParams narrows a list of agreements; the zero value lists all.
-type AgreementListParams struct {
+// ListAgreementsParams narrows a list of agreements; the zero value lists all.
+type ListAgreementsParams struct {
 	SupplierBusinessCode string          `url:"supplierBusinessCode,omitempty"`
 	Status               AgreementStatus `url:"status,omitempty"`
 }
@@ -219,7 +219,7 @@ type AgreementListParams struct {
 // List returns the agreements of a customer.
 //
 // GET /customers/{customerId}/payto-agreements with the secret key.
-func (s *PayToService) List(customerID string, params AgreementListParams, opts ...CallOption) List[Agreement] {
+func (s *PayToService) List(customerID string, params ListAgreementsParams, opts ...CallOption) List[Agreement] {
 	return list[Agreement](s.client, operation{
 		name: "PayTo.List", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements",
 	}, params, nil, opts, customerID)

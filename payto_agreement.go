@@ -24,10 +24,10 @@ type AgreementCreationType string
 
 // The creation types.
 const (
-	AgreementCreationAuthorised AgreementCreationType = "AUTHORISED"
-	// AgreementCreationMigratedDDR replaces a direct debit; only if it is active
+	AgreementCreationTypeAuthorised AgreementCreationType = "AUTHORISED"
+	// AgreementCreationTypeMigratedDDR replaces a direct debit; only if it is active
 	// on the facility.
-	AgreementCreationMigratedDDR AgreementCreationType = "MIGRATED_DDR"
+	AgreementCreationTypeMigratedDDR AgreementCreationType = "MIGRATED_DDR"
 )
 
 // PayToPurpose is what an agreement is for.

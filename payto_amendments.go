@@ -8,16 +8,16 @@ type ReasonCode string
 // The reason codes. Payments have a code set of their own: a closed account is
 // AC04 here and AC05 there.
 const (
-	ReasonClosedAccount         ReasonCode = "AC04" // suspend, cancel
-	ReasonInitiatingParty       ReasonCode = "MD17" // requested by the merchant; any change
-	ReasonAgreementExpired      ReasonCode = "MD20" // suspend, cancel
-	ReasonContractAmended       ReasonCode = "CTAM" // any change
-	ReasonContractCancelled     ReasonCode = "CTCA" // by the payer; suspend, cancel
-	ReasonContractExpired       ReasonCode = "CTEX" // suspend, cancel
-	ReasonFinalCollection       ReasonCode = "MCFC" // suspend
-	ReasonOnceOffCollection     ReasonCode = "MCOC" // suspend
-	ReasonUnsuccessfulCollected ReasonCode = "MSUC" // 7 consecutive unsuccessful collections; suspend
-	ReasonNoAnswer              ReasonCode = "NOAS" // from the customer; any change
+	ReasonCodeClosedAccount     ReasonCode = "AC04" // suspend, cancel
+	ReasonCodeInitiatingParty   ReasonCode = "MD17" // requested by the merchant; any change
+	ReasonCodeAgreementExpired  ReasonCode = "MD20" // suspend, cancel
+	ReasonCodeContractAmended   ReasonCode = "CTAM" // any change
+	ReasonCodeContractCancelled ReasonCode = "CTCA" // by the payer; suspend, cancel
+	ReasonCodeContractExpired   ReasonCode = "CTEX" // suspend, cancel
+	ReasonCodeFinalCollection   ReasonCode = "MCFC" // suspend
+	ReasonCodeOnceOffCollection ReasonCode = "MCOC" // suspend
+	ReasonCodeUnsuccessful      ReasonCode = "MSUC" // 7 consecutive unsuccessful collections; suspend
+	ReasonCodeNoAnswer          ReasonCode = "NOAS" // from the customer; any change
 )
 
 // StatusReason says why the status of an agreement is changed.

@@ -9,8 +9,8 @@ const (
 	maxNumberOfPayments = 999_999_999_999_999_999 // 18 digits
 )
 
-func (p AgreementCreateParams) check(f *findings) {
-	migrated, apca := p.CreationType == AgreementCreationMigratedDDR, p.Payment.AdditionalInformation
+func (p CreateAgreementParams) check(f *findings) {
+	migrated, apca := p.CreationType == AgreementCreationTypeMigratedDDR, p.Payment.AdditionalInformation
 	f.require(p.SupplierBusinessCode != "", "agreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 	f.require(inRange(p.RespondByTimeMinutes, 1, maxRespondByMinutes),
 		"agreement.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 1 to 7200")
@@ -127,9 +127,9 @@ func (a statusAmendmentJSON) check(f *findings) {
 // this package does not know are left to the service.
 func (c ReasonCode) fits(to AgreementStatus) bool {
 	switch c {
-	case ReasonClosedAccount, ReasonAgreementExpired, ReasonContractCancelled, ReasonContractExpired:
+	case ReasonCodeClosedAccount, ReasonCodeAgreementExpired, ReasonCodeContractCancelled, ReasonCodeContractExpired:
 		return to == AgreementStatusCancelled || to == AgreementStatusSuspended
-	case ReasonFinalCollection, ReasonOnceOffCollection, ReasonUnsuccessfulCollected:
+	case ReasonCodeFinalCollection, ReasonCodeOnceOffCollection, ReasonCodeUnsuccessful:
 		return to == AgreementStatusSuspended
 	default:
 		return true

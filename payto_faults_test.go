@@ -19,8 +19,8 @@ import (
 
 const patchAgreement = "PATCH /payto-agreements/{agreementToken}"
 
-func agreementParams(reference string) quickstream.AgreementCreateParams {
-	return quickstream.AgreementCreateParams{
+func agreementParams(reference string) quickstream.CreateAgreementParams {
+	return quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: reference,
 		Payment: quickstream.AgreementPaymentParams{
 			Purpose: quickstream.PayToPurposeUtility, Description: "Broadband",
@@ -39,7 +39,7 @@ func agreementParams(reference string) quickstream.AgreementCreateParams {
 // active returns a customer and an agreement of his that the payer has confirmed.
 func active(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) (customerID string, agreement *quickstream.Agreement) {
 	t.Helper()
-	customer, err := client.Customers.Create(t.Context(), quickstream.CustomerCreateParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
+	customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
 	require.NoError(t, err)
 	agreement, err = client.PayTo.Create(t.Context(), customer.CustomerID, agreementParams("REF-ACTIVE"))
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestStatusAnswerIsLost(t *testing.T) {
 		_, agreement := active(t, box, client)
 		token := agreement.AgreementToken
 		require.NoError(t, box.Inject(sandbox.Fault{Operation: patchAgreement, Kind: loss, Times: 1}))
-		intent := intentOf(t, client.PayTo.Cancel(t.Context(), token, quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty}))
+		intent := intentOf(t, client.PayTo.Cancel(t.Context(), token, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}))
 		wait(time.Hour)
 		state, err := client.PayTo.ResumeChange(t.Context(), intent)
 		require.NoError(t, err)
@@ -170,7 +170,7 @@ func TestChangesArePlanned(t *testing.T) {
 		details.Description = "Broadband and telephone"
 		terms, err := agreement.Terms()
 		require.NoError(t, err)
-		reason := quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty}
+		reason := quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}
 		for _, change := range []struct {
 			method string
 			change quickstream.AgreementChange
@@ -258,7 +258,7 @@ func TestCancelledAgreement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
 		_, agreement := active(t, box, client)
-		require.NoError(t, client.PayTo.Cancel(t.Context(), agreement.AgreementToken, quickstream.StatusReason{Code: quickstream.ReasonContractExpired}))
+		require.NoError(t, client.PayTo.Cancel(t.Context(), agreement.AgreementToken, quickstream.StatusReason{Code: quickstream.ReasonCodeContractExpired}))
 		wait(time.Hour)
 
 		// With what was read before, the service refuses.
@@ -355,7 +355,7 @@ func TestPayToRefund(t *testing.T) {
 func TestTokenIsUsedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
-		token, err := client.SingleUseTokens.Create(t.Context(), quickstream.SingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
+		token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
 		require.NoError(t, err)
 		assert.LessOrEqual(t, time.Until(token.ExpiresAt.Time), quickstream.SingleUseTokenLifetime)
 		params := payment()
@@ -366,7 +366,7 @@ func TestTokenIsUsedOnce(t *testing.T) {
 		require.ErrorIs(t, err, quickstream.ErrInvalid)
 		assert.Equal(t, answered, ending(err))
 
-		token, err = client.SingleUseTokens.Create(t.Context(), quickstream.SingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
+		token, err = client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
 		require.NoError(t, err)
 		wait(time.Until(token.ExpiresAt.Time) + time.Second)
 		params.Source = quickstream.FromSingleUseToken(token.SingleUseTokenID, token.AccountType)

@@ -40,7 +40,7 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 		return open(fmt.Errorf("the intent has no payee reference, without which agreements cannot be told apart"))
 	}
 	var matches []*Agreement
-	for agreement, err := range s.List(intent.Target, AgreementListParams{}, opts...).All(ctx) {
+	for agreement, err := range s.List(intent.Target, ListAgreementsParams{}, opts...).All(ctx) {
 		if err != nil {
 			return open(err)
 		}

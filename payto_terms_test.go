@@ -208,7 +208,7 @@ func TestPatchAnswers(t *testing.T) {
 		terms, err := standingAgreement(t).Terms()
 		require.NoError(t, err)
 		for _, err := range []error{
-			client.PayTo.Suspend(t.Context(), "A-1", quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty}),
+			client.PayTo.Suspend(t.Context(), "A-1", quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}),
 			client.PayTo.AmendBilaterally(t.Context(), terms),
 			client.PayTo.RecallAmendment(t.Context(), "A-1"),
 		} {

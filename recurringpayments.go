@@ -41,15 +41,15 @@ func (s *RecurringPaymentsService) Get(ctx context.Context, paymentScheduleID st
 	}, opts, paymentScheduleID)
 }
 
-// ByCustomer returns the recurring payments of a customer: active ones first, and
+// List returns the recurring payments of a customer: active ones first, and
 // then by their codes.
 //
 // GET /customers/{customerId}/recurring-payments with the secret key. An unknown
 // customer is an APIError that matches ErrNotFound; unconfirmed. The operation is
 // described in the vendor's public pages.
-func (s *RecurringPaymentsService) ByCustomer(customerID string, opts ...CallOption) List[RecurringPayment] {
+func (s *RecurringPaymentsService) List(customerID string, opts ...CallOption) List[RecurringPayment] {
 	return list[RecurringPayment](s.client, operation{
-		name: "RecurringPayments.ByCustomer", method: http.MethodGet, route: "/customers/{customerId}/recurring-payments",
+		name: "RecurringPayments.List", method: http.MethodGet, route: "/customers/{customerId}/recurring-payments",
 	}, noQuery{}, nil, opts, customerID)
 }
 

@@ -19,7 +19,7 @@ func TestRecurringPayments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
 		customer := newCustomer(t, client)
-		_, err := client.Accounts.Register(t.Context(), customer, quickstream.AccountRegisterParams{Account: quickstream.AccountFromCard(approvedCard())})
+		_, err := client.Accounts.Register(t.Context(), customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
 		require.NoError(t, err)
 		id, err := box.CreateSchedule(sandbox.Schedule{CustomerID: customer, Amount: 1050, Frequency: sandbox.Monthly})
 		require.NoError(t, err)
@@ -31,7 +31,7 @@ func TestRecurringPayments(t *testing.T) {
 		assert.NotEmpty(t, schedule.PaymentScheduleCode)
 		assert.Equal(t, quickstream.RecurringPaymentStatusActive, schedule.Status)
 		assert.JSONEq(t, `"MONTHLY"`, string(schedule.Extra()["frequency"]), "members that are not modelled are kept")
-		listed, err := client.RecurringPayments.ByCustomer(customer).First(t.Context())
+		listed, err := client.RecurringPayments.List(customer).First(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, id, listed.PaymentScheduleID)
 		payments := 0

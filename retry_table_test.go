@@ -59,7 +59,7 @@ func approvedCard() quickstream.CardDetails {
 // table sets up what the four calls need and returns them.
 func table(t *testing.T, c *quickstream.Client) []caller {
 	t.Helper()
-	customer, err := c.Customers.Create(t.Context(), quickstream.CustomerCreateParams{CustomerNumber: "C-0", CustomerName: "Ann"})
+	customer, err := c.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-0", CustomerName: "Ann"})
 	require.NoError(t, err)
 	return []caller{
 		{"GET", "GET /customers/{customerId}", func(ctx context.Context, c *quickstream.Client, opts ...quickstream.CallOption) error {
@@ -71,11 +71,11 @@ func table(t *testing.T, c *quickstream.Client) []caller {
 			return err
 		}},
 		{"other POST", "POST /customers", func(ctx context.Context, c *quickstream.Client, opts ...quickstream.CallOption) error {
-			_, err := c.Customers.Create(ctx, quickstream.CustomerCreateParams{CustomerNumber: "C-1", CustomerName: "Bob"}, opts...)
+			_, err := c.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Bob"}, opts...)
 			return err
 		}},
 		{"PUT", "PUT /customers/{customerId}", func(ctx context.Context, c *quickstream.Client, opts ...quickstream.CallOption) error {
-			_, err := c.Customers.Update(ctx, customer.CustomerID, quickstream.CustomerUpdateParams{CustomerName: new("Cy")}, opts...)
+			_, err := c.Customers.Update(ctx, customer.CustomerID, quickstream.UpdateCustomerParams{CustomerName: new("Cy")}, opts...)
 			return err
 		}},
 	}
@@ -117,11 +117,11 @@ func tableRows() []row {
 	rows := []row{
 		{when: "answered with success", name: "slowly", fault: sandbox.DelayAfterCommit(time.Second), cells: all(cell{succeeds, 1})},
 
-		{when: neverSent, name: "connection refused", fault: sandbox.Refuse(), cells: all(cell{network, 3}), kind: quickstream.NetworkRefused, unsent: true},
+		{when: neverSent, name: "connection refused", fault: sandbox.Refuse(), cells: all(cell{network, 3}), kind: quickstream.NetworkKindRefused, unsent: true},
 		{when: neverSent, name: "connection refused once", fault: sandbox.Refuse(), times: 1, cells: all(cell{succeeds, 2})},
-		{when: neverSent, name: "host name unknown", fault: sandbox.UnknownHost(), cells: all(cell{network, 1}), kind: quickstream.NetworkDNS, unsent: true},
-		{when: neverSent, name: "certificate not trusted", fault: sandbox.UntrustedCertificate(), cells: all(cell{network, 1}), kind: quickstream.NetworkCertificate, unsent: true},
-		{when: neverSent, name: "proxy wants credentials", fault: sandbox.ProxyAuth(), cells: all(cell{network, 1}), kind: quickstream.NetworkProxy, unsent: true},
+		{when: neverSent, name: "host name unknown", fault: sandbox.UnknownHost(), cells: all(cell{network, 1}), kind: quickstream.NetworkKindDNS, unsent: true},
+		{when: neverSent, name: "certificate not trusted", fault: sandbox.UntrustedCertificate(), cells: all(cell{network, 1}), kind: quickstream.NetworkKindCertificate, unsent: true},
+		{when: neverSent, name: "proxy wants credentials", fault: sandbox.ProxyAuth(), cells: all(cell{network, 1}), kind: quickstream.NetworkKindProxy, unsent: true},
 
 		{when: lost, name: "reset before commit", fault: sandbox.ResetBeforeCommit(), cells: gone},
 		{when: lost, name: "reset before commit once", fault: sandbox.ResetBeforeCommit(), times: 1, cells: once},
@@ -242,7 +242,7 @@ func TestConflictIsNoRefusal(t *testing.T) {
 			return err
 		},
 		"registration": func(ctx context.Context, c *quickstream.Client) error {
-			_, err := c.Accounts.Register(ctx, id, quickstream.AccountRegisterParams{Account: quickstream.AccountFromReceipt("R-1")})
+			_, err := c.Accounts.Register(ctx, id, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")})
 			return err
 		},
 		"void": func(ctx context.Context, c *quickstream.Client) error {

@@ -97,11 +97,11 @@ func nzBankAccountCases[T any](put func(*T, NZBankAccountDetails)) []ruleCase[T]
 	}
 }
 
-func accountRegisterTable() ruleTable[AccountRegisterParams] {
-	type params = AccountRegisterParams
-	from := func(a NewAccount) func(*params) { return func(p *params) { p.Account = a } }
-	authenticated := func(a NewAccount) func(*params) {
-		return func(p *params) { p.Account, p.ThreeDS2 = a, new(true) }
+func accountRegisterTable() ruleTable[RegisterAccountParams] {
+	type params = RegisterAccountParams
+	from := func(a RegistrationSource) func(*params) { return func(p *params) { p.Source = a } }
+	authenticated := func(a RegistrationSource) func(*params) {
+		return func(p *params) { p.Source, p.ThreeDS2 = a, new(true) }
 	}
 	wallet := validCard()
 	wallet.WalletProvider = WalletProviderApplePay
@@ -113,22 +113,22 @@ func accountRegisterTable() ruleTable[AccountRegisterParams] {
 			return err
 		},
 		wire:  accountRegisterJSON{},
-		valid: func() params { return params{Account: AccountFromCard(validCard())} },
+		valid: func() params { return params{Source: RegistrationFromCard(validCard())} },
 		cases: slices.Concat(
 			[]ruleCase[params]{
-				{rule: "account.source.required", pass: from(AccountFromSingleUseToken("1")), fail: from(nil)},
-				{rule: "account.source.required", pass: from(AccountFromReceipt("1")), fail: from(AccountFromReceipt(""))},
-				{rule: "account.source.required", pass: from(AccountFromBankAccount(validBankAccount())), fail: from(AccountFromSingleUseToken(""))},
-				{rule: "account.walletProvider.none", pass: from(AccountFromCard(validCard())), fail: from(AccountFromCard(wallet))},
-				{rule: "account.walletProvider.none", pass: from(AccountFromCard(validCard())), fail: from(AccountFromCard(cryptogram))},
-				{rule: "account.threeDS2.token", pass: authenticated(AccountFromSingleUseToken(canaryToken)), fail: authenticated(AccountFromCard(validCard()))},
-				{rule: "account.threeDS2.token", pass: func(p *params) { p.ThreeDS2 = new(false) }, fail: authenticated(AccountFromReceipt(canaryReceipt))},
+				{rule: "account.source.required", pass: from(RegistrationFromSingleUseToken("1")), fail: from(nil)},
+				{rule: "account.source.required", pass: from(RegistrationFromReceipt("1")), fail: from(RegistrationFromReceipt(""))},
+				{rule: "account.source.required", pass: from(RegistrationFromBankAccount(validBankAccount())), fail: from(RegistrationFromSingleUseToken(""))},
+				{rule: "account.walletProvider.none", pass: from(RegistrationFromCard(validCard())), fail: from(RegistrationFromCard(wallet))},
+				{rule: "account.walletProvider.none", pass: from(RegistrationFromCard(validCard())), fail: from(RegistrationFromCard(cryptogram))},
+				{rule: "account.threeDS2.token", pass: authenticated(RegistrationFromSingleUseToken(canaryToken)), fail: authenticated(RegistrationFromCard(validCard()))},
+				{rule: "account.threeDS2.token", pass: func(p *params) { p.ThreeDS2 = new(false) }, fail: authenticated(RegistrationFromReceipt(canaryReceipt))},
 			},
-			cardCases(func(p *params, c CardDetails) { p.Account = AccountFromCard(c) }),
-			bankAccountCases(func(p *params, a BankAccountDetails) { p.Account = AccountFromBankAccount(a) }),
-			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { p.Account = AccountFromNZBankAccount(a) }),
+			cardCases(func(p *params, c CardDetails) { p.Source = RegistrationFromCard(c) }),
+			bankAccountCases(func(p *params, a BankAccountDetails) { p.Source = RegistrationFromBankAccount(a) }),
+			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { p.Source = RegistrationFromNZBankAccount(a) }),
 		),
-		worst:  params{Account: AccountFromCard(CardDetails{CVN: NewSecret("1"), Cryptogram: NewSecret("a")}), ThreeDS2: new(true)},
+		worst:  params{Source: RegistrationFromCard(CardDetails{CVN: NewSecret("1"), Cryptogram: NewSecret("a")}), ThreeDS2: new(true)},
 		broken: []string{"account.walletProvider.none", "account.threeDS2.token", "card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits"},
 	}
 }
@@ -137,8 +137,8 @@ func validBrowser() BrowserProfile {
 	return BrowserProfile{JavaEnabled: true, Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600}
 }
 
-func singleUseTokenTable() ruleTable[SingleUseTokenParams] {
-	type params = SingleUseTokenParams
+func singleUseTokenTable() ruleTable[CreateSingleUseTokenParams] {
+	type params = CreateSingleUseTokenParams
 	account := func(a TokenAccount) func(*params) { return func(p *params) { p.Account = a } }
 	threeDS := func(a TokenAccount) func(*params) {
 		browser := validBrowser()
@@ -187,25 +187,25 @@ func singleUseTokenTable() ruleTable[SingleUseTokenParams] {
 	}
 }
 
-func browserCases() []ruleCase[SingleUseTokenParams] {
-	with := func(change func(*BrowserProfile)) func(*SingleUseTokenParams) {
-		return func(p *SingleUseTokenParams) {
+func browserCases() []ruleCase[CreateSingleUseTokenParams] {
+	with := func(change func(*BrowserProfile)) func(*CreateSingleUseTokenParams) {
+		return func(p *CreateSingleUseTokenParams) {
 			browser := validBrowser()
 			change(&browser)
 			p.ThreeDS = &browser
 		}
 	}
-	language := func(text string) func(*SingleUseTokenParams) {
+	language := func(text string) func(*CreateSingleUseTokenParams) {
 		return with(func(b *BrowserProfile) { b.Language = text })
 	}
-	height := func(n int) func(*SingleUseTokenParams) {
+	height := func(n int) func(*CreateSingleUseTokenParams) {
 		return with(func(b *BrowserProfile) { b.ScreenHeight = n })
 	}
-	width := func(n int) func(*SingleUseTokenParams) {
+	width := func(n int) func(*CreateSingleUseTokenParams) {
 		return with(func(b *BrowserProfile) { b.ScreenWidth = n })
 	}
-	zone := func(n int) func(*SingleUseTokenParams) { return with(func(b *BrowserProfile) { b.TZ = n }) }
-	cases := []ruleCase[SingleUseTokenParams]{
+	zone := func(n int) func(*CreateSingleUseTokenParams) { return with(func(b *BrowserProfile) { b.TZ = n }) }
+	cases := []ruleCase[CreateSingleUseTokenParams]{
 		{rule: "browserProfile.browserLanguage", pass: language(strings.Repeat("e", 8)), fail: language(strings.Repeat("e", 9))},
 		{rule: "browserProfile.browserLanguage", pass: language("e"), fail: language("")},
 		{rule: "browserProfile.browserScreenHeight", pass: height(999999), fail: height(1000000)},
@@ -216,7 +216,7 @@ func browserCases() []ruleCase[SingleUseTokenParams] {
 		{rule: "browserProfile.browserTZ", pass: zone(-9999), fail: zone(-10000)},
 	}
 	for _, depth := range []struct{ good, bad int }{{1, 0}, {4, 3}, {8, 9}, {15, 14}, {16, 17}, {24, 30}, {32, 31}, {48, 64}} {
-		cases = append(cases, ruleCase[SingleUseTokenParams]{
+		cases = append(cases, ruleCase[CreateSingleUseTokenParams]{
 			rule: "browserProfile.browserColorDepth",
 			pass: with(func(b *BrowserProfile) { b.ColorDepth = depth.good }),
 			fail: with(func(b *BrowserProfile) { b.ColorDepth = depth.bad }),
@@ -225,8 +225,8 @@ func browserCases() []ruleCase[SingleUseTokenParams] {
 	return cases
 }
 
-func customerCreateTable() ruleTable[CustomerCreateParams] {
-	type params = CustomerCreateParams
+func customerCreateTable() ruleTable[CreateCustomerParams] {
+	type params = CreateCustomerParams
 	return ruleTable[params]{
 		send: func(c *Client, p params, opts ...CallOption) error {
 			_, err := c.Customers.Create(context.Background(), p, opts...)
@@ -242,8 +242,8 @@ func customerCreateTable() ruleTable[CustomerCreateParams] {
 	}
 }
 
-func customerUpdateTable() ruleTable[CustomerUpdateParams] {
-	type params = CustomerUpdateParams
+func customerUpdateTable() ruleTable[UpdateCustomerParams] {
+	type params = UpdateCustomerParams
 	return ruleTable[params]{
 		send: func(c *Client, p params, opts ...CallOption) error {
 			_, err := c.Customers.Update(context.Background(), canaryCustomer, p, opts...)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-func paymentFileUploadTable() ruleTable[PaymentFileUploadParams] {
-	type params = PaymentFileUploadParams
+func paymentFileUploadTable() ruleTable[UploadPaymentFileParams] {
+	type params = UploadPaymentFileParams
 	name := func(p *params) *string { return &p.FileName }
 	size := func(p *params) *int64 { return &p.Size }
 	cases := []ruleCase[params]{

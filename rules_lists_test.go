@@ -126,16 +126,16 @@ func nzBankAccountQueryTable() ruleTable[nzBankAccountQuery] {
 }
 
 // suspendedListTable counts months from January 2000, in which TestRules lives.
-func suspendedListTable() ruleTable[SuspendedListParams] {
-	code := func(p *SuspendedListParams) *string { return &p.SupplierBusinessCode }
-	month := func(p *SuspendedListParams) *YearMonth { return &p.Month }
-	return ruleTable[SuspendedListParams]{
+func suspendedListTable() ruleTable[SuspendedParams] {
+	code := func(p *SuspendedParams) *string { return &p.SupplierBusinessCode }
+	month := func(p *SuspendedParams) *YearMonth { return &p.Month }
+	return ruleTable[SuspendedParams]{
 		send: reading((*TransactionsService).Suspended),
-		wire: SuspendedListParams{},
-		valid: func() SuspendedListParams {
-			return SuspendedListParams{SupplierBusinessCode: canaryBusiness, Month: YearMonth{1999, time.December}}
+		wire: SuspendedParams{},
+		valid: func() SuspendedParams {
+			return SuspendedParams{SupplierBusinessCode: canaryBusiness, Month: YearMonth{1999, time.December}}
 		},
-		cases: []ruleCase[SuspendedListParams]{
+		cases: []ruleCase[SuspendedParams]{
 			{rule: "list.supplierBusinessCode.required", pass: set(code, "B"), fail: set(code, "")},
 			{rule: "list.month.required", fail: set(month, YearMonth{})},
 			{rule: "list.month.required", pass: set(month, YearMonth{1999, time.December}), fail: set(month, YearMonth{1999, 13})},
@@ -146,13 +146,13 @@ func suspendedListTable() ruleTable[SuspendedListParams] {
 	}
 }
 
-func openPreauthListTable() ruleTable[OpenPreauthListParams] {
-	month := func(p *OpenPreauthListParams) *YearMonth { return &p.Month }
-	return ruleTable[OpenPreauthListParams]{
+func openPreauthListTable() ruleTable[OpenPreauthsParams] {
+	month := func(p *OpenPreauthsParams) *YearMonth { return &p.Month }
+	return ruleTable[OpenPreauthsParams]{
 		send:  reading((*TransactionsService).OpenPreauths),
-		wire:  OpenPreauthListParams{},
-		valid: func() OpenPreauthListParams { return OpenPreauthListParams{Month: YearMonth{2026, time.July}} },
-		cases: []ruleCase[OpenPreauthListParams]{
+		wire:  OpenPreauthsParams{},
+		valid: func() OpenPreauthsParams { return OpenPreauthsParams{Month: YearMonth{2026, time.July}} },
+		cases: []ruleCase[OpenPreauthsParams]{
 			{rule: "list.month.required", pass: set(month, YearMonth{1, time.January}), fail: set(month, YearMonth{})},
 			{rule: "list.month.required", pass: set(month, YearMonth{9999, time.December}), fail: set(month, YearMonth{9999, 13})},
 			{rule: "list.month.required", pass: set(month, YearMonth{9999, time.January}), fail: set(month, YearMonth{10000, time.January})},
@@ -162,13 +162,13 @@ func openPreauthListTable() ruleTable[OpenPreauthListParams] {
 	}
 }
 
-func returnedListTable() ruleTable[ReturnedListParams] {
-	date := func(p *ReturnedListParams) *Date { return &p.Date }
-	return ruleTable[ReturnedListParams]{
+func returnedListTable() ruleTable[ReturnedParams] {
+	date := func(p *ReturnedParams) *Date { return &p.Date }
+	return ruleTable[ReturnedParams]{
 		send:  reading((*TransactionsService).Returned),
-		wire:  ReturnedListParams{},
-		valid: func() ReturnedListParams { return ReturnedListParams{Date: Date{2026, time.July, 1}} },
-		cases: []ruleCase[ReturnedListParams]{
+		wire:  ReturnedParams{},
+		valid: func() ReturnedParams { return ReturnedParams{Date: Date{2026, time.July, 1}} },
+		cases: []ruleCase[ReturnedParams]{
 			{rule: "list.date.required", pass: set(date, Date{2028, time.February, 29}), fail: set(date, Date{2027, time.February, 29})},
 			{rule: "list.date.required", pass: set(date, Date{9999, time.December, 31}), fail: set(date, Date{})},
 		},
@@ -176,8 +176,8 @@ func returnedListTable() ruleTable[ReturnedListParams] {
 	}
 }
 
-func transactionReportTable() ruleTable[TransactionReportParams] {
-	type params = TransactionReportParams
+func transactionReportTable() ruleTable[ReportParams] {
+	type params = ReportParams
 	version := func(p *params) *ReportVersion { return &p.Version }
 	date := func(p *params) *Date { return &p.SettlementDate }
 	status := func(p *params) *TransactionStatus { return &p.TransactionStatus }
@@ -188,7 +188,7 @@ func transactionReportTable() ruleTable[TransactionReportParams] {
 			_, err := c.Transactions.DownloadReport(context.Background(), io.Discard, p, opts...)
 			return err
 		},
-		wire:  TransactionReportParams{},
+		wire:  ReportParams{},
 		valid: func() params { return params{SettlementDate: Date{2026, time.July, 1}} },
 		cases: []ruleCase[params]{
 			{rule: "report.version", pass: set(version, ReportVersion1), fail: set(version, "0")},
@@ -232,7 +232,7 @@ func TestSuspendedMonthTurnsInSydney(t *testing.T) {
 				if month == time.July {
 					year = 1999
 				}
-				got := suspendedListTable().breaks(SuspendedListParams{canaryBusiness, YearMonth{year, month}})
+				got := suspendedListTable().breaks(SuspendedParams{canaryBusiness, YearMonth{year, month}})
 				assert.Equal(t, want, got, "%s %d, %s before the end of January", month, year, now.before)
 			}
 		})

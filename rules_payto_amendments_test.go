@@ -38,31 +38,31 @@ func statusAmendmentTable() ruleTable[statusChange] {
 		{rule: "statusAmendment.reasonDescription.length", pass: described(letters(256)), fail: described(letters(257))},
 	}
 	const usable = "statusAmendment.reasonCode.status"
-	for _, code := range []ReasonCode{ReasonClosedAccount, ReasonAgreementExpired, ReasonContractCancelled, ReasonContractExpired} {
+	for _, code := range []ReasonCode{ReasonCodeClosedAccount, ReasonCodeAgreementExpired, ReasonCodeContractCancelled, ReasonCodeContractExpired} {
 		cases = append(
 			cases,
 			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
 			ruleCase[statusChange]{rule: usable, pass: to(cancelled, code), fail: to(active, code)},
 		)
 	}
-	for _, code := range []ReasonCode{ReasonFinalCollection, ReasonOnceOffCollection, ReasonUnsuccessfulCollected} {
+	for _, code := range []ReasonCode{ReasonCodeFinalCollection, ReasonCodeOnceOffCollection, ReasonCodeUnsuccessful} {
 		cases = append(
 			cases,
 			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
 			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(cancelled, code)},
 		)
 	}
-	for _, code := range []ReasonCode{ReasonInitiatingParty, ReasonContractAmended, ReasonNoAnswer, "NEW1"} {
+	for _, code := range []ReasonCode{ReasonCodeInitiatingParty, ReasonCodeContractAmended, ReasonCodeNoAnswer, "NEW1"} {
 		for _, status := range []AgreementStatus{active, suspended, cancelled} {
-			cases = append(cases, ruleCase[statusChange]{rule: usable, pass: to(status, code), fail: to(active, ReasonClosedAccount)})
+			cases = append(cases, ruleCase[statusChange]{rule: usable, pass: to(status, code), fail: to(active, ReasonCodeClosedAccount)})
 		}
 	}
 	return ruleTable[statusChange]{
 		send:   sendStatusChange,
 		wire:   patchJSON{},
-		valid:  func() statusChange { return statusChange{suspended, StatusReason{Code: ReasonInitiatingParty}} },
+		valid:  func() statusChange { return statusChange{suspended, StatusReason{Code: ReasonCodeInitiatingParty}} },
 		cases:  cases,
-		worst:  statusChange{cancelled, StatusReason{Code: ReasonFinalCollection, Description: letters(257)}},
+		worst:  statusChange{cancelled, StatusReason{Code: ReasonCodeFinalCollection, Description: letters(257)}},
 		broken: []string{usable, "statusAmendment.reasonDescription.length"},
 	}
 }

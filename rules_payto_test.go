@@ -40,28 +40,28 @@ func payerCases[T any](payer func(*T) *PayToPayerParams) []ruleCase[T] {
 	}
 }
 
-// newPayToPaymentCases are the cases of NewPayToPayment.
-func newPayToPaymentCases[T any](put func(*T, NewPayToPayment)) []ruleCase[T] {
-	with := func(change func(*NewPayToPayment)) func(*T) {
+// newPayToPaymentCases are the cases of PayToPaymentWithAgreement.
+func newPayToPaymentCases[T any](put func(*T, PayToPaymentWithAgreement)) []ruleCase[T] {
+	with := func(change func(*PayToPaymentWithAgreement)) func(*T) {
 		return func(request *T) {
-			n := NewPayToPayment{SupplierBusinessCode: canaryBusiness, Purpose: PayToPurposeRetail, Description: "One order", Payer: validPayer()}
+			n := PayToPaymentWithAgreement{SupplierBusinessCode: canaryBusiness, Purpose: PayToPurposeRetail, Description: "One order", Payer: validPayer()}
 			change(&n)
 			put(request, n)
 		}
 	}
 	description := func(text string) func(*T) {
-		return with(func(n *NewPayToPayment) { n.Description = text })
+		return with(func(n *PayToPaymentWithAgreement) { n.Description = text })
 	}
 	cases := []ruleCase[T]{
 		{
 			rule: "payToAgreement.supplierBusinessCode.required",
-			pass: with(func(*NewPayToPayment) {}), fail: with(func(n *NewPayToPayment) { n.SupplierBusinessCode = "" }),
+			pass: with(func(*PayToPaymentWithAgreement) {}), fail: with(func(n *PayToPaymentWithAgreement) { n.SupplierBusinessCode = "" }),
 		},
-		{rule: "payToAgreement.purpose.required", pass: description("d"), fail: with(func(n *NewPayToPayment) { n.Purpose = "" })},
+		{rule: "payToAgreement.purpose.required", pass: description("d"), fail: with(func(n *PayToPaymentWithAgreement) { n.Purpose = "" })},
 		{rule: "payToAgreement.description.required", pass: description("d"), fail: description("")},
 		{rule: "payToAgreement.description.length", pass: description(letters(140)), fail: description(letters(141))},
 	}
-	for _, c := range payerCases(func(n *NewPayToPayment) *PayToPayerParams { return &n.Payer }) {
+	for _, c := range payerCases(func(n *PayToPaymentWithAgreement) *PayToPayerParams { return &n.Payer }) {
 		cases = append(cases, ruleCase[T]{rule: c.rule, pass: with(c.pass), fail: with(c.fail), also: c.also})
 	}
 	return cases
@@ -164,13 +164,13 @@ func validTerms() AgreementTermsParams {
 	}
 }
 
-func agreementCreateTable() ruleTable[AgreementCreateParams] {
-	type params = AgreementCreateParams
+func agreementCreateTable() ruleTable[CreateAgreementParams] {
+	type params = CreateAgreementParams
 	minutes := func(n *int64) func(*params) { return func(p *params) { p.RespondByTimeMinutes = n } }
 	reference := func(p *params) *string { return &p.PayeeReference }
 	migrated := func(reference, number string) func(*params) {
 		return func(p *params) {
-			p.CreationType, p.PayeeReference = AgreementCreationMigratedDDR, reference
+			p.CreationType, p.PayeeReference = AgreementCreationTypeMigratedDDR, reference
 			p.Payment.AdditionalInformation = number
 		}
 	}
@@ -218,7 +218,7 @@ func agreementCreateTable() ruleTable[AgreementCreateParams] {
 			payerCases(func(p *params) *PayToPayerParams { return &p.Payer }),
 		),
 		worst: params{
-			RespondByTimeMinutes: new(int64(7201)), CreationType: AgreementCreationMigratedDDR,
+			RespondByTimeMinutes: new(int64(7201)), CreationType: AgreementCreationTypeMigratedDDR,
 			Payment: AgreementPaymentParams{Description: letters(141), AdditionalInformation: letters(141)},
 			Terms: AgreementTermsParams{
 				NumberOfPaymentsPermitted: new(int64(0)), PointInTime: new(int64(100)), PaymentAmount: new(decimal.New(-1, 0)),

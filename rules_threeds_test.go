@@ -12,43 +12,43 @@ import (
 // The cases of the members that 3D Secure has many of, each by the field that
 // becomes the member.
 
-func lengthCases(member string, longest int, field func(*ThreeDSParams) *string) []ruleCase[ThreeDSParams] {
-	return []ruleCase[ThreeDSParams]{{
+func lengthCases(member string, longest int, field func(*AuthenticateParams) *string) []ruleCase[AuthenticateParams] {
+	return []ruleCase[AuthenticateParams]{{
 		rule: "threeDS." + member + ".length", pass: set(field, letters(longest)), fail: set(field, letters(longest+1)),
 	}}
 }
 
-func digitsCases[S ~string](member string, digits int, field func(*ThreeDSParams) *S) []ruleCase[ThreeDSParams] {
-	of := func(text string) func(*ThreeDSParams) { return set(field, S(text)) }
+func digitsCases[S ~string](member string, digits int, field func(*AuthenticateParams) *S) []ruleCase[AuthenticateParams] {
+	of := func(text string) func(*AuthenticateParams) { return set(field, S(text)) }
 	rule := "threeDS." + member + ".digits"
-	return []ruleCase[ThreeDSParams]{
+	return []ruleCase[AuthenticateParams]{
 		{rule: rule, pass: of(strings.Repeat("0", digits)), fail: of(strings.Repeat("0", digits-1))},
 		{rule: rule, pass: of(strings.Repeat("9", digits)), fail: of(strings.Repeat("9", digits+1))},
 		{rule: rule, pass: of(strings.Repeat("1", digits)), fail: of(strings.Repeat("1", digits-1) + "x")},
 	}
 }
 
-func codeCases[S ~string](member string, field func(*ThreeDSParams) *S) []ruleCase[ThreeDSParams] {
+func codeCases[S ~string](member string, field func(*AuthenticateParams) *S) []ruleCase[AuthenticateParams] {
 	return digitsCases(member, 2, field)
 }
 
-func countCases[N int | int64](member string, most N, field func(*ThreeDSParams) **N) []ruleCase[ThreeDSParams] {
+func countCases[N int | int64](member string, most N, field func(*AuthenticateParams) **N) []ruleCase[AuthenticateParams] {
 	rule := "threeDS." + member + ".range"
-	return []ruleCase[ThreeDSParams]{
+	return []ruleCase[AuthenticateParams]{
 		{rule: rule, pass: set(field, new(most)), fail: set(field, new(most+1))},
 		{rule: rule, pass: set(field, new(N(0))), fail: set(field, new(N(-1)))},
 	}
 }
 
-func dateCases(member string, field func(*ThreeDSParams) *Date) []ruleCase[ThreeDSParams] {
-	return []ruleCase[ThreeDSParams]{{
+func dateCases(member string, field func(*AuthenticateParams) *Date) []ruleCase[AuthenticateParams] {
+	return []ruleCase[AuthenticateParams]{{
 		rule: "threeDS." + member + ".valid",
 		pass: set(field, Date{2028, time.February, 29}), fail: set(field, Date{2026, time.February, 29}),
 	}}
 }
 
-func threeDSAddressCases(prefix string, address func(*ThreeDSParams) *ThreeDSAddress) []ruleCase[ThreeDSParams] {
-	type params = ThreeDSParams
+func threeDSAddressCases(prefix string, address func(*AuthenticateParams) *ThreeDSAddress) []ruleCase[AuthenticateParams] {
+	type params = AuthenticateParams
 	return slices.Concat(
 		lengthCases(prefix+"Line1", 50, func(p *params) *string { return &address(p).Line1 }),
 		lengthCases(prefix+"Line2", 50, func(p *params) *string { return &address(p).Line2 }),
@@ -60,8 +60,8 @@ func threeDSAddressCases(prefix string, address func(*ThreeDSParams) *ThreeDSAdd
 	)
 }
 
-func threeDSTable() ruleTable[ThreeDSParams] {
-	type params = ThreeDSParams
+func threeDSTable() ruleTable[AuthenticateParams] {
+	type params = AuthenticateParams
 	amount := func(d *decimal.Decimal) func(*params) { return func(p *params) { p.PrincipalAmount = d } }
 	money := func(text string) func(*params) { return amount(new(decimal.RequireFromString(text))) }
 	// to is an authentication for a purpose, with the terms that it may need.
@@ -80,7 +80,7 @@ func threeDSTable() ruleTable[ThreeDSParams] {
 		wire: threeDSJSON{},
 		valid: func() params {
 			return params{
-				MessageCategory: ThreeDSForPayment, Purpose: ThreeDSPurposePayment, PrincipalAmount: new(decimal.New(1050, -2)),
+				MessageCategory: ThreeDSMessageCategoryPayment, Purpose: ThreeDSPurposePayment, PrincipalAmount: new(decimal.New(1050, -2)),
 				BillingAddress: ThreeDSAddress{Line1: "1 Example Street", City: "Sydney"},
 			}
 		},
@@ -97,7 +97,7 @@ func threeDSTable() ruleTable[ThreeDSParams] {
 				{rule: "threeDS.recurringFrequency.required", pass: to(recurring, until, new(0), nil), fail: to(recurring, until, nil, nil)},
 				{rule: "threeDS.recurringFrequency.required", pass: to(ThreeDSPurposeVerification, Date{}, nil, nil), fail: to(instalment, until, nil, new(12))},
 				{rule: "threeDS.purchaseInstalData.required", pass: to(recurring, until, new(28), nil), fail: to(instalment, until, new(28), nil)},
-				{rule: "threeDS.billingAddress.required", pass: func(p *params) { p.MessageCategory, p.BillingAddress = ThreeDSForStoring, ThreeDSAddress{} }, fail: func(p *params) { p.BillingAddress.Line1 = "" }},
+				{rule: "threeDS.billingAddress.required", pass: func(p *params) { p.MessageCategory, p.BillingAddress = ThreeDSMessageCategoryStoring, ThreeDSAddress{} }, fail: func(p *params) { p.BillingAddress.Line1 = "" }},
 				{rule: "threeDS.billingAddress.required", fail: func(p *params) { p.BillingAddress.City = "" }},
 			},
 			codeCases("messageCategory", func(p *params) *ThreeDSMessageCategory { return &p.MessageCategory }),
@@ -114,7 +114,7 @@ func threeDSTable() ruleTable[ThreeDSParams] {
 			threeDSOrderCases(), threeDSAccountCases(),
 		),
 		worst: params{
-			MessageCategory: ThreeDSForPayment, Purpose: ThreeDSPurposeInstalment, Currency: CurrencyNZD, Email: letters(255),
+			MessageCategory: ThreeDSMessageCategoryPayment, Purpose: ThreeDSPurposeInstalment, Currency: CurrencyNZD, Email: letters(255),
 			Order: ThreeDSOrder{GiftCardCount: new(100)}, Account: ThreeDSAccount{Changed: Date{2026, 13, 1}},
 		},
 		broken: []string{
@@ -125,8 +125,8 @@ func threeDSTable() ruleTable[ThreeDSParams] {
 	}
 }
 
-func threeDSOrderCases() []ruleCase[ThreeDSParams] {
-	type params = ThreeDSParams
+func threeDSOrderCases() []ruleCase[AuthenticateParams] {
+	type params = AuthenticateParams
 	return slices.Concat(
 		lengthCases("deliveryEmailAddress", 254, func(p *params) *string { return &p.Order.DeliveryEmail }),
 		codeCases("deliveryTimeframe", func(p *params) *ThreeDSDelivery { return &p.Order.Delivery }),
@@ -140,8 +140,8 @@ func threeDSOrderCases() []ruleCase[ThreeDSParams] {
 	)
 }
 
-func threeDSAccountCases() []ruleCase[ThreeDSParams] {
-	type params = ThreeDSParams
+func threeDSAccountCases() []ruleCase[AuthenticateParams] {
+	type params = AuthenticateParams
 	return slices.Concat(
 		lengthCases("acctID", 64, func(p *params) *string { return &p.Account.ID }),
 		dateCases("chAccDate", func(p *params) *Date { return &p.Account.Created }),

@@ -197,7 +197,7 @@ func payTable() ruleTable[PayParams] {
 					pass: from(FromPayTo(PayToPayment{AgreementToken: canaryAgreement})), fail: from(FromPayTo(PayToPayment{})),
 				},
 			},
-			newPayToPaymentCases(func(p *params, n NewPayToPayment) { *p = bankPayment(FromNewPayToAgreement(n)) }),
+			newPayToPaymentCases(func(p *params, n PayToPaymentWithAgreement) { *p = bankPayment(FromPayToWithAgreement(n)) }),
 		),
 		worst: params{
 			Source: FromCard(CardDetails{CVN: NewSecret("1"), WalletProvider: WalletProviderApplePay}), PrincipalAmount: decimal.New(-1, -3),

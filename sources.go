@@ -125,7 +125,7 @@ type source struct {
 	bank         *BankAccountDetails
 	nzBank       *NZBankAccountDetails
 	payTo        *PayToPayment
-	newPayTo     *NewPayToPayment
+	newPayTo     *PayToPaymentWithAgreement
 }
 
 func sourceOf(s AccountSource) source {
@@ -190,9 +190,9 @@ func FromPayTo(payment PayToPayment) AccountSource {
 	return anySource{source{payTo: &payment, kind: AccountTypePayTo}}
 }
 
-// FromNewPayToAgreement creates an e-commerce or once-off agreement together
+// FromPayToWithAgreement creates an e-commerce or once-off agreement together
 // with the payment, which the payer then confirms.
-func FromNewPayToAgreement(payment NewPayToPayment) AccountSource {
+func FromPayToWithAgreement(payment PayToPaymentWithAgreement) AccountSource {
 	return anySource{source{newPayTo: &payment, kind: AccountTypePayTo}}
 }
 
@@ -216,8 +216,8 @@ type PayToPayment struct {
 	FinalPayment *bool
 }
 
-// NewPayToPayment is a payment that brings its agreement along.
-type NewPayToPayment struct {
+// PayToPaymentWithAgreement is a payment that brings its agreement along.
+type PayToPaymentWithAgreement struct {
 	// SupplierBusinessCode identifies the payee. Required.
 	SupplierBusinessCode string
 	// Purpose and Description tell the payer what the payment is for. Both are
@@ -365,11 +365,11 @@ type StoredCredentialData struct {
 	Usage CredentialUsage `json:"usage,omitempty"`
 }
 
-func (p NewPayToPayment) wire() *newPayToAgreement {
+func (p PayToPaymentWithAgreement) wire() *newPayToAgreement {
 	return &newPayToAgreement{p.SupplierBusinessCode, agreementPaymentJSON{Purpose: p.Purpose, Description: p.Description}, p.Payer.wire()}
 }
 
-func (p NewPayToPayment) check(f *findings) {
+func (p PayToPaymentWithAgreement) check(f *findings) {
 	f.require(p.SupplierBusinessCode != "", "payToAgreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 	f.require(p.Purpose != "", "payToAgreement.purpose.required", "paymentDetails.purpose", "is required")
 	f.require(p.Description != "", "payToAgreement.description.required", "paymentDetails.description", "is required")

@@ -31,33 +31,33 @@ type ThreeDSStep string
 
 // The steps.
 const (
-	// ThreeDSProceed: use the token, with ThreeDS2 true, to pay or to register the
+	// ThreeDSStepProceed: use the token, with ThreeDS2 true, to pay or to register the
 	// account.
-	ThreeDSProceed ThreeDSStep = "proceed"
-	// ThreeDSShowChallenge: show the challenge in the cardholder's browser, with
+	ThreeDSStepProceed ThreeDSStep = "proceed"
+	// ThreeDSStepChallenge: show the challenge in the cardholder's browser, with
 	// the service's own script, and authenticate again afterwards.
-	ThreeDSShowChallenge ThreeDSStep = "show challenge"
-	// ThreeDSStop: tell the cardholder; take no payment and register no account.
-	ThreeDSStop ThreeDSStep = "stop"
+	ThreeDSStepChallenge ThreeDSStep = "show challenge"
+	// ThreeDSStepStop: tell the cardholder; take no payment and register no account.
+	ThreeDSStepStop ThreeDSStep = "stop"
 )
 
 // Next returns what to do. A value that this package does not know, and none at
-// all, mean ThreeDSStop.
+// all, mean ThreeDSStepStop.
 func (s TransStatus) Next() ThreeDSStep {
 	switch s {
 	case TransStatusAuthenticated, TransStatusAttempted:
-		return ThreeDSProceed
+		return ThreeDSStepProceed
 	case TransStatusChallenge:
-		return ThreeDSShowChallenge
+		return ThreeDSStepChallenge
 	default:
-		return ThreeDSStop
+		return ThreeDSStepStop
 	}
 }
 
-// ThreeDSParams describes a 3D Secure authentication. Members beyond what the
+// AuthenticateParams describes a 3D Secure authentication. Members beyond what the
 // purpose requires are optional; the more of them the issuer sees, the less
 // often the cardholder is challenged.
-type ThreeDSParams struct {
+type AuthenticateParams struct {
 	// MessageCategory says what the token will be used for. Required.
 	MessageCategory ThreeDSMessageCategory
 	// Purpose is the member threeDSRequestorAuthenticationInd. Required.
@@ -81,7 +81,7 @@ type ThreeDSParams struct {
 	HomePhone   string
 	MobilePhone string
 	WorkPhone   string
-	// BillingAddress is required for ThreeDSForPayment, and recommended otherwise.
+	// BillingAddress is required for ThreeDSMessageCategoryPayment, and recommended otherwise.
 	BillingAddress  ThreeDSAddress
 	ShippingAddress ThreeDSAddress
 	// AddressesMatch says whether the two addresses are the same.
@@ -96,8 +96,8 @@ type ThreeDSMessageCategory string
 
 // The categories.
 const (
-	ThreeDSForPayment ThreeDSMessageCategory = "01"
-	ThreeDSForStoring ThreeDSMessageCategory = "02"
+	ThreeDSMessageCategoryPayment ThreeDSMessageCategory = "01"
+	ThreeDSMessageCategoryStoring ThreeDSMessageCategory = "02"
 )
 
 // ThreeDSPurpose is why a cardholder is authenticated.
@@ -134,7 +134,7 @@ type ThreeDSAddress struct {
 // that matches ErrNotFound. A facility without 3D Secure is one that matches
 // ErrThreeDSNotEnabled, which is never a reason to pay without authentication.
 // After an UnknownOutcomeError authenticate again: that charges nothing.
-func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params ThreeDSParams, opts ...CallOption) (*ThreeDSResult, error) {
+func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
 	call, err := s.client.begin(operation{
 		name: "SingleUseTokens.Authenticate", method: http.MethodPost, route: "/single-use-tokens/{singleUseTokenId}/three-ds2-authentication",
 		class: transport.Keyed, threeDS: true,

@@ -4,7 +4,7 @@ import "strconv"
 
 // check judges the form of a code and not the code: one that is not listed may be
 // new.
-func (p ThreeDSParams) check(all *findings) {
+func (p AuthenticateParams) check(all *findings) {
 	f := threeDSFindings{all}
 	f.require(p.MessageCategory != "", "threeDS.messageCategory.required", "messageCategory", "is required")
 	f.code(string(p.MessageCategory), "messageCategory")
@@ -17,7 +17,7 @@ func (p ThreeDSParams) check(all *findings) {
 	f.length(p.WorkPhone, 15, "workPhone")
 	// Which members make an address is not published: a street and a city do.
 	street, city := p.BillingAddress.Line1, p.BillingAddress.City
-	f.require(p.MessageCategory != ThreeDSForPayment || street != "" && city != "",
+	f.require(p.MessageCategory != ThreeDSMessageCategoryPayment || street != "" && city != "",
 		"threeDS.billingAddress.required", "billAddrLine1", "is required for a payment, with billAddrCity")
 	p.BillingAddress.check(f, "billAddr")
 	p.ShippingAddress.check(f, "shipAddr")
@@ -26,7 +26,7 @@ func (p ThreeDSParams) check(all *findings) {
 }
 
 // checkTerms checks how much is charged, how often and for how long.
-func (p ThreeDSParams) checkTerms(f threeDSFindings) {
+func (p AuthenticateParams) checkTerms(f threeDSFindings) {
 	repeats := p.Purpose == ThreeDSPurposeRecurring || p.Purpose == ThreeDSPurposeInstalment
 	charges := repeats || p.Purpose == ThreeDSPurposePayment
 	amount := p.PrincipalAmount

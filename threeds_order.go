@@ -39,8 +39,8 @@ type ThreeDSAvailability string
 
 // The availabilities.
 const (
-	ThreeDSAvailableNow   ThreeDSAvailability = "01"
-	ThreeDSAvailableLater ThreeDSAvailability = "02"
+	ThreeDSAvailabilityNow   ThreeDSAvailability = "01"
+	ThreeDSAvailabilityLater ThreeDSAvailability = "02"
 )
 
 // ThreeDSReorder says whether goods were ordered before: the member
@@ -49,8 +49,8 @@ type ThreeDSReorder string
 
 // The kinds of order.
 const (
-	ThreeDSFirstOrder ThreeDSReorder = "01"
-	ThreeDSReordered  ThreeDSReorder = "02"
+	ThreeDSReorderFirst ThreeDSReorder = "01"
+	ThreeDSReorderAgain ThreeDSReorder = "02"
 )
 
 // ThreeDSShipping is where goods go: the member shipIndicator.
@@ -58,13 +58,13 @@ type ThreeDSShipping string
 
 // The places.
 const (
-	ThreeDSShipToBilling   ThreeDSShipping = "01"
-	ThreeDSShipToVerified  ThreeDSShipping = "02" // another address that is on file and verified
-	ThreeDSShipToDifferent ThreeDSShipping = "03"
-	ThreeDSShipToStore     ThreeDSShipping = "04"
-	ThreeDSShipDigital     ThreeDSShipping = "05"
-	ThreeDSShipTickets     ThreeDSShipping = "06" // travel and events, not shipped
-	ThreeDSShipOther       ThreeDSShipping = "07"
+	ThreeDSShippingToBilling   ThreeDSShipping = "01"
+	ThreeDSShippingToVerified  ThreeDSShipping = "02" // another address that is on file and verified
+	ThreeDSShippingToDifferent ThreeDSShipping = "03"
+	ThreeDSShippingToStore     ThreeDSShipping = "04"
+	ThreeDSShippingDigital     ThreeDSShipping = "05"
+	ThreeDSShippingTickets     ThreeDSShipping = "06" // travel and events, not shipped
+	ThreeDSShippingOther       ThreeDSShipping = "07"
 )
 
 // ThreeDSAccount describes the cardholder's account with the merchant.
@@ -120,10 +120,10 @@ type ThreeDSChangeAge string
 
 // The ages of a change.
 const (
-	ThreeDSChangeThisTransaction ThreeDSChangeAge = "01"
-	ThreeDSChangeUnder30Days     ThreeDSChangeAge = "02"
-	ThreeDSChange30To60Days      ThreeDSChangeAge = "03"
-	ThreeDSChangeOver60Days      ThreeDSChangeAge = "04"
+	ThreeDSChangeAgeThisTransaction ThreeDSChangeAge = "01"
+	ThreeDSChangeAgeUnder30Days     ThreeDSChangeAge = "02"
+	ThreeDSChangeAge30To60Days      ThreeDSChangeAge = "03"
+	ThreeDSChangeAgeOver60Days      ThreeDSChangeAge = "04"
 )
 
 // ThreeDSPasswordAge is how long ago a password changed: the member
@@ -132,11 +132,11 @@ type ThreeDSPasswordAge string
 
 // The ages of a password.
 const (
-	ThreeDSPasswordNeverChanged    ThreeDSPasswordAge = "01"
-	ThreeDSPasswordThisTransaction ThreeDSPasswordAge = "02"
-	ThreeDSPasswordUnder30Days     ThreeDSPasswordAge = "03"
-	ThreeDSPassword30To60Days      ThreeDSPasswordAge = "04"
-	ThreeDSPasswordOver60Days      ThreeDSPasswordAge = "05"
+	ThreeDSPasswordAgeNeverChanged    ThreeDSPasswordAge = "01"
+	ThreeDSPasswordAgeThisTransaction ThreeDSPasswordAge = "02"
+	ThreeDSPasswordAgeUnder30Days     ThreeDSPasswordAge = "03"
+	ThreeDSPasswordAge30To60Days      ThreeDSPasswordAge = "04"
+	ThreeDSPasswordAgeOver60Days      ThreeDSPasswordAge = "05"
 )
 
 // ThreeDSShippingName compares the name on the account with that of the
@@ -155,6 +155,6 @@ type ThreeDSSuspicion string
 
 // The suspicions.
 const (
-	ThreeDSNothingSuspicious ThreeDSSuspicion = "01"
-	ThreeDSSuspicious        ThreeDSSuspicion = "02"
+	ThreeDSSuspicionNone     ThreeDSSuspicion = "01"
+	ThreeDSSuspicionObserved ThreeDSSuspicion = "02"
 )

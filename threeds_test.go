@@ -25,7 +25,7 @@ func browserToken(ctx context.Context, t *testing.T, client *quickstream.Client,
 	t.Helper()
 	card := approvedCard()
 	card.CardNumber = quickstream.NewSecret(number)
-	token, err := client.SingleUseTokens.Create(ctx, quickstream.SingleUseTokenParams{
+	token, err := client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Account: card,
 		ThreeDS: &quickstream.BrowserProfile{Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600},
 	})
@@ -33,9 +33,9 @@ func browserToken(ctx context.Context, t *testing.T, client *quickstream.Client,
 	return token.SingleUseTokenID
 }
 
-func authentication() quickstream.ThreeDSParams {
-	return quickstream.ThreeDSParams{
-		MessageCategory: quickstream.ThreeDSForPayment, Purpose: quickstream.ThreeDSPurposePayment,
+func authentication() quickstream.AuthenticateParams {
+	return quickstream.AuthenticateParams{
+		MessageCategory: quickstream.ThreeDSMessageCategoryPayment, Purpose: quickstream.ThreeDSPurposePayment,
 		PrincipalAmount: new(decimal.RequireFromString("10.5")),
 		BillingAddress: quickstream.ThreeDSAddress{
 			Line1: "1 George St", City: "Sydney", PostCode: "2000", State: "NSW", Country: "036",
@@ -49,12 +49,12 @@ func TestAuthenticationResults(t *testing.T) {
 		status quickstream.TransStatus
 		next   quickstream.ThreeDSStep
 	}{
-		"4242424242424242":           {quickstream.TransStatusAuthenticated, quickstream.ThreeDSProceed},
-		sandbox.CardAttempted:        {quickstream.TransStatusAttempted, quickstream.ThreeDSProceed},
-		sandbox.CardChallenge:        {quickstream.TransStatusChallenge, quickstream.ThreeDSShowChallenge},
-		sandbox.CardNotAuthenticated: {quickstream.TransStatusNotAuthenticated, quickstream.ThreeDSStop},
-		sandbox.CardRejected:         {quickstream.TransStatusRejected, quickstream.ThreeDSStop},
-		sandbox.CardUnavailable:      {quickstream.TransStatusUnavailable, quickstream.ThreeDSStop},
+		"4242424242424242":           {quickstream.TransStatusAuthenticated, quickstream.ThreeDSStepProceed},
+		sandbox.CardAttempted:        {quickstream.TransStatusAttempted, quickstream.ThreeDSStepProceed},
+		sandbox.CardChallenge:        {quickstream.TransStatusChallenge, quickstream.ThreeDSStepChallenge},
+		sandbox.CardNotAuthenticated: {quickstream.TransStatusNotAuthenticated, quickstream.ThreeDSStepStop},
+		sandbox.CardRejected:         {quickstream.TransStatusRejected, quickstream.ThreeDSStepStop},
+		sandbox.CardUnavailable:      {quickstream.TransStatusUnavailable, quickstream.ThreeDSStepStop},
 	} {
 		result, err := client.SingleUseTokens.Authenticate(t.Context(), browserToken(t.Context(), t, client, number), authentication())
 		require.NoError(t, err)
@@ -67,10 +67,10 @@ func TestAuthenticationResults(t *testing.T) {
 // does.
 func TestUnknownTransStatusStops(t *testing.T) {
 	for _, status := range []quickstream.TransStatus{"", "y", "a", " Y", "YES", "D", "I", "S", "0", "true"} {
-		assert.Equal(t, quickstream.ThreeDSStop, status.Next(), "%q", status)
+		assert.Equal(t, quickstream.ThreeDSStepStop, status.Next(), "%q", status)
 	}
 	var result quickstream.ThreeDSResult
-	assert.Equal(t, quickstream.ThreeDSStop, result.TransStatus.Next(), "a zero result")
+	assert.Equal(t, quickstream.ThreeDSStepStop, result.TransStatus.Next(), "a zero result")
 }
 
 func TestAuthenticateAndPay(t *testing.T) {
@@ -78,11 +78,11 @@ func TestAuthenticateAndPay(t *testing.T) {
 	token := browserToken(t.Context(), t, client, sandbox.CardChallenge)
 	result, err := client.SingleUseTokens.Authenticate(t.Context(), token, authentication())
 	require.NoError(t, err)
-	require.Equal(t, quickstream.ThreeDSShowChallenge, result.TransStatus.Next())
+	require.Equal(t, quickstream.ThreeDSStepChallenge, result.TransStatus.Next())
 	require.NoError(t, box.AnswerChallenge(token, sandbox.ThreeDSAuthenticated))
 	result, err = client.SingleUseTokens.Authenticate(t.Context(), token, authentication())
 	require.NoError(t, err)
-	require.Equal(t, quickstream.ThreeDSProceed, result.TransStatus.Next())
+	require.Equal(t, quickstream.ThreeDSStepProceed, result.TransStatus.Next())
 
 	pay := payment()
 	pay.Source, pay.ThreeDS2 = quickstream.FromSingleUseToken(token), new(true)
@@ -96,8 +96,8 @@ func TestAuthenticateAndPay(t *testing.T) {
 func TestAuthenticationBody(t *testing.T) {
 	box, client := sandboxtest.New(t)
 	day := func(d int) quickstream.Date { return quickstream.NewDate(2031, time.February, d) }
-	params := quickstream.ThreeDSParams{
-		MessageCategory: quickstream.ThreeDSForPayment, Purpose: quickstream.ThreeDSPurposeInstalment,
+	params := quickstream.AuthenticateParams{
+		MessageCategory: quickstream.ThreeDSMessageCategoryPayment, Purpose: quickstream.ThreeDSPurposeInstalment,
 		PrincipalAmount: new(decimal.RequireFromString("1234.5")), Currency: quickstream.CurrencyAUD,
 		RecurringExpiry: day(1), RecurringFrequency: new(28), Instalments: new(12),
 		Email: "kim@example.com", HomePhone: "+61200000001", MobilePhone: "+61400000002", WorkPhone: "+61200000003",
@@ -109,16 +109,16 @@ func TestAuthenticationBody(t *testing.T) {
 		Order: quickstream.ThreeDSOrder{
 			DeliveryEmail: "lee@example.com", Delivery: quickstream.ThreeDSDeliveryOvernight,
 			GiftCardAmount: new(int64(0)), GiftCardCount: new(1), GiftCardCurrency: "036",
-			PreOrderDate: day(2), Availability: quickstream.ThreeDSAvailableLater, Reorder: quickstream.ThreeDSReordered,
-			Shipping: quickstream.ThreeDSShipOther,
+			PreOrderDate: day(2), Availability: quickstream.ThreeDSAvailabilityLater, Reorder: quickstream.ThreeDSReorderAgain,
+			Shipping: quickstream.ThreeDSShippingOther,
 		},
 		Account: quickstream.ThreeDSAccount{
 			ID: "account-1", Created: day(3), Age: quickstream.ThreeDSAgeOver60Days,
-			Changed: day(4), ChangeAge: quickstream.ThreeDSChangeOver60Days,
-			PasswordChanged: day(5), PasswordAge: quickstream.ThreeDSPasswordOver60Days, PurchasesSixMonths: new(0),
+			Changed: day(4), ChangeAge: quickstream.ThreeDSChangeAgeOver60Days,
+			PasswordChanged: day(5), PasswordAge: quickstream.ThreeDSPasswordAgeOver60Days, PurchasesSixMonths: new(0),
 			PaymentAccountCreated: day(6), PaymentAccountAge: quickstream.ThreeDSAgeUnder30Days, AddCardAttemptsDay: new(2),
-			ShippingAddressUsed: day(7), ShippingAddressAge: quickstream.ThreeDSChange30To60Days,
-			ShippingName: quickstream.ThreeDSShippingNameDifferent, Suspicion: quickstream.ThreeDSNothingSuspicious,
+			ShippingAddressUsed: day(7), ShippingAddressAge: quickstream.ThreeDSChangeAge30To60Days,
+			ShippingName: quickstream.ThreeDSShippingNameDifferent, Suspicion: quickstream.ThreeDSSuspicionNone,
 			TransactionsDay: new(3), TransactionsYear: new(999),
 		},
 	}
@@ -138,13 +138,13 @@ func TestAuthenticationBody(t *testing.T) {
 		"shipAddressUsage": "20310207", "shipAddressUsageInd": "03", "shipNameIndicator": "02", "suspiciousAccActivity": "01",
 		"txnActivityDay": "3", "txnActivityYear": "999",
 	}
-	assertFilled(t, reflect.ValueOf(params), "ThreeDSParams")
+	assertFilled(t, reflect.ValueOf(params), "AuthenticateParams")
 	_, err := client.SingleUseTokens.Authenticate(t.Context(), browserToken(t.Context(), t, client, "4242424242424242"), params)
 	require.NoError(t, err, "the sandbox refuses members that it does not know")
 	assert.Equal(t, want, lastBody(t, box))
 
-	_, err = client.SingleUseTokens.Authenticate(t.Context(), browserToken(t.Context(), t, client, "4242424242424242"), quickstream.ThreeDSParams{
-		MessageCategory: quickstream.ThreeDSForStoring, Purpose: quickstream.ThreeDSPurposeAddCard,
+	_, err = client.SingleUseTokens.Authenticate(t.Context(), browserToken(t.Context(), t, client, "4242424242424242"), quickstream.AuthenticateParams{
+		MessageCategory: quickstream.ThreeDSMessageCategoryStoring, Purpose: quickstream.ThreeDSPurposeAddCard,
 	})
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"messageCategory": "02", "threeDSRequestorAuthenticationInd": "04"}, lastBody(t, box))
@@ -223,7 +223,7 @@ func TestTokenToAuthenticateHasExpired(t *testing.T) {
 // TestAuthenticationIsChecked makes several mistakes at once.
 func TestAuthenticationIsChecked(t *testing.T) {
 	box, client := sandboxtest.New(t)
-	rulesOf := func(params quickstream.ThreeDSParams) []string {
+	rulesOf := func(params quickstream.AuthenticateParams) []string {
 		_, err := client.SingleUseTokens.Authenticate(t.Context(), "token", params)
 		invalid, ok := errors.AsType[*quickstream.ValidationError](err)
 		require.True(t, ok, "%v", err)
@@ -233,7 +233,7 @@ func TestAuthenticationIsChecked(t *testing.T) {
 		}
 		return ids
 	}
-	assert.Equal(t, []string{"threeDS.messageCategory.required", "threeDS.purpose.required"}, rulesOf(quickstream.ThreeDSParams{}))
+	assert.Equal(t, []string{"threeDS.messageCategory.required", "threeDS.purpose.required"}, rulesOf(quickstream.AuthenticateParams{}))
 	params := authentication()
 	params.Purpose, params.PrincipalAmount, params.BillingAddress = quickstream.ThreeDSPurposeInstalment, nil, quickstream.ThreeDSAddress{Country: "AU"}
 	params.Currency, params.Order.GiftCardCount, params.Account.Age = quickstream.CurrencyNZD, new(100), "5"

@@ -66,7 +66,7 @@ type threeDSJSON struct {
 	TransactionsYear    string              `json:"txnActivityYear,omitempty"`
 }
 
-func (p ThreeDSParams) wire() threeDSJSON {
+func (p AuthenticateParams) wire() threeDSJSON {
 	b, s, o, a := p.BillingAddress, p.ShippingAddress, p.Order, p.Account
 	currency := p.Currency
 	if currency == "" && p.PrincipalAmount != nil {

@@ -20,12 +20,12 @@ type SingleUseTokensService struct{ client *Client }
 // CardDetails, BankAccountDetails or NZBankAccountDetails.
 type TokenAccount interface{ tokenAccount(*singleUseTokenJSON) }
 
-// SingleUseTokenParams describes a single-use token.
+// CreateSingleUseTokenParams describes a single-use token.
 //
 // Creating a token on a server means that card details pass through it. Where
 // that is not wanted, create tokens in the browser with the service's own
 // script, and begin with the token's identifier.
-type SingleUseTokenParams struct {
+type CreateSingleUseTokenParams struct {
 	// SupplierBusinessCode is the business whose settings the account is checked
 	// against. Required.
 	SupplierBusinessCode string
@@ -108,7 +108,7 @@ func (p *BrowserProfile) wire() *browserProfileJSON {
 	}
 }
 
-func (p SingleUseTokenParams) check(f *findings) {
+func (p CreateSingleUseTokenParams) check(f *findings) {
 	f.require(p.SupplierBusinessCode != "", "token.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 	switch account := p.Account.(type) {
 	case CardDetails:
@@ -130,7 +130,7 @@ func (p SingleUseTokenParams) check(f *findings) {
 	}
 }
 
-func (p SingleUseTokenParams) checkNoBrowser(f *findings) {
+func (p CreateSingleUseTokenParams) checkNoBrowser(f *findings) {
 	f.require(p.ThreeDS == nil, "token.threeDS2.card", "threeDS2", "is for cards only")
 }
 
@@ -148,7 +148,7 @@ func (p *BrowserProfile) check(f *findings) {
 // POST /single-use-tokens with the publishable key. A token beyond the facility's
 // quota is an APIError that matches ErrRateLimited. Asking for a token charges
 // nothing, so that after an UnknownOutcomeError another one may be asked for.
-func (s *SingleUseTokensService) Create(ctx context.Context, params SingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
+func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
 	call, err := s.client.begin(operation{
 		name: "SingleUseTokens.Create", method: http.MethodPost, route: "/single-use-tokens", key: publishableKey, class: transport.Keyed,
 		findOut: "a token that was made and not seen expires by itself; ask for another",

@@ -13,8 +13,8 @@ func reads[Q any](s *TransactionsService, name, route string, q Q, check func(*f
 	return list[Transaction](s.client, operation{name: name, method: http.MethodGet, route: route}, q, check, opts, ids...)
 }
 
-// TransactionListParams narrows the list of recent transactions.
-type TransactionListParams struct {
+// ListTransactionsParams narrows the list of recent transactions.
+type ListTransactionsParams struct {
 	// SupplierBusinessCode is optional.
 	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
 }
@@ -23,7 +23,7 @@ type TransactionListParams struct {
 // settlement date, most recent first.
 //
 // GET /transactions with the secret key.
-func (s *TransactionsService) List(params TransactionListParams, opts ...CallOption) List[Transaction] {
+func (s *TransactionsService) List(params ListTransactionsParams, opts ...CallOption) List[Transaction] {
 	return reads(s, "Transactions.List", "/transactions", params, nil, opts)
 }
 
@@ -147,8 +147,8 @@ func (q nzBankAccountQuery) check(f *findings) {
 		"list.nzAccountNumber.digits", "accountNumber", "must have 7 or 8 digits")
 }
 
-// SuspendedListParams selects suspended transactions.
-type SuspendedListParams struct {
+// SuspendedParams selects suspended transactions.
+type SuspendedParams struct {
 	// SupplierBusinessCode is required.
 	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
 	// Month is required, and up to 6 months in the past, in Sydney.
@@ -158,11 +158,11 @@ type SuspendedListParams struct {
 // Suspended returns the transactions that fraud screening holds.
 //
 // GET /transactions/suspended with the secret key.
-func (s *TransactionsService) Suspended(params SuspendedListParams, opts ...CallOption) List[Transaction] {
+func (s *TransactionsService) Suspended(params SuspendedParams, opts ...CallOption) List[Transaction] {
 	return reads(s, "Transactions.Suspended", "/transactions/suspended", params, params.check, opts)
 }
 
-func (p SuspendedListParams) check(f *findings) {
+func (p SuspendedParams) check(f *findings) {
 	f.require(p.SupplierBusinessCode != "", "list.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 	checkMonth(f, p.Month)
 	f.require(!isMonth(p.Month) || monthsAgo(p.Month, sydneyStandard) <= 6,
@@ -186,8 +186,8 @@ func (s *TransactionsService) Retries(receiptNumber string, opts ...CallOption) 
 	return reads(s, "Transactions.Retries", "/transactions/{receiptNumber}/retries", noQuery{}, nil, opts, receiptNumber)
 }
 
-// ReturnedListParams narrows the list of returned transactions.
-type ReturnedListParams struct {
+// ReturnedParams narrows the list of returned transactions.
+type ReturnedParams struct {
 	// Date is the day of the return. Required.
 	Date                 Date   `url:"date"`
 	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
@@ -197,16 +197,16 @@ type ReturnedListParams struct {
 // customer's bank returned on a date, after they had been approved.
 //
 // GET /transactions/returns with the secret key.
-func (s *TransactionsService) Returned(params ReturnedListParams, opts ...CallOption) List[Transaction] {
+func (s *TransactionsService) Returned(params ReturnedParams, opts ...CallOption) List[Transaction] {
 	return reads(s, "Transactions.Returned", "/transactions/returns", params, params.check, opts)
 }
 
-func (p ReturnedListParams) check(f *findings) {
+func (p ReturnedParams) check(f *findings) {
 	f.require(p.Date.IsValid(), "list.date.required", "date", "is required and must be a date of the calendar")
 }
 
-// OpenPreauthListParams selects open pre-authorisations.
-type OpenPreauthListParams struct {
+// OpenPreauthsParams selects open pre-authorisations.
+type OpenPreauthsParams struct {
 	// Month is required.
 	Month                YearMonth `url:"month,omitempty"`
 	SupplierBusinessCode string    `url:"supplierBusinessCode,omitempty"`
@@ -217,11 +217,11 @@ type OpenPreauthListParams struct {
 // passed fraud screening.
 //
 // GET /transactions/open-preauths with the secret key.
-func (s *TransactionsService) OpenPreauths(params OpenPreauthListParams, opts ...CallOption) List[Transaction] {
+func (s *TransactionsService) OpenPreauths(params OpenPreauthsParams, opts ...CallOption) List[Transaction] {
 	return reads(s, "Transactions.OpenPreauths", "/transactions/open-preauths", params, params.check, opts)
 }
 
-func (p OpenPreauthListParams) check(f *findings) { checkMonth(f, p.Month) }
+func (p OpenPreauthsParams) check(f *findings) { checkMonth(f, p.Month) }
 
 // noQuery is the query of a list that takes no parameters.
 type noQuery struct{}

@@ -20,8 +20,8 @@ const (
 	ReportVersion2 ReportVersion = "2"
 )
 
-// TransactionReportParams selects what a transaction report holds.
-type TransactionReportParams struct {
+// ReportParams selects what a transaction report holds.
+type ReportParams struct {
 	// Version is ReportVersion2 when empty.
 	Version ReportVersion `url:"version"`
 	// SettlementDate is the date reported, a Sydney date. Required.
@@ -41,7 +41,7 @@ type TransactionReportParams struct {
 	Columns []string `url:"columns,comma,omitempty"`
 }
 
-func (p TransactionReportParams) check(f *findings) {
+func (p ReportParams) check(f *findings) {
 	f.require(p.Version == "" || p.Version == ReportVersion1 || p.Version == ReportVersion2, "report.version", "version", "must be 1 or 2")
 	f.require(p.SettlementDate.IsValid(), "report.settlementDate.required", "settlementDate", "is required and must be a date of the calendar")
 	status := p.TransactionStatus
@@ -65,7 +65,7 @@ func notElement(text string) bool { return text == "" || strings.Contains(text, 
 // breaks off, or that is shorter than announced, is a NetworkError, and an error
 // of the writer is returned as it is, wrapped; after the first byte was written
 // nothing is repeated, so that what was written has to be discarded then.
-func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params TransactionReportParams, opts ...CallOption) (int64, error) {
+func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
 	call, err := s.report("Transactions.DownloadReport", params, opts)
 	if err != nil {
 		return 0, err
@@ -98,7 +98,7 @@ type ReportProgress struct {
 // GET /transactions/csv with the secret key, every minute. When the context ends
 // between two questions the error matches ErrReportNotReady and the context's
 // error. Every other error ends the waiting and is that of DownloadReport.
-func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params TransactionReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
+func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
 	call, err := s.report("Transactions.AwaitReport", params, opts)
 	if err != nil {
 		return 0, err
@@ -127,7 +127,7 @@ func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, par
 const textPlain = "text/plain"
 
 // report begins a call for a transaction report.
-func (s *TransactionsService) report(name string, params TransactionReportParams, opts []CallOption) (*call, error) {
+func (s *TransactionsService) report(name string, params ReportParams, opts []CallOption) (*call, error) {
 	call, err := s.client.begin(operation{name: name, method: http.MethodGet, route: "/transactions/csv"}, opts)
 	if err != nil {
 		return nil, err

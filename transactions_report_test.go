@@ -26,8 +26,8 @@ import (
 const csvOperation = "GET /transactions/csv"
 
 // reportDay is the settlement date on which the clock of a bubble begins.
-func reportDay() quickstream.TransactionReportParams {
-	return quickstream.TransactionReportParams{SettlementDate: quickstream.NewDate(2000, time.January, 1)}
+func reportDay() quickstream.ReportParams {
+	return quickstream.ReportParams{SettlementDate: quickstream.NewDate(2000, time.January, 1)}
 }
 
 // withReport runs f in a bubble with a sandbox that has the report of three
@@ -146,10 +146,10 @@ func TestReportBreaksOff(t *testing.T) {
 		written, questions int
 		network            quickstream.NetworkKind
 	}{
-		"in the middle":         {sandbox.TruncatedBody(100), 100, 1, quickstream.NetworkReset},
-		"before the first byte": {sandbox.TruncatedBody(0), 0, 3, quickstream.NetworkReset},
-		"before the answer":     {sandbox.ResetBeforeCommit(), 0, 3, quickstream.NetworkReset},
-		"no answer":             {sandbox.HangBeforeCommit(), 0, 3, quickstream.NetworkTimeout},
+		"in the middle":         {sandbox.TruncatedBody(100), 100, 1, quickstream.NetworkKindReset},
+		"before the first byte": {sandbox.TruncatedBody(0), 0, 3, quickstream.NetworkKindReset},
+		"before the answer":     {sandbox.ResetBeforeCommit(), 0, 3, quickstream.NetworkKindReset},
+		"no answer":             {sandbox.HangBeforeCommit(), 0, 3, quickstream.NetworkKindTimeout},
 	} {
 		withReport(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) {
 			client.CloseIdleConnections()
@@ -280,7 +280,7 @@ func TestStalledReport(t *testing.T) {
 		n, err := client.Transactions.DownloadReport(t.Context(), io.Discard, reportDay(), quickstream.WithAttemptTimeout(7*time.Second))
 		broken, ok := errors.AsType[*quickstream.NetworkError](err)
 		require.True(t, ok, "%v", err)
-		assert.Equal(t, quickstream.NetworkTimeout, broken.Kind)
+		assert.Equal(t, quickstream.NetworkKindTimeout, broken.Kind)
 		assert.True(t, broken.Timeout())
 		assert.Equal(t, 7*time.Second, time.Since(start))
 		assert.EqualValues(t, 16, n)
@@ -371,12 +371,12 @@ func TestReportIsRefused(t *testing.T) {
 
 func TestReportParamsAreChecked(t *testing.T) {
 	box, client := sandboxtest.New(t)
-	for rule, change := range map[string]func(*quickstream.TransactionReportParams){
-		"report.version":                 func(p *quickstream.TransactionReportParams) { p.Version = "3" },
-		"report.settlementDate.required": func(p *quickstream.TransactionReportParams) { p.SettlementDate = quickstream.Date{} },
-		"report.transactionStatus":       func(p *quickstream.TransactionReportParams) { p.TransactionStatus = "Voided" },
-		"report.source.elements":         func(p *quickstream.TransactionReportParams) { p.Sources = []string{"A,B"} },
-		"report.columns.elements":        func(p *quickstream.TransactionReportParams) { p.Columns = []string{"A", ""} },
+	for rule, change := range map[string]func(*quickstream.ReportParams){
+		"report.version":                 func(p *quickstream.ReportParams) { p.Version = "3" },
+		"report.settlementDate.required": func(p *quickstream.ReportParams) { p.SettlementDate = quickstream.Date{} },
+		"report.transactionStatus":       func(p *quickstream.ReportParams) { p.TransactionStatus = "Voided" },
+		"report.source.elements":         func(p *quickstream.ReportParams) { p.Sources = []string{"A,B"} },
+		"report.columns.elements":        func(p *quickstream.ReportParams) { p.Columns = []string{"A", ""} },
 	} {
 		params := reportDay()
 		change(&params)

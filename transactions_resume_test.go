@@ -317,7 +317,7 @@ func TestBeforeSend(t *testing.T) {
 func TestPlanAndSubmit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
-		token, err := client.SingleUseTokens.Create(t.Context(), quickstream.SingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
+		token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
 		require.NoError(t, err)
 		params := payment()
 		params.Source = quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeCreditCard)

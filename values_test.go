@@ -199,7 +199,7 @@ func payAmount(d decimal.Decimal) func(*quickstream.Client, ...quickstream.CallO
 
 func agreeAmount(d decimal.Decimal) func(*quickstream.Client, ...quickstream.CallOption) error {
 	return func(c *quickstream.Client, opts ...quickstream.CallOption) error {
-		params := validArguments("")[reflect.TypeFor[quickstream.AgreementCreateParams]()].(quickstream.AgreementCreateParams)
+		params := validArguments("")[reflect.TypeFor[quickstream.CreateAgreementParams]()].(quickstream.CreateAgreementParams)
 		params.Terms.PaymentAmount = &d
 		_, err := c.PayTo.Create(context.Background(), "CUSTOMER-1", params, opts...)
 		return err

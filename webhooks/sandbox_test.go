@@ -65,9 +65,9 @@ func endpoint(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, m 
 // collect makes an agreement, has it confirmed, and takes a payment.
 func collect(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) (agreementToken, receipt string) {
 	t.Helper()
-	customer, err := client.Customers.Create(t.Context(), quickstream.CustomerCreateParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
+	customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
 	require.NoError(t, err)
-	agreement, err := client.PayTo.Create(t.Context(), customer.CustomerID, quickstream.AgreementCreateParams{
+	agreement, err := client.PayTo.Create(t.Context(), customer.CustomerID, quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: "REF-1",
 		Payment: quickstream.AgreementPaymentParams{
 			Purpose: quickstream.PayToPurposeRetail, Description: "Goods",

@@ -24,7 +24,7 @@ func newBrowser(s *demo.Shop) (*browser, error) {
 // merchant have a token in its place. The profile of the browser asks for 3D
 // Secure.
 func (b *browser) token(ctx context.Context, business, card string) (string, error) {
-	token, err := b.client.SingleUseTokens.Create(ctx, quickstream.SingleUseTokenParams{
+	token, err := b.client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: business, Account: b.shop.Card(card),
 		ThreeDS: &quickstream.BrowserProfile{Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600},
 	})

@@ -73,7 +73,7 @@ func (p purchase) buy(ctx context.Context, web *browser, shop *server) error {
 		return err
 	}
 	step, err := shop.submit(ctx, p.reference, token)
-	if err == nil && step == quickstream.ThreeDSShowChallenge {
+	if err == nil && step == quickstream.ThreeDSStepChallenge {
 		said, failed := web.showChallenge(token, p.answer)
 		if failed != nil {
 			return failed

@@ -83,23 +83,23 @@ func (s *server) begin(reference string, intent quickstream.Intent) error {
 func (s *server) submit(ctx context.Context, reference, token string) (quickstream.ThreeDSStep, error) {
 	o := s.order(reference)
 	if o.Intent != nil {
-		return quickstream.ThreeDSStop, errBegun
+		return quickstream.ThreeDSStepStop, errBegun
 	}
 	amount, err := decimal.NewFromString(o.Amount)
 	if err != nil {
-		return quickstream.ThreeDSStop, err
+		return quickstream.ThreeDSStepStop, err
 	}
-	result, err := s.client.SingleUseTokens.Authenticate(ctx, token, quickstream.ThreeDSParams{
-		MessageCategory: quickstream.ThreeDSForPayment, Purpose: quickstream.ThreeDSPurposePayment,
+	result, err := s.client.SingleUseTokens.Authenticate(ctx, token, quickstream.AuthenticateParams{
+		MessageCategory: quickstream.ThreeDSMessageCategoryPayment, Purpose: quickstream.ThreeDSPurposePayment,
 		PrincipalAmount: &amount, Currency: quickstream.CurrencyAUD, Email: "ann@example.com",
 		BillingAddress: quickstream.ThreeDSAddress{Line1: "1 George St", City: "Sydney", PostCode: "2000", State: "NSW", Country: "036"},
 	})
 	if err != nil {
-		return quickstream.ThreeDSStop, err // whatever it is: no authentication, no payment
+		return quickstream.ThreeDSStepStop, err // whatever it is: no authentication, no payment
 	}
 	s.update(reference, func(o *order) { o.TransStatus = result.TransStatus })
 	step := result.TransStatus.Next()
-	if step != quickstream.ThreeDSProceed {
+	if step != quickstream.ThreeDSStepProceed {
 		return step, nil
 	}
 	return step, s.pay(ctx, o, token)

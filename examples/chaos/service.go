@@ -91,11 +91,11 @@ func (s *service) agree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	customer, err := s.client.Customers.Create(ctx, quickstream.CustomerCreateParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
+	customer, err := s.client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
 	if err != nil {
 		return err
 	}
-	agreement, err := s.client.PayTo.Create(ctx, customer.CustomerID, quickstream.AgreementCreateParams{
+	agreement, err := s.client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Payment: quickstream.AgreementPaymentParams{
 			Purpose: quickstream.PayToPurposeRetail, Description: "Orders", AutomaticRenewal: true,

@@ -16,7 +16,7 @@ func main() { demo.Main("listing", run) }
 
 func run(ctx context.Context, s *demo.Shop) error {
 	for i := range customers {
-		_, err := s.Client.Customers.Create(ctx, quickstream.CustomerCreateParams{
+		_, err := s.Client.Customers.Create(ctx, quickstream.CreateCustomerParams{
 			CustomerNumber: fmt.Sprintf("CUST-%02d", i), CustomerName: fmt.Sprintf("Customer %d", i),
 		})
 		if err != nil {
@@ -26,7 +26,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 
 	fmt.Println("All customers, whatever the pages:")
 	seen := map[string]bool{}
-	for customer, err := range s.Client.Customers.List(quickstream.CustomerListParams{}).All(ctx) {
+	for customer, err := range s.Client.Customers.List(quickstream.ListCustomersParams{}).All(ctx) {
 		if err != nil {
 			return err // a page that failed is never the end of the list
 		}
@@ -42,7 +42,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 	fmt.Printf("   %d customers, and a cursor to store\n", read)
 
 	fmt.Println("Later, perhaps in another process, the rest:")
-	for customer, err := range s.Client.Customers.List(quickstream.CustomerListParams{}).From(quickstream.ParseCursor(stored)).All(ctx) {
+	for customer, err := range s.Client.Customers.List(quickstream.ListCustomersParams{}).From(quickstream.ParseCursor(stored)).All(ctx) {
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 // twoPages reads two pages and returns where the third begins.
 func twoPages(ctx context.Context, s *demo.Shop) (stored string, read int, err error) {
 	pages := 0
-	for page, err := range s.Client.Customers.List(quickstream.CustomerListParams{}).Pages(ctx) {
+	for page, err := range s.Client.Customers.List(quickstream.ListCustomersParams{}).Pages(ctx) {
 		if err != nil {
 			return "", 0, err
 		}

@@ -58,14 +58,14 @@ func (m *merchant) collect(ctx context.Context) error {
 }
 
 func (m *merchant) findOrCreateCustomer(ctx context.Context) (*quickstream.Customer, error) {
-	customer, err := m.client.Customers.ByNumber(ctx, m.customerNumber())
+	customer, err := m.client.Customers.GetByNumber(ctx, m.customerNumber())
 	if errors.Is(err, quickstream.ErrNotFound) {
-		customer, err = m.client.Customers.Create(ctx, quickstream.CustomerCreateParams{
+		customer, err = m.client.Customers.Create(ctx, quickstream.CreateCustomerParams{
 			CustomerNumber: m.customerNumber(), CustomerName: "Ann Example",
 		})
 		if errors.Is(err, quickstream.ErrOutcomeUnknown) {
 			// The number is unique: whoever created it, it is our customer.
-			customer, err = m.client.Customers.ByNumber(ctx, m.customerNumber())
+			customer, err = m.client.Customers.GetByNumber(ctx, m.customerNumber())
 		}
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func (m *merchant) agree(ctx context.Context, customer *quickstream.Customer) (*
 		return nil, err
 	}
 	today := quickstream.DateOf(time.Now().In(sydney))
-	agreement, err := m.client.PayTo.Create(ctx, customer.CustomerID, quickstream.AgreementCreateParams{
+	agreement, err := m.client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		SupplierBusinessCode: m.business,
 		PayeeReference:       rand.Text()[:20], // unique: an agreement whose answer is lost is found by it
 		Payment: quickstream.AgreementPaymentParams{

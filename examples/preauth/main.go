@@ -106,7 +106,7 @@ func reserve(ctx context.Context, s *demo.Shop, reference, amount string) (*quic
 func openReceipts(ctx context.Context, s *demo.Shop, hold *quickstream.Transaction) ([]string, error) {
 	var receipts []string
 	month := quickstream.YearMonth{Year: hold.TransactionTime.Year(), Month: hold.TransactionTime.Month()}
-	for preauth, err := range s.Client.Transactions.OpenPreauths(quickstream.OpenPreauthListParams{Month: month}).All(ctx) {
+	for preauth, err := range s.Client.Transactions.OpenPreauths(quickstream.OpenPreauthsParams{Month: month}).All(ctx) {
 		if err != nil {
 			return nil, err
 		}

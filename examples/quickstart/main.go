@@ -71,7 +71,7 @@ func (s *shop) checkCredentials(ctx context.Context) error {
 }
 
 func (s *shop) createCustomer(ctx context.Context) error {
-	customer, err := s.client.Customers.Create(ctx, quickstream.CustomerCreateParams{
+	customer, err := s.client.Customers.Create(ctx, quickstream.CreateCustomerParams{
 		CustomerNumber: "CUST-1001", CustomerName: "Ann Example", EmailAddress: "ann@example.com",
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *shop) createCustomer(ctx context.Context) error {
 // token stands in for the browser, which makes tokens with the publishable key
 // so that card numbers never reach the merchant's server.
 func (s *shop) token(ctx context.Context, number string) (*quickstream.SingleUseToken, error) {
-	return s.client.SingleUseTokens.Create(ctx, quickstream.SingleUseTokenParams{
+	return s.client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Account: quickstream.CardDetails{
 			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret(number),
@@ -197,7 +197,7 @@ func (s *shop) declined(ctx context.Context) error {
 
 func (s *shop) listCustomers(ctx context.Context) error {
 	for i := range 7 {
-		_, err := s.client.Customers.Create(ctx, quickstream.CustomerCreateParams{
+		_, err := s.client.Customers.Create(ctx, quickstream.CreateCustomerParams{
 			CustomerNumber: fmt.Sprintf("CUST-%d", 2000+i), CustomerName: fmt.Sprintf("Customer %d", i),
 		})
 		if err != nil {
@@ -205,7 +205,7 @@ func (s *shop) listCustomers(ctx context.Context) error {
 		}
 	}
 	customers, pages := 0, 0
-	for page, err := range s.client.Customers.List(quickstream.CustomerListParams{}).Pages(ctx) {
+	for page, err := range s.client.Customers.List(quickstream.ListCustomersParams{}).Pages(ctx) {
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func download(ctx context.Context, s *demo.Shop, date quickstream.Date) (books, 
 	reader, writer := io.Pipe()
 	written := make(chan int64, 1)
 	go func() {
-		n, err := s.Client.Transactions.AwaitReport(ctx, writer, quickstream.TransactionReportParams{
+		n, err := s.Client.Transactions.AwaitReport(ctx, writer, quickstream.ReportParams{
 			SettlementDate: date, SupplierBusinessCode: sandbox.DefaultBusiness,
 			ExcludePreauths: new(true), // they take no money
 		}, quickstream.ReportWait{

@@ -46,7 +46,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 // that was approved.
 func (m *membership) join(ctx context.Context) (err error) {
 	fmt.Println("The customer joins, and pays the first fee over the Internet.")
-	m.customer, err = m.Client.Customers.Create(ctx, quickstream.CustomerCreateParams{CustomerNumber: "CUST-1001", CustomerName: "Ann Example"})
+	m.customer, err = m.Client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "CUST-1001", CustomerName: "Ann Example"})
 	if err != nil {
 		return err
 	}
@@ -61,13 +61,13 @@ func (m *membership) join(ctx context.Context) (err error) {
 		return err
 	}
 	fmt.Printf("   %s %s, receipt %s\n", payment.Outcome(), payment.TotalAmount, payment.ReceiptNumber)
-	return m.register(ctx, quickstream.AccountFromReceipt(payment.ReceiptNumber)) // the token is used up
+	return m.register(ctx, quickstream.RegistrationFromReceipt(payment.ReceiptNumber)) // the token is used up
 }
 
 // register registers a card of the customer. After a lost answer it would be
 // looked for in Accounts.List.
-func (m *membership) register(ctx context.Context, from quickstream.NewAccount) error {
-	account, err := m.Client.Accounts.Register(ctx, m.customer.CustomerID, quickstream.AccountRegisterParams{Account: from})
+func (m *membership) register(ctx context.Context, from quickstream.RegistrationSource) error {
+	account, err := m.Client.Accounts.Register(ctx, m.customer.CustomerID, quickstream.RegisterAccountParams{Source: from})
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (m *membership) fourthMonth(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := m.register(ctx, quickstream.AccountFromSingleUseToken(token)); err != nil {
+	if err := m.register(ctx, quickstream.RegistrationFromSingleUseToken(token)); err != nil {
 		return err
 	}
 	payment, err := m.charge(ctx, "FEE-4-AGAIN", "19.90", quickstream.CredentialUsageRecurring)

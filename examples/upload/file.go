@@ -21,12 +21,12 @@ type payer struct{ kind, customer, account string }
 // with bank accounts.
 func register(ctx context.Context, s *demo.Shop) ([]payer, error) {
 	var payers []payer
-	add := func(number, kind string, from quickstream.NewAccount) error {
-		customer, err := s.Client.Customers.Create(ctx, quickstream.CustomerCreateParams{CustomerNumber: number, CustomerName: number})
+	add := func(number, kind string, from quickstream.RegistrationSource) error {
+		customer, err := s.Client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: number})
 		if err != nil {
 			return err
 		}
-		account, err := s.Client.Accounts.Register(ctx, customer.CustomerID, quickstream.AccountRegisterParams{Account: from})
+		account, err := s.Client.Accounts.Register(ctx, customer.CustomerID, quickstream.RegisterAccountParams{Source: from})
 		if err != nil {
 			return err
 		}
@@ -38,13 +38,13 @@ func register(ctx context.Context, s *demo.Shop) ([]payer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := add("CARD-"+card[len(card)-4:], "C", quickstream.AccountFromSingleUseToken(token)); err != nil {
+		if err := add("CARD-"+card[len(card)-4:], "C", quickstream.RegistrationFromSingleUseToken(token)); err != nil {
 			return nil, err
 		}
 	}
 	// The vendor's public test accounts: payments from the second one are returned.
 	for _, bank := range [][2]string{{"032-002", "123465"}, {"032-053", "111114"}} {
-		if err := add("BANK-"+bank[0], "B", quickstream.AccountFromBankAccount(quickstream.BankAccountDetails{
+		if err := add("BANK-"+bank[0], "B", quickstream.RegistrationFromBankAccount(quickstream.BankAccountDetails{
 			AccountName: "Ann Example", BSB: bank[0], AccountNumber: quickstream.NewSecret(bank[1]),
 		})); err != nil {
 			return nil, err

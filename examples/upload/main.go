@@ -139,7 +139,7 @@ func account(ctx context.Context, s *demo.Shop, uploaded *quickstream.PaymentFil
 		}
 		outcomes := map[quickstream.Outcome]int{}
 		total := decimal.Zero
-		for payment, err := range s.Client.PaymentFiles.BatchTransactions(batch.PaymentBatchID, quickstream.BatchTransactionListParams{}).All(ctx) {
+		for payment, err := range s.Client.PaymentFiles.BatchTransactions(batch.PaymentBatchID, quickstream.BatchTransactionsParams{}).All(ctx) {
 			if err != nil {
 				return err
 			}

@@ -24,7 +24,7 @@ func upload(ctx context.Context, client *quickstream.Client, name string, conten
 		progressbar.OptionSetDescription("   "+name),
 		progressbar.OptionShowBytes(true),
 	)
-	file, err := client.PaymentFiles.Upload(ctx, quickstream.PaymentFileUploadParams{
+	file, err := client.PaymentFiles.Upload(ctx, quickstream.UploadPaymentFileParams{
 		FileName: name, Format: quickstream.PaymentFileFormatCSVTokens, Content: bytes.NewReader(content), Size: size,
 		Progress: func(sent int64) { _ = bar.Set64(sent) }, // a bar that cannot be drawn is no reason to stop
 	})

@@ -80,7 +80,7 @@ func (s *Shop) Card(number string) quickstream.CardDetails {
 // Token stands in for the browser, which makes single-use tokens with the
 // publishable key so that card numbers never reach the merchant's server.
 func (s *Shop) Token(ctx context.Context, number string) (string, error) {
-	token, err := s.Client.SingleUseTokens.Create(ctx, quickstream.SingleUseTokenParams{
+	token, err := s.Client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Account: s.Card(number),
 	})
 	if err != nil {

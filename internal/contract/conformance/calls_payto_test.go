@@ -3,17 +3,17 @@ package conformance
 import "github.com/quickstream-go/quickstream"
 
 func agreementCalls() []clientCall {
-	create := func(form string, edit func(*quickstream.AgreementCreateParams)) clientCall {
+	create := func(form string, edit func(*quickstream.CreateAgreementParams)) clientCall {
 		return clientCall{"PayTo.Create", "POST /customers/{customerId}/payto-agreements", form, func(r *run) (any, error) {
 			return r.client.PayTo.Create(r.ctx, id("customerId"), fill(r.values, edit))
 		}}
 	}
 	return []clientCall{
-		create("regular, with an end", func(p *quickstream.AgreementCreateParams) {
+		create("regular, with an end", func(p *quickstream.CreateAgreementParams) {
 			p.Payment.AutomaticRenewal = false
 			p.Terms.Frequency = quickstream.PayToFrequencyMonthly
 		}),
-		create("ad hoc, without an end", func(p *quickstream.AgreementCreateParams) {
+		create("ad hoc, without an end", func(p *quickstream.CreateAgreementParams) {
 			p.Payment.EndDate = quickstream.Date{}
 			p.Terms.PointInTime = nil
 		}),
@@ -21,7 +21,7 @@ func agreementCalls() []clientCall {
 			return r.client.PayTo.Get(r.ctx, id("agreementToken"))
 		}},
 		{"PayTo.List", "GET /customers/{customerId}/payto-agreements", "", func(r *run) (any, error) {
-			return pages(r, r.client.PayTo.List(id("customerId"), fill[quickstream.AgreementListParams](r.values)))
+			return pages(r, r.client.PayTo.List(id("customerId"), fill[quickstream.ListAgreementsParams](r.values)))
 		}},
 	}
 }

@@ -13,7 +13,7 @@ func fileCalls() []clientCall {
 	}
 	return []clientCall{
 		{"PaymentFiles.Upload", "POST /payment-files", "", func(r *run) (any, error) {
-			return r.client.PaymentFiles.Upload(r.ctx, fill(r.values, func(p *quickstream.PaymentFileUploadParams) {
+			return r.client.PaymentFiles.Upload(r.ctx, fill(r.values, func(p *quickstream.UploadPaymentFileParams) {
 				p.Content, p.Size, p.Progress = strings.NewReader("content"), int64(len("content")), func(int64) {}
 			}))
 		}},
@@ -30,7 +30,7 @@ func fileCalls() []clientCall {
 			return r.client.PaymentFiles.Batch(r.ctx, id("id"))
 		}},
 		{"PaymentFiles.BatchTransactions", "GET /payment-batches/{id}/transactions", "", func(r *run) (any, error) {
-			return pages(r, r.client.PaymentFiles.BatchTransactions(id("id"), fill[quickstream.BatchTransactionListParams](r.values)))
+			return pages(r, r.client.PaymentFiles.BatchTransactions(id("id"), fill[quickstream.BatchTransactionsParams](r.values)))
 		}},
 		download("DownloadCSV", "csv", func(r *run, file string) (int64, error) {
 			return r.client.PaymentFiles.DownloadCSV(r.ctx, io.Discard, file)
@@ -49,8 +49,8 @@ func recurringPaymentCalls() []clientCall {
 		{"RecurringPayments.Get", "GET /recurring-payments/{paymentScheduleId}", "", func(r *run) (any, error) {
 			return r.client.RecurringPayments.Get(r.ctx, id("paymentScheduleId"))
 		}},
-		{"RecurringPayments.ByCustomer", "GET /customers/{customerId}/recurring-payments", "", func(r *run) (any, error) {
-			return pages(r, r.client.RecurringPayments.ByCustomer(id("customerId")))
+		{"RecurringPayments.List", "GET /customers/{customerId}/recurring-payments", "", func(r *run) (any, error) {
+			return pages(r, r.client.RecurringPayments.List(id("customerId")))
 		}},
 		{"RecurringPayments.Transactions", "GET /recurring-payments/{paymentScheduleId}/transactions", "", func(r *run) (any, error) {
 			return pages(r, r.client.RecurringPayments.Transactions(id("paymentScheduleId")))

@@ -58,7 +58,7 @@ var composed = map[string]string{
 	"PayTo.Plan":               "nothing",
 	"Accounts.Plan":            "nothing",
 	"PaymentFiles.Resume":      "PaymentFiles.List",
-	"Customers.ByNumber":       "Customers.List",
+	"Customers.GetByNumber":    "Customers.List",
 	"PaymentFiles.Wait":        "PaymentFiles.Get",
 	"Transactions.AwaitReport": "Transactions.DownloadReport",
 	"Transactions.Resume":      "Transactions.Get, ByReference and Refunds",
@@ -101,7 +101,7 @@ func tokenCalls() []clientCall {
 	var calls []clientCall
 	for _, account := range tokenAccounts() {
 		calls = append(calls, clientCall{"SingleUseTokens.Create", "POST /single-use-tokens", account.maker, func(r *run) (any, error) {
-			return r.client.SingleUseTokens.Create(r.ctx, fill(r.values, func(p *quickstream.SingleUseTokenParams) {
+			return r.client.SingleUseTokens.Create(r.ctx, fill(r.values, func(p *quickstream.CreateSingleUseTokenParams) {
 				p.Account = account.value(r)
 				if account.maker != "CardDetails" {
 					p.ThreeDS = nil
@@ -111,7 +111,7 @@ func tokenCalls() []clientCall {
 	}
 	return append(calls, clientCall{
 		"SingleUseTokens.Authenticate", "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication", "", func(r *run) (any, error) {
-			return r.client.SingleUseTokens.Authenticate(r.ctx, id("singleUseTokenId"), fill[quickstream.ThreeDSParams](r.values))
+			return r.client.SingleUseTokens.Authenticate(r.ctx, id("singleUseTokenId"), fill[quickstream.AuthenticateParams](r.values))
 		},
 	})
 }
@@ -119,32 +119,34 @@ func tokenCalls() []clientCall {
 func customerCalls() []clientCall {
 	return []clientCall{
 		{"Customers.Create", "POST /customers", "", func(r *run) (any, error) {
-			return r.client.Customers.Create(r.ctx, fill[quickstream.CustomerCreateParams](r.values))
+			return r.client.Customers.Create(r.ctx, fill[quickstream.CreateCustomerParams](r.values))
 		}},
 		{"Customers.Get", "GET /customers/{customerId}", "", func(r *run) (any, error) {
 			return r.client.Customers.Get(r.ctx, id("customerId"))
 		}},
 		{"Customers.List", "GET /customers", "", func(r *run) (any, error) {
-			return pages(r, r.client.Customers.List(fill[quickstream.CustomerListParams](r.values)))
+			return pages(r, r.client.Customers.List(fill[quickstream.ListCustomersParams](r.values)))
 		}},
 		{"Customers.Update", "PUT /customers/{customerId}", "", func(r *run) (any, error) {
-			return r.client.Customers.Update(r.ctx, id("customerId"), fill[quickstream.CustomerUpdateParams](r.values))
+			return r.client.Customers.Update(r.ctx, id("customerId"), fill[quickstream.UpdateCustomerParams](r.values))
 		}},
 	}
 }
 
-func newAccounts() []choice[quickstream.NewAccount] {
-	return []choice[quickstream.NewAccount]{
-		{"AccountFromSingleUseToken", func(*run) quickstream.NewAccount { return quickstream.AccountFromSingleUseToken("token-1") }},
-		{"AccountFromReceipt", func(*run) quickstream.NewAccount { return quickstream.AccountFromReceipt("receipt-1") }},
-		{"AccountFromCard", func(r *run) quickstream.NewAccount {
-			return quickstream.AccountFromCard(fill(r.values, withoutWallet))
+func newAccounts() []choice[quickstream.RegistrationSource] {
+	return []choice[quickstream.RegistrationSource]{
+		{"RegistrationFromSingleUseToken", func(*run) quickstream.RegistrationSource {
+			return quickstream.RegistrationFromSingleUseToken("token-1")
 		}},
-		{"AccountFromBankAccount", func(r *run) quickstream.NewAccount {
-			return quickstream.AccountFromBankAccount(fill[quickstream.BankAccountDetails](r.values))
+		{"RegistrationFromReceipt", func(*run) quickstream.RegistrationSource { return quickstream.RegistrationFromReceipt("receipt-1") }},
+		{"RegistrationFromCard", func(r *run) quickstream.RegistrationSource {
+			return quickstream.RegistrationFromCard(fill(r.values, withoutWallet))
 		}},
-		{"AccountFromNZBankAccount", func(r *run) quickstream.NewAccount {
-			return quickstream.AccountFromNZBankAccount(fill[quickstream.NZBankAccountDetails](r.values))
+		{"RegistrationFromBankAccount", func(r *run) quickstream.RegistrationSource {
+			return quickstream.RegistrationFromBankAccount(fill[quickstream.BankAccountDetails](r.values))
+		}},
+		{"RegistrationFromNZBankAccount", func(r *run) quickstream.RegistrationSource {
+			return quickstream.RegistrationFromNZBankAccount(fill[quickstream.NZBankAccountDetails](r.values))
 		}},
 	}
 }
@@ -160,8 +162,8 @@ func accountCalls() []clientCall {
 	}
 	for _, account := range newAccounts() {
 		calls = append(calls, clientCall{"Accounts.Register", "POST /customers/{customerId}/accounts", account.maker, func(r *run) (any, error) {
-			return r.client.Accounts.Register(r.ctx, id("customerId"), fill(r.values, func(p *quickstream.AccountRegisterParams) {
-				p.Account, p.ThreeDS2 = account.value(r), authenticated(account.maker)
+			return r.client.Accounts.Register(r.ctx, id("customerId"), fill(r.values, func(p *quickstream.RegisterAccountParams) {
+				p.Source, p.ThreeDS2 = account.value(r), authenticated(account.maker)
 			}))
 		}})
 	}

@@ -28,8 +28,8 @@ func otherSources() []choice[quickstream.AccountSource] {
 		{"FromPayTo", func(r *run) quickstream.AccountSource {
 			return quickstream.FromPayTo(fill[quickstream.PayToPayment](r.values))
 		}},
-		{"FromNewPayToAgreement", func(r *run) quickstream.AccountSource {
-			return quickstream.FromNewPayToAgreement(fill[quickstream.NewPayToPayment](r.values))
+		{"FromPayToWithAgreement", func(r *run) quickstream.AccountSource {
+			return quickstream.FromPayToWithAgreement(fill[quickstream.PayToPaymentWithAgreement](r.values))
 		}},
 	}
 }
@@ -126,7 +126,7 @@ func transactionReads() []clientCall {
 			return r.client.Transactions.Get(r.ctx, id("receiptNumber"))
 		}},
 		read("List", "GET /transactions", func(r *run) quickstream.List[quickstream.Transaction] {
-			return r.client.Transactions.List(fill[quickstream.TransactionListParams](r.values))
+			return r.client.Transactions.List(fill[quickstream.ListTransactionsParams](r.values))
 		}),
 		read("ByReference", "GET /transactions/for-reference-number", func(r *run) quickstream.List[quickstream.Transaction] {
 			return r.client.Transactions.ByReference("reference")
@@ -147,7 +147,7 @@ func transactionReads() []clientCall {
 			return r.client.Transactions.ByNZBankAccount("03", "0123", quickstream.NewSecret("0034141"))
 		}),
 		read("Suspended", "GET /transactions/suspended", func(r *run) quickstream.List[quickstream.Transaction] {
-			return r.client.Transactions.Suspended(fill(r.values, func(p *quickstream.SuspendedListParams) {
+			return r.client.Transactions.Suspended(fill(r.values, func(p *quickstream.SuspendedParams) {
 				now := time.Now().UTC() // never a month ahead of Sydney
 				p.Month = quickstream.YearMonth{Year: now.Year(), Month: now.Month()}
 			}))
@@ -159,16 +159,16 @@ func transactionReads() []clientCall {
 			return r.client.Transactions.Retries(id("receiptNumber"))
 		}),
 		read("Returned", "GET /transactions/returns", func(r *run) quickstream.List[quickstream.Transaction] {
-			return r.client.Transactions.Returned(fill[quickstream.ReturnedListParams](r.values))
+			return r.client.Transactions.Returned(fill[quickstream.ReturnedParams](r.values))
 		}),
 		read("OpenPreauths", "GET /transactions/open-preauths", func(r *run) quickstream.List[quickstream.Transaction] {
-			return r.client.Transactions.OpenPreauths(fill[quickstream.OpenPreauthListParams](r.values))
+			return r.client.Transactions.OpenPreauths(fill[quickstream.OpenPreauthsParams](r.values))
 		}),
 	}
 }
 
-func report(r *run) quickstream.TransactionReportParams {
-	return fill(r.values, func(p *quickstream.TransactionReportParams) {
+func report(r *run) quickstream.ReportParams {
+	return fill(r.values, func(p *quickstream.ReportParams) {
 		p.TransactionStatus = quickstream.TransactionStatusApproved
 	})
 }

@@ -75,10 +75,10 @@ func everyFieldHasAValue(t *testing.T, r *run) {
 
 func everyUnionIsTried(t *testing.T, r *run) {
 	for union, tried := range map[string][]string{
-		"TokenAccount":  makers(tokenAccounts()),
-		"CardSource":    makers(cardSources()),
-		"AccountSource": makers(otherSources()),
-		"NewAccount":    makers(newAccounts()),
+		"TokenAccount":       makers(tokenAccounts()),
+		"CardSource":         makers(cardSources()),
+		"AccountSource":      makers(otherSources()),
+		"RegistrationSource": makers(newAccounts()),
 	} {
 		if want := slices.Sorted(slices.Values(r.source.makers[union])); !slices.Equal(tried, want) {
 			t.Errorf("%s: tried %v of %v", union, tried, want)
@@ -168,7 +168,7 @@ func valuesArrive(t *testing.T, made []exchange) {
 		}
 	}
 	for path := range given {
-		if strings.Contains(path, ".") && !arrived[path] && path != "PaymentFileUploadParams.Size" {
+		if strings.Contains(path, ".") && !arrived[path] && path != "UploadPaymentFileParams.Size" {
 			t.Errorf("%s is given and never sent", path)
 		}
 	}
@@ -207,26 +207,26 @@ func memberName(path string) string {
 // otherNames are the members whose names do not end in that of their field, by
 // the path of the field; for a struct, what stands before the names of its fields.
 var otherNames = map[string]string{
-	"AgreementCreateParams.Payer.UltimateName": "ultimatePayerName",
-	"NewPayToPayment.Payer.UltimateName":       "ultimatePayerName",
+	"CreateAgreementParams.Payer.UltimateName":     "ultimatePayerName",
+	"PayToPaymentWithAgreement.Payer.UltimateName": "ultimatePayerName",
 
-	"ThreeDSParams.Instalments":                   "purchaseInstalData",
-	"ThreeDSParams.BillingAddress":                "billAddr",
-	"ThreeDSParams.ShippingAddress":               "shipAddr",
-	"ThreeDSParams.Order.DeliveryEmail":           "deliveryEmailAddress",
-	"ThreeDSParams.Order.GiftCardCurrency":        "giftCardCurr",
-	"ThreeDSParams.Account.Created":               "chAccDate",
-	"ThreeDSParams.Account.Changed":               "chAccChange",
-	"ThreeDSParams.Account.PasswordChanged":       "chAccPwChange",
-	"ThreeDSParams.Account.PurchasesSixMonths":    "nbPurchaseAccount",
-	"ThreeDSParams.Account.PaymentAccountCreated": "paymentAccAge",
-	"ThreeDSParams.Account.AddCardAttemptsDay":    "provisionAttemptsDay",
-	"ThreeDSParams.Account.ShippingAddressUsed":   "shipAddressUsage",
-	"ThreeDSParams.Account.TransactionsDay":       "txnActivityDay",
-	"ThreeDSParams.Account.TransactionsYear":      "txnActivityYear",
+	"AuthenticateParams.Instalments":                   "purchaseInstalData",
+	"AuthenticateParams.BillingAddress":                "billAddr",
+	"AuthenticateParams.ShippingAddress":               "shipAddr",
+	"AuthenticateParams.Order.DeliveryEmail":           "deliveryEmailAddress",
+	"AuthenticateParams.Order.GiftCardCurrency":        "giftCardCurr",
+	"AuthenticateParams.Account.Created":               "chAccDate",
+	"AuthenticateParams.Account.Changed":               "chAccChange",
+	"AuthenticateParams.Account.PasswordChanged":       "chAccPwChange",
+	"AuthenticateParams.Account.PurchasesSixMonths":    "nbPurchaseAccount",
+	"AuthenticateParams.Account.PaymentAccountCreated": "paymentAccAge",
+	"AuthenticateParams.Account.AddCardAttemptsDay":    "provisionAttemptsDay",
+	"AuthenticateParams.Account.ShippingAddressUsed":   "shipAddressUsage",
+	"AuthenticateParams.Account.TransactionsDay":       "txnActivityDay",
+	"AuthenticateParams.Account.TransactionsYear":      "txnActivityYear",
 
-	"TransactionReportParams.Sources":  "source",
-	"PaymentFileUploadParams.FileName": "file",
+	"ReportParams.Sources":             "source",
+	"UploadPaymentFileParams.FileName": "file",
 }
 
 // neverSent are documented members that the client does not send, and why.

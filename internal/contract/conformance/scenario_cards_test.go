@@ -28,19 +28,19 @@ func (s *stage) connect() {
 
 func (s *stage) customers() *quickstream.Customer {
 	address := &quickstream.Address{Street1: "1 High Street", Street2: "Level 2", Street3: "Rear", City: "Sydney", State: "NSW", Postcode: "2000", Country: "AU"}
-	customer := must(s.client.Customers.Create(s.Context(), quickstream.CustomerCreateParams{
+	customer := must(s.client.Customers.Create(s.Context(), quickstream.CreateCustomerParams{
 		CustomerNumber: "C-1", CustomerName: "Sam Sample", SupplierBusinessCode: shop, PhoneNumber: "+61400000000",
 		EmailAddress: "sam@example.com", PreferredNotificationMedium: quickstream.NotificationMediumEmail, Address: address,
 	}))(s)
 	for _, number := range []string{"C-2", "C-3", "C-4"} { // more than a page
-		must(s.client.Customers.Create(s.Context(), quickstream.CustomerCreateParams{CustomerNumber: number, CustomerName: "Kim Lee"}))(s)
+		must(s.client.Customers.Create(s.Context(), quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: "Kim Lee"}))(s)
 	}
 	s.send(http.StatusUnprocessableEntity, "POST", "/customers", object{"customerNumber": "C-1", "customerName": "Sam"})
 	must(s.client.Customers.Get(s.Context(), customer.CustomerID))(s)
-	all(s, s.client.Customers.List(quickstream.CustomerListParams{}))
-	all(s, s.client.Customers.List(quickstream.CustomerListParams{CustomerNumber: "C-1", CustomerName: "Sam", EmailAddress: "sam@"}))
+	all(s, s.client.Customers.List(quickstream.ListCustomersParams{}))
+	all(s, s.client.Customers.List(quickstream.ListCustomersParams{CustomerNumber: "C-1", CustomerName: "Sam", EmailAddress: "sam@"}))
 	for _, enabled := range []bool{false, true} {
-		must(s.client.Customers.Update(s.Context(), customer.CustomerID, quickstream.CustomerUpdateParams{Enabled: &enabled}))(s)
+		must(s.client.Customers.Update(s.Context(), customer.CustomerID, quickstream.UpdateCustomerParams{Enabled: &enabled}))(s)
 	}
 	return customer
 }
@@ -67,18 +67,18 @@ type kept struct{ card, bank, nz string }
 
 // accounts stores an account of each kind, in every way.
 func (s *stage) accounts(customer *quickstream.Customer) kept {
-	register := func(account quickstream.NewAccount) string {
-		made := must(s.client.Accounts.Register(s.Context(), customer.CustomerID, quickstream.AccountRegisterParams{Account: account}))(s)
+	register := func(account quickstream.RegistrationSource) string {
+		made := must(s.client.Accounts.Register(s.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Source: account}))(s)
 		return must(s.client.Accounts.Get(s.Context(), made.AccountToken))(s).AccountToken
 	}
 	wallet := cardDetails(visa)
 	wallet.WalletProvider, wallet.Cryptogram = quickstream.WalletProviderApplePay, quickstream.NewSecret("AAAA")
-	register(quickstream.AccountFromSingleUseToken(s.token(cardDetails(mastercard)).SingleUseTokenID))
-	register(quickstream.AccountFromReceipt(s.pay("wallet", quickstream.FromCard(wallet)).ReceiptNumber))
+	register(quickstream.RegistrationFromSingleUseToken(s.token(cardDetails(mastercard)).SingleUseTokenID))
+	register(quickstream.RegistrationFromReceipt(s.pay("wallet", quickstream.FromCard(wallet)).ReceiptNumber))
 	accounts := kept{
-		card: register(quickstream.AccountFromCard(cardDetails(visa))),
-		bank: register(quickstream.AccountFromBankAccount(bankAccount("032-002"))),
-		nz:   register(quickstream.AccountFromNZBankAccount(nzBankAccount())),
+		card: register(quickstream.RegistrationFromCard(cardDetails(visa))),
+		bank: register(quickstream.RegistrationFromBankAccount(bankAccount("032-002"))),
+		nz:   register(quickstream.RegistrationFromNZBankAccount(nzBankAccount())),
 	}
 	all(s, s.client.Accounts.List(customer.CustomerID))
 	s.refused(http.StatusUnprocessableEntity, "POST", "/customers/"+customer.CustomerID+"/accounts", object{})
@@ -87,7 +87,7 @@ func (s *stage) accounts(customer *quickstream.Customer) kept {
 }
 
 func (s *stage) token(account quickstream.TokenAccount, profile ...*quickstream.BrowserProfile) *quickstream.SingleUseToken {
-	params := quickstream.SingleUseTokenParams{SupplierBusinessCode: shop, Account: account}
+	params := quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: shop, Account: account}
 	for _, p := range profile {
 		params.ThreeDS = p
 	}
@@ -106,8 +106,8 @@ func browser() *quickstream.BrowserProfile {
 }
 
 func (s *stage) authentication() {
-	params := quickstream.ThreeDSParams{
-		MessageCategory: quickstream.ThreeDSForPayment, Purpose: quickstream.ThreeDSPurposePayment, PrincipalAmount: new(decimal.New(1050, -2)),
+	params := quickstream.AuthenticateParams{
+		MessageCategory: quickstream.ThreeDSMessageCategoryPayment, Purpose: quickstream.ThreeDSPurposePayment, PrincipalAmount: new(decimal.New(1050, -2)),
 		BillingAddress: quickstream.ThreeDSAddress{Line1: "1 High Street", City: "Sydney", PostCode: "2000", State: "NSW", Country: "036"},
 	}
 	for _, number := range []string{visa, sandbox.CardChallenge, sandbox.CardAttempted, sandbox.CardRejected} {
@@ -118,7 +118,7 @@ func (s *stage) authentication() {
 			s.pay("3DS", quickstream.FromSingleUseToken(token), func(p *quickstream.PayParams) { p.ThreeDS2 = new(true) })
 		}
 	}
-	old := must(s.client.SingleUseTokens.Create(s.Context(), quickstream.SingleUseTokenParams{
+	old := must(s.client.SingleUseTokens.Create(s.Context(), quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: withoutThreeDS, Account: cardDetails(visa), ThreeDS: browser(),
 	}))(s)
 	if _, err := s.client.SingleUseTokens.Authenticate(s.Context(), old.SingleUseTokenID, params); !errors.Is(err, quickstream.ErrThreeDSNotEnabled) {
@@ -254,17 +254,17 @@ func (s *stage) lists(account string) {
 	day := today(s)
 	month := quickstream.YearMonth{Year: day.Year, Month: day.Month}
 	for _, list := range []quickstream.List[quickstream.Transaction]{
-		tx.List(quickstream.TransactionListParams{SupplierBusinessCode: shop}),
+		tx.List(quickstream.ListTransactionsParams{SupplierBusinessCode: shop}),
 		tx.ByReference("C-1"),
 		tx.BySettlementDate(settled.SettlementDate),
 		tx.ByAccount(account),
 		tx.ByCreditCard(visa[:6], visa[13:]),
 		tx.ByBankAccount("032-002", quickstream.NewSecret("999994")),
 		tx.ByNZBankAccount("03", "0123", quickstream.NewSecret("0034141")),
-		tx.Suspended(quickstream.SuspendedListParams{SupplierBusinessCode: shop, Month: month}),
+		tx.Suspended(quickstream.SuspendedParams{SupplierBusinessCode: shop, Month: month}),
 		tx.Retries(soft),
-		tx.Returned(quickstream.ReturnedListParams{Date: day, SupplierBusinessCode: shop}),
-		tx.OpenPreauths(quickstream.OpenPreauthListParams{Month: month, SupplierBusinessCode: shop}),
+		tx.Returned(quickstream.ReturnedParams{Date: day, SupplierBusinessCode: shop}),
+		tx.OpenPreauths(quickstream.OpenPreauthsParams{Month: month, SupplierBusinessCode: shop}),
 	} {
 		all(s, list)
 	}

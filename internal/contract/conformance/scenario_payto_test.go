@@ -12,11 +12,11 @@ import (
 )
 
 // agreement makes one whose payer is as the edits say.
-func (s *stage) agreement(customer *quickstream.Customer, edits ...func(*quickstream.AgreementCreateParams)) *quickstream.Agreement {
+func (s *stage) agreement(customer *quickstream.Customer, edits ...func(*quickstream.CreateAgreementParams)) *quickstream.Agreement {
 	s.Helper()
 	amount := func(dollars int64) *decimal.Decimal { return new(decimal.New(dollars, 0)) }
 	start := today(s).AddDays(1)
-	params := quickstream.AgreementCreateParams{
+	params := quickstream.CreateAgreementParams{
 		SupplierBusinessCode: shop, RespondByTimeMinutes: new(int64(60)), PayeeReference: "INV-1",
 		Payment: quickstream.AgreementPaymentParams{
 			Purpose: quickstream.PayToPurposeRetail, Description: "Power", StartDate: start, EndDate: start.AddDays(700), AdditionalInformation: "Meter 1",
@@ -38,19 +38,19 @@ func (s *stage) agreement(customer *quickstream.Customer, edits ...func(*quickst
 	return made
 }
 
-func byPayID(id string) func(*quickstream.AgreementCreateParams) {
-	return func(p *quickstream.AgreementCreateParams) {
+func byPayID(id string) func(*quickstream.CreateAgreementParams) {
+	return func(p *quickstream.CreateAgreementParams) {
 		p.Payer.BSB, p.Payer.AccountNumber = "", quickstream.Secret{}
 		p.Payer.PayIDType, p.Payer.PayID = quickstream.PayIDTypeEmail, quickstream.NewSecret(id)
 	}
 }
 
-func byBSB(bsb string) func(*quickstream.AgreementCreateParams) {
-	return func(p *quickstream.AgreementCreateParams) { p.Payer.BSB = bsb }
+func byBSB(bsb string) func(*quickstream.CreateAgreementParams) {
+	return func(p *quickstream.CreateAgreementParams) { p.Payer.BSB = bsb }
 }
 
 // unrestricted are terms that any payment fits.
-func unrestricted(p *quickstream.AgreementCreateParams) {
+func unrestricted(p *quickstream.CreateAgreementParams) {
 	p.Payment.StartDate = p.Payment.StartDate.AddDays(-1)
 	p.Payment.EndDate, p.Payment.AutomaticRenewal = quickstream.Date{}, true
 	p.Terms = quickstream.AgreementTermsParams{
@@ -70,12 +70,12 @@ func (s *stage) agreements(customer *quickstream.Customer) {
 	s.send(http.StatusUnprocessableEntity, "PATCH", "/payto-agreements/"+recalled.AgreementToken, object{
 		"updateType": "RECALL_PAYTO_AGREEMENT", "recallPayToAgreement": object{"statusCode": "CANCELLED"},
 	})
-	s.agreement(customer, unrestricted, func(p *quickstream.AgreementCreateParams) {
-		p.CreationType, p.Payment.AdditionalInformation = quickstream.AgreementCreationMigratedDDR, "123456"
+	s.agreement(customer, unrestricted, func(p *quickstream.CreateAgreementParams) {
+		p.CreationType, p.Payment.AdditionalInformation = quickstream.AgreementCreationTypeMigratedDDR, "123456"
 	})
 	s.refused(http.StatusUnprocessableEntity, "POST", path, object{"supplierBusinessCode": "NOBODY"})
-	all(s, s.client.PayTo.List(customer.CustomerID, quickstream.AgreementListParams{}))
-	all(s, s.client.PayTo.List(customer.CustomerID, quickstream.AgreementListParams{
+	all(s, s.client.PayTo.List(customer.CustomerID, quickstream.ListAgreementsParams{}))
+	all(s, s.client.PayTo.List(customer.CustomerID, quickstream.ListAgreementsParams{
 		SupplierBusinessCode: shop, Status: quickstream.AgreementStatusRejected,
 	}))
 }
@@ -85,7 +85,7 @@ func (s *stage) amendments(customer *quickstream.Customer) {
 	made := s.agreement(customer)
 	token := made.AgreementToken
 	s.check(s.box.Agreement(token).Confirm())
-	reason := quickstream.StatusReason{Code: quickstream.ReasonInitiatingParty, Description: "asked to"}
+	reason := quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty, Description: "asked to"}
 	s.check(payTo.Suspend(s.Context(), token, reason))
 	s.check(payTo.Reactivate(s.Context(), token, quickstream.StatusReason{}))
 	current := must(payTo.Get(s.Context(), token))(s)
@@ -115,7 +115,7 @@ func (s *stage) agreementPayments(customer *quickstream.Customer) {
 	made := s.agreement(customer, unrestricted)
 	s.check(s.box.Agreement(made.AgreementToken).Confirm())
 	once := func(bsb string) quickstream.AccountSource {
-		return quickstream.FromNewPayToAgreement(quickstream.NewPayToPayment{
+		return quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
 			SupplierBusinessCode: shop, Purpose: quickstream.PayToPurposeRetail, Description: "An order", RemittanceInformation1: "INV-1",
 			Payer: quickstream.PayToPayerParams{
 				Type: quickstream.PayerTypeOrganisation, ID: "P-2", Name: "Kim Lee", UltimateName: "Lee Limited", BSB: bsb, AccountNumber: quickstream.NewSecret("123456"),

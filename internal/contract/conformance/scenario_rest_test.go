@@ -12,7 +12,7 @@ import (
 )
 
 func (s *stage) upload(name string, format quickstream.PaymentFileFormat, content string) (*quickstream.PaymentFile, error) {
-	return s.client.PaymentFiles.Upload(s.Context(), quickstream.PaymentFileUploadParams{
+	return s.client.PaymentFiles.Upload(s.Context(), quickstream.UploadPaymentFileParams{
 		FileName: name, Format: format, Content: strings.NewReader(content), Size: int64(len(content)),
 	})
 }
@@ -33,7 +33,7 @@ func (s *stage) files(account string) {
 	all(s, files.List())
 	for _, batch := range all(s, files.Batches(file.PaymentFileID)) {
 		must(files.Batch(s.Context(), batch.PaymentBatchID))(s)
-		all(s, files.BatchTransactions(batch.PaymentBatchID, quickstream.BatchTransactionListParams{Status: "0"}))
+		all(s, files.BatchTransactions(batch.PaymentBatchID, quickstream.BatchTransactionsParams{Status: "0"}))
 	}
 	must(files.DownloadCSV(s.Context(), io.Discard, file.PaymentFileID))(s)
 	must(files.DownloadFlatFile(s.Context(), io.Discard, file.PaymentFileID))(s)
@@ -48,7 +48,7 @@ func (s *stage) schedules(customer *quickstream.Customer, account string) {
 	s.wait(10 * 24 * time.Hour)
 	must(s.client.RecurringPayments.Get(s.Context(), id))(s)
 	all(s, s.client.RecurringPayments.Transactions(id))
-	all(s, s.client.RecurringPayments.ByCustomer(customer.CustomerID))
+	all(s, s.client.RecurringPayments.List(customer.CustomerID))
 }
 
 func (s *stage) businesses() {
@@ -63,7 +63,7 @@ func (s *stage) businesses() {
 
 // report downloads the CSV report of a date.
 func (s *stage) report() {
-	params := quickstream.TransactionReportParams{
+	params := quickstream.ReportParams{
 		SettlementDate: today(s), TransactionStatus: quickstream.TransactionStatusApproved, SupplierBusinessCode: shop,
 		Sources: []string{"RESTAPI", "FILE"}, ExcludePreauths: new(true),
 	}
