@@ -19,14 +19,21 @@
 //   - *APIError: the service refused
 //   - *UnknownOutcomeError: a write may or may not have happened
 //   - *DecodeError: the answer to a read could not be understood
+//   - *DeclinedError, *NotSettledError: from RequireApproved only
 //
 // # Unknown outcomes
 //
 // When the answer to a write is lost, nobody here knows whether money moved. The
 // call ends in an UnknownOutcomeError, which is neither a success nor a failure,
-// and which carries what is needed to find out: the reference to look for, the
-// idempotency key, the time. Look the write up; making it again with new data
-// before that may charge a customer twice.
+// and which carries what is needed to find out: its Intent. WithBeforeSend hands the
+// same intent out right before the first byte, to be stored, so that a crash loses
+// nothing. Resume looks the write up and sends nothing; package resolve says how
+// long to look and what to believe in the end. Calling again with a new reference
+// before that is a new payment, and may charge the customer twice: no client can
+// prevent it.
+//
+// ErrNotSent is the opposite: it is proven that nothing was sent, and the same call
+// may be made again.
 //
 // This is what a call does, by what happened and by its kind. "Payment POST"
 // stands for POST /transactions, 3D Secure authentication and single-use tokens,

@@ -91,7 +91,8 @@ type payToDataJSON struct {
 // cannot be right, an APIError for one that was refused, a NetworkError when
 // nothing was sent, and an UnknownOutcomeError when the payment may have been
 // taken: then give its Intent to Resume or to package resolve, and do not pay
-// again.
+// again. A call with a new reference is a new payment: nothing can tell it from one
+// that the customer wants.
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }

@@ -17,6 +17,10 @@
 // receipt and every look as evidence for technical support. None of them is ever
 // reached because a look-up failed.
 //
+// Whether a facility lets the service retry declined payments by itself only the
+// merchant knows: DefaultPolicy asks for it. Where it does, a soft decline is held
+// until no retry can follow any more, and the retries are read.
+//
 // The card cut-off of 18:00 in Sydney stands in the vendor's public pages. Those
 // of other accounts are not public and assumed to be the same.
 package resolve
