@@ -110,9 +110,12 @@ func hold(conn net.Conn, attempt *gate) {
 	if over, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = over.NetConn()
 	}
-	if held, ok := conn.(*heldConn); ok {
-		held.holder.Store(attempt)
+	held, ok := conn.(*heldConn)
+	if !ok { // nobody knows what is written to it
+		attempt.pass()
+		return
 	}
+	held.holder.Store(attempt)
 }
 
 func (c *heldConn) Write(p []byte) (int, error) {

@@ -155,6 +155,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if x.stale {
 		t.closing() // the others have been idle for as long
+		x.stale = false
 	}
 
 	ctx, cancel := context.WithCancelCause(req.Context())
