@@ -22,7 +22,7 @@ func (p Policy) Next(s State, o Observation, now time.Time) State {
 			return s
 		}
 		s.Intent.ReceiptNumber = o.ReceiptNumber
-		if over := s.Intent.NotBefore.Add(p.ServiceRetries.For); o.Retryable && p.ServiceRetries.On && now.Before(over) {
+		if over := s.Intent.NotBefore.Add(p.mayFollow()); o.Retryable && now.Before(over) {
 			s.Misses, s.Failures, s.Stage, s.NextLook = 0, 0, StageHeld, earliest(nextDay(now), over)
 			return s
 		}
@@ -83,8 +83,8 @@ func (p Policy) missed(s State, now time.Time) State {
 // same time from when it was made.
 func (p Policy) limit(s State) time.Time {
 	limit := s.Intent.NotBefore.Add(p.Limit)
-	if p.ServiceRetries.On && slices.ContainsFunc(s.Looks, func(l Look) bool { return l.Retryable }) {
-		return limit.Add(p.ServiceRetries.For)
+	if slices.ContainsFunc(s.Looks, func(l Look) bool { return l.Retryable }) {
+		return limit.Add(p.mayFollow())
 	}
 	return limit
 }

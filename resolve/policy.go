@@ -11,12 +11,28 @@ import (
 type TimeOfDay struct{ Hour, Minute int }
 
 // ServiceRetries says whether the facility lets the service retry declined payments
-// by itself. That is a setting of the merchant's, which nobody else knows.
+// by itself. That is a setting of the merchant's, which nobody else knows:
+// ServiceRetriesOff and ServiceRetriesFor make it. The zero value says nothing, and a
+// soft decline is then held as long as a status may take.
 type ServiceRetries struct {
-	// On tells that it does.
-	On bool
-	// For is for how long after the payment, where it does.
-	For time.Duration
+	said bool
+	last time.Duration
+}
+
+// ServiceRetriesOff says that the service retries nothing: a decline is settled at
+// once.
+func ServiceRetriesOff() ServiceRetries { return ServiceRetries{said: true} }
+
+// ServiceRetriesFor says that the service may retry a decline until so long after the
+// payment.
+func ServiceRetriesFor(d time.Duration) ServiceRetries { return ServiceRetries{said: true, last: d} }
+
+// mayFollow is for how long after a payment a retry may follow.
+func (p Policy) mayFollow() time.Duration {
+	if !p.ServiceRetries.said {
+		return p.Limit
+	}
+	return p.ServiceRetries.last
 }
 
 // Policy says when to look. DefaultPolicy returns the service's procedure.

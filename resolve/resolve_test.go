@@ -44,7 +44,7 @@ func erred(settlement quickstream.Date) resolve.Observation {
 
 // looks drives a state with one kind of observation and returns when it looked.
 func looks(s resolve.State, o resolve.Observation) (times []time.Time, end resolve.State) {
-	p := resolve.DefaultPolicy(resolve.ServiceRetries{})
+	p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	for !s.Stage.Final() {
 		now := s.NextLook
 		times = append(times, now)
@@ -123,7 +123,7 @@ func TestLostPayment(t *testing.T) {
 		assert.Equal(t, resolve.StageEscalated, end.Stage)
 	})
 	t.Run("found later", func(t *testing.T) {
-		p := resolve.DefaultPolicy(resolve.ServiceRetries{})
+		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 		s := p.Next(begin, sawNothing(), sent)
 		s = p.Next(s, resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}, s.NextLook)
 		assert.Equal(t, resolve.StageSettled, s.Stage)
@@ -132,7 +132,7 @@ func TestLostPayment(t *testing.T) {
 		assert.True(t, s.NextLook.IsZero())
 	})
 	t.Run("a decline after several attempts waits for the cut-off", func(t *testing.T) {
-		p := resolve.DefaultPolicy(resolve.ServiceRetries{})
+		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 		declined := resolve.Observation{
 			Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R2",
 			SettlementDate: quickstream.NewDate(2026, time.June, 10),
@@ -154,7 +154,7 @@ func TestLostPayment(t *testing.T) {
 		assert.Equal(t, resolve.StageEscalated, p.Next(s, resolve.Observation{Sighting: resolve.SawSeveral}, s.NextLook).Stage, "both turned up")
 	})
 	t.Run("a payment without a status after several attempts is not pinned", func(t *testing.T) {
-		p := resolve.DefaultPolicy(resolve.ServiceRetries{})
+		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 		s := begin
 		s.Intent.Attempts = 2
 		s = p.Next(s, erred(quickstream.NewDate(2026, time.June, 10)), sent)
@@ -165,28 +165,32 @@ func TestLostPayment(t *testing.T) {
 	})
 	t.Run("a decline that the service may retry is held until it has given up", func(t *testing.T) {
 		const days = 3 * 24 * time.Hour
-		p := resolve.DefaultPolicy(resolve.ServiceRetries{On: true, For: days})
+		p := resolve.DefaultPolicy(resolve.ServiceRetriesFor(days))
 		soft := resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1", Retryable: true}
 		s := begin
 		s.Intent.Attempts = 1
-		assert.Equal(t, resolve.StageSettled, resolve.DefaultPolicy(resolve.ServiceRetries{}).Next(s, soft, sent).Stage, "at once where it does not")
+		assert.Equal(t, resolve.StageSettled, resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Next(s, soft, sent).Stage, "at once where it does not")
 		for now := sent; now.Before(sent.Add(days)); now = s.NextLook {
 			s = p.Next(s, soft, now)
 			require.Equal(t, resolve.StageHeld, s.Stage)
 			require.LessOrEqual(t, s.NextLook.Sub(now), 25*time.Hour)
 		}
+		unsaid := resolve.DefaultPolicy(resolve.ServiceRetries{})
+		assert.Equal(t, resolve.StageHeld, unsaid.Next(begin, soft, sent.Add(47*time.Hour)).Stage, "nobody has said that it does not")
+		_, err := resolve.Run(t.Context(), &answers{}, unsaid, begin, nil)
+		assert.ErrorContains(t, err, "does not say")
 		retried := resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R2"}
 		assert.Equal(t, quickstream.OutcomeApproved, p.Next(s, retried, s.NextLook).Outcome)
 		assert.Equal(t, quickstream.OutcomeDeclined, p.Next(s, soft, s.NextLook).Outcome, "nothing can follow any more")
 	})
 	t.Run("several match", func(t *testing.T) {
-		s := resolve.DefaultPolicy(resolve.ServiceRetries{}).Next(begin, resolve.Observation{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}}, sent)
+		s := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Next(begin, resolve.Observation{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}}, sent)
 		assert.Equal(t, resolve.StageEscalated, s.Stage)
 		assert.Equal(t, []string{"R1", "R2"}, s.Looks[0].Candidates)
 		assert.Equal(t, []string{"R1", "R2"}, s.Receipts())
 	})
 	t.Run("a process that slept for three days looks twice, a day apart", func(t *testing.T) {
-		p := resolve.DefaultPolicy(resolve.ServiceRetries{})
+		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 		late := sent.Add(72 * time.Hour)
 		s := p.Next(begin, sawNothing(), late)
 		require.False(t, s.Stage.Final())
@@ -197,7 +201,7 @@ func TestLostPayment(t *testing.T) {
 		times, end := looks(begin, resolve.Observation{Sighting: resolve.SawError})
 		assert.Equal(t, resolve.StageEscalated, end.Stage)
 		assert.Greater(t, times[len(times)-1].Sub(sent), 72*time.Hour)
-		p := resolve.DefaultPolicy(resolve.ServiceRetries{})
+		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 		for i := 1; i < len(times); i++ {
 			assert.LessOrEqual(t, times[i].Sub(times[i-1]), p.MaxRetryDelay)
 		}
@@ -207,7 +211,7 @@ func TestLostPayment(t *testing.T) {
 // TestProperties drives random sequences of observations and checks what has to
 // hold whatever happens.
 func TestProperties(t *testing.T) {
-	p := resolve.DefaultPolicy(resolve.ServiceRetries{})
+	p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		sent := at("2026-01-01 00:00").Add(time.Duration(rng.IntN(365*24*60)) * time.Minute)
@@ -318,7 +322,7 @@ func TestRun(t *testing.T) {
 			saved := 0
 			start := time.Now()
 			looked := &answers{script: tt.script}
-			end, err := resolve.Run(t.Context(), looked, resolve.DefaultPolicy(resolve.ServiceRetries{}),
+			end, err := resolve.Run(t.Context(), looked, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
 				resolve.Begin(quickstream.Intent{Reference: "X"}, start), func(resolve.State) error { saved++; return nil })
 			require.NoError(t, err)
 			assert.Equal(t, tt.stage, end.Stage)
@@ -331,7 +335,7 @@ func TestRun(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
-			end, err := resolve.Run(ctx, &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(resolve.ServiceRetries{}),
+			end, err := resolve.Run(ctx, &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
 				resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now()), nil)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			assert.False(t, end.Stage.Final())
@@ -341,7 +345,7 @@ func TestRun(t *testing.T) {
 	t.Run("a state that cannot be saved ends it", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			full := errors.New("disk full")
-			_, err := resolve.Run(t.Context(), &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(resolve.ServiceRetries{}),
+			_, err := resolve.Run(t.Context(), &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
 				resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now()), func(resolve.State) error { return full })
 			assert.ErrorIs(t, err, full)
 		})

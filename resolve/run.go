@@ -19,7 +19,7 @@ type Service interface {
 // place.
 func (p Policy) Look(ctx context.Context, s Service, intent quickstream.Intent) Observation {
 	o := Observe(s.Resume(ctx, intent))
-	if !o.Retryable || !p.ServiceRetries.On {
+	if !o.Retryable || p.mayFollow() == 0 {
 		return o
 	}
 	for retry, err := range s.Retries(o.ReceiptNumber).All(ctx) {
@@ -46,6 +46,9 @@ func (p Policy) Look(ctx context.Context, s Service, intent quickstream.Intent) 
 // saved last. For many payments or machines drive Policy.Next from a queue of
 // durable jobs instead.
 func Run(ctx context.Context, service Service, p Policy, s State, save func(State) error) (State, error) {
+	if !p.ServiceRetries.said {
+		return s, errors.New("resolve: the policy does not say whether the service retries declines")
+	}
 	for !s.Stage.Final() {
 		if err := sleep(ctx, time.Until(s.NextLook)); err != nil {
 			return s, err

@@ -25,7 +25,7 @@ type merchant struct {
 
 func newMerchant(s *service, t *table, seed uint64) *merchant {
 	// This facility lets the service retry soft declines, for four days.
-	policy := resolve.DefaultPolicy(resolve.ServiceRetries{On: true, For: 4 * 24 * time.Hour})
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesFor(4 * 24 * time.Hour))
 	return &merchant{client: s.client, table: t, policy: policy, agreement: s.agreement, seed: seed}
 }
 

@@ -148,7 +148,7 @@ func (m *merchant) pay(ctx context.Context, agreement *quickstream.Agreement) (*
 	}, quickstream.WithBeforeSend(m.store))
 	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
 		m.timeline.note("the answer was lost; looking the payment up until it is settled")
-		policy := resolve.DefaultPolicy(resolve.ServiceRetries{}) // PayTo payments are not retried by the service
+		policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff()) // PayTo payments are not retried by the service
 		state, err := resolve.Run(ctx, m.client.Transactions, policy, resolve.Begin(*lost.Intent, time.Now()), nil)
 		if err != nil || state.Stage != resolve.StageSettled {
 			return nil, fmt.Errorf("the payment is %s, a person has to look at it: %w", state.Stage, err)

@@ -65,7 +65,7 @@ func (s *carefulShop) pay(ctx context.Context, client *quickstream.Client, order
 func (s *carefulShop) settle(ctx context.Context, client *quickstream.Client, order string, now time.Time) error {
 	state := s.load(order)
 	if !state.Stage.Final() && !now.Before(state.NextLook) {
-		policy := resolve.DefaultPolicy(resolve.ServiceRetries{})
+		policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 		state = policy.Next(state, policy.Look(ctx, client.Transactions, state.Intent), now)
 		s.save(order, state)
 	}
@@ -142,7 +142,7 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 				if !errors.Is(err, quickstream.ErrOutcomeUnknown) {
 					return err
 				}
-				end, err := resolve.Run(ctx, client.Transactions, resolve.DefaultPolicy(resolve.ServiceRetries{}), shop.load(order), nil)
+				end, err := resolve.Run(ctx, client.Transactions, resolve.DefaultPolicy(resolve.ServiceRetriesOff()), shop.load(order), nil)
 				if err != nil || end.Stage == resolve.StageEscalated {
 					return errHeld
 				}
