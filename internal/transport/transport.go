@@ -163,7 +163,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	a := &attempt{x: x, ctx: ctx, own: t.own}
 	a.timer = time.AfterFunc(x.call.Limits.AttemptTimeout, func() { cancel(errPatience) })
 	defer a.timer.Stop()
-	resp, err := a.send(t.next, a.request(req.Header))
+	resp, err := a.send(t.next, a.request(req))
 	if err == nil {
 		x.answered(resp, a) // while an upload may go on: its end would be the answer's
 		a.shut()
@@ -211,7 +211,7 @@ type attempt struct {
 // again: net/http may still be reading it, or a RoundTripper may have changed it.
 // It has no GetBody, and its body can be read once: with either, net/http would
 // send it again by itself.
-func (a *attempt) request(jar http.Header) *http.Request {
+func (a *attempt) request(loop *http.Request) *http.Request {
 	call := &a.x.call
 	a.trace.GetConn = func(string) { a.dialled.Store(true) }
 	a.trace.GotConn = func(info httptrace.GotConnInfo) {
@@ -224,15 +224,12 @@ func (a *attempt) request(jar http.Header) *http.Request {
 	a.trace.WroteHeaders = func() { a.wrote.Add(1) }
 
 	a.address = *call.URL
-	header := make(http.Header, len(call.Header)+5)
+	header, jar := loop.Header, loop.Header.Get("Cookie") // which is all that net/http's client has added
 	for name, values := range call.Header {
 		header[name] = append([]string(nil), values...)
 	}
-	for _, cookies := range jar["Cookie"] {
-		if mine := header.Get("Cookie"); mine != "" {
-			cookies = mine + "; " + cookies
-		}
-		header["Cookie"] = []string{cookies}
+	if mine := call.Header.Get("Cookie"); mine != "" && jar != "" {
+		header["Cookie"] = []string{mine + "; " + jar}
 	}
 	values := []string{a.x.authorization, call.Accept, call.Key}
 	header["Authorization"], header["Accept"] = values[0:1:1], values[1:2:2]
