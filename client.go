@@ -3,6 +3,7 @@ package quickstream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -38,7 +39,7 @@ type Client struct {
 func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error) {
 	base, err := env.base()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("quickstream: %w", err)
 	}
 	config := clientConfig{callConfig: callConfig{limits: defaultLimits(), intentName: "intentId"}}
 	for _, o := range opts {

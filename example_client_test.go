@@ -45,6 +45,21 @@ func ExampleNewClient_refused() {
 	// Output: quickstream: the environment's URL has to begin with https://; http:// is accepted on this machine only
 }
 
+// Where the environment comes from outside, a missing or unknown one stops the
+// program: there is no default. A sandbox's address will do as well.
+func ExampleEnvironmentFromEnv() {
+	_, err := quickstream.EnvironmentFromEnv()
+	fmt.Println(err)
+
+	_ = os.Setenv("QUICKSTREAM_ENVIRONMENT", "testau") // by whoever starts the program
+	defer os.Unsetenv("QUICKSTREAM_ENVIRONMENT")
+	env, err := quickstream.EnvironmentFromEnv()
+	fmt.Println(env == quickstream.TestAU, err)
+	// Output:
+	// quickstream: QUICKSTREAM_ENVIRONMENT is not set; choose TestAU, ProductionAU, TestNZ, ProductionNZ or a URL
+	// true <nil>
+}
+
 // Keys can be rotated without a restart: the source is asked at every call.
 func ExampleWithKeySource() {
 	box := sandbox.New()

@@ -3,6 +3,7 @@ package quickstream
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -29,6 +30,31 @@ const (
 // cannot carry credentials.
 func CustomURL(baseURL string) Environment { return Environment(baseURL) }
 
+// EnvironmentFromEnv reads the environment from QUICKSTREAM_ENVIRONMENT: TestAU,
+// ProductionAU, TestNZ or ProductionNZ, in any case of letters, or a base address as
+// for CustomURL. It fails when the variable is not set, or is neither; the error never
+// repeats it, because it may hold a key by mistake.
+func EnvironmentFromEnv() (Environment, error) {
+	value := strings.TrimSpace(os.Getenv("QUICKSTREAM_ENVIRONMENT"))
+	switch strings.ToLower(value) {
+	case "testau":
+		return TestAU, nil
+	case "productionau":
+		return ProductionAU, nil
+	case "testnz":
+		return TestNZ, nil
+	case "productionnz":
+		return ProductionNZ, nil
+	case "":
+		return "", errors.New("quickstream: QUICKSTREAM_ENVIRONMENT is not set; choose TestAU, ProductionAU, TestNZ, ProductionNZ or a URL")
+	}
+	env := CustomURL(value)
+	if _, err := env.base(); err != nil {
+		return "", fmt.Errorf("quickstream: QUICKSTREAM_ENVIRONMENT has to be TestAU, ProductionAU, TestNZ, ProductionNZ or a URL: %w", err)
+	}
+	return env, nil
+}
+
 // IsProduction reports whether real money moves there.
 func (e Environment) IsProduction() bool {
 	u, err := url.Parse(string(e))
@@ -47,20 +73,20 @@ func (e Environment) IsProduction() bool {
 // mistaken address may contain a key.
 func (e Environment) base() (*url.URL, error) {
 	if e == "" {
-		return nil, fmt.Errorf("quickstream: no environment given; choose TestAU, ProductionAU, TestNZ, ProductionNZ or CustomURL")
+		return nil, errors.New("no environment given; choose TestAU, ProductionAU, TestNZ, ProductionNZ or CustomURL")
 	}
 	u, err := url.Parse(strings.TrimRight(string(e), "/"))
 	switch {
 	case err != nil || u.Hostname() == "":
-		return nil, fmt.Errorf("quickstream: the environment is not an absolute URL")
+		return nil, errors.New("the environment is not an absolute URL")
 	case u.User != nil:
-		return nil, fmt.Errorf("quickstream: the environment's URL carries credentials; pass keys in Keys instead")
+		return nil, errors.New("the environment's URL carries credentials; pass keys in Keys instead")
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("quickstream: the environment's URL has a query or a fragment")
+		return nil, errors.New("the environment's URL has a query or a fragment")
 	case u.Scheme == "https":
 	case u.Scheme == "http" && isLoopback(u.Hostname()):
 	default:
-		return nil, fmt.Errorf("quickstream: the environment's URL has to begin with https://; http:// is accepted on this machine only")
+		return nil, errors.New("the environment's URL has to begin with https://; http:// is accepted on this machine only")
 	}
 	return u, nil
 }

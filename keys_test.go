@@ -121,6 +121,28 @@ func TestKeysFromEnv(t *testing.T) {
 	assert.True(t, keys.Publishable.Equal(quickstream.PublishableKey{}))
 }
 
+func TestEnvironmentFromEnv(t *testing.T) {
+	for value, env := range map[string]quickstream.Environment{
+		"TestAU": quickstream.TestAU, " productionau\n": quickstream.ProductionAU, "TESTNZ": quickstream.TestNZ, "ProductionNZ": quickstream.ProductionNZ,
+		"http://localhost:8642/rest/v1": quickstream.CustomURL("http://localhost:8642/rest/v1"),
+	} {
+		t.Setenv("QUICKSTREAM_ENVIRONMENT", value)
+		read, err := quickstream.EnvironmentFromEnv()
+		require.NoError(t, err, value)
+		assert.Equal(t, env, read)
+	}
+	for _, refused := range []string{
+		"", " ", "production", "Test AU", "SECRET_KEY_1", "http://api.invalid/SECRET_KEY_1", "https://SECRET_KEY_1@api.invalid", "https://api.invalid/SECRET_KEY_1%zz",
+	} {
+		t.Setenv("QUICKSTREAM_ENVIRONMENT", refused)
+		env, err := quickstream.EnvironmentFromEnv()
+		require.ErrorContains(t, err, "quickstream: QUICKSTREAM_ENVIRONMENT ", refused)
+		assert.ErrorContains(t, err, "TestAU, ProductionAU, TestNZ, ProductionNZ or a URL")
+		assert.NotContains(t, err.Error(), "SECRET_KEY_1", "a mistaken value may be a key")
+		assert.Empty(t, env)
+	}
+}
+
 // TestMissingKeyKind: an operation that needs the key which is missing sends
 // nothing. What a browser may do takes the publishable key.
 func TestMissingKeyKind(t *testing.T) {
