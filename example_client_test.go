@@ -243,6 +243,18 @@ func ExampleWithResponseInto() {
 	// Output: 200 1 true
 }
 
+// Options puts the habits of a program under one name, for clients and for calls.
+func ExampleOptions() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	hurried := quickstream.Options(
+		quickstream.WithTimeout(5*time.Second), quickstream.WithMaxAttempts(2), quickstream.WithHeader("X-Request-Source", "checkout"),
+	)
+	_, err := client.Customers.Get(context.Background(), "1", hurried)
+	fmt.Println(errors.Is(err, quickstream.ErrNotFound))
+	// Output: true
+}
+
 // Real money moves in two of the environments.
 func ExampleEnvironment_IsProduction() {
 	for _, env := range []quickstream.Environment{quickstream.ProductionAU, quickstream.TestAU, quickstream.CustomURL("http://localhost:8642/rest/v1")} {

@@ -81,6 +81,23 @@ func defaultLimits() transport.Limits {
 	}
 }
 
+// Options makes one option of several, which are applied in their order: the defaults
+// of a program under one name.
+func Options(opts ...Option) Option {
+	opts = slices.Clone(opts)
+	return option(func(c *callConfig) error {
+		for _, o := range opts {
+			if o == nil {
+				return errors.New("Options: an option is nil")
+			}
+			if err := o.applyCall(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // WithHTTPClient makes the client send through a copy of an http.Client, with
 // its transport, cookie jar and timeout. Redirects are not followed all the
 // same. Leave its Timeout at zero: WithAttemptTimeout knows about bodies. It

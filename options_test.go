@@ -29,6 +29,8 @@ func TestRefusedOptions(t *testing.T) {
 	ownTransport := quickstream.WithHTTPClient(&http.Client{Transport: &http.Transport{}})
 	for name, opts := range map[string][]quickstream.ClientOption{
 		"nil":                      {nil},
+		"nil of several":           {quickstream.Options(quickstream.WithMaxAttempts(2), nil)},
+		"wrong of several":         {quickstream.Options(quickstream.WithMaxAttempts(0))},
 		"nil client":               {quickstream.WithHTTPClient(nil)},
 		"nil source":               {quickstream.WithKeySource(nil)},
 		"keys twice":               {quickstream.WithKeySource(func(context.Context) (quickstream.Keys, error) { return testKeys(), nil })},
@@ -63,7 +65,7 @@ func TestRefusedOptions(t *testing.T) {
 		return answer(422, ""), nil
 	})
 	for name, opt := range map[string]quickstream.CallOption{
-		"nil": nil, "timeout": quickstream.WithTimeout(0), "response": quickstream.WithResponseInto(nil), "key": quickstream.WithIdempotencyKey(""),
+		"nil": nil, "nil of several": quickstream.Options(nil), "timeout": quickstream.WithTimeout(0), "response": quickstream.WithResponseInto(nil), "key": quickstream.WithIdempotencyKey(""),
 		"header": quickstream.WithHeader("", ""), "extra": quickstream.WithExtraField("", 1), "hook": quickstream.WithBeforeSend(nil), "metadata": quickstream.WithIntentMetadata("a b"), "window": quickstream.WithResendWindow(2 * time.Minute),
 	} {
 		for _, op := range operations() {
@@ -72,6 +74,31 @@ func TestRefusedOptions(t *testing.T) {
 			assert.Nil(t, result)
 		}
 	}
+}
+
+// TestOptions: several options are applied in their order, and are those of when they
+// were put together.
+func TestOptions(t *testing.T) {
+	parts := []quickstream.Option{quickstream.WithMaxAttempts(9), quickstream.WithHeader("X-Own", "a"), quickstream.Options()}
+	several := quickstream.Options(append(parts, quickstream.WithMaxAttempts(1))...)
+	nested := quickstream.Options(parts...)
+	parts[0], parts[1] = nil, nil
+	var seen http.Header
+	attempts := 0
+	count := func(r *http.Request) (*http.Response, error) {
+		attempts, seen = attempts+1, r.Header
+		return answer(500, ""), nil
+	}
+	call := func(client *quickstream.Client, opts ...quickstream.CallOption) {
+		attempts = 0
+		_, err := client.Customers.Get(t.Context(), "ID-1", opts...)
+		require.Error(t, err)
+		assert.Equal(t, 1, attempts)
+		assert.Equal(t, "a", seen.Get("X-Own"))
+	}
+	call(clientOf(t, count, several))
+	call(clientOf(t, count), several)
+	call(clientOf(t, count), quickstream.Options(nested, quickstream.WithMaxAttempts(1)))
 }
 
 // TestWithHeader: what the client itself decides cannot be decided by a header.
