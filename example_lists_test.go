@@ -105,3 +105,23 @@ func ExampleList_First() {
 	// ORDER-1 approved
 	// true
 }
+
+// What takes a list can be tested without a service.
+func ExampleListOf() {
+	numbersOf := func(customers quickstream.List[quickstream.Customer]) (numbers []string, err error) {
+		for customer, err := range customers.All(context.Background()) {
+			if err != nil {
+				return nil, err
+			}
+			numbers = append(numbers, customer.CustomerNumber)
+		}
+		return numbers, nil
+	}
+	fmt.Println(numbersOf(quickstream.ListOf(
+		&quickstream.Customer{CustomerNumber: "C-1001"}, &quickstream.Customer{CustomerNumber: "C-1002"},
+	)))
+	fmt.Println(numbersOf(quickstream.List[quickstream.Customer]{}))
+	// Output:
+	// [C-1001 C-1002] <nil>
+	// [] <nil>
+}

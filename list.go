@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/quickstream-go/quickstream/internal/wire"
@@ -74,12 +75,20 @@ func (p *Page[T]) decode(body []byte, item func(body []byte) (*T, error)) error 
 //
 // A page that fails is an error and never the end of the list. A list that the
 // service sorts newest first can shift while it is read: items may be seen
-// twice, so compare identifiers.
+// twice, so compare identifiers. The zero List has nothing in it; ListOf makes one
+// of given items.
 type List[T any] struct {
 	begin func() (*call, error)
 	item  func(body []byte) (*T, error)
 	start Cursor
 	ahead bool // one page
+	items []*T // of ListOf, which has no begin
+}
+
+// ListOf returns a list of the given items, as one page and without a request: for
+// tests of what takes lists.
+func ListOf[T any](items ...*T) List[T] {
+	return List[T]{items: append([]*T{}, items...)}
 }
 
 // From returns the same list beginning at a cursor.
@@ -105,6 +114,12 @@ func (l List[T]) Prefetch() List[T] {
 // Pages yields the pages. It stops after the first error.
 func (l List[T]) Pages(ctx context.Context) iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
+		if l.begin == nil {
+			if l.items != nil {
+				yield(&Page[T]{Data: slices.Clone(l.items)}, nil)
+			}
+			return
+		}
 		call, err := l.begin()
 		switch {
 		case err != nil:

@@ -57,6 +57,52 @@ func read(ctx context.Context, list quickstream.List[quickstream.Customer]) (ids
 	return ids, nil
 }
 
+// TestListWithoutARequest: a zero List is empty, and ListOf is one page.
+func TestListWithoutARequest(t *testing.T) {
+	type list = quickstream.List[quickstream.Customer]
+	count := func(l list) (pages, items int) {
+		for page, err := range l.Pages(t.Context()) {
+			require.NoError(t, err)
+			assert.True(t, page.Next.IsZero())
+			pages, items = pages+1, items+len(page.Data)
+			clear(page.Data)
+		}
+		return pages, items
+	}
+	for name, as := range map[string]func(list) list{
+		"itself":   func(l list) list { return l },
+		"prefetch": func(l list) list { return l.Prefetch() },
+		"from":     func(l list) list { return l.From(quickstream.ParseCursor(secretAddress())) },
+	} {
+		for pages, empty := range []list{{}, quickstream.ListOf[quickstream.Customer]()} {
+			empty = as(empty)
+			got, items := count(empty)
+			assert.Equal(t, pages, got, name)
+			assert.Zero(t, items)
+			ids, err := read(t.Context(), empty)
+			require.NoError(t, err)
+			assert.Empty(t, ids)
+			first, err := empty.First(t.Context())
+			require.ErrorIs(t, err, quickstream.ErrEmptyList)
+			require.ErrorIs(t, err, quickstream.ErrNotFound)
+			assert.Nil(t, first)
+		}
+		given := []*quickstream.Customer{{CustomerID: "1"}, {CustomerID: "2"}}
+		two := as(quickstream.ListOf(given...))
+		given[0] = nil
+		for range 2 { // a list can be read any number of times
+			pages, items := count(two)
+			assert.Equal(t, []int{1, 2}, []int{pages, items}, name)
+			ids, err := read(t.Context(), two)
+			require.NoError(t, err)
+			assert.Equal(t, []string{"1", "2"}, ids)
+			first, err := two.First(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, "1", first.CustomerID)
+		}
+	}
+}
+
 func TestListReadsAllPages(t *testing.T) {
 	asked := 0
 	client := clientOf(t, pages(&asked, pageOf("{next}", "1", "2"), pageOf("{next}"), pageOf("", "3")))
