@@ -36,6 +36,9 @@ type registrationSource struct {
 
 func (a registrationSource) registrationSource() registrationSource { return a }
 
+// MarshalJSON returns an error, as that of an AccountSource does.
+func (registrationSource) MarshalJSON() ([]byte, error) { return nil, errSealed }
+
 // RegistrationFromSingleUseToken registers what is behind a single-use token, which is
 // consumed.
 func RegistrationFromSingleUseToken(singleUseTokenID string) RegistrationSource {

@@ -351,3 +351,42 @@ func TestLinksAreStoredWithoutTheirQuery(t *testing.T) {
 		assert.NotContains(t, string(stored), "999994", odd)
 	}
 }
+
+// TestSealedParametersAreNotMarshalled: what is in them could not be read back, and
+// storing parameters without it has to fail at once.
+func TestSealedParametersAreNotMarshalled(t *testing.T) {
+	number := quickstream.NewSecret("999994")
+	bank, nzBank := quickstream.BankAccountDetails{AccountNumber: number}, quickstream.NZBankAccountDetails{AccountNumber: number}
+	for _, source := range []quickstream.AccountSource{
+		quickstream.FromSingleUseToken("TOKEN-1"), quickstream.FromCustomer("TOKEN-1"), quickstream.FromAccount("TOKEN-1"), quickstream.FromCard(approvedCard()),
+		quickstream.FromBankAccount(bank), quickstream.FromNZBankAccount(nzBank), quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "TOKEN-1"}),
+		quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{}),
+	} {
+		cardSource, _ := source.(quickstream.CardSource)
+		notMarshalled(t, source, quickstream.PayParams{Source: source}, &quickstream.PayParams{Source: source}, struct{ quickstream.AccountSource }{source})
+		if cardSource != nil {
+			notMarshalled(t, quickstream.PreauthoriseParams{Source: cardSource}, quickstream.VerifyAccountParams{Source: cardSource})
+		}
+	}
+	for _, source := range []quickstream.RegistrationSource{
+		quickstream.RegistrationFromSingleUseToken("TOKEN-1"), quickstream.RegistrationFromReceipt("TOKEN-1"), quickstream.RegistrationFromCard(approvedCard()),
+		quickstream.RegistrationFromBankAccount(bank), quickstream.RegistrationFromNZBankAccount(nzBank),
+	} {
+		notMarshalled(t, quickstream.RegisterAccountParams{Source: source})
+	}
+	notMarshalled(t, quickstream.ChangingRecall("TOKEN-1"), quickstream.ChangingRecallAmendment("TOKEN-1"))
+	for _, account := range []quickstream.TokenAccount{approvedCard(), bank, nzBank} { // whose secrets fail by themselves
+		_, err := json.Marshal(quickstream.CreateSingleUseTokenParams{Account: account})
+		assert.ErrorContains(t, err, "a secret cannot be marshalled")
+	}
+}
+
+func notMarshalled(t *testing.T, values ...any) {
+	t.Helper()
+	for _, v := range values {
+		text, err := json.Marshal(v)
+		require.ErrorContains(t, err, "Plan", "%T", v)
+		assert.Empty(t, text)
+		assert.NotContains(t, err.Error(), "TOKEN-1")
+	}
+}

@@ -44,6 +44,9 @@ type agreementChange struct {
 
 func (c agreementChange) patch(string) (agreementChange, error) { return c, nil }
 
+// MarshalJSON returns an error, as that of an AccountSource does.
+func (agreementChange) MarshalJSON() ([]byte, error) { return nil, errSealed }
+
 // ChangingRecall is the change that Recall makes.
 func ChangingRecall(agreementToken string) AgreementChange {
 	return agreementChange{agreementToken: agreementToken, body: patchJSON{UpdateType: updateRecall, Recall: &statusCodeJSON{AgreementStatusCancelled}}}

@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -104,7 +105,8 @@ func isExpiry(m YearMonth) bool {
 }
 
 // AccountSource is an account that a payment can be taken from. The From
-// functions make one.
+// functions make one. It cannot be marshalled, and neither can parameters that have
+// one: Plan makes an Intent of them, which can.
 type AccountSource interface{ accountSource() source }
 
 // CardSource is an AccountSource that may be a card, so that it can be
@@ -127,6 +129,12 @@ type source struct {
 	payTo        *PayToPayment
 	newPayTo     *PayToPaymentWithAgreement
 }
+
+var errSealed = errors.New("quickstream: sources and changes cannot be marshalled; give the parameters to Plan and store the Intent")
+
+// MarshalJSON returns an error: parameters that are read back without their source
+// would pay from nothing.
+func (source) MarshalJSON() ([]byte, error) { return nil, errSealed }
 
 func sourceOf(s AccountSource) source {
 	if s == nil {
