@@ -14,6 +14,7 @@ import (
 // the service can judge stands in the doc comment of the field.
 type findings struct {
 	disabled map[string]bool // by WithoutRule
+	business string          // that WithSupplierBusinessCode fills in
 	prefix   string          // path of the part under check, with its dot
 	list     []Finding
 }
@@ -37,7 +38,7 @@ func (f *findings) within(path string, check func(*findings)) {
 // check runs a request's checks and returns a ValidationError with all that they
 // found, or nil.
 func (c *call) check(checks func(*findings)) error {
-	f := findings{disabled: c.config.disabled}
+	f := findings{disabled: c.config.disabled, business: c.config.business}
 	checks(&f)
 	if f.list == nil {
 		return nil

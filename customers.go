@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -118,6 +119,7 @@ func (s *CustomersService) Create(ctx context.Context, params CreateCustomerPara
 	if err != nil {
 		return nil, err
 	}
+	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	if err := call.check(params.check); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
@@ -253,6 +255,32 @@ func ExampleOptions() {
 	_, err := client.Customers.Get(context.Background(), "1", hurried)
 	fmt.Println(errors.Is(err, quickstream.ErrNotFound))
 	// Output: true
+}
+
+// A merchant with one business names it once. Parameters and calls can name another.
+func ExampleWithSupplierBusinessCode() {
+	box := sandbox.New()
+	defer box.Close()
+	client, err := quickstream.NewClient(
+		quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret)},
+		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithSupplierBusinessCode(sandbox.DefaultBusiness),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
+		Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{
+			AccountName: "Ann Example", BSB: "032-999", AccountNumber: quickstream.NewSecret("999994"),
+		}),
+		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.SupplierBusinessCode)
+	// Output: SANDBOX01
 }
 
 // Real money moves in two of the environments.

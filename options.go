@@ -51,6 +51,7 @@ type callConfig struct {
 	// beforeSend are the hooks, the client's before the call's.
 	beforeSend []func(context.Context, Intent) error
 	intentName string // of the metadata that the intent's id is sent in; "" for none
+	business   string // of requests that name none
 }
 
 type extraField struct {
@@ -276,6 +277,21 @@ func WithIntentMetadata(name string) Option {
 			return errors.New("WithIntentMetadata: the name is not printable ASCII without blanks")
 		}
 		c.intentName = name
+		return nil
+	})
+}
+
+// WithSupplierBusinessCode names the business of requests whose parameters leave their
+// SupplierBusinessCode empty: payments, pre-authorisations, verifications, single-use
+// tokens, agreements and new customers. It counts as if it stood in the parameters, in
+// checks and in intents. An agreement that a payment brings along is for the payment's
+// business. Lists, reports and changes take what they are given alone.
+func WithSupplierBusinessCode(code string) Option {
+	return option(func(c *callConfig) error {
+		if code == "" || !isVisible(code) {
+			return errors.New("WithSupplierBusinessCode: the code is empty or not printable ASCII without blanks")
+		}
+		c.business = code
 		return nil
 	})
 }

@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -16,7 +17,7 @@ type PayToService struct{ client *Client }
 // CreateAgreementParams describes a new PayTo agreement.
 type CreateAgreementParams struct {
 	// SupplierBusinessCode identifies the merchant's business and account.
-	// Required.
+	// Required, here or by WithSupplierBusinessCode.
 	SupplierBusinessCode string
 	// RespondByTimeMinutes is how long the payer has to answer, from creation: at
 	// most 7200, which is 5 days and what nil means. The service recalls the
@@ -190,6 +191,7 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 	if err != nil {
 		return nil, err
 	}
+	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	if err := call.check(params.check); err != nil {
 		return nil, err
 	}

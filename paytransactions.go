@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"net/netip"
@@ -12,7 +13,8 @@ import (
 
 // PayParams describes a payment.
 type PayParams struct {
-	// SupplierBusinessCode is one of the merchant's businesses. Required.
+	// SupplierBusinessCode is one of the merchant's businesses. Required, here or by
+	// WithSupplierBusinessCode.
 	SupplierBusinessCode string
 	// Source is the account to take the payment from. Required.
 	Source AccountSource
@@ -133,6 +135,19 @@ func (b *transactionJSON) setSource(s source) {
 	case s.newPayTo != nil:
 		p := s.newPayTo
 		b.PayToData = &payToDataJSON{"", unique(p.EndToEndID), p.RemittanceInformation1, nil, p.wire()}
+	}
+}
+
+// setBusiness fills in the default business. A transaction that follows another is made
+// in that one's, and an agreement is for the business of its payment.
+func (b *transactionJSON) setBusiness(code string) {
+	if code == "" || b.OriginalReceiptNumber != "" {
+		return
+	}
+	b.SupplierBusinessCode = cmp.Or(b.SupplierBusinessCode, code)
+	if b.PayToData != nil && b.PayToData.PayToAgreement != nil {
+		agreement := b.PayToData.PayToAgreement
+		agreement.SupplierBusinessCode = cmp.Or(agreement.SupplierBusinessCode, b.SupplierBusinessCode)
 	}
 }
 

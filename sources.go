@@ -226,7 +226,8 @@ type PayToPayment struct {
 
 // PayToPaymentWithAgreement is a payment that brings its agreement along.
 type PayToPaymentWithAgreement struct {
-	// SupplierBusinessCode identifies the payee. Required.
+	// SupplierBusinessCode identifies the payee. Required, here or by
+	// WithSupplierBusinessCode.
 	SupplierBusinessCode string
 	// Purpose and Description tell the payer what the payment is for. Both are
 	// required.
@@ -378,7 +379,7 @@ func (p PayToPaymentWithAgreement) wire() *newPayToAgreement {
 }
 
 func (p PayToPaymentWithAgreement) check(f *findings) {
-	f.require(p.SupplierBusinessCode != "", "payToAgreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+	f.require(p.SupplierBusinessCode != "" || f.business != "", "payToAgreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 	f.require(p.Purpose != "", "payToAgreement.purpose.required", "paymentDetails.purpose", "is required")
 	f.require(p.Description != "", "payToAgreement.description.required", "paymentDetails.description", "is required")
 	f.require(lengthWithin(p.Description, 0, maxDescription),

@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -27,7 +28,7 @@ type TokenAccount interface{ tokenAccount(*singleUseTokenJSON) }
 // script, and begin with the token's identifier.
 type CreateSingleUseTokenParams struct {
 	// SupplierBusinessCode is the business whose settings the account is checked
-	// against. Required.
+	// against. Required, here or by WithSupplierBusinessCode.
 	SupplierBusinessCode string
 	// Account is required.
 	Account TokenAccount
@@ -156,6 +157,7 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 	if err != nil {
 		return nil, err
 	}
+	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	if err := call.check(params.check); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 const maxReference = 100
 
 func checkBusiness(f *findings, code string) {
-	f.require(code != "", "transaction.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+	f.require(code != "" || f.business != "", "transaction.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 }
 
 func checkAmount(f *findings, amount decimal.Decimal) {

@@ -76,6 +76,7 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 	}); err != nil {
 		return nil, body, err
 	}
+	body.setBusiness(call.config.business)
 	body.ownReference = body.PaymentReferenceNumber != ""
 	body.PaymentReferenceNumber = unique(body.PaymentReferenceNumber)
 	if name != "" {
