@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -117,44 +118,31 @@ func (p RegisterAccountParams) from() registrationSource {
 // expired is an APIError that matches ErrInvalid or ErrNotFound. When the answer
 // is lost the error is an UnknownOutcomeError: give its Intent to Resume.
 func (s *AccountsService) Register(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (*Account, error) {
-	call, err := s.register(customerID, params.wire(), opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.check(params.check); err != nil {
-		return nil, err
-	}
+	call := s.register(customerID, params.wire(), opts)
+	call.check(params.check)
 	return send[Account](ctx, call)
 }
 
 const registerOperation = "Accounts.Register"
 
-func (s *AccountsService) register(customerID string, body accountRegisterJSON, opts []CallOption) (*call, error) {
-	call, err := s.client.begin(operation{
+func (s *AccountsService) register(customerID string, body accountRegisterJSON, opts []CallOption) *call {
+	call := s.client.begin(operation{
 		name: registerOperation, method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post,
 		findOut: "look with Accounts.Resume and the error's Intent, by the account's masked number",
 	}, opts, customerID)
-	if err != nil {
-		return nil, err
-	}
 	call.body = body
 	call.describe = func() Intent {
 		kept := accountRegisterJSON{SingleUseTokenID: body.SingleUseTokenID, ReceiptNumber: body.ReceiptNumber, ThreeDS2: body.ThreeDS2}
 		return Intent{Target: customerID, Request: requestOf(kept), Complete: kept == body}
 	}
-	return call, nil
+	return call
 }
 
 // Plan plans a Register from a token or a receipt, for Submit. It sends nothing.
-func (s *AccountsService) Plan(customerID string, params RegisterAccountParams, opts ...CallOption) (Intent, error) {
-	call, err := s.register(customerID, params.wire(), opts)
-	if err != nil {
-		return Intent{}, err
-	}
-	if err := call.check(params.check); err != nil {
-		return Intent{}, err
-	}
-	return call.plan()
+func (s *AccountsService) Plan(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (Intent, error) {
+	call := s.register(customerID, params.wire(), opts)
+	call.check(params.check)
+	return call.plan(ctx)
 }
 
 // Submit sends a registration that Plan has made, once: see TransactionsService.Submit.
@@ -164,17 +152,9 @@ func (s *AccountsService) Plan(customerID string, params RegisterAccountParams, 
 func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Account, error) {
 	var body accountRegisterJSON
 	unread := json.Unmarshal(intent.Request, &body)
-	call, err := s.register(intent.Target, body, opts)
-	if err != nil {
-		return nil, err
-	}
-	if unread != nil {
-		return nil, call.notSent(unread)
-	}
-	if err := call.submits(intent, claim, registerOperation); err != nil {
-		return nil, err
-	}
-	return send[Account](ctx, call)
+	call := s.register(intent.Target, body, opts)
+	call.refuse(unread)
+	return send[Account](call.submits(ctx, intent, claim, registerOperation), call)
 }
 
 // Resume reads the accounts of the customer, newest first. The service does not say
@@ -185,8 +165,9 @@ func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim
 // GET /customers/{customerId}/accounts with the secret key.
 func (s *AccountsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Account, error) {
 	const name, route = "Accounts.Resume", "/customers/{customerId}/accounts"
-	if err := intent.of(registerOperation); err != nil {
-		return nil, intent.open(name, route, err, nil)
+	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
+	if err = cmp.Or(err, intent.of(registerOperation)); err != nil {
+		return nil, intent.refused(ctx, s.client, name, route, err)
 	}
 	var candidates []Candidate
 	for account, err := range s.List(intent.Target, opts...).All(ctx) {

@@ -101,17 +101,12 @@ func (q cardSurchargeQueryJSON) check(f *findings) {
 // is known from public client code and is unconfirmed. The card number passes
 // through this server: a token made in the browser has the surcharge too.
 func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusinessCode string, cardNumber Secret, opts ...CallOption) (*CardSurcharge, error) {
-	call, err := s.client.begin(operation{
+	call := s.client.begin(operation{
 		name: "Businesses.QueryCardSurcharge", method: http.MethodPost, route: "/businesses/{supplierBusinessCode}/query-card-surcharge",
 		key: publishableKey, class: transport.Read,
 	}, opts, supplierBusinessCode)
-	if err != nil {
-		return nil, err
-	}
 	body := cardSurchargeQueryJSON{cardNumber.text()}
-	if err := call.check(body.check); err != nil {
-		return nil, err
-	}
+	call.check(body.check)
 	call.body = body
 	return send[CardSurcharge](ctx, call)
 }
@@ -157,16 +152,11 @@ func (c *CardPrefix) identified() bool { return c.CardScheme != "" }
 // operation is known from public client code and is unconfirmed. What it answers
 // to digits that no scheme has is not known.
 func (s *BusinessesService) CardScheme(ctx context.Context, firstSix string, opts ...CallOption) (*CardPrefix, error) {
-	call, err := s.client.begin(operation{
+	call := s.client.begin(operation{
 		name: "Businesses.CardScheme", method: http.MethodGet, route: "/credit-cards/card-schemes/{firstSixDigits}", key: publishableKey,
 	}, opts, firstSix)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.check(func(f *findings) {
+	call.check(func(f *findings) {
 		f.require(isDigits(firstSix) && len(firstSix) == 6, "cardScheme.firstSixDigits.digits", "firstSixDigits", "must have 6 digits")
-	}); err != nil {
-		return nil, err
-	}
+	})
 	return send[CardPrefix](ctx, call)
 }

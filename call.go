@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/google/go-querystring/query"
 
@@ -46,34 +47,45 @@ type call struct {
 	// describe returns what is particular about the write's intent; nil where it has
 	// none.
 	describe func() Intent
-	claim    Claim // of Submit
+	claim    Claim  // of Submit
+	carrier  string // for the intent
+	// ended is what ended the call before it was sent: the first thing that did. It
+	// comes out in do, so that an observer sees such a call too.
+	ended error
+	// result returns what the call returns for what came of it; nil for that itself.
+	result func(error) error
 }
 
 // begin applies the options of a call, and sets its path with the values for the
 // route's parameters.
-func (c *Client) begin(op operation, opts []CallOption, ids ...string) (*call, error) {
+func (c *Client) begin(op operation, opts []CallOption, ids ...string) *call {
 	started := &call{client: c, op: op, config: c.config}
 	for _, o := range opts {
-		if o == nil {
-			return nil, started.notSent(errors.New("an option is nil"))
-		}
-		if err := o.applyCall(&started.config); err != nil {
-			return nil, started.notSent(fmt.Errorf("option %w", err))
+		if name, ok := o.(named); ok {
+			started.op.name = string(name)
+		} else if o == nil {
+			started.refuse(errors.New("an option is nil"))
+		} else if err := o.applyCall(&started.config); err != nil {
+			started.refuse(fmt.Errorf("option %w", err))
 		}
 	}
 	if started.config.key != "" && op.method != http.MethodPost {
-		return nil, started.notSent(errors.New("option WithIdempotencyKey: it is not a POST and carries no key"))
+		started.refuse(errors.New("option WithIdempotencyKey: it is not a POST and carries no key"))
 	}
-	return started, started.path(ids...)
+	started.path(ids)
+	return started
 }
+
+// named is the option of a method that makes the calls of others: they carry its name.
+type named string
+
+func (named) applyCall(*callConfig) error { return nil }
+
+func (n named) with(opts []CallOption) []CallOption { return append([]CallOption{n}, opts...) }
 
 // get makes a call that reads one object.
 func get[T any, P model[T]](ctx context.Context, c *Client, op operation, opts []CallOption, ids ...string) (*T, error) {
-	call, err := c.begin(op, opts, ids...)
-	if err != nil {
-		return nil, err
-	}
-	return send[T, P](ctx, call)
+	return send[T, P](ctx, c.begin(op, opts, ids...))
 }
 
 // send makes a call whose answer is one object, which is nil with an error.
@@ -87,17 +99,18 @@ func send[T any, P model[T]](ctx context.Context, c *call) (*T, error) {
 
 // path sets the path below the base address, with the values for the route's
 // parameters in their order.
-func (c *call) path(values ...string) error {
+func (c *call) path(values []string) {
 	base := c.client.base
 	path, rest, escaped := base.Path, c.op.route, base.RawPath != ""
 	for _, value := range values {
 		before, after, _ := strings.Cut(rest, "{")
 		name, tail, _ := strings.Cut(after, "}")
 		if !isPathElement(value) {
-			return &ValidationError{Operation: c.op.name, Findings: []Finding{{
-				Rule: "path." + name, Path: name,
-				Message: "must be an identifier of 1 to 255 printable ASCII characters without blanks and / \\ ? # % ;",
-			}}}
+			c.check(func(f *findings) {
+				f.disabled = nil
+				f.require(false, "path."+name, name, "must be an identifier of 1 to 255 printable ASCII characters without blanks and / \\ ? # % ;")
+			})
+			return
 		}
 		path, rest = path+before+value, tail
 		escaped = escaped || url.PathEscape(value) != value
@@ -107,7 +120,6 @@ func (c *call) path(values ...string) error {
 	if escaped {
 		c.target.RawPath = c.escapedPath(values)
 	}
-	return nil
 }
 
 // escapedPath returns the path where it differs from the plain one.
@@ -129,35 +141,42 @@ func isPathElement(value string) bool {
 }
 
 // query adds the parameters to the address.
-func (c *call) query(params any) error {
+func (c *call) query(params any) {
 	values, err := query.Values(params)
-	if err != nil {
-		return fmt.Errorf("quickstream: %s: query: %w", c.op.name, err)
-	}
+	c.refuse(err)
 	c.target.RawQuery = values.Encode()
-	return nil
 }
 
-// at returns a copy of a read that asks for another address.
-func (c *call) at(target *url.URL) *call {
+// at returns a copy of a read that asks for what follows a cursor.
+func (c *call) at(cursor Cursor) *call {
 	moved := *c
-	moved.target = *target
+	target, err := c.client.follow(cursor)
+	switch {
+	case err == nil:
+		moved.target = *target
+	case moved.ended == nil:
+		moved.ended = c.decodeError(err)
+	}
 	return &moved
 }
 
-// do sends the call and turns what came of it into an error or nil. decode is
-// given the body of a success; its error makes the answer count as undecodable.
+// do sends the call, unless it has ended, and turns what came of it into an error or
+// nil. decode is given the body of a success; its error makes the answer count as
+// undecodable.
 func (c *call) do(ctx context.Context, decode func(status int, body []byte) error) error {
-	body, err := c.encode()
-	if err != nil {
-		return err
+	begun := time.Now()
+	ctx, err := c.client.observer.start(ctx, c.info())
+	body := c.encode()
+	if c.refuse(err); c.ended != nil {
+		_ = c.client.observer.end(ctx, c.info(), endOf(c.ended, &transport.Result{}, begun))
+		return c.ended
 	}
 	accept := c.accept
 	if accept == "" {
 		accept = "application/json"
 	}
 	var before func(context.Context, string) error
-	if c.describe != nil && (len(c.config.beforeSend) > 0 || c.claim != nil) {
+	if c.describe != nil && (len(c.config.beforeSend) > 0 || c.claim != nil || c.client.observer.Carrier != nil) {
 		before = c.handOut
 	}
 	r := c.client.transport().Do(ctx, transport.Call{
@@ -170,26 +189,43 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	if into := c.config.response; into != nil {
 		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
 	}
-	return c.outcome(r)
+	result := c.outcome(r)
+	if err := c.client.observer.end(ctx, c.info(), endOf(result, r, begun)); err != nil && r.Verdict != transport.Local {
+		r.Lose(c.op.class, err)
+		return c.outcome(r)
+	}
+	return result
 }
 
-func (c *call) encode() ([]byte, error) {
-	if c.body == nil {
+// encode returns the body of a call that has not ended.
+func (c *call) encode() []byte {
+	switch {
+	case c.ended != nil:
+		return nil
+	case c.body == nil:
 		if len(c.config.extra) > 0 {
-			return nil, c.notSent(errors.New("option WithExtraField: it has no body of JSON"))
+			c.refuse(errors.New("option WithExtraField: it has no body of JSON"))
 		}
-		return nil, nil
+		return nil
 	}
 	body, err := wire.Marshal(c.body)
-	if err != nil {
-		return nil, c.notSent(err)
-	}
+	c.refuse(err)
 	for _, field := range c.config.extra {
-		if body, err = wire.SetMember(body, field.path, field.value); err != nil {
-			return nil, c.notSent(fmt.Errorf("option %w", err))
+		if c.ended == nil {
+			if body, err = wire.SetMember(body, field.path, field.value); err != nil {
+				c.refuse(fmt.Errorf("option %w", err))
+			}
 		}
 	}
-	return body, nil
+	return body
+}
+
+// refuse ends the call before anything is sent, unless it has ended. A nil error does
+// nothing.
+func (c *call) refuse(err error) {
+	if err != nil && c.ended == nil {
+		c.ended = c.notSent(err)
+	}
 }
 
 // notSent says that a call ended before anything was sent, and why.
@@ -199,8 +235,17 @@ func (c *call) notSent(err error) error {
 
 func (c *call) info() CallInfo { return CallInfo{c.op.name, c.op.method, c.op.route} }
 
-// outcome maps what the transport found to the error tree.
+// outcome is what the call returns for what the transport found.
 func (c *call) outcome(r *transport.Result) error {
+	err := c.mapped(r)
+	if c.result != nil {
+		return c.result(err)
+	}
+	return err
+}
+
+// mapped maps what the transport found to the error tree.
+func (c *call) mapped(r *transport.Result) error {
 	switch r.Verdict {
 	case transport.Success:
 		return nil

@@ -35,15 +35,13 @@ func (f *findings) within(path string, check func(*findings)) {
 	f.prefix = outer
 }
 
-// check runs a request's checks and returns a ValidationError with all that they
-// found, or nil.
-func (c *call) check(checks func(*findings)) error {
+// check runs a request's checks. What they find ends the call with a
+// ValidationError, unless something else has ended it before.
+func (c *call) check(checks func(*findings)) {
 	f := findings{disabled: c.config.disabled, business: c.config.business}
-	checks(&f)
-	if f.list == nil {
-		return nil
+	if checks(&f); f.list != nil && c.ended == nil {
+		c.ended = &ValidationError{Operation: c.op.name, Findings: f.list}
 	}
-	return &ValidationError{Operation: c.op.name, Findings: f.list}
 }
 
 // isPrintable asks for printable ASCII characters and blanks.

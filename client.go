@@ -26,6 +26,7 @@ type Client struct {
 	APIKeys           *APIKeysService
 
 	base      *url.URL
+	observer  Observer // with the logger
 	config    callConfig
 	authorise [2]func(context.Context) (string, error) // by the kind of key
 	// transport is behind a function because it leads to the buffers of open
@@ -57,9 +58,10 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if err != nil {
 		return nil, err
 	}
-	sender := transport.New(config.http, transportObserver(config.observer, config.logger))
+	observer := config.observer.logging(config.logger)
+	sender := transport.New(config.http, observer.attempts())
 	c := &Client{
-		base: base, config: config.callConfig,
+		base: base, observer: observer, config: config.callConfig,
 		transport: func() *transport.Transport { return sender },
 	}
 	for _, kind := range [...]keyKind{secretKey, publishableKey} {

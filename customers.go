@@ -112,17 +112,12 @@ func (p CreateCustomerParams) check(f *findings) {
 // refused with an APIError that matches ErrInvalid. When the answer is lost the
 // error is an UnknownOutcomeError: ask ByNumber for the customer number.
 func (s *CustomersService) Create(ctx context.Context, params CreateCustomerParams, opts ...CallOption) (*Customer, error) {
-	call, err := s.client.begin(operation{
+	call := s.client.begin(operation{
 		name: "Customers.Create", method: http.MethodPost, route: "/customers", class: transport.Post, named: true,
 		findOut: "look the customer up with Customers.GetByNumber",
 	}, opts)
-	if err != nil {
-		return nil, err
-	}
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
-	if err := call.check(params.check); err != nil {
-		return nil, err
-	}
+	call.check(params.check)
 	call.reference = params.CustomerNumber
 	call.body = customerJSON{
 		CustomerNumber: optional(params.CustomerNumber), CustomerName: optional(params.CustomerName),
@@ -165,12 +160,13 @@ func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) 
 // GET /customers with the secret key. After an unknown outcome of Create, "not
 // found" means "not found yet".
 func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber string, opts ...CallOption) (*Customer, error) {
+	const name = "Customers.GetByNumber"
 	if customerNumber == "" {
-		return nil, &ValidationError{Operation: "Customers.GetByNumber", Findings: []Finding{{
+		return nil, s.client.refused(ctx, CallInfo{name, http.MethodGet, "/customers"}, &ValidationError{Operation: name, Findings: []Finding{{
 			Rule: "customer.customerNumber.required", Path: "customerNumber", Message: "is required",
-		}}}
+		}}})
 	}
-	for customer, err := range s.List(ListCustomersParams{CustomerNumber: customerNumber}, opts...).All(ctx) {
+	for customer, err := range s.List(ListCustomersParams{CustomerNumber: customerNumber}, named(name).with(opts)...).All(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -206,16 +202,11 @@ func (p UpdateCustomerParams) check(f *findings) {
 // When the answer is lost the error is an UnknownOutcomeError: Get shows whether
 // the customer is as desired.
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
-	call, err := s.client.begin(operation{
+	call := s.client.begin(operation{
 		name: "Customers.Update", method: http.MethodPut, route: "/customers/{customerId}", class: transport.Change,
 		findOut: "read the customer with Customers.Get and compare",
 	}, opts, customerID)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.check(params.check); err != nil {
-		return nil, err
-	}
+	call.check(params.check)
 	call.body = customerJSON(params)
 	return send[Customer](ctx, call)
 }

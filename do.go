@@ -51,10 +51,7 @@ type Request struct {
 // which names a member twice cannot be decoded. An answer without content (204)
 // leaves a zero value. With a nil into the body of a success is not looked at.
 func (c *Client) Do(ctx context.Context, request Request, into any, opts ...CallOption) error {
-	call, err := c.beginRequest(request, into, opts)
-	if err != nil {
-		return err
-	}
+	call := c.beginRequest(request, into, opts)
 	var decoded reflect.Value
 	if err := call.do(ctx, func(status int, body []byte) error {
 		if into == nil {
@@ -75,7 +72,7 @@ func (c *Client) Do(ctx context.Context, request Request, into any, opts ...Call
 }
 
 // beginRequest returns the call for a request that may be made.
-func (c *Client) beginRequest(r Request, into any, opts []CallOption) (*call, error) {
+func (c *Client) beginRequest(r Request, into any, opts []CallOption) *call {
 	op := operation{
 		name: "Do", method: r.Method, route: r.Route, class: transport.Change, movesMoney: r.Method != http.MethodGet,
 		findOut: "read what the request was to change; do not make it again before that is known",
@@ -89,19 +86,18 @@ func (c *Client) beginRequest(r Request, into any, opts []CallOption) (*call, er
 	if r.Publishable {
 		op.key = publishableKey
 	}
-	unsent := call{op: op} // without options, so that no rule is switched off
-	if err := unsent.check(func(f *findings) { r.check(f, into) }); err != nil {
-		return nil, err
+	refused := &call{client: c, op: operation{name: op.name}} // without a route, which may hold values
+	if refused.check(func(f *findings) { r.check(f, into) }); refused.ended != nil {
+		return refused
 	}
-	started, err := c.begin(op, opts, r.Path...)
-	if err != nil {
-		return nil, err
-	}
+	started := c.begin(op, opts, r.Path...)
 	started.target.RawQuery, started.body = r.Query.Encode(), r.Body
-	return started, unsent.check(func(f *findings) {
+	started.check(func(f *findings) {
+		f.disabled = nil // no option switches this rule off
 		place := strings.TrimPrefix(started.target.Path, c.base.Path)
 		f.require(!isModelled(r.Method, place), "request.modelled", "(route)", "must not be that of a write which this package has a method for")
 	})
+	return started
 }
 
 // routeForm keeps out of routes what an identifier looks like, and what a server may

@@ -20,6 +20,7 @@ var errNotReport = errors.New("the answer is not a report")
 type download struct {
 	accept  string
 	to      io.Writer
+	awaited bool                // the service may still be making it, and it has a header record
 	arrived func(written int64) // may be nil
 	written int64
 	err     error // of the writer
@@ -51,25 +52,32 @@ func (d *download) Write(p []byte) (int, error) {
 }
 
 // fetch sends the call and writes the report. It returns how much was written,
-// also with an error. pending, unless it is nil, is set where the service says
-// that the report is still being made.
-func (c *call) fetch(ctx context.Context, d *download, pending *bool) (int64, error) {
-	if d.to == nil {
-		return 0, &ValidationError{Operation: c.op.name, Findings: []Finding{{
+// also with an error.
+func (c *call) fetch(ctx context.Context, d *download) (int64, error) {
+	if d.to == nil && c.ended == nil {
+		c.ended = &ValidationError{Operation: c.op.name, Findings: []Finding{{
 			Rule: "report.writer.required", Path: "(writer)", Message: "is required",
 		}}}
 	}
+	pending := false
 	c.accept, c.sink = d.accept, d.sink
+	c.result = func(err error) error {
+		switch {
+		case d.err != nil:
+			return fmt.Errorf("quickstream: %s: the report could not be written: %w", c.op.name, d.err)
+		case err == nil && pending:
+			return fmt.Errorf("quickstream: %s: %w", c.op.name, ErrReportNotReady)
+		case err == nil && d.awaited && d.written == 0:
+			return c.decodeError(errors.New("the report is empty: it lacks its header record"))
+		}
+		return err
+	}
 	err := c.do(ctx, func(status int, _ []byte) error {
-		if status == http.StatusAccepted && pending != nil {
-			*pending = true
+		if pending = status == http.StatusAccepted && d.awaited; pending {
 			return nil
 		}
 		return errNotReport
 	})
-	if d.err != nil {
-		err = fmt.Errorf("quickstream: %s: the report could not be written: %w", c.op.name, d.err)
-	}
 	return d.written, err
 }
 

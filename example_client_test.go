@@ -182,13 +182,13 @@ func ExampleWithObserver() {
 func ExampleWithLogger() {
 	box := sandbox.New()
 	defer box.Close()
-	withoutTimes := func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey || a.Key == "duration" {
+	withoutChanging := func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "trace" || a.Key == "duration" {
 			return slog.Attr{}
 		}
 		return a
 	}
-	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutTimes}))
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutChanging}))
 	client, err := quickstream.NewClient(
 		quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret)},
 		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithLogger(logger),

@@ -127,7 +127,7 @@ func ExamplePayToService_ResumeChange_bilateral() {
 		return
 	}
 	terms.MaximumPaymentAmount = new(decimal.RequireFromString("150.00"))
-	intent, err := client.PayTo.Plan(terms)
+	intent, err := client.PayTo.Plan(ctx, terms)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -154,7 +154,7 @@ func ExamplePayToService_Plan() {
 		quickstream.ChangingStatus("AGREEMENT-1", quickstream.AgreementStatusSuspended, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}),
 		quickstream.ChangingRecallAmendment("AGREEMENT-1"),
 	} {
-		intent, err := client.PayTo.Plan(change)
+		intent, err := client.PayTo.Plan(context.Background(), change)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -174,7 +174,7 @@ func ExamplePayToService_Submit() {
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
 	reason := quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled}
-	intent, err := client.PayTo.Plan(quickstream.ChangingStatus(token, quickstream.AgreementStatusCancelled, reason))
+	intent, err := client.PayTo.Plan(ctx, quickstream.ChangingStatus(token, quickstream.AgreementStatusCancelled, reason))
 	if err != nil {
 		fmt.Println(err)
 		return

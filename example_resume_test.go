@@ -72,7 +72,7 @@ func ExampleTransactionsService_Submit() {
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	intent, err := client.Transactions.Plan(orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)))
+	intent, err := client.Transactions.Plan(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -104,7 +104,7 @@ func ExampleTransactionsService_Plan() {
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	intent, err := client.Transactions.Plan(
+	intent, err := client.Transactions.Plan(context.Background(),
 		orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)),
 		quickstream.WithIntentMetadata("shopIntent"), // the member of metadata that carries its id
 	)
@@ -126,7 +126,7 @@ func ExampleTransactionsService_PlanVoid() {
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	intent, err := client.Transactions.PlanVoid(paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber)
+	intent, err := client.Transactions.PlanVoid(ctx, paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -176,7 +176,7 @@ func ExampleAccountsService_Plan() {
 	defer box.Close()
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 
-	intent, err := client.Accounts.Plan(customerID, quickstream.RegisterAccountParams{
+	intent, err := client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
 		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
 	})
 	if err != nil {
@@ -192,7 +192,7 @@ func ExampleAccountsService_Submit() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
-	intent, err := client.Accounts.Plan(customerID, quickstream.RegisterAccountParams{
+	intent, err := client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
 		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
 	})
 	if err != nil {

@@ -61,6 +61,11 @@ type Intent struct {
 	Request json.RawMessage `json:"request,omitempty"`
 	// Complete tells that nothing was left out of Request, so that Submit can send it.
 	Complete bool `json:"complete,omitempty"`
+	// Carrier is what the observer's Carrier returned when the intent was handed out
+	// or planned, so that later work on it continues the same trace: Submit, Resume
+	// and ResumeChange give it to the observer's Continue. It is the merchant's own
+	// text, which this package does not read.
+	Carrier string `json:"carrier,omitempty"`
 }
 
 // Renewed returns the same request as a new intent, with an idempotency key and an
@@ -139,6 +144,10 @@ type Claim func(ctx context.Context) error
 // handOut completes the intent with what is known right before the first byte, and
 // gives it to the hooks: the client's, then the call's.
 func (c *call) handOut(ctx context.Context, key string) error {
+	var err error
+	if c.carrier, err = c.client.observer.carry(ctx, c.carrier); err != nil {
+		return err
+	}
 	intent := c.intent(key, time.Now())
 	for _, hook := range c.config.beforeSend {
 		handed := intent
@@ -157,6 +166,6 @@ func (c *call) handOut(ctx context.Context, key string) error {
 func (c *call) intent(key string, notBefore time.Time) Intent {
 	intent := c.describe()
 	intent.Version, intent.Operation, intent.IdempotencyKey, intent.NotBefore = IntentVersion, c.op.name, key, notBefore
-	intent.Complete = intent.Complete && len(c.config.extra) == 0
+	intent.Complete, intent.Carrier = intent.Complete && len(c.config.extra) == 0, c.carrier
 	return intent
 }

@@ -171,6 +171,7 @@ func TestErrorsTellNothing(t *testing.T) {
 				level := &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}
 				both := slog.NewMultiHandler(slog.NewTextHandler(&logged, level), slog.NewJSONHandler(&logged, level))
 				var observed []any
+				var ended error
 				client := clientOf(t, service, quickstream.WithLogger(slog.New(both)), quickstream.WithObserver(quickstream.Observer{
 					Start: func(ctx context.Context, c quickstream.CallInfo) context.Context {
 						observed = append(observed, c)
@@ -179,12 +180,19 @@ func TestErrorsTellNothing(t *testing.T) {
 					Attempt: func(_ context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) {
 						observed = append(observed, a)
 					},
-					End: func(_ context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) { observed = append(observed, e) },
+					End: func(_ context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) {
+						observed, ended = append(observed, e), e.Err
+					},
 				}))
 				err := call(t.Context(), client)
 				assert.NotEmpty(t, logged.String())
 				for _, text := range []string{logged.String(), fmt.Sprintf("%+v", observed)} {
 					assert.Empty(t, told(text), "%s, %s: %s", name, failure, text)
+				}
+				if ended != nil {
+					for _, form := range everyForm(t, ended) {
+						assert.Empty(t, told(form), "%s, %s: %s", name, failure, form)
+					}
 				}
 				if err == nil {
 					return

@@ -78,7 +78,7 @@ func (p *Page[T]) decode(body []byte, item func(body []byte) (*T, error)) error 
 // twice, so compare identifiers. The zero List has nothing in it; ListOf makes one
 // of given items.
 type List[T any] struct {
-	begin func() (*call, error)
+	begin func() *call
 	item  func(body []byte) (*T, error)
 	start Cursor
 	ahead bool // one page
@@ -114,20 +114,13 @@ func (l List[T]) Prefetch() List[T] {
 // Pages yields the pages. It stops after the first error.
 func (l List[T]) Pages(ctx context.Context) iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
-		if l.begin == nil {
-			if l.items != nil {
-				yield(&Page[T]{Data: slices.Clone(l.items)}, nil)
-			}
-			return
-		}
-		call, err := l.begin()
 		switch {
-		case err != nil:
-			yield(nil, err)
-		case l.ahead:
-			l.readAhead(ctx, call, yield)
-		default:
-			l.read(ctx, call, yield)
+		case l.begin != nil && l.ahead:
+			l.readAhead(ctx, l.begin(), yield)
+		case l.begin != nil:
+			l.read(ctx, l.begin(), yield)
+		case l.items != nil:
+			yield(&Page[T]{Data: slices.Clone(l.items)}, nil)
 		}
 	}
 }
@@ -218,11 +211,7 @@ func (l List[T]) First(ctx context.Context) (*T, error) {
 
 func (l List[T]) fetch(ctx context.Context, call *call, cursor Cursor) (*Page[T], error) {
 	if !cursor.IsZero() {
-		target, err := call.client.follow(cursor)
-		if err != nil {
-			return nil, call.decodeError(err)
-		}
-		call = call.at(target)
+		call = call.at(cursor)
 	}
 	page := new(Page[T])
 	err := call.do(ctx, func(_ int, body []byte) error { return page.decode(body, l.item) })
@@ -251,17 +240,13 @@ func (c *Client) follow(cursor Cursor) (*url.URL, error) {
 // list describes a list operation, whose query is checked unless check is nil.
 // Mistakes in the query, the options or the path come out when the list is read.
 func list[T, Q any, P model[T]](c *Client, op operation, params Q, check func(*findings), opts []CallOption, ids ...string) List[T] {
-	begin := func() (*call, error) {
-		call, err := c.begin(op, opts, ids...)
-		if err != nil {
-			return nil, err
-		}
+	begin := func() *call {
+		call := c.begin(op, opts, ids...)
 		if check != nil {
-			if err := call.check(check); err != nil {
-				return nil, err
-			}
+			call.check(check)
 		}
-		return call, call.query(params)
+		call.query(params)
+		return call
 	}
 	return List[T]{begin: begin, item: func(body []byte) (*T, error) {
 		object := new(T)

@@ -85,6 +85,7 @@ type PaymentFileWait struct {
 //
 // GET /payment-files/{id} with the secret key, every minute.
 func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wait PaymentFileWait, opts ...CallOption) (*PaymentFile, error) {
+	opts = named("PaymentFiles.Wait").with(opts)
 	for {
 		file, err := s.Get(ctx, paymentFileID, opts...)
 		if err != nil {
@@ -183,9 +184,5 @@ func (s *PaymentFilesService) DownloadMTSRejects(ctx context.Context, to io.Writ
 }
 
 func (s *PaymentFilesService) report(ctx context.Context, to io.Writer, op operation, paymentFileID string, opts []CallOption) (int64, error) {
-	call, err := s.client.begin(op, opts, paymentFileID)
-	if err != nil {
-		return 0, err
-	}
-	return call.fetch(ctx, &download{accept: "*/*", to: to}, nil)
+	return s.client.begin(op, opts, paymentFileID).fetch(ctx, &download{accept: "*/*", to: to})
 }

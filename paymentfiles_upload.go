@@ -2,6 +2,7 @@ package quickstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -65,20 +66,15 @@ func (p UploadPaymentFileParams) check(f *findings) {
 // There is no limit to how long an upload may take other than the context's and
 // that of WithTimeout; WithAttemptTimeout limits each wait for the service.
 func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
-	call, err := s.client.begin(operation{
+	call := s.client.begin(operation{
 		name: uploadOperation, method: http.MethodPost, route: "/payment-files", class: transport.Post, named: true,
 		findOut: "look for the file with PaymentFiles.Resume or in the service's portal; do not upload it under another name before that",
 	}, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.check(params.check); err != nil {
-		return nil, err
-	}
+	call.check(params.check)
 	call.reference = params.FileName
-	if call.upload, err = params.form(); err != nil {
-		return nil, call.notSent(err)
-	}
+	upload, err := params.form()
+	call.refuse(err)
+	call.upload = upload
 	call.describe = func() Intent { return Intent{Reference: params.FileName, OwnReference: true} }
 	call.config.addHeader("Prevent-Csrf", "true") // in canonical form
 	return send[PaymentFile](ctx, call)
@@ -93,8 +89,9 @@ const uploadOperation = "PaymentFiles.Upload"
 // GET /payment-files with the secret key.
 func (s *PaymentFilesService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*PaymentFile, error) {
 	const name, route, most = "PaymentFiles.Resume", "/payment-files", 20
-	if err := intent.of(uploadOperation); err != nil {
-		return nil, intent.open(name, route, err, nil)
+	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
+	if err = cmp.Or(err, intent.of(uploadOperation)); err != nil {
+		return nil, intent.refused(ctx, s.client, name, route, err)
 	}
 	var candidates []Candidate
 	for file, err := range s.List(opts...).All(ctx) {

@@ -184,17 +184,12 @@ type newPayToAgreement struct {
 // UnknownOutcomeError: give its Intent to Resume, for which the agreement needs a
 // unique payee reference, and do not create another before that.
 func (s *PayToService) Create(ctx context.Context, customerID string, params CreateAgreementParams, opts ...CallOption) (*Agreement, error) {
-	call, err := s.client.begin(operation{
+	call := s.client.begin(operation{
 		name: agreementCreateOperation, method: http.MethodPost, route: "/customers/{customerId}/payto-agreements", class: transport.Post,
 		findOut: "look for it with PayTo.Resume and the error's Intent; not finding it means that it is not visible yet",
 	}, opts, customerID)
-	if err != nil {
-		return nil, err
-	}
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
-	if err := call.check(params.check); err != nil {
-		return nil, err
-	}
+	call.check(params.check)
 	body := agreementJSON{
 		params.RespondByTimeMinutes, params.PayeeReference, params.SupplierBusinessCode, params.CreationType,
 		params.Payment.wire(), params.Terms.wire(), params.Payer.wire(),

@@ -1,6 +1,9 @@
 package quickstream
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // ReasonCode says why the status of an agreement is changed.
 type ReasonCode string
@@ -154,12 +157,8 @@ func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken strin
 }
 
 // Plan plans a change of an agreement, for Submit. It sends nothing.
-func (s *PayToService) Plan(change AgreementChange, opts ...CallOption) (Intent, error) {
-	call, err := s.begin("", change, opts)
-	if err != nil {
-		return Intent{}, err
-	}
-	return call.plan()
+func (s *PayToService) Plan(ctx context.Context, change AgreementChange, opts ...CallOption) (Intent, error) {
+	return s.begin("", change, opts).plan(ctx)
 }
 
 // Submit sends a change that Plan has made, once: see TransactionsService.Submit.
@@ -167,16 +166,9 @@ func (s *PayToService) Plan(change AgreementChange, opts ...CallOption) (Intent,
 // PATCH /payto-agreements/{agreementToken} with the secret key, and errors as for the
 // method that the intent names.
 func (s *PayToService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) error {
-	call, err := s.patch(intent.Operation, intent.Target, opts)
-	if err != nil {
-		return err
-	}
-	if _, err := intent.change(); err != nil {
-		return call.notSent(err)
-	}
+	body, err := intent.change()
+	call := s.patch(cmp.Or(body.method(), "PayTo.Submit"), intent.Target, opts)
+	call.refuse(err)
 	call.changes(intent.Target, intent.Request)
-	if err := call.submits(intent, claim, intent.Operation); err != nil {
-		return err
-	}
-	return call.sendChange(ctx, intent.Target)
+	return call.sendChange(call.submits(ctx, intent, claim, intent.Operation), intent.Target)
 }

@@ -185,7 +185,7 @@ func TestChangesArePlanned(t *testing.T) {
 			{"PayTo.Cancel", quickstream.ChangingStatus(token, quickstream.AgreementStatusCancelled, reason), false},
 		} {
 			box.ResetRequests()
-			intent, err := client.PayTo.Plan(change.change)
+			intent, err := client.PayTo.Plan(t.Context(), change.change)
 			require.NoError(t, err, change.method)
 			assert.Equal(t, change.method, intent.Operation)
 			assert.Empty(t, box.Requests())
@@ -202,13 +202,13 @@ func TestChangesArePlanned(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, state.AsAsked, change.method)
 		}
-		other, err := client.PayTo.Plan(quickstream.ChangingRecall(token))
+		other, err := client.PayTo.Plan(t.Context(), quickstream.ChangingRecall(token))
 		require.NoError(t, err)
 		other.Operation = "PayTo.Cancel"
 		require.ErrorIs(t, client.PayTo.Submit(t.Context(), other, func(context.Context) error { return nil }), quickstream.ErrNotSent)
 		_, err = client.PayTo.ResumeChange(t.Context(), other)
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		_, err = client.PayTo.Plan(quickstream.ChangingStatus(token, quickstream.AgreementStatusSuspended, quickstream.StatusReason{}))
+		_, err = client.PayTo.Plan(t.Context(), quickstream.ChangingStatus(token, quickstream.AgreementStatusSuspended, quickstream.StatusReason{}))
 		require.ErrorIs(t, err, quickstream.ErrInvalid, "a reason is required")
 	})
 }

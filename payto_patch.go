@@ -107,39 +107,30 @@ func (p patchJSON) method() string {
 
 // change checks and sends a change of an agreement.
 func (s *PayToService) change(ctx context.Context, name string, change AgreementChange, opts []CallOption) error {
-	call, err := s.begin(name, change, opts)
-	if err != nil {
-		return err
-	}
+	call := s.begin(name, change, opts)
 	return call.sendChange(ctx, call.reference)
 }
 
 // begin checks a change of an agreement. Its method follows from what it is, where no
 // name is given.
-func (s *PayToService) begin(name string, change AgreementChange, opts []CallOption) (*call, error) {
+func (s *PayToService) begin(name string, change AgreementChange, opts []CallOption) *call {
 	patch, err := change.patch(cmp.Or(name, "PayTo.Plan"))
+	call := s.patch(cmp.Or(name, patch.body.method()), patch.agreementToken, opts)
 	if err != nil {
-		return nil, err
-	}
-	call, err := s.patch(cmp.Or(name, patch.body.method()), patch.agreementToken, opts)
-	if err != nil {
-		return nil, err
+		call.ended = err
+		return call
 	}
 	if patch.check != nil {
-		if err := call.check(patch.check); err != nil {
-			return nil, err
-		}
+		call.check(patch.check)
 	}
 	request, err := wire.Marshal(patch.body)
-	if err != nil {
-		return nil, call.notSent(err)
-	}
+	call.refuse(err)
 	call.changes(patch.agreementToken, request)
-	return call, nil
+	return call
 }
 
 // patch begins a PATCH /payto-agreements/{agreementToken}.
-func (s *PayToService) patch(name, agreementToken string, opts []CallOption) (*call, error) {
+func (s *PayToService) patch(name, agreementToken string, opts []CallOption) *call {
 	return s.client.begin(operation{
 		name: name, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change,
 		findOut: "read the agreement with PayTo.ResumeChange and the error's Intent: it is as asked now or not, whoever made it so",

@@ -1,8 +1,10 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/quickstream-go/quickstream/internal/wire"
@@ -29,15 +31,18 @@ func (b agreementJSON) intent(customerID string) Intent {
 //
 // GET /customers/{customerId}/payto-agreements with the secret key.
 func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Agreement, error) {
+	const name, route = "PayTo.Resume", "/customers/{customerId}/payto-agreements"
 	var wanted agreementJSON
 	open := func(cause error, candidates ...Candidate) (*Agreement, error) {
-		return nil, intent.open("PayTo.Resume", "/customers/{customerId}/payto-agreements", cause, candidates)
+		return nil, intent.open(name, route, cause, candidates)
 	}
-	if err := intent.of(agreementCreateOperation); err != nil {
-		return open(err)
+	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
+	if err = cmp.Or(err, intent.of(agreementCreateOperation)); err != nil {
+		return nil, intent.refused(ctx, s.client, name, route, err)
 	}
 	if err := json.Unmarshal(intent.Request, &wanted); err != nil || wanted.PayeeReference == "" || wanted.PayeeReference != intent.Reference {
-		return open(fmt.Errorf("the intent has no payee reference, without which agreements cannot be told apart"))
+		err := errors.New("the intent has no payee reference, without which agreements cannot be told apart")
+		return nil, intent.refused(ctx, s.client, name, route, err)
 	}
 	var matches []*Agreement
 	for agreement, err := range s.List(intent.Target, ListAgreementsParams{}, opts...).All(ctx) {
@@ -99,19 +104,15 @@ type AgreementState struct {
 //
 // GET /payto-agreements/{agreementToken} with the secret key.
 func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...CallOption) (*AgreementState, error) {
-	open := func(cause error) (*AgreementState, error) {
-		return nil, intent.open("PayTo.ResumeChange", "/payto-agreements/{agreementToken}", cause, nil)
-	}
-	if err := intent.known(); err != nil {
-		return open(err)
-	}
-	wanted, err := intent.change()
-	if err != nil {
-		return open(err)
+	const name, route = "PayTo.ResumeChange", "/payto-agreements/{agreementToken}"
+	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
+	wanted, unread := intent.change()
+	if err = cmp.Or(err, intent.known(), unread); err != nil {
+		return nil, intent.refused(ctx, s.client, name, route, err)
 	}
 	agreement, err := s.Get(ctx, intent.Target, opts...)
 	if err != nil {
-		return open(err)
+		return nil, intent.open(name, route, err, nil)
 	}
 	return &AgreementState{AsAsked: wanted.stands(agreement), Agreement: agreement}, nil
 }

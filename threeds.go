@@ -135,17 +135,12 @@ type ThreeDSAddress struct {
 // ErrThreeDSNotEnabled, which is never a reason to pay without authentication.
 // After an UnknownOutcomeError authenticate again: that charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
-	call, err := s.client.begin(operation{
+	call := s.client.begin(operation{
 		name: "SingleUseTokens.Authenticate", method: http.MethodPost, route: "/single-use-tokens/{singleUseTokenId}/three-ds2-authentication",
 		class: transport.Keyed, threeDS: true,
 		findOut: "authenticate the token again, which charges nothing; until there is a result, do not pay with it",
 	}, opts, singleUseTokenID)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.check(params.check); err != nil {
-		return nil, err
-	}
+	call.check(params.check)
 	call.body = params.wire()
 	return send[ThreeDSResult](ctx, call)
 }

@@ -150,17 +150,12 @@ func (p *BrowserProfile) check(f *findings) {
 // quota is an APIError that matches ErrRateLimited. Asking for a token charges
 // nothing, so that after an UnknownOutcomeError another one may be asked for.
 func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
-	call, err := s.client.begin(operation{
+	call := s.client.begin(operation{
 		name: "SingleUseTokens.Create", method: http.MethodPost, route: "/single-use-tokens", key: publishableKey, class: transport.Keyed,
 		findOut: "a token that was made and not seen expires by itself; ask for another",
 	}, opts)
-	if err != nil {
-		return nil, err
-	}
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
-	if err := call.check(params.check); err != nil {
-		return nil, err
-	}
+	call.check(params.check)
 	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS.wire()}
 	switch account := params.Account.(type) {
 	case CardDetails, BankAccountDetails, NZBankAccountDetails:

@@ -66,11 +66,7 @@ func notElement(text string) bool { return text == "" || strings.Contains(text, 
 // of the writer is returned as it is, wrapped; after the first byte was written
 // nothing is repeated, so that what was written has to be discarded then.
 func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
-	call, err := s.report("Transactions.DownloadReport", params, opts)
-	if err != nil {
-		return 0, err
-	}
-	return call.report(ctx, &download{accept: textPlain, to: to})
+	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, awaited: true})
 }
 
 // ReportWait says how to wait for a report.
@@ -99,10 +95,7 @@ type ReportProgress struct {
 // between two questions the error matches ErrReportNotReady and the context's
 // error. Every other error ends the waiting and is that of DownloadReport.
 func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
-	call, err := s.report("Transactions.AwaitReport", params, opts)
-	if err != nil {
-		return 0, err
-	}
+	call := s.report("Transactions.AwaitReport", params, opts)
 	progress := ReportProgress{}
 	tell := func(written int64) {
 		progress.Bytes = written
@@ -110,10 +103,10 @@ func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, par
 			wait.Progress(progress)
 		}
 	}
-	report := &download{accept: textPlain, to: to, arrived: tell}
+	report := &download{accept: textPlain, to: to, awaited: true, arrived: tell}
 	for {
 		progress.Attempts++
-		written, err := call.report(ctx, report)
+		written, err := call.fetch(ctx, report)
 		if !errors.Is(err, ErrReportNotReady) {
 			return written, err
 		}
@@ -127,31 +120,12 @@ func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, par
 const textPlain = "text/plain"
 
 // report begins a call for a transaction report.
-func (s *TransactionsService) report(name string, params ReportParams, opts []CallOption) (*call, error) {
-	call, err := s.client.begin(operation{name: name, method: http.MethodGet, route: "/transactions/csv"}, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.check(params.check); err != nil {
-		return nil, err
-	}
+func (s *TransactionsService) report(name string, params ReportParams, opts []CallOption) *call {
+	call := s.client.begin(operation{name: name, method: http.MethodGet, route: "/transactions/csv"}, opts)
+	call.check(params.check)
 	if params.Version == "" {
 		params.Version = ReportVersion2
 	}
-	return call, call.query(params)
-}
-
-// report fetches a transaction report, once.
-func (c *call) report(ctx context.Context, d *download) (int64, error) {
-	pending := false
-	written, err := c.fetch(ctx, d, &pending)
-	switch {
-	case err != nil:
-		return written, err
-	case pending:
-		return 0, fmt.Errorf("quickstream: %s: %w", c.op.name, ErrReportNotReady)
-	case written == 0:
-		return 0, c.decodeError(errors.New("the report is empty: it lacks its header record"))
-	}
-	return written, nil
+	call.query(params)
+	return call
 }

@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -38,9 +39,10 @@ const intentSkew = 30 * time.Second
 // by its Attempts; otherwise the service may have carried out two requests, and the
 // decline is a candidate.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
+	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
 	look := lookUp{s: s, ctx: ctx, opts: opts, intent: intent}
-	if err := intent.known(); err != nil {
-		return nil, look.open(err)
+	if err = cmp.Or(err, intent.known()); err != nil {
+		return nil, look.refused(err)
 	}
 	switch {
 	case intent.Operation == voidOperation:
@@ -50,10 +52,12 @@ func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ..
 	}
 	wanted, err := intent.transaction()
 	if err != nil {
-		return nil, look.open(err)
+		return nil, look.refused(err)
 	}
 	return look.byReference(wanted)
 }
+
+const resumeName = "Transactions.Resume"
 
 // lookUp is one look for the transaction of an intent.
 type lookUp struct {
@@ -65,7 +69,7 @@ type lookUp struct {
 
 // open returns the error of a look that settles nothing.
 func (l lookUp) open(cause error, candidates ...Candidate) error {
-	return l.intent.open("Transactions.Resume", "/transactions", cause, candidates)
+	return l.intent.open(resumeName, "/transactions", cause, candidates)
 }
 
 // open returns the error of a look that settles nothing. cause is why the look-up
@@ -76,6 +80,29 @@ func (i Intent) open(operation, route string, cause error, candidates []Candidat
 		IdempotencyKey: i.IdempotencyKey, Reference: i.Reference, ReceiptNumber: i.ReceiptNumber,
 		FirstSent: i.NotBefore, Attempts: i.Attempts, FindOut: "look again", NextLook: time.Now().Add(resumePause), Cause: cause,
 	}
+}
+
+// refused ends the look before its first request.
+func (l lookUp) refused(cause error) error {
+	return l.intent.refused(l.ctx, l.s.client, resumeName, "/transactions", cause)
+}
+
+// looksFor prepares a look-up: it continues the intent's trace, and the requests
+// carry the look-up's name.
+func (c *Client) looksFor(ctx context.Context, intent Intent, name string, opts []CallOption) (context.Context, []CallOption, error) {
+	ctx, err := c.observer.resume(ctx, intent.Carrier)
+	return ctx, named(name).with(opts), err
+}
+
+// refused ends a look-up before its first request.
+func (i Intent) refused(ctx context.Context, c *Client, operation, route string, cause error) error {
+	return c.refused(ctx, CallInfo{operation, http.MethodGet, route}, i.open(operation, route, cause, nil))
+}
+
+// refused shows the observer a call that ends before its first request.
+func (c *Client) refused(ctx context.Context, info CallInfo, err error) error {
+	call := call{client: c, op: operation{name: info.Operation, method: info.Method, route: info.Route}, ended: err}
+	return call.do(ctx, nil)
 }
 
 // voided looks at the transaction that a void was made to.

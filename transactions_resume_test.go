@@ -322,7 +322,7 @@ func TestPlanAndSubmit(t *testing.T) {
 		params := payment()
 		params.Source = quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeCreditCard)
 		box.ResetRequests()
-		intent, err := client.Transactions.Plan(params)
+		intent, err := client.Transactions.Plan(t.Context(), params)
 		require.NoError(t, err)
 		assert.Empty(t, box.Requests(), "planning sends nothing")
 		text, err := json.Marshal(intent)
@@ -350,7 +350,7 @@ func TestPlanAndSubmit(t *testing.T) {
 		require.ErrorContains(t, err, "claimed by another")
 		assert.Len(t, box.Ledger().Charged(order), 1)
 
-		void, err := client.Transactions.PlanVoid(tx.ReceiptNumber)
+		void, err := client.Transactions.PlanVoid(t.Context(), tx.ReceiptNumber)
 		require.NoError(t, err)
 		claims = 0
 		box.ResetRequests()
@@ -362,7 +362,7 @@ func TestPlanAndSubmit(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, tx.ReceiptNumber, again.ReceiptNumber)
 
-		_, err = client.Transactions.Plan(payment())
+		_, err = client.Transactions.Plan(t.Context(), payment())
 		require.ErrorIs(t, err, quickstream.ErrNotSent, "a card cannot be planned")
 		for name, change := range map[string]func(*quickstream.Intent){
 			"version": func(i *quickstream.Intent) { i.Version = 99 }, "sent": func(i *quickstream.Intent) { i.Attempts = 1 },
@@ -384,7 +384,7 @@ func TestRenewed(t *testing.T) {
 	params := payment()
 	params.Source, params.PaymentReferenceNumber = quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard), "ORDER-5"
 	params.Metadata = map[string]string{"shop": "1"}
-	intent, err := client.Transactions.Plan(params)
+	intent, err := client.Transactions.Plan(t.Context(), params)
 	require.NoError(t, err)
 	renewed := intent.Renewed()
 	assert.NotEqual(t, intent.IdempotencyKey, renewed.IdempotencyKey)
@@ -411,7 +411,7 @@ func TestEveryTransactionIsPlanned(t *testing.T) {
 		"Capture":                quickstream.CaptureParams{OriginalReceiptNumber: "R-1", PrincipalAmount: ten, Currency: "AUD", StoredCredential: stored},
 		"CancelPreauthorisation": quickstream.CancelPreauthorisationParams{OriginalReceiptNumber: "R-1", Type: quickstream.CancellationTypeFull, PrincipalAmount: ten, Currency: "AUD"},
 	} {
-		intent, err := client.Transactions.Plan(params)
+		intent, err := client.Transactions.Plan(t.Context(), params)
 		require.NoError(t, err, method)
 		assert.Equal(t, "Transactions."+method, intent.Operation)
 		assert.True(t, intent.Complete, method)

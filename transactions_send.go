@@ -54,28 +54,20 @@ func methodOf(b transactionJSON) string {
 
 // send checks and sends a transaction.
 func (s *TransactionsService) send(ctx context.Context, params TransactionParams, opts []CallOption) (*Transaction, error) {
-	call, body, err := s.begin(params, opts)
-	if err != nil {
-		return nil, err
-	}
+	call, body := s.begin(params, opts)
 	return s.post(ctx, call, body)
 }
 
 // begin checks a transaction and gives it its references.
-func (s *TransactionsService) begin(params TransactionParams, opts []CallOption) (*call, transactionBody, error) {
+func (s *TransactionsService) begin(params TransactionParams, opts []CallOption) (*call, transactionBody) {
 	body := transactionBody{transactionJSON: params.wire()}
-	call, err := s.call(methodOf(body.transactionJSON), opts)
-	if err != nil {
-		return nil, body, err
-	}
+	call := s.call(methodOf(body.transactionJSON), opts)
 	name := call.config.intentName
-	if err := call.check(func(f *findings) {
+	call.check(func(f *findings) {
 		params.check(f)
 		_, taken := body.Metadata[name]
 		f.require(name == "" || !taken, "transaction.metadata.intent", "metadata", "must not hold the member that the intent's id is sent in")
-	}); err != nil {
-		return nil, body, err
-	}
+	})
 	body.setBusiness(call.config.business)
 	body.ownReference = body.PaymentReferenceNumber != ""
 	body.PaymentReferenceNumber = unique(body.PaymentReferenceNumber)
@@ -87,7 +79,7 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 		body.intentName, metadata[name] = name, intentID(call.config.key)
 		body.Metadata = metadata
 	}
-	return call, body, nil
+	return call, body
 }
 
 // intentID returns a new id. Under a key of the caller's it follows from the key, so
@@ -100,7 +92,7 @@ func intentID(key string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (s *TransactionsService) call(name string, opts []CallOption) (*call, error) {
+func (s *TransactionsService) call(name string, opts []CallOption) *call {
 	return s.client.begin(operation{
 		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed, movesMoney: true,
 		findOut: "look it up with Transactions.Resume and the error's Intent; not finding it means that it is not visible yet",
@@ -160,26 +152,24 @@ func unsettledBy(t *Transaction) error {
 // Plan checks a transaction, chooses its references and its key, and sends nothing:
 // for queues, whose worker gives the intent to Submit. A transaction whose source is
 // a secret, such as a card's details, cannot be planned: make a token of it first.
-func (s *TransactionsService) Plan(params TransactionParams, opts ...CallOption) (Intent, error) {
-	call, body, err := s.begin(params, opts)
-	if err != nil {
-		return Intent{}, err
-	}
+func (s *TransactionsService) Plan(ctx context.Context, params TransactionParams, opts ...CallOption) (Intent, error) {
+	call, body := s.begin(params, opts)
 	call.describe = body.intent
-	return call.plan()
+	return call.plan(ctx)
 }
 
 // PlanVoid plans a Void, for Submit.
-func (s *TransactionsService) PlanVoid(receiptNumber string, opts ...CallOption) (Intent, error) {
-	call, err := s.void(receiptNumber, opts)
-	if err != nil {
-		return Intent{}, err
-	}
-	return call.plan()
+func (s *TransactionsService) PlanVoid(ctx context.Context, receiptNumber string, opts ...CallOption) (Intent, error) {
+	return s.void(receiptNumber, opts).plan(ctx)
 }
 
 // plan returns the intent of a call that is not made now.
-func (c *call) plan() (Intent, error) {
+func (c *call) plan(ctx context.Context) (Intent, error) {
+	carrier, err := c.client.observer.carry(ctx, "")
+	if c.refuse(err); c.ended != nil {
+		return Intent{}, c.ended
+	}
+	c.carrier = carrier
 	key := c.config.key
 	if key == "" && c.op.method == http.MethodPost {
 		key = rand.Text()
@@ -202,27 +192,17 @@ func (c *call) plan() (Intent, error) {
 // the error matches ErrNotSent.
 func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
 	if intent.Operation == voidOperation {
-		call, err := s.void(intent.Target, opts)
-		if err != nil {
-			return nil, err
-		}
-		if err := call.submits(intent, claim, voidOperation); err != nil {
-			return nil, err
-		}
-		return send[Transaction](ctx, call)
-	}
-	call, err := s.call(intent.Operation, opts)
-	if err != nil {
-		return nil, err
+		call := s.void(intent.Target, opts)
+		return send[Transaction](call.submits(ctx, intent, claim, voidOperation), call)
 	}
 	body, err := intent.transaction()
+	method := methodOf(body.transactionJSON)
 	if err != nil {
-		return nil, call.notSent(err)
+		method = transactionsPrefix + "Submit"
 	}
-	if err := call.submits(intent, claim, methodOf(body.transactionJSON)); err != nil {
-		return nil, err
-	}
-	return s.post(ctx, call, body)
+	call := s.call(method, opts)
+	call.refuse(err)
+	return s.post(call.submits(ctx, intent, claim, method), call, body)
 }
 
 // transaction reads the request back that the intent holds.
@@ -240,9 +220,11 @@ func (i Intent) transaction() (transactionBody, error) {
 	return body, nil
 }
 
-// submits makes a call send an intent, under its key and after its claim.
-func (c *call) submits(intent Intent, claim Claim, operation string) error {
-	err := intent.unsent()
+// submits makes a call send an intent, under its key and after its claim. It returns
+// the context that continues the intent's trace.
+func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operation string) context.Context {
+	ctx, err := c.client.observer.resume(ctx, intent.Carrier)
+	c.refuse(intent.unsent())
 	switch {
 	case err != nil:
 	case intent.Operation != operation:
@@ -254,9 +236,7 @@ func (c *call) submits(intent Intent, claim Claim, operation string) error {
 	case len(c.config.extra) > 0:
 		err = errors.New("option WithExtraField: the intent has its own request")
 	}
-	if err != nil {
-		return c.notSent(err)
-	}
-	c.config.key, c.claim = intent.IdempotencyKey, claim
-	return nil
+	c.refuse(err)
+	c.config.key, c.claim, c.carrier = intent.IdempotencyKey, claim, intent.Carrier
+	return ctx
 }

@@ -15,22 +15,15 @@ import (
 // UnknownOutcomeError give its Intent to Resume, and do not refund the transaction
 // while that is unknown: both could happen.
 func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
-	call, err := s.void(receiptNumber, opts)
-	if err != nil {
-		return nil, err
-	}
-	return send[Transaction](ctx, call)
+	return send[Transaction](ctx, s.void(receiptNumber, opts))
 }
 
-func (s *TransactionsService) void(receiptNumber string, opts []CallOption) (*call, error) {
-	call, err := s.client.begin(operation{
+func (s *TransactionsService) void(receiptNumber string, opts []CallOption) *call {
+	call := s.client.begin(operation{
 		name: voidOperation, method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post, movesMoney: true,
 		findOut: "look with Transactions.Resume and the error's Intent whether it was voided; do not refund it before that is known",
 	}, opts, receiptNumber)
-	if err != nil {
-		return nil, err
-	}
 	call.reference = receiptNumber
 	call.describe = func() Intent { return Intent{Target: receiptNumber, Complete: true} }
-	return call, nil
+	return call
 }

@@ -29,7 +29,7 @@ func answer(status int, body string) *http.Response {
 func authorised(context.Context) (string, error) { return "Basic a2V5Og==", nil }
 
 // over returns a transport over a RoundTripper.
-func over(f inner) *Transport { return New(HTTPConfig{Client: &http.Client{Transport: f}}, Observer{}) }
+func over(f inner) *Transport { return New(HTTPConfig{Client: &http.Client{Transport: f}}, nil) }
 
 // do carries out one call with one attempt.
 func do(t *testing.T, f inner, change func(*Call)) *Result {
@@ -123,13 +123,12 @@ func TestRepeatsBelowAreAttempts(t *testing.T) {
 	}
 }
 
-// TestPanicsOfObservers end a call as never sent before the first byte, and as a
-// lost answer after it.
+// TestPanicsOfObservers end a call as a lost answer, whether an attempt was to be
+// observed or the end.
 func TestPanicsOfObservers(t *testing.T) {
 	for name, observer := range map[string]Observer{
-		"start":   {Start: func(context.Context, *Call) context.Context { panic("mine") }},
-		"attempt": {Attempt: func(context.Context, *Call, Attempt) { panic("mine") }},
-		"end":     {End: func(context.Context, *Call, *Result, time.Duration) { panic("mine") }},
+		"attempt": func(context.Context, *Call, Attempt) { panic("mine") },
+		"end":     nil,
 	} {
 		for class, want := range map[Class]Verdict{Read: Network, Keyed: Unknown, Post: Unknown, Change: Unknown} {
 			sent := 0
@@ -138,13 +137,11 @@ func TestPanicsOfObservers(t *testing.T) {
 				Method: "POST", URL: &url.URL{Scheme: "https", Host: "h.invalid"}, Class: class, Authorise: authorised,
 				Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: 1, WaitMax: 1}, Decode: func(int, []byte) error { return nil },
 			})
-			if name == "start" {
-				assert.Equal(t, Local, result.Verdict)
-				assert.Zero(t, sent)
-			} else {
-				assert.Equal(t, want, result.Verdict, name)
-				assert.Equal(t, 1, sent, name)
+			if name == "end" {
+				result.Lose(class, errors.New("mine"))
 			}
+			assert.Equal(t, want, result.Verdict, name)
+			assert.Equal(t, 1, sent, name)
 			assert.ErrorContains(t, result.Err, "mine", name)
 		}
 	}
@@ -228,18 +225,11 @@ func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 func TestObserverSeesEverything(t *testing.T) {
 	type key struct{}
 	var attempts []Attempt
-	ended := 0
-	observer := Observer{
-		Start: func(ctx context.Context, _ *Call) context.Context { return context.WithValue(ctx, key{}, "trace") },
-		Attempt: func(ctx context.Context, _ *Call, a Attempt) {
-			assert.Equal(t, "trace", ctx.Value(key{}))
-			attempts = append(attempts, a)
-		},
-		End: func(ctx context.Context, _ *Call, r *Result, _ time.Duration) {
-			assert.Equal(t, "trace", ctx.Value(key{}))
-			assert.Equal(t, Answered, r.Verdict)
-			ended++
-		},
+	observer := func(ctx context.Context, _ *Call, a Attempt) {
+		assert.Equal(t, "trace", ctx.Value(key{}))
+		assert.WithinDuration(t, time.Now(), a.Start, 0, "before the pause")
+		a.Start = time.Time{}
+		attempts = append(attempts, a)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		f := inner(func(r *http.Request) (*http.Response, error) {
@@ -249,12 +239,12 @@ func TestObserverSeesEverything(t *testing.T) {
 			}
 			return answer(500, ""), nil
 		})
-		New(HTTPConfig{Client: &http.Client{Transport: f}}, observer).Do(t.Context(), Call{
+		r := New(HTTPConfig{Client: &http.Client{Transport: f}}, observer).Do(context.WithValue(t.Context(), key{}, "trace"), Call{
 			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid"},
 			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
 			Authorise: authorised,
 		})
+		assert.Equal(t, Answered, r.Verdict)
 	})
 	assert.Equal(t, []Attempt{{Number: 1, Kind: KindReset}, {Number: 2, Status: 500}}, attempts)
-	assert.Equal(t, 1, ended)
 }

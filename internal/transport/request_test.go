@@ -87,7 +87,7 @@ func TestCookies(t *testing.T) {
 			if own != "" {
 				call.Header = http.Header{"Cookie": {"own=1"}}
 			}
-			New(HTTPConfig{Client: &http.Client{Transport: answers, Jar: jar}}, Observer{}).Do(t.Context(), call)
+			New(HTTPConfig{Client: &http.Client{Transport: answers, Jar: jar}}, nil).Do(t.Context(), call)
 			assert.Equal(t, []string{own + "jar=0", own + "jar=1", own + "jar=2"}, seen, name)
 		})
 	}
@@ -103,7 +103,7 @@ func TestClientTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		hang := inner(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() })
-		result := New(HTTPConfig{Client: &http.Client{Transport: hang, Timeout: 5 * time.Second}}, Observer{}).Do(t.Context(), Call{
+		result := New(HTTPConfig{Client: &http.Client{Transport: hang, Timeout: 5 * time.Second}}, nil).Do(t.Context(), Call{
 			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"},
 			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
 			Authorise: authorised,

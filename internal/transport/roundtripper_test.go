@@ -72,7 +72,7 @@ func TestClientTimeoutLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := runtime.NumGoroutine()
 		failing := inner(func(*http.Request) (*http.Response, error) { return answer(500, "x"), nil })
-		result := New(HTTPConfig{Client: &http.Client{Transport: failing, Timeout: time.Hour}}, Observer{}).Do(t.Context(), Call{
+		result := New(HTTPConfig{Client: &http.Client{Transport: failing, Timeout: time.Hour}}, nil).Do(t.Context(), Call{
 			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Authorise: authorised,
 			Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
 		})
@@ -87,7 +87,7 @@ func TestClientTimeoutIsATimeout(t *testing.T) {
 	for _, err := range []error{context.Canceled, context.DeadlineExceeded, fmt.Errorf("request canceled")} {
 		synctest.Test(t, func(t *testing.T) {
 			hang := inner(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, err })
-			result := New(HTTPConfig{Client: &http.Client{Transport: hang, Timeout: time.Second}}, Observer{}).Do(t.Context(), Call{
+			result := New(HTTPConfig{Client: &http.Client{Transport: hang, Timeout: time.Second}}, nil).Do(t.Context(), Call{
 				Method: "POST", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Authorise: authorised, Class: Post,
 				Limits: &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute},
 			})
@@ -125,7 +125,7 @@ func TestEarlyAnswer(t *testing.T) {
 			Upload: &Upload{Content: io.LimitReader(strings.NewReader(strings.Repeat("x", size)), size), Length: size, ContentType: "text/csv"},
 			Limits: &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute}, Decode: func(int, []byte) error { return nil },
 		}
-		result := New(HTTPConfig{Client: &http.Client{Transport: &http.Transport{}}}, Observer{}).Do(t.Context(), call)
+		result := New(HTTPConfig{Client: &http.Client{Transport: &http.Transport{}}}, nil).Do(t.Context(), call)
 		close(uploading)
 		assert.NoError(t, listener.Close())
 		assert.Equal(t, verdict, result.Verdict, status)

@@ -36,9 +36,8 @@ const keyHeader = "idempotency-key"
 // Transport sends the calls of one client. It is immutable and safe for
 // concurrent use.
 type Transport struct {
-	loop     *retryablehttp.Client
-	observer Observer
-	closing  func()
+	loop    *retryablehttp.Client
+	closing func()
 }
 
 // New returns a transport that sends through the http.Client of the config, or
@@ -48,7 +47,7 @@ func New(config HTTPConfig, observer Observer) *Transport {
 	closing := (&http.Client{Transport: client.Transport}).CloseIdleConnections
 	client.Transport = &roundTripper{next: client.Transport, own: own, observer: observer, closing: closing}
 	return &Transport{
-		observer: observer, closing: closing,
+		closing: closing,
 		// The loop knows nothing of a call: check decides by the call's own limits.
 		loop: &retryablehttp.Client{HTTPClient: client, RetryMax: MaxAttempts, CheckRetry: check, Backoff: pause, PrepareRetry: renew},
 	}
@@ -99,12 +98,8 @@ func (t *Transport) Do(ctx context.Context, call Call) *Result {
 		call.Key = rand.Text()
 	}
 	x := &exchange{call: call}
-	begun := time.Now()
-	ctx, err := t.observer.start(ctx, &x.call)
-	if err == nil {
-		x.authorization, err = call.Authorise(ctx)
-	}
-	if err == nil && call.Before != nil {
+	var err error
+	if x.authorization, err = call.Authorise(ctx); err == nil && call.Before != nil {
 		err = before(ctx, &x.call)
 	}
 	if err != nil {
@@ -120,16 +115,12 @@ func (t *Transport) Do(ctx context.Context, call Call) *Result {
 	}
 	x.result.Key, x.result.FirstSent = call.Key, x.firstSent
 	x.result.Attempts, x.result.Unanswered = x.attempts+x.repeats, x.unanswered
-	if err := t.observer.end(ctx, &x.call, &x.result, time.Since(begun)); err != nil && x.result.Verdict != Local {
-		x.lose(err)
-		x.settle(nil)
-	}
 	return &x.result
 }
 
 // before hands the call out.
 func before(ctx context.Context, call *Call) (err error) {
-	defer report("the hook before sending", &err)
+	defer Report("the hook before sending", &err)
 	return call.Before(ctx, call.Key)
 }
 
@@ -180,7 +171,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	if x.result.Reason == Lost || x.result.Reason == ContextEnded {
 		x.unanswered = true
 	}
-	if err := t.observer.attempt(x, x, time.Since(begun)); err != nil {
+	if err := t.observer.attempt(x, begun); err != nil {
 		x.lose(err)
 	}
 	a.shown = http.Response{StatusCode: http.StatusOK, Header: x.result.Header, Body: http.NoBody, Request: req}
@@ -421,10 +412,25 @@ func (x *exchange) wait() time.Duration {
 // lose makes of the latest attempt one whose answer is lost, because an observer
 // panicked.
 func (x *exchange) lose(err error) {
-	if x.result.Reason != NeverSent {
-		x.result.Reason = Lost
+	x.result.lose(err)
+	x.over = true
+}
+
+func (r *Result) lose(err error) {
+	if r.Reason != NeverSent {
+		r.Reason = Lost
 	}
-	x.result.Err, x.result.Kind, x.over = err, KindOther, true
+	r.Err, r.Kind = err, KindOther
+}
+
+// Lose makes the answer of a call that has ended a lost one, because what was to
+// observe its end panicked.
+func (r *Result) Lose(class Class, err error) {
+	r.lose(err)
+	r.Verdict = step(r.Reason, class).Verdict
+	if class != Read && r.Unanswered {
+		r.Verdict = Unknown
+	}
 }
 
 // settle gives the verdict. A later attempt's answer does not settle an earlier

@@ -91,7 +91,7 @@ func TestResendWindowAfterASlowDial(t *testing.T) {
 			sent++
 			return nil, syscall.ECONNRESET
 		})
-		result := New(HTTPConfig{Client: &http.Client{Transport: lost}}, Observer{}).Do(t.Context(), call)
+		result := New(HTTPConfig{Client: &http.Client{Transport: lost}}, nil).Do(t.Context(), call)
 		assert.Equal(t, 1, sent)
 		assert.Equal(t, Unknown, result.Verdict)
 		assert.Equal(t, 2, result.Attempts, "the second was begun")

@@ -1,0 +1,198 @@
+package quickstream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// observed records what an observer sees.
+type observed struct {
+	started []quickstream.CallInfo
+	ended   []quickstream.CallInfo
+	ends    []quickstream.EndInfo
+}
+
+func (s *observed) observer() quickstream.Observer {
+	return quickstream.Observer{
+		Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
+			s.started = append(s.started, call)
+			return ctx
+		},
+		End: func(_ context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
+			s.ended, s.ends = append(s.ended, call), append(s.ends, end)
+		},
+	}
+}
+
+// TestRefusedCallsAreObserved: a call that is refused by an option starts and ends
+// once, with the error that it returns.
+func TestRefusedCallsAreObserved(t *testing.T) {
+	hook := errors.New("mine")
+	for _, op := range operations() {
+		for name, opt := range map[string]quickstream.CallOption{
+			"nil option": nil, "bad option": quickstream.WithMaxAttempts(0),
+		} {
+			var s observed
+			client := clientOf(t, says(500, ""), quickstream.WithObserver(s.observer()))
+			_, err := op.call(t.Context(), client, "ID-1", opt)
+			require.ErrorIs(t, err, quickstream.ErrNotSent, "%s, %s", op.name, name)
+			require.Len(t, s.ends, 1, "%s, %s", op.name, name)
+			assert.Equal(t, s.started, s.ended, op.name)
+			assert.Equal(t, op.name, s.ended[0].Operation)
+			assert.Same(t, err, s.ends[0].Err, op.name)
+			assert.Equal(t, quickstream.VerdictNotSent, s.ends[0].Verdict, op.name)
+			assert.Zero(t, s.ends[0].Attempts)
+		}
+	}
+	var s observed
+	client := clientOf(t, says(500, ""), quickstream.WithObserver(s.observer()))
+	refused := map[string]func() error{
+		"Transactions.Pay": func() error { return second(client.Transactions.Pay(t.Context(), quickstream.PayParams{})) },
+		"Transactions.Get": func() error { return second(client.Transactions.Get(t.Context(), "a/b")) },
+		"Transactions.Void": func() error {
+			return second(client.Transactions.Void(t.Context(), "R-1", quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { return hook })))
+		},
+		"Customers.GetByNumber": func() error { return second(client.Customers.GetByNumber(t.Context(), "")) },
+		"Transactions.Submit":   func() error { return second(client.Transactions.Submit(t.Context(), quickstream.Intent{}, nil)) },
+		"Transactions.Resume":   func() error { return second(client.Transactions.Resume(t.Context(), quickstream.Intent{})) },
+		"PayTo.ResumeChange":    func() error { return second(client.PayTo.ResumeChange(t.Context(), quickstream.Intent{})) },
+		"PayTo.Resume":          func() error { return second(client.PayTo.Resume(t.Context(), quickstream.Intent{})) },
+		"PayTo.Submit":          func() error { return client.PayTo.Submit(t.Context(), quickstream.Intent{Target: "A"}, nil) },
+		"Accounts.Resume":       func() error { return second(client.Accounts.Resume(t.Context(), quickstream.Intent{})) },
+		"PaymentFiles.Resume":   func() error { return second(client.PaymentFiles.Resume(t.Context(), quickstream.Intent{})) },
+		"Do": func() error {
+			return client.Do(t.Context(), quickstream.Request{Method: "4111111111111111", Route: "/4111111111111111"}, nil)
+		},
+	}
+	for name, call := range refused {
+		s = observed{}
+		err := call()
+		require.Len(t, s.ends, 1, name)
+		assert.Equal(t, s.started, s.ended, name)
+		assert.Equal(t, name, s.ended[0].Operation)
+		assert.Same(t, err, s.ends[0].Err, name)
+		assert.NotContains(t, fmt.Sprint(s), "4111")
+	}
+	s = observed{}
+	_, err := client.Transactions.Plan(t.Context(), quickstream.PayParams{})
+	require.Error(t, err)
+	assert.Empty(t, s.started, "planning is no call")
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestPanicsOfObservers end a call as never sent before the first byte, and as a
+// lost answer after it. A call that was refused keeps its error.
+func TestPanicsOfObservers(t *testing.T) {
+	for name, observer := range map[string]quickstream.Observer{
+		"start":   {Start: func(context.Context, quickstream.CallInfo) context.Context { panic("mine") }},
+		"carrier": {Carrier: func(context.Context) string { panic("mine") }},
+		"attempt": {Attempt: func(context.Context, quickstream.CallInfo, quickstream.AttemptInfo) { panic("mine") }},
+		"end":     {End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("mine") }},
+	} {
+		sent := 0
+		client := clientOf(t, func(*http.Request) (*http.Response, error) {
+			sent++
+			return answer(http.StatusCreated, approvedBody), nil
+		}, quickstream.WithObserver(observer))
+		_, err := client.Transactions.Pay(t.Context(), payment())
+		if name == "start" || name == "carrier" {
+			require.ErrorIs(t, err, quickstream.ErrNotSent, name)
+			require.ErrorContains(t, err, "mine", name)
+			assert.Zero(t, sent, name)
+		} else {
+			lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+			require.True(t, ok, "%s: %v", name, err)
+			require.ErrorContains(t, errors.Unwrap(lost.Cause), "mine", name)
+			assert.Equal(t, 1, sent, name)
+		}
+		_, err = client.Transactions.Pay(t.Context(), quickstream.PayParams{})
+		_, own := errors.AsType[*quickstream.ValidationError](err)
+		assert.True(t, own, "%s: %v", name, err)
+	}
+	client := clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{
+		Continue: func(context.Context, string) context.Context { panic("mine") },
+	}))
+	void, err := client.Transactions.PlanVoid(t.Context(), "R-1")
+	require.NoError(t, err)
+	void.Carrier = "stored"
+	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { return nil })
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	require.ErrorContains(t, err, "mine")
+	_, err = client.Transactions.Resume(t.Context(), void)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+}
+
+// TestCarrier: an intent takes what the observer returns to where it is worked on.
+func TestCarrier(t *testing.T) {
+	type trace struct{}
+	var calls []string
+	client := clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{
+		Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
+			own, _ := ctx.Value(trace{}).(string)
+			calls = append(calls, call.Operation+" "+call.Route+" "+own)
+			return context.WithValue(ctx, trace{}, own+"+")
+		},
+		Carrier: func(ctx context.Context) string { return fmt.Sprint(ctx.Value(trace{})) },
+		Continue: func(ctx context.Context, carrier string) context.Context {
+			return context.WithValue(ctx, trace{}, carrier)
+		},
+	}))
+	planned, err := client.Transactions.PlanVoid(context.WithValue(t.Context(), trace{}, "a"), "R-1")
+	require.NoError(t, err)
+	assert.Equal(t, "a", planned.Carrier)
+	var handed quickstream.Intent
+	_, err = client.Transactions.Submit(t.Context(), planned, func(context.Context) error { return nil },
+		quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) error { handed = i; return nil }))
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, "a+", handed.Carrier)
+	assert.Equal(t, "a+", lost.Intent.Carrier)
+	_, err = client.Transactions.Resume(t.Context(), *lost.Intent, quickstream.WithMaxAttempts(1))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	assert.Equal(t, []string{"Transactions.Void /transactions/{receiptNumber}/void a", "Transactions.Resume /transactions/{receiptNumber} a+"}, calls)
+}
+
+// TestEnds pairs verdicts with what a call returns, and trace codes with answers.
+func TestEnds(t *testing.T) {
+	for _, c := range []struct {
+		status  int
+		body    string
+		write   bool
+		verdict quickstream.Verdict
+		trace   string
+	}{
+		{200, `{"receiptNumber":"1"}`, false, quickstream.VerdictSuccess, ""},
+		{200, "{", false, quickstream.VerdictUndecodable, ""},
+		{404, `{"traceCode":"ABC"}`, false, quickstream.VerdictAnswered, "ABC"},
+		{404, `{"traceCode":"4111 1111"}`, false, quickstream.VerdictAnswered, "?"},
+		{500, `{"traceCode":"ABC"}`, true, quickstream.VerdictUnknown, "ABC"},
+	} {
+		var s observed
+		client := clientOf(t, says(c.status, c.body), quickstream.WithObserver(s.observer()), quickstream.WithMaxAttempts(1))
+		var err error
+		if c.write {
+			_, err = client.Transactions.Pay(t.Context(), payment())
+		} else {
+			_, err = client.Transactions.Get(t.Context(), "1")
+		}
+		require.Len(t, s.ends, 1)
+		assert.Equal(t, c.verdict, s.ends[0].Verdict, "%v", err)
+		assert.Equal(t, c.trace, s.ends[0].TraceCode, "%v", err)
+		assert.True(t, err == s.ends[0].Err, "the same error") //nolint:errorlint // not one like it
+	}
+	var s observed
+	client := clientOf(t, says(202, ""), quickstream.WithObserver(s.observer()))
+	_, err := client.Transactions.DownloadReport(t.Context(), new(strings.Builder), quickstream.ReportParams{})
+	assert.Same(t, reflect.ValueOf(err).Interface(), s.ends[0].Err)
+}
