@@ -96,13 +96,29 @@ type Root struct {
 
 func (r *Root) identified() bool { return true }
 
-// Check tests connectivity and the secret key.
+// Root returns what the service says about itself. It proves nothing about the secret
+// key, because the service answers it to both kinds of key: Check does.
 //
-// GET / with the secret key. A 401 is an APIError that matches ErrUnauthorized;
-// trouble with name resolution, certificates or a proxy is a NetworkError whose
-// Kind says which.
-func (c *Client) Check(ctx context.Context, opts ...CallOption) (*Root, error) {
-	return get[Root](ctx, c, operation{name: "Check", method: http.MethodGet, route: "/"}, opts)
+// GET / with the secret key.
+func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
+	return get[Root](ctx, c, operation{name: "Root", method: http.MethodGet, route: "/"}, opts)
+}
+
+// Check tests connectivity and the secret key: it asks for a page of the merchant's
+// businesses, which only a secret key is given, and returns nil when it got one.
+//
+// GET /businesses with the secret key. A 401 is an APIError that matches
+// ErrUnauthorized; trouble with name resolution, certificates or a proxy is a
+// NetworkError whose Kind says which.
+func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
+	call, err := c.begin(operation{name: "Check", method: http.MethodGet, route: "/businesses"}, opts)
+	if err != nil {
+		return err
+	}
+	return call.do(ctx, func(_ int, body []byte) error {
+		// That it is a list is enough: the members of a business are unconfirmed.
+		return new(Page[Business]).decode(body, func([]byte) (*Business, error) { return nil, nil })
+	})
 }
 
 // String names the environment's host and no more.

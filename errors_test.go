@@ -139,7 +139,7 @@ func TestErrorBodiesOfAnyShape(t *testing.T) {
 }
 
 func TestUnauthorisedNamesBothCauses(t *testing.T) {
-	_, err := clientOf(t, says(401, "")).Check(t.Context())
+	err := clientOf(t, says(401, "")).Check(t.Context())
 	assert.ErrorIs(t, err, quickstream.ErrUnauthorized)
 	assert.ErrorContains(t, err, "expired")
 	assert.ErrorContains(t, err, "wrong kind")

@@ -76,10 +76,10 @@ func ExampleWithKeySource() {
 		return
 	}
 	box.ExpireKeys()
-	_, err = client.Check(context.Background())
+	err = client.Check(context.Background())
 	fmt.Println(errors.Is(err, quickstream.ErrUnauthorized))
 	box.RenewSecretKey(0)
-	_, err = client.Check(context.Background())
+	err = client.Check(context.Background())
 	fmt.Println(err)
 	// Output:
 	// true
@@ -108,23 +108,32 @@ func ExampleClient_Do() {
 	// true
 }
 
-// Check tests address, network and key before the first payment does.
-func ExampleClient_Check() {
+// Root tells which facility the address and the key lead to.
+func ExampleClient_Root() {
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	root, err := client.Check(context.Background())
+	root, err := client.Root(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(root.CommunityName)
+	// Output: Sandbox Community
+}
+
+// Check tests address, network and secret key before the first payment does.
+func ExampleClient_Check() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	fmt.Println(client.Check(context.Background()))
 
 	box.ExpireKeys()
-	_, err = client.Check(context.Background())
+	err := client.Check(context.Background())
 	fmt.Println(errors.Is(err, quickstream.ErrUnauthorized))
 	// Output:
-	// Sandbox Community
+	// <nil>
 	// true
 }
 
@@ -133,10 +142,10 @@ func ExampleClient_CloseIdleConnections() {
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	_, err := client.Check(context.Background())
+	err := client.Check(context.Background())
 	client.CloseIdleConnections()
 	fmt.Println(err)
-	_, err = client.Check(context.Background()) // connects again
+	err = client.Check(context.Background()) // connects again
 	fmt.Println(err)
 	// Output:
 	// <nil>
@@ -207,7 +216,7 @@ func ExampleWithLogger() {
 // opens TLS, brings its own.
 func ExampleWithRootCAs() {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"links": []}`)
+		fmt.Fprint(w, `{"links": [], "data": []}`)
 	}))
 	defer server.Close()
 	roots := x509.NewCertPool()
@@ -222,7 +231,7 @@ func ExampleWithRootCAs() {
 		return
 	}
 	defer client.CloseIdleConnections()
-	_, err = client.Check(context.Background())
+	err = client.Check(context.Background())
 	fmt.Println(err)
 	// Output: <nil>
 }
@@ -233,7 +242,7 @@ func ExampleWithResponseInto() {
 	defer box.Close()
 
 	var answer quickstream.Response
-	_, err := client.Check(
+	err := client.Check(
 		context.Background(),
 		quickstream.WithResponseInto(&answer), quickstream.WithHeader("X-Request-Source", "nightly-check"),
 	)

@@ -148,7 +148,7 @@ func ExampleNetworkError() {
 		return
 	}
 
-	_, err := client.Check(context.Background())
+	err := client.Check(context.Background())
 	if trouble, ok := errors.AsType[*quickstream.NetworkError](err); ok {
 		fmt.Println(trouble.Kind)
 		fmt.Println(trouble.Kind.Hint())
@@ -168,13 +168,13 @@ func ExampleDecodeError() {
 		return
 	}
 
-	_, err := client.Check(context.Background(), quickstream.WithMaxAttempts(1))
+	err := client.Check(context.Background(), quickstream.WithMaxAttempts(1))
 	if odd, ok := errors.AsType[*quickstream.DecodeError](err); ok {
 		fmt.Println(odd)
 		fmt.Println(len(odd.RawBody()) > 0)
 	}
 	// Output:
-	// quickstream: Check (GET /): the answer (200 OK) could not be decoded
+	// quickstream: Check (GET /businesses): the answer (200 OK) could not be decoded
 	// true
 }
 

@@ -97,10 +97,15 @@ func TestShapeOfReads(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrNotFound)
 	assert.Equal(t, &seen{"GET", baseURL + "/transactions/for-bank-account?accountNumber=999994&bsb=032-999", "", header}, list)
 
-	check := expect(t, replies(200, `{}`))
-	_, err = client.Check(t.Context())
+	root := expect(t, replies(200, `{}`))
+	_, err = client.Root(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, &seen{"GET", baseURL + "/", "", header}, check)
+	assert.Equal(t, &seen{"GET", baseURL + "/", "", header}, root)
+
+	check := expect(t, replies(200, `{"data":[{}]}`))
+	err = client.Check(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, &seen{"GET", baseURL + "/businesses", "", header}, check)
 }
 
 func TestShapeOfAToken(t *testing.T) {

@@ -77,6 +77,7 @@ func operations() []operation {
 	}
 	return append(
 		found,
+		operation{"Root", func(c *quickstream.Client) reflect.Value { return reflect.ValueOf(c.Root) }},
 		operation{"Check", func(c *quickstream.Client) reflect.Value { return reflect.ValueOf(c.Check) }},
 		operation{"Do", func(c *quickstream.Client) reflect.Value {
 			return reflect.ValueOf(func(ctx context.Context, r quickstream.Request, opts ...quickstream.CallOption) error {

@@ -127,7 +127,7 @@ func serviceValues(t *testing.T, of reflect.Type) []any {
 		Secret: quickstream.NewSecretKey(c[4]), Publishable: quickstream.NewPublishableKey(c[5]),
 	}, quickstream.WithHTTPClient(&http.Client{Transport: says(404, "")}))
 	require.NoError(t, err)
-	_, err = client.Check(t.Context())
+	err = client.Check(t.Context())
 	require.Error(t, err)
 	candidates := []any{
 		client, client.Transactions.ByBankAccount("032-999", quickstream.NewSecret("9999940")).From(quickstream.ParseCursor(secretAddress())),

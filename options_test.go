@@ -232,7 +232,7 @@ func TestWithHeader(t *testing.T) {
 		assert.Equal(t, []string{""}, seen.Values("X-Other"))
 		assert.Equal(t, "00-x", seen.Get("Traceparent"))
 	}
-	_, err := client.Check(t.Context())
+	err := client.Check(t.Context())
 	require.Error(t, err)
 	assert.Equal(t, []string{"client"}, seen.Values("X-Own"))
 }
@@ -266,7 +266,7 @@ func TestWithExtraField(t *testing.T) {
 	}
 	_, err = pay(quickstream.WithExtraField("a", 1), quickstream.WithExtraField("a", 2))
 	assert.ErrorContains(t, err, "already")
-	_, err = clientOf(t, says(422, "")).Check(t.Context(), quickstream.WithExtraField("a", 1))
+	err = clientOf(t, says(422, "")).Check(t.Context(), quickstream.WithExtraField("a", 1))
 	assert.ErrorContains(t, err, "no body of JSON")
 }
 
@@ -391,7 +391,7 @@ func TestCallersClientIsNotChanged(t *testing.T) {
 	assert.Equal(t, before.Timeout, own.Timeout)
 	assert.Equal(t, reflect.ValueOf(before.Transport).Pointer(), reflect.ValueOf(own.Transport).Pointer())
 	own.Transport = service(func(*http.Request) (*http.Response, error) { return nil, errors.New("changed later") })
-	_, err = client.Check(t.Context())
+	err = client.Check(t.Context())
 	_, answered := errors.AsType[*quickstream.APIError](err)
 	assert.True(t, answered, "the client has its own copy")
 }
@@ -479,11 +479,11 @@ func TestOptionsReachTheSandbox(t *testing.T) {
 		client := sandboxtest.Client(t, box, quickstream.WithMaxAttempts(1), quickstream.WithRetryWait(time.Second, time.Second))
 		require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.Status(500, sandbox.Empty)}))
 		var resp quickstream.Response
-		_, err := client.Check(t.Context(), quickstream.WithResponseInto(&resp))
+		err := client.Check(t.Context(), quickstream.WithResponseInto(&resp))
 		require.Error(t, err)
 		assert.Equal(t, 1, resp.Attempts)
 		start := time.Now()
-		_, err = client.Check(t.Context(), quickstream.WithResponseInto(&resp), quickstream.WithMaxAttempts(4))
+		err = client.Check(t.Context(), quickstream.WithResponseInto(&resp), quickstream.WithMaxAttempts(4))
 		require.Error(t, err)
 		assert.Equal(t, 4, resp.Attempts)
 		assert.Equal(t, 3*time.Second, time.Since(start))

@@ -2,6 +2,7 @@ package quickstream_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -140,14 +141,36 @@ func TestKeyIsRenewed(t *testing.T) {
 		require.Error(t, err)
 
 		<-time.After(2 * time.Hour)
-		_, err = client.Check(t.Context())
+		err = client.Check(t.Context())
 		require.ErrorIs(t, err, quickstream.ErrUnauthorized, "the old key has expired")
 		_, err = client.APIKeys.Renew(t.Context())
 		require.ErrorIs(t, err, quickstream.ErrUnauthorized)
 		client, err = quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: renewed.Key},
 			quickstream.WithHTTPClient(box.HTTPClient()))
 		require.NoError(t, err)
-		_, err = client.Check(t.Context())
+		err = client.Check(t.Context())
 		require.NoError(t, err)
 	})
+}
+
+// TestCheckProvesTheSecretKey: a publishable key in its place is answered at the root,
+// and is found out.
+func TestCheckProvesTheSecretKey(t *testing.T) {
+	box := sandbox.New()
+	t.Cleanup(box.Close)
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Publishable)},
+		quickstream.WithHTTPClient(box.HTTPClient()))
+	require.NoError(t, err)
+	_, err = client.Root(t.Context())
+	require.NoError(t, err)
+	require.ErrorIs(t, client.Check(t.Context()), quickstream.ErrUnauthorized)
+	require.NoError(t, sandboxtest.Client(t, box).Check(t.Context()))
+
+	for _, body := range []string{`{"data":[]}`, `{"data":[{}]}`, `{"data":[{"newMember":1}],"links":[]}`} {
+		assert.NoError(t, clientOf(t, says(200, body)).Check(t.Context()), body)
+	}
+	for _, body := range []string{``, `<html>`, `{}`, `[]`, `{"data":null}`} {
+		_, unreadable := errors.AsType[*quickstream.DecodeError](clientOf(t, says(200, body)).Check(t.Context(), quickstream.WithMaxAttempts(1)))
+		assert.True(t, unreadable, body)
+	}
 }

@@ -62,7 +62,10 @@ type shop struct {
 }
 
 func (s *shop) checkCredentials(ctx context.Context) error {
-	root, err := s.client.Check(ctx)
+	if err := s.client.Check(ctx); err != nil {
+		return err
+	}
+	root, err := s.client.Root(ctx)
 	if err != nil {
 		return err
 	}

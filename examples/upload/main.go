@@ -22,7 +22,7 @@ func main() { demo.Main("upload", run) }
 const payments = 1000
 
 func run(ctx context.Context, s *demo.Shop) error {
-	root, err := s.Client.Check(ctx)
+	root, err := s.Client.Root(ctx)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,8 @@ func clientCalls() []clientCall {
 
 func connectivityCalls() []clientCall {
 	return []clientCall{
-		{"Check", "GET /", "", func(r *run) (any, error) { return r.client.Check(r.ctx) }},
+		{"Root", "GET /", "", func(r *run) (any, error) { return r.client.Root(r.ctx) }},
+		{"Check", "GET /businesses", "", func(r *run) (any, error) { return nil, r.client.Check(r.ctx) }},
 		{"APIKeys.Renew", "GET /api-keys/latest", "", func(r *run) (any, error) { return r.client.APIKeys.Renew(r.ctx) }},
 	}
 }

@@ -51,7 +51,7 @@ func (e exchange) checkResult(t *testing.T, excused map[string]bool) {
 		e.checkWritten(t, m)
 	}
 	members := e.op.ResponseMembers(e.answer.status)
-	if members != nil && len(found) == 0 && e.answer.status != http.StatusAccepted {
+	if members != nil && len(found) == 0 && e.method != "Check" && e.answer.status != http.StatusAccepted {
 		t.Errorf("%s: the call returns nothing of its response", e.name())
 	}
 }

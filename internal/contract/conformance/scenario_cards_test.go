@@ -22,7 +22,8 @@ const (
 )
 
 func (s *stage) connect() {
-	must(s.client.Check(s.Context()))(s)
+	must(s.client.Root(s.Context()))(s)
+	s.check(s.client.Check(s.Context()))
 	s.send(http.StatusOK, "GET", "/", nil, "Authorization", basic(s.box.Keys().Publishable))
 }
 
