@@ -111,10 +111,7 @@ func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
 // ErrUnauthorized; trouble with name resolution, certificates or a proxy is a
 // NetworkError whose Kind says which.
 func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
-	call, err := c.begin(operation{name: "Check", method: http.MethodGet, route: "/businesses"}, opts)
-	if err != nil {
-		return err
-	}
+	call := c.begin(operation{name: "Check", method: http.MethodGet, route: "/businesses"}, opts)
 	return call.do(ctx, func(_ int, body []byte) error {
 		// That it is a list is enough: the members of a business are unconfirmed.
 		return new(Page[Business]).decode(body, func([]byte) (*Business, error) { return nil, nil })
