@@ -69,21 +69,6 @@ func storesOnceInTheLoop(ctx context.Context, s *shop, order string) error {
 	return errHeld // the order has an intent, and the program does not know of what
 }
 
-// The payment is planned in the loop: the claim of each intent is new, and holds.
-func plansInTheLoop(ctx context.Context, s *shop, order string) error {
-	for range tries {
-		intent, err := s.client.Transactions.Plan(s.byAccount(order))
-		if err != nil {
-			return errNotPaid
-		}
-		tx, err := s.client.Transactions.Submit(ctx, intent, s.claim(intent))
-		if err == nil {
-			return s.answered(ctx, tx)
-		}
-	}
-	return errNotPaid
-}
-
 // claim lets each intent be sent once.
 func (s *shop) claim(intent quickstream.Intent) quickstream.Claim {
 	return func(context.Context) error {
@@ -172,16 +157,14 @@ func jobPaysAgainUnderItsKey(runs, perRun int) program {
 	return func(ctx context.Context, s *shop, order string) error {
 		params := byCard(order, visa)
 		params.PaymentReferenceNumber = order
-		for run := range runs {
-			if run > 0 {
-				<-time.After(later)
-			}
+		for range runs {
 			for range perRun {
 				tx, err := s.client.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey("pay-"+order))
 				if err == nil {
 					return s.answered(ctx, tx)
 				}
 			}
+			<-time.After(later)
 		}
 		return errNotPaid
 	}
@@ -241,24 +224,22 @@ func renewsWhatWasNotSent(intent quickstream.Intent, err error) (quickstream.Int
 }
 
 // What is planned and stored is not what is sent: Pay chooses a key and an id of its
-// own, by which nobody looks for it. The own reference does not help.
-func paysWhatWasNotPlanned(reference func(order string) string) program {
-	return func(ctx context.Context, s *shop, order string) error {
-		params := s.byAccount(order)
-		params.PaymentReferenceNumber = reference(order)
-		intent, err := s.client.Transactions.Plan(params)
-		if err != nil {
-			return errNotPaid
-		}
-		tx, err := s.client.Transactions.Pay(ctx, params)
-		switch {
-		case errors.Is(err, quickstream.ErrOutcomeUnknown):
-			return s.lookFor(ctx, intent)
-		case err != nil:
-			return errNotPaid
-		default:
-			return s.answered(ctx, tx)
-		}
+// own, by which nobody looks for it. The same payment reference does not help.
+func paysWhatWasNotPlanned(ctx context.Context, s *shop, order string) error {
+	params := s.byAccount(order)
+	params.PaymentReferenceNumber = order
+	intent, err := s.client.Transactions.Plan(params)
+	if err != nil {
+		return errNotPaid
+	}
+	tx, err := s.client.Transactions.Pay(ctx, params)
+	switch {
+	case errors.Is(err, quickstream.ErrOutcomeUnknown):
+		return s.lookFor(ctx, intent)
+	case err != nil:
+		return errNotPaid
+	default:
+		return s.answered(ctx, tx)
 	}
 }
 
