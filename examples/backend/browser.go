@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// Browser stands in for the customer's browser, in which the service's own
+// script takes the card: in production no card number reaches this program.
+type Browser struct {
+	Box    *sandbox.Sandbox
+	Client *quickstream.Client // with the publishable key only
+}
+
+// TypeCard returns a single-use token of a card.
+func (b Browser) TypeCard(ctx context.Context, number string) (string, error) {
+	token, err := b.Client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Account: quickstream.CardDetails{
+			CardholderName: "Jo Citizen",
+			CardNumber:     quickstream.NewSecret(number),
+			Expiry:         quickstream.YearMonth{Year: time.Now().Year() + 2, Month: time.January},
+			CVN:            quickstream.NewSecret("847"),
+		},
+		ThreeDS: &quickstream.BrowserProfile{
+			Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600,
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	return token.SingleUseTokenID, nil
+}
+
+// Visitor is the customer who sits at the browser, and passes every challenge.
+func (b Browser) Visitor() Visitor {
+	return Visitor{
+		IP: netip.MustParseAddr("203.0.113.10"),
+		Address: quickstream.ThreeDSAddress{
+			Line1: "1 Example Street", City: "Sydney", PostCode: "2000", State: "NSW", Country: "036",
+		},
+		Challenge: func(token string) error { return b.Box.AnswerChallenge(token, sandbox.ThreeDSAuthenticated) },
+	}
+}

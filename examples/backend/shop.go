@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// Shop is the merchant's backend. It holds nothing that a crash could lose.
+type Shop struct {
+	Client   *quickstream.Client
+	Store    *Store
+	Business string
+	Policy   resolve.Policy
+	Now      func() time.Time
+}
+
+// collect takes an order's payment: plan, store, send.
+func (s *Shop) collect(ctx context.Context, order string, params quickstream.PayParams) (Row, error) {
+	row, err := s.plan(order, params)
+	if err != nil {
+		return row, err
+	}
+	return s.send(ctx, row)
+}
+
+func (s *Shop) plan(order string, params quickstream.PayParams) (Row, error) {
+	params.SupplierBusinessCode = s.Business
+	params.Currency = quickstream.CurrencyAUD
+	params.CustomerReferenceNumber = order
+	intent, err := s.Client.Transactions.Plan(params)
+	if err != nil {
+		return Row{}, err
+	}
+	return s.store(Row{Key: intent.Reference, Order: order, Kind: KindPayment, Cents: cents(params.PrincipalAmount)}, intent)
+}
+
+func (s *Shop) store(row Row, intent quickstream.Intent) (Row, error) {
+	row.State.Intent = intent
+	return row, s.Store.Insert(row)
+}
+
+// send sends a planned row, unless a process has done so before, and returns
+// what is known about it.
+func (s *Shop) send(ctx context.Context, row Row) (Row, error) {
+	t, err := s.Client.Transactions.Submit(ctx, row.State.Intent, s.Store.Claim(row.Key, s.Now()))
+	unknown, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	switch {
+	case err == nil:
+		return s.saw(row.Key, resolve.ObserveTransaction(t))
+	case isUnknown:
+		return s.Store.Update(row.Key, func(r *Row) { r.State = resolve.Begin(*unknown.Intent, s.Now()) })
+	case errors.Is(err, ErrClaimed):
+		return row, err
+	default:
+		row, stored := s.Store.Update(row.Key, func(r *Row) { r.Refused = true })
+		return row, errors.Join(err, stored)
+	}
+}
+
+// saw adds to a row what was seen of its transaction.
+func (s *Shop) saw(key string, seen resolve.Observation) (Row, error) {
+	return s.Store.Update(key, func(r *Row) { r.State = s.Policy.Next(r.State, seen, s.Now()) })
+}
+
+// Recover sends what a crash left planned. It runs when the process starts.
+func (s *Shop) Recover(ctx context.Context) error {
+	var failed error
+	for _, row := range s.Store.Rows() {
+		if !row.Sent && row.Status() == Open {
+			_, err := s.send(ctx, row)
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}
+
+// Resolve looks once at every row that is open and due. It is the nightly job.
+func (s *Shop) Resolve(ctx context.Context) error {
+	var failed error
+	for _, row := range s.Store.Rows() {
+		if row.Sent && row.Status() == Open && !row.State.Stage.Final() && !row.State.NextLook.After(s.Now()) {
+			_, err := s.saw(row.Key, s.Policy.Look(ctx, s.Client.Transactions, row.State.Intent))
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}
+
+func cents(amount decimal.Decimal) int64 { return amount.Shift(2).IntPart() }
