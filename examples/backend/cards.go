@@ -24,6 +24,15 @@ type Visitor struct {
 
 // PayByCard takes an order's payment from a card behind a single-use token.
 func (s *Shop) PayByCard(ctx context.Context, order string, amount decimal.Decimal, token string, v Visitor) (Row, error) {
+	params, err := s.byCard(ctx, amount, token, v)
+	if err != nil {
+		return Row{}, err
+	}
+	return s.collect(ctx, order, params)
+}
+
+// byCard authenticates the cardholder, and describes the payment.
+func (s *Shop) byCard(ctx context.Context, amount decimal.Decimal, token string, v Visitor) (quickstream.PayParams, error) {
 	err := s.authenticate(ctx, token, v, quickstream.AuthenticateParams{
 		MessageCategory: quickstream.ThreeDSMessageCategoryPayment,
 		Purpose:         quickstream.ThreeDSPurposePayment,
@@ -31,17 +40,14 @@ func (s *Shop) PayByCard(ctx context.Context, order string, amount decimal.Decim
 		Currency:        quickstream.CurrencyAUD,
 		BillingAddress:  v.Address,
 	})
-	if err != nil {
-		return Row{}, err
-	}
-	return s.collect(ctx, order, quickstream.PayParams{
+	return quickstream.PayParams{
 		Source:           quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard),
 		PrincipalAmount:  amount,
 		ECI:              quickstream.ECIInternet,
 		IPAddress:        v.IP,
 		ThreeDS2:         new(true),
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	})
+	}, err
 }
 
 // StoreCard registers the card behind a single-use token for a customer, and

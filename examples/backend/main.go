@@ -10,7 +10,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -31,9 +30,9 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shop := &Shop{
-		Client: client, Store: NewStore(), Business: sandbox.DefaultBusiness,
-		Policy: resolve.DefaultPolicy(resolve.ServiceRetries{On: true, For: 96 * time.Hour}), Now: clock.Now,
+	shop, err := NewShop(client, NewStore(), sandbox.DefaultBusiness, clock.Now)
+	if err != nil {
+		return err
 	}
 	browser := Browser{Box: box, Client: client}
 	token, err := browser.TypeCard(ctx, sandbox.CardChallenge)
@@ -41,6 +40,6 @@ func run(ctx context.Context) error {
 		return err
 	}
 	row, err := shop.PayByCard(ctx, "ORDER-1", decimal.RequireFromString("49.95"), token, browser.Visitor())
-	fmt.Println(row.Status(), row.Last().ReceiptNumber, err)
+	fmt.Println(row.Status(), row.Seen().ReceiptNumber, err)
 	return err
 }

@@ -1,11 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
-
-	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -18,6 +17,14 @@ type Shop struct {
 	Business string
 	Policy   resolve.Policy
 	Now      func() time.Time
+	Sydney   *time.Location // where the service's dates are from
+}
+
+// NewShop returns a shop at a facility that lets the service retry soft declines.
+func NewShop(client *quickstream.Client, store *Store, business string, now func() time.Time) (*Shop, error) {
+	sydney, err := time.LoadLocation("Australia/Sydney")
+	policy := resolve.DefaultPolicy(resolve.ServiceRetries{On: true, For: 4 * 24 * time.Hour})
+	return &Shop{Client: client, Store: store, Business: business, Policy: policy, Now: now, Sydney: sydney}, err
 }
 
 // collect takes an order's payment: plan, store, send.
@@ -37,10 +44,13 @@ func (s *Shop) plan(order string, params quickstream.PayParams) (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	return s.store(Row{Key: intent.Reference, Order: order, Kind: KindPayment, Cents: cents(params.PrincipalAmount)}, intent)
+	row := Row{Order: order, Kind: quickstream.TransactionTypePayment, Cents: params.PrincipalAmount.Shift(2).IntPart()}
+	return s.insert(row, intent)
 }
 
-func (s *Shop) store(row Row, intent quickstream.Intent) (Row, error) {
+// insert stores a planned row. A void has a key, and no reference.
+func (s *Shop) insert(row Row, intent quickstream.Intent) (Row, error) {
+	row.Key = cmp.Or(intent.Reference, intent.IdempotencyKey)
 	row.State.Intent = intent
 	return row, s.Store.Insert(row)
 }
@@ -52,7 +62,9 @@ func (s *Shop) send(ctx context.Context, row Row) (Row, error) {
 	unknown, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	switch {
 	case err == nil:
-		return s.saw(row.Key, resolve.ObserveTransaction(t))
+		return s.Store.Update(row.Key, func(r *Row) {
+			r.State = s.Policy.Next(resolve.BeginTransaction(t, s.Now()), resolve.ObserveTransaction(t), s.Now())
+		})
 	case isUnknown:
 		return s.Store.Update(row.Key, func(r *Row) { r.State = resolve.Begin(*unknown.Intent, s.Now()) })
 	case errors.Is(err, ErrClaimed):
@@ -89,7 +101,12 @@ func (s *Shop) Resolve(ctx context.Context) error {
 			failed = errors.Join(failed, err)
 		}
 	}
+	for _, mandate := range s.Store.Mandates() {
+		if mandate.Token == "" {
+			if agreement, err := s.Client.PayTo.Resume(ctx, mandate.Intent); err == nil {
+				failed = errors.Join(failed, s.Store.SetMandate(agreement))
+			}
+		}
+	}
 	return failed
 }
-
-func cents(amount decimal.Decimal) int64 { return amount.Shift(2).IntPart() }

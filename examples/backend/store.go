@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,21 +12,14 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// Kind is what a row of the books does.
-type Kind string
-
-// The kinds.
-const (
-	KindPayment Kind = "payment"
-	KindRefund  Kind = "refund"
-	KindVoid    Kind = "void"
-)
+// KindVoid is the kind of a void; payments and refunds have the service's word.
+const KindVoid quickstream.TransactionType = "VOID"
 
 // Row is one movement of money in the books: planned, then sent, then settled.
 type Row struct {
 	Key   string
 	Order string
-	Kind  Kind
+	Kind  quickstream.TransactionType
 	Cents int64
 	// Sent says that a process has claimed the intent: it may have been sent.
 	Sent bool
@@ -47,43 +41,57 @@ const (
 
 // Status says whether the money moved.
 func (r Row) Status() Status {
+	wanted := quickstream.OutcomeApproved
+	if r.Kind == KindVoid {
+		wanted = quickstream.OutcomeVoided
+	}
 	switch {
 	case r.Refused:
 		return Failed
 	case r.State.Stage != resolve.StageSettled:
-		return Open // absent and escalated payments are for a person to decide
-	case r.State.Outcome == quickstream.OutcomeApproved && r.Kind != KindVoid,
-		r.State.Outcome == quickstream.OutcomeVoided && r.Kind == KindVoid:
+		return Open // what is absent or escalated is for a person to decide
+	case r.State.Outcome == wanted:
 		return Done
 	default:
 		return Failed
 	}
 }
 
-// Last is what the last look at the row's transaction saw.
-func (r Row) Last() resolve.Look {
-	if len(r.State.Looks) == 0 {
-		return resolve.Look{}
+// Seen is what the last look at the row's transaction saw.
+func (r Row) Seen() (seen resolve.Observation) {
+	if n := len(r.State.Looks); n > 0 {
+		seen = r.State.Looks[n-1].Observation
 	}
-	return r.State.Looks[len(r.State.Looks)-1]
+	return seen
+}
+
+// Mandate is a PayTo agreement. Without a token it is not known to exist.
+type Mandate struct {
+	Intent quickstream.Intent
+	Token  string
+	Status quickstream.AgreementStatus
 }
 
 // The ways in which the books refuse a change.
 var (
-	ErrBusy    = errors.New("the order has a movement of this kind that is open or done")
-	ErrClaimed = errors.New("the intent has been claimed before")
+	ErrBusy    = errors.New("there is one already that is open or done")
+	ErrClaimed = errors.New("the intent was claimed before")
+	ErrNoRow   = errors.New("the books have no such row")
 )
 
-// Store stands for a database table with the key as its primary key. Rows are
-// kept as JSON, so that only what a database would keep survives a crash.
+// Store stands for the tables of a database. Rows are kept as JSON, so that only
+// what a database would keep survives a crash.
 type Store struct {
-	mu   sync.Mutex
-	keys []string
-	rows map[string][]byte
+	mu       sync.Mutex
+	keys     []string
+	rows     map[string][]byte
+	mandates map[string]Mandate // by payee reference
 }
 
 // NewStore returns empty books.
-func NewStore() *Store { return &Store{rows: map[string][]byte{}} }
+func NewStore() *Store {
+	return &Store{rows: map[string][]byte{}, mandates: map[string]Mandate{}}
+}
 
 // Rows returns all rows, oldest first.
 func (s *Store) Rows() []Row {
@@ -99,14 +107,14 @@ func (s *Store) Rows() []Row {
 // Insert adds a planned row. An order has one payment, and one refund or void,
 // that has not failed: the unique index which keeps a customer from paying twice.
 func (s *Store) Insert(row Row) error {
+	same := func(other Row) bool {
+		const payment = quickstream.TransactionTypePayment
+		return other.Order == row.Order && (other.Kind == payment) == (row.Kind == payment) && other.Status() != Failed
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, key := range s.keys {
-		other := s.read(key)
-		samePurpose := (other.Kind == KindPayment) == (row.Kind == KindPayment)
-		if other.Order == row.Order && samePurpose && other.Status() != Failed {
-			return ErrBusy
-		}
+	if slices.ContainsFunc(s.keys, func(key string) bool { return key == row.Key || same(s.read(key)) }) {
+		return ErrBusy
 	}
 	s.keys = append(s.keys, row.Key)
 	return s.write(row)
@@ -131,6 +139,9 @@ func (s *Store) Claim(key string, now time.Time) quickstream.Claim {
 func (s *Store) Update(key string, change func(*Row)) (Row, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.rows[key] == nil {
+		return Row{}, ErrNoRow
+	}
 	row := s.read(key)
 	if row.Refused || row.State.Stage.Final() {
 		return row, nil
