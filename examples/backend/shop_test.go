@@ -6,8 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -15,8 +13,6 @@ import (
 )
 
 const pay = "POST /transactions"
-
-var price = decimal.RequireFromString("49.95")
 
 // fixture is a shop, the service and a customer's browser.
 type fixture struct {
