@@ -91,6 +91,52 @@ func TestPayToWithoutEventsIsResolved(t *testing.T) {
 	})
 }
 
+func TestEventAfterAnEscalationCounts(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.agree("M-1")
+		f.box.NextTransaction(sandbox.Pending().ThenAfter(72*time.Hour, sandbox.Approved()))
+		if _, err := f.PayByPayTo(t.Context(), "A", price, "M-1"); err != nil {
+			t.Fatal(err)
+		}
+		f.nights(4)
+		f.expect("A", quickstream.TransactionTypePayment, Done, 1)
+	})
+}
+
+func TestVoidThatComesLateOrNever(t *testing.T) {
+	for name, kind := range map[string]sandbox.FaultKind{
+		"late": sandbox.CommitLate(90 * time.Minute), "never": sandbox.ResetBeforeCommit(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, f *fixture) {
+				if _, err := f.card("A", sandbox.CardAttempted); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				if err := f.box.Inject(sandbox.Fault{Operation: "POST /transactions/{receiptNumber}/void", Kind: kind, Times: 1}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := f.GiveBack(t.Context(), "A"); err != nil {
+					t.Fatal(err)
+				}
+				f.nights(4)
+				if name == "late" {
+					f.expect("A", KindVoid, Done, 0)
+				} else {
+					f.expect("A", KindVoid, Failed, 1)
+					if _, err := f.GiveBack(t.Context(), "A"); err != nil {
+						t.Fatal(err)
+					}
+					f.expect("A", quickstream.TransactionTypeRefund, Done, 1)
+				}
+				if net := f.box.Ledger().Net("A"); net != 0 {
+					t.Errorf("the order cost %d cents in the end", net)
+				}
+			})
+		})
+	}
+}
+
 func TestMoneyIsGivenBackOnce(t *testing.T) {
 	cases := []struct {
 		name  string

@@ -9,7 +9,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -74,7 +73,7 @@ func (s *Shop) onEvent(_ context.Context, n *webhooks.Notification) error {
 	case *webhooks.AgreementEvent:
 		err = s.Store.SetMandate(event.Agreement)
 	case *webhooks.PaymentEvent:
-		_, err = s.saw(event.Transaction.PaymentReferenceNumber, resolve.ObserveTransaction(event.Transaction))
+		_, err = s.learn(event.Transaction.PaymentReferenceNumber, event.Transaction)
 	}
 	return err
 }

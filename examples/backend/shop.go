@@ -62,9 +62,7 @@ func (s *Shop) send(ctx context.Context, row Row) (Row, error) {
 	unknown, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	switch {
 	case err == nil:
-		return s.Store.Update(row.Key, func(r *Row) {
-			r.State = s.Policy.Next(resolve.BeginTransaction(t, s.Now()), resolve.ObserveTransaction(t), s.Now())
-		})
+		return s.learn(row.Key, t)
 	case isUnknown:
 		return s.Store.Update(row.Key, func(r *Row) { r.State = resolve.Begin(*unknown.Intent, s.Now()) })
 	case errors.Is(err, ErrClaimed):
@@ -75,9 +73,12 @@ func (s *Shop) send(ctx context.Context, row Row) (Row, error) {
 	}
 }
 
-// saw adds to a row what was seen of its transaction.
-func (s *Shop) saw(key string, seen resolve.Observation) (Row, error) {
-	return s.Store.Update(key, func(r *Row) { r.State = s.Policy.Next(r.State, seen, s.Now()) })
+// learn takes over what the service says about a row's transaction by itself, in
+// an answer or an event. It counts after an escalation too.
+func (s *Shop) learn(key string, t *quickstream.Transaction) (Row, error) {
+	return s.Store.Update(key, func(r *Row) {
+		r.State = s.Policy.Next(resolve.BeginTransaction(t, s.Now()), resolve.ObserveTransaction(t), s.Now())
+	})
 }
 
 // Recover sends what a crash left planned. It runs when the process starts.
@@ -92,12 +93,17 @@ func (s *Shop) Recover(ctx context.Context) error {
 	return failed
 }
 
-// Resolve looks once at every row that is open and due. It is the nightly job.
+// Resolve looks once at every row that is open and due, and for agreements that
+// are not known to exist. It is the nightly job.
 func (s *Shop) Resolve(ctx context.Context) error {
 	var failed error
 	for _, row := range s.Store.Rows() {
 		if row.Sent && row.Status() == Open && !row.State.Stage.Final() && !row.State.NextLook.After(s.Now()) {
-			_, err := s.saw(row.Key, s.Policy.Look(ctx, s.Client.Transactions, row.State.Intent))
+			seen := s.Policy.Look(ctx, s.Client.Transactions, row.State.Intent)
+			if row.Kind == KindVoid && seen.Outcome != quickstream.OutcomeVoided {
+				seen = resolve.Observation{Sighting: resolve.SawNothing} // the payment stands; the void may still come
+			}
+			_, err := s.Store.Update(row.Key, func(r *Row) { r.State = s.Policy.Next(r.State, seen, s.Now()) })
 			failed = errors.Join(failed, err)
 		}
 	}

@@ -46,8 +46,8 @@ func (r Row) Status() Status {
 		wanted = quickstream.OutcomeVoided
 	}
 	switch {
-	case r.Refused:
-		return Failed
+	case r.Refused, r.Kind == KindVoid && r.State.Stage == resolve.StageAbsent:
+		return Failed // a void that is not there after 48 hours cannot come any more
 	case r.State.Stage != resolve.StageSettled:
 		return Open // what is absent or escalated is for a person to decide
 	case r.State.Outcome == wanted:
@@ -135,7 +135,7 @@ func (s *Store) Claim(key string, now time.Time) quickstream.Claim {
 	}
 }
 
-// Update changes a row that is not final, and returns it as it stands then.
+// Update changes a row that is not settled, and returns it as it stands then.
 func (s *Store) Update(key string, change func(*Row)) (Row, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *Store) Update(key string, change func(*Row)) (Row, error) {
 		return Row{}, ErrNoRow
 	}
 	row := s.read(key)
-	if row.Refused || row.State.Stage.Final() {
+	if row.Refused || row.State.Stage == resolve.StageSettled {
 		return row, nil
 	}
 	change(&row)
