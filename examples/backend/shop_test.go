@@ -2,12 +2,12 @@ package main
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
@@ -33,7 +33,7 @@ func inBubble(t *testing.T, test func(t *testing.T, f *fixture)) {
 	})
 }
 
-// card takes a payment by card to its end in this process.
+// card takes a payment by card.
 func (f *fixture) card(order, number string) (Row, error) {
 	f.t.Helper()
 	return f.PayByCard(f.t.Context(), order, price, f.token(number), f.Visitor())
@@ -54,7 +54,7 @@ func (f *fixture) crash() {
 	f.Shop = &shop
 }
 
-// nights runs the nightly job for some days.
+// nights runs the job every hour of some days.
 func (f *fixture) nights(n int) {
 	f.t.Helper()
 	for range n * 24 {
@@ -134,116 +134,39 @@ func TestSoftDeclineIsHeldWhileTheServiceRetries(t *testing.T) {
 	})
 }
 
-func TestLostAnswer(t *testing.T) {
-	faults := map[string]sandbox.FaultKind{
-		"reset":      sandbox.ResetAfterCommit(),
-		"garbage":    sandbox.Garbage(sandbox.BrokenJSON),
-		"500":        sandbox.StatusAfterCommit(500, sandbox.HTML),
-		"late":       sandbox.CommitLate(5 * time.Minute),
-		"never":      sandbox.ResetBeforeCommit(),
-		"not answer": sandbox.HangAfterCommit(),
-	}
-	for name, kind := range faults {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, f *fixture) {
-				if err := f.box.Inject(sandbox.Fault{Operation: pay, Kind: kind}); err != nil { // every time
-					t.Fatal(err)
-				}
-				row, err := f.card("A", sandbox.CardAttempted)
-				if err != nil || row.Status() != Open {
-					t.Fatal(row.Status(), err)
-				}
-				f.box.ClearFaults()
-				if _, err := f.card("A", sandbox.CardAttempted); !errors.Is(err, ErrBusy) {
-					t.Errorf("paid again: %v", err)
-				}
-				f.nights(4)
-				if name == "never" {
-					f.expect("A", quickstream.TransactionTypePayment, Open, 0) // absent: for a person
-					return
-				}
-				f.expect("A", quickstream.TransactionTypePayment, Done, 1)
-			})
-		})
-	}
-}
-
-func TestNothingSentFreesTheOrder(t *testing.T) {
-	for name, kind := range map[string]sandbox.FaultKind{
-		"refused": sandbox.Refuse(), "host": sandbox.UnknownHost(), "503": sandbox.Status(503, sandbox.ServiceError),
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, f *fixture) {
-				if err := f.box.Inject(sandbox.Fault{Operation: pay, Kind: kind, Times: 9}); err != nil {
-					t.Fatal(err)
-				}
-				_, err := f.card("A", sandbox.CardAttempted)
-				t.Log(err)
-				f.box.ClearFaults()
-				if _, err := f.card("A", sandbox.CardAttempted); err != nil {
-					t.Fatal(err)
-				}
-				f.expect("A", quickstream.TransactionTypePayment, Done, 1)
-			})
-		})
-	}
-}
-
-func TestCrash(t *testing.T) {
-	crashes := []struct {
-		name    string
-		until   func(f *fixture, row Row) error
-		status  Status
-		charges int
-	}{
-		{"stored, not sent", func(*fixture, Row) error { return nil }, Done, 1},
-		{"claimed, not sent", func(f *fixture, row Row) error {
-			return f.Store.Claim(row.Key, f.Now())(f.t.Context())
-		}, Open, 0},
-		{"sent, not recorded", func(f *fixture, row Row) error {
-			_, err := f.Shop.Client.Transactions.Submit(f.t.Context(), row.State.Intent, f.Store.Claim(row.Key, f.Now()))
-			return err
-		}, Done, 1},
-	}
-	for _, crash := range crashes {
-		t.Run(crash.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, f *fixture) {
-				params, err := f.byCard(t.Context(), price, f.token("4242424242424242"), f.Visitor())
-				if err != nil {
-					t.Fatal(err)
-				}
-				row, err := f.plan("A", params)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := crash.until(f, row); err != nil {
-					t.Fatal(err)
-				}
-				f.crash()
-				if err := errors.Join(f.Recover(t.Context()), f.Recover(t.Context())); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := f.send(t.Context(), row); !errors.Is(err, ErrClaimed) {
-					t.Errorf("sent again: %v", err)
-				}
-				f.nights(4)
-				f.expect("A", quickstream.TransactionTypePayment, crash.status, crash.charges)
-			})
-		})
-	}
-}
-
-func TestUnknownToTheServiceIsEscalated(t *testing.T) {
+func TestStoredCard(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		f.box.NextTransaction(sandbox.Erred())
-		row, err := f.card("A", sandbox.CardAttempted)
+		customer, err := f.Customer(t.Context(), "C-1", "Jo Citizen")
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.nights(4)
-		row, err = f.Store.Update(row.Key, func(*Row) {})
-		if err != nil || row.State.Stage != resolve.StageEscalated {
-			t.Error(row.State.Stage, err)
+		account, err := f.StoreCard(t.Context(), customer, f.token(sandbox.CardChallenge), f.Visitor())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, order := range []string{"A", "B"} {
+			if _, err := f.PayByStoredCard(t.Context(), order, price, account, f.Visitor()); err != nil {
+				t.Fatal(err)
+			}
+			f.expect(order, quickstream.TransactionTypePayment, Done, 1)
 		}
 	})
+}
+
+func TestImpatientCustomer(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		var clicks sync.WaitGroup
+		for range 5 {
+			token := f.token(sandbox.CardAttempted)
+			clicks.Go(func() { _, _ = f.PayByCard(t.Context(), "A", price, token, f.Visitor()) })
+		}
+		clicks.Wait()
+		f.expect("A", quickstream.TransactionTypePayment, Done, 1)
+	})
+}
+
+func TestStory(t *testing.T) {
+	if err := run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
