@@ -13,7 +13,7 @@ import (
 // script takes the card: in production no card number reaches this program.
 type Browser struct {
 	Box    *sandbox.Sandbox
-	Client *quickstream.Client // with the publishable key only
+	Client *quickstream.Client // needs the publishable key only
 }
 
 // TypeCard returns a single-use token of a card.
