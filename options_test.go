@@ -255,6 +255,8 @@ func TestObserver(t *testing.T) {
 				return context.WithValue(ctx, trace{}, "t")
 			},
 			Attempt: func(_ context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) {
+				assert.WithinDuration(t, time.Now(), a.Start, 0)
+				a.Start = time.Time{}
 				attempts = append(attempts, a)
 			},
 			End: func(_ context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) {
@@ -264,10 +266,12 @@ func TestObserver(t *testing.T) {
 		}))
 		_, err := client.Transactions.Get(t.Context(), "R-1")
 		require.ErrorIs(t, err, quickstream.ErrNotFound)
+		assert.Same(t, err, ends[0].Err)
+		ends[0].Err = nil
 	})
 	assert.Equal(t, []quickstream.CallInfo{{Operation: "Transactions.Get", Method: "GET", Route: "/transactions/{receiptNumber}"}}, calls)
 	assert.Equal(t, []quickstream.AttemptInfo{{Number: 1, Network: quickstream.NetworkKindReset}, {Number: 2, StatusCode: 404}}, attempts)
-	assert.Equal(t, []quickstream.EndInfo{{StatusCode: 404, Attempts: 2, Verdict: "answered"}}, ends)
+	assert.Equal(t, []quickstream.EndInfo{{StatusCode: 404, Attempts: 2, Verdict: quickstream.VerdictAnswered}}, ends)
 }
 
 // TestCallersClientIsNotChanged: an http.Client may serve others.

@@ -28,10 +28,10 @@ func (s *Shop) giveBack(ctx context.Context, paid Row) (Row, error) {
 	var intent quickstream.Intent
 	if payment.Voidable {
 		row.Kind = KindVoid
-		intent, err = s.Client.Transactions.PlanVoid(payment.ReceiptNumber)
+		intent, err = s.Client.Transactions.PlanVoid(ctx, payment.ReceiptNumber)
 	} else {
 		row.Kind = quickstream.TransactionTypeRefund
-		intent, err = s.Client.Transactions.Plan(quickstream.RefundParams{
+		intent, err = s.Client.Transactions.Plan(ctx, quickstream.RefundParams{
 			OriginalReceiptNumber: payment.ReceiptNumber, Original: payment,
 			PrincipalAmount: decimal.New(paid.Cents, -2), Currency: quickstream.CurrencyAUD,
 			CustomerReferenceNumber: paid.Order,

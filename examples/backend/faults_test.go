@@ -91,7 +91,7 @@ func TestCrash(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				row, err := f.plan("A", params)
+				row, err := f.plan(t.Context(), "A", params)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -140,7 +140,7 @@ func (s *story) crash(ctx context.Context) error {
 	}
 	params, err := s.byCard(ctx, price, token, s.browser.Visitor())
 	if err == nil {
-		_, err = s.plan("ORDER-5", params)
+		_, err = s.plan(ctx, "ORDER-5", params)
 	}
 	if err != nil {
 		return err

@@ -23,24 +23,24 @@ type Shop struct {
 // NewShop returns a shop at a facility that lets the service retry soft declines.
 func NewShop(client *quickstream.Client, store *Store, business string, now func() time.Time) (*Shop, error) {
 	sydney, err := time.LoadLocation("Australia/Sydney")
-	policy := resolve.DefaultPolicy(resolve.ServiceRetries{On: true, For: 4 * 24 * time.Hour})
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesFor(4 * 24 * time.Hour))
 	return &Shop{Client: client, Store: store, Business: business, Policy: policy, Now: now, Sydney: sydney}, err
 }
 
 // collect takes an order's payment: plan, store, send.
 func (s *Shop) collect(ctx context.Context, order string, params quickstream.PayParams) (Row, error) {
-	row, err := s.plan(order, params)
+	row, err := s.plan(ctx, order, params)
 	if err != nil {
 		return row, err
 	}
 	return s.send(ctx, row)
 }
 
-func (s *Shop) plan(order string, params quickstream.PayParams) (Row, error) {
+func (s *Shop) plan(ctx context.Context, order string, params quickstream.PayParams) (Row, error) {
 	params.SupplierBusinessCode = s.Business
 	params.Currency = quickstream.CurrencyAUD
 	params.CustomerReferenceNumber = order
-	intent, err := s.Client.Transactions.Plan(params)
+	intent, err := s.Client.Transactions.Plan(ctx, params)
 	if err != nil {
 		return Row{}, err
 	}

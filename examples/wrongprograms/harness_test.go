@@ -99,7 +99,7 @@ func (s *shop) lookFor(ctx context.Context, intent quickstream.Intent) error {
 }
 
 func (s *shop) pursue(ctx context.Context, state resolve.State) error {
-	policy := resolve.DefaultPolicy(resolve.ServiceRetries{})
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	for !state.Stage.Final() {
 		<-time.After(time.Until(state.NextLook))
 		state = policy.Next(state, policy.Look(ctx, s.client.Transactions, state.Intent), time.Now())

@@ -174,7 +174,7 @@ func jobPaysAgainUnderItsKey(runs, perRun int) program {
 // claim is, and what follows a failure, differ.
 func jobSubmitsAgain(claim func(*shop, quickstream.Intent) quickstream.Claim, next afterFailure) program {
 	return func(ctx context.Context, s *shop, order string) error {
-		intent, err := s.client.Transactions.Plan(s.byAccount(order))
+		intent, err := s.client.Transactions.Plan(ctx, s.byAccount(order))
 		if err != nil {
 			return errNotPaid
 		}
@@ -228,7 +228,7 @@ func renewsWhatWasNotSent(intent quickstream.Intent, err error) (quickstream.Int
 func paysWhatWasNotPlanned(ctx context.Context, s *shop, order string) error {
 	params := s.byAccount(order)
 	params.PaymentReferenceNumber = order
-	intent, err := s.client.Transactions.Plan(params)
+	intent, err := s.client.Transactions.Plan(ctx, params)
 	if err != nil {
 		return errNotPaid
 	}

@@ -110,7 +110,7 @@ func TestWrongProgramStoredAnotherIntentThanSent(t *testing.T) {
 	t.Parallel()
 	t.Run("7a card details cannot be planned", func(t *testing.T) {
 		_, client := sandboxtest.New(t)
-		if _, err := client.Transactions.Plan(byCard(orderID(0), visa)); !errors.Is(err, quickstream.ErrNotSent) {
+		if _, err := client.Transactions.Plan(t.Context(), byCard(orderID(0), visa)); !errors.Is(err, quickstream.ErrNotSent) {
 			t.Errorf("the plan of a card's details: %v", err)
 		}
 	})
