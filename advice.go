@@ -77,7 +77,8 @@ func (e *DeclinedError) Error() string { return e.Transaction.says() }
 // NotSettledError is what RequireApproved returns for a transaction of which it is
 // not known yet whether it takes money: unknown, pending or suspended. It matches
 // ErrOutcomeUnknown: do not pay again. Read the transaction with Get not before
-// NextLook, or give it to package resolve.
+// NextLook, or give it to package resolve. Ask errors.Is for ErrOutcomeUnknown, which
+// covers an UnknownOutcomeError too; only a DeclinedError permits another payment.
 type NotSettledError struct {
 	Transaction *Transaction
 	// NextLook is when reading it again can tell more, at the earliest.

@@ -47,8 +47,10 @@ type call struct {
 	// describe returns what is particular about the write's intent; nil where it has
 	// none.
 	describe func() Intent
-	claim    Claim  // of Submit
 	carrier  string // for the intent
+	// claim and planned are of Submit. planned is nil once the claim has succeeded.
+	claim   Claim
+	planned *Intent
 	// ended is what ended the call before it was sent: the first thing that did. It
 	// comes out in do, so that an observer sees such a call too.
 	ended error
@@ -230,7 +232,19 @@ func (c *call) refuse(err error) {
 
 // notSent says that a call ended before anything was sent, and why.
 func (c *call) notSent(err error) error {
-	return fmt.Errorf("quickstream: %s: %w: %w", c.op.name, ErrNotSent, err)
+	return c.unclaimed(fmt.Errorf("quickstream: %s: %w: %w", c.op.name, ErrNotSent, err))
+}
+
+// unclaimed returns the error of a call that ended before anything was sent. Until
+// the claim of a Submit has succeeded, an earlier call may have sent the intent, and
+// that this one sent nothing settles nothing.
+func (c *call) unclaimed(err error) error {
+	if c.planned == nil {
+		return err
+	}
+	open := c.planned.open(c.op.name, c.op.route, err, nil)
+	open.Method, open.FindOut = c.op.method, c.op.findOut
+	return open
 }
 
 func (c *call) info() CallInfo { return CallInfo{c.op.name, c.op.method, c.op.route} }

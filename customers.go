@@ -110,7 +110,7 @@ func (p CreateCustomerParams) check(f *findings) {
 //
 // POST /customers with the secret key. A customer number that is taken is
 // refused with an APIError that matches ErrInvalid. When the answer is lost the
-// error is an UnknownOutcomeError: ask ByNumber for the customer number.
+// error is an UnknownOutcomeError: ask GetByNumber for the customer number.
 func (s *CustomersService) Create(ctx context.Context, params CreateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call := s.client.begin(operation{
 		name: "Customers.Create", method: http.MethodPost, route: "/customers", class: transport.Post, named: true,

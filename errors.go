@@ -20,8 +20,8 @@ var (
 	ErrUnauthorized = errors.New("unauthorised")
 	// ErrForbidden is a 403: the key lacks a permission.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound is a 404. For a look-up after an unknown outcome it means "not
-	// found yet".
+	// ErrNotFound is a 404. Of Get and ByReference after an unknown outcome it means
+	// "not found yet". The error of a Resume never matches it.
 	ErrNotFound = errors.New("not found")
 	// ErrEmptyList is List.First on a list with nothing in it.
 	ErrEmptyList = errors.New("the list is empty")
@@ -47,7 +47,8 @@ var (
 	// UnknownOutcomeError.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 	// ErrNotSent means that nothing was sent, which is proven: the same call may be
-	// made again. An UnknownOutcomeError never matches it.
+	// made again. An UnknownOutcomeError never matches it. A Submit that ends before
+	// its claim has succeeded is one, because another call may have sent the intent.
 	ErrNotSent = errors.New("nothing was sent")
 )
 
@@ -233,7 +234,8 @@ func (e *NetworkError) Timeout() bool {
 // UnknownOutcomeError is a write that may or may not have happened: the
 // connection broke after sending, the context ended, or the answer cannot be
 // relied on. It is neither a success nor a failure. Do not make the call again
-// before having found out; FindOut says how.
+// before having found out; FindOut says how. Ask the error and not the context: that a
+// context has ended says nothing about the payment.
 //
 // It matches ErrOutcomeUnknown and nothing else: not the context's error either,
 // which middleware takes for "not done". It does not unwrap to its cause, so that
@@ -256,7 +258,8 @@ type UnknownOutcomeError struct {
 	// FirstSent is when the first attempt began, by this machine's clock.
 	FirstSent time.Time
 	Attempts  int
-	// Candidates are what a Resume found that settles nothing, with the reasons.
+	// Candidates are what a Resume found that settles nothing, with the reasons. None
+	// means "not found yet", and is no permission to pay again.
 	Candidates []Candidate
 	// NextLook is when another Resume can tell more, at the earliest; zero when no
 	// look was made.
@@ -295,6 +298,8 @@ func (e *UnknownOutcomeError) Error() string {
 			text += ", trace code " + safeName(api.TraceCode, 64)
 		}
 		text += ")"
+	} else if errors.Is(e.Cause, ErrNotSent) {
+		text += " (" + strings.TrimPrefix(e.Cause.Error(), "quickstream: ") + ")"
 	}
 	return text
 }

@@ -88,14 +88,14 @@ func ExampleTransactionsService_Submit() {
 	for range 2 {
 		payment, err := client.Transactions.Submit(ctx, intent, claim)
 		if err != nil {
-			fmt.Println(errors.Is(err, quickstream.ErrNotSent), err)
+			fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown)) // the other may have been sent: see Resume
 			continue
 		}
 		fmt.Println(payment.Outcome())
 	}
 	// Output:
 	// approved
-	// true quickstream: Transactions.Pay: nothing was sent: another worker has it
+	// true
 }
 
 // What is planned can be stored and sent later. A payment that is proven not to have

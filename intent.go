@@ -69,8 +69,9 @@ type Intent struct {
 }
 
 // Renewed returns the same request as a new intent, with an idempotency key and an
-// id of its own. Use it for a write that is proven not to have been carried out: by
-// an error that matches ErrNotSent, ErrUnavailable or ErrRateLimited, or by a 401.
+// id of its own. It is a second payment, unless the first is proven not to have been
+// carried out: by an error of the one call that sent the intent, which matches
+// ErrNotSent, ErrUnavailable or ErrRateLimited, or is a 401.
 func (i Intent) Renewed() Intent {
 	i.NotBefore, i.Attempts, i.ReceiptNumber = time.Now(), 0, ""
 	if i.IdempotencyKey != "" {
@@ -80,7 +81,7 @@ func (i Intent) Renewed() Intent {
 		return i
 	}
 	var body transactionJSON
-	if json.Unmarshal(i.Request, &body) != nil {
+	if json.Unmarshal(i.Request, &body) != nil || body.Metadata == nil {
 		i.Complete = false
 		return i
 	}
@@ -136,9 +137,10 @@ func (i Intent) unsent() error {
 }
 
 // Claim says that this process, and no other, sends an intent. Submit calls it last
-// before the first byte; its error means that nothing was sent. It is where the
-// merchant moves the intent from "planned" to "sending" in one committed
-// transaction, and fails when somebody has done so before.
+// before the first byte; after its error this call sends nothing, and the outcome is
+// unknown: somebody else may have sent the intent. It is where the merchant moves the
+// intent from "planned" to "sending" in one committed transaction, and fails when
+// somebody has done so before. One that always returns nil lets every run pay.
 type Claim func(ctx context.Context) error
 
 // handOut completes the intent with what is known right before the first byte, and
@@ -156,9 +158,13 @@ func (c *call) handOut(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	if c.claim != nil {
-		return c.claim(ctx)
+	if c.claim == nil {
+		return nil
 	}
+	if err := c.claim(ctx); err != nil {
+		return err
+	}
+	c.planned = nil
 	return nil
 }
 

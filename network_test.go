@@ -81,11 +81,16 @@ func TestNotTLS(t *testing.T) {
 	assert.Equal(t, quickstream.NetworkKindTLS, networkKind(t, err))
 }
 
-func TestRefusedPort(t *testing.T) {
+// closedPort is an address that nothing listens on.
+func closedPort(t *testing.T) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
-	client, err := quickstream.NewClient(quickstream.CustomURL("http://"+listener.Addr().String()), testKeys(), quickstream.WithRetryWait(1, 1))
+	return "http://" + listener.Addr().String()
+}
+
+func TestRefusedPort(t *testing.T) {
+	client, err := quickstream.NewClient(quickstream.CustomURL(closedPort(t)), testKeys(), quickstream.WithRetryWait(1, 1))
 	require.NoError(t, err)
 	var resp quickstream.Response
 	_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithResponseInto(&resp))

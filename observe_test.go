@@ -127,7 +127,7 @@ func TestPanicsOfObservers(t *testing.T) {
 	require.NoError(t, err)
 	void.Carrier = "stored"
 	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { return nil })
-	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 	require.ErrorContains(t, err, "mine")
 	_, err = client.Transactions.Resume(t.Context(), void)
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)

@@ -252,7 +252,11 @@ func WithResendWindow(d time.Duration) Option {
 // first attempt, once for each call and after all checks: what the hook stores is
 // what is sent. A client's hooks are called before a call's, and none replaces
 // another. They run under the call's deadline. When one returns an error or panics,
-// nothing was sent and the error matches ErrNotSent.
+// nothing was sent and the error matches ErrNotSent and wraps the hook's: that speaks of
+// this call alone, and an earlier one for the same order may have been sent.
+//
+// Insert the intent, and fail while the order has another that is not settled. A hook
+// that overwrites it lets a second payment through.
 //
 // A crash between the hook and the first byte leaves an intent of which nobody knows
 // whether it was sent: Resume does not find it, and package resolve ends it as

@@ -189,7 +189,7 @@ func TestChangesArePlanned(t *testing.T) {
 			require.NoError(t, err, change.method)
 			assert.Equal(t, change.method, intent.Operation)
 			assert.Empty(t, box.Requests())
-			require.ErrorIs(t, client.PayTo.Submit(t.Context(), intent, nil), quickstream.ErrNotSent)
+			require.ErrorIs(t, client.PayTo.Submit(t.Context(), intent, nil), quickstream.ErrOutcomeUnknown)
 			err = client.PayTo.Submit(t.Context(), intent, func(context.Context) error { return nil })
 			assert.Equal(t, change.fails, err != nil, "%s: %v", change.method, err)
 			require.Len(t, box.Requests(), 1)
@@ -205,11 +205,13 @@ func TestChangesArePlanned(t *testing.T) {
 		other, err := client.PayTo.Plan(t.Context(), quickstream.ChangingRecall(token))
 		require.NoError(t, err)
 		other.Operation = "PayTo.Cancel"
-		require.ErrorIs(t, client.PayTo.Submit(t.Context(), other, func(context.Context) error { return nil }), quickstream.ErrNotSent)
+		require.ErrorIs(t, client.PayTo.Submit(t.Context(), other, func(context.Context) error { return nil }), quickstream.ErrOutcomeUnknown)
 		_, err = client.PayTo.ResumeChange(t.Context(), other)
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 		_, err = client.PayTo.Plan(t.Context(), quickstream.ChangingStatus(token, quickstream.AgreementStatusSuspended, quickstream.StatusReason{}))
 		require.ErrorIs(t, err, quickstream.ErrInvalid, "a reason is required")
+		_, err = client.PayTo.Plan(t.Context(), nil)
+		require.ErrorIs(t, err, quickstream.ErrNotSent)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 
@@ -114,7 +115,11 @@ func (s *PayToService) change(ctx context.Context, name string, change Agreement
 // begin checks a change of an agreement. Its method follows from what it is, where no
 // name is given.
 func (s *PayToService) begin(name string, change AgreementChange, opts []CallOption) *call {
-	patch, err := change.patch(cmp.Or(name, "PayTo.Plan"))
+	var patch agreementChange
+	err := fmt.Errorf("quickstream: PayTo.Plan: %w: the change is nil", ErrNotSent)
+	if change != nil {
+		patch, err = change.patch(cmp.Or(name, "PayTo.Plan"))
+	}
 	call := s.patch(cmp.Or(name, patch.body.method()), patch.agreementToken, opts)
 	if err != nil {
 		call.ended = err

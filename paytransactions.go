@@ -95,6 +95,13 @@ type payToDataJSON struct {
 // taken: then give its Intent to Resume or to package resolve, and do not pay
 // again. A call with a new reference is a new payment: nothing can tell it from one
 // that the customer wants.
+//
+// Not approved does not mean not paid: what is unknown, pending or suspended may still
+// take the money. Only after declined or rejected may another card be tried.
+//
+// Where the process may crash, store the intent first: with WithBeforeSend, after which
+// a crash in between ends as absent two days later, or with Plan and Submit, which send
+// at the next start what nobody has claimed.
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }

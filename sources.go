@@ -104,8 +104,8 @@ func isExpiry(m YearMonth) bool {
 	return m.Month >= 1 && m.Month <= 12 && m.Year >= 1000 && m.Year <= 9999
 }
 
-// AccountSource is an account that a payment can be taken from. The From
-// functions make one. It cannot be marshalled, and neither can parameters that have
+// AccountSource is an account that a payment can be taken from. The From functions
+// make one, and those that make a CardSource too. It cannot be marshalled, and neither can parameters that have
 // one: Plan makes an Intent of them, which can.
 type AccountSource interface{ accountSource() source }
 

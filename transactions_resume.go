@@ -33,7 +33,9 @@ const intentSkew = 30 * time.Second
 // /transactions/{receiptNumber}/refunds, with the secret key. A transaction is the intent's when the
 // service echoes the intent's id in its metadata, or echoes none and its payment
 // reference, type, amount, currency, business, original receipt and end-to-end
-// identifier are the intent's and it is not older.
+// identifier are the intent's and it is not older. One that carries another id, and for
+// the rest is the same under a reference of the merchant's own, is a candidate that
+// does not match: the order may have been paid by another call.
 //
 // An approval settles the intent. So does a decline when the intent was sent once,
 // by its Attempts; otherwise the service may have carried out two requests, and the
@@ -74,7 +76,7 @@ func (l lookUp) open(cause error, candidates ...Candidate) error {
 
 // open returns the error of a look that settles nothing. cause is why the look-up
 // failed, or nil.
-func (i Intent) open(operation, route string, cause error, candidates []Candidate) error {
+func (i Intent) open(operation, route string, cause error, candidates []Candidate) *UnknownOutcomeError {
 	return &UnknownOutcomeError{
 		CallInfo: CallInfo{Operation: operation, Method: http.MethodGet, Route: route}, Intent: &i, Candidates: candidates,
 		IdempotencyKey: i.IdempotencyKey, Reference: i.Reference, ReceiptNumber: i.ReceiptNumber,
@@ -150,12 +152,12 @@ func (l lookUp) byReference(wanted transactionBody) (*Transaction, error) {
 	if wanted.TransactionType == TransactionTypeRefund && wanted.OriginalReceiptNumber != "" {
 		lists = append(lists, l.s.Refunds(wanted.OriginalReceiptNumber, l.opts...))
 	}
-	matches, err := l.matching(wanted, lists)
+	matches, others, err := l.matching(wanted, lists)
 	switch {
 	case err != nil:
 		return nil, l.open(err)
 	case len(matches) == 0:
-		return nil, l.open(nil)
+		return nil, l.open(nil, others...)
 	case len(matches) == 1:
 		return l.judge(matches[0])
 	}
@@ -166,10 +168,10 @@ func (l lookUp) byReference(wanted transactionBody) (*Transaction, error) {
 	return nil, l.open(nil, candidates...)
 }
 
-// matching returns the transactions of the lists that are the intent's, each
-// once.
-func (l lookUp) matching(wanted transactionBody, lists []List[Transaction]) ([]*Transaction, error) {
-	var matches []*Transaction
+// matching returns the transactions of the lists that are the intent's, each once: by
+// its id where the transaction carries one, and else by all that was sent. The others
+// differ in the id alone: somebody may have called Pay instead of submitting the plan.
+func (l lookUp) matching(wanted transactionBody, lists []List[Transaction]) (matches []*Transaction, others []Candidate, err error) {
 	seen := map[string]bool{}
 	for _, list := range lists {
 		for transaction, err := range list.All(l.ctx) {
@@ -177,24 +179,39 @@ func (l lookUp) matching(wanted transactionBody, lists []List[Transaction]) ([]*
 				break // the service may answer so for an empty list
 			}
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			if l.intent.matches(transaction, wanted) && !seen[transaction.ReceiptNumber] {
-				seen[transaction.ReceiptNumber] = true
+			if seen[transaction.ReceiptNumber] {
+				continue
+			}
+			seen[transaction.ReceiptNumber] = true
+			id := transaction.Metadata[l.intent.MetadataName]
+			known := l.intent.ID != "" && id != ""
+			switch {
+			case known && id == l.intent.ID, !known && l.intent.alike(transaction, wanted):
 				matches = append(matches, transaction)
+			case known && l.intent.rivals(transaction, wanted):
+				others = append(others, Candidate{Transaction: transaction, Reasons: []string{"it carries another intent's id, and the same reference and amount"}})
 			}
 		}
 	}
-	return matches, nil
+	return matches, others, nil
 }
 
-// matches compares a transaction with the intent: by the intent's id where the
-// transaction carries one, and else by all that was sent. Members that the
-// specification does not promise in an answer count only when they are there.
-func (i Intent) matches(t *Transaction, wanted transactionBody) bool {
-	if id := t.Metadata[i.MetadataName]; i.ID != "" && id != "" {
-		return id == i.ID
+// rivals reports whether a transaction of another intent may have taken the money of
+// this one.
+func (i Intent) rivals(t *Transaction, wanted transactionBody) bool {
+	switch t.Outcome() {
+	case OutcomeDeclined, OutcomeRejected, OutcomeVoided:
+		return false
+	default:
+		return i.OwnReference && i.alike(t, wanted)
 	}
+}
+
+// alike compares a transaction with all that was sent. Members that the specification
+// does not promise in an answer count only when they are there.
+func (i Intent) alike(t *Transaction, wanted transactionBody) bool {
 	agrees := func(answered, intended string) bool { return answered == "" || answered == intended }
 	switch {
 	case t.PaymentReferenceNumber != wanted.PaymentReferenceNumber, t.TransactionType != wanted.TransactionType:

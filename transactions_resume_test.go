@@ -338,7 +338,7 @@ func TestPlanAndSubmit(t *testing.T) {
 			return nil
 		}
 		_, err = client.Transactions.Submit(t.Context(), intent, nil)
-		require.ErrorIs(t, err, quickstream.ErrNotSent, "a claim is required")
+		require.ErrorContains(t, err, "a claim is required")
 		tx, err := client.Transactions.Submit(t.Context(), intent, claim)
 		require.NoError(t, err)
 		assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
@@ -346,8 +346,11 @@ func TestPlanAndSubmit(t *testing.T) {
 		assert.Equal(t, intent.ID, tx.Metadata["intentId"])
 		assert.Equal(t, intent.IdempotencyKey, box.Requests()[0].IdempotencyKey)
 		_, err = client.Transactions.Submit(t.Context(), intent, claim)
-		require.ErrorIs(t, err, quickstream.ErrNotSent)
-		require.ErrorContains(t, err, "claimed by another")
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "this call sent nothing, and another one did: %v", err)
+		require.NotErrorIs(t, err, quickstream.ErrNotSent)
+		require.ErrorContains(t, lost, "claimed by another")
+		assert.Equal(t, intent, *lost.Intent)
 		assert.Len(t, box.Ledger().Charged(order), 1)
 
 		void, err := client.Transactions.PlanVoid(t.Context(), tx.ReceiptNumber)
@@ -364,6 +367,8 @@ func TestPlanAndSubmit(t *testing.T) {
 
 		_, err = client.Transactions.Plan(t.Context(), payment())
 		require.ErrorIs(t, err, quickstream.ErrNotSent, "a card cannot be planned")
+		_, err = client.Transactions.Plan(t.Context(), nil)
+		require.ErrorIs(t, err, quickstream.ErrNotSent)
 		for name, change := range map[string]func(*quickstream.Intent){
 			"version": func(i *quickstream.Intent) { i.Version = 99 }, "sent": func(i *quickstream.Intent) { i.Attempts = 1 },
 			"receipt": func(i *quickstream.Intent) { i.ReceiptNumber = "R-1" }, "incomplete": func(i *quickstream.Intent) { i.Complete = false },
@@ -373,9 +378,22 @@ func TestPlanAndSubmit(t *testing.T) {
 			other := intent
 			change(&other)
 			_, err := client.Transactions.Submit(t.Context(), other, func(context.Context) error { t.Error(name); return nil })
-			require.ErrorIs(t, err, quickstream.ErrNotSent, name)
+			require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
 		}
 	})
+}
+
+// TestSubmitAfterItsClaim: nobody else sends the intent any more, so that a request
+// which did not leave is proof.
+func TestSubmitAfterItsClaim(t *testing.T) {
+	client, err := quickstream.NewClient(quickstream.CustomURL(closedPort(t)), testKeys(), quickstream.WithoutResend())
+	require.NoError(t, err)
+	void, err := client.Transactions.PlanVoid(t.Context(), "R-1")
+	require.NoError(t, err)
+	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { return nil })
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { panic("mine") })
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "the claim may have been stored")
 }
 
 // TestRenewed: the same request under a key and an id of its own.

@@ -60,6 +60,11 @@ func (s *TransactionsService) send(ctx context.Context, params TransactionParams
 
 // begin checks a transaction and gives it its references.
 func (s *TransactionsService) begin(params TransactionParams, opts []CallOption) (*call, transactionBody) {
+	if params == nil { // an error and no panic, and no request that could be sent
+		call := s.call(transactionsPrefix+"Plan", opts)
+		call.refuse(errors.New("the parameters are nil"))
+		return call, transactionBody{}
+	}
 	body := transactionBody{transactionJSON: params.wire()}
 	call := s.call(methodOf(body.transactionJSON), opts)
 	name := call.config.intentName
@@ -150,8 +155,11 @@ func unsettledBy(t *Transaction) error {
 }
 
 // Plan checks a transaction, chooses its references and its key, and sends nothing:
-// for queues, whose worker gives the intent to Submit. A transaction whose source is
-// a secret, such as a card's details, cannot be planned: make a token of it first.
+// for queues, whose worker gives the intent to Submit, and for processes that may crash
+// between storing and sending. Only Submit sends this intent: Pay makes one of its own.
+// A transaction whose source is a secret, such as a card's details, cannot be planned:
+// make a token of it first. Store the intent under its IdempotencyKey, which every
+// planned transaction has.
 func (s *TransactionsService) Plan(ctx context.Context, params TransactionParams, opts ...CallOption) (Intent, error) {
 	call, body := s.begin(params, opts)
 	call.describe = body.intent
@@ -187,9 +195,11 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 // another process: after a crash give it to Resume.
 //
 // POST /transactions, or the request of Void, with the secret key, and errors as for
-// the method that the intent names. An intent that is not complete, of another
-// version, or sent before, and a failing claim, end the call before anything is sent;
-// the error matches ErrNotSent.
+// the method that the intent names. What ends the call before its claim has succeeded,
+// the claim's own error too, is an UnknownOutcomeError, whose Cause says what it was:
+// this call sent nothing, and an earlier one may have. It is for Resume, and never to
+// be renewed. An intent that is not complete, of another version, or known to have
+// been sent, is refused so. An error that matches ErrNotSent is proof after the claim.
 func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
 	if intent.Operation == voidOperation {
 		call := s.void(intent.Target, opts)
@@ -224,6 +234,10 @@ func (i Intent) transaction() (transactionBody, error) {
 // the context that continues the intent's trace.
 func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operation string) context.Context {
 	ctx, err := c.client.observer.resume(ctx, intent.Carrier)
+	c.planned, c.claim, c.carrier = &intent, claim, intent.Carrier
+	if c.ended != nil {
+		c.ended = c.unclaimed(c.ended)
+	}
 	c.refuse(intent.unsent())
 	switch {
 	case err != nil:
@@ -237,6 +251,6 @@ func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operatio
 		err = errors.New("option WithExtraField: the intent has its own request")
 	}
 	c.refuse(err)
-	c.config.key, c.claim, c.carrier = intent.IdempotencyKey, claim, intent.Carrier
+	c.config.key = intent.IdempotencyKey
 	return ctx
 }
