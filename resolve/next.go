@@ -7,11 +7,13 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Next returns the state after a look-up. It is pure: the same arguments give the
-// same result, and the given state is left as it was. A final state stays as it
-// is.
+// Next returns the state after a look-up, or after a webhook whose transaction is the
+// intent's. It is pure: the same arguments give the same result, and the given state is
+// left as it was. A final state stays as it is, but for what was absent or escalated
+// and turns out to have an outcome after all, such as a PayTo payment that takes days:
+// that settles it, unless several transactions matched.
 func (p Policy) Next(s State, o Observation, now time.Time) State {
-	if s.Stage.Final() {
+	if s.Stage.Final() && !p.settlesLate(s, o, now) {
 		return s
 	}
 	s.Looks = append(slices.Clip(s.Looks), Look{At: now, Observation: o})
@@ -42,6 +44,13 @@ func (p Policy) Next(s State, o Observation, now time.Time) State {
 	default:
 		return p.failed(s, now)
 	}
+}
+
+// settlesLate reports whether an outcome settles what was given up.
+func (p Policy) settlesLate(s State, o Observation, now time.Time) bool {
+	several := slices.ContainsFunc(s.Looks, func(l Look) bool { return l.Sighting == SawSeveral })
+	return s.Stage != StageSettled && o.Sighting == SawOutcome && !several && !now.Before(p.cutOffOf(s, o)) &&
+		!(o.Retryable && now.Before(s.Intent.NotBefore.Add(p.mayFollow())))
 }
 
 // settles reports whether an outcome is the payment's whole story. A decline that

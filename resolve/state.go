@@ -48,11 +48,13 @@ type Observation struct {
 	AccountType    quickstream.AccountType `json:"accountType,omitempty"`
 	// Retryable tells that the service may retry the decline, where it is let.
 	Retryable bool `json:"retryable,omitempty"`
-	// Candidates are the receipt numbers when several transactions match.
+	// Candidates are the receipt numbers when several transactions match, or of those
+	// that do not match and are too like to be overlooked.
 	Candidates []string `json:"candidates,omitempty"`
 }
 
-// Observe describes what Transactions.Resume returned.
+// Observe describes what Transactions.Resume returned, and nothing else: an error of
+// the payment itself, such as an APIError, counts as a look-up that failed.
 func Observe(t *quickstream.Transaction, err error) Observation {
 	if err == nil {
 		return ObserveTransaction(t)
@@ -61,14 +63,17 @@ func Observe(t *quickstream.Transaction, err error) Observation {
 	switch {
 	case !ok || lost.Cause != nil:
 		return Observation{Sighting: SawError}
-	case len(lost.Candidates) == 0:
-		return Observation{Sighting: SawNothing}
-	case len(lost.Candidates) == 1:
+	case lost.Intent != nil && lost.Intent.Operation == "Transactions.Void":
+		return Observation{Sighting: SawNothing} // the candidate is what was to be voided
+	case len(lost.Candidates) == 1 && lost.Candidates[0].Matches:
 		return ObserveTransaction(lost.Candidates[0].Transaction)
 	}
-	o := Observation{Sighting: SawSeveral}
+	o := Observation{Sighting: SawNothing}
 	for _, candidate := range lost.Candidates {
 		o.Candidates = append(o.Candidates, candidate.Transaction.ReceiptNumber)
+		if candidate.Matches {
+			o.Sighting = SawSeveral
+		}
 	}
 	return o
 }
@@ -146,8 +151,12 @@ func (s State) Receipts() []string {
 	return receipts
 }
 
-// Begin returns the state of a payment whose answer was lost, to be looked for
-// at once. The intent is that of the UnknownOutcomeError, or the stored one.
+// Begin returns the state of a write whose answer was lost, to be looked for at once:
+// a transaction, a refund or a void. A void settles as voided, and is absent when it
+// has not come by the end: the transaction stands.
+//
+// The intent is that of the UnknownOutcomeError, or the stored one. The stored one does
+// not say how many requests were sent, and a decline is then held until the cut-off.
 func Begin(intent quickstream.Intent, now time.Time) State {
 	if intent.NotBefore.IsZero() {
 		intent.NotBefore = now
@@ -155,8 +164,9 @@ func Begin(intent quickstream.Intent, now time.Time) State {
 	return State{Intent: intent, Stage: StageLooking, NextLook: now}
 }
 
-// BeginTransaction returns the state of a transaction that was answered without
-// a final status, such as summary code 2, to be read again at once.
+// BeginTransaction returns the state of a transaction that was answered, to be read
+// again at once: one without a final status, such as a pending payment by PayTo, or a
+// decline that the service may retry.
 func BeginTransaction(t *quickstream.Transaction, now time.Time) State {
 	sent := t.TransactionTime.Time
 	if sent.IsZero() {

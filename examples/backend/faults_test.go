@@ -145,8 +145,6 @@ func TestChaos(t *testing.T) {
 		}
 		sandboxtest.Chaos(t, sandboxtest.ChaosOptions{
 			Seed: 1, Orders: 80, Declined: 0.3, Erred: 0.2,
-			// A single browser would use up its quota of tokens at once.
-			Sandbox: []sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 0 })},
 			Settle: func(ctx context.Context, client *quickstream.Client, order string, now time.Time) error {
 				shop, err := NewShop(client, store, sandbox.DefaultBusiness, func() time.Time { return now })
 				if err != nil {

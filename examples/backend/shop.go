@@ -63,10 +63,10 @@ func (s *Shop) send(ctx context.Context, row Row) (Row, error) {
 	switch {
 	case err == nil:
 		return s.learn(row.Key, t)
+	case isUnknown && errors.Is(unknown.Cause, ErrClaimed):
+		return row, ErrClaimed
 	case isUnknown:
 		return s.Store.Update(row.Key, func(r *Row) { r.State = resolve.Begin(*unknown.Intent, s.Now()) })
-	case errors.Is(err, ErrClaimed):
-		return row, err
 	default:
 		row, stored := s.Store.Update(row.Key, func(r *Row) { r.Refused = true })
 		return row, errors.Join(err, stored)
@@ -100,9 +100,6 @@ func (s *Shop) Resolve(ctx context.Context) error {
 	for _, row := range s.Store.Rows() {
 		if row.Sent && row.Status() == Open && !row.State.Stage.Final() && !row.State.NextLook.After(s.Now()) {
 			seen := s.Policy.Look(ctx, s.Client.Transactions, row.State.Intent)
-			if row.Kind == KindVoid && seen.Outcome != quickstream.OutcomeVoided {
-				seen = resolve.Observation{Sighting: resolve.SawNothing} // the payment stands; the void may still come
-			}
 			_, err := s.Store.Update(row.Key, func(r *Row) { r.State = s.Policy.Next(r.State, seen, s.Now()) })
 			failed = errors.Join(failed, err)
 		}

@@ -179,8 +179,8 @@ func jobSubmitsAgain(claim func(*shop, quickstream.Intent) quickstream.Claim, ne
 			return errNotPaid
 		}
 		for range tries {
-			tx, err := s.client.Transactions.Submit(ctx, intent, claim(s, intent))
-			if err == nil {
+			var tx *quickstream.Transaction
+			if tx, err = s.client.Transactions.Submit(ctx, intent, claim(s, intent)); err == nil {
 				return s.answered(ctx, tx)
 			}
 			var over bool
@@ -188,6 +188,9 @@ func jobSubmitsAgain(claim func(*shop, quickstream.Intent) quickstream.Claim, ne
 				return errNotPaid
 			}
 			<-time.After(later)
+		}
+		if sent, unknown := lost(err); unknown {
+			return s.lookFor(ctx, sent)
 		}
 		return errNotPaid
 	}
@@ -205,8 +208,8 @@ func submitsThePlan(intent quickstream.Intent, _ error) (quickstream.Intent, boo
 	return intent, false
 }
 
-// submitsTheLost takes over the intent of the error, which knows that it was sent:
-// it is refused, with an error that matches ErrNotSent and is taken for "not paid".
+// submitsTheLost takes over the intent of the error, which knows that it was sent and
+// is refused, and takes ErrNotSent for "not paid". The refusal does not match it.
 func submitsTheLost(intent quickstream.Intent, err error) (quickstream.Intent, bool) {
 	if sent, unknown := lost(err); unknown {
 		return sent, false
@@ -214,8 +217,8 @@ func submitsTheLost(intent quickstream.Intent, err error) (quickstream.Intent, b
 	return intent, errors.Is(err, quickstream.ErrNotSent)
 }
 
-// renewsWhatWasNotSent follows Intent.Renewed by the letter: an error that matches
-// ErrNotSent is proof. It is, of that call; an earlier one had sent the intent.
+// renewsWhatWasNotSent takes every error that matches ErrNotSent for proof. That an
+// earlier call had sent the intent is none: the refused claim does not match it.
 func renewsWhatWasNotSent(intent quickstream.Intent, err error) (quickstream.Intent, bool) {
 	if errors.Is(err, quickstream.ErrNotSent) {
 		return intent.Renewed(), false
@@ -224,7 +227,7 @@ func renewsWhatWasNotSent(intent quickstream.Intent, err error) (quickstream.Int
 }
 
 // What is planned and stored is not what is sent: Pay chooses a key and an id of its
-// own, by which nobody looks for it. The same payment reference does not help.
+// own, by which nobody looks for it.
 func paysWhatWasNotPlanned(ctx context.Context, s *shop, order string) error {
 	params := s.byAccount(order)
 	params.PaymentReferenceNumber = order

@@ -53,13 +53,6 @@ func (m mistake) chargesTwice(t *testing.T) {
 	}
 }
 
-func (m mistake) believesUnpaid(t *testing.T) {
-	t.Helper()
-	if f := m.measured(t); f.twice != 0 || f.believedUnpaid == 0 {
-		t.Errorf("%s: %+v", m.name, f)
-	}
-}
-
 func TestRightProgram(t *testing.T) {
 	t.Parallel()
 	mistake{"0 none", "0", right, ""}.harmsNobody(t)
@@ -101,11 +94,12 @@ func TestWrongProgramSameIntentAgainLater(t *testing.T) {
 	mistake{"6a own key: loop, and the job once more", "7", jobPaysAgainUnderItsKey(2, tries), "WithIdempotencyKey"}.chargesTwice(t)
 	mistake{"6b own key: one try in each run", "52", jobPaysAgainUnderItsKey(tries, 1), "WithIdempotencyKey"}.chargesTwice(t)
 	mistake{"6c submitted again, empty claim", "52", jobSubmitsAgain(emptyClaim, submitsThePlan), "Claim"}.chargesTwice(t)
-	mistake{"6d claim refused: renewed", "", jobSubmitsAgain((*shop).claim, renewsWhatWasNotSent), "Intent.Renewed, ErrNotSent"}.chargesTwice(t)
-	mistake{"6e lost intent refused: not paid", "", jobSubmitsAgain((*shop).claim, submitsTheLost), "ErrNotSent"}.believesUnpaid(t)
+	mistake{"6d claim refused: renewed", "", jobSubmitsAgain((*shop).claim, renewsWhatWasNotSent), ""}.harmsNobody(t)
+	mistake{"6e lost intent refused: not paid", "", jobSubmitsAgain((*shop).claim, submitsTheLost), ""}.harmsNobody(t)
 }
 
-// Of old 44 orders were charged and believed unpaid, and none charged twice.
+// Of old 44 orders were charged and believed unpaid, and none charged twice. Today
+// the look-up finds the payment that the plan has not made, and a person is asked.
 func TestWrongProgramStoredAnotherIntentThanSent(t *testing.T) {
 	t.Parallel()
 	t.Run("7a card details cannot be planned", func(t *testing.T) {
@@ -114,7 +108,7 @@ func TestWrongProgramStoredAnotherIntentThanSent(t *testing.T) {
 			t.Errorf("the plan of a card's details: %v", err)
 		}
 	})
-	mistake{"7b planned, and Pay called", "0", paysWhatWasNotPlanned, "TransactionsService.Plan"}.believesUnpaid(t)
+	mistake{"7b planned, and Pay called", "0", paysWhatWasNotPlanned, ""}.harmsNobody(t)
 }
 
 func TestWrongProgramDeadlineMeansTemporary(t *testing.T) {

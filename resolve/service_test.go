@@ -1,0 +1,110 @@
+package resolve_test
+
+import (
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// planned returns a payment of ORDER-1, made by a token.
+func planned(t *testing.T, client *quickstream.Client) quickstream.PayParams {
+	t.Helper()
+	token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Account: quickstream.CardDetails{
+			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret("4242424242424242"),
+			Expiry: quickstream.YearMonth{Year: 2035, Month: time.March}, CVN: quickstream.NewSecret("123"),
+		},
+	})
+	require.NoError(t, err)
+	return quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(25, 0), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), PaymentReferenceNumber: "ORDER-1",
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+		Source:           quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeCreditCard),
+	}
+}
+
+func run(t *testing.T, client *quickstream.Client, intent quickstream.Intent) resolve.State {
+	t.Helper()
+	end, err := resolve.Run(t.Context(), client.Transactions, resolve.DefaultPolicy(resolve.ServiceRetriesOff()), resolve.Begin(intent, time.Now()), nil)
+	require.NoError(t, err)
+	return end
+}
+
+// TestLostVoid: that the payment stands says nothing about a void which may still
+// come, and a refund beside it would give the money back twice.
+func TestLostVoid(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault sandbox.FaultKind
+		stage resolve.Stage
+	}{
+		"carried out late": {sandbox.CommitLate(2 * time.Hour), resolve.StageSettled},
+		"never arrived":    {sandbox.ResetBeforeCommit(), resolve.StageAbsent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				box, client := sandboxtest.New(t)
+				payment, err := client.Transactions.Pay(t.Context(), planned(t, client))
+				require.NoError(t, err)
+				require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions/{receiptNumber}/void", Kind: tt.fault}))
+				_, err = client.Transactions.Void(t.Context(), payment.ReceiptNumber, quickstream.WithoutResend())
+				require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+				end := run(t, client, quickstream.Intent{
+					Version: quickstream.IntentVersion, Operation: "Transactions.Void", Target: payment.ReceiptNumber, NotBefore: time.Now(),
+				})
+				assert.Equal(t, tt.stage, end.Stage)
+				if tt.stage == resolve.StageSettled {
+					assert.Equal(t, quickstream.OutcomeVoided, end.Outcome)
+				}
+			})
+		})
+	}
+}
+
+// TestPaidInsteadOfSubmitted: Pay sends another intent than the planned one. Whoever
+// looks for the plan must not be told that the order is not paid.
+func TestPaidInsteadOfSubmitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, client := sandboxtest.New(t)
+		params := planned(t, client)
+		plan, err := client.Transactions.Plan(t.Context(), params)
+		require.NoError(t, err)
+		paid, err := client.Transactions.Pay(t.Context(), params)
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		end := run(t, client, plan)
+		assert.Equal(t, resolve.StageEscalated, end.Stage)
+		assert.Equal(t, []string{paid.ReceiptNumber}, end.Receipts())
+	})
+}
+
+// TestOutcomeAfterTheEnd: a webhook may bring what nobody could find in two days.
+func TestOutcomeAfterTheEnd(t *testing.T) {
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	sent := at("2026-06-10 09:00")
+	later := sent.Add(72 * time.Hour)
+	approved := resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}
+	for _, last := range []resolve.Observation{sawNothing(), erred(quickstream.Date{})} {
+		_, end := looks(resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent), last)
+		settled := policy.Next(end, approved, later)
+		assert.Equal(t, resolve.StageSettled, settled.Stage)
+		assert.Equal(t, quickstream.OutcomeApproved, settled.Outcome)
+		assert.Equal(t, settled, policy.Next(settled, erred(quickstream.Date{}), later), "settled stays")
+		assert.Equal(t, end, policy.Next(end, sawNothing(), later), "and nothing new changes nothing")
+	}
+	_, several := looks(resolve.Begin(quickstream.Intent{NotBefore: sent}, sent), resolve.Observation{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}})
+	assert.Equal(t, several, policy.Next(several, approved, later), "one of several is for a person")
+}
+
+var _ resolve.Service = (*quickstream.TransactionsService)(nil)
