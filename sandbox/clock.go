@@ -33,7 +33,11 @@ type alarm struct {
 	f   func()
 }
 
-// NewClock returns a clock that shows t0.
+// NewClock returns a clock that shows t0. It does not change package time, from
+// which the client takes the NotBefore of an intent: outside of a testing/synctest
+// bubble that is this machine's clock. Let the clock not be more than 30 seconds
+// behind it: a transaction that looks that much older than its intent is found by
+// the intent's id alone, and never when WithIntentMetadata switched the id off.
 func NewClock(t0 time.Time) *Clock { return &Clock{now: t0} }
 
 // Now returns the time the clock shows.

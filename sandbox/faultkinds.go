@@ -84,7 +84,8 @@ func DelayAfterCommit(d time.Duration) FaultKind {
 
 // CommitLate resets the connection at once and carries the operation out when d
 // has passed. Until then look-ups find nothing and the idempotency key is in
-// use.
+// use. A single-use token lives for 10 minutes: a payment that is carried out after
+// its token has expired is refused, and nothing is charged.
 func CommitLate(d time.Duration) FaultKind {
 	return FaultKind{name: "CommitLate", play: func(x *exchange) {
 		x.commitLater(d)

@@ -37,7 +37,9 @@ const (
 func Approved() Outcome { return Outcome{result: resultApproved} }
 
 // Declined is refused by the financial institution with a response code such as
-// 51: summaryCode 1.
+// 51: summaryCode 1. Most codes are final. Soft ones, after which the service may
+// try again, are the SoftDeclineCodes of [Assumptions]: only 01 unless they are
+// changed, and only for payments by card.
 func Declined(code string) Outcome { return Outcome{result: resultDeclined, code: code} }
 
 // Erred has an outcome that the service does not know: summaryCode 2. It stays so
@@ -65,7 +67,9 @@ func (o Outcome) ThenAfter(d time.Duration, then Outcome) Outcome {
 }
 
 // ThenRetried has the service retry a soft-declined payment by itself after d, as
-// a new transaction with the outcome given, which may be retried in turn.
+// a new transaction with the outcome given, which may be retried in turn. It does
+// nothing unless the payment is by card and the outcome is [Declined] with a soft
+// code: only 01, unless [WithAssumptions] changes SoftDeclineCodes.
 func (o Outcome) ThenRetried(d time.Duration, again Outcome) Outcome {
 	o.retry = &laterOutcome{after: d, outcome: again}
 	return o

@@ -26,10 +26,14 @@ func params(order string) quickstream.PayParams {
 		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.RequireFromString("25.00"), Currency: quickstream.CurrencyAUD,
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), CustomerReferenceNumber: order,
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-		Source: quickstream.FromCard(quickstream.CardDetails{
-			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret("4242424242424242"),
-			Expiry: quickstream.YearMonth{Year: 2035, Month: time.March}, CVN: quickstream.NewSecret("123"),
-		}),
+		Source:           quickstream.FromCard(card()),
+	}
+}
+
+func card() quickstream.CardDetails {
+	return quickstream.CardDetails{
+		CardholderName: "Ann Example", CardNumber: quickstream.NewSecret("4242424242424242"),
+		Expiry: quickstream.YearMonth{Year: 2035, Month: time.March}, CVN: quickstream.NewSecret("123"),
 	}
 }
 
@@ -247,6 +251,49 @@ func TestChaosCatches(t *testing.T) {
 			require.NotEmpty(t, r.failures)
 			assert.Contains(t, r.failures[0], "was charged and is lost")
 		})
+	})
+}
+
+// TestChaosWithTokens pays each order by a single-use token of its own.
+func TestChaosWithTokens(t *testing.T) {
+	byToken := func(ctx context.Context, client *quickstream.Client, order string) error {
+		p := params(order)
+		token, err := client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
+			SupplierBusinessCode: p.SupplierBusinessCode, Account: card(),
+		})
+		if err != nil {
+			return err
+		}
+		p.Source = quickstream.FromSingleUseToken(token.SingleUseTokenID)
+		tx, err := client.Transactions.Pay(ctx, p)
+		if err != nil {
+			return err
+		}
+		return ended(tx.Outcome())
+	}
+	run := func(t *testing.T, opts ...sandbox.Option) (r *recorder) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			r = &recorder{TB: t}
+			sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Faults: -1, Declined: -1, Erred: -1, Sandbox: opts}, byToken)
+		})
+		return r
+	}
+	t.Run("no quota", func(t *testing.T) {
+		r := run(t)
+		assert.Empty(t, r.failures)
+		assert.Contains(t, r.logs[0], "200 orders: 200 paid, 0 not paid, 0 unknown")
+	})
+	t.Run("the caller's quota", func(t *testing.T) {
+		r := run(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 20 }))
+		require.Len(t, r.failures, 1)
+		assert.Contains(t, r.failures[0], "only 20 of 200 orders reached the service as a payment")
+		assert.Contains(t, r.failures[0], "not paid: ")
+		assert.Contains(t, r.failures[0], "429")
+		t.Log(r.failures[0])
+	})
+	t.Run("half of the orders are enough", func(t *testing.T) {
+		assert.Empty(t, run(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 100 })).failures)
 	})
 }
 

@@ -20,9 +20,15 @@ const mostFailures = 10
 func (c *chaos) judge(t testing.TB, asked int) {
 	t.Helper()
 	ledger, requests := byOrder(c.box.Ledger()), c.requests()
-	if !c.anyPayment(ledger) {
-		t.Errorf("chaos (seed %d): nothing was paid for any order; is the order the CustomerReferenceNumber?", c.opts.Seed)
+	missing := c.withoutPayment(ledger)
+	if len(missing) == c.opts.Orders {
+		t.Errorf("chaos (seed %d): nothing was paid for any order; is the order the CustomerReferenceNumber? The merchant's last word on %s: %s",
+			c.opts.Seed, order(missing[0]), wording(c.words[missing[0]]))
 		return
+	}
+	if reached := c.opts.Orders - len(missing); 2*reached < c.opts.Orders {
+		t.Errorf("chaos (seed %d): only %d of %d orders reached the service as a payment, charged or not; the others show nothing. "+
+			"The merchant's last word on %s: %s", c.opts.Seed, reached, c.opts.Orders, order(missing[0]), wording(c.words[missing[0]]))
 	}
 	var failures, paid, unpaid, unknown int
 	for i, word := range c.words {
@@ -51,13 +57,14 @@ func (c *chaos) judge(t testing.TB, asked int) {
 		c.opts.Seed, c.opts.Orders, paid, unpaid, unknown, asked, counts(c.box.FaultCounts()))
 }
 
-func (c *chaos) anyPayment(ledger map[string]sandbox.Ledger) bool {
+// withoutPayment returns the orders that the ledger does not know.
+func (c *chaos) withoutPayment(ledger map[string]sandbox.Ledger) (missing []int) {
 	for i := range c.words {
-		if len(ledger[order(i)]) > 0 {
-			return true
+		if len(ledger[order(i)]) == 0 {
+			missing = append(missing, i)
 		}
 	}
-	return false
+	return missing
 }
 
 // verdict says what is wrong with an order, if anything.
