@@ -82,7 +82,7 @@ func TestPaidInsteadOfSubmitted(t *testing.T) {
 		require.NoError(t, err)
 		paid, err := client.Transactions.Pay(t.Context(), params)
 		require.NoError(t, err)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		end := run(t, client, plan)
 		assert.Equal(t, resolve.StageEscalated, end.Stage)
 		assert.Equal(t, []string{paid.ReceiptNumber}, end.Receipts())

@@ -87,7 +87,7 @@ func TestCrash(t *testing.T) {
 	for _, crash := range crashes {
 		t.Run(crash.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, f *fixture) {
-				params, err := f.byCard(t.Context(), price, f.token("4242424242424242"), f.Visitor())
+				params, err := f.byCard(t.Context(), price(), f.token("4242424242424242"), f.Visitor())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -163,7 +163,7 @@ func TestChaos(t *testing.T) {
 			browser := Browser{Client: client}
 			for range 3 { // the customer is stubborn
 				if token, err := browser.TypeCard(ctx, "4242424242424242"); err == nil {
-					_, _ = shop.PayByCard(ctx, order, price, token, browser.Visitor())
+					_, _ = shop.PayByCard(ctx, order, price(), token, browser.Visitor())
 				}
 			}
 			return word(order)

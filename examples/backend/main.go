@@ -86,7 +86,7 @@ func (s *story) tell(order, what string) {
 func (s *story) card(ctx context.Context, order, number string) error {
 	token, err := s.browser.TypeCard(ctx, number)
 	if err == nil {
-		_, err = s.PayByCard(ctx, order, price, token, s.browser.Visitor())
+		_, err = s.PayByCard(ctx, order, price(), token, s.browser.Visitor())
 	}
 	return err
 }
@@ -111,7 +111,7 @@ func (s *story) cards(ctx context.Context) error {
 	}
 	account, err := s.StoreCard(ctx, s.customer, token, s.browser.Visitor())
 	if err == nil {
-		_, err = s.PayByStoredCard(ctx, "ORDER-3", price, account, s.browser.Visitor())
+		_, err = s.PayByStoredCard(ctx, "ORDER-3", price(), account, s.browser.Visitor())
 	}
 	s.tell("ORDER-3", "stored card")
 	return err
@@ -138,7 +138,7 @@ func (s *story) crash(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	params, err := s.byCard(ctx, price, token, s.browser.Visitor())
+	params, err := s.byCard(ctx, price(), token, s.browser.Visitor())
 	if err == nil {
 		_, err = s.plan(ctx, "ORDER-5", params)
 	}
@@ -159,14 +159,14 @@ func (s *story) payTo(ctx context.Context) error {
 		Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Jo Citizen",
 		PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(sandbox.ConfirmingPayID),
 	}
-	if err := s.AskToAgree(ctx, s.customer, "MANDATE-1", payer, price); err != nil {
+	if err := s.AskToAgree(ctx, s.customer, "MANDATE-1", payer, price()); err != nil {
 		return err
 	}
 	s.clock.Advance(time.Minute)
 	if err := s.box.Flush(ctx); err != nil {
 		return err
 	}
-	if _, err := s.PayByPayTo(ctx, "ORDER-6", price, "MANDATE-1"); err != nil {
+	if _, err := s.PayByPayTo(ctx, "ORDER-6", price(), "MANDATE-1"); err != nil {
 		return err
 	}
 	s.tell("ORDER-6", "PayTo, agreed to")
@@ -203,4 +203,4 @@ func (s *story) report(ctx context.Context) error {
 	return nil
 }
 
-var price = decimal.RequireFromString("49.95")
+func price() decimal.Decimal { return decimal.RequireFromString("49.95") }

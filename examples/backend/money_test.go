@@ -17,7 +17,7 @@ func TestVoidThatComesLateOrNever(t *testing.T) {
 				if _, err := f.card("A", sandbox.CardAttempted); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(time.Minute)
+				<-time.After(time.Minute)
 				if err := f.box.Inject(sandbox.Fault{Operation: "POST /transactions/{receiptNumber}/void", Kind: kind, Times: 1}); err != nil {
 					t.Fatal(err)
 				}
@@ -59,7 +59,7 @@ func TestMoneyIsGivenBackOnce(t *testing.T) {
 					if _, err := f.card("A", sandbox.CardAttempted); err != nil {
 						t.Fatal(err)
 					}
-					time.Sleep(c.after)
+					<-time.After(c.after)
 					if lost {
 						if err := f.box.Inject(sandbox.Fault{Operation: c.op, Kind: sandbox.ResetAfterCommit()}); err != nil {
 							t.Fatal(err)
@@ -70,7 +70,7 @@ func TestMoneyIsGivenBackOnce(t *testing.T) {
 						t.Fatal(row.Status(), err)
 					}
 					f.box.ClearFaults()
-					time.Sleep(time.Minute)
+					<-time.After(time.Minute)
 					if _, err := f.GiveBack(t.Context(), "A"); err == nil {
 						t.Error("given back again")
 					}
@@ -100,16 +100,16 @@ func TestReportMatchesTheBooks(t *testing.T) {
 			}
 		}
 		day := f.Store.Rows()[0].Seen().SettlementDate
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if _, err := f.GiveBack(t.Context(), "B"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(48 * time.Hour)
+		<-time.After(48 * time.Hour)
 		refund, err := f.GiveBack(t.Context(), "C")
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(48 * time.Hour)
+		<-time.After(48 * time.Hour)
 		for _, day := range []quickstream.Date{day, refund.Seen().SettlementDate} {
 			differences, err := f.Compare(t.Context(), day)
 			if err != nil || len(differences) != 0 {

@@ -33,13 +33,13 @@ func (f *fixture) agree(reference string) {
 		Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Jo Citizen",
 		PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("jo@example.com"),
 	}
-	if err := f.AskToAgree(f.t.Context(), customer, reference, payer, price); err != nil {
+	if err := f.AskToAgree(f.t.Context(), customer, reference, payer, price()); err != nil {
 		f.t.Fatal(err)
 	}
-	if _, err := f.PayByPayTo(f.t.Context(), "A", price, reference); !errors.Is(err, ErrNoAgreement) {
+	if _, err := f.PayByPayTo(f.t.Context(), "A", price(), reference); !errors.Is(err, ErrNoAgreement) {
 		f.t.Errorf("paid without consent: %v", err)
 	}
-	time.Sleep(time.Minute)
+	<-time.After(time.Minute)
 	agreements := f.box.Agreements()
 	if len(agreements) != 1 {
 		f.t.Fatalf("%d agreements", len(agreements))
@@ -64,11 +64,11 @@ func TestPayToIsPendingUntilItsEvent(t *testing.T) {
 					t.Fatal(err)
 				}
 				f.agree("M-1")
-				if _, err := f.PayByPayTo(t.Context(), "A", price, "M-1"); err != nil {
+				if _, err := f.PayByPayTo(t.Context(), "A", price(), "M-1"); err != nil {
 					t.Fatal(err)
 				}
 				f.expect("A", quickstream.TransactionTypePayment, Open, 0)
-				time.Sleep(2 * time.Minute)
+				<-time.After(2 * time.Minute)
 				synctest.Wait()
 				f.expect("A", quickstream.TransactionTypePayment, Done, 1)
 			})
@@ -80,7 +80,7 @@ func TestPayToWithoutEventsIsResolved(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.agree("M-1")
 		f.box.HoldDeliveries()
-		if _, err := f.PayByPayTo(t.Context(), "A", price, "M-1"); err != nil {
+		if _, err := f.PayByPayTo(t.Context(), "A", price(), "M-1"); err != nil {
 			t.Fatal(err)
 		}
 		f.nights(2)
@@ -92,7 +92,7 @@ func TestEventAfterAnEscalationCounts(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.agree("M-1")
 		f.box.NextTransaction(sandbox.Pending().ThenAfter(72*time.Hour, sandbox.Approved()))
-		if _, err := f.PayByPayTo(t.Context(), "A", price, "M-1"); err != nil {
+		if _, err := f.PayByPayTo(t.Context(), "A", price(), "M-1"); err != nil {
 			t.Fatal(err)
 		}
 		f.nights(4)

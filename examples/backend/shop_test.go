@@ -36,7 +36,7 @@ func inBubble(t *testing.T, test func(t *testing.T, f *fixture)) {
 // card takes a payment by card.
 func (f *fixture) card(order, number string) (Row, error) {
 	f.t.Helper()
-	return f.PayByCard(f.t.Context(), order, price, f.token(number), f.Visitor())
+	return f.PayByCard(f.t.Context(), order, price(), f.token(number), f.Visitor())
 }
 
 func (f *fixture) token(number string) string {
@@ -58,7 +58,7 @@ func (f *fixture) crash() {
 func (f *fixture) nights(n int) {
 	f.t.Helper()
 	for range n * 24 {
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		if err := f.Resolve(f.t.Context()); err != nil {
 			f.t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestStoredCard(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, order := range []string{"A", "B"} {
-			if _, err := f.PayByStoredCard(t.Context(), order, price, account, f.Visitor()); err != nil {
+			if _, err := f.PayByStoredCard(t.Context(), order, price(), account, f.Visitor()); err != nil {
 				t.Fatal(err)
 			}
 			f.expect(order, quickstream.TransactionTypePayment, Done, 1)
@@ -158,7 +158,7 @@ func TestImpatientCustomer(t *testing.T) {
 		var clicks sync.WaitGroup
 		for range 5 {
 			token := f.token(sandbox.CardAttempted)
-			clicks.Go(func() { _, _ = f.PayByCard(t.Context(), "A", price, token, f.Visitor()) })
+			clicks.Go(func() { _, _ = f.PayByCard(t.Context(), "A", price(), token, f.Visitor()) })
 		}
 		clicks.Wait()
 		f.expect("A", quickstream.TransactionTypePayment, Done, 1)

@@ -129,7 +129,7 @@ func TestWrongProgramsOfOldDoNotCompile(t *testing.T) {
 	if err := os.WriteFile(file, source, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, file).CombinedOutput() //nolint:gosec // our own file
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, file).CombinedOutput()
 	if err == nil {
 		t.Fatal("it compiles")
 	}
