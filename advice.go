@@ -3,6 +3,7 @@ package quickstream
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -77,8 +78,9 @@ func (e *DeclinedError) Error() string { return e.Transaction.says() }
 // NotSettledError is what RequireApproved returns for a transaction of which it is
 // not known yet whether it takes money: unknown, pending or suspended. It matches
 // ErrOutcomeUnknown: do not pay again. Read the transaction with Get not before
-// NextLook, or give it to package resolve. Ask errors.Is for ErrOutcomeUnknown, which
-// covers an UnknownOutcomeError too; only a DeclinedError permits another payment.
+// NextLook, or give it to package resolve. It unwraps to an UnknownOutcomeError, whose
+// Intent Resume takes, so that programs which hold on that type hold here too. Only a
+// DeclinedError permits another payment.
 type NotSettledError struct {
 	Transaction *Transaction
 	// NextLook is when reading it again can tell more, at the earliest.
@@ -90,6 +92,22 @@ func (e *NotSettledError) Error() string { return e.Transaction.says() }
 
 // Is matches ErrOutcomeUnknown.
 func (e *NotSettledError) Is(target error) bool { return target == ErrOutcomeUnknown }
+
+// Unwrap returns the UnknownOutcomeError, or nil without a transaction.
+func (e *NotSettledError) Unwrap() error {
+	t := e.Transaction
+	if t == nil {
+		return nil
+	}
+	intent := Intent{
+		Version: IntentVersion, Operation: methodOf(transactionJSON{TransactionType: t.TransactionType}), Reference: t.PaymentReferenceNumber,
+		ReceiptNumber: t.ReceiptNumber, NotBefore: t.TransactionTime.Time,
+	}
+	candidate := Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.Outcome())}}
+	open := intent.open(intent.Operation, "/transactions", nil, []Candidate{candidate})
+	open.Method, open.NextLook = http.MethodPost, e.NextLook
+	return open
+}
 
 func (t *Transaction) says() string {
 	if t == nil {
