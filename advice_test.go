@@ -101,6 +101,9 @@ func TestNotSettledIsResumed(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, tx.ReceiptNumber, found.ReceiptNumber)
 	})
+	look := time.Date(2026, time.June, 10, 9, 0, 0, 0, time.UTC)
+	lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](&quickstream.NotSettledError{Transaction: &quickstream.Transaction{}, NextLook: look})
+	assert.Equal(t, look, lost.NextLook)
 	_, err := quickstream.RequireApproved(nil, nil)
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "no transaction is no proof")
 }

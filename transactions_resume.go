@@ -34,8 +34,8 @@ const intentSkew = 30 * time.Second
 // service echoes the intent's id in its metadata, or echoes none and its payment
 // reference, type, amount, currency, business, original receipt and end-to-end
 // identifier are the intent's and it is not older. One that carries another id, and for
-// the rest is the same under a reference of the merchant's own, is a candidate that
-// does not match: the order may have been paid by another call.
+// the rest is the same, is a candidate that does not match: the order may have been paid
+// by another call.
 //
 // An approval settles the intent. So does a decline when the intent was sent once,
 // by its Attempts; otherwise the service may have carried out two requests, and the
@@ -205,7 +205,7 @@ func (i Intent) rivals(t *Transaction, wanted transactionBody) bool {
 	case OutcomeDeclined, OutcomeRejected, OutcomeVoided:
 		return false
 	default:
-		return i.OwnReference && i.alike(t, wanted)
+		return i.alike(t, wanted)
 	}
 }
 

@@ -392,6 +392,9 @@ func TestSubmitAfterItsClaim(t *testing.T) {
 	require.NoError(t, err)
 	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { return nil })
 	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = client.Transactions.Submit(ctx, void, func(context.Context) error { cancel(); return nil })
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
 	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { panic("mine") })
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "the claim may have been stored")
 }
@@ -410,6 +413,8 @@ func TestRenewed(t *testing.T) {
 	assert.Equal(t, intent.Reference, renewed.Reference)
 	assert.True(t, renewed.Complete)
 	assert.Equal(t, strings.Replace(string(intent.Request), intent.ID, renewed.ID, 1), string(renewed.Request))
+	intent.Request = []byte("{}")
+	assert.False(t, intent.Renewed().Complete, "what was changed by hand is not sent")
 }
 
 // TestEveryTransactionIsPlanned goes through the types of parameters.

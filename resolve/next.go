@@ -13,8 +13,8 @@ import (
 // and turns out to have an outcome after all, such as a PayTo payment that takes days:
 // that settles it, unless several transactions matched.
 func (p Policy) Next(s State, o Observation, now time.Time) State {
-	if s.Stage.Final() && !p.settlesLate(s, o, now) {
-		return s
+	if s.Stage.Final() {
+		return p.late(s, o, now)
 	}
 	s.Looks = append(slices.Clip(s.Looks), Look{At: now, Observation: o})
 	switch o.Sighting {
@@ -46,11 +46,18 @@ func (p Policy) Next(s State, o Observation, now time.Time) State {
 	}
 }
 
-// settlesLate reports whether an outcome settles what was given up.
-func (p Policy) settlesLate(s State, o Observation, now time.Time) bool {
-	several := slices.ContainsFunc(s.Looks, func(l Look) bool { return l.Sighting == SawSeveral })
-	return s.Stage != StageSettled && o.Sighting == SawOutcome && !several && !now.Before(p.cutOffOf(s, o)) &&
-		!(o.Retryable && now.Before(s.Intent.NotBefore.Add(p.mayFollow())))
+// late settles what was given up, if the observation would settle it while it was
+// held.
+func (p Policy) late(s State, o Observation, now time.Time) State {
+	if s.Stage == StageSettled || slices.ContainsFunc(s.Looks, func(l Look) bool { return l.Sighting == SawSeveral }) {
+		return s
+	}
+	held := s
+	held.Stage = StageHeld
+	if next := p.Next(held, o, now); next.Stage == StageSettled {
+		return next
+	}
+	return s
 }
 
 // settles reports whether an outcome is the payment's whole story. A decline that

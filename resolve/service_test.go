@@ -75,18 +75,35 @@ func TestLostVoid(t *testing.T) {
 // TestPaidInsteadOfSubmitted: Pay sends another intent than the planned one. Whoever
 // looks for the plan must not be told that the order is not paid.
 func TestPaidInsteadOfSubmitted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, client := sandboxtest.New(t)
-		params := planned(t, client)
-		plan, err := client.Transactions.Plan(t.Context(), params)
-		require.NoError(t, err)
-		paid, err := client.Transactions.Pay(t.Context(), params)
-		require.NoError(t, err)
-		<-time.After(time.Minute)
-		end := run(t, client, plan)
-		assert.Equal(t, resolve.StageEscalated, end.Stage)
-		assert.Equal(t, []string{paid.ReceiptNumber}, end.Receipts())
-	})
+	for name, tt := range map[string]struct {
+		outcome   sandbox.Outcome
+		reference string
+		stage     resolve.Stage
+	}{
+		"approved":                           {sandbox.Approved(), "ORDER-1", resolve.StageEscalated},
+		"approved under a made-up reference": {sandbox.Approved(), "", resolve.StageEscalated},
+		"declined took no money":             {sandbox.Declined("51"), "ORDER-1", resolve.StageAbsent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				box, client := sandboxtest.New(t)
+				params := planned(t, client)
+				params.PaymentReferenceNumber = tt.reference
+				plan, err := client.Transactions.Plan(t.Context(), params)
+				require.NoError(t, err)
+				params.PaymentReferenceNumber = plan.Reference
+				box.NextTransaction(tt.outcome)
+				paid, err := client.Transactions.Pay(t.Context(), params)
+				require.NoError(t, err)
+				<-time.After(time.Minute)
+				end := run(t, client, plan)
+				assert.Equal(t, tt.stage, end.Stage)
+				if tt.stage == resolve.StageEscalated {
+					assert.Equal(t, []string{paid.ReceiptNumber}, end.Receipts())
+				}
+			})
+		})
+	}
 }
 
 // TestOutcomeAfterTheEnd: a webhook may bring what nobody could find in two days.
@@ -103,6 +120,18 @@ func TestOutcomeAfterTheEnd(t *testing.T) {
 		assert.Equal(t, settled, policy.Next(settled, erred(quickstream.Date{}), later), "settled stays")
 		assert.Equal(t, end, policy.Next(end, sawNothing(), later), "and nothing new changes nothing")
 	}
+	_, absent := looks(resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent), sawNothing())
+	today := approved
+	today.SettlementDate = quickstream.DateOf(later)
+	assert.Equal(t, resolve.StageSettled, policy.Next(absent, today, later).Stage, "an approval waits for no cut-off")
+	today.Outcome = quickstream.OutcomeDeclined
+	assert.Equal(t, absent, policy.Next(absent, today, later), "a decline of one of several attempts does")
+	assert.Equal(t, resolve.StageSettled, policy.Next(absent, today, later.Add(24*time.Hour)).Stage)
+	soft := today
+	soft.Retryable = true
+	retrying := resolve.DefaultPolicy(resolve.ServiceRetriesFor(10 * 24 * time.Hour))
+	assert.Equal(t, absent, retrying.Next(absent, soft, later.Add(24*time.Hour)), "the service may retry it")
+
 	_, several := looks(resolve.Begin(quickstream.Intent{NotBefore: sent}, sent), resolve.Observation{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}})
 	assert.Equal(t, several, policy.Next(several, approved, later), "one of several is for a person")
 }
