@@ -277,7 +277,7 @@ func (c *call) mapped(r *transport.Result) error {
 		}
 		return lost
 	default:
-		return c.cause(r)
+		return c.unclaimed(c.cause(r))
 	}
 }
 

@@ -395,6 +395,8 @@ func TestSubmitAfterItsClaim(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = client.Transactions.Submit(ctx, void, func(context.Context) error { cancel(); return nil })
 	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	_, err = client.Transactions.Submit(ctx, void, func(ctx context.Context) error { return ctx.Err() })
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "that nothing was sent now is no proof before the claim")
 	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { panic("mine") })
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "the claim may have been stored")
 }
