@@ -44,7 +44,7 @@ var (
 	// again in a minute, or use a method that does.
 	ErrReportNotReady = errors.New("report not ready")
 	// ErrOutcomeUnknown means that a write may or may not have happened. See
-	// UnknownOutcomeError.
+	// UnknownOutcomeError, and NotSettledError for a transaction that was answered.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 	// ErrNotSent means that nothing was sent, which is proven: the same call may be
 	// made again. An UnknownOutcomeError never matches it. A Submit that ends before

@@ -61,8 +61,8 @@ func ExampleTransactionsService_Resume_void() {
 		fmt.Println("it is not voided:", err)
 		return
 	}
-	fmt.Println(void.Outcome())
-	// Output: voided
+	fmt.Println(void.Status)
+	// Output: Voided
 }
 
 // A queue holds planned payments, and a worker sends each once: its claim fails when
@@ -91,10 +91,10 @@ func ExampleTransactionsService_Submit() {
 			fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown)) // the other may have been sent: see Resume
 			continue
 		}
-		fmt.Println(payment.Outcome())
+		fmt.Println(payment.Status)
 	}
 	// Output:
-	// approved
+	// Approved
 	// true
 }
 
@@ -137,8 +137,8 @@ func ExampleTransactionsService_PlanVoid() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(void.Outcome())
-	// Output: voided
+	fmt.Println(void.Status)
+	// Output: Voided
 }
 
 // A hook of the client sees every write that can be lost, right before it is sent.
@@ -163,10 +163,10 @@ func ExampleWithBeforeSend() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome())
+	fmt.Println(payment.Status)
 	// Output:
 	// store Transactions.Pay ORDER-1
-	// approved
+	// Approved
 }
 
 // A registration from a token or a receipt can be planned, stored and sent later, by

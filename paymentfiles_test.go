@@ -132,7 +132,7 @@ func TestPaymentFileIsProcessed(t *testing.T) {
 			var found []quickstream.Outcome
 			for tx, err := range client.PaymentFiles.BatchTransactions(batch.PaymentBatchID, params).All(t.Context()) {
 				require.NoError(t, err)
-				found = append(found, tx.Outcome())
+				found = append(found, outcomeOf(tx))
 			}
 			return found
 		}

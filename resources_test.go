@@ -38,7 +38,7 @@ func TestRecurringPayments(t *testing.T) {
 		payments := 0
 		for tx, err := range client.RecurringPayments.Transactions(id).All(t.Context()) {
 			require.NoError(t, err)
-			assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
+			assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
 			payments++
 		}
 		assert.Equal(t, 2, payments)

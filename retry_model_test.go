@@ -224,10 +224,10 @@ func TestRetryModel(t *testing.T) {
 			switch want.ends {
 			case succeeds:
 				if want.declined {
-					require.Equal(t, quickstream.OutcomeDeclined, tx.Outcome(), name)
+					require.Equal(t, quickstream.OutcomeDeclined, outcomeOf(tx), name)
 					require.Empty(t, charged, "%s: charged although the caller was told of a decline", name)
 				} else {
-					require.Equal(t, quickstream.OutcomeApproved, tx.Outcome(), name)
+					require.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx), name)
 					require.True(t, slices.ContainsFunc(charged, func(e sandbox.Entry) bool { return e.Receipt == tx.ReceiptNumber }), name)
 				}
 			case network, answered:

@@ -113,8 +113,8 @@ func (l lookUp) voided() (*Transaction, error) {
 	switch {
 	case err != nil:
 		return nil, l.open(err)
-	case t.Outcome() != OutcomeVoided:
-		return nil, l.open(nil, Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.Outcome()) + " and not voided"}})
+	case t.outcome() != OutcomeVoided:
+		return nil, l.open(nil, Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.outcome()) + " and not voided"}})
 	}
 	return t, nil
 }
@@ -133,7 +133,7 @@ func (l lookUp) byReceipt() (*Transaction, error) {
 // judge returns the intent's transaction if that is settled.
 func (l lookUp) judge(t *Transaction) (*Transaction, error) {
 	candidate := Candidate{Transaction: t, Matches: true}
-	switch outcome := t.Outcome(); outcome {
+	switch outcome := t.outcome(); outcome {
 	case OutcomeApproved, OutcomeVoided:
 		return t, nil
 	case OutcomeDeclined, OutcomeRejected:
@@ -163,7 +163,7 @@ func (l lookUp) byReference(wanted transactionBody) (*Transaction, error) {
 	}
 	candidates := make([]Candidate, len(matches))
 	for i, t := range matches {
-		candidates[i] = Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.Outcome()) + ", and not the only one"}}
+		candidates[i] = Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.outcome()) + ", and not the only one"}}
 	}
 	return nil, l.open(nil, candidates...)
 }
@@ -201,7 +201,7 @@ func (l lookUp) matching(wanted transactionBody, lists []List[Transaction]) (mat
 // rivals reports whether a transaction of another intent may have taken the money of
 // this one.
 func (i Intent) rivals(t *Transaction, wanted transactionBody) bool {
-	switch t.Outcome() {
+	switch t.outcome() {
 	case OutcomeDeclined, OutcomeRejected, OutcomeVoided:
 		return false
 	default:

@@ -147,7 +147,7 @@ func (s *TransactionsService) post(ctx context.Context, call *call, body transac
 // approved although the later one is declined, and paying once more would be a
 // second charge: only the look-up by reference shows both.
 func unsettledBy(t *Transaction) error {
-	if outcome := t.Outcome(); outcome != OutcomeApproved {
+	if outcome := t.outcome(); outcome != OutcomeApproved {
 		return fmt.Errorf("quickstream: an attempt was not answered, and a later one is %s (response code %s)",
 			outcome, safeName(t.ResponseCode, 4))
 	}

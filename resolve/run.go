@@ -28,8 +28,8 @@ func (p Policy) Look(ctx context.Context, s Service, intent quickstream.Intent) 
 			return o
 		case err != nil:
 			return Observation{Sighting: SawError}
-		case retry.Outcome() != quickstream.OutcomeDeclined && retry.Outcome() != quickstream.OutcomeRejected:
-			seen := ObserveTransaction(retry)
+		}
+		if seen := ObserveTransaction(retry); seen.Outcome != quickstream.OutcomeDeclined && seen.Outcome != quickstream.OutcomeRejected {
 			seen.Retryable = seen.Sighting != SawOutcome
 			return seen
 		}

@@ -83,14 +83,13 @@ func ObserveTransaction(t *quickstream.Transaction) Observation {
 	if t == nil {
 		return Observation{Sighting: SawError}
 	}
+	outcome, err := t.Outcome()
 	o := Observation{
-		Sighting: SawOutcome, Outcome: t.Outcome(), ReceiptNumber: t.ReceiptNumber,
+		Sighting: SawOutcome, Outcome: outcome, ReceiptNumber: t.ReceiptNumber,
 		SettlementDate: t.SettlementDate, AccountType: accountType(t),
 		Retryable: t.NextStep() == quickstream.NextStepReadRetries,
 	}
-	switch o.Outcome {
-	case quickstream.OutcomeApproved, quickstream.OutcomeDeclined, quickstream.OutcomeRejected, quickstream.OutcomeVoided:
-	default:
+	if err != nil {
 		o.Sighting = SawNoOutcome
 	}
 	return o

@@ -55,7 +55,7 @@ func Example_inbox() {
 		case *webhooks.AgreementEvent:
 			fmt.Println("agreement", event.Agreement.Status)
 		case *webhooks.PaymentEvent:
-			fmt.Println("payment", event.Transaction.Outcome())
+			fmt.Println("payment", event.Transaction.Status)
 		}
 		return nil
 	}
