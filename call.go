@@ -48,6 +48,8 @@ type call struct {
 	// none.
 	describe func() Intent
 	carrier  string // for the intent
+	// answered is told of each answer; it may be nil.
+	answered func(http.Header)
 	// claim and planned are of Submit. planned is nil once the claim has succeeded.
 	claim   Claim
 	planned *Intent
@@ -85,9 +87,18 @@ func (named) applyCall(*callConfig) error { return nil }
 
 func (n named) with(opts []CallOption) []CallOption { return append([]CallOption{n}, opts...) }
 
-// get makes a call that reads one object.
-func get[T any, P model[T]](ctx context.Context, c *Client, op operation, opts []CallOption, ids ...string) (*T, error) {
-	return send[T, P](ctx, c.begin(op, opts, ids...))
+// get makes a call that reads one object by its identifier.
+func get[T any, P model[T]](ctx context.Context, c *Client, op operation, opts []CallOption, id string) (*T, error) {
+	return sendTo[T, P](ctx, c.begin(op, opts, id), id)
+}
+
+// sendTo makes a call whose answer is the object with an identifier.
+func sendTo[T any, P model[T]](ctx context.Context, c *call, id string) (*T, error) {
+	object := new(T)
+	if err := c.do(ctx, about[T, P](object, id)); err != nil {
+		return nil, err
+	}
+	return object, nil
 }
 
 // send makes a call whose answer is one object, which is nil with an error.
@@ -190,6 +201,9 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	})
 	if into := c.config.response; into != nil {
 		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
+	}
+	if c.answered != nil && r.Status != 0 {
+		c.answered(r.Header)
 	}
 	result := c.outcome(r)
 	if err := c.client.observer.end(ctx, c.info(), endOf(result, r, begun)); err != nil && r.Verdict != transport.Local {

@@ -94,14 +94,14 @@ type Root struct {
 	envelope
 }
 
-func (r *Root) identified() bool { return true }
+func (r *Root) identifier() string { return unnamed }
 
 // Root returns what the service says about itself. It proves nothing about the secret
 // key, because the service answers it to both kinds of key: Check does.
 //
 // GET / with the secret key.
 func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
-	return get[Root](ctx, c, operation{name: "Root", method: http.MethodGet, route: "/"}, opts)
+	return send[Root](ctx, c.begin(operation{name: "Root", method: http.MethodGet, route: "/"}, opts))
 }
 
 // Check tests connectivity and the secret key: it asks for a page of the merchant's

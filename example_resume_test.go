@@ -65,6 +65,26 @@ func ExampleTransactionsService_Resume_void() {
 	// Output: Voided
 }
 
+// Two refunds of the same amount look alike where the service echoes neither their
+// references nor their ids. The merchant's own records tell them apart.
+func ExampleWithForeignReceipts() {
+	ctx := context.Background()
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	records := map[string]string{} // order by receipt
+	intent, err := client.Transactions.Plan(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.Transactions.Resume(ctx, intent, quickstream.WithForeignReceipts(func(receiptNumber string) bool {
+		order, known := records[receiptNumber]
+		return known && order != "ORDER-1"
+	}))
+	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown)) // nothing was sent yet
+	// Output: true
+}
+
 // A queue holds planned payments, and a worker sends each once: its claim fails when
 // another one was faster.
 func ExampleTransactionsService_Submit() {

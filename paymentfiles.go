@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ type PaymentFile struct {
 	envelope
 }
 
-func (f *PaymentFile) identified() bool { return f.PaymentFileID != "" }
+func (f *PaymentFile) identifier() string { return f.PaymentFileID }
 
 // PaymentBatch is the payments of a file that are of one kind, business and
 // currency. The specification names no member: that of the identifier is inferred
@@ -58,7 +59,7 @@ type PaymentBatch struct {
 	envelope
 }
 
-func (b *PaymentBatch) identified() bool { return true }
+func (b *PaymentBatch) identifier() string { return cmp.Or(b.PaymentBatchID, unnamed) }
 
 // Get returns a payment file with its latest status.
 //

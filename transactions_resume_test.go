@@ -119,7 +119,14 @@ func TestResume(t *testing.T) {
 				require.ErrorIs(t, err, quickstream.ErrNotSent)
 				wait(time.Minute)
 				tx, err := client.Transactions.Resume(t.Context(), intent)
-				assert.Empty(t, still(t, tx, err).Candidates)
+				candidates := still(t, tx, err).Candidates
+				if metadata != "" {
+					assert.Empty(t, candidates, "it carries another id")
+					return
+				}
+				require.Len(t, candidates, 1, "clocks differ")
+				assert.False(t, candidates[0].Matches)
+				assert.Equal(t, []string{"it is older"}, candidates[0].Reasons)
 			})
 		}
 	})
@@ -188,12 +195,11 @@ func TestResumeComparesAll(t *testing.T) {
 		}
 	}
 	changes := map[string]func(*quickstream.Intent){
-		"reference in another case": func(i *quickstream.Intent) { request("ORDER-77", "order-77")(i); i.Reference = "order-77" },
-		"type":                      request(`"PAYMENT"`, `"PREAUTH"`),
-		"amount":                    request("10.50", "10.51"),
-		"currency":                  request("AUD", "NZD"),
-		"business":                  request(sandbox.DefaultBusiness, "OTHER"),
-		"time":                      func(i *quickstream.Intent) { i.NotBefore = i.NotBefore.Add(time.Hour) },
+		"its type is another":     request(`"PAYMENT"`, `"PREAUTH"`),
+		"its amount is another":   request("10.50", "10.51"),
+		"its currency is another": request("AUD", "NZD"),
+		"its business is another": request(sandbox.DefaultBusiness, "OTHER"),
+		"it is older":             func(i *quickstream.Intent) { i.NotBefore = i.NotBefore.Add(time.Hour) },
 	}
 	synctest.Test(t, func(t *testing.T) {
 		_, client := sandboxtest.New(t)
@@ -205,12 +211,22 @@ func TestResumeComparesAll(t *testing.T) {
 		wait(time.Minute)
 		_, err = client.Transactions.Resume(t.Context(), intent)
 		require.NoError(t, err)
-		for name, change := range changes {
+		for reason, change := range changes {
 			other := intent
 			change(&other)
 			tx, err := client.Transactions.Resume(t.Context(), other)
-			assert.Empty(t, still(t, tx, err).Candidates, name)
+			candidates := still(t, tx, err).Candidates
+			require.Len(t, candidates, 1, reason)
+			assert.False(t, candidates[0].Matches)
+			assert.Equal(t, []string{reason}, candidates[0].Reasons)
+			tx, err = client.Transactions.Resume(t.Context(), other, quickstream.WithForeignReceipts(func(string) bool { return true }))
+			assert.Empty(t, still(t, tx, err).Candidates, "it is known to be another's")
 		}
+		folded := intent
+		request("ORDER-77", "order-77")(&folded)
+		folded.Reference = "order-77"
+		_, err = client.Transactions.Resume(t.Context(), folded)
+		require.NoError(t, err, "references are compared without regard to case")
 	})
 }
 
