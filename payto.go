@@ -196,7 +196,19 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 	}
 	call.reference, call.body = params.PayeeReference, body
 	call.describe = func() Intent { return body.intent(customerID) }
-	return send[Agreement](ctx, call)
+	agreement := new(Agreement)
+	read := into(agreement)
+	err := call.do(ctx, func(status int, answer []byte) error {
+		err := read(status, answer)
+		if err == nil && len(body.differs(agreement)) > 0 {
+			err = errNotAsked
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return agreement, nil
 }
 
 // Get returns an agreement.

@@ -143,15 +143,12 @@ func (l lookUp) byReceipt(wanted transactionBody) (*Transaction, error) {
 // byReference searches for the intent's transaction among those with its reference,
 // and a refund among those of its payment too.
 func (l lookUp) byReference(wanted transactionBody, others ...Candidate) (*Transaction, error) {
-	found := l.search(wanted)
-	for again := 0; again < rereadings && found.err == nil && !found.whole && found.approved() == nil; again++ {
-		next := l.search(wanted)
-		next.whole = next.whole || slices.Equal(next.receipts, found.receipts)
-		found = next
-	}
-	if found.err == nil && !found.whole {
-		found.err = errShifts
-	}
+	var found found
+	unstable := readWhole(func() ([]string, bool, error) {
+		found = l.search(wanted)
+		return found.receipts, found.whole || found.approved() != nil, found.err
+	})
+	found.err = cmp.Or(found.err, unstable)
 	if t := found.settled(l.intent.Attempts); t != nil {
 		return t, nil
 	}
@@ -167,9 +164,19 @@ func (l lookUp) byReference(wanted transactionBody, others ...Candidate) (*Trans
 	return nil, l.open(found.err, candidates...)
 }
 
-// rereadings is how often a list of several pages is read again until two readings
-// agree.
-const rereadings = 2
+// readWhole reads a list that may change while it is read page by page: until it was
+// read whole, or two readings in a row have seen the same, three times at most.
+func readWhole(read func() (seen []string, whole bool, err error)) error {
+	var before []string
+	for reading := range 3 {
+		seen, whole, err := read()
+		if err != nil || whole || reading > 0 && slices.Equal(seen, before) {
+			return err
+		}
+		before = seen
+	}
+	return errShifts
+}
 
 var errShifts = errors.New("the list changes from one reading to the next, so that nothing can be said about what is not in it")
 
