@@ -251,4 +251,4 @@ func (a Account) MarshalJSON() ([]byte, error) {
 	return encode(plain(a), a.envelope)
 }
 
-func (a *Account) identified() bool { return a.AccountToken != "" }
+func (a *Account) identifier() string { return a.AccountToken }

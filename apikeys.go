@@ -32,7 +32,7 @@ type apiKeyJSON struct {
 	Links      []Link `json:"links"`
 }
 
-func (k *apiKeyJSON) identified() bool { return k.Key != "" }
+func (k *apiKeyJSON) identifier() string { return k.Key }
 
 func (k *apiKeyJSON) keep([]byte, reflect.Type) {}
 

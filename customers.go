@@ -74,7 +74,7 @@ func (c Customer) MarshalJSON() ([]byte, error) {
 	return encode(plain(c), c.envelope)
 }
 
-func (c *Customer) identified() bool { return c.CustomerID != "" }
+func (c *Customer) identifier() string { return c.CustomerID }
 
 // CreateCustomerParams describes a new customer.
 type CreateCustomerParams struct {

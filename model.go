@@ -46,11 +46,11 @@ var (
 	errNoIdentifier = errors.New("the answer lacks the identifier of what it describes")
 )
 
-// model is a pointer to a response: it keeps its source, and knows whether it
-// holds the identifier without which an answer says nothing.
+// model is a pointer to a response: it keeps its source, and knows the identifier
+// without which an answer says nothing.
 type model[T any] interface {
 	*T
-	identified() bool
+	identifier() string
 	keep(body []byte, model reflect.Type)
 }
 
@@ -60,7 +60,7 @@ func into[T any, P model[T]](object P) func(status int, body []byte) error {
 		if err := decode(body, object); err != nil {
 			return err
 		}
-		if !object.identified() {
+		if object.identifier() == "" {
 			return errNoIdentifier
 		}
 		return nil

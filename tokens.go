@@ -189,7 +189,7 @@ type SingleUseToken struct {
 	envelope
 }
 
-func (t *SingleUseToken) identified() bool { return t.SingleUseTokenID != "" }
+func (t *SingleUseToken) identifier() string { return t.SingleUseTokenID }
 
 // TokenCreditCard is the masked card behind a single-use token.
 type TokenCreditCard struct {
