@@ -160,19 +160,6 @@ func (c *call) query(params any) {
 	c.target.RawQuery = values.Encode()
 }
 
-// at returns a copy of a read that asks for what follows a cursor.
-func (c *call) at(cursor Cursor) *call {
-	moved := *c
-	target, err := c.client.follow(cursor)
-	switch {
-	case err == nil:
-		moved.target = *target
-	case moved.ended == nil:
-		moved.ended = c.decodeError(err)
-	}
-	return &moved
-}
-
 // do sends the call, unless it has ended, and turns what came of it into an error or
 // nil. decode is given the body of a success; its error makes the answer count as
 // undecodable.
