@@ -59,7 +59,8 @@ type CardDetails struct {
 	CVN Secret
 	// WalletProvider marks the number of a wallet. Payments only.
 	WalletProvider WalletProvider
-	// Cryptogram is the wallet's cryptogram; required with WalletProvider.
+	// Cryptogram is the wallet's cryptogram; required with WalletProvider where there
+	// is one, which only the service knows.
 	Cryptogram Secret
 }
 

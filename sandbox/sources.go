@@ -134,11 +134,6 @@ func (b *Sandbox) cardSource(f *fields, eci string) *source {
 		return nil
 	}
 	wallet := inner.text("walletProvider", oneOf("APPLE_PAY"))
-	if cryptogram := f.text("cryptogram"); wallet != "" && cryptogram == "" {
-		f.refuse("cryptogram", "", "is required with walletProvider")
-	} else if wallet == "" && cryptogram != "" {
-		f.refuse("cryptogram", "", "goes with walletProvider only")
-	}
 	cd := b.readCard(inner, eci == eciInternet)
 	if cd == nil {
 		return nil
