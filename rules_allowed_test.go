@@ -105,3 +105,31 @@ func TestPaymentsThatTheContractAllows(t *testing.T) {
 		assert.Equal(t, quickstream.OutcomeApproved, paid.Outcome())
 	}
 }
+
+// TestBSBs: either form of a BSB is sent in the one that the request wants.
+func TestBSBs(t *testing.T) {
+	box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.HyphenatedBSB, a.LookupLag = true, 0 }))
+	customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Kim Lee"})
+	require.NoError(t, err)
+	number := quickstream.NewSecret("123465")
+	for _, bsb := range []string{"650-000", "650000"} {
+		bank := quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: bsb, AccountNumber: number}
+		_, err := client.Transactions.Pay(t.Context(), quickstream.PayParams{
+			SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromBankAccount(bank), PrincipalAmount: decimal.New(100, 0), Currency: quickstream.CurrencyAUD,
+		})
+		require.NoError(t, err)
+		_, err = client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: bank})
+		require.NoError(t, err)
+		_, err = client.Accounts.Register(t.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromBankAccount(bank)})
+		require.NoError(t, err)
+		_, err = client.Transactions.ByBankAccount(bsb, number).First(t.Context())
+		require.NoError(t, err)
+		agreement := agreementParams(bsb)
+		agreement.Payer.BSB, agreement.Payer.AccountNumber = bsb, number
+		agreement.Payer.PayIDType, agreement.Payer.PayID = "", quickstream.Secret{}
+		_, err = client.PayTo.Create(t.Context(), customer.CustomerID, agreement)
+		require.NoError(t, err)
+		payer, _ := lastBody(t, box)["payerDetails"].(map[string]any)
+		assert.NotContains(t, payer["bsb"], "-")
+	}
+}

@@ -133,7 +133,7 @@ func (b *Sandbox) cardSource(f *fields, eci string) *source {
 	if inner == nil {
 		return nil
 	}
-	wallet := inner.text("walletProvider", oneOf("APPLE_PAY"))
+	wallet := inner.wallet()
 	cd := b.readCard(inner, eci == eciInternet)
 	if cd == nil {
 		return nil
@@ -141,3 +141,5 @@ func (b *Sandbox) cardSource(f *fields, eci string) *source {
 	cd.walletProvider = wallet
 	return &source{instrument: instrument{card: cd}}
 }
+
+func (f *fields) wallet() string { return f.text("walletProvider", oneOf("APPLE_PAY")) }
