@@ -133,12 +133,7 @@ func (b *Sandbox) cardSource(f *fields, eci string) *source {
 	if inner == nil {
 		return nil
 	}
-	wallet := inner.text("walletProvider", oneOf("APPLE_PAY"))
-	if cryptogram := f.text("cryptogram"); wallet != "" && cryptogram == "" {
-		f.refuse("cryptogram", "", "is required with walletProvider")
-	} else if wallet == "" && cryptogram != "" {
-		f.refuse("cryptogram", "", "goes with walletProvider only")
-	}
+	wallet := inner.wallet()
 	cd := b.readCard(inner, eci == eciInternet)
 	if cd == nil {
 		return nil
@@ -146,3 +141,5 @@ func (b *Sandbox) cardSource(f *fields, eci string) *source {
 	cd.walletProvider = wallet
 	return &source{instrument: instrument{card: cd}}
 }
+
+func (f *fields) wallet() string { return f.text("walletProvider", oneOf("APPLE_PAY")) }
