@@ -57,6 +57,9 @@ func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
 		comment:           f.text("comment"),
 		metadata:          f.texts("metadata"),
 	}
+	if f.c.box.assume.Metadata == "refused" && f.has("metadata") {
+		f.refuse("metadata", "", "is not taken by this facility")
+	}
 	if tx.currency == "" && kind == typeVerification {
 		tx.currency = "AUD"
 	}
@@ -136,8 +139,8 @@ func (b *Sandbox) storedCredential(f *fields, required bool, eci string) {
 		return
 	}
 	mode := inner.need("entryMode", oneOf("MANUAL", "STORED_CREDENTIAL"))
-	usage := inner.text("usage", oneOf(b.assume.StoredCredentialUsages...))
-	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && slices.Contains(b.assume.UsageRequired, eci) {
+	usage := inner.text("usage", oneOf(storedCredentialUsages...))
+	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && slices.Contains(usageRequired, eci) {
 		inner.refuse("usage", "", "is required for this eci with entryMode STORED_CREDENTIAL")
 	}
 }
