@@ -67,12 +67,15 @@ func sightings() []resolve.Observation {
 	soft.Retryable, doubtful.Doubtful = true, true
 	return []resolve.Observation{
 		sawNothing(), near, pending, soft, doubtful,
-		{Sighting: resolve.SawError}, {Sighting: "something new"}, saw(resolve.SawOutcome, quickstream.OutcomePending, ""),
+		{Sighting: resolve.SawError},
+		{Sighting: "something new"},
+		saw(resolve.SawOutcome, quickstream.OutcomePending, ""),
 		saw(resolve.SawNoOutcome, quickstream.OutcomeUnknown, "R1"), saw(resolve.SawNoOutcome, quickstream.OutcomeUnknown, "R2"),
 		saw(resolve.SawNoOutcome, quickstream.OutcomeSuspended, "R1"),
 		saw(resolve.SawOutcome, quickstream.OutcomeApproved, "R1"), saw(resolve.SawOutcome, quickstream.OutcomeApproved, "R2"),
 		saw(resolve.SawOutcome, quickstream.OutcomeRejected, "R1"), saw(resolve.SawOutcome, quickstream.OutcomeVoided, "R1"),
-		{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}}, {Sighting: resolve.SawTwice, Candidates: []string{"R1", "R2"}},
+		{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}},
+		{Sighting: resolve.SawTwice, Candidates: []string{"R1", "R2"}},
 	}
 }
 

@@ -99,7 +99,8 @@ func TestErredTransaction(t *testing.T) {
 			[]string{"2026-04-04 19:00", "2026-04-05 18:30", "2026-04-06 18:30"},
 		},
 		{
-			"without a settlement date, at the cut-off", "2026-06-10 18:00", quickstream.Date{},
+			"without a settlement date, at the cut-off", "2026-06-10 18:00",
+			quickstream.Date{},
 			[]string{"2026-06-10 18:00", "2026-06-11 18:30", "2026-06-12 18:30"},
 		},
 		{
