@@ -330,7 +330,7 @@ func (a *answers) Resume(context.Context, quickstream.Intent, ...quickstream.Cal
 	case resolve.SawNoOutcome:
 		tx.SummaryCode = quickstream.SummaryCodeErred
 		open.Candidates = []quickstream.Candidate{{Transaction: tx}}
-	case resolve.SawNothing:
+	case resolve.SawNothing, resolve.SawTwice:
 	}
 	return nil, open
 }
