@@ -121,9 +121,13 @@ type fake struct {
 	found   *quickstream.Transaction
 	err     error
 	retries quickstream.List[quickstream.Transaction]
+	calls   int
 }
 
 func (f *fake) Resume(context.Context, quickstream.Intent, ...quickstream.CallOption) (*quickstream.Transaction, error) {
+	if f.calls++; f.calls > 1000 {
+		panic("it never ends")
+	}
 	return f.found, f.err
 }
 
