@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -161,6 +162,7 @@ func TestRetriesOfTheService(t *testing.T) {
 			assert.Equal(t, tt.sighting, o.Sighting)
 			assert.Equal(t, tt.receipt, o.ReceiptNumber)
 			assert.Equal(t, tt.retryable, o.Retryable)
+			assert.True(t, slices.IsSorted(o.Candidates))
 		})
 	}
 	o := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Look(t.Context(), &fake{found: soft, retries: refused}, quickstream.Intent{})
