@@ -71,11 +71,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			if *origins != "" {
 				a.AllowedOrigins = strings.Split(*origins, ",")
 			}
-			for _, change := range assumed {
-				change(a)
-			}
 		}),
 	}
+	opts = append(opts, assumed...)
 	if *seed != 0 {
 		opts = append(opts, sandbox.WithSeed(*seed))
 	}
@@ -101,7 +99,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 // assumed is the flag -assume: changes that are known to be possible.
-type assumed []func(*sandbox.Assumptions)
+type assumed []sandbox.Option
 
 // String implements flag.Value.
 func (*assumed) String() string { return "" }
@@ -113,7 +111,7 @@ func (list *assumed) Set(text string) error {
 	if err := tried.Set(name, value); err != nil {
 		return err
 	}
-	*list = append(*list, func(a *sandbox.Assumptions) { _ = a.Set(name, value) }) // it was tried
+	*list = append(*list, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { _ = a.Set(name, value) })) // it was tried
 	return nil
 }
 
