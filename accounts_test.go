@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"testing"
 	"testing/synctest"
 
@@ -241,10 +242,10 @@ func TestRegistrationIsPlanned(t *testing.T) {
 func TestRegistrationIsChecked(t *testing.T) {
 	box, client := sandboxtest.New(t)
 	wallet := approvedCard()
-	wallet.WalletProvider = quickstream.WalletProviderApplePay
+	wallet.WalletProvider, wallet.Cryptogram = quickstream.WalletProviderApplePay, quickstream.NewSecret("AAAA")
 	for rule, params := range map[string]quickstream.RegisterAccountParams{
 		"account.source.required":            {},
-		"account.walletProvider.none":        {Source: quickstream.RegistrationFromCard(wallet)},
+		"account.cryptogram.none":            {Source: quickstream.RegistrationFromCard(wallet)},
 		"account.threeDS2.token":             {Source: quickstream.RegistrationFromBankAccount(bankAccount()), ThreeDS2: new(true)},
 		"card.cardNumber.required":           {Source: quickstream.RegistrationFromCard(quickstream.CardDetails{Expiry: approvedCard().Expiry})},
 		"bankAccount.accountNumber.required": {Source: quickstream.RegistrationFromBankAccount(quickstream.BankAccountDetails{AccountName: "Kim", BSB: "032002"})},
@@ -268,4 +269,18 @@ func TestUnknownAccounts(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrNotFound)
 	_, err = client.Accounts.Register(t.Context(), "1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
 	require.ErrorIs(t, err, quickstream.ErrNotFound)
+}
+
+// TestRegistrationAnswers: the contract does not show the answer to a registration.
+func TestRegistrationAnswers(t *testing.T) {
+	params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("S-1")}
+	for body, token := range map[string]string{
+		`{"accountToken":"A-1"}`: "A-1", `{"creditCard":{"accountToken":"A-1"}}`: "A-1", ``: "", `{}`: "", `{"links":[]}`: "",
+	} {
+		account, err := clientOf(t, says(http.StatusCreated, body)).Accounts.Register(t.Context(), "C-1", params)
+		require.NoError(t, err, body)
+		assert.Equal(t, token, account.AccountToken, body)
+	}
+	_, err := clientOf(t, says(http.StatusOK, "<html>OK</html>")).Accounts.Register(t.Context(), "C-1", params)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 }

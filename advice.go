@@ -42,7 +42,7 @@ const (
 // NextStep returns what to do about the transaction, from its outcome and its
 // response code. It is never to pay again while money may have moved.
 func (t *Transaction) NextStep() NextStep {
-	switch t.Outcome() {
+	switch t.outcome() {
 	case OutcomeApproved, OutcomeVoided:
 		return NextStepNone
 	case OutcomePending:
@@ -69,18 +69,19 @@ func (t *Transaction) NextStep() NextStep {
 }
 
 // DeclinedError is what RequireApproved returns for a transaction that was declined
-// or rejected, and took no money. It prints the outcome and the response code.
+// or rejected, and took no money: the only one of its errors that permits another
+// payment. It prints the outcome and the response code.
 type DeclinedError struct{ Transaction *Transaction }
 
 // Error returns the outcome, the response code and the next step.
 func (e *DeclinedError) Error() string { return e.Transaction.says() }
 
-// NotSettledError is what RequireApproved returns for a transaction of which it is
-// not known yet whether it takes money: unknown, pending or suspended. It matches
-// ErrOutcomeUnknown: do not pay again. Read the transaction with Get not before
-// NextLook, or give it to package resolve. It unwraps to an UnknownOutcomeError, whose
-// Intent Resume takes, so that programs which hold on that type hold here too. Only a
-// DeclinedError permits another payment.
+// NotSettledError is what Transaction.Outcome and RequireApproved return for a
+// transaction of which it is not known yet whether it takes money: unknown, pending or
+// suspended. It matches ErrOutcomeUnknown: do not pay again. Read the transaction with
+// Get not before NextLook, or give it to package resolve. It unwraps to an
+// UnknownOutcomeError, whose Intent Resume takes, so that programs which hold on that
+// type hold here too.
 type NotSettledError struct {
 	Transaction *Transaction
 	// NextLook is when reading it again can tell more, at the earliest.
@@ -103,7 +104,7 @@ func (e *NotSettledError) Unwrap() error {
 		Version: IntentVersion, Operation: methodOf(transactionJSON{TransactionType: t.TransactionType}), Reference: t.PaymentReferenceNumber,
 		ReceiptNumber: t.ReceiptNumber, NotBefore: t.TransactionTime.Time,
 	}
-	candidate := Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.Outcome())}}
+	candidate := Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.outcome())}}
 	open := intent.open(intent.Operation, "/transactions", nil, []Candidate{candidate})
 	open.Method, open.NextLook = http.MethodPost, e.NextLook
 	return open
@@ -113,7 +114,7 @@ func (t *Transaction) says() string {
 	if t == nil {
 		return "quickstream: there is no transaction"
 	}
-	return fmt.Sprintf("quickstream: the transaction is %s (response code %s); next: %s", t.Outcome(), safeName(t.ResponseCode, 4), t.NextStep())
+	return fmt.Sprintf("quickstream: the transaction is %s (response code %s); next: %s", t.outcome(), safeName(t.ResponseCode, 4), t.NextStep())
 }
 
 // RequireApproved turns a transaction that is not approved into an error, for
@@ -129,14 +130,12 @@ func RequireApproved(t *Transaction, err error) (*Transaction, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch t.Outcome() {
-	case OutcomeApproved:
-		return t, nil
+	switch outcome, err := t.Outcome(); outcome {
 	case OutcomeDeclined, OutcomeRejected:
 		return t, &DeclinedError{Transaction: t}
 	case OutcomeVoided:
 		return t, errors.New(t.says())
 	default:
-		return t, &NotSettledError{Transaction: t, NextLook: time.Now().Add(resumePause)}
+		return t, err
 	}
 }

@@ -32,7 +32,7 @@ type apiKeyJSON struct {
 	Links      []Link `json:"links"`
 }
 
-func (k *apiKeyJSON) identified() bool { return k.Key != "" }
+func (k *apiKeyJSON) identifier() string { return k.Key }
 
 func (k *apiKeyJSON) keep([]byte, reflect.Type) {}
 
@@ -45,7 +45,7 @@ func (k *apiKeyJSON) keep([]byte, reflect.Type) {}
 // unconfirmed. A key that has expired cannot renew itself: that is an APIError
 // that matches ErrUnauthorized.
 func (s *APIKeysService) Renew(ctx context.Context, opts ...CallOption) (*APIKey, error) {
-	issued, err := get[apiKeyJSON](ctx, s.client, operation{name: "APIKeys.Renew", method: http.MethodGet, route: "/api-keys/latest"}, opts)
+	issued, err := send[apiKeyJSON](ctx, s.client.begin(operation{name: "APIKeys.Renew", method: http.MethodGet, route: "/api-keys/latest"}, opts))
 	if err != nil {
 		return nil, err
 	}

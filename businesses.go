@@ -27,7 +27,7 @@ type Business struct {
 	envelope
 }
 
-func (b *Business) identified() bool { return b.SupplierBusinessCode != "" }
+func (b *Business) identifier() string { return b.SupplierBusinessCode }
 
 // List returns the merchant's businesses.
 //
@@ -59,7 +59,12 @@ type CardSurcharge struct {
 	envelope
 }
 
-func (c *CardSurcharge) identified() bool { return c.CardScheme != "" }
+func (c *CardSurcharge) identifier() string {
+	if c.CardScheme == "" {
+		return ""
+	}
+	return string(c.CardScheme) + " " + string(c.CardType)
+}
 
 // CardSurcharges returns the cards that a business accepts, with their
 // surcharges.
@@ -120,7 +125,7 @@ type AcceptedCard struct {
 	envelope
 }
 
-func (a *AcceptedCard) identified() bool { return a.CardScheme != "" }
+func (a *AcceptedCard) identifier() string { return string(a.CardScheme) }
 
 // AcceptedCards returns the card schemes that a business takes.
 //
@@ -143,7 +148,7 @@ type CardPrefix struct {
 	envelope
 }
 
-func (c *CardPrefix) identified() bool { return c.CardScheme != "" }
+func (c *CardPrefix) identifier() string { return string(c.CardScheme) }
 
 // CardScheme returns the scheme of the cards whose numbers begin with six digits,
 // before the rest of a number is typed in.

@@ -48,6 +48,8 @@ type call struct {
 	// none.
 	describe func() Intent
 	carrier  string // for the intent
+	// answered is told of each answer; it may be nil.
+	answered func(http.Header)
 	// claim and planned are of Submit. planned is nil once the claim has succeeded.
 	claim   Claim
 	planned *Intent
@@ -85,9 +87,18 @@ func (named) applyCall(*callConfig) error { return nil }
 
 func (n named) with(opts []CallOption) []CallOption { return append([]CallOption{n}, opts...) }
 
-// get makes a call that reads one object.
-func get[T any, P model[T]](ctx context.Context, c *Client, op operation, opts []CallOption, ids ...string) (*T, error) {
-	return send[T, P](ctx, c.begin(op, opts, ids...))
+// get makes a call that reads one object by its identifier.
+func get[T any, P model[T]](ctx context.Context, c *Client, op operation, opts []CallOption, id string) (*T, error) {
+	return sendTo[T, P](ctx, c.begin(op, opts, id), id)
+}
+
+// sendTo makes a call whose answer is the object with an identifier.
+func sendTo[T any, P model[T]](ctx context.Context, c *call, id string) (*T, error) {
+	object := new(T)
+	if err := c.do(ctx, about[T, P](object, id)); err != nil {
+		return nil, err
+	}
+	return object, nil
 }
 
 // send makes a call whose answer is one object, which is nil with an error.
@@ -110,7 +121,7 @@ func (c *call) path(values []string) {
 		if !isPathElement(value) {
 			c.check(func(f *findings) {
 				f.disabled = nil
-				f.require(false, "path."+name, name, "must be an identifier of 1 to 255 printable ASCII characters without blanks and / \\ ? # % ;")
+				f.require(false, "path."+name, name, "must be an identifier of 1 to 255 printable ASCII characters, not all blanks and without / \\ ? # % ;")
 			})
 			return
 		}
@@ -139,7 +150,7 @@ func (c *call) escapedPath(values []string) string {
 // isPathElement reports whether an identifier can stand in a path without
 // changing which resource is meant.
 func isPathElement(value string) bool {
-	return value != "" && value != "." && value != ".." && len(value) <= 255 && isVisible(value) && !strings.ContainsAny(value, `/\?#%;`)
+	return strings.Trim(value, " ") != "" && value != "." && value != ".." && len(value) <= 255 && isPrintable(value) && !strings.ContainsAny(value, `/\?#%;`)
 }
 
 // query adds the parameters to the address.
@@ -147,19 +158,6 @@ func (c *call) query(params any) {
 	values, err := query.Values(params)
 	c.refuse(err)
 	c.target.RawQuery = values.Encode()
-}
-
-// at returns a copy of a read that asks for what follows a cursor.
-func (c *call) at(cursor Cursor) *call {
-	moved := *c
-	target, err := c.client.follow(cursor)
-	switch {
-	case err == nil:
-		moved.target = *target
-	case moved.ended == nil:
-		moved.ended = c.decodeError(err)
-	}
-	return &moved
 }
 
 // do sends the call, unless it has ended, and turns what came of it into an error or
@@ -190,6 +188,9 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	})
 	if into := c.config.response; into != nil {
 		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
+	}
+	if c.answered != nil && r.Status != 0 {
+		c.answered(r.Header)
 	}
 	result := c.outcome(r)
 	if err := c.client.observer.end(ctx, c.info(), endOf(result, r, begun)); err != nil && r.Verdict != transport.Local {

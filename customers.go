@@ -74,7 +74,7 @@ func (c Customer) MarshalJSON() ([]byte, error) {
 	return encode(plain(c), c.envelope)
 }
 
-func (c *Customer) identified() bool { return c.CustomerID != "" }
+func (c *Customer) identifier() string { return c.CustomerID }
 
 // CreateCustomerParams describes a new customer.
 type CreateCustomerParams struct {
@@ -154,8 +154,9 @@ func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) 
 	return list[Customer](s.client, operation{name: "Customers.List", method: http.MethodGet, route: "/customers"}, params, nil, opts)
 }
 
-// GetByNumber returns the customer with the merchant's own customer number, and an
-// error that matches ErrNotFound when there is none.
+// GetByNumber returns the customer with the merchant's own customer number, or the one
+// whose number differs in case only, and an error that matches ErrNotFound when there
+// is none.
 //
 // GET /customers with the secret key. After an unknown outcome of Create, "not
 // found" means "not found yet".
@@ -166,13 +167,19 @@ func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber strin
 			Rule: "customer.customerNumber.required", Path: "customerNumber", Message: "is required",
 		}}})
 	}
+	var alike []*Customer
 	for customer, err := range s.List(ListCustomersParams{CustomerNumber: customerNumber}, named(name).with(opts)...).All(ctx) {
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if customer.CustomerNumber == customerNumber {
+		case customer.CustomerNumber == customerNumber:
 			return customer, nil
+		case sameText(customer.CustomerNumber, customerNumber):
+			alike = append(alike, customer)
 		}
+	}
+	if len(alike) == 1 {
+		return alike[0], nil
 	}
 	return nil, fmt.Errorf("quickstream: no customer has the number: %w", ErrNotFound)
 }
@@ -208,7 +215,7 @@ func (s *CustomersService) Update(ctx context.Context, customerID string, params
 	}, opts, customerID)
 	call.check(params.check)
 	call.body = customerJSON(params)
-	return send[Customer](ctx, call)
+	return sendTo[Customer](ctx, call, customerID)
 }
 
 // optional returns nil for a zero value, so that omitempty leaves it out.

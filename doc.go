@@ -12,14 +12,16 @@
 // # Outcomes and errors
 //
 // A payment that was declined is not a Go error: the transaction exists, and
-// Transaction.Outcome says what became of it. Errors are
+// Transaction.Outcome says how it ended, or returns an error while it has not. Errors
+// are
 //
 //   - *ValidationError: the request cannot be right; nothing was sent
 //   - *NetworkError: nothing was sent, or a read failed on the way
 //   - *APIError: the service refused
 //   - *UnknownOutcomeError: a write may or may not have happened
 //   - *DecodeError: the answer to a read could not be understood
-//   - *DeclinedError, *NotSettledError: from RequireApproved only
+//   - *NotSettledError: from Transaction.Outcome and RequireApproved; do not pay again
+//   - *DeclinedError: from RequireApproved only
 //
 // # Unknown outcomes
 //

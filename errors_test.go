@@ -158,7 +158,7 @@ func TestWrongTypesInAnAnswer(t *testing.T) {
 		`{"receiptNumber":"R-1","receiptNumber":"R-2"}`:                    "",
 		`{"receiptNumber":"R-1"`:                                           "R-1",
 		`{"receiptNumber":"R-1 x"}}`:                                       "",
-		`{"receiptNumber":17}`:                                             "",
+		`{"receiptNumber":17}`:                                             "17",
 		`{"originalReceiptNumber":"R-0"}`:                                  "",
 		`{"status":"Approved","summaryCode":"0"}`:                          "",
 		`null`: "", `[]`: "", `{}`: "", ``: "", `<html>OK</html>`: "",

@@ -136,8 +136,8 @@ func ExampleFromAccount() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome(), payment.CreditCard.MaskedCardNumber4Digits)
-	// Output: approved 424242...4242
+	fmt.Println(payment.Status, payment.CreditCard.MaskedCardNumber4Digits)
+	// Output: Approved 424242...4242
 }
 
 // A customer is paid for with the default account, whatever it is by now.
@@ -152,8 +152,8 @@ func ExampleFromCustomer() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome(), payment.CreditCard.DefaultAccount)
-	// Output: approved true
+	fmt.Println(payment.Status, payment.CreditCard.DefaultAccount)
+	// Output: Approved true
 }
 
 // The payments with a registered account.
@@ -171,6 +171,6 @@ func ExampleTransactionsService_ByAccount() {
 
 	fmt.Println(summary(client.Transactions.ByAccount(accountToken)))
 	// Output:
-	// FEE-2 approved 9.90 AUD
-	// FEE-1 approved 9.90 AUD
+	// FEE-2 Approved 9.90 AUD
+	// FEE-1 Approved 9.90 AUD
 }

@@ -101,11 +101,11 @@ func ExampleUnknownOutcomeError() {
 		fmt.Println("not settled yet; hold the order and look again:", err)
 		return
 	}
-	fmt.Println("found:", payment.Outcome())
+	fmt.Println("found:", payment.Status)
 	fmt.Println("charged", len(box.Ledger().Charged("C-1001")), "time")
 	// Output:
 	// ORDER-1 after 3 attempts
-	// found: approved
+	// found: Approved
 	// charged 1 time
 }
 
@@ -131,11 +131,11 @@ func ExampleReason() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome())
+	fmt.Println(payment.Status)
 	// Output:
 	// unavailable true
 	// true false
-	// approved
+	// Approved
 }
 
 // Trouble on the way says of which kind it is and what usually helps. For a

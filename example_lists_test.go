@@ -98,11 +98,11 @@ func ExampleList_First() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.PaymentReferenceNumber, payment.Outcome())
+	fmt.Println(payment.PaymentReferenceNumber, payment.Status)
 	_, err = client.Transactions.ByReference("ORDER-2").First(ctx)
 	fmt.Println(errors.Is(err, quickstream.ErrNotFound))
 	// Output:
-	// ORDER-1 approved
+	// ORDER-1 Approved
 	// true
 }
 

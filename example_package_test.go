@@ -43,7 +43,7 @@ func Example() {
 		return
 	}
 
-	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
+	payment, err := quickstream.RequireApproved(client.Transactions.Pay(ctx, quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Source:               quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeCreditCard),
 		PrincipalAmount:      decimal.RequireFromString("49.95"),
@@ -51,16 +51,14 @@ func Example() {
 		ECI:                  quickstream.ECIInternet,
 		IPAddress:            netip.MustParseAddr("203.0.113.7"), // the customer's
 		StoredCredential:     &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	})
+	}))
 	switch {
+	case err == nil:
+		fmt.Println("paid", payment.TotalAmount) // store the ReceiptNumber
 	case errors.Is(err, quickstream.ErrOutcomeUnknown):
 		fmt.Println("hold the order, and look with Transactions.Resume") // and do not pay again
-	case err != nil:
-		fmt.Println("nothing was paid:", err)
-	case payment.Outcome() == quickstream.OutcomeApproved:
-		fmt.Println("paid", payment.TotalAmount) // store the ReceiptNumber
 	default:
-		fmt.Println(payment.Outcome(), "- next:", payment.NextStep())
+		fmt.Println("nothing was paid:", err) // declined, refused or never sent
 	}
 	// Output: paid 49.95 AUD
 }

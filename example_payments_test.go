@@ -3,6 +3,7 @@ package quickstream_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -35,11 +36,13 @@ func ExampleTransactionsService_Pay() {
 		fmt.Println(err)
 		return
 	}
-	switch payment.Outcome() {
-	case quickstream.OutcomeApproved:
+	switch outcome, err := payment.Outcome(); {
+	case err != nil:
+		fmt.Println("hold the order:", err) // and do not pay again
+	case outcome == quickstream.OutcomeApproved:
 		fmt.Println("paid", payment.TotalAmount, "settles on", payment.SettlementDate) // store the ReceiptNumber
 	default:
-		fmt.Println(payment.Outcome(), "- next:", payment.NextStep())
+		fmt.Println(outcome, "- next:", payment.NextStep())
 	}
 	// Output: paid 49.95 AUD settles on 2026-07-01
 }
@@ -69,10 +72,10 @@ func ExampleTransactionsService_Pay_intent() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome())
+	fmt.Println(payment.Status)
 	// Output:
 	// <nil>
-	// approved
+	// Approved
 }
 
 // The same idempotency key is for the same request: a repetition within the time
@@ -129,8 +132,8 @@ func ExampleFromCard() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome(), payment.CreditCard.CardScheme, payment.CreditCard.MaskedCardNumber4Digits)
-	// Output: approved MASTERCARD 516320...0008
+	fmt.Println(payment.Status, payment.CreditCard.CardScheme, payment.CreditCard.MaskedCardNumber4Digits)
+	// Output: Approved MASTERCARD 516320...0008
 }
 
 // A payment from an Australian bank account is approved at first and can still be
@@ -151,8 +154,8 @@ func ExampleFromBankAccount() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome(), payment.MayBeReturned())
-	// Output: approved true
+	fmt.Println(payment.Status, payment.MayBeReturned())
+	// Output: Approved* true
 }
 
 // A payment from a New Zealand bank account.
@@ -173,8 +176,8 @@ func ExampleFromNZBankAccount() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome(), payment.TotalAmount)
-	// Output: approved 49.95 NZD
+	fmt.Println(payment.Status, payment.TotalAmount)
+	// Output: Approved* 49.95 NZD
 }
 
 // A member that this package does not know can be sent all the same. This service
@@ -220,14 +223,14 @@ func ExampleTransactionsService_Refund() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(refund.TransactionType, refund.Outcome(), refund.TotalAmount)
+	fmt.Println(refund.TransactionType, refund.Status, refund.TotalAmount)
 
 	params.PrincipalAmount = decimal.RequireFromString("49.96")
 	_, err = client.Transactions.Refund(ctx, params)
 	fmt.Println(err)
 	// Output:
-	// REFUND approved 20.00 AUD
-	// quickstream: Transactions.Refund: nothing was sent: principalAmount must not be more than the payment's [refund.principalAmount.payment]
+	// REFUND Approved 20.00 AUD
+	// quickstream: Transactions.Refund: nothing was sent: principalAmount must not be more than the payment with its surcharge [refund.principalAmount.payment]
 }
 
 // Until the cut-off of its settlement date a card payment is voided in place of
@@ -244,31 +247,34 @@ func ExampleTransactionsService_Void() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(voided.Outcome(), len(box.Ledger().Charged("C-1001")))
+	fmt.Println(voided.Status, len(box.Ledger().Charged("C-1001")))
 	// Output:
 	// voidable: true refundable: false
-	// voided 0
+	// Voided 0
 }
 
-// The outcome comes from the summary code and the status together.
+// A transaction that has not ended gives an error, beside the outcome so far. No other
+// payment is made for it.
 func ExampleTransaction_Outcome() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	box.NextTransaction(sandbox.Approved(), sandbox.Declined("51"), sandbox.Rejected("QA"), sandbox.Erred(), sandbox.Suspended())
 
 	for range 5 {
-		fmt.Println(paidOrder(client, "", "49.95", visaCard).Outcome())
+		outcome, err := paidOrder(client, "", "49.95", visaCard).Outcome()
+		fmt.Println(outcome, "- hold it:", errors.Is(err, quickstream.ErrOutcomeUnknown))
 	}
 	// Output:
-	// approved
-	// declined
-	// rejected
-	// unknown
-	// suspended
+	// approved - hold it: false
+	// declined - hold it: false
+	// rejected - hold it: false
+	// unknown - hold it: true
+	// suspended - hold it: true
 }
 
-// What to do about a transaction depends on its outcome and its response code. It
-// is never to pay again while money may have moved.
+// What to do about a transaction depends on its outcome and its response code, and
+// not on its status: the second to the fourth are all called declined. It is never to
+// pay again while money may have moved.
 func ExampleTransaction_NextStep() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -276,14 +282,14 @@ func ExampleTransaction_NextStep() {
 
 	for range 5 {
 		payment := paidOrder(client, "", "49.95", visaCard)
-		fmt.Println(payment.Outcome(), "-", payment.NextStep())
+		fmt.Println(payment.Status, "-", payment.NextStep())
 	}
 	// Output:
-	// approved - nothing
-	// declined - read the retries first
-	// declined - pay again, with corrected details or another account
-	// unknown - hold and resolve
-	// suspended - complete or cancel it in the portal
+	// Approved - nothing
+	// Declined - read the retries first
+	// Declined - pay again, with corrected details or another account
+	// Declined - hold and resolve
+	// Suspended - complete or cancel it in the portal
 }
 
 // The text of a response code is for people; what to do is for NextStep.
@@ -325,6 +331,6 @@ func ExampleTransaction() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(read.Outcome(), string(read.Extra()["loyalty"]), len(read.Raw()) > 0)
-	// Output: approved {"points":49} true
+	fmt.Println(read.Status, string(read.Extra()["loyalty"]), len(read.Raw()) > 0)
+	// Output: Approved {"points":49} true
 }

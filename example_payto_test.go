@@ -194,7 +194,7 @@ func ExampleFromPayTo() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome(), "-", payment.NextStep())
+	fmt.Println(payment.Status, "-", payment.NextStep())
 
 	clock.Advance(time.Hour)
 	payment, err = client.Transactions.Get(ctx, payment.ReceiptNumber)
@@ -202,10 +202,10 @@ func ExampleFromPayTo() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome())
+	fmt.Println(payment.Status)
 	// Output:
-	// pending - wait
-	// approved
+	// Pending - wait
+	// Approved
 }
 
 // A single purchase needs no agreement beforehand: the payment brings one along,
@@ -234,7 +234,7 @@ func ExampleFromPayToWithAgreement() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome())
+	fmt.Println(payment.Status)
 
 	if err := box.Agreement(payment.PayToData.AgreementToken).Confirm(); err != nil { // the payer
 		fmt.Println(err)
@@ -246,8 +246,8 @@ func ExampleFromPayToWithAgreement() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome())
+	fmt.Println(payment.Status)
 	// Output:
-	// pending
-	// approved
+	// Pending
+	// Approved
 }

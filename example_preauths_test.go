@@ -44,8 +44,8 @@ func ExampleTransactionsService_Preauthorise() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(preauth.TransactionType, preauth.Outcome(), preauth.PrincipalAmount)
-	// Output: PREAUTH approved 200.00 AUD
+	fmt.Println(preauth.TransactionType, preauth.Status, preauth.PrincipalAmount)
+	// Output: PREAUTH Approved 200.00 AUD
 }
 
 // A capture takes at most double the reserved amount. With the pre-authorisation
@@ -66,14 +66,14 @@ func ExampleTransactionsService_Capture() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(capture.TransactionType, capture.Outcome(), capture.PrincipalAmount)
+	fmt.Println(capture.TransactionType, capture.Status, capture.PrincipalAmount)
 
-	params.PrincipalAmount = decimal.RequireFromString("400.01")
+	params.Currency = quickstream.CurrencyNZD
 	_, err = client.Transactions.Capture(context.Background(), params)
 	fmt.Println(err)
 	// Output:
-	// CAPTURE approved 180.00 AUD
-	// quickstream: Transactions.Capture: nothing was sent: principalAmount must not be more than double the pre-authorised amount [capture.principalAmount.double]
+	// CAPTURE Approved 180.00 AUD
+	// quickstream: Transactions.Capture: nothing was sent: currency must be that of the transaction that was passed in [transaction.original.currency]
 }
 
 // What is not needed is released, wholly or in part.
@@ -92,8 +92,8 @@ func ExampleTransactionsService_CancelPreauthorisation() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(cancellation.TransactionType, cancellation.Outcome(), cancellation.PrincipalAmount)
-	// Output: PREAUTH_CANCELLATION approved 200.00 AUD
+	fmt.Println(cancellation.TransactionType, cancellation.Status, cancellation.PrincipalAmount)
+	// Output: PREAUTH_CANCELLATION Approved 200.00 AUD
 }
 
 // A stay that becomes longer needs more to be reserved.
@@ -111,8 +111,8 @@ func ExampleTransactionsService_TopUp() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(topUp.Outcome(), topUp.PrincipalAmount)
-	// Output: approved 50.00 AUD
+	fmt.Println(topUp.Status, topUp.PrincipalAmount)
+	// Output: Approved 50.00 AUD
 }
 
 // A pre-authorisation of a Mastercard can be prolonged before it expires.
@@ -129,8 +129,8 @@ func ExampleTransactionsService_Extend() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(extension.Outcome(), extension.PrincipalAmount)
-	// Output: approved 0.00 AUD
+	fmt.Println(extension.Status, extension.PrincipalAmount)
+	// Output: Approved 0.00 AUD
 }
 
 // A pre-authorisation of a Visa card can be made again after it has expired.
@@ -150,8 +150,8 @@ func ExampleTransactionsService_Reauthorise() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(again.Outcome(), again.PrincipalAmount)
-	// Output: approved 200.00 AUD
+	fmt.Println(again.Status, again.PrincipalAmount)
+	// Output: Approved 200.00 AUD
 }
 
 // An account is verified without taking money, for one before it is stored.
@@ -170,8 +170,8 @@ func ExampleTransactionsService_VerifyAccount() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(verification.TransactionType, verification.Outcome())
-	// Output: ACCOUNT_VERIFICATION approved
+	fmt.Println(verification.TransactionType, verification.Status)
+	// Output: ACCOUNT_VERIFICATION Approved
 }
 
 // The pre-authorisations of a month that can still be captured.

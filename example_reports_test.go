@@ -193,8 +193,8 @@ func ExamplePaymentFilesService_Batches() {
 		fmt.Println(summary(client.PaymentFiles.BatchTransactions(batch.PaymentBatchID, quickstream.BatchTransactionsParams{})))
 	}
 	// Unordered output:
-	// ORDER-1 approved 49.95 AUD
-	// ORDER-2 approved 10.00 AUD
+	// ORDER-1 Approved* 49.95 AUD
+	// ORDER-2 Approved 10.00 AUD
 }
 
 // firstBatch is the first batch of a file that has been processed.
@@ -238,7 +238,7 @@ func ExamplePaymentFilesService_BatchTransactions() {
 			fmt.Println(err)
 			return
 		}
-		if transaction.Outcome() == quickstream.OutcomeApproved {
+		if outcome, err := transaction.Outcome(); err == nil && outcome == quickstream.OutcomeApproved {
 			count++
 		}
 	}

@@ -197,10 +197,10 @@ func ExampleRecurringPaymentsService_Transactions() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(transaction.SettlementDate, transaction.Outcome(), transaction.TotalAmount)
+		fmt.Println(transaction.SettlementDate, transaction.Status, transaction.TotalAmount)
 	}
 	// Output:
-	// 2026-09-01 approved 9.90 AUD
-	// 2026-08-01 approved 9.90 AUD
-	// 2026-07-01 approved 9.90 AUD
+	// 2026-09-01 Approved 9.90 AUD
+	// 2026-08-01 Approved 9.90 AUD
+	// 2026-07-01 Approved 9.90 AUD
 }

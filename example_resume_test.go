@@ -61,8 +61,28 @@ func ExampleTransactionsService_Resume_void() {
 		fmt.Println("it is not voided:", err)
 		return
 	}
-	fmt.Println(void.Outcome())
-	// Output: voided
+	fmt.Println(void.Status)
+	// Output: Voided
+}
+
+// Two refunds of the same amount look alike where the service echoes neither their
+// references nor their ids. The merchant's own records tell them apart.
+func ExampleWithForeignReceipts() {
+	ctx := context.Background()
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	records := map[string]string{} // order by receipt
+	intent, err := client.Transactions.Plan(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.Transactions.Resume(ctx, intent, quickstream.WithForeignReceipts(func(receiptNumber string) bool {
+		order, known := records[receiptNumber]
+		return known && order != "ORDER-1"
+	}))
+	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown)) // nothing was sent yet
+	// Output: true
 }
 
 // A queue holds planned payments, and a worker sends each once: its claim fails when
@@ -91,10 +111,10 @@ func ExampleTransactionsService_Submit() {
 			fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown)) // the other may have been sent: see Resume
 			continue
 		}
-		fmt.Println(payment.Outcome())
+		fmt.Println(payment.Status)
 	}
 	// Output:
-	// approved
+	// Approved
 	// true
 }
 
@@ -137,8 +157,8 @@ func ExampleTransactionsService_PlanVoid() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(void.Outcome())
-	// Output: voided
+	fmt.Println(void.Status)
+	// Output: Voided
 }
 
 // A hook of the client sees every write that can be lost, right before it is sent.
@@ -163,10 +183,10 @@ func ExampleWithBeforeSend() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Outcome())
+	fmt.Println(payment.Status)
 	// Output:
 	// store Transactions.Pay ORDER-1
-	// approved
+	// Approved
 }
 
 // A registration from a token or a receipt can be planned, stored and sent later, by

@@ -60,13 +60,13 @@ func ExampleSingleUseTokensService_Authenticate() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(payment.Outcome())
+		fmt.Println(payment.Status)
 	case quickstream.ThreeDSStepChallenge:
 		fmt.Println("show the challenge in the browser, and authenticate again afterwards")
 	case quickstream.ThreeDSStepStop:
 		fmt.Println("tell the cardholder, and take no payment")
 	}
-	// Output: approved
+	// Output: Approved
 }
 
 // Some cardholders are asked to prove themselves. What the browser says about it

@@ -13,14 +13,14 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// summary has the reference, outcome and amount of each transaction of a list.
+// summary has the reference, status and amount of each transaction of a list.
 func summary(list quickstream.List[quickstream.Transaction]) string {
 	var lines []string
 	for transaction, err := range list.All(context.Background()) {
 		if err != nil {
 			return err.Error()
 		}
-		lines = append(lines, fmt.Sprint(transaction.PaymentReferenceNumber, " ", transaction.Outcome(), " ", transaction.TotalAmount))
+		lines = append(lines, fmt.Sprint(transaction.PaymentReferenceNumber, " ", transaction.Status, " ", transaction.TotalAmount))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -38,11 +38,11 @@ func ExampleTransactionsService_Get() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.PaymentReferenceNumber, payment.Outcome(), payment.CreditCard.MaskedCardNumber4Digits)
+	fmt.Println(payment.PaymentReferenceNumber, payment.Status, payment.CreditCard.MaskedCardNumber4Digits)
 	_, err = client.Transactions.Get(ctx, "9999999999")
 	fmt.Println(errors.Is(err, quickstream.ErrNotFound))
 	// Output:
-	// ORDER-1 approved 424242...4242
+	// ORDER-1 Approved 424242...4242
 	// true
 }
 
@@ -55,8 +55,8 @@ func ExampleTransactionsService_List() {
 
 	fmt.Println(summary(client.Transactions.List(quickstream.ListTransactionsParams{SupplierBusinessCode: sandbox.DefaultBusiness})))
 	// Output:
-	// ORDER-2 declined 10.00 AUD
-	// ORDER-1 approved 49.95 AUD
+	// ORDER-2 Declined 10.00 AUD
+	// ORDER-1 Approved 49.95 AUD
 }
 
 // A reference finds payments, their refunds and whatever else carries it. It is
@@ -89,7 +89,7 @@ func ExampleTransactionsService_BySettlementDate() {
 	paidOrder(client, "ORDER-2", "10.00", visaCard)
 
 	fmt.Println(summary(client.Transactions.BySettlementDate(quickstream.NewDate(2026, time.July, 2))))
-	// Output: ORDER-2 approved 10.00 AUD
+	// Output: ORDER-2 Approved 10.00 AUD
 }
 
 // The payments with cards of which the first six and the last three digits are
@@ -101,7 +101,7 @@ func ExampleTransactionsService_ByCreditCard() {
 	paidOrder(client, "ORDER-2", "10.00", mastercardCard)
 
 	fmt.Println(summary(client.Transactions.ByCreditCard("424242", "242")))
-	// Output: ORDER-1 approved 49.95 AUD
+	// Output: ORDER-1 Approved 49.95 AUD
 }
 
 // paidByBank is an order that was paid from an Australian bank account.
@@ -127,7 +127,7 @@ func ExampleTransactionsService_ByBankAccount() {
 	paidByBank(client, "ORDER-1", "49.95")
 
 	fmt.Println(summary(client.Transactions.ByBankAccount("032-002", quickstream.NewSecret("123465"))))
-	// Output: ORDER-1 approved 49.95 AUD
+	// Output: ORDER-1 Approved* 49.95 AUD
 }
 
 // The payments from a New Zealand bank account, whose suffix is not part of the
@@ -148,7 +148,7 @@ func ExampleTransactionsService_ByNZBankAccount() {
 	}
 
 	fmt.Println(summary(client.Transactions.ByNZBankAccount("12", "3405", quickstream.NewSecret("0000001"))))
-	// Output: ORDER-1 approved 49.95 NZD
+	// Output: ORDER-1 Approved* 49.95 NZD
 }
 
 // What fraud screening holds is completed or cancelled in the service's portal.
@@ -166,8 +166,8 @@ func ExampleTransactionsService_Suspended() {
 	}
 	fmt.Println(summary(client.Transactions.ByReference("ORDER-1")))
 	// Output:
-	// ORDER-1 suspended 49.95 AUD
-	// ORDER-1 approved 49.95 AUD
+	// ORDER-1 Suspended 49.95 AUD
+	// ORDER-1 Approved 49.95 AUD
 }
 
 // The refunds of a payment, latest first.
@@ -194,7 +194,7 @@ func ExampleTransactionsService_Refunds() {
 			fmt.Println(err)
 			return
 		}
-		if refund.Outcome() == quickstream.OutcomeApproved {
+		if outcome, err := refund.Outcome(); err == nil && outcome == quickstream.OutcomeApproved {
 			refunded = refunded.Add(refund.PrincipalAmount.Amount)
 		}
 	}
@@ -209,7 +209,7 @@ func ExampleTransactionsService_Retries() {
 	defer box.Close()
 	box.NextTransaction(sandbox.Declined("01"), sandbox.Approved())
 	payment := paidOrder(client, "ORDER-1", "49.95", visaCard)
-	fmt.Println(payment.Outcome(), "-", payment.NextStep())
+	fmt.Println(payment.Status, "-", payment.NextStep())
 	if _, err := box.Transaction(payment.ReceiptNumber).Retry(); err != nil { // the service, on its schedule
 		fmt.Println(err)
 		return
@@ -217,8 +217,8 @@ func ExampleTransactionsService_Retries() {
 
 	fmt.Println(summary(client.Transactions.Retries(payment.ReceiptNumber)))
 	// Output:
-	// declined - read the retries first
-	// ORDER-1 approved 49.95 AUD
+	// Declined - read the retries first
+	// ORDER-1 Approved 49.95 AUD
 }
 
 // Payments from bank accounts that were approved and then came back.
@@ -226,7 +226,7 @@ func ExampleTransactionsService_Returned() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	payment := paidByBank(client, "ORDER-1", "49.95")
-	fmt.Println(payment.Outcome(), payment.MayBeReturned())
+	fmt.Println(payment.Status, payment.MayBeReturned())
 	if err := box.Transaction(payment.ReceiptNumber).Return("6"); err != nil { // the customer's bank
 		fmt.Println(err)
 		return
@@ -239,6 +239,6 @@ func ExampleTransactionsService_Returned() {
 	}
 	fmt.Println(summary(client.Transactions.Returned(quickstream.ReturnedParams{Date: today})))
 	// Output:
-	// approved true
-	// ORDER-1 declined 49.95 AUD
+	// Approved* true
+	// ORDER-1 Declined 49.95 AUD
 }

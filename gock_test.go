@@ -72,7 +72,7 @@ func TestShapeOfAPayment(t *testing.T) {
 	params.PaymentReferenceNumber, params.Metadata, params.Comment = "REF-1", map[string]string{"b": "<2>", "a": "1"}, "5 > 4 & more"
 	tx, err := client.Transactions.Pay(t.Context(), params, quickstream.WithIdempotencyKey("key-1"), quickstream.WithHeader("X-Own", "1"), quickstream.WithIntentMetadata(""))
 	require.NoError(t, err)
-	assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
+	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
 	assert.Equal(t, "POST "+baseURL+"/transactions", sent.method+" "+sent.address)
 	assert.Equal(t, http.Header{
 		"Authorization": {"Basic U0VDUkVUX0tFWV8xOg=="}, "Accept": {"application/json"}, "Content-Type": {"application/json"},

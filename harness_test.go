@@ -37,6 +37,12 @@ func answer(status int, body string) *http.Response {
 	}
 }
 
+// outcomeOf returns the outcome alone.
+func outcomeOf(tx *quickstream.Transaction) quickstream.Outcome {
+	outcome, _ := tx.Outcome()
+	return outcome
+}
+
 func testKeys() quickstream.Keys {
 	return quickstream.Keys{Secret: quickstream.NewSecretKey("SECRET_KEY_1"), Publishable: quickstream.NewPublishableKey("PUBLISHABLE_KEY_1")}
 }

@@ -39,8 +39,9 @@ type Intent struct {
 	// Reference is what the write is looked up by: the payment reference of a
 	// transaction, the payee reference of an agreement, the name of a payment file.
 	Reference string `json:"reference,omitempty"`
-	// OwnReference tells that the merchant chose the reference. One that this package
-	// makes was never used before.
+	// OwnReference tells that the merchant chose the reference, or that the intent was
+	// Renewed: another transaction may carry it. One that this package makes was never
+	// used before.
 	OwnReference bool `json:"ownReference,omitempty"`
 	// IdempotencyKey is the key that every attempt carries; "" for amendments.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
@@ -73,7 +74,7 @@ type Intent struct {
 // carried out: by an error of the one call that sent the intent, which matches
 // ErrNotSent, ErrUnavailable or ErrRateLimited, or is a 401.
 func (i Intent) Renewed() Intent {
-	i.NotBefore, i.Attempts, i.ReceiptNumber = time.Now(), 0, ""
+	i.NotBefore, i.Attempts, i.ReceiptNumber, i.OwnReference = time.Now(), 0, "", i.Reference != ""
 	if i.IdempotencyKey != "" {
 		i.IdempotencyKey = rand.Text()
 	}

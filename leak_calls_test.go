@@ -250,7 +250,7 @@ func TestSandboxFaultsTellNothing(t *testing.T) {
 			assert.Contains(t, logged.String(), "route=/transactions")
 			if i == 0 {
 				require.NoError(t, payErr)
-				assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
+				assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
 				return
 			}
 			require.Error(t, payErr, "fault %d", i)

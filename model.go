@@ -44,13 +44,14 @@ func (e envelope) Extra() map[string]json.RawMessage {
 var (
 	errNotObject    = errors.New("the answer is not a JSON object")
 	errNoIdentifier = errors.New("the answer lacks the identifier of what it describes")
+	errNotAsked     = errors.New("the answer is about something else than was asked for")
 )
 
-// model is a pointer to a response: it keeps its source, and knows whether it
-// holds the identifier without which an answer says nothing.
+// model is a pointer to a response: it keeps its source, and knows the identifier
+// without which an answer says nothing.
 type model[T any] interface {
 	*T
-	identified() bool
+	identifier() string
 	keep(body []byte, model reflect.Type)
 }
 
@@ -60,8 +61,22 @@ func into[T any, P model[T]](object P) func(status int, body []byte) error {
 		if err := decode(body, object); err != nil {
 			return err
 		}
-		if !object.identified() {
+		if object.identifier() == "" {
 			return errNoIdentifier
+		}
+		return nil
+	}
+}
+
+// about is into for an answer that must be about the given identifier.
+func about[T any, P model[T]](object P, asked string) func(status int, body []byte) error {
+	read := into(object)
+	return func(status int, body []byte) error {
+		if err := read(status, body); err != nil {
+			return err
+		}
+		if !sameText(object.identifier(), asked) {
+			return errNotAsked
 		}
 		return nil
 	}

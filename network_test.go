@@ -355,7 +355,7 @@ func TestOwnTransportSpeaksHTTP1(t *testing.T) {
 	}, http2)
 	tx, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithIdempotencyKey("key-1"))
 	require.NoError(t, err)
-	assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
+	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
 }
 
 // TestStaleConnection: a server that carries a payment out and then closes a

@@ -52,6 +52,7 @@ type callConfig struct {
 	beforeSend []func(context.Context, Intent) error
 	intentName string // of the metadata that the intent's id is sent in; "" for none
 	business   string // of requests that name none
+	foreign    func(receiptNumber string) bool
 }
 
 type extraField struct {
@@ -281,6 +282,21 @@ func WithIntentMetadata(name string) Option {
 			return errors.New("WithIntentMetadata: the name is not printable ASCII without blanks")
 		}
 		c.intentName = name
+		return nil
+	})
+}
+
+// WithForeignReceipts tells Resume which receipts belong to other intents of the
+// merchant, by a function that looks in the merchant's own records and may be called
+// concurrently. Such a transaction is neither the intent's nor a candidate. With it, the
+// only refund of the same payment and amount that belongs to no other intent is taken
+// for the intent's, where the service echoes neither its reference nor its id.
+func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
+	return callOption(func(c *callConfig) error {
+		if known == nil {
+			return errors.New("WithForeignReceipts: the function is nil")
+		}
+		c.foreign = known
 		return nil
 	})
 }

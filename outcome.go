@@ -1,5 +1,7 @@
 package quickstream
 
+import "time"
+
 // responseSuspended is the response code of a transaction that fraud screening
 // holds back.
 const responseSuspended = "34"
@@ -27,11 +29,30 @@ const (
 	OutcomeVoided Outcome = "voided"
 )
 
-// Outcome returns what became of the transaction, from its summary code and its
-// status together. Where the two disagree or either is not known to this
-// package, the outcome is unknown, and so is that of a zero Transaction. A
-// decline is an outcome and never a Go error.
-func (t *Transaction) Outcome() Outcome {
+// Outcome returns how the transaction ended: approved, declined, rejected or voided,
+// with a nil error. A decline is an outcome and never a Go error.
+//
+// While it has not ended, or nobody knows, the error is a NotSettledError, which
+// matches ErrOutcomeUnknown: money may have moved or may still do so. The outcome
+// beside it is unknown, pending or suspended, and is for display.
+//
+// Only a nil error with declined or rejected permits another payment; NextStep says
+// whether the service may be retrying first. Without the error, "not approved" does
+// not mean "not paid".
+//
+// The outcome is that of the summary code and the status together. Where the two
+// disagree or either is not known to this package it is unknown, and so is that of a
+// zero Transaction and of none.
+func (t *Transaction) Outcome() (Outcome, error) {
+	switch outcome := t.outcome(); outcome {
+	case OutcomeApproved, OutcomeDeclined, OutcomeRejected, OutcomeVoided:
+		return outcome, nil
+	default:
+		return outcome, &NotSettledError{Transaction: t, NextLook: time.Now().Add(resumePause)}
+	}
+}
+
+func (t *Transaction) outcome() Outcome {
 	if t == nil {
 		return OutcomeUnknown
 	}
@@ -72,6 +93,6 @@ func (t *Transaction) Outcome() Outcome {
 // can still be returned by the customer's bank, which takes up to three banking
 // days by the vendor's public pages.
 func (t *Transaction) MayBeReturned() bool {
-	return t.Outcome() == OutcomeApproved && (t.Status == TransactionStatusApprovedReturnable ||
+	return t.outcome() == OutcomeApproved && (t.Status == TransactionStatusApprovedReturnable ||
 		t.BankAccount != nil || t.NZBankAccount != nil || t.DirectEntryAccount != nil || t.NZDirectEntryAccount != nil)
 }

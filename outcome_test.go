@@ -1,6 +1,7 @@
 package quickstream_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -42,7 +43,9 @@ func TestOutcomeTable(t *testing.T) {
 			}
 			for _, tx.ResponseCode = range responses {
 				cells++
-				assert.Equal(t, letters[letter], tx.Outcome(), "status %q, summary code %q, response code %q", status, tx.SummaryCode, tx.ResponseCode)
+				outcome, err := tx.Outcome()
+				assert.Equal(t, letters[letter], outcome, "status %q, summary code %q, response code %q", status, tx.SummaryCode, tx.ResponseCode)
+				assert.Equal(t, strings.Contains("?PS", letter), err != nil, "%s: %v", outcome, err)
 			}
 		}
 	}
@@ -52,8 +55,15 @@ func TestOutcomeTable(t *testing.T) {
 // TestNothingIsApprovedByDefault: what was never decoded says nothing.
 func TestNothingIsApprovedByDefault(t *testing.T) {
 	var none *quickstream.Transaction
-	assert.Equal(t, quickstream.OutcomeUnknown, none.Outcome())
-	assert.Equal(t, quickstream.OutcomeUnknown, new(quickstream.Transaction).Outcome())
+	for _, tx := range []*quickstream.Transaction{none, {}} {
+		outcome, err := tx.Outcome()
+		assert.Equal(t, quickstream.OutcomeUnknown, outcome)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		open, ok := errors.AsType[*quickstream.NotSettledError](err)
+		require.True(t, ok)
+		assert.Same(t, tx, open.Transaction)
+		assert.False(t, open.NextLook.IsZero())
+	}
 	assert.False(t, none.MayBeReturned())
 	_, err := quickstream.RequireApproved(&quickstream.Transaction{}, nil)
 	assert.Error(t, err)

@@ -139,7 +139,7 @@ func (a Agreement) MarshalJSON() ([]byte, error) {
 	return encode(plain(a), a.envelope)
 }
 
-func (a *Agreement) identified() bool { return a.AgreementToken != "" }
+func (a *Agreement) identifier() string { return a.AgreementToken }
 
 // AgreementPayment says what an agreement is for and how long it lasts.
 type AgreementPayment struct {

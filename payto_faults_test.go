@@ -315,7 +315,7 @@ func TestPayToPaymentAnswerIsLost(t *testing.T) {
 			return
 		}
 		require.NoError(t, err)
-		assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
+		assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
 		assert.Contains(t, string(lost.Intent.Request), tx.PayToData.EndToEndID)
 		assert.Len(t, box.Ledger().Charged(order), 1)
 	})
@@ -331,7 +331,7 @@ func TestPayToRefund(t *testing.T) {
 		wait(48 * time.Hour)
 		payment, err = client.Transactions.Get(t.Context(), payment.ReceiptNumber)
 		require.NoError(t, err)
-		require.Equal(t, quickstream.OutcomeApproved, payment.Outcome())
+		require.Equal(t, quickstream.OutcomeApproved, outcomeOf(payment))
 
 		part := quickstream.RefundParams{Original: payment, PrincipalAmount: decimal.RequireFromString("49.99"), Currency: quickstream.CurrencyAUD}
 		_, err = client.Transactions.Refund(t.Context(), part)

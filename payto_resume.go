@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
@@ -24,10 +25,12 @@ func (b agreementJSON) intent(customerID string) Intent {
 }
 
 // Resume looks for the agreement of a Create whose answer was lost: the customer's
-// agreement with the same payee reference, business, purpose, dates and terms. The
-// payee reference is required, and has to be one that no earlier agreement with the
-// same terms carries, because agreements do not tell when they were made. Everything
-// but one agreement is an UnknownOutcomeError: nothing found is "not found yet".
+// agreement with the same payee reference, without regard to case, and with what was
+// asked for of business, purpose, description, dates and terms. The payee reference is
+// required, and has to be one that no earlier agreement with the same terms carries,
+// because agreements do not tell when they were made. Everything but one agreement is
+// an UnknownOutcomeError: nothing found is "not found yet", and one with the reference
+// and other terms is a candidate that does not match.
 //
 // GET /customers/{customerId}/payto-agreements with the secret key.
 func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Agreement, error) {
@@ -44,47 +47,80 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 		err := errors.New("the intent has no payee reference, without which agreements cannot be told apart")
 		return nil, intent.refused(ctx, s.client, name, route, err)
 	}
-	var matches []*Agreement
-	for agreement, err := range s.List(intent.Target, ListAgreementsParams{}, opts...).All(ctx) {
-		if err != nil {
-			return open(err)
+	var matches, others []Candidate
+	read := func() (tokens []string, whole bool, err error) {
+		matches, others = nil, nil
+		pages := new(pagesRead)
+		for agreement, unread := range s.List(intent.Target, ListAgreementsParams{}, opts...).noting(pages).All(ctx) {
+			if unread != nil {
+				err = cmp.Or(err, unread)
+				continue
+			}
+			tokens = append(tokens, agreement.AgreementToken)
+			reasons := wanted.differs(agreement)
+			switch {
+			case len(reasons) == 0 && agreement.PayeeReference != "":
+				matches = append(matches, Candidate{Agreement: agreement, Matches: true, Reasons: []string{"it is not the only one"}})
+			case len(reasons) == 0:
+				others = append(others, Candidate{Agreement: agreement, Reasons: []string{"it carries no payee reference"}})
+			case sameText(agreement.PayeeReference, wanted.PayeeReference):
+				others = append(others, Candidate{Agreement: agreement, Reasons: reasons})
+			}
 		}
-		if wanted.matches(agreement) {
-			matches = append(matches, agreement)
-		}
+		slices.Sort(tokens)
+		return tokens, pages.count <= 1, err
+	}
+	if err := readWhole(read); err != nil && !errors.Is(err, ErrNotFound) {
+		return open(err, append(matches, others...)...)
 	}
 	if len(matches) == 1 {
-		return matches[0], nil
+		return matches[0].Agreement, nil
 	}
-	var candidates []Candidate
-	for _, agreement := range matches {
-		candidates = append(candidates, Candidate{Agreement: agreement, Matches: true, Reasons: []string{"it is not the only one"}})
-	}
-	return open(nil, candidates...)
+	return open(nil, append(matches, others...)...)
 }
 
-// matches compares what was asked for with an agreement as it stands.
-func (b agreementJSON) matches(a *Agreement) bool {
-	d, t, asked, terms := a.PaymentDetails, a.PaymentTerms, b.PaymentDetails, b.PaymentTerms
-	if a.PayeeReference != b.PayeeReference || d == nil || t == nil {
-		return false
+// differs says in what an agreement is not the one that was asked for. Terms that were
+// not asked for, and those that the answer leaves out, say nothing: the service may fill
+// them in.
+func (b agreementJSON) differs(a *Agreement) []string {
+	var reasons []string
+	differ := func(what string, differs bool) {
+		if differs {
+			reasons = append(reasons, "its "+what+" is another")
+		}
 	}
-	if payee := a.PayeeDetails; payee != nil && payee.SupplierBusinessCode != "" && payee.SupplierBusinessCode != b.SupplierBusinessCode {
-		return false
+	text := func(what, answered, sent string) {
+		differ(what, answered != "" && sent != "" && !sameText(answered, sent))
 	}
-	return d.Purpose == asked.Purpose && d.Description == asked.Description &&
-		d.StartDate == asked.StartDate && d.EndDate == asked.EndDate && asked.AutomaticRenewal != nil && d.AutomaticRenewal == *asked.AutomaticRenewal &&
-		t.Frequency == terms.Frequency && t.Type == terms.AgreementType &&
-		sameAmount(t.FirstPaymentAmount, terms.FirstPaymentAmount) && sameAmount(t.LastPaymentAmount, terms.LastPaymentAmount) &&
-		sameAmount(t.PaymentAmount, terms.PaymentAmount) && sameAmount(t.MaximumPaymentAmount, terms.MaximumPaymentAmount) &&
-		t.FirstPaymentDue == terms.FirstPaymentDue && t.LastPaymentDue == terms.LastPaymentDue
-}
-
-func sameAmount(answered *Amount, asked *wire.Text) bool {
-	if answered == nil || asked == nil {
-		return answered == nil && asked == nil
+	date := func(what string, answered, sent Date) {
+		differ(what, !answered.IsZero() && !sent.IsZero() && answered != sent)
 	}
-	return answered.Amount.Equal(asked.Decimal())
+	amount := func(what string, answered *Amount, sent *wire.Text) {
+		differ(what, answered != nil && sent != nil && !answered.Amount.Equal(sent.Decimal()))
+	}
+	text("payee reference", a.PayeeReference, b.PayeeReference)
+	if a.PayeeDetails != nil {
+		text("business", a.PayeeDetails.SupplierBusinessCode, b.SupplierBusinessCode)
+	}
+	if d, asked := a.PaymentDetails, b.PaymentDetails; d != nil {
+		text("purpose", string(d.Purpose), string(asked.Purpose))
+		text("description", d.Description, asked.Description)
+		date("start", d.StartDate, asked.StartDate)
+		date("end", d.EndDate, asked.EndDate)
+		renews := asked.AutomaticRenewal != nil && *asked.AutomaticRenewal
+		differ("end", d.AutomaticRenewal && !renews || renews && !d.AutomaticRenewal && !d.EndDate.IsZero())
+	}
+	if t, asked := a.PaymentTerms, b.PaymentTerms; t != nil {
+		text("frequency", string(t.Frequency), string(asked.Frequency))
+		text("type", string(t.Type), string(asked.AgreementType))
+		amount("first amount", t.FirstPaymentAmount, asked.FirstPaymentAmount)
+		amount("last amount", t.LastPaymentAmount, asked.LastPaymentAmount)
+		amount("amount", t.PaymentAmount, asked.PaymentAmount)
+		amount("maximum", t.MaximumPaymentAmount, asked.MaximumPaymentAmount)
+		date("first payment", t.FirstPaymentDue, asked.FirstPaymentDue)
+		date("last payment", t.LastPaymentDue, asked.LastPaymentDue)
+	}
+	return reasons
 }
 
 // AgreementState says whether an agreement is as a change wanted it. That is all that

@@ -25,8 +25,9 @@ type PayParams struct {
 	Currency Currency
 	// ECI is required for cards.
 	ECI ECI
-	// IPAddress is the customer's public address: required for payments that the
-	// customer makes over the Internet, and never the merchant's own.
+	// IPAddress is the customer's public address: required with a single-use token,
+	// and with account details and ECIInternet. Give it only when the customer
+	// ordered over the Internet, and never the merchant's own.
 	IPAddress netip.Addr
 	// StoredCredential is required for cards.
 	StoredCredential *StoredCredentialData
@@ -88,8 +89,9 @@ type payToDataJSON struct {
 
 // Pay takes a payment.
 //
-// POST /transactions (PAYMENT) with the secret key. A decline is not an error:
-// read Transaction.Outcome. Errors are a ValidationError for a request that
+// POST /transactions (PAYMENT) with the secret key. A decline is not an error here:
+// Transaction.Outcome says how the payment ended, with an error while it has not. Errors
+// of Pay are a ValidationError for a request that
 // cannot be right, an APIError for one that was refused, a NetworkError when
 // nothing was sent, and an UnknownOutcomeError when the payment may have been
 // taken: then give its Intent to Resume or to package resolve, and do not pay
@@ -97,7 +99,8 @@ type payToDataJSON struct {
 // that the customer wants.
 //
 // Not approved does not mean not paid: what is unknown, pending or suspended may still
-// take the money. Only after declined or rejected may another card be tried.
+// take the money. Only when Outcome returns declined or rejected with a nil error may
+// another card be tried.
 //
 // Where the process may crash, store the intent first: with WithBeforeSend, after which
 // a crash in between ends as absent two days later, or with Plan and Submit, which send

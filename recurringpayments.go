@@ -28,7 +28,7 @@ type RecurringPayment struct {
 	envelope
 }
 
-func (p *RecurringPayment) identified() bool { return p.PaymentScheduleID != "" }
+func (p *RecurringPayment) identifier() string { return p.PaymentScheduleID }
 
 // Get returns a recurring payment.
 //

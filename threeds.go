@@ -153,4 +153,4 @@ type ThreeDSResult struct {
 	envelope
 }
 
-func (r *ThreeDSResult) identified() bool { return r.TransStatus != "" }
+func (r *ThreeDSResult) identifier() string { return string(r.TransStatus) }

@@ -88,7 +88,7 @@ func TestAuthenticateAndPay(t *testing.T) {
 	pay.Source, pay.ThreeDS2 = quickstream.FromSingleUseToken(token), new(true)
 	tx, err := client.Transactions.Pay(t.Context(), pay)
 	require.NoError(t, err)
-	assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
+	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
 }
 
 // TestAuthenticationBody sets every field and compares what is sent, member by

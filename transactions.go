@@ -151,7 +151,7 @@ func (t Transaction) MarshalJSON() ([]byte, error) {
 	return encode(plain(t), t.envelope)
 }
 
-func (t *Transaction) identified() bool { return t.ReceiptNumber != "" }
+func (t *Transaction) identifier() string { return t.ReceiptNumber }
 
 // FraudGuardResult is a text, or the JSON of an object where the service sends
 // one: the specification says object, clients of the service have seen texts.

@@ -5,19 +5,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 )
 
 // resumePause is how long after a look that found nothing final another one can
 // tell more.
 const resumePause = time.Minute
-
-// intentSkew is how far the service's clock may be behind this machine's. A
-// transaction from before the intent is not the intent's, even if it carries the
-// same reference: taking a payment that was declined a minute ago for the one
-// that was lost now would lead to a second charge. A wider difference of clocks
-// makes a transaction "not found yet", which is safe.
-const intentSkew = 30 * time.Second
 
 // Resume looks for the transaction of an intent: that of an UnknownOutcomeError, or
 // one that was stored before a crash. It sends nothing but reads. It returns the
@@ -30,31 +24,38 @@ const intentSkew = 30 * time.Second
 //
 // GET /transactions/{receiptNumber} when the receipt number is known, else GET
 // /transactions/for-reference-number and, for refunds, GET
-// /transactions/{receiptNumber}/refunds, with the secret key. A transaction is the intent's when the
-// service echoes the intent's id in its metadata, or echoes none and its payment
-// reference, type, amount, currency, business, original receipt and end-to-end
-// identifier are the intent's and it is not older. One that carries another id, and for
-// the rest is the same, is a candidate that does not match: the order may have been paid
-// by another call.
+// /transactions/{receiptNumber}/refunds, with the secret key. A transaction is the
+// intent's when the service echoes the intent's id in its metadata, or echoes none and
+// everything else that it echoes is the intent's: the payment reference, without regard
+// to case, type, amount, currency, business, original receipt and end-to-end identifier,
+// and it is not older, by the service's clock. One that carries the reference and
+// disagrees in anything is a candidate that does not match, and so is a refund of the
+// same payment and amount under another reference: see WithForeignReceipts. One that
+// carries another intent's id is a candidate only where all the rest agrees.
 //
-// An approval settles the intent. So does a decline when the intent was sent once,
-// by its Attempts; otherwise the service may have carried out two requests, and the
-// decline is a candidate.
+// An approval settles the intent, where every other match has taken no money; two
+// approvals are candidates, and the order is charged twice. A decline settles it when
+// the intent was sent once, by its Attempts, and is the only one of its id, or of a
+// reference that this package has made; otherwise another transaction may turn up
+// beside it, and the decline is a candidate. A list of several pages is read until two
+// readings agree, and what cannot be read makes the look-up fail.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
 	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
-	look := lookUp{s: s, ctx: ctx, opts: opts, intent: intent}
+	look := lookUp{s: s, ctx: ctx, opts: opts, intent: intent, foreign: s.client.begin(operation{}, opts).config.foreign}
 	if err = cmp.Or(err, intent.known()); err != nil {
 		return nil, look.refused(err)
+	}
+	var wanted transactionBody
+	if len(intent.Request) > 0 || intent.ReceiptNumber == "" {
+		wanted, err = intent.transaction()
 	}
 	switch {
 	case intent.Operation == voidOperation:
 		return look.voided()
-	case intent.ReceiptNumber != "":
-		return look.byReceipt()
-	}
-	wanted, err := intent.transaction()
-	if err != nil {
+	case err != nil:
 		return nil, look.refused(err)
+	case intent.ReceiptNumber != "":
+		return look.byReceipt(wanted)
 	}
 	return look.byReference(wanted)
 }
@@ -67,6 +68,8 @@ type lookUp struct {
 	ctx    context.Context // a look-up lives as long as its call
 	opts   []CallOption
 	intent Intent
+	// foreign knows the receipts of other intents; nil without WithForeignReceipts.
+	foreign func(receiptNumber string) bool
 }
 
 // open returns the error of a look that settles nothing.
@@ -113,120 +116,164 @@ func (l lookUp) voided() (*Transaction, error) {
 	switch {
 	case err != nil:
 		return nil, l.open(err)
-	case t.Outcome() != OutcomeVoided:
-		return nil, l.open(nil, Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.Outcome()) + " and not voided"}})
+	case t.outcome() != OutcomeVoided:
+		return nil, l.open(nil, Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.outcome()) + " and not voided"}})
 	}
 	return t, nil
 }
 
-func (l lookUp) byReceipt() (*Transaction, error) {
+// byReceipt reads the transaction whose receipt came with an answer that could not be
+// taken. One that is not the intent's is a candidate, and the search goes on.
+func (l lookUp) byReceipt(wanted transactionBody) (*Transaction, error) {
 	t, err := l.s.Get(l.ctx, l.intent.ReceiptNumber, l.opts...)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, l.open(nil)
 	case err != nil:
 		return nil, l.open(err)
+	case wanted.fits(t) != nil:
+		return l.byReference(wanted, Candidate{Transaction: t, Reasons: []string{"it came in the answer, and is about something else"}})
 	}
-	return l.judge(t)
+	if outcome := t.outcome(); outcome != OutcomeApproved && !outcome.refused() {
+		return nil, l.open(nil, Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(outcome)}})
+	}
+	return t, nil
 }
 
-// judge returns the intent's transaction if that is settled.
-func (l lookUp) judge(t *Transaction) (*Transaction, error) {
-	candidate := Candidate{Transaction: t, Matches: true}
-	switch outcome := t.Outcome(); outcome {
-	case OutcomeApproved, OutcomeVoided:
+// byReference searches for the intent's transaction among those with its reference,
+// and a refund among those of its payment too.
+func (l lookUp) byReference(wanted transactionBody, others ...Candidate) (*Transaction, error) {
+	var found found
+	unstable := readWhole(func() ([]string, bool, error) {
+		found = l.search(wanted)
+		return found.receipts, found.whole || found.approved() != nil, found.err
+	})
+	found.err = cmp.Or(found.err, unstable)
+	if t := found.settled(l.intent.Attempts); t != nil {
 		return t, nil
-	case OutcomeDeclined, OutcomeRejected:
-		if l.intent.Attempts == 1 || l.intent.ReceiptNumber != "" {
-			return t, nil
-		}
-		candidate.Reasons = []string{"it is " + string(outcome) + ", and another attempt's may turn up beside it"}
-	default:
-		candidate.Reasons = []string{"it is " + string(outcome)}
 	}
-	return nil, l.open(nil, candidate)
+	candidates := make([]Candidate, 0, len(found.matches)+len(found.others)+len(others))
+	for _, t := range found.matches {
+		reason := "it is " + string(t.outcome())
+		if len(found.matches) > 1 {
+			reason += ", and not the only one"
+		}
+		candidates = append(candidates, Candidate{Transaction: t, Matches: true, Reasons: []string{reason}})
+	}
+	candidates = append(append(candidates, found.others...), others...)
+	return nil, l.open(found.err, candidates...)
 }
 
-func (l lookUp) byReference(wanted transactionBody) (*Transaction, error) {
-	lists := []List[Transaction]{l.s.ByReference(wanted.PaymentReferenceNumber, l.opts...)}
+// readWhole reads a list that may change while it is read page by page: until it was
+// read whole, or two readings in a row have seen the same, three times at most.
+func readWhole(read func() (seen []string, whole bool, err error)) error {
+	var before []string
+	for reading := range 3 {
+		seen, whole, err := read()
+		if err != nil || whole || reading > 0 && slices.Equal(seen, before) {
+			return err
+		}
+		before = seen
+	}
+	return errShifts
+}
+
+var errShifts = errors.New("the list changes from one reading to the next, so that nothing can be said about what is not in it")
+
+// found is what a search has found.
+type found struct {
+	matches []*Transaction
+	others  []Candidate
+	sole    bool        // no other intent can have the matches
+	refunds []Candidate // matches if no other intent has made them
+	// receipts are all that was seen, in order. whole tells that no page was read
+	// after another, which could have hidden something.
+	receipts []string
+	whole    bool
+	err      error
+}
+
+// settled returns the transaction that settles the intent: the one that is approved, or
+// the refusal of an intent that was sent once, if it can be no other's.
+func (f found) settled(attempts int) *Transaction {
+	if t := f.approved(); t != nil {
+		return t
+	}
+	if f.err == nil && f.sole && attempts == 1 && len(f.matches) == 1 && f.matches[0].outcome().refused() {
+		return f.matches[0]
+	}
+	return nil
+}
+
+// approved returns the one match that is approved where the others took no money.
+func (f found) approved() *Transaction {
+	var approved *Transaction
+	for _, t := range f.matches {
+		outcome := t.outcome()
+		if outcome == OutcomeApproved && approved == nil {
+			approved = t
+		} else if !outcome.refused() {
+			return nil
+		}
+	}
+	return approved
+}
+
+// search reads the lists once, and takes each transaction once.
+func (l lookUp) search(wanted transactionBody) found {
+	f := found{sole: true, whole: true}
+	f.add(l, wanted, l.s.ByReference(wanted.PaymentReferenceNumber, l.opts...), l.intent.kin)
 	if wanted.TransactionType == TransactionTypeRefund && wanted.OriginalReceiptNumber != "" {
-		lists = append(lists, l.s.Refunds(wanted.OriginalReceiptNumber, l.opts...))
+		f.add(l, wanted, l.s.Refunds(wanted.OriginalReceiptNumber, l.opts...), l.intent.kinOfRefund)
+		f.takeRefund(l, wanted)
 	}
-	matches, others, err := l.matching(wanted, lists)
-	switch {
-	case err != nil:
-		return nil, l.open(err)
-	case len(matches) == 0:
-		return nil, l.open(nil, others...)
-	case len(matches) == 1:
-		return l.judge(matches[0])
-	}
-	candidates := make([]Candidate, len(matches))
-	for i, t := range matches {
-		candidates[i] = Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.Outcome()) + ", and not the only one"}}
-	}
-	return nil, l.open(nil, candidates...)
+	slices.Sort(f.receipts)
+	return f
 }
 
-// matching returns the transactions of the lists that are the intent's, each once: by
-// its id where the transaction carries one, and else by all that was sent. The others
-// differ in the id alone: somebody may have called Pay instead of submitting the plan.
-func (l lookUp) matching(wanted transactionBody, lists []List[Transaction]) (matches []*Transaction, others []Candidate, err error) {
-	seen := map[string]bool{}
-	for _, list := range lists {
-		for transaction, err := range list.All(l.ctx) {
-			if errors.Is(err, ErrNotFound) {
-				break // the service may answer so for an empty list
-			}
-			if err != nil {
-				return nil, nil, err
-			}
-			if seen[transaction.ReceiptNumber] {
-				continue
-			}
-			seen[transaction.ReceiptNumber] = true
-			id := transaction.Metadata[l.intent.MetadataName]
-			known := l.intent.ID != "" && id != ""
-			switch {
-			case known && id == l.intent.ID, !known && l.intent.alike(transaction, wanted):
-				matches = append(matches, transaction)
-			case known && l.intent.rivals(transaction, wanted):
-				others = append(others, Candidate{Transaction: transaction, Reasons: []string{"it carries another intent's id, and the same reference and amount"}})
-			}
+// add reads a list to its end, what cannot be read of it included.
+func (f *found) add(l lookUp, wanted transactionBody, list List[Transaction], kin func(*Transaction, transactionBody, time.Duration) kinship) {
+	pages := new(pagesRead)
+	for t, err := range list.noting(pages).All(l.ctx) {
+		switch {
+		case errors.Is(err, ErrNotFound) && pages.count <= 1:
+			return // the service may answer so for an empty list
+		case err != nil:
+			f.err = cmp.Or(f.err, err)
+			continue
+		case slices.Contains(f.receipts, t.ReceiptNumber):
+			continue
+		}
+		f.receipts = append(f.receipts, t.ReceiptNumber)
+		if foreign := l.foreign; foreign != nil && foreign(t.ReceiptNumber) {
+			continue
+		}
+		switch k := kin(t, wanted, pages.skew); {
+		case k.match:
+			f.matches, f.sole = append(f.matches, t), f.sole && k.sole
+		case k.refund:
+			f.refunds = append(f.refunds, Candidate{Transaction: t, Reasons: k.reasons})
+		case len(k.reasons) > 0:
+			f.others = append(f.others, Candidate{Transaction: t, Reasons: k.reasons})
 		}
 	}
-	return matches, others, nil
+	f.whole = f.whole && pages.count <= 1
 }
 
-// rivals reports whether a transaction of another intent may have taken the money of
-// this one.
-func (i Intent) rivals(t *Transaction, wanted transactionBody) bool {
-	switch t.Outcome() {
-	case OutcomeDeclined, OutcomeRejected, OutcomeVoided:
-		return false
-	default:
-		return i.alike(t, wanted)
+// takeRefund takes the one refund of the payment and amount that no other intent has
+// made, where the caller knows those, for the intent's.
+func (f *found) takeRefund(l lookUp, wanted transactionBody) {
+	if l.foreign == nil || len(f.matches) > 0 || len(f.refunds) != 1 {
+		f.others = append(f.others, f.refunds...)
+		return
 	}
-}
-
-// alike compares a transaction with all that was sent. Members that the specification
-// does not promise in an answer count only when they are there.
-func (i Intent) alike(t *Transaction, wanted transactionBody) bool {
-	agrees := func(answered, intended string) bool { return answered == "" || answered == intended }
-	switch {
-	case t.PaymentReferenceNumber != wanted.PaymentReferenceNumber, t.TransactionType != wanted.TransactionType:
-		return false
-	case !agrees(t.OriginalReceiptNumber, wanted.OriginalReceiptNumber):
-		return false
-	case wanted.SupplierBusinessCode != "" && !agrees(t.SupplierBusinessCode, wanted.SupplierBusinessCode):
-		return false
-	case t.PayToData != nil && wanted.PayToData != nil && !agrees(t.PayToData.EndToEndID, wanted.PayToData.EndToEndID):
-		return false
-	case !t.TransactionTime.IsZero() && t.TransactionTime.Before(i.NotBefore.Add(-intentSkew)):
-		return false
+	refund := f.refunds[0].Transaction
+	if reference := refund.PaymentReferenceNumber; reference != "" { // another refund's, or its payment's
+		original, err := l.s.Get(l.ctx, wanted.OriginalReceiptNumber, l.opts...)
+		if err != nil || !sameText(reference, original.PaymentReferenceNumber) {
+			f.err = cmp.Or(f.err, err)
+			return
+		}
 	}
-	if wanted.PrincipalAmount == nil {
-		return true // a verification has no amount
-	}
-	return t.PrincipalAmount != nil && t.PrincipalAmount.Amount.Equal(wanted.PrincipalAmount.Decimal()) && t.PrincipalAmount.Currency == wanted.Currency
+	f.matches, f.sole = append(f.matches, refund), false
 }

@@ -64,14 +64,14 @@ func TestResume(t *testing.T) {
 			wait(time.Minute)
 			tx, err = client.Transactions.Resume(t.Context(), intent)
 			require.NoError(t, err)
-			assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
+			assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
 			assert.Equal(t, box.Ledger()[0].Receipt, tx.ReceiptNumber)
 		})
 	})
 	t.Run("never committed", func(t *testing.T) {
-		for _, notFound := range []bool{true, false} {
+		for _, nothing := range []string{"404", "empty"} {
 			synctest.Test(t, func(t *testing.T) {
-				box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.NotFoundByReference = notFound }))
+				box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.NothingFound = nothing }))
 				intent := lose(t, box, client, sandbox.ResetBeforeCommit())
 				wait(48 * time.Hour)
 				tx, err := client.Transactions.Resume(t.Context(), intent)
@@ -119,7 +119,14 @@ func TestResume(t *testing.T) {
 				require.ErrorIs(t, err, quickstream.ErrNotSent)
 				wait(time.Minute)
 				tx, err := client.Transactions.Resume(t.Context(), intent)
-				assert.Empty(t, still(t, tx, err).Candidates)
+				candidates := still(t, tx, err).Candidates
+				if metadata != "" {
+					assert.Empty(t, candidates, "it carries another id")
+					return
+				}
+				require.Len(t, candidates, 1, "clocks differ")
+				assert.False(t, candidates[0].Matches)
+				assert.Equal(t, []string{"it is older"}, candidates[0].Reasons)
 			})
 		}
 	})
@@ -188,12 +195,11 @@ func TestResumeComparesAll(t *testing.T) {
 		}
 	}
 	changes := map[string]func(*quickstream.Intent){
-		"reference in another case": func(i *quickstream.Intent) { request("ORDER-77", "order-77")(i); i.Reference = "order-77" },
-		"type":                      request(`"PAYMENT"`, `"PREAUTH"`),
-		"amount":                    request("10.50", "10.51"),
-		"currency":                  request("AUD", "NZD"),
-		"business":                  request(sandbox.DefaultBusiness, "OTHER"),
-		"time":                      func(i *quickstream.Intent) { i.NotBefore = i.NotBefore.Add(time.Hour) },
+		"its type is another":     request(`"PAYMENT"`, `"PREAUTH"`),
+		"its amount is another":   request("10.50", "10.51"),
+		"its currency is another": request("AUD", "NZD"),
+		"its business is another": request(sandbox.DefaultBusiness, "OTHER"),
+		"it is older":             func(i *quickstream.Intent) { i.NotBefore = i.NotBefore.Add(time.Hour) },
 	}
 	synctest.Test(t, func(t *testing.T) {
 		_, client := sandboxtest.New(t)
@@ -205,12 +211,22 @@ func TestResumeComparesAll(t *testing.T) {
 		wait(time.Minute)
 		_, err = client.Transactions.Resume(t.Context(), intent)
 		require.NoError(t, err)
-		for name, change := range changes {
+		for reason, change := range changes {
 			other := intent
 			change(&other)
 			tx, err := client.Transactions.Resume(t.Context(), other)
-			assert.Empty(t, still(t, tx, err).Candidates, name)
+			candidates := still(t, tx, err).Candidates
+			require.Len(t, candidates, 1, reason)
+			assert.False(t, candidates[0].Matches)
+			assert.Equal(t, []string{reason}, candidates[0].Reasons)
+			tx, err = client.Transactions.Resume(t.Context(), other, quickstream.WithForeignReceipts(func(string) bool { return true }))
+			assert.Empty(t, still(t, tx, err).Candidates, "it is known to be another's")
 		}
+		folded := intent
+		request("ORDER-77", "order-77")(&folded)
+		folded.Reference = "order-77"
+		_, err = client.Transactions.Resume(t.Context(), folded)
+		require.NoError(t, err, "references are compared without regard to case")
 	})
 }
 
@@ -232,10 +248,21 @@ func TestIntentID(t *testing.T) {
 		first.Attempts, second.Attempts = 1, 1
 		paid, err := client.Transactions.Resume(t.Context(), first)
 		require.NoError(t, err)
-		assert.Equal(t, quickstream.OutcomeApproved, paid.Outcome())
+		assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(paid))
 		refused, err := client.Transactions.Resume(t.Context(), second)
 		require.NoError(t, err)
-		assert.Equal(t, quickstream.OutcomeDeclined, refused.Outcome())
+		assert.Equal(t, quickstream.OutcomeDeclined, outcomeOf(refused))
+
+		// Under a key of the caller's the id tells one request from another.
+		var ids []string
+		for _, amount := range []string{"10.50", "10.50", "10.51"} {
+			var keyed quickstream.Intent
+			params.PrincipalAmount = decimal.RequireFromString(amount)
+			_, _ = client.Transactions.Pay(t.Context(), params, quickstream.WithIdempotencyKey("mine"), handed(&keyed))
+			ids = append(ids, keyed.ID)
+		}
+		assert.Equal(t, ids[0], ids[1])
+		assert.NotEqual(t, ids[0], ids[2])
 
 		params.Metadata = map[string]string{"intentId": "mine"}
 		_, err = client.Transactions.Pay(t.Context(), params)
@@ -341,7 +368,7 @@ func TestPlanAndSubmit(t *testing.T) {
 		require.ErrorContains(t, err, "a claim is required")
 		tx, err := client.Transactions.Submit(t.Context(), intent, claim)
 		require.NoError(t, err)
-		assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
+		assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
 		assert.Equal(t, intent.Reference, tx.PaymentReferenceNumber)
 		assert.Equal(t, intent.ID, tx.Metadata["intentId"])
 		assert.Equal(t, intent.IdempotencyKey, box.Requests()[0].IdempotencyKey)
@@ -359,7 +386,7 @@ func TestPlanAndSubmit(t *testing.T) {
 		box.ResetRequests()
 		voided, err := client.Transactions.Submit(t.Context(), void, claim)
 		require.NoError(t, err)
-		assert.Equal(t, quickstream.OutcomeVoided, voided.Outcome())
+		assert.Equal(t, quickstream.OutcomeVoided, outcomeOf(voided))
 		wait(time.Minute)
 		again, err := client.Transactions.Resume(t.Context(), void)
 		require.NoError(t, err)

@@ -74,6 +74,7 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 		f.require(name == "" || !taken, "transaction.metadata.intent", "metadata", "must not hold the member that the intent's id is sent in")
 	})
 	body.setBusiness(call.config.business)
+	id := body.intentID(call.config.key)
 	body.ownReference = body.PaymentReferenceNumber != ""
 	body.PaymentReferenceNumber = unique(body.PaymentReferenceNumber)
 	if name != "" {
@@ -81,19 +82,21 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 		if metadata == nil {
 			metadata = map[string]string{}
 		}
-		body.intentName, metadata[name] = name, intentID(call.config.key)
+		body.intentName, metadata[name] = name, id
 		body.Metadata = metadata
 	}
 	return call, body
 }
 
-// intentID returns a new id. Under a key of the caller's it follows from the key, so
-// that the same call is the same request.
-func intentID(key string) string {
+// intentID returns a new id. Under a key of the caller's it follows from the key and
+// the request, so that the same call is the same request, and another request under the
+// same key is never taken for this one.
+func (b transactionBody) intentID(key string) string {
 	if key == "" {
 		return rand.Text()
 	}
-	sum := sha256.Sum256([]byte(key))
+	kept, _ := b.kept()
+	sum := sha256.Sum256(append([]byte(key+"\n"), requestOf(kept)...))
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -111,20 +114,25 @@ type transactionBody struct {
 	intentName   string
 }
 
-// intent describes the transaction, without its secrets and without what is not
-// known to be none.
-func (b transactionBody) intent() Intent {
-	kept := b.transactionJSON
+// kept returns the transaction without its secrets and without what is not known to be
+// none, and whether that is all of it.
+func (b transactionBody) kept() (kept transactionJSON, complete bool) {
+	kept = b.transactionJSON
 	kept.CreditCard, kept.BankAccount, kept.NZBankAccount, kept.Cryptogram, kept.MPGSData = nil, nil, nil, "", nil
 	if b.CreditCard != nil && b.CreditCard.CardNumber == "" { // the new expiry of a refund
 		kept.CreditCard = b.CreditCard
 	}
-	complete := kept.CreditCard == b.CreditCard && b.BankAccount == nil && b.NZBankAccount == nil && b.Cryptogram == "" && b.MPGSData == nil
+	complete = kept.CreditCard == b.CreditCard && b.BankAccount == nil && b.NZBankAccount == nil && b.Cryptogram == "" && b.MPGSData == nil
 	if b.PayToData != nil && b.PayToData.PayToAgreement != nil {
 		data := *b.PayToData
 		data.PayToAgreement = nil
 		kept.PayToData, complete = &data, false
 	}
+	return kept, complete
+}
+
+func (b transactionBody) intent() Intent {
+	kept, complete := b.kept()
 	return Intent{
 		Reference: b.PaymentReferenceNumber, OwnReference: b.ownReference, ID: b.Metadata[b.intentName], MetadataName: b.intentName,
 		Request: requestOf(kept), Complete: complete,
@@ -136,7 +144,14 @@ func (s *TransactionsService) post(ctx context.Context, call *call, body transac
 	transaction := new(Transaction)
 	call.reference, call.body, call.describe = body.PaymentReferenceNumber, body.transactionJSON, body.intent
 	call.settles = func() error { return unsettledBy(transaction) }
-	if err := call.do(ctx, into(transaction)); err != nil {
+	read := into(transaction)
+	err := call.do(ctx, func(status int, answer []byte) error {
+		if err := read(status, answer); err != nil {
+			return err
+		}
+		return body.fits(transaction)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return transaction, nil
@@ -147,7 +162,7 @@ func (s *TransactionsService) post(ctx context.Context, call *call, body transac
 // approved although the later one is declined, and paying once more would be a
 // second charge: only the look-up by reference shows both.
 func unsettledBy(t *Transaction) error {
-	if outcome := t.Outcome(); outcome != OutcomeApproved {
+	if outcome := t.outcome(); outcome != OutcomeApproved {
 		return fmt.Errorf("quickstream: an attempt was not answered, and a later one is %s (response code %s)",
 			outcome, safeName(t.ResponseCode, 4))
 	}
@@ -203,7 +218,7 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
 	if intent.Operation == voidOperation {
 		call := s.void(intent.Target, opts)
-		return send[Transaction](call.submits(ctx, intent, claim, voidOperation), call)
+		return s.sendVoid(call.submits(ctx, intent, claim, voidOperation), call, intent.Target)
 	}
 	body, err := intent.transaction()
 	method := methodOf(body.transactionJSON)

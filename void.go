@@ -15,7 +15,24 @@ import (
 // UnknownOutcomeError give its Intent to Resume, and do not refund the transaction
 // while that is unknown: both could happen.
 func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
-	return send[Transaction](ctx, s.void(receiptNumber, opts))
+	return s.sendVoid(ctx, s.void(receiptNumber, opts), receiptNumber)
+}
+
+// sendVoid sends a void, whose answer is the voided transaction or one that follows it.
+func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptNumber string) (*Transaction, error) {
+	t := new(Transaction)
+	read := into(t)
+	err := call.do(ctx, func(status int, body []byte) error {
+		err := read(status, body)
+		if err == nil && !sameText(t.ReceiptNumber, receiptNumber) && !sameText(t.OriginalReceiptNumber, receiptNumber) {
+			err = errNotAsked
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 func (s *TransactionsService) void(receiptNumber string, opts []CallOption) *call {

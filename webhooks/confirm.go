@@ -77,7 +77,7 @@ func confirm(ctx context.Context, client *quickstream.Client, n *Notification, o
 		if err != nil {
 			return nil, lookupError(err)
 		}
-		if transaction.ReceiptNumber != string(named.receipt) || known && !settled(transaction.Outcome()) {
+		if transaction.ReceiptNumber != string(named.receipt) || known && !settled(transaction) {
 			return nil, ErrUnconfirmed
 		}
 		return n.confirmed(&PaymentEvent{Transaction: transaction}, transaction.Raw())
@@ -116,7 +116,9 @@ func answered(status quickstream.AgreementStatus) bool {
 	}
 }
 
-// settled reports whether the service knows what became of a transaction.
-func settled(outcome quickstream.Outcome) bool {
+// settled reports whether a transaction is past the event. One that fraud screening
+// holds is: the error does not tell it from one that is pending.
+func settled(t *quickstream.Transaction) bool {
+	outcome, _ := t.Outcome()
 	return outcome != quickstream.OutcomePending && outcome != quickstream.OutcomeUnknown
 }

@@ -100,10 +100,10 @@ func TestConfirmRefuses(t *testing.T) {
 		"still pending":         {confirmedBody, 200, withStatus("PENDING"), []error{webhooks.ErrUnconfirmed}, nil, true},
 		"still created":         {confirmedBody, 200, withStatus("CREATED"), []error{webhooks.ErrUnconfirmed}, nil, true},
 		"no status":             {confirmedBody, 200, withStatus(""), []error{webhooks.ErrUnconfirmed}, nil, true},
-		"another agreement":     {confirmedBody, 200, strings.Replace(agreementData, "AGR0001", "AGR0002", 1), []error{webhooks.ErrUnconfirmed}, nil, true},
+		"another agreement":     {confirmedBody, 200, strings.Replace(agreementData, "AGR0001", "AGR0002", 1), nil, webhooks.ErrUnconfirmed, true},
 		"payment still pending": {approvedBody, 200, `{"receiptNumber":"1000000001","status":"Pending","summaryCode":"0"}`, []error{webhooks.ErrUnconfirmed}, nil, true},
 		"payment erred":         {approvedBody, 200, `{"receiptNumber":"1000000001","status":"Approved","summaryCode":"2"}`, []error{webhooks.ErrUnconfirmed}, nil, true},
-		"another payment":       {approvedBody, 200, strings.Replace(transactionData, "1000000001", "1000000002", 1), []error{webhooks.ErrUnconfirmed}, nil, true},
+		"another payment":       {approvedBody, 200, strings.Replace(transactionData, "1000000001", "1000000002", 1), nil, webhooks.ErrUnconfirmed, true},
 		"wrong key":             {confirmedBody, 401, notFound, []error{quickstream.ErrUnauthorized}, webhooks.ErrUnconfirmed, true},
 		"service down":          {confirmedBody, 503, `{"developerMessage":"canary","traceCode":"T"}`, nil, webhooks.ErrUnconfirmed, true},
 		"nonsense":              {confirmedBody, 200, `[]`, nil, webhooks.ErrUnconfirmed, true},
@@ -205,7 +205,8 @@ func TestConfirmOfAnUnknownEventFails(t *testing.T) {
 		client, _ := newAPI(t, 200, answer)
 		f := new(calls)
 		err := webhooks.ConfirmWith(client, f.handle)(t.Context(), parse(t, `{"id":"1","eventType":"payid.received","data":`+data+`}`))
-		if !errors.Is(err, webhooks.ErrUnconfirmed) || f.count() != 0 {
+		_, undecodable := errors.AsType[*quickstream.DecodeError](err) // of an answer about another one
+		if !undecodable && !errors.Is(err, webhooks.ErrUnconfirmed) || f.count() != 0 {
 			t.Errorf("%s: %v after %d calls", data, err, f.count())
 		}
 	}

@@ -21,8 +21,8 @@ func TestEvent(t *testing.T) {
 		t.Error("an unknown member of the agreement was lost")
 	}
 	transaction := eventOf[*webhooks.PaymentEvent](t, parse(t, approvedBody)).Transaction
-	if transaction.ReceiptNumber != "1000000001" || transaction.Outcome() != quickstream.OutcomeApproved {
-		t.Errorf("got %v", transaction)
+	if outcome, err := transaction.Outcome(); err != nil || transaction.ReceiptNumber != "1000000001" || outcome != quickstream.OutcomeApproved {
+		t.Errorf("got %v, %v", transaction, err)
 	}
 }
 

@@ -34,14 +34,14 @@ func ExampleNotification_Event() {
 	}
 	switch event := event.(type) {
 	case *webhooks.PaymentEvent:
-		fmt.Println(event.Transaction.ReceiptNumber, event.Transaction.Outcome())
+		fmt.Println(event.Transaction.ReceiptNumber, event.Transaction.Status)
 	case *webhooks.AgreementEvent:
 		fmt.Println(event.Agreement.AgreementToken, event.Agreement.Status)
 	case *webhooks.UnknownEvent:
 		// A type of event that is of no interest, or that is new.
 		fmt.Println(n.EventType, event.ReceiptNumber(), event.AgreementToken(), len(event.Data()))
 	}
-	// Output: 1000000001 approved
+	// Output: 1000000001 Approved
 }
 
 func ExampleNewHandler() {
@@ -142,8 +142,10 @@ func ExampleSigner() {
 		if err != nil {
 			return err
 		}
-		if event, ok := event.(*webhooks.PaymentEvent); ok && event.Transaction.Outcome() == quickstream.OutcomeApproved {
-			paid[event.Transaction.PaymentReferenceNumber] = true
+		if event, ok := event.(*webhooks.PaymentEvent); ok {
+			if _, err := quickstream.RequireApproved(event.Transaction, nil); err == nil {
+				paid[event.Transaction.PaymentReferenceNumber] = true
+			}
 		}
 		return nil
 	})

@@ -112,7 +112,8 @@ func TestSandboxDelivers(t *testing.T) {
 			case webhooks.EventTypePayToPaymentApproved:
 				payment := eventOf[*webhooks.PaymentEvent](t, n).Transaction
 				assert.Equal(t, receipt, payment.ReceiptNumber)
-				assert.Equal(t, quickstream.OutcomeApproved, payment.Outcome())
+				_, err := quickstream.RequireApproved(payment, nil)
+				assert.NoError(t, err)
 			default:
 				t.Fatalf("an event that was not subscribed to: %s", n.EventType)
 			}

@@ -118,13 +118,14 @@ func (s *server) pay(ctx context.Context, o order, token string) error {
 	if err != nil {
 		return err
 	}
+	outcome, err := payment.Outcome() // stored even where it is not settled
 	s.update(o.Reference, func(o *order) {
-		o.ReceiptNumber, o.Outcome, o.NetworkTransactionID = payment.ReceiptNumber, payment.Outcome(), payment.NetworkTransactionID
+		o.ReceiptNumber, o.Outcome, o.NetworkTransactionID = payment.ReceiptNumber, outcome, payment.NetworkTransactionID
 		if payment.CreditCard != nil {
 			o.MaskedCard = payment.CreditCard.CardNumber
 		}
 	})
-	return nil
+	return err
 }
 
 // showStored shows the first order as it is stored, and makes sure that the server

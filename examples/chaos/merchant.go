@@ -106,12 +106,11 @@ func (m *merchant) pay(ctx context.Context, o *order, now time.Time) error {
 // answered stores what the service says of a payment. One that is not settled, or
 // that the service may be retrying by itself, is pursued.
 func (m *merchant) answered(o *order, t *try, tx *quickstream.Transaction, how how, now time.Time) error {
-	switch tx.NextStep() {
-	case quickstream.NextStepResolve, quickstream.NextStepWait, quickstream.NextStepReadRetries:
+	outcome, err := tx.Outcome()
+	if err != nil || tx.NextStep() == quickstream.NextStepReadRetries {
 		return m.hold(o, t, resolve.BeginTransaction(tx, now))
-	default:
-		return m.end(o, t, tx.Outcome(), tx.ReceiptNumber, how)
 	}
+	return m.end(o, t, outcome, tx.ReceiptNumber, how)
 }
 
 func (m *merchant) hold(o *order, t *try, state resolve.State) error {

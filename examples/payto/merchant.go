@@ -160,7 +160,7 @@ func (m *merchant) pay(ctx context.Context, agreement *quickstream.Agreement) (*
 	} else if err != nil {
 		return nil, err
 	}
-	m.timeline.step("Payment", string(payment.Outcome())+" ("+payment.ResponseCode+")", "receiptNumber "+payment.ReceiptNumber)
+	m.timeline.step("Payment", string(payment.Status)+" ("+payment.ResponseCode+")", "receiptNumber "+payment.ReceiptNumber)
 	return payment, nil
 }
 
@@ -178,19 +178,17 @@ func (m *merchant) store(_ context.Context, intent quickstream.Intent) error {
 func (m *merchant) approved(ctx context.Context, payment *quickstream.Transaction) error {
 	receipt := payment.ReceiptNumber
 	for {
-		switch payment.Outcome() {
-		case quickstream.OutcomeApproved:
+		_, err := quickstream.RequireApproved(payment, nil)
+		switch {
+		case err == nil:
 			if payment.ReceiptNumber != receipt {
 				return errors.New("the approval is for another receipt")
 			}
 			m.timeline.step("Approved", fmt.Sprintf("%s on %s, seen by %s", payment.TotalAmount, payment.SettlementDate, m.inbox.lastSource()), "outcome and settlement date")
 			return nil
-		case quickstream.OutcomePending:
-			// wait
-		default:
-			return fmt.Errorf("the payment is %s (%s); next: %s", payment.Outcome(), payment.ResponseCode, payment.NextStep())
+		case payment.NextStep() != quickstream.NextStepWait:
+			return err
 		}
-		var err error
 		payment, err = next(ctx, m.poll, m.inbox, m.inbox.payments, receipt, func(ctx context.Context) (*quickstream.Transaction, error) {
 			return m.client.Transactions.Get(ctx, receipt)
 		})

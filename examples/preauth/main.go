@@ -22,7 +22,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("   %s, receipt %s\n", hold.Outcome(), hold.ReceiptNumber)
+	fmt.Printf("   %s, receipt %s\n", hold.Status, hold.ReceiptNumber)
 
 	fmt.Println("The guest stays longer: 80.00 more, and more time.")
 	more := quickstream.TopUpParams{
@@ -51,7 +51,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("   %s %s, receipt %s\n", captured.Outcome(), captured.TotalAmount, captured.ReceiptNumber)
+	fmt.Printf("   %s %s, receipt %s\n", captured.Status, captured.TotalAmount, captured.ReceiptNumber)
 	_, err = s.Client.Transactions.Capture(ctx, capture)
 	if err := demo.Refused("a second capture", err); err != nil {
 		return err
@@ -84,7 +84,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("   cancellation %s: %s\n", cancelled.ReceiptNumber, cancelled.Outcome())
+	fmt.Printf("   cancellation %s: %s\n", cancelled.ReceiptNumber, cancelled.Status)
 	return nil
 }
 

@@ -120,12 +120,9 @@ func (s *shop) pay(ctx context.Context) error {
 	}
 	fmt.Printf("3. Tokenised the %s card %s; the token can be used once, until %s.\n",
 		token.CreditCard.CardScheme, token.CreditCard.CardNumber, token.ExpiresAt.Format(time.TimeOnly))
-	payment, err := s.client.Transactions.Pay(ctx, s.payment("ORDER-1", token.SingleUseTokenID, "49.95"))
+	payment, err := quickstream.RequireApproved(s.client.Transactions.Pay(ctx, s.payment("ORDER-1", token.SingleUseTokenID, "49.95")))
 	if err != nil {
 		return err
-	}
-	if payment.Outcome() != quickstream.OutcomeApproved {
-		return fmt.Errorf("the payment is %s", payment.Outcome())
 	}
 	fmt.Printf("4. Paid %s: receipt %s, settles on %s.\n", payment.TotalAmount, payment.ReceiptNumber, payment.SettlementDate)
 
@@ -133,7 +130,7 @@ func (s *shop) pay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("5. Read it back: %s (%s, %s).\n", read.Outcome(), read.ResponseCode, read.ResponseDescription)
+	fmt.Printf("5. Read it back: %s (%s, %s).\n", read.Status, read.ResponseCode, read.ResponseDescription)
 	return nil
 }
 
@@ -175,7 +172,7 @@ func (s *shop) loseAnAnswer(ctx context.Context) error {
 		}
 	}
 	fmt.Printf("6. Lost the answer to ORDER-2 on purpose: %d requests with one idempotency key, %s, charged %d time.\n",
-		answer.Attempts, payment.Outcome(), charged)
+		answer.Attempts, payment.Status, charged)
 	if answer.Attempts != 2 || charged != 1 {
 		return errors.New("the lost answer was not settled by the second request")
 	}
@@ -191,10 +188,11 @@ func (s *shop) declined(ctx context.Context) error {
 	if err != nil {
 		return err // a decline does not come here
 	}
-	if payment.Outcome() != quickstream.OutcomeDeclined {
-		return fmt.Errorf("the payment that had to be declined is %s", payment.Outcome())
+	outcome, err := payment.Outcome()
+	if err != nil || outcome != quickstream.OutcomeDeclined {
+		return fmt.Errorf("the payment that had to be declined is %s", outcome)
 	}
-	fmt.Printf("7. A decline is a result, not an error: %s, %s (%s).\n", payment.Outcome(), payment.ResponseDescription, payment.ResponseCode)
+	fmt.Printf("7. A decline is a result, not an error: %s, %s (%s).\n", outcome, payment.ResponseDescription, payment.ResponseCode)
 	return nil
 }
 

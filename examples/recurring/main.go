@@ -60,7 +60,7 @@ func (m *membership) join(ctx context.Context) (err error) {
 	if payment, err = demo.Expect(payment, err, quickstream.OutcomeApproved); err != nil {
 		return err
 	}
-	fmt.Printf("   %s %s, receipt %s\n", payment.Outcome(), payment.TotalAmount, payment.ReceiptNumber)
+	fmt.Printf("   %s %s, receipt %s\n", payment.Status, payment.TotalAmount, payment.ReceiptNumber)
 	return m.register(ctx, quickstream.RegistrationFromReceipt(payment.ReceiptNumber)) // the token is used up
 }
 
@@ -91,7 +91,7 @@ func (m *membership) charge(ctx context.Context, reference, amount string, usage
 	if err != nil {
 		return nil, err
 	}
-	fmt.Printf("   %s is %s (%s, %s); next: %s\n", reference, payment.Outcome(), payment.ResponseCode, payment.ResponseDescription, payment.NextStep())
+	fmt.Printf("   %s is %s (%s, %s); next: %s\n", reference, payment.Status, payment.ResponseCode, payment.ResponseDescription, payment.NextStep())
 	return payment, nil
 }
 
@@ -150,7 +150,7 @@ func (m *membership) softDeclined(ctx context.Context, reference string) (*quick
 	last := payment
 	for range 7 {
 		if last.NextStep() != quickstream.NextStepReadRetries {
-			fmt.Printf("   its retry %s is %s; next: %s\n", last.ReceiptNumber, last.Outcome(), last.NextStep())
+			fmt.Printf("   its retry %s is %s; next: %s\n", last.ReceiptNumber, last.Status, last.NextStep())
 			return last, nil
 		}
 		fmt.Println("   no result yet: wait a day, and read the retries")
@@ -171,7 +171,7 @@ func (m *membership) lastRetry(ctx context.Context, payment *quickstream.Transac
 		if err != nil {
 			return nil, err
 		}
-		if retry.Outcome() != quickstream.OutcomeDeclined {
+		if outcome, err := retry.Outcome(); err != nil || outcome != quickstream.OutcomeDeclined {
 			return retry, nil
 		}
 		if retry.TransactionTime.After(last.TransactionTime.Time) {
@@ -200,8 +200,8 @@ func (m *membership) history(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("   %-12s %-9s %s\n", payment.PaymentReferenceNumber, payment.Outcome(), payment.TotalAmount)
-		if payment.Outcome() == quickstream.OutcomeApproved {
+		fmt.Printf("   %-12s %-9s %s\n", payment.PaymentReferenceNumber, payment.Status, payment.TotalAmount)
+		if outcome, err := payment.Outcome(); err == nil && outcome == quickstream.OutcomeApproved {
 			paid[payment.PaymentReferenceNumber]++
 			total = total.Add(payment.TotalAmount.Amount)
 		}

@@ -148,8 +148,12 @@ func account(ctx context.Context, s *demo.Shop, uploaded *quickstream.PaymentFil
 				return fmt.Errorf("payment %s is not of this file, or is there twice", payment.ReceiptNumber)
 			}
 			delete(missing, payment.PaymentReferenceNumber)
-			outcomes[payment.Outcome()]++
-			if payment.Outcome() == quickstream.OutcomeApproved {
+			outcome, err := payment.Outcome()
+			if err != nil {
+				return err
+			}
+			outcomes[outcome]++
+			if outcome == quickstream.OutcomeApproved {
 				total = total.Add(amount)
 			}
 		}

@@ -87,10 +87,11 @@ func (s *shop) byAccount(order string) quickstream.PayParams {
 
 // answered is the right way with a transaction that was answered or found.
 func (s *shop) answered(ctx context.Context, tx *quickstream.Transaction) error {
-	if resolve.ObserveTransaction(tx).Sighting != resolve.SawOutcome {
+	outcome, err := tx.Outcome()
+	if err != nil {
 		return s.pursue(ctx, resolve.BeginTransaction(tx, time.Now()))
 	}
-	return word(tx.Outcome())
+	return word(outcome)
 }
 
 // lookFor is the right way with a payment whose answer was lost.

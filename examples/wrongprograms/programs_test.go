@@ -134,21 +134,33 @@ func unknownByType(err error) bool {
 	return ok
 }
 
-// What is not approved is taken for declined: another card, please.
-func notApprovedTakesAnotherCard(ctx context.Context, s *shop, order string) error {
-	for _, card := range []string{visa, another} {
-		tx, err := s.client.Transactions.Pay(ctx, byCard(order, card), s.storing(order))
-		if sent, unknown := lost(err); unknown {
-			return s.lookFor(ctx, sent)
+// What is not approved is taken for declined: another card, please. What the outcome
+// is, the given function says; its error is dealt with like one of Pay.
+func notApprovedTakesAnotherCard(outcomeOf func(*quickstream.Transaction) (quickstream.Outcome, error)) program {
+	return func(ctx context.Context, s *shop, order string) error {
+		for _, card := range []string{visa, another} {
+			var outcome quickstream.Outcome
+			tx, err := s.client.Transactions.Pay(ctx, byCard(order, card), s.storing(order))
+			if err == nil {
+				outcome, err = outcomeOf(tx)
+			}
+			if sent, unknown := lost(err); unknown {
+				return s.lookFor(ctx, sent)
+			}
+			if err != nil {
+				return errNotPaid
+			}
+			if outcome == quickstream.OutcomeApproved {
+				return nil
+			}
 		}
-		if err != nil {
-			return errNotPaid
-		}
-		if tx.Outcome() == quickstream.OutcomeApproved {
-			return nil
-		}
+		return errNotPaid
 	}
-	return errNotPaid
+}
+
+func outcomeWithoutItsError(tx *quickstream.Transaction) (quickstream.Outcome, error) {
+	outcome, _ := tx.Outcome()
+	return outcome, nil
 }
 
 // One key and one reference for all attempts, of the merchant's own: surely that is

@@ -84,7 +84,8 @@ func TestWrongProgramRequireApprovedHoldsOnlyUnknown(t *testing.T) {
 
 func TestWrongProgramNotApprovedMeansFailed(t *testing.T) {
 	t.Parallel()
-	mistake{"5 not approved: another card", "11", notApprovedTakesAnotherCard, "Transaction.Outcome, TransactionsService.Pay"}.chargesTwice(t)
+	mistake{"5a not approved: another card", "11", notApprovedTakesAnotherCard((*quickstream.Transaction).Outcome), ""}.harmsNobody(t)
+	mistake{"5b the error of Outcome thrown away", "11", notApprovedTakesAnotherCard(outcomeWithoutItsError), "Transaction.Outcome"}.chargesTwice(t)
 }
 
 // Under an own key no client can prevent it: that it was used hours ago, nobody here
@@ -117,7 +118,7 @@ func TestWrongProgramDeadlineMeansTemporary(t *testing.T) {
 	mistake{"8b by the context", "4", deadlineIsTemporary(exceededByContext), "UnknownOutcomeError"}.chargesTwice(t)
 }
 
-// TestWrongProgramsOfOldDoNotCompile builds what the mistakes 2, 3, 6 and 7 were
+// TestWrongProgramsOfOldDoNotCompile builds what the mistakes 2, 3, 5, 6 and 7 were
 // made of.
 func TestWrongProgramsOfOldDoNotCompile(t *testing.T) {
 	t.Parallel()
@@ -136,6 +137,7 @@ func TestWrongProgramsOfOldDoNotCompile(t *testing.T) {
 	for _, missing := range []string{
 		"params.Prepare undefined", "client.Transactions.Reconcile undefined", "undefined: quickstream.ReconcileNotFoundYet", "undefined: quickstream.WithIntent",
 		"not enough arguments in call to client.Transactions.Submit", "not enough arguments in call to resolve.DefaultPolicy",
+		"multiple-value tx.Outcome()",
 	} {
 		if !strings.Contains(string(out), missing) {
 			t.Errorf("%q is not among the errors:\n%s", missing, out)

@@ -111,10 +111,11 @@ func Expect(t *quickstream.Transaction, err error, want quickstream.Outcome) (*q
 	if err != nil {
 		return nil, err
 	}
-	if t.Outcome() != want {
-		return nil, fmt.Errorf("the %s is %s instead of %s", t.TransactionType, t.Outcome(), want)
+	outcome, err := t.Outcome()
+	if err == nil && outcome != want {
+		err = fmt.Errorf("the %s is %s instead of %s", t.TransactionType, outcome, want)
 	}
-	return t, nil
+	return t, err
 }
 
 // Refused returns an error unless err says that the request was refused, by this

@@ -1,0 +1,175 @@
+package quickstream
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// How far a transaction may seem older than its sending, in the service's clock. With
+// a reference that only this intent carries the clocks may differ; with one that
+// another payment may carry, they may differ by the whole seconds of the Date header.
+const (
+	oldForMade = 2 * time.Hour
+	oldForOwn  = 2 * time.Second
+)
+
+// errAnother is of an answer that is about something else than the request.
+var errAnother = errors.New("the answer is about another transaction than the one that was sent")
+
+// fits refuses an answer that is not about what was sent.
+func (b transactionBody) fits(t *Transaction) error {
+	id := t.Metadata[b.intentName]
+	if id != "" && id != b.Metadata[b.intentName] || len(b.differs(t)) > 0 {
+		return errAnother
+	}
+	return nil
+}
+
+// differs says in what a transaction is not the one that was sent. Compared is what
+// was sent and the specification echoes; what a transaction leaves out says nothing.
+func (b transactionBody) differs(t *Transaction) []string {
+	var reasons []string
+	differ := func(what, answered, sent string) {
+		if answered != "" && sent != "" && !sameText(answered, sent) {
+			reasons = append(reasons, "its "+what+" is another")
+		}
+	}
+	differ("type", string(t.TransactionType), string(b.TransactionType))
+	differ("payment reference", t.PaymentReferenceNumber, b.PaymentReferenceNumber)
+	differ("original", t.OriginalReceiptNumber, b.OriginalReceiptNumber)
+	if t.PayToData != nil && b.PayToData != nil {
+		differ("end-to-end identifier", t.PayToData.EndToEndID, b.PayToData.EndToEndID)
+	}
+	if b.PrincipalAmount == nil || b.AuthorisationType != "" || b.TransactionType == TransactionTypePreauthCancellation {
+		return reasons // the service may answer what is held after the change
+	}
+	if p := t.PrincipalAmount; p != nil {
+		differ("currency", string(p.Currency), string(b.Currency))
+	}
+	if !isPrincipal(t, b.PrincipalAmount.Decimal()) {
+		reasons = append(reasons, "its amount is another")
+	}
+	return reasons
+}
+
+// isPrincipal reports whether an amount is the principal of a transaction, which may
+// leave it out, or show the total in its place where its own parts add up.
+func isPrincipal(t *Transaction, sent decimal.Decimal) bool {
+	principal, total, surcharge := t.PrincipalAmount, t.TotalAmount, t.SurchargeAmount
+	if principal != nil && principal.Amount.Equal(sent) {
+		return true
+	}
+	if principal == nil && (total == nil || surcharge == nil) {
+		return total == nil || !total.Amount.LessThan(sent)
+	}
+	return total != nil && surcharge != nil && total.Amount.Sub(surcharge.Amount).Equal(sent) &&
+		(principal == nil || principal.Amount.Equal(total.Amount))
+}
+
+// sameText compares identifiers without regard to case and to blanks around them:
+// the service compares references so, and says nothing about how it echoes them.
+func sameText(answered, sent string) bool {
+	return strings.EqualFold(strings.TrimSpace(answered), strings.TrimSpace(sent))
+}
+
+// kinship is what a transaction has to do with an intent.
+type kinship struct {
+	match bool
+	// sole tells of a match that it can be no other intent's.
+	sole bool
+	// refund tells that it is a match if no other intent of the merchant has made it.
+	refund bool
+	// reasons say why what is too like to be overlooked is no match. Without any a
+	// transaction that does not match has nothing to do with the intent.
+	reasons []string
+}
+
+// kin compares a transaction that a look-up has found with the intent. skew is how far
+// the service's clock is ahead of this machine's. A transaction that carries another
+// intent's id may have taken this one's money all the same, where somebody has paid
+// instead of submitting the plan.
+func (i Intent) kin(t *Transaction, wanted transactionBody, skew time.Duration) kinship {
+	reasons := i.unlike(t, wanted, skew)
+	id := t.Metadata[i.MetadataName]
+	switch {
+	case i.ID != "" && id == i.ID:
+		if t.TransactionType != "" && t.TransactionType != wanted.TransactionType {
+			return kinship{reasons: []string{"it carries the intent's id, and its type is another"}}
+		}
+		return kinship{match: true, sole: true}
+	case i.ID != "" && id != "":
+		if len(reasons) > 0 || !sameText(t.PaymentReferenceNumber, i.Reference) || t.outcome().refused() {
+			return kinship{}
+		}
+		return kinship{reasons: []string{"it carries another intent's id, and the same reference and amount"}}
+	case t.PaymentReferenceNumber == "":
+		return kinship{reasons: append(reasons, "it carries neither a reference nor the intent's id")}
+	case !sameText(t.PaymentReferenceNumber, i.Reference):
+		return kinship{}
+	}
+	return kinship{match: len(reasons) == 0, sole: !i.OwnReference, reasons: reasons}
+}
+
+// kinOfRefund compares a transaction among the refunds of the intent's payment, where
+// the service may show it under another reference than it was sent with.
+func (i Intent) kinOfRefund(t *Transaction, wanted transactionBody, skew time.Duration) kinship {
+	k := i.kin(t, wanted, skew)
+	if k.match || i.ID != "" && t.Metadata[i.MetadataName] != "" || sameText(t.PaymentReferenceNumber, i.Reference) {
+		return k
+	}
+	wanted.PaymentReferenceNumber, i.OwnReference = "", true
+	if len(i.unlike(t, wanted, skew)) > 0 {
+		return k
+	}
+	return kinship{refund: true, reasons: []string{"it is a refund of the same payment and amount, without the intent's reference or id"}}
+}
+
+// unlike says in what a transaction disagrees with an intent, its age included.
+func (i Intent) unlike(t *Transaction, wanted transactionBody, skew time.Duration) []string {
+	reasons := wanted.differs(t)
+	if wanted.SupplierBusinessCode != "" && t.SupplierBusinessCode != "" && !sameText(t.SupplierBusinessCode, wanted.SupplierBusinessCode) {
+		reasons = append(reasons, "its business is another")
+	}
+	tolerance := oldForMade
+	if i.OwnReference {
+		tolerance = oldForOwn
+	}
+	switch {
+	case t.TransactionTime.IsZero() && i.OwnReference:
+		reasons = append(reasons, "its time is not known, and an earlier payment may carry the reference")
+	case !t.TransactionTime.IsZero() && t.TransactionTime.Before(i.NotBefore.Add(skew-tolerance)):
+		reasons = append(reasons, "it is older")
+	}
+	return reasons
+}
+
+// pagesRead is what a look-up notes of the pages that it reads.
+type pagesRead struct {
+	count int
+	skew  time.Duration // how far the service's clock is ahead of this machine's
+}
+
+// noting returns the same list, of which every page is noted.
+func (l List[T]) noting(pages *pagesRead) List[T] {
+	begin := l.begin
+	l.begin = func() *call {
+		call := begin()
+		call.answered = func(header http.Header) {
+			pages.count++
+			if date, err := http.ParseTime(header.Get("Date")); err == nil {
+				pages.skew = time.Until(date)
+			}
+		}
+		return call
+	}
+	return l
+}
+
+// refused reports whether a transaction with this outcome has taken no money.
+func (o Outcome) refused() bool {
+	return o == OutcomeDeclined || o == OutcomeRejected || o == OutcomeVoided
+}

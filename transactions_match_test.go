@@ -1,0 +1,270 @@
+package quickstream_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// object is a JSON object of an answer.
+type object = map[string]any
+
+func money(amount string) object { return object{"currency": "AUD", "amount": json.Number(amount)} }
+
+// echoOf is the transaction that a request asks for, approved, as the contract has it.
+func echoOf(request object) object {
+	return object{
+		"receiptNumber": "R-1", "status": "Approved", "summaryCode": "0", "transactionType": request["transactionType"],
+		"paymentReferenceNumber": request["paymentReferenceNumber"], "metadata": request["metadata"],
+		"principalAmount": money(fmt.Sprint(request["principalAmount"])), "transactionTime": time.Now().Format(time.RFC3339),
+	}
+}
+
+// echoing is a service that answers a POST with what change makes of its echo.
+func echoing(t *testing.T, change func(object)) service {
+	return func(r *http.Request) (*http.Response, error) {
+		decoder := json.NewDecoder(r.Body)
+		decoder.UseNumber()
+		var request object
+		require.NoError(t, decoder.Decode(&request))
+		t := echoOf(request)
+		change(t)
+		body, err := json.Marshal(t)
+		return answer(http.StatusCreated, string(body)), err
+	}
+}
+
+// TestAnswersAreAboutTheQuestion changes one member of an answer to a payment at a
+// time: what the contract echoes has to agree where it is there.
+func TestAnswersAreAboutTheQuestion(t *testing.T) {
+	set := func(name string, value any) func(object) { return func(t object) { t[name] = value } }
+	text := func(name string, change func(string) string) func(object) {
+		return func(t object) { t[name] = change(t[name].(string)) }
+	}
+	surcharged := func(principal, surcharge, total string) func(object) {
+		return func(t object) {
+			t["principalAmount"], t["surchargeAmount"], t["totalAmount"] = money(principal), money(surcharge), money(total)
+		}
+	}
+	fits := map[string]func(object){
+		"as sent": func(object) {}, "other members": set("accountToken", "A-2"), "no type": set("transactionType", nil),
+		"lower reference": text("paymentReferenceNumber", strings.ToLower), "blanks": text("paymentReferenceNumber", func(s string) string { return s + " " }),
+		"no reference": set("paymentReferenceNumber", nil), "no metadata": set("metadata", nil), "other metadata": set("metadata", object{"x": "y"}),
+		"no amount": set("principalAmount", nil), "receipt only": func(t object) {
+			maps.DeleteFunc(t, func(name string, _ any) bool { return name != "receiptNumber" })
+		},
+		"surcharge": surcharged("10.50", "0.50", "11.00"), "the total as principal": surcharged("11.00", "0.50", "11.00"),
+	}
+	misfits := map[string]func(object){
+		"type": set("transactionType", "REFUND"), "reference": set("paymentReferenceNumber", "ANOTHER"),
+		"amount": set("principalAmount", money("10.51")), "currency": set("principalAmount", object{"currency": "NZD", "amount": 10.5}),
+		"intent": set("metadata", object{"intentId": "ANOTHER"}), "parts that do not add up": surcharged("11.00", "0.40", "11.00"),
+		"another total": surcharged("11.00", "0.50", "12.00"),
+	}
+	for name, change := range fits {
+		tx, err := clientOf(t, echoing(t, change)).Transactions.Pay(t.Context(), payment())
+		require.NoError(t, err, name)
+		assert.Equal(t, "R-1", tx.ReceiptNumber, name)
+	}
+	for name, change := range misfits {
+		tx, err := clientOf(t, echoing(t, change)).Transactions.Pay(t.Context(), payment())
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
+		assert.Nil(t, tx, name)
+		lost := err.(*quickstream.UnknownOutcomeError) //nolint:errorlint // is one
+		assert.Equal(t, "R-1", lost.Intent.ReceiptNumber, "%s: it is looked at", name)
+	}
+}
+
+// TestFollowUpsAreAboutTheirOriginal: what a follow-up answers as its amount is open,
+// its original is not.
+func TestFollowUpsAreAboutTheirOriginal(t *testing.T) {
+	params := quickstream.TopUpParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD"}
+	held := func(t object) { t["principalAmount"] = money("99.00") }
+	_, err := clientOf(t, echoing(t, held)).Transactions.TopUp(t.Context(), params)
+	require.NoError(t, err)
+	_, err = clientOf(t, echoing(t, func(t object) { t["originalReceiptNumber"] = "R-9" })).Transactions.TopUp(t.Context(), params)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+}
+
+// TestReadsAreAboutTheirIdentifier: another object than the one that was asked for is
+// no answer.
+func TestReadsAreAboutTheirIdentifier(t *testing.T) {
+	client := clientOf(t, says(http.StatusOK, `{"receiptNumber":"B","agreementToken":"B","customerId":"B","accountToken":"B","supplierBusinessCode":"B",
+		"paymentFileId":"B","paymentScheduleId":"B","status":"Voided","summaryCode":"0"}`))
+	ctx := t.Context()
+	for name, read := range map[string]func(id string) error{
+		"transaction": func(id string) error { _, err := client.Transactions.Get(ctx, id); return err },
+		"agreement":   func(id string) error { _, err := client.PayTo.Get(ctx, id); return err },
+		"customer":    func(id string) error { _, err := client.Customers.Get(ctx, id); return err },
+		"account":     func(id string) error { _, err := client.Accounts.Get(ctx, id); return err },
+		"business":    func(id string) error { _, err := client.Businesses.Get(ctx, id); return err },
+		"file":        func(id string) error { _, err := client.PaymentFiles.Get(ctx, id); return err },
+		"schedule":    func(id string) error { _, err := client.RecurringPayments.Get(ctx, id); return err },
+	} {
+		require.NoError(t, read("B"), name)
+		var wrong *quickstream.DecodeError
+		require.ErrorAs(t, read("A"), &wrong, name)
+	}
+	_, err := client.Transactions.Void(ctx, "B")
+	require.NoError(t, err)
+	_, err = client.Transactions.Void(ctx, "A")
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	_, err = client.Customers.Update(ctx, "A", quickstream.UpdateCustomerParams{CustomerName: new("N")})
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+}
+
+// lookedUp is a service whose look-ups answer the given pages, a list for each; nil is
+// a 404. Each reading takes the next of readings, and then the last again.
+func lookedUp(readings ...[][]object) service {
+	reading := -1
+	return func(r *http.Request) (*http.Response, error) {
+		page := 0
+		if _, err := fmt.Sscan(r.URL.Query().Get("page"), &page); err != nil {
+			reading = min(reading+1, len(readings)-1)
+		}
+		pages := readings[reading]
+		if page >= len(pages) || pages[page] == nil {
+			return answer(http.StatusNotFound, `{}`), nil
+		}
+		body := object{"data": pages[page], "links": []any{}}
+		if page+1 < len(pages) {
+			body["links"] = []any{object{"rel": "next", "href": fmt.Sprintf("https://%s%s?page=%d", r.URL.Host, r.URL.Path, page+1)}}
+		}
+		text, err := json.Marshal(body)
+		resp := answer(http.StatusOK, string(text))
+		resp.Header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+		return resp, err
+	}
+}
+
+// sent returns an intent of a payment, sent once, and what the service makes of it.
+func sent(t *testing.T, reference string, opts ...quickstream.CallOption) (quickstream.Intent, object) {
+	t.Helper()
+	var intent quickstream.Intent
+	var made object
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		var request object
+		require.NoError(t, json.Unmarshal(body, &request))
+		request["principalAmount"] = "10.50"
+		made = echoOf(request)
+		return nil, io.ErrUnexpectedEOF
+	})
+	params := payment()
+	params.PaymentReferenceNumber = reference
+	_, err := client.Transactions.Pay(t.Context(), params, append(opts, handed(&intent), quickstream.WithoutResend())...)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	intent.Attempts = 1
+	return intent, made
+}
+
+// with returns a copy of an object with a changed member; nil takes it away.
+func with(t object, pairs ...any) object {
+	t = maps.Clone(t)
+	for pair := range slices.Chunk(pairs, 2) {
+		t[pair[0].(string)] = pair[1]
+	}
+	return t
+}
+
+func declined(t object, receipt string) object {
+	return with(t, "receiptNumber", receipt, "status", "Declined", "summaryCode", "1")
+}
+
+// TestLookUps goes through what a look-up can find, with the reference of the merchant
+// or of this package, with the id echoed and without.
+func TestLookUps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made, paid := sent(t, "")
+		own, bare := sent(t, "ORDER-1", quickstream.WithIntentMetadata(""))
+		unnamed := with(paid, "metadata", nil)
+		second := func(t object) object { return with(t, "receiptNumber", "R-2") }
+		older := func(t object, d time.Duration) object {
+			return with(t, "transactionTime", time.Now().Add(-d).Format(time.RFC3339))
+		}
+		one := func(data ...object) [][]object { return [][]object{data} }
+		for _, c := range []struct {
+			name       string
+			intent     quickstream.Intent
+			readings   [][][]object
+			found      string // its receipt
+			candidates int
+			failed     bool
+		}{
+			{"upper reference", made, [][][]object{one(with(paid, "paymentReferenceNumber", strings.ToLower(made.Reference)))}, "R-1", 0, false},
+			{"the id, and nothing else", made, [][][]object{one(with(paid, "paymentReferenceNumber", nil, "principalAmount", money("99.00")))}, "R-1", 0, false},
+			{"the id, of another type", made, [][][]object{one(with(paid, "transactionType", "REFUND"))}, "", 1, false},
+			{"another id", made, [][][]object{one(with(paid, "metadata", object{"intentId": "X"}, "principalAmount", money("1.00")))}, "", 0, false},
+			{"no id", made, [][][]object{one(unnamed)}, "R-1", 0, false},
+			{"neither id nor reference", made, [][][]object{one(with(unnamed, "paymentReferenceNumber", nil))}, "", 1, false},
+			{"a prefix", made, [][][]object{one(with(unnamed, "paymentReferenceNumber", made.Reference+"2"))}, "", 0, false},
+			{"an hour old", made, [][][]object{one(older(unnamed, time.Hour))}, "R-1", 0, false},
+			{"three hours old", made, [][][]object{one(older(unnamed, 3*time.Hour))}, "", 1, false},
+			{"three hours old, with the id", made, [][][]object{one(older(paid, 3*time.Hour))}, "R-1", 0, false},
+			{"a decline", made, [][][]object{one(declined(unnamed, "R-3"))}, "R-3", 0, false},
+			{"approved beside declined", made, [][][]object{one(declined(paid, "R-3"), paid)}, "R-1", 0, false},
+			{"approved beside pending", made, [][][]object{one(with(second(paid), "status", "Pending"), paid)}, "", 2, false},
+			{"approved twice", made, [][][]object{one(paid, second(paid))}, "", 2, false},
+			{"declined twice", made, [][][]object{one(declined(paid, "R-3"), declined(paid, "R-4"))}, "", 2, false},
+			{"page two is gone", made, [][][]object{{{declined(paid, "R-3")}, nil}}, "", 1, true},
+			{"page two is gone, and page one approves", made, [][][]object{{{paid}, nil}}, "R-1", 0, false},
+			{"two pages that agree", made, [][][]object{{{declined(paid, "R-3")}, {with(unnamed, "paymentReferenceNumber", "X", "receiptNumber", "R-9")}}}, "R-3", 0, false},
+			{"two pages that change", made, [][][]object{{{}, {second(unnamed)}}, {{}, {}}, {{}, {declined(unnamed, "R-7")}}}, "R-2", 0, false},
+			{"nothing on changing pages", made, [][][]object{
+				{{}, {with(unnamed, "paymentReferenceNumber", "X1", "receiptNumber", "R-7")}}, {{}, {}},
+				{{}, {with(unnamed, "paymentReferenceNumber", "X2", "receiptNumber", "R-8")}},
+			}, "", 0, true},
+			{"nothing", made, [][][]object{one()}, "", 0, false},
+			{"not found", made, [][][]object{{nil}}, "", 0, false},
+			{"own reference", own, [][][]object{one(bare)}, "R-1", 0, false},
+			{"own reference, declined", own, [][][]object{one(declined(bare, "R-3"))}, "", 1, false},
+			{"own reference, older", own, [][][]object{one(older(bare, 5*time.Second))}, "", 1, false},
+			{"own reference, without a time", own, [][][]object{one(with(bare, "transactionTime", nil))}, "", 1, false},
+		} {
+			tx, err := clientOf(t, lookedUp(c.readings...)).Transactions.Resume(t.Context(), c.intent)
+			if c.found != "" {
+				require.NoError(t, err, c.name)
+				assert.Equal(t, c.found, tx.ReceiptNumber, c.name)
+				continue
+			}
+			open := still(t, tx, err)
+			assert.Len(t, open.Candidates, c.candidates, c.name)
+			assert.Equal(t, c.failed, open.Cause != nil, "%s: %v", c.name, open.Cause)
+			assert.NotErrorIs(t, err, quickstream.ErrNotFound)
+		}
+	})
+}
+
+// TestLookUpsKeepTheServicesTime: a clock of the service that is off shifts its times
+// and its Date alike.
+func TestLookUpsKeepTheServicesTime(t *testing.T) {
+	for _, off := range []time.Duration{-time.Hour, -31 * time.Second, 31 * time.Second, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			own, bare := sent(t, "ORDER-1", quickstream.WithIntentMetadata(""))
+			bare["transactionTime"] = time.Now().Add(off).Format(time.RFC3339)
+			answered := lookedUp([][]object{{bare}})
+			client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+				resp, err := answered(r)
+				resp.Header.Set("Date", time.Now().Add(off).UTC().Format(http.TimeFormat))
+				return resp, err
+			})
+			time.Sleep(time.Minute) // of the bubble
+			_, err := client.Transactions.Resume(t.Context(), own)
+			require.NoError(t, err, off)
+		})
+	}
+}
