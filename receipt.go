@@ -7,7 +7,7 @@ import (
 )
 
 // receiptMember finds the receipt number in a body that need not be whole.
-var receiptMember = regexp.MustCompile(`"receiptNumber"\s*:\s*"([A-Za-z0-9._-]{1,255})"`)
+var receiptMember = regexp.MustCompile(`"receiptNumber"\s*:\s*(?:"([A-Za-z0-9._-]{1,255})"|([0-9]{1,255})\s*[,}])`)
 
 // receiptIn returns the receipt number of a success that could not be decoded.
 // Two different ones are none: the body cannot be relied on at all. So is one that
@@ -18,10 +18,11 @@ func receiptIn(r *transport.Result) string {
 	}
 	receipt := ""
 	for _, match := range receiptMember.FindAllSubmatch(r.Body, 2) {
-		if receipt != "" && receipt != string(match[1]) {
+		found := string(match[1]) + string(match[2])
+		if receipt != "" && receipt != found {
 			return ""
 		}
-		receipt = string(match[1])
+		receipt = found
 	}
 	return receipt
 }

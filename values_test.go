@@ -143,9 +143,14 @@ func TestAmountIsReadDigitByDigit(t *testing.T) {
 		`{"currency":"AUD","amount":-0}`:                            `{"currency":"AUD","amount":0.00}`,
 		`{"currency":"AUD","amount":0.005}`:                         `{"currency":"AUD","amount":0.005}`,
 		`{"currency":"AUD","amount":100000000000000001.01}`:         `{"currency":"AUD","amount":100000000000000001.01}`,
-		`{"currency":"AUD","amount":null}`:                          `{"currency":"AUD","amount":0.00}`,
-		`{"currency":"USD"}`:                                        `{"currency":"USD","amount":0.00}`,
+		`{"currency":"AUD","amount":null}`:                          `{"currency":"","amount":0.00}`, // no amount at all
+		`{"currency":"USD"}`:                                        `{"currency":"","amount":0.00}`,
+		`{"currency":"AUD","amount":""}`:                            `{"currency":"","amount":0.00}`,
 		`{}`:                                                        `{"currency":"","amount":0.00}`,
+		`""`:                                                        `{"currency":"","amount":0.00}`,
+		`{"amount":10.50}`:                                          `{"currency":"","amount":10.50}`,
+		`10.50`:                                                     `{"currency":"","amount":10.50}`,
+		`"10.5"`:                                                    `{"currency":"","amount":10.50}`,
 	} {
 		a := quickstream.Amount{Amount: decimal.New(9, 0), DisplayAmount: "stale"}
 		require.NoError(t, json.Unmarshal([]byte(in), &a), in)
@@ -157,8 +162,9 @@ func TestAmountIsReadDigitByDigit(t *testing.T) {
 		assert.True(t, again.Amount.Equal(a.Amount))
 	}
 	for _, bad := range []string{
-		`{"amount":""}`, `{"amount":"free"}`, `{"amount":true}`, `{"amount":{}}`, `{"amount":[1]}`, `{"amount":"1,000.00"}`, `{"amount":1e400}`,
-		`{"amount":"` + strings.Repeat("9", 40) + `"}`, `{"amount":` + strings.Repeat("9", 100000) + `}`, `{"amount":"4111 1111 1111 1111"}`, `[]`, `"10.50"`,
+		`{"amount":"free"}`, `{"amount":true}`, `{"amount":{}}`, `{"amount":[1]}`, `{"amount":"1,000.00"}`, `{"amount":1e400}`,
+		`{"amount":"` + strings.Repeat("9", 40) + `"}`, `{"amount":` + strings.Repeat("9", 100000) + `}`, `{"amount":"4111 1111 1111 1111"}`, `[]`, `true`, `"$10.50"`,
+		`{"amount":1,"amount":1}`, `{"amount":1,"currency":"AUD","currency":"AUD"}`, `{"Amount":1}`, `{"amount":1,"CURRENCY":"AUD"}`, `{"amount":1,"currency":["AUD"]}`,
 	} {
 		var a quickstream.Amount
 		err := json.Unmarshal([]byte(bad), &a)

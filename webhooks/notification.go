@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -48,10 +49,10 @@ type Notification struct {
 
 // members is a notification in JSON.
 type members struct {
-	ID        string    `json:"id"`
+	ID        string    `json:"id" wire:"decides"`
 	Timestamp timestamp `json:"timestamp,omitzero"`
-	EventType EventType `json:"eventType"`
-	Data      verbatim  `json:"data,omitempty"`
+	EventType EventType `json:"eventType" wire:"decides"`
+	Data      verbatim  `json:"data,omitempty" wire:"decides"`
 }
 
 // timestamp is zero in a form that is not known.
@@ -97,7 +98,7 @@ func (e *ParseError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Er
 // type, unknown members and data of any shape are not: see [Notification.Event].
 func Parse(body []byte) (*Notification, error) {
 	var m members
-	err := wire.Decode(body, &m)
+	err := cmp.Or(wire.Unambiguous(body), wire.Decode(body, &m))
 	switch {
 	case errors.Is(err, wire.ErrDuplicateMember):
 		return nil, &ParseError{"the body names a member twice", err}

@@ -77,7 +77,10 @@ func TestParseRefuses(t *testing.T) {
 		"no id":                    `{"eventType":"x"}`,
 		"empty id":                 `{"id":"","eventType":"x"}`,
 		"null id":                  `{"id":null,"eventType":"x"}`,
-		"number as id":             `{"id":12345,"eventType":"x"}`,
+		"id of two numbers":        `{"id":[1,2],"eventType":"x"}`,
+		"id with a fraction":       `{"id":1.5,"eventType":"x"}`,
+		"id in other letters":      `{"ID":"1","eventType":"x"}`,
+		"data in other letters":    `{"id":"1","eventType":"x","Data":{}}`,
 		"id with a blank":          `{"id":"canary 1","eventType":"x"}`,
 		"id with a line break":     `{"id":"canary\n1","eventType":"x"}`,
 		"id not ASCII":             `{"id":"canaryé","eventType":"x"}`,
@@ -131,10 +134,10 @@ func TestNotificationRoundTrip(t *testing.T) {
 	if dataOf(t, second) != agreementData || !json.Valid(second.Raw()) {
 		t.Error("the notification changed with its source")
 	}
-	// A member in other letters is the same member, and is stored once, as it came.
-	folded, err := json.Marshal(parse(t, `{"ID":"1","eventTYpe":"x","Data":{"a":1},"other":2}`))
-	if want := `{"ID":"1","eventTYpe":"x","Data":{"a":1},"other":2}`; err != nil || string(folded) != want {
-		t.Errorf("stored %s, %v, want %s", folded, err, want)
+	// A number is taken by its digits, and is stored as it came.
+	digits, err := json.Marshal(parse(t, `{"id":17,"eventType":"x","data":{"a":1},"Other":2}`))
+	if want := `{"id":17,"eventType":"x","data":{"a":1},"Other":2}`; err != nil || string(digits) != want {
+		t.Errorf("stored %s, %v, want %s", digits, err, want)
 	}
 	if err := json.Unmarshal([]byte(`{"id":"1"}`), second); err == nil || second.ID != first.ID {
 		t.Errorf("an incomplete notification was read: %v, %v", second, err)
