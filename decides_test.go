@@ -172,3 +172,25 @@ func fieldAt(v reflect.Value, path []string) reflect.Value {
 	}
 	return v
 }
+
+// TestTimesInform: a time in whatever form hides no payment, be it read alone or on a page.
+func TestTimesInform(t *testing.T) {
+	for text, zero := range map[string]bool{
+		`"2026-11-20T10:11:12+1100"`: false, `"2026-11-20T10:11:12+11:00"`: false, `"2026-11-20T10:11:12+11"`: false, `"2026-11-20T10:11:12Z"`: false,
+		`"2026-11-20T10:11:12"`: false, `"2026-11-20 10:11:12+1100"`: false, `"2026-11-20T10:11+1100"`: false, `"2026-11-20T10:11:12.345+1100"`: false,
+		`1795129872`: false, `"1795129872000"`: false, `null`: true, `""`: true, `"20 Nov 2026, 10:11"`: true, `[2026,11,20]`: true, `true`: true, `1e9`: true,
+	} {
+		body := `{"receiptNumber":"1","status":"Approved","summaryCode":"0","settlementDate":"20 Nov 2026","transactionTime":` + text + `}`
+		tx, err := clientOf(t, says(200, body)).Transactions.Get(t.Context(), "1")
+		require.NoError(t, err, text)
+		first, err := clientOf(t, says(200, `{"data":[`+body+`]}`)).Transactions.ByReference("REF-1").First(t.Context())
+		require.NoError(t, err, text)
+		for _, tx := range []*quickstream.Transaction{tx, first} {
+			assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome(), text)
+			assert.Equal(t, zero, tx.TransactionTime.IsZero(), text)
+			assert.Equal(t, quickstream.NewDate(2026, 11, 20), tx.SettlementDate)
+			_, kept := tx.Extra()["transactionTime"]
+			assert.Equal(t, zero && text != `null` && text != `""`, kept, text)
+		}
+	}
+}

@@ -44,7 +44,7 @@ func TestParseAccepts(t *testing.T) {
 		// None of these is worth losing a payment for.
 		"year zero":           {`{"id":"1","eventType":"x","timestamp":"0000-00-00T00:00:00Z"}`, "", ""},
 		"leap second":         {`{"id":"1","eventType":"x","timestamp":"2016-12-31T23:59:60Z"}`, "", ""},
-		"timestamp number":    {`{"id":"1","eventType":"x","timestamp":1707312770123}`, "", ""},
+		"timestamp number":    {`{"id":"1","eventType":"x","timestamp":1707312770123}`, "2024-02-07T13:32:50.123+0000", ""},
 		"timestamp null":      {`{"id":"1","eventType":"x","timestamp":null}`, "", ""},
 		"metadata of any key": {`{"id":"1","eventType":"x","data":{"metadata":{"a":"1","A":"2"}}}`, "", `{"metadata":{"a":"1","A":"2"}}`},
 		"longest id":          {`{"id":"` + strings.Repeat("a", 255) + `","eventType":"x"}`, "", ""},
