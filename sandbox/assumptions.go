@@ -1,8 +1,8 @@
 package sandbox
 
 import (
-	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -293,59 +293,48 @@ func DefaultAssumptions() Assumptions {
 	return a
 }
 
-// Assumption describes one field of [Assumptions].
-type Assumption struct {
-	Name  string // the field
-	Value string // in force
-	Known string // what public sources say
-	Why   string // the reason for the default
-}
-
-// List describes every assumption with its value in force.
-func (a Assumptions) List() []Assumption {
-	row := func(name string, value any, known, why string) Assumption {
-		return Assumption{Name: name, Value: fmt.Sprint(value), Known: known, Why: why}
+// rows describes every assumption. What follows the words of a row are the
+// values that other worlds have.
+func (a *Assumptions) rows() []assumption {
+	rows := []assumption{
+		row("LookupLag", &a.LookupLag, "nothing", "a look-up right after a lost answer must not be taken for proof that nothing happened", "0s", "10s", "5m", "24h"),
+		row("NotFoundByReference", &a.NotFoundByReference, "404 is listed for the look-up, its cause is not", "404 and an empty list both mean not found yet"),
+		row("PageSize", &a.PageSize, "lists are paginated by next and prev links; sizes are not stated", "every list of some length has a second page", "1", "2", "10", "1000"),
+		row("RecentLimit", &a.RecentLimit, "up to 20", "as stated"),
+		row("UnknownMembers", &a.UnknownMembers, "response members may be added without a new version", "strict decoders break here first"),
+		row("UnknownEnumValues", &a.UnknownEnumValues, "cardType may get values; others are not closed", "closed enumerations break here first"),
+		row("RelatedLinks", &a.RelatedLinks, "objects carry links; of the names only next and prev are known", "nothing to rely on"),
+		row("RefuseUnknownMembers", &a.RefuseUnknownMembers, "nothing", "finds misspelt members, which a lenient service would silently drop"),
+		row("HandleLength", &a.HandleLength, "identifiers may change form, up to 255 characters", "columns that are too short show at once"),
+		row("TimestampLayout", &a.TimestampLayout, "the samples have +1100, without a colon", "RFC 3339 parsers refuse it"),
+		row("ErrorStatusAsString", &a.ErrorStatusAsString, "public client code declares a string", "a client may expect the number"),
+		row("NullErrorList", &a.NullErrorList, "nothing", "null where a list is usual"),
+		row("MalformedBodyStatus", &a.MalformedBodyStatus, "nothing", "a status that the contract does not list"),
+		row("ReplayHonoured", &a.ReplayHonoured, "vendor's public pages: resend with the same key after a network error", "without it the documented advice would charge twice"),
+		row("KeyLifetime", &a.KeyLifetime, "nothing", "a resend after a pause is not safe for ever", "24h", "2m"),
+		row("KeyMaximumLength", &a.KeyMaximumLength, "nothing", "a UUID fits, a concatenation of references does not"),
+		row("KeyInFlightStatus", &a.KeyInFlightStatus, "nothing", "a resend can meet its own first attempt; its refusal does not settle the first"),
+		row("KeyMismatchStatus", &a.KeyMismatchStatus, "nothing", "a key stands for one request"),
+		row("ReplayHeader", &a.ReplayHeader, "nothing", "a replay cannot be told from a first answer"),
+		row("ReplayedStatuses", &a.ReplayedStatuses, "nothing", "a refused request burns its key: the corrected one needs another"),
+		row("UnavailableSpendsKey", &a.UnavailableSpendsKey, "vendor's public pages: after 503 use a new key", "the old key never works again"),
+		row("CustomerCreatedStatus", &a.CustomerCreatedStatus, "public client code accepts 200, 201 and 204", "clients that want 200 show"),
+		row("PutRemovesOmitted", &a.PutRemovesOmitted, "public client code sends only enabled to change the status", "that call must work"),
+		row("SearchIgnoresCase", &a.SearchIgnoresCase, "name and email match partially; case is not stated", "searches find more than was asked for"),
+		row("TokenQuota", &a.TokenQuota, "429 exists, no figure", "a limit that a loop reaches"),
+		row("TokenQuotaWindow", &a.TokenQuotaWindow, "nothing", "short enough to wait for in a test"),
+		row("QuotaRetryAfter", &a.QuotaRetryAfter, "nothing", "the client must choose its own wait"),
+		row("DeclineConsumesToken", &a.DeclineConsumesToken, "a token is used once to take a payment", "a second try needs a new token"),
+		row("HyphenatedBSB", &a.HyphenatedBSB, "the public test BSBs are printed with a hyphen, PayTo wants six digits", "the two forms are not interchangeable"),
+		row("MaskedBSB", &a.MaskedBSB, "masked, form not stated", "does not parse as a BSB"),
+		row("MaskedAccount", &a.MaskedAccount, "masked, form not stated", "does not parse as a number"),
+		row("UsageRequired", &a.UsageRequired, "required in some cases with STORED_CREDENTIAL", "the cases in which the merchant starts the payment"),
+		row("StoredCredentialUsages", &a.StoredCredentialUsages, "three values are shown", "others may not exist"),
+		row("CutOffHour", &a.CutOffHour, "vendor's public pages: 18:00 Sydney for cards", "as stated; used for all account types", "16", "20", "22"),
+		row("RefundBeforeCutOff", &a.RefundBeforeCutOff, "vendor's public pages: a card payment can be voided until cut-off and refunded after", "a refund on the same day needs a void"),
+		row("ErredStatus", &a.ErredStatus, "nothing for summaryCode 2", "reading status alone would report a payment as failed that may yet succeed"),
+		row("SuspendedSummaryCode", &a.SuspendedSummaryCode, "response code 34 and status Suspended are known", "reading summaryCode alone would report as declined what may yet be completed"),
+		row("BankReturnAfter", &a.BankReturnAfter, "vendor's public pages: the customer's bank may decline for up to 3 banking days", "approved is not final for bank accounts"),
 	}
-	rows := []Assumption{
-		row("LookupLag", a.LookupLag, "nothing", "a look-up right after a lost answer must not be taken for proof that nothing happened"),
-		row("NotFoundByReference", a.NotFoundByReference, "404 is listed for the look-up, its cause is not", "404 and an empty list both mean not found yet"),
-		row("PageSize", a.PageSize, "lists are paginated by next and prev links; sizes are not stated", "every list of some length has a second page"),
-		row("RecentLimit", a.RecentLimit, "up to 20", "as stated"),
-		row("UnknownMembers", a.UnknownMembers, "response members may be added without a new version", "strict decoders break here first"),
-		row("UnknownEnumValues", a.UnknownEnumValues, "cardType may get values; others are not closed", "closed enumerations break here first"),
-		row("RelatedLinks", a.RelatedLinks, "objects carry links; of the names only next and prev are known", "nothing to rely on"),
-		row("RefuseUnknownMembers", a.RefuseUnknownMembers, "nothing", "finds misspelt members, which a lenient service would silently drop"),
-		row("HandleLength", a.HandleLength, "identifiers may change form, up to 255 characters", "columns that are too short show at once"),
-		row("TimestampLayout", a.TimestampLayout, "the samples have +1100, without a colon", "RFC 3339 parsers refuse it"),
-		row("ErrorStatusAsString", a.ErrorStatusAsString, "public client code declares a string", "a client may expect the number"),
-		row("NullErrorList", a.NullErrorList, "nothing", "null where a list is usual"),
-		row("MalformedBodyStatus", a.MalformedBodyStatus, "nothing", "a status that the contract does not list"),
-		row("ReplayHonoured", a.ReplayHonoured, "vendor's public pages: resend with the same key after a network error", "without it the documented advice would charge twice"),
-		row("KeyLifetime", a.KeyLifetime, "nothing", "a resend after a pause is not safe for ever"),
-		row("KeyMaximumLength", a.KeyMaximumLength, "nothing", "a UUID fits, a concatenation of references does not"),
-		row("KeyInFlightStatus", a.KeyInFlightStatus, "nothing", "a resend can meet its own first attempt; its refusal does not settle the first"),
-		row("KeyMismatchStatus", a.KeyMismatchStatus, "nothing", "a key stands for one request"),
-		row("ReplayHeader", a.ReplayHeader, "nothing", "a replay cannot be told from a first answer"),
-		row("ReplayedStatuses", a.ReplayedStatuses, "nothing", "a refused request burns its key: the corrected one needs another"),
-		row("UnavailableSpendsKey", a.UnavailableSpendsKey, "vendor's public pages: after 503 use a new key", "the old key never works again"),
-		row("CustomerCreatedStatus", a.CustomerCreatedStatus, "public client code accepts 200, 201 and 204", "clients that want 200 show"),
-		row("PutRemovesOmitted", a.PutRemovesOmitted, "public client code sends only enabled to change the status", "that call must work"),
-		row("SearchIgnoresCase", a.SearchIgnoresCase, "name and email match partially; case is not stated", "searches find more than was asked for"),
-		row("TokenQuota", a.TokenQuota, "429 exists, no figure", "a limit that a loop reaches"),
-		row("TokenQuotaWindow", a.TokenQuotaWindow, "nothing", "short enough to wait for in a test"),
-		row("QuotaRetryAfter", a.QuotaRetryAfter, "nothing", "the client must choose its own wait"),
-		row("DeclineConsumesToken", a.DeclineConsumesToken, "a token is used once to take a payment", "a second try needs a new token"),
-		row("HyphenatedBSB", a.HyphenatedBSB, "the public test BSBs are printed with a hyphen, PayTo wants six digits", "the two forms are not interchangeable"),
-		row("MaskedBSB", a.MaskedBSB, "masked, form not stated", "does not parse as a BSB"),
-		row("MaskedAccount", a.MaskedAccount, "masked, form not stated", "does not parse as a number"),
-		row("UsageRequired", a.UsageRequired, "required in some cases with STORED_CREDENTIAL", "the cases in which the merchant starts the payment"),
-		row("StoredCredentialUsages", a.StoredCredentialUsages, "three values are shown", "others may not exist"),
-		row("CutOffHour", a.CutOffHour, "vendor's public pages: 18:00 Sydney for cards", "as stated; used for all account types"),
-		row("RefundBeforeCutOff", a.RefundBeforeCutOff, "vendor's public pages: a card payment can be voided until cut-off and refunded after", "a refund on the same day needs a void"),
-		row("ErredStatus", a.ErredStatus, "nothing for summaryCode 2", "reading status alone would report a payment as failed that may yet succeed"),
-		row("SuspendedSummaryCode", a.SuspendedSummaryCode, "response code 34 and status Suspended are known", "reading summaryCode alone would report as declined what may yet be completed"),
-		row("BankReturnAfter", a.BankReturnAfter, "vendor's public pages: the customer's bank may decline for up to 3 banking days", "approved is not final for bank accounts"),
-	}
-	rows = append(rows, a.followUpRows(row)...)
-	return append(rows, a.payToRows(row)...)
+	return slices.Concat(rows, a.followUpRows(), a.payToRows())
 }
