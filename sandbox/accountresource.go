@@ -107,7 +107,7 @@ func (b *Sandbox) createAccount(c *call) answer {
 	if src.token != nil {
 		src.token.used = true
 	}
-	return reply(b.assume.AccountCreatedStatus, b.accountBody(c, a))
+	return reply(http.StatusCreated, b.accountBody(c, a))
 }
 
 const sourceReceipt = "receiptNumber"

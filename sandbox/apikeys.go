@@ -23,8 +23,8 @@ type apiKeyBody struct {
 func (b *Sandbox) latestKey(c *call) answer {
 	user, _, _ := (&http.Request{Header: c.header}).BasicAuth()
 	if user == b.keys.current.Secret {
-		b.renewKey(KeySecret, b.assume.KeyRenewalOverlap)
-		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(b.assume.RenewedKeyLifetime)
+		b.renewKey(KeySecret, keyRenewalOverlap)
+		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(renewedKeyLifetime)
 	}
 	key := b.keys.current.Secret
 	body := apiKeyBody{Links: c.links(), KeyName: "Sandbox " + KeySecret + " key", Key: key}

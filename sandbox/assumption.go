@@ -9,6 +9,7 @@ import (
 
 // Assumption describes one field of [Assumptions].
 type Assumption struct {
+	Group string // what it is about
 	Name  string // the field
 	Value string // in force, as [Assumptions.Set] takes it
 	Known string // what public sources say
@@ -21,6 +22,7 @@ type Assumption struct {
 // assumption is a row of the table of assumptions: one field of the struct that
 // the table was made from, and what is known about it.
 type assumption struct {
+	group      string
 	name       string
 	field      any // a pointer to the field
 	known, why string
@@ -28,7 +30,7 @@ type assumption struct {
 }
 
 func row(name string, field any, known, why string, others ...string) assumption {
-	return assumption{name, field, known, why, others}
+	return assumption{name: name, field: field, known: known, why: why, others: others}
 }
 
 // List describes every assumption with its value in force.
@@ -38,7 +40,7 @@ func (a Assumptions) List() []Assumption {
 	rows := a.rows()
 	list := make([]Assumption, 0, len(rows))
 	for i, r := range rows {
-		out := Assumption{Name: r.name, Value: textOf(r.field), Known: r.known, Why: r.why}
+		out := Assumption{Group: r.group, Name: r.name, Value: textOf(r.field), Known: r.known, Why: r.why}
 		if len(r.others) > 0 {
 			out.Worlds = append([]string{textOf(defaults[i].field)}, r.others...)
 		}

@@ -54,11 +54,11 @@ func (b *Sandbox) readNZBankAccount(f *fields) *nzBankAccount {
 }
 
 func (b *Sandbox) maskedBSB(bsb string) string {
-	return fmt.Sprintf(b.assume.MaskedBSB, lastThree(bsb))
+	return fmt.Sprintf(maskedBSB, lastThree(bsb))
 }
 
 func (b *Sandbox) maskedNumber(number string) string {
-	return fmt.Sprintf(b.assume.MaskedAccount, lastThree(number))
+	return fmt.Sprintf(maskedAccountNo, lastThree(number))
 }
 
 func (a *nzBankAccount) masked() string { return hideAllButLast(a.number, 3) }

@@ -186,17 +186,21 @@ func (x *exchange) instead(code int, body BodyKind) answer {
 func (x *exchange) misreport(code int, body BodyKind) answer {
 	switch body {
 	case HTML:
-		page := "<html><head><title>" + strconv.Itoa(code) + "</title></head><body><h1>The request could not be served</h1></body></html>\n"
-		return answer{status: code, raw: []byte(page)}.with("Content-Type", "text/html; charset=utf-8")
+		return answer{status: code, raw: page(code)}.with("Content-Type", "text/html; charset=utf-8")
 	case BrokenJSON:
-		return answer{status: code, raw: []byte(`{"links":[],"rec`)}.with("Content-Type", "application/json;charset=UTF-8")
+		return answer{status: code, raw: []byte(`{"links":[],"rec`)}.with("Content-Type", jsonType)
 	case Empty:
 		return answer{status: code}
 	default:
 		x.box.mu.Lock()
 		defer x.box.mu.Unlock()
-		return x.box.render(x.problem(code, "The service could not process the request."))
+		return x.render(x.problem(code, "The service could not process the request."))
 	}
+}
+
+// page is what a gateway on the way shows.
+func page(code int) []byte {
+	return []byte("<html><head><title>" + strconv.Itoa(code) + "</title></head><body><h1>The request could not be served</h1></body></html>\n")
 }
 
 // drip writes a second's worth of bytes, and waits a second.

@@ -133,8 +133,8 @@ func (b *Sandbox) storedCredential(f *fields, required bool, eci string) {
 		return
 	}
 	mode := inner.need("entryMode", oneOf("MANUAL", "STORED_CREDENTIAL"))
-	usage := inner.text("usage", oneOf(b.assume.StoredCredentialUsages...))
-	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && slices.Contains(b.assume.UsageRequired, eci) {
+	usage := inner.text("usage", oneOf(storedCredentialUsages...))
+	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && slices.Contains(usageRequired, eci) {
 		inner.refuse("usage", "", "is required for this eci with entryMode STORED_CREDENTIAL")
 	}
 }

@@ -89,7 +89,7 @@ func (b *Sandbox) readLine(record []string, tokens bool) (tx *transaction, messa
 		return nil, err.Error()
 	}
 	tx = b.newTransaction(f, typePayment)
-	tx.shop, tx.via = b.business(f.need("supplierBusinessCode", b.knownBusiness)), b.assume.FileSource
+	tx.shop, tx.via = b.business(f.need("supplierBusinessCode", b.knownBusiness)), fileSource
 	tx.principal, _ = parseCents(f.need("principalAmount", moneyText))
 	src := &source{}
 	switch {

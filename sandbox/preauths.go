@@ -55,7 +55,7 @@ func (h hold) open(now time.Time) bool {
 
 // holdOf adds up an original pre-authorisation and its follow-ups.
 func (b *Sandbox) holdOf(original *transaction) hold {
-	h := hold{amount: original.principal, current: original, expires: original.created.Add(b.assume.PreauthLifetime)}
+	h := hold{amount: original.principal, current: original, expires: original.created.Add(preauthLifetime)}
 	for _, tx := range original.followUps {
 		approved := tx.result == resultApproved
 		switch {
@@ -69,9 +69,9 @@ func (b *Sandbox) holdOf(original *transaction) hold {
 		case tx.authorisationType == topUp && approved:
 			h.amount += tx.principal
 		case tx.authorisationType == extension && approved:
-			h.expires = tx.created.Add(b.assume.PreauthLifetime)
+			h.expires = tx.created.Add(preauthLifetime)
 		case tx.authorisationType == reauthorisation && approved:
-			h.current, h.amount, h.expires = tx, tx.principal, tx.created.Add(b.assume.PreauthLifetime)
+			h.current, h.amount, h.expires = tx, tx.principal, tx.created.Add(preauthLifetime)
 		}
 	}
 	return h

@@ -1,6 +1,9 @@
 package sandbox
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 //nolint:gochecknoglobals // immutable zones
 var (
@@ -43,7 +46,7 @@ func lastSunday(year int, month time.Month) time.Time {
 // settlementDate is the day to which a transaction at t belongs: the next one
 // from the cut-off on. Weekends and holidays are days like others.
 func (b *Sandbox) settlementDate(t time.Time) string {
-	local := inSydney(t)
+	local := inSydney(t.Add(b.skew()))
 	if local.Hour() >= b.assume.CutOffHour {
 		local = local.AddDate(0, 0, 1)
 	}
@@ -60,5 +63,18 @@ func reformatDate(date, layout string) string {
 }
 
 func (b *Sandbox) timestamp(t time.Time) string {
-	return inSydney(t).Format(b.assume.TimestampLayout)
+	return inSydney(t.Add(b.assume.ClockSkew)).Format(timestampLayout)
+}
+
+// skew is how far the service as a whole is ahead: nothing when its times alone are.
+func (b *Sandbox) skew() time.Duration {
+	if b.assume.DateHeaderRight {
+		return 0
+	}
+	return b.assume.ClockSkew
+}
+
+// dateHeader is the time of an answer.
+func (b *Sandbox) dateHeader() string {
+	return b.clock.Now().Add(b.skew()).UTC().Format(http.TimeFormat)
 }

@@ -66,7 +66,7 @@ func TestListOfAnAccountToken(t *testing.T) {
 	bubble(t, func(c *caller) {
 		assert.Empty(t, c.receipts("/transactions/for-account-token?accountToken=x"))
 		assert.Empty(t, c.receipts("/transactions/for-settlement-date?settlementDate=2000-01-03"))
-	}, assuming(func(a *Assumptions) { a.NotFoundByFilter = false }))
+	}, assuming(func(a *Assumptions) { a.NothingFound = "empty" }))
 }
 
 func TestListParameters(t *testing.T) {

@@ -128,7 +128,7 @@ func (b *Sandbox) recentTransactions(c *call) answer {
 	found := b.visibleTransactions(c.now, func(tx *transaction) bool {
 		return tx.settlement == today && (code == "" || tx.shop.code == code)
 	})
-	found = found[:min(len(found), b.assume.RecentLimit)]
+	found = found[:min(len(found), recentLimit)]
 	out := listBody{Links: c.related(get("self", c.href("transactions"))), Data: make([]any, 0, len(found))}
 	for _, tx := range found {
 		out.Data = append(out.Data, b.transactionBody(c, tx))
@@ -143,7 +143,7 @@ func (b *Sandbox) transactionsByReference(c *call) answer {
 		return c.invalid()
 	}
 	found := b.visibleOf(b.transactions.byReference[strings.ToLower(ref)], c.now, func(*transaction) bool { return true })
-	if len(found) == 0 && b.assume.NotFoundByReference {
+	if len(found) == 0 && b.assume.NothingFound == "404" {
 		return c.notFound("reference number")
 	}
 	return b.pagesOf(c, found)

@@ -161,7 +161,7 @@ type notificationBody struct {
 // whenever it arrives. The caller holds mu.
 func (b *Sandbox) emit(event string, data any) {
 	isKnown := slices.Contains(knownEvents, event)
-	if !isKnown && !b.assume.UnknownEvents {
+	if !isKnown && !b.assume.UnknownEvents || b.assume.Events == "never" {
 		return
 	}
 	for _, sub := range b.webhooks.subscriptions {
@@ -169,7 +169,8 @@ func (b *Sandbox) emit(event string, data any) {
 			continue
 		}
 		d := &delivery{id: newUUID(b.ids), event: event, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
-		d.body = b.render(reply(http.StatusOK, notificationBody{
+		d.fault.twice = d.fault.twice || b.assume.Events == "twice"
+		d.body = b.background().render(reply(http.StatusOK, notificationBody{
 			ID: d.id, Timestamp: b.timestamp(b.clock.Now()), EventType: event, Data: data,
 		})).raw
 		b.webhooks.add(d)

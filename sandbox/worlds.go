@@ -41,7 +41,10 @@ func Dimensions() []Dimension {
 // covering set.
 //
 //nolint:gochecknoglobals // an immutable table
-var tripled = []string{"LookupLag", "KeyLifetime", "CutOffHour", DimensionFault}
+var tripled = []string{
+	"EchoedReferences", "ClockSkew", "DateHeaderRight", "AmountForm", "FollowUpAmounts", "LookupLag", "ReferenceSearch", "ReusedReferences",
+	"RefundReferences", "KeyLifetime", "KeyMismatch", "CutOffHour", "SettlementDays", "LateSettlementDate", DimensionFault,
+}
 
 // Worlds returns n worlds. The first is the default one; those that follow cover
 // every pair of values, and those that follow then every triple over the
