@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // AccountsService holds the operations on the accounts that are registered for
@@ -113,14 +114,45 @@ func (p RegisterAccountParams) from() registrationSource {
 // Register registers an account for a customer, to be paid with by its account
 // token.
 //
-// POST /customers/{customerId}/accounts with the secret key. Members that are not
-// published can be added with WithExtraField. A token that was used or has
-// expired is an APIError that matches ErrInvalid or ErrNotFound. When the answer
-// is lost the error is an UnknownOutcomeError: give its Intent to Resume.
+// POST /customers/{customerId}/accounts with the secret key. The specification does not
+// show the answer: where it does not name the account, AccountToken is empty, and the
+// account is found with List. Members that are not published can be added with
+// WithExtraField. A token that was used or has expired is an APIError that matches
+// ErrInvalid or ErrNotFound. When the answer is lost the error is an
+// UnknownOutcomeError: give its Intent to Resume.
 func (s *AccountsService) Register(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (*Account, error) {
 	call := s.register(customerID, params.wire(), opts)
 	call.check(params.check)
-	return send[Account](ctx, call)
+	return sendRegistration(ctx, call)
+}
+
+// sendRegistration sends the registration of an account, of whose answer nothing is
+// specified: it may be empty, or hold the account in one of its members.
+func sendRegistration(ctx context.Context, call *call) (*Account, error) {
+	account := new(Account)
+	err := call.do(ctx, func(_ int, body []byte) error {
+		if *account = (Account{}); len(body) == 0 {
+			return nil
+		}
+		if err := decode(body, account); err != nil || account.AccountToken != "" {
+			return err
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(body, &members); err != nil {
+			return err
+		}
+		for _, member := range members {
+			inner := new(Account)
+			if wire.IsObject(member) && decode(member, inner) == nil && inner.AccountToken != "" {
+				*account = *inner
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return account, nil
 }
 
 const registerOperation = "Accounts.Register"
@@ -154,7 +186,7 @@ func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim
 	unread := json.Unmarshal(intent.Request, &body)
 	call := s.register(intent.Target, body, opts)
 	call.refuse(unread)
-	return send[Account](call.submits(ctx, intent, claim, registerOperation), call)
+	return sendRegistration(call.submits(ctx, intent, claim, registerOperation), call)
 }
 
 // Resume reads the accounts of the customer, newest first. The service does not say

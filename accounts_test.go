@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"testing"
 	"testing/synctest"
 
@@ -268,4 +269,18 @@ func TestUnknownAccounts(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrNotFound)
 	_, err = client.Accounts.Register(t.Context(), "1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
 	require.ErrorIs(t, err, quickstream.ErrNotFound)
+}
+
+// TestRegistrationAnswers: the contract does not show the answer to a registration.
+func TestRegistrationAnswers(t *testing.T) {
+	params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("S-1")}
+	for body, token := range map[string]string{
+		`{"accountToken":"A-1"}`: "A-1", `{"creditCard":{"accountToken":"A-1"}}`: "A-1", ``: "", `{}`: "", `{"links":[]}`: "",
+	} {
+		account, err := clientOf(t, says(http.StatusCreated, body)).Accounts.Register(t.Context(), "C-1", params)
+		require.NoError(t, err, body)
+		assert.Equal(t, token, account.AccountToken, body)
+	}
+	_, err := clientOf(t, says(http.StatusOK, "<html>OK</html>")).Accounts.Register(t.Context(), "C-1", params)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 }

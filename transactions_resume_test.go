@@ -253,6 +253,17 @@ func TestIntentID(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, quickstream.OutcomeDeclined, outcomeOf(refused))
 
+		// Under a key of the caller's the id tells one request from another.
+		var ids []string
+		for _, amount := range []string{"10.50", "10.50", "10.51"} {
+			var keyed quickstream.Intent
+			params.PrincipalAmount = decimal.RequireFromString(amount)
+			_, _ = client.Transactions.Pay(t.Context(), params, quickstream.WithIdempotencyKey("mine"), handed(&keyed))
+			ids = append(ids, keyed.ID)
+		}
+		assert.Equal(t, ids[0], ids[1])
+		assert.NotEqual(t, ids[0], ids[2])
+
 		params.Metadata = map[string]string{"intentId": "mine"}
 		_, err = client.Transactions.Pay(t.Context(), params)
 		require.ErrorContains(t, err, "transaction.metadata.intent")
