@@ -99,6 +99,9 @@ func (b *Sandbox) createAccount(c *call) answer {
 		return refusal
 	}
 	src := b.accountDetails(f)
+	if cust.Status != customerEnabled && (b.assume.DisabledCustomers == "pay" || b.assume.DisabledCustomers == "nothing") {
+		f.refuse("customerId", cust.ID, "is disabled")
+	}
 	b.checkThreeDS(f, src, nil)
 	if !c.valid() {
 		return c.invalid()

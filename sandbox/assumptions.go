@@ -157,8 +157,8 @@ type Assumptions struct {
 	// NewAccountIsDefault makes an account the customer's default when it is
 	// registered; otherwise only the first one is.
 	NewAccountIsDefault bool
-	// DisabledCustomers is what customers that are disabled may do: all, pay,
-	// register or nothing.
+	// DisabledCustomers is what customers that are disabled may do: register
+	// accounts, pay, all or nothing.
 	DisabledCustomers string
 	// ThreeDSFlagRequired refuses the use of an authenticated token without
 	// threeDS2=true.

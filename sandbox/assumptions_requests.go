@@ -15,7 +15,7 @@ func (a *Assumptions) defaultRequests() {
 	a.TokenQuota = 100
 	a.DeclineConsumesToken = true
 	a.HyphenatedBSB = true
-	a.DisabledCustomers = "all"
+	a.DisabledCustomers = "register"
 	a.ThreeDSFlagRequired = true
 	a.ThreeDSBindsUse = true
 	a.LatestKey = "new"
@@ -35,7 +35,7 @@ func (a *Assumptions) requestsRows() []assumption {
 		row("HyphenatedBSB", &a.HyphenatedBSB, "the public test BSBs are printed with a hyphen, PayTo wants six digits", "the two forms are not interchangeable"),
 		row("PutRemovesOmitted", &a.PutRemovesOmitted, "public client code sends only enabled to change the status", "that call must work"),
 		row("NewAccountIsDefault", &a.NewAccountIsDefault, "the default account is used when only the customer is named", "the payer's new card is not the one that is charged"),
-		row("DisabledCustomers", &a.DisabledCustomers, "nothing", "disabling them changes nothing but their status", "pay", "register", "nothing"),
+		row("DisabledCustomers", &a.DisabledCustomers, "nothing", "accounts can be kept for later", "pay", "all", "nothing"),
 		row("ThreeDSFlagRequired", &a.ThreeDSFlagRequired, "an authenticated token is used with threeDS2=true; what happens without is not stated", "an authentication that is not declared protects nobody"),
 		row("ThreeDSBindsUse", &a.ThreeDSBindsUse, "an authentication names a use and an amount", "another amount was not authenticated"),
 		row("LatestKey", &a.LatestKey, "public client code renews a Secret key with the one it has", "an old key that is kept in a cache stops working", "latest"),

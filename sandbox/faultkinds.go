@@ -125,6 +125,8 @@ const (
 	HTML                         // a page of some gateway on the way
 	Empty                        // nothing at all
 	BrokenJSON                   // JSON that ends in the middle
+	GatewayError                 // JSON of some gateway, with a traceCode and none of the service's words
+	ErrorList                    // JSON with a list of errors, and nothing else
 )
 
 // Status answers with a status of your choice instead of doing anything. A 503
@@ -189,6 +191,10 @@ func (x *exchange) misreport(code int, body BodyKind) answer {
 		return answer{status: code, raw: page(code)}.with("Content-Type", "text/html; charset=utf-8")
 	case BrokenJSON:
 		return answer{status: code, raw: []byte(`{"links":[],"rec`)}.with("Content-Type", jsonType)
+	case GatewayError:
+		return answer{status: code, raw: []byte(`{"message":"no healthy upstream","traceCode":"4D2C"}`)}.with("Content-Type", jsonType)
+	case ErrorList:
+		return answer{status: code, raw: []byte(`{"errors":[{"fieldName":null,"fieldValue":null,"messages":["Service unavailable"]}]}`)}.with("Content-Type", jsonType)
 	case Empty:
 		return answer{status: code}
 	default:

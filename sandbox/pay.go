@@ -57,6 +57,9 @@ func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
 		comment:           f.text("comment"),
 		metadata:          f.texts("metadata"),
 	}
+	if f.c.box.assume.Metadata == "refused" && f.has("metadata") {
+		f.refuse("metadata", "", "is not taken by this facility")
+	}
 	if tx.currency == "" && kind == typeVerification {
 		tx.currency = "AUD"
 	}

@@ -212,7 +212,10 @@ func (b *Sandbox) fileReport(write func(*paymentFile, *Sandbox) (string, bool)) 
 		if f == nil {
 			return c.notFound("payment file")
 		}
-		if f.status != fileComplete {
+		if f.status != fileComplete && b.assume.FileReports != "ready" {
+			if b.assume.FileReports == "202" {
+				return answer{status: http.StatusAccepted}.with("Content-Type", plainText+";charset=UTF-8")
+			}
 			return c.notFound("report yet")
 		}
 		text, ok := write(f, b)

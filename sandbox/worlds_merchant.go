@@ -56,6 +56,8 @@ func worldFaults() []worldFault {
 		{"500after", StatusAfterCommit(http.StatusInternalServerError, ServiceError), 1},
 		{"502after", StatusAfterCommit(http.StatusBadGateway, HTML), 1},
 		{"503own", Status(http.StatusServiceUnavailable, ServiceError), 1},
+		{"503gateway", StatusAfterCommit(http.StatusServiceUnavailable, GatewayError), 1},
+		{"503errors", StatusAfterCommit(http.StatusServiceUnavailable, ErrorList), 1},
 		{"503html", StatusAfterCommit(http.StatusServiceUnavailable, HTML), 1},
 		{"503empty", StatusAfterCommit(http.StatusServiceUnavailable, Empty), 1},
 	}
