@@ -1,0 +1,241 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// oracle says of each write what the merchant has to come to know of it. It reads
+// the service's ledger, what requests arrived and what faults they met, and shares no
+// code with the client: it does not know how anything is looked up.
+type oracle struct {
+	world    sandbox.World
+	resend   bool
+	entries  map[string]sandbox.Ledger    // by idempotency key, with the service's own retries
+	outcomes map[string]string            // by receipt
+	requests map[string][]sandbox.Request // by idempotency key
+	writes   []word
+	pages    int // items that fit on one
+}
+
+// word is what the merchant says of one write in the end.
+type word struct {
+	order, kind, key string
+	reference        string // the merchant's own
+	original         string // the receipt that was voided or refunded
+	amount           string
+	ended            string // done, declined, nothing, absent, twice, or held
+	receipt          string
+	crashed          bool // the worker died before it could store the answer
+}
+
+// verdict is the oracle's.
+type verdict struct {
+	truth    string // done, declined, nothing, unknown, or twice
+	receipts []string
+	held     string // the combination in which the write may be held; "" must settle
+	apart    string // a risk that the merchant has taken knowingly
+}
+
+func newOracle(world sandbox.World, resend bool, ledger sandbox.Ledger, requests []sandbox.Request, writes []word) *oracle {
+	o := &oracle{
+		world: world, resend: resend, writes: writes, entries: make(map[string]sandbox.Ledger),
+		outcomes: make(map[string]string), requests: make(map[string][]sandbox.Request),
+	}
+	keys := make(map[string]string)
+	for _, e := range ledger {
+		key := e.IdempotencyKey
+		if key == "" {
+			key = keys[e.OriginalReceipt]
+		}
+		keys[e.Receipt] = key
+		o.entries[key] = append(o.entries[key], e)
+		o.outcomes[e.Receipt] = e.Outcome
+	}
+	for _, r := range requests {
+		if r.Method != "GET" {
+			o.requests[r.IdempotencyKey] = append(o.requests[r.IdempotencyKey], r)
+		}
+	}
+	_, _ = fmt.Sscan(world.Value("PageSize"), &o.pages)
+	return o
+}
+
+// judge returns what is true of a write, and whether the merchant must know it.
+func (o *oracle) judge(w word) verdict {
+	v := verdict{truth: "nothing"}
+	if w.kind == "void" {
+		if o.outcomes[w.original] == "voided" && o.committed(w) {
+			v.truth, v.receipts = "done", []string{w.original}
+		}
+	} else {
+		v.truth, v.receipts = o.charges(w)
+	}
+	v.held = o.mayBeHeld(w, v.truth)
+	if o.resend && o.world.Value("KeyLifetime") == "0s" && len(o.requests[w.key]) > 1 {
+		v.apart = "re-sending where keys are ignored"
+	}
+	if codes := o.world.Value("SoftDeclineCodes"); len(o.entries[w.key]) > 1 && strings.Contains(codes, o.code(w)) {
+		v.apart = "declines that the service retries"
+	}
+	return v
+}
+
+func (o *oracle) code(word) string { return "," }
+
+func (o *oracle) committed(w word) bool {
+	return slices.ContainsFunc(o.requests[w.key], func(r sandbox.Request) bool { return r.Committed })
+}
+
+// charges tells what the ledger has under the key of a write.
+func (o *oracle) charges(w word) (truth string, receipts []string) {
+	truth = "nothing"
+	for _, e := range o.entries[w.key] {
+		switch e.Outcome {
+		case "approved", "voided":
+			receipts = append(receipts, e.Receipt)
+		case "declined", "rejected":
+			if truth == "nothing" {
+				truth = "declined"
+			}
+		default:
+			truth = "unknown"
+		}
+	}
+	switch len(receipts) {
+	case 0:
+		return truth, nil
+	case 1:
+		return "done", receipts
+	default:
+		return "twice", receipts
+	}
+}
+
+// lost tells that the merchant has not got the answer of a write.
+func (o *oracle) lost(w word) bool {
+	return w.crashed || slices.ContainsFunc(o.requests[w.key], func(r sandbox.Request) bool { return r.Fault != "" })
+}
+
+// mayBeHeld names the combination of the world's values in which nobody can tell what
+// became of a write, if it is one.
+func (o *oracle) mayBeHeld(w word, truth string) string {
+	is := func(dimension string, values ...string) bool { return slices.Contains(values, o.world.Value(dimension)) }
+	switch {
+	case truth == "unknown":
+		return "reads that never settle"
+	case !o.lost(w) || w.kind == "void":
+		return ""
+	case o.overPages(w) && (is("ListOrder", "unstable") || is("Paging", "shifting", "gone")):
+		return "unstable order over more than one page"
+	case is("Metadata", "echoed"):
+		return ""
+	case is("EchoedReferences", "none"):
+		return "reference left out, metadata not echoed, answer lost"
+	case is("ReferenceSearch", "prefix") && o.isBeginning(w):
+		return "prefix search, metadata not echoed, answer lost"
+	case !is("ReusedReferences", "none") || o.isReused(w):
+		return "reused reference, metadata not echoed, answer lost"
+	case w.reference != "" && (is("TimeForm", "wrong", "absent", "minutes") || !is("ClockSkew", "0s") && is("DateHeaderRight", "true")):
+		return "times that are off, own reference, metadata not echoed, answer lost"
+	case w.kind == "refund" && !is("RefundReferences", "own") && o.hasTwin(w):
+		return "refunds without our reference, metadata not echoed, two equal ones"
+	}
+	return ""
+}
+
+// overPages tells that a list in which the write is looked up has more than one page.
+func (o *oracle) overPages(w word) bool {
+	items := 0
+	for _, other := range o.writes {
+		if other.key == w.key || w.reference != "" && strings.HasPrefix(strings.ToLower(other.reference), strings.ToLower(w.reference)) ||
+			w.kind == "refund" && other.original == w.original {
+			items += len(o.entries[other.key])
+		}
+	}
+	if o.world.Value("ReusedReferences") != "none" {
+		items++
+	}
+	return items > o.pages
+}
+
+func (o *oracle) isBeginning(w word) bool {
+	return w.reference != "" && slices.ContainsFunc(o.writes, func(other word) bool {
+		return len(other.reference) > len(w.reference) && strings.HasPrefix(strings.ToLower(other.reference), strings.ToLower(w.reference))
+	})
+}
+
+func (o *oracle) isReused(w word) bool {
+	return w.reference != "" && slices.ContainsFunc(o.writes, func(other word) bool {
+		return other.key != w.key && strings.EqualFold(other.reference, w.reference)
+	})
+}
+
+func (o *oracle) hasTwin(w word) bool {
+	return slices.ContainsFunc(o.writes, func(other word) bool {
+		return other.key != w.key && other.kind == w.kind && other.original == w.original && other.amount == w.amount
+	})
+}
+
+// complaint says what is wrong with the merchant's word, and in which of the classes
+// of what must never happen; "" when nothing is.
+func (v verdict) complaint(w word) (class, text string) {
+	says := fmt.Sprintf("%s of %s ended %q (receipt %s); it is %s (%s)", w.kind, w.order, w.ended, w.receipt, v.truth, strings.Join(v.receipts, ", "))
+	switch {
+	case v.truth == "twice" && w.ended != "twice":
+		return "charged twice", says
+	case v.truth == "twice":
+		return "charged twice", says + ", and the merchant knows"
+	case w.ended == "held" && v.held == "":
+		return "must that did not settle", says
+	case w.ended == "held":
+		return "", ""
+	case v.truth == "done" && w.ended == "absent":
+		return "charged but absent", says
+	case v.truth == "done" && w.ended == "done" && !slices.Contains(v.receipts, w.receipt):
+		return "wrongly reported", says + ", under another receipt"
+	case v.truth == w.ended, v.truth == "nothing" && w.ended == "absent":
+		return "", ""
+	case v.truth == "unknown":
+		return "wrongly reported", says
+	case v.truth == "declined" && w.ended == "absent":
+		if v.held == "" {
+			return "must that did not settle", says
+		}
+		return "", ""
+	default:
+		return "wrongly reported", says
+	}
+}
+
+// lostOrDouble looks at the ledger by order: a payer does not care what key a charge
+// has. It returns pairs of a class and what is wrong.
+func (o *oracle) lostOrDouble(orders map[string]bool) (found [][2]string) {
+	words := make(map[string]word)
+	for _, w := range o.writes {
+		words[w.key] = w
+	}
+	charged := make(map[string][]string)
+	risky := make(map[string]bool)
+	for key, entries := range o.entries {
+		w, known := words[key]
+		for _, e := range entries {
+			switch {
+			case !known || !orders[w.order]:
+				found = append(found, [2]string{"lost", fmt.Sprintf("the merchant knows nothing of %s of %s", e.Receipt, e.CustomerReferenceNumber)})
+			case e.Type == "PAYMENT" && e.Outcome == "approved":
+				charged[w.order] = append(charged[w.order], e.Receipt)
+				risky[w.order] = risky[w.order] || o.judge(w).apart != ""
+			}
+		}
+	}
+	for order, receipts := range charged {
+		if len(receipts) > 1 && !risky[order] {
+			found = append(found, [2]string{"charged twice", fmt.Sprintf("%s was charged %d times: %s", order, len(receipts), strings.Join(receipts, ", "))})
+		}
+	}
+	return found
+}
