@@ -59,7 +59,12 @@ type CardSurcharge struct {
 	envelope
 }
 
-func (c *CardSurcharge) identifier() string { return string(c.CardScheme) }
+func (c *CardSurcharge) identifier() string {
+	if c.CardScheme == "" {
+		return ""
+	}
+	return string(c.CardScheme) + " " + string(c.CardType)
+}
 
 // CardSurcharges returns the cards that a business accepts, with their
 // surcharges.

@@ -121,7 +121,7 @@ func (c *call) path(values []string) {
 		if !isPathElement(value) {
 			c.check(func(f *findings) {
 				f.disabled = nil
-				f.require(false, "path."+name, name, "must be an identifier of 1 to 255 printable ASCII characters without blanks and / \\ ? # % ;")
+				f.require(false, "path."+name, name, "must be an identifier of 1 to 255 printable ASCII characters, not all blanks and without / \\ ? # % ;")
 			})
 			return
 		}
@@ -150,7 +150,7 @@ func (c *call) escapedPath(values []string) string {
 // isPathElement reports whether an identifier can stand in a path without
 // changing which resource is meant.
 func isPathElement(value string) bool {
-	return value != "" && value != "." && value != ".." && len(value) <= 255 && isVisible(value) && !strings.ContainsAny(value, `/\?#%;`)
+	return strings.Trim(value, " ") != "" && value != "." && value != ".." && len(value) <= 255 && isPrintable(value) && !strings.ContainsAny(value, `/\?#%;`)
 }
 
 // query adds the parameters to the address.
@@ -158,19 +158,6 @@ func (c *call) query(params any) {
 	values, err := query.Values(params)
 	c.refuse(err)
 	c.target.RawQuery = values.Encode()
-}
-
-// at returns a copy of a read that asks for what follows a cursor.
-func (c *call) at(cursor Cursor) *call {
-	moved := *c
-	target, err := c.client.follow(cursor)
-	switch {
-	case err == nil:
-		moved.target = *target
-	case moved.ended == nil:
-		moved.ended = c.decodeError(err)
-	}
-	return &moved
 }
 
 // do sends the call, unless it has ended, and turns what came of it into an error or

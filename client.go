@@ -94,7 +94,7 @@ type Root struct {
 	envelope
 }
 
-func (r *Root) identifier() string { return unnamed }
+func (r *Root) identifier() string { return "/" } // there is one
 
 // Root returns what the service says about itself. It proves nothing about the secret
 // key, because the service answers it to both kinds of key: Check does.
@@ -114,7 +114,7 @@ func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	call := c.begin(operation{name: "Check", method: http.MethodGet, route: "/businesses"}, opts)
 	return call.do(ctx, func(_ int, body []byte) error {
 		// That it is a list is enough: the members of a business are unconfirmed.
-		return new(Page[Business]).decode(body, func([]byte) (*Business, error) { return nil, nil })
+		return new(Page[Business]).decode(call, body, func([]byte) (*Business, error) { return nil, nil })
 	})
 }
 

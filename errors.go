@@ -25,6 +25,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrEmptyList is List.First on a list with nothing in it.
 	ErrEmptyList = errors.New("the list is empty")
+	// ErrUnreadableItem is one item of a list that cannot be read. The list goes on
+	// after it.
+	ErrUnreadableItem = errors.New("an item of the list cannot be read")
 	// ErrInvalid is a request that was refused: by the service with 422, or by
 	// this package before it was sent.
 	ErrInvalid = errors.New("invalid request")
@@ -307,14 +310,15 @@ func (e *UnknownOutcomeError) Error() string {
 // Is matches ErrOutcomeUnknown.
 func (e *UnknownOutcomeError) Is(target error) bool { return target == ErrOutcomeUnknown }
 
-// DecodeError is a success of a read that could not be understood. Nothing was
-// changed by it.
+// DecodeError is a success of a read that could not be understood, or one item of a
+// list, which matches ErrUnreadableItem. Nothing was changed by it.
 type DecodeError struct {
 	CallInfo
 	StatusCode int
 	Attempts   int
 	err        error
 	body       func() []byte
+	place      int // of an item on its page, from 1
 }
 
 // Error returns the operation and what was wrong, without the body.
@@ -325,7 +329,10 @@ func (e *DecodeError) Error() string {
 // Unwrap returns the cause.
 func (e *DecodeError) Unwrap() error { return e.err }
 
-// RawBody returns the body that could not be decoded.
+// Is matches ErrUnreadableItem for an item of a list.
+func (e *DecodeError) Is(target error) bool { return target == ErrUnreadableItem && e.place > 0 }
+
+// RawBody returns the body that could not be decoded, or the item alone.
 func (e *DecodeError) RawBody() []byte {
 	if e.body == nil {
 		return nil

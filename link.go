@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
+	"strings"
 
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
@@ -33,8 +34,12 @@ func (l *Link) UnmarshalJSON(data []byte) error {
 	if err := wire.Decode(data, &plain); err != nil {
 		return err
 	}
-	*l = Link{Rel: plain.Rel, RequestMethod: plain.RequestMethod, href: hide(plain.Href)}
+	*l = plain.link()
 	return nil
+}
+
+func (l linkJSON) link() Link {
+	return Link{Rel: l.Rel, RequestMethod: l.RequestMethod, href: hide(l.Href)}
 }
 
 // MarshalJSON writes the link without the query of its address.
@@ -60,10 +65,10 @@ func withoutQuery(address string) string {
 	return u.String()
 }
 
-// findLink returns the first link with a relationship.
+// findLink returns the first link with a relationship, in whatever case.
 func findLink(links []Link, rel string) (Link, bool) {
 	for _, l := range links {
-		if l.Rel == rel {
+		if strings.EqualFold(l.Rel, rel) {
 			return l, true
 		}
 	}

@@ -1,13 +1,16 @@
 package quickstream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"iter"
-	"net/url"
+	"net/http"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,7 +33,13 @@ func (c Cursor) Text() string { return c.text() }
 // begins: a page itself cannot be marshalled.
 type Page[T any] struct {
 	Links []Link `json:"links"`
-	Data  []*T   `json:"data"`
+	// Data holds the items that could be read.
+	Data []*T `json:"data"`
+	// Unreadable are the others, in their order. Each matches ErrUnreadableItem.
+	Unreadable []*DecodeError
+	// Shifted tells that the page holds an item that was there before: the list has
+	// changed while it was read, and what moved the other way may have been missed.
+	Shifted bool
 	// Next is where the following page begins; it is the zero Cursor on the last
 	// page.
 	Next Cursor
@@ -38,15 +47,18 @@ type Page[T any] struct {
 	envelope
 }
 
+// maxUnreadable is how many unreadable items a page may have before it is no page of
+// the list.
+const maxUnreadable = 100
+
 type pageJSON struct {
-	Links []Link      `json:"links"`
-	Data  []wire.Span `json:"data"`
+	Links []linkJSON `json:"links"`
+	Data  wire.Spans `json:"data"`
 }
 
 // decode reads a page from a body, which it keeps, and each item as a single
-// answer is read. A page without data, or with null in it, is an error and never
-// an empty page.
-func (p *Page[T]) decode(body []byte, item func(body []byte) (*T, error)) error {
+// answer is read. A page without data is an error and never an empty page.
+func (p *Page[T]) decode(call *call, body []byte, item func(body []byte) (*T, error)) error {
 	var plain pageJSON
 	if err := wire.Decode(body, &plain); err != nil {
 		return err
@@ -54,32 +66,70 @@ func (p *Page[T]) decode(body []byte, item func(body []byte) (*T, error)) error 
 	if plain.Data == nil {
 		return errors.New("the answer is not a list: it has no data")
 	}
-	next, more := findLink(plain.Links, "next")
+	*p = Page[T]{Data: make([]*T, 0, len(plain.Data))}
+	for _, link := range plain.Links {
+		p.Links = append(p.Links, link.link())
+	}
+	next, more := findLink(p.Links, "next")
 	if more && next.Href() == "" {
 		return errors.New("the list has a next page without an address")
 	}
-	*p = Page[T]{Links: plain.Links, Data: make([]*T, len(plain.Data)), Next: Cursor{next.href}}
+	p.Next = Cursor{next.href}
 	for i, raw := range plain.Data {
-		var err error
-		if p.Data[i], err = item(raw); err != nil {
-			return fmt.Errorf("data[%d]: %w", i, err)
+		object, err := item(bytes.Clone(raw)) // which does not keep the page
+		if err == nil {
+			p.Data = append(p.Data, object)
+			continue
 		}
+		if len(p.Unreadable) == maxUnreadable {
+			return errors.New("too many items cannot be read")
+		}
+		p.Unreadable = append(p.Unreadable, call.unreadable(i, raw, err))
 	}
 	p.keep(body, reflect.TypeFor[Page[T]]())
 	return nil
+}
+
+// unreadable returns the error of an item.
+func (c *call) unreadable(i int, raw []byte, err error) *DecodeError {
+	unread := c.decodeError(fmt.Errorf("data[%d]: %w", i, err))
+	body := bytes.Clone(raw)
+	unread.place, unread.body = i+1, func() []byte { return body }
+	return unread
+}
+
+// each yields what is on the page, in its order.
+func (p *Page[T]) each(yield func(*T, error) bool) bool {
+	items, unreadable := p.Data, p.Unreadable
+	for place := 1; len(items)+len(unreadable) > 0; place++ {
+		if len(unreadable) > 0 && unreadable[0].place == place {
+			if !yield(nil, unreadable[0]) {
+				return false
+			}
+			unreadable = unreadable[1:]
+			continue
+		}
+		if !yield(items[0], nil) {
+			return false
+		}
+		items = items[1:]
+	}
+	return true
 }
 
 // List is a list of the service, read page by page as it is consumed. It is a
 // description of the request and can be read any number of times, concurrently
 // too. Every page is its own request, with its own attempts and deadline.
 //
-// A page that fails is an error and never the end of the list. A list that the
-// service sorts newest first can shift while it is read: items may be seen
-// twice, so compare identifiers. The zero List has nothing in it; ListOf makes one
-// of given items.
+// A page that fails is an error and never the end of the list, and neither is one
+// that the service no longer has: its 404 does not match ErrNotFound. A list can
+// shift while it is read: items may be seen twice, so compare identifiers, or be
+// missed, which Page.Shifted gives away. The zero List has nothing in it; ListOf
+// makes one of given items.
 type List[T any] struct {
 	begin func() *call
 	item  func(body []byte) (*T, error)
+	id    func(*T) string
 	start Cursor
 	ahead bool // one page
 	items []*T // of ListOf, which has no begin
@@ -127,18 +177,43 @@ func (l List[T]) Pages(ctx context.Context) iter.Seq2[*Page[T], error] {
 
 // read yields the pages one by one.
 func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], error) bool) {
-	seen := map[string]bool{}
+	pages, items := newMemory(), newMemory()
 	for cursor := l.start; ; {
-		page, err := l.fetch(ctx, call, cursor)
-		if !yield(page, err) || err != nil || page.Next.IsZero() {
-			return
-		}
-		if cursor = page.Next; seen[cursor.text()] {
+		at := call.at(cursor)
+		if at.ended == nil && pages.has(at.target.RawQuery) {
 			yield(nil, call.decodeError(errors.New("the list leads back to a page that was already read")))
 			return
 		}
-		seen[cursor.text()] = true
+		page := new(Page[T])
+		if err := at.do(ctx, func(_ int, body []byte) error { return page.decode(at, body, l.item) }); err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, item := range page.Data {
+			page.Shifted = items.has(l.id(item)) || page.Shifted
+		}
+		if !yield(page, nil) || page.Next.IsZero() {
+			return
+		}
+		cursor = page.Next
 	}
+}
+
+// memory is what is remembered of a list that is being read: digests, because how
+// large its cursors are is the service's choice.
+type memory struct {
+	seed maphash.Seed
+	seen map[uint64]struct{}
+}
+
+func newMemory() memory { return memory{maphash.MakeSeed(), map[uint64]struct{}{}} }
+
+// has reports whether it was asked about a text before.
+func (m memory) has(text string) bool {
+	digest := maphash.String(m.seed, text)
+	_, again := m.seen[digest]
+	m.seen[digest] = struct{}{}
+	return again
 }
 
 // readAhead yields what read yields. The other goroutine has the next page in its
@@ -179,7 +254,10 @@ func (l List[T]) readAhead(ctx context.Context, call *call, yield func(*Page[T],
 	}
 }
 
-// All yields the items of all pages. It stops after the first error.
+// All yields the items of all pages. One that cannot be read, or lacks its
+// identifier, is a DecodeError that matches ErrUnreadableItem, and the next item
+// follows. Any other error is the last. A page on which more than 100 items cannot be
+// read is such an error.
 func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for page, err := range l.Pages(ctx) {
@@ -187,16 +265,15 @@ func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 				yield(nil, err)
 				return
 			}
-			for _, item := range page.Data {
-				if !yield(item, nil) {
-					return
-				}
+			if !page.each(yield) {
+				return
 			}
 		}
 	}
 }
 
-// First returns the first item. When the list is empty the error matches
+// First returns the first item, or the error of the first where that cannot be
+// read. When the list is empty the error matches
 // ErrEmptyList, and ErrNotFound, because for a look-up both mean the same. Where
 // "nothing in it" and "no such thing" differ, as for the batches of a payment
 // file, ask for ErrEmptyList: an APIError that matches ErrNotFound does not match
@@ -209,32 +286,60 @@ func (l List[T]) First(ctx context.Context) (*T, error) {
 	return nil, fmt.Errorf("quickstream: %w (%w)", ErrEmptyList, ErrNotFound)
 }
 
-func (l List[T]) fetch(ctx context.Context, call *call, cursor Cursor) (*Page[T], error) {
-	if !cursor.IsZero() {
-		call = call.at(cursor)
+// at returns a copy of a read that asks for what follows a cursor, or for the first
+// page.
+func (c *call) at(cursor Cursor) *call {
+	moved := *c
+	if cursor.IsZero() {
+		return &moved
 	}
-	page := new(Page[T])
-	err := call.do(ctx, func(_ int, body []byte) error { return page.decode(body, l.item) })
-	if err != nil {
-		return nil, err
+	query, err := c.follow(cursor)
+	if err != nil && moved.ended == nil {
+		moved.ended = c.decodeError(err)
 	}
-	return page, nil
+	moved.target.RawQuery, moved.result = query, laterPage
+	return &moved
 }
 
-// follow judges where a cursor leads. The key goes along, so that nothing but
-// the service's own address will do.
-func (c *Client) follow(cursor Cursor) (*url.URL, error) {
-	target, err := url.Parse(cursor.text())
-	switch {
-	case err != nil:
-		return nil, errors.New("the list's next link is not a URL")
-	case target.Scheme != c.base.Scheme || !strings.EqualFold(target.Host, c.base.Host) || target.User != nil:
-		return nil, errors.New("the list's next link leads to another host")
-	case !strings.HasPrefix(path.Clean(target.Path)+"/", c.base.Path+"/"):
-		return nil, errors.New("the list's next link leads outside the service's base path")
+// laterPage is the result of a page after the first. That the service does not have it
+// says nothing about the list.
+func laterPage(err error) error {
+	api, ok := errors.AsType[*APIError](err)
+	if !ok || api.Reason != ReasonNotFound {
+		return err
 	}
-	target.Fragment = ""
-	return target, nil
+	gone := *api
+	gone.Reason = ReasonInconclusive
+	return &gone
+}
+
+// maxCursor bounds the text of a cursor, which goes into a request line.
+const maxCursor = 8 << 10
+
+var versionElement = regexp.MustCompile(`^v[0-9]+$`)
+
+// follow returns the query of the page that a cursor leads to. A cursor is an address
+// as the service gave it, which may be its own view of itself, behind a proxy: scheme
+// and port are not compared, and nothing but the query is used. The rest has to be
+// this list's.
+func (c *call) follow(cursor Cursor) (query string, err error) {
+	text, base := cursor.text(), c.client.base
+	if len(text) > maxCursor {
+		return "", errors.New("the list's next link is too long")
+	}
+	target, err := c.target.Parse(text)
+	if err != nil {
+		return "", errors.New("the list's next link is not a URL")
+	}
+	own := strings.TrimPrefix(c.target.Path, base.Path)
+	before, isOwn := strings.CutSuffix(path.Clean(target.Path), own)
+	switch {
+	case target.User != nil || target.Opaque != "" || !isVisible(target.Host) || !strings.EqualFold(target.Hostname(), base.Hostname()):
+		return "", errors.New("the list's next link leads to another host")
+	case !isOwn || before != "" && before != base.Path && !versionElement.MatchString(path.Base(before)):
+		return "", errors.New("the list's next link leads to something else than the list")
+	}
+	return target.RawQuery, nil
 }
 
 // list describes a list operation, whose query is checked unless check is nil.
@@ -248,8 +353,12 @@ func list[T, Q any, P model[T]](c *Client, op operation, params Q, check func(*f
 		call.query(params)
 		return call
 	}
-	return List[T]{begin: begin, item: func(body []byte) (*T, error) {
-		object := new(T)
-		return object, unmarshal[T, P](body, object) // which does not keep the page
-	}}
+	return List[T]{
+		begin: begin,
+		item: func(body []byte) (*T, error) {
+			object := new(T)
+			return object, into[T, P](object)(http.StatusOK, body)
+		},
+		id: func(object *T) string { return P(object).identifier() },
+	}
 }

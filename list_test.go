@@ -160,52 +160,89 @@ func TestCursorsAreStored(t *testing.T) {
 	assert.Len(t, all, 3, "From leaves the list as it was")
 }
 
-// TestNextLinks: the key goes along with the request for the next page, so that a
-// link that leads elsewhere is an error. It is never the end of the list.
+// TestNextLinks: a link is the service's view of itself, and its query is all that is
+// used. One that leads to something else is an error, and never the end of the list.
 func TestNextLinks(t *testing.T) {
+	long := strings.Repeat("x", 8<<10)
 	for name, next := range map[string]string{
-		"another host":           "https://evil.invalid/rest/v1/customers?page=1",
-		"a host below":           "https://api.invalid.evil.invalid/rest/v1/customers?page=1",
-		"another port":           "https://api.invalid:8443/rest/v1/customers?page=1",
-		"http":                   "http://api.invalid/rest/v1/customers?page=1",
-		"user":                   "https://evil@api.invalid/rest/v1/customers?page=1",
-		"user and password":      "https://api.invalid:x@evil.invalid/rest/v1/customers",
-		"outside":                "https://api.invalid/other/customers",
-		"a name like the base's": "https://api.invalid/rest/v11/customers",
-		"dots":                   "https://api.invalid/rest/v1/../../other",
-		"escaped dots":           "https://api.invalid/rest/v1/%2e%2e/%2E%2e/other",
-		"host only":              "https://api.invalid",
-		"relative":               "/rest/v1/customers?page=1",
-		"relative to the page":   "customers?page=1",
-		"query only":             "?page=1",
-		"no scheme":              "//api.invalid/rest/v1/customers",
-		"no host":                "https:///rest/v1/customers",
-		"opaque":                 "https:api.invalid",
-		"file":                   "file:///rest/v1/customers",
-		"not a URL":              "https://api.invalid/rest/v1/%zz",
-		"control character":      "https://api.invalid/rest/v1/\u0001",
-		"blank":                  " ",
+		"another host":         "https://evil.invalid/rest/v1/customers?page=1",
+		"a host below":         "https://api.invalid.evil.invalid/rest/v1/customers?page=1",
+		"a host that folds":    "https://api.\u0131nvalid/rest/v1/customers?page=1",
+		"a Kelvin sign":        "https://api.invalid\u212a/rest/v1/customers?page=1",
+		"user":                 "https://evil@api.invalid/rest/v1/customers?page=1",
+		"user and password":    "https://api.invalid:x@evil.invalid/rest/v1/customers",
+		"outside":              "https://api.invalid/other/customers",
+		"another list":         "https://api.invalid/rest/v1/payment-files?page=1",
+		"a list below":         "https://api.invalid/rest/v1/customers/pages?page=1",
+		"a list of a resource": "https://api.invalid/rest/v1/shops/7/customers?page=1",
+		"a name like the list": "https://api.invalid/rest/v1/ex-customers?page=1",
+		"dots":                 "https://api.invalid/rest/v1/customers/../../other",
+		"escaped dots":         "https://api.invalid/rest/v1/customers/%2e%2e/%2E%2e/other",
+		"host only":            "https://api.invalid",
+		"no host":              "https:///rest/v1/customers",
+		"no scheme":            "//evil.invalid/rest/v1/customers?page=1",
+		"opaque":               "https:api.invalid",
+		"file":                 "file:///rest/v1/customers",
+		"not a URL":            "https://api.invalid/rest/v1/%zz",
+		"control character":    "https://api.invalid/rest/v1/\u0001",
+		"blank":                " ",
+		"too long":             "https://api.invalid/rest/v1/customers?page=1&x=" + long,
+		"back to the start":    "#x",
 	} {
 		asked := 0
-		client := clientOf(t, pages(&asked, pageOf(next, "1")))
+		client := clientOf(t, pages(&asked, pageOf(next, "1"), pageOf("", "2")))
 		ids, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
 		assert.Equal(t, decoding, ending(err), "%s: %v", name, err)
 		assert.Equal(t, []string{"1"}, ids, name)
 		assert.Equal(t, 1, asked, name)
 		assert.NotContains(t, fmt.Sprint(err), "page=1")
-
+		if next == "#x" {
+			continue
+		}
 		_, err = read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}).From(quickstream.ParseCursor(next)))
 		assert.Equal(t, decoding, ending(err), "%s, stored: %v", name, err)
 		assert.Equal(t, 1, asked, name)
 	}
 	for name, next := range map[string]string{
-		"upper case host": "https://API.invalid/rest/v1/customers?page=1", "other path": baseURL + "/customers/pages/?page=1",
-		"fragment": baseURL + "/customers?page=1#x", "upper case scheme": "HTTPS://api.invalid/rest/v1/customers?page=1",
+		"absolute": "https://api.invalid/rest/v1/customers?page=1", "upper case host": "https://API.invalid/rest/v1/customers?page=1",
+		"default port": "https://api.invalid:443/rest/v1/customers?page=1", "the port behind a proxy": "https://api.invalid:8443/rest/v1/customers?page=1",
+		"http": "http://api.invalid/rest/v1/customers?page=1", "upper case scheme": "HTTPS://api.invalid/rest/v1/customers?page=1",
+		"no scheme": "//api.invalid/rest/v1/customers?page=1", "from the root": "/rest/v1/customers?page=1", "relative": "customers?page=1",
+		"query only": "?page=1", "another version prefix": "/v1/customers?page=1", "no version prefix": "https://api.invalid/customers?page=1",
+		"slash at the end": baseURL + "/customers/?page=1", "escaped": "/rest/v1/%63ustomers?page=1", "fragment": baseURL + "/customers?page=1#x",
 	} {
+		asked, sent := 0, ""
+		service := pages(&asked, pageOf(next, "1"), pageOf("", "2"))
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			sent = r.URL.String()
+			return service(r)
+		})
+		for _, list := range []quickstream.List[quickstream.Customer]{
+			client.Customers.List(quickstream.ListCustomersParams{}),
+			client.Customers.List(quickstream.ListCustomersParams{}).From(quickstream.ParseCursor(next)),
+		} {
+			ids, err := read(t.Context(), list)
+			assert.NoError(t, err, name)
+			assert.Equal(t, "2", ids[len(ids)-1], name)
+			assert.Equal(t, baseURL+"/customers?page=1", sent, "%s: the base and the path are ours", name)
+		}
+	}
+}
+
+// TestNextLinksOfAResource: what belongs to one resource does not go on at another.
+func TestNextLinksOfAResource(t *testing.T) {
+	for next, want := range map[string]int{"/rest/v1/customers/8/accounts?page=1": 1, "/rest/v1/accounts?page=1": 1, "accounts?page=1": 2} {
 		asked := 0
-		ids, err := read(t.Context(), clientOf(t, pages(&asked, pageOf(next, "1"), pageOf("", "2"))).Customers.List(quickstream.ListCustomersParams{}))
-		assert.NoError(t, err, name)
-		assert.Equal(t, []string{"1", "2"}, ids, name)
+		client := clientOf(t, func(*http.Request) (*http.Response, error) {
+			if asked++; asked == 2 {
+				next = ""
+			}
+			return answer(200, strings.Replace(pageOf(next, "x"), `"customerId"`, `"accountToken"`, 1)), nil
+		})
+		for _, err := range client.Accounts.List("7").All(t.Context()) {
+			assert.Equal(t, err == nil, asked > 0 && (want == 2 || err == nil), "%v", err)
+		}
+		assert.Equal(t, want, asked)
 	}
 }
 
@@ -224,14 +261,14 @@ func TestListLoops(t *testing.T) {
 // it, and never an empty page.
 func TestBrokenPages(t *testing.T) {
 	for name, second := range map[string]string{
-		"no data": `{"links":[]}`, "null data": `{"data":null}`, "null item": `{"data":[{"customerId":"2"},null]}`, "data is an object": `{"data":{}}`,
+		"no data": `{"links":[]}`, "nothing": `{}`, "null item": `{"data":[{"customerId":"2"},null]}`, "data is an object": `{"data":{"customerId":"2"}}`,
 		"array": `[]`, "null": `null`, "empty": ``, "HTML": `<html>`, "an item twice over": `{"data":[{"customerId":"2","customerId":"3"}]}`,
 		"data twice": `{"data":[],"data":[]}`, "an error body": errorBody, "text items": `{"data":["2"]}`, "links are no list": `{"links":{},"data":[]}`,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			asked := 0
 			ids, err := read(t.Context(), clientOf(t, pages(&asked, pageOf("{next}", "1"), second)).Customers.List(quickstream.ListCustomersParams{}))
-			assert.Equal(t, []string{"1"}, ids, name)
+			assert.Equal(t, "1", ids[0], name)
 			assert.Equal(t, decoding, ending(err), "%s: %v", name, err)
 		})
 	}
@@ -248,8 +285,115 @@ func TestBrokenPages(t *testing.T) {
 				return good(r)
 			}).Customers.List(quickstream.ListCustomersParams{}))
 			assert.Error(t, err, name)
+			assert.NotErrorIs(t, err, quickstream.ErrNotFound, "%s: there is a list, and a part of it is missing", name)
 			assert.Equal(t, []string{"1"}, ids, name)
+			if name == "404" {
+				api, ok := errors.AsType[*quickstream.APIError](err)
+				assert.True(t, ok && api.StatusCode == 404)
+				_, err = read(t.Context(), clientOf(t, failure).Customers.List(quickstream.ListCustomersParams{}).From(quickstream.ParseCursor("?page=1")))
+				assert.NotErrorIs(t, err, quickstream.ErrNotFound)
+				_, err = read(t.Context(), clientOf(t, failure).Customers.List(quickstream.ListCustomersParams{}))
+				assert.ErrorIs(t, err, quickstream.ErrNotFound, "of the first page")
+			}
 		})
+	}
+	for _, empty := range []string{`{"data":[]}`, `{"data":null}`, `{"data":{}}`, `{"data":null,"links":null}`} {
+		asked := 0
+		client := clientOf(t, pages(&asked, pageOf("{next}", "1"), empty))
+		ids, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
+		require.NoError(t, err, empty)
+		assert.Equal(t, []string{"1"}, ids)
+		ids, err = read(t.Context(), clientOf(t, says(200, empty)).Customers.List(quickstream.ListCustomersParams{}))
+		require.NoError(t, err, empty)
+		assert.Empty(t, ids)
+	}
+}
+
+// TestUnreadableItems: one item that cannot be read does not hide the others, and is
+// not passed over in silence.
+func TestUnreadableItems(t *testing.T) {
+	unreadable := []string{`null`, `"x"`, `[]`, `7`, `{}`, `{"customerNumber":"2"}`, `{"customerId":{}}`}
+	for _, bad := range unreadable {
+		asked := 0
+		client := clientOf(t, pages(&asked, `{"data":[{"customerId":"1"},`+bad+`,{"customerId":"3"}],"links":[{"rel":"next","href":"{next}"}]}`, `{"data":[`+bad+`]}`))
+		list, got := client.Customers.List(quickstream.ListCustomersParams{}), []string{}
+		for item, err := range list.All(t.Context()) {
+			if err == nil {
+				got = append(got, item.CustomerID)
+				continue
+			}
+			assert.Nil(t, item)
+			require.ErrorIs(t, err, quickstream.ErrUnreadableItem, bad)
+			unread, ok := errors.AsType[*quickstream.DecodeError](err)
+			require.True(t, ok)
+			got = append(got, string(unread.RawBody()))
+		}
+		assert.Equal(t, []string{"1", bad, "3", bad}, got)
+		assert.Equal(t, 2, asked, "nothing was asked again")
+		for page, err := range list.Pages(t.Context()) {
+			require.NoError(t, err)
+			assert.Len(t, page.Unreadable, 1)
+			assert.False(t, page.Shifted)
+		}
+		first, err := list.First(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "1", first.CustomerID)
+		first, err = list.From(quickstream.ParseCursor("?page=1")).First(t.Context())
+		require.ErrorIs(t, err, quickstream.ErrUnreadableItem, "the first is not skipped")
+		assert.Nil(t, first)
+	}
+	for n, want := range map[int]bool{100: true, 101: false} {
+		client := clientOf(t, says(200, `{"data":[{"customerId":"1"}`+strings.Repeat(`,{}`, n)+`]}`), quickstream.WithMaxAttempts(1))
+		items, errs, last := 0, 0, error(nil)
+		for _, err := range client.Customers.List(quickstream.ListCustomersParams{}).All(t.Context()) {
+			if last = err; err == nil {
+				items++
+			} else {
+				errs++
+			}
+		}
+		assert.Equal(t, want, items == 1 && errs == n && errors.Is(last, quickstream.ErrUnreadableItem), n)
+		assert.Equal(t, !want, items == 0 && errs == 1 && ending(last) == decoding && !errors.Is(last, quickstream.ErrUnreadableItem), n)
+	}
+}
+
+// TestListsThatShift: an item of an earlier page shows that the list has moved.
+func TestListsThatShift(t *testing.T) {
+	for _, c := range []struct {
+		pages []string
+		want  []bool
+	}{
+		{[]string{pageOf("{next}", "1", "2"), pageOf("{next}", "3"), pageOf("", "4")}, []bool{false, false, false}},
+		{[]string{pageOf("{next}", "1", "2"), pageOf("{next}", "2", "3"), pageOf("", "4")}, []bool{false, true, false}},
+		{[]string{pageOf("{next}", "1", "2"), pageOf("{next}", "3"), pageOf("", "4", "1")}, []bool{false, false, true}},
+		{[]string{pageOf("{next}", "1", "1"), pageOf("", "2")}, []bool{true, false}},
+	} {
+		asked, got, ids := 0, []bool{}, 0
+		list := clientOf(t, pages(&asked, c.pages...)).Customers.List(quickstream.ListCustomersParams{})
+		for _, list := range []quickstream.List[quickstream.Customer]{list, list.Prefetch()} {
+			got = got[:0]
+			for page, err := range list.Pages(t.Context()) {
+				require.NoError(t, err)
+				got = append(got, page.Shifted)
+				ids += len(page.Data)
+			}
+			assert.Equal(t, c.want, got)
+		}
+		assert.GreaterOrEqual(t, ids, 6, "what is there twice is yielded twice")
+	}
+}
+
+// TestShiftsOfOtherLists: what is not the same is not taken for it.
+func TestShiftsOfOtherLists(t *testing.T) {
+	client := clientOf(t, says(200, `{"data":[{"cardScheme":"VISA","cardType":"CREDIT"},{"cardScheme":"VISA","cardType":"DEBIT"},{"cardScheme":"AMEX"}]}`))
+	for page, err := range client.Businesses.CardSurcharges("SHOP").Pages(t.Context()) {
+		require.NoError(t, err)
+		assert.Equal(t, []any{3, false}, []any{len(page.Data), page.Shifted})
+	}
+	client = clientOf(t, says(200, `{"data":[{"id":1},{"id":2}]}`))
+	for page, err := range client.PaymentFiles.Batches("1").Pages(t.Context()) {
+		require.NoError(t, err)
+		assert.Equal(t, []any{2, false}, []any{len(page.Data), page.Shifted}, "the name of the identifier is not known")
 	}
 }
 
@@ -374,7 +518,10 @@ func TestLookUpValuesArrive(t *testing.T) {
 // TestNextLinkWithoutAddress: there is more, and nobody says where. That is not
 // the end of the list.
 func TestNextLinkWithoutAddress(t *testing.T) {
-	for _, link := range []string{`{"rel":"next","href":""}`, `{"rel":"next","href":null}`, `{"rel":"next"}`} {
+	for _, link := range []string{
+		`{"rel":"next","href":""}`, `{"rel":"next","href":null}`, `{"rel":"next"}`, `{"rel":"NEXT"}`, `{"rel":"next","href":{}}`, `{"rel":["next"],"href":"?page=1"}`,
+		`"?page=1"`, `{"rel":"self","rel":"next"}`, `{"Rel":"next","href":"?page=1"}`, `{"rel":"next","HREF":"?page=1"}`,
+	} {
 		client := clientOf(t, says(200, `{"links":[`+link+`],"data":[]}`), quickstream.WithMaxAttempts(1))
 		_, err := client.Customers.List(quickstream.ListCustomersParams{}).First(t.Context())
 		assert.Equal(t, decoding, ending(err), link)

@@ -47,10 +47,7 @@ var (
 	errNotAsked     = errors.New("the answer is about something else than was asked for")
 )
 
-// unnamed is the identifier of answers for which the specification names none.
-const unnamed = "*"
-
-// model is a pointer to a response: it keeps its source, and holds the identifier
+// model is a pointer to a response: it keeps its source, and knows the identifier
 // without which an answer says nothing.
 type model[T any] interface {
 	*T
@@ -78,7 +75,7 @@ func about[T any, P model[T]](object P, asked string) func(status int, body []by
 		if err := read(status, body); err != nil {
 			return err
 		}
-		if id := object.identifier(); id != unnamed && !sameText(id, asked) {
+		if !sameText(object.identifier(), asked) {
 			return errNotAsked
 		}
 		return nil

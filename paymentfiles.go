@@ -59,7 +59,8 @@ type PaymentBatch struct {
 	envelope
 }
 
-func (b *PaymentBatch) identifier() string { return cmp.Or(b.PaymentBatchID, unnamed) }
+// identifier is the batch itself where its member has another name.
+func (b *PaymentBatch) identifier() string { return cmp.Or(b.PaymentBatchID, string(b.Raw())) }
 
 // Get returns a payment file with its latest status.
 //
@@ -128,7 +129,7 @@ func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) 
 // APIError that matches ErrNotFound. The vendor's public pages describe the
 // operation; its path is inferred and unconfirmed.
 func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, opts ...CallOption) (*PaymentBatch, error) {
-	return get[PaymentBatch](ctx, s.client, operation{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"}, opts, paymentBatchID)
+	return send[PaymentBatch](ctx, s.client.begin(operation{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"}, opts, paymentBatchID))
 }
 
 // BatchTransactionsParams narrows a list of transactions; the zero value lists

@@ -166,10 +166,10 @@ func TestCheckProvesTheSecretKey(t *testing.T) {
 	require.ErrorIs(t, client.Check(t.Context()), quickstream.ErrUnauthorized)
 	require.NoError(t, sandboxtest.Client(t, box).Check(t.Context()))
 
-	for _, body := range []string{`{"data":[]}`, `{"data":[{}]}`, `{"data":[{"newMember":1}],"links":[]}`} {
+	for _, body := range []string{`{"data":[]}`, `{"data":null}`, `{"data":[{}]}`, `{"data":[{"newMember":1}],"links":[]}`} {
 		assert.NoError(t, clientOf(t, says(200, body)).Check(t.Context()), body)
 	}
-	for _, body := range []string{``, `<html>`, `{}`, `[]`, `{"data":null}`} {
+	for _, body := range []string{``, `<html>`, `{}`, `[]`, `{"data":7}`} {
 		_, unreadable := errors.AsType[*quickstream.DecodeError](clientOf(t, says(200, body)).Check(t.Context(), quickstream.WithMaxAttempts(1)))
 		assert.True(t, unreadable, body)
 	}

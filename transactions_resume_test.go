@@ -69,7 +69,7 @@ func TestResume(t *testing.T) {
 		})
 	})
 	t.Run("never committed", func(t *testing.T) {
-		for _, nothing := range []string{"404", "empty", "null"} {
+		for _, nothing := range []string{"404", "empty"} {
 			synctest.Test(t, func(t *testing.T) {
 				box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.NothingFound = nothing }))
 				intent := lose(t, box, client, sandbox.ResetBeforeCommit())

@@ -132,7 +132,10 @@ func (b *Sandbox) accountDetails(f *fields) *source {
 		details = b.usedByReceipt(f)
 	case sourceCard:
 		if o := inner(sourceCard); o != nil {
-			details.card = b.readCard(o, false)
+			wallet := o.wallet()
+			if details.card = b.readCard(o, false); details.card != nil {
+				details.card.walletProvider = wallet
+			}
 		}
 	case sourceBank:
 		if o := inner(sourceBank); o != nil {

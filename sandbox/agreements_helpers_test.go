@@ -163,7 +163,8 @@ type received struct {
 	id, event string
 	data      object
 	raw       []byte
-	err       error // of the verification
+	header    string // of the signature
+	err       error  // of the verification
 	at        time.Time
 }
 
@@ -191,7 +192,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		ID, Timestamp, EventType string
 		Data                     object
 	}
-	in := received{raw: raw, err: r.verifier.Verify(q.Header.Values(signature.Header), raw), at: r.c.box.Now()}
+	in := received{raw: raw, header: q.Header.Get(signature.Header), err: r.verifier.Verify(q.Header.Values(signature.Header), raw), at: r.c.box.Now()}
 	if assert.NoError(r.c.t, json.Unmarshal(raw, &body)) {
 		in.id, in.event, in.data = body.ID, body.EventType, body.Data
 	}

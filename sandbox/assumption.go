@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,15 @@ func row(name string, field any, known, why string, others ...string) assumption
 	return assumption{name: name, field: field, known: known, why: why, others: others}
 }
 
+// worlds are the values that worlds have, of which the first is that of the row of
+// defaults.
+func (r assumption) worlds(usual assumption) []string {
+	if len(r.others) == 0 {
+		return nil
+	}
+	return append([]string{textOf(usual.field)}, r.others...)
+}
+
 // List describes every assumption with its value in force.
 func (a Assumptions) List() []Assumption {
 	usual := DefaultAssumptions()
@@ -40,11 +50,9 @@ func (a Assumptions) List() []Assumption {
 	rows := a.rows()
 	list := make([]Assumption, 0, len(rows))
 	for i, r := range rows {
-		out := Assumption{Group: r.group, Name: r.name, Value: textOf(r.field), Known: r.known, Why: r.why}
-		if len(r.others) > 0 {
-			out.Worlds = append([]string{textOf(defaults[i].field)}, r.others...)
-		}
-		list = append(list, out)
+		list = append(list, Assumption{
+			Group: r.group, Name: r.name, Value: textOf(r.field), Known: r.known, Why: r.why, Worlds: r.worlds(defaults[i]),
+		})
 	}
 	return list
 }
@@ -52,16 +60,20 @@ func (a Assumptions) List() []Assumption {
 // Set changes the assumption with a name to a value in the form that
 // [Assumptions.List] prints.
 func (a *Assumptions) Set(name, value string) error {
-	for _, r := range a.rows() {
-		if r.name != name {
-			continue
-		}
-		if err := setText(r.field, value); err != nil {
-			return fmt.Errorf("sandbox: assumption %s: %w", name, err)
-		}
-		return nil
+	usual := DefaultAssumptions()
+	rows := a.rows()
+	i := slices.IndexFunc(rows, func(r assumption) bool { return r.name == name })
+	if i < 0 {
+		return fmt.Errorf("sandbox: no assumption %q", name)
 	}
-	return fmt.Errorf("sandbox: no assumption %q", name)
+	words := rows[i].worlds(usual.rows()[i])
+	if _, isWord := rows[i].field.(*string); isWord && words != nil && !slices.Contains(words, value) {
+		return fmt.Errorf("sandbox: assumption %s is one of %s, not %q", name, strings.Join(words, ", "), value)
+	}
+	if err := setText(rows[i].field, value); err != nil {
+		return fmt.Errorf("sandbox: assumption %s: %w", name, err)
+	}
+	return nil
 }
 
 // noValues is the text of a list without values.

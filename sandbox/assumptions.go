@@ -268,6 +268,15 @@ type Assumptions struct {
 	// RedeliverAfter are the waits before a notification that was not answered
 	// with 200 is posted again; after the last one it is abandoned.
 	RedeliverAfter []time.Duration
+	// RedeliverySignedAnew signs each attempt with its own time; otherwise all have
+	// the signature of the first.
+	RedeliverySignedAnew bool
+	// RedeliveredBody is the body of a notification that is posted again: same;
+	// reordered (members); member (one more); or fresher (data as it is by then).
+	RedeliveredBody string
+	// SignatureHeader is the form of the signature header: plain; blanks (after the
+	// comma); swapped (v1 before t); or several (elements, of which one is right).
+	SignatureHeader string
 }
 
 // DefaultAssumptions returns the unkind choices.

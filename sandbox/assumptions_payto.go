@@ -18,6 +18,8 @@ func (a *Assumptions) defaultPayTo() {
 	a.Events = "before"
 	a.UnknownEvents = true
 	a.WebhookTimeout = 10 * time.Second
+	a.RedeliveredBody = "same"
+	a.SignatureHeader = "plain"
 	a.RedeliverAfter = []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour}
 }
 
@@ -39,5 +41,8 @@ func (a *Assumptions) payToRows() []assumption {
 		row("UnknownEvents", &a.UnknownEvents, "other kinds of event exist, their names are not public", "closed sets of event types break here first", "false"),
 		row("WebhookTimeout", &a.WebhookTimeout, "each request is to be acknowledged immediately", "a receiver that works before it answers is told again"),
 		row("RedeliverAfter", &a.RedeliverAfter, "vendor's public pages: handle duplicates; no schedule", "anything but 200 is told again, and some day no more"),
+		row("RedeliverySignedAnew", &a.RedeliverySignedAnew, "nothing", "a receiver with a short tolerance refuses for good what it failed on first", "true"),
+		row("RedeliveredBody", &a.RedeliveredBody, "nothing", "as made the first time", "reordered", "member", "fresher"),
+		row("SignatureHeader", &a.SignatureHeader, "t=<timestamp_ms>,v1=<signature>", "as stated", "blanks", "swapped", "several"),
 	}
 }

@@ -14,7 +14,6 @@ func (a *Assumptions) defaultRequests() {
 	a.RefuseUnknownMembers = true
 	a.TokenQuota = 100
 	a.DeclineConsumesToken = true
-	a.HyphenatedBSB = true
 	a.DisabledCustomers = "register"
 	a.ThreeDSFlagRequired = true
 	a.ThreeDSBindsUse = true
@@ -32,7 +31,7 @@ func (a *Assumptions) requestsRows() []assumption {
 		row("TokenQuota", &a.TokenQuota, "429 exists, no figure", "a limit that a loop reaches"),
 		row("QuotaRetryAfter", &a.QuotaRetryAfter, "nothing", "the client must choose its own wait"),
 		row("DeclineConsumesToken", &a.DeclineConsumesToken, "a token is used once to take a payment", "a second try needs a new token"),
-		row("HyphenatedBSB", &a.HyphenatedBSB, "the public test BSBs are printed with a hyphen, PayTo wants six digits", "the two forms are not interchangeable"),
+		row("HyphenatedBSB", &a.HyphenatedBSB, "bank-state-branch, form not stated; the public test BSBs are printed with a hyphen, PayTo wants six digits", "what the contract does not forbid is taken", "true"),
 		row("PutRemovesOmitted", &a.PutRemovesOmitted, "public client code sends only enabled to change the status", "that call must work"),
 		row("NewAccountIsDefault", &a.NewAccountIsDefault, "the default account is used when only the customer is named", "the payer's new card is not the one that is charged"),
 		row("DisabledCustomers", &a.DisabledCustomers, "nothing", "accounts can be kept for later", "pay", "all", "nothing"),

@@ -28,7 +28,7 @@ func (b *Sandbox) readBankAccount(f *fields) *bankAccount {
 	out := &bankAccount{
 		name:   f.need("accountName"),
 		bsb:    strings.Replace(f.need("bsb", b.bsb), "-", "", 1),
-		number: f.need("accountNumber", digits(6, 9)),
+		number: f.need("accountNumber"),
 	}
 	if len(f.c.findings) > before {
 		return nil
@@ -36,16 +36,15 @@ func (b *Sandbox) readBankAccount(f *fields) *bankAccount {
 	return out
 }
 
-// readNZBankAccount reads the members that public client code names. The length
-// of the suffix is New Zealand practice.
+// readNZBankAccount reads the members that public client code names.
 func (b *Sandbox) readNZBankAccount(f *fields) *nzBankAccount {
 	before := len(f.c.findings)
 	out := &nzBankAccount{
 		name:   f.need("nzAccountName"),
-		bank:   f.need("nzBankCode", digits(2, 2)),
-		branch: f.need("nzBranchCode", digits(4, 4)),
-		number: f.need("nzAccountNumber", digits(7, 8)),
-		suffix: f.need("nzAccountSuffix", digits(2, 3)),
+		bank:   f.need("nzBankCode"),
+		branch: f.need("nzBranchCode"),
+		number: f.need("nzAccountNumber"),
+		suffix: f.need("nzAccountSuffix"),
 	}
 	if len(f.c.findings) > before {
 		return nil

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,7 +47,9 @@ type Attempt struct {
 
 type delivery struct {
 	id, event string
+	data      any
 	body      []byte
+	signed    time.Time // zero before the first attempt
 	to        *subscription
 	fault     DeliveryFault
 	attempts  []Attempt
@@ -168,7 +172,20 @@ func (b *Sandbox) post(list ...posting) {
 // one fails.
 func (b *Sandbox) attempt(p posting) {
 	now := b.clock.Now()
-	status, err := b.deliver(p, now)
+	b.mu.Lock()
+	body := p.body
+	if !p.signed.IsZero() {
+		body = b.again(p.delivery)
+	}
+	if p.signed.IsZero() || b.assume.RedeliverySignedAnew {
+		p.signed = now
+	}
+	signed := p.signed
+	if p.fault.shift != 0 {
+		signed = now.Add(p.fault.shift)
+	}
+	b.mu.Unlock()
+	status, err := b.deliver(p, signed, body)
 	result := Attempt{Time: now, Status: status}
 	if err != nil {
 		result.Error = err.Error()
@@ -196,17 +213,61 @@ func (b *Sandbox) attempt(p posting) {
 	})
 }
 
+// again returns the body of a notification that was posted before. The caller holds
+// mu.
+func (b *Sandbox) again(d *delivery) []byte {
+	body := d.body
+	if b.assume.RedeliveredBody == "fresher" {
+		switch was := d.data.(type) {
+		case agreementBody:
+			body = b.notification(d, b.agreementBody(b.background(), b.agreement(was.Token)))
+		case transactionBody:
+			body = b.notification(d, b.transactionBody(b.background(), b.transactions.byReceipt[was.ReceiptNumber]))
+		}
+	}
+	var members map[string]json.RawMessage
+	switch b.assume.RedeliveredBody {
+	case "reordered":
+	case "member":
+		members = map[string]json.RawMessage{"redelivered": json.RawMessage("true")}
+	default:
+		return body
+	}
+	if json.Unmarshal(body, &members) != nil {
+		return body
+	}
+	sorted, err := json.Marshal(members) // by name, which is not the order of the first time
+	if err != nil {
+		return body
+	}
+	return sorted
+}
+
+// headerForm writes a signature header in another form that means the same.
+func headerForm(header, form string) string {
+	t, v1, _ := strings.Cut(header, ",")
+	switch form {
+	case "blanks":
+		return t + ", " + v1
+	case "swapped":
+		return v1 + "," + t
+	case "several":
+		return t + ",v0=0,v1=" + strings.Repeat("0", 64) + "," + v1
+	default:
+		return header
+	}
+}
+
 // maxAnswer is how much of a receiver's answer is read.
 const maxAnswer = 64 << 10
 
 var errTimedOut = errors.New("timed out")
 
-func (b *Sandbox) deliver(p posting, now time.Time) (status int, err error) {
-	header, err := signature.Sign(p.to.Scheme, p.to.Secret, now.Add(p.fault.shift), p.body)
+func (b *Sandbox) deliver(p posting, signed time.Time, body []byte) (status int, err error) {
+	header, err := signature.Sign(p.to.Scheme, p.to.Secret, signed, body)
 	if err != nil {
 		return 0, err
 	}
-	body := p.body
 	if p.fault.tampered {
 		body = forged(body, p.id)
 	}
@@ -220,7 +281,7 @@ func (b *Sandbox) deliver(p posting, now time.Time) (status int, err error) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "quickstream-sandbox")
-	r.Header.Set(signature.Header, header)
+	r.Header.Set(signature.Header, headerForm(header, b.assume.SignatureHeader))
 	if p.to.BasicUser != "" || p.to.BasicPassword != "" {
 		r.SetBasicAuth(p.to.BasicUser, p.to.BasicPassword)
 	}

@@ -121,6 +121,17 @@ func (b *Sandbox) readLine(record []string, tokens bool) (tx *transaction, messa
 	return tx, ""
 }
 
+// checkCurrency finds a bank account that is not in the currency of its country.
+func checkCurrency(f *fields, tx *transaction, src *source) {
+	switch {
+	case src == nil:
+	case src.bank != nil && tx.currency == "NZD":
+		f.refuse("currency", tx.currency, "must be AUD for an Australian bank account")
+	case src.nz != nil && tx.currency == "AUD":
+		f.refuse("currency", tx.currency, "must be NZD for a New Zealand bank account")
+	}
+}
+
 // lineFits reports whether an account is of the kind that a line says.
 func lineFits(kind string, i instrument) bool {
 	return kind == "C" == (i.card != nil) && kind == "B" == (i.bank != nil) && kind == "N" == (i.nz != nil)

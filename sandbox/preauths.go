@@ -16,7 +16,7 @@ func (b *Sandbox) authorise(c *call, f *fields, kind string) answer {
 	f.forbid("does not belong to transactionType "+kind, "debtRepayment", "mpgsData", "originalReceiptNumber", "cancellationType")
 	eci := f.text("eci", oneOf(eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT"))
 	src := b.readSource(f, eci, sourceToken, sourceCustomer, sourceAccount, sourceCard)
-	if src != nil && src.card == nil {
+	if kind == typePreauth && src != nil && src.card == nil {
 		f.refuse("transactionType", kind, "is for cards only")
 	}
 	b.checkPayer(f, tx, src, eci)

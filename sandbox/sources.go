@@ -133,12 +133,7 @@ func (b *Sandbox) cardSource(f *fields, eci string) *source {
 	if inner == nil {
 		return nil
 	}
-	wallet := inner.text("walletProvider", oneOf("APPLE_PAY"))
-	if cryptogram := f.text("cryptogram"); wallet != "" && cryptogram == "" {
-		f.refuse("cryptogram", "", "is required with walletProvider")
-	} else if wallet == "" && cryptogram != "" {
-		f.refuse("cryptogram", "", "goes with walletProvider only")
-	}
+	wallet := inner.wallet()
 	cd := b.readCard(inner, eci == eciInternet)
 	if cd == nil {
 		return nil
@@ -146,6 +141,8 @@ func (b *Sandbox) cardSource(f *fields, eci string) *source {
 	cd.walletProvider = wallet
 	return &source{instrument: instrument{card: cd}}
 }
+
+func (f *fields) wallet() string { return f.text("walletProvider", oneOf("APPLE_PAY")) }
 
 func (b *Sandbox) mayPay(cust *customer) bool {
 	return cust.Status == customerEnabled || b.assume.DisabledCustomers == "all" || b.assume.DisabledCustomers == "pay"

@@ -168,14 +168,18 @@ func (b *Sandbox) emit(event string, data any) {
 		if !sub.wants(event) {
 			continue
 		}
-		d := &delivery{id: newUUID(b.ids), event: event, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
+		d := &delivery{id: newUUID(b.ids), event: event, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
 		d.fault.twice = d.fault.twice || b.assume.Events == "twice"
-		d.body = b.background().render(reply(http.StatusOK, notificationBody{
-			ID: d.id, Timestamp: b.timestamp(b.clock.Now()), EventType: event, Data: data,
-		})).raw
+		d.body = b.notification(d, data)
 		b.webhooks.add(d)
 		b.dispatch(d)
 	}
+}
+
+func (b *Sandbox) notification(d *delivery, data any) []byte {
+	return b.background().render(reply(http.StatusOK, notificationBody{
+		ID: d.id, Timestamp: b.timestamp(b.clock.Now()), EventType: d.event, Data: data,
+	})).raw
 }
 
 // background is a call that nobody made: what happens by itself is described in

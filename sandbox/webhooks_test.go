@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -190,7 +191,97 @@ func TestRedelivery(t *testing.T) {
 			statuses = append(statuses, a.Status)
 		}
 		assert.Equal(t, []int{500, 201, 302, 200}, statuses)
+	}, assuming(func(a *Assumptions) { a.RedeliverySignedAnew = true }))
+}
+
+// The signature of the first attempt is good for five minutes, and for as long as
+// the receiver says.
+func TestRedeliveryKeepsItsSignature(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe(http.StatusInternalServerError, http.StatusInternalServerError, http.StatusInternalServerError)
+		c.reach(agreementActive)
+		began := c.box.Now()
+		c.pass(24 * time.Hour)
+		got := hook.all()
+		require.Len(t, got, 6)
+		for i, in := range got {
+			want := error(nil)
+			if i > 2 {
+				want = signature.ErrTooOld
+			}
+			assert.Equal(t, want, in.err)
+			signed, err := hook.verifier.VerifyWithin(24*time.Hour, []string{in.header}, in.raw)
+			require.NoError(t, err)
+			assert.Equal(t, began.UnixMilli(), signed.UnixMilli())
+		}
+		require.NoError(t, c.box.Redeliver(got[0].id, Stale(time.Hour)))
+		_, err := hook.verifier.VerifyWithin(time.Hour-time.Second, []string{hook.all()[6].header}, got[0].raw)
+		assert.ErrorIs(t, err, signature.ErrTooOld)
 	})
+}
+
+func TestRedeliveredBody(t *testing.T) {
+	for form, check := range map[string]func(first, again received){
+		"same": func(first, again received) { assert.Equal(t, first.raw, again.raw) },
+		"reordered": func(first, again received) {
+			assert.NotEqual(t, first.raw, again.raw)
+			assert.JSONEq(t, string(first.raw), string(again.raw))
+		},
+		"member": func(first, again received) {
+			assert.NotContains(t, string(first.raw), `"redelivered":true`)
+			assert.Contains(t, string(again.raw), `"redelivered":true`)
+			assert.Equal(t, first.data, again.data)
+		},
+		"fresher": func(first, again received) {
+			assert.NotEqual(t, "CANCELLED", first.data["status"])
+			assert.Equal(t, "CANCELLED", again.data["status"])
+			assert.Equal(t, first.event, again.event)
+		},
+	} {
+		bubble(t, func(c *caller) {
+			hook := c.subscribe()
+			token := c.reach(agreementActive)
+			require.Equal(t, http.StatusNoContent, c.patch(token, statusRequest("CANCELLED", "MD17")).status)
+			first := hook.all()[0]
+			require.NoError(t, c.box.Redeliver(first.id))
+			again := hook.all()[2]
+			require.NoError(t, again.err)
+			assert.Equal(t, first.id, again.id)
+			check(first, again)
+		}, assuming(func(a *Assumptions) { a.RedeliveredBody = form }))
+	}
+}
+
+func TestRedeliveredPaymentIsFresher(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		payment := c.must(201, c.post("/transactions", payToPayment(c.reach(agreementActive))))
+		c.pass(2 * time.Minute)
+		got := hook.all()
+		last := got[len(got)-1]
+		require.Equal(t, payment["receiptNumber"], last.data["receiptNumber"])
+		require.NoError(t, c.box.Redeliver(last.id))
+		again := hook.all()[len(got)]
+		require.NoError(t, again.err)
+		assert.Equal(t, last.data["receiptNumber"], again.data["receiptNumber"])
+		assert.NotEqual(t, last.raw, again.raw)
+		assert.Equal(t, last.id, again.id)
+	}, assuming(func(a *Assumptions) { a.RedeliveredBody = "fresher" }))
+}
+
+func TestSignatureHeaderForms(t *testing.T) {
+	headers := map[string]string{}
+	for _, form := range []string{"plain", "blanks", "swapped", "several"} {
+		bubble(t, func(c *caller) {
+			hook := c.subscribe()
+			c.reach(agreementActive)
+			got := hook.all()
+			require.Len(t, got, 1)
+			require.NoError(t, got[0].err, form)
+			headers[form] = regexp.MustCompile(`[0-9a-f]{64}|[0-9]{12,13}`).ReplaceAllString(got[0].header, "")
+		}, assuming(func(a *Assumptions) { a.SignatureHeader = form }))
+	}
+	assert.Equal(t, map[string]string{"plain": "t=,v1=", "blanks": "t=, v1=", "swapped": "v1=,t=", "several": "t=,v0=0,v1=,v1="}, headers)
 }
 
 func TestRedeliveryEnds(t *testing.T) {
@@ -210,7 +301,7 @@ func TestRedeliveryEnds(t *testing.T) {
 		assert.Equal(t, DeliveryDone, c.box.Deliveries()[0].State)
 		require.Error(t, c.box.Redeliver("another"))
 		require.Error(t, c.box.Redeliver(c.box.Deliveries()[0].ID, Tampered(), Tampered()))
-	})
+	}, assuming(func(a *Assumptions) { a.RedeliverySignedAnew = true }))
 }
 
 func TestReceiverThatHangs(t *testing.T) {
@@ -311,7 +402,7 @@ func TestDuplicatesShareTheirSchedule(t *testing.T) {
 			after = append(after, in.at.Sub(began))
 		}
 		assert.Equal(t, []time.Duration{0, 0, 5 * time.Second, 35 * time.Second, 335 * time.Second}, after)
-	})
+	}, assuming(func(a *Assumptions) { a.RedeliverySignedAnew = true }))
 }
 
 func TestReorder(t *testing.T) {
@@ -351,7 +442,7 @@ func TestHoldingKeepsRedeliveries(t *testing.T) {
 		require.NoError(t, c.box.ReleaseDeliveries())
 		assert.Len(t, hook.all(), 2)
 		assert.Equal(t, DeliveryDone, c.box.Deliveries()[0].State)
-	})
+	}, assuming(func(a *Assumptions) { a.RedeliverySignedAnew = true }))
 }
 
 func TestRestartOfTheReceiver(t *testing.T) {

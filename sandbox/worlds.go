@@ -27,14 +27,15 @@ type Dimension struct {
 
 // Dimensions returns all dimensions: first the assumptions that have more than
 // one value, and then the merchant's own.
-func Dimensions() []Dimension {
-	var list []Dimension
+func Dimensions() []Dimension { return append(assumedDimensions(), merchantDimensions()...) }
+
+func assumedDimensions() (list []Dimension) {
 	for _, a := range DefaultAssumptions().List() {
-		if len(a.Worlds) > 0 {
+		if a.Worlds != nil {
 			list = append(list, Dimension{a.Name, a.Worlds})
 		}
 	}
-	return append(list, merchantDimensions()...)
+	return list
 }
 
 // tripled names the dimensions of which every triple of values occurs in the
@@ -158,8 +159,8 @@ func ParseWorld(text string) (World, error) {
 // about assumptions that are at their default in it.
 func WithWorld(w World) Option {
 	return func(s *settings) {
-		for i, d := range Dimensions() {
-			if w.chosen(i) != 0 && !slices.ContainsFunc(merchantDimensions(), func(m Dimension) bool { return m.Name == d.Name }) {
+		for i, d := range assumedDimensions() {
+			if w.chosen(i) != 0 {
 				_ = s.assume.Set(d.Name, d.Values[w.chosen(i)]) // the values of the table are readable: a test sets each
 			}
 		}

@@ -4,20 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/quickstream-go/quickstream"
 )
 
+// DefaultConfirmTimeout is how long [ConfirmWith] asks the API, unless a
+// [quickstream.WithTimeout] says otherwise.
+const DefaultConfirmTimeout = 5 * time.Second
+
 // ErrUnconfirmed means that the API was asked and does not say what the
 // notification says: it does not know the agreement or the transaction, which
 // then matches [quickstream.ErrNotFound] too, or shows a state that comes before
-// the event. A look-up can lag behind an event, so that the notification should
-// be delivered again; one that stays unconfirmed is for a human to look at.
+// the event. A look-up can lag behind an event, and an event can come before the
+// answer to the request that caused it, so that it should be asked again; one that
+// stays unconfirmed is for a human to look at.
 var ErrUnconfirmed = errors.New("webhooks: the API does not confirm the notification")
 
 // ConfirmWith returns a function that asks the API for the agreement or the
-// transaction that a notification is about, and calls handle with what the API
-// says in place of the notification's own data.
+// transaction that a notification names, and calls handle with what the API says
+// in place of the notification's own data.
 //
 // That is the present state, which may be later than the event: an agreement
 // whose payer confirmed it may be suspended by now, so that handle has to look at
@@ -26,15 +33,24 @@ var ErrUnconfirmed = errors.New("webhooks: the API does not confirm the notifica
 // waits for its payer and a transaction that is pending or unknown are
 // [ErrUnconfirmed].
 //
-// The ID, event type and timestamp remain what the notification says. An event of
-// a type that this package does not know is delivered without data, since there
-// is nothing to ask the API for.
+// An event of a type that this package does not know becomes a [PaymentEvent] by
+// the receiptNumber in its data, or else an [AgreementEvent] by the agreementToken,
+// in whatever state. One that names neither is delivered as it came, as an
+// [UnknownEvent]. The ID, event type and timestamp remain what the notification
+// says.
 //
-// Give the calls a limit that fits the sender's patience, such as
-// quickstream.WithTimeout(5 * time.Second). Errors of the API are returned as they
-// are.
+// Asking takes no longer than [DefaultConfirmTimeout], or a
+// [quickstream.WithTimeout] in opts. It does not end with the context, and neither
+// does the context of handle: a sender that hangs up does not leave an effect half
+// done. A context that has ended before starts nothing. Errors of the API are
+// returned as they are.
 func ConfirmWith(client *quickstream.Client, handle Func, opts ...quickstream.CallOption) Func {
+	opts = append([]quickstream.CallOption{quickstream.WithTimeout(DefaultConfirmTimeout)}, opts...)
 	return func(ctx context.Context, n *Notification) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		ctx = context.WithoutCancel(ctx)
 		confirmed, err := confirm(ctx, client, n, opts)
 		if err != nil {
 			return err
@@ -44,31 +60,40 @@ func ConfirmWith(client *quickstream.Client, handle Func, opts ...quickstream.Ca
 }
 
 func confirm(ctx context.Context, client *quickstream.Client, n *Notification, opts []quickstream.CallOption) (*Notification, error) {
-	event, err := n.Event()
+	named, err := subjectOf(n.content())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnconfirmed, err)
 	}
-	switch claimed := event.(type) {
-	case *AgreementEvent:
-		agreement, err := client.PayTo.Get(ctx, claimed.Agreement.AgreementToken, opts...)
+	known := n.EventType.known()
+	switch {
+	case strings.HasPrefix(string(n.EventType), agreements) && (known || named.agreement != ""):
+		named.receipt = ""
+	case known: // about a payment
+		named.agreement = ""
+	}
+	switch {
+	case named.receipt != "":
+		transaction, err := client.Transactions.Get(ctx, string(named.receipt), opts...)
 		if err != nil {
 			return nil, lookupError(err)
 		}
-		if agreement.AgreementToken != claimed.Agreement.AgreementToken || !answered(agreement.Status) {
-			return nil, ErrUnconfirmed
-		}
-		return n.confirmed(&AgreementEvent{Agreement: agreement}, agreement.Raw())
-	case *PaymentEvent:
-		transaction, err := client.Transactions.Get(ctx, claimed.Transaction.ReceiptNumber, opts...)
-		if err != nil {
-			return nil, lookupError(err)
-		}
-		if transaction.ReceiptNumber != claimed.Transaction.ReceiptNumber || !settled(transaction) {
+		if transaction.ReceiptNumber != string(named.receipt) || known && !settled(transaction) {
 			return nil, ErrUnconfirmed
 		}
 		return n.confirmed(&PaymentEvent{Transaction: transaction}, transaction.Raw())
+	case named.agreement != "":
+		agreement, err := client.PayTo.Get(ctx, string(named.agreement), opts...)
+		if err != nil {
+			return nil, lookupError(err)
+		}
+		if agreement.AgreementToken != string(named.agreement) || known && !answered(agreement.Status) {
+			return nil, ErrUnconfirmed
+		}
+		return n.confirmed(&AgreementEvent{Agreement: agreement}, agreement.Raw())
+	case known:
+		return nil, fmt.Errorf("%w: it names nothing to ask for", ErrUnconfirmed)
 	default:
-		return n.confirmed(new(UnknownEvent), nil)
+		return n.unconfirmed(), nil
 	}
 }
 

@@ -3,9 +3,12 @@ package webhooks_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
@@ -97,10 +100,10 @@ func TestConfirmRefuses(t *testing.T) {
 		"still pending":         {confirmedBody, 200, withStatus("PENDING"), []error{webhooks.ErrUnconfirmed}, nil, true},
 		"still created":         {confirmedBody, 200, withStatus("CREATED"), []error{webhooks.ErrUnconfirmed}, nil, true},
 		"no status":             {confirmedBody, 200, withStatus(""), []error{webhooks.ErrUnconfirmed}, nil, true},
-		"another agreement":     {confirmedBody, 200, strings.Replace(agreementData, "AGR0001", "AGR0002", 1), []error{webhooks.ErrUnconfirmed}, nil, true},
+		"another agreement":     {confirmedBody, 200, strings.Replace(agreementData, "AGR0001", "AGR0002", 1), nil, webhooks.ErrUnconfirmed, true},
 		"payment still pending": {approvedBody, 200, `{"receiptNumber":"1000000001","status":"Pending","summaryCode":"0"}`, []error{webhooks.ErrUnconfirmed}, nil, true},
 		"payment erred":         {approvedBody, 200, `{"receiptNumber":"1000000001","status":"Approved","summaryCode":"2"}`, []error{webhooks.ErrUnconfirmed}, nil, true},
-		"another payment":       {approvedBody, 200, strings.Replace(transactionData, "1000000001", "1000000002", 1), []error{webhooks.ErrUnconfirmed}, nil, true},
+		"another payment":       {approvedBody, 200, strings.Replace(transactionData, "1000000001", "1000000002", 1), nil, webhooks.ErrUnconfirmed, true},
 		"wrong key":             {confirmedBody, 401, notFound, []error{quickstream.ErrUnauthorized}, webhooks.ErrUnconfirmed, true},
 		"service down":          {confirmedBody, 503, `{"developerMessage":"canary","traceCode":"T"}`, nil, webhooks.ErrUnconfirmed, true},
 		"nonsense":              {confirmedBody, 200, `[]`, nil, webhooks.ErrUnconfirmed, true},
@@ -138,22 +141,123 @@ func TestConfirmRefuses(t *testing.T) {
 	}
 }
 
-// There is nothing to ask the API for: the event is delivered, its claims are not.
+// A kind that nobody knows is confirmed by what it names, in whatever state that is.
+// Where it names nothing that the API could be asked for, it is delivered as it
+// came, and is nothing but an UnknownEvent.
 func TestConfirmOfAnUnknownEvent(t *testing.T) {
 	t.Parallel()
-	client, service := newAPI(t, 200, agreementData)
-	f := new(calls)
-	h := webhooks.NewHandler(newVerifier(t), webhooks.ConfirmWith(client, f.handle))
-	const body = `{"id":"1","eventType":"payid.created","data":{"payId":"claimed"}}`
-	if w := post(h, signed(t, body)); w.Code != http.StatusOK {
-		t.Fatal(w.Code)
+	const (
+		payment, agreement = "*webhooks.PaymentEvent", "*webhooks.AgreementEvent"
+		receipts, tokens   = "GET /rest/v1/transactions/1000000001", "GET /rest/v1/payto-agreements/AGR0001"
+		pending            = `{"receiptNumber":"1000000001","status":"Pending","summaryCode":"0"}`
+	)
+	for _, test := range []struct{ event, data, answer, request, want string }{
+		{"payid.received", `{"receiptNumber":"1000000001","x":"claimed"}`, transactionData, receipts, payment},
+		{"payid.received", `{"receiptNumber":1000000001}`, transactionData, receipts, payment},
+		{"payid.received", `{"receiptNumber":"1000000001","agreementToken":"AGR0001"}`, pending, receipts, payment},
+		{"payto.payment.created", `{"receiptNumber":"1000000001","agreementToken":"AGR0001"}`, pending, receipts, payment},
+		{"payto.payment.created", `{"agreementToken":"AGR0001","payment":{"receiptNumber":"1"}}`, agreementData, tokens, agreement},
+		{"payto.agreement.created", `{"agreementToken":"AGR0001","receiptNumber":"1000000001"}`, withStatus("PENDING"), tokens, agreement},
+		{"payto.agreement.charged", `{"receiptNumber":"1000000001"}`, transactionData, receipts, payment},
+		{"mandate.changed", `{"agreementToken":"AGR0001","x":"claimed"}`, withStatus("CREATED"), tokens, agreement},
+		{"payid.created", `{"payId":"claimed"}`, "", "", ""},
+		{"payid.created", `{"receiptNumber":null,"agreementToken":""}`, "", "", ""},
+		{"payid.created", `{"ReceiptNumber":"1000000001"}`, "", "", ""},
+		{"payto.agreement.created", `{"AgreementToken":"AGR0001"}`, "", "", ""},
+		{"payto.payment.created", `["claimed"]`, "", "", ""},
+	} {
+		client, service := newAPI(t, 200, test.answer)
+		f := new(calls)
+		h := webhooks.NewHandler(newVerifier(t), webhooks.ConfirmWith(client, f.handle))
+		body := `{"id":"1","eventType":"` + test.event + `","data":` + test.data + `}`
+		if w := post(h, signed(t, body)); w.Code != http.StatusOK || service.seen() != test.request {
+			t.Errorf("%s: answered %d after asking %q", body, w.Code, service.seen())
+			continue
+		}
+		n := f.received[0]
+		event, err := n.Event()
+		if n.Digest() != parse(t, body).Digest() || string(n.EventType) != test.event || err != nil {
+			t.Errorf("%s: delivered %v, %v", body, n, err)
+		}
+		if test.want == "" {
+			if unknown, ok := event.(*webhooks.UnknownEvent); !ok || string(unknown.Data()) != test.data || string(n.Raw()) != body {
+				t.Errorf("%s: delivered a %T with %s", body, event, n.Raw())
+			}
+			continue
+		}
+		if got := fmt.Sprintf("%T", event); got != test.want || dataOf(t, n) != test.answer || strings.Contains(string(n.Raw()), "claimed") {
+			t.Errorf("%s: delivered a %s with %s", body, got, n.Raw())
+		}
 	}
-	n := f.received[0]
-	if n.Digest() != parse(t, body).Digest() {
-		t.Error("confirming changed the digest")
+}
+
+// An identifier that is there decides: the API has to know it, whatever the kind.
+func TestConfirmOfAnUnknownEventFails(t *testing.T) {
+	t.Parallel()
+	for data, answer := range map[string]string{
+		`{"receiptNumber":"1000000002"}`:                          transactionData, // about another one
+		`{"agreementToken":"AGR0002"}`:                            agreementData,
+		`{"receiptNumber":["1000000001"]}`:                        transactionData, // cannot be read
+		`{"receiptNumber":1e9}`:                                   transactionData,
+		`{"receiptNumber":"1000000001","agreementToken":{"a":1}}`: transactionData,
+		`{"agreementToken":"../customers"}`:                       agreementData,
+	} {
+		client, _ := newAPI(t, 200, answer)
+		f := new(calls)
+		err := webhooks.ConfirmWith(client, f.handle)(t.Context(), parse(t, `{"id":"1","eventType":"payid.received","data":`+data+`}`))
+		_, undecodable := errors.AsType[*quickstream.DecodeError](err) // of an answer about another one
+		if !undecodable && !errors.Is(err, webhooks.ErrUnconfirmed) || f.count() != 0 {
+			t.Errorf("%s: %v after %d calls", data, err, f.count())
+		}
 	}
-	if n.EventType != "payid.created" || eventOf[*webhooks.UnknownEvent](t, n).Data() != nil || strings.Contains(string(n.Raw()), "claimed") || service.seen() != "" {
-		t.Errorf("delivered %v with %s after asking %q", n, n.Raw(), service.seen())
+}
+
+// A sender that hangs up leaves nothing half done, and an API that does not answer
+// is not waited for.
+func TestConfirmHasItsOwnTime(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		opts    []quickstream.CallOption
+		hangsUp time.Duration
+		answers time.Duration
+		took    time.Duration
+		handled bool
+	}{
+		"sender hangs up":            {nil, time.Second, 2 * time.Second, 2*time.Second + time.Minute, true},
+		"sender has hung up":         {nil, 0, time.Second, 0, false},
+		"API hangs":                  {nil, time.Hour, time.Hour, webhooks.DefaultConfirmTimeout, false},
+		"API hangs, own patience":    {[]quickstream.CallOption{quickstream.WithTimeout(time.Second)}, time.Hour, time.Hour, time.Second, false},
+		"API is slow, more patience": {[]quickstream.CallOption{quickstream.WithTimeout(time.Minute)}, time.Hour, 20 * time.Second, 80 * time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				client, service := newAPI(t, 0, "")
+				service.handler = func(w http.ResponseWriter, r *http.Request) {
+					select {
+					case <-time.After(test.answers):
+						_, _ = w.Write([]byte(agreementData))
+					case <-r.Context().Done(): // there is no answer
+					}
+				}
+				handled := false
+				handle := webhooks.ConfirmWith(client, func(ctx context.Context, _ *webhooks.Notification) error {
+					select { // an effect of several steps
+					case <-time.After(time.Minute):
+						handled = ctx.Value(contextKey{}) == "value"
+					case <-ctx.Done():
+					}
+					return ctx.Err()
+				}, test.opts...)
+				ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), contextKey{}, "value"), test.hangsUp)
+				defer cancel()
+				start := time.Now()
+				err := handle(ctx, parse(t, confirmedBody))
+				if took := time.Since(start); took != test.took || handled != test.handled || (err == nil) != test.handled {
+					t.Errorf("handled: %v after %v, %v", handled, took, err)
+				}
+			})
+		})
 	}
 }
 
@@ -172,7 +276,7 @@ func TestConfirmAfterALag(t *testing.T) {
 		asked++
 	}
 	f := new(calls)
-	h := webhooks.NewHandler(newVerifier(t), webhooks.Deduplicate(new(webhooks.MemoryStore), webhooks.ConfirmWith(client, f.handle)))
+	h := webhooks.NewHandler(newVerifier(t), webhooks.ConfirmWith(client, f.handle), webhooks.WithStore(new(webhooks.MemoryStore)))
 	for i, want := range []int{500, 500, 200, 200} {
 		if w := post(h, signed(t, confirmedBody)); w.Code != want {
 			t.Errorf("delivery %d: %d, want %d", i+1, w.Code, want)
@@ -188,7 +292,7 @@ func TestConfirmOutOfOrder(t *testing.T) {
 	t.Parallel()
 	client, _ := newAPI(t, 200, withStatus("CANCELLED"))
 	f := new(calls)
-	h := webhooks.NewHandler(newVerifier(t), webhooks.Deduplicate(new(webhooks.MemoryStore), webhooks.ConfirmWith(client, f.handle)))
+	h := webhooks.NewHandler(newVerifier(t), webhooks.ConfirmWith(client, f.handle), webhooks.WithStore(new(webhooks.MemoryStore)))
 	recalled := strings.NewReplacer("54-0001", "54-0003", "agreement.confirmed", "agreement.recalled").Replace(confirmedBody)
 	for _, body := range []string{recalled, confirmedBody} {
 		if w := post(h, signed(t, body)); w.Code != http.StatusOK {
@@ -205,7 +309,7 @@ func TestConfirmOutOfOrder(t *testing.T) {
 
 // The order in which confirming and de-duplicating are put together changes the
 // cost and not the result, even when the state changes in between.
-func TestConfirmOutsideDeduplicate(t *testing.T) {
+func TestConfirmOutsideTheStore(t *testing.T) {
 	t.Parallel()
 	client, service := newAPI(t, 0, "")
 	answers := []string{agreementData, withStatus("SUSPENDED")}
@@ -214,7 +318,7 @@ func TestConfirmOutsideDeduplicate(t *testing.T) {
 		answers = answers[1:]
 	}
 	f := new(calls)
-	handle := webhooks.ConfirmWith(client, webhooks.Deduplicate(new(webhooks.MemoryStore), f.handle))
+	handle := webhooks.ConfirmWith(client, once(new(webhooks.MemoryStore), f.handle))
 	for range 2 {
 		if err := handle(t.Context(), parse(t, confirmedBody)); err != nil {
 			t.Error(err)

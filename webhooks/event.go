@@ -30,16 +30,29 @@ const (
 	EventTypePayToPaymentApproved EventType = "payto.payment.approved"
 )
 
-// label is the event type as it may be printed: a type that this package does
-// not know is text from outside.
-func (t EventType) label() string {
+// The beginnings of the event types about agreements and about payments.
+const (
+	agreements = "payto.agreement."
+	payments   = "payto.payment."
+)
+
+func (t EventType) known() bool {
 	switch t {
 	case EventTypePayToAgreementConfirmed, EventTypePayToAgreementDeclined, EventTypePayToAgreementExpired,
 		EventTypePayToAgreementRecalled, EventTypePayToPaymentApproved:
-		return string(t)
+		return true
 	default:
-		return "unknown"
+		return false
 	}
+}
+
+// label is the event type as it may be printed: a type that this package does
+// not know is text from outside.
+func (t EventType) label() string {
+	if t.known() {
+		return string(t)
+	}
+	return "unknown"
 }
 
 // Event is what a notification is about: an [*AgreementEvent], a [*PaymentEvent]
@@ -60,7 +73,9 @@ func (sealed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "webhooks.E
 // LogValue returns a placeholder.
 func (sealed) LogValue() slog.Value { return slog.StringValue("webhooks.Event") }
 
-// AgreementEvent is an event whose type begins with "payto.agreement.".
+// AgreementEvent is an event whose type begins with "payto.agreement.", and one of
+// any type that this package does not know once [ConfirmWith] has read the
+// agreement that it names.
 type AgreementEvent struct {
 	// Agreement has a token. Unless [ConfirmWith] has confirmed it, it is what the
 	// notification says, at the time that it was made: check the token and the
@@ -70,7 +85,9 @@ type AgreementEvent struct {
 	sealed
 }
 
-// PaymentEvent is an event whose type begins with "payto.payment.".
+// PaymentEvent is an event whose type begins with "payto.payment.", and one of any
+// type that this package does not know once [ConfirmWith] has read the transaction
+// that it names.
 type PaymentEvent struct {
 	// Transaction has a receipt number. Unless [ConfirmWith] has confirmed it, it is
 	// what the notification says, at the time that it was made: check the receipt
@@ -80,7 +97,9 @@ type PaymentEvent struct {
 	sealed
 }
 
-// UnknownEvent is an event of any other type.
+// UnknownEvent is an event of any other type, and one of a type that this package
+// does not know by its whole name and whose data is not what its beginning lets
+// expect. All that is in it is what the notification says, confirmed by nobody.
 type UnknownEvent struct {
 	content func() unknown // behind a function, where printing does not find it
 
@@ -88,21 +107,21 @@ type UnknownEvent struct {
 }
 
 type unknown struct {
-	data                          json.RawMessage
-	receiptNumber, agreementToken string
+	data  json.RawMessage
+	named subject
 }
 
 // Data returns the data as it was received, and nil when there was none. It must
 // not be changed.
 func (e *UnknownEvent) Data() json.RawMessage { return e.reveal().data }
 
-// ReceiptNumber returns the receiptNumber of the data, if it is a text, and "" if
-// not.
-func (e *UnknownEvent) ReceiptNumber() string { return e.reveal().receiptNumber }
+// ReceiptNumber returns the receiptNumber of the data, and "" where there is none
+// that can be read.
+func (e *UnknownEvent) ReceiptNumber() string { return string(e.reveal().named.receipt) }
 
-// AgreementToken returns the agreementToken of the data, if it is a text, and ""
-// if not.
-func (e *UnknownEvent) AgreementToken() string { return e.reveal().agreementToken }
+// AgreementToken returns the agreementToken of the data, and "" where there is none
+// that can be read.
+func (e *UnknownEvent) AgreementToken() string { return string(e.reveal().named.agreement) }
 
 func (e *UnknownEvent) reveal() unknown {
 	if e.content == nil {
@@ -111,10 +130,43 @@ func (e *UnknownEvent) reveal() unknown {
 	return e.content()
 }
 
-// decodeEvent decodes the data of a notification as its type promises.
+func newUnknown(data json.RawMessage) *UnknownEvent {
+	named, _ := subjectOf(data) // what cannot be read stays empty
+	return &UnknownEvent{content: func() unknown { return unknown{data, named} }}
+}
+
+// subject is what the data of a notification names.
+type subject struct{ receipt, agreement text }
+
+// subjectOf reads names exactly as they are spelt. An identifier that is there and
+// cannot be read is an error, for it is not the same as none.
+func subjectOf(data json.RawMessage) (s subject, err error) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil {
+		return subject{}, nil // no object names nothing
+	}
+	for name, into := range map[string]*text{"receiptNumber": &s.receipt, "agreementToken": &s.agreement} {
+		if value, ok := members[name]; ok && into.UnmarshalJSON(value) != nil {
+			err = &ParseError{"the data has an identifier that cannot be read", nil}
+		}
+	}
+	return s, err
+}
+
+// decodeEvent decodes the data of a notification as its type promises. A type that
+// is not known promises nothing.
 func decodeEvent(kind EventType, data json.RawMessage) (Event, error) {
+	event, err := decodePayTo(kind, data)
+	if event == nil && !kind.known() {
+		return newUnknown(data), nil
+	}
+	return event, err
+}
+
+// decodePayTo returns nil for an event of another type.
+func decodePayTo(kind EventType, data json.RawMessage) (Event, error) {
 	switch {
-	case strings.HasPrefix(string(kind), "payto.agreement."):
+	case strings.HasPrefix(string(kind), agreements):
 		agreement := new(quickstream.Agreement)
 		if err := agreement.UnmarshalJSON(data); err != nil {
 			return nil, &ParseError{"the data is not an agreement", err}
@@ -123,7 +175,7 @@ func decodeEvent(kind EventType, data json.RawMessage) (Event, error) {
 			return nil, &ParseError{"the data is an agreement without a token", nil}
 		}
 		return &AgreementEvent{Agreement: agreement}, nil
-	case strings.HasPrefix(string(kind), "payto.payment."):
+	case strings.HasPrefix(string(kind), payments):
 		transaction := new(quickstream.Transaction)
 		if err := transaction.UnmarshalJSON(data); err != nil {
 			return nil, &ParseError{"the data is not a transaction", err}
@@ -132,13 +184,7 @@ func decodeEvent(kind EventType, data json.RawMessage) (Event, error) {
 			return nil, &ParseError{"the data is a transaction without a receipt number", nil}
 		}
 		return &PaymentEvent{Transaction: transaction}, nil
+	default:
+		return nil, nil
 	}
-	content := unknown{data: data}
-	var members map[string]json.RawMessage // a map, since a struct takes names in other letters
-	if json.Unmarshal(data, &members) == nil {
-		// What is not a text leaves them empty.
-		_ = json.Unmarshal(members["receiptNumber"], &content.receiptNumber)
-		_ = json.Unmarshal(members["agreementToken"], &content.agreementToken)
-	}
-	return &UnknownEvent{content: func() unknown { return content }}, nil
 }

@@ -3,39 +3,101 @@ package webhooks_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// An inbox is a table of verified notifications under their ID and digest. The
-// endpoint only stores; a job reads what is there, and confirms and acts on it.
+// inbox stands for a table whose unique key is the pair of id and digest.
+type inbox struct{ rows []row }
+
+type row struct {
+	id, digest string
+	body       []byte
+	done       bool
+}
+
+// keep stores a notification and does nothing else. On a database it is one
+// transaction of
+//
+//	INSERT INTO inbox (id, digest, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
+//	SELECT count(*) FROM inbox WHERE id = $1
+func (in *inbox) keep(_ context.Context, n *webhooks.Notification) error {
+	contents := 1
+	for _, known := range in.rows {
+		switch {
+		case known.id != n.ID:
+		case known.digest == n.Digest():
+			return nil // delivered again
+		default:
+			contents++
+		}
+	}
+	in.rows = append(in.rows, row{id: n.ID, digest: n.Digest(), body: n.Raw()})
+	if contents > 1 {
+		return webhooks.ErrConflict // stored, and for somebody to look at
+	}
+	return nil
+}
+
+// work is the job. What it cannot confirm it leaves for its next run: an event can
+// come before the API shows what it is about.
+func (in *inbox) work(ctx context.Context, confirmed webhooks.Func) {
+	for i, waiting := range in.rows {
+		if waiting.done {
+			continue
+		}
+		n, err := webhooks.Parse(waiting.body)
+		if err == nil {
+			err = confirmed(ctx, n)
+		}
+		if err != nil {
+			fmt.Println("later:", err)
+			continue
+		}
+		in.rows[i].done = true
+	}
+}
+
+// act does the same however often it is called for the same agreement or payment:
+// it writes down what the API says.
+func act(_ context.Context, n *webhooks.Notification) error {
+	event, err := n.Event()
+	if err != nil {
+		return err
+	}
+	switch event := event.(type) {
+	case *webhooks.AgreementEvent:
+		fmt.Println("agreement", event.Agreement.AgreementToken, event.Agreement.Status)
+	case *webhooks.PaymentEvent:
+		fmt.Println("payment", event.Transaction.ReceiptNumber, event.Transaction.Status)
+	}
+	return nil
+}
+
+// The endpoint only stores, and answers. A job confirms what is stored with the
+// API, and acts on that.
 func Example_inbox() {
-	type key struct{ id, digest string } // the table's unique key
-	inbox := map[key][]byte{}
 	secret := webhooks.NewSecret("the subscription's secret")
 	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	endpoint := webhooks.NewHandler(verifier, func(_ context.Context, n *webhooks.Notification) error {
-		inbox[key{n.ID, n.Digest()}] = n.Raw() // INSERT ... ON CONFLICT DO NOTHING
-		return nil
-	})
+	table := new(inbox)
+	endpoint := webhooks.NewInbox(verifier, table.keep,
+		webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { fmt.Println("look at this:", f.Err) }))
 
-	// The service delivers one notification twice.
-	n, err := webhooks.NewNotification(webhooks.EventTypePayToAgreementConfirmed,
-		quickstream.Agreement{AgreementToken: "AGR0001", Status: quickstream.AgreementStatusActive})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	// The service delivers a notification twice, and then with other content.
+	const first = `{"id":"8e3c","eventType":"payto.agreement.confirmed","data":{"agreementToken":"AGR0001","status":"ACTIVE"}}`
 	signer := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: secret}
-	for range 2 {
-		request, err := signer.NewRequest(context.Background(), "https://merchant.example/webhooks", n)
+	for _, body := range []string{first, first, strings.Replace(first, "ACTIVE", "SUSPENDED", 1)} {
+		request, err := signer.NewRequestWithBody(context.Background(), "https://merchant.example/webhooks", []byte(body))
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -45,31 +107,22 @@ func Example_inbox() {
 		fmt.Println(response.Code)
 	}
 
-	// The job. Put the function into ConfirmWith, so that the API is asked.
-	act := func(_ context.Context, n *webhooks.Notification) error {
-		event, err := n.Event()
-		if err != nil {
-			return err // stored all the same, for a human to look at
-		}
-		switch event := event.(type) {
-		case *webhooks.AgreementEvent:
-			fmt.Println("agreement", event.Agreement.Status)
-		case *webhooks.PaymentEvent:
-			fmt.Println("payment", event.Transaction.Status)
-		}
-		return nil
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"agreementToken": "AGR0001", "status": "SUSPENDED"}`)
+	}))
+	defer service.Close()
+	client, err := quickstream.NewClient(quickstream.CustomURL(service.URL+"/rest/v1"),
+		quickstream.Keys{Secret: quickstream.NewSecretKey("secret-key")})
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
-	for stored, body := range inbox {
-		n, err := webhooks.Parse(body)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(n.Digest() == stored.digest, act(context.Background(), n))
-	}
+	table.work(context.Background(), webhooks.ConfirmWith(client, act))
 	// Output:
 	// 200
 	// 200
-	// agreement ACTIVE
-	// true <nil>
+	// look at this: webhooks: a notification with this id had other content
+	// 200
+	// agreement AGR0001 SUSPENDED
+	// agreement AGR0001 SUSPENDED
 }

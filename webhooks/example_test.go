@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 
@@ -51,11 +52,11 @@ func ExampleNewHandler() {
 		return
 	}
 	save := func(_ context.Context, n *webhooks.Notification) error {
-		// Insert n by its ID; an error here means that it will come again.
+		// An error here means that it will come again.
 		fmt.Println("saved", n.EventType)
 		return nil
 	}
-	handler := webhooks.NewHandler(verifier, webhooks.Deduplicate(new(webhooks.MemoryStore), save))
+	handler := webhooks.NewHandler(verifier, save, webhooks.WithStore(new(webhooks.MemoryStore)))
 
 	// In a test, a Signer plays the service.
 	signer := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: secret}
@@ -173,7 +174,7 @@ func ExampleSigner() {
 // itself until it commits, and transactions run one after the other.
 type database struct {
 	mu     sync.Mutex
-	seen   map[string]string // digest by notification id
+	seen   map[string][]string // digests by notification id
 	orders []string
 }
 
@@ -186,42 +187,43 @@ type transactionKey struct{}
 //
 //	INSERT INTO notifications (id, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING
 //
-// which waits for another transaction that has inserted the same id; when it
-// inserts nothing, the digest of the row that is there decides.
+// which waits for another transaction that has inserted the same two; when it
+// inserts nothing, there is nothing to do. Rows are kept for eight days or more.
 func (db *database) Once(ctx context.Context, n *webhooks.Notification, handle webhooks.Func) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if before, ok := db.seen[n.ID]; ok {
-		if before != n.Digest() {
-			return webhooks.ErrConflict
-		}
+	if slices.Contains(db.seen[n.ID], n.Digest()) {
 		return nil
 	}
 	tx := new(transaction)
 	if err := handle(context.WithValue(ctx, transactionKey{}, tx), n); err != nil {
 		return err // rolled back: neither the id nor the effect stays
 	}
-	db.seen[n.ID] = n.Digest() // committed together
+	db.seen[n.ID] = append(db.seen[n.ID], n.Digest()) // committed together
 	db.orders = append(db.orders, tx.orders...)
+	if len(db.seen[n.ID]) > 1 {
+		return webhooks.ErrConflict // done all the same
+	}
 	return nil
 }
 
 // With a store on the merchant's own database, the effect of a notification takes
 // place exactly once: it commits together with the notification's ID.
 func ExampleStore() {
-	db := &database{seen: map[string]string{}}
+	db := &database{seen: map[string][]string{}}
 	attempts := 0
-	handle := webhooks.Deduplicate(db, func(ctx context.Context, n *webhooks.Notification) error {
+	ship := func(ctx context.Context, n *webhooks.Notification) error {
 		tx := ctx.Value(transactionKey{}).(*transaction)
 		tx.orders = append(tx.orders, "ship "+strings.TrimPrefix(n.ID, "notification-"))
 		if attempts++; attempts == 1 {
 			return errors.New("the process was killed here")
 		}
 		return nil
-	})
+	}
+	// webhooks.NewHandler(verifier, ship, webhooks.WithStore(db)) calls it like this.
 	n := &webhooks.Notification{ID: "notification-1", EventType: webhooks.EventTypePayToPaymentApproved}
 	for range 3 {
-		fmt.Println(handle(context.Background(), n))
+		fmt.Println(db.Once(context.Background(), n, ship))
 	}
 	fmt.Println(db.orders, "after", attempts, "attempts")
 	// Output:

@@ -20,19 +20,22 @@ const DefaultReadTimeout = 10 * time.Second
 
 // A Func handles a notification. It is where a merchant stores the notification
 // by its ID and digest, or commits its effect. Nil means that the notification is
-// taken care of and need not come again; an error means that it should.
+// taken care of and need not come again; so does [ErrConflict], which is reported
+// too. Any other error means that it should.
 //
 // The context is the request's: it ends when the sender goes away.
 type Func func(ctx context.Context, n *Notification) error
 
-// Failure is a delivery that was not acknowledged.
+// Failure is a delivery that was not acknowledged, or that was and is for a human
+// to look at: an [ErrConflict].
 type Failure struct {
-	// Status is what the sender was answered.
+	// Status is what the sender was answered: 200 for an ErrConflict.
 	Status int
-	// Notification is nil when the request was refused.
+	// Notification is nil when the request was refused before anything was asked
+	// to handle it.
 	Notification *Notification
-	// Err is why: an error of [Verifier.Verify], the function's own, or a
-	// [PanicError].
+	// Err is why: an error of [Verifier.Verify], of the function or the [Store], or
+	// a [PanicError].
 	Err error
 }
 
@@ -56,6 +59,8 @@ func (e *PanicError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Er
 
 type handlerConfig struct {
 	readTimeout time.Duration
+	tolerance   time.Duration
+	store       Store
 	logger      *slog.Logger
 	report      func(context.Context, Failure)
 }
@@ -76,8 +81,20 @@ func WithReadTimeout(d time.Duration) HandlerOption {
 	}
 }
 
+// WithStore calls the function once for each notification, as far as the store
+// remembers. It is for handling notifications at once, without an inbox. A
+// signature may be as old as [StoreTolerance], since what is played again is
+// recognised by its ID and digest.
+func WithStore(store Store) HandlerOption {
+	return func(c *handlerConfig) {
+		if store != nil {
+			c.store, c.tolerance = store, StoreTolerance
+		}
+	}
+}
+
 // WithLogger logs deliveries: at debug level when acknowledged, as a warning when
-// refused, and as an error when the function failed. A record holds the status,
+// refused or in an [ErrConflict], and as an error when the function failed. A record holds the status,
 // the duration, the ID and the event type of a verified notification, the latter
 // if it is known, and a reason in this package's words; never a header, a body, or
 // the text of the function's error. Without a logger nothing is logged.
@@ -85,8 +102,8 @@ func WithLogger(logger *slog.Logger) HandlerOption {
 	return func(c *handlerConfig) { c.logger = logger }
 }
 
-// WithFailureReport calls report for each delivery that is not acknowledged, with
-// the request's context. The connection is free again when it returns.
+// WithFailureReport calls report for each delivery that is not acknowledged, and
+// for each [ErrConflict], with the request's context. The connection is free again when it returns.
 func WithFailureReport(report func(ctx context.Context, f Failure)) HandlerOption {
 	return func(c *handlerConfig) { c.report = report }
 }
@@ -99,11 +116,22 @@ type handler struct {
 	unlimited sync.Once
 }
 
+// NewInbox returns the handler of a webhook endpoint that only keeps what it
+// receives, for a job to confirm and to act on. It is NewHandler for a keep that
+// stores n.Raw under n.ID and n.Digest, unless the two are there already, for at
+// least eight days: a signature may be as old as [StoreTolerance], since what is
+// played again is recognised. Where the ID is there with another digest, keep stores
+// the new content beside the old and returns [ErrConflict].
+func NewInbox(verifier *Verifier, keep Func, opts ...HandlerOption) http.Handler {
+	return newHandler(verifier, keep, StoreTolerance, opts)
+}
+
 // NewHandler returns the handler of a webhook endpoint. It answers
 //
-//	200  when the function returned nil, and never before
+//	200  when the function returned nil or [ErrConflict], and never before
 //	400  when a verified body is not a notification, or the body broke off
-//	401  when the signature or the Basic credentials are missing or wrong
+//	401  when the signature or the Basic credentials are missing or wrong, or the
+//	     signature is older than what the store remembers
 //	405  when the request is not a POST
 //	408  when the body took too long
 //	413  when the body is too large
@@ -116,8 +144,15 @@ type handler struct {
 // The handler limits the time for the body. The time for the headers, and the
 // number of connections, are limited by the [http.Server], which by default does
 // not: see the example Server.
+//
+// A notification that was signed more than [signature.DefaultTolerance] ago is
+// refused, unless the handler has a [WithStore] or the verifier a [WithTolerance].
 func NewHandler(verifier *Verifier, handle Func, opts ...HandlerOption) http.Handler {
-	h := &handler{verifier: verifier, handle: handle, config: handlerConfig{readTimeout: DefaultReadTimeout}}
+	return newHandler(verifier, handle, signature.DefaultTolerance, opts)
+}
+
+func newHandler(verifier *Verifier, handle Func, tolerance time.Duration, opts []HandlerOption) http.Handler {
+	h := &handler{verifier: verifier, handle: handle, config: handlerConfig{readTimeout: DefaultReadTimeout, tolerance: tolerance}}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&h.config)
@@ -154,10 +189,19 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (status int, n *
 	if n, err = h.receive(w, r); err != nil {
 		return refusal(err), nil, err
 	}
-	if err = h.handle(r.Context(), n); err != nil {
+	if h.config.store == nil {
+		err = h.handle(r.Context(), n)
+	} else {
+		err = h.config.store.Once(r.Context(), n, h.handle)
+	}
+	switch {
+	case err == nil, errors.Is(err, ErrConflict):
+		return http.StatusOK, n, err
+	case h.config.store != nil && errors.Is(err, signature.ErrTooOld):
+		return http.StatusUnauthorized, n, err
+	default:
 		return http.StatusInternalServerError, n, err
 	}
-	return http.StatusOK, n, nil
 }
 
 func (h *handler) receive(w http.ResponseWriter, r *http.Request) (*Notification, error) {
@@ -170,7 +214,7 @@ func (h *handler) receive(w http.ResponseWriter, r *http.Request) (*Notification
 				slog.String("reason", "the response writer does not support read deadlines"))
 		})
 	}
-	return h.verifier.verify(w, r)
+	return h.verifier.verify(w, r, h.config.tolerance)
 }
 
 // refusal returns the status for an error of the verifier.
@@ -210,7 +254,9 @@ func (h *handler) log(ctx context.Context, status int, n *Notification, err erro
 	level, message := slog.LevelDebug, "webhook notification handled"
 	switch {
 	case err == nil:
-	case n == nil && status < http.StatusInternalServerError:
+	case status == http.StatusOK:
+		level = slog.LevelWarn
+	case status < http.StatusInternalServerError:
 		level, message = slog.LevelWarn, "webhook request refused"
 	default:
 		level, message = slog.LevelError, "webhook notification failed"

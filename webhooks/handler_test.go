@@ -33,6 +33,7 @@ func TestHandlerAnswers(t *testing.T) {
 		"genuine":            {nil, confirmedBody, nil, nil, 200, 1},
 		"unknown event type": {nil, unknown, nil, nil, 200, 1},
 		"function errs":      {nil, confirmedBody, nil, errors.New("database down"), 500, 1},
+		"old, says function": {nil, confirmedBody, nil, signature.ErrTooOld, 500, 1},
 		"forged": {nil, confirmedBody, func(r *http.Request) {
 			r.Header.Set(signature.Header, "t=1707312770123,v1="+strings.Repeat("0", 64))
 		}, nil, 401, 0},

@@ -124,6 +124,11 @@ func (c *calls) handle(_ context.Context, n *webhooks.Notification) error {
 	return c.err
 }
 
+// once is what a handler with this store does with a notification.
+func once(store webhooks.Store, handle webhooks.Func) webhooks.Func {
+	return func(ctx context.Context, n *webhooks.Notification) error { return store.Once(ctx, n, handle) }
+}
+
 func (c *calls) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,6 +148,9 @@ func (a *api) RoundTrip(r *http.Request) (*http.Response, error) {
 	a.mu.Unlock()
 	w := httptest.NewRecorder()
 	a.handler(w, r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
 	return w.Result(), nil
 }
 

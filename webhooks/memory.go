@@ -3,8 +3,11 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 const (
@@ -12,37 +15,41 @@ const (
 	// unless it is told otherwise.
 	DefaultMaxIDs = 50_000
 	// DefaultRetention is for how long a [MemoryStore] remembers a notification,
-	// unless it is told otherwise.
-	DefaultRetention = 72 * time.Hour
+	// unless it is told otherwise: longer than [StoreTolerance].
+	DefaultRetention = 8 * 24 * time.Hour
 )
 
 // A MemoryStore is a [Store] in memory. Its zero value is ready for use, and its
 // fields must not change after the first.
 //
 // It forgets what is older than the retention, the oldest ones first when there
-// are too many, and everything when the process ends. What is forgotten and comes
-// again is handled again; a delivery that was recorded by somebody and is sent
-// again fails by its signature once it is older than the verifier's tolerance, so
-// that the retention should be twice that at least.
+// are too many, and everything when the process ends. What may have been forgotten
+// is not handled again: a notification that it does not know is refused with
+// [signature.ErrTooOld] when it was signed no later than one that was forgotten, or
+// more than [signature.DefaultTolerance] before the store was first used. So one
+// that is first received after a restart or by a store that is too small can be
+// refused for good, where the service does not sign it anew: an inbox has neither
+// limit. A notification that no [Verifier] has verified is always taken.
 type MemoryStore struct {
 	// MaxIDs is how many notifications are remembered; DefaultMaxIDs when it is
-	// not positive. One takes about 350 bytes. It should be several times what can
-	// arrive between two deliveries of one notification: what is forgotten by then
-	// is handled again.
+	// not positive. One takes about 450 bytes. It should be more than arrive within
+	// the tolerance for signatures.
 	MaxIDs int
 	// Retention is for how long; DefaultRetention when it is not positive.
 	Retention time.Duration
 
 	mu       sync.Mutex
-	attempts map[string]*attempt // running and succeeded, by ID
-	handled  []*attempt          // succeeded, oldest first
+	attempts map[string][]*attempt // running and succeeded, by ID
+	handled  []*attempt            // succeeded, oldest first
+	horizon  time.Time             // what was signed by then may have been forgotten
 }
 
 // attempt is a call of a function for a notification.
 type attempt struct {
-	id     string
-	digest string
-	ended  chan struct{}
+	id, digest string
+	signed     time.Time // the latest signature seen
+	conflict   bool      // the ID was known with another digest
+	ended      chan struct{}
 	// These are written before ended is closed, and read after.
 	succeeded bool
 	at        time.Time
@@ -50,17 +57,17 @@ type attempt struct {
 
 var _ Store = (*MemoryStore)(nil)
 
-// Once implements [Store]. It waits for a running call for the same ID; if that
-// fails, it calls handle itself.
+// Once implements [Store]. It waits for a running call for the same notification;
+// if that fails, it calls handle itself.
 func (s *MemoryStore) Once(ctx context.Context, n *Notification, handle Func) error {
-	own := &attempt{id: n.ID, digest: n.Digest(), ended: make(chan struct{})}
+	own := &attempt{id: n.ID, digest: n.Digest(), signed: n.signed, ended: make(chan struct{})}
 	for {
-		other := s.begin(own)
+		other, err := s.begin(own, n.arrived)
+		if err != nil {
+			return err
+		}
 		if other == nil {
 			return s.run(ctx, n, handle, own)
-		}
-		if other.digest != own.digest {
-			return ErrConflict
 		}
 		select {
 		case <-other.ended:
@@ -75,24 +82,43 @@ func (s *MemoryStore) Once(ctx context.Context, n *Notification, handle Func) er
 
 func (s *MemoryStore) run(ctx context.Context, n *Notification, handle Func, own *attempt) error {
 	defer s.end(own) // also when handle panics
-	err := handle(ctx, n)
-	own.succeeded = err == nil
-	return err
+	if err := handle(ctx, n); err != nil {
+		return err
+	}
+	own.succeeded = true
+	if own.conflict {
+		return ErrConflict
+	}
+	return nil
 }
 
-// begin registers an attempt, or returns the one that is there for the same ID.
-func (s *MemoryStore) begin(own *attempt) *attempt {
+// begin registers an attempt, or returns the one that is there for the same
+// notification.
+func (s *MemoryStore) begin(own *attempt, arrived time.Time) (*attempt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget(time.Now())
-	if other := s.attempts[own.id]; other != nil {
-		return other
-	}
+	now := time.Now()
+	s.forget(now)
 	if s.attempts == nil {
-		s.attempts = make(map[string]*attempt)
+		s.attempts = make(map[string][]*attempt)
+		if arrived.IsZero() {
+			arrived = now
+		}
+		s.horizon = arrived.Add(-signature.DefaultTolerance)
 	}
-	s.attempts[own.id] = own
-	return nil
+	known := s.attempts[own.id]
+	for _, other := range known {
+		if other.digest == own.digest {
+			other.signed = later(other.signed, own.signed)
+			return other, nil
+		}
+	}
+	if !own.signed.IsZero() && !own.signed.After(s.horizon) {
+		return nil, fmt.Errorf("%w: not known, and older than what the store remembers", signature.ErrTooOld)
+	}
+	own.conflict = len(known) > 0
+	s.attempts[own.id] = append(known, own)
+	return nil, nil
 }
 
 func (s *MemoryStore) end(own *attempt) {
@@ -100,7 +126,7 @@ func (s *MemoryStore) end(own *attempt) {
 	defer s.mu.Unlock()
 	defer close(own.ended)
 	if !own.succeeded {
-		delete(s.attempts, own.id)
+		s.drop(own)
 		return
 	}
 	own.at = time.Now()
@@ -118,8 +144,25 @@ func (s *MemoryStore) forget(now time.Time) {
 		retention = DefaultRetention
 	}
 	for len(s.handled) > 0 && (len(s.handled) > most || now.Sub(s.handled[0].at) > retention) {
-		delete(s.attempts, s.handled[0].id)
+		s.horizon = later(s.horizon, s.handled[0].signed)
+		s.drop(s.handled[0])
 		s.handled[0] = nil
 		s.handled = s.handled[1:]
 	}
+}
+
+func (s *MemoryStore) drop(a *attempt) {
+	rest := slices.DeleteFunc(s.attempts[a.id], func(other *attempt) bool { return other == a })
+	if len(rest) == 0 {
+		delete(s.attempts, a.id)
+		return
+	}
+	s.attempts[a.id] = rest
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

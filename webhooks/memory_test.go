@@ -1,9 +1,11 @@
 package webhooks_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"runtime"
 	"strings"
@@ -14,12 +16,13 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 func TestDuplicatesAreAcknowledgedAndNotDelivered(t *testing.T) {
 	t.Parallel()
 	f := new(calls)
-	h := webhooks.NewHandler(newVerifier(t), webhooks.Deduplicate(new(webhooks.MemoryStore), f.handle))
+	h := webhooks.NewHandler(newVerifier(t), f.handle, webhooks.WithStore(new(webhooks.MemoryStore)))
 	renewed := strings.Replace(confirmedBody, "00:12:50", "00:17:50", 1)
 	for _, body := range []string{confirmedBody, confirmedBody, approvedBody, renewed, approvedBody} {
 		if w := post(h, signed(t, body)); w.Code != http.StatusOK {
@@ -40,11 +43,10 @@ func TestFailureIsNotRemembered(t *testing.T) {
 		func() error { return errors.New("called once more") },
 	}
 	runs := 0
-	h := webhooks.NewHandler(newVerifier(t), webhooks.Deduplicate(new(webhooks.MemoryStore),
-		func(context.Context, *webhooks.Notification) error {
-			runs++
-			return results[runs-1]()
-		}))
+	h := webhooks.NewHandler(newVerifier(t), func(context.Context, *webhooks.Notification) error {
+		runs++
+		return results[runs-1]()
+	}, webhooks.WithStore(new(webhooks.MemoryStore)))
 	for i, want := range []int{500, 500, 200, 200, 200} {
 		if w := post(h, signed(t, confirmedBody)); w.Code != want {
 			t.Errorf("delivery %d: answered %d, want %d", i+1, w.Code, want)
@@ -55,26 +57,61 @@ func TestFailureIsNotRemembered(t *testing.T) {
 	}
 }
 
+// Another content under a known ID is handled as well, acknowledged, and reported
+// once: answering 500 for ever would help nobody.
 func TestSameIDWithOtherContentIsReported(t *testing.T) {
 	t.Parallel()
 	f := new(calls)
-	var reported error
-	h := webhooks.NewHandler(newVerifier(t), webhooks.Deduplicate(new(webhooks.MemoryStore), f.handle),
-		webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { reported = f.Err }))
-	if w := post(h, signed(t, confirmedBody)); w.Code != http.StatusOK {
-		t.Fatal(w.Code)
-	}
-	for _, other := range []string{
-		strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1),
-		strings.Replace(confirmedBody, "agreement.confirmed", "agreement.declined", 1),
+	var reported []webhooks.Failure
+	var out bytes.Buffer
+	h := webhooks.NewHandler(newVerifier(t), f.handle, webhooks.WithStore(new(webhooks.MemoryStore)),
+		webhooks.WithLogger(slog.New(slog.NewTextHandler(&out, nil))),
+		webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { reported = append(reported, f) }))
+	for i, test := range []struct {
+		body     string
+		conflict bool
+		calls    int
+	}{
+		{confirmedBody, false, 1},
+		{strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1), true, 2},
+		{strings.Replace(confirmedBody, "ACTIVE", "CANCELLED", 1), true, 3},          // fresher data
+		{strings.Replace(confirmedBody, `"status"`, `"new":1,"status"`, 1), true, 4}, // a new member
+		{confirmedBody, false, 4},
+		{strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1), false, 4},
+		{`{"data":` + agreementData + `,"eventType":"payto.agreement.confirmed","id":"5f2c8a54-0001"}`, false, 4}, // other order
 	} {
 		reported = nil
-		if w := post(h, signed(t, other)); w.Code != http.StatusInternalServerError || !errors.Is(reported, webhooks.ErrConflict) {
-			t.Errorf("answered %d, reported %v", w.Code, reported)
+		if w := post(h, signed(t, test.body)); w.Code != http.StatusOK || f.count() != test.calls {
+			t.Errorf("delivery %d: answered %d after %d calls", i+1, w.Code, f.count())
+		}
+		if got := len(reported) == 1 && reported[0].Status == 200 && errors.Is(reported[0].Err, webhooks.ErrConflict) &&
+			reported[0].Notification == f.received[i]; got != test.conflict || len(reported) > 1 {
+			t.Errorf("delivery %d: reported %v", i+1, reported)
 		}
 	}
-	if f.count() != 1 {
-		t.Errorf("%d calls", f.count())
+	if got := strings.Count(out.String(), `level=WARN msg="webhook notification handled" status=200`); got != 3 ||
+		strings.Count(out.String(), webhooks.ErrConflict.Error()) != 3 {
+		t.Errorf("logged\n%s", out.String())
+	}
+}
+
+// Another content that fails is no conflict yet, and comes again.
+func TestSameIDWithOtherContentFails(t *testing.T) {
+	t.Parallel()
+	store, f := new(webhooks.MemoryStore), new(calls)
+	other := strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1)
+	if err := store.Once(t.Context(), parse(t, confirmedBody), f.handle); err != nil {
+		t.Fatal(err)
+	}
+	f.err = errors.New("database down")
+	if err := store.Once(t.Context(), parse(t, other), f.handle); !errors.Is(err, f.err) || errors.Is(err, webhooks.ErrConflict) {
+		t.Error(err)
+	}
+	f.err = nil
+	for i, want := range []error{webhooks.ErrConflict, nil} {
+		if err := store.Once(t.Context(), parse(t, other), f.handle); !errors.Is(err, want) || f.count() != 3 {
+			t.Errorf("delivery %d: %v after %d calls", i+3, err, f.count())
+		}
 	}
 }
 
@@ -93,13 +130,13 @@ func TestDuplicateInProgress(t *testing.T) {
 		"first succeeds": {nil, true, false, nil, time.Minute, 1},
 		"first fails":    {errors.New("down"), true, false, nil, 2 * time.Minute, 2},
 		"sender leaves":  {nil, false, false, webhooks.ErrInProgress, 10 * time.Second, 1},
-		"other content":  {nil, true, true, webhooks.ErrConflict, 0, 1},
+		"other content":  {nil, true, true, webhooks.ErrConflict, time.Minute, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var runs atomic.Int32
-				handle := webhooks.Deduplicate(new(webhooks.MemoryStore), func(context.Context, *webhooks.Notification) error {
+				handle := once(new(webhooks.MemoryStore), func(context.Context, *webhooks.Notification) error {
 					run := runs.Add(1)
 					<-time.After(time.Minute)
 					if run == 1 {
@@ -140,7 +177,7 @@ func TestManyDeliveriesAtOnce(t *testing.T) {
 	const ids, deliveries = 20, 25
 	var effects [ids]atomic.Int32
 	var attempts atomic.Int32
-	h := webhooks.NewHandler(newVerifier(t), webhooks.Deduplicate(new(webhooks.MemoryStore),
+	h := webhooks.NewHandler(newVerifier(t),
 		func(_ context.Context, n *webhooks.Notification) error {
 			if attempts.Add(1)%3 == 0 {
 				return errors.New("now and then")
@@ -152,7 +189,7 @@ func TestManyDeliveriesAtOnce(t *testing.T) {
 			runtime.Gosched()
 			effects[id].Add(1)
 			return nil
-		}))
+		}, webhooks.WithStore(new(webhooks.MemoryStore)))
 	var wg sync.WaitGroup
 	for id := range ids {
 		body := fmt.Sprintf(`{"id":"id-%d","eventType":"payto.payment.approved","data":{"receiptNumber":"%d"}}`, id, id)
@@ -176,7 +213,7 @@ func TestMemoryStoreForgetsTheOldestFirst(t *testing.T) {
 	t.Parallel()
 	runs := map[string]int{}
 	store := &webhooks.MemoryStore{MaxIDs: 3}
-	handle := webhooks.Deduplicate(store, func(_ context.Context, n *webhooks.Notification) error {
+	handle := once(store, func(_ context.Context, n *webhooks.Notification) error {
 		runs[n.ID]++
 		return nil
 	})
@@ -204,7 +241,7 @@ func TestMemoryStoreForgetsWithTime(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				f := new(calls)
-				handle := webhooks.Deduplicate(test.store, f.handle)
+				handle := once(test.store, f.handle)
 				deliver := func(want int) {
 					t.Helper()
 					if err := handle(t.Context(), parse(t, confirmedBody)); err != nil || f.count() != want {
@@ -226,7 +263,7 @@ func TestMemoryStoreIsBounded(t *testing.T) {
 	t.Parallel()
 	const limit, sent = 100, 20_000
 	runs := 0
-	handle := webhooks.Deduplicate(&webhooks.MemoryStore{MaxIDs: limit}, func(context.Context, *webhooks.Notification) error {
+	handle := once(&webhooks.MemoryStore{MaxIDs: limit}, func(context.Context, *webhooks.Notification) error {
 		runs++
 		return nil
 	})
@@ -250,23 +287,77 @@ func TestMemoryStoreIsBounded(t *testing.T) {
 	}
 }
 
-// A replay within the tolerance is a duplicate; later its signature is too old.
+// A notification may be signed once and delivered for days. One that is played
+// again meanwhile is a duplicate; later its signature is too old.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	now := signedAt
-	v := newVerifier(t, webhooks.WithClock(func() time.Time { return now }))
+	const week, minutes = 7 * 24 * time.Hour, 5 * time.Minute
+	store := func() webhooks.HandlerOption { return webhooks.WithStore(new(webhooks.MemoryStore)) }
+	for name, test := range map[string]struct {
+		build     func(*webhooks.Verifier, webhooks.Func, ...webhooks.HandlerOption) http.Handler
+		opts      []webhooks.HandlerOption
+		verifier  []webhooks.VerifierOption
+		tolerance time.Duration
+		calls     int
+	}{
+		"store":          {webhooks.NewHandler, []webhooks.HandlerOption{store()}, nil, week, 1},
+		"no store":       {webhooks.NewHandler, []webhooks.HandlerOption{webhooks.WithStore(nil)}, nil, minutes, 3},
+		"inbox":          {webhooks.NewInbox, nil, nil, week, 3},
+		"store, asked":   {webhooks.NewHandler, []webhooks.HandlerOption{store()}, []webhooks.VerifierOption{webhooks.WithTolerance(time.Hour)}, time.Hour, 1},
+		"inbox, asked":   {webhooks.NewInbox, nil, []webhooks.VerifierOption{webhooks.WithTolerance(minutes)}, minutes, 3},
+		"nothing, asked": {webhooks.NewHandler, nil, []webhooks.VerifierOption{webhooks.WithTolerance(week)}, week, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := signedAt
+			f := new(calls)
+			h := test.build(newVerifier(t, append(test.verifier, webhooks.WithClock(func() time.Time { return now }))...), f.handle, test.opts...)
+			for _, step := range []struct {
+				after time.Duration
+				want  int
+			}{{-minutes, 200}, {0, 200}, {test.tolerance, 200}, {test.tolerance + time.Millisecond, 401}, {10 * week, 401}, {-minutes - time.Millisecond, 401}} {
+				now = signedAt.Add(step.after)
+				if w := post(h, signed(t, confirmedBody)); w.Code != step.want {
+					t.Errorf("after %v: %d, want %d", step.after, w.Code, step.want)
+				}
+			}
+			if f.count() != test.calls {
+				t.Errorf("%d calls", f.count())
+			}
+		})
+	}
+}
+
+// What a bounded store has forgotten, or a new one never knew, has no second effect:
+// it is refused like any other signature that is too old.
+func TestForgottenIsNotHandledAgain(t *testing.T) {
+	t.Parallel()
+	now := signedAt.Add(time.Hour) // the first use
 	f := new(calls)
-	h := webhooks.NewHandler(v, webhooks.Deduplicate(new(webhooks.MemoryStore), f.handle))
-	for _, test := range []struct {
-		after time.Duration
-		want  int
-	}{{0, 200}, {time.Second, 200}, {5 * time.Minute, 200}, {5*time.Minute + time.Millisecond, 401}, {24 * time.Hour, 401}} {
-		now = signedAt.Add(test.after)
-		if w := post(h, signed(t, confirmedBody)); w.Code != test.want {
-			t.Errorf("after %v: %d, want %d", test.after, w.Code, test.want)
+	var reported error
+	v := newVerifier(t, webhooks.WithClock(func() time.Time { return now }))
+	h := webhooks.NewHandler(v, f.handle, webhooks.WithStore(&webhooks.MemoryStore{MaxIDs: 2}),
+		webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { reported = f.Err }))
+	deliver := func(id string, age time.Duration, want, calls int) {
+		t.Helper()
+		reported = nil
+		s := sender
+		s.Now = func() time.Time { return signedAt.Add(time.Hour - age) }
+		w := post(h, signedBy(t, s, `{"id":"`+id+`","eventType":"x"}`))
+		if w.Code != want || f.count() != calls || errors.Is(reported, signature.ErrTooOld) != (want == 401) {
+			t.Errorf("%s: %d after %d calls, reported %v", id, w.Code, f.count(), reported)
 		}
 	}
-	if f.count() != 1 {
-		t.Errorf("%d calls", f.count())
-	}
+	deliver("before-the-first-use", 6*time.Minute, 401, 0)
+	deliver("a", 3*time.Minute, 200, 1)
+	deliver("a", 2*time.Minute, 200, 1)    // signed anew
+	deliver("late", 4*time.Minute, 200, 2) // nothing is forgotten
+	deliver("b", 0, 200, 3)                // pushes a out
+	deliver("a", 3*time.Minute, 401, 3)
+	deliver("a", 2*time.Minute, 401, 3)
+	deliver("never-seen", 2*time.Minute, 401, 3)
+	deliver("never-seen", 2*time.Minute-time.Millisecond, 200, 4)
+	deliver("b", 0, 200, 4)
+	now = now.Add(6 * 24 * time.Hour)
+	deliver("b", 0, 200, 4) // the store, and not the clock, decides
 }

@@ -40,15 +40,19 @@ type Notification struct {
 
 	// Functions, because printing does not find what is behind them; nil in a
 	// notification that was not parsed.
-	raw   func() json.RawMessage
-	event func() (Event, error)
+	raw, data func() json.RawMessage
+	event     func() (Event, error)
 
 	received *Notification // that this one was confirmed from
+
+	// Of a notification that a Verifier has verified: when it was signed, and when it
+	// arrived, by the verifier's clock.
+	signed, arrived time.Time
 }
 
 // members is a notification in JSON.
 type members struct {
-	ID        string    `json:"id"`
+	ID        text      `json:"id"`
 	Timestamp timestamp `json:"timestamp,omitzero"`
 	EventType EventType `json:"eventType"`
 	Data      verbatim  `json:"data,omitempty"`
@@ -60,6 +64,18 @@ type timestamp struct{ quickstream.Timestamp }
 func (t *timestamp) UnmarshalJSON(data []byte) error {
 	_ = t.Timestamp.UnmarshalJSON(data)
 	return nil
+}
+
+// text is an identifier, which is promised as a text. A number is taken by its
+// digits; anything else that is there is an error.
+type text string
+
+func (t *text) UnmarshalJSON(data []byte) error {
+	if len(bytes.Trim(data, "0123456789")) == 0 {
+		*t = text(data)
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(t))
 }
 
 // verbatim is a part of the body that it was read from, without a copy.
@@ -105,14 +121,15 @@ func Parse(body []byte) (*Notification, error) {
 		return nil, &ParseError{"the body is not a notification in JSON", err}
 	case !wire.IsObject(body):
 		return nil, &ParseError{"the body is not a JSON object", nil}
-	case !isID(m.ID):
+	case !isID(string(m.ID)):
 		return nil, &ParseError{"the id is missing or not 1 to 255 printable ASCII characters without blanks", nil}
 	case m.EventType == "":
 		return nil, &ParseError{"the event type is missing", nil}
 	}
 	return &Notification{
-		ID: m.ID, Timestamp: m.Timestamp.Timestamp, EventType: m.EventType,
+		ID: string(m.ID), Timestamp: m.Timestamp.Timestamp, EventType: m.EventType,
 		raw:   func() json.RawMessage { return body },
+		data:  func() json.RawMessage { return json.RawMessage(m.Data) },
 		event: sync.OnceValues(func() (Event, error) { return decodeEvent(m.EventType, json.RawMessage(m.Data)) }),
 	}, nil
 }
@@ -135,7 +152,7 @@ func NewNotification(eventType EventType, data any) (*Notification, error) {
 		return nil, fmt.Errorf("webhooks: data: %w", err)
 	}
 	now := timestamp{quickstream.Timestamp{Time: time.Now().Truncate(time.Second)}}
-	body, err := wire.Marshal(members{rand.Text(), now, eventType, encoded})
+	body, err := wire.Marshal(members{text(rand.Text()), now, eventType, encoded})
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
@@ -200,19 +217,34 @@ func meaning(body []byte) []byte {
 	return sorted
 }
 
+// content returns the data as it was received, nil when there is none.
+func (n *Notification) content() json.RawMessage {
+	if n.data == nil {
+		return nil
+	}
+	return n.data()
+}
+
+// unconfirmed returns the notification with an event that promises nothing.
+func (n *Notification) unconfirmed() *Notification {
+	plain, event := *n, newUnknown(n.content())
+	plain.event = func() (Event, error) { return event, nil }
+	return &plain
+}
+
 // confirmed returns the notification with another event in the place of its own,
-// and the data of that; nil for none.
+// and the data of that.
 func (n *Notification) confirmed(event Event, data json.RawMessage) (*Notification, error) {
-	raw, err := wire.Marshal(members{n.ID, timestamp{n.Timestamp}, n.EventType, verbatim(data)})
+	raw, err := wire.Marshal(members{text(n.ID), timestamp{n.Timestamp}, n.EventType, verbatim(data)})
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
-	return &Notification{
-		ID: n.ID, Timestamp: n.Timestamp, EventType: n.EventType,
-		raw:      func() json.RawMessage { return raw },
-		event:    func() (Event, error) { return event, nil },
-		received: n,
-	}, nil
+	confirmed := *n
+	confirmed.raw = func() json.RawMessage { return raw }
+	confirmed.data = func() json.RawMessage { return data }
+	confirmed.event = func() (Event, error) { return event, nil }
+	confirmed.received = n
+	return &confirmed, nil
 }
 
 // UnmarshalJSON reads a notification as Parse does.
@@ -231,7 +263,7 @@ func (n Notification) MarshalJSON() ([]byte, error) {
 	if n.raw != nil {
 		return n.raw(), nil
 	}
-	return wire.Marshal(members{ID: n.ID, Timestamp: timestamp{n.Timestamp}, EventType: n.EventType})
+	return wire.Marshal(members{ID: text(n.ID), Timestamp: timestamp{n.Timestamp}, EventType: n.EventType})
 }
 
 // String returns the ID, and the event type if it is a known one.

@@ -47,6 +47,7 @@ func TestParseAccepts(t *testing.T) {
 		"timestamp number":    {`{"id":"1","eventType":"x","timestamp":1707312770123}`, "", ""},
 		"timestamp null":      {`{"id":"1","eventType":"x","timestamp":null}`, "", ""},
 		"metadata of any key": {`{"id":"1","eventType":"x","data":{"metadata":{"a":"1","A":"2"}}}`, "", `{"metadata":{"a":"1","A":"2"}}`},
+		"number as id":        {`{"id":12345,"eventType":"x"}`, "", ""},
 		"longest id":          {`{"id":"` + strings.Repeat("a", 255) + `","eventType":"x"}`, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +78,12 @@ func TestParseRefuses(t *testing.T) {
 		"no id":                    `{"eventType":"x"}`,
 		"empty id":                 `{"id":"","eventType":"x"}`,
 		"null id":                  `{"id":null,"eventType":"x"}`,
-		"number as id":             `{"id":12345,"eventType":"x"}`,
+		"fraction as id":           `{"id":12345.0,"eventType":"x"}`,
+		"exponent as id":           `{"id":1e5,"eventType":"x"}`,
+		"negative id":              `{"id":-1,"eventType":"x"}`,
+		"boolean as id":            `{"id":true,"eventType":"x"}`,
+		"list as id":               `{"id":["1"],"eventType":"x"}`,
+		"number as event type":     `{"id":"1","eventType":1}`,
 		"id with a blank":          `{"id":"canary 1","eventType":"x"}`,
 		"id with a line break":     `{"id":"canary\n1","eventType":"x"}`,
 		"id not ASCII":             `{"id":"canaryé","eventType":"x"}`,

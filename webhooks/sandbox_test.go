@@ -54,9 +54,9 @@ func endpoint(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, m 
 	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret("whsec")},
 		webhooks.WithBasicAuth("shop", webhooks.NewSecret("door")))
 	require.NoError(t, err)
-	handle := webhooks.Deduplicate(new(webhooks.MemoryStore), webhooks.ConfirmWith(client, m.handle))
 	require.NoError(t, box.Subscribe(sandbox.Subscription{
-		Handler: webhooks.NewHandler(verifier, handle), Secret: "whsec", Scheme: signature.AssumedHMAC{},
+		Handler: webhooks.NewHandler(verifier, webhooks.ConfirmWith(client, m.handle), webhooks.WithStore(new(webhooks.MemoryStore))),
+		Secret:  "whsec", Scheme: signature.AssumedHMAC{},
 		BasicUser: "shop", BasicPassword: "door",
 		EventTypes: []string{string(webhooks.EventTypePayToAgreementConfirmed), string(webhooks.EventTypePayToPaymentApproved)},
 	}))
@@ -124,6 +124,7 @@ func TestSandboxDelivers(t *testing.T) {
 func TestSandboxMisdelivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
+		const stale = webhooks.StoreTolerance + time.Minute
 		m := new(merchant)
 		endpoint(t, box, client, m)
 		box.HoldDeliveries()
@@ -135,13 +136,13 @@ func TestSandboxMisdelivers(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, len(held), 2)
 		slices.Reverse(held)
-		box.NextDelivery(sandbox.Tampered(), sandbox.Stale(6*time.Minute), sandbox.Future(6*time.Minute), sandbox.DeliveredTwice())
+		box.NextDelivery(sandbox.Tampered(), sandbox.Stale(stale), sandbox.Future(6*time.Minute), sandbox.DeliveredTwice())
 		require.NoError(t, box.ReleaseDeliveries(held...))
 		day()
 		require.ElementsMatch(t, []webhooks.EventType{webhooks.EventTypePayToAgreementConfirmed, webhooks.EventTypePayToPaymentApproved}, m.types(),
 			"refused first, genuine when they came again")
 
-		for _, fault := range []sandbox.DeliveryFault{sandbox.Tampered(), sandbox.Stale(time.Hour), sandbox.Future(time.Hour), sandbox.DeliveredTwice()} {
+		for _, fault := range []sandbox.DeliveryFault{sandbox.Tampered(), sandbox.Stale(stale), sandbox.Future(time.Hour), sandbox.DeliveredTwice()} {
 			for _, id := range held {
 				require.NoError(t, box.Redeliver(id, fault))
 			}

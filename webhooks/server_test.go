@@ -182,15 +182,15 @@ func TestSenderGoesAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var store webhooks.MemoryStore
 		runs := 0
-		handle := webhooks.Deduplicate(&store, func(ctx context.Context, _ *webhooks.Notification) error {
+		handle := func(ctx context.Context, _ *webhooks.Notification) error {
 			runs++
 			if runs > 1 {
 				return nil
 			}
 			<-ctx.Done()
 			return ctx.Err()
-		})
-		dial := serve(t, &http.Server{Handler: webhooks.NewHandler(newVerifier(t), handle)})
+		}
+		dial := serve(t, &http.Server{Handler: webhooks.NewHandler(newVerifier(t), handle, webhooks.WithStore(&store))})
 		conn := dial()
 		if err := signed(t, confirmedBody).Write(conn); err != nil {
 			t.Fatal(err)

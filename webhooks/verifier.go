@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,11 @@ import (
 // DefaultMaxBody is how long the body of a notification may be, in bytes, unless
 // [WithMaxBody] says otherwise.
 const DefaultMaxBody = 1 << 20
+
+// StoreTolerance is how far the time of a signature may lie in the past where
+// what was received is remembered for longer: see [NewInbox] and [WithStore]. A
+// service may sign a notification once and deliver it for days.
+const StoreTolerance = 7 * 24 * time.Hour
 
 // presize bounds the memory that a request gets for announcing a long body.
 const presize = 16 << 10
@@ -40,12 +46,16 @@ var (
 // safe for concurrent use, and does not reveal its secrets however it is printed.
 type Verifier struct {
 	signature *signature.Verifier
+	tolerance time.Duration // 0 where it depends on what is remembered
+	now       func() time.Time
 	basic     basicAuth
 	maxBody   int64
 }
 
 type verifierConfig struct {
 	signature []signature.Option
+	tolerance time.Duration
+	now       func() time.Time
 	basic     basicAuth
 	maxBody   int64
 }
@@ -53,12 +63,13 @@ type verifierConfig struct {
 // A VerifierOption changes how a [Verifier] works.
 type VerifierOption func(*verifierConfig) error
 
-// WithTolerance sets how far the time of a signature may lie from the verifier's
-// own, in both directions; [signature.DefaultTolerance] without it. It must be
-// positive.
+// WithTolerance sets how far the time of a signature may lie in the past. Without
+// it that is [StoreTolerance] for handlers that remember what they received, and
+// [signature.DefaultTolerance] for everything else, [Verifier.Verify] included. It
+// must be positive. In the future it is always the latter.
 func WithTolerance(d time.Duration) VerifierOption {
 	return func(c *verifierConfig) error {
-		c.signature = append(c.signature, signature.WithTolerance(d))
+		c.signature, c.tolerance = append(c.signature, signature.WithTolerance(d)), d
 		return nil
 	}
 }
@@ -66,7 +77,7 @@ func WithTolerance(d time.Duration) VerifierOption {
 // WithClock makes the verifier read the time from now instead of [time.Now].
 func WithClock(now func() time.Time) VerifierOption {
 	return func(c *verifierConfig) error {
-		c.signature = append(c.signature, signature.WithClock(now))
+		c.signature, c.now = append(c.signature, signature.WithClock(now)), now
 		return nil
 	}
 }
@@ -90,7 +101,7 @@ func WithMaxBody(n int64) VerifierOption {
 // secret, an empty one, or an option that makes no sense is an error here, so
 // that none of them can turn into a check that always fails or never does.
 func NewVerifier(scheme signature.Scheme, secrets []Secret, opts ...VerifierOption) (*Verifier, error) {
-	config := verifierConfig{maxBody: DefaultMaxBody}
+	config := verifierConfig{maxBody: DefaultMaxBody, now: time.Now}
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, errors.New("webhooks: nil option")
@@ -107,7 +118,7 @@ func NewVerifier(scheme signature.Scheme, secrets []Secret, opts ...VerifierOpti
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
-	return &Verifier{verifier, config.basic, config.maxBody}, nil
+	return &Verifier{verifier, config.tolerance, config.now, config.basic, config.maxBody}, nil
 }
 
 // Verify reads the body of a request, checks that the request is a notification
@@ -117,7 +128,9 @@ func NewVerifier(scheme signature.Scheme, secrets []Secret, opts ...VerifierOpti
 // The error is [ErrMethod], [ErrContentEncoding], [ErrCredentials],
 // [ErrBodyTooLarge], [ErrBody], one of package signature's, or a [ParseError].
 // How long reading may take is up to the caller; [NewHandler] limits it.
-func (v *Verifier) Verify(r *http.Request) (*Notification, error) { return v.verify(nil, r) }
+func (v *Verifier) Verify(r *http.Request) (*Notification, error) {
+	return v.verify(nil, r, signature.DefaultTolerance)
+}
 
 // VerifyBody checks and decodes a notification whose body has been read already,
 // as in functions that are not given an [http.Request]. The body has to be the
@@ -130,12 +143,12 @@ func (v *Verifier) VerifyBody(header http.Header, body []byte) (*Notification, e
 	if int64(len(body)) > v.maxBody {
 		return nil, ErrBodyTooLarge
 	}
-	return v.open(header, body)
+	return v.open(header, body, signature.DefaultTolerance)
 }
 
-// verify is Verify; w, which may be nil, is told to close the connection when
-// the body is too large.
-func (v *Verifier) verify(w http.ResponseWriter, r *http.Request) (*Notification, error) {
+// verify is Verify with a tolerance unless one was asked for; w, which may be nil,
+// is told to close the connection when the body is too large.
+func (v *Verifier) verify(w http.ResponseWriter, r *http.Request, past time.Duration) (*Notification, error) {
 	if r.Method != http.MethodPost {
 		return nil, ErrMethod
 	}
@@ -146,7 +159,7 @@ func (v *Verifier) verify(w http.ResponseWriter, r *http.Request) (*Notification
 	if err != nil {
 		return nil, err
 	}
-	return v.open(r.Header, body)
+	return v.open(r.Header, body, past)
 }
 
 // admit judges what can be judged without the body, so that a stranger's body is
@@ -185,9 +198,15 @@ func (v *Verifier) read(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 	return body.Bytes(), nil
 }
 
-func (v *Verifier) open(header http.Header, body []byte) (*Notification, error) {
-	if err := v.signature.Verify(header.Values(signature.Header), body); err != nil {
+func (v *Verifier) open(header http.Header, body []byte, past time.Duration) (*Notification, error) {
+	signed, err := v.signature.VerifyWithin(cmp.Or(v.tolerance, past), header.Values(signature.Header), body)
+	if err != nil {
 		return nil, err
 	}
-	return Parse(body)
+	n, err := Parse(body)
+	if err != nil {
+		return nil, err
+	}
+	n.signed, n.arrived = signed, v.now()
+	return n, nil
 }

@@ -20,7 +20,6 @@ type book struct {
 	handled  []uint8  // calls that returned nil
 	known    bitset   // answered with 200
 	waiting  bitset   // for redelivery
-	again    bitset   // sent when the store had forgotten
 	queue    []entry  // a ring of what waits
 	head     int
 	queued   int
@@ -60,7 +59,7 @@ func newBook(deliveries int, all []forgery) *book {
 	return &book{
 		start: time.Now(), all: all, highest: -1,
 		sent: make([]uint32, n), failures: make([]uint8, n), calls: make([]uint8, n), handled: make([]uint8, n),
-		known: newBitset(n), waiting: newBitset(n), again: newBitset(n), queue: make([]entry, n),
+		known: newBitset(n), waiting: newBitset(n), queue: make([]entry, n),
 		tallies: make([]tally, int(forged)+len(all)),
 	}
 }
@@ -114,17 +113,6 @@ func (b *book) settled(number int) bool {
 	return b.known.has(number) && time.Since(b.start)-time.Duration(b.sent[number])*time.Millisecond < replayable
 }
 
-// late enters that a forgotten notification is sent again. That happens once.
-func (b *book) late(number int) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.again.has(number) {
-		return false
-	}
-	b.again.set(number)
-	return true
-}
-
 // call enters a call of the function, and tells whether it is to fail.
 func (b *book) call(number int) (which uint8, fails bool) {
 	b.mu.Lock()
@@ -175,8 +163,11 @@ func (b *book) enter(d delivery, a answer) {
 		b.counts.talkative++
 	}
 	want := http.StatusOK
-	if d.kind >= forged {
+	switch {
+	case d.kind >= forged:
 		want = b.all[d.kind-forged].status
+	case d.kind == latecomer: // refused, or it would be handled once more
+		want = http.StatusUnauthorized
 	}
 	switch {
 	case a.status == want:

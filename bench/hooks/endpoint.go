@@ -25,7 +25,7 @@ func merchant(s settings, handle webhooks.Func) (http.Handler, error) {
 		return nil, err
 	}
 	store := &webhooks.MemoryStore{MaxIDs: s.ids}
-	return webhooks.NewHandler(verifier, webhooks.Deduplicate(store, handle)), nil
+	return webhooks.NewHandler(verifier, handle, webhooks.WithStore(store)), nil
 }
 
 // endpoint is the server of an endpoint.

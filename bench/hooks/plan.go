@@ -13,7 +13,7 @@ const (
 	twin                   // the same again, at the same time, over another connection
 	repetition             // after anything but 200
 	duplicate              // the same bytes again, after 200
-	latecomer              // the same, when the store has forgotten the notification
+	latecomer              // the same, when the store has forgotten the notification: refused
 	forged                 // the first of the forgeries: see forgeries
 )
 
@@ -92,7 +92,7 @@ func (p *plan) draw() delivery {
 			return d
 		}
 	case chance < 33:
-		if p.duplicate(&d, p.next-4*p.ids, p.next-2*p.ids) && p.book.late(d.number) {
+		if p.duplicate(&d, p.next-4*p.ids, p.next-2*p.ids) {
 			d.kind = latecomer
 			return d
 		}

@@ -20,9 +20,9 @@ func (m *merchant) receive(ctx context.Context, listen, secret string) (address 
 	if err != nil {
 		return "", nil, err
 	}
-	handle := webhooks.Deduplicate(new(webhooks.MemoryStore), webhooks.ConfirmWith(m.client, m.inbox.store))
+	handle := webhooks.ConfirmWith(m.client, m.inbox.store)
 	mux := http.NewServeMux()
-	mux.Handle("POST /webhooks/quickstream", webhooks.NewHandler(verifier, handle))
+	mux.Handle("POST /webhooks/quickstream", webhooks.NewHandler(verifier, handle, webhooks.WithStore(new(webhooks.MemoryStore))))
 	server := &http.Server{
 		Handler: mux, BaseContext: func(net.Listener) context.Context { return ctx },
 		// Without these a slow sender holds a connection for ever.

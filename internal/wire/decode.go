@@ -38,6 +38,10 @@ func Decode[T any](data []byte, into *T) error {
 // memory, which a json.RawMessage does not.
 type Span []byte
 
+// Spans are the items of a list. They are nil only where there is no list: null and an
+// empty object are a list of nothing.
+type Spans []Span
+
 // reader reads the next value into v, which can be set and holds nothing yet.
 type reader func(s *scanner, v reflect.Value, exact bool) error
 
@@ -73,8 +77,8 @@ func newReader(t reflect.Type) reader {
 	switch {
 	case t == reflect.TypeFor[json.Number](): // a string, and read from numbers
 		return readForeign
-	case t == reflect.TypeFor[Span]():
-		return readSpan
+	case t == reflect.TypeFor[Spans]():
+		return readSpans
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
 		return readUnmarshaler
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
@@ -106,10 +110,38 @@ func newPlainReader(t reflect.Type) reader {
 	return readForeign
 }
 
-func readSpan(s *scanner, v reflect.Value, exact bool) error {
-	raw, err := s.raw(exact)
-	v.SetBytes(raw)
-	return err
+func readSpans(s *scanner, v reflect.Value, exact bool) error {
+	spans, end := Spans{}, byte(']')
+	switch s.peek() {
+	case 'n':
+		v.Set(reflect.ValueOf(spans))
+		return s.literal("null")
+	case '{':
+		end = '}'
+	case '[':
+	default:
+		return errKind
+	}
+	if err := s.open(); err != nil {
+		return err
+	}
+	for {
+		more, err := s.more(end, len(spans))
+		switch {
+		case err != nil:
+			return err
+		case !more:
+			v.Set(reflect.ValueOf(spans))
+			return nil
+		case end == '}':
+			return errKind
+		}
+		raw, err := s.raw(exact)
+		if err != nil {
+			return err
+		}
+		spans = append(spans, raw)
+	}
 }
 
 func readUnmarshaler(s *scanner, v reflect.Value, exact bool) error {

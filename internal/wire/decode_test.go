@@ -250,14 +250,20 @@ func TestDecodeOfWhatDecodesItself(t *testing.T) {
 // TestSpans: a span is what stands there, without a copy of it, and no less JSON
 // than what is decoded.
 func TestSpans(t *testing.T) {
-	var list struct{ Data []Span }
+	var list struct{ Data Spans }
 	data := []byte(`{"data":[ {"a": 1} ,null,"x",[1.50]]}`)
 	require.NoError(t, Decode(data, &list))
-	assert.Equal(t, []Span{Span(`{"a": 1}`), Span(`null`), Span(`"x"`), Span(`[1.50]`)}, list.Data)
+	assert.Equal(t, Spans{Span(`{"a": 1}`), Span(`null`), Span(`"x"`), Span(`[1.50]`)}, list.Data)
 	clear(data)
 	assert.Equal(t, Span{0, 0, 0, 0}, list.Data[1])
-	for _, bad := range []string{`{"data":[{"a":1,"A":2}]}`, `{"data":[{"a":01}]}`, `{"data":[{}`, `{"data":[nul]}`, `{"data":[{}],"data":[]}`} {
+	for _, bad := range []string{`{"data":[{"a":1,"A":2}]}`, `{"data":[{"a":01}]}`, `{"data":[{}`, `{"data":[nul]}`, `{"data":[{}],"data":[]}`, `{"data":{"a":1}}`, `{"data":"x"}`} {
 		assert.Error(t, Decode([]byte(bad), &list), bad)
+	}
+	for body, there := range map[string]bool{`{}`: false, `{"data":null}`: true, `{"data":[]}`: true, `{"data":{}}`: true} {
+		list.Data = nil
+		require.NoError(t, Decode([]byte(body), &list))
+		assert.Equal(t, there, list.Data != nil, body)
+		assert.Empty(t, list.Data)
 	}
 }
 

@@ -3,8 +3,8 @@ package signature
 import "strings"
 
 const (
-	maxValues       = 5        // v1 values: one for each live secret, with room to spare
-	maxHeaderLength = 8 * 1024 // five signatures of any known algorithm
+	maxValues       = 5    // v1 values: one for each live secret, with room to spare
+	maxHeaderLength = 8192 // five signatures of any known algorithm
 )
 
 // parsed is a header taken apart. Its strings are views of the header.
@@ -15,19 +15,15 @@ type parsed struct {
 }
 
 // parse reads the one value of the signature header into p, reusing p.values.
-// Elements it does not know, such as v0, are skipped: a sender may add them.
+// Elements it does not know, such as v0, are skipped: a sender may add them. Blanks
+// around an element mean nothing, as in every list in a header.
 func (p *parsed) parse(header string) bool {
 	*p = parsed{values: p.values[:0]}
 	if len(header) > maxHeaderLength {
 		return false
 	}
-	for more := true; more; {
-		var element string
-		element, header, more = strings.Cut(header, ",")
-		name, value, ok := strings.Cut(element, "=")
-		if !ok || !visible(name) || !visible(value) {
-			return false
-		}
+	for element := range strings.SplitSeq(header, ",") {
+		name, value, _ := strings.Cut(strings.Trim(element, " \t"), "=")
 		switch name {
 		case "t":
 			ms, ok := parseTimestamp(value)
@@ -36,7 +32,7 @@ func (p *parsed) parse(header string) bool {
 			}
 			p.timestamp, p.ms = value, ms
 		case "v1":
-			if len(p.values) == maxValues {
+			if len(p.values) == maxValues || !visible(value) {
 				return false
 			}
 			p.values = append(p.values, value)

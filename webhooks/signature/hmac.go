@@ -28,7 +28,11 @@ func (s AssumedHMAC) Key(secret string) (Key, error) {
 	k := &hmacKey{base64: s.Base64}
 	// The secret stays inside this func, where no way of printing finds it.
 	k.states.New = func() any {
-		return &hmacState{mac: hmac.New(sha256.New, []byte(secret))}
+		return &hmacState{
+			mac:  hmac.New(sha256.New, []byte(secret)),
+			text: make([]byte, hex.EncodedLen(sha256.Size)),
+			got:  make([]byte, hex.EncodedLen(sha256.Size)),
+		}
 	}
 	return k, nil
 }
@@ -45,8 +49,8 @@ type hmacState struct {
 	mac    hash.Hash
 	prefix []byte
 	sum    []byte
-	text   [2 * sha256.Size]byte
-	got    [2 * sha256.Size]byte
+	text   []byte
+	got    []byte
 }
 
 func (k *hmacKey) Sign(timestamp string, body []byte) (string, error) {
@@ -84,14 +88,14 @@ func (s *hmacState) compute(timestamp string, body []byte) []byte {
 // decode returns the bytes of a v1 value, valid until the next call. The length
 // tells hex from base64.
 func (s *hmacState) decode(value string) ([]byte, bool) {
-	text := s.text[:copy(s.text[:], value)]
+	text := s.text[:copy(s.text, value)]
 	var n int
 	var err error
 	switch len(value) {
 	case hex.EncodedLen(sha256.Size):
-		n, err = hex.Decode(s.got[:], text)
+		n, err = hex.Decode(s.got, text)
 	case base64.StdEncoding.EncodedLen(sha256.Size):
-		n, err = base64.StdEncoding.Strict().Decode(s.got[:], text)
+		n, err = base64.StdEncoding.Strict().Decode(s.got, text)
 	default:
 		return nil, false
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// DefaultTolerance is how far the time of a notification may lie from the
-// verifier's own, before or after, unless [WithTolerance] says otherwise.
+// DefaultTolerance is how far the time of a notification may lie in the verifier's
+// future, and in its past unless [WithTolerance] says otherwise.
 const DefaultTolerance = 5 * time.Minute
 
 // The reasons why [Verifier.Verify] refuses a notification. They are for the
@@ -19,8 +19,9 @@ var (
 
 	// ErrMalformed means that the header does not have the form
 	// t=<milliseconds>,v1=<signature>: a part is missing, t is given twice or is
-	// not a time in milliseconds, there are more than five v1 values, there are
-	// spaces, or the header was sent more than once.
+	// not a time in milliseconds, there are more than five v1 values, or the header
+	// was sent more than once. The order of the parts, blanks around them, and parts
+	// with other names do not matter.
 	ErrMalformed = errors.New("webhook signature: header malformed")
 
 	// ErrMismatch means that no v1 value is the signature of this body at this
@@ -52,9 +53,14 @@ type options struct {
 // An Option changes how a [Verifier] works.
 type Option func(*options) error
 
-// WithTolerance sets how far the time of a notification may lie from the
-// verifier's own, in both directions. A notification exactly that far away is
-// accepted. It cannot be switched off: d must be positive.
+// WithTolerance sets how far the time of a notification may lie in the verifier's
+// past. A notification exactly that old is accepted. It cannot be switched off: d
+// must be positive. For what is ahead it remains [DefaultTolerance], which is for
+// clocks that differ.
+//
+// A sender may sign a notification once and deliver it for days. Accepting that
+// is safe for a receiver that remembers the ids of all notifications for longer,
+// and so recognises one that was recorded and is played again.
 func WithTolerance(d time.Duration) Option {
 	return func(o *options) error {
 		if d <= 0 {
@@ -123,28 +129,33 @@ func NewVerifier(scheme Scheme, secrets []string, opts ...Option) (*Verifier, er
 // A genuine notification can arrive any number of times within the tolerance.
 // Recognise the second one by the id in its body.
 func (v *Verifier) Verify(header []string, body []byte) error {
-	switch {
-	case len(header) == 0, len(header) == 1 && header[0] == "":
-		return ErrMissing
-	case len(header) > 1:
-		return ErrMalformed
+	_, err := v.VerifyWithin(v.options.tolerance, header, body)
+	return err
+}
+
+// VerifyWithin is Verify with a tolerance into the past of its own, and returns
+// when the notification was signed.
+func (v *Verifier) VerifyWithin(past time.Duration, header []string, body []byte) (signed time.Time, err error) {
+	if len(header) == 0 || len(header) == 1 && header[0] == "" {
+		return time.Time{}, ErrMissing
 	}
 	p := v.headers.Get().(*parsed)
 	defer v.headers.Put(p)
-	if !p.parse(header[0]) {
-		return ErrMalformed
+	if len(header) > 1 || !p.parse(header[0]) {
+		return time.Time{}, ErrMalformed
 	}
 	if !v.matches(p, body) {
-		return ErrMismatch
+		return time.Time{}, ErrMismatch
 	}
-	age := v.options.now().Sub(time.UnixMilli(p.ms))
-	switch {
-	case age > v.options.tolerance:
-		return ErrTooOld
-	case age < -v.options.tolerance:
-		return ErrTooNew
+	signed = time.UnixMilli(p.ms)
+	now := v.options.now()
+	if now.Sub(signed) > past {
+		return time.Time{}, ErrTooOld
 	}
-	return nil
+	if signed.Sub(now) > DefaultTolerance {
+		return time.Time{}, ErrTooNew
+	}
+	return signed, nil
 }
 
 func (v *Verifier) matches(p *parsed, body []byte) bool {

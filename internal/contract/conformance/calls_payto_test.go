@@ -9,13 +9,13 @@ func agreementCalls() []clientCall {
 		}}
 	}
 	return []clientCall{
-		create("regular, with an end", func(p *quickstream.CreateAgreementParams) {
-			p.Payment.AutomaticRenewal = false
-			p.Terms.Frequency = quickstream.PayToFrequencyMonthly
-		}),
 		create("ad hoc, without an end", func(p *quickstream.CreateAgreementParams) {
 			p.Payment.EndDate = quickstream.Date{}
 			p.Terms.PointInTime = nil
+		}),
+		create("regular, with an end", func(p *quickstream.CreateAgreementParams) {
+			p.Payment.AutomaticRenewal = false
+			p.Terms.Frequency = quickstream.PayToFrequencyMonthly
 		}),
 		{"PayTo.Get", "GET /payto-agreements/{agreementToken}", "", func(r *run) (any, error) {
 			return r.client.PayTo.Get(r.ctx, id("agreementToken"))

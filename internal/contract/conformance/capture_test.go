@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -138,6 +139,7 @@ type capture struct {
 	doc     *contract.Document
 	answers map[string]answer
 	sent    []request
+	given   []byte // the last answer's body
 }
 
 // request is one request as it was sent.
@@ -167,11 +169,64 @@ func (c *capture) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !ok {
 		return nil, errors.New("no answer for " + op.ID)
 	}
+	if a.contentType == "application/json" {
+		a.body = echoed(op, r.URL.Path, body, a.body)
+	}
+	c.given = a.body
 	return &http.Response{
 		StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
 		Header: http.Header{"Content-Type": {a.contentType}}, ContentLength: int64(len(a.body)),
 		Body: io.NopCloser(bytes.NewReader(a.body)),
 	}, nil
+}
+
+// echoed makes a sample the answer to a request: it is about what the request names in
+// its path and its body.
+func echoed(op *contract.Operation, path string, request, sample []byte) []byte {
+	var answer, asked map[string]any
+	if json.Unmarshal(sample, &answer) != nil {
+		return sample
+	}
+	values := strings.Split(path, "/")
+	names := strings.Split(op.Path, "/")
+	for i, name := range names {
+		value := values[len(values)-len(names)+i]
+		for _, member := range []string{strings.Trim(name, "{}"), "paymentFileId", "paymentBatchId", "paymentScheduleId"} {
+			if _, there := answer[member]; there && strings.HasPrefix(name, "{") {
+				answer[member] = value
+			}
+		}
+	}
+	_ = json.Unmarshal(request, &asked) // there may be none
+	echo(answer, asked)
+	if payee, ok := answer["payeeDetails"].(map[string]any); ok && asked != nil {
+		echo(payee, map[string]any{"supplierBusinessCode": asked["supplierBusinessCode"]})
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return sample
+	}
+	return body
+}
+
+// echo gives the members of an answer the values of a request's members of that name.
+func echo(answer, asked map[string]any) {
+	for name, value := range asked {
+		was := answer[name]
+		inner, isObject := was.(map[string]any)
+		if fields, ok := value.(map[string]any); isObject && ok {
+			echo(inner, fields)
+		} else if isObject { // an amount
+			if text, ok := value.(string); ok {
+				value = json.Number(text)
+			}
+			if value != 0.0 {
+				inner["amount"] = value
+			}
+		} else if was != nil {
+			answer[name] = value
+		}
+	}
 }
 
 // newRun returns a client, what to call it with, and the capture that answers it:
@@ -235,6 +290,7 @@ func everyCall(t testing.TB) (*run, []exchange) {
 		for _, a := range all[call.operation] {
 			c.sent, c.answers[call.operation] = nil, a
 			result, err := r.perform(call)
+			a.body = c.given
 			if err != nil && (a.status != http.StatusAccepted || !errors.Is(err, quickstream.ErrReportNotReady)) {
 				t.Errorf("%s %s: %v", call.method, call.form, err)
 			}
