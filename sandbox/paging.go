@@ -20,11 +20,12 @@ type listBody struct {
 // in worlds where they do, its place.
 func list[T any](c *call, items []T, id func(T) string, body func(T) any) answer {
 	items = ordered(c, items)
-	from, ok := 0, true
+	from := 0
 	if cursor := c.query.Get(pageParameter); cursor != "" {
 		if c.pageIsGone() {
 			return c.notFound("page")
 		}
+		var ok bool
 		from, ok = c.openCursor(cursor, len(items), func(first string) int {
 			return slices.IndexFunc(items, func(item T) bool { return id(item) == first })
 		})
@@ -47,14 +48,18 @@ func list[T any](c *call, items []T, id func(T) string, body func(T) any) answer
 }
 
 func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int) (links []link) {
+	added := 0 // items that came in at the front after the first page
+	if c.box.assume.Paging == "shifting" && c.query.Get(pageParameter) != "" {
+		added = 1
+	}
 	switch {
 	case to < len(items):
-		links = append(links, get("next", c.pageLink(id(items[to]), to)))
+		links = append(links, get("next", c.pageLink(id(items[to]), to+added)))
 	case c.box.assume.Paging == "lastEmpty" && to == from+size:
 		links = append(links, get("next", c.pageLink("", to)))
 	}
 	if first := max(from-size, 0); from > 0 && first < len(items) {
-		links = append(links, get("prev", c.pageLink(id(items[first]), first)))
+		links = append(links, get("prev", c.pageLink(id(items[first]), first+added)))
 	}
 	return links
 }

@@ -62,34 +62,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if *origins != "" {
-		assumed = append(assumed, func(a *sandbox.Assumptions) { a.AllowedOrigins = strings.Split(*origins, ",") })
-	}
 	clock := newLiveClock()
 	opts := []sandbox.Option{
 		sandbox.WithClock(clock.Clock),
 		sandbox.WithWorld(world),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 			a.AutoConfirm = *autoConfirm
-			for _, change := range assumed {
-				change(a)
+			if *origins != "" {
+				a.AllowedOrigins = strings.Split(*origins, ",")
 			}
 		}),
 	}
+	opts = append(opts, assumed...)
 	if *seed != 0 {
 		opts = append(opts, sandbox.WithSeed(*seed))
 	}
-	return serveBox(ctx, sandbox.New(opts...), clock, *addr, stdout)
-}
-
-// serveBox serves a sandbox until ctx ends.
-func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveClock, addr string, stdout io.Writer) error {
+	box := sandbox.New(opts...)
 	defer box.Close()
 	handler, err := newHandler(box, clock)
 	if err != nil {
 		return err
 	}
-	l, err := listen(ctx, addr)
+	l, err := listen(ctx, *addr)
 	if err != nil {
 		return err
 	}
@@ -105,7 +99,7 @@ func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveClock, addr 
 }
 
 // assumed is the flag -assume: changes that are known to be possible.
-type assumed []func(*sandbox.Assumptions)
+type assumed []sandbox.Option
 
 // String implements flag.Value.
 func (*assumed) String() string { return "" }
@@ -117,7 +111,7 @@ func (list *assumed) Set(text string) error {
 	if err := tried.Set(name, value); err != nil {
 		return err
 	}
-	*list = append(*list, func(a *sandbox.Assumptions) { _ = a.Set(name, value) }) // it was tried
+	*list = append(*list, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { _ = a.Set(name, value) })) // it was tried
 	return nil
 }
 

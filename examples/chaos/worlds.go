@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ var classes = []string{"charged twice", "lost", "wrongly reported", "charged but
 // totals are those of many worlds.
 type totals struct {
 	worlds, writes, musts int
+	requests int64
 	ends                  map[string]int
 	held                  map[string]int // by combination
 	apart                 map[string]int
@@ -46,6 +48,12 @@ func runWorlds(ctx context.Context, w io.Writer, c config, worlds iter.Seq[sandb
 // world runs the story in one world.
 func (sum *totals) world(ctx context.Context, c config, world sandbox.World) error {
 	sum.worlds++
+	at := time.Now()
+	defer func() {
+		if c.verbose {
+			fmt.Fprintf(os.Stderr, "%3d %5.1fs %6d requests  %s\n", sum.worlds, time.Since(at).Seconds(), sum.requests, world)
+		}
+	}()
 	complain := func(class, text string) {
 		sum.complaints[class] = append(sum.complaints[class], fmt.Sprintf("%s\n      %s", text, c.again(world)))
 	}
@@ -57,11 +65,28 @@ func (sum *totals) world(ctx context.Context, c config, world sandbox.World) err
 	defer s.box.Close()
 	table, err := s.fill()
 	if err == nil {
+		if c.verbose {
+			go func() {
+				for range time.Tick(5 * time.Second) {
+					next, _ := table.nextDue()
+					fmt.Fprintln(os.Stderr, "still in", world, "now", s.now(), "due", next, s.attempts.Load())
+					orders, _ := table.all()
+					for _, o := range orders {
+						for _, t := range o.Tries {
+							if !t.Due.IsZero() && t.State != nil {
+								fmt.Fprintln(os.Stderr, o.ID, t.Kind, t.Due, t.State.Stage, t.State.Misses, t.State.Failing, len(t.State.Looks), t.State.Looks[len(t.State.Looks)-1])
+							}
+						}
+					}
+				}
+			}()
+		}
 		err = rounds(ctx, s, table, c.workers, newMerchant(s, table).work)
 	}
 	if err != nil {
 		complain("broken story", err.Error())
 	}
+	sum.requests = s.attempts.Load()
 	orders, err := table.all()
 	if err != nil {
 		return err
