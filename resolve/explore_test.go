@@ -67,12 +67,15 @@ func sightings() []resolve.Observation {
 	soft.Retryable, doubtful.Doubtful = true, true
 	return []resolve.Observation{
 		sawNothing(), near, pending, soft, doubtful,
-		{Sighting: resolve.SawError}, {Sighting: "something new"}, saw(resolve.SawOutcome, quickstream.OutcomePending, ""),
+		{Sighting: resolve.SawError},
+		{Sighting: "something new"},
+		saw(resolve.SawOutcome, quickstream.OutcomePending, ""),
 		saw(resolve.SawNoOutcome, quickstream.OutcomeUnknown, "R1"), saw(resolve.SawNoOutcome, quickstream.OutcomeUnknown, "R2"),
 		saw(resolve.SawNoOutcome, quickstream.OutcomeSuspended, "R1"),
 		saw(resolve.SawOutcome, quickstream.OutcomeApproved, "R1"), saw(resolve.SawOutcome, quickstream.OutcomeApproved, "R2"),
 		saw(resolve.SawOutcome, quickstream.OutcomeRejected, "R1"), saw(resolve.SawOutcome, quickstream.OutcomeVoided, "R1"),
-		{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}}, {Sighting: resolve.SawTwice, Candidates: []string{"R1", "R2"}},
+		{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}},
+		{Sighting: resolve.SawTwice, Candidates: []string{"R1", "R2"}},
 	}
 }
 
@@ -114,7 +117,7 @@ func (e *explorer) explore(nodes []node, depth int) {
 
 // ladder returns the states of a payment that is never found, to the last.
 func (e *explorer) ladder() (rungs []node) {
-	for n := (node{state: e.begin}); !n.state.NextLook.IsZero(); rungs = append(rungs, n) {
+	for n := (node{state: e.begin}); !n.state.NextLook.IsZero() && len(rungs) < 100; rungs = append(rungs, n) {
 		n.now = n.state.NextLook
 		n.state = e.policy.Next(n.state, sawNothing(), n.now)
 	}

@@ -17,34 +17,39 @@ import (
 // is due again later.
 func (p Policy) Next(s State, o Observation, now time.Time) State {
 	now, o = now.Round(0), o.of(s.Intent)
-	settled := s.Stage == StageSettled
-	another := s.taken(o) && (o.Outcome != s.Outcome || o.ReceiptNumber != s.Seen.ReceiptNumber)
-	switch {
-	case s.known() != nil:
+	if s.known() != nil {
 		s.NextLook = now.Add(p.MaxRetryDelay)
 		return s
-	case s.Stage == StageTwice, settled && s.NextLook.IsZero() && !another && o.Sighting != SawTwice:
+	}
+	settled := s.Stage == StageSettled
+	another := s.taken(o) && (o.Outcome != s.Outcome || o.ReceiptNumber != s.Seen.ReceiptNumber)
+	twice := o.Sighting == SawTwice || another && settled && s.taken(s.Seen)
+	if s.Stage == StageTwice || settled && s.NextLook.IsZero() && !another && !twice {
 		return s
 	}
 	s = s.see(o, now)
-	switch {
-	case o.Sighting == SawTwice, another && settled && s.taken(s.Seen):
+	if twice {
 		return s.twice()
-	case s.taken(o), !settled && p.refusedFor(s, o, now):
-		return s.settle(o, now)
-	case o.Sighting == SawSeveral && !s.Stage.Final(), s.Stage == StageAbsent && s.evident():
-		return s.watch(StageEscalated, now)
-	case now.Before(s.NextLook), s.NextLook.IsZero():
-		return s
-	case o.Sighting == SawError:
-		return p.failed(s, now)
-	case s.Stage.Final():
-		return s.watchOn(now)
-	case o.Sighting == SawNothing:
-		return p.missed(s, now)
-	default:
-		return p.held(s, o, now)
 	}
+	if s.taken(o) || !settled && p.refusedFor(s, o, now) {
+		return s.settle(o, now)
+	}
+	if o.Sighting == SawSeveral && !s.Stage.Final() || s.Stage == StageAbsent && s.evident() {
+		return s.watch(StageEscalated, now)
+	}
+	if now.Before(s.NextLook) || s.NextLook.IsZero() {
+		return s
+	}
+	if o.Sighting == SawError {
+		return p.failed(s, now)
+	}
+	if s.Stage.Final() {
+		return s.watchOn(now)
+	}
+	if o.Sighting == SawNothing {
+		return p.missed(s, now)
+	}
+	return p.held(s, o, now)
 }
 
 // refusedFor reports whether an observation is a refusal for good.
@@ -57,28 +62,25 @@ func (p Policy) refusedFor(s State, o Observation, now time.Time) bool {
 // that of one of them while another is approved and not visible yet: it counts after
 // the cut-off only, and only when nothing else was seen.
 func (p Policy) whole(s State, o Observation, now time.Time) bool {
-	switch {
-	case o.Sighting != SawOutcome:
+	if o.Sighting != SawOutcome {
 		return false
-	case s.Intent.ReceiptNumber != "":
-		return o.ReceiptNumber == s.Intent.ReceiptNumber
-	case s.Intent.Attempts == 1 && !o.Doubtful:
-		return true
-	default:
-		return !now.Before(p.cutOffOf(s)) && !s.rivalled(o)
 	}
+	if s.Intent.ReceiptNumber != "" {
+		return o.ReceiptNumber == s.Intent.ReceiptNumber
+	}
+	return s.Intent.Attempts == 1 && !o.Doubtful || !now.Before(p.cutOffOf(s)) && !s.rivalled(o)
 }
 
 // held waits for what was found.
 func (p Policy) held(s State, o Observation, now time.Time) State {
 	s.Misses = 0
-	identified := s.Intent.ID != "" || !s.Intent.OwnReference
-	switch {
-	case o.Sighting == SawNoOutcome && s.Intent.Attempts == 1 && s.Intent.ReceiptNumber == "" && identified && !o.Retryable:
-		s.Intent.ReceiptNumber = o.ReceiptNumber
-	case p.whole(s, o, now): // only a retry can follow
+	if p.whole(s, o, now) { // only a retry can follow
 		s.Intent.ReceiptNumber, s.Stage, s.NextLook = o.ReceiptNumber, StageHeld, earliest(nextDay(now), p.retried(s))
 		return s
+	}
+	identified := s.Intent.ID != "" || !s.Intent.OwnReference
+	if s.Intent.ReceiptNumber == "" && s.Intent.Attempts == 1 && identified && o.Sighting == SawNoOutcome && !o.Retryable {
+		s.Intent.ReceiptNumber = o.ReceiptNumber
 	}
 	if o.Outcome == quickstream.OutcomeSuspended { // until somebody acts in the portal
 		s.Stage, s.NextLook = StageHeld, nextDay(now)
@@ -105,18 +107,19 @@ func (p Policy) missed(s State, now time.Time) State {
 // climb goes to the next rung: after the cut-off, the same time next day, and daily to
 // the limit. What the last rung ends in is given.
 func (p Policy) climb(s State, now, limit time.Time, last Stage) State {
-	cutOff := p.cutOffOf(s)
-	switch {
-	case now.Before(cutOff):
+	if cutOff := p.cutOffOf(s); now.Before(cutOff) {
 		s.Stage, s.NextLook = StageHeld, cutOff
-	case s.Stage == StageLooking, s.Stage == StageHeld:
-		s.Stage, s.NextLook = StageAfterCutOff, nextDay(now)
-	case now.Before(limit):
-		s.Stage, s.NextLook = StageNextDay, earliest(nextDay(now), limit)
-	default:
-		return s.watch(last, now)
+		return s
 	}
-	return s
+	if s.Stage == StageLooking || s.Stage == StageHeld {
+		s.Stage, s.NextLook = StageAfterCutOff, nextDay(now)
+		return s
+	}
+	if now.Before(limit) {
+		s.Stage, s.NextLook = StageNextDay, earliest(nextDay(now), limit)
+		return s
+	}
+	return s.watch(last, now)
 }
 
 // failed tries again without moving on: a look-up that fails proves nothing. When they
@@ -129,13 +132,13 @@ func (p Policy) failed(s State, now time.Time) State {
 	if s.Stage.Final() {
 		last = s.Until
 	}
-	switch over := now.After(latest(last, s.Failing).Add(p.Limit / 2)); {
-	case over && s.Stage.Final():
-		s.NextLook = time.Time{}
-	case over:
-		return s.watch(StageEscalated, now)
-	default:
+	if !now.After(latest(last, s.Failing).Add(p.Limit / 2)) {
 		s.NextLook = now.Add(min(max(now.Sub(s.Failing), p.RetryDelay), p.MaxRetryDelay))
+		return s
 	}
-	return s
+	if s.Stage.Final() {
+		s.NextLook = time.Time{}
+		return s
+	}
+	return s.watch(StageEscalated, now)
 }

@@ -57,21 +57,20 @@ func observe(t *quickstream.Transaction, err error) (Observation, *quickstream.T
 		return ObserveTransaction(t), t
 	}
 	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	switch {
-	case !ok || lost.Cause != nil:
+	if !ok || lost.Cause != nil {
 		return Observation{Sighting: SawError}, nil
-	case lost.Intent != nil && lost.Intent.Operation == voidOperation:
+	}
+	if lost.Intent != nil && lost.Intent.Operation == voidOperation {
 		return Observation{Sighting: SawNothing}, nil // the candidate is what was to be voided
 	}
 	var matches []*quickstream.Transaction
 	var near []string
 	for _, candidate := range lost.Candidates {
-		switch found := candidate.Transaction; {
-		case found == nil:
+		if found := candidate.Transaction; found == nil {
 			near = append(near, "")
-		case candidate.Matches:
+		} else if candidate.Matches {
 			matches = append(matches, found)
-		default:
+		} else {
 			near = append(near, found.ReceiptNumber)
 		}
 	}
@@ -142,14 +141,16 @@ func refused(o quickstream.Outcome) bool {
 }
 
 func accountType(t *quickstream.Transaction) quickstream.AccountType {
-	switch {
-	case t.CreditCard != nil:
+	if t.CreditCard != nil {
 		return quickstream.AccountTypeCreditCard
-	case t.PayToData != nil:
+	}
+	if t.PayToData != nil {
 		return quickstream.AccountTypePayTo
-	case t.BankAccount != nil:
+	}
+	if t.BankAccount != nil {
 		return quickstream.AccountTypeDirectDebit
-	case t.NZBankAccount != nil:
+	}
+	if t.NZBankAccount != nil {
 		return quickstream.AccountTypeDirectDebitNZ
 	}
 	return ""

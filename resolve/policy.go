@@ -168,14 +168,14 @@ func (s State) answers() time.Time {
 		return time.Time{}
 	default: // created, pending, not known
 	}
-	switch account := s.Seen.AccountType; {
-	case s.Seen.Outcome != quickstream.OutcomePending, account != "" && account != quickstream.AccountTypePayTo:
+	account := s.Seen.AccountType
+	if s.Seen.Outcome != quickstream.OutcomePending || account != "" && account != quickstream.AccountTypePayTo {
 		return time.Time{}
-	case s.Seen.RespondBy.IsZero():
-		return s.Intent.NotBefore.Add(respondBy)
-	default:
-		return s.within(s.Seen.RespondBy)
 	}
+	if s.Seen.RespondBy.IsZero() {
+		return s.Intent.NotBefore.Add(respondBy)
+	}
+	return s.within(s.Seen.RespondBy)
 }
 
 // horizon is when what cannot be found is absent: not before the limit, and not before

@@ -19,10 +19,10 @@ type Service interface {
 // place. Of a pending PayTo payment it reads the agreement.
 func (p Policy) Look(ctx context.Context, s Service, intent quickstream.Intent) Observation {
 	o, t := observe(s.Resume(ctx, intent))
-	switch {
-	case o.Retryable && p.mayFollow() > 0:
+	if o.Retryable && p.mayFollow() > 0 {
 		return p.retries(ctx, s, o)
-	case o.Outcome == quickstream.OutcomePending && p.Agreements != nil && t.PayToData != nil:
+	}
+	if o.Outcome == quickstream.OutcomePending && p.Agreements != nil && t.PayToData != nil {
 		if agreement, err := p.Agreements.Get(ctx, t.PayToData.AgreementToken); err == nil {
 			o.Agreement, o.RespondBy = agreement.Status, agreement.RespondByTime.Round(0)
 		}
@@ -34,13 +34,16 @@ func (p Policy) Look(ctx context.Context, s Service, intent quickstream.Intent) 
 // of them is anything else.
 func (p Policy) retries(ctx context.Context, s Service, declined Observation) Observation {
 	var others []*quickstream.Transaction
+	first := true
 	for retry, err := range s.Retries(declined.ReceiptNumber).All(ctx) {
-		switch {
-		case errors.Is(err, quickstream.ErrNotFound):
-			return declined
-		case err != nil:
+		if first && errors.Is(err, quickstream.ErrNotFound) {
+			return declined // the service may answer so for an empty list
+		}
+		if err != nil {
 			return Observation{Sighting: SawError}
-		case !refused(ObserveTransaction(retry).Outcome):
+		}
+		first = false
+		if !refused(ObserveTransaction(retry).Outcome) {
 			others = append(others, retry)
 		}
 	}
@@ -90,11 +93,11 @@ func Run(ctx context.Context, service Service, p Policy, s State, save func(Stat
 	return s, nil
 }
 
-// sleepUntil wakes up every minute: timers do not see that a machine was suspended, or
-// that its clock was set.
+// sleepUntil wakes up every few minutes: timers do not see that a machine was suspended,
+// or that its clock was set.
 func sleepUntil(ctx context.Context, t time.Time) error {
 	for left := time.Until(t); left > 0; left = time.Until(t) {
-		timer := time.NewTimer(min(left, time.Minute))
+		timer := time.NewTimer(min(left, 10*time.Minute))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():

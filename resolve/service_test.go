@@ -1,6 +1,8 @@
 package resolve_test
 
 import (
+	"context"
+	"errors"
 	"net/netip"
 	"testing"
 	"testing/synctest"
@@ -37,7 +39,9 @@ func planned(t *testing.T, client *quickstream.Client) quickstream.PayParams {
 
 func run(t *testing.T, client *quickstream.Client, intent quickstream.Intent) resolve.State {
 	t.Helper()
-	end, err := resolve.Run(t.Context(), client.Transactions, resolve.DefaultPolicy(resolve.ServiceRetriesOff()), resolve.Begin(intent, time.Now()), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*24*time.Hour)
+	defer cancel()
+	end, err := resolve.Run(ctx, client.Transactions, resolve.DefaultPolicy(resolve.ServiceRetriesOff()), resolve.Begin(intent, time.Now()), nil)
 	require.NoError(t, err)
 	return end
 }
@@ -70,6 +74,33 @@ func TestLostVoid(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRefundOfAnotherPayment: the refund of one payment is not that of another, though
+// all else is the same.
+func TestRefundOfAnotherPayment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, _ := sandboxtest.New(t)
+		client := sandboxtest.Client(t, box, quickstream.WithIntentMetadata(""))
+		var receipts []string
+		for range 2 {
+			payment, err := client.Transactions.Pay(t.Context(), planned(t, client))
+			require.NoError(t, err)
+			receipts = append(receipts, payment.ReceiptNumber)
+		}
+		<-time.After(72 * time.Hour) // they are settled
+		refund := func(receipt string) error {
+			_, err := client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+				OriginalReceiptNumber: receipt, PrincipalAmount: decimal.New(25, 0), Currency: quickstream.CurrencyAUD, PaymentReferenceNumber: "REFUND-1",
+			}, quickstream.WithoutResend())
+			return err
+		}
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetBeforeCommit(), Times: 1}))
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](refund(receipts[0]))
+		require.True(t, ok)
+		require.NoError(t, refund(receipts[1]))
+		assert.NotEqual(t, resolve.StageSettled, run(t, client, *lost.Intent).Stage)
+	})
 }
 
 // TestPaidInsteadOfSubmitted: Pay sends another intent than the planned one. Whoever

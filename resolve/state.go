@@ -146,15 +146,13 @@ func (s State) known() error {
 	default:
 		return fmt.Errorf("resolve: the stage %q is not known", s.Stage)
 	}
-	settled := s.Stage == StageSettled || s.Stage == StageTwice
-	switch {
-	case s.Version != StateVersion:
+	if s.Version != StateVersion {
 		return fmt.Errorf("resolve: the state has version %d, and this package knows version %d", s.Version, StateVersion)
-	case s.Intent.NotBefore.IsZero():
-		return errors.New("resolve: the state does not say when the payment was sent")
-	case !s.Stage.Final() && s.NextLook.IsZero():
-		return errors.New("resolve: the state does not say when to look")
-	case settled != final(s.Outcome), !settled && s.Outcome != "":
+	}
+	if s.Intent.NotBefore.IsZero() || !s.Stage.Final() && s.NextLook.IsZero() {
+		return errors.New("resolve: the state does not say when the payment was sent, or when to look")
+	}
+	if settled := s.Stage == StageSettled || s.Stage == StageTwice; settled != final(s.Outcome) || !settled && s.Outcome != "" {
 		return fmt.Errorf("resolve: a payment that is %s has the outcome %q", s.Stage, s.Outcome)
 	}
 	for _, look := range s.Looks {
@@ -243,14 +241,14 @@ func (s State) watch(stage Stage, now time.Time) State {
 // watchOn looks again daily, until the days are over; at what is suspended for as long
 // as it is.
 func (s State) watchOn(now time.Time) State {
-	last := s.Looks[len(s.Looks)-1]
-	switch {
-	case last.Outcome == quickstream.OutcomeSuspended:
+	if s.Looks[len(s.Looks)-1].Outcome == quickstream.OutcomeSuspended {
 		s.NextLook = nextDay(now)
-	case now.Before(s.Until):
-		s.NextLook = earliest(nextDay(now), s.Until)
-	default:
-		s.NextLook = time.Time{}
+		return s
 	}
+	if !now.Before(s.Until) {
+		s.NextLook = time.Time{}
+		return s
+	}
+	s.NextLook = earliest(nextDay(now), s.Until)
 	return s
 }
