@@ -96,7 +96,10 @@ func (m *merchant) send(ctx context.Context, o *order, s step, now time.Time) er
 	})
 	var answer quickstream.Response
 	tx, err := m.call(ctx, o, s, store, quickstream.WithResponseInto(&answer))
-	if errors.Is(err, errCrashed) || m.crashes(o, t, "afterAnswer") {
+	switch {
+	case t.Due.IsZero(): // nothing was stored: the request is wrong
+		return fmt.Errorf("%s: %w", o.ID, err)
+	case errors.Is(err, errCrashed), m.crashes(o, t, "afterAnswer"):
 		return nil
 	}
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -12,6 +13,9 @@ const tick = 5 * time.Minute
 // story is how long a story can last.
 const story = 90 * 24 * time.Hour
 
+// requests is how many an order can need, with all its writes and look-ups.
+const requests = 400
+
 // rounds has the workers do all that is due, and then moves the clock to the tick
 // after what is due next, until nothing is left or the story has lasted long enough.
 // Time moves between rounds only, because calls take next to none: the service must
@@ -21,6 +25,9 @@ func rounds(ctx context.Context, s *service, table *table, workers int, work fun
 		next, left := table.nextDue()
 		if !left {
 			return nil
+		}
+		if most := requests * int64(len(s.orders)); s.attempts.Load() > most {
+			return fmt.Errorf("nothing comes to an end: %d requests", most)
 		}
 		s.clock.Advance(next.Truncate(tick).Add(tick).Sub(s.now()))
 		now := s.now()

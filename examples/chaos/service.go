@@ -127,7 +127,11 @@ func (s *service) ended(_ context.Context, call quickstream.CallInfo, end quicks
 	if end.Verdict == quickstream.VerdictUndecodable || end.Verdict == quickstream.VerdictUnknown && isWrite {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.unknown = append(s.unknown, end.Err.Error())
+		text := end.Err.Error()
+		if cause := errors.Unwrap(end.Err); cause != nil {
+			text += ": " + cause.Error()
+		}
+		s.unknown = append(s.unknown, text)
 	}
 }
 
@@ -178,7 +182,11 @@ func (s *service) plan(c config) {
 			p.order.Method = methodPayTo
 		}
 		var outcome sandbox.Outcome
-		outcome, p.payable, p.unknowable = draw(dice, p.order.Method)
+		wait := 24 * time.Hour
+		if s.world != nil {
+			wait = s.waits()[0]
+		}
+		outcome, p.payable, p.unknowable = draw(dice, p.order.Method, wait)
 		p.outcome = []sandbox.Outcome{outcome}
 		if p.payable && outcome == (sandbox.Outcome{}) {
 			p.outcome = nil
@@ -192,8 +200,8 @@ func (s *service) plan(c config) {
 }
 
 // draw says what becomes of the first payment of an order; the zero outcome is what
-// the test numbers say, which is approved.
-func draw(dice *rand.Rand, m method) (_ sandbox.Outcome, payable, unknowable bool) {
+// the test numbers say, which is approved. The service retries after the time given.
+func draw(dice *rand.Rand, m method, retried time.Duration) (_ sandbox.Outcome, payable, unknowable bool) {
 	later := time.Duration(dice.IntN(24*60)) * time.Minute
 	switch lot := dice.IntN(1000); {
 	case lot < 30:
@@ -209,9 +217,9 @@ func draw(dice *rand.Rand, m method) (_ sandbox.Outcome, payable, unknowable boo
 	case lot < 110:
 		return sandbox.Erred(), false, true
 	case lot < 130 && m == methodCard: // the service tries again by itself
-		return sandbox.Declined("01").ThenRetried(24*time.Hour, sandbox.Approved()), true, false
+		return sandbox.Declined("01").ThenRetried(retried, sandbox.Approved()), true, false
 	case lot < 140 && m == methodCard:
-		return sandbox.Declined("01").ThenRetried(24*time.Hour, sandbox.Declined("51")), false, false
+		return sandbox.Declined("01").ThenRetried(retried, sandbox.Declined("51")), false, false
 	default:
 		return sandbox.Outcome{}, true, false
 	}

@@ -32,19 +32,24 @@ func (s *service) enter(c config) {
 	}
 	dice := s.dice("begin")
 	s.clock = sandbox.NewClock(weeks[dice.IntN(len(weeks))].Add(time.Duration(dice.IntN(14*24*60)) * time.Minute))
-	switch s.value("SoftDeclineCodes") {
-	case "none":
-		s.retries = resolve.ServiceRetriesOff()
-	default:
-		var sum time.Duration
-		for wait := range strings.SplitSeq(s.value("RetrySchedule"), ",") {
-			d, err := time.ParseDuration(wait)
-			if err == nil {
-				sum += d
-			}
+	s.retries = resolve.ServiceRetriesOff()
+	if s.value("SoftDeclineCodes") != "none" {
+		last := time.Hour
+		for _, wait := range s.waits() {
+			last += wait
 		}
-		s.retries = resolve.ServiceRetriesFor(sum + time.Hour)
+		s.retries = resolve.ServiceRetriesFor(last)
 	}
+}
+
+// waits are those of the world's service between its own attempts at a payment.
+func (s *service) waits() (waits []time.Duration) {
+	for text := range strings.SplitSeq(s.value("RetrySchedule"), ",") {
+		if wait, err := time.ParseDuration(text); err == nil {
+			waits = append(waits, wait)
+		}
+	}
+	return waits
 }
 
 // now is the merchant's clock.
@@ -110,9 +115,15 @@ func (s *service) armWorld() error {
 	return nil
 }
 
-// crashesInWorld says whether the worker of a try dies here, which it does once.
+// crashesInWorld says whether the worker of a try dies here, which it does once. What
+// comes after a first payment that did not arrive goes well.
 func (s *service) crashesInWorld(o *order, t *try, where string) bool {
 	p := s.orders[slices.IndexFunc(s.orders, func(p plan) bool { return p.order.ID == o.ID })]
+	for _, earlier := range o.Tries[:slices.Index(o.Tries, t)] {
+		if earlier.Kind == t.Kind && (earlier.Kind == kindPayment || earlier.Ended == endAbsent) {
+			return false
+		}
+	}
 	if p.faulty && where == "beforeSend" {
 		s.faulty.Store(t.Intent.IdempotencyKey, 0)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -65,31 +66,34 @@ func (sum *totals) world(ctx context.Context, c config, world sandbox.World) err
 	defer s.box.Close()
 	table, err := s.fill()
 	if err == nil {
-		if c.verbose {
-			go func() {
-				for range time.Tick(5 * time.Second) {
-					next, _ := table.nextDue()
-					fmt.Fprintln(os.Stderr, "still in", world, "now", s.now(), "due", next, s.attempts.Load())
-					orders, _ := table.all()
-					for _, o := range orders {
-						for _, t := range o.Tries {
-							if !t.Due.IsZero() && t.State != nil {
-								fmt.Fprintln(os.Stderr, o.ID, t.Kind, t.Due, t.State.Stage, t.State.Misses, t.State.Failing, len(t.State.Looks), t.State.Looks[len(t.State.Looks)-1])
-							}
-						}
-					}
-				}
-			}()
-		}
 		err = rounds(ctx, s, table, c.workers, newMerchant(s, table).work)
 	}
 	if err != nil {
 		complain("broken story", err.Error())
 	}
 	sum.requests = s.attempts.Load()
+	if c.verbose {
+		counts := map[string]int{}
+		for _, text := range s.unknown {
+			counts[text]++
+		}
+		for text, n := range counts {
+			fmt.Fprintln(os.Stderr, "   ", n, text)
+		}
+	}
 	orders, err := table.all()
 	if err != nil {
 		return err
+	}
+	if c.verbose {
+		for _, o := range orders {
+			for _, t := range o.Tries {
+				if t.Ended == "" || t.Ended == endEscalated {
+					row, _ := json.Marshal(t)
+					fmt.Fprintf(os.Stderr, "    %s %s\n", o.ID, row)
+				}
+			}
+		}
 	}
 	if c.faults == 0 {
 		for _, text := range s.unknown {
