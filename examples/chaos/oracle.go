@@ -78,13 +78,14 @@ func (o *oracle) judge(w word) verdict {
 	if o.resend && o.world.Value("KeyLifetime") == "0s" && len(o.requests[w.key]) > 1 {
 		v.apart = "re-sending where keys are ignored"
 	}
-	if codes := o.world.Value("SoftDeclineCodes"); len(o.entries[w.key]) > 1 && strings.Contains(codes, o.code(w)) {
-		v.apart = "declines that the service retries"
+	if o.world.Value("SoftDeclineCodes") == "01,05,51,91" && len(o.entries[w.key]) > 1 {
+		v.apart = "the service retries declines that nobody calls soft"
+	}
+	if o.world.Value("ReusedReferences") != "none" && w.reference == "" && o.lost(w) {
+		v.apart = "a reference that the client has made, used a month ago"
 	}
 	return v
 }
-
-func (o *oracle) code(word) string { return "," }
 
 func (o *oracle) committed(w word) bool {
 	return slices.ContainsFunc(o.requests[w.key], func(r sandbox.Request) bool { return r.Committed })
@@ -131,6 +132,8 @@ func (o *oracle) mayBeHeld(w word, truth string) string {
 		return ""
 	case o.overPages(w) && (is("ListOrder", "unstable") || is("Paging", "shifting", "gone")):
 		return "unstable order over more than one page"
+	case !is("ReusedReferences", "none") && w.reference != "" && truth != "done":
+		return "reused reference of a payment without metadata, answer lost"
 	case is("Metadata", "echoed"):
 		return ""
 	case is("EchoedReferences", "none"):
@@ -183,7 +186,7 @@ func (o *oracle) hasTwin(w word) bool {
 // complaint says what is wrong with the merchant's word, and in which of the classes
 // of what must never happen; "" when nothing is.
 func (v verdict) complaint(w word) (class, text string) {
-	says := fmt.Sprintf("%s of %s ended %q (receipt %s); it is %s (%s)", w.kind, w.order, w.ended, w.receipt, v.truth, strings.Join(v.receipts, ", "))
+	says := fmt.Sprintf("%s of %s (own reference %q) ended %q (receipt %s); it is %s (%s)", w.kind, w.order, w.reference, w.ended, w.receipt, v.truth, strings.Join(v.receipts, ", "))
 	switch {
 	case v.truth == "twice" && w.ended != "twice":
 		return "charged twice", says

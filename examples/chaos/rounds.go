@@ -14,7 +14,7 @@ const tick = 5 * time.Minute
 const story = 90 * 24 * time.Hour
 
 // requests is how many an order can need, with all its writes and look-ups.
-const requests = 400
+const requests = 2000
 
 // rounds has the workers do all that is due, and then moves the clock to the tick
 // after what is due next, until nothing is left or the story has lasted long enough.
