@@ -62,28 +62,34 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if *origins != "" {
+		assumed = append(assumed, func(a *sandbox.Assumptions) { a.AllowedOrigins = strings.Split(*origins, ",") })
+	}
 	clock := newLiveClock()
 	opts := []sandbox.Option{
 		sandbox.WithClock(clock.Clock),
 		sandbox.WithWorld(world),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 			a.AutoConfirm = *autoConfirm
-			if *origins != "" {
-				a.AllowedOrigins = strings.Split(*origins, ",")
+			for _, change := range assumed {
+				change(a)
 			}
 		}),
 	}
-	opts = append(opts, assumed...)
 	if *seed != 0 {
 		opts = append(opts, sandbox.WithSeed(*seed))
 	}
-	box := sandbox.New(opts...)
+	return serveBox(ctx, sandbox.New(opts...), clock, *addr, stdout)
+}
+
+// serveBox serves a sandbox until ctx ends.
+func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveClock, addr string, stdout io.Writer) error {
 	defer box.Close()
 	handler, err := newHandler(box, clock)
 	if err != nil {
 		return err
 	}
-	l, err := listen(ctx, *addr)
+	l, err := listen(ctx, addr)
 	if err != nil {
 		return err
 	}
@@ -99,7 +105,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 // assumed is the flag -assume: changes that are known to be possible.
-type assumed []sandbox.Option
+type assumed []func(*sandbox.Assumptions)
 
 // String implements flag.Value.
 func (*assumed) String() string { return "" }
@@ -111,7 +117,7 @@ func (list *assumed) Set(text string) error {
 	if err := tried.Set(name, value); err != nil {
 		return err
 	}
-	*list = append(*list, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { _ = a.Set(name, value) })) // it was tried
+	*list = append(*list, func(a *sandbox.Assumptions) { _ = a.Set(name, value) }) // it was tried
 	return nil
 }
 

@@ -55,10 +55,10 @@ func ParseErrorBody(data []byte) ErrorBody {
 		}
 	}
 	var strict struct {
-		CustomerMessage  string `json:"customerMessage"`
-		DeveloperMessage string `json:"developerMessage"`
+		CustomerMessage  string `json:"customerMessage" wire:"decides"`
+		DeveloperMessage string `json:"developerMessage" wire:"decides"`
 	}
-	body.Own = Decode(data, &strict) == nil && strict.CustomerMessage+strict.DeveloperMessage != ""
+	body.Own = Decode(data, &strict) == nil && body.CustomerMessage+body.DeveloperMessage != ""
 	return body
 }
 
