@@ -27,13 +27,11 @@ import (
 )
 
 type config struct {
-	payments, workers int
-	worlds            int
-	world             string
-	verbose bool
-	seed              uint64
-	faults            float64
-	resend, naive     bool
+	payments, workers, worlds int
+	world                     string
+	seed                      uint64
+	faults                    float64
+	resend, naive, verbose    bool
 }
 
 func main() {
@@ -56,7 +54,7 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	flags.BoolVar(&c.resend, "resend", true, "send lost payments again with their idempotency key; false runs against a service that ignores keys")
 	flags.BoolVar(&c.naive, "naive", false, "run the client that many shops have: a new key for every attempt, and pay again after a time-out")
 	flags.IntVar(&c.worlds, "worlds", -1, "run in so many worlds, which differ in all that the contract leaves open; 0 is the whole set that covers them")
-	flags.BoolVar(&c.verbose, "v", false, "print each world as it ends")
+	flags.BoolVar(&c.verbose, "v", false, "print each world as it ends, with what could not be read in it and what is held")
 	flags.StringVar(&c.world, "world", "", "run in this world, as it was printed")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {

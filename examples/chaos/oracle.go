@@ -124,7 +124,9 @@ func (o *oracle) lost(w word) bool {
 // mayBeHeld names the combination of the world's values in which nobody can tell what
 // became of a write, if it is one.
 func (o *oracle) mayBeHeld(w word, truth string) string {
-	is := func(dimension string, values ...string) bool { return slices.Contains(values, o.world.Value(dimension)) }
+	is := func(dimension string, values ...string) bool {
+		return slices.Contains(values, o.world.Value(dimension))
+	}
 	switch {
 	case truth == "unknown":
 		return "reads that never settle"
@@ -183,52 +185,69 @@ func (o *oracle) hasTwin(w word) bool {
 	})
 }
 
+// What must never happen, in no world.
+const (
+	classTwice    = "charged twice"
+	classLost     = "lost"
+	classWrong    = "wrongly reported"
+	classAbsent   = "charged but absent"
+	classOpen     = "must that did not settle"
+	classBroken   = "story that broke off"
+	classNotTaken = "answer that was not taken, without a fault"
+)
+
+func classes() []string {
+	return []string{classTwice, classLost, classWrong, classAbsent, classOpen, classBroken, classNotTaken}
+}
+
 // complaint says what is wrong with the merchant's word, and in which of the classes
 // of what must never happen; "" when nothing is.
 func (v verdict) complaint(w word) (class, text string) {
 	says := fmt.Sprintf("%s of %s (own reference %q) ended %q (receipt %s); it is %s (%s)", w.kind, w.order, w.reference, w.ended, w.receipt, v.truth, strings.Join(v.receipts, ", "))
 	switch {
 	case v.truth == "twice" && w.ended != "twice":
-		return "charged twice", says
+		return classTwice, says
 	case v.truth == "twice":
-		return "charged twice", says + ", and the merchant knows"
+		return classTwice, says + ", and the merchant knows"
 	case w.ended == "held" && v.held == "":
-		return "must that did not settle", says
+		return classOpen, says
 	case w.ended == "held":
 		return "", ""
 	case v.truth == "done" && w.ended == "absent":
-		return "charged but absent", says
+		return classAbsent, says
 	case v.truth == "done" && w.ended == "done" && !slices.Contains(v.receipts, w.receipt):
-		return "wrongly reported", says + ", under another receipt"
+		return classWrong, says + ", under another receipt"
 	case v.truth == w.ended, v.truth == "nothing" && w.ended == "absent":
 		return "", ""
 	case v.truth == "unknown":
-		return "wrongly reported", says
+		return classWrong, says
 	case v.truth == "declined" && w.ended == "absent":
 		if v.held == "" {
-			return "must that did not settle", says
+			return classOpen, says
 		}
 		return "", ""
 	default:
-		return "wrongly reported", says
+		return classWrong, says
 	}
 }
 
-// lostOrDouble looks at the ledger by order: a payer does not care what key a charge
-// has. It returns pairs of a class and what is wrong.
-func (o *oracle) lostOrDouble(orders map[string]bool) (found [][2]string) {
+// finding is something wrong that belongs to no single word.
+type finding struct{ class, text string }
+
+// ledger looks at what was charged by order: a payer does not care what key a charge
+// has.
+func (o *oracle) ledger() (found []finding) {
 	words := make(map[string]word)
 	for _, w := range o.writes {
 		words[w.key] = w
 	}
-	charged := make(map[string][]string)
-	risky := make(map[string]bool)
+	charged, risky := make(map[string][]string), make(map[string]bool)
 	for key, entries := range o.entries {
 		w, known := words[key]
 		for _, e := range entries {
 			switch {
-			case !known || !orders[w.order]:
-				found = append(found, [2]string{"lost", fmt.Sprintf("the merchant knows nothing of %s of %s", e.Receipt, e.CustomerReferenceNumber)})
+			case !known:
+				found = append(found, finding{classLost, fmt.Sprintf("the merchant knows nothing of %s of %s", e.Receipt, e.CustomerReferenceNumber)})
 			case e.Type == "PAYMENT" && e.Outcome == "approved":
 				charged[w.order] = append(charged[w.order], e.Receipt)
 				risky[w.order] = risky[w.order] || o.judge(w).apart != ""
@@ -237,7 +256,7 @@ func (o *oracle) lostOrDouble(orders map[string]bool) (found [][2]string) {
 	}
 	for order, receipts := range charged {
 		if len(receipts) > 1 && !risky[order] {
-			found = append(found, [2]string{"charged twice", fmt.Sprintf("%s was charged %d times: %s", order, len(receipts), strings.Join(receipts, ", "))})
+			found = append(found, finding{classTwice, fmt.Sprintf("%s was charged %d times: %s", order, len(receipts), strings.Join(receipts, ", "))})
 		}
 	}
 	return found

@@ -65,6 +65,9 @@ type plan struct {
 // do so in real time.
 const attemptTimeout = 100 * time.Millisecond
 
+// patient is how long where nothing hangs: a slow machine is no fault.
+const patient = 10 * time.Second
+
 func open(ctx context.Context, c config, world *sandbox.World) (*service, error) {
 	s := &service{clock: sandbox.NewClock(time.Now()), world: world, seed: c.seed, retries: resolve.ServiceRetriesFor(4 * 24 * time.Hour)}
 	options := []sandbox.Option{sandbox.WithSeed(c.seed)}
@@ -100,9 +103,13 @@ func open(ctx context.Context, c config, world *sandbox.World) (*service, error)
 
 // connect makes the merchant's client.
 func (s *service) connect(c config) error {
+	timeout := attemptTimeout
+	if s.calm(c) {
+		timeout = patient
+	}
 	options := []quickstream.ClientOption{
 		quickstream.WithHTTPClient(&http.Client{Transport: datedTransport{s}}),
-		quickstream.WithAttemptTimeout(attemptTimeout),
+		quickstream.WithAttemptTimeout(timeout),
 		quickstream.WithRetryWait(time.Millisecond, 4*time.Millisecond),
 		quickstream.WithObserver(quickstream.Observer{
 			Attempt: func(context.Context, quickstream.CallInfo, quickstream.AttemptInfo) { s.attempts.Add(1) },

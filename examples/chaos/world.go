@@ -52,6 +52,11 @@ func (s *service) waits() (waits []time.Duration) {
 	return waits
 }
 
+// calm tells that no call hangs here.
+func (s *service) calm(c config) bool {
+	return s.world != nil && (c.faults == 0 || !slices.Contains([]string{"hangAfterCommit", "slowBody"}, s.value(sandbox.DimensionFault)))
+}
+
 // now is the merchant's clock.
 func (s *service) now() time.Time {
 	now := s.clock.Now()
