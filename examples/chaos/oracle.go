@@ -142,7 +142,7 @@ func (o *oracle) mayBeHeld(w word, truth string) string {
 		return "reference left out, metadata not echoed, answer lost"
 	case is("ReferenceSearch", "prefix") && o.isBeginning(w):
 		return "prefix search, metadata not echoed, answer lost"
-	case !is("ReusedReferences", "none") || o.isReused(w):
+	case !is("ReusedReferences", "none") && w.reference != "" || o.isReused(w):
 		return "reused reference, metadata not echoed, answer lost"
 	case w.reference != "" && (is("TimeForm", "wrong", "absent", "minutes") || !is("ClockSkew", "0s") && is("DateHeaderRight", "true")):
 		return "times that are off, own reference, metadata not echoed, answer lost"

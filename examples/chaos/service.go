@@ -232,13 +232,10 @@ func draw(dice *rand.Rand, m method, retried time.Duration) (_ sandbox.Outcome, 
 	}
 }
 
-// dice are the same for a purpose, a seed and a world.
+// dice are the same for a purpose and a seed.
 func (s *service) dice(purpose string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, purpose) // a hash takes everything
-	if s.world != nil {
-		_, _ = fmt.Fprint(h, s.world)
-	}
 	return rand.New(rand.NewPCG(s.seed, h.Sum64())) //nolint:gosec // repeatable on purpose
 }
 

@@ -20,20 +20,28 @@ import (
 // says of them.
 func runWorlds(ctx context.Context, w io.Writer, c config, worlds iter.Seq[sandbox.World]) error {
 	begun, sum := time.Now(), newTotals()
-	queue := make(chan sandbox.World)
+	type one struct {
+		world sandbox.World
+		seed  uint64
+	}
+	queue := make(chan one)
 	var running sync.WaitGroup
 	for range 2 * runtime.GOMAXPROCS(0) {
 		running.Go(func() {
-			for world := range queue {
-				sum.world(ctx, w, c, world)
+			for next := range queue {
+				c := c
+				c.seed = next.seed
+				sum.world(ctx, w, c, next.world)
 			}
 		})
 	}
+	seed := c.seed // each world has orders of its own
 	for world := range worlds {
 		if ctx.Err() != nil {
 			break
 		}
-		queue <- world
+		queue <- one{world, seed}
+		seed++
 	}
 	close(queue)
 	running.Wait()
