@@ -144,11 +144,12 @@ func (s *service) ended(_ context.Context, call quickstream.CallInfo, end quicks
 
 // agree makes the PayTo agreement, while nothing fails yet.
 func (s *service) agree(ctx context.Context) error {
+	slow := quickstream.WithAttemptTimeout(patient)
 	sydney, err := time.LoadLocation("Australia/Sydney") // where the service's days begin
 	if err != nil {
 		return err
 	}
-	customer, err := s.client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
+	customer, err := s.client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"}, slow)
 	if err != nil {
 		return err
 	}
@@ -163,13 +164,13 @@ func (s *service) agree(ctx context.Context) error {
 			Type: quickstream.PayerTypePerson, ID: customer.CustomerNumber, Name: customer.CustomerName,
 			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(sandbox.ConfirmingPayID),
 		},
-	})
+	}, slow)
 	if err != nil {
 		return err
 	}
 	s.agreement = agreement.AgreementToken
 	s.clock.Advance(time.Hour)
-	agreement, err = s.client.PayTo.Get(ctx, s.agreement)
+	agreement, err = s.client.PayTo.Get(ctx, s.agreement, slow)
 	if err == nil && agreement.Status != quickstream.AgreementStatusActive {
 		err = fmt.Errorf("the PayTo agreement is %s", agreement.Status)
 	}
