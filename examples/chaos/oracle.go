@@ -9,14 +9,12 @@ import (
 )
 
 // oracle says of each write what the merchant has to come to know of it. It reads
-// the service's ledger, what requests arrived and what faults they met, and shares no
-// code with the client: it does not know how anything is looked up.
+// the service's ledger and the schedule of faults and crashes, and shares no code with
+// the client: it does not know how anything is looked up.
 type oracle struct {
 	world    sandbox.World
-	resend   bool
-	entries  map[string]sandbox.Ledger    // by idempotency key, with the service's own retries
-	outcomes map[string]string            // by receipt
-	requests map[string][]sandbox.Request // by idempotency key
+	entries  map[string]sandbox.Ledger // by idempotency key, with the service's own retries
+	outcomes map[string]string         // by receipt
 	writes   []word
 	pages    int // items that fit on one
 }
@@ -29,7 +27,7 @@ type word struct {
 	amount           string
 	ended            string // done, declined, nothing, absent, twice, or held
 	receipt          string
-	crashed          bool // the worker died before it could store the answer
+	lost             bool // it met a fault, or the worker died before it could store the answer
 }
 
 // verdict is the oracle's.
@@ -40,11 +38,8 @@ type verdict struct {
 	apart    string // a risk that the merchant has taken knowingly
 }
 
-func newOracle(world sandbox.World, resend bool, ledger sandbox.Ledger, requests []sandbox.Request, writes []word) *oracle {
-	o := &oracle{
-		world: world, resend: resend, writes: writes, entries: make(map[string]sandbox.Ledger),
-		outcomes: make(map[string]string), requests: make(map[string][]sandbox.Request),
-	}
+func newOracle(world sandbox.World, ledger sandbox.Ledger, writes []word) *oracle {
+	o := &oracle{world: world, writes: writes, entries: make(map[string]sandbox.Ledger), outcomes: make(map[string]string)}
 	keys := make(map[string]string)
 	for _, e := range ledger {
 		key := e.IdempotencyKey
@@ -55,11 +50,6 @@ func newOracle(world sandbox.World, resend bool, ledger sandbox.Ledger, requests
 		o.entries[key] = append(o.entries[key], e)
 		o.outcomes[e.Receipt] = e.Outcome
 	}
-	for _, r := range requests {
-		if r.Method != "GET" {
-			o.requests[r.IdempotencyKey] = append(o.requests[r.IdempotencyKey], r)
-		}
-	}
 	_, _ = fmt.Sscan(world.Value("PageSize"), &o.pages)
 	return o
 }
@@ -68,27 +58,36 @@ func newOracle(world sandbox.World, resend bool, ledger sandbox.Ledger, requests
 func (o *oracle) judge(w word) verdict {
 	v := verdict{truth: "nothing"}
 	if w.kind == "void" {
-		if o.outcomes[w.original] == "voided" && o.committed(w) {
+		if o.outcomes[w.original] == "voided" {
 			v.truth, v.receipts = "done", []string{w.original}
 		}
 	} else {
 		v.truth, v.receipts = o.charges(w)
 	}
 	v.held = o.mayBeHeld(w, v.truth)
-	if o.resend && o.world.Value("KeyLifetime") == "0s" && len(o.requests[w.key]) > 1 {
-		v.apart = "re-sending where keys are ignored"
-	}
-	if o.world.Value("SoftDeclineCodes") == "01,05,51,91" && len(o.entries[w.key]) > 1 {
-		v.apart = "the service retries declines that nobody calls soft"
-	}
-	if o.world.Value("ReusedReferences") != "none" && w.reference == "" && o.lost(w) {
-		v.apart = "a reference that the client has made, used a month ago"
-	}
+	v.apart = o.risk(w)
 	return v
 }
 
-func (o *oracle) committed(w word) bool {
-	return slices.ContainsFunc(o.requests[w.key], func(r sandbox.Request) bool { return r.Committed })
+// risk names what the merchant has taken knowingly, and what went wrong by it.
+func (o *oracle) risk(w word) string {
+	again, retried := 0, 0
+	for _, e := range o.entries[w.key] {
+		if e.IdempotencyKey == "" {
+			retried++
+		} else {
+			again++
+		}
+	}
+	switch {
+	case again > 1 && o.world.Value("KeyLifetime") == "0s":
+		return "re-sending where keys are ignored"
+	case retried > 0 && o.world.Value("SoftDeclineCodes") == "01,05,51,91":
+		return "the service retries declines that nobody calls soft"
+	case w.lost && w.reference == "" && o.world.Value("ReusedReferences") != "none":
+		return "a reference that the client has made, used a month ago"
+	}
+	return ""
 }
 
 // charges tells what the ledger has under the key of a write.
@@ -116,11 +115,6 @@ func (o *oracle) charges(w word) (truth string, receipts []string) {
 	}
 }
 
-// lost tells that the merchant has not got the answer of a write.
-func (o *oracle) lost(w word) bool {
-	return w.crashed || slices.ContainsFunc(o.requests[w.key], func(r sandbox.Request) bool { return r.Fault != "" })
-}
-
 // mayBeHeld names the combination of the world's values in which nobody can tell what
 // became of a write, if it is one.
 func (o *oracle) mayBeHeld(w word, truth string) string {
@@ -130,7 +124,7 @@ func (o *oracle) mayBeHeld(w word, truth string) string {
 	switch {
 	case truth == "unknown":
 		return "reads that never settle"
-	case !o.lost(w) || w.kind == "void":
+	case !w.lost || w.kind == "void":
 		return ""
 	case o.overPages(w) && (is("ListOrder", "unstable") || is("Paging", "shifting", "gone")):
 		return "unstable order over more than one page"

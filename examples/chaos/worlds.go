@@ -89,7 +89,7 @@ func (sum *totals) world(ctx context.Context, w io.Writer, c config, world sandb
 		}
 	}
 	words := wordsOf(s, orders)
-	judge := newOracle(world, c.resend, s.box.Ledger(), s.box.Requests(), words)
+	judge := newOracle(world, s.box.Ledger(), words)
 	for _, word := range words {
 		sum.add(word, judge.judge(word), complain)
 	}
@@ -208,10 +208,13 @@ func wordsOf(s *service, orders []*order) (words []word) {
 	}
 	for _, o := range orders {
 		for _, t := range o.Tries {
-			_, crashed := s.crashed.Load(t.Intent.IdempotencyKey)
+			_, lost := s.crashed.Load(t.Intent.IdempotencyKey)
+			if met, faulty := s.faulty.Load(t.Intent.IdempotencyKey); faulty {
+				lost = lost || met != 0
+			}
 			w := word{
 				order: o.ID, kind: string(t.Kind), key: t.Intent.IdempotencyKey, amount: t.Amount.String(),
-				ended: said[t.Ended], receipt: t.Receipt, crashed: crashed, original: o.Receipt,
+				ended: said[t.Ended], receipt: t.Receipt, lost: lost, original: o.Receipt,
 			}
 			if t.Kind == kindPayment {
 				w.reference, w.original = o.Reference, ""
