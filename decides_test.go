@@ -2,6 +2,7 @@ package quickstream_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -192,5 +193,49 @@ func TestTimesInform(t *testing.T) {
 			_, kept := tx.Extra()["transactionTime"]
 			assert.Equal(t, zero && text != `null` && text != `""`, kept, text)
 		}
+	}
+}
+
+// TestNestedAndEmptyAnswers: an answer in a member named data is read, and one without
+// an object is none.
+func TestNestedAndEmptyAnswers(t *testing.T) {
+	params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")}
+	for body, token := range map[string]string{
+		`{"data":{"accountToken":"A-1","new":1}}`: "A-1", `{"accountToken":"A-1","data":{"accountToken":"A-2"}}`: "A-1",
+		`{}`: "", ``: "", `null`: "", `{"data":{}}`: "", `{"data":null}`: "", `{"data":[{"accountToken":"A-1"}]}`: "", `{"data":{"accountToken":{}}}`: "",
+		`{"data":{"accountToken":"A-1"},"data":{}}`: "", `{"new":{"accountToken":"A-1"}}`: "",
+	} {
+		client := clientOf(t, says(201, body))
+		account, err := client.Accounts.Register(t.Context(), "C-1", params)
+		if token == "" {
+			assert.Nil(t, account, body)
+			assert.Equal(t, unknown, ending(err), body)
+			continue
+		}
+		require.NoError(t, err, body)
+		assert.Equal(t, token, account.AccountToken)
+		assert.NotEmpty(t, account.Extra())
+	}
+}
+
+// TestErrorBodiesOfEveryShape: what the service says about fields arrives, and the values
+// that it refused do not.
+func TestErrorBodiesOfEveryShape(t *testing.T) {
+	field, text := []quickstream.FieldError{{FieldName: "cardNumber", Messages: []string{"is wrong"}}}, []quickstream.FieldError{{Messages: []string{"cardNumber is wrong"}}}
+	for body, want := range map[string][]quickstream.FieldError{
+		`{"status":422,"customerMessage":"c","errors":[{"fieldName":"cardNumber","fieldValue":"4111111111111111","messages":["is wrong"]}]}`: field,
+		`{"status":"422","errors":[{"fieldName":"cardNumber","messages":"is wrong"}]}`:                                                       field,
+		`[{"fieldName":"cardNumber","fieldValue":"4111111111111111","messages":["is wrong"]}]`:                                               field,
+		`{"errors":{"cardNumber":["is wrong"]}}`:                                                                                             field, `{"errors":{"cardNumber":"is wrong"}}`: field,
+		`["cardNumber is wrong"]`: text, `{"errors":["cardNumber is wrong"]}`: text,
+		`<html>422</html>`: nil, ``: nil, `{}`: nil, `[]`: nil, `null`: nil, `{"errors":null}`: nil, `"cardNumber is wrong"`: nil,
+	} {
+		_, err := clientOf(t, says(422, body)).Transactions.Pay(t.Context(), payment())
+		require.ErrorIs(t, err, quickstream.ErrInvalid, body)
+		api, ok := errors.AsType[*quickstream.APIError](err)
+		require.True(t, ok)
+		assert.Equal(t, want, api.Fields, body)
+		assert.NotContains(t, string(api.RawBody())+fmt.Sprintf("%+v", api), "4111")
+		assert.Equal(t, len(want) > 0 && want[0].FieldName != "", strings.Contains(err.Error(), "(fields: cardNumber)"), "%v", err)
 	}
 }

@@ -56,13 +56,20 @@ type model[T any] interface {
 	keep(body []byte, model reflect.Type)
 }
 
-// into returns the function that decodes an answer into a response.
+// into returns the function that decodes an answer into a response. The object may stand
+// in a member named data, as the items of lists do.
 func into[T any, P model[T]](object P) func(status int, body []byte) error {
 	return func(_ int, body []byte) error {
-		if err := decode(body, object); err != nil {
+		if err := decode(body, object); err != nil || object.identifier() != "" {
 			return err
 		}
-		if object.identifier() == "" {
+		var nested struct {
+			Data json.RawMessage `json:"data" wire:"decides"`
+		}
+		if err := wire.Decode(body, &nested); err != nil {
+			return err
+		}
+		if len(nested.Data) == 0 || decode(nested.Data, object) != nil || object.identifier() == "" {
 			return errNoIdentifier
 		}
 		return nil

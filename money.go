@@ -48,17 +48,17 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 // the zero Amount, which an amount of 0.00 is not.
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	var plain struct {
-		Currency      Currency     `json:"currency" wire:"decides"`
-		Amount        *wire.Number `json:"amount" wire:"decides"`
-		DisplayAmount string       `json:"displayAmount"`
+		Currency      Currency    `json:"currency" wire:"decides"`
+		Amount        wire.Number `json:"amount" wire:"decides"`
+		DisplayAmount string      `json:"displayAmount"`
 	}
 	var err error
 	if wire.IsObject(data) {
 		err = wire.Decode(data, &plain)
 	} else {
-		err = wire.Decode(data, &plain.Amount)
+		err = plain.Amount.UnmarshalJSON(data)
 	}
-	if *a = (Amount{}); err == nil && plain.Amount != nil {
+	if *a = (Amount{}); err == nil && plain.Amount != (wire.Number{}) {
 		*a = Amount{Currency: plain.Currency, Amount: plain.Amount.Decimal(), DisplayAmount: plain.DisplayAmount}
 	}
 	return err

@@ -168,23 +168,12 @@ func readForeign(s *scanner, v reflect.Value) error {
 
 // readText takes a number as it is written.
 func readText(s *scanner, v reflect.Value) error {
-	switch c := s.peek(); {
-	case c == 'n':
-		return s.literal("null")
-	case c == '"':
-		found, err := s.text()
-		if err != nil {
-			return err
-		}
-		text, err := found.unquote()
-		v.SetString(text)
-		return err
-	case c == '-' || isDigit(c):
-		number, err := s.number()
-		v.SetString(string(number))
-		return err
+	if c := s.peek(); c != 'n' && c != '"' && c != '-' && !isDigit(c) {
+		return errKind
 	}
-	return errKind
+	text, err := s.anyText()
+	v.SetString(text)
+	return err
 }
 
 // readDecidingText takes a number by its digits.
@@ -198,6 +187,23 @@ func readDecidingText(s *scanner, v reflect.Value) error {
 	}
 	v.SetString(string(number))
 	return nil
+}
+
+// anyText reads a text, null as an empty one, and anything else as its JSON.
+func (s *scanner) anyText() (string, error) {
+	switch s.peek() {
+	case 'n':
+		return "", s.literal("null")
+	case '"':
+		found, err := s.text()
+		if err != nil {
+			return "", err
+		}
+		return found.unquote()
+	default:
+		raw, err := s.raw()
+		return string(raw), err
+	}
 }
 
 // readTexts reads an object whose names are not ours. Each of its values is kept: what
@@ -225,15 +231,7 @@ func readTexts(s *scanner, v reflect.Value) error {
 		if _, twice := texts[string(name)]; twice {
 			return ErrDuplicateMember
 		}
-		raw, err := s.raw()
-		if err != nil {
-			return err
-		}
-		text := string(raw)
-		if raw[0] == '"' || raw[0] == 'n' {
-			text = ""
-			err = json.Unmarshal(raw, &text)
-		}
+		text, err := s.anyText()
 		if texts[string(name)] = text; err != nil {
 			return err
 		}
