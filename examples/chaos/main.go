@@ -49,7 +49,7 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	flags.IntVar(&c.payments, "payments", 2000, "number of orders to be paid")
 	flags.Uint64Var(&c.seed, "seed", 1, "decides the orders, their outcomes, the faults and the crashes")
-	flags.Float64Var(&c.faults, "faults", 0.3, "share of requests that meet a fault")
+	flags.Float64Var(&c.faults, "faults", 0.3, "share of requests that meet a fault; in worlds a third of it is the share of orders that do")
 	flags.IntVar(&c.workers, "workers", 64, "orders worked on at a time")
 	flags.BoolVar(&c.resend, "resend", true, "send lost payments again with their idempotency key; false runs against a service that ignores keys")
 	flags.BoolVar(&c.naive, "naive", false, "run the client that many shops have: a new key for every attempt, and pay again after a time-out")

@@ -19,7 +19,7 @@ func TestNobodyIsChargedTwice(t *testing.T) {
 
 // TestWorlds runs in the worlds that cover most pairs of what the contract leaves open.
 func TestWorlds(t *testing.T) {
-	for _, args := range []string{"-worlds 200 -payments 6", "-worlds 60 -payments 6 -resend=false", "-worlds 60 -payments 6 -faults 0"} {
+	for _, args := range []string{"-worlds 200 -payments 6", "-worlds 100 -payments 6 -seed 1000 -resend=false", "-worlds 100 -payments 6 -seed 2000 -faults 0"} {
 		t.Run(args, func(t *testing.T) {
 			var out strings.Builder
 			if err := run(t.Context(), &out, strings.Fields(args)); err != nil {

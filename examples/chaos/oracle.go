@@ -138,8 +138,9 @@ func (o *oracle) mayBeHeld(w word, truth string) string {
 		return "prefix search, metadata not echoed, answer lost"
 	case !is("ReusedReferences", "none") && w.reference != "" || o.isReused(w):
 		return "reused reference, metadata not echoed, answer lost"
-	case w.reference != "" && (is("TimeForm", "wrong", "absent", "minutes") || !is("ClockSkew", "0s") && is("DateHeaderRight", "true")):
-		return "times that are off, own reference, metadata not echoed, answer lost"
+	case (w.reference != "" || w.kind == "refund" && !is("RefundReferences", "own")) &&
+		(is("TimeForm", "wrong", "absent", "minutes", "none") || !is("ClockSkew", "0s") && is("DateHeaderRight", "true")):
+		return "times that are off, no reference of one payment alone, metadata not echoed, answer lost"
 	case w.kind == "refund" && !is("RefundReferences", "own") && o.hasTwin(w):
 		return "refunds without our reference, metadata not echoed, two equal ones"
 	}
@@ -175,7 +176,7 @@ func (o *oracle) isReused(w word) bool {
 
 func (o *oracle) hasTwin(w word) bool {
 	return slices.ContainsFunc(o.writes, func(other word) bool {
-		return other.key != w.key && other.kind == w.kind && other.original == w.original && other.amount == w.amount
+		return other.key != w.key && other.lost && other.kind == w.kind && other.original == w.original && other.amount == w.amount
 	})
 }
 

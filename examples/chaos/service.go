@@ -80,7 +80,7 @@ func open(ctx context.Context, c config, world *sandbox.World) (*service, error)
 			a.LookupLag = time.Minute
 		}))
 	} else {
-		s.enter(c)
+		s.enter()
 		options = append(options, sandbox.WithWorld(*world), sandbox.WithBusiness(sandbox.DefaultBusiness, "Example Shop",
 			sandbox.Surcharge{Scheme: "VISA", BasisPoints: 150}))
 	}
@@ -236,7 +236,7 @@ func draw(dice *rand.Rand, m method, retried time.Duration) (_ sandbox.Outcome, 
 // dice are the same for a purpose and a seed.
 func (s *service) dice(purpose string) *rand.Rand {
 	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, purpose) // a hash takes everything
+	_, _ = fmt.Fprint(h, purpose)                   // a hash takes everything
 	return rand.New(rand.NewPCG(s.seed, h.Sum64())) //nolint:gosec // repeatable on purpose
 }
 

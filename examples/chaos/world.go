@@ -24,7 +24,7 @@ func (s *service) value(dimension string) string {
 
 // enter begins a story in a world: somewhere in two weeks with a long weekend, with
 // the end of daylight saving or with neither.
-func (s *service) enter(c config) {
+func (s *service) enter() {
 	weeks := []time.Time{
 		time.Date(2027, time.March, 18, 0, 0, 0, 0, time.UTC), // Easter, and daylight saving ends
 		time.Date(2026, time.December, 18, 0, 0, 0, 0, time.UTC),
@@ -90,7 +90,7 @@ func (s *service) ask(p *plan, i int, dice *rand.Rand, faults float64) {
 		o.Then = []step{{Kind: kindVoid}}
 	}
 	o.Again = dice.IntN(2)
-	p.faulty, p.crashing = dice.Float64() < faults, dice.Float64() < faults/2
+	p.faulty, p.crashing = dice.Float64() < faults/3, dice.Float64() < faults/6
 	if dice.IntN(10) == 0 {
 		p.outcome = []sandbox.Outcome{sandbox.Declined([]string{"01", "05", "51", "91"}[dice.IntN(4)])}
 		p.payable, p.unknowable = false, false

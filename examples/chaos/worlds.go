@@ -97,7 +97,7 @@ func (sum *totals) world(ctx context.Context, w io.Writer, c config, world sandb
 		complain(found.class, found.text)
 	}
 	if c.verbose {
-		fmt.Fprintf(w, "%s\n%s", world, details(s, orders))
+		_, _ = io.WriteString(w, world.String()+"\n"+details(s, orders)) // the report after it tells whether w can be written to
 	}
 }
 
