@@ -30,7 +30,7 @@ func audit(s *service, orders []*order, careful bool) *findings {
 	}
 	plans := make(map[string]plan, len(s.orders))
 	for _, p := range s.orders {
-		plans[p.id] = p
+		plans[p.order.ID] = p
 	}
 	for _, o := range orders {
 		f.compare(o, entries[o.ID])
@@ -98,7 +98,7 @@ func (f *findings) endings(o *order, p plan) {
 	charges := 0
 	for i, t := range o.Tries {
 		switch t.Ended {
-		case endCharged:
+		case endDone:
 			charges++
 		case endDeclined, endRefused, endAbsent:
 		case endEscalated:

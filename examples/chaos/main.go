@@ -20,14 +20,18 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 type config struct {
-	payments, workers int
-	seed              uint64
-	faults            float64
-	resend, naive     bool
+	payments, workers, worlds int
+	world                     string
+	seed                      uint64
+	faults                    float64
+	resend, naive, verbose    bool
 }
 
 func main() {
@@ -45,10 +49,13 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	flags.IntVar(&c.payments, "payments", 2000, "number of orders to be paid")
 	flags.Uint64Var(&c.seed, "seed", 1, "decides the orders, their outcomes, the faults and the crashes")
-	flags.Float64Var(&c.faults, "faults", 0.3, "share of requests that meet a fault")
+	flags.Float64Var(&c.faults, "faults", 0.3, "share of requests that meet a fault; in worlds a third of it is the share of orders that do")
 	flags.IntVar(&c.workers, "workers", 64, "orders worked on at a time")
 	flags.BoolVar(&c.resend, "resend", true, "send lost payments again with their idempotency key; false runs against a service that ignores keys")
 	flags.BoolVar(&c.naive, "naive", false, "run the client that many shops have: a new key for every attempt, and pay again after a time-out")
+	flags.IntVar(&c.worlds, "worlds", -1, "run in so many worlds, which differ in all that the contract leaves open; 0 is the whole set that covers them")
+	flags.BoolVar(&c.verbose, "v", false, "print each world as it ends, with what could not be read in it and what is held")
+	flags.StringVar(&c.world, "world", "", "run in this world, as it was printed")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
@@ -59,26 +66,34 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 		return errors.New("-payments and -workers have to be at least 1, and -faults from 0 to 1")
 	}
 
+	if c.world != "" {
+		world, err := sandbox.ParseWorld(c.world)
+		if err != nil {
+			return err
+		}
+		return runWorlds(ctx, w, c, slices.Values([]sandbox.World{world}))
+	}
+	if c.worlds >= 0 {
+		return runWorlds(ctx, w, c, sandbox.Worlds(c.seed, c.worlds))
+	}
 	begun := time.Now()
-	service, err := open(ctx, c)
+	service, err := open(ctx, c, nil)
 	if err != nil {
 		return err
 	}
 	defer service.box.Close()
-	table := newTable()
-	for _, o := range service.orders {
-		if err := table.save(&order{ID: o.id, Amount: o.amount, Method: o.method, Status: statusOpen}, o.placed); err != nil {
-			return err
-		}
+	table, err := service.fill()
+	if err != nil {
+		return err
 	}
 
 	var work func(ctx context.Context, id string, now time.Time) error
 	if c.naive {
 		work = newNaiveMerchant(service, table).work
 	} else {
-		work = newMerchant(service, table, c.seed).work
+		work = newMerchant(service, table).work
 	}
-	if err := rounds(ctx, service.clock, table, c.workers, work); err != nil {
+	if err := rounds(ctx, service, table, c.workers, work); err != nil {
 		return err
 	}
 

@@ -17,6 +17,18 @@ func TestNobodyIsChargedTwice(t *testing.T) {
 	}
 }
 
+// TestWorlds runs in the worlds that cover most pairs of what the contract leaves open.
+func TestWorlds(t *testing.T) {
+	for _, args := range []string{"-worlds 200 -payments 6", "-worlds 100 -payments 6 -seed 1000 -resend=false", "-worlds 100 -payments 6 -seed 2000 -faults 0"} {
+		t.Run(args, func(t *testing.T) {
+			var out strings.Builder
+			if err := run(t.Context(), &out, strings.Fields(args)); err != nil {
+				t.Errorf("%v\n%s", err, out.String())
+			}
+		})
+	}
+}
+
 // TestTheProofCanFail runs the client that charges twice.
 func TestTheProofCanFail(t *testing.T) {
 	var out strings.Builder

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 	"net/netip"
 	"time"
 
@@ -20,21 +18,24 @@ type merchant struct {
 	table     *table
 	policy    resolve.Policy
 	agreement string
-	seed      uint64
+	crashes   func(o *order, t *try, where string) bool
 }
 
-func newMerchant(s *service, t *table, seed uint64) *merchant {
-	// This facility lets the service retry soft declines, for four days.
-	policy := resolve.DefaultPolicy(resolve.ServiceRetriesFor(4 * 24 * time.Hour))
-	return &merchant{client: s.client, table: t, policy: policy, agreement: s.agreement, seed: seed}
+func newMerchant(s *service, t *table) *merchant {
+	policy := resolve.DefaultPolicy(s.retries)
+	policy.Agreements = s.client.PayTo
+	return &merchant{client: s.client, table: t, policy: policy, agreement: s.agreement, crashes: s.crashes}
 }
 
 const (
 	// lease is how long a worker may have an order to itself. After that it counts
 	// as crashed, and another one takes over what it finds in the table.
 	lease = 2 * time.Minute
-	// pause is how long to wait after a refusal that may pass.
-	pause = time.Minute
+	// pause is how long to wait after a refusal that may pass, patience how often.
+	pause    = time.Minute
+	patience = 12
+	// settled is when a payment of any kind can be refunded.
+	settled = 6 * 24 * time.Hour
 )
 
 // work does what an order needs next. An error means that this program is wrong;
@@ -44,42 +45,61 @@ func (m *merchant) work(ctx context.Context, id string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	switch t := o.live(); {
-	case t == nil:
-		return m.pay(ctx, o, now)
-	case t.State == nil:
-		// A worker has crashed. It may have sent the payment or not, and nothing in
-		// the table can tell: it is looked for, and never sent again.
-		state := resolve.Begin(t.Intent, now)
-		t.State, t.Restarted = &state, true
-		fallthrough
-	default:
-		return m.look(ctx, o, t, now)
+	for _, t := range o.Tries {
+		if t.Due.IsZero() || t.Due.After(now) {
+			continue
+		}
+		if t.State == nil {
+			// A worker has crashed. It may have sent the payment or not, and nothing in
+			// the table can tell: it is looked for, and never sent again.
+			state := resolve.Begin(t.Intent, now)
+			t.State, t.Restarted = &state, true
+		}
+		if err := m.look(ctx, o, t, now); err != nil {
+			return err
+		}
 	}
+	if o.Due.IsZero() || o.Due.After(now) {
+		return nil
+	}
+	o.Due = time.Time{}
+	if o.Status == statusOpen {
+		return m.send(ctx, o, step{kindPayment, o.Amount}, now)
+	}
+	steps := o.Then
+	for o.Then = nil; len(steps) > 0; steps = steps[1:] {
+		if err := m.send(ctx, o, steps[0], now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // errCrashed is a worker that dies between storing the intent and sending it.
 var errCrashed = errors.New("crashed")
 
-// pay makes a payment. From the moment when the intent is stored it counts as
-// sent, whatever happens to this worker.
-func (m *merchant) pay(ctx context.Context, o *order, now time.Time) error {
-	t := new(try)
+// send makes a write. From the moment when the intent is stored it counts as sent,
+// whatever happens to this worker.
+func (m *merchant) send(ctx context.Context, o *order, s step, now time.Time) error {
+	t := &try{step: s}
 	store := quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
 		intent.NotBefore = now // by the clock of this story
-		t.Intent = intent
+		t.Intent, t.Due = intent, now.Add(lease)
 		o.Tries = append(o.Tries, t)
-		if err := m.table.save(o, now.Add(lease)); err != nil {
+		if err := m.table.save(o); err != nil {
 			return err
 		}
-		if m.crashes(o, "before sending") {
+		if m.crashes(o, t, "beforeSend") {
 			return errCrashed
 		}
 		return nil
 	})
 	var answer quickstream.Response
-	tx, err := m.client.Transactions.Pay(ctx, m.params(o), store, quickstream.WithResponseInto(&answer))
-	if errors.Is(err, errCrashed) || m.crashes(o, "before storing the answer") {
+	tx, err := m.call(ctx, o, s, store, quickstream.WithResponseInto(&answer))
+	switch {
+	case t.Due.IsZero(): // nothing was stored: the request is wrong
+		return fmt.Errorf("%s: %w", o.ID, err)
+	case errors.Is(err, errCrashed), m.crashes(o, t, "afterAnswer"):
 		return nil
 	}
 
@@ -95,46 +115,97 @@ func (m *merchant) pay(ctx context.Context, o *order, now time.Time) error {
 		t.Intent.Attempts, t.Intent.ReceiptNumber = lost.Attempts, lost.ReceiptNumber
 		return m.hold(o, t, resolve.Begin(t.Intent, now))
 	case errors.Is(err, quickstream.ErrNotSent), errors.As(err, &refused):
-		// Nothing was done: it is safe to pay again, as a new payment.
+		// Nothing was done: it is safe to send another one.
 		t.Ended, t.How = endRefused, howAnswered
-		return m.table.save(o, now.Add(pause))
+		return m.again(o, t, now.Add(pause))
 	default:
 		return fmt.Errorf("%s: %w", o.ID, err)
 	}
 }
 
-// answered stores what the service says of a payment. One that is not settled, or
+func (m *merchant) call(ctx context.Context, o *order, s step, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
+	switch s.Kind {
+	case kindRefund:
+		return m.client.Transactions.Refund(ctx, quickstream.RefundParams{
+			OriginalReceiptNumber: o.Receipt, PrincipalAmount: s.Amount, Currency: quickstream.CurrencyAUD,
+			CustomerReferenceNumber: o.ID,
+		}, opts...)
+	case kindVoid:
+		return m.client.Transactions.Void(ctx, o.Receipt, opts...)
+	default:
+		return m.client.Transactions.Pay(ctx, m.params(o), opts...)
+	}
+}
+
+// answered stores what the service says of a write. One that is not settled, or
 // that the service may be retrying by itself, is pursued.
 func (m *merchant) answered(o *order, t *try, tx *quickstream.Transaction, how how, now time.Time) error {
 	outcome, err := tx.Outcome()
 	if err != nil || tx.NextStep() == quickstream.NextStepReadRetries {
 		return m.hold(o, t, resolve.BeginTransaction(tx, now))
 	}
-	return m.end(o, t, outcome, tx.ReceiptNumber, how)
+	return m.end(o, t, outcome, tx.ReceiptNumber, how, now)
 }
 
 func (m *merchant) hold(o *order, t *try, state resolve.State) error {
-	t.State = &state
-	return m.table.save(o, state.NextLook)
+	t.State, t.Due = &state, state.NextLook
+	return m.table.save(o)
 }
 
-func (m *merchant) end(o *order, t *try, outcome quickstream.Outcome, receipt string, how how) error {
-	t.How = how
-	switch outcome {
-	case quickstream.OutcomeApproved:
-		t.Ended, o.Status, o.Receipt = endCharged, statusPaid, receipt
-	case quickstream.OutcomeDeclined, quickstream.OutcomeRejected:
-		t.Ended, o.Status = endDeclined, statusUnpaid
-	default:
-		return fmt.Errorf("%s: a payment is %s", o.ID, outcome)
+// end stores what became of a try that is settled.
+func (m *merchant) end(o *order, t *try, outcome quickstream.Outcome, receipt string, how how, now time.Time) error {
+	done := quickstream.OutcomeApproved
+	if t.Kind == kindVoid {
+		done = quickstream.OutcomeVoided
 	}
-	return m.table.save(o, time.Time{})
+	t.How, t.Receipt, t.Due = how, receipt, time.Time{}
+	switch outcome {
+	case done:
+		t.Ended = endDone
+	case quickstream.OutcomeDeclined, quickstream.OutcomeRejected:
+		t.Ended = endDeclined
+	default:
+		return fmt.Errorf("%s: a %s is %s", o.ID, t.Kind, outcome)
+	}
+	switch {
+	case t.Kind != kindPayment:
+	case t.Ended == endDone:
+		o.Status, o.Receipt = statusPaid, receipt
+		if len(o.Then) > 0 && o.Then[0].Kind == kindVoid {
+			o.Due = now
+		} else if len(o.Then) > 0 {
+			o.Due = now.Add(settled)
+		}
+	case o.Again > 0: // the customer takes another card, an hour later
+		o.Again--
+		o.Due = now.Add(time.Hour)
+	default:
+		o.Status = statusUnpaid
+	}
+	return m.table.save(o)
+}
+
+// again has another write take the place of one that was not carried out.
+func (m *merchant) again(o *order, t *try, due time.Time) error {
+	t.Due = time.Time{}
+	switch {
+	case len(o.Tries) >= patience:
+		if t.Kind == kindPayment {
+			o.Status = statusUnpaid
+		}
+	case t.Kind == kindPayment:
+		o.Due = due
+	default:
+		o.Due, o.Then = due, append(o.Then, t.step)
+	}
+	return m.table.save(o)
 }
 
 func (m *merchant) params(o *order) quickstream.PayParams {
 	p := quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: o.Amount, Currency: quickstream.CurrencyAUD,
-		CustomerReferenceNumber: o.ID, ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"),
+		CustomerReferenceNumber: o.ID, PaymentReferenceNumber: o.Reference,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"),
 	}
 	switch o.Method {
 	case methodBank:
@@ -151,11 +222,4 @@ func (m *merchant) params(o *order) quickstream.PayParams {
 		})
 	}
 	return p
-}
-
-// crashes draws whether the worker dies here: once in 25 times at each place.
-func (m *merchant) crashes(o *order, where string) bool {
-	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, o.ID, len(o.Tries), where)               // a hash takes everything
-	return rand.New(rand.NewPCG(m.seed, h.Sum64())).IntN(25) == 0 //nolint:gosec // repeatable on purpose
 }

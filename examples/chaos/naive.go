@@ -31,7 +31,7 @@ func (n *naiveMerchant) work(ctx context.Context, id string, _ time.Time) error 
 	if err != nil {
 		return err
 	}
-	o.Status = statusUnpaid
+	o.Status, o.Due = statusUnpaid, time.Time{}
 	for range 5 {
 		receipt, summaryCode, err := n.attempt(ctx, o)
 		if err != nil {
@@ -42,7 +42,7 @@ func (n *naiveMerchant) work(ctx context.Context, id string, _ time.Time) error 
 		}
 		break
 	}
-	return n.table.save(o, time.Time{})
+	return n.table.save(o)
 }
 
 func (n *naiveMerchant) attempt(ctx context.Context, o *order) (receipt, summaryCode string, err error) {

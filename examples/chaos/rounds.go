@@ -2,31 +2,40 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
-
-	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // tick is how often the workers ask the table for something to do.
 const tick = 5 * time.Minute
 
+// story is how long a story can last.
+const story = 90 * 24 * time.Hour
+
+// requests is how many an order can need, with all its writes and look-ups.
+const requests = 2000
+
 // rounds has the workers do all that is due, and then moves the clock to the tick
-// after what is due next, until nothing is left. Time moves between rounds only,
-// because calls take next to none: the service must not forget the idempotency key
-// of a call that is still being made.
-func rounds(ctx context.Context, clock *sandbox.Clock, table *table, workers int, work func(ctx context.Context, id string, now time.Time) error) error {
-	for {
+// after what is due next, until nothing is left or the story has lasted long enough.
+// Time moves between rounds only, because calls take next to none: the service must
+// not forget the idempotency key of a call that is still being made.
+func rounds(ctx context.Context, s *service, table *table, workers int, work func(ctx context.Context, id string, now time.Time) error) error {
+	for end := s.clock.Now().Add(story); s.clock.Now().Before(end); {
 		next, left := table.nextDue()
 		if !left {
 			return nil
 		}
-		clock.Advance(next.Truncate(tick).Add(tick).Sub(clock.Now()))
-		now := clock.Now()
+		if most := requests * int64(len(s.orders)); s.attempts.Load() > most {
+			return fmt.Errorf("nothing comes to an end: %d requests", most)
+		}
+		s.clock.Advance(next.Truncate(tick).Add(tick).Sub(s.now()))
+		now := s.now()
 		if err := inParallel(ctx, workers, table.due(now), func(ctx context.Context, id string) error { return work(ctx, id, now) }); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // inParallel does the jobs, until one fails in a way that was not foreseen.

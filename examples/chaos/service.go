@@ -4,26 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
+	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// service is the world outside of the merchant: the service with its clock, its
-// faults, and what it has in mind for each order.
+// service is all that is outside of the merchant's program: the service with its
+// faults and with what it has in mind for each order, the clocks, and the crashes.
 type service struct {
 	box      *sandbox.Sandbox
 	clock    *sandbox.Clock
+	world    *sandbox.World // nil: the default one, with all kinds of fault
+	begun    time.Time
+	seed     uint64
 	client   *quickstream.Client
 	orders   []plan
 	attempts atomic.Int64
 	// agreement is what PayTo payments are taken against.
 	agreement string
+	// retries is what the merchant knows about his facility.
+	retries resolve.ServiceRetries
+	crashed sync.Map // the keys of the tries whose worker has crashed
+	faulty  sync.Map // how often the writes that meet the world's fault have met it, by key
+
+	mu      sync.Mutex
+	unknown []string // calls whose answer could not be taken, in the order of their ends
 }
 
 type method string
@@ -36,43 +50,43 @@ const (
 
 // plan is what happens to one order.
 type plan struct {
-	id      string
-	amount  decimal.Decimal
-	method  method
+	order   order
 	placed  time.Time
-	outcome []sandbox.Outcome // of its first payment; none: approved
+	outcome []sandbox.Outcome // of its payments, in order; further ones are approved
 	// payable orders end approved however often they are tried, and the outcome of
 	// unknowable ones is never known.
 	payable, unknowable bool
+	// faulty orders meet the world's fault with each of their writes, and crashing
+	// ones the place where the world's workers crash.
+	faulty, crashing bool
 }
 
 // attemptTimeout is how long a request may take: short, because calls that hang
 // do so in real time.
 const attemptTimeout = 100 * time.Millisecond
 
-func open(ctx context.Context, c config) (*service, error) {
-	s := &service{clock: sandbox.NewClock(time.Now())}
-	s.box = sandbox.New(sandbox.WithClock(s.clock), sandbox.WithSeed(c.seed), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-		a.KeyLifetime = 0
-		if c.resend {
-			a.KeyLifetime = time.Minute
-		}
-		a.LookupLag = time.Minute
-	}))
-	options := []quickstream.ClientOption{
-		quickstream.WithHTTPClient(s.box.HTTPClient()),
-		quickstream.WithAttemptTimeout(attemptTimeout),
-		quickstream.WithRetryWait(time.Millisecond, 4*time.Millisecond),
-		quickstream.WithObserver(quickstream.Observer{
-			Attempt: func(context.Context, quickstream.CallInfo, quickstream.AttemptInfo) { s.attempts.Add(1) },
-		}),
+// patient is how long where nothing hangs: a slow machine is no fault.
+const patient = 10 * time.Second
+
+func open(ctx context.Context, c config, world *sandbox.World) (*service, error) {
+	s := &service{clock: sandbox.NewClock(time.Now()), world: world, seed: c.seed, retries: resolve.ServiceRetriesFor(4 * 24 * time.Hour)}
+	options := []sandbox.Option{sandbox.WithSeed(c.seed)}
+	if world == nil {
+		options = append(options, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+			a.KeyLifetime = 0
+			if c.resend {
+				a.KeyLifetime = time.Minute
+			}
+			a.LookupLag = time.Minute
+		}))
+	} else {
+		s.enter()
+		options = append(options, sandbox.WithWorld(*world), sandbox.WithBusiness(sandbox.DefaultBusiness, "Example Shop",
+			sandbox.Surcharge{Scheme: "VISA", BasisPoints: 150}))
 	}
-	if !c.resend {
-		options = append(options, quickstream.WithoutResend())
-	}
-	var err error
-	s.client, err = quickstream.NewClient(quickstream.CustomURL(s.box.URL()),
-		quickstream.Keys{Secret: quickstream.NewSecretKey(s.box.Keys().Secret)}, options...)
+	s.begun = s.clock.Now()
+	s.box = sandbox.New(append(options, sandbox.WithClock(s.clock))...)
+	err := s.connect(c)
 	if err == nil {
 		err = s.agree(ctx)
 	}
@@ -87,13 +101,55 @@ func open(ctx context.Context, c config) (*service, error) {
 	return s, nil
 }
 
+// connect makes the merchant's client.
+func (s *service) connect(c config) error {
+	timeout := attemptTimeout
+	if s.calm(c) {
+		timeout = patient
+	}
+	options := []quickstream.ClientOption{
+		quickstream.WithHTTPClient(&http.Client{Transport: datedTransport{s}}),
+		quickstream.WithAttemptTimeout(timeout),
+		quickstream.WithRetryWait(time.Millisecond, 4*time.Millisecond),
+		quickstream.WithObserver(quickstream.Observer{
+			Attempt: func(context.Context, quickstream.CallInfo, quickstream.AttemptInfo) { s.attempts.Add(1) },
+			End:     s.ended,
+		}),
+	}
+	if !c.resend {
+		options = append(options, quickstream.WithoutResend())
+	}
+	if s.value("Metadata") == "refused" {
+		options = append(options, quickstream.WithIntentMetadata(""))
+	}
+	var err error
+	s.client, err = quickstream.NewClient(quickstream.CustomURL(s.box.URL()),
+		quickstream.Keys{Secret: quickstream.NewSecretKey(s.box.Keys().Secret)}, options...)
+	return err
+}
+
+// ended notes the calls whose outcome is unknown, and those that cannot be read.
+func (s *service) ended(_ context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
+	isWrite := call.Method != http.MethodGet
+	if end.Verdict == quickstream.VerdictUndecodable || end.Verdict == quickstream.VerdictUnknown && isWrite {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		text := end.Err.Error()
+		if cause := errors.Unwrap(end.Err); cause != nil {
+			text += ": " + cause.Error()
+		}
+		s.unknown = append(s.unknown, text)
+	}
+}
+
 // agree makes the PayTo agreement, while nothing fails yet.
 func (s *service) agree(ctx context.Context) error {
+	slow := quickstream.WithAttemptTimeout(patient)
 	sydney, err := time.LoadLocation("Australia/Sydney") // where the service's days begin
 	if err != nil {
 		return err
 	}
-	customer, err := s.client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
+	customer, err := s.client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"}, slow)
 	if err != nil {
 		return err
 	}
@@ -108,13 +164,13 @@ func (s *service) agree(ctx context.Context) error {
 			Type: quickstream.PayerTypePerson, ID: customer.CustomerNumber, Name: customer.CustomerName,
 			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(sandbox.ConfirmingPayID),
 		},
-	})
+	}, slow)
 	if err != nil {
 		return err
 	}
 	s.agreement = agreement.AgreementToken
 	s.clock.Advance(time.Hour)
-	agreement, err = s.client.PayTo.Get(ctx, s.agreement)
+	agreement, err = s.client.PayTo.Get(ctx, s.agreement, slow)
 	if err == nil && agreement.Status != quickstream.AgreementStatusActive {
 		err = fmt.Errorf("the PayTo agreement is %s", agreement.Status)
 	}
@@ -123,54 +179,74 @@ func (s *service) agree(ctx context.Context) error {
 
 // plan draws the orders. They come in three waves, on either side of a cut-off.
 func (s *service) plan(c config) {
-	dice := rand.New(rand.NewPCG(c.seed, 1)) //nolint:gosec // repeatable on purpose
+	dice := s.dice("orders")
 	for i := range c.payments {
-		p := plan{
-			id: fmt.Sprintf("ORDER-%06d", i+1), amount: decimal.New(100+dice.Int64N(50_000), -2),
-			placed: s.clock.Now().Add(time.Duration(i*3/c.payments) * 8 * time.Hour), method: methodCard,
-		}
+		p := plan{placed: s.clock.Now().Add(time.Duration(i*3/c.payments) * 8 * time.Hour)}
+		p.order = order{ID: fmt.Sprintf("ORDER-%06d", i+1), Amount: decimal.New(100+dice.Int64N(50_000), -2), Method: methodCard, Status: statusOpen}
 		switch dice.IntN(100) / 15 {
 		case 0:
-			p.method = methodBank
+			p.order.Method = methodBank
 		case 1:
-			p.method = methodPayTo
+			p.order.Method = methodPayTo
 		}
-		p.outcome, p.payable, p.unknowable = outcome(dice, p.method)
-		s.box.NextTransactionFor(p.id, p.outcome...)
+		var outcome sandbox.Outcome
+		wait := 24 * time.Hour
+		if s.world != nil {
+			wait = s.waits()[0]
+		}
+		outcome, p.payable, p.unknowable = draw(dice, p.order.Method, wait)
+		p.outcome = []sandbox.Outcome{outcome}
+		if p.payable && outcome == (sandbox.Outcome{}) {
+			p.outcome = nil
+		}
+		if s.world != nil {
+			s.ask(&p, i, dice, c.faults)
+		}
+		s.box.NextTransactionFor(p.order.ID, p.outcome...)
 		s.orders = append(s.orders, p)
 	}
 }
 
-// outcome draws what becomes of the first payment of an order.
-func outcome(dice *rand.Rand, m method) (_ []sandbox.Outcome, payable, unknowable bool) {
+// draw says what becomes of the first payment of an order; the zero outcome is what
+// the test numbers say, which is approved. The service retries after the time given.
+func draw(dice *rand.Rand, m method, retried time.Duration) (_ sandbox.Outcome, payable, unknowable bool) {
 	later := time.Duration(dice.IntN(24*60)) * time.Minute
-	script := func(o sandbox.Outcome) []sandbox.Outcome { return []sandbox.Outcome{o} }
 	switch lot := dice.IntN(1000); {
 	case lot < 30:
-		return script(sandbox.Declined("51")), false, false
+		return sandbox.Declined("51"), false, false
 	case lot < 40:
-		return script(sandbox.Rejected("QA")), false, false
+		return sandbox.Rejected("QA"), false, false
 	case lot < 80: // summary code 2
-		return script(sandbox.Erred().ThenAfter(later, sandbox.Approved())), true, false
+		return sandbox.Erred().ThenAfter(later, sandbox.Approved()), true, false
 	case lot < 100:
-		return script(sandbox.Erred().ThenAfter(later, sandbox.Declined("05"))), false, false
+		return sandbox.Erred().ThenAfter(later, sandbox.Declined("05")), false, false
 	case lot < 105:
-		return script(sandbox.Erred().ThenAfter(later, sandbox.Rejected("QA"))), false, false
+		return sandbox.Erred().ThenAfter(later, sandbox.Rejected("QA")), false, false
 	case lot < 110:
-		return script(sandbox.Erred()), false, true
+		return sandbox.Erred(), false, true
 	case lot < 130 && m == methodCard: // the service tries again by itself
-		return script(sandbox.Declined("01").ThenRetried(24*time.Hour, sandbox.Approved())), true, false
+		return sandbox.Declined("01").ThenRetried(retried, sandbox.Approved()), true, false
 	case lot < 140 && m == methodCard:
-		return script(sandbox.Declined("01").ThenRetried(24*time.Hour, sandbox.Declined("51"))), false, false
+		return sandbox.Declined("01").ThenRetried(retried, sandbox.Declined("51")), false, false
 	default:
-		return nil, true, false
+		return sandbox.Outcome{}, true, false
 	}
+}
+
+// dice are the same for a purpose and a seed.
+func (s *service) dice(purpose string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, purpose)                   // a hash takes everything
+	return rand.New(rand.NewPCG(s.seed, h.Sum64())) //nolint:gosec // repeatable on purpose
 }
 
 // arm sets the faults off. Each kind comes once for certain, and then by chance.
 func (s *service) arm(c config) error {
 	if c.faults == 0 {
 		return nil
+	}
+	if s.world != nil {
+		return s.armWorld()
 	}
 	faults := sandbox.RandomFaults(c.faults)
 	if len(faults) == 0 {
@@ -181,4 +257,26 @@ func (s *service) arm(c config) error {
 		certain[i] = sandbox.Fault{Kind: f.Kind, Nth: 1 + i*c.payments/len(faults)}
 	}
 	return s.box.Inject(append(certain, faults...)...)
+}
+
+// crashes says whether a worker dies at a place: once in 25 times at two of them, and
+// in a world where that has them die, once for each try.
+func (s *service) crashes(o *order, t *try, where string) bool {
+	if s.world != nil {
+		return s.crashesInWorld(o, t, where)
+	}
+	return where != "betweenLooks" && s.dice(fmt.Sprint(o.ID, len(o.Tries), where)).IntN(25) == 0
+}
+
+// fill stores the orders where the merchant's program finds them.
+func (s *service) fill() (*table, error) {
+	table := newTable()
+	for _, p := range s.orders {
+		o := p.order
+		o.Due = p.placed.Add(s.now().Sub(s.clock.Now()))
+		if err := table.save(&o); err != nil {
+			return nil, err
+		}
+	}
+	return table, nil
 }
