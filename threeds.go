@@ -75,13 +75,14 @@ type AuthenticateParams struct {
 	// Instalments is the most authorisations, up to 999: the member
 	// purchaseInstalData. Required for an instalment.
 	Instalments *int
-	// Email has up to 254 characters, a phone number up to 15, in international
-	// form such as +61400000000.
+	// Email has up to 254 characters, a phone number up to 15. The service asks for
+	// the international form, such as +61400000000; a local one is sent as it is.
 	Email       string
 	HomePhone   string
 	MobilePhone string
 	WorkPhone   string
-	// BillingAddress is required for ThreeDSMessageCategoryPayment, and recommended otherwise.
+	// BillingAddress is required for ThreeDSMessageCategoryPayment, and recommended
+	// otherwise. Which of its members are required only the service knows.
 	BillingAddress  ThreeDSAddress
 	ShippingAddress ThreeDSAddress
 	// AddressesMatch says whether the two addresses are the same.

@@ -235,11 +235,12 @@ func TestAuthenticationIsChecked(t *testing.T) {
 	}
 	assert.Equal(t, []string{"threeDS.messageCategory.required", "threeDS.purpose.required"}, rulesOf(quickstream.AuthenticateParams{}))
 	params := authentication()
-	params.Purpose, params.PrincipalAmount, params.BillingAddress = quickstream.ThreeDSPurposeInstalment, nil, quickstream.ThreeDSAddress{Country: "AU"}
+	params.Purpose, params.PrincipalAmount, params.BillingAddress = quickstream.ThreeDSPurposeInstalment, nil, quickstream.ThreeDSAddress{}
+	params.ShippingAddress.Country = "AU"
 	params.Currency, params.Order.GiftCardCount, params.Account.Age = quickstream.CurrencyNZD, new(100), "5"
 	assert.Equal(t, []string{
 		"threeDS.principalAmount.required", "threeDS.currency.aud", "threeDS.recurringExpiry.required", "threeDS.recurringFrequency.required",
-		"threeDS.purchaseInstalData.required", "threeDS.billingAddress.required", "threeDS.billAddrCountry.digits",
+		"threeDS.purchaseInstalData.required", "threeDS.billingAddress.required", "threeDS.shipAddrCountry.digits",
 		"threeDS.giftCardCount.range", "threeDS.chAccAgeInd.digits",
 	}, rulesOf(params))
 	assert.Empty(t, box.Requests())

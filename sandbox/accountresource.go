@@ -10,7 +10,7 @@ import (
 func (b *Sandbox) accountOperations() []operation {
 	return []operation{
 		{id: "POST /customers/{customerId}/accounts", handle: b.createAccount},
-		{id: "GET /customers/{customerId}/accounts", handle: b.accountsOfCustomer},
+		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: b.accountsOfCustomer},
 		{id: "GET /accounts/{accountToken}", handle: b.getAccount},
 	}
 }
@@ -97,6 +97,9 @@ func (b *Sandbox) createAccount(c *call) answer {
 	f, refusal, ok := c.readBody()
 	if !ok {
 		return refusal
+	}
+	if cust.Status != customerEnabled && !b.assume.DisabledCustomersRegister {
+		f.refuse("customerId", cust.ID, "is disabled")
 	}
 	src := b.accountDetails(f)
 	b.checkThreeDS(f, src, nil)

@@ -9,7 +9,7 @@ import (
 func (b *Sandbox) agreementOperations() []operation {
 	return []operation{
 		{id: "POST /customers/{customerId}/payto-agreements", handle: b.createAgreement},
-		{id: "GET /customers/{customerId}/payto-agreements", handle: b.listAgreements},
+		{id: "GET /customers/{customerId}/payto-agreements", query: paged("supplierBusinessCode", "status"), handle: b.listAgreements},
 		{id: "GET /payto-agreements/{agreementToken}", handle: b.getAgreement},
 		{id: "PATCH /payto-agreements/{agreementToken}", handle: b.amendAgreement},
 	}

@@ -21,8 +21,7 @@ type apiKeyBody struct {
 // earlier key that still works, it gives the one that took its place: a caller
 // whose answer was lost asks again.
 func (b *Sandbox) latestKey(c *call) answer {
-	user, _, _ := (&http.Request{Header: c.header}).BasicAuth()
-	if user == b.keys.current.Secret {
+	if user, _ := b.userOf(c.header); user == b.keys.current.Secret && b.assume.LatestKeyIsNew {
 		b.renewKey(KeySecret, b.assume.KeyRenewalOverlap)
 		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(b.assume.RenewedKeyLifetime)
 	}

@@ -93,7 +93,7 @@ type Assumptions struct {
 	// UsageRequired are the eci values with which storedCredentialData.usage
 	// must be given when entryMode is STORED_CREDENTIAL.
 	UsageRequired []string
-	// StoredCredentialUsages are the accepted values of usage.
+	// StoredCredentialUsages are the accepted values of usage; without any, all are.
 	StoredCredentialUsages []string
 
 	// CutOffHour is the hour of the day, in Sydney, at which the next settlement
@@ -148,7 +148,7 @@ type Assumptions struct {
 	// and the currency that it named.
 	ThreeDSBindsUse bool
 	// BillingAddressMembers are the members of the billing address that are
-	// required in the authentication of a payment.
+	// required in the authentication of a payment; without any, one member does.
 	BillingAddressMembers []string
 	// AccountCreatedStatus answers the registration of an account.
 	AccountCreatedStatus int
@@ -229,7 +229,7 @@ type Assumptions struct {
 	// TermsEnforced refuses payments outside the dates, amounts and number that an
 	// agreement permits.
 	TermsEnforced bool
-	// EndToEndIDLength is the longest endToEndId accepted.
+	// EndToEndIDLength is the longest endToEndId accepted; 0 is no limit.
 	EndToEndIDLength int
 	// PayToSynchronous approves PayTo payments in the answer. Otherwise they are
 	// Pending, and approved when PayToApprovedAfter has passed.
@@ -249,46 +249,64 @@ type Assumptions struct {
 	// RedeliverAfter are the waits before a notification that was not answered
 	// with 200 is posted again; after the last one it is abandoned.
 	RedeliverAfter []time.Duration
+
+	// IgnoreUnknownQuery ignores parameters of the query that an operation does not
+	// have, in place of refusing the request.
+	IgnoreUnknownQuery bool
+	// BareKeys accepts the key as the whole of the Basic credentials, without the
+	// colon that ends the user name.
+	BareKeys bool
+	// DisabledCustomersPay and DisabledCustomersRegister let the accounts of disabled
+	// customers be paid with, and accounts be registered for them.
+	DisabledCustomersPay      bool
+	DisabledCustomersRegister bool
+	// NullInPut is what an update of a customer makes of a member that is null:
+	// NullRemoves, NullIgnored or NullRefused.
+	NullInPut string
+	// InternationalPhones refuses phone numbers without a country code.
+	InternationalPhones bool
+	// LatestKeyIsNew has GET /api-keys/latest issue a key; otherwise it returns the
+	// latest that there is.
+	LatestKeyIsNew bool
 }
 
 // DefaultAssumptions returns the unkind choices.
 func DefaultAssumptions() Assumptions {
 	a := Assumptions{
-		LookupLag:              2 * time.Second,
-		NotFoundByReference:    true,
-		PageSize:               3,
-		RecentLimit:            20,
-		UnknownMembers:         true,
-		UnknownEnumValues:      true,
-		RefuseUnknownMembers:   true,
-		HandleLength:           255,
-		TimestampLayout:        "2006-01-02T15:04:05-0700",
-		ErrorStatusAsString:    true,
-		NullErrorList:          true,
-		MalformedBodyStatus:    http.StatusBadRequest,
-		ReplayHonoured:         true,
-		KeyLifetime:            5 * time.Minute,
-		KeyMaximumLength:       64,
-		KeyInFlightStatus:      http.StatusConflict,
-		KeyMismatchStatus:      http.StatusUnprocessableEntity,
-		ReplayedStatuses:       []int{http.StatusOK, http.StatusCreated, http.StatusNoContent, http.StatusUnprocessableEntity},
-		UnavailableSpendsKey:   true,
-		CustomerCreatedStatus:  http.StatusCreated,
-		SearchIgnoresCase:      true,
-		TokenQuota:             100,
-		TokenQuotaWindow:       time.Minute,
-		DeclineConsumesToken:   true,
-		MaskedBSB:              "xxx-%s",
-		MaskedAccount:          "xxxxxx%s",
-		UsageRequired:          []string{"RECURRING", "INSTALMENT"},
-		StoredCredentialUsages: []string{"RECURRING", "STANDING_ORDER", "UNSCHEDULED_MIT"},
-		CutOffHour:             18,
-		ErredStatus:            "Declined",
-		SuspendedSummaryCode:   "1",
-		BankReturnAfter:        24 * time.Hour,
+		LookupLag:             2 * time.Second,
+		NotFoundByReference:   true,
+		PageSize:              3,
+		RecentLimit:           20,
+		UnknownMembers:        true,
+		UnknownEnumValues:     true,
+		RefuseUnknownMembers:  true,
+		HandleLength:          255,
+		TimestampLayout:       "2006-01-02T15:04:05-0700",
+		ErrorStatusAsString:   true,
+		NullErrorList:         true,
+		MalformedBodyStatus:   http.StatusBadRequest,
+		ReplayHonoured:        true,
+		KeyLifetime:           5 * time.Minute,
+		KeyMaximumLength:      64,
+		KeyInFlightStatus:     http.StatusConflict,
+		KeyMismatchStatus:     http.StatusUnprocessableEntity,
+		ReplayedStatuses:      []int{http.StatusOK, http.StatusCreated, http.StatusNoContent, http.StatusUnprocessableEntity},
+		UnavailableSpendsKey:  true,
+		CustomerCreatedStatus: http.StatusCreated,
+		SearchIgnoresCase:     true,
+		TokenQuota:            100,
+		TokenQuotaWindow:      time.Minute,
+		DeclineConsumesToken:  true,
+		MaskedBSB:             "xxx-%s",
+		MaskedAccount:         "xxxxxx%s",
+		CutOffHour:            18,
+		ErredStatus:           "Declined",
+		SuspendedSummaryCode:  "1",
+		BankReturnAfter:       24 * time.Hour,
 	}
 	a.defaultFollowUps()
 	a.defaultPayTo()
+	a.defaultRequests()
 	return a
 }
 
@@ -337,8 +355,8 @@ func (a Assumptions) List() []Assumption {
 		row("HyphenatedBSB", a.HyphenatedBSB, "bank-state-branch, form not stated; the public test BSBs are printed with a hyphen, PayTo wants six digits", "what the contract does not forbid is taken"),
 		row("MaskedBSB", a.MaskedBSB, "masked, form not stated", "does not parse as a BSB"),
 		row("MaskedAccount", a.MaskedAccount, "masked, form not stated", "does not parse as a number"),
-		row("UsageRequired", a.UsageRequired, "required in some cases with STORED_CREDENTIAL", "the cases in which the merchant starts the payment"),
-		row("StoredCredentialUsages", a.StoredCredentialUsages, "three values are shown", "others may not exist"),
+		row("UsageRequired", a.UsageRequired, "required in some cases with STORED_CREDENTIAL; which is not stated", "what the contract does not forbid is taken"),
+		row("StoredCredentialUsages", a.StoredCredentialUsages, "three values are shown", "what the contract does not forbid is taken"),
 		row("CutOffHour", a.CutOffHour, "vendor's public pages: 18:00 Sydney for cards", "as stated; used for all account types"),
 		row("RefundBeforeCutOff", a.RefundBeforeCutOff, "vendor's public pages: a card payment can be voided until cut-off and refunded after", "a refund on the same day needs a void"),
 		row("ErredStatus", a.ErredStatus, "nothing for summaryCode 2", "reading status alone would report a payment as failed that may yet succeed"),
@@ -346,5 +364,6 @@ func (a Assumptions) List() []Assumption {
 		row("BankReturnAfter", a.BankReturnAfter, "vendor's public pages: the customer's bank may decline for up to 3 banking days", "approved is not final for bank accounts"),
 	}
 	rows = append(rows, a.followUpRows(row)...)
-	return append(rows, a.payToRows(row)...)
+	rows = append(rows, a.payToRows(row)...)
+	return append(rows, a.requestRows(row)...)
 }

@@ -10,14 +10,11 @@ func (a *Assumptions) defaultPayTo() {
 	a.DelayedCreation = 30 * time.Minute
 	a.CreationRetryAfter = time.Minute
 	a.TwoDecimalStrings = true
-	a.PastStartRefused = true
-	a.OnePayerRoute = true
 	a.InvalidPayIDLimit = 3
 	a.MaskedPayID = "xxxxxx%s"
 	a.SameStatusRefused = true
 	a.OneAmendmentAtATime = true
 	a.TermsEnforced = true
-	a.EndToEndIDLength = 35
 	a.PayToApprovedAfter = time.Minute
 	a.PendingSummaryCode = "0"
 	a.EventsBeforeAnswer = true
@@ -37,14 +34,14 @@ func (a Assumptions) payToRows(row func(name string, value any, known, why strin
 		row("CreationRetryAfter", a.CreationRetryAfter, "vendor's public pages: retried automatically; no figure", "the answer to the creation is CREATED"),
 		row("MigratedDDRActive", a.MigratedDDRActive, "MIGRATED_DDR only if active on the facility", "whoever uses it must have arranged it"),
 		row("TwoDecimalStrings", a.TwoDecimalStrings, "decimal strings, for example with two decimals", "10 and 10.5 are amounts as well, for a lenient service"),
-		row("PastStartRefused", a.PastStartRefused, "startDate is the first day on which payments may be initiated", "a date from a template or in another time zone shows"),
-		row("OnePayerRoute", a.OnePayerRoute, "bsb goes with accountNumber and payIdType with payId; whether both pairs may be given is not stated", "which of the two would count is not known"),
+		row("PastStartRefused", a.PastStartRefused, "startDate is the first day on which payments may be initiated", "what the contract does not forbid is taken"),
+		row("OnePayerRoute", a.OnePayerRoute, "bsb goes with accountNumber and payIdType with payId; whether both pairs may be given is not stated", "what the contract does not forbid is taken"),
 		row("InvalidPayIDLimit", a.InvalidPayIDLimit, "a daily limit exists; no figure", "a limit that a few typing errors reach"),
 		row("MaskedPayID", a.MaskedPayID, "masked, form not stated", "cannot be sent as a PayID"),
 		row("SameStatusRefused", a.SameStatusRefused, "nothing", "a change that is sent again after a lost answer gets 422 although it was done"),
 		row("OneAmendmentAtATime", a.OneAmendmentAtATime, "nothing", "an amendment sent again after a lost answer gets 422 although it is pending"),
 		row("TermsEnforced", a.TermsEnforced, "nothing", "a payment that the payer did not agree to is refused"),
-		row("EndToEndIDLength", a.EndToEndIDLength, "nothing; ISO 20022 has 35 characters", "a concatenation of references does not fit"),
+		row("EndToEndIDLength", a.EndToEndIDLength, "nothing; ISO 20022 has 35 characters", "what the contract does not forbid is taken"),
 		row("PayToSynchronous", a.PayToSynchronous, "an event tells that a payment was approved; whether the answer may do so is not stated", "code that waits for approval in the answer shows"),
 		row("PayToApprovedAfter", a.PayToApprovedAfter, "nothing", "longer than a caller waits"),
 		row("PendingSummaryCode", a.PendingSummaryCode, "the status Pending is known from public client code, its summaryCode is not", "reading summaryCode alone would report a payment as approved that may yet be declined"),

@@ -48,6 +48,9 @@ func list[T any](c *call, items []T, id func(T) string, body func(T) any) answer
 // pageParameter is the sandbox's own; the service's is not public.
 const pageParameter = "page"
 
+// paged are the parameters of a list with pages.
+func paged(filters ...string) []string { return append(filters, pageParameter) }
+
 func (c *call) pageLink(first string) string {
 	q := cloneQuery(c.query)
 	q.Set(pageParameter, base64.RawURLEncoding.EncodeToString([]byte(c.op.id+"\x00"+first)))

@@ -1,21 +1,35 @@
 package sandbox
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
 
-// parameters reads the query of a call as fields reads its body.
-type parameters struct {
-	c     *call
-	asked []string
+// checkQuery refuses parameters that the operation does not have, and those that
+// are given twice.
+func (c *call) checkQuery() (refusal answer, ok bool) {
+	for _, name := range slices.Sorted(maps.Keys(c.query)) {
+		switch known := slices.Contains(c.op.query, name); {
+		case !known && !c.box.assume.IgnoreUnknownQuery:
+			c.refuse(name, "", "is not a parameter of this request")
+		case known && len(c.query[name]) > 1:
+			c.refuse(name, "", "is given more than once")
+		}
+	}
+	if len(c.findings) > 0 {
+		return c.invalid(), false
+	}
+	return answer{}, true
 }
 
-func (c *call) parameters() *parameters { return &parameters{c: c, asked: []string{pageParameter}} }
+// parameters reads the query of a call as fields reads its body.
+type parameters struct{ c *call }
+
+func (c *call) parameters() parameters { return parameters{c} }
 
 // text reads an optional parameter. Absent and empty are the same.
-func (p *parameters) text(name string, checks ...check) string {
-	p.asked = append(p.asked, name)
+func (p parameters) text(name string, checks ...check) string {
 	s := p.c.query.Get(name)
 	if s == "" {
 		return ""
@@ -30,7 +44,7 @@ func (p *parameters) text(name string, checks ...check) string {
 }
 
 // need reads a required parameter.
-func (p *parameters) need(name string, checks ...check) string {
+func (p parameters) need(name string, checks ...check) string {
 	s := p.text(name, checks...)
 	if s == "" {
 		p.c.refuse(name, "", "is required")
@@ -38,18 +52,7 @@ func (p *parameters) need(name string, checks ...check) string {
 	return s
 }
 
-// valid closes the reading: unknown and repeated parameters are findings too.
-func (p *parameters) valid() bool {
-	for name, values := range p.c.query {
-		switch {
-		case p.c.box.assume.RefuseUnknownMembers && !slices.Contains(p.asked, name):
-			p.c.refuse(name, "", "is not a parameter of this request")
-		case len(values) > 1:
-			p.c.refuse(name, "", "is given more than once")
-		}
-	}
-	return len(p.c.findings) == 0
-}
+func (p parameters) valid() bool { return len(p.c.findings) == 0 }
 
 func dateForm(s string) string {
 	if _, err := time.Parse(time.DateOnly, s); err != nil {

@@ -103,7 +103,7 @@ func (b *Sandbox) customerSource(f *fields) *source {
 	switch {
 	case cust == nil:
 		f.refuse(sourceCustomer, id, "is not a customer")
-	case cust.Status != customerEnabled:
+	case !b.mayPay(cust):
 		f.refuse(sourceCustomer, id, "is disabled")
 	default:
 		if a := b.accounts.defaultOf(id); a != nil {
@@ -114,13 +114,17 @@ func (b *Sandbox) customerSource(f *fields) *source {
 	return nil
 }
 
+func (b *Sandbox) mayPay(cust *customer) bool {
+	return cust.Status == customerEnabled || b.assume.DisabledCustomersPay
+}
+
 func (b *Sandbox) accountSource(f *fields) *source {
 	id := f.text(sourceAccount)
 	a := b.accounts.byToken[id]
 	switch {
 	case a == nil:
 		f.refuse(sourceAccount, id, "is not an account")
-	case !a.enabled || a.customer.Status != customerEnabled:
+	case !a.enabled || !b.mayPay(a.customer):
 		f.refuse(sourceAccount, id, "is disabled")
 	default:
 		return &source{instrument: a.source, account: a}
