@@ -132,8 +132,10 @@ type ThreeDSAddress struct {
 // POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication with the
 // secret key. Read what to do from TransStatus.Next: a failed authentication is
 // not an error. A token that is unknown or older than 10 minutes is an APIError
-// that matches ErrNotFound. A facility without 3D Secure is one that matches
-// ErrThreeDSNotEnabled, which is never a reason to pay without authentication.
+// that matches ErrNotFound. A 503 in the service's own words is one that matches
+// ErrThreeDSNotEnabled: the facility has no 3D Secure. Any other 503 matches
+// ErrUnavailable too, because it is one of the two. Neither is a reason to pay
+// without authentication.
 // After an UnknownOutcomeError authenticate again: that charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
 	call := s.client.begin(operation{

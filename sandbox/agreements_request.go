@@ -33,7 +33,7 @@ var pointInTimeLimits = map[string]int64{
 func (b *Sandbox) readAgreement(f *fields) *agreement {
 	a := &agreement{created: f.c.now}
 	a.respondBy = f.respondBy()
-	creation := f.text("agreementCreationType", oneOf("AUTHORISED", migratedDDR))
+	creation := f.text("agreementCreationType", oneOf("AUTHORISED", migratedDDR, ""))
 	migrated := creation == migratedDDR
 	if migrated && !b.assume.MigratedDDRActive {
 		f.refuse("agreementCreationType", creation, "is not active on this facility")
@@ -168,7 +168,7 @@ func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 		p.ultimateName = p.name
 	}
 	bsb, number := f.text("bsb", digits(6, 6)), f.text("accountNumber", digits(6, 9))
-	id := f.text("payId")
+	id := f.text("payId", filled)
 	f.pair("bsb", bsb, "accountNumber", number)
 	f.pair("payIdType", p.payIDType, "payId", id)
 	switch byAccount, byPayID := bsb != "" || number != "", p.payIDType != "" || id != ""; {
@@ -250,7 +250,7 @@ func (f *fields) integer(name string) *int64 {
 
 // money reads an optional amount of an agreement, which is a text.
 func (b *Sandbox) money(f *fields, name string) *cents {
-	text := f.text(name)
+	text := f.text(name, filled)
 	if text == "" {
 		return nil
 	}

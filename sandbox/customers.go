@@ -113,7 +113,8 @@ func (b *Sandbox) updateCustomer(c *call) answer {
 	if b.assume.PutRemovesOmitted {
 		changed = customer{ID: cust.ID, Number: cust.Number, Name: cust.Name, Status: cust.Status}
 	}
-	b.readCustomer(f, f.text, &changed)
+	keep := func(name string, _ ...check) string { return f.text(name, filled) }
+	b.readCustomer(f, keep, &changed)
 	if !c.valid() {
 		return c.invalid()
 	}
@@ -194,11 +195,15 @@ func (b *Sandbox) findCustomers(c *call) answer {
 		}
 		return strings.Contains(*whole, part)
 	}
-	number := c.query.Get("customerNumber")
+	q := c.parameters()
+	number, name, email := q.text("customerNumber", filled), q.text("customerName", filled), q.text("emailAddress", filled)
+	if !q.valid() {
+		return c.invalid()
+	}
 	var found []*customer
 	for _, cust := range b.customers.ordered {
 		if (number == "" || cust.Number == number) &&
-			contains(&cust.Name, c.query.Get("customerName")) && contains(cust.Email, c.query.Get("emailAddress")) {
+			contains(&cust.Name, name) && contains(cust.Email, email) {
 			found = append(found, cust)
 		}
 	}

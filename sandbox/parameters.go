@@ -28,10 +28,10 @@ type parameters struct{ c *call }
 
 func (c *call) parameters() parameters { return parameters{c} }
 
-// text reads an optional parameter. Absent and empty are the same.
+// text reads an optional parameter.
 func (p parameters) text(name string, checks ...check) string {
 	s := p.c.query.Get(name)
-	if s == "" {
+	if !p.c.query.Has(name) {
 		return ""
 	}
 	for _, wrong := range checks {
@@ -45,11 +45,11 @@ func (p parameters) text(name string, checks ...check) string {
 
 // need reads a required parameter.
 func (p parameters) need(name string, checks ...check) string {
-	s := p.text(name, checks...)
-	if s == "" {
+	if p.c.query.Get(name) == "" {
 		p.c.refuse(name, "", "is required")
+		return ""
 	}
-	return s
+	return p.text(name, checks...)
 }
 
 func (p parameters) valid() bool { return len(p.c.findings) == 0 }
