@@ -32,7 +32,6 @@ func TestSandboxJudgesAsTheDocument(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			p := newJudged(t, op, string(marshal(t, e.Body)))
-			defer p.box.Close()
 			for _, trial := range trials(t, op, e.Body) {
 				err := op.ValidateRequestBody("application/json", trial.body)
 				status, messages := p.send(trial.body)
@@ -72,7 +71,6 @@ func TestSandboxTakesTheRecordedRequests(t *testing.T) {
 			if reasons := p.messages(status, answered); refused && (len(reasons) == 0 || slices.ContainsFunc(reasons, isOfForm)) {
 				t.Errorf("%s %s: %d %v\n%s", e.name(), path, status, reasons, e.body)
 			}
-			p.box.Close()
 		}
 	})
 	t.Logf("%d requests", len(made))
@@ -156,7 +154,9 @@ func paths(prefix string, body map[string]any) []string {
 // null means is nowhere stated.
 func odd() []any {
 	out := []any{
-		true, []any{}, map[string]any{},
+		true,
+		[]any{},
+		map[string]any{},
 		json.Number("-1"), json.Number("0"), json.Number("1.5"), json.Number("0.001"), json.Number("1000000000000000000"),
 	}
 	return append(out, texts([]string{
@@ -195,6 +195,7 @@ func newJudged(t *testing.T, op *contract.Operation, sample string) *judged {
 			a.TermsEnforced, a.ThreeDSFlagRequired, a.ThreeDSBindsUse, a.SameStatusRefused = false, false, false, false
 		}),
 	)}
+	t.Cleanup(p.box.Close)
 	p.customer = p.made("POST", "/customers", object{"customerNumber": "C-0", "customerName": "Sam Sample"}, "customerId")
 	p.account = p.made("POST", "/customers/"+p.customer+"/accounts", object{"creditCard": p.card(visa)}, "accountToken")
 	return p
