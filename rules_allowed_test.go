@@ -133,3 +133,35 @@ func TestBSBs(t *testing.T) {
 		assert.NotContains(t, payer["bsb"], "-")
 	}
 }
+
+// TestAgreementsThatTheContractAllows have only what it says is required.
+func TestAgreementsThatTheContractAllows(t *testing.T) {
+	_, client := sandboxtest.New(t)
+	customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Kim Lee", PhoneNumber: "0400 000 000"})
+	require.NoError(t, err)
+	for name, change := range map[string]func(*quickstream.CreateAgreementParams){
+		"no description":         func(p *quickstream.CreateAgreementParams) { p.Payment.Description = "" },
+		"no start":               func(p *quickstream.CreateAgreementParams) { p.Payment.StartDate = quickstream.Date{} },
+		"fixed without amount":   func(p *quickstream.CreateAgreementParams) { p.Terms.Type = quickstream.PayToAgreementTypeFixed },
+		"no payments permitted":  func(p *quickstream.CreateAgreementParams) { p.Terms.NumberOfPaymentsPermitted = new(int64(0)) },
+		"payer without name, id": func(p *quickstream.CreateAgreementParams) { p.Payer.Name, p.Payer.ID = "", "" },
+		"no time to respond":     func(p *quickstream.CreateAgreementParams) { p.RespondByTimeMinutes = new(int64(0)) },
+	} {
+		params := agreementParams("REF")
+		change(&params)
+		_, err := client.PayTo.Create(t.Context(), customer.CustomerID, params)
+		require.NoError(t, err, name)
+	}
+}
+
+// TestAuthenticationsThatTheContractAllows: which members make a billing address is
+// not stated, and neither is that an amount must be above zero.
+func TestAuthenticationsThatTheContractAllows(t *testing.T) {
+	_, client := sandboxtest.New(t)
+	for _, address := range []quickstream.ThreeDSAddress{{PostCode: "2000"}, {Line1: "1 High Street"}, {State: "NSW", Country: "036"}} {
+		params := authentication()
+		params.BillingAddress, params.HomePhone, params.PrincipalAmount = address, "(02) 5550 0000", new(decimal.Decimal{})
+		_, err := client.SingleUseTokens.Authenticate(t.Context(), browserToken(t.Context(), t, client, "4242424242424242"), params)
+		require.NoError(t, err)
+	}
+}
