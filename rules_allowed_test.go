@@ -1,6 +1,9 @@
 package quickstream_test
 
 import (
+	"encoding/json"
+	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -53,6 +56,42 @@ func TestRefundOfTheTotal(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(refund))
+}
+
+// TestRefundOfWhatDoesNotSayWhetherItMay: a member that is left out, or cannot be read,
+// refuses nothing, also in a payment that was stored.
+func TestRefundOfWhatDoesNotSayWhetherItMay(t *testing.T) {
+	for said, refused := range map[string]bool{
+		``: false, `,"refundable":null`: false, `,"refundable":"perhaps"`: false, `,"Refundable":false`: false,
+		`,"refundable":true`: false, `,"refundable":false`: true,
+	} {
+		var paid, stored quickstream.Transaction
+		require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"R-1"`+said+`}`), &paid), said)
+		text, err := json.Marshal(paid)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &stored))
+		assert.Equal(t, refused, refusesRefund(t, &paid), said)
+		assert.False(t, refusesRefund(t, &stored), "false is not stored: %s", said)
+	}
+	assert.True(t, refusesRefund(t, &quickstream.Transaction{ReceiptNumber: "R-1"}), "its field says so")
+}
+
+func refusesRefund(t *testing.T, paid *quickstream.Transaction) bool {
+	t.Helper()
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		return answer(http.StatusCreated, `{"receiptNumber":"R-2","status":"Approved","summaryCode":"0","transactionType":"REFUND"}`), nil
+	})
+	_, err := client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+		Original: paid, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+	})
+	invalid, ok := errors.AsType[*quickstream.ValidationError](err)
+	if !ok {
+		require.NoError(t, err)
+		return false
+	}
+	require.Len(t, invalid.Findings, 1)
+	assert.Equal(t, "refund.refundable", invalid.Findings[0].Rule)
+	return true
 }
 
 // TestVerifyABankAccount: nothing says that only cards can be verified.
