@@ -84,7 +84,7 @@ type CreateCustomerParams struct {
 	CustomerName string
 	// The other members are known from public client code; unconfirmed.
 	SupplierBusinessCode        string
-	PhoneNumber                 string // international form, such as +61400000000
+	PhoneNumber                 string // international or local form
 	EmailAddress                string
 	PreferredNotificationMedium NotificationMedium
 	Address                     *Address

@@ -40,11 +40,13 @@ type CreateAgreementParams struct {
 type AgreementPaymentParams struct {
 	// Purpose is required.
 	Purpose PayToPurpose
-	// Description has up to 140 characters. Required.
+	// Description has up to 140 characters. Whether there has to be one only the
+	// service knows.
 	Description string
-	// StartDate is the first day on which payments may be made. Required.
+	// StartDate is the first day on which payments may be made. Whether it can be
+	// left out or lie in the past only the service knows.
 	StartDate Date
-	// EndDate is required when AutomaticRenewal is false.
+	// EndDate is required when AutomaticRenewal is false, and absent otherwise.
 	EndDate Date
 	// AutomaticRenewal is true for an agreement without an end.
 	AutomaticRenewal bool
@@ -70,7 +72,7 @@ type AgreementTermsParams struct {
 	// LastPaymentAmount is required with PayToAgreementTypeBalloon.
 	LastPaymentAmount *decimal.Decimal
 	// PaymentAmount is the amount with PayToAgreementTypeFixed, and the least
-	// amount with the other types.
+	// amount with the other types. Whether it is required only the service knows.
 	PaymentAmount *decimal.Decimal
 	// MaximumPaymentAmount is the most that one payment may take. Optional.
 	MaximumPaymentAmount *decimal.Decimal
@@ -85,9 +87,9 @@ type AgreementTermsParams struct {
 type PayToPayerParams struct {
 	// Type is required.
 	Type PayerType
-	// ID is the merchant's unique identifier of the payer. Required.
-	ID string
-	// Name is required.
+	// ID is the merchant's unique identifier of the payer, and Name the payer's.
+	// Whether they can be left out only the service knows.
+	ID   string
 	Name string
 	// UltimateName is Name when empty.
 	UltimateName string

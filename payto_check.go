@@ -12,8 +12,8 @@ const (
 func (p CreateAgreementParams) check(f *findings) {
 	migrated, apca := p.CreationType == AgreementCreationTypeMigratedDDR, p.Payment.AdditionalInformation
 	f.require(p.SupplierBusinessCode != "", "agreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
-	f.require(inRange(p.RespondByTimeMinutes, 1, maxRespondByMinutes),
-		"agreement.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 1 to 7200")
+	f.require(inRange(p.RespondByTimeMinutes, 0, maxRespondByMinutes),
+		"agreement.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 0 to 7200")
 	f.require(lengthWithin(p.PayeeReference, 0, maxPayeeReference),
 		"agreement.payeeReference.length", "payeeReference", "must not be longer than 35 characters")
 	f.require(!migrated || p.PayeeReference != "",
@@ -27,10 +27,9 @@ func (p CreateAgreementParams) check(f *findings) {
 
 func (p AgreementPaymentParams) check(f *findings) {
 	f.require(p.Purpose != "", "agreement.purpose.required", "purpose", "is required")
-	f.require(p.Description != "", "agreement.description.required", "description", "is required")
 	f.require(lengthWithin(p.Description, 0, maxDescription),
 		"agreement.description.length", "description", "must not be longer than 140 characters")
-	f.require(p.StartDate.IsValid(), "agreement.startDate.required", "startDate", "is required and must be a date of the calendar")
+	f.require(p.StartDate.IsZero() || p.StartDate.IsValid(), "agreement.startDate.valid", "startDate", "must be a date of the calendar")
 	p.checkChangeable(f)
 }
 
@@ -39,8 +38,7 @@ func (p AgreementPaymentParams) checkChangeable(f *findings) {
 	ends := !p.EndDate.IsZero()
 	f.require(ends || p.AutomaticRenewal, "agreement.endDate.required", "endDate", "is required when automaticRenewal is false")
 	f.require(!ends || !p.AutomaticRenewal, "agreement.endDate.renewal", "endDate", "must be absent when automaticRenewal is true")
-	f.require(!ends || p.EndDate.IsValid() && p.EndDate.Compare(p.StartDate) >= 0,
-		"agreement.endDate.valid", "endDate", "must be a date of the calendar, not before startDate")
+	f.require(!ends || p.EndDate.IsValid(), "agreement.endDate.valid", "endDate", "must be a date of the calendar")
 	f.require(lengthWithin(p.AdditionalInformation, 0, maxDescription),
 		"agreement.additionalInformation.length", "additionalInformation", "must not be longer than 140 characters")
 }
@@ -51,8 +49,8 @@ func (p AgreementTermsParams) check(f *findings) {
 	f.require(p.Type != "", "agreement.agreementType.required", "agreementType", "is required")
 	f.require(!adhoc || p.NumberOfPaymentsPermitted != nil,
 		"agreement.numberOfPaymentsPermitted.required", "numberOfPaymentsPermitted", "is required for ADHO")
-	f.require(inRange(p.NumberOfPaymentsPermitted, 1, maxNumberOfPayments),
-		"agreement.numberOfPaymentsPermitted.range", "numberOfPaymentsPermitted", "must be positive and have at most 18 digits")
+	f.require(inRange(p.NumberOfPaymentsPermitted, 0, maxNumberOfPayments),
+		"agreement.numberOfPaymentsPermitted.range", "numberOfPaymentsPermitted", "must have at most 18 digits and no sign")
 	f.require(adhoc || inRange(p.PointInTime, 1, lastPointInTime(p.Frequency)), "agreement.pointInTime.range", "pointInTime",
 		"must lie in the range of the frequency: 1-24 DAIL, 1-7 WEEK, 1-14 FRTN, 1-31 MNTH, 1-3 QURT, 1-6 MIAN, 1-12 YEAR, two digits for any other")
 	f.require(!adhoc || p.PointInTime == nil, "agreement.pointInTime.adhoc", "pointInTime", "must be absent for ADHO")
@@ -67,17 +65,15 @@ func (p AgreementTermsParams) checkAmounts(f *findings) {
 	const money = "must not be negative or have more than two decimals"
 	f.require(p.Type != PayToAgreementTypeBalloon || p.LastPaymentAmount != nil,
 		"agreement.lastPaymentAmount.required", "lastPaymentAmount", "is required for BALN")
-	f.require(p.Type != PayToAgreementTypeFixed || p.PaymentAmount != nil,
-		"agreement.paymentAmount.required", "paymentAmount", "is required for FIXE: the amount of every payment")
-	f.require(isTermsAmount(p.FirstPaymentAmount), "agreement.firstPaymentAmount.money", "firstPaymentAmount", money)
-	f.require(isTermsAmount(p.LastPaymentAmount), "agreement.lastPaymentAmount.money", "lastPaymentAmount", money)
-	f.require(isTermsAmount(p.PaymentAmount), "agreement.paymentAmount.money", "paymentAmount", money)
-	f.require(isTermsAmount(p.MaximumPaymentAmount), "agreement.maximumPaymentAmount.money", "maximumPaymentAmount", money)
+	f.require(isAmount(p.FirstPaymentAmount), "agreement.firstPaymentAmount.money", "firstPaymentAmount", money)
+	f.require(isAmount(p.LastPaymentAmount), "agreement.lastPaymentAmount.money", "lastPaymentAmount", money)
+	f.require(isAmount(p.PaymentAmount), "agreement.paymentAmount.money", "paymentAmount", money)
+	f.require(isAmount(p.MaximumPaymentAmount), "agreement.maximumPaymentAmount.money", "maximumPaymentAmount", money)
 	f.require(p.Currency == "" || p.Currency == CurrencyAUD, "agreement.currency.aud", "currency", "must be AUD")
 }
 
-// isTermsAmount lets an absent amount pass.
-func isTermsAmount(d *decimal.Decimal) bool { return d == nil || !d.IsNegative() && isMoney(*d) }
+// isAmount lets an absent amount pass.
+func isAmount(d *decimal.Decimal) bool { return d == nil || !d.IsNegative() && isMoney(*d) }
 
 // lastPointInTime returns the end of a frequency's range. Frequencies that this
 // package does not know have two digits.
@@ -105,8 +101,6 @@ func lastPointInTime(f PayToFrequency) int64 {
 func (p PayToPayerParams) check(f *findings) {
 	bsb, number := unhyphenated(p.BSB), p.AccountNumber.text()
 	f.require(p.Type != "", "payer.payerType.required", "payerType", "is required")
-	f.require(p.ID != "", "payer.payerId.required", "payerId", "is required")
-	f.require(p.Name != "", "payer.payerName.required", "payerName", "is required")
 	f.require((bsb == "") == (number == ""), "payer.account.pair", "bsb", "and accountNumber must be given together")
 	f.require(bsb == "" || len(bsb) == 6 && isDigits(bsb), "payer.bsb.digits", "bsb", "must have 6 digits")
 	f.require(number == "" || isDigits(number) && lengthWithin(number, 6, 9), "payer.accountNumber.digits", "accountNumber", "must have 6 to 9 digits")
@@ -161,11 +155,10 @@ func (d *UnilateralDetails) check(f *findings) {
 func (t *BilateralTerms) check(f *findings) {
 	t.agreement.checkAmendable(f)
 	f.within("bilateralAmendment", func(f *findings) {
-		f.require(inRange(t.RespondByTimeMinutes, 1, maxRespondByMinutes),
-			"bilateralAmendment.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 1 to 7200")
+		f.require(inRange(t.RespondByTimeMinutes, 0, maxRespondByMinutes),
+			"bilateralAmendment.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 0 to 7200")
 		f.within("paymentDetails", AgreementPaymentParams{
-			StartDate: t.agreement.PaymentDetails.StartDate, EndDate: t.EndDate,
-			AutomaticRenewal: t.AutomaticRenewal, AdditionalInformation: t.AdditionalInformation,
+			EndDate: t.EndDate, AutomaticRenewal: t.AutomaticRenewal, AdditionalInformation: t.AdditionalInformation,
 		}.checkChangeable)
 		f.within("paymentTerms", t.AgreementTermsParams.check)
 	})

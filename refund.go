@@ -65,12 +65,24 @@ func (p RefundParams) check(f *findings) {
 	checkOriginal(f, p.Original, p.OriginalReceiptNumber, p.Currency)
 	f.require(p.CardExpiry.IsZero() || isExpiry(p.CardExpiry),
 		"refund.cardExpiry.valid", "creditCard.expiryDateMonth", "must be a month of a four-digit year")
-	f.require(p.Original == nil || p.Original.Refundable, "refund.refundable", "originalReceiptNumber", "the payment must be refundable")
+	f.require(!deniesRefund(p.Original), "refund.refundable", "originalReceiptNumber", "the payment must be refundable")
 	paid, known := principalOf(p.Original)
 	f.require(withinTotal(p.PrincipalAmount, p.Original),
 		"refund.principalAmount.payment", "principalAmount", "must not be more than the payment with its surcharge")
 	f.require(!known || p.Original.PayToData == nil || p.PrincipalAmount.GreaterThanOrEqual(paid),
 		"refund.principalAmount.payTo", "principalAmount", "must be all of the payment for PayTo")
+}
+
+// deniesRefund tells whether the payment says that it is not refundable: an answer may
+// leave that out. One that was made by hand says what its field says.
+func deniesRefund(paid *Transaction) bool {
+	if paid == nil || paid.Refundable || paid.Raw() == nil {
+		return paid != nil && !paid.Refundable
+	}
+	var said struct {
+		Refundable *bool `json:"refundable"`
+	}
+	return wire.Decode(paid.Raw(), &said) == nil && said.Refundable != nil
 }
 
 // withinTotal lets an amount pass where the payment does not say what it took in all.

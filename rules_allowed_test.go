@@ -1,6 +1,9 @@
 package quickstream_test
 
 import (
+	"encoding/json"
+	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -53,6 +56,42 @@ func TestRefundOfTheTotal(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(refund))
+}
+
+// TestRefundOfWhatDoesNotSayWhetherItMay: a member that is left out, or cannot be read,
+// refuses nothing, also in a payment that was stored.
+func TestRefundOfWhatDoesNotSayWhetherItMay(t *testing.T) {
+	for said, refused := range map[string]bool{
+		``: false, `,"refundable":null`: false, `,"refundable":"perhaps"`: false, `,"Refundable":false`: false,
+		`,"refundable":true`: false, `,"refundable":false`: true,
+	} {
+		var paid, stored quickstream.Transaction
+		require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"R-1"`+said+`}`), &paid), said)
+		text, err := json.Marshal(paid)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &stored))
+		assert.Equal(t, refused, refusesRefund(t, &paid), said)
+		assert.False(t, refusesRefund(t, &stored), "false is not stored: %s", said)
+	}
+	assert.True(t, refusesRefund(t, &quickstream.Transaction{ReceiptNumber: "R-1"}), "its field says so")
+}
+
+func refusesRefund(t *testing.T, paid *quickstream.Transaction) bool {
+	t.Helper()
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		return answer(http.StatusCreated, `{"receiptNumber":"R-2","status":"Approved","summaryCode":"0","transactionType":"REFUND"}`), nil
+	})
+	_, err := client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+		Original: paid, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+	})
+	invalid, ok := errors.AsType[*quickstream.ValidationError](err)
+	if !ok {
+		require.NoError(t, err)
+		return false
+	}
+	require.Len(t, invalid.Findings, 1)
+	assert.Equal(t, "refund.refundable", invalid.Findings[0].Rule)
+	return true
 }
 
 // TestVerifyABankAccount: nothing says that only cards can be verified.
@@ -131,5 +170,37 @@ func TestBSBs(t *testing.T) {
 		require.NoError(t, err)
 		payer, _ := lastBody(t, box)["payerDetails"].(map[string]any)
 		assert.NotContains(t, payer["bsb"], "-")
+	}
+}
+
+// TestAgreementsThatTheContractAllows have only what it says is required.
+func TestAgreementsThatTheContractAllows(t *testing.T) {
+	_, client := sandboxtest.New(t)
+	customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Kim Lee", PhoneNumber: "0400 000 000"})
+	require.NoError(t, err)
+	for name, change := range map[string]func(*quickstream.CreateAgreementParams){
+		"no description":         func(p *quickstream.CreateAgreementParams) { p.Payment.Description = "" },
+		"no start":               func(p *quickstream.CreateAgreementParams) { p.Payment.StartDate = quickstream.Date{} },
+		"fixed without amount":   func(p *quickstream.CreateAgreementParams) { p.Terms.Type = quickstream.PayToAgreementTypeFixed },
+		"no payments permitted":  func(p *quickstream.CreateAgreementParams) { p.Terms.NumberOfPaymentsPermitted = new(int64(0)) },
+		"payer without name, id": func(p *quickstream.CreateAgreementParams) { p.Payer.Name, p.Payer.ID = "", "" },
+		"no time to respond":     func(p *quickstream.CreateAgreementParams) { p.RespondByTimeMinutes = new(int64(0)) },
+	} {
+		params := agreementParams("REF")
+		change(&params)
+		_, err := client.PayTo.Create(t.Context(), customer.CustomerID, params)
+		require.NoError(t, err, name)
+	}
+}
+
+// TestAuthenticationsThatTheContractAllows: which members make a billing address is
+// not stated, and neither is that an amount must be above zero.
+func TestAuthenticationsThatTheContractAllows(t *testing.T) {
+	_, client := sandboxtest.New(t)
+	for _, address := range []quickstream.ThreeDSAddress{{PostCode: "2000"}, {Line1: "1 High Street"}, {State: "NSW", Country: "036"}} {
+		params := authentication()
+		params.BillingAddress, params.HomePhone, params.PrincipalAmount = address, "(02) 5550 0000", new(decimal.Decimal{})
+		_, err := client.SingleUseTokens.Authenticate(t.Context(), browserToken(t.Context(), t, client, "4242424242424242"), params)
+		require.NoError(t, err)
 	}
 }

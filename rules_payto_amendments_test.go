@@ -157,7 +157,7 @@ func bilateralAmendmentTable() ruleTable[bilateralChange] {
 			amendmentStatusCases(func(b *bilateralChange) *AgreementStatus { return &b.status }),
 			[]ruleCase[bilateralChange]{
 				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(7200))), fail: minutes(new(int64(7201)))},
-				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(1))), fail: minutes(new(int64(0)))},
+				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(0))), fail: minutes(new(int64(-1)))},
 			},
 			endCases(func(renewal bool, end Date) func(*bilateralChange) {
 				return func(b *bilateralChange) { b.payment.AutomaticRenewal, b.payment.EndDate = renewal, end }
@@ -165,7 +165,7 @@ func bilateralAmendmentTable() ruleTable[bilateralChange] {
 			termsCases(func(b *bilateralChange) *AgreementTermsParams { return &b.terms }),
 		),
 		worst: bilateralChange{
-			status: AgreementStatusRejected, respondByTimeMinutes: new(int64(0)),
+			status: AgreementStatusRejected, respondByTimeMinutes: new(int64(-1)),
 			terms: AgreementTermsParams{Frequency: PayToFrequencyAdhoc, Type: PayToAgreementTypeBalloon, PointInTime: new(int64(1))},
 		},
 		broken: []string{

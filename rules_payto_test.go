@@ -21,15 +21,13 @@ func payerCases[T any](payer func(*T) *PayToPayerParams) []ruleCase[T] {
 		return func(request *T) { payer(request).PayIDType, payer(request).PayID = kind, NewSecret(id) }
 	}
 	kind := func(request *T) *PayerType { return &payer(request).Type }
-	id := func(request *T) *string { return &payer(request).ID }
-	name := func(request *T) *string { return &payer(request).Name }
 	return []ruleCase[T]{
 		{rule: "payer.payerType.required", pass: set(kind, "NEW"), fail: set(kind, "")},
-		{rule: "payer.payerId.required", pass: set(id, "1"), fail: set(id, "")},
-		{rule: "payer.payerName.required", pass: set(name, "A"), fail: set(name, "")},
+		{rule: "payer.payerType.required", pass: func(request *T) { payer(request).ID, payer(request).Name = "", "" }, fail: set(kind, "")},
 		{rule: "payer.account.pair", pass: account("032001", canaryAccount), fail: account("032001", "")},
 		{rule: "payer.account.pair", pass: account("", ""), fail: account("", canaryAccount)},
 		{rule: "payer.bsb.digits", pass: account("032001", canaryAccount), fail: account("03200", canaryAccount)},
+		{rule: "payer.bsb.digits", pass: account("032-001", canaryAccount), fail: account("0-32001", canaryAccount)},
 		{rule: "payer.bsb.digits", pass: account("999999", canaryAccount), fail: account("0320011", canaryAccount)},
 		{rule: "payer.bsb.digits", pass: account("000000", canaryAccount), fail: account("032-01", canaryAccount)},
 		{rule: "payer.accountNumber.digits", pass: account("032001", "111110"), fail: account("032001", "11111")},
@@ -58,7 +56,7 @@ func newPayToPaymentCases[T any](put func(*T, PayToPaymentWithAgreement)) []rule
 			pass: with(func(*PayToPaymentWithAgreement) {}), fail: with(func(n *PayToPaymentWithAgreement) { n.SupplierBusinessCode = "" }),
 		},
 		{rule: "payToAgreement.purpose.required", pass: description("d"), fail: with(func(n *PayToPaymentWithAgreement) { n.Purpose = "" })},
-		{rule: "payToAgreement.description.required", pass: description("d"), fail: description("")},
+		{rule: "payToAgreement.description.length", pass: description(""), fail: description(letters(141))},
 		{rule: "payToAgreement.description.length", pass: description(letters(140)), fail: description(letters(141))},
 	}
 	for _, c := range payerCases(func(n *PayToPaymentWithAgreement) *PayToPayerParams { return &n.Payer }) {
@@ -97,10 +95,10 @@ func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 		{rule: "agreement.agreementType.required", pass: kind("NEW"), fail: kind("")},
 		{rule: "agreement.numberOfPaymentsPermitted.required", pass: adhoc(new(int64(1))), fail: adhoc(nil)},
 		{rule: "agreement.numberOfPaymentsPermitted.range", pass: adhoc(new(int64(999_999_999_999_999_999))), fail: adhoc(new(int64(1_000_000_000_000_000_000)))},
-		{rule: "agreement.numberOfPaymentsPermitted.range", pass: adhoc(new(int64(1))), fail: adhoc(new(int64(0)))},
+		{rule: "agreement.numberOfPaymentsPermitted.range", pass: adhoc(new(int64(0))), fail: adhoc(new(int64(-1)))},
 		{rule: "agreement.pointInTime.adhoc", pass: point(PayToFrequencyAdhoc, nil), fail: point(PayToFrequencyAdhoc, new(int64(1)))},
 		{rule: "agreement.lastPaymentAmount.required", pass: balloon(ten), fail: balloon(nil)},
-		{rule: "agreement.paymentAmount.required", pass: fixed(ten), fail: fixed(nil)},
+		{rule: "agreement.paymentAmount.money", pass: fixed(nil), fail: fixed(new(decimal.New(-1, 0)))},
 		{rule: "agreement.currency.aud", pass: with(set(currency, CurrencyAUD)), fail: with(set(currency, CurrencyNZD))},
 		{rule: "agreement.currency.aud", pass: with(set(currency, "")), fail: with(set(currency, "aud"))},
 	}
@@ -151,7 +149,7 @@ func endCases[T any](end func(renewal bool, end Date) func(*T), info func(*T) *s
 	return []ruleCase[T]{
 		{rule: "agreement.endDate.required", pass: end(false, start), fail: end(false, Date{})},
 		{rule: "agreement.endDate.renewal", pass: end(true, Date{}), fail: end(true, start)},
-		{rule: "agreement.endDate.valid", pass: end(false, start), fail: end(false, start.AddDays(-1))},
+		{rule: "agreement.endDate.valid", pass: end(false, start.AddDays(-1)), fail: end(false, Date{2026, time.June, 31})},
 		{rule: "agreement.endDate.valid", pass: end(false, Date{2028, time.February, 29}), fail: end(false, Date{2027, time.February, 29})},
 		{rule: "agreement.additionalInformation.length", pass: set(info, letters(140)), fail: set(info, letters(141))},
 	}
@@ -194,8 +192,8 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 			[]ruleCase[params]{
 				{rule: "agreement.supplierBusinessCode.required", fail: set(func(p *params) *string { return &p.SupplierBusinessCode }, "")},
 				{rule: "agreement.respondByTimeMinutes.range", pass: minutes(new(int64(7200))), fail: minutes(new(int64(7201)))},
-				{rule: "agreement.respondByTimeMinutes.range", pass: minutes(new(int64(1))), fail: minutes(new(int64(0)))},
-				{rule: "agreement.respondByTimeMinutes.range", pass: minutes(nil), fail: minutes(new(int64(-1)))},
+				{rule: "agreement.respondByTimeMinutes.range", pass: minutes(new(int64(0))), fail: minutes(new(int64(-1)))},
+				{rule: "agreement.respondByTimeMinutes.range", pass: minutes(nil), fail: minutes(new(int64(-2)))},
 				{rule: "agreement.payeeReference.length", pass: set(reference, letters(35)), fail: set(reference, letters(36))},
 				{rule: "agreement.payeeReference.migrated", pass: migrated("L", "123456"), fail: migrated("", "123456")},
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "000000"), fail: migrated("L", "00000")},
@@ -203,13 +201,16 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "123456"), fail: migrated("L", "12345x")},
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "123456"), fail: migrated("L", "")},
 				{rule: "agreement.purpose.required", fail: set(func(p *params) *PayToPurpose { return &p.Payment.Purpose }, "")},
-				{rule: "agreement.description.required", fail: func(p *params) { p.Payment.Description = "" }},
+				{
+					rule: "agreement.description.length",
+					pass: func(p *params) { p.Payment.Description = "" }, fail: func(p *params) { p.Payment.Description = letters(141) },
+				},
 				{
 					rule: "agreement.description.length",
 					pass: func(p *params) { p.Payment.Description = letters(140) }, fail: func(p *params) { p.Payment.Description = letters(141) },
 				},
-				{rule: "agreement.startDate.required", pass: set(start, Date{2028, time.February, 29}), fail: set(start, Date{})},
-				{rule: "agreement.startDate.required", pass: set(start, Date{2026, time.July, 31}), fail: set(start, Date{2026, time.June, 31})},
+				{rule: "agreement.startDate.valid", pass: set(start, Date{}), fail: set(start, Date{2026, time.February, 29})},
+				{rule: "agreement.startDate.valid", pass: set(start, Date{2026, time.July, 31}), fail: set(start, Date{2026, time.June, 31})},
 			},
 			endCases(func(renewal bool, end Date) func(*params) {
 				return func(p *params) { p.Payment.AutomaticRenewal, p.Payment.EndDate = renewal, end }
@@ -219,9 +220,9 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 		),
 		worst: params{
 			RespondByTimeMinutes: new(int64(7201)), CreationType: AgreementCreationTypeMigratedDDR,
-			Payment: AgreementPaymentParams{Description: letters(141), AdditionalInformation: letters(141)},
+			Payment: AgreementPaymentParams{Description: letters(141), StartDate: Date{2026, 13, 1}, AdditionalInformation: letters(141)},
 			Terms: AgreementTermsParams{
-				NumberOfPaymentsPermitted: new(int64(0)), PointInTime: new(int64(100)), PaymentAmount: new(decimal.New(-1, 0)),
+				NumberOfPaymentsPermitted: new(int64(-1)), PointInTime: new(int64(100)), PaymentAmount: new(decimal.New(-1, 0)),
 				Currency: CurrencyNZD, FirstPaymentDue: Date{2026, 13, 1},
 			},
 			Payer: PayToPayerParams{BSB: "1", PayIDType: PayIDTypeABN},
@@ -229,11 +230,11 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 		broken: []string{
 			"agreement.supplierBusinessCode.required", "agreement.respondByTimeMinutes.range",
 			"agreement.payeeReference.migrated", "agreement.additionalInformation.migrated",
-			"agreement.purpose.required", "agreement.description.length", "agreement.startDate.required",
+			"agreement.purpose.required", "agreement.description.length", "agreement.startDate.valid",
 			"agreement.endDate.required", "agreement.additionalInformation.length",
 			"agreement.frequency.required", "agreement.agreementType.required", "agreement.numberOfPaymentsPermitted.range",
 			"agreement.pointInTime.range", "agreement.paymentAmount.money", "agreement.currency.aud", "agreement.firstPaymentDue.valid",
-			"payer.payerType.required", "payer.payerId.required", "payer.payerName.required",
+			"payer.payerType.required",
 			"payer.account.pair", "payer.bsb.digits", "payer.payId.pair",
 		},
 	}

@@ -248,8 +248,8 @@ type PayToPaymentWithAgreement struct {
 	// SupplierBusinessCode identifies the payee. Required, here or by
 	// WithSupplierBusinessCode.
 	SupplierBusinessCode string
-	// Purpose and Description tell the payer what the payment is for. Both are
-	// required.
+	// Purpose and Description tell the payer what the payment is for. Purpose is
+	// required, and Description has up to 140 characters.
 	Purpose     PayToPurpose
 	Description string
 	// Payer is who is asked to confirm.
@@ -400,7 +400,6 @@ func (p PayToPaymentWithAgreement) wire() *newPayToAgreement {
 func (p PayToPaymentWithAgreement) check(f *findings) {
 	f.require(p.SupplierBusinessCode != "" || f.business != "", "payToAgreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 	f.require(p.Purpose != "", "payToAgreement.purpose.required", "paymentDetails.purpose", "is required")
-	f.require(p.Description != "", "payToAgreement.description.required", "paymentDetails.description", "is required")
 	f.require(lengthWithin(p.Description, 0, maxDescription),
 		"payToAgreement.description.length", "paymentDetails.description", "must not be longer than 140 characters")
 	f.within("payerDetails", p.Payer.check)

@@ -75,13 +75,14 @@ type AuthenticateParams struct {
 	// Instalments is the most authorisations, up to 999: the member
 	// purchaseInstalData. Required for an instalment.
 	Instalments *int
-	// Email has up to 254 characters, a phone number up to 15, in international
-	// form such as +61400000000.
+	// Email has up to 254 characters, a phone number up to 15. The service asks for
+	// the international form, such as +61400000000; a local one is sent as it is.
 	Email       string
 	HomePhone   string
 	MobilePhone string
 	WorkPhone   string
-	// BillingAddress is required for ThreeDSMessageCategoryPayment, and recommended otherwise.
+	// BillingAddress is required for ThreeDSMessageCategoryPayment, and recommended
+	// otherwise. Which of its members are required only the service knows.
 	BillingAddress  ThreeDSAddress
 	ShippingAddress ThreeDSAddress
 	// AddressesMatch says whether the two addresses are the same.
@@ -131,8 +132,10 @@ type ThreeDSAddress struct {
 // POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication with the
 // secret key. Read what to do from TransStatus.Next: a failed authentication is
 // not an error. A token that is unknown or older than 10 minutes is an APIError
-// that matches ErrNotFound. A facility without 3D Secure is one that matches
-// ErrThreeDSNotEnabled, which is never a reason to pay without authentication.
+// that matches ErrNotFound. A 503 in the service's own words is one that matches
+// ErrThreeDSNotEnabled: the facility has no 3D Secure. Any other 503 matches
+// ErrUnavailable too, because it is one of the two. Neither is a reason to pay
+// without authentication.
 // After an UnknownOutcomeError authenticate again: that charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
 	call := s.client.begin(operation{

@@ -15,10 +15,9 @@ func (p AuthenticateParams) check(all *findings) {
 	f.length(p.HomePhone, 15, "homePhone")
 	f.length(p.MobilePhone, 15, "mobilePhone")
 	f.length(p.WorkPhone, 15, "workPhone")
-	// Which members make an address is not published: a street and a city do.
-	street, city := p.BillingAddress.Line1, p.BillingAddress.City
-	f.require(p.MessageCategory != ThreeDSMessageCategoryPayment || street != "" && city != "",
-		"threeDS.billingAddress.required", "billAddrLine1", "is required for a payment, with billAddrCity")
+	// Which members make an address is not published: any of them does.
+	f.require(p.MessageCategory != ThreeDSMessageCategoryPayment || p.BillingAddress != ThreeDSAddress{},
+		"threeDS.billingAddress.required", "billAddrLine1", "or another member of the billing address is required for a payment")
 	p.BillingAddress.check(f, "billAddr")
 	p.ShippingAddress.check(f, "shipAddr")
 	p.Order.check(f)
@@ -32,8 +31,7 @@ func (p AuthenticateParams) checkTerms(f threeDSFindings) {
 	amount := p.PrincipalAmount
 	f.require(!charges || amount != nil,
 		"threeDS.principalAmount.required", "principalAmount", "is required for a payment, a recurring payment and an instalment")
-	f.require(amount == nil || amount.IsPositive(), "threeDS.principalAmount.positive", "principalAmount", "must be more than zero")
-	f.require(amount == nil || isMoney(*amount), "threeDS.principalAmount.decimals", "principalAmount", "must not have more than two decimals")
+	f.require(isAmount(amount), "threeDS.principalAmount.money", "principalAmount", "must not be negative or have more than two decimals")
 	f.require(p.Currency == "" || p.Currency == CurrencyAUD, "threeDS.currency.aud", "currency", "must be AUD")
 	f.require(!repeats || !p.RecurringExpiry.IsZero(),
 		"threeDS.recurringExpiry.required", "recurringExpiry", "is required for a recurring payment and an instalment")

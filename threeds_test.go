@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -235,11 +237,12 @@ func TestAuthenticationIsChecked(t *testing.T) {
 	}
 	assert.Equal(t, []string{"threeDS.messageCategory.required", "threeDS.purpose.required"}, rulesOf(quickstream.AuthenticateParams{}))
 	params := authentication()
-	params.Purpose, params.PrincipalAmount, params.BillingAddress = quickstream.ThreeDSPurposeInstalment, nil, quickstream.ThreeDSAddress{Country: "AU"}
+	params.Purpose, params.PrincipalAmount, params.BillingAddress = quickstream.ThreeDSPurposeInstalment, nil, quickstream.ThreeDSAddress{}
+	params.ShippingAddress.Country = "AU"
 	params.Currency, params.Order.GiftCardCount, params.Account.Age = quickstream.CurrencyNZD, new(100), "5"
 	assert.Equal(t, []string{
 		"threeDS.principalAmount.required", "threeDS.currency.aud", "threeDS.recurringExpiry.required", "threeDS.recurringFrequency.required",
-		"threeDS.purchaseInstalData.required", "threeDS.billingAddress.required", "threeDS.billAddrCountry.digits",
+		"threeDS.purchaseInstalData.required", "threeDS.billingAddress.required", "threeDS.shipAddrCountry.digits",
 		"threeDS.giftCardCount.range", "threeDS.chAccAgeInd.digits",
 	}, rulesOf(params))
 	assert.Empty(t, box.Requests())
@@ -249,4 +252,29 @@ func TestAuthenticationIsChecked(t *testing.T) {
 	params.Order.Shipping = "08"
 	_, err := client.SingleUseTokens.Authenticate(t.Context(), browserToken(t.Context(), t, client, "4242424242424242"), params)
 	assert.Equal(t, answered, ending(err), "%v", err)
+}
+
+// TestEvery503OnThreeDS: the service's own words tell which of the two it is. What
+// anybody else says leaves it open, and nothing is sent again.
+func TestEvery503OnThreeDS(t *testing.T) {
+	for body, own := range map[string]bool{
+		`{"status":"503","developerMessage":"3D Secure is not enabled.","customerMessage":"Not available.","traceCode":"T-1","errors":null}`: true,
+		`<html>Service Unavailable</html>`:  false,
+		``:                                  false,
+		`{"message":"no healthy upstream"}`: false,
+		`[]`:                                false,
+	} {
+		sent := 0
+		client := clientOf(t, func(*http.Request) (*http.Response, error) {
+			sent++
+			return answer(http.StatusServiceUnavailable, body), nil
+		})
+		_, err := client.SingleUseTokens.Authenticate(t.Context(), "T-1", authentication())
+		require.ErrorIs(t, err, quickstream.ErrThreeDSNotEnabled, body)
+		assert.Equal(t, !own, errors.Is(err, quickstream.ErrUnavailable), body)
+		assert.Equal(t, !own, strings.Contains(err.Error(), "one of the two"), "%s: %v", body, err)
+		assert.Contains(t, err.Error(), "do not pay without authentication", body)
+		assert.Equal(t, answered, ending(err), body)
+		assert.Equal(t, 1, sent, body)
+	}
 }

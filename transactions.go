@@ -98,8 +98,8 @@ type Transaction struct {
 	SettlementDate  Date      `json:"settlementDate,omitzero"`
 	TransactionTime Timestamp `json:"transactionTime,omitzero"`
 	// Refundable and Voidable say whether a refund or a void may be made now.
-	Refundable bool `json:"refundable"`
-	Voidable   bool `json:"voidable"`
+	Refundable bool `json:"refundable,omitempty"`
+	Voidable   bool `json:"voidable,omitempty"`
 	// TotalAmount is the principal plus the surcharge.
 	PrincipalAmount      *Amount               `json:"principalAmount,omitempty" wire:"decides"`
 	SurchargeAmount      *Amount               `json:"surchargeAmount,omitempty" wire:"decides"`

@@ -229,7 +229,8 @@ func TestLookUps(t *testing.T) {
 			{"two pages that agree", made, [][][]object{{{declined(paid, "R-3")}, {with(unnamed, "paymentReferenceNumber", "X", "receiptNumber", "R-9")}}}, "R-3", 0, false},
 			{"two pages that change", made, [][][]object{{{}, {second(unnamed)}}, {{}, {}}, {{}, {declined(unnamed, "R-7")}}}, "R-2", 0, false},
 			{"nothing on changing pages", made, [][][]object{
-				{{}, {with(unnamed, "paymentReferenceNumber", "X1", "receiptNumber", "R-7")}}, {{}, {}},
+				{{}, {with(unnamed, "paymentReferenceNumber", "X1", "receiptNumber", "R-7")}},
+				{{}, {}},
 				{{}, {with(unnamed, "paymentReferenceNumber", "X2", "receiptNumber", "R-8")}},
 			}, "", 0, true},
 			{"nothing", made, [][][]object{one()}, "", 0, false},
@@ -266,7 +267,7 @@ func TestLookUpsKeepTheServicesTime(t *testing.T) {
 				resp.Header.Set("Date", time.Now().Add(off).UTC().Format(http.TimeFormat))
 				return resp, err
 			})
-			time.Sleep(time.Minute) // of the bubble
+			<-time.After(time.Minute)
 			_, err := client.Transactions.Resume(t.Context(), own)
 			require.NoError(t, err, off)
 		})

@@ -10,7 +10,7 @@ import (
 func (b *Sandbox) accountOperations() []operation {
 	return []operation{
 		{id: "POST /customers/{customerId}/accounts", handle: b.createAccount},
-		{id: "GET /customers/{customerId}/accounts", handle: b.accountsOfCustomer},
+		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: b.accountsOfCustomer},
 		{id: "GET /accounts/{accountToken}", handle: b.getAccount},
 	}
 }

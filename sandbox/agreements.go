@@ -9,7 +9,7 @@ import (
 func (b *Sandbox) agreementOperations() []operation {
 	return []operation{
 		{id: "POST /customers/{customerId}/payto-agreements", handle: b.createAgreement},
-		{id: "GET /customers/{customerId}/payto-agreements", handle: b.listAgreements},
+		{id: "GET /customers/{customerId}/payto-agreements", query: paged("supplierBusinessCode", "status"), handle: b.listAgreements},
 		{id: "GET /payto-agreements/{agreementToken}", handle: b.getAgreement},
 		{id: "PATCH /payto-agreements/{agreementToken}", handle: b.amendAgreement},
 	}
@@ -140,7 +140,11 @@ func (b *Sandbox) listAgreements(c *call) answer {
 	if cust == nil {
 		return c.notFound("customer")
 	}
-	code, status := c.query.Get("supplierBusinessCode"), c.query.Get("status")
+	q := c.parameters()
+	code, status := q.text("supplierBusinessCode", filled), q.text("status", filled)
+	if !q.valid() {
+		return c.invalid()
+	}
 	var found []*agreement
 	for _, a := range slices.Backward(b.agreements.byCustomer[cust.ID]) {
 		b.catchUp(a)

@@ -69,6 +69,7 @@ const (
 )
 
 var (
+	emailPattern      = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)
 	payIDPhonePattern = regexp.MustCompile(`^(\+[0-9]{1,3}-?|0)[0-9]{6,15}$`)
 	payIDABNPattern   = regexp.MustCompile(`^([0-9]{9}|[0-9]{11})$`)
 )

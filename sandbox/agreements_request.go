@@ -33,7 +33,7 @@ var pointInTimeLimits = map[string]int64{
 func (b *Sandbox) readAgreement(f *fields) *agreement {
 	a := &agreement{created: f.c.now}
 	a.respondBy = f.respondBy()
-	creation := f.text("agreementCreationType", oneOf("AUTHORISED", migratedDDR))
+	creation := f.text("agreementCreationType", oneOf("AUTHORISED", migratedDDR, ""))
 	migrated := creation == migratedDDR
 	if migrated && !b.assume.MigratedDDRActive {
 		f.refuse("agreementCreationType", creation, "is not active on this facility")
@@ -60,8 +60,8 @@ func (b *Sandbox) readAgreement(f *fields) *agreement {
 func (f *fields) respondBy() time.Time {
 	minutes := int64(mostRespondByMinutes)
 	if n := f.integer("respondByTimeMinutes"); n != nil {
-		if *n < 1 || *n > mostRespondByMinutes {
-			f.refuse("respondByTimeMinutes", fmt.Sprint(*n), "must be 1 to 7200")
+		if *n < 0 || *n > mostRespondByMinutes {
+			f.refuse("respondByTimeMinutes", fmt.Sprint(*n), "must be 0 to 7200")
 			return f.c.now
 		}
 		minutes = *n
@@ -72,13 +72,17 @@ func (f *fields) respondBy() time.Time {
 func (b *Sandbox) readPurpose(f *fields, migrated bool) agreementPurpose {
 	p := agreementPurpose{
 		purpose:     f.readPurposeCode(),
-		description: f.need("description", atMost(140)),
-		start:       f.need("startDate", dateForm),
+		description: f.text("description", atMost(140)),
+		start:       f.text("startDate", dateForm),
 	}
-	if today := inSydney(f.c.now).Format(time.DateOnly); p.start != "" && p.start < today && !migrated && b.assume.PastStartRefused && dateForm(p.start) == "" {
+	today := inSydney(f.c.now).Format(time.DateOnly)
+	switch {
+	case p.start == "":
+		p.start = today
+	case p.start < today && !migrated && b.assume.PastStartRefused && dateForm(p.start) == "":
 		f.refuse("startDate", p.start, "must not be in the past")
 	}
-	p.end, p.renews = f.readEnd(p.start)
+	p.end, p.renews = f.readEnd()
 	if migrated {
 		p.information = f.need("additionalInformation", matching(apcaNumber, "must be the 6-digit APCA number of the direct debit"))
 	} else {
@@ -93,7 +97,7 @@ func (f *fields) readPurposeCode() string {
 
 // readEnd reads endDate and automaticRenewal, of which an agreement has exactly
 // one.
-func (f *fields) readEnd(start string) (end string, renews bool) {
+func (f *fields) readEnd() (end string, renews bool) {
 	end = f.text("endDate", dateForm)
 	renews, given := f.flag("automaticRenewal")
 	switch {
@@ -104,8 +108,6 @@ func (f *fields) readEnd(start string) (end string, renews bool) {
 		f.refuse("endDate", "", "is required when automaticRenewal is false")
 	case renews && end != "":
 		f.refuse("endDate", end, "must be absent when automaticRenewal is true")
-	case end != "" && end < start:
-		f.refuse("endDate", end, "must not be before the start date")
 	}
 	return end, renews
 }
@@ -133,8 +135,8 @@ func (t *agreementTerms) check(f *fields) {
 	switch n := t.permitted; {
 	case n == nil && t.frequency == frequencyAdhoc && !f.has("numberOfPaymentsPermitted"):
 		f.refuse("numberOfPaymentsPermitted", "", "is required for ADHO")
-	case n != nil && (*n < 1 || *n > 999_999_999_999_999_999):
-		f.refuse("numberOfPaymentsPermitted", fmt.Sprint(*n), "must be a positive number of at most 18 digits")
+	case n != nil && (*n < 0 || *n > 999_999_999_999_999_999):
+		f.refuse("numberOfPaymentsPermitted", fmt.Sprint(*n), "must be a number of at most 18 digits")
 	}
 	if n := t.pointInTime; n != nil {
 		most, known := pointInTimeLimits[t.frequency]
@@ -149,12 +151,6 @@ func (t *agreementTerms) check(f *fields) {
 	if t.kind == kindBalloon && !f.has("lastPaymentAmount") {
 		f.refuse("lastPaymentAmount", "", "is required for BALN")
 	}
-	if t.kind == kindFixed && !f.has("paymentAmount") {
-		f.refuse("paymentAmount", "", "is required for FIXE")
-	}
-	if t.firstDue != "" && t.lastDue != "" && t.lastDue < t.firstDue {
-		f.refuse("lastPaymentDue", t.lastDue, "must not be before firstPaymentDue")
-	}
 }
 
 // readPayer reads the payer, and what that payer will do. Only masked forms of
@@ -162,8 +158,8 @@ func (t *agreementTerms) check(f *fields) {
 func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 	p := payer{
 		kind:         f.need("payerType", oneOf("ORGN", "PERS")),
-		id:           f.need("payerId"),
-		name:         f.need("payerName"),
+		id:           f.text("payerId"),
+		name:         f.text("payerName"),
 		ultimateName: f.text("ultimatePayerName"),
 		reference:    f.text("payerReference"),
 		payIDType:    f.text("payIdType", oneOf(payIDEmail, payIDPhone, payIDABN, payIDOrganisation)),
@@ -172,7 +168,7 @@ func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 		p.ultimateName = p.name
 	}
 	bsb, number := f.text("bsb", digits(6, 6)), f.text("accountNumber", digits(6, 9))
-	id := f.text("payId")
+	id := f.text("payId", filled)
 	f.pair("bsb", bsb, "accountNumber", number)
 	f.pair("payIdType", p.payIDType, "payId", id)
 	switch byAccount, byPayID := bsb != "" || number != "", p.payIDType != "" || id != ""; {
@@ -254,7 +250,7 @@ func (f *fields) integer(name string) *int64 {
 
 // money reads an optional amount of an agreement, which is a text.
 func (b *Sandbox) money(f *fields, name string) *cents {
-	text := f.text(name)
+	text := f.text(name, filled)
 	if text == "" {
 		return nil
 	}

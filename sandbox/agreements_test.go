@@ -92,7 +92,7 @@ func TestAgreementRules(t *testing.T) {
 			{changed(good, "payeeReference", 7), "payeeReference"},
 			{changed(good, "agreementCreationType", "AUTHORIZED"), "agreementCreationType"},
 			{changed(good, "agreementCreationType", "MIGRATED_DDR"), "agreementCreationType"},
-			{changed(good, "respondByTimeMinutes", 0), "respondByTimeMinutes"},
+			{changed(good, "respondByTimeMinutes", -1), "respondByTimeMinutes"},
 			{changed(good, "respondByTimeMinutes", 7201), "respondByTimeMinutes"},
 			{changed(good, "respondByTimeMinutes", "60"), "respondByTimeMinutes"},
 			{changed(good, "respondByTimeMinutes", 1.5), "respondByTimeMinutes"},
@@ -103,17 +103,13 @@ func TestAgreementRules(t *testing.T) {
 			{changed(good, "payerDetails", nil), "payerDetails"},
 			{details("purpose", nil), "paymentDetails.purpose"},
 			{details("purpose", "RENT"), "paymentDetails.purpose"},
-			{details("description", nil), "paymentDetails.description"},
 			{details("description", long(141)), "paymentDetails.description"},
-			{details("startDate", nil), "paymentDetails.startDate"},
 			{details("startDate", "2000-02-30"), "paymentDetails.startDate"},
 			{details("startDate", "01/02/2000"), "paymentDetails.startDate"},
-			{details("startDate", "1999-12-31"), "paymentDetails.startDate"},
 			{details("automaticRenewal", nil), "paymentDetails.automaticRenewal"},
 			{details("automaticRenewal", "true"), "paymentDetails.automaticRenewal"},
 			{details("automaticRenewal", false), "paymentDetails.endDate"},
 			{details("endDate", "2000-12-31"), "paymentDetails.endDate"},
-			{details("automaticRenewal", false, "endDate", "1999-12-31"), "paymentDetails.endDate"},
 			{details("automaticRenewal", false, "endDate", "2000-12-32"), "paymentDetails.endDate"},
 			{details("additionalInformation", long(141)), "paymentDetails.additionalInformation"},
 			{details("currency", "AUD"), "paymentDetails.currency"},
@@ -124,10 +120,9 @@ func TestAgreementRules(t *testing.T) {
 			{terms("currency", nil), "paymentTerms.currency"},
 			{terms("currency", "NZD"), "paymentTerms.currency"},
 			{terms("agreementType", "BALN"), "paymentTerms.lastPaymentAmount"},
-			{terms("agreementType", "FIXE", "paymentAmount", nil), "paymentTerms.paymentAmount"},
 			{terms("frequency", "ADHO", "pointInTime", nil), "paymentTerms.numberOfPaymentsPermitted"},
 			{terms("frequency", "ADHO", "numberOfPaymentsPermitted", 3), "paymentTerms.pointInTime"},
-			{terms("numberOfPaymentsPermitted", 0), "paymentTerms.numberOfPaymentsPermitted"},
+			{terms("numberOfPaymentsPermitted", -1), "paymentTerms.numberOfPaymentsPermitted"},
 			{terms("numberOfPaymentsPermitted", json.Number("1000000000000000000")), "paymentTerms.numberOfPaymentsPermitted"},
 			{terms("numberOfPaymentsPermitted", json.Number("10000000000000000000")), "paymentTerms.numberOfPaymentsPermitted"},
 			{terms("pointInTime", "15"), "paymentTerms.pointInTime"},
@@ -140,11 +135,8 @@ func TestAgreementRules(t *testing.T) {
 			{terms("lastPaymentAmount", "1e2"), "paymentTerms.lastPaymentAmount"},
 			{terms("maximumPaymentAmount", "1,000.00"), "paymentTerms.maximumPaymentAmount"},
 			{terms("firstPaymentDue", "tomorrow"), "paymentTerms.firstPaymentDue"},
-			{terms("firstPaymentDue", "2000-02-02", "lastPaymentDue", "2000-02-01"), "paymentTerms.lastPaymentDue"},
 			{payer("payerType", nil), "payerDetails.payerType"},
 			{payer("payerType", "PERSON"), "payerDetails.payerType"},
-			{payer("payerId", nil), "payerDetails.payerId"},
-			{payer("payerName", ""), "payerDetails.payerName"},
 			{payer("bsb", nil), "payerDetails.bsb"},
 			{payer("bsb", "650-000"), "payerDetails.bsb"},
 			{payer("bsb", "65000"), "payerDetails.bsb"},
@@ -153,7 +145,6 @@ func TestAgreementRules(t *testing.T) {
 			{payer("accountNumber", "8726354100"), "payerDetails.accountNumber"},
 			{payer("accountNumber", "8726 3541"), "payerDetails.accountNumber"},
 			{payer("bsb", nil, "accountNumber", nil), "payerDetails.bsb"},
-			{payer("payIdType", "EMAL", "payId", "someone@example.com"), "payerDetails.payIdType"},
 			{changed(good, "payerDetails", payIDPayer("EMAIL", payerPayID)), "payerDetails.payIdType"},
 			{changed(good, "payerDetails", changed(payIDPayer("", payerPayID), "payIdType", nil)), "payerDetails.payIdType"},
 			{changed(good, "payerDetails", changed(payIDPayer("EMAL", ""), "payId", nil)), "payerDetails.payId"},
@@ -162,8 +153,24 @@ func TestAgreementRules(t *testing.T) {
 			assert.Contains(t, findings, tt.field, tt.body)
 		}
 		assert.Empty(t, c.box.Agreements())
+		for _, fine := range []object{
+			details("description", nil), details("startDate", nil), details("startDate", "1999-12-31"),
+			details("automaticRenewal", false, "endDate", "1999-12-31"), terms("agreementType", "FIXE", "paymentAmount", nil),
+			terms("frequency", "ADHO", "numberOfPaymentsPermitted", 0, "pointInTime", nil),
+			terms("firstPaymentDue", "2000-02-02", "lastPaymentDue", "2000-02-01"),
+			payer("payerId", nil, "payerName", nil), payer("payIdType", "EMAL", "payId", "someone@example.com"),
+			changed(good, "respondByTimeMinutes", 0),
+		} {
+			c.must(http.StatusCreated, c.postAgreement(fine))
+		}
 		c.checkRecords()
 	})
+	bubble(t, func(c *caller) {
+		late := with(c.agreementRequest(), "paymentDetails", "startDate", "1999-12-31")
+		assert.Contains(t, c.findings(c.postAgreement(late)), "paymentDetails.startDate")
+		both := with(c.agreementRequest(), "payerDetails", "payIdType", "EMAL", "payId", "someone@example.com")
+		assert.Contains(t, c.findings(c.postAgreement(both)), "payerDetails.payIdType")
+	}, assuming(func(a *Assumptions) { a.PastStartRefused, a.OnePayerRoute = true, true }))
 }
 
 func TestPointInTimeRanges(t *testing.T) {

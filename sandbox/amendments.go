@@ -140,7 +140,7 @@ func (b *Sandbox) amendStatus(f *fields, a *agreement) func() {
 
 // amendUnilaterally changes the agreement at once. What is left out goes.
 func (b *Sandbox) amendUnilaterally(f *fields, a *agreement) func() {
-	description := f.need("description", atMost(140))
+	description := f.text("description", atMost(140))
 	reference := f.text("payeeReference", atMost(35))
 	f.need("supplierBusinessCode", func(code string) string {
 		if code != a.shop.code {
@@ -167,7 +167,7 @@ func (b *Sandbox) amendBilaterally(f *fields, a *agreement) func() {
 		return inner
 	}
 	if inner := part("paymentDetails"); inner != nil {
-		m.end, m.renews = inner.readEnd(a.purpose.start)
+		m.end, m.renews = inner.readEnd()
 		m.info = inner.text("additionalInformation", atMost(140))
 	}
 	if inner := part("paymentTerms"); inner != nil {

@@ -21,8 +21,7 @@ type apiKeyBody struct {
 // earlier key that still works, it gives the one that took its place: a caller
 // whose answer was lost asks again.
 func (b *Sandbox) latestKey(c *call) answer {
-	user, _, _ := (&http.Request{Header: c.header}).BasicAuth()
-	if user == b.keys.current.Secret && b.assume.LatestKey == "new" {
+	if user, _ := b.userOf(c.header); user == b.keys.current.Secret && b.assume.LatestKey == "new" {
 		b.renewKey(KeySecret, keyRenewalOverlap)
 		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(renewedKeyLifetime)
 	}

@@ -141,6 +141,12 @@ type Assumptions struct {
 	// RefuseUnknownMembers refuses requests with members that the contract does
 	// not name.
 	RefuseUnknownMembers bool
+	// IgnoreUnknownQuery ignores parameters of the query that an operation does not
+	// have, in place of refusing the request.
+	IgnoreUnknownQuery bool
+	// BareKeys accepts the key as the whole of the Basic credentials, without the
+	// colon that ends the user name.
+	BareKeys bool
 	// TokenQuota is how many single-use tokens may be created per
 	// TokenQuotaWindow; 0 is no limit.
 	TokenQuota int
@@ -154,6 +160,16 @@ type Assumptions struct {
 	// PutRemovesOmitted has an update of a customer remove the optional members
 	// that it leaves out.
 	PutRemovesOmitted bool
+	// NullInPut is what an update of a customer makes of a member that is null:
+	// removes, ignored or refused.
+	NullInPut string
+	// InternationalPhones refuses phone numbers without a country code.
+	InternationalPhones bool
+	// UsageRequired are the eci values with which storedCredentialData.usage
+	// must be given when entryMode is STORED_CREDENTIAL.
+	UsageRequired []string
+	// StoredCredentialUsages are the accepted values of usage; without any, all are.
+	StoredCredentialUsages []string
 	// NewAccountIsDefault makes an account the customer's default when it is
 	// registered; otherwise only the first one is.
 	NewAccountIsDefault bool
@@ -166,6 +182,9 @@ type Assumptions struct {
 	// ThreeDSBindsUse makes an authentication good only for the use, the amount
 	// and the currency that it named.
 	ThreeDSBindsUse bool
+	// BillingAddressMembers are the members of the billing address that are
+	// required in the authentication of a payment; without any, one member does.
+	BillingAddressMembers []string
 	// LatestKey is what GET /api-keys/latest does: new issues a key when it is
 	// asked for with the newest one, latest returns that.
 	LatestKey string
@@ -247,6 +266,8 @@ type Assumptions struct {
 	// TermsEnforced refuses payments outside the dates, amounts and number that an
 	// agreement permits.
 	TermsEnforced bool
+	// EndToEndIDLength is the longest endToEndId accepted; 0 is no limit.
+	EndToEndIDLength int
 	// AgreementTerms is how agreements read back: sent, filled (optional terms
 	// filled in by the service), noOffset (in respondByTime) or nullAmount (for
 	// paymentAmount).

@@ -7,8 +7,6 @@ import (
 // defaultPayTo sets what payToRows describes.
 func (a *Assumptions) defaultPayTo() {
 	a.TwoDecimalStrings = true
-	a.PastStartRefused = true
-	a.OnePayerRoute = true
 	a.InvalidPayIDLimit = 3
 	a.SameStatusRefused = true
 	a.OneAmendmentAtATime = true
@@ -28,12 +26,13 @@ func (a *Assumptions) payToRows() []assumption {
 		row("AutoConfirm", &a.AutoConfirm, "vendor's public pages: payers of all but the test BSBs approve; the contract has one PayID that does", "in production nobody confirms by himself"),
 		row("MigratedDDRActive", &a.MigratedDDRActive, "MIGRATED_DDR only if active on the facility", "whoever uses it must have arranged it"),
 		row("TwoDecimalStrings", &a.TwoDecimalStrings, "decimal strings, for example with two decimals", "10 and 10.5 are amounts as well, for a lenient service"),
-		row("PastStartRefused", &a.PastStartRefused, "startDate is the first day on which payments may be initiated", "a date from a template or in another time zone shows"),
-		row("OnePayerRoute", &a.OnePayerRoute, "bsb goes with accountNumber and payIdType with payId; whether both pairs may be given is not stated", "which of the two would count is not known"),
+		row("PastStartRefused", &a.PastStartRefused, "startDate is the first day on which payments may be initiated", "what the contract does not forbid is taken", "true"),
+		row("OnePayerRoute", &a.OnePayerRoute, "bsb goes with accountNumber and payIdType with payId; whether both pairs may be given is not stated", "what the contract does not forbid is taken", "true"),
 		row("InvalidPayIDLimit", &a.InvalidPayIDLimit, "a daily limit exists; no figure", "a limit that a few typing errors reach"),
 		row("SameStatusRefused", &a.SameStatusRefused, "nothing", "a change that is sent again after a lost answer gets 422 although it was done"),
 		row("OneAmendmentAtATime", &a.OneAmendmentAtATime, "nothing", "an amendment sent again after a lost answer gets 422 although it is pending"),
 		row("TermsEnforced", &a.TermsEnforced, "nothing", "a payment that the payer did not agree to is refused"),
+		row("EndToEndIDLength", &a.EndToEndIDLength, "nothing; ISO 20022 has 35 characters", "what the contract does not forbid is taken", "35"),
 		row("AgreementTerms", &a.AgreementTerms, "nothing", "as sent", "filled", "noOffset", "nullAmount"),
 		row("PayToSynchronous", &a.PayToSynchronous, "an event tells that a payment was approved; whether the answer may do so is not stated", "code that waits for approval in the answer shows", "true"),
 		row("PayToApprovedAfter", &a.PayToApprovedAfter, "nothing", "longer than a caller waits", "15m", "119h"),

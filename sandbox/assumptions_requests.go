@@ -14,6 +14,7 @@ func (a *Assumptions) defaultRequests() {
 	a.RefuseUnknownMembers = true
 	a.TokenQuota = 100
 	a.DeclineConsumesToken = true
+	a.NullInPut = "removes"
 	a.DisabledCustomers = "register"
 	a.ThreeDSFlagRequired = true
 	a.ThreeDSBindsUse = true
@@ -28,15 +29,22 @@ func (a *Assumptions) requestsRows() []assumption {
 		row("ReplayedStatuses", &a.ReplayedStatuses, "nothing", "a refused request burns its key: the corrected one needs another"),
 		row("UnavailableSpendsKey", &a.UnavailableSpendsKey, "vendor's public pages: after 503 use a new key", "the old key never works again"),
 		row("RefuseUnknownMembers", &a.RefuseUnknownMembers, "nothing", "finds misspelt members, which a lenient service would silently drop"),
+		row("IgnoreUnknownQuery", &a.IgnoreUnknownQuery, "nothing", "a misspelt filter that is ignored lists everything", "true"),
+		row("BareKeys", &a.BareKeys, "the key is the user name of HTTP Basic; a public client sends it without a colon", "credentials without a colon are not HTTP Basic", "true"),
 		row("TokenQuota", &a.TokenQuota, "429 exists, no figure", "a limit that a loop reaches"),
 		row("QuotaRetryAfter", &a.QuotaRetryAfter, "nothing", "the client must choose its own wait"),
 		row("DeclineConsumesToken", &a.DeclineConsumesToken, "a token is used once to take a payment", "a second try needs a new token"),
 		row("HyphenatedBSB", &a.HyphenatedBSB, "bank-state-branch, form not stated; the public test BSBs are printed with a hyphen, PayTo wants six digits", "what the contract does not forbid is taken", "true"),
 		row("PutRemovesOmitted", &a.PutRemovesOmitted, "public client code sends only enabled to change the status", "that call must work"),
+		row("NullInPut", &a.NullInPut, "nothing", "a model that writes null for what it does not know empties the customer", "ignored", "refused"),
+		row("InternationalPhones", &a.InternationalPhones, "international format for 3D Secure, nothing for customers", "what the contract does not forbid is taken", "true"),
+		row("UsageRequired", &a.UsageRequired, "required in some cases with STORED_CREDENTIAL; which is not stated", "what the contract does not forbid is taken", "RECURRING,INSTALMENT"),
+		row("StoredCredentialUsages", &a.StoredCredentialUsages, "three values are shown", "what the contract does not forbid is taken", "RECURRING,STANDING_ORDER,UNSCHEDULED_MIT"),
 		row("NewAccountIsDefault", &a.NewAccountIsDefault, "the default account is used when only the customer is named", "the payer's new card is not the one that is charged"),
-		row("DisabledCustomers", &a.DisabledCustomers, "nothing", "accounts can be kept for later", "pay", "all", "nothing"),
+		row("DisabledCustomers", &a.DisabledCustomers, "a customer has a status; what it stops is not stated", "accounts can be kept for later", "pay", "all", "nothing"),
 		row("ThreeDSFlagRequired", &a.ThreeDSFlagRequired, "an authenticated token is used with threeDS2=true; what happens without is not stated", "an authentication that is not declared protects nobody"),
 		row("ThreeDSBindsUse", &a.ThreeDSBindsUse, "an authentication names a use and an amount", "another amount was not authenticated"),
+		row("BillingAddressMembers", &a.BillingAddressMembers, "the billing address is required for payments; which members is not stated", "what the contract does not forbid is taken", "billAddrLine1,billAddrCity,billAddrPostCode,billAddrState,billAddrCountry"),
 		row("LatestKey", &a.LatestKey, "public client code renews a Secret key with the one it has", "an old key that is kept in a cache stops working", "latest"),
 		row("AllowedOrigins", &a.AllowedOrigins, "vendor's public pages: cross-origin calls by browsers are not supported", "as stated"),
 	}

@@ -116,6 +116,11 @@ func TestLatestKey(t *testing.T) {
 		c.must(401, c.do("GET", "/", third, nil))
 		c.must(401, c.do("GET", "/api-keys/latest", c.keys.Publishable, nil))
 	})
+	bubble(t, func(c *caller) {
+		for range 2 {
+			assert.Equal(t, c.keys.Secret, c.must(200, c.do("GET", "/api-keys/latest", c.keys.Secret, nil))["key"])
+		}
+	}, assuming(func(a *Assumptions) { a.LatestKey = "latest" }))
 }
 
 func TestCrossOriginCalls(t *testing.T) {

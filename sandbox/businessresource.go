@@ -7,7 +7,7 @@ import (
 
 func (b *Sandbox) businessOperations() []operation {
 	return []operation{
-		{id: "GET /businesses", handle: b.listBusinesses},
+		{id: "GET /businesses", query: paged(), handle: b.listBusinesses},
 		{id: "GET /businesses/{supplierBusinessCode}", handle: b.getBusiness},
 		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: b.cardSurcharges},
 		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: needsPublishable, handle: b.cardSurcharges},

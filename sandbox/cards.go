@@ -93,7 +93,7 @@ func (b *Sandbox) readCard(f *fields, cvnRequired bool) *card {
 	before := len(f.c.findings)
 	out := &card{
 		holder: f.text("cardholderName"),
-		number: f.need("cardNumber", digits(12, 19), publicTestCard),
+		number: f.need("cardNumber", digitsOnly, publicTestCard),
 		month:  f.need("expiryDateMonth", monthNumber),
 		year:   f.need("expiryDateYear", digits(4, 4)),
 	}

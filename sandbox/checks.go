@@ -16,6 +16,13 @@ func atMost(n int) check {
 	}
 }
 
+func filled(s string) string {
+	if s == "" {
+		return "must not be empty"
+	}
+	return ""
+}
+
 func digits(least, most int) check {
 	return func(s string) string {
 		if allDigits(s) && len(s) >= least && len(s) <= most {
@@ -26,6 +33,13 @@ func digits(least, most int) check {
 		}
 		return fmt.Sprintf("must be %d to %d digits", least, most)
 	}
+}
+
+func digitsOnly(s string) string {
+	if !allDigits(s) {
+		return "must consist of digits"
+	}
+	return ""
 }
 
 func allDigits(s string) bool {

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,7 +9,7 @@ import (
 func (b *Sandbox) customerOperations() []operation {
 	return []operation{
 		{id: "POST /customers", handle: b.createCustomer},
-		{id: "GET /customers", handle: b.findCustomers},
+		{id: "GET /customers", query: paged("customerNumber", "customerName", "emailAddress"), handle: b.findCustomers},
 		{id: "GET /customers/{customerId}", handle: b.getCustomer},
 		{id: "PUT /customers/{customerId}", handle: b.updateCustomer},
 	}
@@ -114,7 +113,8 @@ func (b *Sandbox) updateCustomer(c *call) answer {
 	if b.assume.PutRemovesOmitted {
 		changed = customer{ID: cust.ID, Number: cust.Number, Name: cust.Name, Status: cust.Status}
 	}
-	b.readCustomer(f, f.text, &changed)
+	keep := func(name string, _ ...check) string { return f.text(name, filled) }
+	b.readCustomer(f, keep, &changed)
 	if !c.valid() {
 		return c.invalid()
 	}
@@ -124,15 +124,10 @@ func (b *Sandbox) updateCustomer(c *call) answer {
 	return reply(http.StatusOK, c.customerBody(cust))
 }
 
-var (
-	emailPattern = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)
-	phonePattern = regexp.MustCompile(`^\+[0-9]{6,15}$`)
-)
-
 // readCustomer takes over the members that a request names; the two that a
 // customer must have are read by identity.
 func (b *Sandbox) readCustomer(f *fields, identity func(string, ...check) string, cust *customer) {
-	if s := identity("customerNumber", ascii); s != "" {
+	if s := identity("customerNumber"); s != "" {
 		if other := b.customers.byNumber[s]; other != nil && other.ID != cust.ID {
 			f.refuse("customerNumber", s, "belongs to another customer")
 		}
@@ -142,9 +137,9 @@ func (b *Sandbox) readCustomer(f *fields, identity func(string, ...check) string
 		cust.Name = s
 	}
 	f.update(&cust.Business, "supplierBusinessCode", b.knownBusiness)
-	f.update(&cust.Phone, "phoneNumber", matching(phonePattern, "must be in international form"))
-	f.update(&cust.Email, "emailAddress", matching(emailPattern, "must be an email address"))
-	f.update(&cust.NotificationMedium, "preferredNotificationMedium", oneOf("EMAIL", "SMS", "EMAILANDSMS", "NONE"))
+	f.update(&cust.Phone, "phoneNumber", b.phone()...)
+	f.update(&cust.Email, "emailAddress")
+	f.update(&cust.NotificationMedium, "preferredNotificationMedium")
 	if inner := f.object("address"); inner != nil {
 		a := &address{}
 		inner.update(&a.Street1, "street1")
@@ -164,11 +159,19 @@ func (b *Sandbox) readCustomer(f *fields, identity func(string, ...check) string
 	}
 }
 
-// update sets an optional text when the request names the member: null and the
-// empty text remove it.
+// update sets an optional text when the request names the member. The empty text
+// removes it.
 func (f *fields) update(target **string, name string, checks ...check) {
-	if _, named := f.members[name]; !named {
+	value, named := f.members[name]
+	if !named {
 		f.ignore(name)
+		return
+	}
+	if string(value) == "null" && f.c.box.assume.NullInPut != "removes" {
+		f.ignore(name)
+		if f.c.box.assume.NullInPut == "refused" {
+			f.refuse(name, "", "must not be null")
+		}
 		return
 	}
 	*target = nil
@@ -192,11 +195,15 @@ func (b *Sandbox) findCustomers(c *call) answer {
 		}
 		return strings.Contains(*whole, part)
 	}
-	number := c.query.Get("customerNumber")
+	q := c.parameters()
+	number, name, email := q.text("customerNumber", filled), q.text("customerName", filled), q.text("emailAddress", filled)
+	if !q.valid() {
+		return c.invalid()
+	}
 	var found []*customer
 	for _, cust := range b.customers.ordered {
 		if (number == "" || cust.Number == number) &&
-			contains(&cust.Name, c.query.Get("customerName")) && contains(cust.Email, c.query.Get("emailAddress")) {
+			contains(&cust.Name, name) && contains(cust.Email, email) {
 			found = append(found, cust)
 		}
 	}

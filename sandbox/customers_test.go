@@ -53,8 +53,8 @@ func TestCustomerLifeCycle(t *testing.T) {
 func TestCustomerRules(t *testing.T) {
 	bubble(t, func(c *caller) {
 		for member, value := range map[string]any{
-			"supplierBusinessCode": "NOBODY", "phoneNumber": "0400 000 000", "emailAddress": "k",
-			"preferredNotificationMedium": "PIGEON", "address": "1 Main St", "enabled": "yes", "customerNumber": "ü", "unknown": 1,
+			"supplierBusinessCode": "NOBODY", "phoneNumber": 400, "emailAddress": true,
+			"preferredNotificationMedium": object{}, "address": "1 Main St", "enabled": "yes", "customerNumber": 1, "unknown": 1,
 		} {
 			got := c.findings(c.post("/customers", changed(object{"customerNumber": "1", "customerName": "K"}, member, value)))
 			assert.Len(t, got, 1, member)
@@ -62,7 +62,30 @@ func TestCustomerRules(t *testing.T) {
 		}
 		got := c.findings(c.post("/customers", object{"customerNumber": "1", "customerName": "K", "address": object{"street9": "x", "city": 1}}))
 		assert.Equal(t, map[string]string{"address.street9": "is not a member of this request", "address.city": "must be a string"}, got)
+		c.must(201, c.post("/customers", object{
+			"customerNumber": "ü", "customerName": "K", "phoneNumber": "0400 000 000", "emailAddress": "k", "preferredNotificationMedium": "PIGEON",
+		}))
 	})
+	bubble(t, func(c *caller) {
+		assert.Contains(t, c.findings(c.post("/customers", object{"customerNumber": "1", "customerName": "K", "phoneNumber": "0400000000"})), "phoneNumber")
+		c.must(201, c.post("/customers", object{"customerNumber": "1", "customerName": "K", "phoneNumber": "+61400000000"}))
+	}, assuming(func(a *Assumptions) { a.InternationalPhones = true }))
+}
+
+// TestNullInAnUpdate plays what null may mean.
+func TestNullInAnUpdate(t *testing.T) {
+	for meaning, want := range map[string]any{"removes": nil, "ignored": "k@example.com", "refused": "k@example.com"} {
+		bubble(t, func(c *caller) {
+			path := "/customers/" + c.must(201, c.post("/customers", object{"customerNumber": "1", "customerName": "K", "emailAddress": "k@example.com"}))["customerId"].(string)
+			out := c.do("PUT", path, c.keys.Secret, `{"customerName":"L","emailAddress":null}`)
+			if meaning == "refused" {
+				assert.Equal(t, map[string]string{"emailAddress": "must not be null"}, c.findings(out))
+			} else {
+				assert.Equal(t, "L", c.must(200, out)["customerName"])
+			}
+			assert.Equal(t, want, c.must(200, c.get(path))["emailAddress"], meaning)
+		}, assuming(func(a *Assumptions) { a.NullInPut = meaning }))
+	}
 }
 
 func TestCustomerSearchAndPages(t *testing.T) {

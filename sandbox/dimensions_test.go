@@ -166,6 +166,7 @@ func TestDisabledCustomers(t *testing.T) {
 			kept := c.keep(id, object{"singleUseTokenId": c.token(cardToken(goodCard))})["accountToken"]
 			c.must(200, c.do("PUT", "/customers/"+id, c.keys.Secret, object{"enabled": false}))
 			paid := c.post("/transactions", changed(payment("O"), "accountToken", kept))
+			assert.Equal(c.t, paid.status, c.post("/transactions", changed(payment("P"), "customerId", id)).status)
 			registered := c.post("/customers/"+id+"/accounts", object{"singleUseTokenId": c.token(cardToken(goodCard))})
 			assert.Equal(c.t, want, [2]int{paid.status, registered.status})
 		})

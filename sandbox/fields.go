@@ -115,7 +115,7 @@ func (f *fields) forbid(why string, names ...string) {
 // check looks at a text and returns what is wrong with it, or "".
 type check func(string) string
 
-// text reads an optional text. Absent, null and empty are the same.
+// text reads an optional text. Absent and null are the same.
 func (f *fields) text(name string, checks ...check) string {
 	if !f.has(name) {
 		return ""
@@ -123,9 +123,6 @@ func (f *fields) text(name string, checks ...check) string {
 	var s string
 	if json.Unmarshal(f.members[name], &s) != nil {
 		f.refuse(name, "", "must be a string")
-		return ""
-	}
-	if s == "" {
 		return ""
 	}
 	for _, wrong := range checks {

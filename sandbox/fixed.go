@@ -25,7 +25,6 @@ const (
 	pendingSummaryCode   = "0"        // or as approved what may yet be declined
 	portalCancelCode     = "17"       // customer cancellation
 	preauthLifetime      = 5 * 24 * time.Hour
-	endToEndIDLength     = 35 // of ISO 20022
 
 	reportKept       = time.Hour // a report of today does not show what happened since
 	reportDateLayout = "02-Jan-2006"
@@ -44,12 +43,4 @@ const (
 	creationRetryAfter = time.Minute
 
 	timestampLayout = "2006-01-02T15:04:05-0700" // of the samples
-)
-
-//nolint:gochecknoglobals // immutable tables
-var (
-	// usageRequired are the eci values with which the merchant starts the payment.
-	usageRequired          = []string{"RECURRING", "INSTALMENT"}
-	storedCredentialUsages = []string{"RECURRING", "STANDING_ORDER", "UNSCHEDULED_MIT"}
-	billingAddressMembers  = []string{"billAddrLine1", "billAddrCity", "billAddrPostCode", "billAddrState", "billAddrCountry"}
 )

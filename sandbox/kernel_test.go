@@ -93,19 +93,20 @@ func TestRouting(t *testing.T) {
 
 func TestErrorBody(t *testing.T) {
 	bubble(t, func(c *caller) {
-		out := c.post("/customers?x=1", object{"customerNumber": "", "emailAddress": "nobody", "Customername": "K"})
+		out := c.post("/customers", object{"customerNumber": "", "supplierBusinessCode": "nobody", "Customername": "K"})
 		assert.Equal(t, map[string]string{
 			"customerNumber": "is required", "customerName": "is required",
-			"emailAddress": "must be an email address", "Customername": "is not a member of this request",
+			"supplierBusinessCode": "is not the code of a business of this facility", "Customername": "is not a member of this request",
 		}, c.findings(out))
 		assert.Equal(t, "422", out.body["status"])
 		assert.Equal(t, "POST", out.body["requestMethod"])
-		assert.Equal(t, c.base+"/customers?x=1", out.body["requestUrl"])
+		assert.Equal(t, c.base+"/customers", out.body["requestUrl"])
+		assert.Equal(t, c.base+"/customers?page=x", c.get("/customers?page=x").body["requestUrl"])
 		assert.NotEmpty(t, out.body["customerMessage"])
 		assert.NotEmpty(t, out.body["traceCode"])
 		value := ""
 		for _, e := range out.body["errors"].([]any) {
-			if e.(object)["fieldName"] == "emailAddress" {
+			if e.(object)["fieldName"] == "supplierBusinessCode" {
 				value = e.(object)["fieldValue"].(string)
 			}
 		}
@@ -291,8 +292,56 @@ func TestHandlesAreLong(t *testing.T) {
 
 func TestErrorURLHidesAccountNumbers(t *testing.T) {
 	bubble(t, func(c *caller) {
-		out := c.get("/transactions/for-bank?accountNumber=999994&bsb=032-999")
+		out := c.get("/for-bank?accountNumber=999994&bsb=032-999")
 		c.must(404, out)
 		assert.True(t, strings.Contains(out.body["requestUrl"].(string), "accountNumber=xxx"))
 	})
+}
+
+// TestUnknownQuery: a misspelt filter would list everything.
+func TestUnknownQuery(t *testing.T) {
+	lists := func(c *caller) (paths []string) {
+		path := strings.NewReplacer("{customerId}", c.customerNumbered("1"), "{supplierBusinessCode}", DefaultBusiness, "{receiptNumber}", c.pay("O"), "{firstSixDigits}", "424242")
+		for _, op := range c.box.operations() {
+			if method, place, _ := strings.Cut(op.id, " "); method == http.MethodGet {
+				paths = append(paths, path.Replace(place))
+			}
+		}
+		return paths
+	}
+	key := func(c *caller, path string) string {
+		if strings.HasPrefix(path, "/credit-cards/") || strings.HasSuffix(path, "/accepted-cards") || strings.HasSuffix(path, "/card-surcharges") {
+			return c.keys.Publishable
+		}
+		return c.box.Keys().Secret
+	}
+	bubble(t, func(c *caller) {
+		for _, path := range lists(c) {
+			found := c.findings(c.do("GET", path+"?customernumber=1", key(c, path), nil))
+			assert.Equal(t, map[string]string{"customernumber": "is not a parameter of this request"}, found, path)
+		}
+		c.findings(c.post("/customers?x=1", object{"customerNumber": "2", "customerName": "K"}))
+	})
+	bubble(t, func(c *caller) {
+		for _, path := range lists(c) {
+			status := c.do("GET", path+"?customernumber=1", key(c, path), nil)
+			assert.NotContains(t, fmt.Sprint(status.body["errors"]), "customernumber", path)
+		}
+		c.must(201, c.post("/customers?x=1", object{"customerNumber": "2", "customerName": "K"}))
+	}, assuming(func(a *Assumptions) { a.IgnoreUnknownQuery = true }))
+}
+
+// TestKeysWithoutColon: they are not HTTP Basic, and a public client sends them.
+func TestKeysWithoutColon(t *testing.T) {
+	bare := func(c *caller) response {
+		return c.do("GET", "/customers", "", nil, "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(c.keys.Secret)))
+	}
+	bubble(t, func(c *caller) {
+		assert.Contains(t, c.must(401, bare(c))["developerMessage"], "colon")
+		assert.Contains(t, c.must(401, c.do("GET", "/customers", "", nil))["developerMessage"], "No API key was given")
+	})
+	bubble(t, func(c *caller) {
+		c.must(200, bare(c))
+		c.must(401, c.do("GET", "/customers", "", nil))
+	}, assuming(func(a *Assumptions) { a.BareKeys = true }))
 }

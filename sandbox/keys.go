@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"encoding/base64"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -122,8 +124,8 @@ func (b *Sandbox) renewKey(kind string, overlap time.Duration) string {
 // keyOf tells what key a request carries and whether it has expired. The caller
 // holds mu.
 func (b *Sandbox) keyOf(h http.Header) (kind string, expired bool) {
-	user, password, ok := (&http.Request{Header: h}).BasicAuth()
-	if !ok || user == "" || password != "" {
+	user, ok := b.userOf(h)
+	if !ok {
 		return KeyNone, false
 	}
 	k, known := b.keys.issued[user]
@@ -133,11 +135,30 @@ func (b *Sandbox) keyOf(h http.Header) (kind string, expired bool) {
 	return k.kind, !k.expires.IsZero() && !b.clock.Now().Before(k.expires)
 }
 
+// userOf returns the user name of HTTP Basic with an empty password.
+func (b *Sandbox) userOf(h http.Header) (user string, ok bool) {
+	user, password, ok := (&http.Request{Header: h}).BasicAuth()
+	if !ok && b.assume.BareKeys {
+		user, ok = bareUser(h)
+	}
+	return user, ok && user != "" && password == ""
+}
+
+// bareUser returns Basic credentials that have no colon.
+func bareUser(h http.Header) (user string, ok bool) {
+	scheme, credentials, _ := strings.Cut(h.Get("Authorization"), " ")
+	decoded, err := base64.StdEncoding.DecodeString(credentials)
+	return string(decoded), strings.EqualFold(scheme, "Basic") && err == nil
+}
+
 // authenticate returns the 401 of a call that may not be made. The caller holds
 // mu.
 func (b *Sandbox) authenticate(c *call) (answer, bool) {
 	kind, expired := b.keyOf(c.header)
+	_, bare := bareUser(c.header)
 	switch {
+	case kind == KeyNone && bare:
+		return c.unauthorised("The credentials are not in the form of HTTP Basic: the API key, a colon and an empty password."), false
 	case kind == KeyNone:
 		return c.unauthorised("No API key was given: send it as the user name of HTTP Basic with an empty password."), false
 	case kind == KeyUnknown:

@@ -101,6 +101,9 @@ func (c *call) pageIsGone() bool {
 // pageParameter is the sandbox's own; the service's is not public.
 const pageParameter = "page"
 
+// paged are the parameters of a list with pages.
+func paged(filters ...string) []string { return append(filters, pageParameter) }
+
 // pageLink is the address of the page that begins with an item, at a place.
 func (c *call) pageLink(first string, place int) string {
 	q := cloneQuery(c.query)

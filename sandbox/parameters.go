@@ -1,23 +1,37 @@
 package sandbox
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
 
-// parameters reads the query of a call as fields reads its body.
-type parameters struct {
-	c     *call
-	asked []string
+// checkQuery refuses parameters that the operation does not have, and those that
+// are given twice.
+func (c *call) checkQuery() (refusal answer, ok bool) {
+	for _, name := range slices.Sorted(maps.Keys(c.query)) {
+		switch known := slices.Contains(c.op.query, name); {
+		case !known && !c.box.assume.IgnoreUnknownQuery:
+			c.refuse(name, "", "is not a parameter of this request")
+		case known && len(c.query[name]) > 1:
+			c.refuse(name, "", "is given more than once")
+		}
+	}
+	if len(c.findings) > 0 {
+		return c.invalid(), false
+	}
+	return answer{}, true
 }
 
-func (c *call) parameters() *parameters { return &parameters{c: c, asked: []string{pageParameter}} }
+// parameters reads the query of a call as fields reads its body.
+type parameters struct{ c *call }
 
-// text reads an optional parameter. Absent and empty are the same.
-func (p *parameters) text(name string, checks ...check) string {
-	p.asked = append(p.asked, name)
+func (c *call) parameters() parameters { return parameters{c} }
+
+// text reads an optional parameter.
+func (p parameters) text(name string, checks ...check) string {
 	s := p.c.query.Get(name)
-	if s == "" {
+	if !p.c.query.Has(name) {
 		return ""
 	}
 	for _, wrong := range checks {
@@ -30,26 +44,15 @@ func (p *parameters) text(name string, checks ...check) string {
 }
 
 // need reads a required parameter.
-func (p *parameters) need(name string, checks ...check) string {
-	s := p.text(name, checks...)
-	if s == "" {
+func (p parameters) need(name string, checks ...check) string {
+	if p.c.query.Get(name) == "" {
 		p.c.refuse(name, "", "is required")
+		return ""
 	}
-	return s
+	return p.text(name, checks...)
 }
 
-// valid closes the reading: unknown and repeated parameters are findings too.
-func (p *parameters) valid() bool {
-	for name, values := range p.c.query {
-		switch {
-		case p.c.box.assume.RefuseUnknownMembers && !slices.Contains(p.asked, name):
-			p.c.refuse(name, "", "is not a parameter of this request")
-		case len(values) > 1:
-			p.c.refuse(name, "", "is given more than once")
-		}
-	}
-	return len(p.c.findings) == 0
-}
+func (p parameters) valid() bool { return len(p.c.findings) == 0 }
 
 func dateForm(s string) string {
 	if _, err := time.Parse(time.DateOnly, s); err != nil {

@@ -139,8 +139,12 @@ func (b *Sandbox) storedCredential(f *fields, required bool, eci string) {
 		return
 	}
 	mode := inner.need("entryMode", oneOf("MANUAL", "STORED_CREDENTIAL"))
-	usage := inner.text("usage", oneOf(storedCredentialUsages...))
-	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && slices.Contains(usageRequired, eci) {
+	var known []check
+	if usages := b.assume.StoredCredentialUsages; len(usages) > 0 {
+		known = append(known, oneOf(usages...))
+	}
+	usage := inner.text("usage", known...)
+	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && slices.Contains(b.assume.UsageRequired, eci) {
 		inner.refuse("usage", "", "is required for this eci with entryMode STORED_CREDENTIAL")
 	}
 }

@@ -201,9 +201,8 @@ func TestPaymentRules(t *testing.T) {
 			{good, "storedCredentialData", "MANUAL", ""},
 			{good, "storedCredentialData", object{}, "storedCredentialData.entryMode"},
 			{good, "storedCredentialData", object{"entryMode": "AUTO"}, "storedCredentialData.entryMode"},
-			{good, "storedCredentialData", object{"entryMode": "MANUAL", "usage": "OFTEN"}, "storedCredentialData.usage"},
+			{good, "storedCredentialData", object{"entryMode": "MANUAL", "usage": 1}, "storedCredentialData.usage"},
 			{good, "storedCredentialData", object{"entryMode": "MANUAL", "mode": "x"}, "storedCredentialData.mode"},
-			{changed(good, "eci", "RECURRING", "ipAddress", nil), "storedCredentialData", object{"entryMode": "STORED_CREDENTIAL"}, "storedCredentialData.usage"},
 			{good, "creditCard", nil, "singleUseTokenId"},
 			{good, "creditCard", "4", ""},
 			{good, "creditCard", changed(details, "cvn", nil), "creditCard.cvn"},
@@ -245,11 +244,20 @@ func TestPaymentRules(t *testing.T) {
 			changed(good, "creditCard", changed(details, "walletProvider", "APPLE_PAY")),
 			changed(bankPayment("O", "032-999"), "currency", "NZD", "cryptogram", "AAAA"),
 			changed(byToken, "eci", "MAIL"),
+			changed(good, "eci", "RECURRING", "ipAddress", nil, "storedCredentialData", object{"entryMode": "STORED_CREDENTIAL"}),
 		} {
 			c.must(201, c.post("/transactions", fine))
 		}
-		assert.Len(t, c.box.Ledger(), 10)
+		assert.Len(t, c.box.Ledger(), 11)
 	})
+	bubble(t, func(c *caller) {
+		bare := changed(cardPayment("O"), "eci", "RECURRING", "ipAddress", nil, "storedCredentialData", object{"entryMode": "STORED_CREDENTIAL"})
+		assert.Contains(t, c.findings(c.post("/transactions", bare)), "storedCredentialData.usage")
+		often := changed(cardPayment("O"), "storedCredentialData", object{"entryMode": "MANUAL", "usage": "OFTEN"})
+		assert.Contains(t, c.findings(c.post("/transactions", often)), "storedCredentialData.usage")
+	}, assuming(func(a *Assumptions) {
+		a.UsageRequired, a.StoredCredentialUsages = []string{"RECURRING"}, []string{"RECURRING"}
+	}))
 }
 
 func TestEveryFindingIsReported(t *testing.T) {

@@ -14,14 +14,14 @@ import (
 func (b *Sandbox) paymentFileOperations() []operation {
 	return []operation{
 		{id: "POST /payment-files", handle: b.uploadFile},
-		{id: "GET /payment-files", handle: b.listFiles},
+		{id: "GET /payment-files", query: paged(), handle: b.listFiles},
 		{id: "GET /payment-files/{id}", handle: b.getFile},
-		{id: "GET /payment-files/{id}/payment-batches", handle: b.batchesOfFile},
+		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: b.batchesOfFile},
 		{id: "GET /payment-files/{id}/csv", handle: b.fileReport((*paymentFile).asCSV)},
 		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).asFlatFile)},
 		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).asRejects)},
 		{id: "GET /payment-batches/{id}", handle: b.getBatch},
-		{id: "GET /payment-batches/{id}/transactions", handle: b.transactionsOfBatch},
+		{id: "GET /payment-batches/{id}/transactions", query: paged("status"), handle: b.transactionsOfBatch},
 	}
 }
 
@@ -178,10 +178,6 @@ const filesListedFor = 365 * 24 * time.Hour
 
 // listFiles lists the files of the last 365 days, newest first.
 func (b *Sandbox) listFiles(c *call) answer {
-	q := c.parameters()
-	if !q.valid() {
-		return c.invalid()
-	}
 	found := slices.DeleteFunc(slices.Clone(b.files.ordered), func(f *paymentFile) bool {
 		return c.now.Sub(f.uploaded) > filesListedFor
 	})

@@ -92,7 +92,7 @@ func TestPaymentFileOfCards(t *testing.T) {
 		assert.Equal(t, all[:1], c.receipts(path+"/transactions?status=0"))
 		assert.Equal(t, all[1:], c.receipts(path+"/transactions?status=1"))
 		c.must(404, c.get(path+"/transactions?status=Approved"))
-		c.must(404, c.get(path+"/transactions?state=0"))
+		c.must(422, c.get(path+"/transactions?state=0"))
 		c.must(404, c.get("/payment-batches/1/transactions"))
 		c.must(404, c.get("/payment-batches/1"))
 		paid := c.read(all[0])

@@ -39,9 +39,13 @@ func (b *Sandbox) payToSource(f *fields) *source {
 	if inner == nil {
 		return nil
 	}
+	var short []check
+	if most := b.assume.EndToEndIDLength; most > 0 {
+		short = append(short, atMost(most))
+	}
 	details := &payToDetails{
-		endToEndID: inner.text("endToEndId", ascii, atMost(endToEndIDLength)),
-		remittance: inner.text("remittanceInformation1", atMost(140)),
+		endToEndID: inner.text("endToEndId", short...),
+		remittance: inner.text("remittanceInformation1"),
 	}
 	details.final, _ = inner.flag("finalPayment")
 	out := &source{payTo: details}
@@ -74,7 +78,7 @@ func (b *Sandbox) readOnceOff(f *fields) *agreement {
 	a := &agreement{created: f.c.now, shop: b.business(f.need("supplierBusinessCode", b.knownBusiness))}
 	a.respondBy = a.created.Add(mostRespondByMinutes * time.Minute)
 	if inner := f.needObject("paymentDetails"); inner != nil {
-		a.purpose = agreementPurpose{purpose: inner.readPurposeCode(), description: inner.need("description", atMost(140))}
+		a.purpose = agreementPurpose{purpose: inner.readPurposeCode(), description: inner.text("description", atMost(140))}
 	}
 	if inner := f.needObject("payerDetails"); inner != nil {
 		a.payer, a.fate = b.readPayer(inner)
@@ -191,7 +195,7 @@ func (b *Sandbox) openForPayment(a *agreement, tx *transaction, o Outcome) {
 // customerForPayer returns the customer whose number is the payer's id. The
 // service creates a customer when it needs one and was given none.
 func (b *Sandbox) customerForPayer(p payer) *customer {
-	if known := b.customers.byNumber[p.id]; known != nil {
+	if known := b.customers.byNumber[p.id]; known != nil && p.id != "" {
 		return known
 	}
 	cust := &customer{ID: b.newCustomerID(), Number: p.id, Name: p.name, Status: customerEnabled}

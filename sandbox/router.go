@@ -11,6 +11,7 @@ import (
 type operation struct {
 	id     string
 	key    keyNeed
+	query  []string           // the names of its parameters
 	handle func(*call) answer // runs with mu held
 
 	method   string

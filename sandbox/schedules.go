@@ -12,8 +12,8 @@ import (
 func (b *Sandbox) scheduleOperations() []operation {
 	return []operation{
 		{id: "GET /recurring-payments/{paymentScheduleId}", handle: b.getSchedule},
-		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", handle: b.transactionsOfSchedule},
-		{id: "GET /customers/{customerId}/recurring-payments", handle: b.schedulesOfCustomer},
+		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", query: paged(), handle: b.transactionsOfSchedule},
+		{id: "GET /customers/{customerId}/recurring-payments", query: paged(), handle: b.schedulesOfCustomer},
 	}
 }
 

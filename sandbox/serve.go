@@ -119,7 +119,11 @@ func (x *exchange) run() {
 		return
 	}
 	x.now = x.box.clock.Now()
-	x.settle(x.op.handle(x.call))
+	if refusal, ok := x.checkQuery(); ok {
+		x.settle(x.op.handle(x.call))
+	} else {
+		x.settle(refusal)
+	}
 	x.entry.Committed = x.result.succeeded()
 	x.box.replays.store(x.call, x.result)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -21,20 +22,15 @@ const (
 	forStoring = "02"
 )
 
-var (
-	subdivision = regexp.MustCompile(`^[A-Z0-9]{1,3}$`)
-	threeDSTel  = regexp.MustCompile(`^\+[0-9]{6,14}$`)
-)
-
 // threeDSOptional are the members that any authentication may have.
-func threeDSOptional() map[string][]check {
+func (b *Sandbox) threeDSOptional() map[string][]check {
 	var (
 		line    = []check{atMost(50)}
 		post    = []check{atMost(16)}
-		state   = []check{matching(subdivision, "must be an ISO 3166-2 subdivision code")}
+		state   = []check{atMost(3)}
 		numeric = []check{digits(3, 3)}
-		email   = []check{atMost(254), matching(emailPattern, "must be an email address")}
-		phone   = []check{atMost(15), matching(threeDSTel, "must be a phone number in international form")}
+		email   = []check{atMost(254)}
+		phone   = append(b.phone(), atMost(15))
 		day     = []check{compactDate}
 		upTo999 = []check{digits(1, 3)}
 		between = func(last int) []check {
@@ -62,6 +58,16 @@ func threeDSOptional() map[string][]check {
 	}
 }
 
+// phone are the checks of a phone number.
+func (b *Sandbox) phone() []check {
+	if b.assume.InternationalPhones {
+		return []check{matching(internationalPhone, "must be in international form")}
+	}
+	return nil
+}
+
+var internationalPhone = regexp.MustCompile(`^\+[0-9]{6,14}$`)
+
 func compactDate(s string) string {
 	if _, err := time.Parse("20060102", s); err != nil {
 		return "must be a date in the form YYYYMMDD"
@@ -69,11 +75,10 @@ func compactDate(s string) string {
 	return ""
 }
 
-// moneyText reads an amount above zero that is written as a string with exactly
-// two decimals.
+// moneyText reads an amount that is written as a string with exactly two decimals.
 func moneyText(s string) string {
-	if amount, err := parseCents(s); err != nil || amount <= 0 || s != amount.String() {
-		return "must be an amount above zero with two decimals"
+	if amount, err := parseCents(s); err != nil || amount < 0 || s != amount.String() {
+		return "must be an amount with two decimals"
 	}
 	return ""
 }
@@ -94,14 +99,18 @@ func (b *Sandbox) readThreeDS(f *fields) threeDSRequest {
 	requiredFor("02", "03")("recurringExpiry", compactDate)
 	requiredFor("02", "03")("recurringFrequency", digits(1, 4))
 	requiredFor("03")("purchaseInstalData", digits(1, 3))
-	optional := threeDSOptional()
+	optional, addressed := b.threeDSOptional(), false
 	for _, name := range slices.Sorted(maps.Keys(optional)) {
 		checks := optional[name]
-		if r.category == forPayment && slices.Contains(billingAddressMembers, name) {
+		addressed = addressed || strings.HasPrefix(name, "billAddr") && f.has(name)
+		if r.category == forPayment && slices.Contains(b.assume.BillingAddressMembers, name) {
 			f.need(name, checks...)
 			continue
 		}
 		f.text(name, checks...)
+	}
+	if r.category == forPayment && !addressed {
+		f.refuse("billAddrLine1", "", "or another member of the billing address is required for a payment")
 	}
 	return r
 }

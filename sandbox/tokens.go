@@ -168,7 +168,7 @@ func (b *Sandbox) createToken(c *call) answer {
 // newHandle makes an identifier of the length that the service reserves for it.
 func (b *Sandbox) newHandle() string { return randomText(b.ids, max(b.assume.HandleLength, 16)) }
 
-var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$`)
+var languageTag = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
 
 // threeDS2 reads the request for authentication. The profile is required, whole,
 // when it is asked for.

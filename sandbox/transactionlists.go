@@ -8,16 +8,16 @@ import (
 
 func (b *Sandbox) transactionLists() []operation {
 	return []operation{
-		{id: "GET /transactions/for-settlement-date", handle: b.transactionsBySettlementDate},
-		{id: "GET /transactions/for-account-token", handle: b.transactionsByAccountToken},
-		{id: "GET /transactions/for-credit-card", handle: b.transactionsByCard},
-		{id: "GET /transactions/for-bank-account", handle: b.transactionsByBankAccount},
-		{id: "GET /transactions/for-nz-bank-account", handle: b.transactionsByNZBankAccount},
-		{id: "GET /transactions/suspended", handle: b.suspendedTransactions},
-		{id: "GET /transactions/returns", handle: b.returnedTransactions},
-		{id: "GET /transactions/open-preauths", handle: b.openPreauths},
-		{id: "GET /transactions/{receiptNumber}/refunds", handle: b.refundsOf},
-		{id: "GET /transactions/{receiptNumber}/retries", handle: b.retriesOf},
+		{id: "GET /transactions/for-settlement-date", query: paged("settlementDate"), handle: b.transactionsBySettlementDate},
+		{id: "GET /transactions/for-account-token", query: paged(sourceAccount), handle: b.transactionsByAccountToken},
+		{id: "GET /transactions/for-credit-card", query: paged("firstSix", "lastThree"), handle: b.transactionsByCard},
+		{id: "GET /transactions/for-bank-account", query: paged("bsb", "accountNumber"), handle: b.transactionsByBankAccount},
+		{id: "GET /transactions/for-nz-bank-account", query: paged("bankCode", "branchCode", "accountNumber"), handle: b.transactionsByNZBankAccount},
+		{id: "GET /transactions/suspended", query: paged("supplierBusinessCode", "month"), handle: b.suspendedTransactions},
+		{id: "GET /transactions/returns", query: paged("date", "supplierBusinessCode"), handle: b.returnedTransactions},
+		{id: "GET /transactions/open-preauths", query: []string{"month", "supplierBusinessCode"}, handle: b.openPreauths},
+		{id: "GET /transactions/{receiptNumber}/refunds", query: paged(), handle: b.refundsOf},
+		{id: "GET /transactions/{receiptNumber}/retries", query: paged(), handle: b.retriesOf},
 	}
 }
 

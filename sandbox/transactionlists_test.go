@@ -108,9 +108,9 @@ func TestListParameters(t *testing.T) {
 		}
 	})
 	bubble(t, func(c *caller) {
-		c.must(200, c.get("/transactions/for-credit-card?firstSix=424242&lastThree=242&more=1"))
+		c.must(200, c.get("/transactions/for-credit-card?firstSix=424242&lastThree=242&more=1&more=2"))
 		assert.Contains(t, c.findings(c.get("/transactions/for-bank-account?bsb=032999&accountNumber=1234567")), "bsb")
-	}, assuming(func(a *Assumptions) { a.RefuseUnknownMembers, a.HyphenatedBSB = false, true }))
+	}, assuming(func(a *Assumptions) { a.IgnoreUnknownQuery, a.HyphenatedBSB = true, true }))
 }
 
 func TestRefundsOfATransaction(t *testing.T) {

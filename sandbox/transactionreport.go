@@ -9,7 +9,8 @@ import (
 )
 
 func (b *Sandbox) reportOperations() []operation {
-	return []operation{{id: "GET /transactions/csv", handle: b.transactionReport}}
+	query := []string{"version", "settlementDate", "transactionStatus", "supplierBusinessCode", "source", "excludePreAuths", "columns"}
+	return []operation{{id: "GET /transactions/csv", query: query, handle: b.transactionReport}}
 }
 
 // report is a CSV report that was asked for. It is made once, and holds what was

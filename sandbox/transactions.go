@@ -10,8 +10,8 @@ import (
 func (b *Sandbox) transactionOperations() []operation {
 	return []operation{
 		{id: "POST /transactions", handle: b.createTransaction},
-		{id: "GET /transactions", handle: b.recentTransactions},
-		{id: "GET /transactions/for-reference-number", handle: b.transactionsByReference},
+		{id: "GET /transactions", query: []string{"supplierBusinessCode"}, handle: b.recentTransactions},
+		{id: "GET /transactions/for-reference-number", query: paged("referenceNumber"), handle: b.transactionsByReference},
 		{id: "GET /transactions/{receiptNumber}", handle: b.getTransaction},
 		{id: "POST /transactions/{receiptNumber}/void", handle: b.voidTransaction},
 	}

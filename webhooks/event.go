@@ -119,11 +119,11 @@ func (e *UnknownEvent) Data() json.RawMessage { return e.reveal().data }
 
 // ReceiptNumber returns the receiptNumber of the data, and "" where there is none
 // that can be read.
-func (e *UnknownEvent) ReceiptNumber() string { return string(e.reveal().named.Receipt) }
+func (e *UnknownEvent) ReceiptNumber() string { return e.reveal().named.Receipt }
 
 // AgreementToken returns the agreementToken of the data, and "" where there is none
 // that can be read.
-func (e *UnknownEvent) AgreementToken() string { return string(e.reveal().named.Agreement) }
+func (e *UnknownEvent) AgreementToken() string { return e.reveal().named.Agreement }
 
 func (e *UnknownEvent) reveal() unknown {
 	if e.content == nil {

@@ -110,13 +110,13 @@ func Parse(body []byte) (*Notification, error) {
 		return nil, &ParseError{"the body is not a notification in JSON", err}
 	case !wire.IsObject(body):
 		return nil, &ParseError{"the body is not a JSON object", nil}
-	case !isID(string(m.ID)):
+	case !isID(m.ID):
 		return nil, &ParseError{"the id is missing or not 1 to 255 printable ASCII characters without blanks", nil}
 	case m.EventType == "":
 		return nil, &ParseError{"the event type is missing", nil}
 	}
 	return &Notification{
-		ID: string(m.ID), Timestamp: m.Timestamp.Timestamp, EventType: m.EventType,
+		ID: m.ID, Timestamp: m.Timestamp.Timestamp, EventType: m.EventType,
 		raw:   func() json.RawMessage { return body },
 		data:  func() json.RawMessage { return json.RawMessage(m.Data) },
 		event: sync.OnceValues(func() (Event, error) { return decodeEvent(m.EventType, json.RawMessage(m.Data)) }),

@@ -50,7 +50,7 @@ var (
 	money   = values{[]any{"0.01", "12.50", "100.00"}, []any{"", "12", "12.5", "12.500", "12.505", "-1.00", "$1.00", ".50", json.Number("12.50")}}
 	number  = values{
 		[]any{json.Number("0.01"), json.Number("12.5"), json.Number("12.50"), json.Number("1e2")},
-		[]any{json.Number("12.505"), json.Number("0.001"), json.Number("-0.01"), "12.50"},
+		[]any{json.Number("12.505"), json.Number("0.001"), json.Number("0.00"), json.Number("-0.01"), "12.50"},
 	}
 	ascii100 = values{[]any{strings.Repeat("~", 100), "a b"}, []any{strings.Repeat("a", 101), "é", "a\nb"}}
 	month    = values{[]any{"01", "12"}, []any{"", "1", "00", "13", "001"}}
@@ -81,8 +81,8 @@ func TestMemberValues(t *testing.T) {
 		{tokens, "cardNumber", "expiryDateYear", digits(4, 4)},
 		{tokens, "cardNumber", "cvn", digits(3, 4)},
 		{tokens, "browserProfile", "browserProfile.browserLanguage", upTo(8)},
-		{tokens, "browserProfile", "browserProfile.browserTZ", upTo(5)},
-		{tokens, "browserProfile", "browserProfile.browserLanguage browserProfile.browserTZ", filled},
+		{tokens, "browserProfile", "browserProfile.browserTZ", values{[]any{"0", "-600", "+1234"}, []any{"", "-12345", "+10:00", "x"}}},
+		{tokens, "browserProfile", "browserProfile.browserLanguage", values{[]any{"en-AU"}, []any{"", "en_AU", "-"}}},
 		{tokens, "browserProfile", "browserProfile.browserScreenHeight browserProfile.browserScreenWidth", digits(1, 6)},
 		{tokens, "browserProfile", "browserProfile.browserColorDepth", only("1", "4", "8", "15", "16", "24", "32", "48")},
 		{tokens, "bsb", "bsb", bsb},
@@ -116,10 +116,10 @@ func TestMemberValues(t *testing.T) {
 		{accounts, "singleUseTokenId", "singleUseTokenId", id},
 		{accounts, "receiptNumber", "receiptNumber", id},
 
-		{createAgreement, agreed, "respondByTimeMinutes", between("1", "7200")},
+		{createAgreement, agreed, "respondByTimeMinutes", between("0", "7200")},
 		{createAgreement, agreed, "payeeReference", upTo(35)},
 		{createAgreement, migrated, "payeeReference", filled},
-		{createAgreement, agreed, "supplierBusinessCode payerDetails.payerId payerDetails.payerName payerDetails.payId", filled},
+		{createAgreement, agreed, "supplierBusinessCode payerDetails.payId", filled},
 		{createAgreement, agreed, "agreementCreationType", values{[]any{""}, []any{"NEW"}}},
 		{createAgreement, agreed, "paymentDetails.purpose", purpose},
 		{createAgreement, agreed, "paymentDetails.description paymentDetails.additionalInformation", upTo(140)},
@@ -141,7 +141,7 @@ func TestMemberValues(t *testing.T) {
 		{updateAgreement, "statusAmendment.statusCode=ACTIVE", "statusAmendment.reasonCode", only("MD17", "CTAM", "NOAS")},
 		{updateAgreement, "unilateralAmendment", "unilateralAmendment.description", upTo(140)},
 		{updateAgreement, "unilateralAmendment", "unilateralAmendment.payeeReference", upTo(35)},
-		{updateAgreement, "bilateralAmendment", "bilateralAmendment.respondByTimeMinutes", between("1", "7200")},
+		{updateAgreement, "bilateralAmendment", "bilateralAmendment.respondByTimeMinutes", between("0", "7200")},
 		{updateAgreement, "bilateralAmendment", "bilateralAmendment.paymentDetails.endDate", day},
 		{updateAgreement, "bilateralAmendment", "bilateralAmendment.paymentDetails.additionalInformation", upTo(140)},
 
@@ -283,7 +283,8 @@ func TestPayerIsReached(t *testing.T) {
 			"bsb accountNumber payId":           false,
 			"bsb accountNumber payIdType":       false,
 			"ultimatePayerName payerReference":  true,
-			"payerId":                           false,
+			"payerId payerName":                 true,
+			"payerType":                         false,
 		} {
 			body := changed(t, e.Body, steps("payerDetails"), func(parent map[string]any, name string) {
 				for _, member := range strings.Fields(without) {

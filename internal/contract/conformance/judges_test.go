@@ -1,0 +1,363 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quickstream-go/quickstream/internal/contract"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// TestSandboxJudgesAsTheDocument edits every member of every sample, one at a
+// time, and has document and sandbox judge the request. What the document allows
+// the sandbox may refuse only for what it knows and the document cannot: stateful
+// tells those reasons. What the document forbids it has to refuse.
+func TestSandboxJudgesAsTheDocument(t *testing.T) {
+	doc := document(t)
+	allowed, forbidden := 0, 0
+	var problems []string // reported at the end, because a bubble that fails is the last
+	for _, e := range readSamples(t).Exchanges {
+		op, known := doc.Operation(e.Operation)
+		if !known || e.Body == nil || strings.HasPrefix(op.ID, "WEBHOOK") {
+			continue
+		}
+		synctest.Test(t, func(t *testing.T) {
+			p := newJudged(t, op, string(marshal(t, e.Body)))
+			for _, trial := range trials(t, op, e.Body) {
+				err := op.ValidateRequestBody("application/json", trial.body)
+				status, messages := p.send(trial.body)
+				reasons := slices.DeleteFunc(slices.Clone(messages), isStateful)
+				switch refused := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity; {
+				case err == nil && refused && (len(reasons) > 0 || len(messages) == 0):
+					problems = append(problems, fmt.Sprintf("%s, %s: the document allows it, the sandbox does not: %v\n%s", op.ID, trial.edit, reasons, trial.body))
+				case err == nil:
+					allowed++
+				case !refused:
+					problems = append(problems, fmt.Sprintf("%s, %s: the document forbids it, the sandbox answers %d\n%s\n%v", op.ID, trial.edit, status, trial.body, err))
+				default:
+					forbidden++
+				}
+			}
+		})
+	}
+	for _, problem := range problems {
+		t.Error(problem)
+	}
+	t.Logf("%d requests are allowed by both, %d are forbidden by both", allowed, forbidden)
+}
+
+// TestSandboxTakesTheRecordedRequests replays what the client sends with every
+// field of its parameters filled. What such a request names need not exist.
+func TestSandboxTakesTheRecordedRequests(t *testing.T) {
+	_, made := everyCall(t)
+	synctest.Test(t, func(t *testing.T) {
+		for _, e := range made {
+			p := newJudged(t, e.op, string(e.body))
+			path := p.path()
+			if e.URL.RawQuery != "" {
+				path += "?" + e.URL.RawQuery
+			}
+			status, answered := p.call(e.op.Method, path, e.body, "Content-Type", e.Header.Get("Content-Type"), "Accept", e.Header.Get("Accept"), "Prevent-CSRF", "true")
+			refused := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
+			if reasons := p.messages(status, answered); refused && (len(reasons) == 0 || slices.ContainsFunc(reasons, isOfForm)) {
+				t.Errorf("%s %s: %d %v\n%s", e.name(), path, status, reasons, e.body)
+			}
+		}
+	})
+	t.Logf("%d requests", len(made))
+}
+
+func isOfForm(message string) bool { return !isStateful(message) }
+
+// stateful are the reasons that the document cannot know, because they are about
+// what happened before, what day it is, or what is behind a handle. The sandbox
+// takes no card numbers but test numbers, and no names of columns but its own.
+var stateful = []string{
+	"is not a valid token or has expired", "is not a transaction", "is not a customer", "is not an account", "is not an agreement",
+	"is not the code of a business of this facility", "is not one of the vendor's public test card numbers", "the card has expired",
+	"needs a single-use token that was authenticated", "must be that of the original transaction", "belongs to another customer",
+	"is required for card payments", "is above", "must be AUD for PayTo", "must be the agreement's", "is not a registered PayID",
+	"must be the full original amount", "of a PayTo payment", "is only for transactions of a card", "is too large", "names a column twice or one that", "must be the public IP address of the customer",
+}
+
+func isStateful(message string) bool {
+	return slices.ContainsFunc(stateful, func(reason string) bool { return strings.Contains(message, reason) })
+}
+
+// trial is a request that differs from a sample in one member.
+type trial struct {
+	edit string
+	body []byte
+}
+
+// trials are the sample as it is, without each of its members, and with other
+// values of each.
+func trials(t *testing.T, op *contract.Operation, body map[string]any) []trial {
+	t.Helper()
+	whole := marshal(t, body)
+	out := []trial{{"as it is", whole}}
+	variant, _ := op.RequestVariant(whole)
+	documented := map[string][]string{}
+	for _, m := range variant.Members {
+		documented[m.Path] = m.Values
+	}
+	for _, path := range paths("", body) {
+		edit := func(what string, change func(parent map[string]any, name string)) {
+			var copied map[string]any
+			decoder := json.NewDecoder(bytes.NewReader(whole))
+			decoder.UseNumber()
+			if err := decoder.Decode(&copied); err != nil {
+				t.Fatal(err)
+			}
+			names := strings.Split(path, ".")
+			parent := copied
+			for _, name := range names[:len(names)-1] {
+				parent = parent[name].(map[string]any)
+			}
+			change(parent, names[len(names)-1])
+			out = append(out, trial{path + " " + what, marshal(t, copied)})
+		}
+		edit("left out", func(parent map[string]any, name string) { delete(parent, name) })
+		edit("misspelt", func(parent map[string]any, name string) {
+			parent[name+"X"] = parent[name]
+			delete(parent, name)
+		})
+		for _, value := range append(odd(), texts(documented[path])...) {
+			edit(fmt.Sprintf("as %.40v", value), func(parent map[string]any, name string) { parent[name] = value })
+		}
+	}
+	return out
+}
+
+// paths are the members of a body and of the objects in it.
+func paths(prefix string, body map[string]any) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(body)) {
+		out = append(out, prefix+name)
+		if inner, ok := body[name].(map[string]any); ok {
+			out = append(out, paths(prefix+name+".", inner)...)
+		}
+	}
+	return out
+}
+
+// odd are values of every type, and texts of every form that a member has. What
+// null means is nowhere stated.
+func odd() []any {
+	out := []any{
+		true,
+		[]any{},
+		map[string]any{},
+		json.Number("-1"), json.Number("0"), json.Number("1.5"), json.Number("0.001"), json.Number("1000000000000000000"),
+	}
+	return append(out, texts([]string{
+		"", "x", "é", "a\nb", "0", "01", "09", "036", "1234", "12345", "032002", "032-002", "999999999", "1234567890",
+		"1.5", "1.50", "-1.50", "0.00", "2028-02-29", "20280229", "0400 000 000", "192.0.2.1",
+		strings.Repeat("x", 36), strings.Repeat("x", 101), strings.Repeat("x", 300),
+	})...)
+}
+
+func texts(values []string) []any {
+	var out []any
+	for _, value := range values {
+		out = append(out, value)
+	}
+	return out
+}
+
+// judged is a facility in which the samples of an operation are true: what they
+// name exists, and nothing stands in their way.
+type judged struct {
+	*testing.T
+	box       *sandbox.Sandbox
+	op        *contract.Operation
+	customer  string
+	account   string
+	sample    string
+	customers int // made so far
+}
+
+func newJudged(t *testing.T, op *contract.Operation, sample string) *judged {
+	p := &judged{T: t, op: op, sample: sample, box: sandbox.New(
+		sandbox.WithBusiness("BUSINESSONE", "The Shop"),
+		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+			a.LookupLag, a.AgreementLookupLag, a.TokenQuota, a.InvalidPayIDLimit = 0, 0, 0, 0
+			a.RefundBeforeCutOff, a.MigratedDDRActive = true, true
+			a.TermsEnforced, a.ThreeDSFlagRequired, a.ThreeDSBindsUse, a.SameStatusRefused = false, false, false, false
+		}),
+	)}
+	t.Cleanup(p.box.Close)
+	p.customer = p.made("POST", "/customers", object{"customerNumber": "C-0", "customerName": "Sam Sample"}, "customerId")
+	p.account = p.made("POST", "/customers/"+p.customer+"/accounts", object{"creditCard": p.card(visa)}, "accountToken")
+	return p
+}
+
+func (p *judged) card(number string) object {
+	return object{"cardNumber": number, "expiryDateMonth": "01", "expiryDateYear": "2031"}
+}
+
+// send sends a body to the operation, with what it names made anew, and returns
+// the status and the messages of the answer.
+func (p *judged) send(body []byte) (status int, messages []string) {
+	p.Helper()
+	text := string(body)
+	for name, make := range map[string]func() string{
+		"123456789": func() string { return p.customer },
+		"A-1":       func() string { return p.account },
+		"T-1":       func() string { return p.token(true) },
+		"1000001":   p.original,
+		"C-100":     func() string { return p.agreement(true) },
+	} {
+		if strings.Contains(text, `"`+name+`"`) {
+			text = strings.ReplaceAll(text, `"`+name+`"`, `"`+make()+`"`)
+		}
+	}
+	if p.op.ID == "POST /customers" { // a number can be taken once
+		p.customers++
+		text = strings.ReplaceAll(text, `"C-1"`, fmt.Sprintf(`"C-1-%d"`, p.customers))
+	}
+	status, answered := p.call(p.op.Method, p.path(), []byte(text))
+	return status, p.messages(status, answered)
+}
+
+// path is that of the operation, with what it names made anew.
+func (p *judged) path() string {
+	path := strings.NewReplacer("{customerId}", p.customer, "{accountToken}", p.account, "{supplierBusinessCode}", "BUSINESSONE", "{firstSixDigits}", "424242").Replace(p.op.Path)
+	switch {
+	case strings.Contains(path, "{singleUseTokenId}"):
+		path = strings.ReplaceAll(path, "{singleUseTokenId}", p.token(false))
+	case strings.Contains(path, "{agreementToken}"):
+		pending := strings.Contains(p.sample, `"RECALL_PAYTO_AGREEMENT"`)
+		token := p.agreement(!pending)
+		if path = strings.ReplaceAll(path, "{agreementToken}", token); strings.Contains(p.sample, `"RECALL_BILATERAL_AMENDMENT"`) {
+			p.made("PATCH", path, object{"updateType": "BILATERAL_AMENDMENT", "bilateralAmendment": object{
+				"paymentDetails": object{"automaticRenewal": true}, "paymentTerms": object{"frequency": "MNTH", "agreementType": "VARI", "currency": "AUD"},
+			}}, "")
+		}
+	case strings.Contains(path, "{receiptNumber}"):
+		path = strings.ReplaceAll(path, "{receiptNumber}", p.original())
+	}
+	return path
+}
+
+// messages are those of an answer.
+func (p *judged) messages(status int, answered []byte) (messages []string) {
+	p.Helper()
+	var problem struct {
+		Errors []struct {
+			FieldName string   `json:"fieldName"`
+			Messages  []string `json:"messages"`
+		} `json:"errors"`
+	}
+	if status >= http.StatusBadRequest {
+		if err := json.Unmarshal(answered, &problem); err != nil {
+			p.Errorf("%s: %v", answered, err)
+		}
+	}
+	for _, field := range problem.Errors {
+		for _, message := range field.Messages {
+			messages = append(messages, field.FieldName+" "+message)
+		}
+	}
+	return messages
+}
+
+// token makes a single-use token for 3D Secure, and authenticates its card.
+func (p *judged) token(authenticated bool) string {
+	request := p.card(visa)
+	maps.Copy(request, object{
+		"supplierBusinessCode": "BUSINESSONE", "accountType": "CREDIT_CARD", "threeDS2": true, "browserProfile": object{
+			"browserJavaEnabled": true, "browserLanguage": "en-AU", "browserScreenHeight": "1080", "browserScreenWidth": "1920",
+			"browserColorDepth": "24", "browserTZ": "-600",
+		},
+	})
+	token := p.made("POST", "/single-use-tokens", request, "singleUseTokenId")
+	if authenticated {
+		p.made("POST", "/single-use-tokens/"+token+"/three-ds2-authentication", object{
+			"messageCategory": "02", "threeDSRequestorAuthenticationInd": "04",
+		}, "")
+	}
+	return token
+}
+
+// original makes the transaction that the sample follows.
+func (p *judged) original() string {
+	number, preauth := visa, !strings.Contains(p.sample, `"REFUND"`) && strings.HasSuffix(p.op.Path, "/transactions")
+	if strings.Contains(p.sample, `"EXTENSION"`) {
+		number = mastercard
+	}
+	request := object{
+		"transactionType": "PAYMENT", "supplierBusinessCode": "BUSINESSONE", "principalAmount": json.Number("1000.00"), "currency": "AUD",
+		"eci": "PHONE", "creditCard": p.card(number), "storedCredentialData": object{"entryMode": "MANUAL"},
+	}
+	if preauth {
+		request["transactionType"] = "PREAUTH"
+	}
+	receipt := p.made("POST", "/transactions", request, "receiptNumber")
+	if strings.Contains(p.sample, `"REAUTHORISATION"`) {
+		<-time.After(6 * 24 * time.Hour) // until it has expired
+	}
+	return receipt
+}
+
+func (p *judged) agreement(confirmed bool) string {
+	token := p.made("POST", "/customers/"+p.customer+"/payto-agreements", object{
+		"supplierBusinessCode": "BUSINESSONE",
+		"paymentDetails":       object{"purpose": "UTIL", "automaticRenewal": true},
+		"paymentTerms":         object{"frequency": "MNTH", "agreementType": "VARI", "currency": "AUD"},
+		"payerDetails":         object{"payerType": "PERS", "bsb": "650000", "accountNumber": "123465"},
+	}, "agreementToken")
+	if confirmed {
+		if err := p.box.Agreement(token).Confirm(); err != nil {
+			p.Fatal(err)
+		}
+	}
+	return token
+}
+
+// made sends a request that succeeds and returns a member of its answer.
+func (p *judged) made(method, path string, body object, member string) string {
+	p.Helper()
+	status, answered := p.call(method, path, marshal(p, body))
+	var out map[string]any
+	if status >= http.StatusMultipleChoices || member != "" && json.Unmarshal(answered, &out) != nil {
+		p.Fatalf("%s %s: %d %s", method, path, status, answered)
+	}
+	text, _ := out[member].(string)
+	return text
+}
+
+func (p *judged) call(method, path string, body []byte, header ...string) (status int, answered []byte) {
+	p.Helper()
+	r, err := http.NewRequestWithContext(p.Context(), method, p.box.URL()+path, bytes.NewReader(body))
+	if err != nil {
+		p.Fatal(err)
+	}
+	key := p.box.Keys().Secret
+	if op, err := document(p).Match(r); err == nil && op.Keys[0] == "publishableKey" {
+		key = p.box.Keys().Publishable
+	}
+	r.SetBasicAuth(key, "")
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	response, err := p.box.HTTPClient().Do(r)
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer response.Body.Close()
+	if answered, err = io.ReadAll(response.Body); err != nil {
+		p.Fatal(err)
+	}
+	return response.StatusCode, answered
+}
