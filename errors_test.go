@@ -160,6 +160,8 @@ func TestWrongTypesInAnAnswer(t *testing.T) {
 		`{"receiptNumber":"R-1"`:                                  "R-1",
 		`{"receiptNumber":"R-1 x"}}`:                              "",
 		`{"originalReceiptNumber":"R-0"}`:                         "",
+		`{"new":{"receiptNumber":"R-0"},"status":"Appr`:           "",
+		`{"new":[{"a":1}],"receiptNumber":"R-1","status":"Appr`:   "R-1",
 		`{"status":"Approved","summaryCode":"0"}`:                 "",
 		`null`: "", `[]`: "", `{}`: "", ``: "", `<html>OK</html>`: "",
 	} {

@@ -1,29 +1,65 @@
 package quickstream
 
 import (
+	"bytes"
+	"encoding/json"
 	"regexp"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// receiptMember finds the receipt number, a text or a number, in a body that need not
-// be whole.
-var receiptMember = regexp.MustCompile(`"receiptNumber"\s*:\s*(?:"([A-Za-z0-9._-]{1,255})"|([0-9]{1,255})\s*[,}])`)
+// receiptForm is what a receipt number looks like, and receiptDigits one that is a
+// number.
+var (
+	receiptForm   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,255}$`)
+	receiptDigits = regexp.MustCompile(`^[0-9]{1,255}$`)
+)
 
-// receiptIn returns the receipt number of a success that could not be decoded.
-// Two different ones are none: the body cannot be relied on at all. So is one that
-// comes after an attempt without an answer: it may be another transaction's.
+// receiptIn returns the receipt number of a success that could not be decoded, which
+// need not be whole: a text or digits, and a member of the answer itself. Two different
+// ones are none: the body cannot be relied on at all. So is one that comes after an
+// attempt without an answer: it may be another transaction's.
 func receiptIn(r *transport.Result) string {
 	if r.Status < 200 || r.Status > 299 || r.Unanswered {
 		return ""
 	}
-	receipt := ""
-	for _, match := range receiptMember.FindAllSubmatch(r.Body, 2) {
-		found := string(match[1]) + string(match[2])
-		if receipt != "" && receipt != found {
+	decoder := json.NewDecoder(bytes.NewReader(r.Body))
+	decoder.UseNumber()
+	receipt, depth, named, isName := "", 0, "", false
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return receipt
+		}
+		value, form := "", receiptForm
+		switch token := token.(type) {
+		case json.Delim:
+			if token == '{' || token == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			isName = depth == 1
+			continue
+		case string:
+			if depth == 1 && isName {
+				named, isName = token, false
+				continue
+			}
+			value = token
+		case json.Number:
+			value, form = token.String(), receiptDigits
+		}
+		if depth != 1 {
+			continue
+		}
+		isName = true
+		if named != "receiptNumber" || !form.MatchString(value) {
+			continue
+		}
+		if receipt != "" && receipt != value {
 			return ""
 		}
-		receipt = found
+		receipt = value
 	}
-	return receipt
 }

@@ -127,6 +127,8 @@ func (l lookUp) voided() (*Transaction, error) {
 func (l lookUp) byReceipt(wanted transactionBody) (*Transaction, error) {
 	t, err := l.s.Get(l.ctx, l.intent.ReceiptNumber, l.opts...)
 	switch {
+	case errors.Is(err, ErrNotFound) && wanted.PaymentReferenceNumber != "":
+		return l.byReference(wanted)
 	case errors.Is(err, ErrNotFound):
 		return nil, l.open(nil)
 	case err != nil:
@@ -149,6 +151,7 @@ func (l lookUp) byReference(wanted transactionBody, others ...Candidate) (*Trans
 		return found.receipts, found.whole || found.approved() != nil, found.err
 	})
 	found.err = cmp.Or(found.err, unstable)
+	found.takeRefund(l, wanted)
 	if t := found.settled(l.intent.Attempts); t != nil {
 		return t, nil
 	}
@@ -226,7 +229,6 @@ func (l lookUp) search(wanted transactionBody) found {
 	if wanted.TransactionType == TransactionTypeRefund && wanted.OriginalReceiptNumber != "" {
 		f.add(l, wanted, byReference, l.intent.kinOfRefund)
 		f.add(l, wanted, l.s.Refunds(wanted.OriginalReceiptNumber, l.opts...), l.intent.kinOfRefund)
-		f.takeRefund(l, wanted)
 	} else {
 		f.add(l, wanted, byReference, l.intent.kin)
 	}
@@ -264,9 +266,9 @@ func (f *found) add(l lookUp, wanted transactionBody, list List[Transaction], ki
 }
 
 // takeRefund takes the one refund of the payment and amount that no other intent has
-// made, where the caller knows those, for the intent's.
+// made, where the caller knows those, for the intent's: when the lists were read whole.
 func (f *found) takeRefund(l lookUp, wanted transactionBody) {
-	if l.foreign == nil || len(f.matches) > 0 || len(f.refunds) != 1 {
+	if l.foreign == nil || f.err != nil || len(f.matches) > 0 || len(f.refunds) != 1 {
 		f.others = append(f.others, f.refunds...)
 		return
 	}

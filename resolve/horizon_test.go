@@ -187,7 +187,22 @@ func TestTimeForRetries(t *testing.T) {
 	soft := found(declined("R1", "01"))
 	_, end = looksBy(p, begun(quickstream.Intent{}), soft)
 	assert.Equal(t, resolve.StageSettled, end.Stage)
-	assert.Equal(t, wednesday().AddDate(0, 0, 4), end.Looks[0].Last)
+	assert.Equal(t, wednesday().AddDate(0, 0, 5), end.Looks[0].Last, "the last retry may be visible a day later")
+}
+
+// TestAllRefused: an attempt and the service's own retry of it, both declined, are no
+// riddle for a person. They count after the cut-off, as one that is not alone does.
+func TestAllRefused(t *testing.T) {
+	both := []quickstream.Candidate{{Transaction: declined("R1", "54"), Matches: true}, {Transaction: declined("R2", "54"), Matches: true}}
+	o := resolve.Observe(nil, &quickstream.UnknownOutcomeError{Candidates: both})
+	assert.Equal(t, resolve.SawOutcome, o.Sighting)
+	assert.True(t, o.Doubtful)
+	_, end := looksBy(policy(), begun(quickstream.Intent{Attempts: 1}), o)
+	assert.Equal(t, resolve.StageSettled, end.Stage)
+	assert.Equal(t, quickstream.OutcomeDeclined, end.Outcome)
+	assert.False(t, end.Looks[len(end.Looks)-1].Last.Before(at("2026-06-10 18:30")), "not before the cut-off")
+	both[1].Transaction = approved("R2")
+	assert.Equal(t, resolve.SawSeveral, resolve.Observe(nil, &quickstream.UnknownOutcomeError{Candidates: both}).Sighting)
 }
 
 // TestRetriesThatBreakOff: the second page is not there any more.

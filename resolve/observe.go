@@ -91,15 +91,25 @@ func among(matches []*quickstream.Transaction) Observation {
 	case 1:
 		return ObserveTransaction(matches[0])
 	}
-	approved := 0
+	approved, refusals := 0, 0
+	var last Observation
 	o := Observation{Sighting: SawSeveral}
 	for _, t := range matches {
-		if ObserveTransaction(t).Outcome == quickstream.OutcomeApproved {
+		seen := ObserveTransaction(t)
+		switch {
+		case seen.Outcome == quickstream.OutcomeApproved:
 			approved++
+		case refused(seen.Outcome):
+			refusals++
+			seen.Retryable = seen.Retryable || last.Retryable
+			last = seen
 		}
 		o.Candidates = append(o.Candidates, t.ReceiptNumber)
 	}
-	if approved > 1 {
+	switch {
+	case refusals == len(matches): // each attempt, or each retry of the service's own
+		return last
+	case approved > 1:
 		o.Sighting = SawTwice
 	}
 	o.Candidates = receipts(o.Candidates)

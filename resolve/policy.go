@@ -143,8 +143,15 @@ func (p Policy) cutOffOf(s State) time.Time {
 // within bounds what the service says of the future.
 func (s State) within(t time.Time) time.Time { return earliest(t, s.Intent.NotBefore.Add(watched)) }
 
-// retried is when no retry of the service's own can follow any more.
-func (p Policy) retried(s State) time.Time { return s.Intent.NotBefore.Add(p.mayFollow()) }
+// retried is when no retry of the service's own can follow any more, and the last one
+// can be read: what was made may be absent from every list until after a cut-off.
+func (p Policy) retried(s State) time.Time {
+	last := s.Intent.NotBefore.Add(p.mayFollow())
+	if p.mayFollow() == 0 {
+		return last
+	}
+	return latest(last.Add(p.Limit/2), p.nextCutOff(last, s.Seen.AccountType))
+}
 
 // limit is when a final status must have come. A retry of the service's own has the
 // same time from when it was made, and a payer one cut-off more than to answer.
