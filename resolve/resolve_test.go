@@ -206,7 +206,7 @@ func TestLostPayment(t *testing.T) {
 		s := begin
 		s.Intent.Attempts = 1
 		assert.Equal(t, resolve.StageSettled, resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Next(s, soft, sent).Stage, "at once where it does not")
-		for now := sent; now.Before(sent.Add(days)); now = s.NextLook {
+		for now := sent; now.Before(sent.Add(days + 24*time.Hour)); now = s.NextLook {
 			s = p.Next(s, soft, now)
 			require.Equal(t, resolve.StageHeld, s.Stage)
 			require.LessOrEqual(t, s.NextLook.Sub(now), 25*time.Hour)
