@@ -9,13 +9,25 @@
 // JSON between any two steps, so that any engine can drive it; Run is a small one
 // for a single process.
 //
-// Four things can come out. Settled: the service said what became of the
-// payment. Absent: 48 hours after the payment was sent nothing matching could be
-// found, at the cut-off and on the next day neither; whether to pay again is then
-// for the merchant to decide, by policy or by a person. Escalated: the service
-// still does not know, or more than one transaction matches; the State holds the
-// receipt and every look as evidence for technical support. None of them is ever
-// reached because a look-up failed.
+// Five things can come out. Settled: the service said what became of the payment.
+// Absent: nothing that may be the payment was ever found, not for 48 hours and not
+// after the service has settled twice since, on the two business days after the day of
+// sending by Policy.Calendar, and on three weekdays without one; whether to pay again
+// is then for the merchant to decide, by policy or by a person. Escalated: the service
+// still does not know, or several transactions match, or one that is too like to be
+// overlooked does not; the State holds the receipts and every look as evidence for
+// technical support. Charged twice: more than one is approved; nothing here gives money
+// back. None of them is ever reached because a look-up failed, but that look-ups which
+// fail for days are escalated.
+//
+// What can be acted on is final, by Stage.Final, and not always over: what is absent or
+// escalated is looked at daily for 14 days more, and settles when a charge is found
+// late. All is over when State.NextLook is zero. A queue needs no more than that: when
+// NextLook comes, it looks, calls Next, and stores the State. What is seen in between,
+// by an event or by another worker, is given to Next just so.
+//
+// A pending PayTo payment waits for the payer for as long as its agreement lets it,
+// where that is not active, and what fraud screening suspends for as long as it is.
 //
 // Whether a facility lets the service retry declined payments by itself only the
 // merchant knows: DefaultPolicy asks for it. Where it does, a soft decline is held

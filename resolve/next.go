@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -9,161 +8,137 @@ import (
 
 // Next returns the state after a look-up, or after a webhook whose transaction is the
 // intent's. It is pure: the same arguments give the same result, and the given state is
-// left as it was. A final state stays as it is, but for what was absent or escalated
-// and turns out to have an outcome after all, such as a PayTo payment that takes days:
-// that settles it, unless several transactions matched.
+// left as it was.
+//
+// An approval settles whenever it is seen, in a final stage too; another one beside it
+// is StageTwice. A decline settles as soon as nothing can follow it. All else that is
+// seen before NextLook is counted and moves nothing, but that what was seen is not
+// absent any more. A state that this package does not know in full stays as it is, and
+// is due again later.
 func (p Policy) Next(s State, o Observation, now time.Time) State {
-	if s.Stage.Final() {
-		return p.late(s, o, now)
-	}
-	s.Looks = append(slices.Clip(s.Looks), Look{At: now, Observation: o})
-	switch o.Sighting {
-	case SawOutcome:
-		if cutOff := p.cutOffOf(s, o); !settles(s.Intent, o) && now.Before(cutOff) {
-			s.Misses, s.Failures, s.Stage, s.NextLook = 0, 0, StageHeld, cutOff
-			return s
-		}
-		s.Intent.ReceiptNumber = o.ReceiptNumber
-		if over := s.Intent.NotBefore.Add(p.mayFollow()); o.Retryable && now.Before(over) {
-			s.Misses, s.Failures, s.Stage, s.NextLook = 0, 0, StageHeld, earliest(nextDay(now), over)
-			return s
-		}
-		s.Outcome = o.Outcome
-		return s.end(StageSettled)
-	case SawSeveral:
-		return s.end(StageEscalated)
-	case SawNoOutcome:
-		if settles(s.Intent, o) {
-			s.Intent.ReceiptNumber = o.ReceiptNumber
-		}
-		s.Misses, s.Failures = 0, 0
-		return p.climb(s, now, p.cutOffOf(s, o), StageEscalated)
-	case SawNothing:
-		s.Failures = 0
-		return p.missed(s, now)
-	default:
-		return p.failed(s, now)
-	}
-}
-
-// late settles what was given up, if the observation would settle it while it was
-// held.
-func (p Policy) late(s State, o Observation, now time.Time) State {
-	if s.Stage == StageSettled || slices.ContainsFunc(s.Looks, func(l Look) bool { return l.Sighting == SawSeveral }) {
+	now, o = now.Round(0), o.of(s.Intent)
+	if s.known() != nil {
+		s.NextLook = now.Add(p.MaxRetryDelay)
 		return s
 	}
-	held := s
-	held.Stage = StageHeld
-	if next := p.Next(held, o, now); next.Stage == StageSettled {
-		return next
+	settled := s.Stage == StageSettled
+	another := s.taken(o) && (o.Outcome != s.Outcome || o.ReceiptNumber != s.Seen.ReceiptNumber)
+	twice := o.Sighting == SawTwice || another && settled && s.taken(s.Seen)
+	if s.Stage == StageTwice || settled && s.NextLook.IsZero() && !another && !twice {
+		return s
 	}
-	return s
-}
-
-// settles reports whether an outcome is the payment's whole story. A decline that
-// is found by reference after several attempts, or an unknown number of them
-// before a crash, may be that of one of them while another is approved and not
-// visible yet: it counts after the cut-off only.
-func settles(intent quickstream.Intent, o Observation) bool {
-	return o.Outcome == quickstream.OutcomeApproved || intent.Attempts == 1 || intent.ReceiptNumber != ""
-}
-
-// cutOffOf returns when to look after the cut-off of an observed transaction.
-func (p Policy) cutOffOf(s State, o Observation) time.Time {
-	if o.SettlementDate.IsZero() {
-		return p.nextCutOff(s.Intent.NotBefore)
+	s = s.see(o, now)
+	if twice {
+		return s.twice()
 	}
-	return p.afterCutOff(o.SettlementDate, o.AccountType)
+	if s.taken(o) || !settled && p.refusedFor(s, o, now) {
+		return s.settle(o, now)
+	}
+	if o.Sighting == SawSeveral && !s.Stage.Final() || s.Stage == StageAbsent && s.evident() {
+		return s.watch(StageEscalated, now)
+	}
+	if now.Before(s.NextLook) || s.NextLook.IsZero() {
+		return s
+	}
+	if o.Sighting == SawError {
+		return p.failed(s, now)
+	}
+	if s.Stage.Final() {
+		return s.watchOn(now)
+	}
+	if o.Sighting == SawNothing {
+		return p.missed(s, now)
+	}
+	return p.held(s, o, now)
 }
 
-// missed waits a little longer each time, and then climbs. A payment that has a
-// receipt, or was seen once, exists, wherever it may hide; it is escalated and
-// never absent.
+// refusedFor reports whether an observation is a refusal for good.
+func (p Policy) refusedFor(s State, o Observation, now time.Time) bool {
+	return p.whole(s, o, now) && !(o.Retryable && now.Before(p.retried(s)))
+}
+
+// whole reports whether a refusal is the payment's whole story. One that is found by
+// reference after several attempts, or an unknown number of them before a crash, may be
+// that of one of them while another is approved and not visible yet: it counts after
+// the cut-off only, and only when nothing else was seen.
+func (p Policy) whole(s State, o Observation, now time.Time) bool {
+	if o.Sighting != SawOutcome {
+		return false
+	}
+	if s.Intent.ReceiptNumber != "" {
+		return o.ReceiptNumber == s.Intent.ReceiptNumber
+	}
+	return s.Intent.Attempts == 1 && !o.Doubtful || !now.Before(p.cutOffOf(s)) && !s.rivalled(o)
+}
+
+// held waits for what was found.
+func (p Policy) held(s State, o Observation, now time.Time) State {
+	s.Misses = 0
+	if p.whole(s, o, now) { // only a retry can follow
+		s.Intent.ReceiptNumber, s.Stage, s.NextLook = o.ReceiptNumber, StageHeld, earliest(nextDay(now), p.retried(s))
+		return s
+	}
+	identified := s.Intent.ID != "" || !s.Intent.OwnReference
+	if s.Intent.ReceiptNumber == "" && s.Intent.Attempts == 1 && identified && o.Sighting == SawNoOutcome && !o.Retryable {
+		s.Intent.ReceiptNumber = o.ReceiptNumber
+	}
+	if o.Outcome == quickstream.OutcomeSuspended { // until somebody acts in the portal
+		s.Stage, s.NextLook = StageHeld, nextDay(now)
+		return s
+	}
+	return p.climb(s, now, p.limit(s), StageEscalated)
+}
+
+// missed waits a little longer each time, and then climbs.
 func (p Policy) missed(s State, now time.Time) State {
-	last := StageAbsent
-	if len(s.Receipts()) > 0 {
-		last = StageEscalated
-	}
 	s.Misses++
-	cutOff := p.nextCutOff(s.Intent.NotBefore)
 	if s.Stage == StageLooking && s.Misses <= len(p.Delays) {
-		if at := now.Add(p.Delays[s.Misses-1]); at.Before(cutOff) {
+		if at := now.Add(p.Delays[s.Misses-1]); at.Before(p.cutOffOf(s)) {
 			s.NextLook = at
 			return s
 		}
 	}
-	return p.climb(s, now, cutOff, last)
-}
-
-// limit is when a final status must have come. A retry of the service's own has the
-// same time from when it was made.
-func (p Policy) limit(s State) time.Time {
-	limit := s.Intent.NotBefore.Add(p.Limit)
-	if slices.ContainsFunc(s.Looks, func(l Look) bool { return l.Retryable }) {
-		return limit.Add(p.mayFollow())
+	if s.evident() {
+		return p.climb(s, now, p.limit(s), StageEscalated)
 	}
-	return limit
+	return p.climb(s, now, p.horizon(s.Intent.NotBefore), StageAbsent)
 }
 
-// climb goes to the next rung: after the cut-off, the same time next day, the
-// limit. What the last rung ends in is given.
-func (p Policy) climb(s State, now, cutOff time.Time, last Stage) State {
-	limit := p.limit(s)
-	switch s.Stage {
-	case StageLooking, StageHeld:
-		if now.Before(cutOff) {
-			s.Stage, s.NextLook = StageHeld, cutOff
-			return s
-		}
+// climb goes to the next rung: after the cut-off, the same time next day, and daily to
+// the limit. What the last rung ends in is given.
+func (p Policy) climb(s State, now, limit time.Time, last Stage) State {
+	if cutOff := p.cutOffOf(s); now.Before(cutOff) {
+		s.Stage, s.NextLook = StageHeld, cutOff
+		return s
+	}
+	if s.Stage == StageLooking || s.Stage == StageHeld {
 		s.Stage, s.NextLook = StageAfterCutOff, nextDay(now)
-	case StageAfterCutOff:
-		if now.Before(cutOff) { // the settlement date has become known, or has moved
-			s.NextLook = cutOff
-			return s
-		}
-		s.Stage, s.NextLook = StageNextDay, latest(limit, now)
-	default: // StageNextDay: only the limit is left
-	}
-	if s.NextLook.After(now) {
 		return s
 	}
 	if now.Before(limit) {
-		s.NextLook = limit
+		s.Stage, s.NextLook = StageNextDay, earliest(nextDay(now), limit)
 		return s
 	}
-	return s.end(last)
+	return s.watch(last, now)
 }
 
-// failed tries again without moving on: a look-up that fails proves nothing. Far
-// beyond the limit a person has to take over.
+// failed tries again without moving on: a look-up that fails proves nothing. When they
+// have failed for a day, far beyond the limit, a person has to take over.
 func (p Policy) failed(s State, now time.Time) State {
-	s.Failures++
-	if now.After(p.limit(s).Add(p.Limit / 2)) {
-		return s.end(StageEscalated)
+	if s.Failing.IsZero() {
+		s.Failing = now
 	}
-	delay := p.RetryDelay
-	for range min(s.Failures-1, 20) {
-		delay = min(2*delay, p.MaxRetryDelay)
+	last := p.limit(s)
+	if s.Stage.Final() {
+		last = s.Until
 	}
-	s.NextLook = now.Add(delay)
-	return s
-}
-
-func (s State) end(stage Stage) State {
-	s.Stage, s.NextLook = stage, time.Time{}
-	return s
-}
-
-func earliest(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
+	if !now.After(latest(last, s.Failing).Add(p.Limit / 2)) {
+		s.NextLook = now.Add(min(max(now.Sub(s.Failing), p.RetryDelay), p.MaxRetryDelay))
+		return s
 	}
-	return b
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+	if s.Stage.Final() {
+		s.NextLook = time.Time{}
+		return s
 	}
-	return b
+	return s.watch(StageEscalated, now)
 }

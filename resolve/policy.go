@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"time"
 	_ "time/tzdata" // Sydney's daylight saving, in containers without zone data too
 
@@ -35,6 +36,19 @@ func (p Policy) mayFollow() time.Duration {
 	return p.ServiceRetries.last
 }
 
+// Calendar is the merchant's calendar of the days on which the service settles.
+type Calendar struct {
+	// Business reports whether a date is a business day.
+	Business func(quickstream.Date) bool
+	// Until is the last date that Business knows.
+	Until quickstream.Date
+}
+
+// Agreements reads PayTo agreements. Client.PayTo is one.
+type Agreements interface {
+	Get(ctx context.Context, agreementToken string, opts ...quickstream.CallOption) (*quickstream.Agreement, error)
+}
+
 // Policy says when to look. DefaultPolicy returns the service's procedure.
 type Policy struct {
 	// ServiceRetries holds a soft decline until no retry can follow any more.
@@ -45,9 +59,15 @@ type Policy struct {
 	CutOffs map[quickstream.AccountType]TimeOfDay
 	// Margin is how long after a cut-off to look.
 	Margin time.Duration
-	// Limit is how long a final status can take. After it, a payment is absent or
-	// escalated.
+	// Limit is how long a final status can take. After it a payment without one is
+	// escalated, and not before it one that cannot be found is absent.
 	Limit time.Duration
+	// Calendar lets absent be said after two business days. Where it does not cover
+	// them, three weekdays are waited for, which holds over every long weekend.
+	Calendar Calendar
+	// Agreements tells Look whether the payer of a pending PayTo payment may still
+	// answer. Without it, or when it fails, the longest time is waited for.
+	Agreements Agreements
 	// Delays are the pauses before the first looks for a payment that cannot be
 	// found yet, before the cut-off is waited for.
 	Delays []time.Duration
@@ -78,7 +98,7 @@ func DefaultPolicy(retries ServiceRetries) Policy {
 func sydney() *time.Location {
 	location, err := time.LoadLocation("Australia/Sydney")
 	if err != nil {
-		return time.FixedZone("AEST", 10*60*60)
+		return time.UTC
 	}
 	return location
 }
@@ -92,16 +112,119 @@ func (p Policy) afterCutOff(settlement quickstream.Date, account quickstream.Acc
 	return time.Date(settlement.Year, settlement.Month, settlement.Day, cutOff.Hour, cutOff.Minute, 0, 0, sydney()).Add(p.Margin)
 }
 
-// nextCutOff returns when to look after the first cut-off that follows t, for a
-// payment whose settlement date is not known.
-func (p Policy) nextCutOff(t time.Time) time.Time {
-	today := quickstream.DateOf(t.In(sydney()))
-	if at := p.afterCutOff(today, ""); !at.Add(-p.Margin).Before(t) {
+// nextCutOff returns when to look after the first cut-off that follows t, where the
+// settlement date is not known.
+func (p Policy) nextCutOff(t time.Time, account quickstream.AccountType) time.Time {
+	today := dateOf(t)
+	if at := p.afterCutOff(today, account); at.Add(-p.Margin).After(t) {
 		return at
 	}
-	return p.afterCutOff(today.AddDays(1), "")
+	return p.afterCutOff(today.AddDays(1), account)
 }
+
+const (
+	// watched is for how long what ended without an outcome is looked at on. Nothing
+	// that is waited for by a date of the service is waited for longer.
+	watched = 14 * 24 * time.Hour
+	// respondBy is how long a payer has to answer, where the agreement does not tell.
+	respondBy = 7200 * time.Minute
+)
+
+// cutOffOf returns when to look after the cut-off that settles a payment. A settlement
+// date that is past already says nothing.
+func (p Policy) cutOffOf(s State) time.Time {
+	next := p.nextCutOff(s.Intent.NotBefore, s.Seen.AccountType)
+	if s.Seen.SettlementDate.IsZero() {
+		return next
+	}
+	return latest(next, s.within(p.afterCutOff(s.Seen.SettlementDate, s.Seen.AccountType)))
+}
+
+// within bounds what the service says of the future.
+func (s State) within(t time.Time) time.Time { return earliest(t, s.Intent.NotBefore.Add(watched)) }
+
+// retried is when no retry of the service's own can follow any more.
+func (p Policy) retried(s State) time.Time { return s.Intent.NotBefore.Add(p.mayFollow()) }
+
+// limit is when a final status must have come. A retry of the service's own has the
+// same time from when it was made, and a payer one cut-off more than to answer.
+func (p Policy) limit(s State) time.Time {
+	limit := s.Intent.NotBefore.Add(p.Limit)
+	if s.saw(func(l Look) bool { return l.Retryable }) {
+		limit = limit.Add(p.mayFollow())
+	}
+	if answers := s.answers(); !answers.IsZero() {
+		limit = latest(limit, p.nextCutOff(answers, s.Seen.AccountType))
+	}
+	return limit
+}
+
+// answers is until when the payer of a pending PayTo payment may answer. Of an agreement
+// that was answered it is zero.
+func (s State) answers() time.Time {
+	switch s.Seen.Agreement {
+	case quickstream.AgreementStatusActive, quickstream.AgreementStatusSuspended,
+		quickstream.AgreementStatusCancelled, quickstream.AgreementStatusRejected:
+		return time.Time{}
+	default: // created, pending, not known
+	}
+	account := s.Seen.AccountType
+	if s.Seen.Outcome != quickstream.OutcomePending || account != "" && account != quickstream.AccountTypePayTo {
+		return time.Time{}
+	}
+	if s.Seen.RespondBy.IsZero() {
+		return s.Intent.NotBefore.Add(respondBy)
+	}
+	return s.within(s.Seen.RespondBy)
+}
+
+// horizon is when what cannot be found is absent: not before the limit, and not before
+// the service has settled twice since, on business days after the day of sending. Every
+// day is one too many, or one of any long weekend, where the calendar does not tell.
+func (p Policy) horizon(sent time.Time) time.Time {
+	settled := func(days int, business func(quickstream.Date) bool) (day quickstream.Date) {
+		for day = dateOf(sent); days > 0; {
+			if day = day.AddDays(1); business(day) {
+				days--
+			}
+		}
+		return day
+	}
+	last := settled(3, weekday)
+	if c := p.Calendar; c.Business != nil {
+		covered := func(d quickstream.Date) bool { return d.Compare(c.Until) > 0 || c.Business(d) }
+		if day := settled(2, covered); day.Compare(c.Until) <= 0 {
+			last = day
+		}
+	}
+	at := p.afterCutOff(last, "")
+	for account := range p.CutOffs { // what was sent is not known
+		at = latest(at, p.afterCutOff(last, account))
+	}
+	return latest(at, sent.Add(p.Limit))
+}
+
+func weekday(d quickstream.Date) bool {
+	day := d.In(time.UTC).Weekday()
+	return day != time.Saturday && day != time.Sunday
+}
+
+func dateOf(t time.Time) quickstream.Date { return quickstream.DateOf(t.In(sydney())) }
 
 // nextDay returns the same time on the next day in Sydney, which is 23 or 25
 // hours later when daylight saving begins or ends.
 func nextDay(t time.Time) time.Time { return t.In(sydney()).AddDate(0, 0, 1) }
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -16,31 +16,53 @@ type Service interface {
 
 // Look reads what became of an intent, once. Of a decline that the service may have
 // retried by itself it reads the retries too: one that is not declined takes its
-// place.
+// place. Of a pending PayTo payment it reads the agreement.
 func (p Policy) Look(ctx context.Context, s Service, intent quickstream.Intent) Observation {
-	o := Observe(s.Resume(ctx, intent))
-	if !o.Retryable || p.mayFollow() == 0 {
-		return o
+	o, t := observe(s.Resume(ctx, intent))
+	if o.Retryable && p.mayFollow() > 0 {
+		return p.retries(ctx, s, o)
 	}
-	for retry, err := range s.Retries(o.ReceiptNumber).All(ctx) {
-		switch {
-		case errors.Is(err, quickstream.ErrNotFound):
-			return o
-		case err != nil:
-			return Observation{Sighting: SawError}
-		}
-		if seen := ObserveTransaction(retry); seen.Outcome != quickstream.OutcomeDeclined && seen.Outcome != quickstream.OutcomeRejected {
-			seen.Retryable = seen.Sighting != SawOutcome
-			return seen
+	if o.Outcome == quickstream.OutcomePending && p.Agreements != nil && t.PayToData != nil {
+		if agreement, err := p.Agreements.Get(ctx, t.PayToData.AgreementToken); err == nil {
+			o.Agreement, o.RespondBy = agreement.Status, agreement.RespondByTime.Round(0)
 		}
 	}
 	return o
 }
 
-// Run drives a state to its end in this process, which can take 48 hours. After
-// every look it gives the state to save, which may be nil; when save fails Run
-// ends with its error. It returns the last state, with the context's error when
-// the context ended first.
+// retries returns what became of the retries of a decline, and the decline when none
+// of them is anything else.
+func (p Policy) retries(ctx context.Context, s Service, declined Observation) Observation {
+	var others []*quickstream.Transaction
+	first := true
+	for retry, err := range s.Retries(declined.ReceiptNumber).All(ctx) {
+		if first && errors.Is(err, quickstream.ErrNotFound) {
+			return declined // the service may answer so for an empty list
+		}
+		if err != nil {
+			return Observation{Sighting: SawError}
+		}
+		first = false
+		if !refused(ObserveTransaction(retry).Outcome) {
+			others = append(others, retry)
+		}
+	}
+	if len(others) == 0 {
+		return declined
+	}
+	o := among(others)
+	o.Retryable = o.Sighting == SawNoOutcome
+	return o
+}
+
+// Run drives a state to its end in this process, which can take 48 hours and longer.
+// After every look it gives the state to save, which may be nil; when save fails Run
+// ends with its error. It returns the last state, with the context's error when the
+// context ended first.
+//
+// It returns as soon as the stage is final. A final state that has a NextLook can be
+// given to it again: then it watches on, for up to 14 days, and returns when the stage
+// has changed or all is over, which is when NextLook is zero.
 //
 // Run does not survive a crash by itself: after one, give it the state that was
 // saved last. For many payments or machines drive Policy.Next from a queue of
@@ -49,8 +71,11 @@ func Run(ctx context.Context, service Service, p Policy, s State, save func(Stat
 	if !p.ServiceRetries.said {
 		return s, errors.New("resolve: the policy does not say whether the service retries declines")
 	}
-	for !s.Stage.Final() {
-		if err := sleep(ctx, time.Until(s.NextLook)); err != nil {
+	if err := s.known(); err != nil {
+		return s, err
+	}
+	for begun := s.Stage; !s.NextLook.IsZero() && (!s.Stage.Final() || s.Stage == begun); {
+		if err := sleepUntil(ctx, s.NextLook); err != nil {
 			return s, err
 		}
 		o := p.Look(ctx, service, s.Intent)
@@ -68,13 +93,17 @@ func Run(ctx context.Context, service Service, p Policy, s State, save func(Stat
 	return s, nil
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+// sleepUntil wakes up every few minutes: timers do not see that a machine was suspended,
+// or that its clock was set.
+func sleepUntil(ctx context.Context, t time.Time) error {
+	for left := time.Until(t); left > 0; left = time.Until(t) {
+		timer := time.NewTimer(min(left, 10*time.Minute))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
 	}
+	return ctx.Err()
 }

@@ -20,7 +20,7 @@ func (s *Shop) GiveBack(ctx context.Context, order string) (Row, error) {
 }
 
 func (s *Shop) giveBack(ctx context.Context, paid Row) (Row, error) {
-	payment, err := s.Client.Transactions.Get(ctx, paid.Seen().ReceiptNumber)
+	payment, err := s.Client.Transactions.Get(ctx, paid.State.Seen.ReceiptNumber)
 	if err != nil {
 		return Row{}, err
 	}

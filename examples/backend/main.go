@@ -191,7 +191,7 @@ func (s *story) report(ctx context.Context) error {
 	s.clock.Advance(48 * time.Hour)
 	days := map[quickstream.Date]bool{}
 	for _, row := range s.Store.Rows() {
-		days[row.Seen().SettlementDate] = true
+		days[row.State.Seen.SettlementDate] = true
 	}
 	for day := range days {
 		differences, err := s.Compare(ctx, day)

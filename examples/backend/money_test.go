@@ -24,7 +24,7 @@ func TestVoidThatComesLateOrNever(t *testing.T) {
 				if _, err := f.GiveBack(t.Context(), "A"); err != nil {
 					t.Fatal(err)
 				}
-				f.nights(4)
+				f.nights(7)
 				if name == "late" {
 					f.expect("A", KindVoid, Done, 0)
 				} else {
@@ -99,7 +99,7 @@ func TestReportMatchesTheBooks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		day := f.Store.Rows()[0].Seen().SettlementDate
+		day := f.Store.Rows()[0].State.Seen.SettlementDate
 		<-time.After(time.Minute)
 		if _, err := f.GiveBack(t.Context(), "B"); err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func TestReportMatchesTheBooks(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-time.After(48 * time.Hour)
-		for _, day := range []quickstream.Date{day, refund.Seen().SettlementDate} {
+		for _, day := range []quickstream.Date{day, refund.State.Seen.SettlementDate} {
 			differences, err := f.Compare(t.Context(), day)
 			if err != nil || len(differences) != 0 {
 				t.Error(differences, err)

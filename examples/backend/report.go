@@ -39,7 +39,7 @@ func (s *Shop) Compare(ctx context.Context, date quickstream.Date) ([]string, er
 func (s *Shop) booked(date quickstream.Date) map[string]string {
 	booked := map[string]string{}
 	for _, row := range s.Store.Rows() {
-		seen := row.Seen()
+		seen := row.State.Seen
 		switch {
 		case row.Status() != Done:
 		case row.Kind == KindVoid:

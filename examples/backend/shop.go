@@ -93,12 +93,12 @@ func (s *Shop) Recover(ctx context.Context) error {
 	return failed
 }
 
-// Resolve looks once at every row that is open and due, and for agreements that
-// are not known to exist. It is the nightly job.
+// Resolve looks once at every row that is open and due, those too that are absent or
+// escalated, and for agreements that are not known to exist. It is the nightly job.
 func (s *Shop) Resolve(ctx context.Context) error {
 	var failed error
 	for _, row := range s.Store.Rows() {
-		if row.Sent && row.Status() == Open && !row.State.Stage.Final() && !row.State.NextLook.After(s.Now()) {
+		if row.Sent && row.Status() == Open && !row.State.NextLook.IsZero() && !row.State.NextLook.After(s.Now()) {
 			seen := s.Policy.Look(ctx, s.Client.Transactions, row.State.Intent)
 			_, err := s.Store.Update(row.Key, func(r *Row) { r.State = s.Policy.Next(r.State, seen, s.Now()) })
 			failed = errors.Join(failed, err)

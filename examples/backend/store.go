@@ -47,7 +47,7 @@ func (r Row) Status() Status {
 	}
 	switch {
 	case r.Refused, r.Kind == KindVoid && r.State.Stage == resolve.StageAbsent:
-		return Failed // a void that is not there after 48 hours cannot come any more
+		return Failed // a void that is not there by then cannot come any more
 	case r.State.Stage != resolve.StageSettled:
 		return Open // what is absent or escalated is for a person to decide
 	case r.State.Outcome == wanted:
@@ -55,14 +55,6 @@ func (r Row) Status() Status {
 	default:
 		return Failed
 	}
-}
-
-// Seen is what the last look at the row's transaction saw.
-func (r Row) Seen() (seen resolve.Observation) {
-	if n := len(r.State.Looks); n > 0 {
-		seen = r.State.Looks[n-1].Observation
-	}
-	return seen
 }
 
 // Mandate is a PayTo agreement. Without a token it is not known to exist.

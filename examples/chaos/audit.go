@@ -105,7 +105,7 @@ func (f *findings) endings(o *order, p plan) {
 			if !p.unknowable {
 				f.problem("%s was escalated, although the service came to know its outcome", o.ID)
 			}
-			if t.State == nil || t.State.Stage != resolve.StageEscalated || len(t.State.Looks) < 3 || len(t.State.Receipts()) == 0 {
+			if t.State == nil || t.State.Stage != resolve.StageEscalated || looksOf(t.State) < 3 || len(t.State.Receipts()) == 0 {
 				f.problem("%s was escalated without evidence", o.ID)
 			}
 		default:
@@ -118,6 +118,13 @@ func (f *findings) endings(o *order, p plan) {
 	if p.unknowable && o.Status != statusEscalated {
 		f.problem("%s is %q, although nobody can know its outcome", o.ID, o.Status)
 	}
+}
+
+func looksOf(state *resolve.State) (n int) {
+	for _, look := range state.Looks {
+		n += look.Count
+	}
+	return n
 }
 
 func (f *findings) err() error {

@@ -15,7 +15,7 @@ func (m *merchant) look(ctx context.Context, o *order, t *try, now time.Time) er
 	t.State = &state
 	switch state.Stage {
 	case resolve.StageSettled:
-		return m.end(o, t, state.Outcome, state.Intent.ReceiptNumber, howFound(before))
+		return m.end(o, t, state.Outcome, state.Seen.ReceiptNumber, howFound(before))
 	case resolve.StageAbsent:
 		// Two days, and nothing: this payment was not made, and the order may be
 		// paid for again, with a new reference. A careful shop has a person decide.

@@ -1,0 +1,250 @@
+package resolve_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// facts are what was told to a state, written down beside it.
+type facts struct {
+	something bool   // was seen that may be the payment
+	doubt     bool   // was seen that may be another one
+	approved  string // the receipts, each once
+	twice     bool
+}
+
+func (f facts) with(o resolve.Observation, void bool) facts {
+	if void {
+		return f // only that it is voided is about it
+	}
+	approved := o.Sighting == resolve.SawOutcome && o.Outcome == quickstream.OutcomeApproved
+	if approved && !strings.Contains(f.approved, o.ReceiptNumber) {
+		f.approved += o.ReceiptNumber
+	}
+	f.twice = f.twice || o.Sighting == resolve.SawTwice || len(f.approved) > len("R1")
+	f.doubt = f.doubt || len(o.Candidates) > 0 || o.Sighting == resolve.SawNoOutcome && o.ReceiptNumber != "R1"
+	f.something = f.something || o.ReceiptNumber != "" || len(o.Candidates) > 0
+	return f
+}
+
+// explorer walks through all that can happen to one payment.
+type explorer struct {
+	t      *testing.T
+	policy resolve.Policy
+	begin  resolve.State
+	cutOff time.Time // the first that can settle it
+	absent time.Time // not before
+	seen   map[string]bool
+	steps  int
+}
+
+type node struct {
+	state resolve.State
+	facts facts
+	now   time.Time
+}
+
+// sightings are all that a look can find.
+func sightings() []resolve.Observation {
+	saw := func(s resolve.Sighting, outcome quickstream.Outcome, receipt string) resolve.Observation {
+		return resolve.Observation{
+			Sighting: s, Outcome: outcome, ReceiptNumber: receipt, AccountType: quickstream.AccountTypeCreditCard,
+			SettlementDate: quickstream.NewDate(2026, time.June, 15),
+		}
+	}
+	near, pending := sawNothing(), saw(resolve.SawNoOutcome, quickstream.OutcomePending, "R1")
+	near.Candidates, pending.AccountType = []string{"C1"}, quickstream.AccountTypePayTo
+	soft, doubtful := saw(resolve.SawOutcome, quickstream.OutcomeDeclined, "R1"), saw(resolve.SawOutcome, quickstream.OutcomeDeclined, "R1")
+	soft.Retryable, doubtful.Doubtful = true, true
+	return []resolve.Observation{
+		sawNothing(), near, pending, soft, doubtful,
+		{Sighting: resolve.SawError},
+		{Sighting: "something new"},
+		saw(resolve.SawOutcome, quickstream.OutcomePending, ""),
+		saw(resolve.SawNoOutcome, quickstream.OutcomeUnknown, "R1"), saw(resolve.SawNoOutcome, quickstream.OutcomeUnknown, "R2"),
+		saw(resolve.SawNoOutcome, quickstream.OutcomeSuspended, "R1"),
+		saw(resolve.SawOutcome, quickstream.OutcomeApproved, "R1"), saw(resolve.SawOutcome, quickstream.OutcomeApproved, "R2"),
+		saw(resolve.SawOutcome, quickstream.OutcomeRejected, "R1"), saw(resolve.SawOutcome, quickstream.OutcomeVoided, "R1"),
+		{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}},
+		{Sighting: resolve.SawTwice, Candidates: []string{"R1", "R2"}},
+	}
+}
+
+// instants are when a state may be looked at: before its time, in time, after the cut-off
+// that follows, and after a week in which nobody worked.
+func (e *explorer) instants(n node) []time.Time {
+	due := n.state.NextLook
+	if due.IsZero() {
+		due = n.now.Add(time.Hour)
+	}
+	day := due.In(location)
+	evening := time.Date(day.Year(), day.Month(), day.Day()+1, 18, 30, 0, 0, location)
+	return []time.Time{due.Add(-time.Second), due, evening, due.AddDate(0, 0, 7)}
+}
+
+// explore goes to a depth from every state that is new.
+func (e *explorer) explore(nodes []node, depth int) {
+	for ; depth > 0; depth-- {
+		var found []node
+		for _, n := range nodes {
+			for _, o := range sightings() {
+				for _, now := range e.instants(n) {
+					next := node{e.policy.Next(n.state, o, now), n.facts.with(o, e.begin.Intent.Operation == "Transactions.Void"), now}
+					e.steps++
+					e.check(n, next, o)
+					if key := e.key(next); !e.seen[key] {
+						e.seen[key] = true
+						found = append(found, next)
+					}
+				}
+			}
+		}
+		nodes = found
+	}
+	for i := 0; i < len(nodes); i += 10 {
+		e.runOut(nodes[i])
+	}
+}
+
+// ladder returns the states of a payment that is never found, to the last.
+func (e *explorer) ladder() (rungs []node) {
+	for n := (node{state: e.begin}); !n.state.NextLook.IsZero(); rungs = append(rungs, n) {
+		n.now = n.state.NextLook
+		n.state = e.policy.Next(n.state, sawNothing(), n.now)
+	}
+	return rungs
+}
+
+// key tells states apart, but for how often, when and in which order things were seen.
+func (e *explorer) key(n node) string {
+	s := n.state
+	var looks []string
+	for _, l := range s.Looks {
+		looks = append(looks, string(l.Sighting), string(l.Outcome), l.ReceiptNumber, fmt.Sprint(l.Retryable, l.Candidates))
+	}
+	slices.Sort(looks)
+	return fmt.Sprint(s.Stage, s.Outcome, s.NextLook.IsZero(), s.Intent.ReceiptNumber, s.Failing.IsZero(), s.Seen.ReceiptNumber, s.Seen.Outcome, looks, n.facts)
+}
+
+// check asserts what has to hold after every step.
+func (e *explorer) check(before, after node, o resolve.Observation) {
+	t, s, now, f := e.t, after.state, after.now, after.facts
+	fail := func(text string) {
+		t.Helper()
+		was, _ := json.Marshal(before.state)
+		is, _ := json.Marshal(s)
+		t.Fatalf("%s\nat  %s\nsaw %+v\nwas %s\nis  %s", text, now, o, was, is)
+	}
+	ended := s.Stage.Final()
+	settled := s.Stage == resolve.StageSettled
+	switch {
+	case !ended && s.NextLook.IsZero(), !s.NextLook.IsZero() && !s.NextLook.After(now):
+		fail("it is not looked at again, or at once")
+	case s.NextLook.After(now.AddDate(0, 0, 15)):
+		fail("it is forgotten")
+	case before.state.Stage.Final() && !ended, before.state.Stage != resolve.StageAbsent && before.state.Stage.Final() && s.Stage == resolve.StageAbsent:
+		fail("an end is taken back")
+	case f.twice != (s.Stage == resolve.StageTwice):
+		fail("two charges and their stage disagree")
+	case f.approved != "" && s.Outcome != quickstream.OutcomeApproved:
+		fail("a charge is not known")
+	case settled && s.Outcome == quickstream.OutcomeApproved && f.approved == "":
+		fail("it is charged, and was not")
+	case settled && s.Outcome == "", !settled && s.Stage != resolve.StageTwice && s.Outcome != "":
+		fail("the outcome is not the stage's")
+	case s.Stage == resolve.StageAbsent && (f.something || s.Intent.ReceiptNumber != ""):
+		fail("what was seen is absent")
+	case s.Stage == resolve.StageAbsent && (now.Before(e.absent) && !before.now.After(e.absent)):
+		fail("it is absent too early")
+	case s.Stage == resolve.StageAbsent && before.state.Stage != s.Stage && s.Looks[len(s.Looks)-1].Sighting != resolve.SawNothing:
+		fail("it is absent by a look that did not find nothing")
+	case s.Stage == resolve.StageEscalated && len(s.Looks) == 0:
+		fail("it is escalated without evidence")
+	}
+	if refused := settled && !before.state.Stage.Final() && s.Outcome != quickstream.OutcomeApproved; refused && e.begin.Intent.Attempts != 1 &&
+		e.begin.Intent.ReceiptNumber == "" && e.begin.Intent.Operation == "" && (now.Before(e.cutOff) || f.doubt) {
+		fail("a refusal is believed too early, or beside a doubt")
+	}
+	if before.state.Stage.Final() && !f.twice && f.approved == before.facts.approved && before.state.Outcome != "" && before.state.Outcome != s.Outcome {
+		fail("an outcome changes by itself")
+	}
+	moved := s.Stage != before.state.Stage || !s.NextLook.Equal(before.state.NextLook) || s.Misses != before.state.Misses || !s.Failing.IsZero() && !s.Failing.Equal(before.state.Failing)
+	if early := now.Before(before.state.NextLook); early && moved && s.Stage != resolve.StageSettled && s.Stage != resolve.StageTwice && s.Stage != resolve.StageEscalated {
+		fail("a look before its time has moved it")
+	}
+	e.stored(s, now)
+}
+
+// stored asserts that a state is the same after a restart, and small.
+func (e *explorer) stored(s resolve.State, now time.Time) {
+	data, err := json.Marshal(s)
+	require.NoError(e.t, err)
+	require.Less(e.t, len(data), 8<<10)
+	if e.steps%7 > 0 { // reading costs more than all else
+		return
+	}
+	var restored resolve.State
+	require.NoError(e.t, json.Unmarshal(data, &restored), string(data))
+	again, err := json.Marshal(restored)
+	require.NoError(e.t, err)
+	require.Equal(e.t, string(data), string(again))
+	here, _ := json.Marshal(e.policy.Next(s, sawNothing(), now))
+	there, _ := json.Marshal(e.policy.Next(restored, sawNothing(), now))
+	require.Equal(e.t, string(here), string(there))
+	same, _ := json.Marshal(s)
+	require.Equal(e.t, string(data), string(same), "the given state is left alone")
+}
+
+// runOut finds nothing any more, in time: everything is over after some days.
+func (e *explorer) runOut(n node) {
+	for step := 0; !n.state.NextLook.IsZero(); step++ {
+		require.Less(e.t, step, 45, "%+v", n.state)
+		next := node{e.policy.Next(n.state, sawNothing(), n.state.NextLook), n.facts, n.state.NextLook}
+		e.check(n, next, sawNothing())
+		n = next
+	}
+	require.True(e.t, n.state.Stage.Final())
+}
+
+// TestEverything explores all states that a payment can reach by all sightings at all
+// instants that matter.
+func TestEverything(t *testing.T) {
+	sent := at("2026-06-12 20:00") // a Friday
+	off, on := resolve.DefaultPolicy(resolve.ServiceRetriesOff()), resolve.DefaultPolicy(resolve.ServiceRetriesFor(4*24*time.Hour))
+	on.Calendar = resolve.Calendar{
+		Business: func(d quickstream.Date) bool { return d.Day != 13 && d.Day != 14 }, Until: quickstream.NewDate(2026, time.June, 16),
+	}
+	states, steps := 0, 0
+	for name, intent := range map[string]quickstream.Intent{
+		"sent":         {},
+		"sent once":    {Attempts: 1},
+		"with receipt": {ReceiptNumber: "R1"},
+		"void":         {Operation: "Transactions.Void", Target: "R1"},
+	} {
+		depth := 2
+		if name == "sent" {
+			depth = 3
+		}
+		for policy, p := range map[string]resolve.Policy{"off": off, "on": on} {
+			intent.NotBefore = sent
+			e := &explorer{t: t, policy: p, begin: resolve.Begin(intent, sent), seen: map[string]bool{}, cutOff: at("2026-06-15 18:30"), absent: at("2026-06-17 18:30")}
+			if policy == "on" {
+				e.absent = at("2026-06-16 18:30")
+			}
+			e.explore([]node{{e.begin, facts{}, sent}}, depth)
+			e.explore(e.ladder(), 2)
+			t.Logf("%s, retries %s: %d states, %d steps", name, policy, len(e.seen), e.steps)
+			states, steps = states+len(e.seen), steps+e.steps
+		}
+	}
+	t.Logf("%d states, %d steps", states, steps)
+}

@@ -1,0 +1,205 @@
+package resolve_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// closed returns a calendar of weekdays without some days.
+func closed(until quickstream.Date, holidays ...quickstream.Date) resolve.Calendar {
+	return resolve.Calendar{Until: until, Business: func(d quickstream.Date) bool {
+		for _, holiday := range holidays {
+			if d == holiday {
+				return false
+			}
+		}
+		day := d.In(time.UTC).Weekday()
+		return day != time.Saturday && day != time.Sunday
+	}}
+}
+
+func TestAbsentNotBefore(t *testing.T) {
+	friday, monday := quickstream.NewDate(2026, time.April, 3), quickstream.NewDate(2026, time.April, 6) // of Easter
+	year := quickstream.NewDate(2026, time.December, 31)
+	everyDay := resolve.Calendar{Until: year, Business: func(quickstream.Date) bool { return true }}
+	tests := map[string]struct {
+		sent     string
+		calendar resolve.Calendar
+		want     string
+	}{
+		"on Monday":                            {"2026-06-15 09:00", resolve.Calendar{}, "2026-06-18 18:30"},
+		"on Friday night":                      {"2026-06-12 20:00", resolve.Calendar{}, "2026-06-17 18:30"},
+		"on Saturday":                          {"2026-06-13 09:00", resolve.Calendar{}, "2026-06-17 18:30"},
+		"on Sunday":                            {"2026-06-14 09:00", resolve.Calendar{}, "2026-06-17 18:30"},
+		"before Easter":                        {"2026-04-02 20:00", resolve.Calendar{}, "2026-04-07 18:30"},
+		"before Easter, by a calendar":         {"2026-04-02 20:00", closed(year, friday, monday), "2026-04-08 18:30"},
+		"on Monday, by a calendar":             {"2026-06-15 09:00", closed(year), "2026-06-17 18:30"},
+		"on Friday, by a calendar":             {"2026-06-12 09:00", closed(year), "2026-06-16 18:30"},
+		"48 hours, where every day is one":     {"2026-06-12 20:00", everyDay, "2026-06-14 20:00"},
+		"by a calendar to the day":             {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.June, 16)), "2026-06-16 18:30"},
+		"by a calendar that ends a day before": {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.June, 15)), "2026-06-17 18:30"},
+		"by a calendar that has ended":         {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.May, 1)), "2026-06-17 18:30"},
+		"by a calendar without an end":         {"2026-06-12 09:00", closed(quickstream.Date{}), "2026-06-17 18:30"},
+		"when summer time ends":                {"2026-04-01 09:00", resolve.Calendar{}, "2026-04-06 18:30"},
+		"when summer time begins":              {"2026-10-01 09:00", resolve.Calendar{}, "2026-10-06 18:30"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := policy()
+			p.Calendar = tt.calendar
+			times, end := looksBy(p, resolve.Begin(quickstream.Intent{}, at(tt.sent)), sawNothing())
+			assert.Equal(t, resolve.StageAbsent, end.Stage)
+			assert.Equal(t, tt.want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
+
+			p.CutOffs = map[quickstream.AccountType]resolve.TimeOfDay{
+				quickstream.AccountTypeCreditCard: {Hour: 17}, quickstream.AccountTypeDirectDebit: {Hour: 22, Minute: 15}, quickstream.AccountTypePayTo: {Hour: 20},
+			}
+			times, _ = looksBy(p, resolve.Begin(quickstream.Intent{}, at(tt.sent)), sawNothing())
+			last := times[len(times)-1].In(location)
+			if tt.calendar.Until == year && name[0] == '4' {
+				return // 48 hours are later
+			}
+			assert.Equal(t, "22:45", last.Format("15:04"), "of what account it is, is not known")
+		})
+	}
+}
+
+func TestCutOffs(t *testing.T) {
+	p := policy()
+	p.CutOffs = map[quickstream.AccountType]resolve.TimeOfDay{quickstream.AccountTypeCreditCard: {Hour: 21}}
+	for sent, want := range map[string]string{
+		"2026-06-10 20:59": "2026-06-10 21:30", "2026-06-10 21:00": "2026-06-11 21:30", "2026-06-10 21:01": "2026-06-11 21:30",
+	} {
+		s := p.Next(resolve.Begin(quickstream.Intent{}, at(sent)), found(declined("R1", "54")), at(sent))
+		assert.Equal(t, want, s.NextLook.In(location).Format("2006-01-02 15:04"))
+	}
+	// The delays end before the cut-off.
+	s := resolve.Begin(quickstream.Intent{}, at("2026-06-10 17:25"))
+	s = policy().Next(s, sawNothing(), s.NextLook)
+	assert.Equal(t, resolve.StageLooking, s.Stage)
+	for range 4 {
+		s = policy().Next(s, sawNothing(), s.NextLook)
+	}
+	assert.Equal(t, resolve.StageHeld, s.Stage)
+	assert.Equal(t, at("2026-06-10 18:30"), s.NextLook)
+}
+
+// agreements answers with one agreement.
+type agreements struct {
+	answer *quickstream.Agreement
+	err    error
+	asked  string
+}
+
+func (a *agreements) Get(_ context.Context, token string, _ ...quickstream.CallOption) (*quickstream.Agreement, error) {
+	a.asked = token
+	return a.answer, a.err
+}
+
+var _ resolve.Agreements = (*quickstream.PayToService)(nil)
+
+func TestPendingPayTo(t *testing.T) {
+	by := quickstream.Timestamp{Time: at("2026-06-13 12:00")}
+	late := quickstream.Timestamp{Time: at("2099-06-13 12:00")}
+	const ladder, longest = "2026-06-12 09:00", "2026-06-15 18:30"
+	tests := map[string]struct {
+		agreements *agreements
+		want       string
+	}{
+		"not read":                  {nil, longest},
+		"not readable":              {&agreements{err: errors.New("reset")}, longest},
+		"pending":                   {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusPending, RespondByTime: by}}, "2026-06-13 18:30"},
+		"created":                   {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusCreated, RespondByTime: by}}, "2026-06-13 18:30"},
+		"pending, nobody knows how": {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusPending}}, longest},
+		"pending for ever":          {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusPending, RespondByTime: late}}, "2026-06-24 18:30"},
+		"in a new status":           {&agreements{answer: &quickstream.Agreement{Status: "RESTING", RespondByTime: by}}, "2026-06-13 18:30"},
+		"active":                    {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusActive, RespondByTime: by}}, ladder},
+		"suspended":                 {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusSuspended, RespondByTime: by}}, ladder},
+		"cancelled":                 {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusCancelled, RespondByTime: by}}, ladder},
+		"rejected":                  {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusRejected, RespondByTime: by}}, ladder},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := policy()
+			if tt.agreements != nil {
+				p.Agreements = tt.agreements
+			}
+			o := p.Look(t.Context(), &fake{err: open(match(payTo("R1", "A1")))}, quickstream.Intent{})
+			require.Equal(t, quickstream.OutcomePending, o.Outcome)
+			if tt.agreements != nil {
+				assert.Equal(t, "A1", tt.agreements.asked)
+			}
+			times, end := looksBy(p, begun(quickstream.Intent{}), o)
+			assert.Equal(t, resolve.StageEscalated, end.Stage)
+			assert.Equal(t, tt.want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
+			for i := 1; i < len(times); i++ {
+				assert.LessOrEqual(t, times[i].Sub(times[i-1]), 24*time.Hour, "daily")
+			}
+		})
+	}
+	t.Run("of another account", func(t *testing.T) {
+		p := policy()
+		read := &agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusActive}}
+		p.Agreements = read
+		for want, account := range map[string]quickstream.AccountType{ladder: quickstream.AccountTypeDirectDebit, longest: ""} {
+			tx := transaction("R1", quickstream.TransactionStatusPending, "", "")
+			if account != "" {
+				tx.BankAccount = new(quickstream.BankAccount)
+			}
+			times, _ := looksBy(p, begun(quickstream.Intent{}), p.Look(t.Context(), &fake{found: tx}, quickstream.Intent{}))
+			assert.Equal(t, want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
+		}
+		settled := approved("R1")
+		settled.PayToData = &quickstream.PayToData{AgreementToken: "A1"}
+		p.Look(t.Context(), &fake{found: settled}, quickstream.Intent{})
+		assert.Empty(t, read.asked, "what is not pending needs no agreement")
+	})
+	t.Run("that is missed once", func(t *testing.T) {
+		s := policy().Next(begun(quickstream.Intent{}), found(payTo("R1", "A1")), wednesday())
+		s = policy().Next(s, sawNothing(), at("2026-06-13 09:00"))
+		s = policy().Next(s, sawNothing(), s.NextLook)
+		assert.False(t, s.Stage.Final(), "the payer may answer")
+	})
+}
+
+// TestTimeForRetries: a retry of the service's own has the same time as a payment.
+func TestTimeForRetries(t *testing.T) {
+	p := resolve.DefaultPolicy(resolve.ServiceRetriesFor(4 * 24 * time.Hour))
+	retry := found(unsettled("R2"))
+	retry.Retryable = true
+	times, end := looksBy(p, begun(quickstream.Intent{ReceiptNumber: "R1"}), retry)
+	assert.Equal(t, resolve.StageEscalated, end.Stage)
+	assert.Equal(t, wednesday().AddDate(0, 0, 6), times[len(times)-1])
+	soft := found(declined("R1", "01"))
+	_, end = looksBy(p, begun(quickstream.Intent{}), soft)
+	assert.Equal(t, resolve.StageSettled, end.Stage)
+	assert.Equal(t, wednesday().AddDate(0, 0, 4), end.Looks[0].Last)
+}
+
+// TestRetriesThatBreakOff: the second page is not there any more.
+func TestRetriesThatBreakOff(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("page") != "" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write([]byte(`{"data":[{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}],"links":[{"rel":"next","href":"?page=2","requestMethod":"GET"}]}`))
+	}))
+	defer server.Close()
+	client, err := quickstream.NewClient(quickstream.CustomURL(server.URL), quickstream.Keys{Secret: quickstream.NewSecretKey("secret")})
+	require.NoError(t, err)
+	retries := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour))
+	o := retries.Look(t.Context(), &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}, quickstream.Intent{})
+	assert.Equal(t, resolve.SawError, o.Sighting)
+}

@@ -1,0 +1,164 @@
+package resolve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+func transaction(receipt string, status quickstream.TransactionStatus, summary quickstream.SummaryCode, code string) *quickstream.Transaction {
+	return &quickstream.Transaction{ReceiptNumber: receipt, Status: status, SummaryCode: summary, ResponseCode: code}
+}
+
+func approved(receipt string) *quickstream.Transaction {
+	return transaction(receipt, quickstream.TransactionStatusApproved, quickstream.SummaryCodeApproved, "00")
+}
+
+func declined(receipt, code string) *quickstream.Transaction {
+	t := transaction(receipt, quickstream.TransactionStatusDeclined, quickstream.SummaryCodeDeclined, code)
+	t.CreditCard = new(quickstream.CreditCard)
+	return t
+}
+
+func unsettled(receipt string) *quickstream.Transaction {
+	return transaction(receipt, "", quickstream.SummaryCodeErred, "")
+}
+
+func payTo(receipt, agreement string) *quickstream.Transaction {
+	t := transaction(receipt, quickstream.TransactionStatusPending, "", "")
+	t.PayToData = &quickstream.PayToData{AgreementToken: agreement}
+	return t
+}
+
+func match(t *quickstream.Transaction) quickstream.Candidate {
+	return quickstream.Candidate{Transaction: t, Matches: true}
+}
+
+func near(t *quickstream.Transaction) quickstream.Candidate {
+	return quickstream.Candidate{Transaction: t}
+}
+
+func open(candidates ...quickstream.Candidate) error {
+	return &quickstream.UnknownOutcomeError{Candidates: candidates}
+}
+
+func TestObserve(t *testing.T) {
+	tests := map[string]struct {
+		err       error
+		sighting  resolve.Sighting
+		receipt   string
+		near      []string
+		doubtful  bool
+		code      string
+		retryable bool
+	}{
+		"nothing":                        {err: open(), sighting: resolve.SawNothing},
+		"near misses are not nothing":    {err: open(near(approved("R2")), near(declined("R1", "01"))), sighting: resolve.SawNothing, near: []string{"R1", "R2"}},
+		"a near miss that is no payment": {err: open(quickstream.Candidate{Agreement: new(quickstream.Agreement), Matches: true}), sighting: resolve.SawNothing, near: []string{""}},
+		"one without a status":           {err: open(match(unsettled("R1"))), sighting: resolve.SawNoOutcome, receipt: "R1"},
+		"one beside near misses":         {err: open(near(approved("R2")), match(unsettled("R1"))), sighting: resolve.SawNoOutcome, receipt: "R1", near: []string{"R2"}},
+		"a decline that is not believed": {err: open(match(declined("R1", "54"))), sighting: resolve.SawOutcome, receipt: "R1", doubtful: true, code: "54"},
+		"a soft one":                     {err: open(match(declined("R1", "01"))), sighting: resolve.SawOutcome, receipt: "R1", doubtful: true, code: "01", retryable: true},
+		"several, none approved":         {err: open(match(declined("R2", "01")), match(unsettled("R1"))), sighting: resolve.SawSeveral, near: []string{"R1", "R2"}},
+		"several, one approved":          {err: open(match(declined("R2", "01")), match(approved("R1"))), sighting: resolve.SawSeveral, near: []string{"R1", "R2"}},
+		"two approved":                   {err: open(match(approved("R2")), match(approved("R1")), match(unsettled("R3"))), sighting: resolve.SawTwice, near: []string{"R1", "R2", "R3"}},
+		"one approved and a near miss":   {err: open(match(unsettled("R1")), near(approved("R2")), near(approved("R2"))), sighting: resolve.SawNoOutcome, receipt: "R1", near: []string{"R2"}},
+		"failed":                         {err: &quickstream.UnknownOutcomeError{Cause: errors.New("reset"), Candidates: []quickstream.Candidate{match(approved("R1"))}}, sighting: resolve.SawError},
+		"another error":                  {err: quickstream.ErrNotFound, sighting: resolve.SawError},
+		"of a void": {err: &quickstream.UnknownOutcomeError{
+			Intent: &quickstream.Intent{Operation: "Transactions.Void"}, Candidates: []quickstream.Candidate{match(approved("R1"))},
+		}, sighting: resolve.SawNothing},
+		"of a payment with its intent": {err: &quickstream.UnknownOutcomeError{
+			Intent: &quickstream.Intent{Operation: "Transactions.Pay"}, Candidates: []quickstream.Candidate{match(unsettled("R1"))},
+		}, sighting: resolve.SawNoOutcome, receipt: "R1"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := resolve.Observe(nil, tt.err)
+			assert.Equal(t, tt.sighting, o.Sighting)
+			assert.Equal(t, tt.receipt, o.ReceiptNumber)
+			assert.Equal(t, tt.near, o.Candidates)
+			assert.Equal(t, tt.doubtful, o.Doubtful)
+			assert.Equal(t, tt.code, o.ResponseCode)
+			assert.Equal(t, tt.retryable, o.Retryable)
+		})
+	}
+	assert.Equal(t, resolve.SawError, resolve.Observe(nil, nil).Sighting)
+	found := resolve.Observe(declined("R1", "54"), nil)
+	assert.Equal(t, resolve.Observation{
+		Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1", ResponseCode: "54", NextStep: quickstream.NextStepPayAgain,
+		AccountType: quickstream.AccountTypeCreditCard,
+	}, found)
+	var crowd []quickstream.Candidate
+	for i := range 40 {
+		crowd = append(crowd, near(approved(fmt.Sprintf("R%02d", i))))
+	}
+	assert.Len(t, resolve.Observe(nil, open(crowd...)).Candidates, 20)
+}
+
+func TestAccountTypes(t *testing.T) {
+	for want, tx := range map[quickstream.AccountType]*quickstream.Transaction{
+		quickstream.AccountTypeCreditCard:    {CreditCard: new(quickstream.CreditCard)},
+		quickstream.AccountTypePayTo:         {PayToData: new(quickstream.PayToData)},
+		quickstream.AccountTypeDirectDebit:   {BankAccount: new(quickstream.BankAccount)},
+		quickstream.AccountTypeDirectDebitNZ: {NZBankAccount: new(quickstream.NZBankAccount)},
+		"":                                   {},
+	} {
+		assert.Equal(t, want, resolve.ObserveTransaction(tx).AccountType)
+	}
+}
+
+// fake is a service of which every answer is written down.
+type fake struct {
+	found   *quickstream.Transaction
+	err     error
+	retries quickstream.List[quickstream.Transaction]
+}
+
+func (f *fake) Resume(context.Context, quickstream.Intent, ...quickstream.CallOption) (*quickstream.Transaction, error) {
+	return f.found, f.err
+}
+
+func (f *fake) Retries(string, ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
+	return f.retries
+}
+
+func TestRetriesOfTheService(t *testing.T) {
+	soft := declined("R1", "01")
+	_, client := sandboxtest.New(t)
+	unknown, refused := client.Transactions.Retries("1000000001"), client.Transactions.Retries("")
+	list := quickstream.ListOf[quickstream.Transaction]
+	tests := map[string]struct {
+		service   fake
+		sighting  resolve.Sighting
+		receipt   string
+		retryable bool
+	}{
+		"none yet":      {fake{found: soft, retries: list()}, resolve.SawOutcome, "R1", true},
+		"404":           {fake{found: soft, retries: unknown}, resolve.SawOutcome, "R1", true},
+		"failed":        {fake{found: soft, retries: refused}, resolve.SawError, "", false},
+		"declined":      {fake{found: soft, retries: list(declined("R2", "01"))}, resolve.SawOutcome, "R1", true},
+		"under way":     {fake{found: soft, retries: list(declined("R2", "01"), unsettled("R3"))}, resolve.SawNoOutcome, "R3", true},
+		"approved":      {fake{found: soft, retries: list(approved("R3"), declined("R2", "01"))}, resolve.SawOutcome, "R3", false},
+		"both approved": {fake{found: soft, retries: list(approved("R3"), approved("R2"))}, resolve.SawTwice, "", false},
+		"not declined":  {fake{found: approved("R1"), retries: list(approved("R2"))}, resolve.SawOutcome, "R1", false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).Look(t.Context(), &tt.service, quickstream.Intent{})
+			assert.Equal(t, tt.sighting, o.Sighting)
+			assert.Equal(t, tt.receipt, o.ReceiptNumber)
+			assert.Equal(t, tt.retryable, o.Retryable)
+		})
+	}
+	o := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Look(t.Context(), &fake{found: soft, retries: refused}, quickstream.Intent{})
+	assert.Equal(t, "R1", o.ReceiptNumber)
+}
