@@ -83,10 +83,7 @@ func (p RegisterAccountParams) check(f *findings) {
 	given := from != registrationSource{}
 	f.require(given, "account.source.required", "(account)",
 		"exactly one of a single-use token, a receipt number, a card and a bank account is required")
-	if card := from.card; card != nil {
-		f.require(card.WalletProvider == "" && card.Cryptogram.IsZero(), "account.walletProvider.none", "creditCard.walletProvider",
-			"is for payments only, and so is the cryptogram")
-	}
+	f.require(from.card == nil || from.card.Cryptogram.IsZero(), "account.cryptogram.none", "(cryptogram)", "is for payments only")
 	authenticated := p.ThreeDS2 != nil && *p.ThreeDS2
 	f.require(!authenticated || !given || from.token != "", "account.threeDS2.token", "threeDS2", "is for single-use tokens of cards")
 	switch {

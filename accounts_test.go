@@ -242,10 +242,10 @@ func TestRegistrationIsPlanned(t *testing.T) {
 func TestRegistrationIsChecked(t *testing.T) {
 	box, client := sandboxtest.New(t)
 	wallet := approvedCard()
-	wallet.WalletProvider = quickstream.WalletProviderApplePay
+	wallet.WalletProvider, wallet.Cryptogram = quickstream.WalletProviderApplePay, quickstream.NewSecret("AAAA")
 	for rule, params := range map[string]quickstream.RegisterAccountParams{
 		"account.source.required":            {},
-		"account.walletProvider.none":        {Source: quickstream.RegistrationFromCard(wallet)},
+		"account.cryptogram.none":            {Source: quickstream.RegistrationFromCard(wallet)},
 		"account.threeDS2.token":             {Source: quickstream.RegistrationFromBankAccount(bankAccount()), ThreeDS2: new(true)},
 		"card.cardNumber.required":           {Source: quickstream.RegistrationFromCard(quickstream.CardDetails{Expiry: approvedCard().Expiry})},
 		"bankAccount.accountNumber.required": {Source: quickstream.RegistrationFromBankAccount(quickstream.BankAccountDetails{AccountName: "Kim", BSB: "032002"})},

@@ -121,7 +121,7 @@ func (c *call) path(values []string) {
 		if !isPathElement(value) {
 			c.check(func(f *findings) {
 				f.disabled = nil
-				f.require(false, "path."+name, name, "must be an identifier of 1 to 255 printable ASCII characters without blanks and / \\ ? # % ;")
+				f.require(false, "path."+name, name, "must be an identifier of 1 to 255 printable ASCII characters, not all blanks and without / \\ ? # % ;")
 			})
 			return
 		}
@@ -150,7 +150,7 @@ func (c *call) escapedPath(values []string) string {
 // isPathElement reports whether an identifier can stand in a path without
 // changing which resource is meant.
 func isPathElement(value string) bool {
-	return value != "" && value != "." && value != ".." && len(value) <= 255 && isVisible(value) && !strings.ContainsAny(value, `/\?#%;`)
+	return strings.Trim(value, " ") != "" && value != "." && value != ".." && len(value) <= 255 && isPrintable(value) && !strings.ContainsAny(value, `/\?#%;`)
 }
 
 // query adds the parameters to the address.

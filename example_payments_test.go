@@ -230,7 +230,7 @@ func ExampleTransactionsService_Refund() {
 	fmt.Println(err)
 	// Output:
 	// REFUND Approved 20.00 AUD
-	// quickstream: Transactions.Refund: nothing was sent: principalAmount must not be more than the payment's [refund.principalAmount.payment]
+	// quickstream: Transactions.Refund: nothing was sent: principalAmount must not be more than the payment with its surcharge [refund.principalAmount.payment]
 }
 
 // Until the cut-off of its settlement date a card payment is voided in place of

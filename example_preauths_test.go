@@ -68,12 +68,12 @@ func ExampleTransactionsService_Capture() {
 	}
 	fmt.Println(capture.TransactionType, capture.Status, capture.PrincipalAmount)
 
-	params.PrincipalAmount = decimal.RequireFromString("400.01")
+	params.Currency = quickstream.CurrencyNZD
 	_, err = client.Transactions.Capture(context.Background(), params)
 	fmt.Println(err)
 	// Output:
 	// CAPTURE Approved 180.00 AUD
-	// quickstream: Transactions.Capture: nothing was sent: principalAmount must not be more than double the pre-authorised amount [capture.principalAmount.double]
+	// quickstream: Transactions.Capture: nothing was sent: currency must be that of the transaction that was passed in [transaction.original.currency]
 }
 
 // What is not needed is released, wholly or in part.

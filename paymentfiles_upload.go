@@ -8,6 +8,9 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
@@ -29,8 +32,8 @@ const (
 // UploadPaymentFileParams describes a payment file to be uploaded.
 type UploadPaymentFileParams struct {
 	// FileName is required, and has to be one that was never used before: that is
-	// what keeps a file from being processed twice. It has up to 255 printable
-	// ASCII characters, without quotes and path separators.
+	// what keeps a file from being processed twice. It is sent as it is, in UTF-8;
+	// path separators are refused, because servers cut off what stands before them.
 	FileName string
 	// Format is required.
 	Format PaymentFileFormat
@@ -46,7 +49,7 @@ type UploadPaymentFileParams struct {
 }
 
 func (p UploadPaymentFileParams) check(f *findings) {
-	f.require(isFileName(p.FileName), "paymentFile.fileName", "file", `must have a name of 1 to 255 printable ASCII characters without " / \`)
+	f.require(isFileName(p.FileName), "paymentFile.fileName", "file", "must have a name without path separators and control characters")
 	f.require(p.Format != "", "paymentFile.format.required", "format", "is required")
 	f.require(p.Content != nil, "paymentFile.content.required", "file", "is required")
 	f.require(p.Size > 0, "paymentFile.size.positive", "file", "must have a size of more than zero bytes")
@@ -174,16 +177,9 @@ func (f *fileContent) end() error {
 	return err
 }
 
-// isFileName reports whether a name can stand in the header of a form's part.
+// isFileName reports whether a name arrives as it is from the header of a form's
+// part, where quotes are escaped.
 func isFileName(name string) bool {
-	if name == "" || name == "." || name == ".." || len(name) > 255 || !isPrintable(name) {
-		return false
-	}
-	for _, c := range name {
-		switch c {
-		case '"', '/', '\\':
-			return false
-		}
-	}
-	return true
+	return name != "" && name != "." && name != ".." && utf8.ValidString(name) &&
+		!strings.ContainsAny(name, `/\`) && !strings.ContainsFunc(name, unicode.IsControl)
 }

@@ -93,7 +93,8 @@ type PayToPayerParams struct {
 	UltimateName string
 	// Reference is the merchant's reference for the payer. Optional.
 	Reference string
-	// BSB has 6 digits, AccountNumber 6 to 9.
+	// BSB has 6 digits, with or without a hyphen in the middle, without which it is
+	// sent. AccountNumber has 6 to 9.
 	BSB           string
 	AccountNumber Secret
 	PayIDType     PayIDType
@@ -163,7 +164,7 @@ func (p AgreementTermsParams) wire() agreementTermsJSON {
 }
 
 func (p PayToPayerParams) wire() payToPayerJSON {
-	return payToPayerJSON{p.Type, p.ID, p.Name, p.UltimateName, p.Reference, p.BSB, p.AccountNumber.text(), p.PayIDType, p.PayID.text()}
+	return payToPayerJSON{p.Type, p.ID, p.Name, p.UltimateName, p.Reference, unhyphenated(p.BSB), p.AccountNumber.text(), p.PayIDType, p.PayID.text()}
 }
 
 // newPayToAgreement is the agreement that a payment brings along.

@@ -103,12 +103,12 @@ func lastPointInTime(f PayToFrequency) int64 {
 }
 
 func (p PayToPayerParams) check(f *findings) {
-	number := p.AccountNumber.text()
+	bsb, number := unhyphenated(p.BSB), p.AccountNumber.text()
 	f.require(p.Type != "", "payer.payerType.required", "payerType", "is required")
 	f.require(p.ID != "", "payer.payerId.required", "payerId", "is required")
 	f.require(p.Name != "", "payer.payerName.required", "payerName", "is required")
-	f.require((p.BSB == "") == (number == ""), "payer.account.pair", "bsb", "and accountNumber must be given together")
-	f.require(p.BSB == "" || len(p.BSB) == 6 && isDigits(p.BSB), "payer.bsb.digits", "bsb", "must have 6 digits")
+	f.require((bsb == "") == (number == ""), "payer.account.pair", "bsb", "and accountNumber must be given together")
+	f.require(bsb == "" || len(bsb) == 6 && isDigits(bsb), "payer.bsb.digits", "bsb", "must have 6 digits")
 	f.require(number == "" || isDigits(number) && lengthWithin(number, 6, 9), "payer.accountNumber.digits", "accountNumber", "must have 6 to 9 digits")
 	f.require((p.PayIDType == "") == p.PayID.IsZero(), "payer.payId.pair", "payId", "and payIdType must be given together")
 }

@@ -25,8 +25,9 @@ type PayParams struct {
 	Currency Currency
 	// ECI is required for cards.
 	ECI ECI
-	// IPAddress is the customer's public address: required for payments that the
-	// customer makes over the Internet, and never the merchant's own.
+	// IPAddress is the customer's public address: required with a single-use token,
+	// and with account details and ECIInternet. Give it only when the customer
+	// ordered over the Internet, and never the merchant's own.
 	IPAddress netip.Addr
 	// StoredCredential is required for cards.
 	StoredCredential *StoredCredentialData

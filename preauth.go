@@ -52,7 +52,10 @@ func (p PreauthoriseParams) check(f *findings) {
 	checkBusiness(f, p.SupplierBusinessCode)
 	checkAmount(f, p.PrincipalAmount)
 	checkCurrency(f, p.Currency)
-	order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}.checkCard(f)
+	f.require(s.kind == "" || s.kind.isCard(), "transaction.source.card", "(account source)", "must be a card")
+	o := order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}
+	o.checkECI(f)
+	o.check(f, true)
 	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
 	s.check(f)
 }
@@ -174,11 +177,12 @@ type CaptureParams struct {
 	// OriginalReceiptNumber is the receipt of an initial pre-authorisation or a
 	// re-authorisation. Required unless Original is given.
 	OriginalReceiptNumber string
-	// Original is optional: with the pre-authorisation as it was read, the limit
-	// of double its amount is checked before sending.
+	// Original is optional: with the pre-authorisation as it was read, what is no
+	// pre-authorisation or in another currency is found before sending.
 	Original *Transaction
-	// PrincipalAmount is at most double the amount of the pre-authorisation.
-	// Required, with at most two decimals.
+	// PrincipalAmount is at most double what is pre-authorised. Only the service
+	// knows that: it counts top-ups, which the original does not show. Required,
+	// with at most two decimals.
 	PrincipalAmount decimal.Decimal
 	// Currency and StoredCredential are required.
 	Currency                Currency
@@ -215,9 +219,6 @@ func (p CaptureParams) check(f *findings) {
 	f.require(p.StoredCredential != nil, "capture.storedCredentialData.required", "storedCredentialData", "is required for cards")
 	f.require(p.StoredCredential == nil || p.StoredCredential.EntryMode != "",
 		"capture.storedCredentialData.entryMode", "storedCredentialData.entryMode", "is required")
-	reserved, known := principalOf(p.Original)
-	f.require(!known || p.PrincipalAmount.LessThanOrEqual(reserved.Add(reserved)),
-		"capture.principalAmount.double", "principalAmount", "must not be more than double the pre-authorised amount")
 	f.require(p.Original == nil || p.Original.TransactionType == TransactionTypePreauth,
 		"capture.original.preauth", "originalReceiptNumber", "must be a pre-authorisation")
 }

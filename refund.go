@@ -16,8 +16,10 @@ type RefundParams struct {
 	// Original is optional: with the payment as it was read, what the service
 	// would refuse is found before sending.
 	Original *Transaction
-	// PrincipalAmount is at most the payment's less what earlier refunds gave back,
-	// and all of the payment's for PayTo. Required, with at most two decimals.
+	// PrincipalAmount is at most the payment less what earlier refunds gave back,
+	// and all of the payment for PayTo. Only the service knows what was refunded
+	// before and whether the surcharge may be: its settings say so, and up to the
+	// total is sent. Required, with at most two decimals.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
@@ -65,8 +67,20 @@ func (p RefundParams) check(f *findings) {
 		"refund.cardExpiry.valid", "creditCard.expiryDateMonth", "must be a month of a four-digit year")
 	f.require(p.Original == nil || p.Original.Refundable, "refund.refundable", "originalReceiptNumber", "the payment must be refundable")
 	paid, known := principalOf(p.Original)
-	f.require(!known || p.PrincipalAmount.LessThanOrEqual(paid),
-		"refund.principalAmount.payment", "principalAmount", "must not be more than the payment's")
+	f.require(withinTotal(p.PrincipalAmount, p.Original),
+		"refund.principalAmount.payment", "principalAmount", "must not be more than the payment with its surcharge")
 	f.require(!known || p.Original.PayToData == nil || p.PrincipalAmount.GreaterThanOrEqual(paid),
 		"refund.principalAmount.payTo", "principalAmount", "must be all of the payment for PayTo")
+}
+
+// withinTotal lets an amount pass where the payment does not say what it took in all.
+func withinTotal(amount decimal.Decimal, paid *Transaction) bool {
+	switch principal, known := principalOf(paid); {
+	case known && paid.SurchargeAmount != nil:
+		return amount.LessThanOrEqual(principal.Add(paid.SurchargeAmount.Amount))
+	case paid != nil && paid.TotalAmount != nil:
+		return amount.LessThanOrEqual(paid.TotalAmount.Amount)
+	default:
+		return true
+	}
 }

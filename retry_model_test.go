@@ -191,7 +191,11 @@ func TestRetryModel(t *testing.T) {
 			name := fmt.Sprintf("seed %d: %v, %+v", seed, kinds(sequence), o)
 			want := predict(sequence, o)
 			ended[want.ends]++
-			box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReplayHonoured = o.honoured }))
+			box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+				if !o.honoured {
+					a.KeyLifetime = 0
+				}
+			}))
 			require.NoError(t, box.Inject(inOrder(sequence)...))
 			for _, approved := range o.approves {
 				if approved {

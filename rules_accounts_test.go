@@ -119,8 +119,7 @@ func accountRegisterTable() ruleTable[RegisterAccountParams] {
 				{rule: "account.source.required", pass: from(RegistrationFromSingleUseToken("1")), fail: from(nil)},
 				{rule: "account.source.required", pass: from(RegistrationFromReceipt("1")), fail: from(RegistrationFromReceipt(""))},
 				{rule: "account.source.required", pass: from(RegistrationFromBankAccount(validBankAccount())), fail: from(RegistrationFromSingleUseToken(""))},
-				{rule: "account.walletProvider.none", pass: from(RegistrationFromCard(validCard())), fail: from(RegistrationFromCard(wallet))},
-				{rule: "account.walletProvider.none", pass: from(RegistrationFromCard(validCard())), fail: from(RegistrationFromCard(cryptogram))},
+				{rule: "account.cryptogram.none", pass: from(RegistrationFromCard(wallet)), fail: from(RegistrationFromCard(cryptogram))},
 				{rule: "account.threeDS2.token", pass: authenticated(RegistrationFromSingleUseToken(canaryToken)), fail: authenticated(RegistrationFromCard(validCard()))},
 				{rule: "account.threeDS2.token", pass: func(p *params) { p.ThreeDS2 = new(false) }, fail: authenticated(RegistrationFromReceipt(canaryReceipt))},
 			},
@@ -129,7 +128,7 @@ func accountRegisterTable() ruleTable[RegisterAccountParams] {
 			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { p.Source = RegistrationFromNZBankAccount(a) }),
 		),
 		worst:  params{Source: RegistrationFromCard(CardDetails{CVN: NewSecret("1"), Cryptogram: NewSecret("a")}), ThreeDS2: new(true)},
-		broken: []string{"account.walletProvider.none", "account.threeDS2.token", "card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits"},
+		broken: []string{"account.cryptogram.none", "account.threeDS2.token", "card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits"},
 	}
 }
 

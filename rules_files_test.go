@@ -10,14 +10,15 @@ func paymentFileUploadTable() ruleTable[UploadPaymentFileParams] {
 	name := func(p *params) *string { return &p.FileName }
 	size := func(p *params) *int64 { return &p.Size }
 	cases := []ruleCase[params]{
-		{rule: "paymentFile.fileName", pass: set(name, ascii(255)), fail: set(name, ascii(256))},
-		{rule: "paymentFile.fileName", pass: set(name, "a b.csv"), fail: set(name, "")},
+		{rule: "paymentFile.fileName", pass: set(name, ascii(256)), fail: set(name, "")},
+		{rule: "paymentFile.fileName", pass: set(name, "a b.csv"), fail: set(name, "a\rb")},
+		{rule: "paymentFile.fileName", pass: set(name, `"löhne" 7月.csv`), fail: set(name, "a\x00")},
 		{rule: "paymentFile.format.required", pass: func(p *params) { p.Format = "NEW" }, fail: func(p *params) { p.Format = "" }},
 		{rule: "paymentFile.content.required", fail: func(p *params) { p.Content = nil }},
 		{rule: "paymentFile.size.positive", pass: set(size, 1), fail: set(size, 0)},
 		{rule: "paymentFile.size.positive", pass: set(size, 1), fail: set(size, -1)},
 	}
-	for _, bad := range []string{".", "..", "a/b", `a\b`, `a"b`, "é", "a\nb", "a\x7f"} {
+	for _, bad := range []string{".", "..", "a/b", `a\b`, "é\xff", "a\nb", "a\x7f", "a\u0085"} {
 		cases = append(cases, ruleCase[params]{rule: "paymentFile.fileName", pass: set(name, "..."), fail: set(name, bad)})
 	}
 	return ruleTable[params]{

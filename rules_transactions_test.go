@@ -70,18 +70,12 @@ func cardOrderCases[T any](f cardOrderFields[T]) []ruleCase[T] {
 	bare.CVN = Secret{}
 	noCVN, token := from(FromCard(bare)), from(FromSingleUseToken(canaryToken))
 	noIP := set(f.ip, netip.Addr{})
-	wallet := validCard()
-	wallet.WalletProvider = WalletProviderApplePay
-	paid := wallet
-	paid.Cryptogram = NewSecret("a cryptogram")
-
 	cases := []ruleCase[T]{
 		{rule: "transaction.source.required", pass: from(FromAccount(canaryToken)), fail: from(nil)},
 		{rule: "transaction.source.required", pass: from(FromCustomer(canaryCustomer)), fail: from(FromCustomer(""))},
 		{rule: "transaction.source.required", pass: token, fail: from(FromSingleUseToken(""))},
 		{rule: "transaction.eci.required", pass: set(f.eci, ECIPhone), fail: set(f.eci, "")},
 		{rule: "transaction.cvn.required", pass: all(noCVN, set(f.eci, ECIMail)), fail: noCVN},
-		{rule: "transaction.cryptogram.required", pass: from(FromCard(paid)), fail: from(FromCard(wallet))},
 		{rule: "transaction.storedCredentialData.required", pass: set(f.stored, manual()), fail: set(f.stored, nil)},
 		{
 			rule: "transaction.storedCredentialData.entryMode",
@@ -90,7 +84,9 @@ func cardOrderCases[T any](f cardOrderFields[T]) []ruleCase[T] {
 		},
 		{rule: "transaction.ipAddress.required", pass: all(noIP, set(f.eci, ECIPhone)), fail: noIP},
 		{rule: "transaction.ipAddress.required", pass: all(noIP, set(f.eci, ECIMail)), fail: all(noIP, token)},
-		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(f.eci, ECIRecurring)), fail: all(noIP, from(FromAccount(canaryToken)))},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, from(FromAccount(canaryToken))), fail: noIP},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, from(FromCustomer(canaryCustomer))), fail: noIP},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(f.eci, ECIRecurring)), fail: all(noIP, token, set(f.eci, ECIInternet))},
 		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(f.eci, ECIInstalment)), fail: all(noIP, token, set(f.eci, "NEW"))},
 		{rule: "transaction.threeDS2.token", pass: all(token, set(f.threeDS, new(true))), fail: set(f.threeDS, new(true))},
 		{
@@ -115,16 +111,9 @@ func cardOrderCases[T any](f cardOrderFields[T]) []ruleCase[T] {
 	return cases
 }
 
-// cardOnlyCases are for the types of transaction that only cards can have.
-func cardOnlyCases[T any](source func(*T, CardSource), eci func(*T) *ECI) []ruleCase[T] {
-	from := func(s CardSource) func(*T) { return func(request *T) { source(request, s) } }
-	cases := []ruleCase[T]{
-		{
-			rule: "transaction.source.card",
-			pass: from(FromSingleUseToken(canaryToken, AccountTypeApplePay)), fail: from(FromSingleUseToken(canaryToken, AccountTypeDirectDebit)),
-		},
-		{rule: "transaction.source.card", pass: from(FromAccount(canaryToken)), fail: from(FromAccount(canaryToken, AccountTypePayTo))},
-	}
+// eciCases are for the types of transaction that are no payments.
+func eciCases[T any](eci func(*T) *ECI) []ruleCase[T] {
+	var cases []ruleCase[T]
 	for allowed, not := range map[ECI]ECI{ECIPhone: ECI5, ECIRecurring: ECI6, "NEW": ECI7} {
 		cases = append(cases, ruleCase[T]{rule: "transaction.eci.paymentsOnly", pass: set(eci, allowed), fail: set(eci, not)})
 	}
@@ -206,7 +195,7 @@ func payTable() ruleTable[PayParams] {
 		},
 		broken: []string{
 			"transaction.supplierBusinessCode.required", "transaction.principalAmount.positive", "transaction.principalAmount.decimals",
-			"transaction.currency.required", "transaction.eci.required", "transaction.cryptogram.required",
+			"transaction.currency.required", "transaction.eci.required",
 			"transaction.storedCredentialData.required", "transaction.ipAddress.public", "transaction.threeDS2.token",
 			"transaction.customerReferenceNumber.length", "transaction.customerReferenceNumber.ascii",
 			"transaction.paymentReferenceNumber.length", "transaction.paymentReferenceNumber.ascii",
@@ -223,6 +212,7 @@ func bankPayment(s AccountSource) PayParams {
 func preauthoriseTable() ruleTable[PreauthoriseParams] {
 	type params = PreauthoriseParams
 	source := func(p *params, s CardSource) { p.Source = s }
+	from := func(s CardSource) func(*params) { return func(p *params) { p.Source = s } }
 	eci := func(p *params) *ECI { return &p.ECI }
 	return ruleTable[params]{
 		send: sends((*TransactionsService).Preauthorise),
@@ -241,7 +231,14 @@ func preauthoriseTable() ruleTable[PreauthoriseParams] {
 				func(p *params) *string { return &p.CustomerReferenceNumber },
 				func(p *params) *string { return &p.PaymentReferenceNumber },
 			),
-			cardOnlyCases(source, eci),
+			eciCases(eci),
+			[]ruleCase[params]{
+				{
+					rule: "transaction.source.card",
+					pass: from(FromSingleUseToken(canaryToken, AccountTypeApplePay)), fail: from(FromSingleUseToken(canaryToken, AccountTypeDirectDebit)),
+				},
+				{rule: "transaction.source.card", pass: from(FromAccount(canaryToken)), fail: from(FromAccount(canaryToken, AccountTypePayTo))},
+			},
 			cardOrderCases(cardOrderFields[params]{
 				source: source, eci: eci,
 				ip:      func(p *params) *netip.Addr { return &p.IPAddress },
@@ -277,7 +274,14 @@ func verifyAccountTable() ruleTable[VerifyAccountParams] {
 				func(p *params) *string { return &p.CustomerReferenceNumber },
 				func(p *params) *string { return &p.PaymentReferenceNumber },
 			),
-			cardOnlyCases(source, eci),
+			eciCases(eci),
+			[]ruleCase[params]{{
+				rule: "transaction.eci.required",
+				pass: func(p *params) {
+					*p = params{SupplierBusinessCode: canaryBusiness, Source: FromAccount(canaryToken, AccountTypeDirectDebit)}
+				},
+				fail: set(eci, ""),
+			}},
 			cardOrderCases(cardOrderFields[params]{
 				source: source, eci: eci,
 				ip:      func(p *params) *netip.Addr { return &p.IPAddress },
@@ -288,7 +292,6 @@ func verifyAccountTable() ruleTable[VerifyAccountParams] {
 		),
 		broken: []string{
 			"transaction.supplierBusinessCode.required", "transaction.source.required",
-			"transaction.eci.required", "transaction.storedCredentialData.required",
 		},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // AccountType is a kind of account.
@@ -57,9 +58,10 @@ type CardDetails struct {
 	Expiry YearMonth
 	// CVN has 3 or 4 digits. Payments with ECIInternet require it.
 	CVN Secret
-	// WalletProvider marks the number of a wallet. Payments only.
+	// WalletProvider marks the number of a wallet. Not for single-use tokens.
 	WalletProvider WalletProvider
-	// Cryptogram is the wallet's cryptogram; required with WalletProvider.
+	// Cryptogram is the wallet's cryptogram; required with WalletProvider where there
+	// is one, which only the service knows.
 	Cryptogram Secret
 }
 
@@ -76,7 +78,7 @@ const (
 // BankAccountDetails is an Australian bank account.
 type BankAccountDetails struct {
 	AccountName string
-	// BSB has 6 digits, with or without a hyphen in the middle.
+	// BSB has 6 digits, with or without a hyphen in the middle, with which it is sent.
 	BSB           string
 	AccountNumber Secret
 }
@@ -89,6 +91,23 @@ type NZBankAccountDetails struct {
 	BranchCode    string
 	AccountNumber Secret
 	AccountSuffix string
+}
+
+// hyphenated writes the six digits of a BSB as nnn-nnn, the form that the vendor
+// prints, and leaves what is none to the service.
+func hyphenated(bsb string) string {
+	if len(bsb) == 6 && isDigits(bsb) {
+		return bsb[:3] + "-" + bsb[3:]
+	}
+	return bsb
+}
+
+// unhyphenated is the form that PayTo wants.
+func unhyphenated(bsb string) string {
+	if digits := strings.Replace(bsb, "-", "", 1); hyphenated(digits) == bsb {
+		return digits
+	}
+	return bsb
 }
 
 // expiry returns the month with 2 and the year with 4 digits.
@@ -319,7 +338,7 @@ func (d *BankAccountDetails) wire() *bankAccountJSON {
 	if d == nil {
 		return nil
 	}
-	return &bankAccountJSON{d.AccountName, d.BSB, d.AccountNumber.text()}
+	return &bankAccountJSON{d.AccountName, hyphenated(d.BSB), d.AccountNumber.text()}
 }
 
 func (d *NZBankAccountDetails) wire() *nzBankAccountJSON {

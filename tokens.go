@@ -81,7 +81,7 @@ func (d CardDetails) tokenAccount(body *singleUseTokenJSON) {
 
 func (d BankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
 	body.AccountType = AccountTypeDirectDebit
-	body.AccountName, body.BSB, body.AccountNumber = d.AccountName, d.BSB, d.AccountNumber.text()
+	body.AccountName, body.BSB, body.AccountNumber = d.AccountName, hyphenated(d.BSB), d.AccountNumber.text()
 }
 
 func (d NZBankAccountDetails) tokenAccount(body *singleUseTokenJSON) {

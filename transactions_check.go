@@ -76,15 +76,10 @@ type order struct {
 	threeDS2  *bool
 }
 
-// checkCard is for the types of transaction that only cards can have. Their eci
-// is one of those that the specification lists; payments take the scheme's own
-// values too.
-func (o order) checkCard(f *findings) {
-	kind := o.source.kind
-	f.require(kind == "" || kind.isCard(), "transaction.source.card", "(account source)", "must be a card")
+// checkECI is for what is no payment: the scheme's own values are for payments.
+func (o order) checkECI(f *findings) {
 	f.require(o.eci != ECI5 && o.eci != ECI6 && o.eci != ECI7,
 		"transaction.eci.paymentsOnly", "eci", "must be INTERNET, PHONE, MAIL, RECURRING or INSTALMENT: 5, 6 and 7 are for payments")
-	o.check(f, true)
 }
 
 // check holds cards to the rules for cards where the account is known to be one.
@@ -94,28 +89,26 @@ func (o order) check(f *findings, isCard bool) {
 	f.require(!isCard || o.eci != "", "transaction.eci.required", "eci", "is required for cards")
 	f.require(card == nil || o.eci != ECIInternet || !card.CVN.IsZero(),
 		"transaction.cvn.required", "creditCard.cvn", "is required with eci INTERNET")
-	f.require(card == nil || card.WalletProvider == "" || !card.Cryptogram.IsZero(),
-		"transaction.cryptogram.required", "cryptogram", "is required with walletProvider")
 	f.require(!isCard || o.stored != nil, "transaction.storedCredentialData.required", "storedCredentialData", "is required for cards")
 	f.require(o.stored == nil || o.stored.EntryMode != "",
 		"transaction.storedCredentialData.entryMode", "storedCredentialData.entryMode", "is required")
 	f.require(!needsIPAddress(o.eci, s) || o.ipAddress.IsValid(),
-		"transaction.ipAddress.required", "ipAddress", "is required for what the customer orders over the Internet")
+		"transaction.ipAddress.required", "ipAddress", "is required with a single-use token, and for account details with eci INTERNET")
 	f.require(!o.ipAddress.IsValid() || isPublic(o.ipAddress),
 		"transaction.ipAddress.public", "ipAddress", "must be the customer's public address")
 	f.require(o.threeDS2 == nil || !*o.threeDS2 || !s.given() || s.token != "" && (s.kind == "" || s.kind.isCard()),
 		"transaction.threeDS2.token", "threeDS2", "is for single-use tokens of cards")
 }
 
-// needsIPAddress says where the specification requires the customer's address.
-// It asks for it with every single-use token, and forbids it where the customer
-// did not act over the Internet: with a token and an order by mail or phone, or
-// a payment that the merchant makes, it contradicts itself and nothing is
-// required here.
+// needsIPAddress says where the specification requires the customer's address:
+// with a single-use token, and with account details that are given in full and eci
+// INTERNET. It forbids it where the customer did not act over the Internet: with a
+// token and an order by mail or phone, or a payment that the merchant makes, it
+// contradicts itself and nothing is required here.
 func needsIPAddress(eci ECI, s source) bool {
 	switch eci {
 	case ECIInternet:
-		return true
+		return s.token != "" || s.card != nil || s.bank != nil || s.nzBank != nil
 	case ECIMail, ECIPhone, ECIRecurring, ECIInstalment:
 		return false
 	default:

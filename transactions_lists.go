@@ -113,7 +113,7 @@ type bankAccountQuery struct {
 //
 // GET /transactions/for-bank-account with the secret key.
 func (s *TransactionsService) ByBankAccount(bsb string, accountNumber Secret, opts ...CallOption) List[Transaction] {
-	q := bankAccountQuery{bsb, accountNumber.text()}
+	q := bankAccountQuery{hyphenated(bsb), accountNumber.text()}
 	return reads(s, "Transactions.ByBankAccount", "/transactions/for-bank-account", q, q.check, opts)
 }
 

@@ -69,9 +69,9 @@ func TestResume(t *testing.T) {
 		})
 	})
 	t.Run("never committed", func(t *testing.T) {
-		for _, notFound := range []bool{true, false} {
+		for _, nothing := range []string{"404", "empty"} {
 			synctest.Test(t, func(t *testing.T) {
-				box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.NotFoundByReference = notFound }))
+				box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.NothingFound = nothing }))
 				intent := lose(t, box, client, sandbox.ResetBeforeCommit())
 				wait(48 * time.Hour)
 				tx, err := client.Transactions.Resume(t.Context(), intent)

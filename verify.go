@@ -8,9 +8,11 @@ import (
 // VerifyAccountParams describes a verification of an account. The members are as
 // in PayParams.
 type VerifyAccountParams struct {
-	// SupplierBusinessCode, Source, ECI and StoredCredential are required.
+	// SupplierBusinessCode and Source are required, ECI and StoredCredential for
+	// cards.
 	SupplierBusinessCode string
-	Source               CardSource
+	// Source need not be a card: the service judges which accounts it verifies.
+	Source CardSource
 	// Currency is CurrencyAUD when empty.
 	Currency                Currency
 	ECI                     ECI
@@ -49,7 +51,9 @@ func (p VerifyAccountParams) wire() transactionJSON {
 func (p VerifyAccountParams) check(f *findings) {
 	s := sourceOf(p.Source)
 	checkBusiness(f, p.SupplierBusinessCode)
-	order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}.checkCard(f)
+	o := order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}
+	o.checkECI(f)
+	o.check(f, s.kind.isCard())
 	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
 	s.check(f)
 }

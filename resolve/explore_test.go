@@ -117,7 +117,7 @@ func (e *explorer) explore(nodes []node, depth int) {
 
 // ladder returns the states of a payment that is never found, to the last.
 func (e *explorer) ladder() (rungs []node) {
-	for n := (node{state: e.begin}); !n.state.NextLook.IsZero(); rungs = append(rungs, n) {
+	for n := (node{state: e.begin}); !n.state.NextLook.IsZero() && len(rungs) < 100; rungs = append(rungs, n) {
 		n.now = n.state.NextLook
 		n.state = e.policy.Next(n.state, sawNothing(), n.now)
 	}

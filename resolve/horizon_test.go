@@ -3,6 +3,7 @@ package resolve_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -37,21 +38,22 @@ func TestAbsentNotBefore(t *testing.T) {
 		calendar resolve.Calendar
 		want     string
 	}{
-		"on Monday":                            {"2026-06-15 09:00", resolve.Calendar{}, "2026-06-18 18:30"},
-		"on Friday night":                      {"2026-06-12 20:00", resolve.Calendar{}, "2026-06-17 18:30"},
-		"on Saturday":                          {"2026-06-13 09:00", resolve.Calendar{}, "2026-06-17 18:30"},
-		"on Sunday":                            {"2026-06-14 09:00", resolve.Calendar{}, "2026-06-17 18:30"},
-		"before Easter":                        {"2026-04-02 20:00", resolve.Calendar{}, "2026-04-07 18:30"},
-		"before Easter, by a calendar":         {"2026-04-02 20:00", closed(year, friday, monday), "2026-04-08 18:30"},
-		"on Monday, by a calendar":             {"2026-06-15 09:00", closed(year), "2026-06-17 18:30"},
-		"on Friday, by a calendar":             {"2026-06-12 09:00", closed(year), "2026-06-16 18:30"},
-		"48 hours, where every day is one":     {"2026-06-12 20:00", everyDay, "2026-06-14 20:00"},
-		"by a calendar to the day":             {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.June, 16)), "2026-06-16 18:30"},
-		"by a calendar that ends a day before": {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.June, 15)), "2026-06-17 18:30"},
-		"by a calendar that has ended":         {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.May, 1)), "2026-06-17 18:30"},
-		"by a calendar without an end":         {"2026-06-12 09:00", closed(quickstream.Date{}), "2026-06-17 18:30"},
-		"when summer time ends":                {"2026-04-01 09:00", resolve.Calendar{}, "2026-04-06 18:30"},
-		"when summer time begins":              {"2026-10-01 09:00", resolve.Calendar{}, "2026-10-06 18:30"},
+		"on Monday":                             {"2026-06-15 09:00", resolve.Calendar{}, "2026-06-18 18:30"},
+		"on Friday night":                       {"2026-06-12 20:00", resolve.Calendar{}, "2026-06-17 18:30"},
+		"on Saturday":                           {"2026-06-13 09:00", resolve.Calendar{}, "2026-06-17 18:30"},
+		"on Sunday":                             {"2026-06-14 09:00", resolve.Calendar{}, "2026-06-17 18:30"},
+		"before Easter":                         {"2026-04-02 20:00", resolve.Calendar{}, "2026-04-07 18:30"},
+		"before Easter, by a calendar":          {"2026-04-02 20:00", closed(year, friday, monday), "2026-04-08 18:30"},
+		"on Monday, by a calendar":              {"2026-06-15 09:00", closed(year), "2026-06-17 18:30"},
+		"on Friday, by a calendar":              {"2026-06-12 09:00", closed(year), "2026-06-16 18:30"},
+		"48 hours, where every day is one":      {"2026-06-12 20:00", everyDay, "2026-06-14 20:00"},
+		"by a calendar to the day":              {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.June, 16)), "2026-06-16 18:30"},
+		"by a calendar that ends a day before":  {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.June, 15)), "2026-06-17 18:30"},
+		"by a calendar that ends on a Saturday": {"2026-06-11 09:00", closed(quickstream.NewDate(2026, time.June, 13)), "2026-06-16 18:30"},
+		"by a calendar that has ended":          {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.May, 1)), "2026-06-17 18:30"},
+		"by a calendar without an end":          {"2026-06-12 09:00", closed(quickstream.Date{}), "2026-06-17 18:30"},
+		"when summer time ends":                 {"2026-04-01 09:00", resolve.Calendar{}, "2026-04-06 18:30"},
+		"when summer time begins":               {"2026-10-01 09:00", resolve.Calendar{}, "2026-10-06 18:30"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -84,6 +86,8 @@ func TestCutOffs(t *testing.T) {
 		assert.Equal(t, want, s.NextLook.In(location).Format("2006-01-02 15:04"))
 	}
 	// The delays end before the cut-off.
+	just := at("2026-06-10 18:30").Add(-5 * time.Second)
+	assert.Equal(t, resolve.StageHeld, policy().Next(resolve.Begin(quickstream.Intent{NotBefore: just.Add(-time.Hour)}, just), sawNothing(), just).Stage)
 	s := resolve.Begin(quickstream.Intent{}, at("2026-06-10 17:25"))
 	s = policy().Next(s, sawNothing(), s.NextLook)
 	assert.Equal(t, resolve.StageLooking, s.Stage)
@@ -188,13 +192,14 @@ func TestTimeForRetries(t *testing.T) {
 
 // TestRetriesThatBreakOff: the second page is not there any more.
 func TestRetriesThatBreakOff(t *testing.T) {
+	pages := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("page") != "" {
+		if pages++; r.URL.Query().Get("page") != "" {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		w.Write([]byte(`{"data":[{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}],"links":[{"rel":"next","href":"?page=2","requestMethod":"GET"}]}`))
+		_, _ = fmt.Fprintf(w, `{"data":[{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}],"links":[{"rel":"next","href":"http://%s%s?page=2","requestMethod":"GET"}]}`, r.Host, r.URL.Path)
 	}))
 	defer server.Close()
 	client, err := quickstream.NewClient(quickstream.CustomURL(server.URL), quickstream.Keys{Secret: quickstream.NewSecretKey("secret")})
@@ -202,4 +207,5 @@ func TestRetriesThatBreakOff(t *testing.T) {
 	retries := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour))
 	o := retries.Look(t.Context(), &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}, quickstream.Intent{})
 	assert.Equal(t, resolve.SawError, o.Sighting)
+	assert.Equal(t, 2, pages)
 }

@@ -121,13 +121,13 @@ func ObserveTransaction(t *quickstream.Transaction) Observation {
 	if t == nil {
 		return Observation{Sighting: SawError}
 	}
-	outcome, _ := t.Outcome() // the text says it all
+	outcome, unsettled := t.Outcome()
 	o := Observation{
 		Sighting: SawNoOutcome, Outcome: outcome, ReceiptNumber: t.ReceiptNumber, ResponseCode: t.ResponseCode, NextStep: t.NextStep(),
 		SettlementDate: t.SettlementDate, AccountType: accountType(t),
 	}
 	o.Retryable = o.NextStep == quickstream.NextStepReadRetries
-	if final(o.Outcome) {
+	if unsettled == nil {
 		o.Sighting = SawOutcome
 	}
 	return o

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -121,9 +122,13 @@ type fake struct {
 	found   *quickstream.Transaction
 	err     error
 	retries quickstream.List[quickstream.Transaction]
+	calls   int
 }
 
 func (f *fake) Resume(context.Context, quickstream.Intent, ...quickstream.CallOption) (*quickstream.Transaction, error) {
+	if f.calls++; f.calls > 1000 {
+		panic("it never ends")
+	}
 	return f.found, f.err
 }
 
@@ -157,6 +162,7 @@ func TestRetriesOfTheService(t *testing.T) {
 			assert.Equal(t, tt.sighting, o.Sighting)
 			assert.Equal(t, tt.receipt, o.ReceiptNumber)
 			assert.Equal(t, tt.retryable, o.Retryable)
+			assert.True(t, slices.IsSorted(o.Candidates))
 		})
 	}
 	o := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Look(t.Context(), &fake{found: soft, retries: refused}, quickstream.Intent{})

@@ -1,6 +1,7 @@
 package resolve_test
 
 import (
+	"context"
 	"errors"
 	"net/netip"
 	"testing"
@@ -38,7 +39,9 @@ func planned(t *testing.T, client *quickstream.Client) quickstream.PayParams {
 
 func run(t *testing.T, client *quickstream.Client, intent quickstream.Intent) resolve.State {
 	t.Helper()
-	end, err := resolve.Run(t.Context(), client.Transactions, resolve.DefaultPolicy(resolve.ServiceRetriesOff()), resolve.Begin(intent, time.Now()), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*24*time.Hour)
+	defer cancel()
+	end, err := resolve.Run(ctx, client.Transactions, resolve.DefaultPolicy(resolve.ServiceRetriesOff()), resolve.Begin(intent, time.Now()), nil)
 	require.NoError(t, err)
 	return end
 }

@@ -62,6 +62,8 @@ func TestWatch(t *testing.T) {
 			assert.Equal(t, slow.Until, slow.NextLook, "the last look is not left out")
 			failing := policy().Next(s, resolve.Observation{Sighting: resolve.SawError}, s.NextLook)
 			assert.Equal(t, s.NextLook.Add(30*time.Second), failing.NextLook, "one that fails is made again")
+			failing = policy().Next(failing, resolve.Observation{Sighting: resolve.SawError}, failing.Failing.Add(30*time.Hour))
+			assert.False(t, failing.NextLook.IsZero(), "for as long as the days last")
 			asleep, failed := s.Until.Add(time.Hour), resolve.Observation{Sighting: resolve.SawError}
 			failing = policy().Next(s, failed, asleep)
 			assert.Equal(t, asleep.Add(30*time.Second), failing.NextLook)
@@ -389,6 +391,7 @@ func TestTimesWithoutTheMonotonicClock(t *testing.T) {
 	s = policy().Next(s, resolve.Observation{Sighting: resolve.SawError}, s.NextLook.Add(time.Since(now)))
 	bound := resolve.BeginTransaction(&quickstream.Transaction{ReceiptNumber: "R1", TransactionTime: quickstream.Timestamp{Time: now.Add(time.Hour)}}, now)
 	assert.True(t, bound.Intent.NotBefore.Equal(now), "a clock that is ahead of ours")
+	assert.Equal(t, resolve.StageHeld, bound.Stage)
 	kept := resolve.Begin(quickstream.Intent{NotBefore: now}, now)
 	broken := resolve.State{}
 	for _, at := range []time.Time{

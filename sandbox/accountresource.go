@@ -99,6 +99,9 @@ func (b *Sandbox) createAccount(c *call) answer {
 		return refusal
 	}
 	src := b.accountDetails(f)
+	if cust.Status != customerEnabled && (b.assume.DisabledCustomers == "pay" || b.assume.DisabledCustomers == "nothing") {
+		f.refuse("customerId", cust.ID, "is disabled")
+	}
 	b.checkThreeDS(f, src, nil)
 	if !c.valid() {
 		return c.invalid()
@@ -107,7 +110,7 @@ func (b *Sandbox) createAccount(c *call) answer {
 	if src.token != nil {
 		src.token.used = true
 	}
-	return reply(b.assume.AccountCreatedStatus, b.accountBody(c, a))
+	return reply(http.StatusCreated, b.accountBody(c, a))
 }
 
 const sourceReceipt = "receiptNumber"
@@ -129,7 +132,10 @@ func (b *Sandbox) accountDetails(f *fields) *source {
 		details = b.usedByReceipt(f)
 	case sourceCard:
 		if o := inner(sourceCard); o != nil {
-			details.card = b.readCard(o, false)
+			wallet := o.wallet()
+			if details.card = b.readCard(o, false); details.card != nil {
+				details.card.walletProvider = wallet
+			}
 		}
 	case sourceBank:
 		if o := inner(sourceBank); o != nil {

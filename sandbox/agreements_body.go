@@ -68,7 +68,7 @@ const (
 )
 
 func (b *Sandbox) agreementBody(c *call, a *agreement) agreementBody {
-	return agreementBody{
+	body := agreementBody{
 		Links: c.related(
 			get("self", c.href("payto-agreements", a.token)),
 			get("customer", c.href("customers", a.customer.ID)),
@@ -99,6 +99,27 @@ func (b *Sandbox) agreementBody(c *call, a *agreement) agreementBody {
 			MaskedAccountNumber: b.maskedMerchantAccount(),
 			InitiatorName:       sandboxInitiator, InitiatorLegalName: sandboxInitiator, InitiatorABN: sandboxABN,
 		},
+	}
+	switch terms := &body.PaymentTerms; b.assume.AgreementTerms {
+	case "filled":
+		terms.fill(a)
+	case "nullAmount":
+		terms.PaymentAmount = nil
+	}
+	return body
+}
+
+// fill puts in what the terms leave open, as the service understands it.
+func (t *agreementTermsBody) fill(a *agreement) {
+	if t.PointInTime == nil && t.Frequency != frequencyAdhoc {
+		first := int64(1)
+		t.PointInTime = &first
+	}
+	if t.FirstPaymentDue == nil {
+		t.FirstPaymentDue = optional(a.purpose.start)
+	}
+	if t.LastPaymentDue == nil {
+		t.LastPaymentDue = optional(a.purpose.end)
 	}
 }
 

@@ -225,7 +225,7 @@ func (b *Sandbox) maskedPayID(id string) string {
 	if runes := []rune(id); len(runes) > 8 {
 		shown = string(runes[len(runes)-3:])
 	}
-	return fmt.Sprintf(b.assume.MaskedPayID, shown)
+	return fmt.Sprintf(maskedPayID, shown)
 }
 
 var apcaNumber = regexp.MustCompile(`^[0-9]{6}$`)

@@ -14,13 +14,13 @@ func (b *Sandbox) open(a *agreement) {
 	switch a.fate {
 	case fateNotEligible:
 		a.status = agreementCreated
-		b.after(b.assume.PayerAnswersAfter, func() { b.reject(a) })
+		b.after(payerAnswersAfter, func() { b.reject(a) })
 	case fateDelayed:
 		a.status = agreementCreated
-		b.after(b.assume.DelayedCreation, func() { b.sendToPayer(a) })
+		b.after(delayedCreation, func() { b.sendToPayer(a) })
 	case fateRetried:
 		a.status = agreementCreated
-		b.after(b.assume.CreationRetryAfter, func() { b.sendToPayer(a) })
+		b.after(creationRetryAfter, func() { b.sendToPayer(a) })
 	default:
 		b.awaitPayer(a)
 	}
@@ -53,7 +53,7 @@ func (b *Sandbox) awaitPayer(a *agreement) {
 	default:
 		return
 	}
-	b.after(b.assume.PayerAnswersAfter, func() {
+	b.after(payerAnswersAfter, func() {
 		if b.catchUp(a); a.status == agreementPending {
 			act(a)
 		}
@@ -128,7 +128,7 @@ func (b *Sandbox) propose(a *agreement, m *amendment) {
 	a.amendment = m
 	b.after(m.respondBy.Sub(b.clock.Now()), func() { b.catchUp(a) })
 	if b.assume.AutoConfirm {
-		b.after(b.assume.PayerAnswersAfter, func() {
+		b.after(payerAnswersAfter, func() {
 			if b.catchUp(a); a.amendment == m {
 				b.acceptAmendment(a)
 			}

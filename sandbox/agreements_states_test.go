@@ -29,7 +29,7 @@ func (c *caller) reach(status agreementStatus) string {
 		token = c.newAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer("032006")))
 	case agreementRejected:
 		token = c.newAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer("032003")))
-		c.pass(c.box.assume.PayerAnswersAfter)
+		c.pass(payerAnswersAfter)
 	}
 	require.Equal(c.t, string(status), c.agreementState(token))
 	return token

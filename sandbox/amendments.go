@@ -66,7 +66,14 @@ func (b *Sandbox) amendAgreement(c *call) answer {
 		return c.invalid()
 	}
 	commit()
-	return answer{status: http.StatusNoContent}
+	switch b.assume.OtherAnswers {
+	case "200":
+		return reply(http.StatusOK, b.agreementBody(c, a))
+	case "empty":
+		return answer{status: http.StatusOK}
+	default:
+		return answer{status: http.StatusNoContent}
+	}
 }
 
 func (b *Sandbox) recallAgreement(f *fields, a *agreement) func() {
@@ -154,8 +161,8 @@ func (b *Sandbox) amendBilaterally(f *fields, a *agreement) func() {
 	m := &amendment{respondBy: f.respondBy()}
 	part := func(name string) *fields {
 		inner := f.needObject(name)
-		if inner != nil && b.assume.UnknownMembers {
-			inner.ignore(unknownMember)
+		if inner != nil && b.assume.UnknownMembers != "none" {
+			inner.ignore(unknownNames...)
 		}
 		return inner
 	}

@@ -22,9 +22,9 @@ type apiKeyBody struct {
 // whose answer was lost asks again.
 func (b *Sandbox) latestKey(c *call) answer {
 	user, _, _ := (&http.Request{Header: c.header}).BasicAuth()
-	if user == b.keys.current.Secret {
-		b.renewKey(KeySecret, b.assume.KeyRenewalOverlap)
-		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(b.assume.RenewedKeyLifetime)
+	if user == b.keys.current.Secret && b.assume.LatestKey == "new" {
+		b.renewKey(KeySecret, keyRenewalOverlap)
+		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(renewedKeyLifetime)
 	}
 	key := b.keys.current.Secret
 	body := apiKeyBody{Links: c.links(), KeyName: "Sandbox " + KeySecret + " key", Key: key}

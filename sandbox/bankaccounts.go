@@ -28,7 +28,7 @@ func (b *Sandbox) readBankAccount(f *fields) *bankAccount {
 	out := &bankAccount{
 		name:   f.need("accountName"),
 		bsb:    strings.Replace(f.need("bsb", b.bsb), "-", "", 1),
-		number: f.need("accountNumber", digits(6, 9)),
+		number: f.need("accountNumber"),
 	}
 	if len(f.c.findings) > before {
 		return nil
@@ -36,16 +36,15 @@ func (b *Sandbox) readBankAccount(f *fields) *bankAccount {
 	return out
 }
 
-// readNZBankAccount reads the members that public client code names. The length
-// of the suffix is New Zealand practice.
+// readNZBankAccount reads the members that public client code names.
 func (b *Sandbox) readNZBankAccount(f *fields) *nzBankAccount {
 	before := len(f.c.findings)
 	out := &nzBankAccount{
 		name:   f.need("nzAccountName"),
-		bank:   f.need("nzBankCode", digits(2, 2)),
-		branch: f.need("nzBranchCode", digits(4, 4)),
-		number: f.need("nzAccountNumber", digits(7, 8)),
-		suffix: f.need("nzAccountSuffix", digits(2, 3)),
+		bank:   f.need("nzBankCode"),
+		branch: f.need("nzBranchCode"),
+		number: f.need("nzAccountNumber"),
+		suffix: f.need("nzAccountSuffix"),
 	}
 	if len(f.c.findings) > before {
 		return nil
@@ -54,11 +53,11 @@ func (b *Sandbox) readNZBankAccount(f *fields) *nzBankAccount {
 }
 
 func (b *Sandbox) maskedBSB(bsb string) string {
-	return fmt.Sprintf(b.assume.MaskedBSB, lastThree(bsb))
+	return fmt.Sprintf(maskedBSB, lastThree(bsb))
 }
 
 func (b *Sandbox) maskedNumber(number string) string {
-	return fmt.Sprintf(b.assume.MaskedAccount, lastThree(number))
+	return fmt.Sprintf(maskedAccountNo, lastThree(number))
 }
 
 func (a *nzBankAccount) masked() string { return hideAllButLast(a.number, 3) }

@@ -82,7 +82,7 @@ func (b *Sandbox) createCustomer(c *call) answer {
 	}
 	cust.ID = b.newCustomerID()
 	b.customers.add(&cust)
-	return reply(b.assume.CustomerCreatedStatus, c.customerBody(&cust))
+	return reply(http.StatusCreated, c.customerBody(&cust))
 }
 
 func (b *Sandbox) newCustomerID() string {

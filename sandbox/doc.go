@@ -39,7 +39,11 @@
 //
 // What the public contract leaves open is an assumption: one named field of
 // [Assumptions], whose default is the choice a client is least prepared for.
-// Code that works against the defaults does not rely on a guess.
+// Code that works against the defaults does not rely on those guesses.
+//
+// There are others. [Worlds] gives every open question each of its values, all
+// pairs of them and of the dangerous ones all threes; package sandboxtest runs a
+// test in them.
 //
 // # Faults
 //

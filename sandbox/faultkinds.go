@@ -125,6 +125,8 @@ const (
 	HTML                         // a page of some gateway on the way
 	Empty                        // nothing at all
 	BrokenJSON                   // JSON that ends in the middle
+	GatewayError                 // JSON of some gateway, with a traceCode and none of the service's words
+	ErrorList                    // JSON with a list of errors, and nothing else
 )
 
 // Status answers with a status of your choice instead of doing anything. A 503
@@ -186,17 +188,25 @@ func (x *exchange) instead(code int, body BodyKind) answer {
 func (x *exchange) misreport(code int, body BodyKind) answer {
 	switch body {
 	case HTML:
-		page := "<html><head><title>" + strconv.Itoa(code) + "</title></head><body><h1>The request could not be served</h1></body></html>\n"
-		return answer{status: code, raw: []byte(page)}.with("Content-Type", "text/html; charset=utf-8")
+		return answer{status: code, raw: page(code)}.with("Content-Type", "text/html; charset=utf-8")
 	case BrokenJSON:
-		return answer{status: code, raw: []byte(`{"links":[],"rec`)}.with("Content-Type", "application/json;charset=UTF-8")
+		return answer{status: code, raw: []byte(`{"links":[],"rec`)}.with("Content-Type", jsonType)
+	case GatewayError:
+		return answer{status: code, raw: []byte(`{"message":"no healthy upstream","traceCode":"4D2C"}`)}.with("Content-Type", jsonType)
+	case ErrorList:
+		return answer{status: code, raw: []byte(`{"errors":[{"fieldName":null,"fieldValue":null,"messages":["Service unavailable"]}]}`)}.with("Content-Type", jsonType)
 	case Empty:
 		return answer{status: code}
 	default:
 		x.box.mu.Lock()
 		defer x.box.mu.Unlock()
-		return x.box.render(x.problem(code, "The service could not process the request."))
+		return x.render(x.problem(code, "The service could not process the request."))
 	}
+}
+
+// page is what a gateway on the way shows.
+func page(code int) []byte {
+	return []byte("<html><head><title>" + strconv.Itoa(code) + "</title></head><body><h1>The request could not be served</h1></body></html>\n")
 }
 
 // drip writes a second's worth of bytes, and waits a second.

@@ -184,7 +184,7 @@ func TestNetHTTPResends(t *testing.T) {
 		c.must(201, out)
 		assert.Len(t, c.box.Requests(), 3)
 		assert.Len(t, c.box.Ledger().Charged("O"), 2)
-	}, assuming(func(a *Assumptions) { a.ReplayHonoured = false }))
+	}, assuming(func(a *Assumptions) { a.KeyLifetime = 0 }))
 }
 
 func TestCommitLate(t *testing.T) {

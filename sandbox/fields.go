@@ -30,7 +30,7 @@ func (c *call) readBody() (f *fields, refusal answer, ok bool) {
 	}
 	f, err := c.open("", c.body)
 	if err != nil {
-		return nil, c.problem(c.box.assume.MalformedBodyStatus, "The body is not a JSON object: "+err.Error()+"."), false
+		return nil, c.problem(malformedBodyStatus, "The body is not a JSON object: "+err.Error()+"."), false
 	}
 	return f, answer{}, true
 }

@@ -43,7 +43,7 @@ func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, origi
 	if tx.currency != "" && tx.currency != original.currency {
 		f.refuse("currency", tx.currency, "must be that of the original transaction")
 	}
-	if code != "" && code != original.shop.code && b.assume.FollowUpsKeepBusiness {
+	if code != "" && code != original.shop.code {
 		f.refuse("supplierBusinessCode", code, "must be that of the original transaction")
 	}
 	tx.shop, tx.source, tx.account = original.shop, original.source, original.account
@@ -156,7 +156,7 @@ func (b *Sandbox) voidTransaction(c *call) answer {
 		return c.notFound("transaction")
 	}
 	if len(c.body) > 0 && b.assume.RefuseUnknownMembers {
-		return c.problem(b.assume.MalformedBodyStatus, "A void has no body.")
+		return c.problem(malformedBodyStatus, "A void has no body.")
 	}
 	if voidable, _ := b.reversible(tx, c.now); !voidable {
 		return c.problem(b.assume.NotVoidableStatus, "The transaction is not voidable.")

@@ -36,7 +36,7 @@ const (
 func newReplayStore() replayStore { return replayStore{entries: make(map[replayID]*replayEntry)} }
 
 func (c *call) replayID() (replayID, bool) {
-	if c.method != http.MethodPost || c.idempotencyKey == "" || !c.box.assume.ReplayHonoured {
+	if c.method != http.MethodPost || c.idempotencyKey == "" || c.box.assume.KeyLifetime <= 0 {
 		return replayID{}, false
 	}
 	return replayID{c.op.id, c.url.EscapedPath(), c.idempotencyKey}, true
@@ -48,7 +48,7 @@ func (s *replayStore) claim(c *call) (answer, keyVerdict) {
 	if !keyed {
 		return answer{}, keyIsFree
 	}
-	if most := c.box.assume.KeyMaximumLength; len(id.key) > most {
+	if most := keyMaximumLength; len(id.key) > most {
 		return c.problem(http.StatusUnprocessableEntity, fmt.Sprintf("The Idempotency-Key is longer than %d characters.", most)), keyRefused
 	}
 	now := c.box.clock.Now()
@@ -62,9 +62,13 @@ func (s *replayStore) claim(c *call) (answer, keyVerdict) {
 		s.entries[id] = &replayEntry{id: id, body: c.body}
 		return answer{}, keyIsFree
 	case !first.done:
-		return c.problem(c.box.assume.KeyInFlightStatus, "A request with this Idempotency-Key is being processed."), keyRefused
-	case !bytes.Equal(first.body, c.body):
-		return c.problem(c.box.assume.KeyMismatchStatus, "This Idempotency-Key was used with another body."), keyRefused
+		return c.problem(keyInFlightStatus, "A request with this Idempotency-Key is being processed."), keyRefused
+	case !bytes.Equal(first.body, c.body) && c.box.assume.KeyMismatch != "replay":
+		status := http.StatusUnprocessableEntity
+		if c.box.assume.KeyMismatch == "409" {
+			status = http.StatusConflict
+		}
+		return c.problem(status, "This Idempotency-Key was used with another body."), keyRefused
 	}
 	a := first.answer
 	if name := c.box.assume.ReplayHeader; name != "" {

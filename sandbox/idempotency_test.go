@@ -43,7 +43,7 @@ func TestReplayAssumptions(t *testing.T) {
 			c.must(201, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k"))
 		}
 		assert.Len(t, c.box.Ledger().Charged("O"), 2)
-	}, assuming(func(a *Assumptions) { a.ReplayHonoured = false }))
+	}, assuming(func(a *Assumptions) { a.KeyLifetime = 0 }))
 
 	bubble(t, func(c *caller) {
 		first := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
@@ -72,7 +72,7 @@ func TestReplayAssumptions(t *testing.T) {
 		c.must(409, out)
 	}, assuming(func(a *Assumptions) {
 		a.ReplayedStatuses = slices.DeleteFunc(slices.Clone(a.ReplayedStatuses), func(s int) bool { return s == 422 })
-		a.KeyMismatchStatus = 409
+		a.KeyMismatch = "409"
 	}))
 }
 

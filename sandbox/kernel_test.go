@@ -150,7 +150,7 @@ func TestUnknownMembersAndValues(t *testing.T) {
 		prepaid := c.must(200, c.post("/single-use-tokens", cardToken("4017950000000009")))
 		assert.Equal(t, "CREDIT", prepaid["creditCard"].(object)["cardType"])
 	}, assuming(func(a *Assumptions) {
-		a.UnknownMembers, a.UnknownEnumValues, a.RefuseUnknownMembers = false, false, false
+		a.UnknownMembers, a.UnknownEnumValues, a.RefuseUnknownMembers = "none", false, false
 	}))
 }
 

@@ -51,7 +51,7 @@ func TestByReference(t *testing.T) {
 	bubble(t, func(c *caller) {
 		body := c.must(200, c.get("/transactions/for-reference-number?referenceNumber=x"))
 		assert.Equal(t, []any{}, body["data"])
-	}, assuming(func(a *Assumptions) { a.NotFoundByReference = false }))
+	}, assuming(func(a *Assumptions) { a.NothingFound = "empty" }))
 }
 
 func TestPagesStayPutWhenTransactionsArrive(t *testing.T) {

@@ -166,9 +166,9 @@ func (b *Sandbox) summaryCode(tx *transaction) string {
 	case resultRejected:
 		return "3"
 	case resultSuspended:
-		return b.assume.SuspendedSummaryCode
+		return suspendedSummaryCode
 	case resultPending:
-		return b.assume.PendingSummaryCode
+		return pendingSummaryCode
 	case resultVoided:
 		return b.assume.VoidedSummaryCode
 	default:
@@ -184,7 +184,7 @@ func (b *Sandbox) status(tx *transaction) string {
 		}
 		return "Approved"
 	case resultErred:
-		return b.assume.ErredStatus
+		return erredStatus
 	case resultSuspended:
 		return "Suspended"
 	case resultPending:

@@ -57,6 +57,9 @@ func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
 		comment:           f.text("comment"),
 		metadata:          f.texts("metadata"),
 	}
+	if f.c.box.assume.Metadata == "refused" && f.has("metadata") {
+		f.refuse("metadata", "", "is not taken by this facility")
+	}
 	if tx.currency == "" && kind == typeVerification {
 		tx.currency = "AUD"
 	}
@@ -72,6 +75,7 @@ func (b *Sandbox) pay(c *call, f *fields) answer {
 	src := b.readSource(f, eci, allSources...)
 	b.checkPayer(f, tx, src, eci)
 	b.checkPayTo(f, tx, src)
+	f.text("cryptogram")
 	f.mpgsData()
 	if !c.valid() {
 		return c.invalid()
@@ -105,21 +109,23 @@ func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string
 	b.storedCredential(f, isCard, eci)
 
 	tx.ip = f.text("ipAddress", publicIP)
-	if byToken := f.has(sourceToken); tx.ip == "" && !f.has("ipAddress") && (byToken || eci == eciInternet) {
-		f.refuse("ipAddress", "", "is required for single-use tokens and for eci INTERNET")
+	if !f.has("ipAddress") && needsIPAddress(f, eci) {
+		f.refuse("ipAddress", "", "is required with a single-use token, and for account details with eci INTERNET")
 	}
 
 	b.checkThreeDS(f, src, tx)
-	checkCurrency(f, tx, src)
 }
 
-func checkCurrency(f *fields, tx *transaction, src *source) {
-	switch {
-	case src == nil:
-	case src.bank != nil && tx.currency == "NZD":
-		f.refuse("currency", tx.currency, "must be AUD for an Australian bank account")
-	case src.nz != nil && tx.currency == "AUD":
-		f.refuse("currency", tx.currency, "must be NZD for a New Zealand bank account")
+// needsIPAddress reads the contract's rule, which contradicts itself where a token
+// is used by mail or phone, or by the merchant: nothing is required there.
+func needsIPAddress(f *fields, eci string) bool {
+	switch eci {
+	case eciInternet:
+		return f.has(sourceToken) || f.has(sourceCard) || f.has(sourceBank) || f.has(sourceNZBank)
+	case "PHONE", "MAIL", "RECURRING", "INSTALMENT":
+		return false
+	default:
+		return f.has(sourceToken)
 	}
 }
 
@@ -133,8 +139,8 @@ func (b *Sandbox) storedCredential(f *fields, required bool, eci string) {
 		return
 	}
 	mode := inner.need("entryMode", oneOf("MANUAL", "STORED_CREDENTIAL"))
-	usage := inner.text("usage", oneOf(b.assume.StoredCredentialUsages...))
-	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && slices.Contains(b.assume.UsageRequired, eci) {
+	usage := inner.text("usage", oneOf(storedCredentialUsages...))
+	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && slices.Contains(usageRequired, eci) {
 		inner.refuse("usage", "", "is required for this eci with entryMode STORED_CREDENTIAL")
 	}
 }

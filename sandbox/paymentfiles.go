@@ -74,7 +74,7 @@ func (c *call) fileBody(f *paymentFile) any {
 
 func (b *Sandbox) uploadFile(c *call) answer {
 	if c.header.Get("Prevent-CSRF") != "true" {
-		return c.problem(b.assume.NoCSRFHeaderStatus, "The header Prevent-CSRF: true is required.")
+		return c.problem(noCSRFHeaderStatus, "The header Prevent-CSRF: true is required.")
 	}
 	kind, params, err := mime.ParseMediaType(c.header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
@@ -82,7 +82,7 @@ func (b *Sandbox) uploadFile(c *call) answer {
 	}
 	f, err := c.readUpload(params["boundary"])
 	if err != nil {
-		return c.problem(b.assume.MalformedBodyStatus, "The body is not a well-formed form.")
+		return c.problem(malformedBodyStatus, "The body is not a well-formed form.")
 	}
 	if f.name != "" && b.files.names[f.name] {
 		c.refuse("file", f.name, "a file with this name has been uploaded before")
@@ -97,11 +97,11 @@ func (b *Sandbox) uploadFile(c *call) answer {
 	b.files.byID[f.id] = f
 	b.files.names[f.name] = true
 	b.files.ordered = append(b.files.ordered, f)
-	b.after(b.assume.FileQueued, func() {
+	b.after(fileQueuedFor, func() {
 		f.status = fileProcessing
-		b.after(b.assume.FileProcessing, func() { b.process(f) })
+		b.after(fileProcessedFor, func() { b.process(f) })
 	})
-	return reply(b.assume.UploadedStatus, c.fileBody(f))
+	return reply(http.StatusCreated, c.fileBody(f))
 }
 
 // readUpload reads the two parts of the form.
@@ -212,7 +212,10 @@ func (b *Sandbox) fileReport(write func(*paymentFile, *Sandbox) (string, bool)) 
 		if f == nil {
 			return c.notFound("payment file")
 		}
-		if f.status != fileComplete {
+		if f.status != fileComplete && b.assume.FileReports != "ready" {
+			if b.assume.FileReports == "202" {
+				return answer{status: http.StatusAccepted}.with("Content-Type", plainText+";charset=UTF-8")
+			}
 			return c.notFound("report yet")
 		}
 		text, ok := write(f, b)

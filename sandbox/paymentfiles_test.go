@@ -190,7 +190,7 @@ func TestFaultyPaymentFiles(t *testing.T) {
 			"bad amount":     {lines("1.00", strings.Replace(good, "1.00", "1", 1)), "line 2: principalAmount"},
 			"real card":      {lines("1.00", strings.Replace(good, goodCard, realPAN, 1)), "line 2: cardNumber"},
 			"expired card":   {lines("1.00", strings.Replace(good, "2035", "1999", 1)), "line 2: expiryDateYear"},
-			"bad bsb":        {lines("1.00", bankLine("O", "1.00", "032999")), "line 2: bsb"},
+			"bad bsb":        {lines("1.00", bankLine("O", "1.00", "03299")), "line 2: bsb"},
 			"NZ dollars":     {lines("1.00", strings.Replace(bankLine("O", "1.00", "032-999"), "AUD", "NZD", 1)), "line 2: currency"},
 			"no agreement":   {lines("1.00", "P,SANDBOX01,AUD,1.00,O,,x"), "line 2: agreementToken"},
 			"one of two":     {lines("2.00", good, bankLine("O", "1.00", "1")), "line 3: bsb"},

@@ -89,7 +89,7 @@ func (b *Sandbox) readLine(record []string, tokens bool) (tx *transaction, messa
 		return nil, err.Error()
 	}
 	tx = b.newTransaction(f, typePayment)
-	tx.shop, tx.via = b.business(f.need("supplierBusinessCode", b.knownBusiness)), b.assume.FileSource
+	tx.shop, tx.via = b.business(f.need("supplierBusinessCode", b.knownBusiness)), fileSource
 	tx.principal, _ = parseCents(f.need("principalAmount", moneyText))
 	src := &source{}
 	switch {
@@ -119,6 +119,17 @@ func (b *Sandbox) readLine(record []string, tokens bool) (tx *transaction, messa
 	tx.source, tx.account = src.instrument, src.account
 	tx.addSurcharge()
 	return tx, ""
+}
+
+// checkCurrency finds a bank account that is not in the currency of its country.
+func checkCurrency(f *fields, tx *transaction, src *source) {
+	switch {
+	case src == nil:
+	case src.bank != nil && tx.currency == "NZD":
+		f.refuse("currency", tx.currency, "must be AUD for an Australian bank account")
+	case src.nz != nil && tx.currency == "AUD":
+		f.refuse("currency", tx.currency, "must be NZD for a New Zealand bank account")
+	}
 }
 
 // lineFits reports whether an account is of the kind that a line says.

@@ -40,7 +40,7 @@ func (b *Sandbox) payToSource(f *fields) *source {
 		return nil
 	}
 	details := &payToDetails{
-		endToEndID: inner.text("endToEndId", ascii, atMost(b.assume.EndToEndIDLength)),
+		endToEndID: inner.text("endToEndId", ascii, atMost(endToEndIDLength)),
 		remittance: inner.text("remittanceInformation1", atMost(140)),
 	}
 	details.final, _ = inner.flag("finalPayment")

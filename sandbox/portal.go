@@ -41,7 +41,7 @@ func (t Transaction) Cancel() error {
 		if tx.result != resultSuspended {
 			return t.not("suspended")
 		}
-		t.box.settle(tx, Declined(t.box.assume.PortalCancelCode))
+		t.box.settle(tx, Declined(portalCancelCode))
 		return nil
 	})
 }

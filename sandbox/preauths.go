@@ -16,7 +16,7 @@ func (b *Sandbox) authorise(c *call, f *fields, kind string) answer {
 	f.forbid("does not belong to transactionType "+kind, "debtRepayment", "mpgsData", "originalReceiptNumber", "cancellationType")
 	eci := f.text("eci", oneOf(eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT"))
 	src := b.readSource(f, eci, sourceToken, sourceCustomer, sourceAccount, sourceCard)
-	if src != nil && src.card == nil {
+	if kind == typePreauth && src != nil && src.card == nil {
 		f.refuse("transactionType", kind, "is for cards only")
 	}
 	b.checkPayer(f, tx, src, eci)
@@ -55,7 +55,7 @@ func (h hold) open(now time.Time) bool {
 
 // holdOf adds up an original pre-authorisation and its follow-ups.
 func (b *Sandbox) holdOf(original *transaction) hold {
-	h := hold{amount: original.principal, current: original, expires: original.created.Add(b.assume.PreauthLifetime)}
+	h := hold{amount: original.principal, current: original, expires: original.created.Add(preauthLifetime)}
 	for _, tx := range original.followUps {
 		approved := tx.result == resultApproved
 		switch {
@@ -69,9 +69,9 @@ func (b *Sandbox) holdOf(original *transaction) hold {
 		case tx.authorisationType == topUp && approved:
 			h.amount += tx.principal
 		case tx.authorisationType == extension && approved:
-			h.expires = tx.created.Add(b.assume.PreauthLifetime)
+			h.expires = tx.created.Add(preauthLifetime)
 		case tx.authorisationType == reauthorisation && approved:
-			h.current, h.amount, h.expires = tx, tx.principal, tx.created.Add(b.assume.PreauthLifetime)
+			h.current, h.amount, h.expires = tx, tx.principal, tx.created.Add(preauthLifetime)
 		}
 	}
 	return h

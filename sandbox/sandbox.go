@@ -62,6 +62,9 @@ type Sandbox struct {
 	reports       map[string]*report // by query
 	files         fileStore
 	schedules     scheduleStore
+
+	listsRead  int            // where their order is unstable
+	pagesAsked map[string]int // by address, where they are gone at times
 }
 
 // New starts a sandbox. Close it when done.
@@ -91,6 +94,7 @@ func New(opts ...Option) *Sandbox {
 		schedules:    newScheduleStore(),
 		replays:      newReplayStore(),
 		agreements:   newAgreementStore(),
+		pagesAsked:   make(map[string]int),
 	}
 	b.keys = newKeyring(b.ids)
 	b.webhooks.life, b.webhooks.end = context.WithCancel(context.Background())

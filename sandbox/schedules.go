@@ -176,7 +176,7 @@ func (b *Sandbox) run(sc *schedule) {
 		return
 	}
 	tx := &transaction{
-		kind: typePayment, via: b.assume.ScheduleSource, created: b.clock.Now(), shop: sc.shop, account: account, source: account.source,
+		kind: typePayment, via: scheduleSource, created: b.clock.Now(), shop: sc.shop, account: account, source: account.source,
 		principal: cents(sc.Amount), currency: sc.Currency, customerReference: cust.Number, paymentReference: sc.code,
 	}
 	tx.addSurcharge()

@@ -125,7 +125,7 @@ func (x *exchange) run() {
 }
 
 func (x *exchange) settle(a answer) {
-	x.result = x.box.render(a)
+	x.result = x.render(a)
 	x.settled = true
 }
 
@@ -162,7 +162,7 @@ func (x *exchange) carryOut() (raised []*delivery) {
 // answerTo returns the answer of an operation that was carried out. The events
 // that it raised may have to arrive before that.
 func (x *exchange) answerTo(raised []*delivery) answer {
-	if x.box.assume.EventsBeforeAnswer {
+	if x.box.assume.Events == "before" {
 		x.box.awaitAttempts(raised, x.r.Context().Done())
 	}
 	return x.result
@@ -178,6 +178,7 @@ func (x *exchange) send(a answer) {
 func (x *exchange) head(a answer) {
 	x.answered(a.status)
 	h := x.w.Header()
+	h.Set("Date", x.box.dateHeader())
 	maps.Copy(h, a.header)
 	if a.status != http.StatusNoContent {
 		h.Set("Content-Length", strconv.Itoa(len(a.raw)))

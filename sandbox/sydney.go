@@ -1,6 +1,9 @@
 package sandbox
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 //nolint:gochecknoglobals // immutable zones
 var (
@@ -40,11 +43,14 @@ func lastSunday(year int, month time.Month) time.Time {
 	return firstSunday(year, month+1).AddDate(0, 0, -7)
 }
 
-// settlementDate is the day to which a transaction at t belongs: the next one
-// from the cut-off on. Weekends and holidays are days like others.
+// settlementDate is the day to which a transaction at t belongs: from the cut-off
+// on the next one.
 func (b *Sandbox) settlementDate(t time.Time) string {
-	local := inSydney(t)
-	if local.Hour() >= b.assume.CutOffHour {
+	local := inSydney(t.Add(b.skew()))
+	if local.Hour() >= b.assume.CutOffHour && !b.assume.LateSettlementDate {
+		local = local.AddDate(0, 0, 1)
+	}
+	for !b.settles(local) {
 		local = local.AddDate(0, 0, 1)
 	}
 	return local.Format(time.DateOnly)
@@ -60,5 +66,60 @@ func reformatDate(date, layout string) string {
 }
 
 func (b *Sandbox) timestamp(t time.Time) string {
-	return inSydney(t).Format(b.assume.TimestampLayout)
+	return inSydney(t.Add(b.assume.ClockSkew)).Format(timestampLayout)
+}
+
+// skew is how far the service as a whole is ahead: nothing when its times alone are.
+func (b *Sandbox) skew() time.Duration {
+	if b.assume.DateHeaderRight {
+		return 0
+	}
+	return b.assume.ClockSkew
+}
+
+// dateHeader is the time of an answer.
+func (b *Sandbox) dateHeader() string {
+	return b.clock.Now().Add(b.skew()).UTC().Format(http.TimeFormat)
+}
+
+// settles reports whether a day is one on which transactions settle.
+func (b *Sandbox) settles(day time.Time) bool {
+	isWeekend := day.Weekday() == time.Saturday || day.Weekday() == time.Sunday
+	switch b.assume.SettlementDays {
+	case "weekdays":
+		return !isWeekend
+	case "business":
+		return !isWeekend && !nationalHoliday(day)
+	default:
+		return true
+	}
+}
+
+// nationalHoliday knows the days off of all of Australia, and the weekdays that
+// take the place of those that fall on a weekend.
+func nationalHoliday(day time.Time) bool {
+	year, month, date := day.Date()
+	easter := easterSunday(year)
+	switch of := time.Date(year, month, date, 0, 0, 0, 0, time.UTC); {
+	case of.Equal(easter.AddDate(0, 0, -2)), of.Equal(easter.AddDate(0, 0, 1)):
+		return true
+	case month == time.April:
+		return date == 25
+	case month == time.December && (date == 27 || date == 28): // for Christmas or Boxing Day
+		return day.AddDate(0, 0, -2).Weekday() == time.Saturday || day.AddDate(0, 0, -2).Weekday() == time.Sunday
+	case month == time.January && (date == 1 || date == 26), month == time.December && (date == 25 || date == 26):
+		return true
+	default: // the Monday after a first or a twenty-sixth of January on a weekend
+		return month == time.January && day.Weekday() == time.Monday && (date == 2 || date == 3 || date == 27 || date == 28)
+	}
+}
+
+// easterSunday goes by the Gregorian calendar.
+func easterSunday(year int) time.Time {
+	century, golden := year/100, year%19
+	epact := (century - century/4 - (8*century+13)/25 + 19*golden + 15) % 30
+	moon := epact - (epact/28)*(1-(29/(epact+1))*((21-golden)/11))
+	weekday := (year + year/4 + moon + 2 - century + century/4) % 7
+	days := moon - weekday // after the 28th of March
+	return time.Date(year, time.March, 28+days, 0, 0, 0, 0, time.UTC)
 }

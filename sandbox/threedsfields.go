@@ -97,7 +97,7 @@ func (b *Sandbox) readThreeDS(f *fields) threeDSRequest {
 	optional := threeDSOptional()
 	for _, name := range slices.Sorted(maps.Keys(optional)) {
 		checks := optional[name]
-		if r.category == forPayment && slices.Contains(b.assume.BillingAddressMembers, name) {
+		if r.category == forPayment && slices.Contains(billingAddressMembers, name) {
 			f.need(name, checks...)
 			continue
 		}

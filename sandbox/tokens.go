@@ -69,7 +69,7 @@ func (s *tokenStore) forget(now time.Time) {
 func (b *Sandbox) overQuota(now time.Time) time.Duration {
 	quota := b.assume.TokenQuota
 	if n := len(b.tokens.ordered); quota > 0 && n >= quota {
-		return b.tokens.ordered[n-quota].created.Add(b.assume.TokenQuotaWindow).Sub(now)
+		return b.tokens.ordered[n-quota].created.Add(tokenQuotaWindow).Sub(now)
 	}
 	return 0
 }

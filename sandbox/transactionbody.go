@@ -118,6 +118,14 @@ const (
 
 func (b *Sandbox) transactionBody(c *call, tx *transaction) transactionBody {
 	voidable, refundable := b.reversible(tx, c.now)
+	principal, surcharge := b.shownPrincipal(tx), tx.surcharge
+	if principal == 0 {
+		surcharge = 0
+	}
+	customerReference, paymentReference := tx.customerReference, tx.paymentReference
+	if c.isRead() {
+		customerReference, paymentReference = b.shownReferences(tx)
+	}
 	body := transactionBody{
 		Links: c.related(
 			get("self", c.href("transactions", tx.receipt)),
@@ -126,15 +134,18 @@ func (b *Sandbox) transactionBody(c *call, tx *transaction) transactionBody {
 		ReceiptNumber: tx.receipt, TransactionType: tx.kind, OriginalReceiptNumber: optional(tx.originalReceipt),
 		AuthorisationType: optional(tx.authorisationType), CancellationType: optional(tx.cancellationType), AuthorisationCode: tx.authorisationCode(),
 		Status: b.status(tx), ResponseCode: tx.code, ResponseDescription: describe(tx), SummaryCode: b.summaryCode(tx),
-		CustomerReferenceNumber: optional(tx.customerReference), PaymentReferenceNumber: optional(tx.paymentReference),
+		CustomerReferenceNumber: optional(customerReference), PaymentReferenceNumber: optional(paymentReference),
 		Comment: optional(tx.comment), Source: b.sourceOf(tx),
 		SettlementDate: tx.settlement, TransactionTime: b.timestamp(tx.created),
 		Voidable: voidable, Refundable: refundable,
-		PrincipalAmount: amountOf(tx.currency, tx.principal),
-		SurchargeAmount: amountOf(tx.currency, tx.surcharge),
-		TotalAmount:     amountOf(tx.currency, tx.total()),
+		PrincipalAmount: amountOf(tx.currency, principal),
+		SurchargeAmount: amountOf(tx.currency, surcharge),
+		TotalAmount:     amountOf(tx.currency, principal+surcharge),
 		IPAddress:       optional(tx.ip), DebtRepayment: tx.debtRepayment,
 		SupplierBusinessCode: tx.shop.code, Metadata: tx.metadata,
+	}
+	if b.assume.Metadata == "dropped" {
+		body.Metadata = nil
 	}
 	if tx.ip != "" { // only then was there something to screen
 		body.FraudGuardResult = optional("OK")

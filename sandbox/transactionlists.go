@@ -33,7 +33,7 @@ func (b *Sandbox) pagesOf(c *call, found []*transaction) answer {
 // pagesOrNotFound is for the lists that can answer 404.
 func (b *Sandbox) pagesOrNotFound(c *call, what string, want func(*transaction) bool) answer {
 	found := b.visibleTransactions(c.now, want)
-	if b.assume.NotFoundByFilter && len(found) == 0 {
+	if b.assume.NothingFound == "404" && len(found) == 0 {
 		return c.notFound(what)
 	}
 	return b.pagesOf(c, found)

@@ -39,7 +39,7 @@ func (b *Sandbox) transactionReport(c *call) answer {
 	}
 	key := c.query.Encode()
 	r := b.reports[key]
-	if r == nil || c.now.After(r.ready.Add(b.assume.ReportKept)) {
+	if r == nil || c.now.After(r.ready.Add(reportKept)) {
 		r = &report{ready: c.now.Add(b.assume.ReportGeneration)}
 		b.reports[key] = r
 	}

@@ -34,7 +34,7 @@ func (b *Sandbox) reportLayout(version string) []reportColumn {
 			text("Source", b.sourceOf),
 		}
 	}
-	if b.assume.UnknownMembers {
+	if b.assume.UnknownMembers != "none" {
 		first = append(first, text("Added Later", func(*transaction) string { return `a "new" column` }))
 	}
 	return append(
@@ -47,7 +47,7 @@ func (b *Sandbox) reportLayout(version string) []reportColumn {
 		text("Response Code", func(tx *transaction) string { return tx.code }),
 		text("Response Description", describe),
 		text("Settlement Date", b.reportDate),
-		text("Transaction Time", func(tx *transaction) string { return inSydney(tx.created).Format(b.assume.ReportTimeLayout) }),
+		text("Transaction Time", func(tx *transaction) string { return inSydney(tx.created).Format(reportTimeLayout) }),
 		text("Currency", func(tx *transaction) string { return tx.currency }),
 		text("Principal Amount", func(tx *transaction) string { return tx.principal.String() }),
 		text("Surcharge Amount", func(tx *transaction) string { return tx.surcharge.String() }),
@@ -87,7 +87,7 @@ func pickColumns(layout []reportColumn, headings []string) (picked []reportColum
 }
 
 func (b *Sandbox) reportDate(tx *transaction) string {
-	return reformatDate(tx.settlement, b.assume.ReportDateLayout)
+	return reformatDate(tx.settlement, reportDateLayout)
 }
 
 // maskedSource is the account of a transaction as people may see it.

@@ -78,7 +78,7 @@ func TestReportFormat(t *testing.T) {
 	}, shop)
 	bubble(t, func(c *caller) {
 		assert.NotContains(t, c.report(january1)[0], "Added Later")
-	}, assuming(func(a *Assumptions) { a.UnknownMembers = false }))
+	}, assuming(func(a *Assumptions) { a.UnknownMembers = "none" }))
 }
 
 func TestReportFilters(t *testing.T) {

@@ -58,10 +58,11 @@ type transactionStore struct {
 	byReceipt   map[string]*transaction
 	byReference map[string][]*transaction // by all that it can be looked up by, in lower case
 	ordered     []*transaction            // oldest first
+	older       map[string]*transaction   // earlier uses of references, by those in lower case
 }
 
 func newTransactionStore() transactionStore {
-	return transactionStore{byReceipt: make(map[string]*transaction), byReference: make(map[string][]*transaction)}
+	return transactionStore{byReceipt: make(map[string]*transaction), byReference: make(map[string][]*transaction), older: make(map[string]*transaction)}
 }
 
 func (s *transactionStore) add(tx *transaction) {
@@ -128,23 +129,10 @@ func (b *Sandbox) recentTransactions(c *call) answer {
 	found := b.visibleTransactions(c.now, func(tx *transaction) bool {
 		return tx.settlement == today && (code == "" || tx.shop.code == code)
 	})
-	found = found[:min(len(found), b.assume.RecentLimit)]
+	found = found[:min(len(found), recentLimit)]
 	out := listBody{Links: c.related(get("self", c.href("transactions"))), Data: make([]any, 0, len(found))}
 	for _, tx := range found {
 		out.Data = append(out.Data, b.transactionBody(c, tx))
 	}
 	return reply(http.StatusOK, out)
-}
-
-func (b *Sandbox) transactionsByReference(c *call) answer {
-	q := c.parameters()
-	ref := q.need("referenceNumber", ascii)
-	if !q.valid() {
-		return c.invalid()
-	}
-	found := b.visibleOf(b.transactions.byReference[strings.ToLower(ref)], c.now, func(*transaction) bool { return true })
-	if len(found) == 0 && b.assume.NotFoundByReference {
-		return c.notFound("reference number")
-	}
-	return b.pagesOf(c, found)
 }

@@ -28,6 +28,8 @@ func TestCents(t *testing.T) {
 }
 
 func TestAddMembers(t *testing.T) {
+	usual := DefaultAssumptions()
+	addMembers := func(doc []byte) []byte { return appendTree(nil, former{&usual}.value("", parseTree(doc))) }
 	for _, doc := range []string{
 		`{}`, `[]`, `{"a":{}}`, `{"a":[{},{"b":"}"}],"metadata":{},"c":"metadata"}`, `{"a":"\"}{\\","metadata":{"x":"y"}}`, `{"metadata":null,"b":{}}`,
 	} {

@@ -161,7 +161,7 @@ type notificationBody struct {
 // whenever it arrives. The caller holds mu.
 func (b *Sandbox) emit(event string, data any) {
 	isKnown := slices.Contains(knownEvents, event)
-	if !isKnown && !b.assume.UnknownEvents {
+	if !isKnown && !b.assume.UnknownEvents || b.assume.Events == "never" {
 		return
 	}
 	for _, sub := range b.webhooks.subscriptions {
@@ -169,6 +169,7 @@ func (b *Sandbox) emit(event string, data any) {
 			continue
 		}
 		d := &delivery{id: newUUID(b.ids), event: event, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
+		d.fault.twice = d.fault.twice || b.assume.Events == "twice"
 		d.body = b.notification(d, data)
 		b.webhooks.add(d)
 		b.dispatch(d)
@@ -176,7 +177,7 @@ func (b *Sandbox) emit(event string, data any) {
 }
 
 func (b *Sandbox) notification(d *delivery, data any) []byte {
-	return b.render(reply(http.StatusOK, notificationBody{
+	return b.background().render(reply(http.StatusOK, notificationBody{
 		ID: d.id, Timestamp: b.timestamp(b.clock.Now()), EventType: d.event, Data: data,
 	})).raw
 }

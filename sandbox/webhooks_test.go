@@ -135,7 +135,7 @@ func TestEventArrivesBeforeTheAnswer(t *testing.T) {
 			} else {
 				assert.Equal(t, []string{"answer", "event"}, []string{<-order, <-order})
 			}
-		}, assuming(func(a *Assumptions) { a.EventsBeforeAnswer = before }))
+		}, assuming(func(a *Assumptions) { a.Events = map[bool]string{true: "before", false: "after"}[before] }))
 	}
 }
 

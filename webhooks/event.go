@@ -142,9 +142,7 @@ type subject struct{ receipt, agreement text }
 // cannot be read is an error, for it is not the same as none.
 func subjectOf(data json.RawMessage) (s subject, err error) {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(data, &members) != nil {
-		return subject{}, nil // no object names nothing
-	}
+	_ = json.Unmarshal(data, &members) // what is no object names nothing
 	for name, into := range map[string]*text{"receiptNumber": &s.receipt, "agreementToken": &s.agreement} {
 		if value, ok := members[name]; ok && into.UnmarshalJSON(value) != nil {
 			err = &ParseError{"the data has an identifier that cannot be read", nil}

@@ -2,6 +2,8 @@ package webhooks_test
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -179,4 +181,88 @@ func TestSandboxEventForAnUnknownAgreement(t *testing.T) {
 			}
 		}
 	})
+}
+
+// table is an inbox. It is away for the first deliveries.
+type table struct {
+	merchant
+	rows map[[2]string]*webhooks.Notification
+}
+
+func (in *table) keep(ctx context.Context, n *webhooks.Notification) error {
+	if err := in.handle(ctx, n); err != nil {
+		return err
+	}
+	known := slices.ContainsFunc(slices.Collect(maps.Keys(in.rows)), func(key [2]string) bool { return key[0] == n.ID && key[1] != n.Digest() })
+	in.rows[[2]string{n.ID, n.Digest()}] = n
+	if known {
+		return webhooks.ErrConflict
+	}
+	return nil
+}
+
+// TestSandboxInbox receives what the service may send in every way in which it may
+// send it: the first deliveries fail for longer than a signature is young, and what
+// was acknowledged comes again. All is acknowledged in the end, and the job acts on
+// what the API says.
+func TestSandboxInbox(t *testing.T) {
+	for _, anew := range []bool{false, true} {
+		for _, body := range []string{"same", "reordered", "member", "fresher"} {
+			for _, header := range []string{"plain", "blanks", "swapped", "several"} {
+				synctest.Test(t, func(t *testing.T) {
+					box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+						a.RedeliverySignedAnew, a.RedeliveredBody, a.SignatureHeader = anew, body, header
+					}))
+					testInbox(t, box, client, body == "member" || body == "fresher")
+				})
+			}
+		}
+	}
+}
+
+func testInbox(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, conflicts bool) {
+	t.Helper()
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret("whsec")})
+	require.NoError(t, err)
+	in, reported := &table{merchant: merchant{fails: 8}, rows: map[[2]string]*webhooks.Notification{}}, 0
+	require.NoError(t, box.Subscribe(sandbox.Subscription{
+		Handler: webhooks.NewInbox(verifier, in.keep, webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) {
+			if errors.Is(f.Err, webhooks.ErrConflict) {
+				reported++
+			}
+		})),
+		Secret: "whsec", Scheme: signature.AssumedHMAC{},
+	}))
+	token, receipt := collect(t, box, client)
+	day()
+	require.Len(t, in.rows, len(box.Deliveries()), "each is kept, though the inbox was away")
+	require.NoError(t, client.PayTo.Suspend(t.Context(), token, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}))
+	synctest.Wait()
+	for _, d := range box.Deliveries() {
+		require.NoError(t, box.Redeliver(d.ID))
+	}
+	day()
+	for _, d := range box.Deliveries() {
+		assert.Equal(t, sandbox.DeliveryDone, d.State)
+		assert.Equal(t, http.StatusOK, d.Attempts[len(d.Attempts)-1].Status)
+	}
+	assert.Equal(t, conflicts, reported > 0)
+
+	confirmed := new(merchant)
+	for _, n := range in.rows {
+		require.NoError(t, webhooks.ConfirmWith(client, confirmed.handle)(t.Context(), parse(t, string(n.Raw()))))
+	}
+	paid := 0
+	for _, n := range confirmed.got {
+		switch event, err := n.Event(); event := event.(type) {
+		case *webhooks.AgreementEvent:
+			assert.Equal(t, quickstream.AgreementStatusSuspended, event.Agreement.Status)
+		case *webhooks.PaymentEvent:
+			assert.Equal(t, receipt, event.Transaction.ReceiptNumber)
+			paid++
+		default:
+			t.Errorf("%v is a %T, %v", n, event, err)
+		}
+	}
+	assert.Positive(t, paid)
 }

@@ -26,7 +26,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	clock := newLiveClock()
 	box := sandbox.New(sandbox.WithClock(clock.Clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-		a.UnknownMembers, a.LookupLag, a.AgreementLookupLag = false, 0, 0
+		a.UnknownMembers, a.LookupLag, a.AgreementLookupLag = "none", 0, 0
 	}))
 	t.Cleanup(box.Close)
 	handler, err := newHandler(box, clock)

@@ -18,7 +18,7 @@ type faultRequest struct {
 	Delay       string  `json:"delay"`
 	Bytes       int     `json:"bytes"`
 	Status      int     `json:"status"`
-	Body        string  `json:"body"` // ServiceError, HTML, Empty or BrokenJSON
+	Body        string  `json:"body"` // ServiceError, HTML, Empty, BrokenJSON, GatewayError or ErrorList
 	RetryAfter  string  `json:"retryAfter"`
 	Location    string  `json:"location"`
 }
@@ -100,6 +100,10 @@ func (in faultRequest) bodyKind() (sandbox.BodyKind, error) {
 		return sandbox.Empty, nil
 	case "BrokenJSON":
 		return sandbox.BrokenJSON, nil
+	case "GatewayError":
+		return sandbox.GatewayError, nil
+	case "ErrorList":
+		return sandbox.ErrorList, nil
 	default:
 		return 0, fmt.Errorf("no kind of body %q", in.Body)
 	}

@@ -44,6 +44,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	assumptions := flags.Bool("assumptions", false, "print what the sandbox assumes where the public contract is silent, and exit")
 	seed := flags.Uint64("seed", 0, "make keys and identifiers the same in every run; 0 makes them random")
 	origins := flags.String("origins", "", "comma-separated `origins` of browser pages that may create tokens, or *; the service itself allows none")
+	worldText := flags.String("world", "", "live in a `world`, as printed by what it broke: differences from the default, such as \"PageSize=1 LookupLag=5m\"")
+	var assumed assumed
+	flags.Var(&assumed, "assume", "change one assumption, as in `Name=value`; may be repeated")
 	autoConfirm := flags.Bool("auto-confirm", false, "have payers confirm PayTo agreements by themselves")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -55,26 +58,38 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return printAssumptions(stdout)
 	}
 
+	world, err := sandbox.ParseWorld(*worldText)
+	if err != nil {
+		return err
+	}
+	if *origins != "" {
+		assumed = append(assumed, func(a *sandbox.Assumptions) { a.AllowedOrigins = strings.Split(*origins, ",") })
+	}
 	clock := newLiveClock()
 	opts := []sandbox.Option{
 		sandbox.WithClock(clock.Clock),
+		sandbox.WithWorld(world),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 			a.AutoConfirm = *autoConfirm
-			if *origins != "" {
-				a.AllowedOrigins = strings.Split(*origins, ",")
+			for _, change := range assumed {
+				change(a)
 			}
 		}),
 	}
 	if *seed != 0 {
 		opts = append(opts, sandbox.WithSeed(*seed))
 	}
-	box := sandbox.New(opts...)
+	return serveBox(ctx, sandbox.New(opts...), clock, *addr, stdout)
+}
+
+// serveBox serves a sandbox until ctx ends.
+func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveClock, addr string, stdout io.Writer) error {
 	defer box.Close()
 	handler, err := newHandler(box, clock)
 	if err != nil {
 		return err
 	}
-	l, err := listen(ctx, *addr)
+	l, err := listen(ctx, addr)
 	if err != nil {
 		return err
 	}
@@ -89,6 +104,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return serve(ctx, l, handler, box)
 }
 
+// assumed is the flag -assume: changes that are known to be possible.
+type assumed []func(*sandbox.Assumptions)
+
+// String implements flag.Value.
+func (*assumed) String() string { return "" }
+
+// Set implements flag.Value.
+func (list *assumed) Set(text string) error {
+	name, value, _ := strings.Cut(text, "=")
+	tried := sandbox.DefaultAssumptions()
+	if err := tried.Set(name, value); err != nil {
+		return err
+	}
+	*list = append(*list, func(a *sandbox.Assumptions) { _ = a.Set(name, value) }) // it was tried
+	return nil
+}
+
 func announce(w io.Writer, box *sandbox.Sandbox, host string) error {
 	base, err := url.Parse(box.URL())
 	if err != nil {
@@ -101,9 +133,21 @@ func announce(w io.Writer, box *sandbox.Sandbox, host string) error {
 }
 
 func printAssumptions(w io.Writer) error {
+	group := ""
 	for _, a := range sandbox.DefaultAssumptions().List() {
+		if a.Group != group {
+			group = a.Group
+			if _, err := fmt.Fprintf(w, "\n%s\n\n", group); err != nil {
+				return err
+			}
+		}
 		if _, err := fmt.Fprintf(w, "%s = %s\n    known: %s\n    why:   %s\n", a.Name, a.Value, a.Known, a.Why); err != nil {
 			return err
+		}
+		if len(a.Worlds) > 1 {
+			if _, err := fmt.Fprintf(w, "    else:  %s\n", strings.Join(a.Worlds[1:], ", ")); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 func TestServesUntilTheContextEnds(t *testing.T) {
@@ -19,7 +22,10 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 	out, in := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- run(ctx, []string{"-addr", "127.0.0.1:0", "-seed", "7", "-origins", "http://a.example,http://b.example", "-auto-confirm"}, in, io.Discard)
+		done <- run(ctx, []string{
+			"-addr", "127.0.0.1:0", "-seed", "7", "-origins", "http://a.example,http://b.example", "-auto-confirm",
+			"-world", "PageSize=1 NothingFound=empty", "-assume", "PageSize=7", "-assume", "VoidableTypes=PAYMENT",
+		}, in, io.Discard)
 	}()
 
 	printed := map[string]string{}
@@ -54,6 +60,20 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
 
+	r, err = http.NewRequestWithContext(ctx, http.MethodGet, printed["control"]+"assumptions", nil)
+	require.NoError(t, err)
+	resp, err = (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	var listed []sandbox.Assumption
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&listed))
+	inForce := map[string]string{}
+	for _, a := range listed {
+		inForce[a.Name] = a.Value
+	}
+	assert.Equal(t, []string{"7", "empty", "PAYMENT", "2s"},
+		[]string{inForce["PageSize"], inForce["NothingFound"], inForce["VoidableTypes"], inForce["LookupLag"]})
+
 	cancel()
 	require.NoError(t, <-done)
 }
@@ -65,7 +85,16 @@ func TestPrintsAssumptions(t *testing.T) {
 }
 
 func TestRefusesBadArguments(t *testing.T) {
-	for _, args := range [][]string{{"-nonsense"}, {"extra"}, {"-addr", "192.0.2.1:80"}, {"-addr", "nowhere"}} {
+	for _, args := range [][]string{
+		{"-nonsense"},
+		{"extra"},
+		{"-addr", "192.0.2.1:80"},
+		{"-addr", "nowhere"},
+		{"-assume", "Colour=red"},
+		{"-assume", "PageSize"},
+		{"-assume", "TimeForm=odd"},
+		{"-world", "PageSize=17"},
+	} {
 		require.Error(t, run(t.Context(), args, io.Discard, io.Discard), args)
 	}
 }

@@ -62,7 +62,8 @@ func begin(ctx context.Context) (*story, error) {
 		return nil, err
 	}
 	const secret = "the subscription's secret"
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)}, webhooks.WithClock(clock.Now))
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)},
+		webhooks.WithClock(clock.Now), webhooks.WithTolerance(webhooks.StoreTolerance))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -61,10 +60,10 @@ func (s *Shop) PayByPayTo(ctx context.Context, order string, amount decimal.Deci
 }
 
 // Webhooks is the endpoint for notifications. The effect of one is the same
-// however often it arrives, so that none need be remembered.
+// however often it arrives, so that none need be remembered, and the verifier may
+// take old signatures.
 func (s *Shop) Webhooks(verifier *webhooks.Verifier) http.Handler {
-	return webhooks.NewHandler(verifier,
-		webhooks.ConfirmWith(s.Client, s.onEvent, quickstream.WithTimeout(5*time.Second)))
+	return webhooks.NewHandler(verifier, webhooks.ConfirmWith(s.Client, s.onEvent))
 }
 
 func (s *Shop) onEvent(_ context.Context, n *webhooks.Notification) error {

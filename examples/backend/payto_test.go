@@ -17,7 +17,7 @@ const secret = "webhook-secret"
 // agree subscribes to events and has a payer agree.
 func (f *fixture) agree(reference string) {
 	f.t.Helper()
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)})
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)}, webhooks.WithTolerance(webhooks.StoreTolerance))
 	if err != nil {
 		f.t.Fatal(err)
 	}

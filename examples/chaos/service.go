@@ -53,8 +53,10 @@ const attemptTimeout = 100 * time.Millisecond
 func open(ctx context.Context, c config) (*service, error) {
 	s := &service{clock: sandbox.NewClock(time.Now())}
 	s.box = sandbox.New(sandbox.WithClock(s.clock), sandbox.WithSeed(c.seed), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-		a.ReplayHonoured = c.resend
-		a.KeyLifetime = time.Minute
+		a.KeyLifetime = 0
+		if c.resend {
+			a.KeyLifetime = time.Minute
+		}
 		a.LookupLag = time.Minute
 	}))
 	options := []quickstream.ClientOption{

@@ -227,7 +227,7 @@ func TestCardConditions(t *testing.T) {
 		`"eci":"INTERNET",` + stored + `,"ipAddress":"203.0.113.7","creditCard":{` + card + `}}`:                 false, // no cvn
 		`"eci":"INTERNET",` + stored + `,"ipAddress":"203.0.113.7","creditCard":{` + card + `,"cvn":"123"}}`:     true,
 		`"eci":"INTERNET",` + stored + `,"creditCard":{` + card + `,"cvn":"123"}}`:                               false, // no address
-		`"eci":"5",` + stored + `,"creditCard":{` + card + `,"walletProvider":"APPLE_PAY"}}`:                     false, // no cryptogram
+		`"eci":"5",` + stored + `,"creditCard":{` + card + `,"walletProvider":"APPLE_PAY"}}`:                     true,  // no cryptogram, which need not apply
 		`"eci":"5",` + stored + `,"cryptogram":"AAAA","creditCard":{` + card + `,"walletProvider":"APPLE_PAY"}}`: true,
 		`"eci":"MAIL","creditCard":{` + card + `}}`:                                                              false, // no stored credential data
 		stored + `,"creditCard":{` + card + `}}`:                                                                 false, // no eci
@@ -236,6 +236,7 @@ func TestCardConditions(t *testing.T) {
 		`"eci":"MAIL","singleUseTokenId":"T-1"}`:                                                                 true,
 		`"threeDS2":true,"accountToken":"A-1"}`:                                                                  false,
 		`"threeDS2":false,"accountToken":"A-1"}`:                                                                 true,
+		`"eci":"INTERNET","accountToken":"A-1"}`:                                                                 true,  // stored, so no address
 		`"eci":"INTERNET","bankAccount":{"accountName":"a","bsb":"032002","accountNumber":"123465"}}`:            false, // no address
 		`"bankAccount":{"accountName":"a","bsb":"032002","accountNumber":"123465"}}`:                             true,
 	} {

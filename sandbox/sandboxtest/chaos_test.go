@@ -137,7 +137,7 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 			sandboxtest.Chaos(t, sandboxtest.ChaosOptions{
 				Settle:  shop.settle,
 				Client:  []quickstream.ClientOption{quickstream.WithoutResend()},
-				Sandbox: []sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReplayHonoured = false })},
+				Sandbox: []sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.KeyLifetime = 0 })},
 			}, shop.pay)
 		})
 	})

@@ -84,11 +84,13 @@ func connectivityCalls() []clientCall {
 	}
 }
 
-// withoutWallet is a card for anything but a payment, which alone takes the
-// number of a wallet.
+// withoutWallet is a card for what does not take the number of a wallet.
 func withoutWallet(d *quickstream.CardDetails) {
 	d.WalletProvider, d.Cryptogram = "", quickstream.Secret{}
 }
+
+// withoutCryptogram is a card for anything but a payment.
+func withoutCryptogram(d *quickstream.CardDetails) { d.Cryptogram = quickstream.Secret{} }
 
 func tokenAccounts() []choice[quickstream.TokenAccount] {
 	return []choice[quickstream.TokenAccount]{
@@ -141,7 +143,7 @@ func newAccounts() []choice[quickstream.RegistrationSource] {
 		}},
 		{"RegistrationFromReceipt", func(*run) quickstream.RegistrationSource { return quickstream.RegistrationFromReceipt("receipt-1") }},
 		{"RegistrationFromCard", func(r *run) quickstream.RegistrationSource {
-			return quickstream.RegistrationFromCard(fill(r.values, withoutWallet))
+			return quickstream.RegistrationFromCard(fill(r.values, withoutCryptogram))
 		}},
 		{"RegistrationFromBankAccount", func(r *run) quickstream.RegistrationSource {
 			return quickstream.RegistrationFromBankAccount(fill[quickstream.BankAccountDetails](r.values))

@@ -101,7 +101,10 @@ func newScene(t *testing.T, r route, s setting, void bool, listener net.Listener
 	t.Helper()
 	x := &scene{T: t, route: r, setting: s, void: void}
 	x.box = sandbox.New(append(opts, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-		a.ReplayHonoured, a.KeyLifetime = s.resends, time.Minute
+		a.KeyLifetime = 0
+		if s.resends {
+			a.KeyLifetime = time.Minute
+		}
 		a.LookupLag = 0
 	}))...)
 	t.Cleanup(x.box.Close)

@@ -19,19 +19,27 @@ type letter struct {
 	name   string
 	kind   sandbox.FaultKind
 	unsent bool // it keeps the request from being sent
+	// late is how long the request is under way.
+	late time.Duration
 }
 
 // sent and unsent name letters.
 func sent(name string, kind sandbox.FaultKind) letter { return letter{name: name, kind: kind} }
 
-func unsent(kind sandbox.FaultKind) letter { return letter{kind.String(), kind, true} }
+func unsent(kind sandbox.FaultKind) letter {
+	return letter{name: kind.String(), kind: kind, unsent: true}
+}
+
+func late(d time.Duration) letter {
+	return letter{name: "late by " + d.String(), kind: sandbox.CommitLate(d), late: d}
+}
 
 // lost are the letters after which a payment may be sent again, but for the slow ones.
 func lost() []letter {
 	return []letter{
 		unsent(sandbox.Refuse()),
 		sent("reset before", sandbox.ResetBeforeCommit()), sent("reset after", sandbox.ResetAfterCommit()),
-		sent("late by 10s", sandbox.CommitLate(10*time.Second)), sent("hang after", sandbox.HangAfterCommit()),
+		late(10 * time.Second), sent("hang after", sandbox.HangAfterCommit()),
 	}
 }
 
@@ -54,7 +62,7 @@ func honest() []letter {
 		sent("hang before", sandbox.HangBeforeCommit()),
 		sent("slow to act", sandbox.DelayBeforeCommit(time.Second)), sent("very slow to act", sandbox.DelayBeforeCommit(10*time.Minute)),
 		sent("slow to answer", sandbox.DelayAfterCommit(time.Second)), sent("very slow to answer", sandbox.DelayAfterCommit(10*time.Minute)),
-		sent("late by 20m", sandbox.CommitLate(20*time.Minute)), sent("late by 20h", sandbox.CommitLate(20*time.Hour)), sent("late by 47h", sandbox.CommitLate(47*time.Hour)),
+		late(20*time.Minute), late(20*time.Hour), late(47*time.Hour),
 		sent("slow body", sandbox.SlowBody(1)), sent("truncated", sandbox.TruncatedBody(60)), sent("duplicates", sandbox.DuplicateMembers()),
 		sent("garbage", sandbox.Garbage(sandbox.HTML)), sent("garbage, empty", sandbox.Garbage(sandbox.Empty)),
 		sent("garbage, broken", sandbox.Garbage(sandbox.BrokenJSON)), sent("garbage, an error", sandbox.Garbage(sandbox.ServiceError)),
@@ -76,9 +84,15 @@ func lies(class transport.Class, money bool) []letter {
 		name string
 	}
 	all := []status{
-		{407, sandbox.HTML, "407 after"}, {408, sandbox.Empty, "408 after"}, {425, sandbox.Empty, "425 after"}, {460, sandbox.HTML, "460 after"},
-		{499, sandbox.Empty, "499 after"}, {500, sandbox.ServiceError, "500 after"}, {502, sandbox.HTML, "502 after"},
-		{503, sandbox.HTML, "503 of a gateway after"}, {504, sandbox.Empty, "504 after"},
+		{407, sandbox.HTML, "407 after"},
+		{408, sandbox.Empty, "408 after"},
+		{425, sandbox.Empty, "425 after"},
+		{460, sandbox.HTML, "460 after"},
+		{499, sandbox.Empty, "499 after"},
+		{500, sandbox.ServiceError, "500 after"},
+		{502, sandbox.HTML, "502 after"},
+		{503, sandbox.HTML, "503 of a gateway after"},
+		{504, sandbox.Empty, "504 after"},
 	}
 	if class != transport.Change {
 		all = append(all, status{409, sandbox.ServiceError, "409 after"})

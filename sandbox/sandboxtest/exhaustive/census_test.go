@@ -78,14 +78,35 @@ func (c *census) state(box *sandbox.Sandbox, parts ...any) {
 func (c *census) add(t *testing.T, w way, m *merchant, box *sandbox.Sandbox) {
 	reason, got := transport.Reason("no call"), transport.Local
 	if m.call {
-		reason, got = w.cell(t, m)
-		c.met(w.name, reason)
+		reason, got = c.cell(t, w, w.name, w.class, m.sent, m.resp.Attempts)
 	}
 	var ledger []string
 	for _, e := range box.Ledger() {
 		ledger = append(ledger, e.Type+" "+e.Outcome)
 	}
 	c.state(box, w.name, got, reason, m.load(t).State.Stage, m.last(), strings.Join(ledger, ","))
+}
+
+// cell compares the end of a call with the cell of the retry table that it met, and
+// counts it.
+func (c *census) cell(t *testing.T, way fmt.Stringer, write string, class transport.Class, err error, attempts int) (transport.Reason, transport.Verdict) {
+	cause, got := err, transport.Answered
+	var open *quickstream.UnknownOutcomeError
+	var network *quickstream.NetworkError
+	switch {
+	case err == nil:
+		got = transport.Success
+	case errors.As(err, &open):
+		cause, got = open.Cause, transport.Unknown
+	case errors.As(err, &network):
+		got = transport.Network
+	}
+	reason := reasonOf(cause)
+	if attempts == 1 && reason != "" {
+		assert.Equal(t, verdictOf(reason, class), got, "%s: %s", way, reason)
+	}
+	c.met(write, reason)
+	return reason, got
 }
 
 const mostFailures = 20

@@ -42,8 +42,12 @@ func TestExhaustive(t *testing.T) {
 	census := newCensus()
 	t.Run("ways", func(t *testing.T) {
 		for _, g := range slices.Concat(trees(), deaths(), []group{
-			{"two processes", twoProcesses}, {"the caller has no patience", impatient}, {"look-ups fail", lookUps},
-			{"every transition", everyTransition}, {"agreements", agreements}, {"amendments", amendments},
+			{"two processes", twoProcesses},
+			{"the caller has no patience", impatient},
+			{"look-ups fail", lookUps},
+			{"every transition", everyTransition},
+			{"agreements", agreements},
+			{"amendments", amendments},
 		}) {
 			t.Run(g.name, func(t *testing.T) {
 				t.Parallel()
@@ -58,12 +62,12 @@ func usual() world { return world{of: "the usual", calendar: true} }
 
 // forgetful is a world that forgets a key at once, where one attempt at most is approved.
 func forgetful(outcomes ...sandbox.Outcome) world {
-	return world{of: "a forgetful", calendar: true, outcomes: outcomes, assume: func(a *sandbox.Assumptions) { a.KeyLifetime = time.Millisecond }}
+	return world{of: "a forgetful", calendar: true, forgets: true, outcomes: outcomes, assume: func(a *sandbox.Assumptions) { a.KeyLifetime = time.Millisecond }}
 }
 
 // keyless is a world that knows no keys: whoever sends again pays again.
 func keyless() world {
-	return world{of: "a keyless", calendar: true, assume: func(a *sandbox.Assumptions) { a.ReplayHonoured = false }}
+	return world{of: "a keyless", calendar: true, assume: func(a *sandbox.Assumptions) { a.KeyLifetime = 0 }}
 }
 
 // letters are all that an attempt of a write can meet.
@@ -156,7 +160,7 @@ func deaths() []group {
 // resolving different; for all else at those before it.
 func dying(t *testing.T, c *census, name string, w write) {
 	const beforeResolving = 12
-	different := []string{"reset before", "reset after", "late by 10s", "late by 20h", "late by 47h"}
+	different := []string{"reset before", "reset after", late(10 * time.Second).name, late(20 * time.Hour).name, late(47 * time.Hour).name}
 	all := [][]letter{nil}
 	for _, l := range w.letters() {
 		all = append(all, []letter{l})
@@ -239,7 +243,6 @@ func lookUps(t *testing.T, c *census) {
 // and beyond what is waited for, and merchants who sleep.
 func everyTransition(t *testing.T, c *census) {
 	const days = 24 * time.Hour
-	late := func(d time.Duration) letter { return sent("late by "+d.String(), sandbox.CommitLate(d)) }
 	before, after := sent("reset before", sandbox.ResetBeforeCommit()), sent("reset after", sandbox.ResetAfterCommit())
 	once := func(w world, outcome sandbox.Outcome, l letter) way {
 		w.of, w.calendar, w.outcomes = "a slow", true, []sandbox.Outcome{outcome}

@@ -21,13 +21,13 @@ import (
 type word string
 
 const (
-	isDone     word = "done"
-	isRefused  word = "refused" // or declined
-	isNotSent  word = "not sent"
-	isAbsent   word = "absent"
-	isHeld     word = "escalated"
-	isTwice    word = "charged twice"
-	isVoided   word = "voided" // of a payment
+	isDone      word = "done"
+	isRefused   word = "refused" // or declined
+	isNotSent   word = "not sent"
+	isAbsent    word = "absent"
+	isHeld      word = "escalated"
+	isTwice     word = "charged twice"
+	isVoided    word = "voided" // of a payment
 	saysNothing word = ""
 )
 

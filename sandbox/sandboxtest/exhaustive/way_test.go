@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
@@ -71,6 +70,7 @@ type world struct {
 	reference string // the merchant's own
 	neighbour bool   // an earlier approved payment carries it too
 	calendar  bool   // the merchant's, with every weekday
+	forgets   bool   // it may forget a key while the first request with it is under way
 	// mayHold: the payment may be left to a person. mayDouble: what the service does may
 	// charge twice, and the merchant has to be told. beyond: it is carried out after it
 	// is absent, which the merchant has to learn.
@@ -216,12 +216,21 @@ func (w way) play(t *testing.T, census *census) (attempts, points int) {
 		attempts, points = one.resp.Attempts, one.now.points
 		census.add(t, w, one, box)
 		for _, m := range merchants {
-			if wrong := w.verdict(box, m); wrong != "" {
+			if wrong := w.verdict(box, m); wrong != "" && w.apart() {
+				census.begin("wrong, and reported apart")
+			} else if wrong != "" {
 				census.fails(t, w, wrong, fmt.Sprint(m.said, " ", m.sent), box)
 			}
 		}
 	})
 	return attempts, points
+}
+
+// apart reports whether no client could be right that sends again: the service has
+// forgotten the key, and an attempt is under way for longer than until the cut-off. The
+// ways without re-sending, which the merchant can choose, have to be right.
+func (w way) apart() bool {
+	return w.forgets && slices.ContainsFunc(w.letters, func(l letter) bool { return l.late > 24*time.Hour })
 }
 
 // walk lets the processes of the way work, and returns what each of them knows.
@@ -318,24 +327,6 @@ func (w way) verdict(box *sandbox.Sandbox, m *merchant) string {
 		return "was carried out and is lost"
 	}
 	return ""
-}
-
-// cell compares the end of a call with the cell of the retry table that it met.
-func (w way) cell(t *testing.T, m *merchant) (reason transport.Reason, got transport.Verdict) {
-	cause := m.sent
-	got = transport.Success
-	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](m.sent); ok {
-		cause, got = open.Cause, transport.Unknown
-	} else if _, ok := errors.AsType[*quickstream.NetworkError](m.sent); ok {
-		got = transport.Network
-	} else if m.sent != nil {
-		got = transport.Answered
-	}
-	reason = reasonOf(cause)
-	if m.resp.Attempts == 1 && reason != "" {
-		assert.Equal(t, verdictOf(reason, w.class), got, "%s: %s", w, reason)
-	}
-	return reason, got
 }
 
 func wait(d time.Duration) { <-time.After(d) }

@@ -1,0 +1,57 @@
+package sandboxtest_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+func TestWorldsRunsEachInABubble(t *testing.T) {
+	var seen []string
+	sandboxtest.Worlds(t, sandboxtest.WorldsOptions{N: 30, NoFaults: true}, func(t *testing.T, run sandboxtest.Run) {
+		began := time.Now()
+		<-time.After(7 * 24 * time.Hour) // no time at all
+		assert.Equal(t, 7*24*time.Hour, time.Since(began))
+		assert.Equal(t, run.World.Value("KeyMismatch"), run.Box.Assumptions().KeyMismatch)
+		assert.NotNil(t, run.Client)
+		seen = append(seen, run.World.String())
+	})
+	var want []string
+	for w := range sandbox.Worlds(0, 30) {
+		want = append(want, w.String())
+	}
+	assert.Equal(t, want, seen)
+}
+
+func TestWorldsPlaysTheFaultOfTheWorld(t *testing.T) {
+	statuses := make(map[bool]int)
+	for _, quiet := range []bool{false, true} {
+		opts := sandboxtest.WorldsOptions{Only: "Fault=460after LookupLag=0s", NoFaults: quiet, Operation: "POST /customers"}
+		sandboxtest.Worlds(t, opts, func(t *testing.T, run sandboxtest.Run) {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, run.Box.URL()+"/customers", nil)
+			require.NoError(t, err)
+			resp, err := run.Box.HTTPClient().Do(r)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			statuses[quiet] = resp.StatusCode
+		})
+	}
+	assert.Equal(t, map[bool]int{false: 460, true: http.StatusUnauthorized}, statuses)
+}
+
+func TestWorldsTakesTheMerchantsOptions(t *testing.T) {
+	ran := 0
+	opts := sandboxtest.WorldsOptions{N: 3, Sandbox: []sandbox.Option{sandbox.WithBusiness("SHOP", "The Shop")}}
+	sandboxtest.Worlds(t, opts, func(t *testing.T, run sandboxtest.Run) {
+		ran++
+		assert.True(t, slices.ContainsFunc(run.Box.Assumptions().List(), func(a sandbox.Assumption) bool { return a.Name == "PageSize" }))
+	})
+	assert.Equal(t, 3, ran)
+}
