@@ -20,8 +20,9 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// looksOfAgreement bound how long an agreement is looked for: hourly, for two days.
-const looksOfAgreement = 48
+// looksOfAgreement bound how long an agreement is looked for: hourly, for more than two
+// days.
+const looksOfAgreement = 50
 
 // contract is one way of a write on agreements, which move no money: it is made, or
 // looked for with the stored intent, by one process after another.
@@ -123,7 +124,7 @@ func amendments(t *testing.T, c *census) { cancelledAgreement().grow(t, c) }
 func (c contract) grow(t *testing.T, census *census) {
 	attempts, points := c.play(t, census)
 	alone := len(c.letters) == 1
-	for c.dies = 1; len(c.letters) <= 1 && c.dies <= points; c.dies++ {
+	for c.dies = 1; len(c.letters) <= 1 && c.dies <= min(points, beforeResolving); c.dies++ {
 		c.play(t, census)
 	}
 	if c.dies = 0; alone {
@@ -134,7 +135,11 @@ func (c contract) grow(t *testing.T, census *census) {
 	if attempts <= len(c.letters) {
 		return
 	}
-	for _, l := range append(honest(), lies(c.class, false)...) {
+	next := append(honest(), lies(c.class, false)...)
+	if len(c.letters) >= 2 { // none of them was sent
+		next = append(lost(), endings()...)
+	}
+	for _, l := range next {
 		branch := c
 		branch.letters = append(c.letters[:len(c.letters):len(c.letters)], l)
 		branch.grow(t, census)
@@ -163,11 +168,11 @@ func (c contract) play(t *testing.T, census *census) (attempts, points int) {
 		attempts = m.resp.Attempts
 		reason, got := transport.Reason("no call"), transport.Local
 		if m.called {
-			reason, got = census.cell(t, c, c.name, c.class, m.sent, m.resp.Attempts)
+			reason, got = census.cell(c, c.name, c.class, m.sent, m.resp.Attempts)
 		}
 		census.state(box, c.name, got, reason, m.said, c.happened(box))
 		if wrong := m.verdict(); wrong != "" {
-			census.fails(t, c, wrong, fmt.Sprint(m.said, " ", m.sent), box)
+			census.fails(c, wrong, fmt.Sprint(m.said, " ", m.sent), box)
 		}
 	})
 	return attempts, points

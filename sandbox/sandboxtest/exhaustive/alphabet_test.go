@@ -34,12 +34,20 @@ func late(d time.Duration) letter {
 	return letter{name: "late by " + d.String(), kind: sandbox.CommitLate(d), late: d}
 }
 
-// lost are the letters after which a payment may be sent again, but for the slow ones.
+// lost are letters after which a payment may be sent again, one for each thing that can
+// have become of it.
 func lost() []letter {
 	return []letter{
 		unsent(sandbox.Refuse()),
-		sent("reset before", sandbox.ResetBeforeCommit()), sent("reset after", sandbox.ResetAfterCommit()),
-		late(10 * time.Second), sent("hang after", sandbox.HangAfterCommit()),
+		sent("reset before", sandbox.ResetBeforeCommit()), sent("reset after", sandbox.ResetAfterCommit()), late(10 * time.Second),
+	}
+}
+
+// slow are the letters that keep the caller waiting for good.
+func slow() []letter {
+	return []letter{
+		sent("hang before", sandbox.HangBeforeCommit()), sent("hang after", sandbox.HangAfterCommit()),
+		sent("very slow to act", sandbox.DelayBeforeCommit(10*time.Minute)), sent("very slow to answer", sandbox.DelayAfterCommit(10*time.Minute)),
 	}
 }
 
@@ -57,11 +65,9 @@ func endings() []letter {
 // the letters that are no answers. None of them lies to any operation.
 func honest() []letter {
 	return append(
-		lost(),
+		append(lost(), slow()...),
 		unsent(sandbox.UnknownHost()), unsent(sandbox.UntrustedCertificate()), unsent(sandbox.ProxyAuth()),
-		sent("hang before", sandbox.HangBeforeCommit()),
-		sent("slow to act", sandbox.DelayBeforeCommit(time.Second)), sent("very slow to act", sandbox.DelayBeforeCommit(10*time.Minute)),
-		sent("slow to answer", sandbox.DelayAfterCommit(time.Second)), sent("very slow to answer", sandbox.DelayAfterCommit(10*time.Minute)),
+		sent("slow to act", sandbox.DelayBeforeCommit(time.Second)), sent("slow to answer", sandbox.DelayAfterCommit(time.Second)),
 		late(20*time.Minute), late(20*time.Hour), late(47*time.Hour),
 		sent("slow body", sandbox.SlowBody(1)), sent("truncated", sandbox.TruncatedBody(60)), sent("duplicates", sandbox.DuplicateMembers()),
 		sent("garbage", sandbox.Garbage(sandbox.HTML)), sent("garbage, empty", sandbox.Garbage(sandbox.Empty)),

@@ -219,7 +219,7 @@ func (w way) play(t *testing.T, census *census) (attempts, points int) {
 			if wrong := w.verdict(box, m); wrong != "" && w.apart() {
 				census.begin("wrong, and reported apart")
 			} else if wrong != "" {
-				census.fails(t, w, wrong, fmt.Sprint(m.said, " ", m.sent), box)
+				census.fails(w, wrong, fmt.Sprint(m.said, " ", m.sent), box)
 			}
 		}
 	})
