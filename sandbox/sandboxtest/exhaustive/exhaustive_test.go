@@ -70,6 +70,11 @@ func keyless() world {
 	return world{of: "a keyless", calendar: true, assume: func(a *sandbox.Assumptions) { a.KeyLifetime = 0 }}
 }
 
+// shared is a world in which another payment carries the merchant's reference too.
+func shared(n neighbour) world {
+	return world{of: "a shared reference's", calendar: true, reference: "INV-1", neighbour: &n, mayHold: true}
+}
+
 // letters are all that an attempt of a write can meet.
 func (w write) letters() []letter {
 	return append(honest(), lies(w.class, true)...)
@@ -94,7 +99,8 @@ func trees() []group {
 		{way{write: paid(), world: erred(sandbox.Erred()), watch: true}, 1},
 		{way{write: paid(), world: erred(sandbox.Erred().ThenAfter(day, approved))}, 1},
 		{way{write: paid(), world: erred(sandbox.Erred().ThenAfter(day, declined))}, 1},
-		{way{write: paid(), world: world{of: "a used reference's", reference: "INV-1", neighbour: true, mayHold: true, calendar: true}}, 1},
+		{way{write: paid(), world: shared(neighbour{amount: "99.00"})}, 1},
+		{way{write: paid(), world: shared(neighbour{amount: "10.50", later: true})}, 1},
 		{way{write: submitted(), world: world{of: "a calendarless"}, watch: true}, 1},
 		{way{write: voided(), world: usual()}, 4},
 	}

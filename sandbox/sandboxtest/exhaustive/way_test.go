@@ -1,6 +1,7 @@
 package exhaustive_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-const order = "ORDER-1"
+const order, otherOrder = "ORDER-1", "ORDER-0"
 
 // way is one way through the tree: a write, what its attempts meet, and when its process
 // dies.
@@ -68,13 +69,20 @@ type world struct {
 	assume    func(*sandbox.Assumptions)
 	outcomes  []sandbox.Outcome
 	reference string // the merchant's own
-	neighbour bool   // an earlier approved payment carries it too
-	calendar  bool   // the merchant's, with every weekday
-	forgets   bool   // it may forget a key while the first request with it is under way
+	neighbour *neighbour
+	calendar  bool // the merchant's, with every weekday
+	forgets   bool // it may forget a key while the first request with it is under way
 	// mayHold: the payment may be left to a person. mayDouble: what the service does may
 	// charge twice, and the merchant has to be told. beyond: it is carried out after it
 	// is absent, which the merchant has to learn.
 	mayHold, mayDouble, beyond bool
+}
+
+// neighbour is an approved payment of another order under the same reference: of another
+// amount and before, or of the same and after the call.
+type neighbour struct {
+	amount string
+	later  bool
 }
 
 func (w way) String() string {
@@ -199,8 +207,9 @@ func (w way) play(t *testing.T, census *census) (attempts, points int) {
 			options = append(options, sandbox.WithAssumptions(w.assume))
 		}
 		box, plain := sandboxtest.New(t, options...)
-		if w.neighbour {
-			w.befriend(t, plain)
+		if n := w.neighbour; n != nil && !n.later {
+			w.payFor(t, plain, n)
+			wait(time.Hour)
 		}
 		w.prepare(t, box, plain, &w)
 		wait(time.Minute)
@@ -211,6 +220,12 @@ func (w way) play(t *testing.T, census *census) (attempts, points int) {
 		require.NoError(t, box.Inject(w.looks...))
 
 		one := w.merchant(t, box, census)
+		if n := w.neighbour; n != nil && n.later {
+			go func() {
+				wait(time.Minute) // all attempts were made
+				w.payFor(t, plain, n)
+			}()
+		}
 		merchants := w.walk(t, one)
 		wait(60 * time.Hour) // for what is carried out late
 		attempts, points = one.resp.Attempts, one.now.points
@@ -286,14 +301,17 @@ func (w *way) merchant(t *testing.T, box *sandbox.Sandbox, census *census) *merc
 	return m
 }
 
-// befriend makes an earlier payment of another order, with the same reference.
-func (w way) befriend(t *testing.T, client *quickstream.Client) {
+// payFor makes the neighbour's payment. An earlier one carries no intent's id.
+func (w way) payFor(t *testing.T, client *quickstream.Client, n *neighbour) {
 	params := payment(quickstream.FromCard(card()))
-	params.PaymentReferenceNumber, params.CustomerReferenceNumber = w.reference, "ORDER-0"
-	params.PrincipalAmount = decimal.RequireFromString("99.00")
-	_, err := client.Transactions.Pay(t.Context(), params)
+	params.PaymentReferenceNumber, params.CustomerReferenceNumber = w.reference, otherOrder
+	params.PrincipalAmount = decimal.RequireFromString(n.amount)
+	var opts []quickstream.CallOption
+	if !n.later {
+		opts = append(opts, quickstream.WithIntentMetadata(""))
+	}
+	_, err := client.Transactions.Pay(t.Context(), params, opts...)
 	require.NoError(t, err)
-	wait(time.Hour)
 }
 
 // verdict says what is wrong with what a process believes, by the ledger as it stands in
@@ -313,7 +331,10 @@ func (w way) verdict(box *sandbox.Sandbox, m *merchant) string {
 			return "was carried out, and the merchant was told that it is " + string(said)
 		}
 	}
-	if errors.Is(m.sent, quickstream.ErrNotSent) && slices.ContainsFunc(box.Requests(), func(r sandbox.Request) bool { return r.Operation == w.operation }) {
+	arrived := func(r sandbox.Request) bool {
+		return r.Operation == w.operation && !bytes.Contains(r.Body, []byte(otherOrder))
+	}
+	if errors.Is(m.sent, quickstream.ErrNotSent) && slices.ContainsFunc(box.Requests(), arrived) {
 		return "was sent, and the error matches ErrNotSent"
 	}
 	switch last := m.last(); {
