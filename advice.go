@@ -14,13 +14,13 @@ type NextStep string
 const (
 	// NextStepNone: it is approved, or voided as wanted.
 	NextStepNone NextStep = "nothing"
-	// NextStepPayAgain: it was declined and took no money. Correct the details or
-	// take another account, in a new transaction. For codes that a facility may let
-	// the service retry by itself, NextStepReadRetries comes instead.
+	// NextStepPayAgain: it was declined and took no money, and will not by itself.
+	// Correct the details or take another account, in a new transaction.
 	NextStepPayAgain NextStep = "pay again, with corrected details or another account"
-	// NextStepReadRetries: it was soft-declined, and where the facility lets it the
-	// service may be retrying it or have done so. Read Retries first; pay again only
-	// when no retry is approved or to come.
+	// NextStepReadRetries: it was declined and took no money, with a code that may pass.
+	// Where the facility lets it, the service may be retrying it or have done so: read
+	// Retries first, and pay again only when no retry is approved or to come. Where it
+	// does not, pay again.
 	NextStepReadRetries NextStep = "read the retries first"
 	// NextStepResolve: what became of it is not known. Hold it, do not pay again,
 	// and give it to the resolve package.
@@ -55,11 +55,11 @@ func (t *Transaction) NextStep() NextStep {
 		}
 		return NextStepSupport
 	case OutcomeDeclined:
-		meaning, known := t.ResponseMeaning()
+		meaning, _ := t.ResponseMeaning()
 		switch {
-		case known && meaning.SoftDecline:
+		case meaning.SoftDecline:
 			return NextStepReadRetries
-		case known && meaning.Offline:
+		case meaning.Offline:
 			return NextStepSupport
 		}
 		return NextStepPayAgain

@@ -27,7 +27,7 @@ func (k *APIKey) Reveal() string { return k.Key.text() }
 // apiKeyJSON keeps nothing either.
 type apiKeyJSON struct {
 	KeyName    string `json:"keyName"`
-	Key        string `json:"key"`
+	Key        string `json:"key" wire:"decides"`
 	ExpiryDate string `json:"expiryDate"`
 	Links      []Link `json:"links"`
 }

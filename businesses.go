@@ -13,7 +13,7 @@ type BusinessesService struct{ client *Client }
 // Business is one of the merchant's businesses, which payments name by its code.
 // The members are known from public client code and are unconfirmed.
 type Business struct {
-	SupplierBusinessCode      string   `json:"supplierBusinessCode,omitempty"`
+	SupplierBusinessCode      string   `json:"supplierBusinessCode,omitempty" wire:"decides"`
 	SupplierBusinessName      string   `json:"supplierBusinessName,omitempty"`
 	RegisteredName            string   `json:"registeredName,omitempty"`
 	ABN                       string   `json:"abn,omitempty"`
@@ -49,7 +49,7 @@ func (s *BusinessesService) Get(ctx context.Context, supplierBusinessCode string
 // CardSurcharge is what a business adds to payments with a kind of card. The
 // members are known from public client code and are unconfirmed.
 type CardSurcharge struct {
-	CardScheme CardScheme `json:"cardScheme,omitempty"`
+	CardScheme CardScheme `json:"cardScheme,omitempty" wire:"decides"`
 	// CardType is empty where the scheme does not tell credit from debit.
 	CardType CardType `json:"cardType,omitempty"`
 	// SurchargePercentage is a percentage as text, such as "1.10".
@@ -119,7 +119,7 @@ func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusi
 // AcceptedCard is a card scheme that a business takes. The members are known from
 // public client code and are unconfirmed.
 type AcceptedCard struct {
-	CardScheme CardScheme `json:"cardScheme,omitempty"`
+	CardScheme CardScheme `json:"cardScheme,omitempty" wire:"decides"`
 	Links      []Link     `json:"links,omitempty"`
 
 	envelope
@@ -142,7 +142,7 @@ func (s *BusinessesService) AcceptedCards(supplierBusinessCode string, opts ...C
 // CardPrefix is what the beginning of a card number says about the card. The
 // members are known from public client code and are unconfirmed.
 type CardPrefix struct {
-	CardScheme CardScheme `json:"cardScheme,omitempty"`
+	CardScheme CardScheme `json:"cardScheme,omitempty" wire:"decides"`
 	Links      []Link     `json:"links,omitempty"`
 
 	envelope

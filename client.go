@@ -86,7 +86,7 @@ func (c *Client) CloseIdleConnections() { c.transport().CloseIdleConnections() }
 // Root is what the service says about itself and the key it was asked with.
 // The members are known from public client code and are unconfirmed.
 type Root struct {
-	Links         []Link `json:"links,omitempty"`
+	Links         []Link `json:"links,omitempty" wire:"decides"` // as nothing identifies it
 	CommunityCode string `json:"communityCode,omitempty"`
 	CommunityName string `json:"communityName,omitempty"`
 	KeyName       string `json:"keyName,omitempty"`

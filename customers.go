@@ -49,12 +49,12 @@ type Address struct {
 // unconfirmed.
 type Customer struct {
 	// CustomerID is the service's identifier, for use in other operations.
-	CustomerID string `json:"customerId,omitempty"`
+	CustomerID string `json:"customerId,omitempty" wire:"decides"`
 	// CustomerNumber is the merchant's own unique identifier.
-	CustomerNumber              string             `json:"customerNumber,omitempty"`
+	CustomerNumber              string             `json:"customerNumber,omitempty" wire:"decides"`
 	CustomerName                string             `json:"customerName,omitempty"`
 	SupplierBusinessCode        string             `json:"supplierBusinessCode,omitempty"`
-	Status                      CustomerStatus     `json:"status,omitempty"`
+	Status                      CustomerStatus     `json:"status,omitempty" wire:"decides"`
 	PhoneNumber                 string             `json:"phoneNumber,omitempty"`
 	EmailAddress                string             `json:"emailAddress,omitempty"`
 	PreferredNotificationMedium NotificationMedium `json:"preferredNotificationMedium,omitempty"`

@@ -1,8 +1,10 @@
 package quickstream
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -67,14 +69,18 @@ func (d Date) String() string {
 // MarshalText writes YYYY-MM-DD, and nothing for the zero Date.
 func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads YYYY-MM-DD. Empty text is the zero Date, and a time after
-// the date is ignored.
+// UnmarshalText reads YYYY-MM-DD, or a date such as 20 Nov 2026. Empty text is the zero
+// Date, and a time after YYYY-MM-DD is ignored.
 func (d *Date) UnmarshalText(text []byte) error {
-	day, _, _ := strings.Cut(string(text), "T")
-	if day == "" {
-		*d = Date{}
+	*d = Date{}
+	if len(text) == 0 {
 		return nil
 	}
+	if day, err := time.Parse("2 Jan 2006", string(text)); err == nil {
+		*d = DateOf(day)
+		return nil
+	}
+	day, _, _ := strings.Cut(strings.Replace(string(text), " ", "T", 1), "T")
 	parsed, err := ParseDate(day)
 	*d = parsed
 	return err
@@ -138,15 +144,35 @@ func (m YearMonth) EncodeValues(key string, v *url.Values) error {
 }
 
 // Timestamp is a point in time as the service writes it, with a numeric offset
-// such as +1100; +11:00 and Z are read as well.
+// such as +1100. Other forms are read as well: other offsets, a blank for the T, no
+// seconds, and the seconds or milliseconds since 1970.
+//
+// A time without an offset is taken for one in Sydney, which is assumed and unconfirmed.
+// Assumed tells such a time apart: it informs, and nothing about money should hang on it.
 type Timestamp struct{ time.Time }
 
-// String returns the time with its offset, and "" for the zero Timestamp.
+// assumedZone names the location of a time that came without an offset.
+const assumedZone = "Sydney, assumed"
+
+const (
+	localLayout     = "2006-01-02T15:04:05.999999999"
+	timestampLayout = localLayout + "-0700"
+)
+
+// Assumed reports whether the time was read from a text without an offset.
+func (t Timestamp) Assumed() bool { return t.Location().String() == assumedZone }
+
+// String returns the time with its offset, without one if that was assumed, and "" for
+// the zero Timestamp.
 func (t Timestamp) String() string {
-	if t.IsZero() {
+	switch {
+	case t.IsZero():
 		return ""
+	case t.Assumed():
+		return t.Format(localLayout)
+	default:
+		return t.Format(timestampLayout)
 	}
-	return t.Format("2006-01-02T15:04:05.999999999-0700")
 }
 
 // MarshalText writes the form that the service uses.
@@ -159,27 +185,72 @@ func (t Timestamp) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String(
 // UnmarshalJSON reads a timestamp; null and "" are the zero Timestamp.
 func (t *Timestamp) UnmarshalJSON(data []byte) error {
 	text := string(data)
-	if text == "null" {
-		*t = Timestamp{}
-		return nil
+	switch n := len(text); {
+	case text == "null":
+		text = ""
+	case n >= 2 && text[0] == '"' && text[n-1] == '"':
+		text = text[1 : n-1]
+	case n == 0 || !isDigits(text[:1]):
+		return errors.New("quickstream: a timestamp is neither a text nor a number")
 	}
-	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
-		return fmt.Errorf("quickstream: a timestamp is not a string")
-	}
-	return t.UnmarshalText(data[1 : len(data)-1])
+	return t.UnmarshalText([]byte(text))
 }
 
 // UnmarshalText reads a timestamp; empty text is the zero Timestamp.
 func (t *Timestamp) UnmarshalText(text []byte) error {
+	*t = Timestamp{}
 	if len(text) == 0 {
-		*t = Timestamp{}
 		return nil
 	}
-	for _, layout := range [...]string{"2006-01-02T15:04:05.999999999Z0700", time.RFC3339Nano, "2006-01-02T15:04Z0700", "2006-01-02T15:04Z07:00"} {
-		if parsed, err := time.Parse(layout, string(text)); err == nil {
+	if whole, fraction, _ := strings.Cut(string(text), "."); isDigits(whole) && (fraction == "" || isDigits(fraction)) {
+		return t.sinceEpoch(whole)
+	}
+	written := string(text)
+	if len(written) > 10 && written[10] == ' ' {
+		written = written[:10] + "T" + strings.ReplaceAll(written[11:], " ", "")
+	}
+	for _, offset := range [...]string{"Z0700", "Z07:00", "Z07", ""} {
+		for _, clock := range [...]string{"15:04:05", "15:04"} {
+			parsed, err := time.Parse("2006-01-02T"+clock+offset, written)
+			if err != nil {
+				continue
+			}
+			if offset == "" {
+				parsed = inSydney(parsed)
+			}
 			*t = Timestamp{parsed}
 			return nil
 		}
 	}
-	return fmt.Errorf("quickstream: not an ISO 8601 time with an offset")
+	return errors.New("quickstream: not a time of a known form")
+}
+
+// sinceEpoch reads the seconds since 1970 where that is before the year 5138, and else
+// the milliseconds.
+func (t *Timestamp) sinceEpoch(digits string) error {
+	const milliseconds = 100_000_000_000
+	n, err := strconv.ParseInt(digits, 10, 64)
+	switch {
+	case err != nil || n == 0 || n/milliseconds >= 1000:
+		return errors.New("quickstream: not the seconds or milliseconds since 1970")
+	case n < milliseconds:
+		*t = Timestamp{time.Unix(n, 0).UTC()}
+	default:
+		*t = Timestamp{time.UnixMilli(n).UTC()}
+	}
+	return nil
+}
+
+// inSydney returns the time at which Sydney's clocks show what local shows, by the rule
+// since 2008: they are an hour ahead from the first Sunday of October to that of April.
+func inSydney(local time.Time) time.Time {
+	sunday := func(month time.Month) time.Time {
+		first := time.Date(local.Year(), month, 1, 2, 0, 0, 0, time.UTC)
+		return first.AddDate(0, 0, (7-int(first.Weekday()))%7)
+	}
+	offset := 11 * time.Hour
+	if !local.Before(sunday(time.April)) && local.Before(sunday(time.October)) {
+		offset = 10 * time.Hour
+	}
+	return local.Add(-offset).In(time.FixedZone(assumedZone, int(offset.Seconds())))
 }

@@ -146,7 +146,7 @@ func isModelled(method, place string) bool {
 // decodeAny reads a body into a value of a type that is not this package's. Its
 // errors show nothing of the body, which those of other decoders may.
 func decodeAny(body []byte, into any) error {
-	if err := wire.Decode(body, new(json.RawMessage)); err != nil {
+	if err := wire.Unambiguous(body); err != nil {
 		return err
 	}
 	err := json.Unmarshal(body, into)

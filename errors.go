@@ -98,8 +98,9 @@ func (e *ValidationError) Error() string {
 // Is matches ErrInvalid and ErrNotSent.
 func (e *ValidationError) Is(target error) bool { return target == ErrInvalid || target == ErrNotSent }
 
-// FieldError is one field that the service refused. The refused value is
-// dropped before the answer is kept.
+// FieldError is one field that the service refused; its name is "" where the service
+// says what is wrong and not where. The refused value is dropped before the answer is
+// kept.
 type FieldError struct {
 	FieldName string
 	Messages  []string
@@ -138,11 +139,13 @@ func (e *APIError) Error() string {
 	if why := e.Reason.explains(); why != "" {
 		text += ": " + why
 	}
-	if len(e.Fields) > 0 {
-		names := make([]string, len(e.Fields))
-		for i, f := range e.Fields {
-			names[i] = safeName(f.FieldName, 4)
+	names := []string{}
+	for _, f := range e.Fields {
+		if f.FieldName != "" {
+			names = append(names, safeName(f.FieldName, 4))
 		}
+	}
+	if len(names) > 0 {
 		text += " (fields: " + strings.Join(names, ", ") + ")"
 	}
 	if e.TraceCode != "" {

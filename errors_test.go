@@ -149,18 +149,18 @@ func TestUnauthorisedNamesBothCauses(t *testing.T) {
 // number if it can be read.
 func TestWrongTypesInAnAnswer(t *testing.T) {
 	for body, receipt := range map[string]string{
-		`{"receiptNumber":"R-1","summaryCode":0}`:                          "R-1",
-		`{"receiptNumber":"R-1","totalAmount":{"amount":"free"}}`:          "R-1",
-		`{"receiptNumber":"R-1","settlementDate":"0000-00-00"}`:            "R-1",
-		`{"receiptNumber":"R-1","transactionTime":"2026-12-31T23:59:60Z"}`: "R-1",
-		`{"receiptNumber":"R-1","creditCard":[]}`:                          "R-1",
-		`{"receiptNumber":"R-1","receiptNumber":"R-1"}`:                    "R-1",
-		`{"receiptNumber":"R-1","receiptNumber":"R-2"}`:                    "",
-		`{"receiptNumber":"R-1"`:                                           "R-1",
-		`{"receiptNumber":"R-1 x"}}`:                                       "",
-		`{"receiptNumber":17}`:                                             "17",
-		`{"originalReceiptNumber":"R-0"}`:                                  "",
-		`{"status":"Approved","summaryCode":"0"}`:                          "",
+		`{"receiptNumber":"R-1","summaryCode":{}}`:                "R-1",
+		`{"receiptNumber":"R-1","totalAmount":{"amount":"free"}}`: "R-1",
+		`{"receiptNumber":17,"summaryCode":true}`:                 "17",
+		`{"receiptNumber":17.5}`:                                  "",
+		`{"receiptNumber":1e5}`:                                   "",
+		`{"receiptNumber":17,"receiptNumber":"17"}`:               "17",
+		`{"receiptNumber":"R-1","receiptNumber":"R-1"}`:           "R-1",
+		`{"receiptNumber":"R-1","receiptNumber":"R-2"}`:           "",
+		`{"receiptNumber":"R-1"`:                                  "R-1",
+		`{"receiptNumber":"R-1 x"}}`:                              "",
+		`{"originalReceiptNumber":"R-0"}`:                         "",
+		`{"status":"Approved","summaryCode":"0"}`:                 "",
 		`null`: "", `[]`: "", `{}`: "", ``: "", `<html>OK</html>`: "",
 	} {
 		client := clientOf(t, says(200, body))
@@ -186,8 +186,8 @@ func TestNoObjectWithAnError(t *testing.T) {
 		for _, op := range operations() {
 			synctest.Test(t, func(t *testing.T) {
 				result, err := op.call(t.Context(), clientOf(t, way), "ID-1")
-				if err == nil { // the operation's success has no body
-					assert.Nil(t, result, "%s %s", op.name, name)
+				if err == nil { // the operation's success has no body, or none that is specified
+					assert.True(t, result == nil || op.name == "Accounts.Register", "%s %s", op.name, name)
 					assert.Contains(t, []string{"garbage", "wrong"}, name)
 					return
 				}

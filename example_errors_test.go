@@ -192,6 +192,6 @@ func ExampleRequireApproved() {
 		fmt.Println(declined.Transaction == payment, payment.PrincipalAmount.Amount.Equal(decimal.RequireFromString("49.95")))
 	}
 	// Output:
-	// quickstream: the transaction is declined (response code 51); next: pay again, with corrected details or another account
+	// quickstream: the transaction is declined (response code 51); next: read the retries first
 	// true true
 }

@@ -2,6 +2,7 @@ package quickstream_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -42,6 +43,20 @@ func ExampleAmount() {
 	}
 	fmt.Println(amount, amount.DisplayAmount)
 	// Output: 49.90 AUD $49.90
+}
+
+// A time without an offset is taken for one in Sydney, and remembers that nobody said so.
+func ExampleTimestamp_Assumed() {
+	var given, assumed quickstream.Timestamp
+	if err := errors.Join(given.UnmarshalText([]byte("2026-11-20T10:11:12+1100")), assumed.UnmarshalText([]byte("2026-11-20T10:11:12"))); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(given, given.Assumed())
+	fmt.Println(assumed, assumed.Assumed(), assumed.Equal(given.Time))
+	// Output:
+	// 2026-11-20T10:11:12+1100 false
+	// 2026-11-20T10:11:12 true true
 }
 
 // The address of a link may carry an account number. It is shown only when it is

@@ -32,9 +32,9 @@ func (c Cursor) Text() string { return c.text() }
 // Page is one page of a list. What to store are its items and where the next one
 // begins: a page itself cannot be marshalled.
 type Page[T any] struct {
-	Links []Link `json:"links"`
+	Links []Link `json:"links" wire:"decides"`
 	// Data holds the items that could be read.
-	Data []*T `json:"data"`
+	Data []*T `json:"data" wire:"decides"`
 	// Unreadable are the others, in their order. Each matches ErrUnreadableItem.
 	Unreadable []*DecodeError
 	// Shifted tells that the page holds an item that was there before: the list has
@@ -52,8 +52,15 @@ type Page[T any] struct {
 const maxUnreadable = 100
 
 type pageJSON struct {
-	Links []linkJSON `json:"links"`
-	Data  wire.Spans `json:"data"`
+	Links []pageLinkJSON `json:"links" wire:"decides"`
+	Data  wire.Spans     `json:"data" wire:"decides"`
+}
+
+// pageLinkJSON decides whether a page is the last.
+type pageLinkJSON struct {
+	Rel           string `json:"rel" wire:"decides"`
+	Href          string `json:"href" wire:"decides"`
+	RequestMethod string `json:"requestMethod"`
 }
 
 // decode reads a page from a body, which it keeps, and each item as a single
@@ -68,7 +75,7 @@ func (p *Page[T]) decode(call *call, body []byte, item func(body []byte) (*T, er
 	}
 	*p = Page[T]{Data: make([]*T, 0, len(plain.Data))}
 	for _, link := range plain.Links {
-		p.Links = append(p.Links, link.link())
+		p.Links = append(p.Links, linkJSON(link).link())
 	}
 	next, more := findLink(p.Links, "next")
 	if more && next.Href() == "" {

@@ -31,9 +31,10 @@ func (e envelope) Raw() json.RawMessage {
 	return body
 }
 
-// Extra returns the members of the response that this package does not model,
-// keyed by path, such as "creditCard.newMember". Those of links, which can carry
-// account numbers, are left out.
+// Extra returns the members of the response that this package does not model, and
+// those that it could not read and that decide nothing, such as a time in a form of its
+// own: their fields are zero. They are keyed by path, such as "creditCard.newMember".
+// Those of links, which can carry account numbers, are left out.
 func (e envelope) Extra() map[string]json.RawMessage {
 	if e.source == nil {
 		return map[string]json.RawMessage{}
@@ -55,13 +56,20 @@ type model[T any] interface {
 	keep(body []byte, model reflect.Type)
 }
 
-// into returns the function that decodes an answer into a response.
+// into returns the function that decodes an answer into a response. The object may stand
+// in a member named data, as the items of lists do.
 func into[T any, P model[T]](object P) func(status int, body []byte) error {
 	return func(_ int, body []byte) error {
-		if err := decode(body, object); err != nil {
+		if err := decode(body, object); err != nil || object.identifier() != "" {
 			return err
 		}
-		if object.identifier() == "" {
+		var nested struct {
+			Data json.RawMessage `json:"data" wire:"decides"`
+		}
+		if err := wire.Decode(body, &nested); err != nil {
+			return err
+		}
+		if len(nested.Data) == 0 || decode(nested.Data, object) != nil || object.identifier() == "" {
 			return errNoIdentifier
 		}
 		return nil
@@ -82,8 +90,7 @@ func about[T any, P model[T]](object P, asked string) func(status int, body []by
 	}
 }
 
-// decode reads a response from a body, which it keeps. Duplicated members are
-// refused rather than resolved.
+// decode reads a response from a body, which it keeps.
 func decode[T any, P model[T]](body []byte, object P) error {
 	*object = *new(T)
 	if !wire.IsObject(body) {

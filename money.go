@@ -20,8 +20,9 @@ const (
 // Amount is money in a response. Compare the Amount member with
 // decimal.Decimal's Equal; 1.5 and 1.50 are equal and differ under ==.
 type Amount struct {
-	Currency Currency        `json:"currency"`
-	Amount   decimal.Decimal `json:"amount"`
+	// Currency is "" where the service left it out.
+	Currency Currency        `json:"currency" wire:"decides"`
+	Amount   decimal.Decimal `json:"amount" wire:"decides"`
 	// DisplayAmount is the amount with its currency symbol, for people to read.
 	DisplayAmount string `json:"displayAmount,omitempty"`
 }
@@ -42,16 +43,24 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(amountJSON{a.Currency, json.RawMessage(text), a.DisplayAmount})
 }
 
-// UnmarshalJSON reads the amount digit by digit, whether it is written as a
-// number or as a string.
+// UnmarshalJSON reads the amount digit by digit, whether it is written as a number or
+// as a text, alone or with its currency. What holds no number, such as null and {}, is
+// the zero Amount, which an amount of 0.00 is not.
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	var plain struct {
-		Currency      Currency    `json:"currency"`
-		Amount        wire.Number `json:"amount"`
+		Currency      Currency    `json:"currency" wire:"decides"`
+		Amount        wire.Number `json:"amount" wire:"decides"`
 		DisplayAmount string      `json:"displayAmount"`
 	}
-	err := wire.Decode(data, &plain)
-	*a = Amount{Currency: plain.Currency, Amount: plain.Amount.Decimal(), DisplayAmount: plain.DisplayAmount}
+	var err error
+	if wire.IsObject(data) {
+		err = wire.Decode(data, &plain)
+	} else {
+		err = plain.Amount.UnmarshalJSON(data)
+	}
+	if *a = (Amount{}); err == nil && plain.Amount != (wire.Number{}) {
+		*a = Amount{Currency: plain.Currency, Amount: plain.Amount.Decimal(), DisplayAmount: plain.DisplayAmount}
+	}
 	return err
 }
 

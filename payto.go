@@ -125,10 +125,10 @@ type agreementTermsJSON struct {
 	NumberOfPaymentsPermitted *int64             `json:"numberOfPaymentsPermitted,omitempty"`
 	PointInTime               *int64             `json:"pointInTime,omitempty"`
 	AgreementType             PayToAgreementType `json:"agreementType,omitempty"`
-	FirstPaymentAmount        *wire.Text         `json:"firstPaymentAmount,omitempty"`
-	LastPaymentAmount         *wire.Text         `json:"lastPaymentAmount,omitempty"`
-	PaymentAmount             *wire.Text         `json:"paymentAmount,omitempty"`
-	MaximumPaymentAmount      *wire.Text         `json:"maximumPaymentAmount,omitempty"`
+	FirstPaymentAmount        *wire.Text         `json:"firstPaymentAmount,omitempty" wire:"decides"`
+	LastPaymentAmount         *wire.Text         `json:"lastPaymentAmount,omitempty" wire:"decides"`
+	PaymentAmount             *wire.Text         `json:"paymentAmount,omitempty" wire:"decides"`
+	MaximumPaymentAmount      *wire.Text         `json:"maximumPaymentAmount,omitempty" wire:"decides"`
 	Currency                  Currency           `json:"currency,omitempty"`
 	FirstPaymentDue           Date               `json:"firstPaymentDue,omitzero"`
 	LastPaymentDue            Date               `json:"lastPaymentDue,omitzero"`

@@ -1,11 +1,5 @@
 package quickstream
 
-import (
-	"github.com/shopspring/decimal"
-
-	"github.com/quickstream-go/quickstream/internal/wire"
-)
-
 // AgreementStatus is the status of a PayTo agreement.
 type AgreementStatus string
 
@@ -109,20 +103,20 @@ const (
 type Agreement struct {
 	// AgreementToken identifies the agreement; payments are made against it.
 	// Store it.
-	AgreementToken string          `json:"agreementToken,omitempty"`
-	Status         AgreementStatus `json:"status,omitempty"`
+	AgreementToken string          `json:"agreementToken,omitempty" wire:"decides"`
+	Status         AgreementStatus `json:"status,omitempty" wire:"decides"`
 	Priority       PayToPriority   `json:"priority,omitempty"`
 	// RespondByTime is until when the payer can answer.
 	RespondByTime  Timestamp `json:"respondByTime,omitzero"`
-	PayeeReference string    `json:"payeeReference,omitempty"`
+	PayeeReference string    `json:"payeeReference,omitempty" wire:"decides"`
 	// HasPendingBilateralAmendment is true while the payer has not answered a
 	// bilateral amendment.
-	HasPendingBilateralAmendment bool `json:"hasPendingBilateralAmendment"`
+	HasPendingBilateralAmendment bool `json:"hasPendingBilateralAmendment" wire:"decides"`
 	// RejectionReason is set when the status is AgreementStatusRejected.
 	RejectionReason string            `json:"rejectionReason,omitempty"`
-	PaymentDetails  *AgreementPayment `json:"paymentDetails,omitempty"`
-	PaymentTerms    *AgreementTerms   `json:"paymentTerms,omitempty"`
-	PayerDetails    *AgreementPayer   `json:"payerDetails,omitempty"`
+	PaymentDetails  *AgreementPayment `json:"paymentDetails,omitempty" wire:"decides"`
+	PaymentTerms    *AgreementTerms   `json:"paymentTerms,omitempty" wire:"decides"`
+	PayerDetails    *AgreementPayer   `json:"payerDetails,omitempty" wire:"decides"`
 	PayeeDetails    *AgreementPayee   `json:"payeeDetails,omitempty"`
 	Links           []Link            `json:"links,omitempty"`
 
@@ -152,39 +146,25 @@ type AgreementPayment struct {
 	AdditionalInformation string `json:"additionalInformation,omitempty"`
 }
 
-// AgreementTerms says how much may be taken and how often.
+// AgreementTerms says how much may be taken and how often. An amount that the service
+// gives no number is nil, for terms of 0.00 would be others.
 type AgreementTerms struct {
-	Frequency                 PayToFrequency     `json:"frequency,omitempty"`
+	Frequency                 PayToFrequency     `json:"frequency,omitempty" wire:"decides"`
 	NumberOfPaymentsPermitted *int64             `json:"numberOfPaymentsPermitted,omitempty"`
 	PointInTime               *int64             `json:"pointInTime,omitempty"`
-	Type                      PayToAgreementType `json:"agreementType,omitempty"`
-	FirstPaymentAmount        *Amount            `json:"firstPaymentAmount,omitempty"`
-	LastPaymentAmount         *Amount            `json:"lastPaymentAmount,omitempty"`
-	PaymentAmount             *Amount            `json:"paymentAmount,omitempty"`
-	MaximumPaymentAmount      *Amount            `json:"maximumPaymentAmount,omitempty"`
+	Type                      PayToAgreementType `json:"agreementType,omitempty" wire:"decides"`
+	FirstPaymentAmount        *Amount            `json:"firstPaymentAmount,omitempty" wire:"decides"`
+	LastPaymentAmount         *Amount            `json:"lastPaymentAmount,omitempty" wire:"decides"`
+	PaymentAmount             *Amount            `json:"paymentAmount,omitempty" wire:"decides"`
+	MaximumPaymentAmount      *Amount            `json:"maximumPaymentAmount,omitempty" wire:"decides"`
 	FirstPaymentDue           Date               `json:"firstPaymentDue,omitzero"`
 	LastPaymentDue            Date               `json:"lastPaymentDue,omitzero"`
-}
-
-// UnmarshalJSON reads the terms. An amount whose number is absent or null is no
-// amount, for terms of 0.00 would be others.
-func (t *AgreementTerms) UnmarshalJSON(data []byte) error {
-	*t = AgreementTerms{}
-	if err := wire.Decode(data, t); err != nil {
-		return err
-	}
-	for _, amount := range [...]**Amount{&t.FirstPaymentAmount, &t.LastPaymentAmount, &t.PaymentAmount, &t.MaximumPaymentAmount} {
-		if *amount != nil && (*amount).Amount == (decimal.Decimal{}) { // a 0 that was read is not the zero Decimal
-			*amount = nil
-		}
-	}
-	return nil
 }
 
 // AgreementPayer is the payer of an agreement, masked.
 type AgreementPayer struct {
 	// CustomerID is the service's identifier of the customer.
-	CustomerID string    `json:"customerId,omitempty"`
+	CustomerID string    `json:"customerId,omitempty" wire:"decides"`
 	Type       PayerType `json:"payerType,omitempty"`
 	// ID is the merchant's identifier of the payer.
 	ID                  string    `json:"payerId,omitempty"`

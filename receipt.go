@@ -8,7 +8,7 @@ import (
 
 // receiptMember finds the receipt number, a text or a number, in a body that need not
 // be whole.
-var receiptMember = regexp.MustCompile(`"receiptNumber"\s*:\s*(?:"([A-Za-z0-9._-]{1,255})"|([0-9]{1,255})[\s,}])`)
+var receiptMember = regexp.MustCompile(`"receiptNumber"\s*:\s*(?:"([A-Za-z0-9._-]{1,255})"|([0-9]{1,255})\s*[,}])`)
 
 // receiptIn returns the receipt number of a success that could not be decoded.
 // Two different ones are none: the body cannot be relied on at all. So is one that

@@ -4,7 +4,8 @@ package quickstream
 type ResponseMeaning struct {
 	Text string
 	// SoftDecline marks a decline that may succeed when it is tried again, and
-	// that the service may be retrying by itself.
+	// that the service may be retrying by itself, where the facility lets it. Only of
+	// the card code 01 is it published; of the others nothing says that it is not so.
 	SoftDecline bool
 	// Offline marks a decline that paying again does not cure: the card is to be
 	// kept, or the merchant has to be set up.
@@ -27,6 +28,8 @@ func (t *Transaction) ResponseMeaning() (ResponseMeaning, bool) {
 		meaning, known = payToCode(t.ResponseCode)
 	case t.BankAccount != nil, t.DirectEntryAccount != nil:
 		meaning, known = bankCode(t.ResponseCode)
+	case len(t.ResponseCode) == 1: // two digits that came as a number
+		meaning, known = cardCode("0" + t.ResponseCode)
 	default:
 		meaning, known = cardCode(t.ResponseCode)
 	}
@@ -35,14 +38,19 @@ func (t *Transaction) ResponseMeaning() (ResponseMeaning, bool) {
 
 // cardCode knows the codes of cards and of the gateway, which begin with Q.
 func cardCode(code string) (ResponseMeaning, bool) {
-	if code == "01" {
-		return ResponseMeaning{Text: "refer to card issuer", SoftDecline: true}, true
-	}
 	if text := offlineText(code); text != "" {
 		return ResponseMeaning{Text: text, Offline: true}, true
 	}
 	text := cardText(code)
-	return ResponseMeaning{Text: text}, text != ""
+	return ResponseMeaning{Text: text, SoftDecline: text == "" || softCode(code)}, text != ""
+}
+
+func softCode(code string) bool {
+	switch code {
+	case "01", "02", "05", "06", "22", "51", "61", "65", "91", "92", "96":
+		return true
+	}
+	return false
 }
 
 func offlineText(code string) string {
@@ -66,6 +74,8 @@ func cardText(code string) string {
 	switch code {
 	case "00":
 		return "approved or completed"
+	case "01":
+		return "refer to card issuer"
 	case "02":
 		return "refer to card issuer, special conditions"
 	case "05":
@@ -110,6 +120,8 @@ func cardText(code string) string {
 		return "no route to the institution"
 	case "94":
 		return "duplicate transmission"
+	case "96":
+		return "system malfunction"
 	default:
 		return gatewayText(code)
 	}

@@ -147,7 +147,7 @@ func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseToke
 
 // ThreeDSResult is the answer to an authentication.
 type ThreeDSResult struct {
-	TransStatus TransStatus `json:"transStatus,omitempty"`
+	TransStatus TransStatus `json:"transStatus,omitempty" wire:"decides"`
 	Links       []Link      `json:"links,omitempty"`
 
 	envelope

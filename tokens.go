@@ -176,8 +176,8 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 
 // SingleUseToken is a single-use token with the masked account behind it.
 type SingleUseToken struct {
-	SingleUseTokenID string               `json:"singleUseTokenId,omitempty"`
-	AccountType      AccountType          `json:"accountType,omitempty"`
+	SingleUseTokenID string               `json:"singleUseTokenId,omitempty" wire:"decides"`
+	AccountType      AccountType          `json:"accountType,omitempty" wire:"decides"`
 	CreditCard       *TokenCreditCard     `json:"creditCard,omitempty"`
 	BankAccount      *MaskedBankAccount   `json:"bankAccount,omitempty"`
 	NZBankAccount    *MaskedNZBankAccount `json:"nzBankAccount,omitempty"`
@@ -206,7 +206,7 @@ type TokenCreditCard struct {
 	SurchargePercentage string `json:"surchargePercentage,omitempty"`
 	// ThreeDS2AuthRequired means that the card has to be authenticated before it
 	// is charged or stored.
-	ThreeDS2AuthRequired bool `json:"threeDS2AuthRequired,omitempty"`
+	ThreeDS2AuthRequired bool `json:"threeDS2AuthRequired,omitempty" wire:"decides"`
 	// ThreeDS2 is the browser information for 3D Secure, as the service sent it.
 	ThreeDS2       map[string]any `json:"threeDS2,omitempty"`
 	ThreeDS2Status string         `json:"threeDS2Status,omitempty"`

@@ -80,18 +80,18 @@ const (
 // are never reflect.DeepEqual: compare ReceiptNumber and Outcome.
 type Transaction struct {
 	// ReceiptNumber identifies the transaction in other operations. Store it.
-	ReceiptNumber       string            `json:"receiptNumber,omitempty"`
-	TransactionType     TransactionType   `json:"transactionType,omitempty"`
-	Status              TransactionStatus `json:"status,omitempty"`
-	SummaryCode         SummaryCode       `json:"summaryCode,omitempty"`
-	ResponseCode        string            `json:"responseCode,omitempty"`
+	ReceiptNumber       string            `json:"receiptNumber,omitempty" wire:"decides"`
+	TransactionType     TransactionType   `json:"transactionType,omitempty" wire:"decides"`
+	Status              TransactionStatus `json:"status,omitempty" wire:"decides"`
+	SummaryCode         SummaryCode       `json:"summaryCode,omitempty" wire:"decides"`
+	ResponseCode        string            `json:"responseCode,omitempty" wire:"decides"`
 	ResponseDescription string            `json:"responseDescription,omitempty"`
 	// FraudGuardResult is what fraud screening found: "" when the transaction
 	// was not screened, "OK" when it passed (unconfirmed), any other text, or the
 	// JSON of an object.
 	FraudGuardResult        FraudGuardResult `json:"fraudGuardResult,omitempty"`
 	CustomerReferenceNumber string           `json:"customerReferenceNumber,omitempty"`
-	PaymentReferenceNumber  string           `json:"paymentReferenceNumber,omitempty"`
+	PaymentReferenceNumber  string           `json:"paymentReferenceNumber,omitempty" wire:"decides"`
 	Comment                 string           `json:"comment,omitempty"`
 	// Source is where the transaction came from; RESTAPI for this interface.
 	Source          string    `json:"source,omitempty"`
@@ -101,9 +101,9 @@ type Transaction struct {
 	Refundable bool `json:"refundable"`
 	Voidable   bool `json:"voidable"`
 	// TotalAmount is the principal plus the surcharge.
-	PrincipalAmount      *Amount               `json:"principalAmount,omitempty"`
-	SurchargeAmount      *Amount               `json:"surchargeAmount,omitempty"`
-	TotalAmount          *Amount               `json:"totalAmount,omitempty"`
+	PrincipalAmount      *Amount               `json:"principalAmount,omitempty" wire:"decides"`
+	SurchargeAmount      *Amount               `json:"surchargeAmount,omitempty" wire:"decides"`
+	TotalAmount          *Amount               `json:"totalAmount,omitempty" wire:"decides"`
 	IPAddress            string                `json:"ipAddress,omitempty"`
 	DebtRepayment        bool                  `json:"debtRepayment,omitempty"`
 	SupplierBusinessCode string                `json:"supplierBusinessCode,omitempty"`
@@ -113,16 +113,16 @@ type Transaction struct {
 	NZBankAccount        *NZBankAccount        `json:"nzBankAccount,omitempty"`        // unconfirmed
 	DirectEntryAccount   *DirectEntryAccount   `json:"directEntryAccount,omitempty"`   // unconfirmed
 	NZDirectEntryAccount *NZDirectEntryAccount `json:"nzDirectEntryAccount,omitempty"` // unconfirmed
-	PayToData            *PayToData            `json:"payToData,omitempty"`
+	PayToData            *PayToData            `json:"payToData,omitempty" wire:"decides"`
 	PayToPayeeAccount    *PayToPayeeAccount    `json:"payToPayeeAccount,omitempty"`
 	PayToPayerAccount    *PayToPayerAccount    `json:"payToPayerAccount,omitempty"`
-	Metadata             map[string]string     `json:"metadata,omitempty"`
-	AuthorisationType    AuthorisationType     `json:"authorisationType,omitempty"` // unconfirmed
-	CancellationType     CancellationType      `json:"cancellationType,omitempty"`  // unconfirmed
+	Metadata             map[string]string     `json:"metadata,omitempty" wire:"decides"`
+	AuthorisationType    AuthorisationType     `json:"authorisationType,omitempty" wire:"decides"` // unconfirmed
+	CancellationType     CancellationType      `json:"cancellationType,omitempty" wire:"decides"`  // unconfirmed
 	// OriginalReceiptNumber is the transaction that this one follows: the payment
 	// of a refund, the pre-authorisation of a capture, the payment that is being
 	// retried. Unconfirmed.
-	OriginalReceiptNumber string `json:"originalReceiptNumber,omitempty"`
+	OriginalReceiptNumber string `json:"originalReceiptNumber,omitempty" wire:"decides"`
 	AuthorisationCode     string `json:"authorisationCode,omitempty"`    // unconfirmed
 	AuthorisationTraceID  string `json:"authorisationTraceId,omitempty"` // unconfirmed; NetworkTransactionID replaces it
 	NetworkTransactionID  string `json:"networkTransactionId,omitempty"` // unconfirmed
@@ -140,8 +140,10 @@ type Transaction struct {
 	envelope
 }
 
-// UnmarshalJSON reads a transaction. A body that names a member twice is an
-// error, because the two could disagree about whether money moved.
+// UnmarshalJSON reads a transaction. What decides has to be readable: identifiers and
+// references, types, status, codes, amounts and metadata. A body that names one of these
+// twice is an error, because the two could disagree about whether money moved. What else
+// cannot be read is zero, and in Extra.
 func (t *Transaction) UnmarshalJSON(data []byte) error { return unmarshal(data, t) }
 
 // MarshalJSON writes the transaction with the members that this package does not

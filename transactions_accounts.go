@@ -18,8 +18,8 @@ type MerchantAccount struct {
 type CreditCard struct {
 	AccountType AccountType `json:"accountType,omitempty"`
 	// AccountToken identifies the card where it is registered.
-	AccountToken            string         `json:"accountToken,omitempty"`
-	CustomerID              string         `json:"customerId,omitempty"` // unconfirmed
+	AccountToken            string         `json:"accountToken,omitempty" wire:"decides"`
+	CustomerID              string         `json:"customerId,omitempty" wire:"decides"` // unconfirmed
 	DefaultAccount          bool           `json:"defaultAccount,omitempty"`
 	CardNumber              string         `json:"cardNumber,omitempty"`      // first 6 and last 3 digits
 	ExpiryDateMonth         string         `json:"expiryDateMonth,omitempty"` // 2 digits
@@ -48,8 +48,8 @@ const (
 // third parties' models of the service; unconfirmed.
 type BankAccount struct {
 	AccountType    AccountType `json:"accountType,omitempty"`
-	AccountToken   string      `json:"accountToken,omitempty"`
-	CustomerID     string      `json:"customerId,omitempty"`
+	AccountToken   string      `json:"accountToken,omitempty" wire:"decides"`
+	CustomerID     string      `json:"customerId,omitempty" wire:"decides"`
 	DefaultAccount bool        `json:"defaultAccount,omitempty"`
 	AccountName    string      `json:"accountName,omitempty"`
 	DisplayName    string      `json:"displayName,omitempty"`
@@ -63,8 +63,8 @@ type BankAccount struct {
 // from third parties' models of the service; unconfirmed.
 type NZBankAccount struct {
 	AccountType    AccountType `json:"accountType,omitempty"`
-	AccountToken   string      `json:"accountToken,omitempty"`
-	CustomerID     string      `json:"customerId,omitempty"`
+	AccountToken   string      `json:"accountToken,omitempty" wire:"decides"`
+	CustomerID     string      `json:"customerId,omitempty" wire:"decides"`
 	DefaultAccount bool        `json:"defaultAccount,omitempty"`
 	AccountName    string      `json:"nzAccountName,omitempty"`
 	BankCode       string      `json:"nzBankCode,omitempty"`
@@ -104,8 +104,8 @@ type NZDirectEntryAccount struct {
 
 // PayToData is the PayTo part of a transaction.
 type PayToData struct {
-	AgreementToken         string        `json:"agreementToken,omitempty"`
-	EndToEndID             string        `json:"endToEndId,omitempty"`
+	AgreementToken         string        `json:"agreementToken,omitempty" wire:"decides"`
+	EndToEndID             string        `json:"endToEndId,omitempty" wire:"decides"`
 	Priority               PayToPriority `json:"priority,omitempty"`
 	RemittanceInformation1 string        `json:"remittanceInformation1,omitempty"`
 	RemittanceInformation2 string        `json:"remittanceInformation2,omitempty"`
@@ -120,7 +120,7 @@ type PayToPayeeAccount struct {
 // PayToPayerAccount is the payer's masked account of a PayTo payment.
 type PayToPayerAccount struct {
 	AccountType         AccountType `json:"accountType,omitempty"`
-	CustomerID          string      `json:"customerId,omitempty"`
+	CustomerID          string      `json:"customerId,omitempty" wire:"decides"`
 	PayerType           PayerType   `json:"payerType,omitempty"`
 	PayerID             string      `json:"payerId,omitempty"`
 	PayerName           string      `json:"payerName,omitempty"`

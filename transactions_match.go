@@ -93,7 +93,7 @@ type kinship struct {
 // intent's id may have taken this one's money all the same, where somebody has paid
 // instead of submitting the plan.
 func (i Intent) kin(t *Transaction, wanted transactionBody, skew time.Duration) kinship {
-	reasons := i.unlike(t, wanted, skew)
+	reasons := append(wanted.disagrees(t), i.older(t, skew)...)
 	id := t.Metadata[i.MetadataName]
 	switch {
 	case i.ID != "" && id == i.ID:
@@ -121,30 +121,39 @@ func (i Intent) kinOfRefund(t *Transaction, wanted transactionBody, skew time.Du
 	if k.match || i.ID != "" && t.Metadata[i.MetadataName] != "" || sameText(t.PaymentReferenceNumber, i.Reference) {
 		return k
 	}
-	wanted.PaymentReferenceNumber, i.OwnReference = "", true
-	if len(i.unlike(t, wanted, skew)) > 0 {
+	if wanted.PaymentReferenceNumber = ""; len(wanted.disagrees(t)) > 0 {
 		return k
 	}
-	return kinship{refund: true, reasons: []string{"it is a refund of the same payment and amount, without the intent's reference or id"}}
+	i.OwnReference = true // its age is all that tells it from an earlier refund
+	age := i.older(t, skew)
+	reasons := append(age, "it is a refund of the same payment and amount, without the intent's reference or id")
+	return kinship{refund: len(age) == 0, reasons: reasons}
 }
 
-// unlike says in what a transaction disagrees with an intent, its age included.
-func (i Intent) unlike(t *Transaction, wanted transactionBody, skew time.Duration) []string {
-	reasons := wanted.differs(t)
-	if wanted.SupplierBusinessCode != "" && t.SupplierBusinessCode != "" && !sameText(t.SupplierBusinessCode, wanted.SupplierBusinessCode) {
+// disagrees says in what a transaction that was looked up disagrees with what was sent.
+func (b transactionBody) disagrees(t *Transaction) []string {
+	reasons := b.differs(t)
+	if b.SupplierBusinessCode != "" && t.SupplierBusinessCode != "" && !sameText(t.SupplierBusinessCode, b.SupplierBusinessCode) {
 		reasons = append(reasons, "its business is another")
 	}
+	return reasons
+}
+
+// older says that a transaction seems to have been made before the intent was sent, or
+// that nobody knows when where that has to be known.
+func (i Intent) older(t *Transaction, skew time.Duration) []string {
+	known := !t.TransactionTime.IsZero() && !t.TransactionTime.Assumed()
 	tolerance := oldForMade
 	if i.OwnReference {
 		tolerance = oldForOwn
 	}
 	switch {
-	case t.TransactionTime.IsZero() && i.OwnReference:
-		reasons = append(reasons, "its time is not known, and an earlier payment may carry the reference")
-	case !t.TransactionTime.IsZero() && t.TransactionTime.Before(i.NotBefore.Add(skew-tolerance)):
-		reasons = append(reasons, "it is older")
+	case !known && i.OwnReference:
+		return []string{"its time is not known, and an earlier one may look the same"}
+	case known && t.TransactionTime.Before(i.NotBefore.Add(skew-tolerance)):
+		return []string{"it is older"}
 	}
-	return reasons
+	return nil
 }
 
 // pagesRead is what a look-up notes of the pages that it reads.

@@ -268,3 +268,42 @@ func TestLookUpsKeepTheServicesTime(t *testing.T) {
 		})
 	}
 }
+
+// TestRefundsThatLookOlder: what tells an earlier refund from the lost one is its age
+// alone, and clocks differ: it is a candidate.
+func TestRefundsThatLookOlder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var intent quickstream.Intent
+		lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+		params := quickstream.RefundParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD"}
+		_, err := lost.Transactions.Refund(t.Context(), params, handed(&intent), quickstream.WithoutResend(), quickstream.WithIntentMetadata(""))
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		refund := func(reference string, age time.Duration) object {
+			return object{
+				"receiptNumber": "R-1", "status": "Approved", "summaryCode": "0", "transactionType": "REFUND", "originalReceiptNumber": "R-0",
+				"paymentReferenceNumber": reference, "principalAmount": money("10.50"), "transactionTime": time.Now().Add(-age).Format(time.RFC3339),
+			}
+		}
+		known := quickstream.WithForeignReceipts(func(string) bool { return false })
+		for age, opts := range map[time.Duration][]quickstream.CallOption{0: nil, time.Minute: nil, 2 * time.Minute: {known}} {
+			client := clientOf(t, lookedUp([][]object{{}}, [][]object{{refund("ORIGINAL", age)}}))
+			tx, err := client.Transactions.Resume(t.Context(), intent, opts...)
+			assert.Len(t, still(t, tx, err).Candidates, 1, age)
+		}
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(r.URL.Path, "/R-0") {
+				return answer(http.StatusOK, `{"receiptNumber":"R-0","paymentReferenceNumber":"ORIGINAL"}`), nil
+			}
+			return lookedUp([][]object{{refund("ORIGINAL", 0)}})(r)
+		})
+		tx, err := client.Transactions.Resume(t.Context(), intent, known)
+		require.NoError(t, err, "no other intent has made it")
+		assert.Equal(t, "R-1", tx.ReceiptNumber)
+		foreign := quickstream.WithForeignReceipts(func(receipt string) bool { return receipt == "R-1" })
+		tx, err = client.Transactions.Resume(t.Context(), intent, foreign)
+		assert.Empty(t, still(t, tx, err).Candidates, "it is another's")
+		client = clientOf(t, lookedUp([][]object{{refund("ANOTHER", 0)}}))
+		tx, err = client.Transactions.Resume(t.Context(), intent, known)
+		still(t, tx, err)
+	})
+}

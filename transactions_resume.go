@@ -222,10 +222,13 @@ func (f found) approved() *Transaction {
 // search reads the lists once, and takes each transaction once.
 func (l lookUp) search(wanted transactionBody) found {
 	f := found{sole: true, whole: true}
-	f.add(l, wanted, l.s.ByReference(wanted.PaymentReferenceNumber, l.opts...), l.intent.kin)
+	byReference := l.s.ByReference(wanted.PaymentReferenceNumber, l.opts...)
 	if wanted.TransactionType == TransactionTypeRefund && wanted.OriginalReceiptNumber != "" {
+		f.add(l, wanted, byReference, l.intent.kinOfRefund)
 		f.add(l, wanted, l.s.Refunds(wanted.OriginalReceiptNumber, l.opts...), l.intent.kinOfRefund)
 		f.takeRefund(l, wanted)
+	} else {
+		f.add(l, wanted, byReference, l.intent.kin)
 	}
 	slices.Sort(f.receipts)
 	return f

@@ -80,6 +80,20 @@ func TestTimestamp(t *testing.T) {
 		"2026-03-01T10:11+1100":          "2026-02-28T23:11:00Z",
 		"2026-03-01T10:11+11:00":         "2026-02-28T23:11:00Z",
 		"2026-03-01T23:59:59-12:00":      "2026-03-02T11:59:59Z",
+		"2026-03-01T10:11:12+11":         "2026-02-28T23:11:12Z",
+		"2026-03-01 10:11:12+1100":       "2026-02-28T23:11:12Z",
+		"2026-03-01 10:11:12.5 +1100":    "2026-02-28T23:11:12.5Z",
+		"2026-03-01 10:11Z":              "2026-03-01T10:11:00Z",
+		"1772323872":                     "2026-03-01T00:11:12Z",
+		"1772323872.5":                   "2026-03-01T00:11:12Z",
+		"1772323872123":                  "2026-03-01T00:11:12.123Z",
+		"2026-03-01T10:11:12":            "2026-02-28T23:11:12Z", // in Sydney
+		"2026-03-01 10:11":               "2026-02-28T23:11:00Z",
+		"2026-06-01T10:11:12.5":          "2026-06-01T00:11:12.5Z",
+		"2026-04-05T01:59:59":            "2026-04-04T14:59:59Z",
+		"2026-04-05T02:00:00":            "2026-04-04T16:00:00Z",
+		"2026-10-04T01:59:59":            "2026-10-03T15:59:59Z",
+		"2026-10-04T03:00:00":            "2026-10-03T16:00:00Z",
 	} {
 		var got quickstream.Timestamp
 		require.NoError(t, json.Unmarshal([]byte(`"`+text+`"`), &got), text)
@@ -90,11 +104,13 @@ func TestTimestamp(t *testing.T) {
 		require.NoError(t, json.Unmarshal(stored, &again), "%s", stored)
 		assert.True(t, got.Equal(again.Time), "%s is stored as %s", text, stored)
 		assert.Equal(t, got.String(), again.String())
+		assumed := len(text) < 20 && !strings.HasSuffix(text, "Z") && !strings.HasPrefix(text, "1") || strings.HasSuffix(text, ":12.5")
+		assert.Equal(t, []any{assumed, assumed}, []any{got.Assumed(), again.Assumed()}, text)
 	}
 	for _, text := range []string{
 		`"2026-03-01T23:59:60Z"`, // a leap second, which Go's clock does not have
-		`"0000-00-00T00:00:00Z"`, `"2026-03-01"`, `"2026-03-01T10:11:12"`, `"2026-03-01 10:11:12Z"`, `"10:11"`, `"2026-02-30T00:00:00Z"`,
-		`"2026-03-01T24:00:00Z"`, `1772323872`, `true`, `{}`, `"`, `"now"`, `"2026-03-01T10:11:12AEDT"`,
+		`"0000-00-00T00:00:00Z"`, `"2026-03-01"`, `"2026-03-01  "`, `"2026-03-01x10:11:12Z"`, `"10:11"`, `"2026-02-30T00:00:00Z"`,
+		`"2026-03-01T24:00:00Z"`, `0`, `-1772323872`, `1.7e9`, `99999999999999999999`, `9999999999999999`, `17723238x2`, `true`, `{}`, `"`, `"now"`, `"2026-03-01T10:11:12AEDT"`,
 	} {
 		var got quickstream.Timestamp
 		err := got.UnmarshalJSON([]byte(text))
@@ -129,7 +145,11 @@ func TestDatesInJSON(t *testing.T) {
 	out, err := json.Marshal(h)
 	require.NoError(t, err)
 	assert.Equal(t, `{"date":"2026-03-01","month":"2026-03"}`, string(out))
-	for _, bad := range []string{`{"date":"0000-00-00"}`, `{"date":"01/03/2026"}`, `{"date":20260301}`, `{"month":"2026-13"}`} {
+	for _, text := range []string{"1 Mar 2026", "01 Mar 2026", "2026-03-01 00:00:00"} {
+		require.NoError(t, json.Unmarshal([]byte(`{"date":"`+text+`"}`), &h), text)
+		assert.Equal(t, quickstream.NewDate(2026, time.March, 1), h.Date, text)
+	}
+	for _, bad := range []string{`{"date":"0000-00-00"}`, `{"date":"01/03/2026"}`, `{"date":"30 Feb 2026"}`, `{"date":"Mar 2026"}`, `{"date":20260301}`, `{"month":"2026-13"}`} {
 		assert.Error(t, json.Unmarshal([]byte(bad), &h), bad)
 	}
 }
@@ -143,9 +163,14 @@ func TestAmountIsReadDigitByDigit(t *testing.T) {
 		`{"currency":"AUD","amount":-0}`:                            `{"currency":"AUD","amount":0.00}`,
 		`{"currency":"AUD","amount":0.005}`:                         `{"currency":"AUD","amount":0.005}`,
 		`{"currency":"AUD","amount":100000000000000001.01}`:         `{"currency":"AUD","amount":100000000000000001.01}`,
-		`{"currency":"AUD","amount":null}`:                          `{"currency":"AUD","amount":0.00}`,
-		`{"currency":"USD"}`:                                        `{"currency":"USD","amount":0.00}`,
+		`{"currency":"AUD","amount":null}`:                          `{"currency":"","amount":0.00}`, // no amount at all
+		`{"currency":"USD"}`:                                        `{"currency":"","amount":0.00}`,
+		`{"currency":"AUD","amount":""}`:                            `{"currency":"","amount":0.00}`,
 		`{}`:                                                        `{"currency":"","amount":0.00}`,
+		`""`:                                                        `{"currency":"","amount":0.00}`,
+		`{"amount":10.50}`:                                          `{"currency":"","amount":10.50}`,
+		`10.50`:                                                     `{"currency":"","amount":10.50}`,
+		`"10.5"`:                                                    `{"currency":"","amount":10.50}`,
 	} {
 		a := quickstream.Amount{Amount: decimal.New(9, 0), DisplayAmount: "stale"}
 		require.NoError(t, json.Unmarshal([]byte(in), &a), in)
@@ -157,8 +182,9 @@ func TestAmountIsReadDigitByDigit(t *testing.T) {
 		assert.True(t, again.Amount.Equal(a.Amount))
 	}
 	for _, bad := range []string{
-		`{"amount":""}`, `{"amount":"free"}`, `{"amount":true}`, `{"amount":{}}`, `{"amount":[1]}`, `{"amount":"1,000.00"}`, `{"amount":1e400}`,
-		`{"amount":"` + strings.Repeat("9", 40) + `"}`, `{"amount":` + strings.Repeat("9", 100000) + `}`, `{"amount":"4111 1111 1111 1111"}`, `[]`, `"10.50"`,
+		`{"amount":"free"}`, `{"amount":true}`, `{"amount":{}}`, `{"amount":[1]}`, `{"amount":"1,000.00"}`, `{"amount":1e400}`,
+		`{"amount":"` + strings.Repeat("9", 40) + `"}`, `{"amount":` + strings.Repeat("9", 100000) + `}`, `{"amount":"4111 1111 1111 1111"}`, `[]`, `true`, `"$10.50"`,
+		`{"amount":1,"amount":1}`, `{"amount":1,"currency":"AUD","currency":"AUD"}`, `{"Amount":1}`, `{"amount":1,"CURRENCY":"AUD"}`, `{"amount":1,"currency":["AUD"]}`,
 	} {
 		var a quickstream.Amount
 		err := json.Unmarshal([]byte(bad), &a)

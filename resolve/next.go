@@ -132,13 +132,16 @@ func (p Policy) failed(s State, now time.Time) State {
 	if s.Stage.Final() {
 		last = s.Until
 	}
-	if !now.After(latest(last, s.Failing).Add(p.Limit / 2)) {
-		s.NextLook = now.Add(min(max(now.Sub(s.Failing), p.RetryDelay), p.MaxRetryDelay))
-		return s
-	}
-	if s.Stage.Final() {
+	over := now.After(latest(last, s.Failing).Add(p.Limit / 2))
+	switch {
+	case over && s.Stage.Final():
 		s.NextLook = time.Time{}
-		return s
+	case s.Stage.Final() && now.Sub(s.Failing) > p.Limit/24:
+		s.NextLook = nextDay(now)
+	case over:
+		return s.watch(StageEscalated, now)
+	default:
+		s.NextLook = now.Add(min(max(now.Sub(s.Failing), p.RetryDelay), p.MaxRetryDelay))
 	}
-	return s.watch(StageEscalated, now)
+	return s
 }

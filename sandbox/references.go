@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -61,12 +63,16 @@ func (b *Sandbox) answersTo(tx *transaction, ref string) bool {
 	})
 }
 
+// drawnReference matches a reference of 26 letters and digits of base32.
+var drawnReference = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
 // olderUse is the transaction of a month ago that went by the same reference, in
 // worlds where there is one. It is no part of the ledger, and like the first one of
-// now that is looked for, if there is any. The caller holds mu.
+// now that is looked for, if there is any. A reference that was drawn at random was
+// never used before. The caller holds mu.
 func (b *Sandbox) olderUse(ref string, now time.Time) *transaction {
 	key := strings.ToLower(ref)
-	if b.assume.ReusedReferences == "none" || b.transactions.byReceipt[ref] != nil {
+	if b.assume.ReusedReferences == "none" || b.transactions.byReceipt[ref] != nil || drawnReference.MatchString(ref) {
 		return nil
 	}
 	if older := b.transactions.older[key]; older != nil {
@@ -79,7 +85,11 @@ func (b *Sandbox) olderUse(ref string, now time.Time) *transaction {
 	if first := b.transactions.byReference[key]; len(first) > 0 {
 		like := *first[0]
 		older = &like
-		older.followUps, older.retries, older.metadata, older.idempotencyKey = nil, nil, nil, ""
+		older.followUps, older.retries, older.idempotencyKey = nil, nil, ""
+		older.metadata = maps.Clone(like.metadata)
+		for name := range older.metadata { // the same merchant's, with values of its own
+			older.metadata[name] = "older"
+		}
 	}
 	older.result, older.code = resultDeclined, "51"
 	if b.assume.ReusedReferences == "approved" {

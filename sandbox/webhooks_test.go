@@ -241,6 +241,7 @@ func TestRedeliveredBody(t *testing.T) {
 		bubble(t, func(c *caller) {
 			hook := c.subscribe()
 			token := c.reach(agreementActive)
+			c.sleep(time.Second) // so that the events come in order
 			require.Equal(t, http.StatusNoContent, c.patch(token, statusRequest("CANCELLED", "MD17")).status)
 			first := hook.all()[0]
 			require.NoError(t, c.box.Redeliver(first.id))

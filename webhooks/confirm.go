@@ -66,27 +66,27 @@ func confirm(ctx context.Context, client *quickstream.Client, n *Notification, o
 	}
 	known := n.EventType.known()
 	switch {
-	case strings.HasPrefix(string(n.EventType), agreements) && (known || named.agreement != ""):
-		named.receipt = ""
+	case strings.HasPrefix(string(n.EventType), agreements) && (known || named.Agreement != ""):
+		named.Receipt = ""
 	case known: // about a payment
-		named.agreement = ""
+		named.Agreement = ""
 	}
 	switch {
-	case named.receipt != "":
-		transaction, err := client.Transactions.Get(ctx, string(named.receipt), opts...)
+	case named.Receipt != "":
+		transaction, err := client.Transactions.Get(ctx, named.Receipt, opts...)
 		if err != nil {
 			return nil, lookupError(err)
 		}
-		if transaction.ReceiptNumber != string(named.receipt) || known && !settled(transaction) {
+		if transaction.ReceiptNumber != named.Receipt || known && !settled(transaction) {
 			return nil, ErrUnconfirmed
 		}
 		return n.confirmed(&PaymentEvent{Transaction: transaction}, transaction.Raw())
-	case named.agreement != "":
-		agreement, err := client.PayTo.Get(ctx, string(named.agreement), opts...)
+	case named.Agreement != "":
+		agreement, err := client.PayTo.Get(ctx, named.Agreement, opts...)
 		if err != nil {
 			return nil, lookupError(err)
 		}
-		if agreement.AgreementToken != string(named.agreement) || known && !answered(agreement.Status) {
+		if agreement.AgreementToken != named.Agreement || known && !answered(agreement.Status) {
 			return nil, ErrUnconfirmed
 		}
 		return n.confirmed(&AgreementEvent{Agreement: agreement}, agreement.Raw())

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // EventType is the kind of event that a notification tells about. There are
@@ -117,11 +119,11 @@ func (e *UnknownEvent) Data() json.RawMessage { return e.reveal().data }
 
 // ReceiptNumber returns the receiptNumber of the data, and "" where there is none
 // that can be read.
-func (e *UnknownEvent) ReceiptNumber() string { return string(e.reveal().named.receipt) }
+func (e *UnknownEvent) ReceiptNumber() string { return string(e.reveal().named.Receipt) }
 
 // AgreementToken returns the agreementToken of the data, and "" where there is none
 // that can be read.
-func (e *UnknownEvent) AgreementToken() string { return string(e.reveal().named.agreement) }
+func (e *UnknownEvent) AgreementToken() string { return string(e.reveal().named.Agreement) }
 
 func (e *UnknownEvent) reveal() unknown {
 	if e.content == nil {
@@ -136,17 +138,21 @@ func newUnknown(data json.RawMessage) *UnknownEvent {
 }
 
 // subject is what the data of a notification names.
-type subject struct{ receipt, agreement text }
+type subject struct{ Receipt, Agreement string }
 
 // subjectOf reads names exactly as they are spelt. An identifier that is there and
 // cannot be read is an error, for it is not the same as none.
 func subjectOf(data json.RawMessage) (s subject, err error) {
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(data, &members) // what is no object names nothing
-	for name, into := range map[string]*text{"receiptNumber": &s.receipt, "agreementToken": &s.agreement} {
-		if value, ok := members[name]; ok && into.UnmarshalJSON(value) != nil {
+	for name, into := range map[string]*string{"receiptNumber": &s.Receipt, "agreementToken": &s.Agreement} {
+		var read struct {
+			ID string `json:"id" wire:"decides"` // a number is taken by its digits
+		}
+		if value, ok := members[name]; ok && wire.Decode(slices.Concat([]byte(`{"id":`), value, []byte("}")), &read) != nil {
 			err = &ParseError{"the data has an identifier that cannot be read", nil}
 		}
+		*into = read.ID
 	}
 	return s, err
 }

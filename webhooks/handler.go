@@ -94,16 +94,18 @@ func WithStore(store Store) HandlerOption {
 }
 
 // WithLogger logs deliveries: at debug level when acknowledged, as a warning when
-// refused or in an [ErrConflict], and as an error when the function failed. A record holds the status,
-// the duration, the ID and the event type of a verified notification, the latter
-// if it is known, and a reason in this package's words; never a header, a body, or
-// the text of the function's error. Without a logger nothing is logged.
+// refused or in an [ErrConflict], and as an error when the function failed. A
+// record holds the status, the duration, the ID and the event type of a verified
+// notification, the latter if it is known, and a reason in this package's words;
+// never a header, a body, or the text of the function's error. Without a logger
+// nothing is logged.
 func WithLogger(logger *slog.Logger) HandlerOption {
 	return func(c *handlerConfig) { c.logger = logger }
 }
 
 // WithFailureReport calls report for each delivery that is not acknowledged, and
-// for each [ErrConflict], with the request's context. The connection is free again when it returns.
+// for each [ErrConflict], with the request's context. The connection is free again
+// when it returns.
 func WithFailureReport(report func(ctx context.Context, f Failure)) HandlerOption {
 	return func(c *handlerConfig) { c.report = report }
 }
@@ -123,7 +125,8 @@ type handler struct {
 // played again is recognised. Where the ID is there with another digest, keep stores
 // the new content beside the old and returns [ErrConflict].
 func NewInbox(verifier *Verifier, keep Func, opts ...HandlerOption) http.Handler {
-	return newHandler(verifier, keep, StoreTolerance, opts)
+	kept := func(c *handlerConfig) { c.tolerance = StoreTolerance }
+	return NewHandler(verifier, keep, append([]HandlerOption{kept}, opts...)...)
 }
 
 // NewHandler returns the handler of a webhook endpoint. It answers
@@ -148,11 +151,9 @@ func NewInbox(verifier *Verifier, keep Func, opts ...HandlerOption) http.Handler
 // A notification that was signed more than [signature.DefaultTolerance] ago is
 // refused, unless the handler has a [WithStore] or the verifier a [WithTolerance].
 func NewHandler(verifier *Verifier, handle Func, opts ...HandlerOption) http.Handler {
-	return newHandler(verifier, handle, signature.DefaultTolerance, opts)
-}
-
-func newHandler(verifier *Verifier, handle Func, tolerance time.Duration, opts []HandlerOption) http.Handler {
-	h := &handler{verifier: verifier, handle: handle, config: handlerConfig{readTimeout: DefaultReadTimeout, tolerance: tolerance}}
+	h := &handler{verifier: verifier, handle: handle, config: handlerConfig{
+		readTimeout: DefaultReadTimeout, tolerance: signature.DefaultTolerance,
+	}}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&h.config)

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -52,10 +53,10 @@ type Notification struct {
 
 // members is a notification in JSON.
 type members struct {
-	ID        text      `json:"id"`
+	ID        string    `json:"id" wire:"decides"`
 	Timestamp timestamp `json:"timestamp,omitzero"`
-	EventType EventType `json:"eventType"`
-	Data      verbatim  `json:"data,omitempty"`
+	EventType EventType `json:"eventType" wire:"decides"`
+	Data      verbatim  `json:"data,omitempty" wire:"decides"`
 }
 
 // timestamp is zero in a form that is not known.
@@ -64,18 +65,6 @@ type timestamp struct{ quickstream.Timestamp }
 func (t *timestamp) UnmarshalJSON(data []byte) error {
 	_ = t.Timestamp.UnmarshalJSON(data)
 	return nil
-}
-
-// text is an identifier, which is promised as a text. A number is taken by its
-// digits; anything else that is there is an error.
-type text string
-
-func (t *text) UnmarshalJSON(data []byte) error {
-	if len(bytes.Trim(data, "0123456789")) == 0 {
-		*t = text(data)
-		return nil
-	}
-	return json.Unmarshal(data, (*string)(t))
 }
 
 // verbatim is a part of the body that it was read from, without a copy.
@@ -113,7 +102,7 @@ func (e *ParseError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Er
 // type, unknown members and data of any shape are not: see [Notification.Event].
 func Parse(body []byte) (*Notification, error) {
 	var m members
-	err := wire.Decode(body, &m)
+	err := cmp.Or(wire.Unambiguous(body), wire.Decode(body, &m))
 	switch {
 	case errors.Is(err, wire.ErrDuplicateMember):
 		return nil, &ParseError{"the body names a member twice", err}
@@ -152,7 +141,7 @@ func NewNotification(eventType EventType, data any) (*Notification, error) {
 		return nil, fmt.Errorf("webhooks: data: %w", err)
 	}
 	now := timestamp{quickstream.Timestamp{Time: time.Now().Truncate(time.Second)}}
-	body, err := wire.Marshal(members{text(rand.Text()), now, eventType, encoded})
+	body, err := wire.Marshal(members{rand.Text(), now, eventType, encoded})
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
@@ -235,7 +224,7 @@ func (n *Notification) unconfirmed() *Notification {
 // confirmed returns the notification with another event in the place of its own,
 // and the data of that.
 func (n *Notification) confirmed(event Event, data json.RawMessage) (*Notification, error) {
-	raw, err := wire.Marshal(members{text(n.ID), timestamp{n.Timestamp}, n.EventType, verbatim(data)})
+	raw, err := wire.Marshal(members{n.ID, timestamp{n.Timestamp}, n.EventType, verbatim(data)})
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
@@ -263,7 +252,7 @@ func (n Notification) MarshalJSON() ([]byte, error) {
 	if n.raw != nil {
 		return n.raw(), nil
 	}
-	return wire.Marshal(members{ID: text(n.ID), Timestamp: timestamp{n.Timestamp}, EventType: n.EventType})
+	return wire.Marshal(members{ID: n.ID, Timestamp: timestamp{n.Timestamp}, EventType: n.EventType})
 }
 
 // String returns the ID, and the event type if it is a known one.

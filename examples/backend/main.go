@@ -98,7 +98,7 @@ func (s *story) cards(ctx context.Context) error {
 	}
 	s.tell("ORDER-1", "card, challenged by its bank")
 
-	s.box.NextTransaction(sandbox.Declined("51"))
+	s.box.NextTransaction(sandbox.Declined("54")) // an expired card, which the service does not retry
 	for range 2 { // the customer tries a second card
 		if err := s.card(ctx, "ORDER-2", sandbox.CardAttempted); err != nil {
 			return err

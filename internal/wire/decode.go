@@ -1,34 +1,49 @@
 package wire
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 )
 
-var errKind = errors.New("a JSON value of another type than expected")
+// ErrDuplicateMember reports an object that names a member twice which decides, so that
+// it could turn a decline into an approval.
+var ErrDuplicateMember = errors.New("a member is named twice")
 
-// Decode reads JSON into a value that holds nothing yet. It means the same as
-// json.Unmarshal, apart from two things: an object that names a member twice is
-// refused with [ErrDuplicateMember], and reading ends with the first error. It
-// goes through the data once, apart from values that decode themselves, whose end
-// it looks for first; encoding/json goes through it twice, and a search for
-// duplicates makes three.
+var (
+	errKind   = errors.New("a JSON value of another type than expected")
+	errFolded = errors.New("a member has the name of another, in another case")
+)
+
+// decisive is the error of a member that decides. It fails whatever it stands in.
+type decisive struct{ error }
+
+func (e decisive) Unwrap() error { return e.error }
+
+// Decode reads JSON into a value that holds nothing yet: strictly what decides, and
+// leniently what informs.
+//
+// The members of a struct are its fields with a json tag, by their exact names. Those
+// with the tag `wire:"decides"` decide what happened to whose money. They stand there
+// once, under no name that differs in case alone, and as what they should be; a text
+// may be a number without sign, fraction and exponent, and is its digits. Everything
+// else informs: what cannot be read becomes the zero value and fails nothing; of two
+// the last counts; a text may be any number. null is absent for both, and so is what
+// is empty where a list or an object should be. What is not modelled is not looked at.
 //
 // A struct is read by its fields even where it decodes itself: it does so with
-// Decode. What Decode does not read by itself, such as maps, it leaves to
-// encoding/json.
+// Decode. What Decode does not read by itself it leaves to encoding/json. It goes
+// through the data once, apart from values that decode themselves.
 func Decode[T any](data []byte, into *T) error {
 	v := reflect.ValueOf(into).Elem()
 	s := scanner{data: data}
-	s.seen = s.few[:0]
-	if err := waysOf(v.Type()).alone(&s, v, false); err != nil {
+	if err := waysOf(v.Type()).alone(&s, v); err != nil {
 		return err
 	}
 	return s.end()
@@ -38,18 +53,21 @@ func Decode[T any](data []byte, into *T) error {
 // memory, which a json.RawMessage does not.
 type Span []byte
 
-// Spans are the items of a list. They are nil only where there is no list: null and an
-// empty object are a list of nothing.
+// Spans are the items of a list. They are nil only where there is no list: null and
+// what is empty are a list of nothing.
 type Spans []Span
 
 // reader reads the next value into v, which can be set and holds nothing yet.
-type reader func(s *scanner, v reflect.Value, exact bool) error
+type reader func(s *scanner, v reflect.Value) error
 
 // ways are how a type is read within another, and alone: there a struct is read by
-// its fields, whatever its methods are.
-type ways struct{ within, alone reader }
+// its members, whatever its methods are.
+type ways struct {
+	within, alone reader
+	members       *structReader // of a struct
+}
 
-// readers remembers what newWays made for the types of the models.
+// readers remembers what waysOf made for the types of the models.
 //
 //nolint:gochecknoglobals // a memo: nothing but the time it takes depends on it
 var readers sync.Map // of ways, by reflect.Type
@@ -58,40 +76,37 @@ func waysOf(t reflect.Type) ways {
 	if known, ok := readers.Load(t); ok {
 		return known.(ways)
 	}
-	made := newWays(t)
+	var made ways
+	if made.within = newReader(t); t.Kind() == reflect.Struct {
+		made.members = newStructReader(t)
+		made.alone = made.members.read
+	}
+	if made.within == nil {
+		made.within = made.alone
+	} else if made.alone == nil {
+		made.alone = made.within
+	}
 	readers.Store(t, made)
 	return made
 }
 
 func readerOf(t reflect.Type) reader { return waysOf(t).within }
 
-func newWays(t reflect.Type) ways {
-	within := newReader(t)
-	if t.Kind() == reflect.Struct {
-		return ways{within, newPlainReader(t)}
-	}
-	return ways{within, within}
-}
-
+// newReader returns nil for a struct without methods that decode it.
 func newReader(t reflect.Type) reader {
 	switch {
-	case t == reflect.TypeFor[json.Number](): // a string, and read from numbers
-		return readForeign
 	case t == reflect.TypeFor[Spans]():
 		return readSpans
-	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+	case t == reflect.TypeFor[map[string]string]():
+		return readTexts
+	case decodesItself(t):
 		return readUnmarshaler
-	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+	case readsText(t):
 		return readTextUnmarshaler
 	}
-	return newPlainReader(t)
-}
-
-// newPlainReader looks at what a type is made of, and not at its methods.
-func newPlainReader(t reflect.Type) reader {
 	switch t.Kind() {
 	case reflect.String:
-		return readString
+		return readText
 	case reflect.Bool:
 		return readBool
 	case reflect.Int, reflect.Int64:
@@ -103,58 +118,37 @@ func newPlainReader(t reflect.Type) reader {
 			return sliceReader(t.Elem())
 		}
 	case reflect.Struct:
-		if r, ok := newStructReader(t); ok {
-			return r.read
-		}
+		return nil
 	}
 	return readForeign
 }
 
-func readSpans(s *scanner, v reflect.Value, exact bool) error {
-	spans, end := Spans{}, byte(']')
-	switch s.peek() {
-	case 'n':
-		v.Set(reflect.ValueOf(spans))
-		return s.literal("null")
-	case '{':
-		end = '}'
-	case '[':
-	default:
-		return errKind
-	}
-	if err := s.open(); err != nil {
-		return err
-	}
-	for {
-		more, err := s.more(end, len(spans))
-		switch {
-		case err != nil:
-			return err
-		case !more:
-			v.Set(reflect.ValueOf(spans))
-			return nil
-		case end == '}':
-			return errKind
-		}
-		raw, err := s.raw(exact)
-		if err != nil {
-			return err
-		}
-		spans = append(spans, raw)
-	}
+func decodesItself(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 }
 
-func readUnmarshaler(s *scanner, v reflect.Value, exact bool) error {
-	raw, err := s.raw(exact)
+func readsText(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+func readUnmarshaler(s *scanner, v reflect.Value) error {
+	raw, err := s.raw()
 	if err != nil {
 		return err
 	}
 	return v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(raw)
 }
 
-func readTextUnmarshaler(s *scanner, v reflect.Value, _ bool) error {
-	found, given, err := s.optionalText()
-	if err != nil || !given {
+func readTextUnmarshaler(s *scanner, v reflect.Value) error {
+	switch s.peek() {
+	case 'n':
+		return s.literal("null")
+	case '"':
+	default:
+		return errKind
+	}
+	found, err := s.text()
+	if err != nil {
 		return err
 	}
 	text, err := found.bytes()
@@ -164,37 +158,87 @@ func readTextUnmarshaler(s *scanner, v reflect.Value, _ bool) error {
 	return v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText(text)
 }
 
-func readForeign(s *scanner, v reflect.Value, exact bool) error {
-	raw, err := s.raw(exact)
+func readForeign(s *scanner, v reflect.Value) error {
+	raw, err := s.raw()
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(raw, v.Addr().Interface())
 }
 
-func readString(s *scanner, v reflect.Value, _ bool) error {
-	found, given, err := s.optionalText()
-	if err != nil || !given {
-		return err
+// readText takes a number as it is written.
+func readText(s *scanner, v reflect.Value) error {
+	if c := s.peek(); c != 'n' && c != '"' && c != '-' && !isDigit(c) {
+		return errKind
 	}
-	text, err := found.unquote()
+	text, err := s.anyText()
 	v.SetString(text)
 	return err
 }
 
-// optionalText reads a string or null.
-func (s *scanner) optionalText() (found quoted, given bool, err error) {
-	switch s.peek() {
-	case 'n':
-		return quoted{}, false, s.literal("null")
-	case '"':
-		found, err = s.text()
-		return found, true, err
+// readDecidingText takes a number by its digits.
+func readDecidingText(s *scanner, v reflect.Value) error {
+	if c := s.peek(); c == '"' || c == 'n' {
+		return readText(s, v)
 	}
-	return quoted{}, false, errKind
+	number, err := s.number()
+	if err != nil || bytes.ContainsAny(number, "-.eE") {
+		return errKind
+	}
+	v.SetString(string(number))
+	return nil
 }
 
-func readBool(s *scanner, v reflect.Value, _ bool) error {
+// anyText reads a text, null as an empty one, and anything else as its JSON.
+func (s *scanner) anyText() (string, error) {
+	switch s.peek() {
+	case 'n':
+		return "", s.literal("null")
+	case '"':
+		found, err := s.text()
+		if err != nil {
+			return "", err
+		}
+		return found.unquote()
+	default:
+		raw, err := s.raw()
+		return string(raw), err
+	}
+}
+
+// readTexts reads an object whose names are not ours. Each of its values is kept: what
+// is no text, as its JSON.
+func readTexts(s *scanner, v reflect.Value) error {
+	switch c := s.peek(); {
+	case c == 'n':
+		return s.literal("null")
+	case c != '{':
+		return s.nothing()
+	}
+	if err := s.open(); err != nil {
+		return err
+	}
+	texts := map[string]string{}
+	for n := 0; ; n++ {
+		name, more, err := s.member(n)
+		if err != nil {
+			return err
+		}
+		if !more {
+			v.Set(reflect.ValueOf(texts))
+			return nil
+		}
+		if _, twice := texts[string(name)]; twice {
+			return ErrDuplicateMember
+		}
+		text, err := s.anyText()
+		if texts[string(name)] = text; err != nil {
+			return err
+		}
+	}
+}
+
+func readBool(s *scanner, v reflect.Value) error {
 	switch s.peek() {
 	case 'n':
 		return s.literal("null")
@@ -207,18 +251,16 @@ func readBool(s *scanner, v reflect.Value, _ bool) error {
 	return errKind
 }
 
-func readInt(s *scanner, v reflect.Value, _ bool) error {
-	switch c := s.peek(); {
-	case c == 'n':
+// readInt reads a number, or a text that holds one.
+func readInt(s *scanner, v reflect.Value) error {
+	if s.peek() == 'n' {
 		return s.literal("null")
-	case c != '-' && !isDigit(c):
-		return errKind
 	}
-	digits, err := s.number()
+	raw, err := s.raw()
 	if err != nil {
 		return err
 	}
-	n, err := strconv.ParseInt(string(digits), 10, 64)
+	n, err := strconv.ParseInt(strings.Trim(string(raw), `"`), 10, 64)
 	if err != nil || v.OverflowInt(n) {
 		return errKind
 	}
@@ -227,47 +269,88 @@ func readInt(s *scanner, v reflect.Value, _ bool) error {
 }
 
 // pointerReader and sliceReader find out about their elements when they meet one:
-// a type may hold itself that way.
+// a type may hold itself that way. A pointer to what decodes itself to its zero value,
+// such as an amount without a number, is nil.
 func pointerReader(elem reflect.Type) reader {
-	readerOf := sync.OnceValue(func() reader { return readerOf(elem) })
-	return func(s *scanner, v reflect.Value, exact bool) error {
+	readerOf, zeroIsNil := sync.OnceValue(func() reader { return readerOf(elem) }), decodesItself(elem)
+	return func(s *scanner, v reflect.Value) error {
 		if s.peek() == 'n' {
 			return s.literal("null")
 		}
 		target := reflect.New(elem)
-		v.Set(target)
-		return readerOf()(s, target.Elem(), exact)
+		if err := readerOf()(s, target.Elem()); err != nil {
+			return err
+		}
+		if !zeroIsNil || !target.Elem().IsZero() {
+			v.Set(target)
+		}
+		return nil
 	}
 }
 
 func sliceReader(elem reflect.Type) reader {
 	readerOf := sync.OnceValue(func() reader { return readerOf(elem) })
-	return func(s *scanner, v reflect.Value, exact bool) error {
-		switch s.peek() {
-		case 'n':
+	return func(s *scanner, v reflect.Value) error {
+		if s.peek() == 'n' {
 			return s.literal("null")
-		case '[':
-		default:
-			return errKind
-		}
-		if err := s.open(); err != nil {
-			return err
 		}
 		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
-		for n := 0; ; n++ {
-			more, err := s.more(']', n)
-			if err != nil || !more {
-				return err
-			}
+		return s.list(func(n int) error {
 			if n == v.Cap() {
 				v.Grow(1)
 			}
 			v.SetLen(n + 1)
-			if err := readerOf()(s, v.Index(n), exact); err != nil {
-				return err
-			}
+			return readerOf()(s, v.Index(n))
+		})
+	}
+}
+
+func readSpans(s *scanner, v reflect.Value) error {
+	spans := Spans{}
+	var err error
+	if s.peek() == 'n' {
+		err = s.literal("null")
+	} else {
+		err = s.list(func(int) error {
+			raw, err := s.raw()
+			spans = append(spans, raw)
+			return err
+		})
+	}
+	v.Set(reflect.ValueOf(spans))
+	return err
+}
+
+// list reads an array, each of its elements with item.
+func (s *scanner) list(item func(n int) error) error {
+	if s.peek() != '[' {
+		return s.nothing()
+	}
+	if err := s.open(); err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		more, err := s.more(']', n)
+		if err != nil || !more {
+			return err
+		}
+		if err := item(n); err != nil {
+			return err
 		}
 	}
+}
+
+// nothing moves behind an empty object, array or text, where another of these was
+// expected; it is an error if something else is there.
+func (s *scanner) nothing() error {
+	raw, err := s.raw()
+	switch {
+	case err != nil:
+		return err
+	case strings.IndexByte(`{["`, raw[0]) < 0 || len(bytes.TrimSpace(raw[1:len(raw)-1])) > 0:
+		return errKind
+	}
+	return nil
 }
 
 // structReader reads objects into structs of one type.
@@ -277,96 +360,105 @@ type structReader struct {
 }
 
 type fieldReader struct {
-	name  string
-	index []int
-	read  reader
+	name    string
+	index   []int
+	model   reflect.Type
+	decides bool
+	read    reader
 }
 
-// newStructReader is not ok with a struct that encoding/json reads by rules which
-// no model of ours needs: embedded pointers, fields that hide each other, and
-// numbers in strings.
-func newStructReader(t reflect.Type) (r *structReader, ok bool) {
-	r = &structReader{byName: map[string]int{}}
+func newStructReader(t reflect.Type) *structReader {
+	r := &structReader{byName: map[string]int{}}
 	for _, field := range reflect.VisibleFields(t) {
-		tag := field.Tag.Get("json")
-		name, options, _ := strings.Cut(tag, ",")
-		embedded := field.Anonymous && name == ""
-		switch {
-		case embedded && field.Type.Kind() == reflect.Pointer, strings.Contains(options, "string"):
-			return nil, false
-		case !field.IsExported(), tag == "-", embedded && field.Type.Kind() == reflect.Struct:
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
 			continue
-		case name == "":
-			name = field.Name
 		}
-		if _, hidden := r.byName[name]; hidden {
-			return nil, false
+		read, decides := readerOf(field.Type), field.Tag.Get("wire") == "decides"
+		if t := field.Type; decides && t.Kind() == reflect.String && !decodesItself(t) && !readsText(t) {
+			read = readDecidingText
 		}
 		r.byName[name] = len(r.fields)
-		r.fields = append(r.fields, fieldReader{name, field.Index, readerOf(field.Type)})
+		r.fields = append(r.fields, fieldReader{name, field.Index, field.Type, decides, read})
 	}
-	return r, true
+	return r
 }
 
-// field returns the field that encoding/json decodes a member into: the one of
-// that name, or else of that name in another case; -1 if there is none.
-func (r *structReader) field(name []byte) int {
-	if i, ok := r.byName[string(name)]; ok {
-		return i
-	}
-	folded := string(name)
-	for i := range r.fields {
-		if strings.EqualFold(r.fields[i].name, folded) {
-			return i
-		}
-	}
-	return -1
-}
+// maxFields is how many fields a struct may have whose repetition is noticed.
+const maxFields = 128
 
-func (r *structReader) read(s *scanner, v reflect.Value, exact bool) error {
-	switch s.peek() {
-	case 'n':
+func (r *structReader) read(s *scanner, v reflect.Value) error {
+	switch c := s.peek(); {
+	case c == 'n':
 		return s.literal("null")
-	case '{':
-	default:
-		return errKind
+	case c != '{':
+		return s.nothing()
 	}
 	if err := s.open(); err != nil {
 		return err
 	}
-	seen, names := len(s.seen), len(s.names)
-	s.seen = slices.Grow(s.seen, len(r.fields))[:seen+len(r.fields)]
-	clear(s.seen[seen:])
+	var seen [maxFields]bool
 	for n := 0; ; n++ {
 		name, more, err := s.member(n)
-		if err != nil {
+		if err != nil || !more {
 			return err
 		}
-		if !more {
-			break
-		}
-		exact := exact || string(name) == freeForm
-		i := r.field(name)
-		if i < 0 {
-			s.names = append(s.names, name)
-			if err := s.skip(exact); err != nil {
+		i, known := r.byName[string(name)]
+		if !known {
+			if r.folds(name) {
+				return decisive{errFolded}
+			}
+			if err := s.skip(); err != nil {
 				return err
 			}
 			continue
 		}
-		// Names that confuse decoding lead to the same field.
-		if s.seen[seen+i] {
-			return ErrDuplicateMember
+		field := &r.fields[i]
+		value := v.FieldByIndex(field.index)
+		if seen[i] {
+			if field.decides {
+				return decisive{fmt.Errorf("%s: %w", field.name, ErrDuplicateMember)}
+			}
+			value.SetZero()
 		}
-		s.seen[seen+i] = true
-		if err := r.fields[i].read(s, v.FieldByIndex(r.fields[i].index), exact); err != nil {
-			return fmt.Errorf("%s: %w", r.fields[i].name, err)
+		seen[i] = true
+		if err := field.readInto(s, value); err != nil {
+			return err
 		}
 	}
-	twice := anyTwice(s.names[names:], exact)
-	s.seen, s.names = s.seen[:seen], s.names[:names]
-	if twice {
-		return ErrDuplicateMember
+}
+
+// folds reports whether an unknown name is that of a member that decides, in another
+// case.
+func (r *structReader) folds(name []byte) bool {
+	for i := range r.fields {
+		if field := &r.fields[i]; field.decides && strings.EqualFold(field.name, string(name)) {
+			return true
+		}
 	}
-	return nil
+	return false
+}
+
+// readInto forgives what it can of a member that informs.
+func (f *fieldReader) readInto(s *scanner, v reflect.Value) error {
+	start, depth := s.at, s.depth
+	err := f.read(s, v)
+	if err == nil {
+		return nil
+	}
+	if f.decides {
+		return decisive{fmt.Errorf("%s: %w", f.name, err)}
+	}
+	if _, below := errors.AsType[decisive](err); below {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	v.SetZero()
+	s.at, s.depth = start, depth
+	return s.skip()
+}
+
+// unreadable reports whether a value that stands there was forgiven.
+func (f *fieldReader) unreadable(value []byte) bool {
+	s := scanner{data: value}
+	return !f.decides && f.read(&s, reflect.New(f.model).Elem()) != nil
 }

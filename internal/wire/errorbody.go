@@ -3,7 +3,9 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -21,8 +23,8 @@ type ErrorBody struct {
 	Own bool
 }
 
-// FieldError is one element of an error body's list. The rejected value itself
-// is never kept: it may be a card number.
+// FieldError is what an error body says about one field, whose name may be missing. The
+// rejected value itself is never kept: it may be a card number.
 type FieldError struct {
 	FieldName string
 	Messages  []string
@@ -32,34 +34,66 @@ type FieldError struct {
 func ParseErrorBody(data []byte) ErrorBody {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(data, &members) != nil {
-		return ErrorBody{}
+		var list []json.RawMessage
+		if json.Unmarshal(data, &list) != nil {
+			return ErrorBody{}
+		}
+		return ErrorBody{Fields: fieldErrors(data)}
 	}
 	body := ErrorBody{
 		CustomerMessage:  text(members["customerMessage"]),
 		DeveloperMessage: text(members["developerMessage"]),
 		TraceCode:        text(members["traceCode"]),
-	}
-	var items []struct {
-		FieldName json.RawMessage `json:"fieldName"`
-		Messages  json.RawMessage `json:"messages"`
-	}
-	if json.Unmarshal(members["errors"], &items) == nil {
-		for _, item := range items {
-			field := FieldError{FieldName: text(item.FieldName)}
-			if json.Unmarshal(item.Messages, &field.Messages) != nil {
-				if single := text(item.Messages); single != "" {
-					field.Messages = []string{single}
-				}
-			}
-			body.Fields = append(body.Fields, field)
-		}
+		Fields:           fieldErrors(members["errors"]),
 	}
 	var strict struct {
-		CustomerMessage  string `json:"customerMessage"`
-		DeveloperMessage string `json:"developerMessage"`
+		CustomerMessage  string `json:"customerMessage" wire:"decides"`
+		DeveloperMessage string `json:"developerMessage" wire:"decides"`
 	}
-	body.Own = Decode(data, &strict) == nil && strict.CustomerMessage+strict.DeveloperMessage != ""
+	body.Own = Decode(data, &strict) == nil && body.CustomerMessage+body.DeveloperMessage != ""
 	return body
+}
+
+// fieldErrors reads a list of errors, which are objects or texts, or a single one, or an
+// object of messages by field.
+func fieldErrors(data json.RawMessage) (found []FieldError) {
+	add := func(name string, messages []string) {
+		if name != "" || len(messages) > 0 {
+			found = append(found, FieldError{name, messages})
+		}
+	}
+	items, byField := []json.RawMessage{data}, map[string]json.RawMessage{}
+	if json.Unmarshal(data, &byField) == nil && byField["fieldName"] == nil && byField["messages"] == nil {
+		for _, name := range slices.Sorted(maps.Keys(byField)) {
+			add(name, texts(byField[name]))
+		}
+		return found
+	}
+	_ = json.Unmarshal(data, &items)
+	for _, item := range items {
+		var one struct {
+			FieldName json.RawMessage `json:"fieldName"`
+			Messages  json.RawMessage `json:"messages"`
+		}
+		if json.Unmarshal(item, &one) == nil {
+			add(text(one.FieldName), texts(one.Messages))
+		} else {
+			add("", texts(item))
+		}
+	}
+	return found
+}
+
+// texts reads a text, or a list of which the texts count.
+func texts(data json.RawMessage) (found []string) {
+	items := []json.RawMessage{data}
+	_ = json.Unmarshal(data, &items)
+	for _, item := range items {
+		if message := text(item); message != "" {
+			found = append(found, message)
+		}
+	}
+	return found
 }
 
 func text(data json.RawMessage) string {

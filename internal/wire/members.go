@@ -1,14 +1,18 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strconv"
-	"strings"
 )
 
-// Unknown returns the members of data that the type does not model, keyed by
-// their path, such as "creditCard.newMember" or "items[0].newMember".
+// links is the member whose addresses can carry account numbers.
+const links = "links"
+
+// Unknown returns the members of data that the type does not model, and those that
+// Decode could not read, keyed by their path, such as "creditCard.newMember" or
+// "items[0].newMember". Links that could not be read are left out.
 func Unknown(data []byte, model reflect.Type) map[string]json.RawMessage {
 	found := map[string]json.RawMessage{}
 	unknown(data, model, "", found)
@@ -19,16 +23,18 @@ func unknown(data []byte, model reflect.Type, path string, found map[string]json
 	model = deref(model)
 	switch model.Kind() {
 	case reflect.Struct:
-		fields := modelled(model)
+		known := waysOf(model).members
 		var members map[string]json.RawMessage
-		if len(fields) == 0 || json.Unmarshal(data, &members) != nil {
+		if len(known.fields) == 0 || json.Unmarshal(data, &members) != nil {
 			return
 		}
 		for name, value := range members {
-			if field, ok := fields.named(name); ok {
-				unknown(value, field.model, join(path, name), found)
-			} else {
+			i, ok := known.byName[name]
+			switch {
+			case !ok, name != links && known.fields[i].unreadable(value):
 				found[join(path, name)] = value
+			default:
+				unknown(value, known.fields[i].model, join(path, name), found)
 			}
 		}
 	case reflect.Slice:
@@ -42,16 +48,15 @@ func unknown(data []byte, model reflect.Type, path string, found map[string]json
 	}
 }
 
-// Graft returns known with every member of raw that the type does not model
-// put back in its place, so that a model survives being stored and read again.
-// What does not have the shape of the model is returned as it is.
+// Graft returns known with every member of raw that Unknown finds put back in its
+// place, so that a model survives being stored and read again. What does not have the
+// shape of the model is returned as it is, and what was changed stays so.
 func Graft(known, raw json.RawMessage, model reflect.Type) (json.RawMessage, error) {
 	model = deref(model)
 	switch model.Kind() {
 	case reflect.Struct:
 		var have, had map[string]json.RawMessage
-		fields := modelled(model)
-		if len(fields) > 0 && bothDecode(known, raw, &have, &had) && have != nil {
+		if fields := waysOf(model).members; len(fields.fields) > 0 && bothDecode(known, raw, &have, &had) && have != nil {
 			return graftMembers(have, had, fields)
 		}
 	case reflect.Slice:
@@ -67,22 +72,28 @@ func bothDecode(known, raw json.RawMessage, have, had any) bool {
 	return json.Unmarshal(known, have) == nil && json.Unmarshal(raw, had) == nil
 }
 
-func graftMembers(have, had map[string]json.RawMessage, fields members) (json.RawMessage, error) {
+func graftMembers(have, had map[string]json.RawMessage, known *structReader) (json.RawMessage, error) {
 	for name, value := range had {
-		field, ok := fields.named(name)
-		if !ok {
+		current, given := have[name]
+		i, ok := known.byName[name]
+		switch {
+		case !ok, name != links && known.fields[i].unreadable(value) && (!given || isZero(current, known.fields[i].model)):
 			have[name] = value
-			continue
-		}
-		if current, ok := have[field.name]; ok {
-			grafted, err := Graft(current, value, field.model)
+		case given:
+			grafted, err := Graft(current, value, known.fields[i].model)
 			if err != nil {
 				return nil, err
 			}
-			have[field.name] = grafted
+			have[name] = grafted
 		}
 	}
 	return Marshal(have)
+}
+
+// isZero reports whether JSON is how the zero value of a type is written.
+func isZero(data []byte, model reflect.Type) bool {
+	zero, err := Marshal(reflect.Zero(model).Interface())
+	return err == nil && bytes.Equal(data, zero)
 }
 
 func graftItems(have, had []json.RawMessage, item reflect.Type) (json.RawMessage, error) {
@@ -94,43 +105,6 @@ func graftItems(have, had []json.RawMessage, item reflect.Type) (json.RawMessage
 		have[i] = grafted
 	}
 	return Marshal(have)
-}
-
-// member is a member of a JSON object that a model has a field for.
-type member struct {
-	name  string
-	model reflect.Type
-}
-
-type members []member
-
-// named returns the field that encoding/json decodes a member into: the one of
-// that name, or else of that name in another case.
-func (m members) named(name string) (member, bool) {
-	for _, field := range m {
-		if field.name == name {
-			return field, true
-		}
-	}
-	for _, field := range m {
-		if strings.EqualFold(field.name, name) {
-			return field, true
-		}
-	}
-	return member{}, false
-}
-
-// modelled returns the members that a type has fields for; none for a type whose
-// members are not ours to judge, such as a map or a date.
-func modelled(model reflect.Type) members {
-	var fields members
-	for _, field := range reflect.VisibleFields(model) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name != "" && name != "-" {
-			fields = append(fields, member{name, field.Type})
-		}
-	}
-	return fields
 }
 
 func deref(t reflect.Type) reflect.Type {

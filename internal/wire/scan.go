@@ -8,34 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// ErrDuplicateMember reports a body in which one object names a member twice.
-// encoding/json lets the last one win, and matches names without regard to
-// case, so that such a body could turn a decline into an approval.
-var ErrDuplicateMember = errors.New("body names a member twice")
-
 var (
 	errSyntax = errors.New("not valid JSON")
 	errDepth  = errors.New("JSON is nested too deeply")
 )
 
-// freeForm is the member whose names are the merchant's own: there, two names
-// that differ in case are two members.
-const freeForm = "metadata"
-
 // maxDepth is that of encoding/json.
 const maxDepth = 10_000
 
-// scanner walks through JSON once. It refuses what encoding/json refuses, and
-// objects with two members that decoding would confuse.
+// scanner walks through JSON once, and refuses what encoding/json refuses.
 type scanner struct {
 	data  []byte
 	at    int
 	depth int
-	// names are those of the objects around the cursor, and seen is which members
-	// of a model these had; both are stacks.
-	names [][]byte
-	seen  []bool
-	few   [64]bool // room for seen, enough for most
 }
 
 // peek moves to the next token and returns its first byte, 0 at the end.
@@ -61,21 +46,20 @@ func (s *scanner) end() error {
 }
 
 // raw returns the next value as it stands there.
-func (s *scanner) raw(exact bool) ([]byte, error) {
+func (s *scanner) raw() ([]byte, error) {
 	s.peek()
 	start := s.at
-	err := s.skip(exact)
+	err := s.skip()
 	return s.data[start:s.at:s.at], err
 }
 
-// skip moves behind the next value. exact is whether names that differ in case
-// are different.
-func (s *scanner) skip(exact bool) error {
+// skip moves behind the next value.
+func (s *scanner) skip() error {
 	switch s.peek() {
 	case '{':
-		return s.object(exact)
+		return s.object()
 	case '[':
-		return s.array(exact)
+		return s.list(func(int) error { return s.skip() })
 	case '"':
 		_, err := s.text()
 		return err
@@ -91,42 +75,16 @@ func (s *scanner) skip(exact bool) error {
 	}
 }
 
-func (s *scanner) object(exact bool) error {
-	if err := s.open(); err != nil {
-		return err
-	}
-	first := len(s.names)
-	for n := 0; ; n++ {
-		name, more, err := s.member(n)
-		if err != nil {
-			return err
-		}
-		if !more {
-			break
-		}
-		s.names = append(s.names, name)
-		if err := s.skip(exact || string(name) == freeForm); err != nil {
-			return err
-		}
-	}
-	twice := anyTwice(s.names[first:], exact)
-	s.names = s.names[:first]
-	if twice {
-		return ErrDuplicateMember
-	}
-	return nil
-}
-
-func (s *scanner) array(exact bool) error {
+func (s *scanner) object() error {
 	if err := s.open(); err != nil {
 		return err
 	}
 	for n := 0; ; n++ {
-		more, err := s.more(']', n)
+		_, more, err := s.member(n)
 		if err != nil || !more {
 			return err
 		}
-		if err := s.skip(exact); err != nil {
+		if err := s.skip(); err != nil {
 			return err
 		}
 	}
@@ -305,39 +263,46 @@ func (s *scanner) digits() int {
 	return s.at - start
 }
 
-// anyTwice compares the names of an object with each other. Objects of this
-// service have tens of members with short names; one with thousands, or with names
-// of kilobytes, is hostile, and must not be expensive.
-func anyTwice(names [][]byte, exact bool) bool {
-	const few, short = 64, 64
-	if len(names) > few {
-		return anyTwiceOfMany(names, exact)
+// Unambiguous is an error unless data is JSON in which no object names a member twice,
+// in whatever case: encoding/json takes such two for one, and the last of them. Only in
+// metadata, whose names are the merchant's own, case tells names apart.
+func Unambiguous(data []byte) error {
+	s := scanner{data: data}
+	if err := s.unambiguous(false); err != nil {
+		return err
 	}
-	for i, name := range names {
-		if len(name) > short {
-			return anyTwiceOfMany(names, exact)
-		}
-		for _, other := range names[:i] {
-			if bytes.Equal(name, other) || !exact && bytes.EqualFold(name, other) {
-				return true
-			}
-		}
-	}
-	return false
+	return s.end()
 }
 
-func anyTwiceOfMany(names [][]byte, exact bool) bool {
-	seen := make(map[string]struct{}, len(names))
-	for _, name := range names {
+func (s *scanner) unambiguous(exact bool) error {
+	switch s.peek() {
+	case '[':
+		return s.list(func(int) error { return s.unambiguous(exact) })
+	case '{':
+	default:
+		return s.skip()
+	}
+	if err := s.open(); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for n := 0; ; n++ {
+		name, more, err := s.member(n)
+		if err != nil || !more {
+			return err
+		}
+		inner := exact || string(name) == "metadata"
 		if !exact {
 			name = bytes.Map(leastFold, name)
 		}
-		if _, ok := seen[string(name)]; ok {
-			return true
+		if seen[string(name)] {
+			return ErrDuplicateMember
 		}
-		seen[string(name)] = struct{}{}
+		seen[string(name)] = true
+		if err := s.unambiguous(inner); err != nil {
+			return err
+		}
 	}
-	return false
 }
 
 // leastFold returns one rune for all that bytes.EqualFold takes for equal.

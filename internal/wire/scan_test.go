@@ -12,15 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// scan reads any JSON, and keeps nothing of it.
-func scan(data []byte) error {
-	s := scanner{data: data}
-	if err := s.skip(false); err != nil {
-		return err
-	}
-	return s.end()
-}
-
 func TestDuplicatedMembers(t *testing.T) {
 	for body, twice := range map[string]bool{
 		`{}`:                                false,
@@ -50,7 +41,7 @@ func TestDuplicatedMembers(t *testing.T) {
 		`{"Metadata":{"Colour":"1","colour":"2"}}`:         true,
 		`{"data":[{"metadata":{"A":1,"a":1}},{"b":true}]}`: false,
 	} {
-		err := scan([]byte(body))
+		err := Unambiguous([]byte(body))
 		if twice {
 			assert.ErrorIs(t, err, ErrDuplicateMember, body)
 		} else {
@@ -68,13 +59,13 @@ func TestHugeObjects(t *testing.T) {
 		fmt.Fprintf(&filler, `"member%d":0,`, i)
 	}
 	distinct := `{` + filler.String() + `"summaryCode":"0"}`
-	assert.NoError(t, scan([]byte(distinct)))
+	assert.NoError(t, Unambiguous([]byte(distinct)))
 	for _, again := range []string{`"summaryCode":"0"`, `"SummaryCode":"0"`, `"ſummaryCode":"0"`, `"summary\u0043ode":"0"`} {
 		body := `{"summaryCode":"1",` + filler.String() + again + `}`
-		assert.ErrorIs(t, scan([]byte(body)), ErrDuplicateMember, again)
+		assert.ErrorIs(t, Unambiguous([]byte(body)), ErrDuplicateMember, again)
 	}
-	assert.NoError(t, scan([]byte(`{"metadata":{"Colour":1,`+filler.String()+`"colour":1}}`)))
-	assert.ErrorIs(t, scan([]byte(`{"metadata":{"colour":1,`+filler.String()+`"colour":1}}`)), ErrDuplicateMember)
+	assert.NoError(t, Unambiguous([]byte(`{"metadata":{"Colour":1,`+filler.String()+`"colour":1}}`)))
+	assert.ErrorIs(t, Unambiguous([]byte(`{"metadata":{"colour":1,`+filler.String()+`"colour":1}}`)), ErrDuplicateMember)
 }
 
 // TestLongNames: names of kilobytes are compared like few short ones.
@@ -84,8 +75,8 @@ func TestLongNames(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&members, `"%s%d":0,`, long, i)
 	}
-	assert.NoError(t, scan([]byte(`{`+members.String()+`"a":0}`)))
-	assert.ErrorIs(t, scan([]byte(`{`+members.String()+`"`+strings.ToUpper(long)+`7":0}`)), ErrDuplicateMember)
+	assert.NoError(t, Unambiguous([]byte(`{`+members.String()+`"a":0}`)))
+	assert.ErrorIs(t, Unambiguous([]byte(`{`+members.String()+`"`+strings.ToUpper(long)+`7":0}`)), ErrDuplicateMember)
 }
 
 // reference looks for duplicated members with json.Decoder's tokens, at any
@@ -138,7 +129,7 @@ func FuzzScan(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got := scan(data)
+		got := Unambiguous(data)
 		if !json.Valid(data) {
 			if got == nil {
 				t.Fatalf("%q is not JSON", data)
@@ -163,7 +154,7 @@ func FuzzScan(f *testing.F) {
 func TestDepth(t *testing.T) {
 	for depth, ok := range map[int]bool{maxDepth: true, maxDepth + 1: false, 5_000_000: false} {
 		data := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
-		assert.Equal(t, ok, scan(data) == nil, depth)
+		assert.Equal(t, ok, Unambiguous(data) == nil, depth)
 		assert.Equal(t, ok, json.Valid(data), depth)
 	}
 }

@@ -1,6 +1,5 @@
-// Package wire holds the JSON primitives that the client's private wire
-// structs are built from: money in its two wire forms, a check for duplicated
-// members, and the bookkeeping of members that the models do not know.
+// Package wire reads and writes the service's JSON: strictly what decides and leniently
+// what informs, money in its two forms, and what the models do not know.
 package wire
 
 import (
@@ -40,10 +39,10 @@ func OptionalNumber(d *decimal.Decimal) *Number {
 	return &Number{*d}
 }
 
-// UnmarshalJSON reads the amount of a response as [ParseDecimal] does; null is
-// zero.
+// UnmarshalJSON reads the amount of a response as [ParseDecimal] does; null and an
+// empty text are the zero Number, which no amount that was read is.
 func (n *Number) UnmarshalJSON(data []byte) error {
-	if IsNull(data) {
+	if IsNull(data) || string(data) == `""` {
 		*n = Number{}
 		return nil
 	}
