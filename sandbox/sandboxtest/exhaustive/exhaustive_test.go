@@ -100,7 +100,9 @@ func trees() []group {
 		{way{write: paid(), world: erred(sandbox.Erred().ThenAfter(day, approved))}, 1},
 		{way{write: paid(), world: erred(sandbox.Erred().ThenAfter(day, declined))}, 1},
 		{way{write: paid(), world: shared(neighbour{amount: "99.00"})}, 1},
-		{way{write: paid(), world: shared(neighbour{amount: "10.50", later: true})}, 1},
+		{way{write: paid(), world: shared(neighbour{amount: "10.50"})}, 1},
+		{way{write: paid(), world: shared(neighbour{amount: "99.00", later: true})}, 1},
+		{way{write: paid(), world: shared(neighbour{amount: "10.50", later: true, id: true})}, 1},
 		{way{write: submitted(), world: world{of: "a calendarless"}, watch: true}, 1},
 		{way{write: voided(), world: usual()}, 4},
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -257,6 +258,7 @@ type watched struct {
 	p      *process
 	census *census
 	way    *way
+	box    *sandbox.Sandbox
 }
 
 func (w watched) Resume(ctx context.Context, intent quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
@@ -268,17 +270,20 @@ func (w watched) Resume(ctx context.Context, intent quickstream.Intent, opts ...
 	}
 	tx, err := w.TransactionsService.Resume(ctx, intent, opts...)
 	w.p.point()
-	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); !ok || open.Cause == nil {
-		w.census.met("look-up", reasonOf(nil))
-	} else {
-		w.census.met("look-up", reasonOf(open.Cause))
+	var cause error
+	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+		cause = open.Cause
+	}
+	w.census.met("look-up", reasonOf(cause))
+	if err == nil && !slices.ContainsFunc(w.box.Ledger(), func(e sandbox.Entry) bool { return e.Receipt == tx.ReceiptNumber && w.way.settles(e) }) {
+		w.census.fails(w.way, "was found, and it is not so", tx.ReceiptNumber, w.box)
 	}
 	return tx, err
 }
 
 // pursue resolves to the end.
 func (m *merchant) pursue(t *testing.T, p *process, r record) {
-	look := watched{m.client.Transactions, p, m.census, &m.way}
+	look := watched{m.client.Transactions, p, m.census, &m.way, m.box}
 	for !r.State.NextLook.IsZero() && (m.way.watch || !r.State.Stage.Final()) {
 		_, err := resolve.Run(p.ctx, look, m.policy, r.State, func(s resolve.State) error {
 			if r.State = s; s.Stage.Final() {

@@ -59,8 +59,10 @@ type write struct {
 	plan    func(context.Context, *quickstream.Client) (quickstream.Intent, error)
 	pay     func(context.Context, *quickstream.Client, []quickstream.CallOption) (*quickstream.Transaction, error)
 	success quickstream.Outcome
-	// happened counts how often it was carried out.
+	// happened counts how often it was carried out, and settles says whether an entry
+	// tells what became of it.
 	happened func(sandbox.Ledger) int
+	settles  func(sandbox.Entry) bool
 }
 
 // world is what the service is like.
@@ -78,11 +80,12 @@ type world struct {
 	mayHold, mayDouble, beyond bool
 }
 
-// neighbour is an approved payment of another order under the same reference: of another
-// amount and before, or of the same and after the call.
+// neighbour is an approved payment of another order under the same reference, an hour
+// before or a minute after the call.
 type neighbour struct {
 	amount string
 	later  bool
+	id     bool // it carries the id of its own intent
 }
 
 func (w way) String() string {
@@ -148,6 +151,9 @@ func charged(l sandbox.Ledger) int { return len(l.Charged(order)) }
 func paid() write {
 	return write{
 		name: "payment", operation: "POST /transactions", class: transport.Keyed, success: quickstream.OutcomeApproved, happened: charged,
+		settles: func(e sandbox.Entry) bool {
+			return e.CustomerReferenceNumber == order && (e.Outcome == "approved" || e.Outcome == "declined")
+		},
 		prepare: func(_ *testing.T, _ *sandbox.Sandbox, _ *quickstream.Client, w *way) {
 			w.pay = func(ctx context.Context, c *quickstream.Client, opts []quickstream.CallOption) (*quickstream.Transaction, error) {
 				params := payment(quickstream.FromCard(card()))
@@ -179,6 +185,7 @@ func submitted() write {
 func voided() write {
 	return write{
 		name: "void", operation: "POST /transactions/{receiptNumber}/void", class: transport.Post, success: quickstream.OutcomeVoided,
+		settles: func(e sandbox.Entry) bool { return e.Outcome == string(isVoided) },
 		happened: func(l sandbox.Ledger) (n int) {
 			for _, e := range l {
 				if e.Outcome == string(isVoided) {
@@ -301,13 +308,13 @@ func (w *way) merchant(t *testing.T, box *sandbox.Sandbox, census *census) *merc
 	return m
 }
 
-// payFor makes the neighbour's payment. An earlier one carries no intent's id.
+// payFor makes the neighbour's payment.
 func (w way) payFor(t *testing.T, client *quickstream.Client, n *neighbour) {
 	params := payment(quickstream.FromCard(card()))
 	params.PaymentReferenceNumber, params.CustomerReferenceNumber = w.reference, otherOrder
 	params.PrincipalAmount = decimal.RequireFromString(n.amount)
 	var opts []quickstream.CallOption
-	if !n.later {
+	if !n.id {
 		opts = append(opts, quickstream.WithIntentMetadata(""))
 	}
 	_, err := client.Transactions.Pay(t.Context(), params, opts...)
