@@ -196,25 +196,24 @@ func TestTimesInform(t *testing.T) {
 	}
 }
 
-// TestNestedAndEmptyAnswers: an answer in a member named data is read, and one without
-// an object is none.
-func TestNestedAndEmptyAnswers(t *testing.T) {
-	params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")}
-	for body, token := range map[string]string{
-		`{"data":{"accountToken":"A-1","new":1}}`: "A-1", `{"accountToken":"A-1","data":{"accountToken":"A-2"}}`: "A-1",
-		`{}`: "", ``: "", `null`: "", `{"data":{}}`: "", `{"data":null}`: "", `{"data":[{"accountToken":"A-1"}]}`: "", `{"data":{"accountToken":{}}}`: "",
-		`{"data":{"accountToken":"A-1"},"data":{}}`: "", `{"new":{"accountToken":"A-1"}}`: "",
+// TestNestedAnswers: an answer in a member named data is read, and one without an object
+// is none.
+func TestNestedAnswers(t *testing.T) {
+	for body, number := range map[string]string{
+		`{"data":{"customerId":"C-1","new":1}}`: "C-1", `{"customerId":"C-1","data":{"customerId":"C-2"}}`: "C-1",
+		`{}`: "", ``: "", `null`: "", `{"data":{}}`: "", `{"data":null}`: "", `{"data":[{"customerId":"C-1"}]}`: "", `{"data":{"customerId":{}}}`: "",
+		`{"data":{"customerId":"C-1"},"data":{}}`: "", `{"new":{"customerId":"C-1"}}`: "",
 	} {
 		client := clientOf(t, says(201, body))
-		account, err := client.Accounts.Register(t.Context(), "C-1", params)
-		if token == "" {
-			assert.Nil(t, account, body)
+		customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "N-1", CustomerName: "N"})
+		if number == "" {
+			assert.Nil(t, customer, body)
 			assert.Equal(t, unknown, ending(err), body)
 			continue
 		}
 		require.NoError(t, err, body)
-		assert.Equal(t, token, account.AccountToken)
-		assert.NotEmpty(t, account.Extra())
+		assert.Equal(t, number, customer.CustomerID)
+		assert.NotEmpty(t, customer.Extra())
 	}
 }
 

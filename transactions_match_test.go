@@ -122,8 +122,12 @@ func TestReadsAreAboutTheirIdentifier(t *testing.T) {
 	require.NoError(t, err)
 	_, err = client.Transactions.Void(ctx, "A")
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	_, err = client.Customers.Update(ctx, "A", quickstream.UpdateCustomerParams{CustomerName: new("N")})
+	change := quickstream.UpdateCustomerParams{CustomerName: new("N")}
+	_, err = client.Customers.Update(ctx, "A", change)
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	customer, err := clientOf(t, says(http.StatusNoContent, "")).Customers.Update(ctx, "A", change)
+	require.NoError(t, err)
+	assert.Equal(t, "A", customer.CustomerID)
 }
 
 // lookedUp is a service whose look-ups answer the given pages, a list for each; nil is
