@@ -20,10 +20,6 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// looksOfAgreement bound how long an agreement is looked for: hourly, for more than two
-// days.
-const looksOfAgreement = 50
-
 // contract is one way of a write on agreements, which move no money: it is made, or
 // looked for with the stored intent, by one process after another.
 type contract struct {
@@ -226,7 +222,7 @@ func (m *clerk) work(t *testing.T, p *process, client *quickstream.Client) {
 	}
 	var intent quickstream.Intent
 	require.NoError(t, json.Unmarshal(m.disk, &intent))
-	for range looksOfAgreement {
+	for _, pause := range []time.Duration{time.Minute, time.Hour, 12 * time.Hour, 12 * time.Hour, 12 * time.Hour, 12 * time.Hour, 0} {
 		p.point()
 		if found, err := m.look(p.ctx, client, intent); found {
 			m.say(p, isDone)
@@ -235,7 +231,7 @@ func (m *clerk) work(t *testing.T, p *process, client *quickstream.Client) {
 			require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 		}
 		p.point()
-		wait(time.Hour)
+		wait(pause)
 	}
 	m.say(p, isHeld) // nothing says when an agreement that cannot be found is absent
 }

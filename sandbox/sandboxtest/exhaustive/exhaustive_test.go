@@ -5,11 +5,10 @@
 // the merchant dies: before or after something is stored, around an attempt, in the midst
 // of one, around a look-up. The tree of the letters is grown from the calls themselves: a
 // call that made a further attempt than there were letters branches, and one that did not
-// has ended. Every letter stands at the first attempt, and at the second in the usual world;
-// elsewhere and at the third and fourth stand one letter for each thing that can become of
-// an attempt, for otherwise the ways would be a hundred times as many. A process dies at
-// every point of its work for what makes resolving different, and at the first twelve for
-// all other letters.
+// has ended. Every letter stands at the first and second attempt; at the third and fourth
+// stand one letter for each thing that can become of an attempt, for otherwise the ways
+// would be a hundred times as many. A process dies at every point of its work for what
+// makes resolving different, and at the first twelve for all other letters.
 //
 // What is asserted is in verdict: nothing is charged twice, nothing that was charged is
 // said to be refused, declined, absent or not sent, nothing that was not charged is said to
@@ -130,7 +129,7 @@ func (w way) grow(t *testing.T, c *census, name string, depth int) {
 		return
 	}
 	next := w.write.letters()
-	if at >= 2 || at == 1 && w.of != usual().of {
+	if at >= 2 {
 		next = append(lost(), endings()...)
 	}
 	if at >= 2 && !simple(w.letters) {

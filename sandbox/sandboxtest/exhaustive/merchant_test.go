@@ -281,15 +281,19 @@ func (w watched) Resume(ctx context.Context, intent quickstream.Intent, opts ...
 	return tx, err
 }
 
-// pursue resolves to the end.
+// pursue resolves to the end. It waits by itself, because Run wakes up every few minutes.
 func (m *merchant) pursue(t *testing.T, p *process, r record) {
 	look := watched{m.client.Transactions, p, m.census, &m.way, m.box}
 	for !r.State.NextLook.IsZero() && (m.way.watch || !r.State.Stage.Final()) {
+		wait(time.Until(r.State.NextLook))
 		_, err := resolve.Run(p.ctx, look, m.policy, r.State, func(s resolve.State) error {
 			if r.State = s; s.Stage.Final() {
 				r.Word = m.way.wordOf(s)
 			}
 			m.save(t, p, r)
+			if !s.Stage.Final() {
+				wait(time.Until(s.NextLook))
+			}
 			return nil
 		})
 		if err != nil {
