@@ -1,0 +1,150 @@
+package exhaustive_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// letter is what one attempt meets.
+type letter struct {
+	name   string
+	kind   sandbox.FaultKind
+	unsent bool // it keeps the request from being sent
+	// late is how long the request is under way.
+	late time.Duration
+}
+
+// sent and unsent name letters.
+func sent(name string, kind sandbox.FaultKind) letter { return letter{name: name, kind: kind} }
+
+func unsent(kind sandbox.FaultKind) letter {
+	return letter{name: kind.String(), kind: kind, unsent: true}
+}
+
+func late(d time.Duration) letter {
+	return letter{name: "late by " + d.String(), kind: sandbox.CommitLate(d), late: d}
+}
+
+// lost are letters after which a payment may be sent again, one for each thing that can
+// have become of it.
+func lost() []letter {
+	return []letter{
+		unsent(sandbox.Refuse()),
+		sent("reset before", sandbox.ResetBeforeCommit()), sent("reset after", sandbox.ResetAfterCommit()), late(10 * time.Second),
+	}
+}
+
+// slow are the letters that keep the caller waiting for good.
+func slow() []letter {
+	return []letter{
+		sent("hang before", sandbox.HangBeforeCommit()), sent("hang after", sandbox.HangAfterCommit()),
+		sent("very slow to act", sandbox.DelayBeforeCommit(10*time.Minute)), sent("very slow to answer", sandbox.DelayAfterCommit(10*time.Minute)),
+	}
+}
+
+// endings are letters that end a call, each in a way of its own. That nothing is met is
+// the way without the letter.
+func endings() []letter {
+	return []letter{
+		unsent(sandbox.UnknownHost()), sent("garbage", sandbox.Garbage(sandbox.HTML)),
+		sent("500 after", sandbox.StatusAfterCommit(500, sandbox.ServiceError)), sent("408 after", sandbox.StatusAfterCommit(408, sandbox.Empty)),
+		sent("503", sandbox.Status(503, sandbox.ServiceError)), sent("422", sandbox.Status(422, sandbox.ServiceError)),
+	}
+}
+
+// honest are the answers that are taken at their word, given where nothing was done, and
+// the letters that are no answers. None of them lies to any operation.
+func honest() []letter {
+	return append(
+		append(lost(), slow()...),
+		unsent(sandbox.UnknownHost()), unsent(sandbox.UntrustedCertificate()), unsent(sandbox.ProxyAuth()),
+		sent("slow to act", sandbox.DelayBeforeCommit(time.Second)), sent("slow to answer", sandbox.DelayAfterCommit(time.Second)),
+		late(20*time.Minute), late(20*time.Hour), late(47*time.Hour),
+		sent("slow body", sandbox.SlowBody(1)), sent("truncated", sandbox.TruncatedBody(60)), sent("duplicates", sandbox.DuplicateMembers()),
+		sent("garbage", sandbox.Garbage(sandbox.HTML)), sent("garbage, empty", sandbox.Garbage(sandbox.Empty)),
+		sent("garbage, broken", sandbox.Garbage(sandbox.BrokenJSON)), sent("garbage, an error", sandbox.Garbage(sandbox.ServiceError)),
+		sent("400", sandbox.Status(400, sandbox.ServiceError)), sent("401", sandbox.Status(401, sandbox.HTML)),
+		sent("403", sandbox.Status(403, sandbox.ServiceError)), sent("404", sandbox.Status(404, sandbox.ServiceError)),
+		sent("405", sandbox.Status(405, sandbox.ServiceError)), sent("409", sandbox.Status(409, sandbox.ServiceError)),
+		sent("422", sandbox.Status(422, sandbox.ServiceError)), sent("503", sandbox.Status(503, sandbox.ServiceError)),
+		sent("429", sandbox.RateLimited("1")), sent("307", sandbox.Redirect(307, "http://elsewhere.localhost/")),
+	)
+}
+
+// lies are failures that are reported of what was done. A status that HTTP or the
+// service defines as not carried out is taken at its word and not among them: what that
+// is depends on what moves money and on what may be in flight.
+func lies(class transport.Class, money bool) []letter {
+	type status struct {
+		code int
+		body sandbox.BodyKind
+		name string
+	}
+	all := []status{
+		{407, sandbox.HTML, "407 after"},
+		{408, sandbox.Empty, "408 after"},
+		{425, sandbox.Empty, "425 after"},
+		{460, sandbox.HTML, "460 after"},
+		{499, sandbox.Empty, "499 after"},
+		{500, sandbox.ServiceError, "500 after"},
+		{502, sandbox.HTML, "502 after"},
+		{503, sandbox.HTML, "503 of a gateway after"},
+		{504, sandbox.Empty, "504 after"},
+	}
+	if class != transport.Change {
+		all = append(all, status{409, sandbox.ServiceError, "409 after"})
+	}
+	if money {
+		all = append(all, status{403, sandbox.HTML, "403 of a gateway after"})
+	}
+	var letters []letter
+	for _, s := range all {
+		letters = append(letters, sent(s.name, sandbox.StatusAfterCommit(s.code, s.body)))
+	}
+	return letters
+}
+
+// inject arms letters, one for each attempt in order. Dial faults count attempts, the
+// others what arrives.
+func inject(t *testing.T, box *sandbox.Sandbox, operation string, letters []letter) {
+	t.Helper()
+	arrived := 0
+	for i, l := range letters {
+		nth := i + 1
+		if !l.unsent {
+			arrived++
+			nth = arrived
+		}
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: operation, Kind: l.kind, Nth: nth}))
+	}
+}
+
+// kindsOfFault reads the names of all kinds out of the sandbox's source, so that no new
+// one is forgotten here.
+func kindsOfFault(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../faultkinds.go", nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	var names []string
+	for _, decl := range file.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok || f.Recv != nil || f.Type.Results == nil {
+			continue
+		}
+		if result, ok := f.Type.Results.List[0].Type.(*ast.Ident); ok && result.Name == "FaultKind" {
+			names = append(names, f.Name.Name)
+		}
+	}
+	slices.Sort(names)
+	require.Greater(t, len(names), 15)
+	return names
+}

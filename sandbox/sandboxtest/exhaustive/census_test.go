@@ -1,0 +1,225 @@
+package exhaustive_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// census counts what was met on all ways.
+type census struct {
+	mu     sync.Mutex
+	ways   map[string]int // by group
+	states map[string]int
+	faults map[string]int
+	moves  map[move]int
+	cells  map[meeting]int
+	wrong  []string
+}
+
+// move is a transition of resolve's stages, and meeting a write or look-up that ended
+// for a reason.
+type (
+	move    struct{ from, to resolve.Stage }
+	meeting struct {
+		write  string
+		reason transport.Reason
+	}
+)
+
+func newCensus() *census {
+	return &census{ways: map[string]int{}, states: map[string]int{}, faults: map[string]int{}, moves: map[move]int{}, cells: map[meeting]int{}}
+}
+
+func (c *census) moved(from, to resolve.Stage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.moves[move{from, to}]++
+}
+
+func (c *census) met(write string, reason transport.Reason) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if reason != "" {
+		c.cells[meeting{write, reason}]++
+	}
+}
+
+func (c *census) begin(group string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ways[group]++
+}
+
+// state notes a state in which a way has ended, and the faults that were met on it.
+func (c *census) state(box *sandbox.Sandbox, parts ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.states[fmt.Sprint(parts...)]++
+	for kind, n := range box.FaultCounts() {
+		c.faults[kind] += n
+	}
+}
+
+// add notes where a way has ended: verdict, reason, stage and ledger.
+func (c *census) add(t *testing.T, w way, m *merchant, box *sandbox.Sandbox) {
+	reason, got := transport.Reason("no call"), transport.Local
+	if m.call {
+		reason, got = c.cell(w, w.name, w.class, m.sent, m.resp.Attempts)
+	}
+	var ledger []string
+	for _, e := range box.Ledger() {
+		ledger = append(ledger, e.Type+" "+e.Outcome)
+	}
+	c.state(box, w.name, got, reason, m.load(t).State.Stage, m.last(), strings.Join(ledger, ","))
+}
+
+// cell compares the end of a call with the cell of the retry table that it met, and
+// counts it.
+func (c *census) cell(way fmt.Stringer, write string, class transport.Class, err error, attempts int) (transport.Reason, transport.Verdict) {
+	cause, got := err, transport.Answered
+	var open *quickstream.UnknownOutcomeError
+	var network *quickstream.NetworkError
+	switch {
+	case err == nil:
+		got = transport.Success
+	case errors.As(err, &open):
+		cause, got = open.Cause, transport.Unknown
+	case errors.As(err, &network):
+		got = transport.Network
+	}
+	reason := reasonOf(cause)
+	if want := verdictOf(reason, class); attempts == 1 && reason != "" && want != got {
+		c.mu.Lock()
+		c.wrong = append(c.wrong, fmt.Sprintf("%s: %s ends with verdict %d, and with %d by the table", way, reason, got, want))
+		c.mu.Unlock()
+	}
+	c.met(write, reason)
+	return reason, got
+}
+
+// fails notes a way on which something was wrong. It is told in the end: a test that
+// fails in a bubble ends the others.
+func (c *census) fails(way fmt.Stringer, wrong, said string, box *sandbox.Sandbox) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n  %s; it said %s", way, wrong, said)
+	for _, e := range box.Ledger() {
+		fmt.Fprintf(&b, "\n  ledger: %s %s, reference %s, at %s", e.Type, e.Outcome, e.PaymentReferenceNumber, e.Time.UTC().Format("Mon 15:04:05"))
+	}
+	for _, r := range box.Requests() {
+		if r.Method != "GET" {
+			fmt.Fprintf(&b, "\n  %s: fault %q, answered %d, replayed %t, carried out %t, at %s",
+				r.Operation, r.Fault, r.Status, r.Replayed, r.Committed, r.Time.UTC().Format("Mon 15:04:05"))
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wrong = append(c.wrong, b.String())
+}
+
+// reasonOf names what a call ended with.
+func reasonOf(err error) transport.Reason {
+	if err == nil {
+		return transport.Succeeded
+	}
+	if api, ok := errors.AsType[*quickstream.APIError](err); ok {
+		return transport.Reason(api.Reason)
+	}
+	if _, ok := errors.AsType[*quickstream.DecodeError](err); ok {
+		return transport.Inconclusive
+	}
+	if network, ok := errors.AsType[*quickstream.NetworkError](err); ok {
+		switch {
+		case errors.Is(err, quickstream.ErrNotSent):
+			return transport.NeverSent
+		case network.Kind == quickstream.NetworkKindContext:
+			return transport.ContextEnded
+		}
+		return transport.Lost
+	}
+	return "" // it ended before its first attempt, or a later attempt was declined
+}
+
+func verdictOf(reason transport.Reason, class transport.Class) transport.Verdict {
+	for _, row := range transport.Table {
+		if slices.Contains(row.Reasons, reason) {
+			return row.Steps[class].Verdict
+		}
+	}
+	return transport.Unknown
+}
+
+// transitions are all that resolve's machine can make. What is settled for good or
+// charged twice is not looked at any more.
+func transitions() map[resolve.Stage][]resolve.Stage {
+	const looking, held, afterCutOff, nextDay = resolve.StageLooking, resolve.StageHeld, resolve.StageAfterCutOff, resolve.StageNextDay
+	const settled, absent, escalated, twice = resolve.StageSettled, resolve.StageAbsent, resolve.StageEscalated, resolve.StageTwice
+	return map[resolve.Stage][]resolve.Stage{
+		looking:     {looking, held, afterCutOff, settled, escalated, twice},
+		held:        {held, afterCutOff, settled, escalated, twice},
+		afterCutOff: {held, afterCutOff, nextDay, settled, absent, escalated, twice},
+		nextDay:     {held, nextDay, settled, absent, escalated, twice},
+		settled:     {settled, twice},
+		absent:      {absent, settled, escalated, twice},
+		escalated:   {escalated, settled, twice},
+	}
+}
+
+// complete fails when something was wrong, and unless everything was met.
+func (c *census) complete(t *testing.T) {
+	const told = 20
+	for _, wrong := range c.wrong[:min(len(c.wrong), told)] {
+		t.Error(wrong)
+	}
+	for _, kind := range kindsOfFault(t) {
+		assert.Positive(t, c.faults[kind], "no attempt met %s", kind)
+	}
+	possible := 0
+	for from, tos := range transitions() {
+		for _, to := range tos {
+			possible++
+			assert.Positive(t, c.moves[move{from, to}], "nothing went from %q to %q", from, to)
+		}
+	}
+	assert.Len(t, c.moves, possible, "transitions that nobody has named: %v", c.moves)
+	cells := 0
+	for _, name := range []string{"payment", "void", "agreement", "amendment", "look-up"} {
+		for _, row := range transport.Table {
+			for _, reason := range row.Reasons {
+				inFlight := reason == transport.Conflict && name != "amendment" && name != "look-up" // which counts as inconclusive
+				if reason == transport.NotEnabled || reason == transport.MaybeDisabled || inFlight {
+					continue
+				}
+				cells++
+				assert.Positive(t, c.cells[meeting{name, reason}], "no %s was %s", name, reason)
+			}
+		}
+	}
+	total := 0
+	for _, group := range slices.Sorted(maps.Keys(c.ways)) {
+		t.Logf("%6d ways: %s", c.ways[group], group)
+		total += c.ways[group]
+	}
+	t.Logf("%d runs, %d distinct states, %d kinds of fault, %d transitions, %d cells of the retry table; %d went wrong",
+		total, len(c.states), len(c.faults), len(c.moves), cells, len(c.wrong))
+}
+
+func encoded(t *testing.T, value any) []byte {
+	t.Helper()
+	data, err := json.Marshal(value)
+	require.NoError(t, err)
+	return data
+}

@@ -1,0 +1,305 @@
+// Package exhaustive_test walks every way that a write can take between the real client
+// and the sandbox, and holds what the merchant was told against the ledger.
+//
+// A way is what the attempts of a call meet, one letter each, and where the process of
+// the merchant dies: before or after something is stored, around an attempt, in the midst
+// of one, around a look-up. The tree of the letters is grown from the calls themselves: a
+// call that made a further attempt than there were letters branches, and one that did not
+// has ended. Every letter stands at the first and second attempt; at the third and fourth
+// stand one letter for each thing that can become of an attempt, for otherwise the ways
+// would be a hundred times as many. A process dies at every point of its work for what
+// makes resolving different, and at the first twelve for all other letters.
+//
+// What is asserted is in verdict: nothing is charged twice, nothing that was charged is
+// said to be refused, declined, absent or not sent, nothing that was not charged is said to
+// be paid, and everything comes to an end.
+package exhaustive_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+const (
+	byReference = "GET /transactions/for-reference-number"
+	byReceipt   = "GET /transactions/{receiptNumber}"
+)
+
+// group is a part of the tree.
+type group struct {
+	name string
+	walk func(*testing.T, *census)
+}
+
+// TestExhaustive walks all ways. With -short only the first two attempts are explored,
+// and processes die at the first points only; what has to be met is the same.
+func TestExhaustive(t *testing.T) {
+	census := newCensus()
+	t.Run("ways", func(t *testing.T) {
+		for _, g := range slices.Concat(trees(), deaths(), []group{
+			{"two processes", twoProcesses},
+			{"the caller has no patience", impatient},
+			{"look-ups fail", lookUps},
+			{"every transition", everyTransition},
+			{"agreements", agreements},
+			{"amendments", amendments},
+		}) {
+			t.Run(g.name, func(t *testing.T) {
+				t.Parallel()
+				g.walk(t, census)
+			})
+		}
+	})
+	census.complete(t)
+}
+
+func usual() world { return world{of: "the usual", calendar: true} }
+
+// forgetful is a world that forgets a key at once, where one attempt at most is approved.
+func forgetful(outcomes ...sandbox.Outcome) world {
+	return world{of: "a forgetful", calendar: true, forgets: true, outcomes: outcomes, assume: func(a *sandbox.Assumptions) { a.KeyLifetime = time.Millisecond }}
+}
+
+// keyless is a world that knows no keys: whoever sends again pays again.
+func keyless() world {
+	return world{of: "a keyless", calendar: true, assume: func(a *sandbox.Assumptions) { a.KeyLifetime = 0 }}
+}
+
+// shared is a world in which another payment carries the merchant's reference too.
+func shared(n neighbour) world {
+	return world{of: "a shared reference's", calendar: true, reference: "INV-1", neighbour: &n, mayHold: true}
+}
+
+// letters are all that an attempt of a write can meet.
+func (w write) letters() []letter {
+	return append(honest(), lies(w.class, true)...)
+}
+
+// trees are the ways of calls that a living process makes.
+func trees() []group {
+	approved, declined := sandbox.Approved(), sandbox.Declined("51")
+	erred := func(outcomes ...sandbox.Outcome) world {
+		return world{of: "an erring", calendar: true, outcomes: outcomes, mayHold: true}
+	}
+	day := 20 * time.Hour
+	list := []struct {
+		way   way
+		depth int
+	}{
+		{way{write: paid(), world: usual()}, 4},
+		{way{write: paid(), world: world{of: "a declining", calendar: true, outcomes: []sandbox.Outcome{declined}}}, 2},
+		{way{write: paid(), world: forgetful(approved, declined, declined, declined)}, 3},
+		{way{write: paid(), world: forgetful(declined, approved, declined, declined)}, 3},
+		{way{write: paid(), world: keyless(), options: []quickstream.CallOption{quickstream.WithoutResend()}}, 4},
+		{way{write: paid(), world: erred(sandbox.Erred()), watch: true}, 1},
+		{way{write: paid(), world: erred(sandbox.Erred().ThenAfter(day, approved))}, 1},
+		{way{write: paid(), world: erred(sandbox.Erred().ThenAfter(day, declined))}, 1},
+		{way{write: paid(), world: shared(neighbour{amount: "99.00"})}, 1},
+		{way{write: paid(), world: shared(neighbour{amount: "10.50"})}, 1},
+		{way{write: paid(), world: shared(neighbour{amount: "99.00", later: true})}, 1},
+		{way{write: paid(), world: shared(neighbour{amount: "10.50", later: true, id: true})}, 1},
+		{way{write: submitted(), world: world{of: "a calendarless"}, watch: true}, 1},
+		{way{write: voided(), world: usual()}, 4},
+	}
+	var groups []group
+	for _, l := range list {
+		name := fmt.Sprintf("%s in %s world", l.way.name, l.way.of)
+		groups = append(groups, group{name, func(t *testing.T, c *census) {
+			if testing.Short() {
+				l.depth = min(l.depth, 2)
+			}
+			l.way.grow(t, c, name, l.depth)
+		}})
+	}
+	return groups
+}
+
+// grow walks a way, and those that branch off where the call made a further attempt.
+func (w way) grow(t *testing.T, c *census, name string, depth int) {
+	c.begin(name)
+	attempts, _ := w.play(t, c)
+	at := len(w.letters)
+	if attempts <= at || at >= depth {
+		return
+	}
+	next := w.write.letters()
+	if at >= 2 {
+		next = append(lost(), endings()...)
+	}
+	if at >= 2 && !simple(w.letters) {
+		return
+	}
+	for _, l := range next {
+		branch := w
+		branch.letters = append(slices.Clip(w.letters), l)
+		branch.grow(t, c, name, depth)
+	}
+}
+
+// simple reports whether the ways beyond the second attempt begin with these letters.
+func simple(letters []letter) bool {
+	for _, l := range letters {
+		if !slices.ContainsFunc(lost(), func(known letter) bool { return known.name == l.name }) {
+			return false
+		}
+	}
+	return true
+}
+
+// deaths are the ways on which a process dies.
+func deaths() []group {
+	var groups []group
+	for _, w := range []write{submitted(), paid(), voided()} {
+		name := "processes of a " + w.name
+		if w.name == paid().name {
+			name += map[bool]string{true: ", planned", false: ", stored before it is sent"}[len(groups) == 0]
+		}
+		groups = append(groups, group{name, func(t *testing.T, c *census) { dying(t, c, name, w) }})
+	}
+	return groups
+}
+
+// beforeResolving are the points of a process until a few looks were made.
+const beforeResolving = 12
+
+// dying has the process die at every point of its work, for what makes the work of
+// resolving different; for all else at those before it.
+func dying(t *testing.T, c *census, name string, w write) {
+	different := []string{"reset before", "reset after", late(10 * time.Second).name, late(20 * time.Hour).name, late(47 * time.Hour).name}
+	all := [][]letter{nil}
+	for _, l := range w.letters() {
+		all = append(all, []letter{l})
+	}
+	for _, letters := range all {
+		whole := letters != nil && slices.Contains(different, letters[0].name) && !testing.Short()
+		rests := []time.Duration{time.Second}
+		if whole {
+			rests = append(rests, 8*24*time.Hour)
+		}
+		for _, rest := range rests {
+			for dies := 1; whole || dies <= beforeResolving; dies++ {
+				c.begin(name)
+				// What is planned may be sent late, and then be carried out late.
+				way := way{write: w, world: usual(), letters: letters, dies: dies, rest: rest}
+				if _, points := way.play(t, c); points < dies {
+					break
+				}
+			}
+		}
+	}
+	for _, l := range slow() {
+		c.begin(name)
+		way{write: w, world: usual(), letters: []letter{l}, killing: time.Second}.play(t, c)
+	}
+}
+
+// twoProcesses have one intent: both send it, or one looks while the other sends.
+func twoProcesses(t *testing.T, c *census) {
+	for _, l := range append(submitted().letters(), letter{}) {
+		for _, after := range []time.Duration{0, 500 * time.Millisecond, 10 * time.Minute} {
+			for _, looker := range []bool{false, true} {
+				way := way{write: submitted(), world: usual(), second: &second{after, looker}}
+				if l.name != "" {
+					way.letters = []letter{l}
+				}
+				c.begin("two processes")
+				way.play(t, c)
+				way.world, way.options = keyless(), []quickstream.CallOption{quickstream.WithoutResend()}
+				c.begin("two processes")
+				way.play(t, c)
+			}
+		}
+	}
+}
+
+// impatient callers end the context of the call.
+func impatient(t *testing.T, c *census) {
+	for _, w := range []write{paid(), submitted(), voided()} {
+		for _, l := range slow() {
+			c.begin("impatient callers")
+			way{write: w, world: usual(), letters: []letter{l}, patience: 5 * time.Second}.play(t, c)
+		}
+	}
+}
+
+// lookUps fail in every way, each time for as long as one look-up tries.
+func lookUps(t *testing.T, c *census) {
+	for _, w := range []write{paid(), voided()} {
+		operation := byReference
+		if w.name == voided().name {
+			operation = byReceipt
+		}
+		for _, l := range w.letters() {
+			for _, before := range []bool{true, false} {
+				way := way{write: w, world: usual(), letters: []letter{sent("reset after", sandbox.ResetAfterCommit())}, options: []quickstream.CallOption{quickstream.WithoutResend()}}
+				if before {
+					way.letters = []letter{sent("reset before", sandbox.ResetBeforeCommit())}
+				}
+				way.looks = []sandbox.Fault{{Operation: operation, Kind: l.kind, Times: 4}}
+				if l.name == slow()[0].name && !before { // and the merchant does not wait for it
+					way.lookTime = 5 * time.Second
+				}
+				c.begin("failing look-ups")
+				way.play(t, c)
+			}
+		}
+	}
+}
+
+// everyTransition makes what the other ways do not: services that carry out late, twice,
+// and beyond what is waited for, and merchants who sleep.
+func everyTransition(t *testing.T, c *census) {
+	const days = 24 * time.Hour
+	before, after := sent("reset before", sandbox.ResetBeforeCommit()), sent("reset after", sandbox.ResetAfterCommit())
+	once := func(w world, outcome sandbox.Outcome, l letter) way {
+		w.of, w.calendar, w.outcomes = "a slow", true, []sandbox.Outcome{outcome}
+		return way{world: w, letters: []letter{l}, options: []quickstream.CallOption{quickstream.WithMaxAttempts(1)}}
+	}
+	twice := func(l letter, outcomes ...sandbox.Outcome) way {
+		w := keyless()
+		w.mayDouble, w.mayHold, w.beyond, w.outcomes = true, true, true, outcomes
+		return way{world: w, letters: []letter{l, l}, options: []quickstream.CallOption{quickstream.WithMaxAttempts(2)}}
+	}
+	approved, declined, erred, suspended := sandbox.Approved(), sandbox.Declined("51"), sandbox.Erred(), sandbox.Suspended()
+	held, usually := world{mayHold: true}, world{}
+	ways := []way{
+		once(usually, suspended.ThenAfter(5*days, approved), after),
+		once(usually, erred.ThenAfter(30*time.Hour, suspended).ThenAfter(4*days, approved), after),
+		once(usually, erred.ThenAfter(47*time.Hour, suspended).ThenAfter(4*days, declined), after),
+		once(held, erred.ThenAfter(4*days, approved), after),
+		once(world{beyond: true}, approved, late(4*days)),
+		once(world{beyond: true, mayHold: true}, erred, late(4*days)),
+		once(usually, approved, late(30*time.Hour)),
+	}
+	for _, l := range []letter{after, late(20 * time.Hour), late(30 * time.Hour), late(47 * time.Hour), late(4 * days)} {
+		ways = append(ways, twice(l, approved, approved), twice(l, erred, erred))
+	}
+	later := erred.ThenAfter(4*days, approved)
+	third := twice(after, later, erred.ThenAfter(4*days, declined), approved)
+	third.letters, third.options = append(third.letters, late(6*days)), []quickstream.CallOption{quickstream.WithMaxAttempts(3)}
+	ways = append(ways, twice(after, later, later), third)
+	for _, sleep := range []time.Duration{30 * time.Hour, 7 * days} {
+		w := once(usually, approved, before)
+		w.sleep = sleep
+		ways = append(ways, w)
+	}
+	for _, hour := range []int{46, 48} {
+		w := once(usually, approved, before)
+		begin := time.Date(2000, time.January, 3, 9, 1, 0, 0, time.UTC).Add(time.Duration(hour) * time.Hour)
+		w.looks = []sandbox.Fault{{Operation: byReference, Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML), Match: func(r sandbox.Request) bool {
+			return r.Time.Sub(begin).Abs() < time.Hour
+		}}}
+		ways = append(ways, w)
+	}
+	for _, w := range ways {
+		w.write, w.watch = paid(), true
+		c.begin("every transition")
+		w.play(t, c)
+	}
+}

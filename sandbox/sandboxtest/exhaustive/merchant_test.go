@@ -1,0 +1,306 @@
+package exhaustive_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// word is what a merchant believes of a write in the end.
+type word string
+
+const (
+	isDone      word = "done"
+	isRefused   word = "refused" // or declined
+	isNotSent   word = "not sent"
+	isAbsent    word = "absent"
+	isHeld      word = "escalated"
+	isTwice     word = "charged twice"
+	isVoided    word = "voided" // of a payment
+	saysNothing word = ""
+)
+
+// record is what a merchant keeps on disk about a write, as JSON.
+type record struct {
+	Step   step               `json:"step"`
+	Intent quickstream.Intent `json:"intent"`
+	State  resolve.State      `json:"state"`
+	Word   word               `json:"word"`
+}
+
+type step string
+
+// The steps of a write. What is planned was not sent; what is being sent may have been.
+const (
+	begun     step = ""
+	planned   step = "planned"
+	sending   step = "sending"
+	resolving step = "resolving"
+	over      step = "over"
+)
+
+// process is a process of the merchant's, which dies at one of its points: before or
+// after something durable, or around an attempt.
+type process struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	dies    int // at which point; 0 for never
+	points  int
+	dead    bool
+	killing time.Duration // after the first byte, in the midst of the exchange; 0 for never
+}
+
+// point is where the process may die.
+func (p *process) point() {
+	if p.points++; p.points == p.dies {
+		p.die()
+	}
+	if p.dead {
+		runtime.Goexit()
+	}
+}
+
+func (p *process) die() {
+	p.dead = true
+	p.cancel()
+}
+
+// wire makes the attempts of a write points.
+type wire struct {
+	http.RoundTripper
+	process func() *process
+}
+
+func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	p := w.process()
+	if r.Method == http.MethodGet || p == nil {
+		return w.RoundTripper.RoundTrip(r)
+	}
+	p.point()
+	if p.killing > 0 {
+		timer := time.AfterFunc(p.killing, p.cancel)
+		defer timer.Stop()
+	}
+	resp, err := w.RoundTripper.RoundTrip(r)
+	if p.killing > 0 && p.ctx.Err() != nil {
+		p.dead = true
+	}
+	p.point()
+	return resp, err
+}
+
+// merchant does what the documentation says, and notes what it believes.
+type merchant struct {
+	client *quickstream.Client
+	policy resolve.Policy
+	way    way
+	claims *claims
+	census *census
+	now    *process
+	// box and settings are what its clients are made of.
+	box      *sandbox.Sandbox
+	settings []quickstream.ClientOption
+
+	disk []byte
+	said []word // every word that was stored, in order
+	sent error  // what the call returned, when it returned in a living process
+	call bool
+	resp quickstream.Response
+}
+
+// last is what the merchant believes in the end.
+func (m *merchant) last() word {
+	if len(m.said) == 0 {
+		return saysNothing
+	}
+	return m.said[len(m.said)-1]
+}
+
+// claims is the row of the intent, which every process of the merchant sees.
+type claims struct {
+	mu    sync.Mutex
+	taken bool
+}
+
+var errClaimed = errors.New("another process has claimed it")
+
+// live lets a process work until it is done or dies, and returns it.
+func (m *merchant) live(t *testing.T, dies int, killing time.Duration) *process {
+	p := &process{dies: dies, killing: killing}
+	p.ctx, p.cancel = context.WithCancel(t.Context())
+	defer p.cancel()
+	m.now = p
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		m.work(t, p)
+	}()
+	<-done
+	return p
+}
+
+func (m *merchant) load(t *testing.T) (r record) {
+	if m.disk != nil {
+		require.NoError(t, json.Unmarshal(m.disk, &r))
+	}
+	return r
+}
+
+// save is a durable step.
+func (m *merchant) save(t *testing.T, p *process, r record) {
+	p.point()
+	if last := m.load(t); r.Step == resolving && last.Step == resolving {
+		m.census.moved(last.State.Stage, r.State.Stage)
+	}
+	disk, err := json.Marshal(r)
+	require.NoError(t, err)
+	if m.disk = disk; r.Word != saysNothing {
+		m.said = append(m.said, r.Word)
+	}
+	p.point()
+}
+
+// work goes on from what is on disk.
+func (m *merchant) work(t *testing.T, p *process) {
+	r := m.load(t)
+	if r.Step == begun && m.way.plan != nil {
+		p.point()
+		intent, err := m.way.plan(p.ctx, m.client)
+		require.NoError(t, err)
+		r.Step, r.Intent = planned, intent
+		m.save(t, p, r)
+	}
+	if r.Step == begun || r.Step == planned {
+		r = m.send(t, p, r)
+		m.save(t, p, r)
+	}
+	if r.Step == sending { // by a process that has died
+		r.Step, r.State = resolving, resolve.Begin(r.Intent, time.Now())
+		m.save(t, p, r)
+	}
+	if r.Step == resolving {
+		m.pursue(t, p, r)
+	}
+}
+
+// send makes the call, and returns what it came to.
+func (m *merchant) send(t *testing.T, p *process, r record) record {
+	ctx, cancel := p.ctx, context.CancelFunc(func() {})
+	if m.way.patience > 0 {
+		ctx, cancel = context.WithTimeout(ctx, m.way.patience)
+	}
+	defer cancel()
+	opts := append([]quickstream.CallOption{quickstream.WithResponseInto(&m.resp)}, m.way.options...)
+	var tx *quickstream.Transaction
+	var err error
+	if r.Step == planned {
+		tx, err = m.client.Transactions.Submit(ctx, r.Intent, func(context.Context) error {
+			m.claims.mu.Lock()
+			defer m.claims.mu.Unlock()
+			if m.claims.taken {
+				return errClaimed
+			}
+			p.point()
+			m.claims.taken = true
+			r.Step = sending
+			m.save(t, p, r)
+			return nil
+		}, opts...)
+	} else {
+		tx, err = m.way.pay(ctx, m.client, append(opts, quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
+			r.Step, r.Intent = sending, intent
+			m.save(t, p, r)
+			return nil
+		})))
+	}
+	p.point() // it has died while it waited
+	m.sent, m.call = err, true
+	return m.judge(r, tx, err)
+}
+
+// judge is what a careful merchant makes of the end of a call.
+func (m *merchant) judge(r record, tx *quickstream.Transaction, err error) record {
+	open, unknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	switch {
+	case unknown:
+		r.Step, r.State = resolving, resolve.Begin(*open.Intent, r.Intent.NotBefore)
+		r.State.NextLook = time.Now().Add(m.way.sleep).Round(0)
+	case errors.Is(err, quickstream.ErrNotSent):
+		r.Step, r.Word = over, isNotSent
+	case err != nil:
+		r.Step, r.Word = over, isRefused
+	default:
+		outcome, open := tx.Outcome()
+		if open != nil {
+			r.Step, r.State = resolving, resolve.BeginTransaction(tx, time.Now())
+			return r
+		}
+		r.Step, r.Word = over, m.way.wordFor(outcome)
+	}
+	return r
+}
+
+// watched makes the look-ups points, and notes what they came to.
+type watched struct {
+	*quickstream.TransactionsService
+	p      *process
+	census *census
+	way    *way
+	box    *sandbox.Sandbox
+}
+
+func (w watched) Resume(ctx context.Context, intent quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
+	w.p.point()
+	if w.way.lookTime > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.way.lookTime)
+		defer cancel()
+	}
+	tx, err := w.TransactionsService.Resume(ctx, intent, opts...)
+	w.p.point()
+	var cause error
+	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+		cause = open.Cause
+	}
+	w.census.met("look-up", reasonOf(cause))
+	if err == nil && !slices.ContainsFunc(w.box.Ledger(), func(e sandbox.Entry) bool { return e.Receipt == tx.ReceiptNumber && w.way.settles(e) }) {
+		w.census.fails(w.way, "was found, and it is not so", tx.ReceiptNumber, w.box)
+	}
+	return tx, err
+}
+
+// pursue resolves to the end. It waits by itself, because Run wakes up every few minutes.
+func (m *merchant) pursue(t *testing.T, p *process, r record) {
+	look := watched{m.client.Transactions, p, m.census, &m.way, m.box}
+	for !r.State.NextLook.IsZero() && (m.way.watch || !r.State.Stage.Final()) {
+		wait(time.Until(r.State.NextLook))
+		_, err := resolve.Run(p.ctx, look, m.policy, r.State, func(s resolve.State) error {
+			if r.State = s; s.Stage.Final() {
+				r.Word = m.way.wordOf(s)
+			}
+			m.save(t, p, r)
+			if !s.Stage.Final() {
+				wait(time.Until(s.NextLook))
+			}
+			return nil
+		})
+		if err != nil {
+			require.True(t, p.dead, "%v", err)
+			return
+		}
+	}
+	r.Step = over
+	m.save(t, p, r)
+}
