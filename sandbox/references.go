@@ -86,8 +86,11 @@ func (b *Sandbox) olderUse(ref string, now time.Time) *transaction {
 		like := *first[0]
 		older = &like
 		older.followUps, older.retries, older.idempotencyKey = nil, nil, ""
-		older.metadata = maps.Clone(like.metadata)
-		for name := range older.metadata { // the same merchant's, with values of its own
+	}
+	older.metadata = nil
+	if all := b.transactions.ordered; len(all) > 0 { // the same merchant's, with values of its own
+		older.metadata = maps.Clone(all[len(all)-1].metadata)
+		for name := range older.metadata {
 			older.metadata[name] = "older"
 		}
 	}

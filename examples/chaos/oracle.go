@@ -126,10 +126,8 @@ func (o *oracle) mayBeHeld(w word, truth string) string {
 		return "reads that never settle"
 	case !w.lost || w.kind == "void":
 		return ""
-	case o.overPages(w) && (is("ListOrder", "unstable") || is("Paging", "shifting", "gone")):
+	case o.overPages(w) && is("ListOrder", "unstable"):
 		return "unstable order over more than one page"
-	case !is("ReusedReferences", "none") && w.reference != "" && truth != "done":
-		return "reused reference of a payment without metadata, answer lost"
 	case is("Metadata", "echoed"):
 		return ""
 	case is("EchoedReferences", "none"):
@@ -139,7 +137,7 @@ func (o *oracle) mayBeHeld(w word, truth string) string {
 	case !is("ReusedReferences", "none") && w.reference != "" || o.isReused(w):
 		return "reused reference, metadata not echoed, answer lost"
 	case (w.reference != "" || w.kind == "refund" && !is("RefundReferences", "own")) &&
-		(is("TimeForm", "wrong", "absent", "minutes", "none") || !is("ClockSkew", "0s") && is("DateHeaderRight", "true")):
+		(is("TimeForm", "wrong", "absent", "minutes", "none") || is("MerchantClock", "stepsBack") || !is("ClockSkew", "0s") && is("DateHeaderRight", "true")):
 		return "times that are off, no reference of one payment alone, metadata not echoed, answer lost"
 	case w.kind == "refund" && !is("RefundReferences", "own") && o.hasTwin(w):
 		return "refunds without our reference, metadata not echoed, two equal ones"
