@@ -231,8 +231,11 @@ func TestLookUps(t *testing.T) {
 			{"nothing on changing pages", made, [][][]object{
 				{{}, {with(unnamed, "paymentReferenceNumber", "X1", "receiptNumber", "R-7")}},
 				{{}, {}},
-				{{}, {with(unnamed, "paymentReferenceNumber", "X2", "receiptNumber", "R-8")}},
+				{{}, {with(unnamed, "paymentReferenceNumber", "X2", "receiptNumber", "R-8")}}, {{}, {}},
 			}, "", 0, true},
+			{"page two is gone and comes again", made, [][][]object{
+				{{declined(paid, "R-3")}, nil}, {{declined(paid, "R-3")}, {}}, {{declined(paid, "R-3")}, nil}, {{declined(paid, "R-3")}, {}},
+			}, "R-3", 0, false},
 			{"nothing", made, [][][]object{one()}, "", 0, false},
 			{"not found", made, [][][]object{{nil}}, "", 0, false},
 			{"own reference", own, [][][]object{one(bare)}, "R-1", 0, false},

@@ -168,17 +168,25 @@ func (l lookUp) byReference(wanted transactionBody, others ...Candidate) (*Trans
 }
 
 // readWhole reads a list that may change while it is read page by page: until it was
-// read whole, or two readings in a row have seen the same, three times at most.
+// read whole, or two readings have seen the same, four times at most. One that breaks
+// off after its first items is made again; one that shows nothing ends with its error.
 func readWhole(read func() (seen []string, whole bool, err error)) error {
 	var before []string
-	for reading := range 3 {
+	last := errShifts
+	for reading := range 4 {
 		seen, whole, err := read()
-		if err != nil || whole || reading > 0 && slices.Equal(seen, before) {
+		switch {
+		case err != nil && len(seen) == 0:
 			return err
+		case err != nil:
+			last = err
+		case whole || reading > 0 && slices.Equal(seen, before):
+			return nil
+		default:
+			before, last = seen, errShifts
 		}
-		before = seen
 	}
-	return errShifts
+	return last
 }
 
 var errShifts = errors.New("the list changes from one reading to the next, so that nothing can be said about what is not in it")

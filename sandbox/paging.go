@@ -22,9 +22,6 @@ func list[T any](c *call, items []T, id func(T) string, body func(T) any) answer
 	items = ordered(c, items)
 	from := 0
 	if cursor := c.query.Get(pageParameter); cursor != "" {
-		if c.pageIsGone() {
-			return c.notFound("page")
-		}
 		var ok bool
 		from, ok = c.openCursor(cursor, len(items), func(first string) int {
 			return slices.IndexFunc(items, func(item T) bool { return id(item) == first })
@@ -35,6 +32,9 @@ func list[T any](c *call, items []T, id func(T) string, body func(T) any) answer
 		}
 	}
 	size := max(c.box.assume.PageSize, 1)
+	if from > 0 && from <= size && c.pageIsGone() { // the second one
+		return c.notFound("page")
+	}
 	to := min(from+size, len(items))
 	out := listBody{Data: make([]any, 0, to-from)}
 	for _, item := range items[from:to] {
@@ -89,7 +89,7 @@ func ordered[T any](c *call, items []T) []T {
 	return items
 }
 
-// pageIsGone says so every other time that a page after the first is asked for.
+// pageIsGone says so every other time that a page is asked for.
 func (c *call) pageIsGone() bool {
 	if c.box.assume.Paging != "gone" {
 		return false
