@@ -290,7 +290,8 @@ func WithIntentMetadata(name string) Option {
 // merchant, by a function that looks in the merchant's own records and may be called
 // concurrently. Such a transaction is neither the intent's nor a candidate. With it, the
 // only refund of the same payment and amount that belongs to no other intent is taken
-// for the intent's, where the service echoes neither its reference nor its id.
+// for the intent's, where the service echoes neither its reference nor its id: look at
+// the refunds of a payment one after the other, and store a receipt before the next look.
 func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
 	return callOption(func(c *callConfig) error {
 		if known == nil {

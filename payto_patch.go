@@ -188,13 +188,27 @@ func (p patchJSON) stands(a *Agreement) bool {
 		return a.Status == p.StatusAmendment.StatusCode
 	case p.UnilateralAmendment != nil:
 		details, err := a.Details()
-		return err == nil && *details.wire() == *p.UnilateralAmendment
+		if err != nil {
+			return false
+		}
+		now, asked := details.wire(), p.UnilateralAmendment
+		return now.Description == asked.Description && sameText(now.PayeeReference, asked.PayeeReference) &&
+			sameText(now.SupplierBusinessCode, asked.SupplierBusinessCode)
 	case p.BilateralAmendment != nil:
 		terms, err := a.Terms()
 		return err == nil && terms.wire().sameTerms(p.BilateralAmendment)
 	default:
-		return p.UpdateType == updateRecallAmendment && !a.HasPendingBilateralAmendment
+		return p.UpdateType == updateRecallAmendment && a.saysNoneIsPending()
 	}
+}
+
+// saysNoneIsPending reports whether the agreement says that no amendment waits for the
+// payer. An answer may leave it out, which is not the same.
+func (a *Agreement) saysNoneIsPending() bool {
+	var said struct {
+		Pending *bool `json:"hasPendingBilateralAmendment"`
+	}
+	return !a.HasPendingBilateralAmendment && json.Unmarshal(a.Raw(), &said) == nil && said.Pending != nil
 }
 
 // sameTerms compares what the two would have the agreement say.

@@ -26,7 +26,7 @@ func (b agreementJSON) intent(customerID string) Intent {
 
 // Resume looks for the agreement of a Create whose answer was lost: the customer's
 // agreement with the same payee reference, without regard to case, and with what was
-// asked for of business, purpose, description, dates and terms. The payee reference is
+// asked for of business, payer, purpose, description, dates and terms. The payee reference is
 // required, and has to be one that no earlier agreement with the same terms carries,
 // because agreements do not tell when they were made. Everything but one agreement is
 // an UnknownOutcomeError: nothing found is "not found yet", and one with the reference
@@ -98,6 +98,9 @@ func (b agreementJSON) differs(a *Agreement) []string {
 	amount := func(what string, answered *Amount, sent *wire.Text) {
 		differ(what, answered != nil && sent != nil && !answered.Amount.Equal(sent.Decimal()))
 	}
+	count := func(what string, answered, sent *int64) {
+		differ(what, answered != nil && sent != nil && *answered != *sent)
+	}
 	text("payee reference", a.PayeeReference, b.PayeeReference)
 	if a.PayeeDetails != nil {
 		text("business", a.PayeeDetails.SupplierBusinessCode, b.SupplierBusinessCode)
@@ -105,6 +108,7 @@ func (b agreementJSON) differs(a *Agreement) []string {
 	if d, asked := a.PaymentDetails, b.PaymentDetails; d != nil {
 		text("purpose", string(d.Purpose), string(asked.Purpose))
 		text("description", d.Description, asked.Description)
+		text("additional information", d.AdditionalInformation, asked.AdditionalInformation)
 		date("start", d.StartDate, asked.StartDate)
 		date("end", d.EndDate, asked.EndDate)
 		renews := asked.AutomaticRenewal != nil && *asked.AutomaticRenewal
@@ -119,6 +123,13 @@ func (b agreementJSON) differs(a *Agreement) []string {
 		amount("maximum", t.MaximumPaymentAmount, asked.MaximumPaymentAmount)
 		date("first payment", t.FirstPaymentDue, asked.FirstPaymentDue)
 		date("last payment", t.LastPaymentDue, asked.LastPaymentDue)
+		count("number of payments", t.NumberOfPaymentsPermitted, asked.NumberOfPaymentsPermitted)
+		count("point in time", t.PointInTime, asked.PointInTime)
+	}
+	if p, asked := a.PayerDetails, b.PayerDetails; p != nil {
+		text("payer", p.ID, asked.PayerID)
+		text("payer's name", p.Name, asked.PayerName)
+		text("payer's reference", p.Reference, asked.PayerReference)
 	}
 	return reasons
 }

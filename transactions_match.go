@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -22,8 +23,14 @@ var errAnother = errors.New("the answer is about another transaction than the on
 
 // fits refuses an answer that is not about what was sent.
 func (b transactionBody) fits(t *Transaction) error {
-	id := t.Metadata[b.intentName]
-	if id != "" && id != b.Metadata[b.intentName] || len(b.differs(t)) > 0 {
+	switch id := t.Metadata[b.intentName]; {
+	case b.intentName == "" || id == "":
+	case id != b.Metadata[b.intentName]:
+		return errAnother
+	case b.TransactionType == TransactionTypeRefund: // which may go by its payment's reference
+		b.PaymentReferenceNumber = ""
+	}
+	if len(b.differs(t)) > 0 {
 		return errAnother
 	}
 	return nil
@@ -40,15 +47,18 @@ func (b transactionBody) differs(t *Transaction) []string {
 	}
 	differ("type", string(t.TransactionType), string(b.TransactionType))
 	differ("payment reference", t.PaymentReferenceNumber, b.PaymentReferenceNumber)
+	differ("customer reference", t.CustomerReferenceNumber, b.CustomerReferenceNumber)
+	differ("business", t.SupplierBusinessCode, b.SupplierBusinessCode)
 	differ("original", t.OriginalReceiptNumber, b.OriginalReceiptNumber)
 	if t.PayToData != nil && b.PayToData != nil {
 		differ("end-to-end identifier", t.PayToData.EndToEndID, b.PayToData.EndToEndID)
+		differ("agreement", t.PayToData.AgreementToken, b.PayToData.AgreementToken)
 	}
 	if b.PrincipalAmount == nil || b.AuthorisationType != "" || b.TransactionType == TransactionTypePreauthCancellation {
 		return reasons // the service may answer what is held after the change
 	}
-	if p := t.PrincipalAmount; p != nil {
-		differ("currency", string(p.Currency), string(b.Currency))
+	if amount := cmp.Or(t.PrincipalAmount, t.TotalAmount); amount != nil {
+		differ("currency", string(amount.Currency), string(b.Currency))
 	}
 	if !isPrincipal(t, b.PrincipalAmount.Decimal()) {
 		reasons = append(reasons, "its amount is another")
@@ -79,8 +89,9 @@ func sameText(answered, sent string) bool {
 // kinship is what a transaction has to do with an intent.
 type kinship struct {
 	match bool
-	// sole tells of a match that it can be no other intent's.
-	sole bool
+	// sole tells of a match that it can be no other intent's, and named that it is by the
+	// intent's id.
+	sole, named bool
 	// refund tells that it is a match if no other intent of the merchant has made it.
 	refund bool
 	// reasons say why what is too like to be overlooked is no match. Without any a
@@ -93,14 +104,14 @@ type kinship struct {
 // intent's id may have taken this one's money all the same, where somebody has paid
 // instead of submitting the plan.
 func (i Intent) kin(t *Transaction, wanted transactionBody, skew time.Duration) kinship {
-	reasons := append(wanted.disagrees(t), i.older(t, skew)...)
+	reasons := append(wanted.differs(t), i.older(t, skew)...)
 	id := t.Metadata[i.MetadataName]
 	switch {
 	case i.ID != "" && id == i.ID:
 		if t.TransactionType != "" && t.TransactionType != wanted.TransactionType {
 			return kinship{reasons: []string{"it carries the intent's id, and its type is another"}}
 		}
-		return kinship{match: true, sole: true}
+		return kinship{match: true, sole: true, named: true}
 	case i.ID != "" && id != "":
 		if len(reasons) > 0 || !sameText(t.PaymentReferenceNumber, i.Reference) || t.outcome().refused() {
 			return kinship{}
@@ -121,22 +132,13 @@ func (i Intent) kinOfRefund(t *Transaction, wanted transactionBody, skew time.Du
 	if k.match || i.ID != "" && t.Metadata[i.MetadataName] != "" || sameText(t.PaymentReferenceNumber, i.Reference) {
 		return k
 	}
-	if wanted.PaymentReferenceNumber = ""; len(wanted.disagrees(t)) > 0 {
+	if wanted.PaymentReferenceNumber = ""; len(wanted.differs(t)) > 0 {
 		return k
 	}
 	i.OwnReference = true // its age is all that tells it from an earlier refund
 	age := i.older(t, skew)
 	reasons := append(age, "it is a refund of the same payment and amount, without the intent's reference or id")
 	return kinship{refund: len(age) == 0, reasons: reasons}
-}
-
-// disagrees says in what a transaction that was looked up disagrees with what was sent.
-func (b transactionBody) disagrees(t *Transaction) []string {
-	reasons := b.differs(t)
-	if b.SupplierBusinessCode != "" && t.SupplierBusinessCode != "" && !sameText(t.SupplierBusinessCode, b.SupplierBusinessCode) {
-		reasons = append(reasons, "its business is another")
-	}
-	return reasons
 }
 
 // older says that a transaction seems to have been made before the intent was sent, or

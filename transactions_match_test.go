@@ -71,6 +71,8 @@ func TestAnswersAreAboutTheQuestion(t *testing.T) {
 	misfits := map[string]func(object){
 		"type": set("transactionType", "REFUND"), "reference": set("paymentReferenceNumber", "ANOTHER"),
 		"amount": set("principalAmount", money("10.51")), "currency": set("principalAmount", object{"currency": "NZD", "amount": 10.5}),
+		"customer reference": set("customerReferenceNumber", "ORDER-2"), "business": set("supplierBusinessCode", "OTHER"),
+		"currency of the total": func(t object) { t["principalAmount"], t["totalAmount"] = nil, object{"currency": "NZD", "amount": 10.5} },
 		"intent": set("metadata", object{"intentId": "ANOTHER"}), "parts that do not add up": surcharged("11.00", "0.40", "11.00"),
 		"another total": surcharged("11.00", "0.50", "12.00"),
 	}
@@ -238,6 +240,7 @@ func TestLookUps(t *testing.T) {
 			}, "R-3", 0, false},
 			{"nothing", made, [][][]object{one()}, "", 0, false},
 			{"not found", made, [][][]object{{nil}}, "", 0, false},
+			{"the id beside one without", made, [][][]object{one(paid, second(unnamed))}, "R-1", 0, false},
 			{"own reference", own, [][][]object{one(bare)}, "R-1", 0, false},
 			{"own reference, declined", own, [][][]object{one(declined(bare, "R-3"))}, "", 1, false},
 			{"own reference, older", own, [][][]object{one(older(bare, 5*time.Second))}, "", 1, false},

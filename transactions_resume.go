@@ -191,11 +191,15 @@ func readWhole(read func() (seen []string, whole bool, err error)) error {
 
 var errShifts = errors.New("the list changes from one reading to the next, so that nothing can be said about what is not in it")
 
+// unnamedReason is why what is like a match is none beside one with the intent's id.
+const unnamedReason = "another one carries the intent's id"
+
 // found is what a search has found.
 type found struct {
 	matches []*Transaction
 	others  []Candidate
 	sole    bool        // no other intent can have the matches
+	named   bool        // they carry the id of the intent
 	refunds []Candidate // matches if no other intent has made them
 	// receipts are all that was seen, in order. whole tells that no page was read
 	// after another, which could have hidden something.
@@ -262,7 +266,15 @@ func (f *found) add(l lookUp, wanted transactionBody, list List[Transaction], ki
 			continue
 		}
 		switch k := kin(t, wanted, pages.skew); {
+		case k.match && f.named && !k.named:
+			f.others = append(f.others, Candidate{Transaction: t, Reasons: []string{unnamedReason}})
 		case k.match:
+			if k.named && !f.named { // which nothing else can be as well
+				for _, other := range f.matches {
+					f.others = append(f.others, Candidate{Transaction: other, Reasons: []string{unnamedReason}})
+				}
+				f.matches, f.sole, f.named = nil, true, true
+			}
 			f.matches, f.sole = append(f.matches, t), f.sole && k.sole
 		case k.refund:
 			f.refunds = append(f.refunds, Candidate{Transaction: t, Reasons: k.reasons})

@@ -60,8 +60,8 @@ func observe(t *quickstream.Transaction, err error) (Observation, *quickstream.T
 	if !ok || lost.Cause != nil {
 		return Observation{Sighting: SawError}, nil
 	}
-	if lost.Intent != nil && lost.Intent.Operation == voidOperation {
-		return Observation{Sighting: SawNothing}, nil // the candidate is what was to be voided
+	if lost.Intent != nil && lost.Intent.Operation == voidOperation && len(lost.Candidates) == 1 {
+		return ObserveTransaction(lost.Candidates[0].Transaction).of(*lost.Intent), nil // what was to be voided
 	}
 	var matches []*quickstream.Transaction
 	var near []string
@@ -170,12 +170,17 @@ func accountType(t *quickstream.Transaction) quickstream.AccountType {
 const voidOperation = "Transactions.Void"
 
 // of returns the observation as it concerns an intent. That a transaction stands says
-// nothing about a void of it, and what nobody knows proves nothing.
+// nothing about a void of it; that it is neither approved nor voided may be a form of
+// the void. What nobody knows proves nothing.
 func (o Observation) of(intent quickstream.Intent) Observation {
 	switch o.Sighting {
 	case SawOutcome, SawNoOutcome, SawSeveral, SawTwice:
 		if intent.Operation == voidOperation && o.Outcome != quickstream.OutcomeVoided {
-			return Observation{Sighting: SawNothing}
+			seen := Observation{Sighting: SawNothing}
+			if o.Outcome != quickstream.OutcomeApproved && o.ReceiptNumber != "" {
+				seen.Candidates = []string{o.ReceiptNumber}
+			}
+			return seen
 		}
 		if o.Sighting == SawOutcome && (!final(o.Outcome) || o.ReceiptNumber == "") {
 			return Observation{Sighting: SawError}

@@ -214,10 +214,17 @@ func TestRefusals(t *testing.T) {
 
 func TestVoidsOfWhatStands(t *testing.T) {
 	void := begun(quickstream.Intent{Operation: "Transactions.Void", Target: "R1"})
-	for _, o := range []resolve.Observation{found(approved("R1")), found(unsettled("R1")), several("R1", "R2"), {Sighting: resolve.SawTwice}} {
+	for _, o := range []resolve.Observation{found(approved("R1")), several("R1", "R2"), {Sighting: resolve.SawTwice}} {
 		s := policy().Next(void, o, wednesday())
 		assert.Equal(t, resolve.StageLooking, s.Stage)
 		assert.Empty(t, s.Receipts())
+	}
+	for _, status := range []quickstream.TransactionStatus{"VOIDED", "Reversed", quickstream.TransactionStatusPending, ""} {
+		odd := transaction("R1", status, quickstream.SummaryCodeApproved, "00")
+		lost := &quickstream.UnknownOutcomeError{Intent: &void.Intent, Candidates: []quickstream.Candidate{{Transaction: odd, Matches: true}}}
+		_, end := looksBy(policy(), void, resolve.Observe(nil, lost))
+		assert.Equal(t, resolve.StageEscalated, end.Stage, "%q may be the service's word for it", status)
+		assert.Equal(t, []string{"R1"}, end.Receipts())
 	}
 	voided := found(transaction("R1", quickstream.TransactionStatusVoided, quickstream.SummaryCodeApproved, "00"))
 	s := policy().Next(void, voided, wednesday())

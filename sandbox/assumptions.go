@@ -36,7 +36,7 @@ type Assumptions struct {
 	// Paging is what becomes of the pages of a list while it is read: stable;
 	// shifting, as if an item had been added meanwhile, so that a page repeats
 	// the end of the one before; lastEmpty, with an empty page at the end; gone,
-	// where a page after the first answers 404 every other time.
+	// where the second page answers 404 every other time.
 	Paging string
 	// ListOrder is the order of lists for which none is promised: newest or
 	// oldest first, or unstable, where neighbours change places between pages.
