@@ -72,7 +72,9 @@ func TestAnswersAreAboutTheQuestion(t *testing.T) {
 		"type": set("transactionType", "REFUND"), "reference": set("paymentReferenceNumber", "ANOTHER"),
 		"amount": set("principalAmount", money("10.51")), "currency": set("principalAmount", object{"currency": "NZD", "amount": 10.5}),
 		"customer reference": set("customerReferenceNumber", "ORDER-2"), "business": set("supplierBusinessCode", "OTHER"),
-		"currency of the total": func(t object) { t["principalAmount"], t["totalAmount"] = nil, object{"currency": "NZD", "amount": 10.5} },
+		"currency of the total": func(t object) {
+			t["principalAmount"], t["totalAmount"] = nil, object{"currency": "NZD", "amount": 10.5}
+		},
 		"intent": set("metadata", object{"intentId": "ANOTHER"}), "parts that do not add up": surcharged("11.00", "0.40", "11.00"),
 		"another total": surcharged("11.00", "0.50", "12.00"),
 	}
@@ -233,7 +235,8 @@ func TestLookUps(t *testing.T) {
 			{"nothing on changing pages", made, [][][]object{
 				{{}, {with(unnamed, "paymentReferenceNumber", "X1", "receiptNumber", "R-7")}},
 				{{}, {}},
-				{{}, {with(unnamed, "paymentReferenceNumber", "X2", "receiptNumber", "R-8")}}, {{}, {}},
+				{{}, {with(unnamed, "paymentReferenceNumber", "X2", "receiptNumber", "R-8")}},
+				{{}, {}},
 			}, "", 0, true},
 			{"page two is gone and comes again", made, [][][]object{
 				{{declined(paid, "R-3")}, nil}, {{declined(paid, "R-3")}, {}}, {{declined(paid, "R-3")}, nil}, {{declined(paid, "R-3")}, {}},

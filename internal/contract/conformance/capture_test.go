@@ -212,6 +212,9 @@ func echoed(op *contract.Operation, path string, request, sample []byte) []byte 
 // echo gives the members of an answer the values of a request's members of that name.
 func echo(answer, asked map[string]any) {
 	for name, value := range asked {
+		if name == "payerReference" { // which an agreement names otherwise
+			name = "paymentReference"
+		}
 		was := answer[name]
 		inner, isObject := was.(map[string]any)
 		if fields, ok := value.(map[string]any); isObject && ok {
