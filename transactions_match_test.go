@@ -321,3 +321,21 @@ func TestRefundsThatLookOlder(t *testing.T) {
 		still(t, tx, err)
 	})
 }
+
+// TestAmendmentsThatAreNotNamed: that no amendment waits for the payer has to be said.
+func TestAmendmentsThatAreNotNamed(t *testing.T) {
+	var intent quickstream.Intent
+	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+	err := lost.PayTo.RecallAmendment(t.Context(), "A-1", handed(&intent))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	for body, asAsked := range map[string]bool{
+		`{"agreementToken":"A-1","hasPendingBilateralAmendment":false}`: true,
+		`{"agreementToken":"A-1","hasPendingBilateralAmendment":true}`:  false,
+		`{"agreementToken":"A-1","hasPendingBilateralAmendment":null}`:  false,
+		`{"agreementToken":"A-1"}`:                                      false,
+	} {
+		state, err := clientOf(t, says(http.StatusOK, body)).PayTo.ResumeChange(t.Context(), intent)
+		require.NoError(t, err, body)
+		assert.Equal(t, asAsked, state.AsAsked, body)
+	}
+}
