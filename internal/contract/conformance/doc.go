@@ -7,8 +7,7 @@
 // are searched for what was lost. The sandbox's answers and notifications are
 // recorded and validated. What is not covered is on a list, with the reason.
 //
-//	go -C contract test -v -run 'ClientRequests|Sandbox' ./conformance
+//	go -C internal/contract test -v -run 'ClientRequests|Sandbox' ./conformance
 //
-// tells how much is covered, and contract/mutate breaks one field tag after the
-// other to see whether a test notices.
+// tells how much is covered.
 package conformance

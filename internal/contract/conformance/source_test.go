@@ -24,7 +24,25 @@ type source struct {
 
 func readSource(t testing.TB) source {
 	t.Helper()
-	names, err := filepath.Glob("../../../*.go")
+	decls := declarations(t, "")
+	s := source{constants: map[string][]string{}, makers: map[string][]string{}, sealedBy: map[string]string{}}
+	for _, decl := range decls {
+		if d, ok := decl.(*ast.GenDecl); ok {
+			s.declared(d)
+		}
+	}
+	for _, decl := range decls {
+		if d, ok := decl.(*ast.FuncDecl); ok {
+			s.makes(d)
+		}
+	}
+	return s
+}
+
+// declarations are those of a directory below the root, test files excepted.
+func declarations(t testing.TB, dir string) []ast.Decl {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("../../..", dir, "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,18 +57,7 @@ func readSource(t testing.TB) source {
 		}
 		decls = append(decls, file.Decls...)
 	}
-	s := source{constants: map[string][]string{}, makers: map[string][]string{}, sealedBy: map[string]string{}}
-	for _, decl := range decls {
-		if d, ok := decl.(*ast.GenDecl); ok {
-			s.declared(d)
-		}
-	}
-	for _, decl := range decls {
-		if d, ok := decl.(*ast.FuncDecl); ok {
-			s.makes(d)
-		}
-	}
-	return s
+	return decls
 }
 
 func (s source) declared(d *ast.GenDecl) {
