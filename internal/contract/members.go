@@ -104,8 +104,9 @@ func (o *Operation) RequestVariant(body []byte) (Variant, bool) {
 }
 
 // Undocumented returns the paths of a JSON body's members that are not among
-// the documented ones, in the form [Member] uses. Response schemas let unknown
-// members pass, so a misspelt optional member shows up only here.
+// the documented ones, in the form [Member] uses, and "path=value" for a text that
+// is not in its member's list of values. Response schemas let unknown members and
+// values pass, so a misspelt one shows up only here.
 func Undocumented(documented []Member, body []byte) ([]string, error) {
 	_, unknown, err := compare(documented, body)
 	return unknown, err
@@ -123,16 +124,19 @@ func compare(documented []Member, body []byte) (known, unknown []string, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	c := comparison{documented: map[string]bool{}, known: map[string]bool{}, unknown: map[string]bool{}}
-	for _, m := range documented {
-		c.documented[m.Path] = true
+	c := comparison{documented: map[string]*Member{}, known: map[string]bool{}, unknown: map[string]bool{}}
+	for i := range documented {
+		c.documented[documented[i].Path] = &documented[i]
 	}
 	c.walk("", value)
 	return slices.Sorted(maps.Keys(c.known)), slices.Sorted(maps.Keys(c.unknown)), nil
 }
 
 // comparison sorts the members of a body by whether they are documented.
-type comparison struct{ documented, known, unknown map[string]bool }
+type comparison struct {
+	documented     map[string]*Member
+	known, unknown map[string]bool
+}
 
 func (c comparison) walk(prefix string, value any) {
 	switch v := value.(type) {
@@ -142,10 +146,10 @@ func (c comparison) walk(prefix string, value any) {
 		}
 		for name, child := range v {
 			switch path := prefix + name; {
-			case c.documented[path]:
+			case c.documented[path] != nil:
 				c.see(path, child)
 				c.walk(path, child)
-			case c.documented[prefix+"*"]:
+			case c.documented[prefix+"*"] != nil:
 				c.see(prefix+"*", child)
 			default:
 				c.unknown[path] = true
@@ -153,7 +157,7 @@ func (c comparison) walk(prefix string, value any) {
 		}
 	case []any:
 		for _, child := range v {
-			if c.documented[prefix+"[]"] {
+			if c.documented[prefix+"[]"] != nil {
 				c.see(prefix+"[]", child)
 			}
 			c.walk(prefix+"[]", child)
@@ -164,6 +168,9 @@ func (c comparison) walk(prefix string, value any) {
 func (c comparison) see(path string, value any) {
 	if value != nil {
 		c.known[path] = true
+	}
+	if word, ok := value.(string); ok && c.documented[path].Values != nil && !slices.Contains(c.documented[path].Values, word) {
+		c.unknown[path+"="+word] = true
 	}
 }
 

@@ -75,9 +75,9 @@ func TestMembers(t *testing.T) {
 }
 
 func TestUndocumented(t *testing.T) {
-	members := []contract.Member{{Path: "a"}, {Path: "a.b"}, {Path: "list"}, {Path: "list[].c"}, {Path: "free"}, {Path: "free.*"}}
-	got, err := contract.Undocumented(members, []byte(`{"a":{"b":1,"x":1},"list":[{"c":1},{"d":1},{"d":2}],"free":{"any":{"deep":1}},"y":{"z":1}}`))
-	if want := []string{"a.x", "list[].d", "y"}; err != nil || !slices.Equal(got, want) {
+	members := []contract.Member{{Path: "a"}, {Path: "a.b"}, {Path: "a.v", Values: []string{"V", "W"}}, {Path: "list"}, {Path: "list[].c"}, {Path: "free"}, {Path: "free.*"}}
+	got, err := contract.Undocumented(members, []byte(`{"a":{"b":1,"v":"VW","x":1},"list":[{"c":1},{"d":1},{"d":2}],"free":{"any":{"deep":1}},"y":{"z":1}}`))
+	if want := []string{"a.v=VW", "a.x", "list[].d", "y"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 	if _, err := contract.Undocumented(members, []byte(`{`)); err == nil {

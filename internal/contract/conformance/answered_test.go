@@ -66,6 +66,11 @@ func (s *stage) everyMemberIsAnswered() {
 			s.Errorf("%s is in neverAnswered and has a value", path)
 		}
 	}
+	for value := range ownValues {
+		if !s.own[value] {
+			s.Errorf("%s is in ownValues and is never answered", value)
+		}
+	}
 }
 
 // exception is what a member is called in neverAnswered: its path, and for links,
