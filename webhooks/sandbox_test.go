@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -186,13 +187,16 @@ func TestSandboxEventForAnUnknownAgreement(t *testing.T) {
 // table is an inbox. It is away for the first deliveries.
 type table struct {
 	merchant
-	rows map[[2]string]*webhooks.Notification
+	inserting sync.Mutex
+	rows      map[[2]string]*webhooks.Notification
 }
 
 func (in *table) keep(ctx context.Context, n *webhooks.Notification) error {
 	if err := in.handle(ctx, n); err != nil {
 		return err
 	}
+	in.inserting.Lock()
+	defer in.inserting.Unlock()
 	known := slices.ContainsFunc(slices.Collect(maps.Keys(in.rows)), func(key [2]string) bool { return key[0] == n.ID && key[1] != n.Digest() })
 	in.rows[[2]string{n.ID, n.Digest()}] = n
 	if known {
@@ -224,11 +228,11 @@ func testInbox(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, c
 	t.Helper()
 	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret("whsec")})
 	require.NoError(t, err)
-	in, reported := &table{merchant: merchant{fails: 8}, rows: map[[2]string]*webhooks.Notification{}}, 0
+	in, reported := &table{merchant: merchant{fails: 8}, rows: map[[2]string]*webhooks.Notification{}}, new(atomic.Int64)
 	require.NoError(t, box.Subscribe(sandbox.Subscription{
 		Handler: webhooks.NewInbox(verifier, in.keep, webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) {
 			if errors.Is(f.Err, webhooks.ErrConflict) {
-				reported++
+				reported.Add(1)
 			}
 		})),
 		Secret: "whsec", Scheme: signature.AssumedHMAC{},
@@ -246,7 +250,7 @@ func testInbox(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, c
 		assert.Equal(t, sandbox.DeliveryDone, d.State)
 		assert.Equal(t, http.StatusOK, d.Attempts[len(d.Attempts)-1].Status)
 	}
-	assert.Equal(t, conflicts, reported > 0)
+	assert.Equal(t, conflicts, reported.Load() > 0)
 
 	confirmed := new(merchant)
 	for _, n := range in.rows {

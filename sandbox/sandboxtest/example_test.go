@@ -20,7 +20,7 @@ func ExampleWorlds() {
 				if !isLost || lost.Intent == nil {
 					break
 				}
-				time.Sleep(24 * time.Hour) // in the bubble, no time at all
+				<-time.After(24 * time.Hour) // in the bubble, no time at all
 				_, err = quickstream.RequireApproved(run.Client.Transactions.Resume(t.Context(), *lost.Intent))
 			}
 			charged := len(run.Box.Ledger().Charged("ORDER-1")) == 1
