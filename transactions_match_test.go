@@ -76,7 +76,7 @@ func TestAnswersAreAboutTheQuestion(t *testing.T) {
 			t["principalAmount"], t["totalAmount"] = nil, object{"currency": "NZD", "amount": 10.5}
 		},
 		"intent": set("metadata", object{"intentId": "ANOTHER"}), "parts that do not add up": surcharged("11.00", "0.40", "11.00"),
-		"another total": surcharged("11.00", "0.50", "12.00"),
+		"another total": surcharged("11.00", "0.50", "12.00"), "a principal of its own": surcharged("12.00", "0.50", "11.00"),
 	}
 	for name, change := range fits {
 		tx, err := clientOf(t, echoing(t, change)).Transactions.Pay(t.Context(), payment())
@@ -200,6 +200,8 @@ func TestLookUps(t *testing.T) {
 		made, paid := sent(t, "")
 		own, bare := sent(t, "ORDER-1", quickstream.WithIntentMetadata(""))
 		unnamed := with(paid, "metadata", nil)
+		resent := made
+		resent.Attempts = 2
 		second := func(t object) object { return with(t, "receiptNumber", "R-2") }
 		older := func(t object, d time.Duration) object {
 			return with(t, "transactionTime", time.Now().Add(-d).Format(time.RFC3339))
@@ -224,6 +226,7 @@ func TestLookUps(t *testing.T) {
 			{"three hours old", made, [][][]object{one(older(unnamed, 3*time.Hour))}, "", 1, false},
 			{"three hours old, with the id", made, [][][]object{one(older(paid, 3*time.Hour))}, "R-1", 0, false},
 			{"a decline", made, [][][]object{one(declined(unnamed, "R-3"))}, "R-3", 0, false},
+			{"a decline of one of two requests", resent, [][][]object{one(declined(paid, "R-3"))}, "", 1, false},
 			{"approved beside declined", made, [][][]object{one(declined(paid, "R-3"), paid)}, "R-1", 0, false},
 			{"approved beside pending", made, [][][]object{one(with(second(paid), "status", "Pending"), paid)}, "", 2, false},
 			{"approved twice", made, [][][]object{one(paid, second(paid))}, "", 2, false},
@@ -259,6 +262,33 @@ func TestLookUps(t *testing.T) {
 			assert.Len(t, open.Candidates, c.candidates, c.name)
 			assert.Equal(t, c.failed, open.Cause != nil, "%s: %v", c.name, open.Cause)
 			assert.NotErrorIs(t, err, quickstream.ErrNotFound)
+		}
+	})
+}
+
+// TestReceiptOfAnother: a receipt that came with an answer is the intent's only when what
+// it names is about the intent. It stays a candidate.
+func TestReceiptOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made, paid := sent(t, "")
+		made.ReceiptNumber = "R-9"
+		another, err := json.Marshal(with(paid, "receiptNumber", "R-9", "principalAmount", money("99.00"), "metadata", nil))
+		require.NoError(t, err)
+		for name, pages := range map[string][][]object{"R-1": {{paid}}, "": {{}}} {
+			tx, err := clientOf(t, func(r *http.Request) (*http.Response, error) {
+				if strings.HasSuffix(r.URL.Path, "/R-9") {
+					return answer(http.StatusOK, string(another)), nil
+				}
+				return lookedUp(pages)(r)
+			}).Transactions.Resume(t.Context(), made)
+			if name == "" {
+				candidates := still(t, tx, err).Candidates
+				require.Len(t, candidates, 1)
+				assert.False(t, candidates[0].Matches)
+				continue
+			}
+			require.NoError(t, err)
+			assert.Equal(t, name, tx.ReceiptNumber)
 		}
 	})
 }
