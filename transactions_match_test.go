@@ -369,3 +369,49 @@ func TestAmendmentsThatAreNotNamed(t *testing.T) {
 		assert.Equal(t, asAsked, state.AsAsked, body)
 	}
 }
+
+// TestAgreementsAreTheOnesAskedFor: an agreement with the reference and another term is
+// a candidate, and none that the service made.
+func TestAgreementsAreTheOnesAskedFor(t *testing.T) {
+	var intent quickstream.Intent
+	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+	params := agreementParams("AG-1")
+	params.Terms.NumberOfPaymentsPermitted = new(int64(12))
+	_, err := lost.PayTo.Create(t.Context(), "C-1", params, handed(&intent))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	for terms, reasons := range map[string][]string{
+		`{"numberOfPaymentsPermitted":12}`: nil, `{"numberOfPaymentsPermitted":null}`: nil,
+		`{"numberOfPaymentsPermitted":24}`: {"its number of payments is another"},
+	} {
+		body := `{"data":[{"agreementToken":"A-1","payeeReference":"ag-1","paymentTerms":` + terms + `}]}`
+		agreement, err := clientOf(t, says(http.StatusOK, body)).PayTo.Resume(t.Context(), intent)
+		if reasons == nil {
+			require.NoError(t, err, terms)
+			assert.Equal(t, "A-1", agreement.AgreementToken)
+			continue
+		}
+		open, ok := err.(*quickstream.UnknownOutcomeError) //nolint:errorlint // is one
+		require.True(t, ok, "%v", err)
+		require.Len(t, open.Candidates, 1)
+		assert.False(t, open.Candidates[0].Matches)
+		assert.Equal(t, reasons, open.Candidates[0].Reasons)
+	}
+}
+
+// TestCustomerNumbersFold: the number in another case is the customer's, unless there are
+// two.
+func TestCustomerNumbersFold(t *testing.T) {
+	for body, id := range map[string]string{
+		`{"data":[{"customerId":"1","customerNumber":"n-1"}]}`:                                            "1",
+		`{"data":[{"customerId":"1","customerNumber":"n-1"},{"customerId":"2","customerNumber":"N-1"}]}`:  "2",
+		`{"data":[{"customerId":"1","customerNumber":"n-1"},{"customerId":"2","customerNumber":"N-1 "}]}`: "",
+	} {
+		customer, err := clientOf(t, says(http.StatusOK, body)).Customers.GetByNumber(t.Context(), "N-1")
+		if id == "" {
+			require.ErrorIs(t, err, quickstream.ErrNotFound)
+			continue
+		}
+		require.NoError(t, err, body)
+		assert.Equal(t, id, customer.CustomerID)
+	}
+}
