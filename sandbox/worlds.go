@@ -15,7 +15,8 @@ import (
 //
 // The zero World has the defaults. Worlds print as what is different from that.
 type World struct {
-	choice []int // by dimension; nil is the default world
+	dimensions []Dimension
+	choice     []int // by dimension; without any this is the default world
 }
 
 // Dimension is one question, with the values that worlds give it. The first is
@@ -54,7 +55,8 @@ var tripled = []string{
 // the covering set.
 func Worlds(seed uint64, n int) iter.Seq[World] {
 	return func(yield func(World) bool) {
-		sizes, core := shape(Dimensions())
+		dimensions := Dimensions()
+		sizes, core := shape(dimensions)
 		cover := newCovering(sizes, core)
 		made := 0
 		for ; n <= 0 || made < n; made++ {
@@ -62,13 +64,13 @@ func Worlds(seed uint64, n int) iter.Seq[World] {
 			if !more {
 				break
 			}
-			if !yield(World{choice}) {
+			if !yield(World{dimensions, choice}) {
 				return
 			}
 		}
 		dice := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // repeatable on purpose
 		for ; made < n; made++ {
-			if !yield(World{drawn(sizes, dice)}) {
+			if !yield(World{dimensions, drawn(sizes, dice)}) {
 				return
 			}
 		}
@@ -97,19 +99,16 @@ func drawn(sizes []int, dice *rand.Rand) []int {
 // Value returns the world's value of a dimension, and an empty text when there is
 // no such dimension.
 func (w World) Value(dimension string) string {
-	for i, d := range Dimensions() {
+	if w.choice == nil {
+		w.dimensions = Dimensions()
+		w.choice = make([]int, len(w.dimensions))
+	}
+	for i, d := range w.dimensions {
 		if d.Name == dimension {
-			return d.Values[w.chosen(i)]
+			return d.Values[w.choice[i]]
 		}
 	}
 	return ""
-}
-
-func (w World) chosen(i int) int {
-	if w.choice == nil {
-		return 0
-	}
-	return w.choice[i]
 }
 
 // defaultWorld is how a world without differences prints.
@@ -119,8 +118,8 @@ const defaultWorld = "default"
 // Fault=lostAfterCommit". [ParseWorld] reads it.
 func (w World) String() string {
 	var words []string
-	for i, d := range Dimensions() {
-		if v := w.chosen(i); v != 0 {
+	for i, v := range w.choice {
+		if d := w.dimensions[i]; v != 0 {
 			words = append(words, d.Name+"="+d.Values[v])
 		}
 	}
@@ -134,7 +133,7 @@ func (w World) String() string {
 // world, in any order.
 func ParseWorld(text string) (World, error) {
 	dimensions := Dimensions()
-	w := World{choice: make([]int, len(dimensions))}
+	w := World{dimensions, make([]int, len(dimensions))}
 	words := strings.Fields(text)
 	if text == defaultWorld {
 		words = nil
@@ -160,8 +159,8 @@ func ParseWorld(text string) (World, error) {
 func WithWorld(w World) Option {
 	return func(s *settings) {
 		for i, d := range assumedDimensions() {
-			if w.chosen(i) != 0 {
-				_ = s.assume.Set(d.Name, d.Values[w.chosen(i)]) // the values of the table are readable: a test sets each
+			if w.choice != nil && w.choice[i] != 0 {
+				_ = s.assume.Set(d.Name, d.Values[w.choice[i]]) // the values of the table are readable: a test sets each
 			}
 		}
 	}

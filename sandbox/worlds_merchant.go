@@ -71,8 +71,9 @@ func worldFaults() []worldFault {
 // "POST /transactions", meet what the world's dimension Fault says: the first call
 // does, and the second too where an answer is lost twice.
 func (w World) Faults(operation string) []Fault {
+	name := w.Value(DimensionFault)
 	for _, f := range worldFaults() {
-		if f.name == w.Value(DimensionFault) {
+		if f.name == name {
 			return []Fault{{Operation: operation, Nth: 1, Times: f.times, Kind: f.kind}}
 		}
 	}
