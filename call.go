@@ -89,13 +89,13 @@ func (n named) with(opts []CallOption) []CallOption { return append([]CallOption
 
 // get makes a call that reads one object by its identifier.
 func get[T any, P model[T]](ctx context.Context, c *Client, op operation, opts []CallOption, id string) (*T, error) {
-	return sendTo[T, P](ctx, c.begin(op, opts, id), id)
+	return sendAbout(ctx, c.begin(op, opts, id), identifiedBy[T, P](id))
 }
 
-// sendTo makes a call whose answer is the object with an identifier.
-func sendTo[T any, P model[T]](ctx context.Context, c *call, id string) (*T, error) {
+// sendAbout makes a call whose answer is one object that has to fit the request.
+func sendAbout[T any, P model[T]](ctx context.Context, c *call, fits func(P) error) (*T, error) {
 	object := new(T)
-	if err := c.do(ctx, about[T, P](object, id)); err != nil {
+	if err := c.do(ctx, about[T](P(object), fits)); err != nil {
 		return nil, err
 	}
 	return object, nil

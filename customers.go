@@ -217,7 +217,7 @@ func (s *CustomersService) Update(ctx context.Context, customerID string, params
 	call.check(params.check)
 	call.body = customerJSON(params)
 	customer := new(Customer)
-	read := about(customer, customerID)
+	read := about(customer, identifiedBy[Customer](customerID))
 	err := call.do(ctx, func(status int, body []byte) error {
 		if len(body) == 0 {
 			*customer = Customer{CustomerID: customerID}

@@ -56,34 +56,43 @@ type model[T any] interface {
 	keep(body []byte, model reflect.Type)
 }
 
-// into returns the function that decodes an answer into a response. The object may stand
-// in a member named data, as the items of lists do.
+// into returns the function that reads an answer into a response.
 func into[T any, P model[T]](object P) func(status int, body []byte) error {
+	return func(_ int, body []byte) error { return read(body, object) }
+}
+
+// read decodes an answer into a response, which has to name what it describes: itself, or
+// in a member named data, as the items of lists do.
+func read[T any, P model[T]](body []byte, object P) error {
+	if err := decode(body, object); err != nil || object.identifier() != "" {
+		return err
+	}
+	var nested struct {
+		Data json.RawMessage `json:"data" wire:"decides"`
+	}
+	if err := wire.Decode(body, &nested); err != nil {
+		return err
+	}
+	if len(nested.Data) == 0 || decode(nested.Data, object) != nil || object.identifier() == "" {
+		return errNoIdentifier
+	}
+	return nil
+}
+
+// about is into for an answer that must be about what was asked, which fits knows.
+func about[T any, P model[T]](object P, fits func(P) error) func(status int, body []byte) error {
 	return func(_ int, body []byte) error {
-		if err := decode(body, object); err != nil || object.identifier() != "" {
+		if err := read(body, object); err != nil {
 			return err
 		}
-		var nested struct {
-			Data json.RawMessage `json:"data" wire:"decides"`
-		}
-		if err := wire.Decode(body, &nested); err != nil {
-			return err
-		}
-		if len(nested.Data) == 0 || decode(nested.Data, object) != nil || object.identifier() == "" {
-			return errNoIdentifier
-		}
-		return nil
+		return fits(object)
 	}
 }
 
-// about is into for an answer that must be about the given identifier.
-func about[T any, P model[T]](object P, asked string) func(status int, body []byte) error {
-	read := into(object)
-	return func(status int, body []byte) error {
-		if err := read(status, body); err != nil {
-			return err
-		}
-		if !sameText(object.identifier(), asked) {
+// identifiedBy fits an answer about the object with an identifier.
+func identifiedBy[T any, P model[T]](id string) func(P) error {
+	return func(object P) error {
+		if !sameText(object.identifier(), id) {
 			return errNotAsked
 		}
 		return nil

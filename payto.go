@@ -199,19 +199,12 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 	}
 	call.reference, call.body = params.PayeeReference, body
 	call.describe = func() Intent { return body.intent(customerID) }
-	agreement := new(Agreement)
-	read := into(agreement)
-	err := call.do(ctx, func(status int, answer []byte) error {
-		err := read(status, answer)
-		if err == nil && len(body.differs(agreement)) > 0 {
-			err = errNotAsked
+	return sendAbout(ctx, call, func(answered *Agreement) error {
+		if len(body.differs(answered)) > 0 {
+			return errNotAsked
 		}
-		return err
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return agreement, nil
 }
 
 // Get returns an agreement.

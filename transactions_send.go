@@ -144,14 +144,7 @@ func (s *TransactionsService) post(ctx context.Context, call *call, body transac
 	transaction := new(Transaction)
 	call.reference, call.body, call.describe = body.PaymentReferenceNumber, body.transactionJSON, body.intent
 	call.settles = func() error { return unsettledBy(transaction) }
-	read := into(transaction)
-	err := call.do(ctx, func(status int, answer []byte) error {
-		if err := read(status, answer); err != nil {
-			return err
-		}
-		return body.fits(transaction)
-	})
-	if err != nil {
+	if err := call.do(ctx, about(transaction, body.fits)); err != nil {
 		return nil, err
 	}
 	return transaction, nil

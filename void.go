@@ -20,19 +20,12 @@ func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, op
 
 // sendVoid sends a void, whose answer is the voided transaction or one that follows it.
 func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptNumber string) (*Transaction, error) {
-	t := new(Transaction)
-	read := into(t)
-	err := call.do(ctx, func(status int, body []byte) error {
-		err := read(status, body)
-		if err == nil && !sameText(t.ReceiptNumber, receiptNumber) && !sameText(t.OriginalReceiptNumber, receiptNumber) {
-			err = errNotAsked
+	return sendAbout(ctx, call, func(t *Transaction) error {
+		if !sameText(t.ReceiptNumber, receiptNumber) && !sameText(t.OriginalReceiptNumber, receiptNumber) {
+			return errNotAsked
 		}
-		return err
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
 }
 
 func (s *TransactionsService) void(receiptNumber string, opts []CallOption) *call {
