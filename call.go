@@ -23,9 +23,9 @@ type operation struct {
 	route  string // path with the contract's parameter names
 	key    keyKind
 	class  transport.Class
-	// threeDS, movesMoney and named are what the meaning of some answers depends on:
+	// threeDS and named are what the meaning of some answers depends on:
 	// see transport.Call.
-	threeDS, movesMoney, named bool
+	threeDS, named bool
 	// findOut says how to learn what became of a write whose answer was lost.
 	findOut string
 }
@@ -181,7 +181,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	}
 	r := c.client.transport().Do(ctx, transport.Call{
 		Operation: c.op.name, Method: c.op.method, Route: c.op.route, Class: c.op.class,
-		ThreeDS: c.op.threeDS, MovesMoney: c.op.movesMoney, Named: c.op.named,
+		ThreeDS: c.op.threeDS, Named: c.op.named,
 		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header, Accept: accept,
 		Key: c.config.key, Limits: &c.config.limits, Authorise: c.client.authorise[c.op.key],
 		Before: before, Sink: c.sink, Decode: decode, Settles: c.settles,

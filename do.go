@@ -74,7 +74,7 @@ func (c *Client) Do(ctx context.Context, request Request, into any, opts ...Call
 // beginRequest returns the call for a request that may be made.
 func (c *Client) beginRequest(r Request, into any, opts []CallOption) *call {
 	op := operation{
-		name: "Do", method: r.Method, route: r.Route, class: transport.Change, movesMoney: r.Method != http.MethodGet,
+		name: "Do", method: r.Method, route: r.Route, class: transport.Change,
 		findOut: "read what the request was to change; do not make it again before that is known",
 	}
 	switch {

@@ -102,7 +102,7 @@ func (b transactionBody) intentID(key string) string {
 
 func (s *TransactionsService) call(name string, opts []CallOption) *call {
 	return s.client.begin(operation{
-		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed, movesMoney: true,
+		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed,
 		findOut: "look it up with Transactions.Resume and the error's Intent; not finding it means that it is not visible yet",
 	}, opts)
 }

@@ -30,7 +30,7 @@ func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptN
 
 func (s *TransactionsService) void(receiptNumber string, opts []CallOption) *call {
 	call := s.client.begin(operation{
-		name: voidOperation, method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post, movesMoney: true,
+		name: voidOperation, method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post,
 		findOut: "look with Transactions.Resume and the error's Intent whether it was voided; do not refund it before that is known",
 	}, opts, receiptNumber)
 	call.reference = receiptNumber

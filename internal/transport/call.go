@@ -27,10 +27,9 @@ type Call struct {
 	Method    string
 	Route     string // path with the contract's parameter names
 	Class     Class
-	// ThreeDS marks the operation on which a 503 means "not enabled", MovesMoney
-	// those whose 403 counts only in the service's own words, and Named those that
-	// create what has a unique name of the caller's, so that a 409 refuses them.
-	ThreeDS, MovesMoney, Named bool
+	// ThreeDS marks the operation on which a 503 means "not enabled", and Named those
+	// that create what has a unique name of the caller's, so that a 409 refuses them.
+	ThreeDS, Named bool
 
 	URL    *url.URL
 	Body   []byte

@@ -135,14 +135,15 @@ func (x *exchange) judge(status int, own bool) Reason {
 	case http.StatusUnauthorized:
 		return Unauthorized
 	case http.StatusForbidden:
-		if call.MovesMoney && !own {
+		if call.Class != Read && !own {
 			return Inconclusive
 		}
 		return Forbidden
 	case http.StatusNotFound:
 		return NotFound
 	case http.StatusConflict: // a key in flight is no refusal
-		if (call.Class == Keyed || call.Class == Post) && !call.Named {
+		inFlight := call.Key != "" && !call.Named
+		if call.Class != Read && (!own || inFlight) {
 			return Inconclusive
 		}
 		return Conflict
