@@ -105,7 +105,9 @@ func TestFollowUpsAreAboutTheirOriginal(t *testing.T) {
 
 // TestReadsAreAboutTheirIdentifier: another object than the one that was asked for is
 // no answer.
-func TestReadsAreAboutTheirIdentifier(t *testing.T) {
+func TestReadsAreAboutTheirIdentifier(t *testing.T) { synctest.Test(t, readsAreAboutTheirIdentifier) }
+
+func readsAreAboutTheirIdentifier(t *testing.T) {
 	client := clientOf(t, says(http.StatusOK, `{"receiptNumber":"B","agreementToken":"B","customerId":"B","accountToken":"B","supplierBusinessCode":"B",
 		"paymentFileId":"B","paymentScheduleId":"B","status":"Voided","summaryCode":"0"}`))
 	ctx := t.Context()

@@ -413,7 +413,7 @@ func TestPlanAndSubmit(t *testing.T) {
 // TestSubmitAfterItsClaim: nobody else sends the intent any more, so that a request
 // which did not leave is proof.
 func TestSubmitAfterItsClaim(t *testing.T) {
-	client, err := quickstream.NewClient(quickstream.CustomURL(closedPort(t)), testKeys(), quickstream.WithoutResend())
+	client, err := quickstream.NewClient(quickstream.CustomURL(closedPort(t)), testKeys(), quickstream.WithoutResend(), quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
 	require.NoError(t, err)
 	void, err := client.Transactions.PlanVoid(t.Context(), "R-1")
 	require.NoError(t, err)
