@@ -36,6 +36,11 @@ type ChaosOptions struct {
 	// answers as the merchant's function does. A week passes meanwhile; now is
 	// the sandbox's time, which is ahead of package time by what was skipped.
 	Settle func(ctx context.Context, client *quickstream.Client, order string, now time.Time) error
+	// World is what is true of the service and of the merchant's clock, which is the
+	// now of Settle; the zero value is the default world. In any other an order may
+	// end unknown though it was charged, for there are worlds in which nobody can
+	// know better, and declines carry codes that the service may retry by itself.
+	World sandbox.World
 	// Sandbox and Client are applied after Chaos's own options. The sandbox has no
 	// TokenQuota: with one, most orders of a merchant that makes a token for each
 	// would end before their payment. The client has short waits and time limits,
@@ -76,6 +81,7 @@ func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client
 	c.box = sandbox.New(append([]sandbox.Option{
 		sandbox.WithSeed(opts.Seed),
 		sandbox.WithClock(c.clock.Clock),
+		sandbox.WithWorld(opts.World),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 0 }),
 	}, opts.Sandbox...)...)
 	defer c.box.Close()
@@ -85,7 +91,7 @@ func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client
 		quickstream.WithRetryWait(time.Millisecond, 5*time.Millisecond),
 	}, opts.Client...)...)
 	c.drawOutcomes()
-	if err := c.box.Inject(sandbox.RandomFaults(opts.Faults)...); err != nil {
+	if err := c.box.Inject(append(opts.World.Faults("POST /transactions"), sandbox.RandomFaults(opts.Faults)...)...); err != nil {
 		t.Fatal(err)
 	}
 
@@ -123,6 +129,9 @@ type chaos struct {
 	words  []error // the merchant's, by order
 }
 
+// inDefaultWorld reports whether nothing is drawn that nobody could know.
+func (o ChaosOptions) inDefaultWorld() bool { return o.World.String() == sandbox.World{}.String() }
+
 func order(i int) string { return fmt.Sprintf("CHAOS-%05d", i+1) }
 
 // drawOutcomes decides by the seed alone which orders are declined or erred.
@@ -133,9 +142,13 @@ func (c *chaos) drawOutcomes() {
 		if dice.IntN(2) == 0 {
 			end = sandbox.Declined("05")
 		}
+		code := "51"
+		if !c.opts.inDefaultWorld() {
+			code = []string{"01", "05", "51", "91"}[dice.IntN(4)]
+		}
 		switch {
 		case lot < c.opts.Declined:
-			c.box.NextTransactionFor(order(i), sandbox.Declined("51"))
+			c.box.NextTransactionFor(order(i), sandbox.Declined(code))
 		case lot < c.opts.Declined+c.opts.Erred:
 			c.box.NextTransactionFor(order(i), sandbox.Erred().ThenAfter(after, end))
 		}
@@ -160,6 +173,22 @@ func (c *chaos) each(do func(i int)) {
 	workers.Wait()
 }
 
+// now is the merchant's clock, some time after the first payments.
+func (c *chaos) now(passed time.Duration) time.Time {
+	now := c.box.Now()
+	switch c.opts.World.Value(sandbox.DimensionMerchantClock) {
+	case "behind":
+		return now.Add(-time.Hour)
+	case "ahead":
+		return now.Add(time.Hour)
+	case "stepsBack":
+		if passed > 90*time.Minute {
+			return now.Add(-time.Hour)
+		}
+	}
+	return now
+}
+
 // settle lets a week pass, first in small steps, and asks the merchant at each of
 // them about the orders that he does not know about. It returns how often.
 func (c *chaos) settle() (asked int) {
@@ -175,7 +204,7 @@ func (c *chaos) settle() (asked int) {
 			if !errors.Is(c.words[i], quickstream.ErrOutcomeUnknown) {
 				return
 			}
-			c.words[i] = c.opts.Settle(c.ctx, c.client, order(i), c.box.Now())
+			c.words[i] = c.opts.Settle(c.ctx, c.client, order(i), c.now(passed))
 			asking.Lock()
 			defer asking.Unlock()
 			asked++

@@ -141,6 +141,26 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 			}, shop.pay)
 		})
 	})
+	t.Run("in worlds", func(t *testing.T) {
+		for world := range sandbox.Worlds(0, 40) {
+			synctest.Test(t, func(t *testing.T) {
+				shop := &carefulShop{}
+				client := []quickstream.ClientOption{quickstream.WithoutResend()}
+				if world.Value("Metadata") == "refused" {
+					client = append(client, quickstream.WithIntentMetadata(""))
+				}
+				sandboxtest.Chaos(t, sandboxtest.ChaosOptions{
+					Orders: 40, World: world, Settle: shop.settle, Client: client,
+					Sandbox: []sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+						// What no merchant can know who says that nothing is retried, and who
+						// leaves his references to the client.
+						assert.NoError(t, a.Set("SoftDeclineCodes", "none"))
+						assert.NoError(t, a.Set("ReusedReferences", "none"))
+					})},
+				}, shop.pay)
+			})
+		}
+	})
 	t.Run("without faults", func(t *testing.T) {
 		r := &recorder{TB: t}
 		sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Orders: 20, Workers: 1, Faults: -1, Declined: -1, Erred: -1}, new(carefulShop).pay)

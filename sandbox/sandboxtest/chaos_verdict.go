@@ -73,7 +73,7 @@ func (c *chaos) verdict(word error, charged int) string {
 	switch {
 	case charged > 1:
 		return fmt.Sprintf("was charged %d times", charged)
-	case charged == 1 && isUnknown && c.opts.Settle != nil:
+	case charged == 1 && isUnknown && c.opts.Settle != nil && c.opts.inDefaultWorld():
 		return "was charged and is lost: the merchant still does not know after a week without faults"
 	case charged == 1 && word != nil && !isUnknown:
 		return "was charged, and the merchant said that it was not"
