@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -111,6 +112,28 @@ func (s *service) armWorld() error {
 				}
 				s.faulty.Store(r.IdempotencyKey, met.(int)+1) //nolint:forcetypeassert // as above
 				return true
+			}
+			if err := s.box.Inject(f); err != nil {
+				return err
+			}
+		}
+	}
+	return s.armLookUps()
+}
+
+// armLookUps has one in four of the places where something is looked up fail as the
+// world's writes do, the first time that it is asked.
+func (s *service) armLookUps() error {
+	var asked sync.Map
+	for _, operation := range []string{
+		"GET /transactions/{receiptNumber}", "GET /transactions/{receiptNumber}/refunds", "GET /transactions/for-reference-number",
+	} {
+		for _, f := range s.world.Faults(operation) {
+			f.Nth, f.Times = 0, 0
+			f.Match = func(r sandbox.Request) bool {
+				place := r.Path + "?" + r.Query.Encode()
+				_, before := asked.LoadOrStore(place, true)
+				return !before && s.dice(place).IntN(4) == 0
 			}
 			if err := s.box.Inject(f); err != nil {
 				return err
