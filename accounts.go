@@ -120,18 +120,18 @@ func (p RegisterAccountParams) from() registrationSource {
 func (s *AccountsService) Register(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (*Account, error) {
 	call := s.register(customerID, params.wire(), opts)
 	call.check(params.check)
-	return sendRegistration(ctx, call)
+	return sendRegistration(ctx, call, customerID)
 }
 
-// sendRegistration sends the registration of an account, of whose answer nothing is
-// specified: it may be empty, or hold the account in one of its members.
-func sendRegistration(ctx context.Context, call *call) (*Account, error) {
-	account := new(Account)
-	err := call.do(ctx, func(_ int, body []byte) error {
-		if *account = (Account{}); len(body) == 0 {
+// sendRegistration sends the registration of a customer's account, of whose answer
+// nothing is specified: it may be empty, or hold the account in one of its members.
+func sendRegistration(ctx context.Context, call *call, customerID string) (*Account, error) {
+	var account *Account
+	err := call.do(ctx, func(_ int, body []byte) (err error) {
+		if account = new(Account); len(body) == 0 {
 			return nil
 		}
-		if err := decode(body, account); err != nil || account.AccountToken != "" {
+		if account, err = accountIn(body, customerID); err != nil || account.AccountToken != "" {
 			return err
 		}
 		var members map[string]json.RawMessage
@@ -139,15 +139,33 @@ func sendRegistration(ctx context.Context, call *call) (*Account, error) {
 			return err
 		}
 		for _, member := range members {
-			inner := new(Account)
-			if wire.IsObject(member) && decode(member, inner) == nil && inner.AccountToken != "" {
-				*account = *inner
+			if !wire.IsObject(member) {
+				continue
+			}
+			inner, err := accountIn(member, customerID)
+			if err != nil {
+				return err
+			}
+			if inner.AccountToken != "" {
+				account = inner
 			}
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	return account, nil
+}
+
+// accountIn reads an account, which must not be another customer's.
+func accountIn(body []byte, customerID string) (*Account, error) {
+	account := new(Account)
+	if err := decode(body, account); err != nil {
+		return nil, err
+	}
+	if account.CustomerID != "" && !sameText(account.CustomerID, customerID) {
+		return nil, errNotAsked
 	}
 	return account, nil
 }
@@ -183,7 +201,7 @@ func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim
 	unread := json.Unmarshal(intent.Request, &body)
 	call := s.register(intent.Target, body, opts)
 	call.refuse(unread)
-	return sendRegistration(call.submits(ctx, intent, claim, registerOperation), call)
+	return sendRegistration(call.submits(ctx, intent, claim, registerOperation), call, intent.Target)
 }
 
 // Resume reads the accounts of the customer, newest first. The service does not say

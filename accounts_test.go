@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -281,6 +282,20 @@ func TestRegistrationAnswers(t *testing.T) {
 		require.NoError(t, err, body)
 		assert.Equal(t, token, account.AccountToken, body)
 	}
-	_, err := clientOf(t, says(http.StatusOK, "<html>OK</html>")).Accounts.Register(t.Context(), "C-1", params)
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	for _, body := range []string{
+		"<html>OK</html>", `{"accountToken":"A-1","customerId":"C-2"}`, `{"creditCard":{"accountToken":"A-1","customerId":"C-2"}}`,
+		`{"creditCard":{"accountToken":["A-1"]}}`, `{"creditCard":{"AccountToken":"A-1"}}`,
+	} {
+		_, err := clientOf(t, says(http.StatusOK, body)).Accounts.Register(t.Context(), "C-1", params)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, body)
+	}
+}
+
+// TestAgreementOfAnotherCustomer is not the one that was asked for.
+func TestAgreementOfAnotherCustomer(t *testing.T) {
+	for customer, fits := range map[string]bool{"C-1": true, "c-1": true, "C-2": false} {
+		body := fmt.Sprintf(`{"agreementToken":"A-1","status":"Pending","payerDetails":{"customerId":%q}}`, customer)
+		_, err := clientOf(t, says(http.StatusCreated, body)).PayTo.Create(t.Context(), "C-1", agreementParams("P-1"))
+		assert.Equal(t, fits, err == nil, "%s: %v", customer, err)
+	}
 }

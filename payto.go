@@ -200,7 +200,7 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 	call.reference, call.body = params.PayeeReference, body
 	call.describe = func() Intent { return body.intent(customerID) }
 	return sendAbout(ctx, call, func(answered *Agreement) error {
-		if len(body.differs(answered)) > 0 {
+		if len(body.differs(answered, customerID)) > 0 {
 			return errNotAsked
 		}
 		return nil

@@ -57,7 +57,7 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 				continue
 			}
 			tokens = append(tokens, agreement.AgreementToken)
-			reasons := wanted.differs(agreement)
+			reasons := wanted.differs(agreement, intent.Target)
 			switch {
 			case len(reasons) == 0 && agreement.PayeeReference != "":
 				matches = append(matches, Candidate{Agreement: agreement, Matches: true, Reasons: []string{"it is not the only one"}})
@@ -79,10 +79,10 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 	return open(nil, append(matches, others...)...)
 }
 
-// differs says in what an agreement is not the one that was asked for. Terms that were
-// not asked for, and those that the answer leaves out, say nothing: the service may fill
-// them in.
-func (b agreementJSON) differs(a *Agreement) []string {
+// differs says in what an agreement is not the one that was asked of a customer. Terms
+// that were not asked for, and those that the answer leaves out, say nothing: the
+// service may fill them in.
+func (b agreementJSON) differs(a *Agreement, customerID string) []string {
 	var reasons []string
 	differ := func(what string, differs bool) {
 		if differs {
@@ -127,6 +127,7 @@ func (b agreementJSON) differs(a *Agreement) []string {
 		count("point in time", t.PointInTime, asked.PointInTime)
 	}
 	if p, asked := a.PayerDetails, b.PayerDetails; p != nil {
+		text("customer", p.CustomerID, customerID)
 		text("payer", p.ID, asked.PayerID)
 		text("payer's name", p.Name, asked.PayerName)
 		text("payer's reference", p.Reference, asked.PayerReference)
