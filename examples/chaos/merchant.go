@@ -133,7 +133,7 @@ func (m *merchant) call(ctx context.Context, o *order, s step, opts ...quickstre
 	case kindVoid:
 		return m.client.Transactions.Void(ctx, o.Receipt, opts...)
 	default:
-		return m.client.Transactions.Pay(ctx, m.params(o), opts...)
+		return m.client.Transactions.Pay(ctx, payment(o, m.agreement), opts...)
 	}
 }
 
@@ -201,7 +201,8 @@ func (m *merchant) again(o *order, t *try, due time.Time) error {
 	return m.table.save(o)
 }
 
-func (m *merchant) params(o *order) quickstream.PayParams {
+// payment is what pays for an order.
+func payment(o *order, agreement string) quickstream.PayParams {
 	p := quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: o.Amount, Currency: quickstream.CurrencyAUD,
 		CustomerReferenceNumber: o.ID, PaymentReferenceNumber: o.Reference,
@@ -213,7 +214,7 @@ func (m *merchant) params(o *order) quickstream.PayParams {
 			AccountName: "Ann Example", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
 		})
 	case methodPayTo:
-		p.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: m.agreement})
+		p.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement})
 	default:
 		p.StoredCredential = &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual}
 		p.Source = quickstream.FromCard(quickstream.CardDetails{

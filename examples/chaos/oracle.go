@@ -187,10 +187,11 @@ const (
 	classOpen     = "must that did not settle"
 	classBroken   = "story that broke off"
 	classNotTaken = "answer that was not taken, without a fault"
+	classPlanted  = "planted answer that was believed, or a harmless one that was not"
 )
 
 func classes() []string {
-	return []string{classTwice, classLost, classWrong, classAbsent, classOpen, classBroken, classNotTaken}
+	return []string{classTwice, classLost, classWrong, classAbsent, classOpen, classBroken, classNotTaken, classPlanted}
 }
 
 // complaint says what is wrong with the merchant's word, and in which of the classes

@@ -27,16 +27,19 @@ type service struct {
 	begun    time.Time
 	seed     uint64
 	client   *quickstream.Client
+	sydney   *time.Location // where the service's days begin
 	orders   []plan
 	attempts atomic.Int64
-	// agreement is what PayTo payments are taken against.
-	agreement string
+	// agreement is what PayTo payments of the customer are taken against.
+	agreement, customer string
 	// retries is what the merchant knows about his facility.
 	retries resolve.ServiceRetries
 	crashed sync.Map // the keys of the tries whose worker has crashed
 	faulty  sync.Map // how often the writes that meet the world's fault have met it, by key
 
 	mu      sync.Mutex
+	ledger  sandbox.Ledger // of the story, at its end
+	plants  plantings
 	unknown []string // calls whose answer could not be taken, in the order of their ends
 }
 
@@ -86,7 +89,11 @@ func open(ctx context.Context, c config, world *sandbox.World) (*service, error)
 	}
 	s.begun = s.clock.Now()
 	s.box = sandbox.New(append(options, sandbox.WithClock(s.clock))...)
-	err := s.connect(c)
+	var err error
+	s.sydney, err = time.LoadLocation("Australia/Sydney")
+	if err == nil {
+		s.client, err = s.connect(c, datedTransport{s})
+	}
 	if err == nil {
 		err = s.agree(ctx)
 	}
@@ -101,14 +108,14 @@ func open(ctx context.Context, c config, world *sandbox.World) (*service, error)
 	return s, nil
 }
 
-// connect makes the merchant's client.
-func (s *service) connect(c config) error {
+// connect makes a client of the merchant's.
+func (s *service) connect(c config, transport http.RoundTripper) (*quickstream.Client, error) {
 	timeout := attemptTimeout
 	if s.calm(c) {
 		timeout = patient
 	}
 	options := []quickstream.ClientOption{
-		quickstream.WithHTTPClient(&http.Client{Transport: datedTransport{s}}),
+		quickstream.WithHTTPClient(&http.Client{Transport: transport}),
 		quickstream.WithAttemptTimeout(timeout),
 		quickstream.WithRetryWait(time.Millisecond, 4*time.Millisecond),
 		quickstream.WithObserver(quickstream.Observer{
@@ -122,10 +129,8 @@ func (s *service) connect(c config) error {
 	if s.value("Metadata") == "refused" {
 		options = append(options, quickstream.WithIntentMetadata(""))
 	}
-	var err error
-	s.client, err = quickstream.NewClient(quickstream.CustomURL(s.box.URL()),
+	return quickstream.NewClient(quickstream.CustomURL(s.box.URL()),
 		quickstream.Keys{Secret: quickstream.NewSecretKey(s.box.Keys().Secret)}, options...)
-	return err
 }
 
 // ended notes the calls whose outcome is unknown, and those that cannot be read.
@@ -145,26 +150,12 @@ func (s *service) ended(_ context.Context, call quickstream.CallInfo, end quicks
 // agree makes the PayTo agreement, while nothing fails yet.
 func (s *service) agree(ctx context.Context) error {
 	slow := quickstream.WithAttemptTimeout(patient)
-	sydney, err := time.LoadLocation("Australia/Sydney") // where the service's days begin
-	if err != nil {
-		return err
-	}
 	customer, err := s.client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"}, slow)
 	if err != nil {
 		return err
 	}
-	agreement, err := s.client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeRetail, Description: "Orders", AutomaticRenewal: true,
-			StartDate: quickstream.DateOf(s.clock.Now().In(sydney)),
-		},
-		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable},
-		Payer: quickstream.PayToPayerParams{
-			Type: quickstream.PayerTypePerson, ID: customer.CustomerNumber, Name: customer.CustomerName,
-			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(sandbox.ConfirmingPayID),
-		},
-	}, slow)
+	s.customer = customer.CustomerID
+	agreement, err := s.client.PayTo.Create(ctx, s.customer, s.agreementParams(), slow)
 	if err != nil {
 		return err
 	}
@@ -175,6 +166,21 @@ func (s *service) agree(ctx context.Context) error {
 		err = fmt.Errorf("the PayTo agreement is %s", agreement.Status)
 	}
 	return err
+}
+
+func (s *service) agreementParams() quickstream.CreateAgreementParams {
+	return quickstream.CreateAgreementParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Payment: quickstream.AgreementPaymentParams{
+			Purpose: quickstream.PayToPurposeRetail, Description: "Orders", AutomaticRenewal: true,
+			StartDate: quickstream.DateOf(s.clock.Now().In(s.sydney)),
+		},
+		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable},
+		Payer: quickstream.PayToPayerParams{
+			Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Ann Example",
+			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(sandbox.ConfirmingPayID),
+		},
+	}
 }
 
 // plan draws the orders. They come in three waves, on either side of a cut-off.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -58,6 +59,7 @@ func runWorlds(ctx context.Context, w io.Writer, c config, worlds iter.Seq[sandb
 type totals struct {
 	mu                    sync.Mutex
 	worlds, writes, musts int
+	planted               int                 // answers with one member changed
 	ends                  map[string]int      // how the writes ended
 	held                  map[string]int      // by combination
 	apart                 map[string]int      // by risk
@@ -88,8 +90,12 @@ func (sum *totals) world(ctx context.Context, w io.Writer, c config, world sandb
 			complain(classNotTaken, text)
 		}
 	}
+	sum.planted += s.plants.tried
+	for _, text := range s.plants.wrong {
+		complain(classPlanted, text)
+	}
 	words := wordsOf(s, orders)
-	judge := newOracle(world, s.box.Ledger(), words)
+	judge := newOracle(world, s.ledger, words)
 	for _, word := range words {
 		sum.add(word, judge.judge(word), complain)
 	}
@@ -116,6 +122,10 @@ func tell(ctx context.Context, c config, world sandbox.World) (*service, []*orde
 	orders, err := table.all()
 	if err != nil {
 		return nil, nil, err
+	}
+	s.ledger = s.box.Ledger()
+	if c.faults == 0 {
+		broken = errors.Join(broken, s.plant(ctx, c, orders))
 	}
 	return s, orders, broken
 }
@@ -163,6 +173,9 @@ func (sum *totals) report(c config, took time.Duration) string {
 	fmt.Fprintf(w, "%d worlds with %d orders each, seed %d, re-sending %t\n", sum.worlds, c.payments, c.seed, c.resend)
 	fmt.Fprintf(w, "%d writes, of which %d must settle (%.1f %%). They ended\n", sum.writes, sum.musts, 100*float64(sum.musts)/float64(max(sum.writes, 1)))
 	counted(w, sum.ends)
+	if c.faults == 0 {
+		fmt.Fprintf(w, "%d planted answers, of %d kinds\n", sum.planted, len(everyPlant()))
+	}
 	fmt.Fprintln(w, "Held, where nobody can know better:")
 	counted(w, sum.held)
 	fmt.Fprintln(w, "Gone wrong by a risk that the merchant has taken:")
