@@ -62,10 +62,9 @@
 // 411, 413, 414, 415, 422. It is inconclusive when it says nothing about what was
 // asked: every other status such as 408, 425, 500 and 502, a success that cannot be
 // decoded or is about something else, such as another payment's, a 503 that is not
-// in the service's own words, a 403 or 409 on a write that is not, a 407 without a
-// proxy, and any 409 on a POST other than of a customer or a payment file, because
-// a key in flight is no refusal. The service's own words are an error body with a
-// message.
+// in the service's own words, a 403 or 409 on a write that is not, and any 409 on a
+// POST other than of a customer or a payment file, because a key in flight is no
+// refusal. The service's own words are an error body with a message.
 //
 // Something that cannot pass by itself, such as an unknown host or an untrusted
 // certificate, is not retried. After a 503 in the service's own words a payment was

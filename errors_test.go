@@ -55,7 +55,7 @@ func matching(err error) string {
 func TestStatusMatrix(t *testing.T) {
 	reads := map[int]string{400: "invalid", 401: "unauthorised", 403: "forbidden", 404: "not found", 422: "invalid", 429: "rate limited", 503: "unavailable"}
 	settles := []int{400, 401, 404, 405, 406, 411, 413, 414, 415, 422, 429}
-	for _, status := range []int{301, 302, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 413, 414, 415, 422, 425, 429, 451, 460, 499, 500, 501, 502, 503, 504, 520, 599} {
+	for _, status := range []int{300, 301, 302, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 413, 414, 415, 422, 425, 429, 451, 460, 499, 500, 501, 502, 503, 504, 520, 599} {
 		for body, own := range map[string]bool{errorBody: true, "<html>4111111111111111</html>": false, "": false} {
 			sentinel := reads[status]
 			if status == 503 && !own {

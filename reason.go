@@ -29,8 +29,8 @@ const (
 	ReasonRedirected = Reason(transport.Redirected) // 3xx, which is never followed
 	// ReasonInconclusive is an answer that says nothing about what was asked: any
 	// other status, a 503 that is not in the service's own words, a 403 or 409 on
-	// a write that is not, a 407 without a proxy, and a 409 where a key in flight may
-	// be meant. A write that is answered so ends in an UnknownOutcomeError.
+	// a write that is not, and a 409 where a key in flight may be meant. A write that
+	// is answered so ends in an UnknownOutcomeError.
 	ReasonInconclusive = Reason(transport.Inconclusive)
 )
 

@@ -156,6 +156,7 @@ func tableRows() []row {
 		{when: "429", name: "429 beyond the cap", fault: sandbox.RateLimited("3600"), cells: all(cell{answered, 1})},
 		{when: "429", name: "429 with an absurd Retry-After", fault: sandbox.RateLimited("99999999999999999999"), cells: later},
 		{when: refused, name: "403", fault: sandbox.Status(403, sandbox.ServiceError), cells: all(cell{answered, 1})},
+		{when: "3xx, never followed", name: "300", fault: sandbox.Status(300, sandbox.Empty), cells: redirected},
 		{when: "3xx, never followed", name: "307 with a broken Location", fault: sandbox.Redirect(307, "http://[::"), cells: redirected},
 	}
 	for _, code := range []int{402, 407, 408, 410, 412, 418, 423, 425, 426, 428, 431, 451, 460, 499, 500, 501, 502, 504, 520} {

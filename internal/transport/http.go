@@ -65,7 +65,7 @@ func newTransport(config HTTPConfig) *http.Transport {
 			return held((&tls.Dialer{NetDialer: &dialer, Config: secure}).DialContext(ctx, network, address))
 		},
 		TLSClientConfig:        secure, // through a proxy
-		Proxy:                  marked(config.Proxy),
+		Proxy:                  config.Proxy,
 		MaxIdleConns:           2 * maxIdlePerHost,
 		MaxIdleConnsPerHost:    maxIdlePerHost,
 		IdleConnTimeout:        90 * time.Second,
@@ -77,19 +77,5 @@ func newTransport(config HTTPConfig) *http.Transport {
 			}
 			return nil
 		},
-	}
-}
-
-// marked tells the call whose requests a proxy gets in the clear.
-func marked(proxy func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
-	if proxy == nil {
-		return nil
-	}
-	return func(r *http.Request) (*url.URL, error) {
-		address, err := proxy(r)
-		if address != nil && r.URL.Scheme == "http" {
-			exchangeOf(r.Context()).proxied = true
-		}
-		return address, err
 	}
 }

@@ -150,11 +150,6 @@ func (x *exchange) judge(status int, own bool) Reason {
 	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusLengthRequired,
 		http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusUnsupportedMediaType:
 		return Refused
-	case http.StatusProxyAuthRequired:
-		if x.proxied { // and itself has answered
-			return NeverSent
-		}
-		return Inconclusive
 	case http.StatusTooManyRequests:
 		return RateLimited
 	case http.StatusServiceUnavailable:

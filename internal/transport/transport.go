@@ -70,7 +70,6 @@ type exchange struct {
 	unanswered bool // an attempt that got no answer may have arrived
 	temporary  bool // what kept the latest attempt from arriving can pass
 	stale      bool // it was a connection that had been closed while idle
-	proxied    bool // a proxy gets the requests in the clear
 	over       bool // there is no further attempt, whatever the table says
 	pause      time.Duration
 }
@@ -324,9 +323,6 @@ func (x *exchange) answered(resp *http.Response, a *attempt) {
 		r.Problem = wire.ParseErrorBody(body)
 		r.Reason = x.judge(resp.StatusCode, r.Problem.Own && err == nil)
 		r.RetryAfter = retryAfter(resp.Header)
-		if r.Reason == NeverSent {
-			r.Status, r.Err, r.Kind, x.temporary = 0, ErrProxyAuth, KindProxy, false
-		}
 	case err == nil:
 		err = x.call.Decode(resp.StatusCode, body)
 		fallthrough
