@@ -8,11 +8,14 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // observed records what an observer sees.
@@ -120,7 +123,14 @@ func TestPanicsOfObservers(t *testing.T) {
 		_, own := errors.AsType[*quickstream.ValidationError](err)
 		assert.True(t, own, "%s: %v", name, err)
 	}
-	client := clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{
+	box, _ := sandboxtest.New(t)
+	client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Millisecond, time.Millisecond), quickstream.WithObserver(quickstream.Observer{
+		End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("mine") },
+	}))
+	require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Nth: 1}, sandbox.Fault{Kind: sandbox.Refuse(), Nth: 2, Times: 9}))
+	_, err := client.Transactions.Pay(t.Context(), payment())
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "the first attempt may have arrived, though the last was not sent")
+	client = clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{
 		Continue: func(context.Context, string) context.Context { panic("mine") },
 	}))
 	void, err := client.Transactions.PlanVoid(t.Context(), "R-1")

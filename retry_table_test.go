@@ -153,6 +153,7 @@ func tableRows() []row {
 		{when: "503 in the service's words", name: "503", fault: sandbox.Status(503, sandbox.ServiceError), cells: later},
 		{when: "429", name: "429", fault: sandbox.RateLimited("1"), cells: later},
 		{when: "429", name: "429 without Retry-After", fault: sandbox.RateLimited(""), cells: later},
+		{when: "429", name: "429 at the cap", fault: sandbox.RateLimited("8"), cells: later},
 		{when: "429", name: "429 beyond the cap", fault: sandbox.RateLimited("3600"), cells: all(cell{answered, 1})},
 		{when: "429", name: "429 with an absurd Retry-After", fault: sandbox.RateLimited("99999999999999999999"), cells: later},
 		{when: refused, name: "403", fault: sandbox.Status(403, sandbox.ServiceError), cells: all(cell{answered, 1})},
