@@ -10,7 +10,6 @@ import (
 const (
 	recentLimit         = 20 // as stated; the list is not paginated
 	malformedBodyStatus = http.StatusBadRequest
-	keyMaximumLength    = 64 // a UUID fits, a concatenation of references does not
 	keyInFlightStatus   = http.StatusConflict
 	noCSRFHeaderStatus  = http.StatusForbidden
 	tokenQuotaWindow    = time.Minute

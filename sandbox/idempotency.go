@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -47,9 +46,6 @@ func (s *replayStore) claim(c *call) (answer, keyVerdict) {
 	id, keyed := c.replayID()
 	if !keyed {
 		return answer{}, keyIsFree
-	}
-	if most := keyMaximumLength; len(id.key) > most {
-		return c.problem(http.StatusUnprocessableEntity, fmt.Sprintf("The Idempotency-Key is longer than %d characters.", most)), keyRefused
 	}
 	now := c.box.clock.Now()
 	for len(s.expiry) > 0 && !now.Before(s.expiry[0].expires) {
