@@ -17,11 +17,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // Real sockets on this machine, for what connections in memory cannot show. Every
@@ -397,4 +400,14 @@ func TestStaleConnection(t *testing.T) {
 	_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
 	assert.Equal(t, unknown, ending(err))
 	assert.EqualValues(t, 1, payments.Load())
+}
+
+// TestReadsThatWereSentOnce say so, though their last attempt was not sent.
+func TestReadsThatWereSentOnce(t *testing.T) {
+	box, _ := sandboxtest.New(t)
+	client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
+	require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Nth: 1}, sandbox.Fault{Kind: sandbox.Refuse(), Nth: 2, Times: 9}))
+	_, err := client.Transactions.Get(t.Context(), "R-1")
+	assert.Equal(t, quickstream.NetworkKindRefused, networkKind(t, err))
+	assert.NotErrorIs(t, err, quickstream.ErrNotSent)
 }

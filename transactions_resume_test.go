@@ -428,6 +428,30 @@ func TestSubmitAfterItsClaim(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "the claim may have been stored")
 }
 
+// TestForeignIntents: no method works on an intent of another one, and none is sent for
+// it.
+func TestForeignIntents(t *testing.T) {
+	sent := 0
+	client := clientOf(t, func(*http.Request) (*http.Response, error) { sent++; return answer(http.StatusOK, `{"data":[]}`), nil })
+	ctx := t.Context()
+	register, err := client.Accounts.Plan(ctx, "C-1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")})
+	require.NoError(t, err)
+	void, err := client.Transactions.PlanVoid(ctx, "R-1")
+	require.NoError(t, err)
+	claim := func(context.Context) error { return nil }
+	for name, call := range map[string]func() error{
+		"Transactions.Submit": func() error { _, err := client.Transactions.Submit(ctx, register, claim); return err },
+		"Transactions.Resume": func() error { _, err := client.Transactions.Resume(ctx, register); return err },
+		"PayTo.Resume":        func() error { _, err := client.PayTo.Resume(ctx, register); return err },
+		"PayTo.ResumeChange":  func() error { _, err := client.PayTo.ResumeChange(ctx, register); return err },
+		"Accounts.Submit":     func() error { _, err := client.Accounts.Submit(ctx, void, claim); return err },
+		"Accounts.Resume":     func() error { _, err := client.Accounts.Resume(ctx, void); return err },
+	} {
+		assert.ErrorIs(t, call(), quickstream.ErrOutcomeUnknown, name)
+	}
+	assert.Zero(t, sent)
+}
+
 // TestRenewed: the same request under a key and an id of its own.
 func TestRenewed(t *testing.T) {
 	client := clientOf(t, says(500, ""))
@@ -441,6 +465,10 @@ func TestRenewed(t *testing.T) {
 	assert.NotEqual(t, intent.ID, renewed.ID)
 	assert.Equal(t, intent.Reference, renewed.Reference)
 	assert.True(t, renewed.Complete)
+	assert.True(t, renewed.OwnReference, "what is renewed carries the reference of its first sending")
+	void, err := client.Transactions.PlanVoid(t.Context(), "R-1")
+	require.NoError(t, err)
+	assert.False(t, void.Renewed().OwnReference)
 	assert.Equal(t, strings.Replace(string(intent.Request), intent.ID, renewed.ID, 1), string(renewed.Request))
 	intent.Request = []byte("{}")
 	assert.False(t, intent.Renewed().Complete, "what was changed by hand is not sent")
