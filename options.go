@@ -53,6 +53,8 @@ type callConfig struct {
 	intentName string // of the metadata that the intent's id is sent in; "" for none
 	business   string // of requests that name none
 	foreign    func(receiptNumber string) bool
+	// development puts the service's messages into the text of errors.
+	development bool
 }
 
 type extraField struct {
@@ -169,6 +171,20 @@ func WithLogger(logger *slog.Logger) ClientOption {
 func WithObserver(observer Observer) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.observer = observer
+		return nil
+	})
+}
+
+// WithDevelopmentErrors makes the text of an APIError end with the messages of the
+// service, for the time in which a program is written. They can repeat what a payer
+// typed, such as a name. What is not a word of letters alone stands there as "?", so
+// that no key, number or address gets in.
+//
+// NewClient refuses it together with a production environment. An address of your own
+// that leads to one is for you to know.
+func WithDevelopmentErrors() ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		c.development = true
 		return nil
 	})
 }
@@ -437,7 +453,7 @@ func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) (str
 		}, nil
 	}
 	if keys.Secret.IsZero() && keys.Publishable.IsZero() {
-		return nil, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given", ErrKeyRequired)
+		return nil, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given; KeysFromEnv takes them from %s and %s", ErrKeyRequired, secretKeyVariable, publishableKeyVariable)
 	}
 	// Both headers are made once: what is wrong with a key shows at start-up.
 	var values [2]string
