@@ -202,8 +202,18 @@ func WithAttemptTimeout(d time.Duration) Option {
 	})
 }
 
-// WithTimeout limits a whole call, all its attempts and waits. By default only
-// the context does.
+// WithTimeout limits a whole call, all its attempts and waits, and what hooks and key
+// sources take that heed their context.
+//
+// Without it and without a deadline, a call takes at most
+//
+//	attempts * attempt timeout + (attempts - 1) * longest pause
+//
+// beside hooks and key sources, by WithMaxAttempts, WithAttemptTimeout and
+// WithRetryWait: 3 * 30 s + 2 * 8 s = 106 seconds by default. That holds for every
+// method that makes one call, such as Transactions.Pay, and for each page of a list, but
+// not for uploads and reports, which may be long. The WriteTimeout of an HTTP server has
+// to be longer, or its handler cannot answer.
 func WithTimeout(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 {
