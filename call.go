@@ -288,12 +288,12 @@ func (c *call) cause(r *transport.Result) error {
 	case r.Reason == transport.Succeeded: // which does not settle an earlier attempt
 		return r.Err
 	case r.Reason == transport.Inconclusive && r.Err != nil:
-		return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, body: func() []byte { return r.Body }}
+		return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, stranger: c.stranger(r), body: func() []byte { return r.Body }}
 	case r.Reason == transport.NeverSent, r.Reason == transport.Lost, r.Reason == transport.ContextEnded:
 		sent := r.Unanswered || r.Reason != transport.NeverSent
 		return &NetworkError{CallInfo: c.info(), Kind: NetworkKind(r.Kind), Attempts: r.Attempts, err: r.Err, sent: sent}
 	default:
-		return newAPIError(c.info(), r)
+		return c.apiError(r)
 	}
 }
 

@@ -35,7 +35,7 @@ type Client struct {
 }
 
 // NewClient returns a client for an environment. It fails on an environment
-// without TLS or with credentials in its address, on keys that cannot be right,
+// without TLS, host or scheme, or with credentials in its address, on keys that cannot be right,
 // and on options that contradict each other. It sends nothing: Check does.
 func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error) {
 	base, err := env.base()
@@ -53,6 +53,9 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	}
 	if own := config.http.Client; own != nil && own.Transport != nil && (config.http.Proxy != nil || config.http.RootCAs != nil) {
 		return nil, errors.New("quickstream: WithHTTPClient brings a Transport of its own, which WithProxy and WithRootCAs cannot change")
+	}
+	if config.development && env.IsProduction() {
+		return nil, errors.New("quickstream: WithDevelopmentErrors is not for a production environment: what payers typed would get into errors and logs")
 	}
 	authorise, err := keySource(keys, config.keys)
 	if err != nil {

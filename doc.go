@@ -85,6 +85,13 @@
 // A report is not asked for again once its first byte was handed over, and a
 // payment file is not sent again once its first byte was taken.
 //
+// # Time
+//
+// A call ends when its context does, and a context that ends after a payment was sent
+// leaves its outcome unknown. The context of an HTTP request ends when the browser goes
+// away: pay with context.WithoutCancel and a limit of your own, as the example
+// HttpHandler does. WithTimeout says how long a call takes at most without one.
+//
 // # Secrets
 //
 // Keys, card numbers, CVNs, account numbers and PayIDs are of types that no

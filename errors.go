@@ -62,8 +62,13 @@ type CallInfo struct {
 	Route     string // path with parameter names, such as "/transactions/{receiptNumber}"
 }
 
-// text names the call in an error.
-func (c CallInfo) text() string { return c.Operation + " (" + c.Method + " " + c.Route + ")" }
+// text names the call in an error. One made by hand may have no names.
+func (c CallInfo) text() string {
+	if c == (CallInfo{}) {
+		return "a call"
+	}
+	return c.Operation + " (" + c.Method + " " + c.Route + ")"
+}
 
 // Finding is one broken rule of a request.
 type Finding struct {
@@ -111,8 +116,10 @@ type FieldError struct {
 // exception is a read, for which it may also be a failure that outlasted the
 // attempts.
 //
-// It matches the sentinel of its Reason. Printing it shows the operation, the
-// status and the trace code; messages have to be asked for.
+// It matches the sentinel of its Reason, and so does one that a test makes by hand:
+// &APIError{Reason: ReasonNotFound} matches ErrNotFound. Printing it shows the
+// operation, the status and the trace code; messages have to be asked for, or shown
+// by WithDevelopmentErrors.
 type APIError struct {
 	CallInfo
 	StatusCode int
@@ -130,14 +137,26 @@ type APIError struct {
 	RetryAfter time.Duration
 	Attempts   int
 
-	body func() []byte
+	body     func() []byte
+	stranger string // why it may not be the service that answered
+	messages string // the service's, of WithDevelopmentErrors
 }
 
-// Error returns the operation, the status and the trace code.
-func (e *APIError) Error() string {
-	text := "quickstream: " + e.text() + ": the service answered " + statusText(e.StatusCode)
-	if why := e.Reason.explains(); why != "" {
-		text += ": " + why
+// Error returns the operation, the status and the trace code, and what can be done.
+func (e *APIError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
+
+func (e *APIError) says() string {
+	text := "the service answered " + statusText(e.StatusCode)
+	switch {
+	case e.StatusCode == 0: // made by hand
+		text = "the service answered: " + string(e.Reason)
+	case e.stranger != "":
+		text = "answered " + statusText(e.StatusCode)
+	}
+	for _, why := range []string{e.Reason.explains(), e.missing(), e.stranger} {
+		if why != "" {
+			text += ": " + why
+		}
 	}
 	names := []string{}
 	for _, f := range e.Fields {
@@ -151,7 +170,7 @@ func (e *APIError) Error() string {
 	if e.TraceCode != "" {
 		text += ", trace code " + safeName(e.TraceCode, 64)
 	}
-	return text
+	return text + e.messages
 }
 
 // Is matches the sentinels of the reason.
@@ -178,7 +197,8 @@ const (
 	NetworkKindTLS         NetworkKind = NetworkKind(transport.KindTLS)         // the handshake failed
 	NetworkKindTimeout     NetworkKind = NetworkKind(transport.KindTimeout)     // no answer in time
 	NetworkKindReset       NetworkKind = NetworkKind(transport.KindReset)       // the connection broke
-	NetworkKindContext     NetworkKind = NetworkKind(transport.KindContext)     // the caller's context ended
+	NetworkKindCancelled   NetworkKind = NetworkKind(transport.KindCancelled)   // the caller's context was cancelled: matches context.Canceled
+	NetworkKindDeadline    NetworkKind = NetworkKind(transport.KindDeadline)    // its deadline or WithTimeout passed: matches context.DeadlineExceeded
 	NetworkKindOther       NetworkKind = NetworkKind(transport.KindOther)       // anything else
 )
 
@@ -197,6 +217,10 @@ func (k NetworkKind) Hint() string {
 		return "the TLS handshake failed; something between here and the service may be interfering"
 	case NetworkKindTimeout:
 		return "no answer in time; see WithAttemptTimeout"
+	case NetworkKindCancelled:
+		return "the context was cancelled, as that of an HTTP request is when its client goes away; go on with another, such as context.WithoutCancel with a limit"
+	case NetworkKindDeadline:
+		return "the deadline of the context, or the limit of WithTimeout, has passed; go on with a context that has more time"
 	default:
 		return ""
 	}
@@ -205,7 +229,8 @@ func (k NetworkKind) Hint() string {
 // NetworkError is a request that was not answered and changed nothing: a write
 // that never left this machine, which matches ErrNotSent, or a read that failed in
 // any way. It is safe to make the call again. The cause can be reached with
-// errors.Is and errors.As, and never contains an address's path or query.
+// errors.Is and errors.As, and never contains an address's path or query. One that a
+// test makes by hand is a call of which nothing was sent.
 type NetworkError struct {
 	CallInfo
 	Kind     NetworkKind
@@ -215,8 +240,13 @@ type NetworkError struct {
 }
 
 // Error returns the operation, the condition and what helps.
-func (e *NetworkError) Error() string {
-	text := "quickstream: " + e.text() + ": network failure (" + string(e.Kind) + ")"
+func (e *NetworkError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
+
+func (e *NetworkError) says() string {
+	text := "network failure (" + string(e.Kind) + ")"
+	if e.Kind == NetworkKindCancelled || e.Kind == NetworkKindDeadline {
+		text = "ended early (" + string(e.Kind) + ")"
+	}
 	if e.Method != http.MethodGet && !e.sent {
 		text += ", nothing was sent"
 	}
@@ -229,12 +259,17 @@ func (e *NetworkError) Error() string {
 // Unwrap returns the cause.
 func (e *NetworkError) Unwrap() error { return e.err }
 
-// Is matches ErrNotSent when no request left this machine.
-func (e *NetworkError) Is(target error) bool { return target == ErrNotSent && !e.sent }
+// Is matches ErrNotSent when no request left this machine, and the context's error
+// where that has ended.
+func (e *NetworkError) Is(target error) bool {
+	return target == ErrNotSent && !e.sent ||
+		target == context.Canceled && e.Kind == NetworkKindCancelled ||
+		target == context.DeadlineExceeded && e.Kind == NetworkKindDeadline
+}
 
 // Timeout reports whether the failure was a timeout.
 func (e *NetworkError) Timeout() bool {
-	return e.Kind == NetworkKindTimeout || errors.Is(e.err, context.DeadlineExceeded)
+	return e.Kind == NetworkKindTimeout || e.Kind == NetworkKindDeadline || errors.Is(e.err, context.DeadlineExceeded)
 }
 
 // UnknownOutcomeError is a write that may or may not have happened: the
@@ -299,11 +334,11 @@ func (e *UnknownOutcomeError) Error() string {
 		text += "; " + e.FindOut
 	}
 	if api, ok := errors.AsType[*APIError](e.Cause); ok {
-		text += " (last answer: " + statusText(api.StatusCode)
-		if api.TraceCode != "" {
-			text += ", trace code " + safeName(api.TraceCode, 64)
-		}
-		text += ")"
+		answer := *api
+		answer.Reason = "" // "not processed" would be said of the last attempt alone
+		text += " (last seen: " + answer.says() + ")"
+	} else if seen, ok := errors.AsType[saying](e.Cause); ok {
+		text += " (last seen: " + seen.says() + ")"
 	} else if errors.Is(e.Cause, ErrNotSent) {
 		text += " (" + strings.TrimPrefix(e.Cause.Error(), "quickstream: ") + ")"
 	}
@@ -321,12 +356,19 @@ type DecodeError struct {
 	Attempts   int
 	err        error
 	body       func() []byte
-	place      int // of an item on its page, from 1
+	stranger   string // why it may not be the service that answered
+	place      int    // of an item on its page, from 1
 }
 
 // Error returns the operation and what was wrong, without the body.
-func (e *DecodeError) Error() string {
-	return "quickstream: " + e.text() + ": the answer (" + statusText(e.StatusCode) + ") could not be decoded"
+func (e *DecodeError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
+
+func (e *DecodeError) says() string {
+	text := "the answer (" + statusText(e.StatusCode) + ") could not be decoded"
+	if e.stranger != "" {
+		text += ": " + e.stranger
+	}
+	return text
 }
 
 // Unwrap returns the cause.
@@ -367,17 +409,20 @@ func safeName(name string, maxDigits int) string {
 	return name
 }
 
-// newAPIError builds the error for an answer.
-func newAPIError(call CallInfo, r *transport.Result) *APIError {
+// apiError builds the error for an answer.
+func (c *call) apiError(r *transport.Result) *APIError {
 	problem := r.Problem
 	e := &APIError{
-		CallInfo: call, StatusCode: r.Status, Reason: Reason(r.Reason), RetryAfter: r.RetryAfter, Attempts: r.Attempts,
+		CallInfo: c.info(), StatusCode: r.Status, Reason: Reason(r.Reason), RetryAfter: r.RetryAfter, Attempts: r.Attempts,
 		CustomerMessage: problem.CustomerMessage, DeveloperMessage: problem.DeveloperMessage, TraceCode: problem.TraceCode,
 	}
 	for _, f := range problem.Fields {
 		e.Fields = append(e.Fields, FieldError(f))
 	}
 	body := wire.Scrub(r.Body)
-	e.body = func() []byte { return body }
+	e.body, e.stranger = func() []byte { return body }, c.stranger(r)
+	if c.config.development {
+		e.messages = e.readMessages()
+	}
 	return e
 }

@@ -120,7 +120,7 @@ func ExampleAccountsService_Get() {
 		return
 	}
 	fmt.Println(account.CardholderName, account.ExpiryDateMonth+"/"+account.ExpiryDateYear)
-	// Output: Ann Example 03/35
+	// Output: Ann Example 12/99
 }
 
 // A registered account is paid with by its token. Saying that it is a card has

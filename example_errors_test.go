@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // A request that cannot be right is never sent, and all that is wrong with it is
@@ -73,6 +75,30 @@ func ExampleAPIError() {
 	// Output:
 	// refused: customerNumber
 	// for support: true for logs: true whole: true
+}
+
+// While a program is written, its errors can show the messages of the service. What is
+// not a word of letters is left out, and a client of a production environment is not
+// made at all.
+func ExampleWithDevelopmentErrors() {
+	box := sandbox.New()
+	defer box.Close()
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
+		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithDevelopmentErrors())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	registeredCustomer(client, "C-1001", "Ann Example")
+	_, err = client.Customers.Create(context.Background(), quickstream.CreateCustomerParams{CustomerNumber: "C-1001", CustomerName: "Bob Example"})
+	_, said, _ := strings.Cut(err.Error(), "; it says: ")
+	fmt.Println(said)
+
+	_, err = quickstream.NewClient(quickstream.ProductionAU, sandboxtest.Keys(box), quickstream.WithDevelopmentErrors())
+	fmt.Println(err)
+	// Output:
+	// customerNumber: belongs to another customer; One or more fields are not valid.; Please check your details and try again.
+	// quickstream: WithDevelopmentErrors is not for a production environment: what payers typed would get into errors and logs
 }
 
 // The answer to a payment is lost after the service has taken the money. The
@@ -174,7 +200,7 @@ func ExampleDecodeError() {
 		fmt.Println(len(odd.RawBody()) > 0)
 	}
 	// Output:
-	// quickstream: Check (GET /businesses): the answer (200 OK) could not be decoded
+	// quickstream: Check (GET /businesses): the answer (200 OK) could not be decoded: it is HTML or XML, and the service answers with JSON; look at the environment's address, and at proxies on the way
 	// true
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // The request is lost before the service gets it. It is not found - yet: nothing
@@ -166,7 +167,7 @@ func ExampleWithBeforeSend() {
 	ctx := context.Background()
 	box, _ := exampleSandbox()
 	defer box.Close()
-	keys := quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret), Publishable: quickstream.NewPublishableKey(box.Keys().Publishable)}
+	keys := sandboxtest.Keys(box)
 	client, err := quickstream.NewClient(
 		quickstream.CustomURL(box.URL()), keys, quickstream.WithHTTPClient(box.HTTPClient()),
 		quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // exampleSandbox starts a simulator of the service, which takes the service's
@@ -19,10 +20,7 @@ func exampleSandbox(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Clie
 		a.LookupLag, a.AgreementLookupLag = 0, 0
 	})}, opts...)
 	box := sandbox.New(opts...)
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{
-		Secret:      quickstream.NewSecretKey(box.Keys().Secret),
-		Publishable: quickstream.NewPublishableKey(box.Keys().Publishable),
-	}, quickstream.WithHTTPClient(box.HTTPClient()))
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
 	if err != nil {
 		panic(err)
 	}
@@ -44,17 +42,11 @@ const (
 // tokenFromBrowser stands in for the service's script in the customer's browser,
 // which makes a single-use token so that no card details reach the merchant.
 func tokenFromBrowser(client *quickstream.Client, cardNumber string) string {
-	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Account: quickstream.CardDetails{
-			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret(cardNumber),
-			Expiry: quickstream.YearMonth{Year: 2035, Month: time.March}, CVN: quickstream.NewSecret("123"),
-		},
-	})
+	token, err := sandboxtest.CardToken(context.Background(), client, cardNumber)
 	if err != nil {
 		panic(err)
 	}
-	return token.SingleUseTokenID
+	return token
 }
 
 // orderParams describes the payment of an order by a single-use token.

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -58,15 +59,15 @@ func EnvironmentFromEnv() (Environment, error) {
 // IsProduction reports whether real money moves there.
 func (e Environment) IsProduction() bool {
 	u, err := url.Parse(string(e))
-	if err != nil {
-		return false
-	}
-	for _, production := range [...]Environment{ProductionAU, ProductionNZ} {
-		if p, err := url.Parse(string(production)); err == nil && strings.EqualFold(strings.TrimSuffix(u.Hostname(), "."), p.Hostname()) {
-			return true
-		}
-	}
-	return false
+	return err == nil && isHostOf(u, ProductionAU, ProductionNZ)
+}
+
+// isHostOf reports whether an address is on the host of an environment.
+func isHostOf(u *url.URL, environments ...Environment) bool {
+	return slices.ContainsFunc(environments, func(e Environment) bool {
+		known, err := url.Parse(string(e))
+		return err == nil && strings.EqualFold(strings.TrimSuffix(u.Hostname(), "."), known.Hostname())
+	})
 }
 
 // base parses and judges the address. Its errors never repeat it, because a
@@ -74,6 +75,9 @@ func (e Environment) IsProduction() bool {
 func (e Environment) base() (*url.URL, error) {
 	if e == "" {
 		return nil, errors.New("no environment given; choose TestAU, ProductionAU, TestNZ, ProductionNZ or CustomURL")
+	}
+	if !strings.Contains(string(e), "://") {
+		return nil, errors.New("the environment's URL has no scheme; begin it with https://, or with http:// on this machine")
 	}
 	u, err := url.Parse(strings.TrimRight(string(e), "/"))
 	switch {
@@ -83,6 +87,8 @@ func (e Environment) base() (*url.URL, error) {
 		return nil, errors.New("the environment's URL carries credentials; pass keys in Keys instead")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("the environment's URL has a query or a fragment")
+	case u.Path == "" && isHostOf(u, ProductionAU, TestAU, ProductionNZ, TestNZ):
+		return nil, errors.New("the environment's URL does not end with the version; the service's own end with /rest/v1")
 	case u.Scheme == "https":
 	case u.Scheme == "http" && isLoopback(u.Hostname()):
 	default:
@@ -107,12 +113,18 @@ type Keys struct {
 	Publishable PublishableKey
 }
 
+// The variables of KeysFromEnv.
+const (
+	secretKeyVariable      = "QUICKSTREAM_SECRET_KEY"
+	publishableKeyVariable = "QUICKSTREAM_PUBLISHABLE_KEY"
+)
+
 // KeysFromEnv reads the keys from QUICKSTREAM_SECRET_KEY and
 // QUICKSTREAM_PUBLISHABLE_KEY. The client itself reads no environment variable.
 func KeysFromEnv() Keys {
 	return Keys{
-		Secret:      NewSecretKey(strings.TrimSpace(os.Getenv("QUICKSTREAM_SECRET_KEY"))),
-		Publishable: NewPublishableKey(strings.TrimSpace(os.Getenv("QUICKSTREAM_PUBLISHABLE_KEY"))),
+		Secret:      NewSecretKey(strings.TrimSpace(os.Getenv(secretKeyVariable))),
+		Publishable: NewPublishableKey(strings.TrimSpace(os.Getenv(publishableKeyVariable))),
 	}
 }
 
@@ -139,12 +151,12 @@ func (k keyKind) String() string {
 // authorization returns the header's value for a key kind: HTTP Basic with the
 // key as user name and no password.
 func (keys Keys) authorization(kind keyKind) (string, error) {
-	key := keys.Secret.hidden
+	key, variable := keys.Secret.hidden, secretKeyVariable
 	if kind == publishableKey {
-		key = keys.Publishable.hidden
+		key, variable = keys.Publishable.hidden, publishableKeyVariable
 	}
 	if key.IsZero() {
-		return "", fmt.Errorf("%w: this operation needs the %s key", ErrKeyRequired, kind)
+		return "", fmt.Errorf("%w: this operation needs the %s key, which KeysFromEnv takes from %s", ErrKeyRequired, kind, variable)
 	}
 	text := key.text()
 	if !isVisible(text) || strings.Contains(text, ":") {

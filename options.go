@@ -53,6 +53,8 @@ type callConfig struct {
 	intentName string // of the metadata that the intent's id is sent in; "" for none
 	business   string // of requests that name none
 	foreign    func(receiptNumber string) bool
+	// development puts the service's messages into the text of errors.
+	development bool
 }
 
 type extraField struct {
@@ -173,6 +175,20 @@ func WithObserver(observer Observer) ClientOption {
 	})
 }
 
+// WithDevelopmentErrors makes the text of an APIError end with the messages of the
+// service, for the time in which a program is written. They can repeat what a payer
+// typed, such as a name. What is not a word of letters alone stands there as "?", so
+// that no key, number or address gets in.
+//
+// NewClient refuses it together with a production environment. An address of your own
+// that leads to one is for you to know.
+func WithDevelopmentErrors() ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		c.development = true
+		return nil
+	})
+}
+
 // WithAttemptTimeout limits one attempt, its body included; 30 seconds by
 // default. A report that is downloaded and a file that is uploaded may take
 // longer as a whole: there it limits each wait for the other side.
@@ -186,8 +202,18 @@ func WithAttemptTimeout(d time.Duration) Option {
 	})
 }
 
-// WithTimeout limits a whole call, all its attempts and waits. By default only
-// the context does.
+// WithTimeout limits a whole call, all its attempts and waits, and what hooks and key
+// sources take that heed their context.
+//
+// Without it and without a deadline, a call takes at most
+//
+//	attempts * attempt timeout + (attempts - 1) * longest pause
+//
+// beside hooks and key sources, by WithMaxAttempts, WithAttemptTimeout and
+// WithRetryWait: 3 * 30 s + 2 * 8 s = 106 seconds by default. That holds for every
+// method that makes one call, such as Transactions.Pay, and for each page of a list, but
+// not for uploads and reports, which may be long. The WriteTimeout of an HTTP server has
+// to be longer, or its handler cannot answer.
 func WithTimeout(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 {
@@ -437,7 +463,7 @@ func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) (str
 		}, nil
 	}
 	if keys.Secret.IsZero() && keys.Publishable.IsZero() {
-		return nil, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given", ErrKeyRequired)
+		return nil, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given; KeysFromEnv takes them from %s and %s", ErrKeyRequired, secretKeyVariable, publishableKeyVariable)
 	}
 	// Both headers are made once: what is wrong with a key shows at start-up.
 	var values [2]string

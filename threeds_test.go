@@ -25,14 +25,9 @@ const threeDSOperation = "POST /single-use-tokens/{singleUseTokenId}/three-ds2-a
 // browserToken is a token of a card, made in a browser that can show challenges.
 func browserToken(ctx context.Context, t *testing.T, client *quickstream.Client, number string) string {
 	t.Helper()
-	card := approvedCard()
-	card.CardNumber = quickstream.NewSecret(number)
-	token, err := client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, Account: card,
-		ThreeDS: &quickstream.BrowserProfile{Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600},
-	})
+	token, err := sandboxtest.CardToken(ctx, client, number, sandboxtest.ThreeDS)
 	require.NoError(t, err)
-	return token.SingleUseTokenID
+	return token
 }
 
 func authentication() quickstream.AuthenticateParams {

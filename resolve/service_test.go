@@ -21,19 +21,13 @@ import (
 // planned returns a payment of ORDER-1, made by a token.
 func planned(t *testing.T, client *quickstream.Client) quickstream.PayParams {
 	t.Helper()
-	token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Account: quickstream.CardDetails{
-			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret("4242424242424242"),
-			Expiry: quickstream.YearMonth{Year: 2035, Month: time.March}, CVN: quickstream.NewSecret("123"),
-		},
-	})
+	token, err := sandboxtest.CardToken(t.Context(), client, "4242424242424242")
 	require.NoError(t, err)
 	return quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(25, 0), Currency: quickstream.CurrencyAUD,
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), PaymentReferenceNumber: "ORDER-1",
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-		Source:           quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeCreditCard),
+		Source:           quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard),
 	}
 }
 

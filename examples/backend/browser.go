@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"net/netip"
-	"time"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // Browser stands in for the customer's browser, in which the service's own
@@ -18,22 +18,7 @@ type Browser struct {
 
 // TypeCard returns a single-use token of a card.
 func (b Browser) TypeCard(ctx context.Context, number string) (string, error) {
-	token, err := b.Client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Account: quickstream.CardDetails{
-			CardholderName: "Jo Citizen",
-			CardNumber:     quickstream.NewSecret(number),
-			Expiry:         quickstream.YearMonth{Year: time.Now().Year() + 2, Month: time.January},
-			CVN:            quickstream.NewSecret("847"),
-		},
-		ThreeDS: &quickstream.BrowserProfile{
-			Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600,
-		},
-	})
-	if err != nil {
-		return "", err
-	}
-	return token.SingleUseTokenID, nil
+	return sandboxtest.CardToken(ctx, b.Client, number, sandboxtest.ThreeDS)
 }
 
 // Visitor is the customer who sits at the browser, and passes every challenge.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -50,10 +51,7 @@ func run(ctx context.Context) error {
 func begin(ctx context.Context) (*story, error) {
 	clock := sandbox.NewClock(time.Now().Add(time.Minute))
 	box := sandbox.New(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReportGeneration = 0 }))
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{
-		Secret:      quickstream.NewSecretKey(box.Keys().Secret),
-		Publishable: quickstream.NewPublishableKey(box.Keys().Publishable),
-	}, quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
 	if err != nil {
 		return nil, err
 	}

@@ -55,9 +55,15 @@ func (s *Shop) insert(row Row, intent quickstream.Intent) (Row, error) {
 	return row, s.Store.Insert(row)
 }
 
-// send sends a planned row, unless a process has done so before, and returns
-// what is known about it.
+// longest is what a customer waits for a payment. What is not known by then the job
+// looks up. The server's WriteTimeout has to be longer.
+const longest = 40 * time.Second
+
+// send sends a planned row, unless a process has done so before, and returns what is
+// known about it. A browser that goes away meanwhile ends nothing.
 func (s *Shop) send(ctx context.Context, row Row) (Row, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
+	defer cancel()
 	t, err := s.Client.Transactions.Submit(ctx, row.State.Intent, s.Store.Claim(row.Key, s.Now()))
 	unknown, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	switch {

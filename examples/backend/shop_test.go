@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"net/http/httptrace"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -150,6 +152,22 @@ func TestStoredCard(t *testing.T) {
 			}
 			f.expect(order, quickstream.TransactionTypePayment, Done, 1)
 		}
+	})
+}
+
+// A browser that closes while the payment is on its way does not make it unknown.
+func TestBrowserCloses(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		ctx, closeBrowser := context.WithCancel(t.Context())
+		trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { closeBrowser() }}
+		params, err := f.byCard(t.Context(), price(), f.token(sandbox.CardAttempted), f.Visitor())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.collect(httptrace.WithClientTrace(ctx, trace), "A", params); err != nil || ctx.Err() == nil {
+			t.Fatal(err, ctx.Err())
+		}
+		f.expect("A", quickstream.TransactionTypePayment, Done, 1)
 	})
 }
 

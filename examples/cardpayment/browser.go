@@ -6,6 +6,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/examples/internal/demo"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // browser stands in for the customer's, in which the service's own script runs.
@@ -24,14 +25,9 @@ func newBrowser(s *demo.Shop) (*browser, error) {
 // merchant have a token in its place. The profile of the browser asks for 3D
 // Secure.
 func (b *browser) token(ctx context.Context, business, card string) (string, error) {
-	token, err := b.client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
-		SupplierBusinessCode: business, Account: b.shop.Card(card),
-		ThreeDS: &quickstream.BrowserProfile{Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600},
+	return sandboxtest.CardToken(ctx, b.client, card, sandboxtest.ThreeDS, func(p *quickstream.CreateSingleUseTokenParams) {
+		p.SupplierBusinessCode = business
 	})
-	if err != nil {
-		return "", err
-	}
-	return token.SingleUseTokenID, nil
 }
 
 // showChallenge has the cardholder answer in the issuer's frame, and returns the

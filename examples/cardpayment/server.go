@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -107,8 +108,11 @@ func (s *server) submit(ctx context.Context, reference, token string) (quickstre
 
 // pay pays with an authenticated token. The hook stores the intent right before the
 // payment is sent, and refuses a second one for the order: after a lost answer or a
-// crash, Transactions.Resume finds the payment by it.
+// crash, Transactions.Resume finds the payment by it. A browser that goes away ends the
+// context of its request, and not the payment.
 func (s *server) pay(ctx context.Context, o order, token string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second)
+	defer cancel()
 	params := demo.Payment(token, o.Reference, o.Amount)
 	params.SupplierBusinessCode = o.Business
 	params.ThreeDS2 = new(true)

@@ -10,6 +10,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // merchant does everything right.
@@ -217,10 +218,7 @@ func payment(o *order, agreement string) quickstream.PayParams {
 		p.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement})
 	default:
 		p.StoredCredential = &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual}
-		p.Source = quickstream.FromCard(quickstream.CardDetails{
-			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret("4242424242424242"),
-			Expiry: quickstream.YearMonth{Year: 2035, Month: time.March}, CVN: quickstream.NewSecret("123"),
-		})
+		p.Source = quickstream.FromCard(sandboxtest.Card("4242424242424242"))
 	}
 	return p
 }

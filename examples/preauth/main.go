@@ -12,6 +12,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/examples/internal/demo"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 func main() { demo.Main("preauth", run) }
@@ -89,7 +90,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 }
 
 func reserve(ctx context.Context, s *demo.Shop, reference, amount string) (*quickstream.Transaction, error) {
-	token, err := s.Token(ctx, demo.Mastercard)
+	token, err := sandboxtest.CardToken(ctx, s.Client, demo.Mastercard)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // The vendor's public test cards. The last two digits decide.
@@ -35,11 +36,7 @@ func main() {
 func run(ctx context.Context) error {
 	box := sandbox.New()
 	defer box.Close()
-	keys := box.Keys()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{
-		Secret:      quickstream.NewSecretKey(keys.Secret),
-		Publishable: quickstream.NewPublishableKey(keys.Publishable),
-	}, quickstream.WithHTTPClient(box.HTTPClient()))
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
 	if err != nil {
 		return err
 	}
@@ -89,11 +86,7 @@ func (s *shop) createCustomer(ctx context.Context) error {
 // so that card numbers never reach the merchant's server.
 func (s *shop) token(ctx context.Context, number string) (*quickstream.SingleUseToken, error) {
 	return s.client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Account: quickstream.CardDetails{
-			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret(number),
-			Expiry: quickstream.YearMonth{Year: time.Now().Year() + 2, Month: time.June}, CVN: quickstream.NewSecret("123"),
-		},
+		SupplierBusinessCode: sandbox.DefaultBusiness, Account: sandboxtest.Card(number),
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/examples/internal/demo"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 func main() {
@@ -118,7 +119,7 @@ func trade(ctx context.Context, s *demo.Shop, own books, earlier *quickstream.Tr
 }
 
 func pay(ctx context.Context, s *demo.Shop, b books, card, amount string, want quickstream.Outcome) (*quickstream.Transaction, error) {
-	token, err := s.Token(ctx, card)
+	token, err := sandboxtest.CardToken(ctx, s.Client, card)
 	if err != nil {
 		return nil, err
 	}

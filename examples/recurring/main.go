@@ -15,6 +15,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/examples/internal/demo"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 func main() { demo.Main("recurring", run) }
@@ -50,7 +51,7 @@ func (m *membership) join(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	token, err := m.Token(ctx, demo.Visa)
+	token, err := sandboxtest.CardToken(ctx, m.Client, demo.Visa)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (m *membership) fourthMonth(ctx context.Context) error {
 		return fmt.Errorf("the retry ends in %s", retried.NextStep())
 	}
 	fmt.Println("   the customer is asked for another card, and registers it with a token")
-	token, err := m.Token(ctx, demo.Mastercard)
+	token, err := sandboxtest.CardToken(ctx, m.Client, demo.Mastercard)
 	if err != nil {
 		return err
 	}

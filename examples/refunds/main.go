@@ -11,6 +11,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/examples/internal/demo"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 func main() { demo.Main("refunds", run) }
@@ -72,7 +73,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 }
 
 func pay(ctx context.Context, s *demo.Shop, reference, amount string) (*quickstream.Transaction, error) {
-	token, err := s.Token(ctx, demo.Visa)
+	token, err := sandboxtest.CardToken(ctx, s.Client, demo.Visa)
 	if err != nil {
 		return nil, err
 	}

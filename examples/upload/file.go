@@ -11,6 +11,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/examples/internal/demo"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // payer is a customer with a registered account. The kind is that of the file's
@@ -34,7 +35,7 @@ func register(ctx context.Context, s *demo.Shop) ([]payer, error) {
 		return nil
 	}
 	for _, card := range []string{demo.Visa, demo.Mastercard, demo.NoFunds} {
-		token, err := s.Token(ctx, card)
+		token, err := sandboxtest.CardToken(ctx, s.Client, card)
 		if err != nil {
 			return nil, err
 		}

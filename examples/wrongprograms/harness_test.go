@@ -65,14 +65,7 @@ func byCard(order, card string) quickstream.PayParams {
 		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.RequireFromString("25.00"), Currency: quickstream.CurrencyAUD,
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), CustomerReferenceNumber: order,
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-		Source:           quickstream.FromCard(cardDetails(card)),
-	}
-}
-
-func cardDetails(card string) quickstream.CardDetails {
-	return quickstream.CardDetails{
-		CardholderName: "Ann Example", CardNumber: quickstream.NewSecret(card),
-		Expiry: quickstream.YearMonth{Year: 2035, Month: time.March}, CVN: quickstream.NewSecret("123"),
+		Source:           quickstream.FromCard(sandboxtest.Card(card)),
 	}
 }
 
@@ -170,7 +163,7 @@ func keptCard(t *testing.T, client *quickstream.Client) string {
 		t.Fatal(err)
 	}
 	account, err := client.Accounts.Register(t.Context(), customer.CustomerID, quickstream.RegisterAccountParams{
-		Source: quickstream.RegistrationFromCard(cardDetails(visa)),
+		Source: quickstream.RegistrationFromCard(sandboxtest.Card(visa)),
 	})
 	if err != nil {
 		t.Fatal(err)

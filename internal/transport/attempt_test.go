@@ -210,7 +210,7 @@ func TestDeadlines(t *testing.T) {
 			result := do(t, f, func(c *Call) {
 				c.Class, c.Method, c.Limits.MaxAttempts, c.Limits.AttemptTimeout, c.Limits.CallTimeout = Read, "GET", 3, 10*time.Second, 15*time.Second
 			})
-			assert.Equal(t, KindContext, result.Kind, name)
+			assert.Equal(t, KindDeadline, result.Kind, name)
 			assert.ErrorIs(t, result.Err, context.DeadlineExceeded)
 			assert.Equal(t, 2, result.Attempts, name)
 			assert.Equal(t, 15*time.Second, time.Since(start), name)

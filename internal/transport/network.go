@@ -23,7 +23,8 @@ const (
 	KindTLS         Kind = "tls"
 	KindTimeout     Kind = "timeout"
 	KindReset       Kind = "reset"
-	KindContext     Kind = "context"
+	KindCancelled   Kind = "cancelled" // the caller's context was
+	KindDeadline    Kind = "deadline"  // that of the caller's context, or of the whole call, has passed
 	KindOther       Kind = "other"
 )
 
@@ -58,7 +59,7 @@ func condition(err error) (kind Kind, temporary bool) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return KindRefused, true
 	case errors.Is(err, context.Canceled):
-		return KindContext, false
+		return KindCancelled, false
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return KindTimeout, true
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF),
@@ -66,6 +67,14 @@ func condition(err error) (kind Kind, temporary bool) {
 		return KindReset, true
 	}
 	return KindOther, true
+}
+
+// ended names how a context ended.
+func ended(err error) Kind {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return KindDeadline
+	}
+	return KindCancelled
 }
 
 // clean drops the address from err: it can carry account numbers in its query.

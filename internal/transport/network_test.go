@@ -57,7 +57,7 @@ func TestCondition(t *testing.T) {
 		{io.ErrClosedPipe, KindReset, true},
 		{op("read", os.ErrDeadlineExceeded), KindTimeout, true},
 		{context.DeadlineExceeded, KindTimeout, true},
-		{context.Canceled, KindContext, false},
+		{context.Canceled, KindCancelled, false},
 		{errors.New("anything"), KindOther, true},
 	} {
 		for _, err := range []error{c.err, fmt.Errorf("wrapped: %w", c.err), &url.Error{Op: "Get", URL: "https://h.invalid/", Err: c.err}} {

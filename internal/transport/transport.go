@@ -287,17 +287,17 @@ func (x *exchange) failed(err error, a *attempt) {
 	}
 	x.result = Result{Err: err, Reason: Lost}
 	x.result.Kind, x.temporary = condition(err)
-	ended := x.Err()
+	over := x.Err()
 	switch unsent := a.shut(); {
 	case unsent:
 		x.result.Reason = NeverSent
 		x.stale = a.reused
 		x.temporary = x.temporary || x.stale
-	case ended != nil:
+	case over != nil:
 		x.result.Reason = ContextEnded
 	}
-	if ended != nil {
-		x.result.Err, x.result.Kind, x.temporary = ended, KindContext, false
+	if over != nil {
+		x.result.Err, x.result.Kind, x.temporary = over, ended(over), false
 	}
 }
 
@@ -436,12 +436,12 @@ func (r *Result) Lose(class Class, err error) {
 // context ended in a wait between two attempts.
 func (x *exchange) settle(loopErr error) {
 	r, write := &x.result, x.call.Class != Read
-	if ended := x.Err(); ended != nil && errors.Is(loopErr, ended) {
+	if over := x.Err(); over != nil && errors.Is(loopErr, over) {
 		switch {
 		case !write:
-			*r = Result{Reason: ContextEnded, Err: ended, Kind: KindContext}
+			*r = Result{Reason: ContextEnded, Err: over, Kind: ended(over)}
 		case r.Reason == NeverSent, r.Reason == Lost:
-			r.Err, r.Kind = ended, KindContext
+			r.Err, r.Kind = over, ended(over)
 		}
 	}
 	r.Verdict = step(r.Reason, x.call.Class).Verdict

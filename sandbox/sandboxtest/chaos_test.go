@@ -30,12 +30,7 @@ func params(order string) quickstream.PayParams {
 	}
 }
 
-func card() quickstream.CardDetails {
-	return quickstream.CardDetails{
-		CardholderName: "Ann Example", CardNumber: quickstream.NewSecret("4242424242424242"),
-		Expiry: quickstream.YearMonth{Year: 2035, Month: time.March}, CVN: quickstream.NewSecret("123"),
-	}
-}
+func card() quickstream.CardDetails { return sandboxtest.Card("4242424242424242") }
 
 var (
 	errDeclined = errors.New("declined")

@@ -1,33 +1,156 @@
 package sandboxtest_test
 
 import (
+	"context"
 	"errors"
-	"testing"
+	"fmt"
+	"net/netip"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// A merchant's own test, in 200 worlds: whatever the answer was, an order that was
-// charged is never one that was not paid.
-func ExampleWorlds() {
-	testPay := func(t *testing.T) {
-		sandboxtest.Worlds(t, sandboxtest.WorldsOptions{}, func(t *testing.T, run sandboxtest.Run) {
-			_, err := quickstream.RequireApproved(run.Client.Transactions.Pay(t.Context(), params("ORDER-1")))
-			for days := 0; days < 14; days++ {
-				lost, isLost := errors.AsType[*quickstream.UnknownOutcomeError](err)
-				if !isLost || lost.Intent == nil {
-					break
-				}
-				<-time.After(24 * time.Hour) // in the bubble, no time at all
-				_, err = quickstream.RequireApproved(run.Client.Transactions.Resume(t.Context(), *lost.Intent))
-			}
-			charged := len(run.Box.Ledger().Charged("ORDER-1")) == 1
-			if (err == nil) != charged && !errors.Is(err, quickstream.ErrOutcomeUnknown) {
-				t.Errorf("charged %v, and %v", charged, err)
-			}
-		})
+// checkout is a merchant's code, which the examples test.
+func checkout(ctx context.Context, client *quickstream.Client, order, token string) (paid bool, err error) {
+	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), CustomerReferenceNumber: order,
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+		Source:           quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard),
+	})
+	if err != nil {
+		return false, err
 	}
-	_ = testPay // called by go test, as TestPay
+	outcome, err := payment.Outcome()
+	return outcome == quickstream.OutcomeApproved, err
+}
+
+// A test says how the next payment ends, and asks the ledger what was charged.
+func ExampleNew() {
+	t := newT() // in a test, its own t
+	defer t.end()
+	box, client := sandboxtest.New(t)
+	box.NextTransaction(sandbox.Declined("54")) // an expired card
+	token, err := sandboxtest.CardToken(t.Context(), client, "4242424242424242")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	paid, err := checkout(t.Context(), client, "ORDER-1", token)
+	fmt.Println(paid, err)
+	fmt.Println("charged", len(box.Ledger().Charged("ORDER-1")), "times")
+	// Output:
+	// false <nil>
+	// charged 0 times
+}
+
+// The first answer to a payment is lost, after the money was taken. The client sends it
+// again under the same key, here after a short wait, and the customer has paid once.
+func ExampleClient() {
+	t := newT()
+	defer t.end()
+	box := sandbox.New()
+	defer box.Close()
+	client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
+	if err := box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1}); err != nil {
+		t.Fatal(err)
+	}
+	token, err := sandboxtest.CardToken(t.Context(), client, "4242424242424242")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	paid, err := checkout(t.Context(), client, "ORDER-1", token)
+	fmt.Println(paid, err)
+	fmt.Println("charged", len(box.Ledger().Charged("ORDER-1")), "time")
+	// Output:
+	// true <nil>
+	// charged 1 time
+}
+
+// A card says by its number how its payment ends.
+func ExampleCardToken() {
+	t := newT()
+	defer t.end()
+	_, client := sandboxtest.New(t)
+	for _, number := range []string{"4242424242424242", "4111111111444496"} {
+		token, err := sandboxtest.CardToken(t.Context(), client, number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paid, err := checkout(t.Context(), client, "ORDER-"+number[12:], token)
+		fmt.Println(paid, err)
+	}
+	// Output:
+	// true <nil>
+	// false <nil>
+}
+
+// The cardholder is challenged by the bank, passes, and pays.
+func ExampleThreeDS() {
+	t := newT()
+	defer t.end()
+	box, client := sandboxtest.New(t)
+	token, err := sandboxtest.CardToken(t.Context(), client, sandbox.CardChallenge, sandboxtest.ThreeDS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		result, err := client.SingleUseTokens.Authenticate(t.Context(), token, quickstream.AuthenticateParams{
+			MessageCategory: quickstream.ThreeDSMessageCategoryPayment, Purpose: quickstream.ThreeDSPurposePayment,
+			PrincipalAmount: new(decimal.RequireFromString("49.95")), Currency: quickstream.CurrencyAUD,
+			BillingAddress: quickstream.ThreeDSAddress{Line1: "1 Example Street", City: "Sydney", PostCode: "2000", State: "NSW", Country: "036"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := result.TransStatus.Next()
+		fmt.Println(step)
+		if step == quickstream.ThreeDSStepChallenge {
+			if err := box.AnswerChallenge(token, sandbox.ThreeDSAuthenticated); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// Output:
+	// show challenge
+	// proceed
+}
+
+// Chaos finds the usual mistake: a payment whose answer was lost is taken for one that
+// failed, and is made again.
+func ExampleChaos() {
+	t := newT()
+	defer t.end()
+	impatient := func(ctx context.Context, client *quickstream.Client, order string) error {
+		err := errors.New("not paid")
+		for tries := 0; tries < 3 && err != nil; tries++ {
+			var token string
+			if token, err = sandboxtest.CardToken(ctx, client, "4242424242424242"); err == nil {
+				_, err = checkout(ctx, client, order, token)
+			}
+		}
+		return err
+	}
+	sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: 1, Orders: 50}, impatient)
+	fmt.Println("the test fails:", t.failed)
+	// Output: the test fails: true
+}
+
+// Both keys of a sandbox, for a client that is made in another way.
+func ExampleKeys() {
+	box := sandbox.New()
+	defer box.Close()
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
+		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithTimeout(time.Minute))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(client.Check(context.Background()))
+	// Output: <nil>
 }

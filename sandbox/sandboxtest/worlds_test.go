@@ -55,3 +55,6 @@ func TestWorldsTakesTheMerchantsOptions(t *testing.T) {
 	})
 	assert.Equal(t, 3, ran)
 }
+
+// TestExampleOfWorlds runs what ExampleWorlds shows.
+func TestExampleOfWorlds(t *testing.T) { testPay(t) }

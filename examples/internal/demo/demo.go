@@ -14,6 +14,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // The vendor's public test cards. The last two digits decide.
@@ -50,10 +51,7 @@ func start(ctx context.Context, run func(context.Context, *Shop) error, opts []s
 		sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }),
 	}, opts...)...)
 	defer box.Close()
-	client, err := Connect(box, quickstream.Keys{
-		Secret:      quickstream.NewSecretKey(box.Keys().Secret),
-		Publishable: quickstream.NewPublishableKey(box.Keys().Publishable),
-	})
+	client, err := Connect(box, sandboxtest.Keys(box))
 	if err != nil {
 		return err
 	}
@@ -63,30 +61,6 @@ func start(ctx context.Context, run func(context.Context, *Shop) error, opts []s
 // Connect makes a client of a sandbox.
 func Connect(box *sandbox.Sandbox, keys quickstream.Keys) (*quickstream.Client, error) {
 	return quickstream.NewClient(quickstream.CustomURL(box.URL()), keys, quickstream.WithHTTPClient(box.HTTPClient()))
-}
-
-// Card is a test card as a customer types it in.
-func (s *Shop) Card(number string) quickstream.CardDetails {
-	cvn := "123"
-	if number == Amex {
-		cvn = "1234"
-	}
-	return quickstream.CardDetails{
-		CardholderName: "Ann Example", CardNumber: quickstream.NewSecret(number),
-		Expiry: quickstream.YearMonth{Year: s.Box.Now().Year() + 2, Month: time.June}, CVN: quickstream.NewSecret(cvn),
-	}
-}
-
-// Token stands in for the browser, which makes single-use tokens with the
-// publishable key so that card numbers never reach the merchant's server.
-func (s *Shop) Token(ctx context.Context, number string) (string, error) {
-	token, err := s.Client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, Account: s.Card(number),
-	})
-	if err != nil {
-		return "", err
-	}
-	return token.SingleUseTokenID, nil
 }
 
 // Payment describes an order over the Internet that is paid with a token.

@@ -145,7 +145,7 @@ func reasonOf(err error) transport.Reason {
 		switch {
 		case errors.Is(err, quickstream.ErrNotSent):
 			return transport.NeverSent
-		case network.Kind == quickstream.NetworkKindContext:
+		case network.Kind == quickstream.NetworkKindCancelled, network.Kind == quickstream.NetworkKindDeadline:
 			return transport.ContextEnded
 		}
 		return transport.Lost

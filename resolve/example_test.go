@@ -1,0 +1,202 @@
+package resolve_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// tenOClock is that of Sydney, on a Wednesday.
+var tenOClock = time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)
+
+// exampleShop is a simulator of the service and a client of it.
+func exampleShop(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client) {
+	box := sandbox.New(append(opts, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))...)
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
+	if err != nil {
+		panic(err)
+	}
+	return box, client
+}
+
+// exampleOrder is what the examples are paid for.
+func exampleOrder() quickstream.PayParams {
+	return quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), CustomerReferenceNumber: "ORDER-1",
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+		Source:           quickstream.FromCard(sandboxtest.Card("4242424242424242")),
+	}
+}
+
+// The answer of a payment is lost. Run looks it up, and gives every state to be saved.
+// It is for one process and few payments; the other examples show what a job does.
+func ExampleRun() {
+	ctx := context.Background()
+	box, client := exampleShop()
+	defer box.Close()
+	if err := box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err := client.Transactions.Pay(ctx, exampleOrder(), quickstream.WithoutResend())
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !ok {
+		fmt.Println(err)
+		return
+	}
+
+	save := func(s resolve.State) error {
+		fmt.Println("saved:", s.Stage)
+		return nil
+	}
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	state, err := resolve.Run(ctx, client.Transactions, policy, resolve.Begin(*lost.Intent, time.Now()), save)
+	fmt.Println(state.Stage, state.Outcome, err)
+	// Output:
+	// saved: settled
+	// settled approved <nil>
+}
+
+// What a job does when State.NextLook has come: read the state, look once, store what
+// comes out. Between two looks there is nothing but JSON in a database.
+func ExamplePolicy_Look() {
+	ctx := context.Background()
+	clock := sandbox.NewClock(tenOClock)
+	box, client := exampleShop(sandbox.WithClock(clock))
+	defer box.Close()
+	box.NextTransaction(sandbox.Erred().ThenAfter(6*time.Hour, sandbox.Approved())) // the service itself does not know yet
+	payment, err := client.Transactions.Pay(ctx, exampleOrder())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = payment.Outcome()
+	fmt.Println("hold it:", errors.Is(err, quickstream.ErrOutcomeUnknown))
+
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	stored, err := json.Marshal(resolve.BeginTransaction(payment, clock.Now()))
+	for err == nil {
+		var state resolve.State
+		if err = json.Unmarshal(stored, &state); err != nil {
+			break
+		}
+		if state.Stage.Final() {
+			fmt.Println("then:", state.Outcome)
+			return
+		}
+		clock.Advance(state.NextLook.Sub(clock.Now())) // the queue waits
+		state = policy.Next(state, policy.Look(ctx, client.Transactions, state.Intent), clock.Now())
+		fmt.Println(state.Seen.Outcome, "-", state.Stage)
+		stored, err = json.Marshal(state)
+	}
+	fmt.Println(err)
+	// Output:
+	// hold it: true
+	// unknown - held
+	// approved - settled
+	// then: approved
+}
+
+// The procedure alone, for a payment that is never found: soon and often, after the
+// cut-off, the same time on the days after. Absent is said when it cannot come any more.
+func ExamplePolicy_Next() {
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	state := resolve.Begin(quickstream.Intent{
+		Version: quickstream.IntentVersion, Operation: "Transactions.Pay", Reference: "ORDER-1", NotBefore: tenOClock,
+	}, tenOClock)
+	for !state.Stage.Final() {
+		now := state.NextLook
+		state = policy.Next(state, resolve.Observation{Sighting: resolve.SawNothing}, now)
+		fmt.Printf("after %v: %s\n", now.Sub(tenOClock), state.Stage)
+	}
+	fmt.Println("and looked at on:", !state.NextLook.IsZero())
+	// Output:
+	// after 0s: looking
+	// after 5s: looking
+	// after 35s: looking
+	// after 2m35s: looking
+	// after 12m35s: looking
+	// after 1h12m35s: held
+	// after 8h30m0s: after cut-off
+	// after 32h30m0s: next day
+	// after 56h30m0s: next day
+	// after 80h30m0s: next day
+	// after 104h30m0s: next day
+	// after 128h30m0s: absent
+	// and looked at on: true
+}
+
+// An event may tell before any look does. Its transaction is an observation like any
+// other, once webhooks.ConfirmWith has read it again.
+func ExampleObserveTransaction() {
+	ctx := context.Background()
+	clock := sandbox.NewClock(tenOClock)
+	box, client := exampleShop(sandbox.WithClock(clock))
+	defer box.Close()
+	box.NextTransaction(sandbox.Erred().ThenAfter(time.Hour, sandbox.Declined("54")))
+	payment, err := client.Transactions.Pay(ctx, exampleOrder())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	state := resolve.BeginTransaction(payment, clock.Now())
+
+	clock.Advance(time.Hour)
+	fromEvent, err := client.Transactions.Get(ctx, payment.ReceiptNumber)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	state = policy.Next(state, resolve.ObserveTransaction(fromEvent), clock.Now())
+	fmt.Println(state.Stage, state.Outcome, "-", state.Seen.NextStep)
+	// Output: settled declined - pay again, with corrected details or another account
+}
+
+// Whether the service retries declines by itself is the merchant's setting. Where it
+// does, a soft decline is held until no retry can follow: paying again before that may
+// charge twice.
+func ExampleServiceRetriesFor() {
+	ctx := context.Background()
+	clock := sandbox.NewClock(tenOClock)
+	box, client := exampleShop(sandbox.WithClock(clock))
+	defer box.Close()
+	box.NextTransaction(sandbox.Declined("51"), sandbox.Declined("51"))
+	for _, retries := range []resolve.ServiceRetries{resolve.ServiceRetriesOff(), resolve.ServiceRetriesFor(4 * 24 * time.Hour)} {
+		payment, err := client.Transactions.Pay(ctx, exampleOrder())
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		policy := resolve.DefaultPolicy(retries)
+		state := policy.Next(resolve.BeginTransaction(payment, clock.Now()), resolve.ObserveTransaction(payment), clock.Now())
+		fmt.Println(state.Stage)
+	}
+	// Output:
+	// settled
+	// held
+}
+
+// A look-up that is made by other means, such as a tool for operators, is told in the same
+// words as those of Look.
+func ExampleObserve() {
+	notFound := &quickstream.UnknownOutcomeError{} // as Resume returns it
+	fmt.Println(resolve.Observe(nil, notFound).Sighting)
+	fmt.Println(resolve.Observe(nil, &quickstream.NetworkError{Kind: quickstream.NetworkKindRefused}).Sighting)
+	fmt.Println(resolve.Observe(&quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}, nil).Outcome)
+	// Output:
+	// not found
+	// look-up failed
+	// approved
+}

@@ -1,0 +1,42 @@
+package sandboxtest
+
+import (
+	"context"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// Card returns a card with one of the vendor's public test numbers, the only ones that
+// the sandbox takes: 4242424242424242 is approved, and 4111111111444496 is declined
+// for want of funds. It does not expire in this century.
+func Card(number string) quickstream.CardDetails {
+	return quickstream.CardDetails{
+		CardholderName: "Ann Example", CardNumber: quickstream.NewSecret(number),
+		Expiry: quickstream.YearMonth{Year: 2099, Month: time.December}, CVN: quickstream.NewSecret("123"),
+	}
+}
+
+// CardToken stands in for the customer's browser, where the service's script makes a
+// single-use token, so that no card number reaches the merchant. It returns the token
+// of a Card for sandbox.DefaultBusiness; edits, of which ThreeDS is one, change what is
+// asked for.
+func CardToken(ctx context.Context, client *quickstream.Client, number string, edits ...func(*quickstream.CreateSingleUseTokenParams)) (string, error) {
+	params := quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: Card(number)}
+	for _, edit := range edits {
+		edit(&params)
+	}
+	token, err := client.SingleUseTokens.Create(ctx, params)
+	if err != nil {
+		return "", err
+	}
+	return token.SingleUseTokenID, nil
+}
+
+// ThreeDS makes the browser of CardToken ask for 3D Secure: the cardholder then has to be
+// authenticated before the token is used. How that ends the card says, such as
+// sandbox.CardChallenge.
+func ThreeDS(params *quickstream.CreateSingleUseTokenParams) {
+	params.ThreeDS = &quickstream.BrowserProfile{Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600}
+}

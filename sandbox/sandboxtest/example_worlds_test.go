@@ -1,0 +1,36 @@
+package sandboxtest_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// testPay is a merchant's own test, in 200 worlds: whatever the answer was, an order
+// that was charged is never one that was not paid, and none is charged twice.
+func testPay(t *testing.T) {
+	lookUp := []quickstream.ClientOption{quickstream.WithoutResend()} // in some worlds the service forgets keys at once
+	sandboxtest.Worlds(t, sandboxtest.WorldsOptions{Client: lookUp}, func(t *testing.T, run sandboxtest.Run) {
+		_, err := quickstream.RequireApproved(run.Client.Transactions.Pay(t.Context(), params("ORDER-1")))
+		for days := 0; days < 14; days++ {
+			lost, isLost := errors.AsType[*quickstream.UnknownOutcomeError](err)
+			if !isLost || lost.Intent == nil {
+				break
+			}
+			<-time.After(24 * time.Hour) // in the bubble, no time at all
+			_, err = quickstream.RequireApproved(run.Client.Transactions.Resume(t.Context(), *lost.Intent))
+		}
+		charged := len(run.Box.Ledger().Charged("ORDER-1"))
+		if charged > 1 || (err == nil) != (charged == 1) && !errors.Is(err, quickstream.ErrOutcomeUnknown) {
+			t.Errorf("charged %d times, and %v", charged, err)
+		}
+	})
+}
+
+// Worlds makes subtests, and so needs a test: go test calls testPay as TestPay.
+func ExampleWorlds() {
+	_ = testPay
+}
