@@ -267,33 +267,3 @@ func TestOtherLayout(t *testing.T) {
 		t.Error("the assumptions of others were changed")
 	}
 }
-
-func TestSafe(t *testing.T) {
-	for cell, want := range map[string]string{
-		"":                             "",
-		"plain":                        "plain",
-		"=1+1":                         "'=1+1",
-		"=HYPERLINK(\"x\")":            "'=HYPERLINK(\"x\")",
-		"+61 2":                        "'+61 2",
-		"@SUM(A1)":                     "'@SUM(A1)",
-		"\tx":                          "'\tx",
-		"\r=1":                         "'\r=1",
-		"\n=1":                         "'\n=1",
-		"-1+cmd|' /C calc'!A0":         "'-1+cmd|' /C calc'!A0",
-		"-":                            "'-",
-		"-12.50":                       "-12.50",
-		"-7":                           "-7",
-		"-7.":                          "'-7.",
-		"-1e5":                         "'-1e5",
-		"- 7":                          "'- 7",
-		"--7":                          "'--7",
-		"1=1":                          "1=1",
-		" =1":                          " =1",
-		"'=1":                          "'=1",
-		"-" + strings.Repeat("9", 100): "'-" + strings.Repeat("9", 100),
-	} {
-		if got := csvreport.Safe(cell); got != want {
-			t.Errorf("%q: got %q, want %q", cell, got, want)
-		}
-	}
-}
