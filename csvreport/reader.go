@@ -47,6 +47,7 @@ func NewReader(src io.Reader, opts ...Option) (*Reader, error) {
 		return nil, r.damage(err, 0)
 	}
 	r.header = &header{names: make([]string, len(s.spans))}
+	r.row.header = r.header
 	for i, at := range s.spans {
 		r.header.names[i] = string(s.buf[s.start:][at.start:at.end])
 	}
@@ -62,15 +63,16 @@ func NewReader(src io.Reader, opts ...Option) (*Reader, error) {
 // to go on with, and it yields the same error again.
 func (r *Reader) Rows() iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		s := &r.scan
+		s, row := &r.scan, &r.row
 		for r.err == nil {
 			if err := s.record(); err != nil {
 				r.err = r.damage(err, r.records+1)
 				break
 			}
 			r.records++
-			r.row = Row{r.header, s.buf[s.start:s.end], "", s.spans, r.records, s.line, s.offset + int64(s.start)}
-			if !yield(&r.row, nil) {
+			row.data, row.spans = s.buf[s.start:s.end], s.spans
+			row.record, row.line, row.offset = r.records, s.line, s.offset+int64(s.start)
+			if !yield(row, nil) {
 				return
 			}
 		}

@@ -126,7 +126,11 @@ func (row *Row) Decimal(c Column) (decimal.Decimal, error) {
 	if err != nil || n.fits {
 		return decimal.New(n.units, -n.places), err
 	}
-	return decimal.NewFromString(string(n.text))
+	text, err := row.Text(c)
+	if err != nil {
+		return decimal.Decimal{}, err
+	}
+	return decimal.NewFromString(text)
 }
 
 // Cents returns an amount in hundredths, without allocating. It is exact: what is

@@ -101,14 +101,15 @@ func (s *scanner) record() error {
 			content, end, err = s.quoted(field)
 		}
 		mark := byte('\n') // the end of the input is that of a record
-		if err == nil {
+		switch {
+		case err == nil:
 			mark = s.buf[s.start+end]
-		} else if !errors.Is(err, kindEnd) {
+		case !errors.Is(err, kindEnd):
 			return err
-		} else if end == 0 && !(s.strict && s.separated) {
-			return kindEnd
-		} else if end == 0 {
+		case end == 0 && s.strict && s.separated:
 			return KindSeparator
+		case end == 0:
+			return kindEnd
 		}
 		switch {
 		case end-field > s.maxField:
@@ -169,46 +170,45 @@ func (s *scanner) quoted(field int) (content span, end int, err error) {
 	to, from := field+1, field+1
 	for {
 		p, err := s.next(field)
-		switch {
-		case errors.Is(err, kindEnd):
-			return span{}, 0, KindUnterminatedQuote
-		case err != nil:
+		if err != nil {
+			if errors.Is(err, kindEnd) {
+				err = KindUnterminatedQuote
+			}
 			return span{}, 0, err
-		case s.buf[s.start+p] == '\n':
+		}
+		switch c := s.buf[s.start+p]; {
+		case c == '\n':
 			s.lines++
 			continue
-		case s.buf[s.start+p] != '"':
+		case c != '"':
 			continue
 		case p+1-field > s.maxField:
 			return span{}, 0, KindFieldTooLong
 		}
-		c, err := s.peek(p + 1)
-		if err != nil && !errors.Is(err, kindEnd) {
-			return span{}, 0, err
-		}
-		doubled := err == nil && c == '"'
+		c, more := s.peek(p + 1)
 		upTo := p
-		if doubled {
+		if c == '"' {
 			upTo++
 		}
 		if to != from {
 			copy(s.buf[s.start+to:], s.buf[s.start+from:s.start+upTo])
 		}
 		to += upTo - from
-		if err == nil && !doubled && c != ',' && c != '\r' && c != '\n' {
+		if more && c != '"' && c != ',' && c != '\r' && c != '\n' {
 			return span{}, 0, KindTextAfterQuote
 		}
-		end, err := s.next(field)
-		if !doubled {
-			return span{int32(field + 1), int32(to)}, end, err //nolint:gosec // the longest record is far shorter
+		from, err = s.next(field)
+		if c != '"' {
+			return span{int32(field + 1), int32(to)}, from, err //nolint:gosec // the longest record is far shorter
 		}
-		from = end + 1
+		from++
 	}
 }
 
 // finish takes the rest of the separator at position end, which may be the end of
 // the input, and judges the record as a whole.
 func (s *scanner) finish(end int) error {
+	var err error
 	size := end
 	s.separated = s.start+end < s.end
 	if s.separated {
@@ -216,11 +216,11 @@ func (s *scanner) finish(end int) error {
 			if s.strict {
 				return KindSeparator
 			}
-		} else if c, err := s.peek(end + 1); err != nil && !errors.Is(err, kindEnd) {
-			return err
-		} else if err != nil || c != '\n' {
+		} else if c, more := s.peek(end + 1); more && c != '\n' {
 			return KindSeparator
-		} else if size, err = s.next(end); err != nil {
+		} else if size, err = s.next(end); errors.Is(err, kindEnd) {
+			return KindSeparator
+		} else if err != nil {
 			return err
 		}
 		size++
@@ -243,66 +243,67 @@ func (s *scanner) finish(end int) error {
 	return nil
 }
 
-// next takes the next mark and returns its position, reading if need be, while a
-// field that began at position field is incomplete. At the end of the input it
-// returns that and kindEnd.
-func (s *scanner) next(field int) (int, error) {
+// next takes the next mark and returns its position, while a field that began at
+// position field is incomplete; at the end of the input that and kindEnd.
+func (s *scanner) next(field int) (p int, err error) {
+	if s.marks == 0 {
+		if err := s.more(field); err != nil {
+			return s.end - s.start, err
+		}
+	}
+	p = s.at - s.start + bits.TrailingZeros64(s.marks)
+	s.marks &= s.marks - 1
+	return p, nil
+}
+
+// peek returns the byte at position p, to which everything has been read. There may
+// be none: then next says why.
+func (s *scanner) peek(p int) (c byte, ok bool) {
+	if s.start+p == s.end && s.fill() != nil {
+		return 0, false
+	}
+	return s.buf[s.start+p], true
+}
+
+// more finds the next mark, while a field that began at position field of the
+// record is incomplete. It masks another chunk and reads if need be. At the end of
+// the input it returns kindEnd.
+func (s *scanner) more(field int) error {
 	for s.marks == 0 {
-		if s.block == s.blocks {
-			if err := s.more(field); err != nil {
-				return s.end - s.start, err
+		if s.block < s.blocks {
+			s.marks = s.masks[s.block]
+			s.block++
+			s.at += blockSize
+			continue
+		}
+		if s.masked-s.start-field > s.maxField {
+			return KindFieldTooLong
+		}
+		if s.masked == s.end {
+			if err := s.fill(); err != nil {
+				return err
 			}
 		}
-		s.marks = s.masks[s.block]
-		s.block++
-		s.at += blockSize
-	}
-	p := s.at + bits.TrailingZeros64(s.marks)
-	s.marks &= s.marks - 1
-	return p - s.start, nil
-}
-
-// peek returns the byte at position p, the next one to be read at most.
-func (s *scanner) peek(p int) (byte, error) {
-	if s.start+p == s.end {
-		if err := s.fill(); err != nil {
-			return 0, err
+		chunk := s.buf[s.masked:min(s.end, s.masked+chunkSize)]
+		s.at = s.masked - blockSize
+		s.masked += len(chunk)
+		s.block, s.blocks, s.chunkWide = 0, 0, false
+		for len(chunk) > 0 {
+			block := chunk
+			if len(chunk) < blockSize {
+				// It is filled up with bytes that get no mark.
+				const blank = "----------------------------------------------------------------"
+				block = []byte(blank)
+				copy(block, chunk)
+			}
+			special, wide := mask((*[blockSize]byte)(block))
+			s.masks[s.blocks] = special
+			s.blocks++
+			s.chunkWide = s.chunkWide || wide
+			chunk = chunk[min(len(chunk), blockSize):]
 		}
+		s.wide = s.wide || s.chunkWide
 	}
-	return s.buf[s.start+p], nil
-}
-
-// more masks the next chunk, reading if need be, while a field that began at
-// position field of the record is incomplete. At the end of the input it returns
-// kindEnd.
-func (s *scanner) more(field int) error {
-	if s.masked-s.start-field > s.maxField {
-		return KindFieldTooLong
-	}
-	if s.masked == s.end {
-		if err := s.fill(); err != nil {
-			return err
-		}
-	}
-	chunk := s.buf[s.masked:min(s.end, s.masked+chunkSize)]
-	s.at = s.masked - blockSize
-	s.masked += len(chunk)
-	s.block, s.blocks, s.chunkWide = 0, 0, false
-	for len(chunk) > 0 {
-		block := chunk
-		if len(chunk) < blockSize {
-			// It is filled up with bytes that get no mark.
-			const blank = "----------------------------------------------------------------"
-			block = []byte(blank)
-			copy(block, chunk)
-		}
-		special, wide := mask((*[blockSize]byte)(block))
-		s.masks[s.blocks] = special
-		s.blocks++
-		s.chunkWide = s.chunkWide || wide
-		chunk = chunk[min(len(chunk), blockSize):]
-	}
-	s.wide = s.wide || s.chunkWide
 	return nil
 }
 
@@ -310,27 +311,33 @@ func (s *scanner) more(field int) error {
 // character, the first byte in the lowest bit, and whether the block has bytes
 // outside ASCII. It looks at eight bytes in one word: ones puts a value into each
 // of them, low keeps their seven lower bits and high their top bits.
-func mask(block *[blockSize]byte) (special uint64, wide bool) {
+func mask(b *[blockSize]byte) (special uint64, wide bool) {
 	const (
 		ones = 0x0101010101010101
 		low  = 0x7f * ones
 		high = 0x80 * ones
 	)
-	var all uint64
-	for i := 0; i < blockSize; i += 8 {
-		w := binary.LittleEndian.Uint64(block[i : i+8])
-		all |= w
+	marks := func(w uint64) uint64 {
 		// Every sum stays within its byte, so that no byte is mistaken because of its
-		// neighbour. The top bit of each is then off for a byte that gets a mark.
+		// neighbour. Its top bit is then off for a byte that gets a mark.
 		text := w & low
 		comma := text ^ ','*ones + low
 		quote := text ^ '"'*ones + low
 		control := text + (0x80-0x20)*ones
-		marked := ^(comma&quote&control | w) & high
 		// The product gathers the eight top bits in its highest byte.
-		special = special>>8 | marked*0x0002040810204081&(0xff<<56)
+		return (^(comma&quote&control | w) & high) * 0x0002040810204081 >> 56
 	}
-	return special, all&high != 0
+	w0 := binary.LittleEndian.Uint64(b[0:8])
+	w1 := binary.LittleEndian.Uint64(b[8:16])
+	w2 := binary.LittleEndian.Uint64(b[16:24])
+	w3 := binary.LittleEndian.Uint64(b[24:32])
+	w4 := binary.LittleEndian.Uint64(b[32:40])
+	w5 := binary.LittleEndian.Uint64(b[40:48])
+	w6 := binary.LittleEndian.Uint64(b[48:56])
+	w7 := binary.LittleEndian.Uint64(b[56:64])
+	special = marks(w0) | marks(w1)<<8 | marks(w2)<<16 | marks(w3)<<24 |
+		marks(w4)<<32 | marks(w5)<<40 | marks(w6)<<48 | marks(w7)<<56
+	return special, (w0|w1|w2|w3|w4|w5|w6|w7)&high != 0
 }
 
 // fill reads more data behind what the record has so far.

@@ -17,7 +17,6 @@ const (
 
 // number is an amount in a report, in an int64 if it fits there.
 type number struct {
-	text   []byte
 	units  int64 // without the point
 	places int32
 	fits   bool
@@ -29,7 +28,6 @@ func parseNumber(b []byte) (n number, ok bool) {
 	if len(b) > maxAmount {
 		return n, false
 	}
-	n.text = b
 	negative := b[0] == '-'
 	if negative {
 		b = b[1:]
