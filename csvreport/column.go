@@ -1,8 +1,26 @@
 package csvreport
 
-import (
-	"maps"
-	"strings"
+// The columns of the transaction report whose names the service publishes: of
+// version 1 the first four, of version 2 SupplierBusinessCode. All other names
+// are those in your own reports.
+const (
+	CommunityCode        = "Community Code"
+	BusinessCode         = "Business Code"
+	BusinessName         = "Business Name"
+	Source               = "Source"
+	SupplierBusinessCode = "Supplier Business Code"
+)
+
+// The columns of the PayTo agreements report whose names the service publishes,
+// beside SupplierBusinessCode.
+const (
+	PayeeReference  = "Payee Reference"
+	AgreementToken  = "Agreement Token"
+	AgreementStatus = "Agreement Status"
+	CustomerID      = "Customer ID"
+	CustomerNumber  = "Customer Number"
+	RespondByTime   = "Respond By Time"
+	Purpose         = "Purpose"
 )
 
 // metadataPrefix begins the names of the columns that hold a transaction's
@@ -13,130 +31,47 @@ const metadataPrefix = "metadata_"
 // row. It belongs to the Reader that returned it: rows of another report, in
 // which the columns may stand elsewhere, refuse it.
 type Column struct {
-	table *table
-	place int // from 1; 0 for a field whose column the header does not have
-	field Field
-	asked bool // by its name, which errors may then show
+	header *header
+	place  int  // from 1
+	asked  bool // by its name, which errors may then show
 }
 
-// Name returns the column's name: the one in the header or, for a Field without
-// a column, the one that was assumed.
+// header is the names of a report's columns.
+type header struct{ names []string }
+
+// Name returns the column's name.
 func (c Column) Name() string {
-	switch {
-	case c.table == nil:
+	if c.header == nil {
 		return ""
-	case c.place > 0:
-		return c.table.names[c.place-1]
-	default:
-		return c.table.assumed(c.field)
 	}
-}
-
-// table is what a header means.
-type table struct {
-	names    []string
-	places   map[string]int // from 1; ambiguous for a name that is there twice
-	metadata []Column
-	layout   Layout
-	fields   [fieldCount]Column
-	formats  *formats
-}
-
-const ambiguous = -1
-
-func newTable(names []string, set *settings, f *formats) *table {
-	t := &table{names: names, places: make(map[string]int, len(names)), formats: f}
-	for i, name := range names {
-		place := i + 1
-		if t.places[name] != 0 {
-			t.places[name] = ambiguous
-		} else {
-			t.places[name] = place
-		}
-		if strings.HasPrefix(name, metadataPrefix) {
-			t.metadata = append(t.metadata, Column{table: t, place: place})
-		}
-	}
-	for _, layout := range set.assumptions.Layouts {
-		if set.report == layout.Report || set.report == "" && t.hasAll(layout.Detect) {
-			t.layout = layout
-			t.layout.Columns = maps.Clone(layout.Columns)
-			break
-		}
-	}
-	for f := Field(1); f < fieldCount; f++ {
-		t.fields[f] = Column{table: t, field: f, asked: true}
-		if name, ok := t.layout.Columns[f]; ok {
-			t.fields[f].place = max(t.places[name], 0)
-		}
-	}
-	return t
-}
-
-func (t *table) hasAll(names []string) bool {
-	for _, name := range names {
-		if t.places[name] == 0 {
-			return false
-		}
-	}
-	return len(names) > 0
-}
-
-func (t *table) assumed(f Field) string {
-	if name, ok := t.layout.Columns[f]; ok {
-		return name
-	}
-	return f.String()
-}
-
-// absent returns why a column that was asked for is not there.
-func (t *table) absent(name string) Kind {
-	if t.places[name] == ambiguous {
-		return KindAmbiguousColumn
-	}
-	return KindNoColumn
+	return c.header.names[c.place-1]
 }
 
 // Column returns the column of a name, which must match to the letter. The error
 // is a KindNoColumn, or a KindAmbiguousColumn when the header has the name twice;
 // Columns reaches both of them.
 func (r *Reader) Column(name string) (Column, error) {
-	if place := r.table.places[name]; place > 0 {
-		return Column{table: r.table, place: place, asked: true}, nil
+	var found Column
+	for i, has := range r.header.names {
+		switch {
+		case has != name:
+		case found.place > 0:
+			return Column{}, &Error{Kind: KindAmbiguousColumn, Name: name}
+		default:
+			found = Column{r.header, i + 1, true}
+		}
 	}
-	return Column{}, &Error{Kind: r.table.absent(name), Name: name}
+	if found.place == 0 {
+		return Column{}, &Error{Kind: KindNoColumn, Name: name}
+	}
+	return found, nil
 }
 
-// Metadata returns the column of a metadata key: metadata_ and the key.
-func (r *Reader) Metadata(key string) (Column, error) { return r.Column(metadataPrefix + key) }
-
-// Field returns the column of a field by the name that the report's Layout
-// assumes.
-func (r *Reader) Field(f Field) (Column, error) {
-	c := r.table.field(f)
-	if c.place == 0 {
-		name := c.Name()
-		return Column{}, &Error{Kind: r.table.absent(name), Name: name}
-	}
-	return c, nil
-}
-
-func (t *table) field(f Field) Column {
-	if f < fieldCount {
-		return t.fields[f]
-	}
-	return Column{table: t, field: f, asked: true}
-}
-
-// Columns returns all columns in the order of the header, known or not.
+// Columns returns all columns in the order of the header.
 func (r *Reader) Columns() []Column {
-	columns := make([]Column, len(r.table.names))
+	columns := make([]Column, len(r.header.names))
 	for i := range columns {
-		columns[i] = Column{table: r.table, place: i + 1}
+		columns[i] = Column{header: r.header, place: i + 1}
 	}
 	return columns
 }
-
-// Report returns which report it is, by WithReport or by its header, and "" when
-// no Layout fits.
-func (r *Reader) Report() Report { return r.table.layout.Report }

@@ -107,20 +107,35 @@ func TestColumnOfAnotherReport(t *testing.T) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
-		if !row.IsEmpty(c) {
-			t.Errorf("%s: not empty", name)
-		}
 	}
 	// A row that no report gave has no columns either.
 	var none csvreport.Row
 	if _, err := none.Text(amount); !errors.Is(err, csvreport.KindNoColumn) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := none.Transaction().ReceiptNumber(); !errors.Is(err, csvreport.KindNoColumn) {
-		t.Errorf("got %v", err)
-	}
 	for range none.Metadata() {
 		t.Error("metadata from nowhere")
+	}
+}
+
+func TestPublishedNames(t *testing.T) {
+	for header, names := range map[string][]string{
+		"Community Code,Business Code,Business Name,Source": {
+			csvreport.CommunityCode, csvreport.BusinessCode, csvreport.BusinessName, csvreport.Source,
+		},
+		"Supplier Business Code,Later": {csvreport.SupplierBusinessCode},
+		"Payee Reference,Agreement Token,Agreement Status,Customer ID,Customer Number,Supplier Business Code,Respond By Time,Purpose": {
+			csvreport.PayeeReference, csvreport.AgreementToken, csvreport.AgreementStatus, csvreport.CustomerID,
+			csvreport.CustomerNumber, csvreport.SupplierBusinessCode, csvreport.RespondByTime, csvreport.Purpose,
+		},
+	} {
+		r := open(t, header)
+		columns := r.Columns()
+		for i, name := range names {
+			if c, err := r.Column(name); err != nil || c.Name() != columns[i].Name() {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
 	}
 }
 
@@ -136,14 +151,14 @@ func TestMetadata(t *testing.T) {
 		}
 		break
 	}
-	order, err := r.Metadata("order")
+	order, err := r.Column("metadata_order")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if text, err := row.Text(order); text != "42" || err != nil {
 		t.Errorf("got %q, %v", text, err)
 	}
-	if _, err := r.Metadata("store "); !errors.Is(err, csvreport.KindNoColumn) {
+	if _, err := r.Column("metadata_store "); !errors.Is(err, csvreport.KindNoColumn) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -165,135 +180,5 @@ func TestErrorsShowNamesThatWereAskedFor(t *testing.T) {
 	_, err = row.Date(c)
 	if want := `csv report: record 1, line 2, column 2 "b": not a date (0 records read before it)`; fmt.Sprint(err) != want {
 		t.Errorf("got %q, want %q", err, want)
-	}
-}
-
-func TestReportIsTold(t *testing.T) {
-	for header, want := range map[string]csvreport.Report{
-		"Community Code,Business Code,Business Name,Source":      csvreport.TransactionsV1,
-		"Supplier Business Code,Receipt Number":                  csvreport.TransactionsV2,
-		"Payee Reference,Agreement Token,Supplier Business Code": csvreport.PayToAgreements,
-		"Receipt Number": "",
-	} {
-		if got := open(t, header).Report(); got != want {
-			t.Errorf("%s: got %q, want %q", header, got, want)
-		}
-	}
-	pinned := open(t, "Receipt Number", csvreport.WithReport(csvreport.TransactionsV2))
-	if pinned.Report() != csvreport.TransactionsV2 {
-		t.Errorf("got %q", pinned.Report())
-	}
-	if _, err := pinned.Field(csvreport.ReceiptNumber); err != nil {
-		t.Error(err)
-	}
-}
-
-// Every field of a layout is read by the method of its name.
-func TestViews(t *testing.T) {
-	a := csvreport.DefaultAssumptions()
-	for _, layout := range a.Layouts {
-		var names, cells []string
-		want := map[csvreport.Field]string{}
-		for f, name := range layout.Columns {
-			value := "text " + f.String()
-			switch {
-			case strings.HasSuffix(name, "Amount"):
-				value = fmt.Sprintf("%d.25", f)
-			case strings.HasSuffix(name, "Date"):
-				value = "2024-02-03"
-			case strings.HasSuffix(name, "Time"):
-				value = "2024-02-03T10:11:12+1100"
-			}
-			want[f] = value
-			names, cells = append(names, name), append(cells, value)
-		}
-		report := strings.Join(names, ",") + "\r\n" + strings.Join(cells, ",")
-		for _, given := range []string{report, "Something Else\r\nx"} {
-			r := open(t, given, csvreport.WithReport(layout.Report))
-			row := only(t, r)
-			view := reflect.ValueOf(row.Transaction())
-			if layout.Report == csvreport.PayToAgreements {
-				view = reflect.ValueOf(row.Agreement())
-			}
-			for f := range layout.Columns {
-				out := view.MethodByName(strings.TrimPrefix(f.String(), "Agreement")).Call(nil)
-				err, _ := out[1].Interface().(error)
-				_, bound := r.Field(f)
-				if given != report {
-					var e *csvreport.Error
-					if !errors.As(err, &e) || e.Kind != csvreport.KindNoColumn || e.Name != layout.Columns[f] || !errors.Is(bound, csvreport.KindNoColumn) {
-						t.Errorf("%s, %s: got %v and %v", layout.Report, f, err, bound)
-					}
-					continue
-				}
-				if got := fmt.Sprint(out[0]); err != nil || got != want[f] && got+"+1100" != want[f] || bound != nil {
-					t.Errorf("%s, %s: got %s, %v, %v, want %s", layout.Report, f, got, err, bound, want[f])
-				}
-			}
-		}
-	}
-}
-
-func TestOtherLayout(t *testing.T) {
-	a := csvreport.DefaultAssumptions()
-	for _, layout := range a.Layouts {
-		if layout.Report == csvreport.TransactionsV2 {
-			layout.Columns[csvreport.ReceiptNumber] = "Receipt"
-		}
-	}
-	a.Layouts = append(a.Layouts, csvreport.Layout{Report: "own", Columns: map[csvreport.Field]string{csvreport.Status: "How"}})
-	row := only(t, open(t, "Supplier Business Code,Receipt\r\nX,R1", csvreport.WithAssumptions(a)))
-	if got, err := row.Transaction().ReceiptNumber(); got != "R1" || err != nil {
-		t.Errorf("got %q, %v", got, err)
-	}
-	r := open(t, "How\r\nwell", csvreport.WithAssumptions(a), csvreport.WithReport("own"))
-	a.Layouts[len(a.Layouts)-1].Columns[csvreport.Status] = "changed later"
-	row = only(t, r)
-	if got, err := row.Transaction().Status(); got != "well" || err != nil {
-		t.Errorf("got %q, %v", got, err)
-	}
-	// A field that the layout says nothing about is named by itself.
-	if _, err := row.Transaction().Currency(); err == nil || !strings.Contains(err.Error(), `"Currency"`) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := r.Field(200); err == nil || !strings.Contains(err.Error(), "Field(200)") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := r.Field(0); !errors.Is(err, csvreport.KindNoColumn) {
-		t.Errorf("got %v", err)
-	}
-	// The default is not what was changed here.
-	if csvreport.DefaultAssumptions().Layouts[2].Columns[csvreport.ReceiptNumber] != "Receipt Number" {
-		t.Error("the assumptions of others were changed")
-	}
-}
-
-func TestSafe(t *testing.T) {
-	for cell, want := range map[string]string{
-		"":                             "",
-		"plain":                        "plain",
-		"=1+1":                         "'=1+1",
-		"=HYPERLINK(\"x\")":            "'=HYPERLINK(\"x\")",
-		"+61 2":                        "'+61 2",
-		"@SUM(A1)":                     "'@SUM(A1)",
-		"\tx":                          "'\tx",
-		"\r=1":                         "'\r=1",
-		"\n=1":                         "'\n=1",
-		"-1+cmd|' /C calc'!A0":         "'-1+cmd|' /C calc'!A0",
-		"-":                            "'-",
-		"-12.50":                       "-12.50",
-		"-7":                           "-7",
-		"-7.":                          "'-7.",
-		"-1e5":                         "'-1e5",
-		"- 7":                          "'- 7",
-		"--7":                          "'--7",
-		"1=1":                          "1=1",
-		" =1":                          " =1",
-		"'=1":                          "'=1",
-		"-" + strings.Repeat("9", 100): "'-" + strings.Repeat("9", 100),
-	} {
-		if got := csvreport.Safe(cell); got != want {
-			t.Errorf("%q: got %q, want %q", cell, got, want)
-		}
 	}
 }

@@ -33,6 +33,7 @@ func TestDamage(t *testing.T) {
 		offset int64
 	}{
 		"empty":                     {"", nil, csvreport.KindNoHeader, 0, 1, 0, 0},
+		"half a byte order mark":    {"\xef\xbb", nil, csvreport.KindEncoding, 0, 1, 1, 0},
 		"byte order mark only":      {"\xef\xbb\xbf", nil, csvreport.KindNoHeader, 0, 1, 0, 3},
 		"quote open in header":      {canary + ",\"" + canary, nil, csvreport.KindUnterminatedQuote, 0, 1, 2, 0},
 		"header is not UTF-8":       {canary + ",\xff" + canary, nil, csvreport.KindEncoding, 0, 1, 2, 0},

@@ -2,25 +2,43 @@
 // constant memory: the transaction report in both of its versions, the PayTo
 // agreements report, and any other in the same form.
 //
+// The columns are yours to name, in the csv tags of a struct of your own:
+//
+//	type sale struct {
+//		Receipt  string            `csv:"Receipt Number"`
+//		Total    decimal.Decimal   `csv:"Total Amount"`
+//		Metadata map[string]string `csv:"metadata_*"`
+//	}
+//
 //	report, err := csvreport.NewReader(body)
 //	if err != nil {
 //		return err
 //	}
-//	receipt, err := report.Column("Receipt Number")
-//	if err != nil {
-//		return err
-//	}
-//	for row, err := range report.Rows() {
+//	for sale, err := range csvreport.Decode[sale](report) {
 //		if err != nil {
-//			return err // damage; the rows before it were whole
+//			return err // the records before it were whole
 //		}
-//		number, err := row.Text(receipt)
 //		...
 //	}
 //
-// A [Row] is borrowed: the next one takes its place. Row.Clone makes a copy to
-// keep. Columns are bound by name, once, so that their order does not matter and
-// columns that the service adds do no harm; Row.Cells yields all of them.
+// Where every nanosecond counts, [Reader.Rows] yields the records without copying
+// them, and [Reader.Column] binds a column to read cells by: [Row.Text],
+// [Row.Cents], [Row.Date] and others. Such a [Row] is borrowed: the next one takes
+// its place. [Row.Clone] makes a copy to keep.
+//
+// Either way columns are bound by name, once, so that their order does not matter
+// and columns that the service adds do no harm. A name that the header does not have
+// is an error, and never an empty value. [Row.Cells] yields all cells, whatever their
+// columns.
+//
+// # Names and forms
+//
+// Of the column names only the first few of each report are published; they are
+// the constants of this package. Take all others from your own reports. The forms
+// of dates, times and booleans in them are not published either. [Row.Date] reads
+// those that the vendor publishes for other reports, in which the day comes first;
+// what has another form than [Row.Date], [Row.Timestamp] and [Row.Bool] know is an
+// error. Read it as text, or into a type with UnmarshalText.
 //
 // # Form
 //
@@ -33,11 +51,12 @@
 //     would make it LF.
 //   - A byte order mark at the start is skipped.
 //   - A line feed alone separates records too, and one separator may follow the
-//     last record; WithStrictSeparators refuses both. A carriage return without a
+//     last record; [WithStrictSeparators] refuses both. A carriage return without a
 //     line feed, outside quotes, is damage.
 //   - A blank line is a record with one empty field, so damage unless the report
 //     has just one column.
-//   - Text that is not UTF-8 is damage, unless WithAnyBytes is given.
+//   - Text that is not UTF-8 is damage, and so are a field of more than 1 MiB and a
+//     record of more than 16 MiB.
 //   - Blanks around fields, and control characters in them, belong to them.
 //
 // Damage ends the reading with an [*Error], which says what is wrong, in which
@@ -46,14 +65,6 @@
 //
 // A report that was cut off inside a record is damage as well. One that was cut off
 // in the last column, or between two records, looks whole: compare
-// Reader.InputOffset with the length that the download promised, or use
-// WithStrictSeparators where the file comes straight from the service.
-//
-// # What is not public
-//
-// Of the column names only the first few of each report can be read publicly, and
-// of the formats of dates, times and booleans none. What this package assumes
-// about them is one value, [DefaultAssumptions], to be corrected with
-// [WithAssumptions]. Row.Text, and columns bound by the names in your own
-// reports, depend on none of it.
+// [Reader.InputOffset] with the length that the download promised, or use
+// [WithStrictSeparators] where the file comes straight from the service.
 package csvreport

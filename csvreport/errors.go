@@ -27,9 +27,10 @@ const (
 	// KindSeparator is a carriage return that no line feed follows or, under
 	// WithStrictSeparators, any other departure from the documented separators.
 	KindSeparator Kind = "wrong record separator"
-	// KindFieldTooLong is a field beyond the limit that WithMaxField sets.
+	// KindFieldTooLong is a field of more than 1 MiB, with its quotes as it stands in
+	// the report.
 	KindFieldTooLong Kind = "the field is too long"
-	// KindRecordTooLong is a record 16 times as long as the longest field.
+	// KindRecordTooLong is a record of more than 16 MiB.
 	KindRecordTooLong Kind = "the record is too long"
 	// KindEncoding is a field that is not UTF-8.
 	KindEncoding Kind = "not UTF-8"
@@ -45,8 +46,7 @@ const (
 	KindEmpty Kind = "empty"
 	// KindDate is a cell that is not a date of any known format.
 	KindDate Kind = "not a date"
-	// KindTimestamp is a cell that is not a time of any known format, or one that
-	// has no offset while the Assumptions name no location.
+	// KindTimestamp is a cell that is not a time of a known format with an offset.
 	KindTimestamp Kind = "not a time"
 	// KindAmount is a cell that is not an amount.
 	KindAmount Kind = "not an amount"
@@ -54,6 +54,8 @@ const (
 	KindCents Kind = "not a whole number of cents"
 	// KindBool is a cell that says neither true nor false.
 	KindBool Kind = "neither true nor false"
+	// KindValue is a cell that the UnmarshalText of a struct's field refuses.
+	KindValue Kind = "refused by the field's UnmarshalText"
 )
 
 // Error returns the kind in words.

@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/csvreport"
 )
 
@@ -52,35 +56,95 @@ func Example() {
 	// 2 records, 1000 cents
 }
 
-func ExampleRow_Transaction() {
+// Your reports' columns, under the names that stand in your reports.
+type sale struct {
+	Receipt  string            `csv:"Receipt Number"`
+	Settled  quickstream.Date  `csv:"Settlement Date"`
+	Total    decimal.Decimal   `csv:"Total Amount"`
+	Comment  *string           `csv:"Comment"` // nil where the cell is empty
+	Order    string            `csv:"metadata_order"`
+	Metadata map[string]string `csv:"metadata_*"`
+}
+
+func ExampleDecode() {
 	r, err := csvreport.NewReader(strings.NewReader(report))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(r.Report())
+	for sale, err := range csvreport.Decode[sale](r) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(sale.Receipt, sale.Settled, sale.Total.StringFixed(2), *sale.Comment, sale.Order, sale.Metadata)
+	}
+	// Output:
+	// 1000001 2024-02-03 12.50 blue, large A-1 map[order:A-1]
+	// 1000002 2024-02-03 -2.50 =1+1 A-2 map[order:A-2]
+}
+
+// day is a date in a form that only your reports have.
+type day struct{ time.Time }
+
+func (d *day) UnmarshalText(text []byte) (err error) {
+	d.Time, err = time.Parse("02/01/2006", string(text))
+	return err
+}
+
+// Any other form of a value is read by a type of your own.
+func ExampleDecode_ownForm() {
+	type settlement struct {
+		Business string `csv:"Supplier Business Code"`
+		Settled  day    `csv:"Settled On"`
+	}
+	own := "Supplier Business Code,Settled On\r\nBUSINESSONE,03/02/2024\r\nBUSINESSONE,soon"
+	r, err := csvreport.NewReader(strings.NewReader(own))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for s, err := range csvreport.Decode[settlement](r) {
+		if err != nil {
+			fmt.Println(err) // about this record only: the next one would follow
+			continue
+		}
+		fmt.Println(s.Business, s.Settled.Format(time.DateOnly))
+	}
+	// Output:
+	// BUSINESSONE 2024-02-03
+	// csv report: record 2, line 3, column 2 "Settled On": refused by the field's UnmarshalText (1 records read before it)
+}
+
+// The metadata that was given to the transactions: for each key there is a column.
+func ExampleRow_Metadata() {
+	r, err := csvreport.NewReader(strings.NewReader("Receipt Number,metadata_order,metadata_shop\r\n1000001,A-1,Perth\r\n1000002,A-2,"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	order, err := r.Column("metadata_order")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for row, err := range r.Rows() {
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		tx := row.Transaction()
-		date, err := tx.SettlementDate()
-		if err != nil {
-			fmt.Println(err)
-			return
+		text, err := row.Text(order)
+		fmt.Println(text, err)
+		for key, value := range row.Metadata() {
+			fmt.Println(" ", key, value)
 		}
-		total, err := tx.TotalAmount()
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(date, total.StringFixed(2))
 	}
 	// Output:
-	// transactions, version 2
-	// 2024-02-03 12.50
-	// 2024-02-03 -2.50
+	// A-1 <nil>
+	//   order A-1
+	//   shop Perth
+	// A-2 <nil>
+	//   order A-2
 }
 
 // All cells of a report, whatever its columns.
@@ -112,8 +176,9 @@ func ExampleRow_Clone() {
 		fmt.Println(err)
 		return
 	}
-	order, err := r.Metadata("order")
-	if err != nil {
+	order, err1 := r.Column("metadata_order")
+	comment, err2 := r.Column("Comment")
+	if err := errors.Join(err1, err2); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -131,8 +196,8 @@ func ExampleRow_Clone() {
 		orders[key] = row.Clone()
 	}
 	row := orders["A-1"]
-	comment, err := row.Transaction().Comment()
-	fmt.Println(comment, err)
+	text, err := row.Text(comment)
+	fmt.Println(text, err)
 	// Output: blue, large <nil>
 }
 
@@ -154,34 +219,6 @@ func ExampleError() {
 	// Output:
 	// csv report: record 2, line 3, column 5: the record ends before this column (1 records read before it)
 	// 1 records, true
-}
-
-// What your own reports show to be otherwise is said once.
-func ExampleWithAssumptions() {
-	a := csvreport.DefaultAssumptions()
-	for _, layout := range a.Layouts {
-		if layout.Report == csvreport.TransactionsV2 {
-			layout.Columns[csvreport.ReceiptNumber] = "Receipt No"
-		}
-	}
-	a.Dates = []string{"02/01/2006"}
-
-	own := "Supplier Business Code,Receipt No,Settlement Date\r\nBUSINESSONE,1000001,03/02/2024"
-	r, err := csvreport.NewReader(strings.NewReader(own), csvreport.WithAssumptions(a))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for row, err := range r.Rows() {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		receipt, err1 := row.Transaction().ReceiptNumber()
-		date, err2 := row.Transaction().SettlementDate()
-		fmt.Println(receipt, date, errors.Join(err1, err2))
-	}
-	// Output: 1000001 2024-02-03 <nil>
 }
 
 func ExampleSafe() {

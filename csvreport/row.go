@@ -1,6 +1,7 @@
 package csvreport
 
 import (
+	"bytes"
 	"iter"
 	"strings"
 
@@ -14,11 +15,11 @@ import (
 // that stays.
 //
 // The methods that read a cell return an *Error which says where the cell is.
-// For a column that the report does not have, or one that belongs to another
-// Reader, it is a KindNoColumn. All but Bytes and Text return a KindEmpty for an
-// empty cell: no amount is not an amount of zero.
+// For a column that belongs to another Reader it is a KindNoColumn. All but Bytes
+// and Text return a KindEmpty for an empty cell: no amount is not an amount of
+// zero.
 type Row struct {
-	table  *table
+	header *header
 	data   []byte // the record as it was scanned; nil when text holds it
 	text   string
 	spans  []span
@@ -39,8 +40,7 @@ func (row *Row) Offset() int64 { return row.offset }
 
 // Clone returns a row that is independent of the Reader. It holds the record as one
 // string: every text from it is a part of that string, and keeps all of it in
-// memory. Other goroutines may use it, and Columns, while the Reader goes on; a
-// function in the Assumptions is then called concurrently.
+// memory. Other goroutines may use it, and Columns, while the Reader goes on.
 func (row *Row) Clone() Row {
 	owned := *row
 	if row.data != nil {
@@ -51,58 +51,27 @@ func (row *Row) Clone() Row {
 	return owned
 }
 
-// at returns where a column's cell is in the record.
-func (row *Row) at(c Column) (at span, ok bool) {
-	if c.table != row.table || c.place == 0 {
-		return span{}, false
-	}
-	return row.spans[c.place-1], true
-}
-
-// field returns the column of a field; Row{} has none.
-func (row *Row) field(f Field) Column {
-	if row.table == nil {
-		return Column{field: f}
-	}
-	return row.table.field(f)
-}
-
-// scratch is room for a cell of an owned row, whose text is copied there for
-// parsing; what has a meaning beyond text is no longer than that.
-type scratch [maxAmount]byte
-
-// cell returns what is to be parsed.
-func (row *Row) cell(c Column, room *scratch) ([]byte, error) {
-	at, ok := row.at(c)
-	if !ok {
-		return nil, row.absent(c)
-	}
-	if at.start == at.end {
-		return nil, row.fail(c, KindEmpty)
-	}
-	if row.data == nil {
-		return append(room[:0], row.text[at.start:at.end]...), nil
-	}
-	return row.data[at.start:at.end], nil
-}
-
-// IsEmpty reports whether the cell is empty or the report has no such column.
-func (row *Row) IsEmpty(c Column) bool {
-	at, ok := row.at(c)
-	return !ok || at.start == at.end
-}
-
 // Bytes returns a cell without copying it. It is good until the next row is read
 // and must not be changed. Of an owned row it is a copy.
 func (row *Row) Bytes(c Column) ([]byte, error) {
-	at, ok := row.at(c)
-	if !ok {
-		return nil, row.absent(c)
+	if c.header != row.header || c.place == 0 {
+		return nil, row.fail(c, KindNoColumn)
 	}
+	at := row.spans[c.place-1]
 	if row.data == nil {
 		return []byte(row.text[at.start:at.end]), nil
 	}
 	return row.data[at.start:at.end:at.end], nil
+}
+
+// Text returns a cell as it is, to keep.
+func (row *Row) Text(c Column) (string, error) {
+	if row.data == nil && c.header == row.header && c.place > 0 {
+		at := row.spans[c.place-1]
+		return row.text[at.start:at.end], nil
+	}
+	cell, err := row.Bytes(c)
+	return string(cell), err
 }
 
 // Cells yields the cells in the order of the header, each as Bytes returns it.
@@ -120,130 +89,105 @@ func (row *Row) Cells() iter.Seq2[int, []byte] {
 	}
 }
 
-// Text returns a cell as it is, to keep.
-func (row *Row) Text(c Column) (string, error) {
-	at, ok := row.at(c)
-	if !ok {
-		return "", row.absent(c)
-	}
-	return row.string(at), nil
-}
-
-func (row *Row) string(at span) string {
-	if row.data == nil {
-		return row.text[at.start:at.end]
-	}
-	return string(row.data[at.start:at.end])
-}
-
-// Decimal returns an amount, with all the decimals that it is written with.
-func (row *Row) Decimal(c Column) (decimal.Decimal, error) {
-	var room scratch
-	b, err := row.cell(c, &room)
-	if err != nil {
-		return decimal.Decimal{}, err
-	}
-	d, ok := row.table.formats.decimal(b)
-	if !ok {
-		return decimal.Decimal{}, row.fail(c, KindAmount)
-	}
-	return d, nil
-}
-
-// Cents returns an amount in hundredths, without allocating. It is exact: what is
-// no whole number of cents is an error, a KindCents.
-func (row *Row) Cents(c Column) (int64, error) {
-	var room scratch
-	b, err := row.cell(c, &room)
-	if err != nil {
-		return 0, err
-	}
-	cents, kind := row.table.formats.cents(b)
-	if kind != "" {
-		return 0, row.fail(c, kind)
-	}
-	return cents, nil
-}
-
-// Date returns a date.
-func (row *Row) Date(c Column) (quickstream.Date, error) {
-	var room scratch
-	b, err := row.cell(c, &room)
-	if err != nil {
-		return quickstream.Date{}, err
-	}
-	d, ok := row.table.formats.date(b)
-	if !ok {
-		return quickstream.Date{}, row.fail(c, KindDate)
-	}
-	return d, nil
-}
-
-// Timestamp returns a point in time. One that is written without an offset is an
-// error unless the Assumptions name a location.
-func (row *Row) Timestamp(c Column) (quickstream.Timestamp, error) {
-	var room scratch
-	b, err := row.cell(c, &room)
-	if err != nil {
-		return quickstream.Timestamp{}, err
-	}
-	t, ok := row.table.formats.time(b)
-	if !ok {
-		return quickstream.Timestamp{}, row.fail(c, KindTimestamp)
-	}
-	return t, nil
-}
-
-// Bool returns a boolean.
-func (row *Row) Bool(c Column) (bool, error) {
-	var room scratch
-	b, err := row.cell(c, &room)
-	if err != nil {
-		return false, err
-	}
-	value, ok := row.table.formats.bool(b)
-	if !ok {
-		return false, row.fail(c, KindBool)
-	}
-	return value, nil
-}
-
 // Metadata yields the keys and values of the metadata_ columns in the order of the
 // header, without those that are empty.
 func (row *Row) Metadata() iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
-		if row.table == nil {
-			return
-		}
-		for _, c := range row.table.metadata {
-			at := row.spans[c.place-1]
-			if at.start < at.end && !yield(c.Name()[len(metadataPrefix):], row.string(at)) {
+		for i, cell := range row.Cells() {
+			key, ok := strings.CutPrefix(row.header.names[i], metadataPrefix)
+			if ok && len(cell) > 0 && !yield(key, string(cell)) {
 				return
 			}
 		}
 	}
 }
 
-// absent is the error of a column that the row does not have.
-func (row *Row) absent(c Column) error {
-	e := &Error{Kind: KindNoColumn, Record: row.record, Line: row.line, Offset: row.offset}
-	if c.asked {
-		e.Name = c.Name()
-		if c.table == row.table {
-			e.Kind = c.table.absent(e.Name)
-		}
+// value reads a cell with parse, which says whether it could.
+func value[V any](row *Row, c Column, kind Kind, parse func([]byte) (V, bool)) (V, error) {
+	var none V
+	cell, err := row.Bytes(c)
+	switch {
+	case err != nil:
+		return none, err
+	case len(cell) == 0:
+		return none, row.fail(c, KindEmpty)
 	}
-	return e
+	v, ok := parse(cell)
+	if !ok {
+		return none, row.fail(c, kind)
+	}
+	return v, nil
 }
+
+// Decimal returns an amount, with all the decimals that it is written with: an
+// optional minus sign, digits and, if there are decimals, a point and digits.
+func (row *Row) Decimal(c Column) (decimal.Decimal, error) {
+	n, err := value(row, c, KindAmount, parseNumber)
+	if err != nil || n.fits {
+		return decimal.New(n.units, -n.places), err
+	}
+	text, err := row.Text(c)
+	if err != nil {
+		return decimal.Decimal{}, err
+	}
+	return decimal.NewFromString(text)
+}
+
+// Cents returns an amount in hundredths, without allocating. It is exact: what is
+// no whole number of cents is an error, a KindCents.
+func (row *Row) Cents(c Column) (int64, error) {
+	n, err := value(row, c, KindAmount, parseNumber)
+	switch {
+	case err != nil || n.fits && n.places == 2:
+		return n.units, err
+	case n.fits && n.places == 1:
+		return 10 * n.units, nil
+	case n.fits && n.places == 0:
+		return 100 * n.units, nil
+	}
+	d, err := row.Decimal(c)
+	if err != nil {
+		return 0, err
+	}
+	d = d.Shift(2)
+	if !d.IsInteger() || !d.BigInt().IsInt64() {
+		return 0, row.fail(c, KindCents)
+	}
+	return d.IntPart(), nil
+}
+
+// Date returns a date written 2024-02-03, or with the day first 03-02-2024,
+// 03-Feb-2024 or 03 Feb 2024.
+func (row *Row) Date(c Column) (quickstream.Date, error) {
+	return value(row, c, KindDate, parseDate)
+}
+
+// Timestamp returns a point in time written 2024-02-03T10:11:12+1100, where a
+// blank may stand for the T, a fraction may follow the seconds, and the offset may
+// be +11:00 or Z. Without an offset it is a KindTimestamp: which time zone a report
+// is in is not public.
+func (row *Row) Timestamp(c Column) (quickstream.Timestamp, error) {
+	return value(row, c, KindTimestamp, parseTimestamp)
+}
+
+// Bool returns a boolean written true, yes or y, or false, no or n, in upper or
+// lower case.
+func (row *Row) Bool(c Column) (bool, error) { return value(row, c, KindBool, parseBool) }
 
 // fail is the error of a cell that cannot be read as what was asked for.
 func (row *Row) fail(c Column, kind Kind) error {
-	e := &Error{Kind: kind, Record: row.record, Line: row.line, Column: c.place, Offset: row.offset}
+	e := &Error{Kind: kind, Record: row.record, Line: row.line, Offset: row.offset}
 	if c.asked {
 		e.Name = c.Name()
 	}
-	for _, at := range row.spans[:c.place-1] {
-		e.Line += int64(strings.Count(row.string(at), "\n"))
+	if kind == KindNoColumn {
+		return e
+	}
+	e.Column = c.place
+	for i, cell := range row.Cells() {
+		if i+1 < c.place {
+			e.Line += int64(bytes.Count(cell, []byte{'\n'}))
+		}
 	}
 	return e
 }

@@ -1,18 +1,28 @@
 package csvreport
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math/bits"
+	"slices"
+	"unicode/utf8"
 )
 
 const (
+	// blockSize is how many bytes one mask covers.
+	blockSize = 64
+
 	// chunkSize is how much is masked ahead: few enough bytes that they are still
 	// in the fastest cache when the record is put together.
 	chunkSize = 64 * blockSize
 
 	// bufferSize is how much is asked of the source at a time.
 	bufferSize = 64 << 10
+
+	// maxField limits a field, with its quotes as it stands in the report.
+	maxField = 1 << 20
 
 	// recordFactor limits a record, in lengths of the longest field.
 	recordFactor = 16
@@ -28,16 +38,12 @@ const (
 const kindEnd Kind = "end of the report"
 
 // span is a field's place in its record.
-type span struct{ start, end uint32 }
-
-func newSpan(start, end int) span {
-	return span{uint32(start), uint32(end)} //nolint:gosec // maxFieldLimit keeps positions within 32 bits
-}
+type span struct{ start, end int32 }
 
 // scanner finds the fields of one record after the other. It works in two
 // steps: more makes masks of the bytes that can mean something, a chunk at a
 // time, and record walks over their bits, the marks. A position that outlives a
-// call of more is relative to the record, which more may move.
+// call of more or fill is relative to the record, which these may move.
 type scanner struct {
 	src    io.Reader
 	srcErr error // why src has no more, kindEnd for its end
@@ -55,9 +61,10 @@ type scanner struct {
 	marks  uint64 // what is left of the one before it
 	at     int    // where the block of marks begins in buf
 
-	spans []span // the fields of the record
-	size  int    // length of the record with its separator
-	lines int64  // line feeds in the record
+	header bool   // is still to come, and decides how many fields a record has
+	spans  []span // the fields of the record, with room for all of them
+	size   int    // length of the record with its separator
+	lines  int64  // line feeds in the record
 
 	// wide says that the record may have bytes outside ASCII, chunkWide that the
 	// chunk has.
@@ -68,57 +75,269 @@ type scanner struct {
 	separated bool // from what follows, as the last record was
 }
 
-// peek returns where the next mark is in buf, and -1 at the end of the chunk.
-func (s *scanner) peek() int {
-	for s.marks == 0 {
-		if s.block == s.blocks {
-			return -1
+// record scans the next record into spans, which lie relative to its start. It
+// returns kindEnd when there is none, and a Kind or the source's error when the
+// record is damaged or incomplete; the fields in spans are then those before the
+// damage.
+func (s *scanner) record() error {
+	s.start += s.size
+	s.line += s.lines
+	s.size, s.lines, s.wide = 0, 0, s.chunkWide
+	s.spans = s.spans[:0]
+	for field := 0; ; {
+		field = s.plain(field)
+		if field > recordFactor*s.maxField {
+			return KindRecordTooLong
 		}
-		s.marks = s.masks[s.block]
-		s.block++
-		s.at += blockSize
+		if len(s.spans) == cap(s.spans) { // and a comma that promises another field
+			if !s.header || len(s.spans) >= maxColumns {
+				return KindLongRecord
+			}
+			s.spans = slices.Grow(s.spans, 1)
+		}
+		end, err := s.next(field)
+		content := span{int32(field), int32(end)} //nolint:gosec // the longest record is far shorter
+		if err == nil && end == field && s.buf[s.start+end] == '"' {
+			content, end, err = s.quoted(field)
+		}
+		mark := byte('\n') // the end of the input is that of a record
+		switch {
+		case err == nil:
+			mark = s.buf[s.start+end]
+		case !errors.Is(err, kindEnd):
+			return err
+		case end == 0 && s.strict && s.separated:
+			return KindSeparator
+		case end == 0:
+			return kindEnd
+		}
+		switch {
+		case end-field > s.maxField:
+			return KindFieldTooLong
+		case mark == '"':
+			return KindBareQuote
+		case mark != ',' && mark != '\r' && mark != '\n':
+			continue // a control character that is part of the field
+		}
+		n := len(s.spans) // faster than append
+		s.spans = s.spans[:n+1]
+		s.spans[n] = content
+		if mark != ',' {
+			return s.finish(end)
+		}
+		field = end + 1
 	}
-	return s.at + bits.TrailingZeros64(s.marks)
 }
 
-// take removes the mark that peek returned.
-func (s *scanner) take() { s.marks &= s.marks - 1 }
-
-// more masks the next chunk, reading if need be, while a field that began at
-// position field of the record is incomplete. At the end of the input it returns
-// kindEnd.
-func (s *scanner) more(field int) error {
-	if s.masked-s.start-field > s.maxField {
-		return KindFieldTooLong
+// plain takes fields without quotes that end with a comma, as nearly all do, while
+// spans has room, beginning at position field. It stops before any other mark, and
+// at the end of the chunk, and returns the position of the field that is left.
+func (s *scanner) plain(field int) (rest int) {
+	spans := s.spans[:cap(s.spans)]
+	n, buf, base, start := len(s.spans), s.buf, s.start, s.start+field
+	marks, at, block := s.marks, s.at, s.block
+	for n < len(spans) {
+		if marks == 0 {
+			if block == s.blocks {
+				break
+			}
+			marks = s.masks[block]
+			block++
+			at += blockSize
+			continue
+		}
+		p := at + bits.TrailingZeros64(marks)
+		if buf[p] != ',' || p-start > s.maxField {
+			break
+		}
+		spans[n] = span{int32(start - base), int32(p - base)} //nolint:gosec // the longest record is far shorter
+		n++
+		start = p + 1
+		marks &= marks - 1
 	}
-	if s.masked == s.end {
-		if err := s.fill(); err != nil {
+	s.marks, s.at, s.block = marks, at, block
+	s.spans = s.spans[:n]
+	return start - base
+}
+
+// quoted scans a field whose opening quote, at position field, has been taken,
+// and takes what ends it: a comma or the separator. It returns the place of its
+// content, with doubled quotes made single, and where it ends; at the end of the
+// input with kindEnd.
+func (s *scanner) quoted(field int) (content span, end int, err error) {
+	// What has been scanned of the content ends at position to, once doubled quotes
+	// have been made single; from is where the rest begins.
+	to, from := field+1, field+1
+	for {
+		p, err := s.next(field)
+		if err != nil {
+			if errors.Is(err, kindEnd) {
+				err = KindUnterminatedQuote
+			}
+			return span{}, 0, err
+		}
+		switch c := s.buf[s.start+p]; {
+		case c == '\n':
+			s.lines++
+			continue
+		case c != '"':
+			continue
+		case p+1-field > s.maxField:
+			return span{}, 0, KindFieldTooLong
+		}
+		c, more := s.peek(p + 1)
+		upTo := p
+		if c == '"' {
+			upTo++
+		}
+		if to != from {
+			copy(s.buf[s.start+to:], s.buf[s.start+from:s.start+upTo])
+		}
+		to += upTo - from
+		if more && c != '"' && c != ',' && c != '\r' && c != '\n' {
+			return span{}, 0, KindTextAfterQuote
+		}
+		from, err = s.next(field)
+		if c != '"' {
+			return span{int32(field + 1), int32(to)}, from, err //nolint:gosec // the longest record is far shorter
+		}
+		from++
+	}
+}
+
+// finish takes the rest of the separator at position end, which may be the end of
+// the input, and judges the record as a whole.
+func (s *scanner) finish(end int) error {
+	var err error
+	size := end
+	s.separated = s.start+end < s.end
+	if s.separated {
+		if s.buf[s.start+end] == '\n' {
+			if s.strict {
+				return KindSeparator
+			}
+		} else if c, more := s.peek(end + 1); more && c != '\n' {
+			return KindSeparator
+		} else if size, err = s.next(end); errors.Is(err, kindEnd) {
+			return KindSeparator
+		} else if err != nil {
 			return err
 		}
+		size++
+		s.lines++
 	}
-	chunk := s.buf[s.masked:min(s.end, s.masked+chunkSize)]
-	s.at = s.masked - blockSize
-	s.masked += len(chunk)
-	blocks, wide := 0, false
-	for ; len(chunk) >= blockSize; blocks++ {
-		m, w := mask((*[blockSize]byte)(chunk))
-		s.masks[blocks] = m
-		wide = wide || w
-		chunk = chunk[blockSize:]
+	switch {
+	case end > recordFactor*s.maxField:
+		return KindRecordTooLong
+	case !s.header && len(s.spans) < cap(s.spans):
+		return KindShortRecord
+	case s.wide:
+		for i, at := range s.spans {
+			if !utf8.Valid(s.buf[s.start:][at.start:at.end]) {
+				s.spans = s.spans[:i]
+				return KindEncoding
+			}
+		}
 	}
-	if len(chunk) > 0 {
-		// The block is filled up with bytes that get no mark.
-		const blank = "----------------------------------------------------------------"
-		block := [blockSize]byte([]byte(blank))
-		copy(block[:], chunk)
-		m, w := mask(&block)
-		s.masks[blocks] = m
-		wide = wide || w
-		blocks++
-	}
-	s.block, s.blocks = 0, blocks
-	s.wide, s.chunkWide = s.wide || wide, wide
+	s.size = size
 	return nil
+}
+
+// next takes the next mark and returns its position, while a field that began at
+// position field is incomplete; at the end of the input that and kindEnd.
+func (s *scanner) next(field int) (p int, err error) {
+	if s.marks == 0 {
+		if err := s.more(field); err != nil {
+			return s.end - s.start, err
+		}
+	}
+	p = s.at - s.start + bits.TrailingZeros64(s.marks)
+	s.marks &= s.marks - 1
+	return p, nil
+}
+
+// peek returns the byte at position p, to which everything has been read. There may
+// be none: then next says why.
+func (s *scanner) peek(p int) (c byte, ok bool) {
+	if s.start+p == s.end && s.fill() != nil {
+		return 0, false
+	}
+	return s.buf[s.start+p], true
+}
+
+// more finds the next mark, while a field that began at position field of the
+// record is incomplete. It masks another chunk and reads if need be. At the end of
+// the input it returns kindEnd.
+func (s *scanner) more(field int) error {
+	for s.marks == 0 {
+		if s.block < s.blocks {
+			s.marks = s.masks[s.block]
+			s.block++
+			s.at += blockSize
+			continue
+		}
+		if s.masked-s.start-field > s.maxField {
+			return KindFieldTooLong
+		}
+		if s.masked == s.end {
+			if err := s.fill(); err != nil {
+				return err
+			}
+		}
+		chunk := s.buf[s.masked:min(s.end, s.masked+chunkSize)]
+		s.at = s.masked - blockSize
+		s.masked += len(chunk)
+		s.block, s.blocks, s.chunkWide = 0, 0, false
+		for len(chunk) > 0 {
+			block := chunk
+			if len(chunk) < blockSize {
+				// It is filled up with bytes that get no mark.
+				const blank = "----------------------------------------------------------------"
+				block = []byte(blank)
+				copy(block, chunk)
+			}
+			special, wide := mask((*[blockSize]byte)(block))
+			s.masks[s.blocks] = special
+			s.blocks++
+			s.chunkWide = s.chunkWide || wide
+			chunk = chunk[min(len(chunk), blockSize):]
+		}
+		s.wide = s.wide || s.chunkWide
+	}
+	return nil
+}
+
+// mask returns which bytes of a block are a comma, a double quote or a control
+// character, the first byte in the lowest bit, and whether the block has bytes
+// outside ASCII. It looks at eight bytes in one word: ones puts a value into each
+// of them, low keeps their seven lower bits and high their top bits.
+func mask(b *[blockSize]byte) (special uint64, wide bool) {
+	const (
+		ones = 0x0101010101010101
+		low  = 0x7f * ones
+		high = 0x80 * ones
+	)
+	marks := func(w uint64) uint64 {
+		// Every sum stays within its byte, so that no byte is mistaken because of its
+		// neighbour. Its top bit is then off for a byte that gets a mark.
+		text := w & low
+		comma := text ^ ','*ones + low
+		quote := text ^ '"'*ones + low
+		control := text + (0x80-0x20)*ones
+		// The product gathers the eight top bits in its highest byte.
+		return (^(comma&quote&control | w) & high) * 0x0002040810204081 >> 56
+	}
+	w0 := binary.LittleEndian.Uint64(b[0:8])
+	w1 := binary.LittleEndian.Uint64(b[8:16])
+	w2 := binary.LittleEndian.Uint64(b[16:24])
+	w3 := binary.LittleEndian.Uint64(b[24:32])
+	w4 := binary.LittleEndian.Uint64(b[32:40])
+	w5 := binary.LittleEndian.Uint64(b[40:48])
+	w6 := binary.LittleEndian.Uint64(b[48:56])
+	w7 := binary.LittleEndian.Uint64(b[56:64])
+	special = marks(w0) | marks(w1)<<8 | marks(w2)<<16 | marks(w3)<<24 |
+		marks(w4)<<32 | marks(w5)<<40 | marks(w6)<<48 | marks(w7)<<56
+	return special, (w0|w1|w2|w3|w4|w5|w6|w7)&high != 0
 }
 
 // fill reads more data behind what the record has so far.
@@ -131,13 +350,15 @@ func (s *scanner) fill() error {
 		s.offset += int64(s.start)
 		s.end -= s.start
 		s.masked -= s.start
+		s.at -= s.start
 		s.start = 0
 	}
 	if s.end == len(s.buf) {
-		if s.end > s.maxRecord() {
+		limit := recordFactor * s.maxField
+		if s.end > limit {
 			return KindRecordTooLong
 		}
-		grown := make([]byte, min(2*len(s.buf), s.maxRecord()+bufferSize))
+		grown := make([]byte, min(2*len(s.buf), limit+bufferSize))
 		copy(grown, s.buf)
 		s.buf = grown
 	}
@@ -165,11 +386,9 @@ func (s *scanner) fill() error {
 	return s.srcErr
 }
 
-func (s *scanner) maxRecord() int { return recordFactor * s.maxField }
-
 // skipByteOrderMark reads the byte order mark that may open the input.
 func (s *scanner) skipByteOrderMark() error {
-	const mark = "\xef\xbb\xbf"
+	mark := []byte("\xef\xbb\xbf")
 	for s.end < len(mark) {
 		if err := s.fill(); err != nil {
 			if errors.Is(err, kindEnd) {
@@ -178,7 +397,7 @@ func (s *scanner) skipByteOrderMark() error {
 			return err
 		}
 	}
-	if string(s.buf[:len(mark)]) == mark {
+	if bytes.HasPrefix(s.buf, mark) {
 		s.start, s.masked = len(mark), len(mark)
 	}
 	return nil

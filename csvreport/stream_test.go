@@ -22,7 +22,7 @@ func TestConstantMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	total, err := r.Field(csvreport.TotalAmount)
+	total, err := r.Column("Total Amount")
 	if err != nil {
 		t.Fatal(err)
 	}

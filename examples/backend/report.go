@@ -65,26 +65,21 @@ func (s *Shop) reported(ctx context.Context, date quickstream.Date) (map[string]
 		return nil, err
 	}
 	reported := map[string]string{}
-	for row, err := range report.Rows() {
+	for line, err := range csvreport.Decode[reportLine](report) {
 		if err != nil {
 			return nil, err
 		}
-		t := row.Transaction()
-		receipt, err := t.ReceiptNumber()
-		if err != nil {
-			return nil, err
-		}
-		kind, err := t.TransactionType()
-		if err != nil {
-			return nil, err
-		}
-		amount, err := t.PrincipalAmount()
-		if err != nil {
-			return nil, err
-		}
-		reported[receipt] = entry(kind, amount)
+		reported[line.Receipt] = entry(line.Type, line.Principal)
 	}
 	return reported, nil
+}
+
+// reportLine has the columns that are compared, under the names that the sandbox
+// gives them. The service publishes none of these: take those of your own reports.
+type reportLine struct {
+	Receipt   string          `csv:"Receipt Number"`
+	Type      string          `csv:"Transaction Type"`
+	Principal decimal.Decimal `csv:"Principal Amount"`
 }
 
 func entry(kind string, amount decimal.Decimal) string { return kind + " " + amount.StringFixed(2) }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/csvreport"
@@ -49,64 +49,30 @@ func parse(src io.Reader, date quickstream.Date) (books, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	// For the scheme there is not even an assumption: the name is the sandbox's own,
-	// and has to be replaced by that of your reports.
-	scheme, err := report.Column("Card Scheme")
-	if err != nil {
-		return nil, 0, err
+	if _, err := report.Column(csvreport.SupplierBusinessCode); err != nil {
+		return nil, 0, fmt.Errorf("not known by its published column: %w", err)
 	}
-	if err := showColumns(report); err != nil {
-		return nil, 0, err
-	}
+	fmt.Printf("   a report with %d columns\n", len(report.Columns()))
 	found := books{}
-	for row, err := range report.Rows() {
+	for line, err := range csvreport.Decode[reportLine](report) {
 		if err != nil {
 			return nil, 0, err
 		}
-		receipt, e, err := read(row, scheme)
-		if err != nil {
-			return nil, 0, err
+		if _, twice := found[line.Receipt]; twice || line.SettlementDate != date {
+			return nil, 0, fmt.Errorf("record %d does not belong there", report.Records())
 		}
-		if _, twice := found[receipt]; twice || e.SettlementDate != date {
-			return nil, 0, fmt.Errorf("record %d does not belong there", row.Record())
-		}
-		found[receipt] = e
+		found[line.Receipt] = entry{line.group, line.SettlementDate, line.Total.StringFixed(2)}
 	}
 	fmt.Printf("   %d records, %d bytes\n", report.Records(), report.InputOffset())
 	return found, report.InputOffset(), nil
 }
 
-// read returns a record as an entry. A column that the report does not have is an
-// error, and never an empty value.
-func read(row *csvreport.Row, schemeColumn csvreport.Column) (receipt string, e entry, err error) {
-	t := row.Transaction()
-	receipt, err1 := t.ReceiptNumber()
-	kind, err2 := t.TransactionType()
-	status, err3 := t.Status()
-	date, err4 := t.SettlementDate()
-	total, err5 := t.TotalAmount()
-	scheme, err6 := row.Text(schemeColumn)
-	return receipt, entry{
-		group{quickstream.CardScheme(scheme), quickstream.TransactionType(kind), quickstream.TransactionStatus(status)}, date, total.StringFixed(2),
-	}, errors.Join(err1, err2, err3, err4, err5, err6)
-}
-
-// showColumns says what is taken for granted about the report.
-func showColumns(report *csvreport.Reader) error {
-	fmt.Printf("   read as %q, with %d columns\n", report.Report(), len(report.Columns()))
-	if report.Report() != csvreport.TransactionsV2 {
-		return errors.New("the report is not known by its published column, Supplier Business Code")
-	}
-	var assumed []string
-	for _, field := range []csvreport.Field{
-		csvreport.ReceiptNumber, csvreport.TransactionType, csvreport.Status, csvreport.SettlementDate, csvreport.TotalAmount,
-	} {
-		column, err := report.Field(field)
-		if err != nil {
-			return err
-		}
-		assumed = append(assumed, column.Name())
-	}
-	fmt.Printf("   assumed columns: %s; of the sandbox only: Card Scheme\n", strings.Join(assumed, ", "))
-	return nil
+// reportLine is a record of the report. All names are the sandbox's own, here and
+// in group: the service publishes none of them, so take those of your own reports.
+// A column that the report does not have is an error, and never an empty value.
+type reportLine struct {
+	Receipt string `csv:"Receipt Number"`
+	group
+	SettlementDate quickstream.Date `csv:"Settlement Date"`
+	Total          decimal.Decimal  `csv:"Total Amount"`
 }

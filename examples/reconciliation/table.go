@@ -14,9 +14,9 @@ import (
 
 // group is what is summed up together.
 type group struct {
-	Scheme quickstream.CardScheme
-	Type   quickstream.TransactionType
-	Status quickstream.TransactionStatus
+	Scheme quickstream.CardScheme        `csv:"Card Scheme"`
+	Type   quickstream.TransactionType   `csv:"Transaction Type"`
+	Status quickstream.TransactionStatus `csv:"Status"`
 }
 
 type sum struct {
