@@ -4,7 +4,7 @@
 // The service's procedure is to look at once, to hold the payment and not to make
 // another, to look again after the settlement cut-off, again at the same time on
 // the next day, and to call technical support after 48 hours. The procedure is a
-// pure state machine here: Policy.Next takes a State, what a look-up found and
+// pure state machine here: [Policy.Next] takes a [State], what a look-up found and
 // the time, and returns the next State and what to do. A State can be stored as
 // JSON between any two steps, so that any engine can drive it; Run is a small one
 // for a single process.
@@ -20,7 +20,7 @@
 // back. None of them is ever reached because a look-up failed, but that look-ups which
 // fail for days are escalated.
 //
-// What can be acted on is final, by Stage.Final, and not always over: what is absent or
+// What can be acted on is final, by [Stage.Final], and not always over: what is absent or
 // escalated is looked at daily for 14 days more, and settles when a charge is found
 // late. All is over when State.NextLook is zero. A queue needs no more than that: when
 // NextLook comes, it looks, calls Next, and stores the State. What is seen in between,
@@ -30,7 +30,7 @@
 // where that is not active, and what fraud screening suspends for as long as it is.
 //
 // Whether a facility lets the service retry declined payments by itself only the
-// merchant knows: DefaultPolicy asks for it. Where it does, a soft decline is held
+// merchant knows: [DefaultPolicy] asks for it. Where it does, a soft decline is held
 // until no retry can follow any more, and the retries are read.
 //
 // The card cut-off of 18:00 in Sydney stands in the vendor's public pages. Those

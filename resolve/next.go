@@ -11,7 +11,7 @@ import (
 // left as it was.
 //
 // An approval settles whenever it is seen, in a final stage too; another one beside it
-// is StageTwice. A decline settles as soon as nothing can follow it. All else that is
+// is [StageTwice]. A decline settles as soon as nothing can follow it. All else that is
 // seen before NextLook is counted and moves nothing, but that what was seen is not
 // absent any more. A state that this package does not know in full stays as it is, and
 // is due again later.

@@ -13,7 +13,7 @@ type TimeOfDay struct{ Hour, Minute int }
 
 // ServiceRetries says whether the facility lets the service retry declined payments
 // by itself. That is a setting of the merchant's, which nobody else knows:
-// ServiceRetriesOff and ServiceRetriesFor make it. The zero value says nothing, and a
+// [ServiceRetriesOff] and [ServiceRetriesFor] make it. The zero value says nothing, and a
 // soft decline is then held as long as a status may take.
 type ServiceRetries struct {
 	said bool
@@ -49,7 +49,7 @@ type Agreements interface {
 	Get(ctx context.Context, agreementToken string, opts ...quickstream.CallOption) (*quickstream.Agreement, error)
 }
 
-// Policy says when to look. DefaultPolicy returns the service's procedure.
+// Policy says when to look. [DefaultPolicy] returns the service's procedure.
 type Policy struct {
 	// ServiceRetries holds a soft decline until no retry can follow any more.
 	ServiceRetries ServiceRetries
@@ -65,7 +65,7 @@ type Policy struct {
 	// Calendar lets absent be said after two business days. Where it does not cover
 	// them, three weekdays are waited for, which holds over every long weekend.
 	Calendar Calendar
-	// Agreements tells Look whether the payer of a pending PayTo payment may still
+	// Agreements tells [Look] whether the payer of a pending PayTo payment may still
 	// answer. Without it, or when it fails, the longest time is waited for.
 	Agreements Agreements
 	// Delays are the pauses before the first looks for a payment that cannot be

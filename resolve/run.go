@@ -65,7 +65,7 @@ func (p Policy) retries(ctx context.Context, s Service, declined Observation) Ob
 // has changed or all is over, which is when NextLook is zero.
 //
 // Run does not survive a crash by itself: after one, give it the state that was
-// saved last. For many payments or machines drive Policy.Next from a queue of
+// saved last. For many payments or machines drive [Policy.Next] from a queue of
 // durable jobs instead.
 func Run(ctx context.Context, service Service, p Policy, s State, save func(State) error) (State, error) {
 	if !p.ServiceRetries.said {

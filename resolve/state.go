@@ -58,9 +58,9 @@ type State struct {
 	NextLook time.Time `json:"nextLook,omitzero"`
 	// Until is when a final stage is looked at last.
 	Until time.Time `json:"until,omitzero"`
-	// Outcome is what became of the payment, in StageSettled and StageTwice.
+	// Outcome is what became of the payment, in [StageSettled] and [StageTwice].
 	Outcome quickstream.Outcome `json:"outcome,omitempty"`
-	// Seen is the transaction as it was seen last; in StageSettled the one that settled
+	// Seen is the transaction as it was seen last; in [StageSettled] the one that settled
 	// it, with the response code and the next step.
 	Seen Observation `json:"seen,omitzero"`
 	// Looks are all look-ups so far, the evidence for technical support: what was seen
