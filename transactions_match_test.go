@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +57,11 @@ func TestAnswersAreAboutTheQuestion(t *testing.T) {
 	}
 	surcharged := func(principal, surcharge, total string) func(object) {
 		return func(t object) {
-			t["principalAmount"], t["surchargeAmount"], t["totalAmount"] = money(principal), money(surcharge), money(total)
+			for name, amount := range map[string]string{"principalAmount": principal, "surchargeAmount": surcharge, "totalAmount": total} {
+				if t[name] = nil; amount != "" {
+					t[name] = money(amount)
+				}
+			}
 		}
 	}
 	fits := map[string]func(object){
@@ -67,6 +72,8 @@ func TestAnswersAreAboutTheQuestion(t *testing.T) {
 			maps.DeleteFunc(t, func(name string, _ any) bool { return name != "receiptNumber" })
 		},
 		"surcharge": surcharged("10.50", "0.50", "11.00"), "the total as principal": surcharged("11.00", "0.50", "11.00"),
+		"total alone": surcharged("", "", "10.50"), "total with a surcharge not shown": surcharged("", "", "11.00"),
+		"surcharge alone": surcharged("", "0.50", ""), "no principal": surcharged("", "0.50", "11.00"),
 	}
 	misfits := map[string]func(object){
 		"type": set("transactionType", "REFUND"), "reference": set("paymentReferenceNumber", "ANOTHER"),
@@ -76,7 +83,10 @@ func TestAnswersAreAboutTheQuestion(t *testing.T) {
 			t["principalAmount"], t["totalAmount"] = nil, object{"currency": "NZD", "amount": 10.5}
 		},
 		"intent": set("metadata", object{"intentId": "ANOTHER"}), "parts that do not add up": surcharged("11.00", "0.40", "11.00"),
-		"another total": surcharged("11.00", "0.50", "12.00"), "a principal of its own": surcharged("12.00", "0.50", "11.00"),
+		"less in total": surcharged("", "", "10.49"), "no principal, and parts that do not add up": surcharged("", "0.40", "11.00"),
+		"another principal alone": surcharged("11.00", "", ""), "another principal and surcharge": surcharged("11.00", "0.50", ""),
+		"another principal and total": surcharged("11.00", "", "11.00"),
+		"another total":               surcharged("11.00", "0.50", "12.00"), "a principal of its own": surcharged("12.00", "0.50", "11.00"),
 	}
 	for name, change := range fits {
 		tx, err := clientOf(t, echoing(t, change)).Transactions.Pay(t.Context(), payment())
@@ -89,6 +99,23 @@ func TestAnswersAreAboutTheQuestion(t *testing.T) {
 		assert.Nil(t, tx, name)
 		lost := err.(*quickstream.UnknownOutcomeError) //nolint:errorlint // is one
 		assert.Equal(t, "R-1", lost.Intent.ReceiptNumber, "%s: it is looked at", name)
+	}
+}
+
+// TestPayToAnswersAreAboutTheirAgreement and about the end-to-end identifier that was
+// sent.
+func TestPayToAnswersAreAboutTheirAgreement(t *testing.T) {
+	params := payment()
+	params.IPAddress, params.StoredCredential, params.ECI = netip.Addr{}, nil, ""
+	params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", EndToEndID: "E-1"})
+	for fits, answers := range map[bool][]object{
+		true:  {nil, {"agreementToken": "A-1", "endToEndId": "E-1"}, {"agreementToken": "a-1"}, {}},
+		false: {{"agreementToken": "A-2", "endToEndId": "E-1"}, {"agreementToken": "A-1", "endToEndId": "E-2"}},
+	} {
+		for _, data := range answers {
+			_, err := clientOf(t, echoing(t, func(t object) { t["payToData"] = data })).Transactions.Pay(t.Context(), params)
+			assert.Equal(t, fits, err == nil, "%v: %v", data, err)
+		}
 	}
 }
 
