@@ -2,6 +2,7 @@ package quickstream_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -424,6 +425,43 @@ func TestAgreementsAreTheOnesAskedFor(t *testing.T) {
 		require.Len(t, open.Candidates, 1)
 		assert.False(t, open.Candidates[0].Matches)
 		assert.Equal(t, reasons, open.Candidates[0].Reasons)
+	}
+}
+
+// TestAgreementsRenewAsAskedFor: whether an agreement renews itself is told by the
+// answer, by its end date too.
+func TestAgreementsRenewAsAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		renews bool
+		answer string
+		fits   bool
+	}{
+		{true, `{}`, true},
+		{true, `{"automaticRenewal":true}`, true},
+		{true, `{"automaticRenewal":true,"endDate":"2099-12-31"}`, true},
+		{true, `{"endDate":"2099-12-31"}`, false},
+		{false, `{}`, true},
+		{false, `{"endDate":"2099-12-31"}`, true},
+		{false, `{"endDate":"2099-12-30"}`, false},
+		{false, `{"automaticRenewal":true}`, false},
+	} {
+		params := agreementParams("AG-1")
+		if params.Payment.AutomaticRenewal = c.renews; !c.renews {
+			params.Payment.EndDate = quickstream.NewDate(2099, 12, 31)
+		}
+		body := `{"agreementToken":"A-1","status":"Pending","paymentDetails":` + c.answer + `}`
+		_, err := clientOf(t, says(http.StatusCreated, body)).PayTo.Create(t.Context(), "C-1", params)
+		assert.Equal(t, c.fits, err == nil, "%v, %s: %v", params.Payment.AutomaticRenewal, c.answer, err)
+	}
+}
+
+// TestReceiptsOfFailures: the receipt in the body of an error is nobody's.
+func TestReceiptsOfFailures(t *testing.T) {
+	for status, receipt := range map[int]string{http.StatusCreated: "R-9", 299: "R-9", 300: "", http.StatusInternalServerError: ""} {
+		_, err := clientOf(t, says(status, `{"receiptNumber":"R-9","status":[]}`)).Transactions.Pay(t.Context(), payment())
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "%d: %v", status, err)
+		assert.Equal(t, receipt, lost.Intent.ReceiptNumber, status)
 	}
 }
 
