@@ -382,6 +382,53 @@ func TestRefundsThatLookOlder(t *testing.T) {
 	})
 }
 
+// TestRefundsAmongOthers: which of a payment's refunds is the one whose answer was lost.
+func TestRefundsAmongOthers(t *testing.T) {
+	var intent quickstream.Intent
+	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+	params := quickstream.RefundParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD"}
+	_, err := lost.Transactions.Refund(t.Context(), params, handed(&intent), quickstream.WithoutResend())
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	refund := func(id, reference, amount string) object {
+		return object{
+			"receiptNumber": "R-1", "status": "Approved", "summaryCode": "0", "transactionType": "REFUND", "originalReceiptNumber": "R-0",
+			"paymentReferenceNumber": reference, "principalAmount": money(amount), "transactionTime": time.Now().Format(time.RFC3339),
+			"metadata": object{intent.MetadataName: id},
+		}
+	}
+	for _, c := range []struct {
+		id, reference, amount string
+		found                 bool
+		candidates            int
+	}{
+		{intent.ID, "ORIGINAL", "10.50", true, 0},
+		{"", "ORIGINAL", "10.50", true, 0},
+		{"", intent.Reference, "10.50", true, 0},
+		{"", "ORIGINAL", "10.51", false, 0},
+		{"", intent.Reference, "10.51", false, 1},
+		{"ANOTHER", "ORIGINAL", "10.50", false, 0},
+		{"ANOTHER", intent.Reference, "10.50", false, 1},
+		{"ANOTHER", intent.Reference, "10.51", false, 0},
+	} {
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/R-0"):
+				return answer(http.StatusOK, `{"receiptNumber":"R-0","paymentReferenceNumber":"ORIGINAL"}`), nil
+			case strings.HasSuffix(r.URL.Path, "/refunds"):
+				return lookedUp([][]object{{refund(c.id, c.reference, c.amount)}})(r)
+			}
+			return lookedUp([][]object{{}})(r)
+		})
+		tx, err := client.Transactions.Resume(t.Context(), intent, quickstream.WithForeignReceipts(func(string) bool { return false }))
+		if c.found {
+			require.NoError(t, err, "%+v", c)
+			assert.Equal(t, "R-1", tx.ReceiptNumber)
+			continue
+		}
+		assert.Len(t, still(t, tx, err).Candidates, c.candidates, "%+v", c)
+	}
+}
+
 // TestAmendmentsThatAreNotNamed: that no amendment waits for the payer has to be said.
 func TestAmendmentsThatAreNotNamed(t *testing.T) {
 	var intent quickstream.Intent
