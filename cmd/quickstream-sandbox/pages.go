@@ -27,6 +27,10 @@ func newPages(c *control) (*pages, error) {
 }
 
 func (p *pages) add(mux *http.ServeMux) {
+	mux.HandleFunc("GET "+controlPath+"/style.css", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, pageFiles, "pages/style.css")
+	})
+	mux.Handle("GET /{$}", http.RedirectHandler(controlPath+"/", http.StatusFound))
 	mux.HandleFunc("GET "+controlPath+"/{$}", p.show("index.html", func(*http.Request) any { return nil }))
 	mux.HandleFunc("GET "+controlPath+"/payer", p.show("payer.html", func(*http.Request) any { return p.waitingForPayers() }))
 	mux.HandleFunc("POST "+controlPath+"/payer", p.answer("payer", func(r *http.Request) error {
@@ -42,7 +46,7 @@ func (p *pages) show(name string, data func(*http.Request) any) http.HandlerFunc
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 		h.Set("Cache-Control", "no-store")
 		_ = p.templates.ExecuteTemplate(w, name, data(r)) // the browser may have gone
 	}
