@@ -32,6 +32,7 @@ func (p *pages) add(mux *http.ServeMux) {
 	})
 	mux.Handle("GET /{$}", http.RedirectHandler(controlPath+"/", http.StatusFound))
 	mux.HandleFunc("GET "+controlPath+"/{$}", p.show("index.html", func(*http.Request) any { return nil }))
+	mux.HandleFunc("GET "+controlPath+"/help", p.show("help.html", func(*http.Request) any { return manual() }))
 	mux.HandleFunc("GET "+controlPath+"/payer", p.show("payer.html", func(*http.Request) any { return p.waitingForPayers() }))
 	mux.HandleFunc("POST "+controlPath+"/payer", p.answer("payer", func(r *http.Request) error {
 		return p.answerAgreement(r.PostFormValue("agreementToken"), r.PostFormValue("action"))
