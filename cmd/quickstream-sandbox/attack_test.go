@@ -1,6 +1,7 @@
 package main
 
 import (
+	"iter"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // naive guards as the command once did: the control endpoints only, by a lenient
@@ -128,7 +130,7 @@ func TestAttackAllowedOrigins(t *testing.T) {
 func TestAttackFramesAndSniffing(t *testing.T) {
 	b := newBench(t)
 	for _, path := range []string{
-		"/", "/_sandbox/", "/_sandbox/payer", "/_sandbox/challenge", "/_sandbox/clock", "/_sandbox/nowhere", "/rest/v1/", "/rest/v1/nowhere", "/nowhere",
+		"/", "/_sandbox/", "/_sandbox/help", "/_sandbox/payer", "/_sandbox/challenge", "/_sandbox/live.js", "/_sandbox/clock", "/_sandbox/nowhere", "/rest/v1/", "/rest/v1/nowhere", "/nowhere",
 	} {
 		h := b.send(newRequest("GET", path, "")).Header()
 		assert.Contains(t, h.Get("Content-Security-Policy"), "frame-ancestors 'none'", path)
@@ -136,4 +138,36 @@ func TestAttackFramesAndSniffing(t *testing.T) {
 		assert.NotContains(t, h.Get("Content-Security-Policy"), "unsafe", path)
 		assert.Equal(t, "nosniff", h.Get("X-Content-Type-Options"), path)
 	}
+}
+
+// largestWrite is how much an answer holds at once.
+type largestWrite struct {
+	*httptest.ResponseRecorder
+	most int
+}
+
+func (w *largestWrite) Write(p []byte) (int, error) {
+	w.most = max(w.most, len(p))
+	return len(p), nil
+}
+
+// Bodies that grow when they are written as JSON do not make one large text.
+func TestAttackBodiesReadBack(t *testing.T) {
+	b := newBench(t)
+	for range 40 {
+		b.send(newRequest("POST", "/rest/v1/transactions", strings.Repeat("\x01", 128<<10)))
+	}
+	w := &largestWrite{ResponseRecorder: httptest.NewRecorder()}
+	b.handler.ServeHTTP(w, newRequest("GET", "/_sandbox/requests", ""))
+	assert.Less(t, w.most, 1<<20)
+
+	naive := &largestWrite{ResponseRecorder: httptest.NewRecorder()}
+	var all []any
+	list, err := (&control{box: b.box}).requests(nil)
+	require.NoError(t, err)
+	for r := range list.(iter.Seq[any]) {
+		all = append(all, r)
+	}
+	writeJSON(naive, http.StatusOK, all)
+	assert.Greater(t, naive.most, 10<<20)
 }

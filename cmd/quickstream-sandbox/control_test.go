@@ -29,7 +29,7 @@ func newBench(t *testing.T) *bench {
 		a.UnknownMembers, a.LookupLag, a.AgreementLookupLag = "none", 0, 0
 	}))
 	t.Cleanup(box.Close)
-	handler, err := newHandler(box, clock)
+	handler, err := newHandler(t.Context(), box, clock)
 	require.NoError(t, err)
 	return &bench{t, box, clock, handler}
 }

@@ -108,7 +108,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 
 // serveBox serves a sandbox until ctx ends.
 func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveClock, addr string, stdout io.Writer) error {
-	handler, err := newHandler(box, clock)
+	handler, err := newHandler(ctx, box, clock)
 	if err != nil {
 		return err
 	}

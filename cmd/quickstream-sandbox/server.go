@@ -10,11 +10,12 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// newHandler puts the service and what surrounds it behind one port.
-func newHandler(box *sandbox.Sandbox, clock *liveClock) (http.Handler, error) {
+// newHandler puts the service and what surrounds it behind one port, for a server
+// that ends when ctx does.
+func newHandler(ctx context.Context, box *sandbox.Sandbox, clock *liveClock) (http.Handler, error) {
 	c := &control{box: box, clock: clock}
 	mux := c.routes()
-	p, err := newPages(c)
+	p, err := newPages(c, ctx.Done())
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 
 // event is a kind of event, and how what it tells about comes to pass.
 type event struct {
-	name  string
+	Name  string
 	raise func(*control, context.Context, string) error
 }
 
@@ -49,7 +49,7 @@ func events() []event {
 func eventNames() string {
 	var names []string
 	for _, e := range events() {
-		names = append(names, e.name)
+		names = append(names, e.Name)
 	}
 	return strings.Join(names, ", ")
 }
@@ -73,7 +73,7 @@ type raised struct {
 
 func (c *control) raise(ctx context.Context, name, token string) (out raised, err error) {
 	list := events()
-	i := slices.IndexFunc(list, func(e event) bool { return e.name == name })
+	i := slices.IndexFunc(list, func(e event) bool { return e.Name == name })
 	if i < 0 {
 		return out, fmt.Errorf("no event type %q: use one of %s", name, eventNames())
 	}

@@ -23,10 +23,10 @@ func TestTriggers(t *testing.T) {
 			Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Secret: "s", Scheme: signature.AssumedHMAC{},
 		}))
 		for _, e := range events() {
-			out, err := c.raise(t.Context(), e.name, "")
-			require.NoError(t, err, "%s in world %s", e.name, world)
+			out, err := c.raise(t.Context(), e.Name, "")
+			require.NoError(t, err, "%s in world %s", e.Name, world)
 			posted := box.Assumptions().Events != "never" && (box.Assumptions().UnknownEvents || e.isKnown())
-			assert.Equal(t, posted, len(out.Deliveries) == 1, "%s in world %s: %v", e.name, world, out.Deliveries)
+			assert.Equal(t, posted, len(out.Deliveries) == 1, "%s in world %s: %v", e.Name, world, out.Deliveries)
 			assert.NotEmpty(t, out.AgreementToken)
 		}
 		box.Close()
@@ -34,7 +34,7 @@ func TestTriggers(t *testing.T) {
 }
 
 func (e event) isKnown() bool {
-	return e.name != "payto.agreement.added_later" && e.name != "payto.payment.added_later"
+	return e.Name != "payto.agreement.added_later" && e.Name != "payto.payment.added_later"
 }
 
 func TestTriggersOnOneAgreement(t *testing.T) {
