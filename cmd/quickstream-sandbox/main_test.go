@@ -87,7 +87,7 @@ func TestPostsToAWebhookFromTheStart(t *testing.T) {
 	}()
 	sh := newShell(t, readLines(t, out, 7))
 	sh.run("curl -X POST $SANDBOX/trigger/payto.agreement.recalled")
-	assert.Equal(t, []string{"payto.agreement.recalled"}, r.received())
+	assert.Equal(t, []string{"payto.agreement.recalled"}, r.next(1))
 	cancel()
 	require.NoError(t, <-done)
 }
