@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -109,16 +110,35 @@ func (b *Sandbox) Agreement(token string) Agreement { return Agreement{b, token}
 
 // Confirm has the payer confirm the agreement. It is an error when there is no
 // such agreement, or it is not PENDING.
-func (a Agreement) Confirm() error { return a.answer((*Sandbox).confirm) }
+func (a Agreement) Confirm() error { return a.answer((*Sandbox).confirm, agreementPending) }
 
 // Decline has the payer decline the agreement. It is an error when there is no
 // such agreement, or it is not PENDING.
-func (a Agreement) Decline() error { return a.answer((*Sandbox).decline) }
+func (a Agreement) Decline() error { return a.answer((*Sandbox).decline, agreementPending) }
 
-func (a Agreement) answer(with func(*Sandbox, *agreement)) error {
+// Suspend has the payer suspend the agreement, so that no payments can be taken. It
+// is an error when there is no such agreement, or it is not ACTIVE.
+func (a Agreement) Suspend() error { return a.turn(agreementSuspended, agreementActive) }
+
+// Reactivate has the payer end the suspension of the agreement. It is an error when
+// there is no such agreement, or it is not SUSPENDED.
+func (a Agreement) Reactivate() error { return a.turn(agreementActive, agreementSuspended) }
+
+// Cancel has the payer cancel the agreement. It is an error when there is no such
+// agreement, or it is neither ACTIVE nor SUSPENDED.
+func (a Agreement) Cancel() error {
+	return a.turn(agreementCancelled, agreementActive, agreementSuspended)
+}
+
+func (a Agreement) turn(to agreementStatus, from ...agreementStatus) error {
+	return a.answer(func(b *Sandbox, found *agreement) { b.move(found, to, eventAgreementUnknown) }, from...)
+}
+
+// answer does what the payer wants with an agreement in one of the states.
+func (a Agreement) answer(with func(*Sandbox, *agreement), states ...agreementStatus) error {
 	return a.act(func(found *agreement) error {
-		if found.status != agreementPending {
-			return fmt.Errorf("sandbox: the agreement is %s and not PENDING", found.status)
+		if !slices.Contains(states, found.status) {
+			return fmt.Errorf("sandbox: the agreement is %s and not %s", found.status, listed(states))
 		}
 		with(a.box, found)
 		return nil

@@ -232,10 +232,37 @@ func TestConfirmingPayID(t *testing.T) {
 	})
 }
 
+func TestPayerTurnsAnAgreement(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		token := c.activeAgreement(c.agreementRequest())
+		require.Equal(t, http.StatusNoContent, c.patch(token, bilateralRequest()).status)
+		payer := c.box.Agreement(token)
+		require.ErrorContains(t, payer.Reactivate(), "the agreement is ACTIVE and not SUSPENDED")
+		require.NoError(t, payer.Suspend())
+		assert.Equal(t, "SUSPENDED", c.agreementState(token))
+		require.ErrorContains(t, payer.Suspend(), "the agreement is SUSPENDED and not ACTIVE")
+		c.must(http.StatusUnprocessableEntity, c.post("/transactions", payToPayment(token)))
+
+		require.NoError(t, payer.Reactivate())
+		c.must(http.StatusCreated, c.post("/transactions", payToPayment(token)))
+		require.NoError(t, payer.Suspend())
+		require.NoError(t, payer.Cancel())
+		require.ErrorContains(t, payer.Cancel(), "the agreement is CANCELLED and not ACTIVE or SUSPENDED")
+		require.Error(t, payer.AnswerAmendment(true), "it ends with the agreement")
+
+		const later = "payto.agreement.added_later"
+		assert.ElementsMatch(t, []string{"payto.agreement.confirmed", later, later, later, later}, hook.events())
+	})
+}
+
 func TestPayerOfNothing(t *testing.T) {
 	box := New()
 	nobody := box.Agreement("NOBODY")
-	for _, err := range []error{nobody.Confirm(), nobody.Decline(), nobody.LetExpire(), nobody.AnswerAmendment(true)} {
+	for _, err := range []error{
+		nobody.Confirm(), nobody.Decline(), nobody.LetExpire(), nobody.AnswerAmendment(true),
+		nobody.Suspend(), nobody.Reactivate(), nobody.Cancel(),
+	} {
 		require.ErrorContains(t, err, "no such agreement")
 	}
 	box.Close()

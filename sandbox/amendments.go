@@ -87,11 +87,15 @@ func (c *call) needStatus(a *agreement, allowed ...agreementStatus) {
 	if slices.Contains(allowed, a.status) {
 		return
 	}
-	names := make([]string, len(allowed))
-	for i, s := range allowed {
+	c.refuse("status", string(a.status), "the agreement must be "+listed(allowed))
+}
+
+func listed(states []agreementStatus) string {
+	names := make([]string, len(states))
+	for i, s := range states {
 		names[i] = string(s)
 	}
-	c.refuse("status", string(a.status), "the agreement must be "+strings.Join(names, " or "))
+	return strings.Join(names, " or ")
 }
 
 // reasonCodes are the codes with the statuses that they may lead to.

@@ -49,7 +49,7 @@ type delivery struct {
 	id, event string
 	data      any
 	body      []byte
-	signed    time.Time // zero before the first attempt
+	signed    time.Time // by the receiver's clock; zero before the first attempt
 	to        *subscription
 	fault     DeliveryFault
 	attempts  []Attempt
@@ -171,18 +171,18 @@ func (b *Sandbox) post(list ...posting) {
 // attempt posts once, with nothing locked, and plans the next attempt when this
 // one fails.
 func (b *Sandbox) attempt(p posting) {
-	now := b.clock.Now()
+	now, dated := b.clock.Now(), p.to.Clock()
 	b.mu.Lock()
 	body := p.body
 	if !p.signed.IsZero() {
 		body = b.again(p.delivery)
 	}
 	if p.signed.IsZero() || b.assume.RedeliverySignedAnew {
-		p.signed = now
+		p.signed = dated
 	}
 	signed := p.signed
 	if p.fault.shift != 0 {
-		signed = now.Add(p.fault.shift)
+		signed = dated.Add(p.fault.shift)
 	}
 	b.mu.Unlock()
 	status, err := b.deliver(p, signed, body)

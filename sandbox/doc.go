@@ -28,12 +28,13 @@
 // # PayTo and webhooks
 //
 // A PayTo agreement waits for the payer, whom [Sandbox.Agreement] plays: Confirm,
-// Decline, LetExpire, AnswerAmendment. The vendor's public test BSBs and
-// [ConfirmingPayID] have payers who act by themselves. [Sandbox.Subscribe] takes
-// an endpoint, by address or as a handler, to which events are posted, signed and
-// posted again until it answers 200; [Sandbox.NextDelivery],
-// [Sandbox.HoldDeliveries] and [Sandbox.Redeliver] have them arrive twice, late,
-// out of order or forged. [Sandbox.Flush] waits until all have arrived.
+// Decline, LetExpire, AnswerAmendment, and later Suspend, Reactivate, Cancel. The
+// vendor's public test BSBs and [ConfirmingPayID] have payers who act by
+// themselves. [Sandbox.Subscribe] takes an endpoint, by address or as a handler, to
+// which events are posted, signed and posted again until it answers 200;
+// [Sandbox.NextDelivery], [Sandbox.HoldDeliveries] and [Sandbox.Redeliver] have them
+// arrive twice, late, out of order or forged. [Sandbox.Flush] waits until all have
+// arrived.
 //
 // # Assumptions
 //

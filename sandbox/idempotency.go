@@ -1,7 +1,7 @@
 package sandbox
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"net/http"
 	"slices"
 	"time"
@@ -18,7 +18,7 @@ type replayID struct{ operation, path, key string }
 
 type replayEntry struct {
 	id      replayID
-	body    []byte
+	body    [sha256.Size]byte // its digest
 	done    bool
 	answer  answer
 	expires time.Time
@@ -55,11 +55,11 @@ func (s *replayStore) claim(c *call) (answer, keyVerdict) {
 	first, used := s.entries[id]
 	switch {
 	case !used:
-		s.entries[id] = &replayEntry{id: id, body: c.body}
+		s.entries[id] = &replayEntry{id: id, body: sha256.Sum256(c.body)}
 		return answer{}, keyIsFree
 	case !first.done:
 		return c.problem(keyInFlightStatus, "A request with this Idempotency-Key is being processed."), keyRefused
-	case !bytes.Equal(first.body, c.body) && c.box.assume.KeyMismatch != "replay":
+	case first.body != sha256.Sum256(c.body) && c.box.assume.KeyMismatch != "replay":
 		status := http.StatusUnprocessableEntity
 		if c.box.assume.KeyMismatch == "409" {
 			status = http.StatusConflict
@@ -88,7 +88,7 @@ func (s *replayStore) store(c *call, a answer) {
 }
 
 func (s *replayStore) keep(c *call, id replayID, a answer) {
-	e := &replayEntry{id: id, body: c.body, done: true, answer: a, expires: c.box.clock.Now().Add(c.box.assume.KeyLifetime)}
+	e := &replayEntry{id: id, body: sha256.Sum256(c.body), done: true, answer: a, expires: c.box.clock.Now().Add(c.box.assume.KeyLifetime)}
 	s.entries[id] = e
 	s.expiry = append(s.expiry, e)
 }

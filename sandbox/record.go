@@ -21,7 +21,8 @@ type Request struct {
 	Header http.Header
 	// Body is as sent, except that numbers of cards and bank accounts other than
 	// public test numbers, the CVN beside such a card, and PayIDs other than the
-	// sandbox's own are blanked out. So are account numbers in Query.
+	// sandbox's own are blanked out. So are account numbers in Query. Of a large
+	// body it is the first 64 KiB.
 	Body []byte
 	// Key is the kind of API key: one of KeySecret, KeyPublishable, KeyUnknown
 	// and KeyNone.
@@ -39,15 +40,24 @@ type Request struct {
 	Time      time.Time
 }
 
-// maxRecorded bounds the memory of a sandbox that runs as a server.
-const maxRecorded = 10_000
+// What bounds the memory of a sandbox that runs as a server, where anybody may send
+// anything.
+const (
+	maxRecorded      = 10_000
+	maxRecordedBytes = 16 << 20             // of all requests
+	maxRecordedBody  = 64 << 10             // of one
+	maxMaskedBody    = maxRecordedBody + 64 // so that no number is cut before it is masked
+)
 
-type recorder struct{ list []*Request }
+type recorder struct {
+	list  []*Request
+	bytes int
+}
 
 func (rec *recorder) add(c *call, kind string) *Request {
 	e := &Request{
 		Method: c.method, Path: c.url.EscapedPath(), Query: maskQuery(c.query),
-		Header: c.header.Clone(), Body: maskAccounts(maskCards(c.body)), Key: kind,
+		Header: c.header.Clone(), Body: recorded(c.body), Key: kind,
 		IdempotencyKey: c.idempotencyKey, Time: c.now,
 	}
 	if e.Header.Get("Authorization") != "" {
@@ -56,32 +66,57 @@ func (rec *recorder) add(c *call, kind string) *Request {
 	if c.op != nil {
 		e.Operation = c.op.id
 	}
-	if len(rec.list) >= maxRecorded {
-		rec.list = slices.Delete(rec.list, 0, maxRecorded/10)
-	}
+	rec.makeRoom(e.weight())
 	rec.list = append(rec.list, e)
 	return e
 }
 
+// makeRoom forgets the oldest tenth, or more, when the record would grow too large.
+func (rec *recorder) makeRoom(weight int) {
+	if rec.bytes += weight; len(rec.list) < maxRecorded && rec.bytes <= maxRecordedBytes {
+		return
+	}
+	drop := 0
+	for drop < len(rec.list) && (drop < maxRecorded/10 || rec.bytes > maxRecordedBytes) {
+		rec.bytes -= rec.list[drop].weight()
+		drop++
+	}
+	rec.list = slices.Delete(rec.list, 0, drop)
+}
+
+// weight is about how much memory a request takes.
+func (e *Request) weight() int {
+	sum := 512 + len(e.Path) + len(e.Body) + len(e.IdempotencyKey)
+	for _, members := range []map[string][]string{e.Header, e.Query} {
+		for name, values := range members {
+			sum += 64 + len(name)
+			for _, value := range values {
+				sum += 16 + len(value)
+			}
+		}
+	}
+	return sum
+}
+
 // Requests returns what has arrived so far, oldest first; of very many, the last
-// ten thousand or so. Calls refused by a dial fault never arrived.
+// ten thousand or 16 MiB, or so. Calls refused by a dial fault never arrived.
 func (b *Sandbox) Requests() []Request {
-	return b.recorded(func(*Request) bool { return true })
+	return b.record(func(*Request) bool { return true })
 }
 
 // Unmatched returns the requests for which there is no operation.
 func (b *Sandbox) Unmatched() []Request {
-	return b.recorded(func(e *Request) bool { return e.Operation == "" })
+	return b.record(func(e *Request) bool { return e.Operation == "" })
 }
 
 // ResetRequests forgets the requests recorded so far.
 func (b *Sandbox) ResetRequests() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.requests.list = nil
+	b.requests = recorder{}
 }
 
-func (b *Sandbox) recorded(want func(*Request) bool) []Request {
+func (b *Sandbox) record(want func(*Request) bool) []Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := make([]Request, 0, len(b.requests.list))
@@ -115,37 +150,52 @@ var (
 	longDigits = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,18}`)
 )
 
-// maskCards returns a copy of a body in which only public test cards are left
-// readable. It works on text, because a body need not be well-formed to hold a
-// card number.
+// recorded returns what is kept of a body: a copy in which only public test numbers
+// are left readable. It works on text, because a body need not be well-formed to
+// hold a card number.
+func recorded(body []byte) []byte {
+	out := maskAccounts(maskCards(body[:min(len(body), maxMaskedBody)]))
+	if len(out) == maxMaskedBody {
+		maskCVNs(out) // the card may stand in what is cut off
+	}
+	return out[:min(len(out), maxRecordedBody)]
+}
+
+// maskCards returns a copy of a body without the numbers of cards, and without CVNs
+// when there is a card that is no test card.
 func maskCards(body []byte) []byte {
 	out := slices.Clone(body)
 	foreign := false
-	blank := func(from, to int) {
-		for i := from; i < to; i++ {
-			if out[i] >= '0' && out[i] <= '9' {
-				out[i] = 'x'
-			}
-		}
-	}
 	for _, at := range cardMember.FindAllSubmatchIndex(body, -1) {
 		if _, known := testCards[string(body[at[4]:at[5]])]; !known {
 			foreign = true
-			blank(at[4], at[5])
+			blank(out[at[4]:at[5]])
 		}
 	}
 	for _, at := range longDigits.FindAllIndex(out, -1) {
 		if realCardNumber(string(out[at[0]:at[1]])) {
 			foreign = true
-			blank(at[0], at[1])
+			blank(out[at[0]:at[1]])
 		}
 	}
 	if foreign {
-		for _, at := range cvnMember.FindAllSubmatchIndex(body, -1) {
-			blank(at[4], at[5])
-		}
+		maskCVNs(out)
 	}
 	return out
+}
+
+func maskCVNs(body []byte) {
+	for _, at := range cvnMember.FindAllSubmatchIndex(body, -1) {
+		blank(body[at[4]:at[5]])
+	}
+}
+
+func blank(digits []byte) {
+	for i, d := range digits {
+		if d >= '0' && d <= '9' {
+			digits[i] = 'x'
+		}
+	}
 }
 
 // holdsCardNumber reports whether a text contains something that may be a card

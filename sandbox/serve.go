@@ -21,7 +21,7 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
+	body, err := b.readBody(w, r)
 	if err != nil {
 		// Cut off while sending: the service never saw a whole request.
 		panic(http.ErrAbortHandler)
@@ -32,6 +32,23 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.send(x.commit())
+}
+
+// readBody reads a whole body, and keeps of one that comes without a key of this
+// sandbox only as much as is recorded: such a call is refused whatever it says.
+func (b *Sandbox) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	b.mu.Lock()
+	kind, _ := b.keyOf(r.Header)
+	b.mu.Unlock()
+	whole := http.MaxBytesReader(w, r.Body, maxRequestBody)
+	if kind == KeySecret || kind == KeyPublishable {
+		return io.ReadAll(whole)
+	}
+	body, err := io.ReadAll(io.LimitReader(whole, maxMaskedBody))
+	if err == nil {
+		_, err = io.Copy(io.Discard, whole)
+	}
+	return body, err
 }
 
 // enter registers a request to be served, unless the sandbox was closed.

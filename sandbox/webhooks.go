@@ -46,6 +46,10 @@ type Subscription struct {
 	// Secret and Scheme sign each attempt. Both are required.
 	Secret string
 	Scheme signature.Scheme
+	// Clock dates the signatures. It is the receiver's clock, in place of the
+	// sandbox's: for a receiver outside of a testing/synctest bubble, which judges a
+	// signature by a clock that [Clock.Advance] does not move, it is time.Now.
+	Clock func() time.Time
 	// EventTypes are the kinds wanted; none are all, including kinds that nobody
 	// knows.
 	EventTypes []string
@@ -75,6 +79,9 @@ func (b *Sandbox) Subscribe(s Subscription) error {
 		if !slices.Contains(knownEvents, event) {
 			return fmt.Errorf("sandbox: subscription: no event type %q", event)
 		}
+	}
+	if s.Clock == nil {
+		s.Clock = b.clock.Now
 	}
 	s.EventTypes = slices.Clone(s.EventTypes)
 	sub := &subscription{Subscription: s, target: s.URL}

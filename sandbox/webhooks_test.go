@@ -523,3 +523,33 @@ func TestOldDeliveriesAreForgotten(t *testing.T) {
 	}
 	assert.Len(t, h.deliveries, maxRecorded-maxRecorded/10+1)
 }
+
+// A receiver that judges signatures by the real time accepts what is posted after
+// the sandbox's clock was moved, and refuses what a fault makes stale.
+func TestReceiverWithAClockOfItsOwn(t *testing.T) {
+	clock := NewClock(time.Now())
+	c := newCaller(t, WithClock(clock))
+	defer c.box.Close()
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{hookSecret})
+	require.NoError(t, err)
+	subscribe := func(dates func() time.Time) *receiver {
+		r := c.receiver()
+		r.verifier = verifier
+		require.NoError(t, c.box.Subscribe(Subscription{Handler: r, Secret: hookSecret, Scheme: signature.AssumedHMAC{}, Clock: dates}))
+		return r
+	}
+	own, naive := subscribe(time.Now), subscribe(nil)
+	clock.Advance(48 * time.Hour)
+	c.box.NextDelivery(DeliveryFault{}, DeliveryFault{}, Stale(6*time.Minute))
+	for range 2 {
+		require.NoError(t, c.box.Agreement(c.newAgreement(c.agreementRequest())).Confirm())
+		require.NoError(t, c.box.Flush(t.Context()))
+	}
+	require.Len(t, naive.all(), 2)
+	got := own.all()
+	require.Len(t, got, 2)
+	require.NoError(t, got[0].err)
+	require.ErrorIs(t, got[1].err, signature.ErrTooOld)
+	require.ErrorIs(t, naive.all()[0].err, signature.ErrTooNew)
+	assert.WithinDuration(t, time.Now().Add(48*time.Hour), c.box.Deliveries()[0].Attempts[0].Time, time.Minute, "the attempt itself is in the sandbox's time")
+}

@@ -14,6 +14,7 @@ type liveClock struct {
 	*sandbox.Clock
 	mu   sync.Mutex
 	last time.Time // when the clock was moved last, in real time
+	lead time.Duration
 }
 
 func newLiveClock() *liveClock {
@@ -45,4 +46,12 @@ func (c *liveClock) jump(d time.Duration) {
 	now := time.Now()
 	c.Advance(now.Sub(c.last) + d)
 	c.last = now
+	c.lead += d
+}
+
+// ahead is by how much the clock was moved beyond real time.
+func (c *liveClock) ahead() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lead
 }

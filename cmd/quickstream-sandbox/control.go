@@ -1,14 +1,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"net/http"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 const controlPath = "/_sandbox"
@@ -19,72 +21,29 @@ type control struct {
 	clock *liveClock
 }
 
-// routes are all under /_sandbox. Reads have no effect; everything else is a
-// POST or a DELETE.
-func (c *control) routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	read := func(path string, value func(*http.Request) any) {
-		mux.HandleFunc("GET "+controlPath+path, func(w http.ResponseWriter, r *http.Request) { writeJSON(w, http.StatusOK, value(r)) })
-	}
-	act := func(pattern string, do func(*http.Request) (any, error)) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			value, err := do(r)
-			if err != nil {
-				writeJSON(w, http.StatusUnprocessableEntity, map[string]string{"error": err.Error()})
-				return
-			}
-			writeJSON(w, http.StatusOK, value)
-		})
-	}
-	post := func(path string, do func(*http.Request) (any, error)) { act("POST "+controlPath+path, do) }
-
-	read("/clock", func(*http.Request) any { return c.time() })
-	post("/clock", c.advance)
-	read("/assumptions", func(*http.Request) any { return c.box.Assumptions().List() })
-	read("/requests", func(*http.Request) any { return c.requests() })
-	act("DELETE "+controlPath+"/requests", func(*http.Request) (any, error) {
-		c.box.ResetRequests()
-		return nil, nil
-	})
-	read("/ledger", c.ledger)
-	read("/faults", func(*http.Request) any { return c.box.FaultCounts() })
-	post("/faults", c.injectFault)
-	act("DELETE "+controlPath+"/faults", func(*http.Request) (any, error) {
-		c.box.ClearFaults()
-		return c.box.FaultCounts(), nil
-	})
-	post("/outcomes", c.nextOutcomes)
-	post("/transactions/{receiptNumber}/{action}", c.transaction)
-
-	read("/agreements", func(*http.Request) any { return c.box.Agreements() })
-	post("/agreements/{agreementToken}/{action}", c.agreement)
-	read("/challenges", func(*http.Request) any { return c.box.Challenges() })
-	post("/challenges/{singleUseTokenId}/{transStatus}", func(r *http.Request) (any, error) {
-		return nil, c.box.AnswerChallenge(r.PathValue("singleUseTokenId"), sandbox.TransStatus(r.PathValue("transStatus")))
-	})
-	post("/authentications", func(r *http.Request) (any, error) {
-		var in []sandbox.TransStatus
-		if err := body(r, &in); err != nil {
-			return nil, err
-		}
-		c.box.NextThreeDS(in...)
-		return nil, nil
-	})
-	post("/schedules", c.schedule)
-	read("/payment-files/{id}/faults", func(r *http.Request) any { return c.box.FileFaults(r.PathValue("id")) })
-
-	post("/subscriptions", c.subscribe)
-	read("/deliveries", func(*http.Request) any { return c.deliveries() })
-	post("/deliveries/{id}/redeliver", func(r *http.Request) (any, error) { return nil, c.box.Redeliver(r.PathValue("id")) })
-	return mux
-}
-
+// writeJSON writes a value; of a sequence one element at a time, for it may be long.
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	_ = enc.Encode(value) // the caller may have gone
+	list, isList := value.(iter.Seq[any])
+	if !isList {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		_ = enc.Encode(value) // the caller may have gone
+		return
+	}
+	before := "["
+	for element := range list {
+		raw, _ := json.MarshalIndent(element, "  ", "  ") // texts and times
+		if _, err := fmt.Fprintf(w, "%s\n  %s", before, raw); err != nil {
+			return
+		}
+		before = ","
+	}
+	if before == "[" {
+		_, _ = io.WriteString(w, before)
+	}
+	_, _ = io.WriteString(w, "]\n")
 }
 
 // body reads the JSON of a request into a value, strictly.
@@ -94,7 +53,9 @@ func body(r *http.Request, into any) error {
 	return dec.Decode(into)
 }
 
-func (c *control) time() any { return map[string]time.Time{"now": c.box.Now()} }
+func (c *control) time(*http.Request) (any, error) {
+	return map[string]time.Time{"now": c.box.Now()}, nil
+}
 
 // advance takes {"advance": "48h"}.
 func (c *control) advance(r *http.Request) (any, error) {
@@ -104,15 +65,42 @@ func (c *control) advance(r *http.Request) (any, error) {
 	if err := body(r, &in); err != nil {
 		return nil, err
 	}
-	d, err := time.ParseDuration(in.Advance)
-	if err != nil {
+	if err := c.move(r.Context(), in.Advance); err != nil {
 		return nil, err
 	}
-	if d < 0 {
-		return nil, errors.New("time does not run backwards")
+	return c.time(r)
+}
+
+// move advances the clock by a duration, with what is being posted let through
+// before, so that no time limit ends it, and after.
+func (c *control) move(ctx context.Context, text string) error {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return err
+	case d < 0:
+		return errors.New("time does not run backwards")
 	}
+	c.flush(ctx)
 	c.clock.jump(d)
-	return c.time(), nil
+	c.flush(ctx)
+	return nil
+}
+
+// flush waits for what is being posted, and not long for a receiver that hangs.
+func (c *control) flush(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = c.box.Flush(ctx)
+}
+
+func (c *control) assumptions(*http.Request) (any, error) {
+	return c.box.Assumptions().List(), nil
+}
+
+func (c *control) forgetRequests(*http.Request) (any, error) {
+	c.box.ResetRequests()
+	return nil, nil
 }
 
 // request is a recorded request with its body as text.
@@ -121,39 +109,26 @@ type request struct {
 	Body string
 }
 
-func (c *control) requests() []request {
-	list := []request{}
-	for _, r := range c.box.Requests() {
-		list = append(list, request{Request: r, Body: string(r.Body)})
-	}
-	return list
+func (c *control) requests(*http.Request) (any, error) {
+	return iter.Seq[any](func(yield func(any) bool) {
+		for _, r := range c.box.Requests() {
+			if !yield(request{Request: r, Body: string(r.Body)}) {
+				return
+			}
+		}
+	}), nil
 }
 
-// delivery is a notification with its body as JSON.
-type delivery struct {
-	sandbox.Delivery
-	Body json.RawMessage
-}
-
-func (c *control) deliveries() []delivery {
-	list := []delivery{}
-	for _, d := range c.box.Deliveries() {
-		list = append(list, delivery{Delivery: d, Body: d.Body})
-	}
-	return list
-}
-
-func (c *control) ledger(r *http.Request) any {
-	order := r.URL.Query().Get("order")
+func (c *control) ledger(r *http.Request) (any, error) {
+	ledger, order := c.box.Ledger(), r.URL.Query().Get("order")
 	if order == "" {
-		return c.box.Ledger()
+		return ledger, nil
 	}
-	ledger := c.box.Ledger()
 	return struct {
 		Entries sandbox.Ledger
 		Charged int   // payments that took money; more than one is one too many
 		Net     int64 // in cents
-	}{ledger.Order(order), len(ledger.Charged(order)), ledger.Net(order)}
+	}{ledger.Order(order), len(ledger.Charged(order)), ledger.Net(order)}, nil
 }
 
 // nextOutcomes takes a list such as ["approved", "declined 05"].
@@ -211,26 +186,13 @@ func (c *control) transaction(r *http.Request) (any, error) {
 	}
 }
 
-func (c *control) agreement(r *http.Request) (any, error) {
-	return nil, c.answerAgreement(r.PathValue("agreementToken"), r.PathValue("action"))
-}
-
-func (c *control) answerAgreement(token, action string) error {
-	payer := c.box.Agreement(token)
-	switch action {
-	case "confirm":
-		return payer.Confirm()
-	case "decline":
-		return payer.Decline()
-	case "expire":
-		return payer.LetExpire()
-	case "accept-amendment":
-		return payer.AnswerAmendment(true)
-	case "refuse-amendment":
-		return payer.AnswerAmendment(false)
-	default:
-		return fmt.Errorf("no action %q: use confirm, decline, expire, accept-amendment or refuse-amendment", action)
+func (c *control) nextAuthentications(r *http.Request) (any, error) {
+	var in []sandbox.TransStatus
+	if err := body(r, &in); err != nil {
+		return nil, err
 	}
+	c.box.NextThreeDS(in...)
+	return nil, nil
 }
 
 func (c *control) schedule(r *http.Request) (any, error) {
@@ -242,20 +204,6 @@ func (c *control) schedule(r *http.Request) (any, error) {
 	return map[string]string{"paymentScheduleId": id}, err
 }
 
-// subscribe signs with the assumed scheme.
-func (c *control) subscribe(r *http.Request) (any, error) {
-	var in struct {
-		URL           string   `json:"url"`
-		Secret        string   `json:"secret"`
-		EventTypes    []string `json:"eventTypes"`
-		BasicUser     string   `json:"basicUser"`
-		BasicPassword string   `json:"basicPassword"`
-	}
-	if err := body(r, &in); err != nil {
-		return nil, err
-	}
-	return nil, c.box.Subscribe(sandbox.Subscription{
-		URL: in.URL, Secret: in.Secret, Scheme: signature.AssumedHMAC{}, EventTypes: in.EventTypes,
-		BasicUser: in.BasicUser, BasicPassword: in.BasicPassword,
-	})
+func (c *control) fileFaults(r *http.Request) (any, error) {
+	return c.box.FileFaults(r.PathValue("id")), nil
 }

@@ -29,7 +29,7 @@ func newBench(t *testing.T) *bench {
 		a.UnknownMembers, a.LookupLag, a.AgreementLookupLag = "none", 0, 0
 	}))
 	t.Cleanup(box.Close)
-	handler, err := newHandler(box, clock)
+	handler, err := newHandler(t.Context(), box, clock)
 	require.NoError(t, err)
 	return &bench{t, box, clock, handler}
 }
@@ -69,8 +69,6 @@ func (b *bench) service(want int, method, path, key string, body any) map[string
 	return out
 }
 
-type object = map[string]any
-
 func (b *bench) pay(order string) map[string]any {
 	b.t.Helper()
 	return b.service(201, "POST", "/transactions", b.box.Keys().Secret, object{
@@ -85,7 +83,7 @@ func (b *bench) agreement() string {
 	customer := b.service(201, "POST", "/customers", b.box.Keys().Secret, object{"customerNumber": "1", "customerName": "Kim Lee"})
 	return b.service(201, "POST", "/customers/"+customer["customerId"].(string)+"/payto-agreements", b.box.Keys().Secret, object{
 		"supplierBusinessCode": sandbox.DefaultBusiness, "payeeReference": "REF-1",
-		"paymentDetails": object{"purpose": "UTIL", "description": "Electricity", "startDate": "2099-01-01", "automaticRenewal": true},
+		"paymentDetails": object{"purpose": "UTIL", "description": "Electricity", "automaticRenewal": true},
 		"paymentTerms":   object{"frequency": "MNTH", "agreementType": "VARI", "currency": "AUD", "paymentAmount": "5.00"},
 		"payerDetails":   object{"payerType": "PERS", "payerId": "P", "payerName": "Kim Lee", "bsb": "650000", "accountNumber": "123456789"},
 	})["agreementToken"].(string)
@@ -204,24 +202,35 @@ func TestAgreementsAndThePayersApp(t *testing.T) {
 	b.control(200, "POST", "/agreements/"+token+"/accept-amendment", "")
 }
 
-func TestChallengePage(t *testing.T) {
-	b := newBench(t)
-	newToken := func() string {
-		return b.service(200, "POST", "/single-use-tokens", b.box.Keys().Publishable, object{
-			"supplierBusinessCode": sandbox.DefaultBusiness, "accountType": "CREDIT_CARD", "cardNumber": sandbox.CardChallenge,
-			"expiryDateMonth": "02", "expiryDateYear": "2099", "threeDS2": true, "browserProfile": object{
-				"browserJavaEnabled": false, "browserLanguage": "en-AU", "browserScreenHeight": "900", "browserScreenWidth": "1440",
-				"browserColorDepth": "24", "browserTZ": "-600",
-			},
-		})["singleUseTokenId"].(string)
-	}
-	token := newToken()
-	authenticate := func() any {
+// cardToken makes a token whose card has to be authenticated, and authenticates it.
+func (b *bench) cardToken() (token string, authenticate func() any) {
+	b.t.Helper()
+	token = b.service(200, "POST", "/single-use-tokens", b.box.Keys().Publishable, object{
+		"supplierBusinessCode": sandbox.DefaultBusiness, "accountType": "CREDIT_CARD", "cardNumber": sandbox.CardChallenge,
+		"expiryDateMonth": "02", "expiryDateYear": "2099", "threeDS2": true, "browserProfile": object{
+			"browserJavaEnabled": false, "browserLanguage": "en-AU", "browserScreenHeight": "900", "browserScreenWidth": "1440",
+			"browserColorDepth": "24", "browserTZ": "-600",
+		},
+	})["singleUseTokenId"].(string)
+	return token, func() any {
 		return b.service(200, "POST", "/single-use-tokens/"+token+"/three-ds2-authentication", b.box.Keys().Secret, object{
 			"messageCategory": "01", "threeDSRequestorAuthenticationInd": "01", "principalAmount": "10.50", "currency": "AUD",
 			"billAddrLine1": "1 High St", "billAddrCity": "Sydney", "billAddrPostCode": "2000", "billAddrState": "NSW", "billAddrCountry": "036",
 		})["transStatus"]
 	}
+}
+
+// trigger raises an event and returns the id of its delivery.
+func (b *bench) trigger(event string) string {
+	b.t.Helper()
+	ids := b.control(200, "POST", "/trigger/"+event, "").(object)["deliveries"].([]any)
+	require.Len(b.t, ids, 1, event)
+	return ids[0].(string)
+}
+
+func TestChallengePage(t *testing.T) {
+	b := newBench(t)
+	token, authenticate := b.cardToken()
 	assert.Equal(t, "C", authenticate())
 	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/challenge?singleUseTokenId="+token, "")).Body.String(), "A payment of $10.50")
 	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/challenge?singleUseTokenId=x", "")).Body.String(), "Nothing to confirm")
@@ -235,7 +244,7 @@ func TestChallengePage(t *testing.T) {
 	b.control(422, "POST", "/authentications", `"A"`)
 	b.control(422, "POST", "/authentications", `["N",5]`) // and nothing of it is done
 	b.control(200, "POST", "/authentications", `["A"]`)
-	token = newToken()
+	_, authenticate = b.cardToken()
 	assert.Equal(t, "A", authenticate())
 	assert.Empty(t, b.control(200, "GET", "/payment-files/1/faults", ""))
 }

@@ -23,6 +23,17 @@ type faultRequest struct {
 	Location    string  `json:"location"`
 }
 
+// faultKindNames are those that faultKind reads.
+const faultKindNames = "ResetBeforeCommit, ResetAfterCommit, HangBeforeCommit, HangAfterCommit, DelayBeforeCommit, DelayAfterCommit, " +
+	"CommitLate, SlowBody, TruncatedBody, RateLimited, Garbage, DuplicateMembers, Redirect, Status, StatusAfterCommit"
+
+func (c *control) faults(*http.Request) (any, error) { return c.box.FaultCounts(), nil }
+
+func (c *control) clearFaults(*http.Request) (any, error) {
+	c.box.ClearFaults()
+	return c.box.FaultCounts(), nil
+}
+
 func (c *control) injectFault(r *http.Request) (any, error) {
 	var in faultRequest
 	if err := body(r, &in); err != nil {

@@ -2,12 +2,12 @@
 // loopback port, for programs in any language.
 //
 // Beside the service it serves, under /_sandbox/ and without a key, what people
-// and tests do to it: the payer's banking app, the challenge of 3D Secure, and
-// JSON endpoints for the clock, faults, outcomes, the ledger, the requests, the
-// webhook subscriptions and the assumptions.
+// and tests do to it: a page that shows what goes on, the payer's banking app, the
+// challenge of 3D Secure, and JSON endpoints for the clock, faults, outcomes, the
+// ledger, the requests, the events and the webhook subscriptions.
 //
-//	curl -d '{"advance":"48h"}' http://127.0.0.1:8642/_sandbox/clock
-//	curl -d '{"operation":"POST /transactions","nth":1,"kind":"ResetAfterCommit"}' http://127.0.0.1:8642/_sandbox/faults
+// It prints the environment variables of the client when it starts, and with -help
+// every flag, endpoint and assumption, and a tour with curl.
 package main
 
 import (
@@ -28,64 +28,87 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "quickstream-sandbox:", err)
 		os.Exit(1)
 	}
 }
 
-// run serves until ctx ends.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+// settings are what the flags say.
+type settings struct {
+	addr, origins, world string
+	webhook              subscription
+	listAssumptions      bool
+	autoConfirm          bool
+	seed                 uint64
+	assumed              assumed
+}
+
+func newFlags() (*flag.FlagSet, *settings) {
+	var s settings
 	flags := flag.NewFlagSet("quickstream-sandbox", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	addr := flags.String("addr", "127.0.0.1:8642", "loopback `address` to listen on; port 0 takes a free one")
-	assumptions := flags.Bool("assumptions", false, "print what the sandbox assumes where the public contract is silent, and exit")
-	seed := flags.Uint64("seed", 0, "make keys and identifiers the same in every run; 0 makes them random")
-	origins := flags.String("origins", "", "comma-separated `origins` of browser pages that may create tokens, or *; the service itself allows none")
-	worldText := flags.String("world", "", "live in a `world`, as printed by what it broke: differences from the default, such as \"PageSize=1 LookupLag=5m\"")
-	var assumed assumed
-	flags.Var(&assumed, "assume", "change one assumption, as in `Name=value`; may be repeated")
-	autoConfirm := flags.Bool("auto-confirm", false, "have payers confirm PayTo agreements by themselves")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
-	if *assumptions {
+	flags.SetOutput(io.Discard) // run returns what is wrong
+	flags.StringVar(&s.addr, "addr", "127.0.0.1:8642", "loopback `address` to listen on (127.0.0.1:8642); port 0 takes a free one")
+	flags.BoolVar(&s.listAssumptions, "assumptions", false, "print what is assumed where the contract is silent, and what is known about it, and exit")
+	flags.Uint64Var(&s.seed, "seed", 0, "make keys and identifiers the same in every run that has this `number`")
+	flags.StringVar(&s.origins, "origins", "", "comma-separated `origins` of browser pages that may create tokens, or *; the service itself allows none")
+	flags.StringVar(&s.world, "world", "", "live in a `world`: differences from the default, such as \"PageSize=1 LookupLag=5m\"; as tests print it")
+	flags.Var(&s.assumed, "assume", "change one assumption, as in `Name=value`; may be repeated, and wins over -world")
+	flags.BoolVar(&s.autoConfirm, "auto-confirm", false, "have payers confirm PayTo agreements by themselves")
+	flags.StringVar(&s.webhook.URL, "webhook", "", "post all events to this `URL` on this machine from the start")
+	flags.StringVar(&s.webhook.Secret, "webhook-secret", "whsec", "sign them with this `text` (whsec)")
+	return flags, &s
+}
+
+// run serves until ctx ends.
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	flags, s := newFlags()
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return printManual(stdout)
+	case err != nil:
+		return fmt.Errorf("%w (-help lists all)", err)
+	case flags.NArg() > 0:
+		return fmt.Errorf("unexpected argument %q (-help lists all)", flags.Arg(0))
+	case s.listAssumptions:
 		return printAssumptions(stdout)
 	}
-
-	world, err := sandbox.ParseWorld(*worldText)
+	world, err := sandbox.ParseWorld(s.world)
 	if err != nil {
 		return err
-	}
-	if *origins != "" {
-		assumed = append(assumed, func(a *sandbox.Assumptions) { a.AllowedOrigins = strings.Split(*origins, ",") })
 	}
 	clock := newLiveClock()
 	opts := []sandbox.Option{
 		sandbox.WithClock(clock.Clock),
 		sandbox.WithWorld(world),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-			a.AutoConfirm = *autoConfirm
-			for _, change := range assumed {
+			a.AutoConfirm = s.autoConfirm
+			if s.origins != "" {
+				a.AllowedOrigins = strings.Split(s.origins, ",")
+			}
+			for _, change := range s.assumed {
 				change(a)
 			}
 		}),
 	}
-	if *seed != 0 {
-		opts = append(opts, sandbox.WithSeed(*seed))
+	if s.seed != 0 {
+		opts = append(opts, sandbox.WithSeed(s.seed))
 	}
-	return serveBox(ctx, sandbox.New(opts...), clock, *addr, stdout)
+	box := sandbox.New(opts...)
+	defer box.Close()
+	if s.webhook.URL != "" {
+		if err := s.webhook.add(box); err != nil {
+			return err
+		}
+	}
+	return serveBox(ctx, box, clock, s.addr, stdout)
 }
 
 // serveBox serves a sandbox until ctx ends.
 func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveClock, addr string, stdout io.Writer) error {
-	defer box.Close()
-	handler, err := newHandler(box, clock)
+	handler, err := newHandler(ctx, box, clock)
 	if err != nil {
 		return err
 	}
@@ -127,8 +150,14 @@ func announce(w io.Writer, box *sandbox.Sandbox, host string) error {
 		return err
 	}
 	keys := box.Keys()
-	_, err = fmt.Fprintf(w, "base URL         %s\nsecret key       %s\npublishable key  %s\nbusiness code    %s\ncontrol          %s\n",
-		host+base.Path, keys.Secret, keys.Publishable, sandbox.DefaultBusiness, host+controlPath+"/")
+	_, err = fmt.Fprintf(w, `export QUICKSTREAM_ENVIRONMENT=%s
+export QUICKSTREAM_SECRET_KEY=%s
+export QUICKSTREAM_PUBLISHABLE_KEY=%s
+export SANDBOX=%s
+# supplierBusinessCode: %s
+# what goes on, in a browser: %[4]s/
+# all that can be done, with a tour: -help, or %[4]s/help
+`, host+base.Path, keys.Secret, keys.Publishable, host+controlPath, sandbox.DefaultBusiness)
 	return err
 }
 

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -25,26 +25,22 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 		done <- run(ctx, []string{
 			"-addr", "127.0.0.1:0", "-seed", "7", "-origins", "http://a.example,http://b.example", "-auto-confirm",
 			"-world", "PageSize=1 NothingFound=empty", "-assume", "PageSize=7", "-assume", "VoidableTypes=PAYMENT",
-		}, in, io.Discard)
+		}, in)
 	}()
 
-	printed := map[string]string{}
-	lines := bufio.NewScanner(out)
-	for len(printed) < 5 && lines.Scan() {
-		at := strings.LastIndexByte(lines.Text(), ' ')
-		printed[strings.TrimSpace(lines.Text()[:at])] = lines.Text()[at+1:]
-	}
-	require.Len(t, printed, 5)
+	vars := newShell(t, readLines(t, out, 7)).vars
+	base, control := vars["QUICKSTREAM_ENVIRONMENT"], vars["SANDBOX"]
+	assert.Equal(t, base, strings.TrimSuffix(control, controlPath)+"/rest/v1")
 
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, printed["base URL"], nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base, nil)
 	require.NoError(t, err)
-	r.SetBasicAuth(printed["secret key"], "")
+	r.SetBasicAuth(vars["QUICKSTREAM_SECRET_KEY"], "")
 	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
 
-	r, err = http.NewRequestWithContext(ctx, http.MethodOptions, printed["base URL"]+"/single-use-tokens", nil)
+	r, err = http.NewRequestWithContext(ctx, http.MethodOptions, base+"/single-use-tokens", nil)
 	require.NoError(t, err)
 	r.Header.Set("Origin", "http://b.example")
 	r.Header.Set("Access-Control-Request-Method", "POST")
@@ -53,14 +49,14 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 	assert.Equal(t, "http://b.example", resp.Header.Get("Access-Control-Allow-Origin"))
 
-	r, err = http.NewRequestWithContext(ctx, http.MethodGet, printed["control"]+"clock", nil)
+	r, err = http.NewRequestWithContext(ctx, http.MethodGet, control+"/clock", nil)
 	require.NoError(t, err)
 	resp, err = (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
 
-	r, err = http.NewRequestWithContext(ctx, http.MethodGet, printed["control"]+"assumptions", nil)
+	r, err = http.NewRequestWithContext(ctx, http.MethodGet, control+"/assumptions", nil)
 	require.NoError(t, err)
 	resp, err = (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
 	require.NoError(t, err)
@@ -78,9 +74,27 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
+func TestPostsToAWebhookFromTheStart(t *testing.T) {
+	r := newReceiver(t, "mine")
+	hook := httptest.NewServer(r)
+	defer hook.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, in := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- run(ctx, []string{"-addr", "127.0.0.1:0", "-webhook", hook.URL, "-webhook-secret", "mine"}, in)
+	}()
+	sh := newShell(t, readLines(t, out, 7))
+	sh.run("curl -X POST $SANDBOX/trigger/payto.agreement.recalled")
+	assert.Equal(t, []string{"payto.agreement.recalled"}, r.next(1))
+	cancel()
+	require.NoError(t, <-done)
+}
+
 func TestPrintsAssumptions(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-assumptions"}, &out, io.Discard))
+	require.NoError(t, run(t.Context(), []string{"-assumptions"}, &out))
 	assert.Contains(t, out.String(), "LookupLag = 2s\n")
 }
 
@@ -94,7 +108,9 @@ func TestRefusesBadArguments(t *testing.T) {
 		{"-assume", "PageSize"},
 		{"-assume", "TimeForm=odd"},
 		{"-world", "PageSize=17"},
+		{"-webhook", "http://192.0.2.1/"},
+		{"-webhook", "http://127.0.0.1/", "-webhook-secret", ""},
 	} {
-		require.Error(t, run(t.Context(), args, io.Discard, io.Discard), args)
+		require.Error(t, run(t.Context(), args, io.Discard), args)
 	}
 }

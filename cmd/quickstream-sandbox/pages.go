@@ -4,6 +4,7 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
+	"strings"
 
 	"github.com/quickstream-go/quickstream/sandbox"
 )
@@ -11,52 +12,66 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages are what people see: the payer's banking app, the challenge of 3D Secure,
-// and an index of everything under /_sandbox.
+// pages are what people see: what goes on, the help, the payer's banking app and the
+// challenge of 3D Secure.
 type pages struct {
 	*control
 	templates *template.Template
+	ended     <-chan struct{} // when the server ends
 }
 
-func newPages(c *control) (*pages, error) {
-	templates, err := template.ParseFS(pageFiles, "pages/*.html")
-	if err != nil {
-		return nil, err
-	}
-	return &pages{control: c, templates: templates}, nil
+func newPages(c *control, ended <-chan struct{}) (*pages, error) {
+	p := &pages{control: c, ended: ended}
+	var err error
+	p.templates, err = template.New("").Funcs(p.functions()).ParseFS(pageFiles, "pages/*.html")
+	return p, err
 }
 
 func (p *pages) add(mux *http.ServeMux) {
-	mux.HandleFunc("GET "+controlPath+"/{$}", p.show("index.html", func(*http.Request) any { return nil }))
-	mux.HandleFunc("GET "+controlPath+"/payer", p.show("payer.html", func(*http.Request) any { return p.waitingForPayers() }))
-	mux.HandleFunc("POST "+controlPath+"/payer", p.answer("payer", func(r *http.Request) error {
+	page := func(path, file string, data func(*http.Request) any, act func(*http.Request) error) {
+		mux.HandleFunc("GET "+controlPath+path, p.show(file, data))
+		mux.HandleFunc("POST "+controlPath+path, p.answer(strings.TrimSuffix(path, "{$}"), act))
+	}
+	page("/{$}", "live.html", func(*http.Request) any { return p.view() }, p.act)
+	page("/payer", "payer.html", func(*http.Request) any { return p.waitingForPayers() }, func(r *http.Request) error {
 		return p.answerAgreement(r.PostFormValue("agreementToken"), r.PostFormValue("action"))
-	}))
-	mux.HandleFunc("GET "+controlPath+"/challenge", p.show("challenge.html", p.openChallenges))
-	mux.HandleFunc("POST "+controlPath+"/challenge", p.answer("challenge", func(r *http.Request) error {
+	})
+	page("/challenge", "challenge.html", p.openChallenges, func(r *http.Request) error {
 		return p.box.AnswerChallenge(r.PostFormValue("singleUseTokenId"), sandbox.TransStatus(r.PostFormValue("transStatus")))
-	}))
+	})
+	mux.HandleFunc("GET "+controlPath+"/help", p.show("help.html", func(*http.Request) any { return manual() }))
+	mux.HandleFunc("GET "+controlPath+"/live", p.live)
+	for _, file := range []string{"live.js", "style.css"} {
+		mux.HandleFunc("GET "+controlPath+"/"+file, func(w http.ResponseWriter, r *http.Request) {
+			http.ServeFileFS(w, r, pageFiles, "pages/"+file)
+		})
+	}
+	mux.Handle("GET /{$}", http.RedirectHandler(controlPath+"/", http.StatusFound))
 }
+
+// policy lets pages use what comes from this port and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
 
 func (p *pages) show(name string, data func(*http.Request) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'")
+		h.Set("Content-Security-Policy", policy)
 		h.Set("Cache-Control", "no-store")
 		_ = p.templates.ExecuteTemplate(w, name, data(r)) // the browser may have gone
 	}
 }
 
 // answer does what a form asks for and shows the page again.
-func (p *pages) answer(page string, do func(*http.Request) error) http.HandlerFunc {
+func (p *pages) answer(path string, do func(*http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
 		if err := do(r); err != nil {
 			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 			return
 		}
-		http.Redirect(w, r, controlPath+"/"+page, http.StatusSeeOther)
+		http.Redirect(w, r, controlPath+path, http.StatusSeeOther)
 	}
 }
 

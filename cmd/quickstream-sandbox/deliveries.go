@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// subscription is one as JSON.
+type subscription struct {
+	URL           string   `json:"url"`
+	Secret        string   `json:"secret"`
+	EventTypes    []string `json:"eventTypes"`
+	BasicUser     string   `json:"basicUser"`
+	BasicPassword string   `json:"basicPassword"`
+}
+
+func (c *control) subscribe(r *http.Request) (any, error) {
+	var in subscription
+	if err := body(r, &in); err != nil {
+		return nil, err
+	}
+	return nil, in.add(c.box)
+}
+
+// add has notifications signed by the assumed scheme, in real time: the receiver's
+// clock is not moved with the sandbox's.
+func (in subscription) add(box *sandbox.Sandbox) error {
+	return box.Subscribe(sandbox.Subscription{
+		URL: in.URL, Secret: in.Secret, Scheme: signature.AssumedHMAC{}, Clock: time.Now, EventTypes: in.EventTypes,
+		BasicUser: in.BasicUser, BasicPassword: in.BasicPassword,
+	})
+}
+
+// delivery is a notification with its body as JSON.
+type delivery struct {
+	sandbox.Delivery
+	Body json.RawMessage
+}
+
+func (c *control) deliveries(*http.Request) (any, error) {
+	list := []delivery{}
+	for _, d := range c.box.Deliveries() {
+		list = append(list, delivery{Delivery: d, Body: d.Body})
+	}
+	return list, nil
+}
+
+func (c *control) redeliver(r *http.Request) (any, error) {
+	return nil, c.box.Redeliver(r.PathValue("id"))
+}
+
+// nextDeliveries takes a list such as ["twice", "stale 6m"].
+func (c *control) nextDeliveries(r *http.Request) (any, error) {
+	var in []string
+	if err := body(r, &in); err != nil {
+		return nil, err
+	}
+	faults := make([]sandbox.DeliveryFault, 0, len(in))
+	for _, text := range in {
+		f, err := parseDeliveryFault(text)
+		if err != nil {
+			return nil, err
+		}
+		faults = append(faults, f)
+	}
+	c.box.NextDelivery(faults...)
+	return nil, nil
+}
+
+func parseDeliveryFault(text string) (sandbox.DeliveryFault, error) {
+	var word, rest string
+	_, _ = fmt.Sscan(text, &word, &rest) // only some have more than a word
+	d, err := time.ParseDuration(rest)
+	switch {
+	case word == "none" && rest == "":
+		return sandbox.DeliveryFault{}, nil
+	case word == "twice" && rest == "":
+		return sandbox.DeliveredTwice(), nil
+	case word == "tampered" && rest == "":
+		return sandbox.Tampered(), nil
+	case word == "stale" && err == nil:
+		return sandbox.Stale(d), nil
+	case word == "future" && err == nil:
+		return sandbox.Future(d), nil
+	}
+	return sandbox.DeliveryFault{}, fmt.Errorf("no fault %q: use twice, tampered, stale <duration>, future <duration> or none", text)
+}
+
+func (c *control) hold(*http.Request) (any, error) {
+	c.box.HoldDeliveries()
+	return nil, nil
+}
+
+// release takes a list of ids, or nothing.
+func (c *control) release(r *http.Request) (any, error) {
+	var first []string
+	if err := body(r, &first); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return nil, c.box.ReleaseDeliveries(first...)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// endpoint is one thing that can be read or done under /_sandbox: the help and the
+// page are made of the same rows as the server.
+type endpoint struct {
+	pattern string // method and path, as http.ServeMux takes it
+	about   string
+	example string // the arguments of curl
+	do      func(*http.Request) (any, error)
+}
+
+func (c *control) endpoints() []endpoint {
+	return slices.Concat(c.recordEndpoints(), c.outcomeEndpoints(), c.payerEndpoints(), c.webhookEndpoints())
+}
+
+// routes serves the endpoints under /_sandbox. Reads have no effect; everything else
+// is a POST or a DELETE.
+func (c *control) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, e := range c.endpoints() {
+		method, path, _ := strings.Cut(e.pattern, " ")
+		mux.HandleFunc(method+" "+controlPath+path, func(w http.ResponseWriter, r *http.Request) {
+			value, err := e.do(r)
+			if err != nil {
+				writeJSON(w, http.StatusUnprocessableEntity, map[string]string{"error": err.Error()})
+				return
+			}
+			writeJSON(w, http.StatusOK, value)
+		})
+	}
+	return mux
+}
+
+// recordEndpoints are the clock, and what has happened.
+func (c *control) recordEndpoints() []endpoint {
+	return []endpoint{
+		{"GET /clock", "the sandbox's time", "$SANDBOX/clock", c.time},
+		{
+			"POST /clock", "moves it forward. What becomes due on the way, such as settlements, expiries and deliveries, has happened when this answers. Deliveries are signed with the real time, so that a receiver with a clock of its own accepts them",
+			`-d '{"advance":"48h"}' $SANDBOX/clock`, c.advance,
+		},
+		{
+			"GET /ledger", "the transactions as they stand, whatever answers were given. With ?order=<customerReferenceNumber> those of one order: Charged is how many took money (two are one too many), Net what it cost in cents",
+			"$SANDBOX/ledger?order=ORDER-1", c.ledger,
+		},
+		{
+			"GET /requests", "what reached the service: at most the last 10,000 requests or 16 MiB, and 64 KiB of a body. Numbers of cards and accounts that are no test numbers are blanked out",
+			"$SANDBOX/requests", c.requests,
+		},
+		{"DELETE /requests", "forgets them", "-X DELETE $SANDBOX/requests", c.forgetRequests},
+		{"GET /assumptions", "what is assumed where the contract is silent, with the values of other worlds", "$SANDBOX/assumptions", c.assumptions},
+	}
+}
+
+// outcomeEndpoints decide how calls go.
+func (c *control) outcomeEndpoints() []endpoint {
+	return []endpoint{
+		{
+			"POST /outcomes", "the outcomes of the next transactions, one each: approved, declined <code>, erred (not known, summaryCode 2), rejected <code>, suspended (by fraud screening) or pending",
+			`-d '["declined 51","erred"]' $SANDBOX/outcomes`, c.nextOutcomes,
+		},
+		{
+			"POST /transactions/{receiptNumber}/{action}", "complete or cancel a suspended transaction, return a bank account payment, retry a soft-declined one",
+			"-X POST $SANDBOX/transactions/$SUSPENDED/complete", c.transaction,
+		},
+		{
+			"POST /authentications", "the results of the next 3D Secure authentications, one each: Y, A, C (challenge), N, R or U",
+			`-d '["C"]' $SANDBOX/authentications`, c.nextAuthentications,
+		},
+		{
+			"POST /faults", "breaks calls. operation: such as \"POST /transactions\", any without it. nth, times, probability: which calls. kind: " + faultKindNames +
+				". body: ServiceError, HTML, Empty, BrokenJSON, GatewayError or ErrorList. Some take delay, bytes, status, retryAfter or location",
+			`-d '{"operation":"POST /transactions","nth":1,"kind":"ResetAfterCommit"}' $SANDBOX/faults`, c.injectFault,
+		},
+		{"GET /faults", "how often each kind has struck", "$SANDBOX/faults", c.faults},
+		{"DELETE /faults", "ends them", "-X DELETE $SANDBOX/faults", c.clearFaults},
+		{
+			"POST /schedules", "sets up a recurring payment, as people do in the portal. Amount: in cents. Frequency: WEEKLY, FORTNIGHTLY, MONTHLY, QUARTERLY or YEARLY. More: AccountToken, SupplierBusinessCode, Currency, First (a time), Payments (how many)",
+			`-d '{"CustomerID":"'$CUSTOMER'","Amount":1050,"Frequency":"MONTHLY"}' $SANDBOX/schedules`, c.schedule,
+		},
+		{"GET /payment-files/{id}/faults", "what is wrong with the lines of a payment file", "$SANDBOX/payment-files/1/faults", c.fileFaults},
+	}
+}
+
+// payerEndpoints are what payers do in their banking apps.
+func (c *control) payerEndpoints() []endpoint {
+	return []endpoint{
+		{"GET /agreements", "the PayTo agreements as they stand", "$SANDBOX/agreements", c.agreements},
+		{
+			"POST /agreements/{agreementToken}/{action}", "what the payer does: " + payerActionNames(),
+			"-X POST $SANDBOX/agreements/$AGREEMENT/confirm", c.agreement,
+		},
+		{"GET /challenges", "the 3D Secure challenges that wait for payers", "$SANDBOX/challenges", c.challenges},
+		{
+			"POST /challenges/{singleUseTokenId}/{transStatus}", "the payer's answer: Y, A, N, R or U",
+			"-X POST $SANDBOX/challenges/$CHALLENGED/Y", c.answerChallenge,
+		},
+	}
+}
+
+// webhookEndpoints are about events and where they go.
+func (c *control) webhookEndpoints() []endpoint {
+	return []endpoint{
+		{
+			"POST /subscriptions", "posts events to a URL on this machine from now on, signed with the secret in X-Webhook-Signature: t=<milliseconds>,v1=<hex of HMAC-SHA256 over t, a dot and the body>. The contract does not say how the service signs: this is an assumption. eventTypes, basicUser and basicPassword are optional",
+			`-d '{"url":"http://127.0.0.1:4242/","secret":"whsec"}' $SANDBOX/subscriptions`, c.subscribe,
+		},
+		{
+			"POST /trigger/{eventType}", "makes an event happen, to a new agreement or to the one named in the body: " + eventNames() +
+				". The last two stand for all the kinds whose names are not public",
+			`-d '{"agreementToken":"'$AGREEMENT'"}' $SANDBOX/trigger/payto.payment.approved`, c.trigger,
+		},
+		{"GET /deliveries", "what was posted, with every attempt", "$SANDBOX/deliveries", c.deliveries},
+		{"POST /deliveries/{id}/redeliver", "posts one again, whatever became of it before", "-X POST $SANDBOX/deliveries/$DELIVERY/redeliver", c.redeliver},
+		{
+			"POST /deliveries/faults", "what goes wrong with the next deliveries, one each: twice, tampered, stale <duration>, future <duration> or none",
+			`-d '["twice","stale 6m"]' $SANDBOX/deliveries/faults`, c.nextDeliveries,
+		},
+		{"POST /deliveries/hold", "keeps deliveries back", "-X POST $SANDBOX/deliveries/hold", c.hold},
+		{"POST /deliveries/release", "posts what was held: those with the ids in the body first, in that order", `-d '[]' $SANDBOX/deliveries/release`, c.release},
+	}
+}

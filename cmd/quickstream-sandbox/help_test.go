@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// asCommand makes the test program be the command.
+const asCommand = "QUICKSTREAM_SANDBOX_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func command(t *testing.T, args ...string) *exec.Cmd {
+	program, err := os.Executable()
+	require.NoError(t, err)
+	c := exec.CommandContext(t.Context(), program, args...)
+	c.Env = append(os.Environ(), asCommand+"=1")
+	return c
+}
+
+// codeOf returns the indented block after a title of the help.
+func codeOf(t *testing.T, help, title string) string {
+	_, rest, found := strings.Cut(help, title+"\n")
+	require.True(t, found, title)
+	var sb strings.Builder
+	for line := range strings.Lines(rest) {
+		switch {
+		case strings.HasPrefix(line, "    "):
+			sb.WriteString(line[4:])
+		case sb.Len() > 0 && line != "\n":
+			return sb.String()
+		case sb.Len() > 0:
+			sb.WriteString(line)
+		}
+	}
+	return sb.String()
+}
+
+// readLines reads the first lines of what a command prints.
+func readLines(t *testing.T, from io.Reader, n int) string {
+	var sb strings.Builder
+	for lines := bufio.NewScanner(from); n > 0 && lines.Scan(); n-- {
+		sb.WriteString(lines.Text() + "\n")
+	}
+	require.Zero(t, n, sb.String())
+	return sb.String()
+}
+
+// receiver is a merchant's program, which knows nothing of the sandbox's clock.
+type receiver struct {
+	t      *testing.T
+	verify *signature.Verifier
+	events chan string
+}
+
+func newReceiver(t *testing.T, secret string) *receiver {
+	v, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{secret})
+	require.NoError(t, err)
+	return &receiver{t: t, verify: v, events: make(chan string, 100)}
+}
+
+func (r *receiver) ServeHTTP(_ http.ResponseWriter, q *http.Request) {
+	raw, err := io.ReadAll(q.Body)
+	assert.NoError(r.t, err)
+	assert.NoError(r.t, r.verify.Verify(q.Header.Values(signature.Header), raw))
+	var in struct{ EventType string }
+	assert.NoError(r.t, json.Unmarshal(raw, &in))
+	r.events <- in.EventType
+}
+
+// next waits for so many events.
+func (r *receiver) next(n int) (list []string) {
+	for range n {
+		list = append(list, <-r.events)
+	}
+	return list
+}
+
+// What the help prints works as it stands: the command line, the variables that it
+// prints then, and the tour, with a receiver that checks the time of signatures by
+// the real clock after the sandbox's was moved by two days.
+func TestTheTourOfTheHelp(t *testing.T) {
+	help, err := command(t, "-help").Output()
+	require.NoError(t, err)
+	r := newReceiver(t, "whsec")
+	hook := httptest.NewServer(r)
+	defer hook.Close()
+
+	line := newShell(t, "").words(strings.TrimSpace(codeOf(t, string(help), "QUICKSTREAM-SANDBOX")))
+	server := command(t, append(line[1:], "-addr", "127.0.0.1:0")...)
+	out, err := server.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, server.Start())
+	defer func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	}()
+	sh := newShell(t, readLines(t, out, 7))
+
+	script := codeOf(t, string(help), "A TOUR WITH CURL")
+	require.Contains(t, script, "http://127.0.0.1:4242/")
+	sh.run(strings.Replace(script, "http://127.0.0.1:4242/", hook.URL, 1))
+
+	assert.ElementsMatch(t, []string{"payto.agreement.confirmed", "payto.payment.approved", "payto.agreement.declined"}, r.next(3))
+	for order, charged := range map[string]int{"ORDER-1": 1, "ORDER-2": 1, "ORDER-3": 1} {
+		var ledger struct{ Charged int }
+		require.NoError(t, json.Unmarshal([]byte(sh.curl(`curl "$SANDBOX/ledger?order=`+order+`"`)), &ledger))
+		assert.Equal(t, charged, ledger.Charged, order)
+	}
+	var delivered []delivery
+	require.NoError(t, json.Unmarshal([]byte(sh.curl("curl $SANDBOX/deliveries")), &delivered))
+	assert.Len(t, delivered, 3)
+}
+
+// Every endpoint that is served stands in the help with an example that works, and
+// every flag and assumption is there with its values.
+func TestTheHelpIsComplete(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"-help"}, &out))
+	help := out.String()
+
+	b := newBench(t)
+	server := httptest.NewServer(b.handler)
+	defer server.Close()
+	sh := newShell(t, "export SANDBOX="+server.URL+controlPath)
+	sh.vars["AGREEMENT"] = b.agreement()
+	sh.vars["CUSTOMER"] = b.box.Agreements()[0].CustomerID
+	b.box.NextTransaction(sandbox.Suspended())
+	sh.vars["SUSPENDED"] = b.pay("A")["receiptNumber"].(string)
+	token, authenticate := b.cardToken()
+	require.Equal(t, "C", authenticate())
+	sh.vars["CHALLENGED"] = token
+	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: http.NotFoundHandler(), Secret: "s", Scheme: signature.AssumedHMAC{}}))
+	sh.vars["DELIVERY"] = b.trigger("payto.agreement.confirmed")
+	list := (&control{}).endpoints()
+	for _, e := range append(list[2:], list[:2]...) { // the clock last: challenges do not wait for two days
+		assert.Contains(t, help, "\n"+e.pattern+"\n")
+		assert.Contains(t, help, "    curl "+e.example+"\n")
+		assert.NotEmpty(t, e.about, e.pattern)
+		if e.pattern != "GET /live" {
+			sh.run("curl " + e.example)
+		}
+	}
+	flags, _ := newFlags()
+	for _, name := range []string{"addr", "assume", "assumptions", "auto-confirm", "origins", "seed", "webhook", "webhook-secret", "world"} {
+		assert.NotNil(t, flags.Lookup(name))
+		assert.Contains(t, help, "\n-"+name)
+	}
+	for _, a := range sandbox.DefaultAssumptions().List() {
+		assert.Regexp(t, `(?m)^`+a.Name+` +`, help)
+	}
+	assert.Contains(t, help, "| lastEmpty | gone\n")
+	assert.Contains(t, help, "sun.net.http.retryPost")
+	for _, kind := range strings.Split(faultKindNames, ", ") {
+		_, err := faultRequest{Kind: kind, Status: 500}.faultKind()
+		assert.NoError(t, err, kind)
+	}
+	for line := range strings.Lines(help) {
+		assert.Less(t, len(line), 150, line)
+	}
+
+	page := html.UnescapeString(b.send(newRequest("GET", "/_sandbox/help", "")).Body.String())
+	for _, section := range manual() {
+		assert.Contains(t, page, section.Title)
+		assert.Contains(t, page, section.Code)
+		for _, term := range section.Terms {
+			assert.Contains(t, page, term.Name)
+			assert.Contains(t, page, term.Code)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// stream reads what the page is told.
+func (b *bench) stream() (next func() news) {
+	b.t.Helper()
+	server := httptest.NewServer(b.handler)
+	b.t.Cleanup(server.Close)
+	ctx, cancel := context.WithCancel(b.t.Context())
+	b.t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/_sandbox/live", nil)
+	require.NoError(b.t, err)
+	resp, err := server.Client().Do(r)
+	require.NoError(b.t, err)
+	b.t.Cleanup(func() { _ = resp.Body.Close() })
+	require.Equal(b.t, "text/event-stream", resp.Header.Get("Content-Type"))
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	return func() (told news) {
+		for lines.Scan() {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				require.NoError(b.t, json.Unmarshal([]byte(data), &told))
+				return told
+			}
+		}
+		return news{}
+	}
+}
+
+func TestThePageChangesAsTheSandboxDoes(t *testing.T) {
+	b := newBench(t)
+	require.NoError(t, b.box.Subscribe(sandbox.Subscription{
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Secret: "s", Scheme: signature.AssumedHMAC{},
+	}))
+	next := b.stream()
+	told := next().Rows
+	assert.Equal(t, map[string]string{"ledger": "", "requests": "", "deliveries": ""}, told)
+	var ahead int64
+	until := func(done func() bool) {
+		t.Helper()
+		for !done() {
+			change := next()
+			require.NotNil(t, change.Rows, "the stream has ended")
+			ahead = change.Ahead
+			for name, rows := range change.Rows {
+				assert.NotEqual(t, told[name], rows, "told twice: %s", name)
+				told[name] = rows
+			}
+		}
+	}
+	shows := func(list, text string) func() bool { return func() bool { return strings.Contains(told[list], text) } }
+	receipt := b.pay("ORDER-7")["receiptNumber"].(string)
+	until(shows("ledger", `<li id="tx-`+receipt+`">`))
+	until(shows("requests", "POST /transactions"))
+	assert.Contains(t, told["ledger"], "10.50 AUD")
+	assert.Contains(t, told["ledger"], "order ORDER-7")
+	id := b.trigger("payto.agreement.confirmed")
+	until(shows("deliveries", `<li id="delivery-`+id+`">`))
+	until(shows("deliveries", `<b class="done">`))
+	b.control(200, "POST", "/clock", `{"advance":"36h"}`)
+	until(func() bool { return ahead == (36 * time.Hour).Milliseconds() })
+	for range rowsShown {
+		b.pay("MANY")
+	}
+	until(func() bool { return strings.Count(told["ledger"], "order MANY") == rowsShown })
+	assert.NotContains(t, told["ledger"], receipt, "the newest are shown")
+}
+
+func TestTheStreamEndsWithTheServer(t *testing.T) {
+	clock := newLiveClock()
+	box := sandbox.New(sandbox.WithClock(clock.Clock))
+	defer box.Close()
+	ctx, end := context.WithCancel(t.Context())
+	handler, err := newHandler(ctx, box, clock)
+	require.NoError(t, err)
+	b := &bench{t: t, box: box, clock: clock, handler: handler}
+	next := b.stream()
+	require.NotNil(t, next().Rows)
+	end()
+	assert.Nil(t, next().Rows)
+}
+
+func TestASilentPageIsTold(t *testing.T) {
+	same := news{Ahead: 5}
+	_, due := same.message(news{Ahead: 5}, longestSilence)
+	assert.False(t, due)
+	message, due := same.message(news{Ahead: 5}, longestSilence+1)
+	assert.True(t, due)
+	assert.Equal(t, ":\n\n", string(message))
+	message, due = same.message(news{}, 0)
+	assert.True(t, due)
+	assert.JSONEq(t, `{"ahead":5,"rows":null}`, strings.TrimPrefix(string(message), "data: "))
+}
+
+func TestTheFormsOfThePage(t *testing.T) {
+	b := newBench(t)
+	r := newReceiver(t, "s")
+	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: r, Secret: "s", Scheme: signature.AssumedHMAC{}, Clock: time.Now}))
+	post := func(want int, values url.Values) string {
+		t.Helper()
+		q := newRequest("POST", "/_sandbox/", values.Encode())
+		q.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}, "Origin": {"http://127.0.0.1:8642"}}
+		w := b.send(q)
+		require.Equal(t, want, w.Code, w.Body.String())
+		return w.Header().Get("Location") + w.Body.String()
+	}
+	assert.Equal(t, "/_sandbox/", post(303, url.Values{"advance": {"2h"}}))
+	assert.Equal(t, 2*time.Hour, b.clock.ahead())
+	post(303, url.Values{"event": {"payto.agreement.expired"}})
+	post(303, url.Values{"redeliver": {b.box.Deliveries()[0].ID}})
+	assert.Equal(t, []string{"payto.agreement.expired", "payto.agreement.expired"}, r.next(2))
+	for field, value := range map[string]string{"advance": "soon", "event": "payto.nothing", "redeliver": "nobody", "": ""} {
+		assert.NotEmpty(t, post(422, url.Values{field: {value}}))
+	}
+}
+
+// What anybody sends is shown as text, and not in full where it may be a card number
+// or a key. The JSON of the ledger, which programs read, is the naive twin.
+func TestAttackWhatThePageShows(t *testing.T) {
+	b := newBench(t)
+	const markup = `<img src=x onerror=alert(1)>`
+	hidden := []string{"4242424242424242", "4242 4242 4242 4242", "4242-4242-4242-4242", b.box.Keys().Secret, b.box.Keys().Publishable}
+	for _, bad := range append(hidden, markup) {
+		b.pay(bad)
+		r := newRequest("GET", "/rest/v1/"+url.PathEscape(bad), "")
+		r.Header.Set("Idempotency-Key", bad)
+		b.send(r)
+	}
+	naive := b.send(newRequest("GET", "/_sandbox/ledger", "")).Body.String()
+	var page strings.Builder
+	for _, path := range []string{"/_sandbox/", "/_sandbox/payer", "/_sandbox/challenge"} {
+		page.WriteString(b.send(newRequest("GET", path, "")).Body.String())
+	}
+	told := b.stream()()
+	for _, rows := range told.Rows {
+		page.WriteString(rows)
+	}
+	shown := html.UnescapeString(page.String())
+	for _, secret := range hidden {
+		assert.Contains(t, naive, secret)
+		assert.NotContains(t, shown, secret)
+		assert.NotContains(t, shown, url.PathEscape(secret))
+	}
+	assert.NotContains(t, page.String(), "<img")
+	assert.Contains(t, shown, markup)
+	assert.Contains(t, shown, "4242...242")
+	assert.NotRegexp(t, regexp.MustCompile(`[0-9]{13}`), shown)
+	assert.Less(t, len((&pages{control: &control{box: b.box}}).veiled(strings.Repeat("ü", 1<<16))), 120)
+}
+
+// Pages hold to their own policy: no script or style but what is a file.
+func TestPagesHaveNothingInline(t *testing.T) {
+	b := newBench(t)
+	b.agreement()
+	for _, path := range []string{"/_sandbox/", "/_sandbox/payer", "/_sandbox/challenge", "/_sandbox/help"} {
+		body := b.send(newRequest("GET", path, "")).Body.String()
+		assert.NotRegexp(t, `<style|<script>|<[^>]+ (style|on\w+)=`, body, path)
+		assert.Contains(t, body, `<html lang="en">`, path)
+		assert.Contains(t, body, `name="viewport"`, path)
+		assert.Equal(t, 1, strings.Count(body, "<h1"), path)
+		for _, file := range regexp.MustCompile(`(?:src|href)="(/_sandbox/[^"?]*)"`).FindAllStringSubmatch(body, -1) {
+			assert.Equal(t, 200, b.send(newRequest("GET", file[1], "")).Code, file[1])
+		}
+	}
+}

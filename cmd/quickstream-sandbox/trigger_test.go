@@ -1,0 +1,127 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// Every kind of event can be raised, for an agreement made for it, in many worlds.
+func TestTriggers(t *testing.T) {
+	for world := range sandbox.Worlds(1, 30) {
+		clock := newLiveClock()
+		box := sandbox.New(sandbox.WithClock(clock.Clock), sandbox.WithWorld(world))
+		c := &control{box, clock}
+		require.NoError(t, box.Subscribe(sandbox.Subscription{
+			Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Secret: "s", Scheme: signature.AssumedHMAC{},
+		}))
+		for _, e := range events() {
+			out, err := c.raise(t.Context(), e.Name, "")
+			require.NoError(t, err, "%s in world %s", e.Name, world)
+			posted := box.Assumptions().Events != "never" && (box.Assumptions().UnknownEvents || e.isKnown())
+			assert.Equal(t, posted, len(out.Deliveries) == 1, "%s in world %s: %v", e.Name, world, out.Deliveries)
+			assert.NotEmpty(t, out.AgreementToken)
+		}
+		box.Close()
+	}
+}
+
+func (e event) isKnown() bool {
+	return e.Name != "payto.agreement.added_later" && e.Name != "payto.payment.added_later"
+}
+
+func TestTriggersOnOneAgreement(t *testing.T) {
+	b := newBench(t)
+	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: http.NotFoundHandler(), Secret: "s", Scheme: signature.AssumedHMAC{}}))
+	token := b.agreement()
+	raise := func(want int, event string) any {
+		return b.control(want, "POST", "/trigger/"+event, `{"agreementToken":"`+token+`"}`)
+	}
+	raise(200, "payto.payment.approved")
+	assert.Equal(t, "ACTIVE", b.box.Agreements()[0].Status, "the payer has confirmed")
+	raise(200, "payto.payment.added_later")
+	raise(422, "payto.agreement.confirmed")
+	raise(422, "payto.agreement.recalled")
+	raise(200, "payto.agreement.added_later")
+	assert.Equal(t, "SUSPENDED", b.box.Agreements()[0].Status)
+	raise(422, "payto.payment.approved")
+	assert.Contains(t, raise(422, "payto.agreement.paused").(object)["error"], "payto.agreement.expired")
+	b.control(422, "POST", "/trigger/payto.agreement.confirmed", `{"agreement":"x"}`)
+	assert.Len(t, b.box.Agreements(), 1)
+
+	b.control(200, "POST", "/faults", `{"operation":"POST /customers","nth":1,"kind":"ResetBeforeCommit"}`)
+	answer := b.control(422, "POST", "/trigger/payto.agreement.confirmed", "").(object)
+	assert.Contains(t, answer["error"], "is a fault in force?")
+	b.trigger("payto.agreement.confirmed")
+}
+
+func TestPayerActions(t *testing.T) {
+	b := newBench(t)
+	token := b.agreement()
+	for _, step := range []struct{ action, status string }{
+		{"confirm", "ACTIVE"}, {"suspend", "SUSPENDED"}, {"reactivate", "ACTIVE"}, {"cancel", "CANCELLED"},
+	} {
+		b.control(200, "POST", "/agreements/"+token+"/"+step.action, "")
+		assert.Equal(t, step.status, b.box.Agreements()[0].Status)
+		b.control(422, "POST", "/agreements/"+token+"/"+step.action, "")
+	}
+}
+
+func TestDeliveryFaults(t *testing.T) {
+	b := newBench(t)
+	r := newReceiver(t, "s")
+	refused := 0
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.Header.Get("Authorization") == "" {
+			refused++
+		}
+		r.ServeHTTP(w, q)
+	}))
+	defer hook.Close()
+	b.control(200, "POST", "/subscriptions", `{"url":"`+hook.URL+`","secret":"s","basicUser":"me","basicPassword":"p"}`)
+	b.control(200, "POST", "/clock", `{"advance":"48h"}`)
+	b.control(200, "POST", "/deliveries/faults", `["twice","none"]`)
+	b.trigger("payto.agreement.confirmed")
+	b.trigger("payto.agreement.declined")
+	assert.ElementsMatch(t, []string{"payto.agreement.confirmed", "payto.agreement.confirmed", "payto.agreement.declined"}, r.next(3))
+
+	b.control(200, "POST", "/deliveries/hold", "")
+	first, second := b.trigger("payto.agreement.expired"), b.trigger("payto.agreement.recalled")
+	assert.Empty(t, r.events)
+	b.control(422, "POST", "/deliveries/release", `["nobody"]`)
+	b.control(200, "POST", "/deliveries/release", `["`+second+`","`+first+`"]`)
+	assert.Equal(t, []string{"payto.agreement.recalled", "payto.agreement.expired"}, r.next(2))
+	b.control(200, "POST", "/deliveries/release", "")
+	assert.Zero(t, refused)
+
+	for _, bad := range []string{`["stale"]`, `["future soon"]`, `["tampered 5m"]`, `["lost"]`, `{}`} {
+		b.control(422, "POST", "/deliveries/faults", bad)
+	}
+	_, err := parseDeliveryFault("stale 6m")
+	require.NoError(t, err)
+	_, err = parseDeliveryFault("future 6m")
+	require.NoError(t, err)
+	_, err = parseDeliveryFault("tampered")
+	require.NoError(t, err)
+}
+
+// A receiver that does not answer does not keep the clock from moving.
+func TestTheClockDoesNotWaitForever(t *testing.T) {
+	b := newBench(t)
+	release := make(chan struct{})
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer hook.Close()
+	defer close(release)
+	b.control(200, "POST", "/subscriptions", `{"url":"`+hook.URL+`","secret":"s"}`)
+	require.NoError(t, b.box.Agreement(b.agreement()).Confirm())
+	begun := b.box.Now()
+	b.control(200, "POST", "/clock", `{"advance":"1h"}`)
+	assert.GreaterOrEqual(t, b.box.Now().Sub(begun), time.Hour)
+}
