@@ -1,7 +1,6 @@
 package quickstream
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -110,11 +109,6 @@ func decode[T any, P model[T]](body []byte, object P) error {
 	}
 	object.keep(body, reflect.TypeFor[T]())
 	return nil
-}
-
-// unmarshal is the UnmarshalJSON of the models that merchants store.
-func unmarshal[T any, P model[T]](data []byte, object P) error {
-	return decode(bytes.Clone(data), object)
 }
 
 // encode writes the plain form of such a model (the same struct without methods)

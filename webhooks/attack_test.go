@@ -1,11 +1,16 @@
 package webhooks_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -75,5 +80,48 @@ func TestAttackRow11HeaderBeforeBody(t *testing.T) {
 	}
 	if read := strangers(t, webhooks.NewHandler(verifier, new(calls).handle)); read != 0 {
 		t.Errorf("%d bytes were read", read)
+	}
+}
+
+// naiveEvent hides its data by the methods that printing asks for.
+type naiveEvent struct{ Agreement *quickstream.Agreement }
+
+func (naiveEvent) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "event") }
+func (naiveEvent) LogValue() slog.Value       { return slog.StringValue("event") }
+
+// What a notification says names people. Methods hide it from the printing of a value,
+// and not where the value stands in a field, in XML, gob or the JSON of a logger, nor in
+// the differences that tests print.
+func TestAttackRow07NotificationData(t *testing.T) {
+	t.Parallel()
+	quoted, _ := json.Marshal(currentSecret)
+	values := map[string]any{}
+	for kind, data := range map[string]string{
+		"payto.agreement.confirmed": strings.Replace(agreementData, `"Canary Payer"`, string(quoted), 1),
+		"payto.payment.approved":    strings.Replace(transactionData, `{`, `{"comment":`+string(quoted)+`,`, 1),
+		"x":                         fmt.Sprintf(`{"a":%[1]s,"receiptNumber":%[1]s,"agreementToken":%[1]s}`, quoted),
+	} {
+		n := parse(t, `{"id":"1","eventType":"`+kind+`","note":`+string(quoted)+`,"data":`+data+`}`)
+		event, err := n.Event()
+		if err != nil || !shows(dataOf(t, n)) || !shows(string(n.Raw())) {
+			t.Fatalf("%s lacks its data: %v", kind, err)
+		}
+		values[kind+" notification"], values[kind+" event"], values[kind+" failure"] = n, event, webhooks.Failure{Notification: n}
+		values[kind+" event by value"] = reflect.ValueOf(event).Elem().Interface()
+	}
+	for name, v := range values {
+		found := false
+		for _, v := range []any{v, &v, struct{ V any }{v}, struct{ v any }{v}, []any{v}, map[string]any{"v": v}} {
+			found = found || shows(printed(v))
+		}
+		if found || reachable(reflect.ValueOf(v), map[uintptr]bool{}) {
+			t.Errorf("%s shows its data", name)
+		}
+	}
+	agreement := eventOf[*webhooks.AgreementEvent](t, parse(t, `{"id":"1","eventType":"payto.agreement.confirmed","data":`+
+		strings.Replace(agreementData, `"Canary Payer"`, string(quoted), 1)+`}`)).Agreement()
+	naive := naiveEvent{agreement}
+	if !shows(printed(naive)) || !reachable(reflect.ValueOf(naive), map[uintptr]bool{}) || shows(fmt.Sprintf("%v %+v %#v", naive, naive, naive)) {
+		t.Error("the naive event does not fall for it")
 	}
 }

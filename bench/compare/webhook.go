@@ -132,7 +132,7 @@ func receiving(_ context.Context, s scale) ([]line, error) {
 		if !ok {
 			return nil, errors.New("not a payment")
 		}
-		return payment.Transaction, nil
+		return payment.Transaction(), nil
 	}
 	receiveIntent := func(event []byte) (*stripe.PaymentIntent, error) {
 		e, err := stripehook.ConstructEvent(event, stripeHeader, hookSecret)
