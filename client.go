@@ -42,7 +42,9 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if err != nil {
 		return nil, fmt.Errorf("quickstream: %w", err)
 	}
-	config := clientConfig{callConfig: callConfig{limits: defaultLimits(), intentName: "intentId"}}
+	config := clientConfig{callConfig: callConfig{
+		limits: defaultLimits(), intentName: "intentId", header: func() http.Header { return http.Header{} },
+	}}
 	for _, o := range opts {
 		if o == nil {
 			return nil, errors.New("quickstream: an option is nil")

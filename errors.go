@@ -118,19 +118,20 @@ type APIError struct {
 	StatusCode int
 	// Reason is what the answer means.
 	Reason Reason
-	// CustomerMessage is meant for the end user. Messages may change at any
-	// time: never match on their text.
-	CustomerMessage string
-	// DeveloperMessage is meant for logs, and may repeat what was sent.
-	DeveloperMessage string
 	// TraceCode identifies the request for the service's technical support.
 	TraceCode string
-	Fields    []FieldError
 	// RetryAfter is how long the service asked to wait; zero when it did not.
 	RetryAfter time.Duration
 	Attempts   int
 
-	body func() []byte
+	said func() words // kept like a secret, because it may repeat what was sent
+}
+
+// words are what an answer says, in the service's words.
+type words struct {
+	customer, developer string
+	fields              []FieldError
+	body                []byte
 }
 
 // Error returns the operation, the status and the trace code.
@@ -140,7 +141,7 @@ func (e *APIError) Error() string {
 		text += ": " + why
 	}
 	names := []string{}
-	for _, f := range e.Fields {
+	for _, f := range e.Fields() {
 		if f.FieldName != "" {
 			names = append(names, safeName(f.FieldName, 4))
 		}
@@ -157,14 +158,26 @@ func (e *APIError) Error() string {
 // Is matches the sentinels of the reason.
 func (e *APIError) Is(target error) bool { return slices.Contains(e.Reason.sentinels(), target) }
 
+func (e *APIError) words() (w words) {
+	if e.said != nil {
+		w = e.said()
+	}
+	return w
+}
+
+// CustomerMessage returns what is meant for the end user. Messages may change at any
+// time: never match on their text.
+func (e *APIError) CustomerMessage() string { return e.words().customer }
+
+// DeveloperMessage returns what is meant for logs, and may repeat what was sent.
+func (e *APIError) DeveloperMessage() string { return e.words().developer }
+
+// Fields returns what the service says about single fields.
+func (e *APIError) Fields() []FieldError { return e.words().fields }
+
 // RawBody returns the answer's body without the values that it repeats, at most
 // 1 MiB of it. It may be HTML, empty or JSON of any shape.
-func (e *APIError) RawBody() []byte {
-	if e.body == nil {
-		return nil
-	}
-	return e.body()
-}
+func (e *APIError) RawBody() []byte { return e.words().body }
 
 // NetworkKind names a network condition.
 type NetworkKind string
@@ -369,15 +382,12 @@ func safeName(name string, maxDigits int) string {
 
 // newAPIError builds the error for an answer.
 func newAPIError(call CallInfo, r *transport.Result) *APIError {
-	problem := r.Problem
-	e := &APIError{
-		CallInfo: call, StatusCode: r.Status, Reason: Reason(r.Reason), RetryAfter: r.RetryAfter, Attempts: r.Attempts,
-		CustomerMessage: problem.CustomerMessage, DeveloperMessage: problem.DeveloperMessage, TraceCode: problem.TraceCode,
+	said := words{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, body: wire.Scrub(r.Body)}
+	for _, f := range r.Problem.Fields {
+		said.fields = append(said.fields, FieldError(f))
 	}
-	for _, f := range problem.Fields {
-		e.Fields = append(e.Fields, FieldError(f))
+	return &APIError{
+		CallInfo: call, StatusCode: r.Status, Reason: Reason(r.Reason), TraceCode: r.Problem.TraceCode,
+		RetryAfter: r.RetryAfter, Attempts: r.Attempts, said: func() words { return said },
 	}
-	body := wire.Scrub(r.Body)
-	e.body = func() []byte { return body }
-	return e
 }

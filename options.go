@@ -43,7 +43,7 @@ type clientConfig struct {
 
 type callConfig struct {
 	limits   transport.Limits
-	header   http.Header
+	header   func() http.Header // what it holds may be a secret of the merchant
 	disabled map[string]bool
 	key      string
 	response *Response
@@ -337,11 +337,9 @@ func WithHeader(name, value string) Option {
 
 // addHeader leaves the header alone that other calls share.
 func (c *callConfig) addHeader(name, value string) {
-	c.header = c.header.Clone()
-	if c.header == nil {
-		c.header = http.Header{}
-	}
-	c.header.Add(name, value)
+	header := c.header().Clone()
+	header.Add(name, value)
+	c.header = func() http.Header { return header }
 }
 
 // WithoutRule switches off rules that are checked before sending, by the ids

@@ -40,10 +40,10 @@ func TestClientErrors(t *testing.T) {
 			}
 			for _, part := range []struct{ got, want any }{
 				{api.StatusCode, status},
-				{api.CustomerMessage, sample["customerMessage"]},
-				{api.DeveloperMessage, sample["developerMessage"]},
+				{api.CustomerMessage(), sample["customerMessage"]},
+				{api.DeveloperMessage(), sample["developerMessage"]},
 				{api.TraceCode, sample["traceCode"]},
-				{api.Fields, []quickstream.FieldError{{FieldName: "principalAmount", Messages: []string{"Must be a number."}}}},
+				{api.Fields(), []quickstream.FieldError{{FieldName: "principalAmount", Messages: []string{"Must be a number."}}}},
 			} {
 				if !reflect.DeepEqual(part.got, part.want) {
 					t.Errorf("%s: %d: %v, want %v", call.method, status, part.got, part.want)
