@@ -1,6 +1,7 @@
 package quickstream_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -327,9 +329,13 @@ func printedErrors(t *testing.T, err error) []string {
 		require.NoError(t, jsonErr)
 		var text string
 		require.NoError(t, json.Unmarshal(data, &text), "%s", data)
-		logged, ok := v.(slog.LogValuer)
-		require.True(t, ok, "%T", v)
-		printed = append(printed, text, logged.LogValue().String())
+		var asText, asJSON bytes.Buffer
+		slog.New(slog.NewTextHandler(&asText, nil)).Info("x", "err", v)
+		assert.Contains(t, asText.String(), "err="+strconv.Quote(err.Error()))
+		slog.New(slog.NewJSONHandler(&asJSON, nil)).Info("x", "err", v)
+		var record struct{ Err string }
+		require.NoError(t, json.Unmarshal(asJSON.Bytes(), &record))
+		printed = append(printed, text, record.Err)
 	}
 	return printed
 }
