@@ -103,11 +103,7 @@ func sendAbout[T any, P model[T]](ctx context.Context, c *call, fits func(P) err
 
 // send makes a call whose answer is one object, which is nil with an error.
 func send[T any, P model[T]](ctx context.Context, c *call) (*T, error) {
-	object := new(T)
-	if err := c.do(ctx, into[T, P](object)); err != nil {
-		return nil, err
-	}
-	return object, nil
+	return sendAbout(ctx, c, func(P) error { return nil })
 }
 
 // path sets the path below the base address, with the values for the route's

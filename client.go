@@ -50,7 +50,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 			return nil, errors.New("quickstream: an option is nil")
 		}
 		if err := o.applyClient(&config); err != nil {
-			return nil, optionError(err)
+			return nil, fmt.Errorf("quickstream: option %w", err)
 		}
 	}
 	if own := config.http.Client; own != nil && own.Transport != nil && (config.http.Proxy != nil || config.http.RootCAs != nil) {

@@ -71,8 +71,6 @@ func (o callOption) applyCall(c *callConfig) error       { return o(c) }
 func (o option) applyClient(c *clientConfig) error       { return o(&c.callConfig) }
 func (o option) applyCall(c *callConfig) error           { return o(c) }
 
-func optionError(err error) error { return fmt.Errorf("quickstream: option %w", err) }
-
 func defaultLimits() transport.Limits {
 	return transport.Limits{
 		MaxAttempts:    3,
