@@ -1,11 +1,13 @@
 package quickstream_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
 )
@@ -43,8 +45,13 @@ func TestAttackRow07PrintedElsewhere(t *testing.T) {
 	assert.NoError(t, client.Check(t.Context()))
 	assert.Equal(t, secret, sent)
 
+	quoted, err := json.Marshal(secret)
+	require.NoError(t, err)
+	_, undecodable := clientOf(t, says(200, `{"receiptNumber":"R-1","status":[`+string(quoted)+`],"comment":`+string(quoted)+`}`)).Transactions.Get(t.Context(), "R-1")
+	require.ErrorContains(t, undecodable, "could not be decoded")
+
 	for name, v := range map[string]any{
-		"error": refused, "cause": &quickstream.UnknownOutcomeError{Cause: refused}, "end of a call": quickstream.EndInfo{Err: refused},
+		"error": refused, "undecodable": undecodable, "cause": &quickstream.UnknownOutcomeError{Cause: refused}, "end of a call": quickstream.EndInfo{Err: refused},
 		"client": client, "service": client.Customers,
 		"list": client.Customers.List(quickstream.ListCustomersParams{}, headers),
 	} {

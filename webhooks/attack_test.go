@@ -109,6 +109,21 @@ func TestAttackRow07NotificationData(t *testing.T) {
 		values[kind+" notification"], values[kind+" event"], values[kind+" failure"] = n, event, webhooks.Failure{Notification: n}
 		values[kind+" event by value"] = reflect.ValueOf(event).Elem().Interface()
 	}
+	for _, bad := range []string{
+		`{"id":%s}`, `{"id":"1","eventType":"payto.payment.approved","data":%s}`,
+		`{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","status":[%s]}}`,
+		`{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","principalAmount":{"currency":"AUD","amount":%s}}}`,
+		`{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":{%s:1}}}`,
+	} {
+		n, err := webhooks.Parse(fmt.Appendf(nil, bad, quoted))
+		if err == nil {
+			_, err = n.Event()
+		}
+		if err == nil {
+			t.Fatalf("%s was understood", bad)
+		}
+		values["error of "+bad] = err
+	}
 	for name, v := range values {
 		found := false
 		for _, v := range []any{v, &v, struct{ V any }{v}, struct{ v any }{v}, []any{v}, map[string]any{"v": v}} {
