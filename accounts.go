@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -289,7 +290,7 @@ type Account struct {
 }
 
 // UnmarshalJSON reads an account.
-func (a *Account) UnmarshalJSON(data []byte) error { return unmarshal(data, a) }
+func (a *Account) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), a) }
 
 // MarshalJSON writes the account with the members that this package does not
 // model, so that it can be stored.

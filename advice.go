@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -50,22 +51,46 @@ func (t *Transaction) NextStep() NextStep {
 	case OutcomeSuspended:
 		return NextStepPortal
 	case OutcomeRejected:
-		if correctable(t.ResponseCode) {
+		switch t.ResponseCode {
+		case "QA", "QD", "QQ", "QT", "QW", "QY", "QZ": // about the request, and not the facility or the service
 			return NextStepCorrect
 		}
 		return NextStepSupport
 	case OutcomeDeclined:
-		meaning, _ := t.ResponseMeaning()
-		switch {
-		case meaning.SoftDecline:
-			return NextStepReadRetries
-		case meaning.Offline:
-			return NextStepSupport
-		}
-		return NextStepPayAgain
+		return t.afterDecline()
 	default:
 		return NextStepResolve
 	}
+}
+
+// afterDecline goes by the response code. Cards, bank accounts and PayTo have code sets
+// of their own, in which one code can mean different things. What the codes mean is
+// published for a few of them and known from third parties of the others; that the
+// service retries is published of 01 alone. So a card's code that is not listed, and QR
+// and QS, which say "retry" and "successful", count as retried.
+func (t *Transaction) afterDecline() NextStep {
+	code := t.ResponseCode
+	switch {
+	case t.PayToData != nil:
+		return NextStepPayAgain
+	case t.BankAccount != nil, t.DirectEntryAccount != nil:
+		if code == "4" || code == "8" { // customer deceased, invalid user identifier
+			return NextStepSupport
+		}
+		return NextStepPayAgain
+	case len(code) == 1: // two digits that came as a number
+		code = "0" + code
+	}
+	switch code {
+	case "03", "04", "07", "41", "43": // invalid merchant; a card to be kept, lost or stolen
+		return NextStepSupport
+	case "00", "08", "12", "13", "14", "17", "30", "36", "42", "54", "57", "59", "62", "94": // such as an expired card
+		return NextStepPayAgain
+	}
+	if of, ok := strings.CutPrefix(code, "Q"); ok && len(of) == 1 && strings.Contains("0123456ABCDEFGHIJKLMNOPQTUVWXYZ", of) { // the gateway's
+		return NextStepPayAgain
+	}
+	return NextStepReadRetries
 }
 
 // DeclinedError is what RequireApproved returns for a transaction that was declined

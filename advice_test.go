@@ -39,6 +39,10 @@ func TestNextStep(t *testing.T) {
 		"soft decline":              {card("Declined", "1", "01"), quickstream.NextStepReadRetries},
 		"stolen":                    {card("Declined", "1", "43"), quickstream.NextStepSupport},
 		"unknown code":              {card("Declined", "1", "X7"), quickstream.NextStepReadRetries},
+		"gateway":                   {card("Declined", "1", "QY"), quickstream.NextStepPayAgain},
+		"gateway, to be retried":    {card("Declined", "1", "QR"), quickstream.NextStepReadRetries},
+		"gateway, successful":       {card("Declined", "1", "QS"), quickstream.NextStepReadRetries},
+		"gateway, unknown code":     {card("Declined", "1", "QAA"), quickstream.NextStepReadRetries},
 		"rejected":                  {card("Declined", "3", "QA"), quickstream.NextStepCorrect},
 		"rejected, configuration":   {card("Declined", "3", "QG"), quickstream.NextStepSupport},
 		"suspended":                 {card("Suspended", "1", "34"), quickstream.NextStepPortal},
@@ -55,13 +59,10 @@ func TestNextStep(t *testing.T) {
 }
 
 func TestCodeSetsAreKeptApart(t *testing.T) {
-	closed := &quickstream.Transaction{ResponseCode: "AC05", PayToData: &quickstream.PayToData{}}
-	meaning, known := closed.ResponseMeaning()
-	assert.True(t, known)
-	assert.Equal(t, "payer account closed", meaning.Text)
+	closed := &quickstream.Transaction{Status: "Declined", SummaryCode: "1", ResponseCode: "AC05", PayToData: &quickstream.PayToData{}}
+	assert.Equal(t, quickstream.NextStepPayAgain, closed.NextStep())
 	closed.PayToData = nil
-	_, known = closed.ResponseMeaning()
-	assert.False(t, known, "a PayTo code means nothing for a card")
+	assert.Equal(t, quickstream.NextStepReadRetries, closed.NextStep(), "a PayTo code means nothing for a card")
 }
 
 func TestRequireApproved(t *testing.T) {

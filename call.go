@@ -103,11 +103,7 @@ func sendAbout[T any, P model[T]](ctx context.Context, c *call, fits func(P) err
 
 // send makes a call whose answer is one object, which is nil with an error.
 func send[T any, P model[T]](ctx context.Context, c *call) (*T, error) {
-	object := new(T)
-	if err := c.do(ctx, into[T, P](object)); err != nil {
-		return nil, err
-	}
-	return object, nil
+	return sendAbout(ctx, c, func(P) error { return nil })
 }
 
 // path sets the path below the base address, with the values for the route's
@@ -182,7 +178,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	r := c.client.transport().Do(ctx, transport.Call{
 		Operation: c.op.name, Method: c.op.method, Route: c.op.route, Class: c.op.class,
 		ThreeDS: c.op.threeDS, Named: c.op.named,
-		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header, Accept: accept,
+		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header(), Accept: accept,
 		Key: c.config.key, Limits: &c.config.limits, Authorise: c.client.authorise[c.op.key],
 		Before: before, Sink: c.sink, Decode: decode, Settles: c.settles,
 	})

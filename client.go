@@ -42,13 +42,15 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if err != nil {
 		return nil, fmt.Errorf("quickstream: %w", err)
 	}
-	config := clientConfig{callConfig: callConfig{limits: defaultLimits(), intentName: "intentId"}}
+	config := clientConfig{callConfig: callConfig{
+		limits: defaultLimits(), intentName: "intentId", header: func() http.Header { return nil },
+	}}
 	for _, o := range opts {
 		if o == nil {
 			return nil, errors.New("quickstream: an option is nil")
 		}
 		if err := o.applyClient(&config); err != nil {
-			return nil, optionError(err)
+			return nil, fmt.Errorf("quickstream: option %w", err)
 		}
 	}
 	if own := config.http.Client; own != nil && own.Transport != nil && (config.http.Proxy != nil || config.http.RootCAs != nil) {

@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -65,7 +66,7 @@ type Customer struct {
 }
 
 // UnmarshalJSON reads a customer.
-func (c *Customer) UnmarshalJSON(data []byte) error { return unmarshal(data, c) }
+func (c *Customer) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), c) }
 
 // MarshalJSON writes the customer with the members that this package does not
 // model, so that it can be stored.

@@ -233,7 +233,7 @@ func TestErrorBodiesOfEveryShape(t *testing.T) {
 		require.ErrorIs(t, err, quickstream.ErrInvalid, body)
 		api, ok := errors.AsType[*quickstream.APIError](err)
 		require.True(t, ok)
-		assert.Equal(t, want, api.Fields, body)
+		assert.Equal(t, want, api.Fields(), body)
 		assert.NotContains(t, string(api.RawBody())+fmt.Sprintf("%+v", api), "4111")
 		assert.Equal(t, len(want) > 0 && want[0].FieldName != "", strings.Contains(err.Error(), "(fields: cardNumber)"), "%v", err)
 	}

@@ -125,21 +125,22 @@ type APIError struct {
 	StatusCode int
 	// Reason is what the answer means.
 	Reason Reason
-	// CustomerMessage is meant for the end user. Messages may change at any
-	// time: never match on their text.
-	CustomerMessage string
-	// DeveloperMessage is meant for logs, and may repeat what was sent.
-	DeveloperMessage string
 	// TraceCode identifies the request for the service's technical support.
 	TraceCode string
-	Fields    []FieldError
 	// RetryAfter is how long the service asked to wait; zero when it did not.
 	RetryAfter time.Duration
 	Attempts   int
 
-	body     func() []byte
-	stranger string // why it may not be the service that answered
-	messages string // the service's, of WithDevelopmentErrors
+	said     func() words // kept like a secret, because it may repeat what was sent
+	stranger string       // why it may not be the service that answered
+	messages string       // the service's, of WithDevelopmentErrors
+}
+
+// words are what an answer says, in the service's words.
+type words struct {
+	customer, developer string
+	fields              []FieldError
+	body                []byte
 }
 
 // Error returns the operation, the status and the trace code, and what can be done.
@@ -159,7 +160,7 @@ func (e *APIError) says() string {
 		}
 	}
 	names := []string{}
-	for _, f := range e.Fields {
+	for _, f := range e.Fields() {
 		if f.FieldName != "" {
 			names = append(names, safeName(f.FieldName, 4))
 		}
@@ -176,14 +177,26 @@ func (e *APIError) says() string {
 // Is matches the sentinels of the reason.
 func (e *APIError) Is(target error) bool { return slices.Contains(e.Reason.sentinels(), target) }
 
+func (e *APIError) words() (w words) {
+	if e.said != nil {
+		w = e.said()
+	}
+	return w
+}
+
+// CustomerMessage returns what is meant for the end user. Messages may change at any
+// time: never match on their text.
+func (e *APIError) CustomerMessage() string { return e.words().customer }
+
+// DeveloperMessage returns what is meant for logs, and may repeat what was sent.
+func (e *APIError) DeveloperMessage() string { return e.words().developer }
+
+// Fields returns what the service says about single fields.
+func (e *APIError) Fields() []FieldError { return e.words().fields }
+
 // RawBody returns the answer's body without the values that it repeats, at most
 // 1 MiB of it. It may be HTML, empty or JSON of any shape.
-func (e *APIError) RawBody() []byte {
-	if e.body == nil {
-		return nil
-	}
-	return e.body()
-}
+func (e *APIError) RawBody() []byte { return e.words().body }
 
 // NetworkKind names a network condition.
 type NetworkKind string
@@ -411,16 +424,14 @@ func safeName(name string, maxDigits int) string {
 
 // apiError builds the error for an answer.
 func (c *call) apiError(r *transport.Result) *APIError {
-	problem := r.Problem
+	said := words{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, body: wire.Scrub(r.Body)}
+	for _, f := range r.Problem.Fields {
+		said.fields = append(said.fields, FieldError(f))
+	}
 	e := &APIError{
-		CallInfo: c.info(), StatusCode: r.Status, Reason: Reason(r.Reason), RetryAfter: r.RetryAfter, Attempts: r.Attempts,
-		CustomerMessage: problem.CustomerMessage, DeveloperMessage: problem.DeveloperMessage, TraceCode: problem.TraceCode,
+		CallInfo: c.info(), StatusCode: r.Status, Reason: Reason(r.Reason), TraceCode: r.Problem.TraceCode,
+		RetryAfter: r.RetryAfter, Attempts: r.Attempts, said: func() words { return said }, stranger: c.stranger(r),
 	}
-	for _, f := range problem.Fields {
-		e.Fields = append(e.Fields, FieldError(f))
-	}
-	body := wire.Scrub(r.Body)
-	e.body, e.stranger = func() []byte { return body }, c.stranger(r)
 	if c.config.development {
 		e.messages = e.readMessages()
 	}

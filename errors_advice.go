@@ -49,7 +49,7 @@ func (e *APIError) missing() string {
 
 // orAddress is for an answer without the service's words.
 func (e *APIError) orAddress() string {
-	if e.CustomerMessage+e.DeveloperMessage != "" {
+	if e.CustomerMessage()+e.DeveloperMessage() != "" {
 		return ""
 	}
 	return "; if nothing is ever found, look at the environment's address"
@@ -90,7 +90,7 @@ func (e *APIError) readMessages() string {
 			lines = append(lines, name+strings.Join(words, " "))
 		}
 	}
-	for _, field := range e.Fields {
+	for _, field := range e.Fields() {
 		name := ""
 		if field.FieldName != "" {
 			name = safeName(field.FieldName, 4) + ": "
@@ -99,8 +99,8 @@ func (e *APIError) readMessages() string {
 			add(name, message)
 		}
 	}
-	add("", e.DeveloperMessage)
-	add("", e.CustomerMessage)
+	add("", e.DeveloperMessage())
+	add("", e.CustomerMessage())
 	if len(lines) == 0 {
 		return ""
 	}

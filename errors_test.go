@@ -1,6 +1,7 @@
 package quickstream_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -91,10 +93,10 @@ func TestAPIErrorHoldsTheAnswer(t *testing.T) {
 	_, err := client.Transactions.Pay(t.Context(), payment())
 	refused, ok := errors.AsType[*quickstream.APIError](err)
 	require.True(t, ok)
-	assert.Equal(t, "Please check.", refused.CustomerMessage)
-	assert.Equal(t, "One field is not valid.", refused.DeveloperMessage)
+	assert.Equal(t, "Please check.", refused.CustomerMessage())
+	assert.Equal(t, "One field is not valid.", refused.DeveloperMessage())
 	assert.Equal(t, "8a7f-Trace_1", refused.TraceCode)
-	assert.Equal(t, []quickstream.FieldError{{FieldName: "cardNumber", Messages: []string{"is not valid"}}}, refused.Fields)
+	assert.Equal(t, []quickstream.FieldError{{FieldName: "cardNumber", Messages: []string{"is not valid"}}}, refused.Fields())
 	assert.Equal(t, 90*time.Second, refused.RetryAfter)
 	assert.Equal(t, "quickstream: Transactions.Pay (POST /transactions): the service answered 429 Too Many Requests (fields: cardNumber), trace code 8a7f-Trace_1", err.Error())
 }
@@ -277,7 +279,7 @@ func TestErrorsPrintAlike(t *testing.T) {
 	tx := &quickstream.Transaction{ReceiptNumber: secret, Status: "Declined", SummaryCode: "1", ResponseCode: "05"}
 	for _, err := range []error{
 		&quickstream.ValidationError{Operation: "X", Findings: []quickstream.Finding{{Rule: "r", Path: "p", Message: "m"}, {Rule: "s", Path: "q", Message: "n"}}},
-		&quickstream.APIError{StatusCode: 422, CustomerMessage: secret, DeveloperMessage: secret, Fields: []quickstream.FieldError{{FieldName: secret, Messages: []string{secret}}}},
+		refusalThatSays(t, secret),
 		&quickstream.NetworkError{Kind: quickstream.NetworkKindDNS},
 		&quickstream.UnknownOutcomeError{
 			Reference: secret, ReceiptNumber: secret, IdempotencyKey: secret, Intent: &quickstream.Intent{Reference: secret},
@@ -299,6 +301,21 @@ func TestErrorsPrintAlike(t *testing.T) {
 	}
 }
 
+// refusalThatSays returns an APIError of an answer that repeats a text wherever it can.
+func refusalThatSays(t *testing.T, text string) *quickstream.APIError {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{
+		"customerMessage": text, "developerMessage": text, "errors": []any{map[string]any{"fieldName": text, "messages": []string{text}}},
+	})
+	require.NoError(t, err)
+	_, err = clientOf(t, says(422, string(body))).Customers.Get(t.Context(), "C-1")
+	refused, ok := errors.AsType[*quickstream.APIError](err)
+	require.True(t, ok, err)
+	require.Equal(t, []quickstream.FieldError{{FieldName: text, Messages: []string{text}}}, refused.Fields())
+	require.Equal(t, []string{text, text}, []string{refused.CustomerMessage(), refused.DeveloperMessage()})
+	return refused
+}
+
 // printedErrors prints an error, as a pointer and as a value.
 func printedErrors(t *testing.T, err error) []string {
 	t.Helper()
@@ -312,9 +329,13 @@ func printedErrors(t *testing.T, err error) []string {
 		require.NoError(t, jsonErr)
 		var text string
 		require.NoError(t, json.Unmarshal(data, &text), "%s", data)
-		logged, ok := v.(slog.LogValuer)
-		require.True(t, ok, "%T", v)
-		printed = append(printed, text, logged.LogValue().String())
+		var asText, asJSON bytes.Buffer
+		slog.New(slog.NewTextHandler(&asText, nil)).Info("x", "err", v)
+		assert.Contains(t, asText.String(), "err="+strconv.Quote(err.Error()))
+		slog.New(slog.NewJSONHandler(&asJSON, nil)).Info("x", "err", v)
+		var record struct{ Err string }
+		require.NoError(t, json.Unmarshal(asJSON.Bytes(), &record))
+		printed = append(printed, text, record.Err)
 	}
 	return printed
 }

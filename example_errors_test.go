@@ -65,15 +65,17 @@ func ExampleAPIError() {
 	case !ok:
 		fmt.Println("not an answer of the service:", err)
 	case errors.Is(err, quickstream.ErrInvalid):
-		for _, field := range refused.Fields {
+		for _, field := range refused.Fields() {
 			fmt.Println("refused:", field.FieldName)
 		}
-		fmt.Println("for support:", refused.TraceCode != "", "for logs:", refused.DeveloperMessage != "", "whole:", len(refused.RawBody()) > 0)
+		fmt.Println("for the customer:", refused.CustomerMessage() != "")
+		fmt.Println("for support:", refused.TraceCode != "", "for logs:", refused.DeveloperMessage() != "", "whole:", len(refused.RawBody()) > 0)
 	case errors.Is(err, quickstream.ErrRateLimited):
 		fmt.Println("again in", refused.RetryAfter)
 	}
 	// Output:
 	// refused: customerNumber
+	// for the customer: true
 	// for support: true for logs: true whole: true
 }
 

@@ -292,17 +292,6 @@ func ExampleTransaction_NextStep() {
 	// Suspended - complete or cancel it in the portal
 }
 
-// The text of a response code is for people; what to do is for NextStep.
-func ExampleTransaction_ResponseMeaning() {
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	payment := paidOrder(client, "ORDER-1", "49.95", noFundsCard)
-	meaning, known := payment.ResponseMeaning()
-	fmt.Println(payment.ResponseCode, meaning.Text, known)
-	// Output: 51 not sufficient funds true
-}
-
 // A card payment that is approved stays so; that of a bank account can come back.
 func ExampleTransaction_MayBeReturned() {
 	box, client := exampleSandbox()

@@ -342,7 +342,7 @@ func TestPanicsShowNothing(t *testing.T) {
 	values := map[string]any{
 		"secret": quickstream.NewSecret(callCard), "card": secretCard(), "source": quickstream.FromCard(secretCard()),
 		"keys": variants()[reflect.TypeFor[quickstream.SecretKey]()][0], "link": secretLink(), "cursor": quickstream.ParseCursor(secretAddress()),
-		"error":   &quickstream.APIError{StatusCode: 422, DeveloperMessage: callEcho},
+		"error":   refusalThatSays(t, callEcho),
 		"unknown": &quickstream.UnknownOutcomeError{Reference: callRef, IdempotencyKey: callKey, ReceiptNumber: callHandle, Cause: errors.New(callEcho)},
 	}
 	if name, child := os.LookupEnv(variable); child {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"iter"
-	"net/http"
 	"path"
 	"reflect"
 	"regexp"
@@ -364,7 +363,7 @@ func list[T, Q any, P model[T]](c *Client, op operation, params Q, check func(*f
 		begin: begin,
 		item: func(body []byte) (*T, error) {
 			object := new(T)
-			return object, into[T, P](object)(http.StatusOK, body)
+			return object, read(body, P(object))
 		},
 		id: func(object *T) string { return P(object).identifier() },
 	}

@@ -1,7 +1,6 @@
 package quickstream
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -56,11 +55,6 @@ type model[T any] interface {
 	keep(body []byte, model reflect.Type)
 }
 
-// into returns the function that reads an answer into a response.
-func into[T any, P model[T]](object P) func(status int, body []byte) error {
-	return func(_ int, body []byte) error { return read(body, object) }
-}
-
 // read decodes an answer into a response, which has to name what it describes: itself, or
 // in a member named data, as the items of lists do.
 func read[T any, P model[T]](body []byte, object P) error {
@@ -79,7 +73,8 @@ func read[T any, P model[T]](body []byte, object P) error {
 	return nil
 }
 
-// about is into for an answer that must be about what was asked, which fits knows.
+// about returns the function that reads an answer, which must be about what was asked:
+// fits knows.
 func about[T any, P model[T]](object P, fits func(P) error) func(status int, body []byte) error {
 	return func(_ int, body []byte) error {
 		if err := read(body, object); err != nil {
@@ -110,11 +105,6 @@ func decode[T any, P model[T]](body []byte, object P) error {
 	}
 	object.keep(body, reflect.TypeFor[T]())
 	return nil
-}
-
-// unmarshal is the UnmarshalJSON of the models that merchants store.
-func unmarshal[T any, P model[T]](data []byte, object P) error {
-	return decode(bytes.Clone(data), object)
 }
 
 // encode writes the plain form of such a model (the same struct without methods)

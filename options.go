@@ -43,7 +43,7 @@ type clientConfig struct {
 
 type callConfig struct {
 	limits   transport.Limits
-	header   http.Header
+	header   func() http.Header // what it holds may be a secret of the merchant
 	disabled map[string]bool
 	key      string
 	response *Response
@@ -72,8 +72,6 @@ func (o clientOption) applyClient(c *clientConfig) error { return o(c) }
 func (o callOption) applyCall(c *callConfig) error       { return o(c) }
 func (o option) applyClient(c *clientConfig) error       { return o(&c.callConfig) }
 func (o option) applyCall(c *callConfig) error           { return o(c) }
-
-func optionError(err error) error { return fmt.Errorf("quickstream: option %w", err) }
 
 func defaultLimits() transport.Limits {
 	return transport.Limits{
@@ -363,11 +361,12 @@ func WithHeader(name, value string) Option {
 
 // addHeader leaves the header alone that other calls share.
 func (c *callConfig) addHeader(name, value string) {
-	c.header = c.header.Clone()
-	if c.header == nil {
-		c.header = http.Header{}
+	header := c.header().Clone()
+	if header == nil {
+		header = http.Header{}
 	}
-	c.header.Add(name, value)
+	header.Add(name, value)
+	c.header = func() http.Header { return header }
 }
 
 // WithoutRule switches off rules that are checked before sending, by the ids

@@ -2,10 +2,6 @@ package quickstream
 
 import "time"
 
-// responseSuspended is the response code of a transaction that fraud screening
-// holds back.
-const responseSuspended = "34"
-
 // Outcome is what became of a transaction.
 type Outcome string
 
@@ -57,7 +53,7 @@ func (t *Transaction) outcome() Outcome {
 		return OutcomeUnknown
 	}
 	approved := t.SummaryCode == SummaryCodeApproved
-	if t.Status == TransactionStatusSuspended || t.ResponseCode == responseSuspended {
+	if t.Status == TransactionStatusSuspended || t.ResponseCode == "34" { // held by fraud screening
 		// Declined with this code is held all the same: it can still be completed.
 		if approved || t.Status == TransactionStatusApproved || t.Status == TransactionStatusApprovedReturnable || t.Status == TransactionStatusVoided {
 			return OutcomeUnknown

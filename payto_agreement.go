@@ -1,5 +1,7 @@
 package quickstream
 
+import "bytes"
+
 // AgreementStatus is the status of a PayTo agreement.
 type AgreementStatus string
 
@@ -124,7 +126,7 @@ type Agreement struct {
 }
 
 // UnmarshalJSON reads an agreement.
-func (a *Agreement) UnmarshalJSON(data []byte) error { return unmarshal(data, a) }
+func (a *Agreement) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), a) }
 
 // MarshalJSON writes the agreement with the members that this package does not
 // model, so that it can be stored.

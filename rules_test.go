@@ -254,7 +254,13 @@ func memberPaths(t reflect.Type, prefix string) map[string]bool {
 	paths := map[string]bool{}
 	for field := range t.Fields() {
 		name, _, _ := strings.Cut(cmp.Or(field.Tag.Get("json"), field.Tag.Get("url")), ",")
-		if name == "" || name == "-" {
+		switch {
+		case name == "" && field.Type.Kind() == reflect.Struct: // whose members stand among the others
+			maps.Copy(paths, memberPaths(field.Type, prefix+field.Tag.Get("prefix")))
+			continue
+		case name == "" && t == reflect.TypeFor[ThreeDSAddress]():
+			name = field.Name
+		case name == "" || name == "-":
 			continue
 		}
 		paths[prefix+name] = true

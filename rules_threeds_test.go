@@ -77,7 +77,7 @@ func threeDSTable() ruleTable[AuthenticateParams] {
 			_, err := c.SingleUseTokens.Authenticate(context.Background(), canaryToken, p, opts...)
 			return err
 		},
-		wire: threeDSJSON{},
+		wire: AuthenticateParams{},
 		valid: func() params {
 			return params{
 				MessageCategory: ThreeDSMessageCategoryPayment, Purpose: ThreeDSPurposePayment, PrincipalAmount: new(decimal.New(1050, -2)),

@@ -1,12 +1,16 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
+	"reflect"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // TransStatus is the result of a 3D Secure authentication.
@@ -59,36 +63,70 @@ func (s TransStatus) Next() ThreeDSStep {
 // often the cardholder is challenged.
 type AuthenticateParams struct {
 	// MessageCategory says what the token will be used for. Required.
-	MessageCategory ThreeDSMessageCategory
+	MessageCategory ThreeDSMessageCategory `json:"messageCategory"`
 	// Purpose is the member threeDSRequestorAuthenticationInd. Required.
-	Purpose ThreeDSPurpose
+	Purpose ThreeDSPurpose `json:"threeDSRequestorAuthenticationInd"`
 	// PrincipalAmount is the amount before surcharge, with at most two decimals.
 	// Required for a payment, a recurring payment and an instalment.
-	PrincipalAmount *decimal.Decimal
+	PrincipalAmount *decimal.Decimal `json:"principalAmount"`
 	// Currency is CurrencyAUD when there is an amount; there is no other.
-	Currency Currency
+	Currency Currency `json:"currency"`
 	// RecurringExpiry is the last day of authorisations, and RecurringFrequency
 	// the least days between two, up to 9999. Both are required for a recurring
 	// payment and an instalment.
-	RecurringExpiry    Date
-	RecurringFrequency *int
+	RecurringExpiry    Date `json:"recurringExpiry"`
+	RecurringFrequency *int `json:"recurringFrequency"`
 	// Instalments is the most authorisations, up to 999: the member
 	// purchaseInstalData. Required for an instalment.
-	Instalments *int
+	Instalments *int `json:"purchaseInstalData"`
 	// Email has up to 254 characters, a phone number up to 15. The service asks for
 	// the international form, such as +61400000000; a local one is sent as it is.
-	Email       string
-	HomePhone   string
-	MobilePhone string
-	WorkPhone   string
+	Email       string `json:"email"`
+	HomePhone   string `json:"homePhone"`
+	MobilePhone string `json:"mobilePhone"`
+	WorkPhone   string `json:"workPhone"`
 	// BillingAddress is required for ThreeDSMessageCategoryPayment, and recommended
 	// otherwise. Which of its members are required only the service knows.
-	BillingAddress  ThreeDSAddress
-	ShippingAddress ThreeDSAddress
+	BillingAddress  ThreeDSAddress `prefix:"billAddr"`
+	ShippingAddress ThreeDSAddress `prefix:"shipAddr"`
 	// AddressesMatch says whether the two addresses are the same.
-	AddressesMatch *bool
+	AddressesMatch *bool `json:"addrMatch"`
 	Order          ThreeDSOrder
 	Account        ThreeDSAccount
+}
+
+// wire returns the members of the body, which are all texts: the fields that are not zero,
+// by the names in their tags, and those of an address by a prefix and their own.
+func (p AuthenticateParams) wire() map[string]any {
+	if p.Currency == "" && p.PrincipalAmount != nil {
+		p.Currency = CurrencyAUD
+	}
+	members := map[string]any{}
+	addMembers(members, "", reflect.ValueOf(p))
+	return members
+}
+
+func addMembers(members map[string]any, prefix string, of reflect.Value) {
+	for field, value := range of.Fields() {
+		name := cmp.Or(field.Tag.Get("json"), prefix+field.Name)
+		if value.IsZero() {
+			continue
+		}
+		switch v := value.Interface().(type) {
+		case ThreeDSAddress, ThreeDSOrder, ThreeDSAccount:
+			addMembers(members, field.Tag.Get("prefix"), value)
+		case Date:
+			members[name] = fmt.Sprintf("%04d%02d%02d", v.Year, int(v.Month), v.Day)
+		case *bool:
+			members[name] = map[bool]string{true: "Y", false: "N"}[*v]
+		case *int, *int64:
+			members[name] = fmt.Sprintf(cmp.Or(field.Tag.Get("format"), "%d"), value.Elem())
+		case *decimal.Decimal:
+			members[name] = wire.NewText(*v)
+		default:
+			members[name] = value.String()
+		}
+	}
 }
 
 // ThreeDSMessageCategory says what a token that is authenticated will be used

@@ -7,19 +7,19 @@ package quickstream
 // ThreeDSOrder describes what is bought.
 type ThreeDSOrder struct {
 	// DeliveryEmail has up to 254 characters.
-	DeliveryEmail string
-	Delivery      ThreeDSDelivery
+	DeliveryEmail string          `json:"deliveryEmailAddress"`
+	Delivery      ThreeDSDelivery `json:"deliveryTimeframe"`
 	// GiftCardAmount is in whole units of GiftCardCurrency, with up to 15 digits.
-	GiftCardAmount *int64
+	GiftCardAmount *int64 `json:"giftCardAmount"`
 	// GiftCardCount is at most 99.
-	GiftCardCount *int
+	GiftCardCount *int `json:"giftCardCount" format:"%02d"`
 	// GiftCardCurrency is an ISO 4217 numeric code, such as 036 for AUD.
-	GiftCardCurrency string
+	GiftCardCurrency string `json:"giftCardCurr"`
 	// PreOrderDate is when goods that are ordered early will be available.
-	PreOrderDate Date
-	Availability ThreeDSAvailability
-	Reorder      ThreeDSReorder
-	Shipping     ThreeDSShipping
+	PreOrderDate Date                `json:"preOrderDate"`
+	Availability ThreeDSAvailability `json:"preOrderPurchaseInd"`
+	Reorder      ThreeDSReorder      `json:"reorderItemsInd"`
+	Shipping     ThreeDSShipping     `json:"shipIndicator"`
 }
 
 // ThreeDSDelivery is how soon goods are delivered: the member deliveryTimeframe.
@@ -70,35 +70,35 @@ const (
 // ThreeDSAccount describes the cardholder's account with the merchant.
 type ThreeDSAccount struct {
 	// ID is for a cardholder who is signed in; up to 64 characters.
-	ID string
+	ID string `json:"acctID"`
 	// Created and Age say since when there has been the account.
-	Created Date
-	Age     ThreeDSAge
+	Created Date       `json:"chAccDate"`
+	Age     ThreeDSAge `json:"chAccAgeInd"`
 	// Changed and ChangeAge say when it was changed last.
-	Changed   Date
-	ChangeAge ThreeDSChangeAge
+	Changed   Date             `json:"chAccChange"`
+	ChangeAge ThreeDSChangeAge `json:"chAccChangeInd"`
 	// PasswordChanged and PasswordAge say when its password was.
-	PasswordChanged Date
-	PasswordAge     ThreeDSPasswordAge
+	PasswordChanged Date               `json:"chAccPwChange"`
+	PasswordAge     ThreeDSPasswordAge `json:"chAccPwChangeInd"`
 	// PurchasesSixMonths is the purchases in the previous six months, at most 9999.
-	PurchasesSixMonths *int
+	PurchasesSixMonths *int `json:"nbPurchaseAccount"`
 	// PaymentAccountCreated and PaymentAccountAge say since when the card has been
 	// stored with the account. The age can be told for a guest too.
-	PaymentAccountCreated Date
-	PaymentAccountAge     ThreeDSAge
+	PaymentAccountCreated Date       `json:"paymentAccAge"`
+	PaymentAccountAge     ThreeDSAge `json:"paymentAccInd"`
 	// AddCardAttemptsDay is the attempts to add a card in the previous 24 hours, at
 	// most 999.
-	AddCardAttemptsDay *int
+	AddCardAttemptsDay *int `json:"provisionAttemptsDay"`
 	// ShippingAddressUsed and ShippingAddressAge say when the shipping address was
 	// used first.
-	ShippingAddressUsed Date
-	ShippingAddressAge  ThreeDSChangeAge
-	ShippingName        ThreeDSShippingName
-	Suspicion           ThreeDSSuspicion
+	ShippingAddressUsed Date                `json:"shipAddressUsage"`
+	ShippingAddressAge  ThreeDSChangeAge    `json:"shipAddressUsageInd"`
+	ShippingName        ThreeDSShippingName `json:"shipNameIndicator"`
+	Suspicion           ThreeDSSuspicion    `json:"suspiciousAccActivity"`
 	// TransactionsDay and TransactionsYear are the transactions in the previous 24
 	// hours and in the previous year, at most 999 each.
-	TransactionsDay  *int
-	TransactionsYear *int
+	TransactionsDay  *int `json:"txnActivityDay"`
+	TransactionsYear *int `json:"txnActivityYear"`
 }
 
 // ThreeDSAge is the age of an account: the members chAccAgeInd and

@@ -144,7 +144,7 @@ type Transaction struct {
 // references, types, status, codes, amounts and metadata. A body that names one of these
 // twice is an error, because the two could disagree about whether money moved. What else
 // cannot be read is zero, and in Extra.
-func (t *Transaction) UnmarshalJSON(data []byte) error { return unmarshal(data, t) }
+func (t *Transaction) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), t) }
 
 // MarshalJSON writes the transaction with the members that this package does not
 // model, so that it can be stored.

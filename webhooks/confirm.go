@@ -60,36 +60,36 @@ func ConfirmWith(client *quickstream.Client, handle Func, opts ...quickstream.Ca
 }
 
 func confirm(ctx context.Context, client *quickstream.Client, n *Notification, opts []quickstream.CallOption) (*Notification, error) {
-	named, err := subjectOf(n.content())
+	named, err := subjectOf(n.data.get())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnconfirmed, err)
 	}
 	known := n.EventType.known()
 	switch {
-	case strings.HasPrefix(string(n.EventType), agreements) && (known || named.Agreement != ""):
-		named.Receipt = ""
+	case strings.HasPrefix(string(n.EventType), agreements) && (known || named.agreement != ""):
+		named.receipt = ""
 	case known: // about a payment
-		named.Agreement = ""
+		named.agreement = ""
 	}
 	switch {
-	case named.Receipt != "":
-		transaction, err := client.Transactions.Get(ctx, named.Receipt, opts...)
+	case named.receipt != "":
+		transaction, err := client.Transactions.Get(ctx, named.receipt, opts...)
 		if err != nil {
 			return nil, lookupError(err)
 		}
-		if transaction.ReceiptNumber != named.Receipt || known && !settled(transaction) {
+		if transaction.ReceiptNumber != named.receipt || known && !settled(transaction) {
 			return nil, ErrUnconfirmed
 		}
-		return n.confirmed(&PaymentEvent{Transaction: transaction}, transaction.Raw())
-	case named.Agreement != "":
-		agreement, err := client.PayTo.Get(ctx, named.Agreement, opts...)
+		return n.confirmed(&PaymentEvent{transaction: hold(transaction)}, transaction.Raw())
+	case named.agreement != "":
+		agreement, err := client.PayTo.Get(ctx, named.agreement, opts...)
 		if err != nil {
 			return nil, lookupError(err)
 		}
-		if agreement.AgreementToken != named.Agreement || known && !answered(agreement.Status) {
+		if agreement.AgreementToken != named.agreement || known && !answered(agreement.Status) {
 			return nil, ErrUnconfirmed
 		}
-		return n.confirmed(&AgreementEvent{Agreement: agreement}, agreement.Raw())
+		return n.confirmed(&AgreementEvent{agreement: hold(agreement)}, agreement.Raw())
 	case known:
 		return nil, fmt.Errorf("%w: it names nothing to ask for", ErrUnconfirmed)
 	default:

@@ -1,11 +1,11 @@
 package webhooks
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"github.com/quickstream-go/quickstream"
@@ -61,7 +61,8 @@ func (t EventType) label() string {
 // or an [*UnknownEvent]. There may be more in later versions, so that a type
 // switch should have a default.
 //
-// Printing an event shows nothing of its data.
+// Printing an event shows nothing of its data, and it cannot be marshalled: what a
+// merchant stores is [Notification.Raw].
 type Event interface{ isEvent() }
 
 // sealed is in every event: it makes one of it, and keeps its data out of logs.
@@ -75,120 +76,131 @@ func (sealed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "webhooks.E
 // LogValue returns a placeholder.
 func (sealed) LogValue() slog.Value { return slog.StringValue("webhooks.Event") }
 
+// MarshalJSON returns an error: what is stored is the notification, as it came.
+func (sealed) MarshalJSON() ([]byte, error) { return nil, errMarshal }
+
+// held keeps a value behind a function, which is all that printing, encoders and test
+// differences find of it.
+type held[T any] func() T
+
+func hold[T any](value T) held[T] { return func() T { return value } }
+
+func (h held[T]) get() (value T) {
+	if h != nil {
+		value = h()
+	}
+	return value
+}
+
 // AgreementEvent is an event whose type begins with "payto.agreement.", and one of
 // any type that this package does not know once [ConfirmWith] has read the
 // agreement that it names.
 type AgreementEvent struct {
-	// Agreement has a token. Unless [ConfirmWith] has confirmed it, it is what the
-	// notification says, at the time that it was made: check the token and the
-	// status before acting on it.
-	Agreement *quickstream.Agreement
+	agreement held[*quickstream.Agreement]
 
 	sealed
 }
+
+// Agreement returns the agreement, which has a token. Unless [ConfirmWith] has
+// confirmed it, it is what the notification says, at the time that it was made: check
+// the token and the status before acting on it.
+func (e *AgreementEvent) Agreement() *quickstream.Agreement { return e.agreement.get() }
 
 // PaymentEvent is an event whose type begins with "payto.payment.", and one of any
 // type that this package does not know once [ConfirmWith] has read the transaction
 // that it names.
 type PaymentEvent struct {
-	// Transaction has a receipt number. Unless [ConfirmWith] has confirmed it, it is
-	// what the notification says, at the time that it was made: check the receipt
-	// number and the outcome before acting on it.
-	Transaction *quickstream.Transaction
+	transaction held[*quickstream.Transaction]
 
 	sealed
 }
+
+// Transaction returns the transaction, which has a receipt number. Unless
+// [ConfirmWith] has confirmed it, it is what the notification says, at the time that
+// it was made: check the receipt number and the outcome before acting on it.
+func (e *PaymentEvent) Transaction() *quickstream.Transaction { return e.transaction.get() }
 
 // UnknownEvent is an event of any other type, and one of a type that this package
 // does not know by its whole name and whose data is not what its beginning lets
 // expect. All that is in it is what the notification says, confirmed by nobody.
 type UnknownEvent struct {
-	content func() unknown // behind a function, where printing does not find it
+	data  held[json.RawMessage]
+	named held[subject]
 
 	sealed
 }
 
-type unknown struct {
-	data  json.RawMessage
-	named subject
-}
-
 // Data returns the data as it was received, and nil when there was none. It must
 // not be changed.
-func (e *UnknownEvent) Data() json.RawMessage { return e.reveal().data }
+func (e *UnknownEvent) Data() json.RawMessage { return e.data.get() }
 
 // ReceiptNumber returns the receiptNumber of the data, and "" where there is none
 // that can be read.
-func (e *UnknownEvent) ReceiptNumber() string { return e.reveal().named.Receipt }
+func (e *UnknownEvent) ReceiptNumber() string { return e.named.get().receipt }
 
 // AgreementToken returns the agreementToken of the data, and "" where there is none
 // that can be read.
-func (e *UnknownEvent) AgreementToken() string { return e.reveal().named.Agreement }
-
-func (e *UnknownEvent) reveal() unknown {
-	if e.content == nil {
-		return unknown{}
-	}
-	return e.content()
-}
+func (e *UnknownEvent) AgreementToken() string { return e.named.get().agreement }
 
 func newUnknown(data json.RawMessage) *UnknownEvent {
 	named, _ := subjectOf(data) // what cannot be read stays empty
-	return &UnknownEvent{content: func() unknown { return unknown{data, named} }}
+	return &UnknownEvent{data: hold(data), named: hold(named)}
 }
 
 // subject is what the data of a notification names.
-type subject struct{ Receipt, Agreement string }
+type subject struct{ receipt, agreement string }
 
-// subjectOf reads names exactly as they are spelt. An identifier that is there and
-// cannot be read is an error, for it is not the same as none.
+// subjectOf reads the identifiers, by their exact names. One that is there and cannot
+// be read is an error, for it is not the same as none.
 func subjectOf(data json.RawMessage) (s subject, err error) {
-	var members map[string]json.RawMessage
-	_ = json.Unmarshal(data, &members) // what is no object names nothing
-	for name, into := range map[string]*string{"receiptNumber": &s.Receipt, "agreementToken": &s.Agreement} {
-		var read struct {
-			ID string `json:"id" wire:"decides"` // a number is taken by its digits
-		}
-		if value, ok := members[name]; ok && wire.Decode(slices.Concat([]byte(`{"id":`), value, []byte("}")), &read) != nil {
-			err = &ParseError{"the data has an identifier that cannot be read", nil}
-		}
-		*into = read.ID
+	var receipt struct {
+		Number string `json:"receiptNumber" wire:"decides"`
+	}
+	var agreement struct {
+		Token string `json:"agreementToken" wire:"decides"`
+	}
+	if !wire.IsObject(data) {
+		return s, nil // and names nothing
+	}
+	noReceipt, noAgreement := wire.Decode(data, &receipt), wire.Decode(data, &agreement)
+	if noReceipt == nil {
+		s.receipt = receipt.Number
+	}
+	if noAgreement == nil {
+		s.agreement = agreement.Token
+	}
+	if cause := cmp.Or(noReceipt, noAgreement); cause != nil {
+		err = &ParseError{"the data has an identifier that cannot be read", cause}
 	}
 	return s, err
 }
 
 // decodeEvent decodes the data of a notification as its type promises. A type that
-// is not known promises nothing.
+// is not known by its whole name promises nothing.
 func decodeEvent(kind EventType, data json.RawMessage) (Event, error) {
-	event, err := decodePayTo(kind, data)
-	if event == nil && !kind.known() {
-		return newUnknown(data), nil
-	}
-	return event, err
-}
-
-// decodePayTo returns nil for an event of another type.
-func decodePayTo(kind EventType, data json.RawMessage) (Event, error) {
+	var unfit error
 	switch {
 	case strings.HasPrefix(string(kind), agreements):
 		agreement := new(quickstream.Agreement)
 		if err := agreement.UnmarshalJSON(data); err != nil {
-			return nil, &ParseError{"the data is not an agreement", err}
+			unfit = &ParseError{"the data is not an agreement", err}
+		} else if agreement.AgreementToken == "" {
+			unfit = &ParseError{"the data is an agreement without a token", nil}
+		} else {
+			return &AgreementEvent{agreement: hold(agreement)}, nil
 		}
-		if agreement.AgreementToken == "" {
-			return nil, &ParseError{"the data is an agreement without a token", nil}
-		}
-		return &AgreementEvent{Agreement: agreement}, nil
 	case strings.HasPrefix(string(kind), payments):
 		transaction := new(quickstream.Transaction)
 		if err := transaction.UnmarshalJSON(data); err != nil {
-			return nil, &ParseError{"the data is not a transaction", err}
+			unfit = &ParseError{"the data is not a transaction", err}
+		} else if transaction.ReceiptNumber == "" {
+			unfit = &ParseError{"the data is a transaction without a receipt number", nil}
+		} else {
+			return &PaymentEvent{transaction: hold(transaction)}, nil
 		}
-		if transaction.ReceiptNumber == "" {
-			return nil, &ParseError{"the data is a transaction without a receipt number", nil}
-		}
-		return &PaymentEvent{Transaction: transaction}, nil
-	default:
-		return nil, nil
 	}
+	if kind.known() {
+		return nil, unfit
+	}
+	return newUnknown(data), nil
 }

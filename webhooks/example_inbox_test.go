@@ -73,9 +73,9 @@ func act(_ context.Context, n *webhooks.Notification) error {
 	}
 	switch event := event.(type) {
 	case *webhooks.AgreementEvent:
-		fmt.Println("agreement", event.Agreement.AgreementToken, event.Agreement.Status)
+		fmt.Println("agreement", event.Agreement().AgreementToken, event.Agreement().Status)
 	case *webhooks.PaymentEvent:
-		fmt.Println("payment", event.Transaction.ReceiptNumber, event.Transaction.Status)
+		fmt.Println("payment", event.Transaction().ReceiptNumber, event.Transaction().Status)
 	}
 	return nil
 }

@@ -34,9 +34,9 @@ func ExampleNotification_Event() {
 	}
 	switch event := event.(type) {
 	case *webhooks.PaymentEvent:
-		fmt.Println(event.Transaction.ReceiptNumber, event.Transaction.Status)
+		fmt.Println(event.Transaction().ReceiptNumber, event.Transaction().Status)
 	case *webhooks.AgreementEvent:
-		fmt.Println(event.Agreement.AgreementToken, event.Agreement.Status)
+		fmt.Println(event.Agreement().AgreementToken, event.Agreement().Status)
 	case *webhooks.UnknownEvent:
 		// A type of event that is of no interest, or that is new.
 		fmt.Println(n.EventType, event.ReceiptNumber(), event.AgreementToken(), len(event.Data()))
@@ -108,7 +108,7 @@ func ExampleConfirmWith() {
 			return err
 		}
 		if event, ok := event.(*webhooks.AgreementEvent); ok { // as the API describes it now
-			fmt.Println(event.Agreement.AgreementToken, event.Agreement.Status)
+			fmt.Println(event.Agreement().AgreementToken, event.Agreement().Status)
 		}
 		return nil
 	})
@@ -143,8 +143,8 @@ func ExampleSigner() {
 			return err
 		}
 		if event, ok := event.(*webhooks.PaymentEvent); ok {
-			if _, err := quickstream.RequireApproved(event.Transaction, nil); err == nil {
-				paid[event.Transaction.PaymentReferenceNumber] = true
+			if _, err := quickstream.RequireApproved(event.Transaction(), nil); err == nil {
+				paid[event.Transaction().PaymentReferenceNumber] = true
 			}
 		}
 		return nil

@@ -49,7 +49,10 @@ func TestHandlerAnswers(t *testing.T) {
 		"not JSON":       {nil, "<html>", nil, nil, 400, 0},
 		"null":           {nil, "null", nil, nil, 400, 0},
 		"no id":          {nil, `{"eventType":"x"}`, nil, nil, 400, 0},
-		"status twice":   {nil, strings.Replace(confirmedBody, `"status"`, `"Status":"PENDING","status"`, 1), nil, nil, 400, 0},
+		"id twice":       {nil, strings.Replace(confirmedBody, `"id"`, `"id":"1","id"`, 1), nil, nil, 400, 0},
+		"type twice":     {nil, strings.Replace(confirmedBody, `"eventType"`, `"EventType":"x","eventType"`, 1), nil, nil, 400, 0},
+		// Event refuses it: see TestUndecodableDataIsDelivered.
+		"status twice": {nil, strings.Replace(confirmedBody, `"status"`, `"Status":"PENDING","status"`, 1), nil, nil, 200, 1},
 		// What an error of the function matches does not change the answer.
 		"function refuses": {nil, confirmedBody, nil, fmt.Errorf("inner: %w", webhooks.ErrMethod), 500, 1},
 	} {

@@ -96,9 +96,9 @@ func dataOf(t testing.TB, n *webhooks.Notification) string {
 	}
 	switch event := event.(type) {
 	case *webhooks.AgreementEvent:
-		return string(event.Agreement.Raw())
+		return string(event.Agreement().Raw())
 	case *webhooks.PaymentEvent:
-		return string(event.Transaction.Raw())
+		return string(event.Transaction().Raw())
 	default:
 		return string(event.(*webhooks.UnknownEvent).Data())
 	}

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,7 +25,8 @@ const maxIDLength = 255
 
 // Notification is what the service posts when something happened.
 //
-// Printing one shows its ID and event type only, because its data names people.
+// Printing one shows its ID and event type only, because its data names people, and
+// it cannot be marshalled: store what Raw returns.
 type Notification struct {
 	// ID identifies the notification: all its deliveries carry the same. It has 1
 	// to 255 printable ASCII characters without blanks.
@@ -39,10 +39,8 @@ type Notification struct {
 	// package does not know.
 	EventType EventType
 
-	// Functions, because printing does not find what is behind them; nil in a
-	// notification that was not parsed.
-	raw, data func() json.RawMessage
-	event     func() (Event, error)
+	raw, data held[json.RawMessage]
+	event     func() (Event, error) // nil in a notification that was not parsed
 
 	received *Notification // that this one was confirmed from
 
@@ -53,31 +51,11 @@ type Notification struct {
 
 // members is a notification in JSON.
 type members struct {
-	ID        string    `json:"id" wire:"decides"`
-	Timestamp timestamp `json:"timestamp,omitzero"`
-	EventType EventType `json:"eventType" wire:"decides"`
-	Data      verbatim  `json:"data,omitempty" wire:"decides"`
+	ID        string                `json:"id" wire:"decides"`
+	Timestamp quickstream.Timestamp `json:"timestamp,omitzero"`
+	EventType EventType             `json:"eventType" wire:"decides"`
+	Data      wire.Span             `json:"data,omitempty" wire:"decides"`
 }
-
-// timestamp is zero in a form that is not known.
-type timestamp struct{ quickstream.Timestamp }
-
-func (t *timestamp) UnmarshalJSON(data []byte) error {
-	_ = t.Timestamp.UnmarshalJSON(data)
-	return nil
-}
-
-// verbatim is a part of the body that it was read from, without a copy.
-type verbatim json.RawMessage
-
-func (v *verbatim) UnmarshalJSON(data []byte) error {
-	if !wire.IsNull(data) {
-		*v = data
-	}
-	return nil
-}
-
-func (v verbatim) MarshalJSON() ([]byte, error) { return v, nil }
 
 // ParseError is a notification, or the data of one, that cannot be understood.
 type ParseError struct {
@@ -97,28 +75,26 @@ func (e *ParseError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Er
 // Parse decodes the body of a notification that has been verified, now or when it
 // was stored. The body must not be changed afterwards.
 //
-// A body that is not exactly one JSON object, names a member of any object
-// twice, or lacks the id or the event type is a [ParseError]. An unknown event
-// type, unknown members and data of any shape are not: see [Notification.Event].
+// A body that is not exactly one JSON object, or lacks the id or the event type, is a
+// [ParseError]. So is one in which id, eventType or data stands twice, or under a name
+// that differs in case alone. An unknown event type, unknown members of whatever names,
+// and data of any shape are not: see [Notification.Event].
 func Parse(body []byte) (*Notification, error) {
 	var m members
-	err := cmp.Or(wire.Unambiguous(body), wire.Decode(body, &m))
+	err := wire.Decode(body, &m)
 	switch {
 	case errors.Is(err, wire.ErrDuplicateMember):
 		return nil, &ParseError{"the body names a member twice", err}
 	case err != nil:
 		return nil, &ParseError{"the body is not a notification in JSON", err}
-	case !wire.IsObject(body):
-		return nil, &ParseError{"the body is not a JSON object", nil}
 	case !isID(m.ID):
 		return nil, &ParseError{"the id is missing or not 1 to 255 printable ASCII characters without blanks", nil}
 	case m.EventType == "":
 		return nil, &ParseError{"the event type is missing", nil}
 	}
 	return &Notification{
-		ID: m.ID, Timestamp: m.Timestamp.Timestamp, EventType: m.EventType,
-		raw:   func() json.RawMessage { return body },
-		data:  func() json.RawMessage { return json.RawMessage(m.Data) },
+		ID: m.ID, Timestamp: m.Timestamp, EventType: m.EventType,
+		raw: hold(json.RawMessage(body)), data: hold(json.RawMessage(m.Data)),
 		event: sync.OnceValues(func() (Event, error) { return decodeEvent(m.EventType, json.RawMessage(m.Data)) }),
 	}, nil
 }
@@ -140,7 +116,7 @@ func NewNotification(eventType EventType, data any) (*Notification, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: data: %w", err)
 	}
-	now := timestamp{quickstream.Timestamp{Time: time.Now().Truncate(time.Second)}}
+	now := quickstream.Timestamp{Time: time.Now().Truncate(time.Second)}
 	body, err := wire.Marshal(members{rand.Text(), now, eventType, encoded})
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
@@ -151,12 +127,7 @@ func NewNotification(eventType EventType, data any) (*Notification, error) {
 // Raw returns the body as it was received, or nil when the notification was not
 // parsed. It must not be changed. For a notification that [ConfirmWith] delivers,
 // it is a notification with the data that the API gave.
-func (n *Notification) Raw() json.RawMessage {
-	if n.raw == nil {
-		return nil
-	}
-	return n.raw()
-}
+func (n *Notification) Raw() json.RawMessage { return n.raw.get() }
 
 // Event returns what the notification is about. The data is decoded when Event is
 // called first; every call returns the same event, which must not be changed.
@@ -184,7 +155,7 @@ func (n *Notification) Digest() string {
 	if n.received != nil {
 		return n.received.Digest()
 	}
-	body, _ := n.MarshalJSON() // cannot fail: a body is there, or nothing but texts
+	body, _ := n.body() // cannot fail: it is there, or is made of nothing but texts
 	sum := sha256.Sum256(meaning(body))
 	return hex.EncodeToString(sum[:])
 }
@@ -206,17 +177,9 @@ func meaning(body []byte) []byte {
 	return sorted
 }
 
-// content returns the data as it was received, nil when there is none.
-func (n *Notification) content() json.RawMessage {
-	if n.data == nil {
-		return nil
-	}
-	return n.data()
-}
-
 // unconfirmed returns the notification with an event that promises nothing.
 func (n *Notification) unconfirmed() *Notification {
-	plain, event := *n, newUnknown(n.content())
+	plain, event := *n, newUnknown(n.data.get())
 	plain.event = func() (Event, error) { return event, nil }
 	return &plain
 }
@@ -224,13 +187,12 @@ func (n *Notification) unconfirmed() *Notification {
 // confirmed returns the notification with another event in the place of its own,
 // and the data of that.
 func (n *Notification) confirmed(event Event, data json.RawMessage) (*Notification, error) {
-	raw, err := wire.Marshal(members{n.ID, timestamp{n.Timestamp}, n.EventType, verbatim(data)})
+	raw, err := wire.Marshal(members{n.ID, n.Timestamp, n.EventType, wire.Span(data)})
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
 	confirmed := *n
-	confirmed.raw = func() json.RawMessage { return raw }
-	confirmed.data = func() json.RawMessage { return data }
+	confirmed.raw, confirmed.data = hold(json.RawMessage(raw)), hold(data)
 	confirmed.event = func() (Event, error) { return event, nil }
 	confirmed.received = n
 	return &confirmed, nil
@@ -246,14 +208,20 @@ func (n *Notification) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes what Raw returns, so that a notification can be stored. One
-// that was not parsed is written without data.
-func (n Notification) MarshalJSON() ([]byte, error) {
-	if n.raw != nil {
-		return n.raw(), nil
+// body returns what Raw does, or for a notification that was not parsed what it would
+// be without data.
+func (n *Notification) body() ([]byte, error) {
+	if raw := n.Raw(); raw != nil {
+		return raw, nil
 	}
-	return wire.Marshal(members{ID: n.ID, Timestamp: timestamp{n.Timestamp}, EventType: n.EventType})
+	return wire.Marshal(members{ID: n.ID, Timestamp: n.Timestamp, EventType: n.EventType})
 }
+
+var errMarshal = errors.New("webhooks: a notification cannot be marshalled: store what Raw returns, and read it with Parse")
+
+// MarshalJSON returns an error, because logs are written in JSON too. Store what Raw
+// returns.
+func (n Notification) MarshalJSON() ([]byte, error) { return nil, errMarshal }
 
 // String returns the ID, and the event type if it is a known one.
 func (n Notification) String() string {

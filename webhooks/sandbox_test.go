@@ -107,11 +107,11 @@ func TestSandboxDelivers(t *testing.T) {
 		for _, n := range m.got {
 			switch n.EventType {
 			case webhooks.EventTypePayToAgreementConfirmed:
-				agreement := eventOf[*webhooks.AgreementEvent](t, n).Agreement
+				agreement := eventOf[*webhooks.AgreementEvent](t, n).Agreement()
 				assert.Equal(t, token, agreement.AgreementToken)
 				assert.Equal(t, quickstream.AgreementStatusActive, agreement.Status)
 			case webhooks.EventTypePayToPaymentApproved:
-				payment := eventOf[*webhooks.PaymentEvent](t, n).Transaction
+				payment := eventOf[*webhooks.PaymentEvent](t, n).Transaction()
 				assert.Equal(t, receipt, payment.ReceiptNumber)
 				_, err := quickstream.RequireApproved(payment, nil)
 				assert.NoError(t, err)
@@ -212,10 +212,10 @@ func (in *table) keep(ctx context.Context, n *webhooks.Notification) error {
 func TestSandboxInbox(t *testing.T) {
 	for _, anew := range []bool{false, true} {
 		for _, body := range []string{"same", "reordered", "member", "fresher"} {
-			for _, header := range []string{"plain", "blanks", "swapped", "several"} {
+			for header, unknown := range map[string]string{"plain": "new", "blanks": "caseVariants", "swapped": "nested", "several": "none"} {
 				synctest.Test(t, func(t *testing.T) {
 					box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-						a.RedeliverySignedAnew, a.RedeliveredBody, a.SignatureHeader = anew, body, header
+						a.RedeliverySignedAnew, a.RedeliveredBody, a.SignatureHeader, a.UnknownMembers = anew, body, header, unknown
 					}))
 					testInbox(t, box, client, body == "member" || body == "fresher")
 				})
@@ -260,9 +260,9 @@ func testInbox(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, c
 	for _, n := range confirmed.got {
 		switch event, err := n.Event(); event := event.(type) {
 		case *webhooks.AgreementEvent:
-			assert.Equal(t, quickstream.AgreementStatusSuspended, event.Agreement.Status)
+			assert.Equal(t, quickstream.AgreementStatusSuspended, event.Agreement().Status)
 		case *webhooks.PaymentEvent:
-			assert.Equal(t, receipt, event.Transaction.ReceiptNumber)
+			assert.Equal(t, receipt, event.Transaction().ReceiptNumber)
 			paid++
 		default:
 			t.Errorf("%v is a %T, %v", n, event, err)

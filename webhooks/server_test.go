@@ -62,6 +62,7 @@ func TestSlowBodyIsCut(t *testing.T) {
 	}{
 		"by default":    {nil, webhooks.DefaultReadTimeout},
 		"at one's own":  {[]webhooks.HandlerOption{webhooks.WithReadTimeout(3 * time.Second)}, 3 * time.Second},
+		"zero":          {[]webhooks.HandlerOption{webhooks.WithReadTimeout(0)}, webhooks.DefaultReadTimeout},
 		"not positive ": {[]webhooks.HandlerOption{webhooks.WithReadTimeout(-1)}, webhooks.DefaultReadTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,7 +28,7 @@ type Signer struct {
 // again for the same notification it returns a duplicate, as a redelivery would
 // be. The request can be sent with an [http.Client] or given to a handler.
 func (s Signer) NewRequest(ctx context.Context, target string, n *Notification) (*http.Request, error) {
-	body, err := n.MarshalJSON()
+	body, err := n.body()
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}

@@ -132,81 +132,61 @@ func (v *Verifier) Verify(r *http.Request) (*Notification, error) {
 	return v.verify(nil, r, signature.DefaultTolerance)
 }
 
-// VerifyBody checks and decodes a notification whose body has been read already,
-// as in functions that are not given an [http.Request]. The body has to be the
-// exact bytes that were sent, and must not be changed afterwards; the names in the
-// header have to be in the form that [http.Header.Set] gives them.
+// VerifyBody is Verify for a body that has been read already, as in functions that are
+// not given an [http.Request]. The body has to be the exact bytes that were sent; the
+// names in the header have to be in the form that [http.Header.Set] gives them.
 func (v *Verifier) VerifyBody(header http.Header, body []byte) (*Notification, error) {
-	if err := v.admit(header); err != nil {
-		return nil, err
-	}
-	if int64(len(body)) > v.maxBody {
-		return nil, ErrBodyTooLarge
-	}
-	return v.open(header, body, signature.DefaultTolerance)
+	return v.verify(nil, &http.Request{
+		Method: http.MethodPost, Header: header, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
+	}, signature.DefaultTolerance)
 }
 
 // verify is Verify with a tolerance unless one was asked for; w, which may be nil,
 // is told to close the connection when the body is too large.
 func (v *Verifier) verify(w http.ResponseWriter, r *http.Request, past time.Duration) (*Notification, error) {
-	if r.Method != http.MethodPost {
-		return nil, ErrMethod
-	}
-	if err := v.admit(r.Header); err != nil {
+	if err := v.admit(r); err != nil {
 		return nil, err
-	}
-	body, err := v.read(w, r)
-	if err != nil {
-		return nil, err
-	}
-	return v.open(r.Header, body, past)
-}
-
-// admit judges what can be judged without the body, so that a stranger's body is
-// not read.
-func (v *Verifier) admit(header http.Header) error {
-	for _, encoding := range header["Content-Encoding"] {
-		if encoding != "" && encoding != "identity" {
-			return ErrContentEncoding
-		}
-	}
-	if !v.basic.admits(header) {
-		return ErrCredentials
-	}
-	if header.Get(signature.Header) == "" {
-		return signature.ErrMissing
-	}
-	return nil
-}
-
-func (v *Verifier) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > v.maxBody {
-		return nil, ErrBodyTooLarge
-	}
-	if r.Body == nil { // of a request that no server received
-		return nil, nil
 	}
 	var body bytes.Buffer
 	body.Grow(int(min(max(r.ContentLength, 0), presize)) + bytes.MinRead)
-	_, err := io.Copy(&body, http.MaxBytesReader(w, r.Body, v.maxBody))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, ErrBodyTooLarge
+	if r.Body != nil { // as in every request that a server received
+		_, err := io.Copy(&body, http.MaxBytesReader(w, r.Body, v.maxBody))
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return nil, ErrBodyTooLarge
+		} else if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrBody, err)
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrBody, err)
-	}
-	return body.Bytes(), nil
-}
-
-func (v *Verifier) open(header http.Header, body []byte, past time.Duration) (*Notification, error) {
-	signed, err := v.signature.VerifyWithin(cmp.Or(v.tolerance, past), header.Values(signature.Header), body)
+	signed, err := v.signature.VerifyWithin(cmp.Or(v.tolerance, past), r.Header.Values(signature.Header), body.Bytes())
 	if err != nil {
 		return nil, err
 	}
-	n, err := Parse(body)
+	n, err := Parse(body.Bytes())
 	if err != nil {
 		return nil, err
 	}
 	n.signed, n.arrived = signed, v.now()
 	return n, nil
+}
+
+// admit judges what can be judged without the body, so that a stranger's is not read.
+func (v *Verifier) admit(r *http.Request) error {
+	if r.Method != http.MethodPost {
+		return ErrMethod
+	}
+	for _, encoding := range r.Header["Content-Encoding"] {
+		if encoding != "" && encoding != "identity" {
+			return ErrContentEncoding
+		}
+	}
+	if !v.basic.admits(r.Header) {
+		return ErrCredentials
+	}
+	if err := signature.CheckHeader(r.Header.Values(signature.Header)); err != nil {
+		return err
+	}
+	if r.ContentLength > v.maxBody {
+		return ErrBodyTooLarge
+	}
+	return nil
 }

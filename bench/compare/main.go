@@ -87,6 +87,7 @@ func groups() []group {
 		{[]string{"P4"}, load},
 		{[]string{"P8"}, verifying},
 		{[]string{"P9"}, receiving},
+		{[]string{"P9"}, delivering},
 		{[]string{"P10", "P11"}, reports},
 		{[]string{"P12"}, downloads},
 		{[]string{"P13"}, iterating},

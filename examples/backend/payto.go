@@ -70,9 +70,9 @@ func (s *Shop) onEvent(_ context.Context, n *webhooks.Notification) error {
 	event, err := n.Event()
 	switch event := event.(type) {
 	case *webhooks.AgreementEvent:
-		err = s.Store.SetMandate(event.Agreement)
+		err = s.Store.SetMandate(event.Agreement())
 	case *webhooks.PaymentEvent:
-		_, err = s.learn(event.Transaction.PaymentReferenceNumber, event.Transaction)
+		_, err = s.learn(event.Transaction().PaymentReferenceNumber, event.Transaction())
 	}
 	return err
 }

@@ -68,9 +68,9 @@ func (b *inbox) store(_ context.Context, n *webhooks.Notification) error {
 	defer b.mu.Unlock()
 	switch event := event.(type) {
 	case *webhooks.PaymentEvent:
-		b.payments[event.Transaction.ReceiptNumber] = event.Transaction
+		b.payments[event.Transaction().ReceiptNumber] = event.Transaction()
 	case *webhooks.AgreementEvent:
-		b.agreements[event.Agreement.AgreementToken] = event.Agreement
+		b.agreements[event.Agreement().AgreementToken] = event.Agreement()
 	default: // a kind of event that this program does not use
 		return nil
 	}

@@ -50,8 +50,11 @@ func Decode[T any](data []byte, into *T) error {
 }
 
 // Span is a value as it stands in the data that [Decode] reads. It shares its
-// memory, which a json.RawMessage does not.
+// memory, which a json.RawMessage does not. A member that is null is a nil Span.
 type Span []byte
+
+// MarshalJSON writes the value as it stood there.
+func (s Span) MarshalJSON() ([]byte, error) { return s, nil }
 
 // Spans are the items of a list. They are nil only where there is no list: null and
 // what is empty are a list of nothing.
@@ -95,6 +98,8 @@ func readerOf(t reflect.Type) reader { return waysOf(t).within }
 // newReader returns nil for a struct without methods that decode it.
 func newReader(t reflect.Type) reader {
 	switch {
+	case t == reflect.TypeFor[Span]():
+		return readSpan
 	case t == reflect.TypeFor[Spans]():
 		return readSpans
 	case t == reflect.TypeFor[map[string]string]():
@@ -303,6 +308,15 @@ func sliceReader(elem reflect.Type) reader {
 			return readerOf()(s, v.Index(n))
 		})
 	}
+}
+
+func readSpan(s *scanner, v reflect.Value) error {
+	if s.peek() == 'n' {
+		return s.literal("null")
+	}
+	raw, err := s.raw()
+	v.SetBytes(raw)
+	return err
 }
 
 func readSpans(s *scanner, v reflect.Value) error {

@@ -334,6 +334,19 @@ func TestSpans(t *testing.T) {
 	for _, bad := range []string{`{"data":[{"a":01}]}`, `{"data":[{}`, `{"data":[nul]}`, `{"data":[{}],"data":[]}`, `{"data":{"a":1}}`, `{"data":"x"}`} {
 		assert.Error(t, Decode([]byte(bad), &list), bad)
 	}
+	var one struct {
+		Data Span `json:"data,omitempty" wire:"decides"`
+	}
+	for _, same := range []string{`{"data":{"a":[1.50,null]}}`, `{"data":"x"}`, `{}`} {
+		one.Data = nil
+		require.NoError(t, Decode([]byte(same), &one))
+		again, err := Marshal(one)
+		require.NoError(t, err)
+		assert.Equal(t, same, string(again))
+	}
+	require.NoError(t, Decode([]byte(`{"data":null}`), &one))
+	assert.Nil(t, one.Data)
+	assert.Error(t, Decode([]byte(`{"data":{"a":01}}`), &one))
 	for body, there := range map[string]bool{`{}`: false, `{"data":null}`: true, `{"data":[]}`: true, `{"data":{}}`: true} {
 		list.Data = nil
 		require.NoError(t, Decode([]byte(body), &list))

@@ -14,6 +14,17 @@ type parsed struct {
 	values    []string
 }
 
+// read parses the values of the header, of which there must be one.
+func (p *parsed) read(header []string) error {
+	if len(header) == 0 || len(header) == 1 && header[0] == "" {
+		return ErrMissing
+	}
+	if len(header) > 1 || !p.parse(header[0]) {
+		return ErrMalformed
+	}
+	return nil
+}
+
 // parse reads the one value of the signature header into p, reusing p.values.
 // Elements it does not know, such as v0, are skipped: a sender may add them. Blanks
 // around an element mean nothing, as in every list in a header.

@@ -117,6 +117,11 @@ func NewVerifier(scheme Scheme, secrets []string, opts ...Option) (*Verifier, er
 	return v, nil
 }
 
+// CheckHeader judges the form of the header alone, for callers that have not read the
+// body yet: a stranger's need not be. The header is that of Verify, and the error is
+// [ErrMissing] or [ErrMalformed].
+func CheckHeader(header []string) error { return new(parsed).read(header) }
+
 // Verify checks that body carries a signature by one of the secrets and was
 // signed within the tolerance. The header is every value of [Header] that the
 // request has, as http.Header.Values returns them, so that a header sent twice
@@ -136,13 +141,10 @@ func (v *Verifier) Verify(header []string, body []byte) error {
 // VerifyWithin is Verify with a tolerance into the past of its own, and returns
 // when the notification was signed.
 func (v *Verifier) VerifyWithin(past time.Duration, header []string, body []byte) (signed time.Time, err error) {
-	if len(header) == 0 || len(header) == 1 && header[0] == "" {
-		return time.Time{}, ErrMissing
-	}
 	p := v.headers.Get().(*parsed)
 	defer v.headers.Put(p)
-	if len(header) > 1 || !p.parse(header[0]) {
-		return time.Time{}, ErrMalformed
+	if err := p.read(header); err != nil {
+		return time.Time{}, err
 	}
 	if !v.matches(p, body) {
 		return time.Time{}, ErrMismatch

@@ -136,6 +136,13 @@ func TestVerify(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			v := newVerifier(t)
+			var form error // which needs no body
+			if errors.Is(test.want, signature.ErrMissing) || errors.Is(test.want, signature.ErrMalformed) {
+				form = test.want
+			}
+			if err := signature.CheckHeader(test.header); !errors.Is(err, form) {
+				t.Errorf("the form alone: got %v, want %v", err, form)
+			}
 			// A second time too, so that nothing of the first stays behind.
 			for range 2 {
 				if err := v.Verify(test.header, []byte(test.body)); !errors.Is(err, test.want) {
