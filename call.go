@@ -118,7 +118,7 @@ func (c *call) path(values []string) {
 	for _, value := range values {
 		before, after, _ := strings.Cut(rest, "{")
 		name, tail, _ := strings.Cut(after, "}")
-		if !isPathElement(value) {
+		if !wire.IsIdentifier(value) {
 			c.check(func(f *findings) {
 				f.disabled = nil
 				f.require(false, "path."+name, name, "must be an identifier of 1 to 255 printable ASCII characters, not all blanks and without / \\ ? # % ;")
@@ -145,12 +145,6 @@ func (c *call) escapedPath(values []string) string {
 		path, rest = path+before+url.PathEscape(value), tail
 	}
 	return path + rest
-}
-
-// isPathElement reports whether an identifier can stand in a path without
-// changing which resource is meant.
-func isPathElement(value string) bool {
-	return strings.Trim(value, " ") != "" && value != "." && value != ".." && len(value) <= 255 && isPrintable(value) && !strings.ContainsAny(value, `/\?#%;`)
 }
 
 // query adds the parameters to the address.

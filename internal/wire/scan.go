@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -264,7 +265,8 @@ func (s *scanner) digits() int {
 }
 
 // Unambiguous is an error unless data is JSON in which no object names a member twice,
-// in whatever case: encoding/json takes such two for one, and the last of them. Only in
+// in whatever case: encoding/json takes such two for one, and the last of them. So it does
+// of a name with a letter that folds to an ASCII one, which is refused alone too. Only in
 // metadata, whose names are the merchant's own, case tells names apart.
 func Unambiguous(data []byte) error {
 	s := scanner{data: data}
@@ -291,18 +293,25 @@ func (s *scanner) unambiguous(exact bool) error {
 		if err != nil || !more {
 			return err
 		}
-		inner := exact || string(name) == "metadata"
+		inner, folded := exact || string(name) == "metadata", name
 		if !exact {
-			name = bytes.Map(leastFold, name)
+			folded = bytes.Map(leastFold, name)
 		}
-		if seen[string(name)] {
+		if seen[string(folded)] {
 			return ErrDuplicateMember
 		}
-		seen[string(name)] = true
+		if isASCII(folded) && !isASCII(name) {
+			return errFolded
+		}
+		seen[string(folded)] = true
 		if err := s.unambiguous(inner); err != nil {
 			return err
 		}
 	}
+}
+
+func isASCII(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 // leastFold returns one rune for all that bytes.EqualFold takes for equal.
