@@ -2,6 +2,7 @@ package quickstream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -282,13 +283,26 @@ func (c *call) cause(r *transport.Result) error {
 	case r.Reason == transport.Succeeded: // which does not settle an earlier attempt
 		return r.Err
 	case r.Reason == transport.Inconclusive && r.Err != nil:
-		return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, body: func() []byte { return r.Body }}
+		return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, body: c.kept(r)}
 	case r.Reason == transport.NeverSent, r.Reason == transport.Lost, r.Reason == transport.ContextEnded:
 		sent := r.Unanswered || r.Reason != transport.NeverSent
 		return &NetworkError{CallInfo: c.info(), Kind: NetworkKind(r.Kind), Attempts: r.Attempts, err: r.Err, sent: sent}
 	default:
-		return newAPIError(c.info(), r)
+		return newAPIError(c.info(), r, c.kept(r))
 	}
+}
+
+// kept returns what RawBody does. Where keys are issued it is nil, and only a success
+// in JSON is kept as it is: anything else may repeat what was sent.
+func (c *call) kept(r *transport.Result) func() []byte {
+	if strings.Contains(strings.ToLower(c.target.Path), "/api-keys") {
+		return nil
+	}
+	body := r.Body
+	if r.Status > 299 || !json.Valid(body) {
+		body = wire.Scrub(body)
+	}
+	return func() []byte { return body }
 }
 
 func (c *call) decodeError(err error) *DecodeError {

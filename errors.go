@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
-	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // Sentinels for errors.Is. Each error type says which of them it matches.
@@ -125,7 +124,7 @@ type APIError struct {
 	DeveloperMessage string
 	// TraceCode identifies the request for the service's technical support.
 	TraceCode string
-	Fields    []FieldError
+	Fields    []FieldError // the first ten
 	// RetryAfter is how long the service asked to wait; zero when it did not.
 	RetryAfter time.Duration
 	Attempts   int
@@ -157,8 +156,9 @@ func (e *APIError) Error() string {
 // Is matches the sentinels of the reason.
 func (e *APIError) Is(target error) bool { return slices.Contains(e.Reason.sentinels(), target) }
 
-// RawBody returns the answer's body without the values that it repeats, at most
-// 1 MiB of it. It may be HTML, empty or JSON of any shape.
+// RawBody returns the answer's body without the values that it repeats. It may be JSON
+// of any shape, of at most 256 KiB, or the first 16 KiB of anything else. Of the route
+// that issues keys it is nil.
 func (e *APIError) RawBody() []byte {
 	if e.body == nil {
 		return nil
@@ -335,7 +335,8 @@ func (e *DecodeError) Unwrap() error { return e.err }
 // Is matches ErrUnreadableItem for an item of a list.
 func (e *DecodeError) Is(target error) bool { return target == ErrUnreadableItem && e.place > 0 }
 
-// RawBody returns the body that could not be decoded, or the item alone.
+// RawBody returns the JSON that could not be decoded, or the item alone, and of any other
+// body what RawBody of an APIError does. Of the route that issues keys it is nil.
 func (e *DecodeError) RawBody() []byte {
 	if e.body == nil {
 		return nil
@@ -368,16 +369,15 @@ func safeName(name string, maxDigits int) string {
 }
 
 // newAPIError builds the error for an answer.
-func newAPIError(call CallInfo, r *transport.Result) *APIError {
+func newAPIError(call CallInfo, r *transport.Result, body func() []byte) *APIError {
 	problem := r.Problem
 	e := &APIError{
 		CallInfo: call, StatusCode: r.Status, Reason: Reason(r.Reason), RetryAfter: r.RetryAfter, Attempts: r.Attempts,
 		CustomerMessage: problem.CustomerMessage, DeveloperMessage: problem.DeveloperMessage, TraceCode: problem.TraceCode,
+		body: body,
 	}
 	for _, f := range problem.Fields {
 		e.Fields = append(e.Fields, FieldError(f))
 	}
-	body := wire.Scrub(r.Body)
-	e.body = func() []byte { return body }
 	return e
 }

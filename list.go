@@ -30,7 +30,8 @@ func ParseCursor(text string) Cursor { return Cursor{hide(text)} }
 func (c Cursor) Text() string { return c.text() }
 
 // Page is one page of a list. What to store are its items and where the next one
-// begins: a page itself cannot be marshalled.
+// begins: a page itself cannot be marshalled. One of more than 5,000 items or links, or
+// 150,000 values in all, is a DecodeError.
 type Page[T any] struct {
 	Links []Link `json:"links" wire:"decides"`
 	// Data holds the items that could be read.

@@ -12,16 +12,26 @@ import (
 var (
 	errSyntax = errors.New("not valid JSON")
 	errDepth  = errors.New("JSON is nested too deeply")
+	errMany   = errors.New("JSON of too many values")
 )
 
-// maxDepth is that of encoding/json.
-const maxDepth = 10_000
+// What JSON may hold. A value of two bytes can cost hundreds in memory, so that the
+// length of a body alone bounds nothing. A page of 1,000 transactions with all that is
+// known of them has about 100,000 values.
+const (
+	maxDepth       = 10_000 // that of encoding/json
+	maxElements    = 5_000  // of a list
+	maxValues      = 150_000
+	maxErrorValues = 5_000 // of an error body
+)
 
-// scanner walks through JSON once, and refuses what encoding/json refuses.
+// scanner walks through JSON once, and refuses what encoding/json refuses, and more
+// values than anybody needs.
 type scanner struct {
-	data  []byte
-	at    int
-	depth int
+	data   []byte
+	at     int
+	depth  int
+	values int // that were met in objects and arrays
 }
 
 // peek moves to the next token and returns its first byte, 0 at the end.
@@ -108,12 +118,14 @@ func (s *scanner) more(end byte, n int) (bool, error) {
 		s.at++
 		s.depth--
 		return false, nil
-	case n == 0:
-		return true, nil
-	case c != ',':
+	case n > 0 && c != ',':
 		return false, errSyntax
+	case n > 0:
+		s.at++
 	}
-	s.at++
+	if s.values++; s.values > maxValues || end == ']' && n == maxElements {
+		return false, errMany
+	}
 	return true, nil
 }
 
