@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"os"
 	"strings"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // Environment is the base address of one of the service's installations. There
@@ -62,7 +64,7 @@ func (e Environment) IsProduction() bool {
 		return false
 	}
 	for _, production := range [...]Environment{ProductionAU, ProductionNZ} {
-		if p, err := url.Parse(string(production)); err == nil && strings.EqualFold(strings.TrimSuffix(u.Hostname(), "."), p.Hostname()) {
+		if p, err := url.Parse(string(production)); err == nil && wire.SameFold(strings.TrimSuffix(u.Hostname(), "."), p.Hostname()) {
 			return true
 		}
 	}
@@ -79,6 +81,8 @@ func (e Environment) base() (*url.URL, error) {
 	switch {
 	case err != nil || u.Hostname() == "":
 		return nil, errors.New("the environment is not an absolute URL")
+	case !isVisible(u.Host):
+		return nil, errors.New("the environment's host is not printable ASCII; write an international name as xn--")
 	case u.User != nil:
 		return nil, errors.New("the environment's URL carries credentials; pass keys in Keys instead")
 	case u.RawQuery != "" || u.Fragment != "":
@@ -88,6 +92,7 @@ func (e Environment) base() (*url.URL, error) {
 	default:
 		return nil, errors.New("the environment's URL has to begin with https://; http:// is accepted on this machine only")
 	}
+	u.Host = strings.ToLower(u.Host)
 	return u, nil
 }
 
