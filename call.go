@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -210,7 +211,7 @@ func (c *call) encode() []byte {
 	c.refuse(err)
 	for _, field := range c.config.extra {
 		if c.ended == nil {
-			if body, err = wire.SetMember(body, field.path, field.value); err != nil {
+			if body, err = wire.SetMember(body, field.path, field.value, reflect.TypeOf(c.body)); err != nil {
 				c.refuse(fmt.Errorf("option %w", err))
 			}
 		}
