@@ -30,7 +30,7 @@ func peakOf(f func()) (peak int64) {
 	before, done, watched := held(), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
-		for tick := time.NewTicker(200 * time.Microsecond); ; {
+		for tick := time.NewTicker(time.Millisecond); ; {
 			select {
 			case <-tick.C:
 				peak = max(peak, held()-before)
@@ -40,10 +40,10 @@ func peakOf(f func()) (peak int64) {
 		}
 	}()
 	f()
-	peak = max(peak, held()-before)
+	after := held() - before
 	close(done)
 	<-watched
-	return peak
+	return max(peak, after)
 }
 
 // full repeats an element until the text between two others has the length of the cap.
