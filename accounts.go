@@ -252,9 +252,9 @@ func (s *AccountsService) Get(ctx context.Context, accountToken string, opts ...
 // public client code and are unconfirmed.
 type Account struct {
 	// AccountToken identifies the account in payments. Store it.
-	AccountToken string      `json:"accountToken,omitempty" wire:"decides"`
+	AccountToken string      `json:"accountToken,omitempty" wire:"identifies"`
 	AccountType  AccountType `json:"accountType,omitempty" wire:"decides"`
-	CustomerID   string      `json:"customerId,omitempty" wire:"decides"`
+	CustomerID   string      `json:"customerId,omitempty" wire:"identifies"`
 	// DefaultAccount marks the account that FromCustomer pays with.
 	DefaultAccount bool     `json:"defaultAccount,omitempty"`
 	DisplayName    string   `json:"displayName,omitempty"`

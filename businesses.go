@@ -13,7 +13,7 @@ type BusinessesService struct{ client *Client }
 // Business is one of the merchant's businesses, which payments name by its code.
 // The members are known from public client code and are unconfirmed.
 type Business struct {
-	SupplierBusinessCode      string   `json:"supplierBusinessCode,omitempty" wire:"decides"`
+	SupplierBusinessCode      string   `json:"supplierBusinessCode,omitempty" wire:"identifies"`
 	SupplierBusinessName      string   `json:"supplierBusinessName,omitempty"`
 	RegisteredName            string   `json:"registeredName,omitempty"`
 	ABN                       string   `json:"abn,omitempty"`

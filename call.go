@@ -2,11 +2,13 @@ package quickstream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -114,7 +116,7 @@ func (c *call) path(values []string) {
 	for _, value := range values {
 		before, after, _ := strings.Cut(rest, "{")
 		name, tail, _ := strings.Cut(after, "}")
-		if !isPathElement(value) {
+		if !wire.IsIdentifier(value) {
 			c.check(func(f *findings) {
 				f.disabled = nil
 				f.require(false, "path."+name, name, "must be an identifier of 1 to 255 printable ASCII characters, not all blanks and without / \\ ? # % ;")
@@ -141,12 +143,6 @@ func (c *call) escapedPath(values []string) string {
 		path, rest = path+before+url.PathEscape(value), tail
 	}
 	return path + rest
-}
-
-// isPathElement reports whether an identifier can stand in a path without
-// changing which resource is meant.
-func isPathElement(value string) bool {
-	return strings.Trim(value, " ") != "" && value != "." && value != ".." && len(value) <= 255 && isPrintable(value) && !strings.ContainsAny(value, `/\?#%;`)
 }
 
 // query adds the parameters to the address.
@@ -211,7 +207,7 @@ func (c *call) encode() []byte {
 	c.refuse(err)
 	for _, field := range c.config.extra {
 		if c.ended == nil {
-			if body, err = wire.SetMember(body, field.path, field.value); err != nil {
+			if body, err = wire.SetMember(body, field.path, field.value, reflect.TypeOf(c.body)); err != nil {
 				c.refuse(fmt.Errorf("option %w", err))
 			}
 		}
@@ -284,13 +280,26 @@ func (c *call) cause(r *transport.Result) error {
 	case r.Reason == transport.Succeeded: // which does not settle an earlier attempt
 		return r.Err
 	case r.Reason == transport.Inconclusive && r.Err != nil:
-		return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, stranger: c.stranger(r), body: func() []byte { return r.Body }}
+		body := c.kept(r)
+		return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, stranger: c.stranger(r), body: func() []byte { return body }}
 	case r.Reason == transport.NeverSent, r.Reason == transport.Lost, r.Reason == transport.ContextEnded:
 		sent := r.Unanswered || r.Reason != transport.NeverSent
 		return &NetworkError{CallInfo: c.info(), Kind: NetworkKind(r.Kind), Attempts: r.Attempts, err: r.Err, sent: sent}
 	default:
 		return c.apiError(r)
 	}
+}
+
+// kept returns what RawBody does. Where keys are issued it is nil, and only a success
+// in JSON is kept as it is: anything else may repeat what was sent.
+func (c *call) kept(r *transport.Result) []byte {
+	switch {
+	case strings.Contains(strings.ToLower(c.target.Path), "/api-keys"):
+		return nil
+	case r.Status > 299 || !json.Valid(r.Body):
+		return wire.Scrub(r.Body)
+	}
+	return r.Body
 }
 
 func (c *call) decodeError(err error) *DecodeError {

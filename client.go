@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
@@ -124,7 +123,7 @@ func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 }
 
 // String names the environment's host and no more.
-func (c *Client) String() string { return "quickstream.Client(" + strings.ToLower(c.base.Host) + ")" }
+func (c *Client) String() string { return "quickstream.Client(" + c.base.Host + ")" }
 
 // GoString returns what String returns.
 func (c *Client) GoString() string { return c.String() }

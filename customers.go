@@ -50,7 +50,7 @@ type Address struct {
 // unconfirmed.
 type Customer struct {
 	// CustomerID is the service's identifier, for use in other operations.
-	CustomerID string `json:"customerId,omitempty" wire:"decides"`
+	CustomerID string `json:"customerId,omitempty" wire:"identifies"`
 	// CustomerNumber is the merchant's own unique identifier.
 	CustomerNumber              string             `json:"customerNumber,omitempty" wire:"decides"`
 	CustomerName                string             `json:"customerName,omitempty"`

@@ -65,7 +65,7 @@ func membersOf(model reflect.Type, path ...string) (found []member) {
 			of = of.Elem()
 		}
 		at := append(slices.Clone(path), name)
-		found = append(found, member{at, of, field.Tag.Get("wire") == "decides"})
+		found = append(found, member{at, of, field.Tag.Get("wire") != ""})
 		if of.Kind() == reflect.Struct {
 			found = append(found, membersOf(of, at...)...)
 		}

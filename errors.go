@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
-	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // Sentinels for errors.Is. Each error type says which of them it matches.
@@ -191,11 +190,12 @@ func (e *APIError) CustomerMessage() string { return e.words().customer }
 // DeveloperMessage returns what is meant for logs, and may repeat what was sent.
 func (e *APIError) DeveloperMessage() string { return e.words().developer }
 
-// Fields returns what the service says about single fields.
+// Fields returns what the service says about single fields, the first ten.
 func (e *APIError) Fields() []FieldError { return e.words().fields }
 
-// RawBody returns the answer's body without the values that it repeats, at most
-// 1 MiB of it. It may be HTML, empty or JSON of any shape.
+// RawBody returns the answer's body without the values that it repeats. It may be JSON
+// of any shape, of at most 256 KiB, or the first 16 KiB of anything else. Of the route
+// that issues keys it is nil.
 func (e *APIError) RawBody() []byte { return e.words().body }
 
 // NetworkKind names a network condition.
@@ -390,7 +390,8 @@ func (e *DecodeError) Unwrap() error { return e.err }
 // Is matches ErrUnreadableItem for an item of a list.
 func (e *DecodeError) Is(target error) bool { return target == ErrUnreadableItem && e.place > 0 }
 
-// RawBody returns the body that could not be decoded, or the item alone.
+// RawBody returns the JSON that could not be decoded, or the item alone, and of any other
+// body what RawBody of an APIError does. Of the route that issues keys it is nil.
 func (e *DecodeError) RawBody() []byte {
 	if e.body == nil {
 		return nil
@@ -424,7 +425,7 @@ func safeName(name string, maxDigits int) string {
 
 // apiError builds the error for an answer.
 func (c *call) apiError(r *transport.Result) *APIError {
-	said := words{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, body: wire.Scrub(r.Body)}
+	said := words{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, body: c.kept(r)}
 	for _, f := range r.Problem.Fields {
 		said.fields = append(said.fields, FieldError(f))
 	}

@@ -31,7 +31,7 @@ func ExampleValidationError() {
 	}
 	fmt.Println(len(box.Ledger()), "payments")
 	// Output:
-	// principalAmount: must not have more than two decimals [transaction.principalAmount.decimals]
+	// principalAmount: must not have more than two decimals or 32 digits [transaction.principalAmount.decimals]
 	// currency: is required [transaction.currency.required]
 	// storedCredentialData: is required for cards [transaction.storedCredentialData.required]
 	// 0 payments

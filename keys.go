@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // Environment is the base address of one of the service's installations. There
@@ -66,7 +68,7 @@ func (e Environment) IsProduction() bool {
 func isHostOf(u *url.URL, environments ...Environment) bool {
 	return slices.ContainsFunc(environments, func(e Environment) bool {
 		known, err := url.Parse(string(e))
-		return err == nil && strings.EqualFold(strings.TrimSuffix(u.Hostname(), "."), known.Hostname())
+		return err == nil && wire.SameFold(strings.TrimSuffix(u.Hostname(), "."), known.Hostname())
 	})
 }
 
@@ -83,6 +85,8 @@ func (e Environment) base() (*url.URL, error) {
 	switch {
 	case err != nil || u.Hostname() == "":
 		return nil, errors.New("the environment is not an absolute URL")
+	case !isVisible(u.Host):
+		return nil, errors.New("the environment's host is not printable ASCII; write an international name as xn--")
 	case u.User != nil:
 		return nil, errors.New("the environment's URL carries credentials; pass keys in Keys instead")
 	case u.RawQuery != "" || u.Fragment != "":
@@ -94,6 +98,7 @@ func (e Environment) base() (*url.URL, error) {
 	default:
 		return nil, errors.New("the environment's URL has to begin with https://; http:// is accepted on this machine only")
 	}
+	u.Host = strings.ToLower(u.Host)
 	return u, nil
 }
 

@@ -5,14 +5,14 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
-	"strings"
 
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // Link points to a related resource. Its address can carry account numbers in
 // its query, which is why it has to be asked for and is left out of every
-// printed form. A marshalled link keeps its address without the query.
+// printed form. A marshalled link keeps its address without the query, and one of more
+// than 8 KiB not at all.
 type Link struct {
 	Rel           string
 	RequestMethod string
@@ -24,6 +24,9 @@ type linkJSON struct {
 	Href          string `json:"href,omitempty"`
 	RequestMethod string `json:"requestMethod,omitempty"`
 }
+
+// maxLinkText bounds what is not an address.
+const maxLinkText = 64
 
 // Href returns the link's address as the service sent it.
 func (l Link) Href() string { return l.href.text() }
@@ -38,8 +41,9 @@ func (l *Link) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// link keeps what can be shown, and the address.
 func (l linkJSON) link() Link {
-	return Link{Rel: l.Rel, RequestMethod: l.RequestMethod, href: hide(l.Href)}
+	return Link{Rel: wire.Shown(l.Rel, maxLinkText), RequestMethod: wire.Shown(l.RequestMethod, maxLinkText), href: hide(l.Href)}
 }
 
 // MarshalJSON writes the link without the query of its address.
@@ -58,7 +62,7 @@ func (l Link) LogValue() slog.Value { return slog.StringValue(l.Rel) }
 
 func withoutQuery(address string) string {
 	u, err := url.Parse(address)
-	if err != nil {
+	if err != nil || len(address) > maxCursor {
 		return ""
 	}
 	u.RawQuery, u.Fragment, u.User = "", "", nil
@@ -68,7 +72,7 @@ func withoutQuery(address string) string {
 // findLink returns the first link with a relationship, in whatever case.
 func findLink(links []Link, rel string) (Link, bool) {
 	for _, l := range links {
-		if strings.EqualFold(l.Rel, rel) {
+		if wire.SameFold(l.Rel, rel) {
 			return l, true
 		}
 	}

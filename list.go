@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -29,7 +30,8 @@ func ParseCursor(text string) Cursor { return Cursor{hide(text)} }
 func (c Cursor) Text() string { return c.text() }
 
 // Page is one page of a list. What to store are its items and where the next one
-// begins: a page itself cannot be marshalled.
+// begins: a page itself cannot be marshalled. One of more than 5,000 items or links, or
+// 150,000 values in all, is a DecodeError.
 type Page[T any] struct {
 	Links []Link `json:"links" wire:"decides"`
 	// Data holds the items that could be read.
@@ -238,10 +240,18 @@ func (l List[T]) readAhead(ctx context.Context, call *call, yield func(*Page[T],
 	results := make(chan result)
 	go func() {
 		defer close(results)
+		err := errors.New("quickstream: reading ahead has ended before the list")
+		defer func() {
+			if err != nil {
+				results <- result{nil, err, *response}
+			}
+		}()
+		defer transport.Report("quickstream: reading ahead", &err)
 		l.read(ctx, call, func(page *Page[T], err error) bool {
 			results <- result{page, err, *response}
 			return true
 		})
+		err = nil
 	}()
 	// Once cancelled, reading ends with an error by itself, and nobody waits for
 	// what was read until then.
@@ -340,7 +350,7 @@ func (c *call) follow(cursor Cursor) (query string, err error) {
 	own := strings.TrimPrefix(c.target.Path, base.Path)
 	before, isOwn := strings.CutSuffix(path.Clean(target.Path), own)
 	switch {
-	case target.User != nil || target.Opaque != "" || !isVisible(target.Host) || !strings.EqualFold(target.Hostname(), base.Hostname()):
+	case target.User != nil || target.Opaque != "" || !isVisible(target.Host) || strings.ToLower(target.Hostname()) != base.Hostname():
 		return "", errors.New("the list's next link leads to another host")
 	case !isOwn || before != "" && before != base.Path && !versionElement.MatchString(path.Base(before)):
 		return "", errors.New("the list's next link leads to something else than the list")

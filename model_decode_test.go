@@ -83,7 +83,7 @@ func decides(model reflect.Type, path []string) bool {
 		}
 		for _, field := range reflect.VisibleFields(model) {
 			if member, _, _ := strings.Cut(field.Tag.Get("json"), ","); member == name {
-				if field.Tag.Get("wire") == "decides" {
+				if field.Tag.Get("wire") != "" {
 					return true
 				}
 				model = field.Type

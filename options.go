@@ -428,7 +428,8 @@ func WithResponseInto(resp *Response) CallOption {
 
 // WithExtraField adds a member to the request that this package does not know:
 // name is its path, such as "creditCard.newMember". A member that the request
-// already has cannot be replaced.
+// already has cannot be replaced, nor one that this package knows be named in another
+// case, which the service may read as the same.
 func WithExtraField(name string, value any) CallOption {
 	return callOption(func(c *callConfig) error {
 		path := strings.Split(name, ".")

@@ -40,7 +40,7 @@ func (s PaymentFileStatus) Final() bool {
 // PaymentFile is an uploaded payment file. Members that are not published are in
 // Extra.
 type PaymentFile struct {
-	PaymentFileID string            `json:"paymentFileId,omitempty" wire:"decides"`
+	PaymentFileID string            `json:"paymentFileId,omitempty" wire:"identifies"`
 	Status        PaymentFileStatus `json:"status,omitempty" wire:"decides"`
 	Links         []Link            `json:"links,omitempty"`
 
@@ -53,7 +53,7 @@ func (f *PaymentFile) identifier() string { return f.PaymentFileID }
 // currency. The specification names no member: that of the identifier is inferred
 // and unconfirmed, the others are in Extra.
 type PaymentBatch struct {
-	PaymentBatchID string `json:"paymentBatchId,omitempty" wire:"decides"`
+	PaymentBatchID string `json:"paymentBatchId,omitempty" wire:"identifies"`
 	Links          []Link `json:"links,omitempty" wire:"decides"` // as the identifier may be missing
 
 	envelope

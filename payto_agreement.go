@@ -105,7 +105,7 @@ const (
 type Agreement struct {
 	// AgreementToken identifies the agreement; payments are made against it.
 	// Store it.
-	AgreementToken string          `json:"agreementToken,omitempty" wire:"decides"`
+	AgreementToken string          `json:"agreementToken,omitempty" wire:"identifies"`
 	Status         AgreementStatus `json:"status,omitempty" wire:"decides"`
 	Priority       PayToPriority   `json:"priority,omitempty"`
 	// RespondByTime is until when the payer can answer.
@@ -166,7 +166,7 @@ type AgreementTerms struct {
 // AgreementPayer is the payer of an agreement, masked.
 type AgreementPayer struct {
 	// CustomerID is the service's identifier of the customer.
-	CustomerID string    `json:"customerId,omitempty" wire:"decides"`
+	CustomerID string    `json:"customerId,omitempty" wire:"identifies"`
 	Type       PayerType `json:"payerType,omitempty"`
 	// ID is the merchant's identifier of the payer.
 	ID                  string    `json:"payerId,omitempty"`

@@ -62,7 +62,7 @@ func (p AgreementTermsParams) check(f *findings) {
 }
 
 func (p AgreementTermsParams) checkAmounts(f *findings) {
-	const money = "must not be negative or have more than two decimals"
+	const money = "must not be negative or have more than two decimals or 32 digits"
 	f.require(p.Type != PayToAgreementTypeBalloon || p.LastPaymentAmount != nil,
 		"agreement.lastPaymentAmount.required", "lastPaymentAmount", "is required for BALN")
 	f.require(isAmount(p.FirstPaymentAmount), "agreement.firstPaymentAmount.money", "firstPaymentAmount", money)

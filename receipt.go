@@ -9,7 +9,7 @@ import (
 )
 
 // receiptForm is what a receipt number looks like, and receiptDigits one that is a
-// number.
+// number. It is narrower than any identifier, because the rest of the answer is broken.
 var (
 	receiptForm   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,255}$`)
 	receiptDigits = regexp.MustCompile(`^[0-9]{1,255}$`)

@@ -20,7 +20,7 @@ const RecurringPaymentStatusActive RecurringPaymentStatus = "ACTIVE"
 // vendor's public pages, which name no more of them: read the others, such as
 // the frequency, from Extra.
 type RecurringPayment struct {
-	PaymentScheduleID   string                 `json:"paymentScheduleId,omitempty" wire:"decides"`
+	PaymentScheduleID   string                 `json:"paymentScheduleId,omitempty" wire:"identifies"`
 	PaymentScheduleCode string                 `json:"paymentScheduleCode,omitempty"`
 	Status              RecurringPaymentStatus `json:"status,omitempty" wire:"decides"`
 	Links               []Link                 `json:"links,omitempty"`

@@ -66,6 +66,9 @@ func (p RefundParams) check(f *findings) {
 	f.require(p.CardExpiry.IsZero() || isExpiry(p.CardExpiry),
 		"refund.cardExpiry.valid", "creditCard.expiryDateMonth", "must be a month of a four-digit year")
 	f.require(!deniesRefund(p.Original), "refund.refundable", "originalReceiptNumber", "the payment must be refundable")
+	if !wire.IsSmall(p.PrincipalAmount) {
+		return // checkAmount has said so
+	}
 	paid, known := principalOf(p.Original)
 	f.require(withinTotal(p.PrincipalAmount, p.Original),
 		"refund.principalAmount.payment", "principalAmount", "must not be more than the payment with its surcharge")

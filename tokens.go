@@ -176,7 +176,7 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 
 // SingleUseToken is a single-use token with the masked account behind it.
 type SingleUseToken struct {
-	SingleUseTokenID string               `json:"singleUseTokenId,omitempty" wire:"decides"`
+	SingleUseTokenID string               `json:"singleUseTokenId,omitempty" wire:"identifies"`
 	AccountType      AccountType          `json:"accountType,omitempty" wire:"decides"`
 	CreditCard       *TokenCreditCard     `json:"creditCard,omitempty"`
 	BankAccount      *MaskedBankAccount   `json:"bankAccount,omitempty"`

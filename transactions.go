@@ -80,7 +80,7 @@ const (
 // are never reflect.DeepEqual: compare ReceiptNumber and Outcome.
 type Transaction struct {
 	// ReceiptNumber identifies the transaction in other operations. Store it.
-	ReceiptNumber       string            `json:"receiptNumber,omitempty" wire:"decides"`
+	ReceiptNumber       string            `json:"receiptNumber,omitempty" wire:"identifies"`
 	TransactionType     TransactionType   `json:"transactionType,omitempty" wire:"decides"`
 	Status              TransactionStatus `json:"status,omitempty" wire:"decides"`
 	SummaryCode         SummaryCode       `json:"summaryCode,omitempty" wire:"decides"`
@@ -122,7 +122,7 @@ type Transaction struct {
 	// OriginalReceiptNumber is the transaction that this one follows: the payment
 	// of a refund, the pre-authorisation of a capture, the payment that is being
 	// retried. Unconfirmed.
-	OriginalReceiptNumber string `json:"originalReceiptNumber,omitempty" wire:"decides"`
+	OriginalReceiptNumber string `json:"originalReceiptNumber,omitempty" wire:"identifies"`
 	AuthorisationCode     string `json:"authorisationCode,omitempty"`    // unconfirmed
 	AuthorisationTraceID  string `json:"authorisationTraceId,omitempty"` // unconfirmed; NetworkTransactionID replaces it
 	NetworkTransactionID  string `json:"networkTransactionId,omitempty"` // unconfirmed

@@ -18,8 +18,8 @@ type MerchantAccount struct {
 type CreditCard struct {
 	AccountType AccountType `json:"accountType,omitempty"`
 	// AccountToken identifies the card where it is registered.
-	AccountToken            string         `json:"accountToken,omitempty" wire:"decides"`
-	CustomerID              string         `json:"customerId,omitempty" wire:"decides"` // unconfirmed
+	AccountToken            string         `json:"accountToken,omitempty" wire:"identifies"`
+	CustomerID              string         `json:"customerId,omitempty" wire:"identifies"` // unconfirmed
 	DefaultAccount          bool           `json:"defaultAccount,omitempty"`
 	CardNumber              string         `json:"cardNumber,omitempty"`      // first 6 and last 3 digits
 	ExpiryDateMonth         string         `json:"expiryDateMonth,omitempty"` // 2 digits
@@ -48,8 +48,8 @@ const (
 // third parties' models of the service; unconfirmed.
 type BankAccount struct {
 	AccountType    AccountType `json:"accountType,omitempty"`
-	AccountToken   string      `json:"accountToken,omitempty" wire:"decides"`
-	CustomerID     string      `json:"customerId,omitempty" wire:"decides"`
+	AccountToken   string      `json:"accountToken,omitempty" wire:"identifies"`
+	CustomerID     string      `json:"customerId,omitempty" wire:"identifies"`
 	DefaultAccount bool        `json:"defaultAccount,omitempty"`
 	AccountName    string      `json:"accountName,omitempty"`
 	DisplayName    string      `json:"displayName,omitempty"`
@@ -63,8 +63,8 @@ type BankAccount struct {
 // from third parties' models of the service; unconfirmed.
 type NZBankAccount struct {
 	AccountType    AccountType `json:"accountType,omitempty"`
-	AccountToken   string      `json:"accountToken,omitempty" wire:"decides"`
-	CustomerID     string      `json:"customerId,omitempty" wire:"decides"`
+	AccountToken   string      `json:"accountToken,omitempty" wire:"identifies"`
+	CustomerID     string      `json:"customerId,omitempty" wire:"identifies"`
 	DefaultAccount bool        `json:"defaultAccount,omitempty"`
 	AccountName    string      `json:"nzAccountName,omitempty"`
 	BankCode       string      `json:"nzBankCode,omitempty"`
@@ -104,7 +104,7 @@ type NZDirectEntryAccount struct {
 
 // PayToData is the PayTo part of a transaction.
 type PayToData struct {
-	AgreementToken         string        `json:"agreementToken,omitempty" wire:"decides"`
+	AgreementToken         string        `json:"agreementToken,omitempty" wire:"identifies"`
 	EndToEndID             string        `json:"endToEndId,omitempty" wire:"decides"`
 	Priority               PayToPriority `json:"priority,omitempty"`
 	RemittanceInformation1 string        `json:"remittanceInformation1,omitempty"`
@@ -120,7 +120,7 @@ type PayToPayeeAccount struct {
 // PayToPayerAccount is the payer's masked account of a PayTo payment.
 type PayToPayerAccount struct {
 	AccountType         AccountType `json:"accountType,omitempty"`
-	CustomerID          string      `json:"customerId,omitempty" wire:"decides"`
+	CustomerID          string      `json:"customerId,omitempty" wire:"identifies"`
 	PayerType           PayerType   `json:"payerType,omitempty"`
 	PayerID             string      `json:"payerId,omitempty"`
 	PayerName           string      `json:"payerName,omitempty"`

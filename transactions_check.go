@@ -17,7 +17,7 @@ func checkBusiness(f *findings, code string) {
 
 func checkAmount(f *findings, amount decimal.Decimal) {
 	f.require(amount.IsPositive(), "transaction.principalAmount.positive", "principalAmount", "must be more than zero")
-	f.require(isMoney(amount), "transaction.principalAmount.decimals", "principalAmount", "must not have more than two decimals")
+	f.require(isMoney(amount), "transaction.principalAmount.decimals", "principalAmount", "must not have more than two decimals or 32 digits")
 }
 
 func checkCurrency(f *findings, currency Currency) {

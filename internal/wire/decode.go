@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // ErrDuplicateMember reports an object that names a member twice which decides, so that
@@ -17,8 +18,10 @@ import (
 var ErrDuplicateMember = errors.New("a member is named twice")
 
 var (
-	errKind   = errors.New("a JSON value of another type than expected")
-	errFolded = errors.New("a member has the name of another, in another case")
+	errKind       = errors.New("a JSON value of another type than expected")
+	errFolded     = errors.New("a member has the name of another, in another case")
+	errEncoding   = errors.New("a text is not valid UTF-8")
+	errIdentifier = errors.New("an identifier is none")
 )
 
 // decisive is the error of a member that decides. It fails whatever it stands in.
@@ -32,8 +35,9 @@ func (e decisive) Unwrap() error { return e.error }
 // The members of a struct are its fields with a json tag, by their exact names. Those
 // with the tag `wire:"decides"` decide what happened to whose money. They stand there
 // once, under no name that differs in case alone, and as what they should be; a text
-// may be a number without sign, fraction and exponent, and is its digits. Everything
-// else informs: what cannot be read becomes the zero value and fails nothing; of two
+// is valid UTF-8, or a number without sign, fraction and exponent, and is its digits.
+// Texts with the tag `wire:"identifies"` decide too, and are what [IsIdentifier] takes,
+// or empty. Everything else informs: what cannot be read becomes the zero value and fails nothing; of two
 // the last counts; a text may be any number. null is absent for both, and so is what
 // is empty where a list or an object should be. What is not modelled is not looked at.
 //
@@ -184,7 +188,11 @@ func readText(s *scanner, v reflect.Value) error {
 // readDecidingText takes a number by its digits.
 func readDecidingText(s *scanner, v reflect.Value) error {
 	if c := s.peek(); c == '"' || c == 'n' {
-		return readText(s, v)
+		err := readText(s, v)
+		if strings.ContainsRune(v.String(), utf8.RuneError) { // which decoding puts there for what is none
+			return errEncoding
+		}
+		return err
 	}
 	number, err := s.number()
 	if err != nil || bytes.ContainsAny(number, "-.eE") {
@@ -192,6 +200,14 @@ func readDecidingText(s *scanner, v reflect.Value) error {
 	}
 	v.SetString(string(number))
 	return nil
+}
+
+func readIdentifier(s *scanner, v reflect.Value) error {
+	err := readDecidingText(s, v)
+	if id := v.String(); err == nil && id != "" && !IsIdentifier(id) {
+		return errIdentifier
+	}
+	return err
 }
 
 // anyText reads a text, null as an empty one, and anything else as its JSON.
@@ -236,9 +252,13 @@ func readTexts(s *scanner, v reflect.Value) error {
 		if _, twice := texts[string(name)]; twice {
 			return ErrDuplicateMember
 		}
+		start := s.at
 		text, err := s.anyText()
-		if texts[string(name)] = text; err != nil {
+		switch texts[string(name)] = text; {
+		case err != nil:
 			return err
+		case !utf8.Valid(s.data[start:s.at]):
+			return errEncoding
 		}
 	}
 }
@@ -388,12 +408,14 @@ func newStructReader(t reflect.Type) *structReader {
 		if name == "" || name == "-" {
 			continue
 		}
-		read, decides := readerOf(field.Type), field.Tag.Get("wire") == "decides"
-		if t := field.Type; decides && t.Kind() == reflect.String && !decodesItself(t) && !readsText(t) {
+		read, tag := readerOf(field.Type), field.Tag.Get("wire")
+		if t := field.Type; tag == "identifies" {
+			read = readIdentifier
+		} else if tag == "decides" && t.Kind() == reflect.String && !decodesItself(t) && !readsText(t) {
 			read = readDecidingText
 		}
 		r.byName[name] = len(r.fields)
-		r.fields = append(r.fields, fieldReader{name, field.Index, field.Type, decides, read})
+		r.fields = append(r.fields, fieldReader{name, field.Index, field.Type, tag != "", read})
 	}
 	return r
 }

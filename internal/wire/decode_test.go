@@ -134,6 +134,8 @@ func compare(data []byte) error {
 		return fmt.Errorf("%q: what informs failed: %w", data, err)
 	case strictErr == nil && !reflect.DeepEqual(informing, lenient(deciding)):
 		return fmt.Errorf("%q: %+v, strictly %+v", data, informing, deciding)
+	case errors.Is(strictErr, errEncoding) && strings.ContainsRune(fmt.Sprintf("%+v", want), utf8.RuneError):
+		return nil // encoding/json puts it there for half a surrogate
 	case wantErr == nil && Unambiguous(data) == nil && !folds(data):
 		if strictErr != nil {
 			return fmt.Errorf("%q is read by encoding/json: %w", data, strictErr)

@@ -9,14 +9,23 @@ import (
 	"strings"
 )
 
+// What is read of an error body, and kept of its texts.
+const (
+	maxErrorJSON   = 256 << 10
+	maxFieldErrors = 10 // and as many messages of each
+	maxMessage     = 1024
+	maxName        = 100
+)
+
 // ErrorBody is what the client keeps of the service's error body. The shape is
 // not part of the published contract; it is known from public client code, so
-// every member is optional and every type is tolerated.
+// every member is optional and every type is tolerated. Its texts are those that
+// [Shown] returns.
 type ErrorBody struct {
 	CustomerMessage  string
 	DeveloperMessage string
 	TraceCode        string
-	Fields           []FieldError
+	Fields           []FieldError // the first of them
 	// Own tells that the body is the service's: an object that decodes strictly and
 	// has a message. A gateway in front of the service answers in other shapes, and
 	// what a gateway says proves nothing about a payment.
@@ -30,27 +39,36 @@ type FieldError struct {
 	Messages  []string
 }
 
+// isErrorJSON reports whether an error body is JSON, and no larger than one has to be.
+func isErrorJSON(data []byte) bool {
+	s := scanner{data: data, values: maxValues - maxErrorValues}
+	return len(data) <= maxErrorJSON && s.skip() == nil && s.end() == nil
+}
+
 // ParseErrorBody reads an error body, leniently but for Own.
 func ParseErrorBody(data []byte) ErrorBody {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(data, &members) != nil {
+	switch {
+	case !isErrorJSON(data):
+		return ErrorBody{}
+	case json.Unmarshal(data, &members) != nil:
 		var list []json.RawMessage
 		if json.Unmarshal(data, &list) != nil {
 			return ErrorBody{}
 		}
 		return ErrorBody{Fields: fieldErrors(data)}
 	}
-	body := ErrorBody{
-		CustomerMessage:  text(members["customerMessage"]),
-		DeveloperMessage: text(members["developerMessage"]),
-		TraceCode:        text(members["traceCode"]),
-		Fields:           fieldErrors(members["errors"]),
-	}
 	var strict struct {
 		CustomerMessage  string `json:"customerMessage" wire:"decides"`
 		DeveloperMessage string `json:"developerMessage" wire:"decides"`
 	}
-	body.Own = Decode(data, &strict) == nil && body.CustomerMessage+body.DeveloperMessage != ""
+	body := ErrorBody{
+		CustomerMessage:  text(members["customerMessage"], maxMessage),
+		DeveloperMessage: text(members["developerMessage"], maxMessage),
+		TraceCode:        text(members["traceCode"], maxName),
+		Fields:           fieldErrors(members["errors"]),
+	}
+	body.Own = Decode(data, &strict) == nil && strings.TrimSpace(body.CustomerMessage+body.DeveloperMessage) != ""
 	return body
 }
 
@@ -58,14 +76,14 @@ func ParseErrorBody(data []byte) ErrorBody {
 // object of messages by field.
 func fieldErrors(data json.RawMessage) (found []FieldError) {
 	add := func(name string, messages []string) {
-		if name != "" || len(messages) > 0 {
+		if (name != "" || len(messages) > 0) && len(found) < maxFieldErrors {
 			found = append(found, FieldError{name, messages})
 		}
 	}
 	items, byField := []json.RawMessage{data}, map[string]json.RawMessage{}
 	if json.Unmarshal(data, &byField) == nil && byField["fieldName"] == nil && byField["messages"] == nil {
 		for _, name := range slices.Sorted(maps.Keys(byField)) {
-			add(name, texts(byField[name]))
+			add(Shown(name, maxName), texts(byField[name]))
 		}
 		return found
 	}
@@ -76,7 +94,7 @@ func fieldErrors(data json.RawMessage) (found []FieldError) {
 			Messages  json.RawMessage `json:"messages"`
 		}
 		if json.Unmarshal(item, &one) == nil {
-			add(text(one.FieldName), texts(one.Messages))
+			add(text(one.FieldName, maxName), texts(one.Messages))
 		} else {
 			add("", texts(item))
 		}
@@ -89,44 +107,54 @@ func texts(data json.RawMessage) (found []string) {
 	items := []json.RawMessage{data}
 	_ = json.Unmarshal(data, &items)
 	for _, item := range items {
-		if message := text(item); message != "" {
+		if message := text(item, maxMessage); message != "" && len(found) < maxFieldErrors {
 			found = append(found, message)
 		}
 	}
 	return found
 }
 
-func text(data json.RawMessage) string {
+func text(data json.RawMessage, longest int) string {
 	var s string
 	if json.Unmarshal(data, &s) != nil {
 		return ""
 	}
-	return s
+	return Shown(s, longest)
 }
 
-// refusedValue is the member of an error body that repeats what was sent.
-const refusedValue = "fieldValue"
+// sentName ends the names of what repeats what was sent.
+const sentName = `(?i:value|cvn|cvv|card.?number|account.?number|pay.?id|cryptogram|api.?key|authorization|password)`
+
+// longestText bounds the texts of a body that is kept.
+const longestText = 16 << 10
 
 var (
-	// refusedText finds it where there is no JSON to walk through.
-	refusedText = regexp.MustCompile(`(?i)` + refusedValue)
-	queryPart   = regexp.MustCompile(`\?\S+`)
-	userPart    = regexp.MustCompile(`//[^/\s]*@`)
+	sentMember = regexp.MustCompile(sentName + `$`)
+	// sentText and echo find it where there is no JSON to walk through.
+	sentText  = regexp.MustCompile(sentName)
+	echo      = regexp.MustCompile(`\S+@\S+|\d{6,}|(?i:basic)\s+\S+`)
+	queryPart = regexp.MustCompile(`\?\S+`)
+	userPart  = regexp.MustCompile(`//[^/\s]*@`)
 )
 
-// Scrub returns an error body without what the caller sent: refused values are
-// removed, and query and user are cut from echoed addresses, at any depth. A body
-// that is not JSON is returned up to the first refused value, because nothing
-// tells where one ends.
+// Scrub returns an error body without what the caller sent: refused values and members
+// with the names of secrets are removed, numbers that may be a card's are masked, and
+// query and user are cut from echoed addresses, at any depth. A body that is not JSON is
+// returned up to the first such name, because nothing tells where a value ends, and
+// without numbers and addresses. Of long texts the beginning is kept.
 func Scrub(data []byte) []byte {
+	if !isErrorJSON(data) {
+		text := cut(string(data), longestText)
+		if at := sentText.FindStringIndex(text); at != nil {
+			text = text[:at[0]]
+		}
+		return []byte(echo.ReplaceAllLiteralString(scrubText(text), masked))
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var tree any
-	if !json.Valid(data) || dec.Decode(&tree) != nil {
-		if at := refusedText.FindIndex(data); at != nil {
-			return data[:at[0]]
-		}
-		return data
+	if dec.Decode(&tree) != nil {
+		return nil
 	}
 	clean, err := Marshal(scrub(tree))
 	if err != nil {
@@ -138,19 +166,28 @@ func Scrub(data []byte) []byte {
 func scrub(tree any) any {
 	switch node := tree.(type) {
 	case map[string]any:
+		clean := make(map[string]any, len(node))
 		for name, value := range node {
-			if strings.EqualFold(name, refusedValue) {
-				delete(node, name)
-				continue
+			if !sentMember.MatchString(name) {
+				clean[Shown(name, maxName)] = scrub(value)
 			}
-			node[name] = scrub(value)
 		}
+		return clean
 	case []any:
 		for i := range node {
 			node[i] = scrub(node[i])
 		}
+	case json.Number:
+		if text := node.String(); len(text) < 20 && Shown(text, maxName) != text {
+			return masked
+		}
 	case string:
-		return userPart.ReplaceAllString(queryPart.ReplaceAllString(node, ""), "//")
+		return scrubText(node)
 	}
 	return tree
+}
+
+func scrubText(text string) string {
+	text = cut(text, longestText)
+	return Shown(userPart.ReplaceAllString(queryPart.ReplaceAllString(text, ""), "//"), longestText)
 }

@@ -107,8 +107,19 @@ func graftItems(have, had []json.RawMessage, item reflect.Type) (json.RawMessage
 	return Marshal(have)
 }
 
+// modelled returns the types of a struct's members by their names.
+func modelled(model reflect.Type) map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	if model = deref(model); model != nil && model.Kind() == reflect.Struct {
+		for _, field := range waysOf(model).members.fields {
+			types[field.name] = field.model
+		}
+	}
+	return types
+}
+
 func deref(t reflect.Type) reflect.Type {
-	for t.Kind() == reflect.Pointer {
+	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	return t

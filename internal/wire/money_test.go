@@ -129,7 +129,7 @@ func TestIsNullAndIsObject(t *testing.T) {
 
 func TestSetMember(t *testing.T) {
 	set := func(object string, path ...string) (string, error) {
-		out, err := SetMember([]byte(object), path, []byte(`7`))
+		out, err := SetMember([]byte(object), path, []byte(`7`), nil)
 		return string(out), err
 	}
 	for _, c := range []struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,16 +12,26 @@ import (
 var (
 	errSyntax = errors.New("not valid JSON")
 	errDepth  = errors.New("JSON is nested too deeply")
+	errMany   = errors.New("JSON of too many values")
 )
 
-// maxDepth is that of encoding/json.
-const maxDepth = 10_000
+// What JSON may hold. A value of two bytes can cost hundreds in memory, so that the
+// length of a body alone bounds nothing. A page of 1,000 transactions with all that is
+// known of them has about 100,000 values.
+const (
+	maxDepth       = 10_000 // that of encoding/json
+	maxElements    = 5_000  // of a list
+	maxValues      = 150_000
+	maxErrorValues = 5_000 // of an error body
+)
 
-// scanner walks through JSON once, and refuses what encoding/json refuses.
+// scanner walks through JSON once, and refuses what encoding/json refuses, and more
+// values than anybody needs.
 type scanner struct {
-	data  []byte
-	at    int
-	depth int
+	data   []byte
+	at     int
+	depth  int
+	values int // that were met in objects and arrays
 }
 
 // peek moves to the next token and returns its first byte, 0 at the end.
@@ -107,12 +118,14 @@ func (s *scanner) more(end byte, n int) (bool, error) {
 		s.at++
 		s.depth--
 		return false, nil
-	case n == 0:
-		return true, nil
-	case c != ',':
+	case n > 0 && c != ',':
 		return false, errSyntax
+	case n > 0:
+		s.at++
 	}
-	s.at++
+	if s.values++; s.values > maxValues || end == ']' && n == maxElements {
+		return false, errMany
+	}
 	return true, nil
 }
 
@@ -264,7 +277,8 @@ func (s *scanner) digits() int {
 }
 
 // Unambiguous is an error unless data is JSON in which no object names a member twice,
-// in whatever case: encoding/json takes such two for one, and the last of them. Only in
+// in whatever case: encoding/json takes such two for one, and the last of them. So it does
+// of a name with a letter that folds to an ASCII one, which is refused alone too. Only in
 // metadata, whose names are the merchant's own, case tells names apart.
 func Unambiguous(data []byte) error {
 	s := scanner{data: data}
@@ -291,18 +305,25 @@ func (s *scanner) unambiguous(exact bool) error {
 		if err != nil || !more {
 			return err
 		}
-		inner := exact || string(name) == "metadata"
+		inner, folded := exact || string(name) == "metadata", name
 		if !exact {
-			name = bytes.Map(leastFold, name)
+			folded = bytes.Map(leastFold, name)
 		}
-		if seen[string(name)] {
+		if seen[string(folded)] {
 			return ErrDuplicateMember
 		}
-		seen[string(name)] = true
+		if isASCII(folded) && !isASCII(name) {
+			return errFolded
+		}
+		seen[string(folded)] = true
 		if err := s.unambiguous(inner); err != nil {
 			return err
 		}
 	}
+}
+
+func isASCII(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 // leastFold returns one rune for all that bytes.EqualFold takes for equal.

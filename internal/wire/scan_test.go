@@ -143,10 +143,18 @@ func FuzzScan(f *testing.F) {
 		if want != nil && !errors.Is(want, ErrDuplicateMember) {
 			t.Fatalf("the reference failed: %v", want)
 		}
+		if errors.Is(got, errFolded) && strings.ContainsAny(fmt.Sprint(decoded(data)), "\u017f\u212a") {
+			return // the only letters that fold to an ASCII one
+		}
 		if !errors.Is(got, want) {
 			t.Fatalf("%q: %v, want %v", data, got, want)
 		}
 	})
+}
+
+func decoded(data []byte) (tree any) {
+	_ = json.Unmarshal(data, &tree)
+	return tree
 }
 
 // TestDepth: what nests too deeply is refused where encoding/json refuses it, and

@@ -7,18 +7,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/shopspring/decimal"
 )
 
-// maxDecimalLength bounds the text of an amount before it is parsed: a decimal
-// with a huge exponent is cheap to send and expensive to compute with.
+// maxDecimalLength bounds the text of an amount before it is parsed, its digits and its
+// exponent: a decimal with a huge exponent is cheap to send and expensive to compute with.
 const maxDecimalLength = 32
 
 var (
 	errAmount = errors.New("amount is neither a number nor a decimal string")
-	errPlaces = errors.New("amount has more than two decimals")
+	errPlaces = errors.New("amount has more than two decimals or 32 digits")
 )
 
 // Number is money as transaction requests carry it: a JSON number with exactly
@@ -98,9 +100,15 @@ func twoDecimals(d decimal.Decimal) (string, error) {
 }
 
 // HasTwoDecimals reports whether d can be written with two decimals without
-// rounding.
+// rounding, and computed with at no cost.
 func HasTwoDecimals(d decimal.Decimal) bool {
-	return d.Exponent() >= -2 || d.Equal(d.Truncate(2))
+	return IsSmall(d) && (d.Exponent() >= -2 || d.Equal(d.Truncate(2)))
+}
+
+// IsSmall is to be asked before any arithmetic, which scales the digits by the exponent.
+func IsSmall(d decimal.Decimal) bool {
+	const maxBits = 107 // of as many digits
+	return d.Exponent() <= maxDecimalLength && d.Exponent() >= -maxDecimalLength && d.Coefficient().BitLen() <= maxBits
 }
 
 // ParseDecimal reads an amount from a response: a JSON number or a string that
@@ -119,7 +127,7 @@ func ParseDecimal(data []byte) (decimal.Decimal, error) {
 		}
 	}
 	d, err := decimal.NewFromString(string(text))
-	if err != nil || d.Exponent() > maxDecimalLength || d.Exponent() < -maxDecimalLength {
+	if err != nil || !IsSmall(d) {
 		return decimal.Decimal{}, errAmount
 	}
 	return d, nil
@@ -147,16 +155,27 @@ func IsObject(data []byte) bool {
 }
 
 // SetMember returns the object with value written at path, creating objects on
-// the way. A member that is already there is an error: extra members add to a
+// the way. A member that is already there is an error, in whatever case, and so is the
+// name of one that the object's type models, in another case: extra members add to a
 // request and never change what was checked.
-func SetMember(object json.RawMessage, path []string, value json.RawMessage) (json.RawMessage, error) {
+func SetMember(object json.RawMessage, path []string, value json.RawMessage, model reflect.Type) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
 	if len(object) > 0 {
 		if err := json.Unmarshal(object, &members); err != nil {
 			return nil, fmt.Errorf("extra field: %q is not inside an object", path[0])
 		}
 	}
-	name := path[0]
+	name, known := path[0], modelled(model)
+	for other := range members {
+		if _, is := known[other]; !is {
+			known[other] = nil
+		}
+	}
+	for other := range known {
+		if other != name && strings.EqualFold(other, name) {
+			return nil, fmt.Errorf("extra field %q has the name of another member, in another case", name)
+		}
+	}
 	current, taken := members[name]
 	if len(path) == 1 {
 		if taken {
@@ -165,7 +184,7 @@ func SetMember(object json.RawMessage, path []string, value json.RawMessage) (js
 		members[name] = value
 		return Marshal(members)
 	}
-	inner, err := SetMember(current, path[1:], value)
+	inner, err := SetMember(current, path[1:], value, known[name])
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,81 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestAttackManyValues: a body of two bytes for each value is refused before it costs
+// more than it has. A plain decoder takes all of it.
+func TestAttackManyValues(t *testing.T) {
+	type answer struct {
+		List  []struct{} `json:"list"`
+		Spans Spans      `json:"spans"`
+	}
+	list := func(n int, item string) string {
+		return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
+	}
+	for body, ok := range map[string]bool{
+		`{"list":` + list(maxElements, `{}`) + `}`: true, `{"list":` + list(maxElements+1, `{}`) + `}`: false,
+		`{"spans":` + list(maxElements, `{}`) + `}`: true, `{"spans":` + list(maxElements+1, `{}`) + `}`: false,
+		`{"new":` + list(maxElements, `0`) + `}`: true, `{"new":` + list(maxElements+1, `0`) + `}`: false,
+		`{"new":` + list(29, list(maxElements, `0`)) + `}`: true, `{"new":` + list(30, list(maxElements, `0`)) + `}`: false,
+	} {
+		into := new(answer)
+		err := Decode([]byte(body), into)
+		assert.Equal(t, ok, err == nil, "%.40s %d", body, len(body))
+		assert.Equal(t, ok, Unambiguous([]byte(body)) == nil)
+		require.NoError(t, json.Unmarshal([]byte(body), new(any)), "encoding/json takes it")
+	}
+	for n, ok := range map[int]bool{maxErrorValues - 3: true, maxErrorValues: false} {
+		body := fmt.Sprintf(`{"customerMessage":"c","new":%s}`, list(n, `0`))
+		assert.Equal(t, ok, ParseErrorBody([]byte(body)).Own, n)
+	}
+	long := strings.Repeat("x", maxErrorJSON)
+	assert.False(t, ParseErrorBody([]byte(`{"customerMessage":"`+long+`"}`)).Own)
+	assert.Len(t, Scrub([]byte(`{"customerMessage":"`+long+`"}`)), longestText)
+}
+
+func TestAttackIdentifiers(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"R-1": true, "a b": true, "...": true, strings.Repeat("x", 255): true, `"'<>&=+:@,`: true,
+		"": false, " ": false, ".": false, "..": false, strings.Repeat("x", 256): false, "a/b": false, `a\b`: false, "a?": false, "#": false, "%41": false, "a;b": false,
+		"a\n": false, "\x00": false, "\x7f": false, "é": false, "\xff": false, "a\u202eb": false,
+	} {
+		assert.Equal(t, ok, IsIdentifier(text), "%q", text)
+		var got struct {
+			ID string `json:"id" wire:"identifies"`
+		}
+		quoted, err := json.Marshal(text)
+		require.NoError(t, err)
+		err = Decode([]byte(`{"id":`+string(quoted)+`}`), &got)
+		assert.Equal(t, ok || text == "", err == nil, "%q: %v", text, err)
+	}
+}
+
+func TestAttackFolding(t *testing.T) {
+	for _, same := range []string{"desk", "DESK", "dEsK"} {
+		assert.True(t, SameFold(same, "desk"))
+	}
+	for _, other := range []string{"de\u017fk", "des\u212a", "des", "desks", "", "desk\x00"} {
+		assert.False(t, SameFold(other, "desk"), other)
+	}
+	assert.False(t, SameFold("@[`{", "`{@["), "what stands beside the letters")
+	assert.True(t, strings.EqualFold("de\u017fk", "desk"), "the standard comparison falls for it")
+}
+
+func TestAttackShownTexts(t *testing.T) {
+	for text, want := range map[string]string{
+		"Please check.": "Please check.", "é, 日本": "é, 日本", "12345678901": "12345678901", "2026-11-20 10:11:12": "2026-11-20 10:11:12",
+		"4111111111111111": masked, "card 4111 1111 1111 1111!": "card " + masked + "!", "4111-1111-1111-1111": masked, "x411111111111y": "x" + masked + "y",
+		"4111\u00a01111\u20131111\n1111": masked, "\uff14111111111111111": masked, "a\r\nb": "a  b", "a\u202eb\x00": "a b ", "\xff": "\ufffd",
+		strings.Repeat("x", 200): strings.Repeat("x", 64), strings.Repeat("x", 60) + " 4111111111111111": strings.Repeat("x", 60), strings.Repeat("9", 200): "",
+	} {
+		assert.Equal(t, want, Shown(text, 64), "%q", text)
+	}
+}
