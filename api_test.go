@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -157,6 +158,35 @@ func TestModelledWrites(t *testing.T) {
 		}
 	}
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(written)), modelledWrites())
+}
+
+// TestEveryServiceIsListed: where a reader looks for a service, it stands. One
+// paragraph of the overview and of the README has them all; the changelog names each.
+func TestEveryServiceIsListed(t *testing.T) {
+	var services []string
+	for field := range reflect.TypeFor[Client]().Fields() {
+		if field.IsExported() {
+			services = append(services, field.Name)
+		}
+	}
+	require.Greater(t, len(services), 8)
+	missing := func(text string) []string {
+		return slices.DeleteFunc(slices.Clone(services), func(name string) bool { return regexp.MustCompile(`\b` + name + `\b`).MatchString(text) })
+	}
+	for file, blank := range map[string]string{"doc.go": "\n//\n", "README.md": "\n\n"} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		fewest := services
+		for paragraph := range strings.SplitSeq(string(text), blank) {
+			if left := missing(paragraph); len(left) < len(fewest) {
+				fewest = left
+			}
+		}
+		assert.Empty(t, fewest, "services that %s does not list with the others", file)
+	}
+	text, err := os.ReadFile("CHANGELOG.md")
+	require.NoError(t, err)
+	assert.Empty(t, missing(strings.Join(codeIn(string(text)), "\n")), "services that CHANGELOG.md does not name")
 }
 
 type apiRow struct {

@@ -39,13 +39,16 @@ type seen struct {
 	header                http.Header
 }
 
-// expect registers a mock for the next request, whatever it is, which is kept.
+// expect registers a mock for the next request, whatever it is, which is kept. Which
+// version it names is another test's.
 func expect(t *testing.T, reply func(*gock.Response)) *seen {
 	t.Helper()
 	var kept seen
 	mock := gock.New(baseURL)
 	mock.AddMatcher(func(r *http.Request, _ *gock.Request) (bool, error) {
-		kept = seen{method: r.Method, address: r.URL.String(), header: r.Header}
+		assert.Regexp(t, "^quickstream-go/.", r.Header.Get("User-Agent"))
+		kept = seen{method: r.Method, address: r.URL.String(), header: r.Header.Clone()}
+		kept.header.Del("User-Agent")
 		if r.Body == nil {
 			return true, nil
 		}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/internal/apitest"
 )
 
 const modulePath = "github.com/quickstream-go/quickstream"
@@ -109,3 +111,6 @@ func TestDirectRequirements(t *testing.T) {
 	all := unique(slices.Concat(code, tests))
 	assert.Equal(t, append(slices.Clone(needed), "github.com/stretchr/testify", "gopkg.in/h2non/gock.v1"), all)
 }
+
+// TestExportedAPI compares the public packages with their lists in the directory api.
+func TestExportedAPI(t *testing.T) { apitest.Compare(t) }

@@ -3,7 +3,7 @@ module github.com/quickstream-go/quickstream/examples
 go 1.26
 
 require (
-	github.com/quickstream-go/quickstream v0.0.0
+	github.com/quickstream-go/quickstream v0.1.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/shopspring/decimal v1.6.0
 	golang.org/x/term v0.44.0

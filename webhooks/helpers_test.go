@@ -190,6 +190,14 @@ func serve(t testing.TB, server *http.Server) func() net.Conn {
 	t.Helper()
 	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 	stopped := make(chan struct{})
+	var open sync.WaitGroup // a connection lingers after a body that was not read to its end
+	server.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			open.Add(1)
+		} else if state == http.StateClosed || state == http.StateHijacked {
+			open.Done()
+		}
+	}
 	go func() {
 		defer close(stopped)
 		_ = server.Serve(l)
@@ -197,6 +205,7 @@ func serve(t testing.TB, server *http.Server) func() net.Conn {
 	t.Cleanup(func() {
 		_ = server.Close()
 		<-stopped
+		open.Wait()
 	})
 	return func() net.Conn {
 		near, far := net.Pipe()

@@ -7,7 +7,7 @@ replace github.com/quickstream-go/quickstream => ../../
 require (
 	github.com/pb33f/libopenapi v0.36.6
 	github.com/pb33f/libopenapi-validator v0.13.8
-	github.com/quickstream-go/quickstream v0.0.0
+	github.com/quickstream-go/quickstream v0.1.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
 	github.com/shopspring/decimal v1.6.0
 	go.yaml.in/yaml/v3 v3.0.6

@@ -156,7 +156,7 @@ func TestRequestShape(t *testing.T) {
 				c.Method, c.Body, c.Header = method, body, config
 			})
 			require.Equal(t, Success, result.Verdict)
-			want := http.Header{"Authorization": {"Basic a2V5Og=="}, "Accept": {"application/json"}, "X-Own": {"1", "2"}}
+			want := http.Header{"Authorization": {"Basic a2V5Og=="}, "Accept": {"application/json"}, "X-Own": {"1", "2"}, "User-Agent": {ownAgent()}}
 			if method == "POST" {
 				require.Len(t, result.Key, 26)
 				want[keyHeader] = []string{result.Key}

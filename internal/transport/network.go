@@ -35,6 +35,13 @@ var ErrProxyAuth = errors.New("the proxy answered 407 Proxy Authentication Requi
 // untyped error when the transport is not ours.
 const proxyAuthText = "Proxy Authentication Required"
 
+// Windows has numbers of its own for what others call ECONNREFUSED and ECONNRESET.
+const (
+	windowsAborted = syscall.Errno(10053)
+	windowsReset   = syscall.Errno(10054)
+	windowsRefused = syscall.Errno(10061)
+)
+
 // condition names what err is and whether it can pass by itself.
 func condition(err error) (kind Kind, temporary bool) {
 	var (
@@ -56,14 +63,14 @@ func condition(err error) (kind Kind, temporary bool) {
 		return KindProxy, false
 	case errors.As(err, &record), errors.As(err, &alert):
 		return KindTLS, false
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, windowsRefused):
 		return KindRefused, true
 	case errors.Is(err, context.Canceled):
 		return KindCancelled, false
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return KindTimeout, true
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF),
-		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, net.ErrClosed):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, windowsReset), errors.Is(err, windowsAborted),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, net.ErrClosed):
 		return KindReset, true
 	}
 	return KindOther, true

@@ -45,6 +45,9 @@ func TestCondition(t *testing.T) {
 		{errors.New("a message with Proxy Authentication Required in it"), KindOther, true},
 
 		{sys("dial", syscall.ECONNREFUSED), KindRefused, true},
+		{sys("dial", syscall.Errno(10061)), KindRefused, true}, // as Windows says it
+		{sys("read", syscall.Errno(10054)), KindReset, true},
+		{sys("write", syscall.Errno(10053)), KindReset, true},
 		{sys("dial", syscall.ENETUNREACH), KindOther, true},
 		{op("dial", context.DeadlineExceeded), KindTimeout, true},
 		{op("dial", os.ErrDeadlineExceeded), KindTimeout, true},

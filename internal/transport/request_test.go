@@ -35,7 +35,7 @@ func TestAttemptsShareNothing(t *testing.T) {
 			assert.Equal(t, `{"a":1}`, string(body))
 			assert.Equal(t, http.Header{
 				"Authorization": {"Basic a2V5Og=="}, "Accept": {"application/json"}, "Content-Type": {"application/json"},
-				keyHeader: {"mine"}, "X-Own": {"1"},
+				keyHeader: {"mine"}, "X-Own": {"1"}, "User-Agent": {ownAgent()},
 			}, r.Header)
 			r.Header.Set("X-Own", "2")
 			r.Header.Del("Authorization")

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +46,8 @@ type Transport struct {
 func New(config HTTPConfig, observer Observer) *Transport {
 	client, own := newHTTPClient(config)
 	closing := (&http.Client{Transport: client.Transport}).CloseIdleConnections
-	client.Transport = &roundTripper{next: client.Transport, own: own, observer: observer, closing: closing}
+	build, _ := debug.ReadBuildInfo()
+	client.Transport = &roundTripper{next: client.Transport, own: own, agent: userAgent(build), observer: observer, closing: closing}
 	return &Transport{
 		closing: closing,
 		// The loop knows nothing of a call: check decides by the call's own limits.
@@ -129,6 +131,7 @@ func before(ctx context.Context, call *Call) (err error) {
 type roundTripper struct {
 	next     http.RoundTripper
 	own      bool // next is our own transport, whose connections tell what was written
+	agent    string
 	observer Observer
 	closing  func()
 }
@@ -153,7 +156,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	a := &attempt{x: x, ctx: ctx, own: t.own}
 	a.timer = time.AfterFunc(x.call.Limits.AttemptTimeout, func() { cancel(errPatience) })
 	defer a.timer.Stop()
-	resp, err := a.send(t.next, a.request(req))
+	resp, err := a.send(t.next, a.request(req, t.agent))
 	if err == nil {
 		x.answered(resp, a) // while an upload may go on: its end would be the answer's
 		a.shut()
@@ -201,7 +204,7 @@ type attempt struct {
 // again: net/http may still be reading it, or a RoundTripper may have changed it.
 // It has no GetBody, and its body can be read once: with either, net/http would
 // send it again by itself.
-func (a *attempt) request(loop *http.Request) *http.Request {
+func (a *attempt) request(loop *http.Request, agent string) *http.Request {
 	call := &a.x.call
 	a.trace.GetConn = func(string) { a.dialled.Store(true) }
 	a.trace.GotConn = func(info httptrace.GotConnInfo) {
@@ -215,13 +218,14 @@ func (a *attempt) request(loop *http.Request) *http.Request {
 
 	a.address = *call.URL
 	header, jar := loop.Header, loop.Header.Get("Cookie") // which is all that net/http's client has added
+	values := []string{a.x.authorization, call.Accept, call.Key, agent}
+	header["User-Agent"] = values[3:4:4]
 	for name, values := range call.Header {
 		header[name] = append([]string(nil), values...)
 	}
 	if mine := call.Header.Get("Cookie"); mine != "" && jar != "" {
 		header["Cookie"] = []string{mine + "; " + jar}
 	}
-	values := []string{a.x.authorization, call.Accept, call.Key}
 	header["Authorization"], header["Accept"] = values[0:1:1], values[1:2:2]
 	if call.Key != "" {
 		header[keyHeader] = values[2:3:3]

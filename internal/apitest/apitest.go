@@ -1,0 +1,94 @@
+// Package apitest compares what a module exports with the lists in its directory
+// api, one for each public package, so that a change of the API is seen in a diff.
+package apitest
+
+import (
+	"go/importer"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Compare compares the module of the test that calls it with its lists, which it
+// writes anew before when the environment has UPDATE_API.
+func Compare(t *testing.T) {
+	t.Helper()
+	lists := public(t)
+	if os.Getenv("UPDATE_API") != "" {
+		must(t, os.RemoveAll("api"))
+		must(t, os.Mkdir("api", 0o750))
+		for file, lines := range lists {
+			must(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+		}
+	}
+	files, err := filepath.Glob("api/*")
+	must(t, err)
+	for _, file := range files {
+		if lists[filepath.ToSlash(file)] == nil {
+			t.Errorf("%s: there is no such public package", file)
+		}
+	}
+	for file, now := range lists {
+		text, err := os.ReadFile(file) //nolint:gosec // it is made of the name of a package
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		before := strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
+		for _, line := range without(before, now) {
+			t.Errorf("%s: gone: %s", file, line)
+		}
+		for _, line := range without(now, before) {
+			t.Errorf("%s: new: %s", file, line)
+		}
+	}
+	if t.Failed() {
+		t.Logf("What may change and when is in README.md under Compatibility. If this is meant: UPDATE_API=1 go test -run %s .", t.Name())
+	}
+}
+
+// without returns the lines that are not among the others.
+func without(lines, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// public returns the lists of the module's public packages by their files.
+func public(t *testing.T) map[string][]string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", "-f", "{{.ImportPath}}\t{{.Export}}\t{{if not .DepOnly}}{{.Name}}\t{{.Module.Path}}{{end}}", "./...")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	must(t, err)
+	compiled, files := map[string]string{}, map[string]string{} // by import path
+	for line := range strings.Lines(string(out)) {
+		p := strings.Split(strings.TrimSpace(line), "\t")
+		if len(p) < 2 || p[1] == "" {
+			continue // it has no code, or only tests
+		}
+		compiled[p[0]] = p[1]
+		if len(p) == 4 && p[2] != "main" && !strings.Contains(p[0], "/internal/") {
+			files[p[0]] = "api/" + strings.ReplaceAll(strings.TrimPrefix(p[0], path.Dir(p[3])+"/"), "/", "-") + ".txt"
+		}
+	}
+	from := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(compiled[path]) })
+	lists := map[string][]string{}
+	for path, file := range files {
+		pkg, err := from.Import(path)
+		must(t, err)
+		lists[file] = exported(pkg)
+	}
+	return lists
+}

@@ -1,0 +1,134 @@
+package apitest
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// exported lists what a package exports, one line for each thing that a program can
+// name, without the names of parameters.
+func exported(pkg *types.Package) []string {
+	l := listing{pkg: pkg}
+	for _, name := range pkg.Scope().Names() {
+		if !token.IsExported(name) {
+			continue
+		}
+		switch obj := pkg.Scope().Lookup(name).(type) {
+		case *types.Const:
+			l.add("const %s %s = %s", name, l.text(obj.Type()), obj.Val().ExactString())
+		case *types.Var:
+			l.add("var %s %s", name, l.text(obj.Type()))
+		case *types.Func:
+			l.add("func %s%s%s", name, l.parameters(obj.Signature().TypeParams()), l.signature(obj))
+		case *types.TypeName:
+			l.typeName(obj)
+		}
+	}
+	slices.Sort(l.lines)
+	return slices.Compact(l.lines)
+}
+
+type listing struct {
+	pkg   *types.Package
+	lines []string
+}
+
+func (l *listing) add(format string, args ...any) {
+	l.lines = append(l.lines, fmt.Sprintf(format, args...))
+}
+
+// text is a type as the package itself would write it.
+func (l *listing) text(t types.Type) string {
+	return types.TypeString(t, func(p *types.Package) string {
+		if p == l.pkg {
+			return ""
+		}
+		return p.Name()
+	})
+}
+
+func (l *listing) parameters(list *types.TypeParamList) string {
+	var each []string
+	for p := range list.TypeParams() {
+		each = append(each, p.Obj().Name()+" "+l.text(p.Constraint()))
+	}
+	if each == nil {
+		return ""
+	}
+	return "[" + strings.Join(each, ", ") + "]"
+}
+
+func (l *listing) signature(f *types.Func) string {
+	unnamed := func(tuple *types.Tuple) *types.Tuple {
+		var vars []*types.Var
+		for v := range tuple.Variables() {
+			vars = append(vars, types.NewParam(token.NoPos, nil, "", v.Type()))
+		}
+		return types.NewTuple(vars...)
+	}
+	s := f.Signature()
+	text := l.text(types.NewSignatureType(nil, nil, nil, unnamed(s.Params()), unnamed(s.Results()), s.Variadic()))
+	return strings.TrimPrefix(text, "func")
+}
+
+func (l *listing) typeName(obj *types.TypeName) {
+	named, defined := obj.Type().(*types.Named)
+	if !defined || obj.IsAlias() {
+		l.add("type %s = %s", obj.Name(), l.text(types.Unalias(obj.Type())))
+		return
+	}
+	name := obj.Name() + l.parameters(named.TypeParams())
+	switch under := named.Underlying().(type) {
+	case *types.Struct:
+		l.add("type %s struct", name)
+		l.fields(name, under)
+	case *types.Interface:
+		l.methods(name, under)
+		return
+	default:
+		l.add("type %s %s", name, l.text(under))
+	}
+	values := types.NewMethodSet(named)
+	for m := range types.NewMethodSet(types.NewPointer(named)).Methods() {
+		receiver := types.Type(named)
+		if values.Lookup(m.Obj().Pkg(), m.Obj().Name()) == nil {
+			receiver = types.NewPointer(named)
+		}
+		if m.Obj().Exported() {
+			l.add("method (%s) %s%s", l.text(receiver), m.Obj().Name(), l.signature(m.Obj().(*types.Func)))
+		}
+	}
+}
+
+// methods lists those of an interface, with the embedded ones.
+func (l *listing) methods(name string, i *types.Interface) {
+	if !i.IsMethodSet() {
+		l.add("type %s %s", name, l.text(i))
+	}
+	l.add("type %s interface", name)
+	for m := range i.Methods() {
+		if m.Exported() {
+			l.add("type %s interface, %s%s", name, m.Name(), l.signature(m))
+		} else {
+			l.add("type %s interface, with methods that are not exported", name)
+		}
+	}
+}
+
+// fields lists those of a struct, with the fields of embedded structs that are not
+// exported themselves.
+func (l *listing) fields(name string, s *types.Struct) {
+	for f := range s.Fields() {
+		switch inner, isStruct := f.Type().Underlying().(*types.Struct); {
+		case f.Exported() && f.Embedded():
+			l.add("type %s struct, embeds %s", name, l.text(f.Type()))
+		case f.Exported():
+			l.add("type %s struct, %s %s", name, f.Name(), l.text(f.Type()))
+		case f.Embedded() && isStruct:
+			l.fields(name, inner)
+		}
+	}
+}
