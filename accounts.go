@@ -112,12 +112,12 @@ func (p RegisterAccountParams) from() registrationSource {
 // Register registers an account for a customer, to be paid with by its account
 // token.
 //
-// POST /customers/{customerId}/accounts with the secret key. The specification does not
+// POST /customers/{customerId}/accounts. The specification does not
 // show the answer: where it does not name the account, AccountToken is empty, and the
-// account is found with List. Members that are not published can be added with
-// WithExtraField. A token that was used or has expired is an APIError that matches
-// ErrInvalid or ErrNotFound. When the answer is lost the error is an
-// UnknownOutcomeError: give its Intent to Resume.
+// account is found with [List]. Members that are not published can be added with
+// [WithExtraField]. A token that was used or has expired is an [APIError] that matches
+// [ErrInvalid] or [ErrNotFound]. When the answer is lost the error is an
+// [UnknownOutcomeError]: give its [Intent] to Resume.
 func (s *AccountsService) Register(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (*Account, error) {
 	call := s.register(customerID, params.wire(), opts)
 	call.check(params.check)
@@ -193,9 +193,9 @@ func (s *AccountsService) Plan(ctx context.Context, customerID string, params Re
 	return call.plan(ctx)
 }
 
-// Submit sends a registration that Plan has made, once: see TransactionsService.Submit.
+// Submit sends a registration that Plan has made, once: see [TransactionsService.Submit].
 //
-// POST /customers/{customerId}/accounts with the secret key, and errors as for
+// POST /customers/{customerId}/accounts, and errors as for
 // Register.
 func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Account, error) {
 	var body accountRegisterJSON
@@ -207,10 +207,10 @@ func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim
 
 // Resume reads the accounts of the customer, newest first. The service does not say
 // which registration made an account, so that none settles the intent: the result is
-// an UnknownOutcomeError whose Candidates are the accounts. Compare their masked
+// an [UnknownOutcomeError] whose Candidates are the accounts. Compare their masked
 // numbers with what the customer gave.
 //
-// GET /customers/{customerId}/accounts with the secret key.
+// GET /customers/{customerId}/accounts.
 func (s *AccountsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Account, error) {
 	const name, route = "Accounts.Resume", "/customers/{customerId}/accounts"
 	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
@@ -229,8 +229,8 @@ func (s *AccountsService) Resume(ctx context.Context, intent Intent, opts ...Cal
 
 // List returns the enabled accounts of a customer, newest first.
 //
-// GET /customers/{customerId}/accounts with the secret key. An unknown customer is
-// an APIError that matches ErrNotFound; unconfirmed. The operation is described in
+// GET /customers/{customerId}/accounts. An unknown customer is
+// an [APIError] that matches [ErrNotFound]; unconfirmed. The operation is described in
 // the vendor's public pages.
 func (s *AccountsService) List(customerID string, opts ...CallOption) List[Account] {
 	return list[Account](s.client, operation{
@@ -240,22 +240,22 @@ func (s *AccountsService) List(customerID string, opts ...CallOption) List[Accou
 
 // Get returns an account.
 //
-// GET /accounts/{accountToken} with the secret key. An unknown token is an
-// APIError that matches ErrNotFound. The operation is described in the vendor's
+// GET /accounts/{accountToken}. An unknown token is an
+// [APIError] that matches [ErrNotFound]. The operation is described in the vendor's
 // public pages.
 func (s *AccountsService) Get(ctx context.Context, accountToken string, opts ...CallOption) (*Account, error) {
 	return get[Account](ctx, s.client, operation{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"}, opts, accountToken)
 }
 
 // Account is a registered account. The members of its kind are set, beside the
-// common ones. The members other than AccountToken and AccountType are known from
+// common ones. The members other than AccountToken and [AccountType] are known from
 // public client code and are unconfirmed.
 type Account struct {
 	// AccountToken identifies the account in payments. Store it.
 	AccountToken string      `json:"accountToken,omitempty" wire:"identifies"`
 	AccountType  AccountType `json:"accountType,omitempty" wire:"decides"`
 	CustomerID   string      `json:"customerId,omitempty" wire:"identifies"`
-	// DefaultAccount marks the account that FromCustomer pays with.
+	// DefaultAccount marks the account that [FromCustomer] pays with.
 	DefaultAccount bool     `json:"defaultAccount,omitempty"`
 	DisplayName    string   `json:"displayName,omitempty"`
 	Currency       Currency `json:"currency,omitempty"`

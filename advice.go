@@ -93,7 +93,7 @@ func (t *Transaction) afterDecline() NextStep {
 	return NextStepReadRetries
 }
 
-// DeclinedError is what RequireApproved returns for a transaction that was declined
+// DeclinedError is what [RequireApproved] returns for a transaction that was declined
 // or rejected, and took no money: the only one of its errors that permits another
 // payment. It prints the outcome and the response code.
 type DeclinedError struct{ Transaction *Transaction }
@@ -101,11 +101,11 @@ type DeclinedError struct{ Transaction *Transaction }
 // Error returns the outcome, the response code and the next step.
 func (e *DeclinedError) Error() string { return e.Transaction.says() }
 
-// NotSettledError is what Transaction.Outcome and RequireApproved return for a
+// NotSettledError is what [Transaction.Outcome] and [RequireApproved] return for a
 // transaction of which it is not known yet whether it takes money: unknown, pending or
-// suspended. It matches ErrOutcomeUnknown: do not pay again. Read the transaction with
+// suspended. It matches [ErrOutcomeUnknown]: do not pay again. Read the transaction with
 // Get not before NextLook, or give it to package resolve. It unwraps to an
-// UnknownOutcomeError, whose Intent Resume takes, so that programs which hold on that
+// [UnknownOutcomeError], whose [Intent] Resume takes, so that programs which hold on that
 // type hold here too.
 type NotSettledError struct {
 	Transaction *Transaction
@@ -116,10 +116,10 @@ type NotSettledError struct {
 // Error returns the outcome, the response code and the next step.
 func (e *NotSettledError) Error() string { return e.Transaction.says() }
 
-// Is matches ErrOutcomeUnknown.
+// Is matches [ErrOutcomeUnknown].
 func (e *NotSettledError) Is(target error) bool { return target == ErrOutcomeUnknown }
 
-// Unwrap returns the UnknownOutcomeError, or nil without a transaction.
+// Unwrap returns the [UnknownOutcomeError], or nil without a transaction.
 func (e *NotSettledError) Unwrap() error {
 	t := e.Transaction
 	if t == nil {
@@ -147,8 +147,8 @@ func (t *Transaction) says() string {
 //
 //	tx, err := quickstream.RequireApproved(client.Transactions.Pay(ctx, params))
 //
-// The error is a DeclinedError when it was declined or rejected, and a
-// NotSettledError, which matches ErrOutcomeUnknown, when nobody knows yet. One that
+// The error is a [DeclinedError] when it was declined or rejected, and a
+// [NotSettledError], which matches [ErrOutcomeUnknown], when nobody knows yet. One that
 // was voided gives an error that is neither. The transaction is returned with the
 // error. An error of the call itself is passed through.
 func RequireApproved(t *Transaction, err error) (*Transaction, error) {

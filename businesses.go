@@ -31,7 +31,7 @@ func (b *Business) identifier() string { return b.SupplierBusinessCode }
 
 // List returns the merchant's businesses.
 //
-// GET /businesses with the secret key. The operation is described in the vendor's
+// GET /businesses. The operation is described in the vendor's
 // public pages.
 func (s *BusinessesService) List(opts ...CallOption) List[Business] {
 	return list[Business](s.client, operation{name: "Businesses.List", method: http.MethodGet, route: "/businesses"}, noQuery{}, nil, opts)
@@ -39,8 +39,8 @@ func (s *BusinessesService) List(opts ...CallOption) List[Business] {
 
 // Get returns a business.
 //
-// GET /businesses/{supplierBusinessCode} with the secret key. An unknown code is
-// an APIError that matches ErrNotFound. The operation is described in the
+// GET /businesses/{supplierBusinessCode}. An unknown code is
+// an [APIError] that matches [ErrNotFound]. The operation is described in the
 // vendor's public pages.
 func (s *BusinessesService) Get(ctx context.Context, supplierBusinessCode string, opts ...CallOption) (*Business, error) {
 	return get[Business](ctx, s.client, operation{name: "Businesses.Get", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}"}, opts, supplierBusinessCode)
@@ -71,8 +71,8 @@ func (c *CardSurcharge) identifier() string {
 //
 // GET /businesses/{supplierBusinessCode}/list-card-surcharges with the secret
 // key. That is the path of the specification; public client code asks for
-// another one, which is PublicCardSurcharges. Where one of them is an APIError
-// that matches ErrNotFound, try the other.
+// another one, which is PublicCardSurcharges. Where one of them is an [APIError]
+// that matches [ErrNotFound], try the other.
 func (s *BusinessesService) CardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
 	return list[CardSurcharge](s.client, operation{
 		name: "Businesses.CardSurcharges", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}/list-card-surcharges",

@@ -103,7 +103,7 @@ func (r *Root) identifier() string { return "/" } // there is one
 // Root returns what the service says about itself. It proves nothing about the secret
 // key, because the service answers it to both kinds of key: Check does.
 //
-// GET / with the secret key.
+// GET /.
 func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
 	return send[Root](ctx, c.begin(operation{name: "Root", method: http.MethodGet, route: "/"}, opts))
 }
@@ -111,9 +111,9 @@ func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
 // Check tests connectivity and the secret key: it asks for a page of the merchant's
 // businesses, which only a secret key is given, and returns nil when it got one.
 //
-// GET /businesses with the secret key. A 401 is an APIError that matches
-// ErrUnauthorized; trouble with name resolution, certificates or a proxy is a
-// NetworkError whose Kind says which.
+// GET /businesses. A 401 is an [APIError] that matches
+// [ErrUnauthorized]; trouble with name resolution, certificates or a proxy is a
+// [NetworkError] whose Kind says which.
 func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	call := c.begin(operation{name: "Check", method: http.MethodGet, route: "/businesses"}, opts)
 	return call.do(ctx, func(_ int, body []byte) error {

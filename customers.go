@@ -109,9 +109,9 @@ func (p CreateCustomerParams) check(f *findings) {
 
 // Create registers a customer.
 //
-// POST /customers with the secret key. A customer number that is taken is
-// refused with an APIError that matches ErrInvalid. When the answer is lost the
-// error is an UnknownOutcomeError: ask GetByNumber for the customer number.
+// POST /customers. A customer number that is taken is
+// refused with an [APIError] that matches [ErrInvalid]. When the answer is lost the
+// error is an [UnknownOutcomeError]: ask GetByNumber for the customer number.
 func (s *CustomersService) Create(ctx context.Context, params CreateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call := s.client.begin(operation{
 		name: "Customers.Create", method: http.MethodPost, route: "/customers", class: transport.Post, named: true,
@@ -131,8 +131,8 @@ func (s *CustomersService) Create(ctx context.Context, params CreateCustomerPara
 
 // Get returns a customer by the service's identifier.
 //
-// GET /customers/{customerId} with the secret key. An unknown identifier is an
-// APIError that matches ErrNotFound. The operation is described in the vendor's
+// GET /customers/{customerId}. An unknown identifier is an
+// [APIError] that matches [ErrNotFound]. The operation is described in the vendor's
 // public pages.
 func (s *CustomersService) Get(ctx context.Context, customerID string, opts ...CallOption) (*Customer, error) {
 	return get[Customer](ctx, s.client, operation{name: "Customers.Get", method: http.MethodGet, route: "/customers/{customerId}"}, opts, customerID)
@@ -150,16 +150,16 @@ type ListCustomersParams struct {
 
 // List returns the customers that match, sorted by identifier.
 //
-// GET /customers with the secret key, page by page.
+// GET /customers, page by page.
 func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) List[Customer] {
 	return list[Customer](s.client, operation{name: "Customers.List", method: http.MethodGet, route: "/customers"}, params, nil, opts)
 }
 
 // GetByNumber returns the customer with the merchant's own customer number, or the one
-// whose number differs in case only, and an error that matches ErrNotFound when there
+// whose number differs in case only, and an error that matches [ErrNotFound] when there
 // is none.
 //
-// GET /customers with the secret key. After an unknown outcome of Create, "not
+// GET /customers. After an unknown outcome of Create, "not
 // found" means "not found yet".
 func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber string, opts ...CallOption) (*Customer, error) {
 	const name = "Customers.GetByNumber"
@@ -205,9 +205,9 @@ func (p UpdateCustomerParams) check(f *findings) {
 
 // Update changes a customer.
 //
-// PUT /customers/{customerId} with the secret key. The operation is described in
+// PUT /customers/{customerId}. The operation is described in
 // the vendor's public pages, its members in public client code; unconfirmed.
-// When the answer is lost the error is an UnknownOutcomeError: Get shows whether
+// When the answer is lost the error is an [UnknownOutcomeError]: Get shows whether
 // the customer is as desired. Where the service answers without a body, the customer
 // has its CustomerID alone.
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {

@@ -29,7 +29,7 @@ type Request struct {
 	Path  []string
 	Query url.Values
 	// Body is sent as JSON; nil for none. A Secret in it cannot be sent, and what
-	// else it holds is shown where a Request is printed.
+	// else it holds is shown where a [Request] is printed.
 	Body any
 	// Publishable sends the publishable key in place of the secret one.
 	Publishable bool
@@ -39,12 +39,12 @@ type Request struct {
 // with their keys, options, errors, logs and observers.
 //
 // A GET is repeated like theirs. Any other method is not sent again after it may
-// have arrived, also with an idempotency key, and ends in an UnknownOutcomeError
+// have arrived, also with an idempotency key, and ends in an [UnknownOutcomeError]
 // when its answer is lost: look at what it was to change before making it again.
 //
-// A write that this package has a method for is refused with a ValidationError,
+// A write that this package has a method for is refused with a [ValidationError],
 // because the method knows what makes it safe. So is a Route that does not lead
-// to a place below the environment's address. WithoutRule changes neither.
+// to a place below the environment's address. [WithoutRule] changes neither.
 //
 // The JSON of a success replaces the value that into points to, which an error
 // leaves as it was. It is decoded as encoding/json does, except that an object

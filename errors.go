@@ -22,7 +22,7 @@ var (
 	// ErrNotFound is a 404. Of Get and ByReference after an unknown outcome it means
 	// "not found yet". The error of a Resume never matches it.
 	ErrNotFound = errors.New("not found")
-	// ErrEmptyList is List.First on a list with nothing in it.
+	// ErrEmptyList is [List.First] on a list with nothing in it.
 	ErrEmptyList = errors.New("the list is empty")
 	// ErrUnreadableItem is one item of a list that cannot be read. The list goes on
 	// after it.
@@ -36,7 +36,7 @@ var (
 	// not processed. It never matches an unknown outcome.
 	ErrUnavailable = errors.New("service unavailable, request not processed")
 	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication; unless it is in the
-	// service's own words it matches ErrUnavailable too. It is never a reason to pay
+	// service's own words it matches [ErrUnavailable] too. It is never a reason to pay
 	// without authentication.
 	ErrThreeDSNotEnabled = errors.New("3D Secure is not enabled for the facility")
 	// ErrKeyRequired means that the client was not given the kind of key that
@@ -46,10 +46,10 @@ var (
 	// again in a minute, or use a method that does.
 	ErrReportNotReady = errors.New("report not ready")
 	// ErrOutcomeUnknown means that a write may or may not have happened. See
-	// UnknownOutcomeError, and NotSettledError for a transaction that was answered.
+	// [UnknownOutcomeError], and [NotSettledError] for a transaction that was answered.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 	// ErrNotSent means that nothing was sent, which is proven: the same call may be
-	// made again. An UnknownOutcomeError never matches it. A Submit that ends before
+	// made again. An [UnknownOutcomeError] never matches it. A Submit that ends before
 	// its claim has succeeded is one, because another call may have sent the intent.
 	ErrNotSent = errors.New("nothing was sent")
 )
@@ -71,7 +71,7 @@ func (c CallInfo) text() string {
 
 // Finding is one broken rule of a request.
 type Finding struct {
-	// Rule is the rule's id, which WithoutRule takes.
+	// Rule is the rule's id, which [WithoutRule] takes.
 	Rule string
 	// Path is the member of the request, in the service's names.
 	Path string
@@ -80,7 +80,7 @@ type Finding struct {
 }
 
 // ValidationError reports every rule that a request breaks. Nothing was sent.
-// It matches ErrInvalid and ErrNotSent.
+// It matches [ErrInvalid] and [ErrNotSent].
 type ValidationError struct {
 	Operation string
 	Findings  []Finding
@@ -99,7 +99,7 @@ func (e *ValidationError) Error() string {
 	return b.String()
 }
 
-// Is matches ErrInvalid and ErrNotSent.
+// Is matches [ErrInvalid] and [ErrNotSent].
 func (e *ValidationError) Is(target error) bool { return target == ErrInvalid || target == ErrNotSent }
 
 // FieldError is one field that the service refused; its name is "" where the service
@@ -115,10 +115,10 @@ type FieldError struct {
 // exception is a read, for which it may also be a failure that outlasted the
 // attempts.
 //
-// It matches the sentinel of its Reason, and so does one that a test makes by hand:
-// &APIError{Reason: ReasonNotFound} matches ErrNotFound. Printing it shows the
+// It matches the sentinel of its [Reason], and so does one that a test makes by hand:
+// &APIError{Reason: [ReasonNotFound]} matches [ErrNotFound]. Printing it shows the
 // operation, the status and the trace code; messages have to be asked for, or shown
-// by WithDevelopmentErrors.
+// by [WithDevelopmentErrors].
 type APIError struct {
 	CallInfo
 	StatusCode int
@@ -240,7 +240,7 @@ func (k NetworkKind) Hint() string {
 }
 
 // NetworkError is a request that was not answered and changed nothing: a write
-// that never left this machine, which matches ErrNotSent, or a read that failed in
+// that never left this machine, which matches [ErrNotSent], or a read that failed in
 // any way. It is safe to make the call again. The cause can be reached with
 // errors.Is and errors.As, and never contains an address's path or query. One that a
 // test makes by hand is a call of which nothing was sent.
@@ -272,7 +272,7 @@ func (e *NetworkError) says() string {
 // Unwrap returns the cause.
 func (e *NetworkError) Unwrap() error { return e.err }
 
-// Is matches ErrNotSent when no request left this machine, and the context's error
+// Is matches [ErrNotSent] when no request left this machine, and the context's error
 // where that has ended.
 func (e *NetworkError) Is(target error) bool {
 	return target == ErrNotSent && !e.sent ||
@@ -291,7 +291,7 @@ func (e *NetworkError) Timeout() bool {
 // before having found out; FindOut says how. Ask the error and not the context: that a
 // context has ended says nothing about the payment.
 //
-// It matches ErrOutcomeUnknown and nothing else: not the context's error either,
+// It matches [ErrOutcomeUnknown] and nothing else: not the context's error either,
 // which middleware takes for "not done". It does not unwrap to its cause, so that
 // no check for another error can mistake it for "not processed".
 type UnknownOutcomeError struct {
@@ -321,7 +321,7 @@ type UnknownOutcomeError struct {
 	// FindOut says in one or two sentences how to find out what happened.
 	FindOut string
 	// Cause is the last thing that was seen: a network error, or the answer to a
-	// later attempt, which proves nothing about an earlier one: an APIError, or
+	// later attempt, which proves nothing about an earlier one: an [APIError], or
 	// another error that says that the later attempt was not approved. Of a Resume
 	// it is why the look-up failed, and nil when it did not.
 	Cause error
@@ -358,11 +358,11 @@ func (e *UnknownOutcomeError) Error() string {
 	return text
 }
 
-// Is matches ErrOutcomeUnknown.
+// Is matches [ErrOutcomeUnknown].
 func (e *UnknownOutcomeError) Is(target error) bool { return target == ErrOutcomeUnknown }
 
 // DecodeError is a success of a read that could not be understood, or one item of a
-// list, which matches ErrUnreadableItem. Nothing was changed by it.
+// list, which matches [ErrUnreadableItem]. Nothing was changed by it.
 type DecodeError struct {
 	CallInfo
 	StatusCode int
@@ -387,11 +387,11 @@ func (e *DecodeError) says() string {
 // Unwrap returns the cause.
 func (e *DecodeError) Unwrap() error { return e.err }
 
-// Is matches ErrUnreadableItem for an item of a list.
+// Is matches [ErrUnreadableItem] for an item of a list.
 func (e *DecodeError) Is(target error) bool { return target == ErrUnreadableItem && e.place > 0 }
 
 // RawBody returns the JSON that could not be decoded, or the item alone, and of any other
-// body what RawBody of an APIError does. Of the route that issues keys it is nil.
+// body what RawBody of an [APIError] does. Of the route that issues keys it is nil.
 func (e *DecodeError) RawBody() []byte {
 	if e.body == nil {
 		return nil

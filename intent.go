@@ -19,7 +19,7 @@ const IntentVersion = 1
 
 // Intent is what a merchant stores before a write is sent, so that it can be found
 // again after a lost answer or a crash. The client hands it out through
-// WithBeforeSend, right before the first byte, and with an UnknownOutcomeError. It
+// [WithBeforeSend], right before the first byte, and with an [UnknownOutcomeError]. It
 // is stored as JSON as it is.
 //
 // Writes that can be looked up have one: all transactions, voids, the creation of
@@ -47,7 +47,7 @@ type Intent struct {
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 	// ID tells a transaction from all others: it is sent in its metadata, under
 	// MetadataName, which the service echoes. Both are "" for other writes, and where
-	// WithIntentMetadata switched it off.
+	// [WithIntentMetadata] switched it off.
 	ID           string `json:"id,omitempty"`
 	MetadataName string `json:"metadataName,omitempty"`
 	// NotBefore is when the intent was handed out or planned, by this machine's
@@ -60,7 +60,7 @@ type Intent struct {
 	ReceiptNumber string `json:"receiptNumber,omitempty"`
 	// Request is what is sent, without its secrets.
 	Request json.RawMessage `json:"request,omitempty"`
-	// Complete tells that nothing was left out of Request, so that Submit can send it.
+	// Complete tells that nothing was left out of [Request], so that Submit can send it.
 	Complete bool `json:"complete,omitempty"`
 	// Carrier is what the observer's Carrier returned when the intent was handed out
 	// or planned, so that later work on it continues the same trace: Submit, Resume
@@ -72,7 +72,7 @@ type Intent struct {
 // Renewed returns the same request as a new intent, with an idempotency key and an
 // id of its own. It is a second payment, unless the first is proven not to have been
 // carried out: by an error of the one call that sent the intent, which matches
-// ErrNotSent, ErrUnavailable or ErrRateLimited, or is a 401.
+// [ErrNotSent], [ErrUnavailable] or [ErrRateLimited], or is a 401.
 func (i Intent) Renewed() Intent {
 	i.NotBefore, i.Attempts, i.ReceiptNumber, i.OwnReference = time.Now(), 0, "", i.Reference != ""
 	if i.IdempotencyKey != "" {

@@ -33,9 +33,9 @@ const (
 // cannot carry credentials.
 func CustomURL(baseURL string) Environment { return Environment(baseURL) }
 
-// EnvironmentFromEnv reads the environment from QUICKSTREAM_ENVIRONMENT: TestAU,
-// ProductionAU, TestNZ or ProductionNZ, in any case of letters, or a base address as
-// for CustomURL. It fails when the variable is not set, or is neither; the error never
+// EnvironmentFromEnv reads the environment from QUICKSTREAM_ENVIRONMENT: [TestAU],
+// [ProductionAU], [TestNZ] or [ProductionNZ], in any case of letters, or a base address as
+// for [CustomURL]. It fails when the variable is not set, or is neither; the error never
 // repeats it, because it may hold a key by mistake.
 func EnvironmentFromEnv() (Environment, error) {
 	value := strings.TrimSpace(os.Getenv("QUICKSTREAM_ENVIRONMENT"))
@@ -112,13 +112,13 @@ func isLoopback(host string) bool {
 }
 
 // Keys holds the API keys. Either may be missing; an operation that needs the
-// missing one returns ErrKeyRequired and sends nothing.
+// missing one returns [ErrKeyRequired] and sends nothing.
 type Keys struct {
 	Secret      SecretKey
 	Publishable PublishableKey
 }
 
-// The variables of KeysFromEnv.
+// The variables of [KeysFromEnv].
 const (
 	secretKeyVariable      = "QUICKSTREAM_SECRET_KEY"
 	publishableKeyVariable = "QUICKSTREAM_PUBLISHABLE_KEY"

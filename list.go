@@ -25,23 +25,23 @@ type Cursor struct{ hidden }
 // ParseCursor returns the cursor whose Text was stored.
 func ParseCursor(text string) Cursor { return Cursor{hide(text)} }
 
-// Text returns the cursor in a form that can be stored and given to ParseCursor.
+// Text returns the cursor in a form that can be stored and given to [ParseCursor].
 // Treat it like an account number.
 func (c Cursor) Text() string { return c.text() }
 
 // Page is one page of a list. What to store are its items and where the next one
 // begins: a page itself cannot be marshalled. One of more than 5,000 items or links, or
-// 150,000 values in all, is a DecodeError.
+// 150,000 values in all, is a [DecodeError].
 type Page[T any] struct {
 	Links []Link `json:"links" wire:"decides"`
 	// Data holds the items that could be read.
 	Data []*T `json:"data" wire:"decides"`
-	// Unreadable are the others, in their order. Each matches ErrUnreadableItem.
+	// Unreadable are the others, in their order. Each matches [ErrUnreadableItem].
 	Unreadable []*DecodeError
 	// Shifted tells that the page holds an item that was there before: the list has
 	// changed while it was read, and what moved the other way may have been missed.
 	Shifted bool
-	// Next is where the following page begins; it is the zero Cursor on the last
+	// Next is where the following page begins; it is the zero [Cursor] on the last
 	// page.
 	Next Cursor
 
@@ -130,9 +130,9 @@ func (p *Page[T]) each(yield func(*T, error) bool) bool {
 // too. Every page is its own request, with its own attempts and deadline.
 //
 // A page that fails is an error and never the end of the list, and neither is one
-// that the service no longer has: its 404 does not match ErrNotFound. A list can
+// that the service no longer has: its 404 does not match [ErrNotFound]. A list can
 // shift while it is read: items may be seen twice, so compare identifiers, or be
-// missed, which Page.Shifted gives away. The zero List has nothing in it; ListOf
+// missed, which Page.Shifted gives away. The zero List has nothing in it; [ListOf]
 // makes one of given items.
 type List[T any] struct {
 	begin func() *call
@@ -271,7 +271,7 @@ func (l List[T]) readAhead(ctx context.Context, call *call, yield func(*Page[T],
 }
 
 // All yields the items of all pages. One that cannot be read, or lacks its
-// identifier, is a DecodeError that matches ErrUnreadableItem, and the next item
+// identifier, is a [DecodeError] that matches [ErrUnreadableItem], and the next item
 // follows. Any other error is the last. A page on which more than 100 items cannot be
 // read is such an error.
 func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
@@ -290,9 +290,9 @@ func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 
 // First returns the first item, or the error of the first where that cannot be
 // read. When the list is empty the error matches
-// ErrEmptyList, and ErrNotFound, because for a look-up both mean the same. Where
+// [ErrEmptyList], and [ErrNotFound], because for a look-up both mean the same. Where
 // "nothing in it" and "no such thing" differ, as for the batches of a payment
-// file, ask for ErrEmptyList: an APIError that matches ErrNotFound does not match
+// file, ask for ErrEmptyList: an [APIError] that matches ErrNotFound does not match
 // it.
 func (l List[T]) First(ctx context.Context) (*T, error) {
 	l.ahead = false

@@ -46,7 +46,7 @@ type EndInfo struct {
 	// Err is the very error that the call returns; nil for a success. Printing it
 	// shows no values, and its fields may hold some.
 	Err error
-	// TraceCode is that of an APIError, also as the last answer of an unknown outcome,
+	// TraceCode is that of an [APIError], also as the last answer of an unknown outcome,
 	// or "?" when it does not look like one.
 	TraceCode string
 	// Duration is how long the call took, with its pauses between attempts.
@@ -55,7 +55,7 @@ type EndInfo struct {
 
 // Observer is called as calls proceed, for metrics and traces. It sees every call
 // once, those too that are refused before anything is sent, and each page of a list
-// and each question of a method that waits as a call of its own. The CallInfo names
+// and each question of a method that waits as a call of its own. The [CallInfo] names
 // the method that the merchant called: the requests of a Resume or a Wait carry its
 // name, and their own verb and route. Those of Submit carry the name of the method
 // that the intent names. Plan makes no call.

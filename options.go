@@ -19,7 +19,7 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// ClientOption configures a Client.
+// ClientOption configures a [Client].
 type ClientOption interface{ applyClient(*clientConfig) error }
 
 // CallOption configures one call. A call's options are applied after the
@@ -102,8 +102,8 @@ func Options(opts ...Option) Option {
 
 // WithHTTPClient makes the client send through a copy of an http.Client, with
 // its transport, cookie jar and timeout. Redirects are not followed all the
-// same. Leave its Timeout at zero: WithAttemptTimeout knows about bodies. It
-// cannot be combined with WithProxy or WithRootCAs when it has a Transport.
+// same. Leave its Timeout at zero: [WithAttemptTimeout] knows about bodies. It
+// cannot be combined with [WithProxy] or [WithRootCAs] when it has a Transport.
 //
 // Without a Transport the client's own connections are used, which know what was
 // written to them. Of a Transport of yours only what net/http reports to
@@ -142,8 +142,8 @@ func WithRootCAs(pool *x509.CertPool) ClientOption {
 	})
 }
 
-// WithKeySource asks source for the keys at every call. The Keys given to
-// NewClient must then be empty.
+// WithKeySource asks source for the keys at every call. The [Keys] given to
+// [NewClient] must then be empty.
 func WithKeySource(source KeySource) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if source == nil {
@@ -173,12 +173,12 @@ func WithObserver(observer Observer) ClientOption {
 	})
 }
 
-// WithDevelopmentErrors makes the text of an APIError end with the messages of the
+// WithDevelopmentErrors makes the text of an [APIError] end with the messages of the
 // service, for the time in which a program is written. They can repeat what a payer
 // typed, such as a name. What is not a word of letters alone stands there as "?", so
 // that no key, number or address gets in.
 //
-// NewClient refuses it together with a production environment. An address of your own
+// [NewClient] refuses it together with a production environment. An address of your own
 // that leads to one is for you to know.
 func WithDevelopmentErrors() ClientOption {
 	return clientOption(func(c *clientConfig) error {
@@ -207,8 +207,8 @@ func WithAttemptTimeout(d time.Duration) Option {
 //
 //	attempts * attempt timeout + (attempts - 1) * longest pause
 //
-// beside hooks and key sources, by WithMaxAttempts, WithAttemptTimeout and
-// WithRetryWait: 3 * 30 s + 2 * 8 s = 106 seconds by default. That holds for every
+// beside hooks and key sources, by [WithMaxAttempts], [WithAttemptTimeout] and
+// [WithRetryWait]: 3 * 30 s + 2 * 8 s = 106 seconds by default. That holds for every
 // method that makes one call, such as Transactions.Pay, and for each page of a list, but
 // not for uploads and reports, which may be long. The WriteTimeout of an HTTP server has
 // to be longer, or its handler cannot answer.
@@ -250,7 +250,7 @@ func WithRetryWait(shortest, longest time.Duration) Option {
 	})
 }
 
-// WithoutResend makes every lost answer of a write an UnknownOutcomeError at
+// WithoutResend makes every lost answer of a write an [UnknownOutcomeError] at
 // once, so that it is settled by looking it up only. Use it if you do not want
 // to rely on the service remembering idempotency keys.
 func WithoutResend() Option {
@@ -277,7 +277,7 @@ func WithResendWindow(d time.Duration) Option {
 // first attempt, once for each call and after all checks: what the hook stores is
 // what is sent. A client's hooks are called before a call's, and none replaces
 // another. They run under the call's deadline. When one returns an error or panics,
-// nothing was sent and the error matches ErrNotSent and wraps the hook's: that speaks of
+// nothing was sent and the error matches [ErrNotSent] and wraps the hook's: that speaks of
 // this call alone, and an earlier one for the same order may have been sent.
 //
 // Insert the intent, and fail while the order has another that is not settled. A hook

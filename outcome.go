@@ -28,11 +28,11 @@ const (
 // Outcome returns how the transaction ended: approved, declined, rejected or voided,
 // with a nil error. A decline is an outcome and never a Go error.
 //
-// While it has not ended, or nobody knows, the error is a NotSettledError, which
-// matches ErrOutcomeUnknown: money may have moved or may still do so. The outcome
+// While it has not ended, or nobody knows, the error is a [NotSettledError], which
+// matches [ErrOutcomeUnknown]: money may have moved or may still do so. The outcome
 // beside it is unknown, pending or suspended, and is for display.
 //
-// Only a nil error with declined or rejected permits another payment; NextStep says
+// Only a nil error with declined or rejected permits another payment; [NextStep] says
 // whether the service may be retrying first. Without the error, "not approved" does
 // not mean "not paid".
 //

@@ -64,8 +64,8 @@ func (b *PaymentBatch) identifier() string { return cmp.Or(b.PaymentBatchID, str
 
 // Get returns a payment file with its latest status.
 //
-// GET /payment-files/{id} with the secret key. An unknown identifier is an
-// APIError that matches ErrNotFound. The vendor's public pages describe the
+// GET /payment-files/{id}. An unknown identifier is an
+// [APIError] that matches [ErrNotFound]. The vendor's public pages describe the
 // operation; its path is inferred and unconfirmed.
 func (s *PaymentFilesService) Get(ctx context.Context, paymentFileID string, opts ...CallOption) (*PaymentFile, error) {
 	return get[PaymentFile](ctx, s.client, operation{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"}, opts, paymentFileID)
@@ -82,10 +82,10 @@ type PaymentFileWait struct {
 
 // Wait asks for a payment file until its status is final, which can take days, or
 // until the context ends, whose error the returned one then matches. A file with
-// PaymentFileStatusError is not an error. Every other error ends the waiting too;
-// it can be taken up again at any time. WithTimeout limits each question.
+// [PaymentFileStatusError] is not an error. Every other error ends the waiting too;
+// it can be taken up again at any time. [WithTimeout] limits each question.
 //
-// GET /payment-files/{id} with the secret key, every minute.
+// GET /payment-files/{id}, every minute.
 func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wait PaymentFileWait, opts ...CallOption) (*PaymentFile, error) {
 	opts = named("PaymentFiles.Wait").with(opts)
 	for {
@@ -107,7 +107,7 @@ func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wa
 
 // List returns the files of the last 365 days.
 //
-// GET /payment-files with the secret key. The vendor's public pages describe the
+// GET /payment-files. The vendor's public pages describe the
 // operation; its path is inferred and unconfirmed.
 func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
 	return list[PaymentFile](s.client, operation{name: "PaymentFiles.List", method: http.MethodGet, route: "/payment-files"}, noQuery{}, nil, opts)
@@ -115,8 +115,8 @@ func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
 
 // Batches returns the batches of a payment file.
 //
-// GET /payment-files/{id}/payment-batches with the secret key. An unknown
-// identifier is an APIError that matches ErrNotFound; unconfirmed.
+// GET /payment-files/{id}/payment-batches. An unknown
+// identifier is an [APIError] that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) List[PaymentBatch] {
 	return list[PaymentBatch](s.client, operation{
 		name: "PaymentFiles.Batches", method: http.MethodGet, route: "/payment-files/{id}/payment-batches",
@@ -125,8 +125,8 @@ func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) 
 
 // Batch returns a batch.
 //
-// GET /payment-batches/{id} with the secret key. An unknown identifier is an
-// APIError that matches ErrNotFound. The vendor's public pages describe the
+// GET /payment-batches/{id}. An unknown identifier is an
+// [APIError] that matches [ErrNotFound]. The vendor's public pages describe the
 // operation; its path is inferred and unconfirmed.
 func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, opts ...CallOption) (*PaymentBatch, error) {
 	return send[PaymentBatch](ctx, s.client.begin(operation{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"}, opts, paymentBatchID))
@@ -141,8 +141,8 @@ type BatchTransactionsParams struct {
 
 // BatchTransactions returns the transactions of a batch.
 //
-// GET /payment-batches/{id}/transactions with the secret key. An unknown
-// identifier is an APIError that matches ErrNotFound; unconfirmed.
+// GET /payment-batches/{id}/transactions. An unknown
+// identifier is an [APIError] that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params BatchTransactionsParams, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, operation{
 		name: "PaymentFiles.BatchTransactions", method: http.MethodGet, route: "/payment-batches/{id}/transactions",
@@ -152,8 +152,8 @@ func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params Ba
 // DownloadFlatFile writes the results of a payment file, in the layout of a flat
 // file, to a writer. It writes as Transactions.DownloadReport does.
 //
-// GET /payment-files/{id}/flat-file with the secret key. A file that is unknown, not
-// processed yet or of another format is an APIError that matches ErrNotFound;
+// GET /payment-files/{id}/flat-file. A file that is unknown, not
+// processed yet or of another format is an [APIError] that matches [ErrNotFound];
 // unconfirmed.
 func (s *PaymentFilesService) DownloadFlatFile(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, operation{
@@ -164,8 +164,8 @@ func (s *PaymentFilesService) DownloadFlatFile(ctx context.Context, to io.Writer
 // DownloadCSV writes the results of a payment file, as CSV, to a writer. It writes
 // as Transactions.DownloadReport does.
 //
-// GET /payment-files/{id}/csv with the secret key. A file that is unknown, not
-// processed yet or of another format is an APIError that matches ErrNotFound;
+// GET /payment-files/{id}/csv. A file that is unknown, not
+// processed yet or of another format is an [APIError] that matches [ErrNotFound];
 // unconfirmed.
 func (s *PaymentFilesService) DownloadCSV(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, operation{
@@ -176,8 +176,8 @@ func (s *PaymentFilesService) DownloadCSV(ctx context.Context, to io.Writer, pay
 // DownloadMTSRejects writes the rejected payments of an MTS payment file to a
 // writer. It writes as Transactions.DownloadReport does.
 //
-// GET /payment-files/{id}/mts-rejects with the secret key. A file that is unknown, not
-// processed yet or of another format is an APIError that matches ErrNotFound;
+// GET /payment-files/{id}/mts-rejects. A file that is unknown, not
+// processed yet or of another format is an [APIError] that matches [ErrNotFound];
 // unconfirmed.
 func (s *PaymentFilesService) DownloadMTSRejects(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, operation{

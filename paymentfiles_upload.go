@@ -58,16 +58,16 @@ func (p UploadPaymentFileParams) check(f *findings) {
 // Upload uploads a payment file, whose payments the service then makes: Wait
 // tells when it has.
 //
-// POST /payment-files with the secret key. A file is sent once. Nothing is sent
+// POST /payment-files. A file is sent once. Nothing is sent
 // again once its first byte was taken, and it is never renamed. A name that was
-// used before is an APIError that matches ErrInvalid. When the answer is lost, or
-// the content broke off, the error is an UnknownOutcomeError: give its Intent to
+// used before is an [APIError] that matches [ErrInvalid]. When the answer is lost, or
+// the content broke off, the error is an [UnknownOutcomeError]: give its [Intent] to
 // Resume or look in the service's portal, and upload the file under a new name only
-// when its status is PaymentFileStatusError and no batch of it was processed. Content
+// when its status is [PaymentFileStatusError] and no batch of it was processed. Content
 // that is not as long as Size says breaks the upload off.
 //
 // There is no limit to how long an upload may take other than the context's and
-// that of WithTimeout; WithAttemptTimeout limits each wait for the service.
+// that of [WithTimeout]; [WithAttemptTimeout] limits each wait for the service.
 func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
 	call := s.client.begin(operation{
 		name: uploadOperation, method: http.MethodPost, route: "/payment-files", class: transport.Post, named: true,
@@ -86,10 +86,10 @@ func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFi
 const uploadOperation = "PaymentFiles.Upload"
 
 // Resume reads the payment files. The contract has no member that says which upload
-// made a file, so that none settles the intent: the result is an UnknownOutcomeError
+// made a file, so that none settles the intent: the result is an [UnknownOutcomeError]
 // whose Candidates are the files, at most 20 of them.
 //
-// GET /payment-files with the secret key.
+// GET /payment-files.
 func (s *PaymentFilesService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*PaymentFile, error) {
 	const name, route, most = "PaymentFiles.Resume", "/payment-files", 20
 	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)

@@ -17,7 +17,7 @@ type PayToService struct{ client *Client }
 // CreateAgreementParams describes a new PayTo agreement.
 type CreateAgreementParams struct {
 	// SupplierBusinessCode identifies the merchant's business and account.
-	// Required, here or by WithSupplierBusinessCode.
+	// Required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
 	// RespondByTimeMinutes is how long the payer has to answer, from creation: at
 	// most 7200, which is 5 days and what nil means. The service recalls the
@@ -25,10 +25,10 @@ type CreateAgreementParams struct {
 	RespondByTimeMinutes *int64
 	// PayeeReference is the merchant's reference of up to 35 characters. An
 	// agreement whose answer was lost is found by it. With
-	// AgreementCreationTypeMigratedDDR it is required and has to be the lodgement
+	// [AgreementCreationTypeMigratedDDR] it is required and has to be the lodgement
 	// reference of an existing direct debit with this customer.
 	PayeeReference string
-	// CreationType is AgreementCreationTypeAuthorised when empty.
+	// CreationType is [AgreementCreationTypeAuthorised] when empty.
 	CreationType AgreementCreationType
 	// Payment, Terms and Payer are required.
 	Payment AgreementPaymentParams
@@ -51,7 +51,7 @@ type AgreementPaymentParams struct {
 	// AutomaticRenewal is true for an agreement without an end.
 	AutomaticRenewal bool
 	// AdditionalInformation has up to 140 characters. With
-	// AgreementCreationTypeMigratedDDR it is required and holds the 6-digit APCA
+	// [AgreementCreationTypeMigratedDDR] it is required and holds the 6-digit APCA
 	// number of an existing direct debit.
 	AdditionalInformation string
 }
@@ -60,23 +60,23 @@ type AgreementPaymentParams struct {
 // most two decimals and are in Australian dollars.
 type AgreementTermsParams struct {
 	Frequency PayToFrequency
-	// NumberOfPaymentsPermitted is required with PayToFrequencyAdhoc; at most 18
+	// NumberOfPaymentsPermitted is required with [PayToFrequencyAdhoc]; at most 18
 	// digits.
 	NumberOfPaymentsPermitted *int64
 	// PointInTime is the day within the period on which payments are made. Its
-	// range depends on the frequency, and PayToFrequencyAdhoc has none.
+	// range depends on the frequency, and [PayToFrequencyAdhoc] has none.
 	PointInTime *int64
 	Type        PayToAgreementType
 	// FirstPaymentAmount is optional.
 	FirstPaymentAmount *decimal.Decimal
-	// LastPaymentAmount is required with PayToAgreementTypeBalloon.
+	// LastPaymentAmount is required with [PayToAgreementTypeBalloon].
 	LastPaymentAmount *decimal.Decimal
-	// PaymentAmount is the amount with PayToAgreementTypeFixed, and the least
+	// PaymentAmount is the amount with [PayToAgreementTypeFixed], and the least
 	// amount with the other types. Whether it is required only the service knows.
 	PaymentAmount *decimal.Decimal
 	// MaximumPaymentAmount is the most that one payment may take. Optional.
 	MaximumPaymentAmount *decimal.Decimal
-	// Currency is CurrencyAUD when empty; there is no other.
+	// Currency is [CurrencyAUD] when empty; there is no other.
 	Currency        Currency
 	FirstPaymentDue Date
 	LastPaymentDue  Date
@@ -178,13 +178,13 @@ type newPayToAgreement struct {
 
 // Create asks a payer to agree to payments. The agreement is sent to the payer's
 // banking app, and payments are possible once its status is
-// AgreementStatusActive: the answer's status is most often
-// AgreementStatusPending.
+// [AgreementStatusActive]: the answer's status is most often
+// [AgreementStatusPending].
 //
-// POST /customers/{customerId}/payto-agreements with the secret key. Invalid
-// data, or too many attempts with invalid PayIDs on one day, are an APIError that
-// matches ErrInvalid. When the answer is lost the error is an
-// UnknownOutcomeError: give its Intent to Resume, for which the agreement needs a
+// POST /customers/{customerId}/payto-agreements. Invalid
+// data, or too many attempts with invalid PayIDs on one day, are an [APIError] that
+// matches [ErrInvalid]. When the answer is lost the error is an
+// [UnknownOutcomeError]: give its [Intent] to Resume, for which the agreement needs a
 // unique payee reference, and do not create another before that.
 func (s *PayToService) Create(ctx context.Context, customerID string, params CreateAgreementParams, opts ...CallOption) (*Agreement, error) {
 	call := s.client.begin(operation{
@@ -209,8 +209,8 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 
 // Get returns an agreement.
 //
-// GET /payto-agreements/{agreementToken} with the secret key. An unknown token is
-// an APIError that matches ErrNotFound.
+// GET /payto-agreements/{agreementToken}. An unknown token is
+// an [APIError] that matches [ErrNotFound].
 func (s *PayToService) Get(ctx context.Context, agreementToken string, opts ...CallOption) (*Agreement, error) {
 	return get[Agreement](ctx, s.client, operation{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"}, opts, agreementToken)
 }
@@ -223,7 +223,7 @@ type ListAgreementsParams struct {
 
 // List returns the agreements of a customer.
 //
-// GET /customers/{customerId}/payto-agreements with the secret key.
+// GET /customers/{customerId}/payto-agreements.
 func (s *PayToService) List(customerID string, params ListAgreementsParams, opts ...CallOption) List[Agreement] {
 	return list[Agreement](s.client, operation{
 		name: "PayTo.List", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements",

@@ -114,7 +114,7 @@ type Agreement struct {
 	// HasPendingBilateralAmendment is true while the payer has not answered a
 	// bilateral amendment.
 	HasPendingBilateralAmendment bool `json:"hasPendingBilateralAmendment" wire:"decides"`
-	// RejectionReason is set when the status is AgreementStatusRejected.
+	// RejectionReason is set when the status is [AgreementStatusRejected].
 	RejectionReason string            `json:"rejectionReason,omitempty"`
 	PaymentDetails  *AgreementPayment `json:"paymentDetails,omitempty" wire:"decides"`
 	PaymentTerms    *AgreementTerms   `json:"paymentTerms,omitempty" wire:"decides"`

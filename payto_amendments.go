@@ -32,7 +32,7 @@ type StatusReason struct {
 }
 
 // AgreementChange is a change of an agreement that Plan takes: an edited
-// UnilateralDetails or BilateralTerms, or what one of the functions returns that
+// [UnilateralDetails] or [BilateralTerms], or what one of the functions returns that
 // begin with Changing.
 type AgreementChange interface {
 	patch(operation string) (agreementChange, error)
@@ -56,7 +56,7 @@ func ChangingRecall(agreementToken string) AgreementChange {
 }
 
 // ChangingStatus is the change that Suspend, Reactivate and Cancel make: to
-// AgreementStatusSuspended, AgreementStatusActive or AgreementStatusCancelled.
+// [AgreementStatusSuspended], [AgreementStatusActive] or [AgreementStatusCancelled].
 func ChangingStatus(agreementToken string, to AgreementStatus, reason StatusReason) AgreementChange {
 	amendment := &statusAmendmentJSON{to, reason.Code, reason.Description}
 	return agreementChange{agreementToken, patchJSON{UpdateType: updateStatus, StatusAmendment: amendment}, func(f *findings) {
@@ -85,10 +85,10 @@ func (t *BilateralTerms) patch(operation string) (agreementChange, error) {
 
 // Recall takes back an agreement that the payer has not answered yet.
 //
-// PATCH /payto-agreements/{agreementToken} (RECALL_PAYTO_AGREEMENT) with the
-// secret key. An agreement that is not pending is an APIError that matches
-// ErrInvalid, an unknown one matches ErrNotFound. When the answer is lost the
-// error is an UnknownOutcomeError: ResumeChange shows whether the agreement is
+// PATCH /payto-agreements/{agreementToken} (RECALL_PAYTO_AGREEMENT). An agreement that
+// is not pending is an [APIError] that matches
+// [ErrInvalid], an unknown one matches [ErrNotFound]. When the answer is lost the
+// error is an [UnknownOutcomeError]: ResumeChange shows whether the agreement is
 // cancelled.
 func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts ...CallOption) error {
 	return s.change(ctx, "PayTo.Recall", ChangingRecall(agreementToken), opts)
@@ -97,9 +97,9 @@ func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts .
 // Suspend stops payments against an active agreement until Reactivate.
 //
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT) with the secret
-// key. An agreement that is neither active nor suspended is an APIError that
-// matches ErrInvalid. When the answer is lost the error is an
-// UnknownOutcomeError: ResumeChange shows the status.
+// key. An agreement that is neither active nor suspended is an [APIError] that
+// matches [ErrInvalid]. When the answer is lost the error is an
+// [UnknownOutcomeError]: ResumeChange shows the status.
 func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
 	return s.change(ctx, "PayTo.Suspend", ChangingStatus(agreementToken, AgreementStatusSuspended, reason), opts)
 }
@@ -123,25 +123,25 @@ func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason
 }
 
 // AmendUnilaterally changes an agreement at once to what the details say. They
-// are an edited copy from Agreement.Details, best of an agreement that was read
+// are an edited copy from [Agreement.Details], best of an agreement that was read
 // just before: what somebody else has changed since is changed back.
 //
 // PATCH /payto-agreements/{agreementToken} (UNILATERAL_AMENDMENT) with the secret
 // key, and errors as for Suspend. Details that are not from an agreement are a
-// ValidationError.
+// [ValidationError].
 func (s *PayToService) AmendUnilaterally(ctx context.Context, details *UnilateralDetails, opts ...CallOption) error {
 	return s.change(ctx, "PayTo.AmendUnilaterally", details, opts)
 }
 
 // AmendBilaterally asks the payer to agree to the terms, which are an edited copy
-// from Agreement.Terms, best of an agreement that was read just before. Until the
+// from [Agreement.Terms], best of an agreement that was read just before. Until the
 // payer has answered, HasPendingBilateralAmendment is true and RecallAmendment
 // takes the amendment back; the service does so itself when the time to respond is
 // over.
 //
 // PATCH /payto-agreements/{agreementToken} (BILATERAL_AMENDMENT) with the secret
 // key, and errors as for Suspend. Terms that are not from an agreement are a
-// ValidationError.
+// [ValidationError].
 func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTerms, opts ...CallOption) error {
 	return s.change(ctx, "PayTo.AmendBilaterally", terms, opts)
 }
@@ -149,9 +149,9 @@ func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTer
 // RecallAmendment takes back a bilateral amendment that the payer has not
 // answered yet.
 //
-// PATCH /payto-agreements/{agreementToken} (RECALL_BILATERAL_AMENDMENT) with the
-// secret key. When no amendment is pending the error is an APIError that matches
-// ErrInvalid.
+// PATCH /payto-agreements/{agreementToken} (RECALL_BILATERAL_AMENDMENT). When no
+// amendment is pending the error is an [APIError] that matches
+// [ErrInvalid].
 func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken string, opts ...CallOption) error {
 	return s.change(ctx, "PayTo.RecallAmendment", ChangingRecallAmendment(agreementToken), opts)
 }
@@ -161,9 +161,9 @@ func (s *PayToService) Plan(ctx context.Context, change AgreementChange, opts ..
 	return s.begin("", change, opts).plan(ctx)
 }
 
-// Submit sends a change that Plan has made, once: see TransactionsService.Submit.
+// Submit sends a change that Plan has made, once: see [TransactionsService.Submit].
 //
-// PATCH /payto-agreements/{agreementToken} with the secret key, and errors as for the
+// PATCH /payto-agreements/{agreementToken}, and errors as for the
 // method that the intent names.
 func (s *PayToService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) error {
 	body, err := intent.change()

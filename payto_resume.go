@@ -29,10 +29,10 @@ func (b agreementJSON) intent(customerID string) Intent {
 // asked for of business, payer, purpose, description, dates and terms. The payee reference is
 // required, and has to be one that no earlier agreement with the same terms carries,
 // because agreements do not tell when they were made. Everything but one agreement is
-// an UnknownOutcomeError: nothing found is "not found yet", and one with the reference
+// an [UnknownOutcomeError]: nothing found is "not found yet", and one with the reference
 // and other terms is a candidate that does not match.
 //
-// GET /customers/{customerId}/payto-agreements with the secret key.
+// GET /customers/{customerId}/payto-agreements.
 func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Agreement, error) {
 	const name, route = "PayTo.Resume", "/customers/{customerId}/payto-agreements"
 	var wanted agreementJSON
@@ -148,9 +148,9 @@ type AgreementState struct {
 }
 
 // ResumeChange reads the agreement of a change whose answer was lost, and tells
-// whether it is as asked now. A look-up that fails is an UnknownOutcomeError.
+// whether it is as asked now. A look-up that fails is an [UnknownOutcomeError].
 //
-// GET /payto-agreements/{agreementToken} with the secret key.
+// GET /payto-agreements/{agreementToken}.
 func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...CallOption) (*AgreementState, error) {
 	const name, route = "PayTo.ResumeChange", "/payto-agreements/{agreementToken}"
 	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)

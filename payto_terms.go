@@ -3,7 +3,7 @@ package quickstream
 import "github.com/shopspring/decimal"
 
 // UnilateralDetails holds what PayTo.AmendUnilaterally can change: an editable
-// copy of what stands, from Agreement.Details. An empty text is taken out of the
+// copy of what stands, from [Agreement.Details]. An empty text is taken out of the
 // agreement.
 type UnilateralDetails struct {
 	// Description has up to 140 characters.
@@ -15,7 +15,7 @@ type UnilateralDetails struct {
 }
 
 // BilateralTerms holds what PayTo.AmendBilaterally can change: an editable copy of
-// what stands, from Agreement.Terms. A nil pointer, a zero Date and an empty text
+// what stands, from [Agreement.Terms]. A nil pointer, a zero Date and an empty text
 // take a field out of the agreement.
 type BilateralTerms struct {
 	// RespondByTimeMinutes is how long the payer has to answer: at most 7200,
@@ -36,7 +36,7 @@ type BilateralTerms struct {
 // Details returns a copy of what can be changed without the payer, to be edited
 // and given to PayTo.AmendUnilaterally. The service removes what an amendment
 // leaves out, so that an agreement without payment details, supplier business code
-// or token is a ValidationError.
+// or token is a [ValidationError].
 func (a *Agreement) Details() (*UnilateralDetails, error) {
 	if err := a.checkComplete("Agreement.Details", func(f *findings) {
 		f.require(a.PayeeDetails != nil && a.PayeeDetails.SupplierBusinessCode != "", "unilateralAmendment.supplierBusinessCode",
@@ -52,7 +52,7 @@ func (a *Agreement) Details() (*UnilateralDetails, error) {
 // and given to PayTo.AmendBilaterally. Members of the payment details and terms
 // that this package does not model are sent along as they are. The service removes
 // what an amendment leaves out, so that an agreement without payment details,
-// payment terms or token is a ValidationError.
+// payment terms or token is a [ValidationError].
 func (a *Agreement) Terms() (*BilateralTerms, error) {
 	if err := a.checkComplete("Agreement.Terms", func(f *findings) {
 		f.require(a.PaymentTerms != nil,

@@ -14,7 +14,7 @@ import (
 // PayParams describes a payment.
 type PayParams struct {
 	// SupplierBusinessCode is one of the merchant's businesses. Required, here or by
-	// WithSupplierBusinessCode.
+	// [WithSupplierBusinessCode].
 	SupplierBusinessCode string
 	// Source is the account to take the payment from. Required.
 	Source AccountSource
@@ -26,7 +26,7 @@ type PayParams struct {
 	// ECI is required for cards.
 	ECI ECI
 	// IPAddress is the customer's public address: required with a single-use token,
-	// and with account details and ECIInternet. Give it only when the customer
+	// and with account details and [ECIInternet]. Give it only when the customer
 	// ordered over the Internet, and never the merchant's own.
 	IPAddress netip.Addr
 	// StoredCredential is required for cards.
@@ -89,20 +89,20 @@ type payToDataJSON struct {
 
 // Pay takes a payment.
 //
-// POST /transactions (PAYMENT) with the secret key. A decline is not an error here:
-// Transaction.Outcome says how the payment ended, with an error while it has not. Errors
-// of Pay are a ValidationError for a request that
-// cannot be right, an APIError for one that was refused, a NetworkError when
-// nothing was sent, and an UnknownOutcomeError when the payment may have been
-// taken: then give its Intent to Resume or to package resolve, and do not pay
+// POST /transactions (PAYMENT). A decline is not an error here:
+// [Transaction.Outcome] says how the payment ended, with an error while it has not. Errors
+// of Pay are a [ValidationError] for a request that
+// cannot be right, an [APIError] for one that was refused, a [NetworkError] when
+// nothing was sent, and an [UnknownOutcomeError] when the payment may have been
+// taken: then give its [Intent] to Resume or to package resolve, and do not pay
 // again. A call with a new reference is a new payment: nothing can tell it from one
 // that the customer wants.
 //
 // Not approved does not mean not paid: what is unknown, pending or suspended may still
-// take the money. Only when Outcome returns declined or rejected with a nil error may
+// take the money. Only when [Outcome] returns declined or rejected with a nil error may
 // another card be tried.
 //
-// Where the process may crash, store the intent first: with WithBeforeSend, after which
+// Where the process may crash, store the intent first: with [WithBeforeSend], after which
 // a crash in between ends as absent two days later, or with Plan and Submit, which send
 // at the next start what nobody has claimed.
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {

@@ -10,9 +10,9 @@ import (
 )
 
 // PreauthoriseParams describes an initial pre-authorisation of a card. The
-// members are as in PayParams.
+// members are as in [PayParams].
 type PreauthoriseParams struct {
-	// SupplierBusinessCode, Source, PrincipalAmount, Currency, ECI and
+	// SupplierBusinessCode, Source, PrincipalAmount, [Currency], [ECI] and
 	// StoredCredential are required.
 	SupplierBusinessCode    string
 	Source                  CardSource
@@ -30,7 +30,7 @@ type PreauthoriseParams struct {
 
 // Preauthorise reserves an amount on a card, to be captured later.
 //
-// POST /transactions (PREAUTH) with the secret key, and errors as for Pay.
+// POST /transactions (PREAUTH), and errors as for Pay.
 func (s *TransactionsService) Preauthorise(ctx context.Context, params PreauthoriseParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -70,7 +70,7 @@ type TopUpParams struct {
 	// Currency is required.
 	Currency                Currency
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in PayParams.
+	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
 	PaymentReferenceNumber string
 	Comment                string
 	Metadata               map[string]string
@@ -78,7 +78,7 @@ type TopUpParams struct {
 
 // TopUp adds an amount to a pre-authorisation.
 //
-// POST /transactions (PREAUTH, INCREMENTAL) with the secret key, and errors as
+// POST /transactions (PREAUTH, INCREMENTAL), and errors as
 // for Pay.
 func (s *TransactionsService) TopUp(ctx context.Context, params TopUpParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
@@ -103,7 +103,7 @@ type ReauthoriseParams struct {
 	// Currency is required.
 	Currency                Currency
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in PayParams.
+	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
 	PaymentReferenceNumber string
 	Comment                string
 	Metadata               map[string]string
@@ -112,7 +112,7 @@ type ReauthoriseParams struct {
 // Reauthorise authorises an expired original pre-authorisation of a Visa card
 // again, for the full amount.
 //
-// POST /transactions (PREAUTH, REAUTHORISATION) with the secret key, and errors
+// POST /transactions (PREAUTH, REAUTHORISATION), and errors
 // as for Pay.
 func (s *TransactionsService) Reauthorise(ctx context.Context, params ReauthoriseParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
@@ -142,7 +142,7 @@ type ExtendParams struct {
 	// Currency is required.
 	Currency                Currency
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in PayParams.
+	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
 	PaymentReferenceNumber string
 	Comment                string
 	Metadata               map[string]string
@@ -151,7 +151,7 @@ type ExtendParams struct {
 // Extend prolongs a pre-authorisation of a Mastercard. Its amount is 0.00 by the
 // service's rules, which this package sends.
 //
-// POST /transactions (PREAUTH, EXTENSION) with the secret key, and errors as for
+// POST /transactions (PREAUTH, EXTENSION), and errors as for
 // Pay.
 func (s *TransactionsService) Extend(ctx context.Context, params ExtendParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
@@ -188,7 +188,7 @@ type CaptureParams struct {
 	Currency                Currency
 	StoredCredential        *StoredCredentialData
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in PayParams.
+	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
 	PaymentReferenceNumber string
 	Comment                string
 	Metadata               map[string]string
@@ -196,7 +196,7 @@ type CaptureParams struct {
 
 // Capture takes the money of a pre-authorisation. It is possible once.
 //
-// POST /transactions (CAPTURE) with the secret key, and errors as for Pay.
+// POST /transactions (CAPTURE), and errors as for Pay.
 func (s *TransactionsService) Capture(ctx context.Context, params CaptureParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -231,14 +231,14 @@ type CancelPreauthorisationParams struct {
 	OriginalReceiptNumber string
 	// Type is required.
 	Type CancellationType
-	// PrincipalAmount is the full original amount with CancellationTypeFull, and
-	// the outstanding part to cancel with CancellationTypePartial. Required, with
+	// PrincipalAmount is the full original amount with [CancellationTypeFull], and
+	// the outstanding part to cancel with [CancellationTypePartial]. Required, with
 	// at most two decimals.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency                Currency
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in PayParams.
+	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
 	PaymentReferenceNumber string
 	Comment                string
 	Metadata               map[string]string
@@ -246,7 +246,7 @@ type CancelPreauthorisationParams struct {
 
 // CancelPreauthorisation releases what was reserved, or a part of it.
 //
-// POST /transactions (PREAUTH_CANCELLATION) with the secret key, and errors as
+// POST /transactions (PREAUTH_CANCELLATION), and errors as
 // for Pay.
 func (s *TransactionsService) CancelPreauthorisation(ctx context.Context, params CancelPreauthorisationParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)

@@ -15,13 +15,13 @@ const (
 	ReasonConflict     = Reason(transport.Conflict)     // 409
 	ReasonRateLimited  = Reason(transport.RateLimited)  // 429: ErrRateLimited
 	// ReasonUnavailable is a 503 in the service's own words, which say that nothing
-	// was processed: ErrUnavailable.
+	// was processed: [ErrUnavailable].
 	ReasonUnavailable = Reason(transport.Unavailable)
 	// ReasonThreeDSNotEnabled is a 503 on 3D Secure authentication in the service's
-	// own words: ErrThreeDSNotEnabled.
+	// own words: [ErrThreeDSNotEnabled].
 	ReasonThreeDSNotEnabled = Reason(transport.NotEnabled)
 	// ReasonThreeDSUnavailable is any other 503 on 3D Secure authentication. It is
-	// one of the two: ErrThreeDSNotEnabled and ErrUnavailable.
+	// one of the two: [ErrThreeDSNotEnabled] and [ErrUnavailable].
 	ReasonThreeDSUnavailable = Reason(transport.MaybeDisabled)
 	// ReasonRefused is a refusal by any other status that HTTP defines as not carried
 	// out: 405, 406, 411, 413, 414 and 415.
@@ -30,7 +30,7 @@ const (
 	// ReasonInconclusive is an answer that says nothing about what was asked: any
 	// other status, a 503 that is not in the service's own words, a 403 or 409 on
 	// a write that is not, and a 409 where a key in flight may be meant. A write that
-	// is answered so ends in an UnknownOutcomeError.
+	// is answered so ends in an [UnknownOutcomeError].
 	ReasonInconclusive = Reason(transport.Inconclusive)
 )
 

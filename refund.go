@@ -26,7 +26,7 @@ type RefundParams struct {
 	// CardExpiry replaces the expiry of a card that has expired since. Optional.
 	CardExpiry              YearMonth
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in PayParams.
+	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
 	PaymentReferenceNumber string
 	Comment                string
 	Metadata               map[string]string
@@ -35,9 +35,9 @@ type RefundParams struct {
 // Refund gives money of a payment back. It is possible when the payment's
 // Refundable is true; before settlement Void may be.
 //
-// POST /transactions (REFUND) with the secret key. An amount above the payment's
-// or a payment that was refunded already are an APIError that matches ErrInvalid.
-// After an UnknownOutcomeError give its Intent to Resume, and do not refund again
+// POST /transactions (REFUND). An amount above the payment's
+// or a payment that was refunded already are an [APIError] that matches [ErrInvalid].
+// After an [UnknownOutcomeError] give its [Intent] to Resume, and do not refund again
 // before it is settled.
 func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)

@@ -68,7 +68,7 @@ func (h hidden) MarshalText() ([]byte, error) { return nil, errSecret }
 // fails. Two secrets are compared with Equal; == does not compile.
 type Secret struct{ hidden }
 
-// NewSecret returns value as a Secret. An empty value is the zero Secret, which
+// NewSecret returns value as a [Secret]. An empty value is the zero Secret, which
 // means "not given".
 func NewSecret(value string) Secret { return Secret{hide(value)} }
 
@@ -79,7 +79,7 @@ func (s Secret) Equal(other Secret) bool { return s.equal(other.hidden) }
 // operation that the publishable key is not for.
 type SecretKey struct{ hidden }
 
-// NewSecretKey returns key as a SecretKey.
+// NewSecretKey returns key as a [SecretKey].
 func NewSecretKey(key string) SecretKey { return SecretKey{hide(key)} }
 
 // Equal reports in constant time whether both are the same key.
@@ -89,7 +89,7 @@ func (k SecretKey) Equal(other SecretKey) bool { return k.equal(other.hidden) }
 // and is needed to create single-use tokens and to ask what cards a business takes.
 type PublishableKey struct{ hidden }
 
-// NewPublishableKey returns key as a PublishableKey.
+// NewPublishableKey returns key as a [PublishableKey].
 func NewPublishableKey(key string) PublishableKey { return PublishableKey{hide(key)} }
 
 // Equal reports in constant time whether both are the same key.

@@ -56,11 +56,11 @@ type CardDetails struct {
 	CardNumber Secret
 	// Expiry is required.
 	Expiry YearMonth
-	// CVN has 3 or 4 digits. Payments with ECIInternet require it.
+	// CVN has 3 or 4 digits. Payments with [ECIInternet] require it.
 	CVN Secret
 	// WalletProvider marks the number of a wallet. Not for single-use tokens.
 	WalletProvider WalletProvider
-	// Cryptogram is the wallet's cryptogram; required with WalletProvider where there
+	// Cryptogram is the wallet's cryptogram; required with [WalletProvider] where there
 	// is one, which only the service knows.
 	Cryptogram Secret
 }
@@ -124,11 +124,11 @@ func isExpiry(m YearMonth) bool {
 }
 
 // AccountSource is an account that a payment can be taken from. The From functions
-// make one, and those that make a CardSource too. It cannot be marshalled, and neither can parameters that have
-// one: Plan makes an Intent of them, which can.
+// make one, and those that make a [CardSource] too. It cannot be marshalled, and neither can parameters that have
+// one: Plan makes an [Intent] of them, which can.
 type AccountSource interface{ accountSource() source }
 
-// CardSource is an AccountSource that may be a card, so that it can be
+// CardSource is an [AccountSource] that may be a card, so that it can be
 // pre-authorised and verified as well.
 type CardSource interface {
 	AccountSource
@@ -179,19 +179,19 @@ func (cardSource) cardSource()             {}
 
 // FromSingleUseToken pays with a single-use token, which has to be unused and not
 // older than 10 minutes, and is consumed. Only the service knows what is behind a
-// token: give its AccountType, and the rules for cards are checked before sending.
+// token: give its [AccountType], and the rules for cards are checked before sending.
 func FromSingleUseToken(singleUseTokenID string, kind ...AccountType) CardSource {
 	return cardSource{source{token: singleUseTokenID, kind: told(kind)}}
 }
 
 // FromCustomer pays with the enabled default account of a customer. Its kind
-// may be given, as with FromSingleUseToken.
+// may be given, as with [FromSingleUseToken].
 func FromCustomer(customerID string, kind ...AccountType) CardSource {
 	return cardSource{source{customerID: customerID, kind: told(kind)}}
 }
 
 // FromAccount pays with a registered account. Its kind may be given, as with
-// FromSingleUseToken.
+// [FromSingleUseToken].
 func FromAccount(accountToken string, kind ...AccountType) CardSource {
 	return cardSource{source{accountToken: accountToken, kind: told(kind)}}
 }
@@ -246,7 +246,7 @@ type PayToPayment struct {
 // PayToPaymentWithAgreement is a payment that brings its agreement along.
 type PayToPaymentWithAgreement struct {
 	// SupplierBusinessCode identifies the payee. Required, here or by
-	// WithSupplierBusinessCode.
+	// [WithSupplierBusinessCode].
 	SupplierBusinessCode string
 	// Purpose and Description tell the payer what the payment is for. Purpose is
 	// required, and Description has up to 140 characters.
@@ -254,7 +254,7 @@ type PayToPaymentWithAgreement struct {
 	Description string
 	// Payer is who is asked to confirm.
 	Payer PayToPayerParams
-	// EndToEndID and RemittanceInformation1 are as in PayToPayment.
+	// EndToEndID and RemittanceInformation1 are as in [PayToPayment].
 	EndToEndID             string
 	RemittanceInformation1 string
 }
@@ -388,7 +388,7 @@ const (
 type StoredCredentialData struct {
 	// EntryMode is required.
 	EntryMode EntryMode `json:"entryMode"`
-	// Usage is required in some cases with EntryModeStoredCredential; the service
+	// Usage is required in some cases with [EntryModeStoredCredential]; the service
 	// knows which.
 	Usage CredentialUsage `json:"usage,omitempty"`
 }

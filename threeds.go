@@ -46,7 +46,7 @@ const (
 )
 
 // Next returns what to do. A value that this package does not know, and none at
-// all, mean ThreeDSStepStop.
+// all, mean [ThreeDSStepStop].
 func (s TransStatus) Next() ThreeDSStep {
 	switch s {
 	case TransStatusAuthenticated, TransStatusAttempted:
@@ -69,7 +69,7 @@ type AuthenticateParams struct {
 	// PrincipalAmount is the amount before surcharge, with at most two decimals.
 	// Required for a payment, a recurring payment and an instalment.
 	PrincipalAmount *decimal.Decimal `json:"principalAmount"`
-	// Currency is CurrencyAUD when there is an amount; there is no other.
+	// Currency is [CurrencyAUD] when there is an amount; there is no other.
 	Currency Currency `json:"currency"`
 	// RecurringExpiry is the last day of authorisations, and RecurringFrequency
 	// the least days between two, up to 9999. Both are required for a recurring
@@ -85,7 +85,7 @@ type AuthenticateParams struct {
 	HomePhone   string `json:"homePhone"`
 	MobilePhone string `json:"mobilePhone"`
 	WorkPhone   string `json:"workPhone"`
-	// BillingAddress is required for ThreeDSMessageCategoryPayment, and recommended
+	// BillingAddress is required for [ThreeDSMessageCategoryPayment], and recommended
 	// otherwise. Which of its members are required only the service knows.
 	BillingAddress  ThreeDSAddress `prefix:"billAddr"`
 	ShippingAddress ThreeDSAddress `prefix:"shipAddr"`
@@ -167,14 +167,14 @@ type ThreeDSAddress struct {
 // that was made with a browser profile and not used yet. It does not use the token
 // up.
 //
-// POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication with the
-// secret key. Read what to do from TransStatus.Next: a failed authentication is
-// not an error. A token that is unknown or older than 10 minutes is an APIError
-// that matches ErrNotFound. A 503 in the service's own words is one that matches
-// ErrThreeDSNotEnabled: the facility has no 3D Secure. Any other 503 matches
-// ErrUnavailable too, because it is one of the two. Neither is a reason to pay
+// POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication. Read what to do
+// from [TransStatus.Next]: a failed authentication is
+// not an error. A token that is unknown or older than 10 minutes is an [APIError]
+// that matches [ErrNotFound]. A 503 in the service's own words is one that matches
+// [ErrThreeDSNotEnabled]: the facility has no 3D Secure. Any other 503 matches
+// [ErrUnavailable] too, because it is one of the two. Neither is a reason to pay
 // without authentication.
-// After an UnknownOutcomeError authenticate again: that charges nothing.
+// After an [UnknownOutcomeError] authenticate again: that charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
 	call := s.client.begin(operation{
 		name: "SingleUseTokens.Authenticate", method: http.MethodPost, route: "/single-use-tokens/{singleUseTokenId}/three-ds2-authentication",

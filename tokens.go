@@ -18,7 +18,7 @@ const SingleUseTokenLifetime = 10 * time.Minute
 type SingleUseTokensService struct{ client *Client }
 
 // TokenAccount is an account that can be turned into a single-use token:
-// CardDetails, BankAccountDetails or NZBankAccountDetails.
+// [CardDetails], [BankAccountDetails] or [NZBankAccountDetails].
 type TokenAccount interface{ tokenAccount(*singleUseTokenJSON) }
 
 // CreateSingleUseTokenParams describes a single-use token.
@@ -28,7 +28,7 @@ type TokenAccount interface{ tokenAccount(*singleUseTokenJSON) }
 // script, and begin with the token's identifier.
 type CreateSingleUseTokenParams struct {
 	// SupplierBusinessCode is the business whose settings the account is checked
-	// against. Required, here or by WithSupplierBusinessCode.
+	// against. Required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
 	// Account is required.
 	Account TokenAccount
@@ -147,8 +147,8 @@ func (p *BrowserProfile) check(f *findings) {
 // and can be used once: to pay, or to register an account.
 //
 // POST /single-use-tokens with the publishable key. A token beyond the facility's
-// quota is an APIError that matches ErrRateLimited. Asking for a token charges
-// nothing, so that after an UnknownOutcomeError another one may be asked for.
+// quota is an [APIError] that matches [ErrRateLimited]. Asking for a token charges
+// nothing, so that after an [UnknownOutcomeError] another one may be asked for.
 func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
 	call := s.client.begin(operation{
 		name: "SingleUseTokens.Create", method: http.MethodPost, route: "/single-use-tokens", key: publishableKey, class: transport.Keyed,

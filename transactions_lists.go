@@ -22,7 +22,7 @@ type ListTransactionsParams struct {
 // List returns up to 20 of the most recent transactions of the current
 // settlement date, most recent first.
 //
-// GET /transactions with the secret key.
+// GET /transactions.
 func (s *TransactionsService) List(params ListTransactionsParams, opts ...CallOption) List[Transaction] {
 	return reads(s, "Transactions.List", "/transactions", params, nil, opts)
 }
@@ -36,8 +36,8 @@ type referenceQuery struct {
 // payment. References are compared without regard to case, so that a match has
 // to be compared again before it is taken for one's own.
 //
-// GET /transactions/for-reference-number with the secret key. Nothing found may
-// be an empty list or an APIError that matches ErrNotFound; after an unknown
+// GET /transactions/for-reference-number. Nothing found may
+// be an empty list or an [APIError] that matches [ErrNotFound]; after an unknown
 // outcome both mean "not found yet".
 func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOption) List[Transaction] {
 	q := referenceQuery{referenceNumber}
@@ -56,7 +56,7 @@ type settlementDateQuery struct {
 // BySettlementDate returns the transactions that settle on a date, which is a
 // Sydney date.
 //
-// GET /transactions/for-settlement-date with the secret key.
+// GET /transactions/for-settlement-date.
 func (s *TransactionsService) BySettlementDate(settlementDate Date, opts ...CallOption) List[Transaction] {
 	q := settlementDateQuery{settlementDate}
 	return reads(s, "Transactions.BySettlementDate", "/transactions/for-settlement-date", q, q.check, opts)
@@ -72,7 +72,7 @@ type accountTokenQuery struct {
 
 // ByAccount returns the transactions of a registered account.
 //
-// GET /transactions/for-account-token with the secret key.
+// GET /transactions/for-account-token.
 func (s *TransactionsService) ByAccount(accountToken string, opts ...CallOption) List[Transaction] {
 	q := accountTokenQuery{accountToken}
 	return reads(s, "Transactions.ByAccount", "/transactions/for-account-token", q, q.check, opts)
@@ -91,7 +91,7 @@ type creditCardQuery struct {
 // ByCreditCard returns the transactions of cards with these first six and last
 // three digits, which more than one card can have.
 //
-// GET /transactions/for-credit-card with the secret key.
+// GET /transactions/for-credit-card.
 func (s *TransactionsService) ByCreditCard(firstSix, lastThree string, opts ...CallOption) List[Transaction] {
 	q := creditCardQuery{firstSix, lastThree}
 	return reads(s, "Transactions.ByCreditCard", "/transactions/for-credit-card", q, q.check, opts)
@@ -111,7 +111,7 @@ type bankAccountQuery struct {
 // number has 6 to 9 digits. The account number travels in the address of the
 // request: keep addresses out of the logs of proxies.
 //
-// GET /transactions/for-bank-account with the secret key.
+// GET /transactions/for-bank-account.
 func (s *TransactionsService) ByBankAccount(bsb string, accountNumber Secret, opts ...CallOption) List[Transaction] {
 	q := bankAccountQuery{hyphenated(bsb), accountNumber.text()}
 	return reads(s, "Transactions.ByBankAccount", "/transactions/for-bank-account", q, q.check, opts)
@@ -134,7 +134,7 @@ type nzBankAccountQuery struct {
 // code of 2 digits, a branch code of 4 and an account number of 7 or 8 digits
 // without its suffix. As with ByBankAccount, the number is in the address.
 //
-// GET /transactions/for-nz-bank-account with the secret key.
+// GET /transactions/for-nz-bank-account.
 func (s *TransactionsService) ByNZBankAccount(bankCode, branchCode string, accountNumber Secret, opts ...CallOption) List[Transaction] {
 	q := nzBankAccountQuery{bankCode, branchCode, accountNumber.text()}
 	return reads(s, "Transactions.ByNZBankAccount", "/transactions/for-nz-bank-account", q, q.check, opts)
@@ -157,7 +157,7 @@ type SuspendedParams struct {
 
 // Suspended returns the transactions that fraud screening holds.
 //
-// GET /transactions/suspended with the secret key.
+// GET /transactions/suspended.
 func (s *TransactionsService) Suspended(params SuspendedParams, opts ...CallOption) List[Transaction] {
 	return reads(s, "Transactions.Suspended", "/transactions/suspended", params, params.check, opts)
 }
@@ -172,7 +172,7 @@ func (p SuspendedParams) check(f *findings) {
 
 // Refunds returns the refunds of a payment, most recent first.
 //
-// GET /transactions/{receiptNumber}/refunds with the secret key.
+// GET /transactions/{receiptNumber}/refunds.
 func (s *TransactionsService) Refunds(receiptNumber string, opts ...CallOption) List[Transaction] {
 	return reads(s, "Transactions.Refunds", "/transactions/{receiptNumber}/refunds", noQuery{}, nil, opts, receiptNumber)
 }
@@ -181,7 +181,7 @@ func (s *TransactionsService) Refunds(receiptNumber string, opts ...CallOption) 
 // were made by hand or on a schedule. Read them before paying again: the service
 // may have.
 //
-// GET /transactions/{receiptNumber}/retries with the secret key.
+// GET /transactions/{receiptNumber}/retries.
 func (s *TransactionsService) Retries(receiptNumber string, opts ...CallOption) List[Transaction] {
 	return reads(s, "Transactions.Retries", "/transactions/{receiptNumber}/retries", noQuery{}, nil, opts, receiptNumber)
 }
@@ -196,7 +196,7 @@ type ReturnedParams struct {
 // Returned returns the transactions of Australian bank accounts that the
 // customer's bank returned on a date, after they had been approved.
 //
-// GET /transactions/returns with the secret key.
+// GET /transactions/returns.
 func (s *TransactionsService) Returned(params ReturnedParams, opts ...CallOption) List[Transaction] {
 	return reads(s, "Transactions.Returned", "/transactions/returns", params, params.check, opts)
 }
@@ -216,7 +216,7 @@ type OpenPreauthsParams struct {
 // first: initial ones and re-authorisations that have not been captured and have
 // passed fraud screening.
 //
-// GET /transactions/open-preauths with the secret key.
+// GET /transactions/open-preauths.
 func (s *TransactionsService) OpenPreauths(params OpenPreauthsParams, opts ...CallOption) List[Transaction] {
 	return reads(s, "Transactions.OpenPreauths", "/transactions/open-preauths", params, params.check, opts)
 }

@@ -22,12 +22,12 @@ const (
 
 // ReportParams selects what a transaction report holds.
 type ReportParams struct {
-	// Version is ReportVersion2 when empty.
+	// Version is [ReportVersion2] when empty.
 	Version ReportVersion `url:"version"`
 	// SettlementDate is the date reported, a Sydney date. Required.
 	SettlementDate Date `url:"settlementDate"`
-	// TransactionStatus is TransactionStatusApproved or
-	// TransactionStatusDeclined, or empty for both.
+	// TransactionStatus is [TransactionStatusApproved] or
+	// [TransactionStatusDeclined], or empty for both.
 	TransactionStatus    TransactionStatus `url:"transactionStatus,omitempty"`
 	SupplierBusinessCode string            `url:"supplierBusinessCode,omitempty"`
 	// Sources are source codes, such as RESTAPI; none means all.
@@ -59,10 +59,10 @@ func notElement(text string) bool { return text == "" || strings.Contains(text, 
 // many bytes were written, also with an error. Package csvreport reads the
 // report.
 //
-// GET /transactions/csv with the secret key. The service makes a report when it
-// is first asked for: until that is done the error matches ErrReportNotReady.
-// Invalid parameters are an APIError that matches ErrInvalid. A report that
-// breaks off, or that is shorter than announced, is a NetworkError, and an error
+// GET /transactions/csv. The service makes a report when it
+// is first asked for: until that is done the error matches [ErrReportNotReady].
+// Invalid parameters are an [APIError] that matches [ErrInvalid]. A report that
+// breaks off, or that is shorter than announced, is a [NetworkError], and an error
 // of the writer is returned as it is, wrapped; after the first byte was written
 // nothing is repeated, so that what was written has to be discarded then.
 func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
@@ -88,11 +88,11 @@ type ReportProgress struct {
 }
 
 // AwaitReport asks for a report as DownloadReport does, and asks again until the
-// service has made it or the context ends. WithTimeout limits each question, and
+// service has made it or the context ends. [WithTimeout] limits each question, and
 // only the context limits all of them together.
 //
-// GET /transactions/csv with the secret key, every minute. When the context ends
-// between two questions the error matches ErrReportNotReady and the context's
+// GET /transactions/csv, every minute. When the context ends
+// between two questions the error matches [ErrReportNotReady] and the context's
 // error. Every other error ends the waiting and is that of DownloadReport.
 func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
 	call := s.report("Transactions.AwaitReport", params, opts)

@@ -13,7 +13,7 @@ import (
 // tell more.
 const resumePause = time.Minute
 
-// Resume looks for the transaction of an intent: that of an UnknownOutcomeError, or
+// Resume looks for the transaction of an intent: that of an [UnknownOutcomeError], or
 // one that was stored before a crash. It sends nothing but reads. It returns the
 // transaction when that is settled, approved or not, and for a void when it is
 // voided. Everything else is an UnknownOutcomeError, whose Candidates are what was
@@ -24,13 +24,13 @@ const resumePause = time.Minute
 //
 // GET /transactions/{receiptNumber} when the receipt number is known, else GET
 // /transactions/for-reference-number and, for refunds, GET
-// /transactions/{receiptNumber}/refunds, with the secret key. A transaction is the
+// /transactions/{receiptNumber}/refunds. A transaction is the
 // intent's when the service echoes the intent's id in its metadata, or echoes none and
 // everything else that it echoes is the intent's: the payment reference, without regard
 // to case, type, amount, currency, business, original receipt and end-to-end identifier,
 // and it is not older, by the service's clock. One that carries the reference and
 // disagrees in anything is a candidate that does not match, and so is a refund of the
-// same payment and amount under another reference: see WithForeignReceipts. One that
+// same payment and amount under another reference: see [WithForeignReceipts]. One that
 // carries another intent's id is a candidate only where all the rest agrees.
 //
 // An approval settles the intent, where every other match has taken no money; two

@@ -6,14 +6,14 @@ import (
 )
 
 // VerifyAccountParams describes a verification of an account. The members are as
-// in PayParams.
+// in [PayParams].
 type VerifyAccountParams struct {
-	// SupplierBusinessCode and Source are required, ECI and StoredCredential for
+	// SupplierBusinessCode and Source are required, [ECI] and StoredCredential for
 	// cards.
 	SupplierBusinessCode string
 	// Source need not be a card: the service judges which accounts it verifies.
 	Source CardSource
-	// Currency is CurrencyAUD when empty.
+	// Currency is [CurrencyAUD] when empty.
 	Currency                Currency
 	ECI                     ECI
 	IPAddress               netip.Addr
@@ -27,7 +27,7 @@ type VerifyAccountParams struct {
 
 // VerifyAccount checks that an account can be used, without taking money.
 //
-// POST /transactions (ACCOUNT_VERIFICATION) with the secret key, and errors as
+// POST /transactions (ACCOUNT_VERIFICATION), and errors as
 // for Pay.
 func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAccountParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)

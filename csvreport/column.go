@@ -1,7 +1,7 @@
 package csvreport
 
 // The columns of the transaction report whose names the service publishes: of
-// version 1 the first four, of version 2 SupplierBusinessCode. All other names
+// version 1 the first four, of version 2 [SupplierBusinessCode]. All other names
 // are those in your own reports.
 const (
 	CommunityCode        = "Community Code"
@@ -12,7 +12,7 @@ const (
 )
 
 // The columns of the PayTo agreements report whose names the service publishes,
-// beside SupplierBusinessCode.
+// beside [SupplierBusinessCode].
 const (
 	PayeeReference  = "Payee Reference"
 	AgreementToken  = "Agreement Token"
@@ -28,7 +28,7 @@ const (
 const metadataPrefix = "metadata_"
 
 // Column is a column of one report, bound by name once and then used for every
-// row. It belongs to the Reader that returned it: rows of another report, in
+// row. It belongs to the [Reader] that returned it: rows of another report, in
 // which the columns may stand elsewhere, refuse it.
 type Column struct {
 	header *header
@@ -48,7 +48,7 @@ func (c Column) Name() string {
 }
 
 // Column returns the column of a name, which must match to the letter. The error
-// is a KindNoColumn, or a KindAmbiguousColumn when the header has the name twice;
+// is a [KindNoColumn], or a [KindAmbiguousColumn] when the header has the name twice;
 // Columns reaches both of them.
 func (r *Reader) Column(name string) (Column, error) {
 	var found Column

@@ -25,7 +25,7 @@ const (
 	// KindUnterminatedQuote is a field whose closing quote is missing.
 	KindUnterminatedQuote Kind = "the closing quote is missing"
 	// KindSeparator is a carriage return that no line feed follows or, under
-	// WithStrictSeparators, any other departure from the documented separators.
+	// [WithStrictSeparators], any other departure from the documented separators.
 	KindSeparator Kind = "wrong record separator"
 	// KindFieldTooLong is a field of more than 1 MiB, with its quotes as it stands in
 	// the report.
@@ -80,7 +80,7 @@ type Error struct {
 	Name string
 	// Offset is where the record starts, in bytes from the start of the report.
 	Offset int64
-	// Err is the cause of a KindRead.
+	// Err is the cause of a [KindRead].
 	Err error
 }
 

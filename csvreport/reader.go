@@ -17,7 +17,7 @@ type Reader struct {
 	err     error // why there are no more, kindEnd for the end
 }
 
-// Option changes how NewReader reads.
+// Option changes how [NewReader] reads.
 type Option func(*scanner)
 
 // WithStrictSeparators takes the documented form of a report at its word: CR LF

@@ -10,13 +10,13 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Row is a record of a report. The rows of Reader.Rows are borrowed: such a row,
+// Row is a record of a report. The rows of [Reader.Rows] are borrowed: such a row,
 // and what Bytes returns, is good until the next one is read. Clone makes a row
 // that stays.
 //
 // The methods that read a cell return an *Error which says where the cell is.
-// For a column that belongs to another Reader it is a KindNoColumn. All but Bytes
-// and Text return a KindEmpty for an empty cell: no amount is not an amount of
+// For a column that belongs to another [Reader] it is a [KindNoColumn]. All but Bytes
+// and Text return a [KindEmpty] for an empty cell: no amount is not an amount of
 // zero.
 type Row struct {
 	header *header
@@ -38,7 +38,7 @@ func (row *Row) Line() int64 { return row.line }
 // Offset returns where the record starts, in bytes from the start of the report.
 func (row *Row) Offset() int64 { return row.offset }
 
-// Clone returns a row that is independent of the Reader. It holds the record as one
+// Clone returns a row that is independent of the [Reader]. It holds the record as one
 // string: every text from it is a part of that string, and keeps all of it in
 // memory. Other goroutines may use it, and Columns, while the Reader goes on.
 func (row *Row) Clone() Row {
@@ -134,7 +134,7 @@ func (row *Row) Decimal(c Column) (decimal.Decimal, error) {
 }
 
 // Cents returns an amount in hundredths, without allocating. It is exact: what is
-// no whole number of cents is an error, a KindCents.
+// no whole number of cents is an error, a [KindCents].
 func (row *Row) Cents(c Column) (int64, error) {
 	n, err := value(row, c, KindAmount, parseNumber)
 	switch {
@@ -164,7 +164,7 @@ func (row *Row) Date(c Column) (quickstream.Date, error) {
 
 // Timestamp returns a point in time written 2024-02-03T10:11:12+1100, where a
 // blank may stand for the T, a fraction may follow the seconds, and the offset may
-// be +11:00 or Z. Without an offset it is a KindTimestamp: which time zone a report
+// be +11:00 or Z. Without an offset it is a [KindTimestamp]: which time zone a report
 // is in is not public.
 func (row *Row) Timestamp(c Column) (quickstream.Timestamp, error) {
 	return value(row, c, KindTimestamp, parseTimestamp)

@@ -12,7 +12,7 @@ import (
 // plain negative number stays as it is, because as a text it would be missing from
 // the spreadsheet's sums.
 //
-// Use it where cells leave for such a file. The Reader returns all cells as they
+// Use it where cells leave for such a file. The [Reader] returns all cells as they
 // are, and a cell that went through Safe no longer compares equal.
 func Safe(cell string) string {
 	first, _ := utf8.DecodeRuneInString(cell)

@@ -10,9 +10,9 @@ import (
 )
 
 // The PayIDs of payers who do something by themselves. Sent with a payIdType of
-// EMAL, ConfirmingPayID confirms an agreement at once; the contract has such a
+// EMAL, [ConfirmingPayID] confirms an agreement at once; the contract has such a
 // PayID and does not name it, so that this one is the sandbox's own.
-// InvalidPayID is registered nowhere; it is a public test address of the
+// [InvalidPayID] is registered nowhere; it is a public test address of the
 // service's PayID resource, and whether agreements know it too is unconfirmed.
 const (
 	ConfirmingPayID = "confirms@example.com"

@@ -10,7 +10,7 @@ import (
 )
 
 // Refuse has the connection refused: the request is never sent. Like all dial
-// faults (Refuse, UnknownHost, UntrustedCertificate, ProxyAuth) it works for
+// faults (Refuse, [UnknownHost], [UntrustedCertificate], [ProxyAuth]) it works for
 // clients of [Sandbox.HTTPClient] only; a real port cannot undo its own accept.
 func Refuse() FaultKind { return FaultKind{name: "Refuse", dial: refused()} }
 

@@ -50,7 +50,7 @@ type faultList struct {
 }
 
 // Inject arms faults. Of several that could fire at a call, the one injected
-// first does. An operation that does not exist, or a Fault without a kind, is an
+// first does. An operation that does not exist, or a [Fault] without a kind, is an
 // error, and then nothing is armed.
 func (b *Sandbox) Inject(faults ...Fault) error {
 	for _, f := range faults {

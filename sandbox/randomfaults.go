@@ -12,7 +12,7 @@ import (
 // cost the caller a time-out are rare. A share that is not between 0 and 1 is
 // brought there.
 //
-// WithSeed makes the draws repeatable.
+// [WithSeed] makes the draws repeatable.
 func RandomFaults(share float64) []Fault {
 	share = min(max(share, 0), 1)
 	kinds := randomKinds()

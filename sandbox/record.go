@@ -24,8 +24,8 @@ type Request struct {
 	// sandbox's own are blanked out. So are account numbers in Query. Of a large
 	// body it is the first 64 KiB.
 	Body []byte
-	// Key is the kind of API key: one of KeySecret, KeyPublishable, KeyUnknown
-	// and KeyNone.
+	// Key is the kind of API key: one of [KeySecret], [KeyPublishable], [KeyUnknown]
+	// and [KeyNone].
 	Key            string
 	IdempotencyKey string
 	// Status is that of the answer; 0 when none was given.

@@ -68,7 +68,7 @@ func worldFaults() []worldFault {
 }
 
 // Faults returns the faults to inject so that the calls of an operation, such as
-// "POST /transactions", meet what the world's dimension Fault says: the first call
+// "POST /transactions", meet what the world's dimension [Fault] says: the first call
 // does, and the second too where an answer is lost twice.
 func (w World) Faults(operation string) []Fault {
 	name := w.Value(DimensionFault)

@@ -29,7 +29,7 @@ type Func func(ctx context.Context, n *Notification) error
 // Failure is a delivery that was not acknowledged, or that was and is for a human
 // to look at: an [ErrConflict].
 type Failure struct {
-	// Status is what the sender was answered: 200 for an ErrConflict.
+	// Status is what the sender was answered: 200 for an [ErrConflict].
 	Status int
 	// Notification is nil when the request was refused before anything was asked
 	// to handle it.
@@ -119,7 +119,7 @@ type handler struct {
 }
 
 // NewInbox returns the handler of a webhook endpoint that only keeps what it
-// receives, for a job to confirm and to act on. It is NewHandler for a keep that
+// receives, for a job to confirm and to act on. It is [NewHandler] for a keep that
 // stores n.Raw under n.ID and n.Digest, unless the two are there already, for at
 // least eight days: a signature may be as old as [StoreTolerance], since what is
 // played again is recognised. Where the ID is there with another digest, keep stores

@@ -31,11 +31,11 @@ const (
 // refused for good, where the service does not sign it anew: an inbox has neither
 // limit. A notification that no [Verifier] has verified is always taken.
 type MemoryStore struct {
-	// MaxIDs is how many notifications are remembered; DefaultMaxIDs when it is
+	// MaxIDs is how many notifications are remembered; [DefaultMaxIDs] when it is
 	// not positive. One takes about 450 bytes. It should be more than arrive within
 	// the tolerance for signatures.
 	MaxIDs int
-	// Retention is for how long; DefaultRetention when it is not positive.
+	// Retention is for how long; [DefaultRetention] when it is not positive.
 	Retention time.Duration
 
 	mu       sync.Mutex

@@ -14,7 +14,7 @@ type Secret struct {
 	reveal func() string
 }
 
-// NewSecret returns value as a Secret. An empty value is the zero Secret, which
+// NewSecret returns value as a [Secret]. An empty value is the zero Secret, which
 // means "not given".
 func NewSecret(value string) Secret {
 	return Secret{quickstream.NewSecret(value), func() string { return value }}

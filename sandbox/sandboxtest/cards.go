@@ -20,7 +20,7 @@ func Card(number string) quickstream.CardDetails {
 
 // CardToken stands in for the customer's browser, where the service's script makes a
 // single-use token, so that no card number reaches the merchant. It returns the token
-// of a Card for sandbox.DefaultBusiness; edits, of which ThreeDS is one, change what is
+// of a Card for sandbox.DefaultBusiness; edits, of which [ThreeDS] is one, change what is
 // asked for.
 func CardToken(ctx context.Context, client *quickstream.Client, number string, edits ...func(*quickstream.CreateSingleUseTokenParams)) (string, error) {
 	params := quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: Card(number)}
@@ -34,7 +34,7 @@ func CardToken(ctx context.Context, client *quickstream.Client, number string, e
 	return token.SingleUseTokenID, nil
 }
 
-// ThreeDS makes the browser of CardToken ask for 3D Secure: the cardholder then has to be
+// ThreeDS makes the browser of [CardToken] ask for 3D Secure: the cardholder then has to be
 // authenticated before the token is used. How that ends the card says, such as
 // sandbox.CardChallenge.
 func ThreeDS(params *quickstream.CreateSingleUseTokenParams) {
