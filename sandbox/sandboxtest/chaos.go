@@ -87,7 +87,7 @@ func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client
 	defer c.box.Close()
 	c.client = Client(t, c.box, append([]quickstream.ClientOption{
 		quickstream.WithHTTPClient(&http.Client{Transport: clockedTransport{c.clock, c.box.HTTPClient().Transport}}),
-		quickstream.WithAttemptTimeout(100 * time.Millisecond),
+		quickstream.WithAttemptTimeout(500 * time.Millisecond), // a slow machine is no fault
 		quickstream.WithRetryWait(time.Millisecond, 5*time.Millisecond),
 	}, opts.Client...)...)
 	c.drawOutcomes()
