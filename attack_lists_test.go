@@ -46,7 +46,7 @@ func TestAttackFoldingHosts(t *testing.T) {
 func TestAttackNextOfAnotherResource(t *testing.T) {
 	for _, next := range []string{
 		"/rest/v1/api-keys/latest", "/api-keys/latest", "../api-keys/latest", "customers/../api-keys/latest", "/rest/v1/customers/%2e%2e/api-keys/latest",
-		"/rest/v1/customers/7", "/rest/v1/customers;x", "/rest/v1/CUSTOMERS", "/rest/v1/customer\u017f",
+		"/rest/v1/customers/7", "/rest/v1?page=1", "/v1", "/rest/v1/customers;x", "/rest/v1/CUSTOMERS", "/rest/v1/customer\u017f",
 	} {
 		asked := []string{}
 		client := clientOf(t, func(r *http.Request) (*http.Response, error) {

@@ -79,7 +79,7 @@ func TestAttackExtraFields(t *testing.T) {
 		return answer(200, approvedBody), err
 	})
 	for _, name := range []string{
-		"PRINCIPALAMOUNT", "PrincipalAmount", "principalamount", "tran\u017factionType", "CREDITCARD.cvn", "creditCard.CVN", "creditcard.new", "creditCard.cardHolderName", "metaData.x", "principalAmount",
+		"PRINCIPALAMOUNT", "PrincipalAmount", "principalamount", "tran\u017factionType", "CREDITCARD.cvn", "creditCard.CVN", "creditcard.new", "creditCard.cardHolderName", "creditCard.WalletProvider", "threeds2", "metaData.x", "principalAmount",
 	} {
 		_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithExtraField(name, 1))
 		assert.ErrorIs(t, err, quickstream.ErrNotSent, name)

@@ -56,6 +56,7 @@ func TestParseAccepts(t *testing.T) {
 		"two statuses in a list":  {`{"id":"1","eventType":"x","data":[{"a":[{"s":1,"s":2}]}]}`, "", `[{"a":[{"s":1,"s":2}]}]`},
 		"two statuses of nothing": {`{"id":"1","eventType":"x","data":{"status":"PENDING","status":"ACTIVE","ſtatus":"X"}}`, "", `{"status":"PENDING","status":"ACTIVE","ſtatus":"X"}`},
 		"longest id":              {`{"id":"` + strings.Repeat("a", 255) + `","eventType":"x"}`, "", ""},
+		"edges of ASCII":          {`{"id":"!~","eventType":"x"}`, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

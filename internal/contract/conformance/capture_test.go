@@ -187,6 +187,7 @@ func echoed(op *contract.Operation, path string, request, sample []byte) []byte 
 	if json.Unmarshal(sample, &answer) != nil {
 		return sample
 	}
+	payer, _ := answer["payerDetails"].(map[string]any)
 	values := strings.Split(path, "/")
 	names := strings.Split(op.Path, "/")
 	for i, name := range names {
@@ -195,6 +196,9 @@ func echoed(op *contract.Operation, path string, request, sample []byte) []byte 
 			if _, there := answer[member]; there && strings.HasPrefix(name, "{") {
 				answer[member] = value
 			}
+		}
+		if name == "{customerId}" && payer != nil {
+			payer["customerId"] = value
 		}
 	}
 	_ = json.Unmarshal(request, &asked) // there may be none
