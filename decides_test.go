@@ -197,7 +197,7 @@ func TestTimesInform(t *testing.T) {
 }
 
 // TestNestedAnswers: an answer in a member named data is read, and one without an object
-// is none.
+// is no answer.
 func TestNestedAnswers(t *testing.T) {
 	for body, number := range map[string]string{
 		`{"data":{"customerId":"C-1","new":1}}`: "C-1", `{"customerId":"C-1","data":{"customerId":"C-2"}}`: "C-1",

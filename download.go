@@ -26,7 +26,7 @@ type download struct {
 	err     error // of the writer
 }
 
-// sink takes a report. A page of some gateway, or JSON, is none, whatever its
+// sink takes a report. A page of some gateway, or JSON, is no report, whatever its
 // status says.
 func (d *download) sink(status int, header http.Header) io.Writer {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))

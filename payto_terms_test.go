@@ -84,7 +84,7 @@ func TestDetailsKeepWhatStands(t *testing.T) {
 	}}`, body)
 }
 
-// TestTermsWithoutAnAmount: an amount that has no number is none, also after the
+// TestTermsWithoutAnAmount: an amount without a number does not count, also after the
 // agreement was stored.
 func TestTermsWithoutAnAmount(t *testing.T) {
 	agreement := new(quickstream.Agreement)

@@ -16,9 +16,10 @@ var (
 )
 
 // receiptIn returns the receipt number of a success that could not be decoded, which
-// need not be whole: a text or digits, and a member of the answer itself. Two different
-// ones are none: the body cannot be relied on at all. So is one that comes after an
-// attempt without an answer: it may be another transaction's.
+// need not be whole: a text or digits, and a member of the answer itself. Where there
+// are two different ones neither counts: the body cannot be relied on at all. One that
+// comes after an attempt without an answer does not count either: it may be another
+// transaction's.
 func receiptIn(r *transport.Result) string {
 	if r.Status < 200 || r.Status > 299 || r.Unanswered {
 		return ""

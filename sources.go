@@ -94,7 +94,7 @@ type NZBankAccountDetails struct {
 }
 
 // hyphenated writes the six digits of a BSB as nnn-nnn, the form that the vendor
-// prints, and leaves what is none to the service.
+// prints, and leaves what is no such number to the service.
 func hyphenated(bsb string) string {
 	if len(bsb) == 6 && isDigits(bsb) {
 		return bsb[:3] + "-" + bsb[3:]

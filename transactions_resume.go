@@ -191,7 +191,8 @@ func readWhole(read func() (seen []string, whole bool, err error)) error {
 
 var errShifts = errors.New("the list changes from one reading to the next, so that nothing can be said about what is not in it")
 
-// unnamedReason is why what is like a match is none beside one with the intent's id.
+// unnamedReason is why what looks like a match does not count beside one with the
+// intent's id.
 const unnamedReason = "another one carries the intent's id"
 
 // found is what a search has found.

@@ -91,7 +91,7 @@ func bind(r *Reader, record reflect.Value) ([]field, error) {
 }
 
 // reading returns what reads a column's cells into a variable, and nil when its
-// type is none for cells.
+// type cannot hold a cell.
 func reading(c Column, value reflect.Value) field {
 	switch p := value.Addr().Interface().(type) {
 	case *decimal.Decimal:

@@ -82,7 +82,7 @@ func (r *Reader) Rows() iter.Seq2[*Row, error] {
 	}
 }
 
-// damage describes why there is no such record; kindEnd is none.
+// damage describes why there is no such record; kindEnd means that the input has ended.
 func (r *Reader) damage(cause error, record int64) error {
 	if errors.Is(cause, kindEnd) {
 		return cause

@@ -257,7 +257,7 @@ func (s *scanner) next(field int) (p int, err error) {
 }
 
 // peek returns the byte at position p, to which everything has been read. There may
-// be none: then next says why.
+// be no further one: then next says why.
 func (s *scanner) peek(p int) (c byte, ok bool) {
 	if s.start+p == s.end && s.fill() != nil {
 		return 0, false

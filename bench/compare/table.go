@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// gate is what a value has to keep to. The zero gate is none: the line is there
+// gate is what a value has to keep to. The zero gate always holds: the line is there
 // for comparison.
 type gate struct {
 	bound float64

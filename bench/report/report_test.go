@@ -64,7 +64,7 @@ func TestEveryWayReportsDamage(t *testing.T) {
 	}
 	for name, read := range typed() {
 		if err := read(strings.NewReader(damaged), new(Tally)); err == nil {
-			t.Errorf("%s: a date that is none was read", name)
+			t.Errorf("%s: what is no date was read", name)
 		}
 	}
 }

@@ -230,7 +230,7 @@ func submitsTheLost(intent quickstream.Intent, err error) (quickstream.Intent, b
 }
 
 // renewsWhatWasNotSent takes every error that matches ErrNotSent for proof. That an
-// earlier call had sent the intent is none: the refused claim does not match it.
+// earlier call had sent the intent does not count: the refused claim does not match it.
 func renewsWhatWasNotSent(intent quickstream.Intent, err error) (quickstream.Intent, bool) {
 	if errors.Is(err, quickstream.ErrNotSent) {
 		return intent.Renewed(), false

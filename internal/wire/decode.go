@@ -21,7 +21,7 @@ var (
 	errKind       = errors.New("a JSON value of another type than expected")
 	errFolded     = errors.New("a member has the name of another, in another case")
 	errEncoding   = errors.New("a text is not valid UTF-8")
-	errIdentifier = errors.New("an identifier is none")
+	errIdentifier = errors.New("an identifier cannot be one")
 )
 
 // decisive is the error of a member that decides. It fails whatever it stands in.
@@ -189,7 +189,7 @@ func readText(s *scanner, v reflect.Value) error {
 func readDecidingText(s *scanner, v reflect.Value) error {
 	if c := s.peek(); c == '"' || c == 'n' {
 		err := readText(s, v)
-		if strings.ContainsRune(v.String(), utf8.RuneError) { // which decoding puts there for what is none
+		if strings.ContainsRune(v.String(), utf8.RuneError) { // which decoding puts there for what is no UTF-8
 			return errEncoding
 		}
 		return err

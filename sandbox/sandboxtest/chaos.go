@@ -24,12 +24,12 @@ type ChaosOptions struct {
 	// Workers is how many orders are worked on at a time; 0 is 8.
 	Workers int
 	// Faults is the share of requests that meet a fault, of all the kinds of
-	// sandbox.RandomFaults; 0 is 0.3, and what is negative is none.
+	// sandbox.RandomFaults; 0 means 0.3, and a negative share no faults.
 	Faults float64
 	// Declined is the share of orders whose first payment is declined, and Erred
 	// that of orders whose first payment gets summary code 2, and is approved or
-	// declined within a day. 0 is 0.1, and what is negative is none. All others
-	// go as the test numbers say.
+	// declined within a day. 0 means 0.1, and a negative share no such orders. All
+	// others go as the test numbers say.
 	Declined, Erred float64
 	// Settle, unless it is nil, is called for each order that is not settled,
 	// again and again and without faults, until it says how the order ended. It
