@@ -202,9 +202,11 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestCounterSeesLostConnections keeps the count of P16 honest.
+// TestCounterSeesLostConnections keeps the count of P16 honest. The answer is longer
+// than what net/http reads of one that was closed, which depends on the version of Go.
 func TestCounterSeesLostConnections(t *testing.T) {
-	server := count(awkward())
+	long := strings.Repeat("x", 1<<20)
+	server := count(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusNotFound, long) })
 	defer server.Close()
 	usual, err := server.usual()
 	if err != nil {
@@ -215,7 +217,7 @@ func TestCounterSeesLostConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := server.connections.Load(); n < 20 {
+	if n := server.connections.Load(); n < 60 {
 		t.Errorf("only %d connections were lost by not reading", n)
 	}
 }
