@@ -43,7 +43,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 		return nil, fmt.Errorf("quickstream: %w", err)
 	}
 	config := clientConfig{callConfig: callConfig{
-		limits: defaultLimits(), intentName: "intentId", header: func() http.Header { return http.Header{} },
+		limits: defaultLimits(), intentName: "intentId", header: func() http.Header { return nil },
 	}}
 	for _, o := range opts {
 		if o == nil {

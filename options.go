@@ -336,6 +336,9 @@ func WithHeader(name, value string) Option {
 // addHeader leaves the header alone that other calls share.
 func (c *callConfig) addHeader(name, value string) {
 	header := c.header().Clone()
+	if header == nil {
+		header = http.Header{}
+	}
 	header.Add(name, value)
 	c.header = func() http.Header { return header }
 }
