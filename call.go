@@ -204,6 +204,9 @@ func (c *call) encode() []byte {
 		return nil
 	}
 	body, err := wire.Marshal(c.body)
+	if odd, ok := errors.AsType[*json.MarshalerError](err); ok {
+		err = odd.Err // without the name of a type
+	}
 	c.refuse(err)
 	for _, field := range c.config.extra {
 		if c.ended == nil {

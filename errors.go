@@ -149,7 +149,7 @@ func (e *APIError) says() string {
 	text := "the service answered " + statusText(e.StatusCode)
 	switch {
 	case e.StatusCode == 0: // made by hand
-		text = "the service answered: " + string(e.Reason)
+		text = strings.TrimSuffix("the service answered: "+string(e.Reason), ": ")
 	case e.stranger != "":
 		text = "answered " + statusText(e.StatusCode)
 	}
@@ -342,7 +342,11 @@ type Candidate struct {
 
 // Error returns the operation and how to find out.
 func (e *UnknownOutcomeError) Error() string {
-	text := "quickstream: " + e.text() + ": outcome unknown after " + strconv.Itoa(e.Attempts) + " attempt(s); do not repeat it with new data"
+	attempts := strconv.Itoa(e.Attempts) + " attempt(s)"
+	if e.Attempts == 0 {
+		attempts = "an unknown number of attempts"
+	}
+	text := "quickstream: " + e.text() + ": outcome unknown after " + attempts + "; do not repeat it with new data"
 	if e.FindOut != "" {
 		text += "; " + e.FindOut
 	}

@@ -42,12 +42,12 @@ func (c *control) recordEndpoints() []endpoint {
 	return []endpoint{
 		{"GET /clock", "the sandbox's time", "$SANDBOX/clock", c.time},
 		{
-			"POST /clock", "moves it forward. What becomes due on the way, such as settlements, expiries and deliveries, has happened when this answers. Deliveries are signed with the real time, so that a receiver with a clock of its own accepts them",
+			"POST /clock", "moves it forward. What becomes due on the way, such as settlements, expiries and events, has happened when this answers, and deliveries that have failed before are tried once more. They are signed with the real time, so that a receiver with a clock of its own accepts them",
 			`-d '{"advance":"48h"}' $SANDBOX/clock`, c.advance,
 		},
 		{
 			"GET /ledger", "the transactions as they stand, whatever answers were given. With ?order=<customerReferenceNumber> those of one order: Charged is how many took money (two are one too many), Net what it cost in cents",
-			"$SANDBOX/ledger?order=ORDER-1", c.ledger,
+			`"$SANDBOX/ledger?order=ORDER-1"`, c.ledger,
 		},
 		{
 			"GET /requests", "what reached the service: at most the last 10,000 requests or 16 MiB, and 64 KiB of a body. Numbers of cards and accounts that are no test numbers are blanked out",
@@ -108,7 +108,7 @@ func (c *control) payerEndpoints() []endpoint {
 func (c *control) webhookEndpoints() []endpoint {
 	return []endpoint{
 		{
-			"POST /subscriptions", "posts events to a URL on this machine from now on, signed with the secret in X-Webhook-Signature: t=<milliseconds>,v1=<hex of HMAC-SHA256 over t, a dot and the body>. The contract does not say how the service signs: this is an assumption. eventTypes, basicUser and basicPassword are optional",
+			"POST /subscriptions", "posts events to a URL on this machine from now on (a name is judged by where it leads when it is dialled), signed with the secret in X-Webhook-Signature: t=<milliseconds>,v1=<hex of HMAC-SHA256 over t, a dot and the body>. The contract does not say how the service signs: this is an assumption. eventTypes, basicUser and basicPassword are optional",
 			`-d '{"url":"http://127.0.0.1:4242/","secret":"whsec"}' $SANDBOX/subscriptions`, c.subscribe,
 		},
 		{

@@ -3,7 +3,7 @@ post() { curl -s -u "$QUICKSTREAM_SECRET_KEY:" -H 'Content-Type: application/jso
 # The last member of a name in an answer of one line.
 field() { sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p"; }
 
-# Events go to a program of yours, which answers 200.
+# Events go to a program of yours, which answers 200. Where none listens a delivery is tried again, for some hours.
 curl -s -d '{"url":"http://127.0.0.1:4242/","secret":"whsec"}' $SANDBOX/subscriptions
 
 # A card becomes a single-use token. The key that browsers have is enough for that.
@@ -39,7 +39,7 @@ AGREEMENT=$(post -d '{
 }' $QUICKSTREAM_ENVIRONMENT/customers/$CUSTOMER/payto-agreements | field agreementToken)
 curl -s -X POST $SANDBOX/agreements/$AGREEMENT/confirm
 
-# A PayTo payment is approved after a while. The clock moves on: the second event.
+# A PayTo payment is pending first, whatever its summary code says, and approved after a while. The clock moves on: the second event.
 post -d '{
   "transactionType":"PAYMENT", "supplierBusinessCode":"SANDBOX01", "principalAmount":10.50, "currency":"AUD",
   "customerReferenceNumber":"ORDER-3", "payToData":{"agreementToken":"'$AGREEMENT'"}

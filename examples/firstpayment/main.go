@@ -21,9 +21,9 @@ func main() {
 }
 
 func pay(ctx context.Context) error {
-	box := sandbox.New() // the service in this process
+	box := sandbox.New() // the service in this process, and sandboxtest, for tests and demos
 	defer box.Close()
-	// For the real one: quickstream.NewClient(quickstream.TestAU, quickstream.KeysFromEnv())
+	// For the real one: quickstream.NewClient(quickstream.TestAU, quickstream.KeysFromEnv()), or EnvironmentFromEnv
 	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func pay(ctx context.Context) error {
 		IPAddress:               netip.MustParseAddr("203.0.113.10"), // the customer's
 		StoredCredential:        &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 		CustomerReferenceNumber: "ORDER-1042",
-		PaymentReferenceNumber:  "ORDER-1042-1", // unique, and stored before the call
+		PaymentReferenceNumber:  "ORDER-1042-1", // unique, to find it by: it prevents no second payment
 	})
 	if err != nil {
 		return err // see "Unknown outcomes": not every error means that nothing was paid
