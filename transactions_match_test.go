@@ -456,6 +456,8 @@ func TestAgreementsAreTheOnesAskedFor(t *testing.T) {
 	params.Terms.NumberOfPaymentsPermitted = new(int64(12))
 	_, err := lost.PayTo.Create(t.Context(), "C-1", params, handed(&intent))
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	assert.True(t, intent.OwnReference)
+	assert.False(t, intent.Complete, "the payer's account number is not in it")
 	for terms, reasons := range map[string][]string{
 		`{"numberOfPaymentsPermitted":12}`: nil, `{"numberOfPaymentsPermitted":null}`: nil,
 		`{"numberOfPaymentsPermitted":24}`: {"its number of payments is another"},
@@ -472,6 +474,51 @@ func TestAgreementsAreTheOnesAskedFor(t *testing.T) {
 		require.Len(t, open.Candidates, 1)
 		assert.False(t, open.Candidates[0].Matches)
 		assert.Equal(t, reasons, open.Candidates[0].Reasons)
+	}
+}
+
+// TestAgreementsInListsThatMove: a list of one page is read once, and one of several
+// pages counts when two readings agree.
+func TestAgreementsInListsThatMove(t *testing.T) {
+	var intent quickstream.Intent
+	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+	_, err := lost.PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"), handed(&intent))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	agreement := func(token, reference string) object {
+		return object{"agreementToken": token, "payeeReference": reference}
+	}
+	pages := func(other string) [][]object {
+		return [][]object{{agreement("A-1", "AG-1")}, {agreement(other, "AG-2")}}
+	}
+	for _, c := range []struct {
+		readings [][][]object
+		requests int
+		found    bool
+	}{
+		{[][][]object{{{agreement("A-1", "AG-1")}}}, 1, true},
+		{[][][]object{pages("B-1")}, 4, true},
+		{[][][]object{pages("B-1"), pages("B-2"), pages("B-2")}, 6, true},
+		{[][][]object{pages("B-1"), pages("B-2"), pages("B-3"), pages("B-4")}, 8, false},
+	} {
+		requests, list := 0, lookedUp(c.readings...)
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) { requests++; return list(r) })
+		found, err := client.PayTo.Resume(t.Context(), intent)
+		assert.Equal(t, c.found, err == nil && found.AgreementToken == "A-1", "%v", err)
+		assert.Equal(t, c.requests, requests)
+	}
+	for _, odd := range []func(*quickstream.Intent){
+		func(i *quickstream.Intent) { i.Reference = "AG-2" },
+		func(i *quickstream.Intent) { i.Request = []byte(`{}`); i.Reference = "" },
+		func(i *quickstream.Intent) { i.Request = []byte(`{"payeeReference":"AG-1"`) },
+	} {
+		changed := intent
+		odd(&changed)
+		client := clientOf(t, func(*http.Request) (*http.Response, error) {
+			t.Error("it was looked for")
+			return answer(http.StatusNotFound, `{}`), nil
+		})
+		_, err := client.PayTo.Resume(t.Context(), changed)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 	}
 }
 
