@@ -48,7 +48,9 @@ also name Fault, Crash and MerchantClock: these are ignored here, and POST /faul
 const controlling = `These endpoints need no key. They answer programs on this machine and the pages of this port, and nobody else. What
 cannot be done gets 422 with a reason. $SANDBOX is http://127.0.0.1:8642/_sandbox unless -addr says otherwise; opened
 in a browser it shows the ledger, the requests, the deliveries and the clock as they change. $SANDBOX/payer is the
-payer's banking app there, and $SANDBOX/challenge where payers authenticate their cards.`
+payer's banking app there, and $SANDBOX/challenge where payers authenticate their cards. The tour sets $CUSTOMER and
+$AGREEMENT; $SUSPENDED is a receipt of the ledger, $CHALLENGED one of the challenges, $DELIVERY one of the deliveries.
+What has nothing to say answers null.`
 
 func manual() []section {
 	var options, controls, dimensions []term
