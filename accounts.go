@@ -112,12 +112,12 @@ func (p RegisterAccountParams) from() registrationSource {
 // Register registers an account for a customer, to be paid with by its account
 // token.
 //
-// POST /customers/{customerId}/accounts. The specification does not
-// show the answer: where it does not name the account, AccountToken is empty, and the
-// account is found with [List]. Members that are not published can be added with
-// [WithExtraField]. A token that was used or has expired is an [APIError] that matches
-// [ErrInvalid] or [ErrNotFound]. When the answer is lost the error is an
-// [UnknownOutcomeError]: give its [Intent] to Resume.
+// POST /customers/{customerId}/accounts. The specification does not show the
+// answer: where it does not name the account, AccountToken is empty, and the
+// account is found with [AccountsService.List]. Members that are not published can
+// be added with [WithExtraField]. A token that was used or has expired is an
+// [APIError] that matches [ErrInvalid] or [ErrNotFound]. When the answer is lost
+// the error is an [UnknownOutcomeError]: give its [Intent] to Resume.
 func (s *AccountsService) Register(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (*Account, error) {
 	call := s.register(customerID, params.wire(), opts)
 	call.check(params.check)
@@ -195,8 +195,7 @@ func (s *AccountsService) Plan(ctx context.Context, customerID string, params Re
 
 // Submit sends a registration that Plan has made, once: see [TransactionsService.Submit].
 //
-// POST /customers/{customerId}/accounts, and errors as for
-// Register.
+// POST /customers/{customerId}/accounts, and errors as for Register.
 func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Account, error) {
 	var body accountRegisterJSON
 	unread := json.Unmarshal(intent.Request, &body)
@@ -229,9 +228,9 @@ func (s *AccountsService) Resume(ctx context.Context, intent Intent, opts ...Cal
 
 // List returns the enabled accounts of a customer, newest first.
 //
-// GET /customers/{customerId}/accounts. An unknown customer is
-// an [APIError] that matches [ErrNotFound]; unconfirmed. The operation is described in
-// the vendor's public pages.
+// GET /customers/{customerId}/accounts. An unknown customer is an [APIError] that
+// matches [ErrNotFound]; unconfirmed. The operation is described in the vendor's
+// public pages.
 func (s *AccountsService) List(customerID string, opts ...CallOption) List[Account] {
 	return list[Account](s.client, operation{
 		name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts",
@@ -240,15 +239,14 @@ func (s *AccountsService) List(customerID string, opts ...CallOption) List[Accou
 
 // Get returns an account.
 //
-// GET /accounts/{accountToken}. An unknown token is an
-// [APIError] that matches [ErrNotFound]. The operation is described in the vendor's
-// public pages.
+// GET /accounts/{accountToken}. An unknown token is an [APIError] that matches
+// [ErrNotFound]. The operation is described in the vendor's public pages.
 func (s *AccountsService) Get(ctx context.Context, accountToken string, opts ...CallOption) (*Account, error) {
 	return get[Account](ctx, s.client, operation{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"}, opts, accountToken)
 }
 
 // Account is a registered account. The members of its kind are set, beside the
-// common ones. The members other than AccountToken and [AccountType] are known from
+// common ones. The members other than AccountToken and AccountType are known from
 // public client code and are unconfirmed.
 type Account struct {
 	// AccountToken identifies the account in payments. Store it.

@@ -40,10 +40,10 @@ func (k *apiKeyJSON) keep([]byte, reflect.Type) {}
 // way to replace a key before it expires, with the key itself. This client goes
 // on using the keys that it has; [WithKeySource] changes them without a restart.
 //
-// GET /api-keys/latest. The vendor's public pages name the
-// operation; its path and members are known from public client code and are
-// unconfirmed. A key that has expired cannot renew itself: that is an [APIError]
-// that matches [ErrUnauthorized].
+// GET /api-keys/latest. The vendor's public pages name the operation; its path and
+// members are known from public client code and are unconfirmed. A key that has
+// expired cannot renew itself: that is an [APIError] that matches
+// [ErrUnauthorized].
 func (s *APIKeysService) Renew(ctx context.Context, opts ...CallOption) (*APIKey, error) {
 	issued, err := send[apiKeyJSON](ctx, s.client.begin(operation{name: "APIKeys.Renew", method: http.MethodGet, route: "/api-keys/latest"}, opts))
 	if err != nil {

@@ -31,17 +31,15 @@ func (b *Business) identifier() string { return b.SupplierBusinessCode }
 
 // List returns the merchant's businesses.
 //
-// GET /businesses. The operation is described in the vendor's
-// public pages.
+// GET /businesses. The operation is described in the vendor's public pages.
 func (s *BusinessesService) List(opts ...CallOption) List[Business] {
 	return list[Business](s.client, operation{name: "Businesses.List", method: http.MethodGet, route: "/businesses"}, noQuery{}, nil, opts)
 }
 
 // Get returns a business.
 //
-// GET /businesses/{supplierBusinessCode}. An unknown code is
-// an [APIError] that matches [ErrNotFound]. The operation is described in the
-// vendor's public pages.
+// GET /businesses/{supplierBusinessCode}. An unknown code is an [APIError] that
+// matches [ErrNotFound]. The operation is described in the vendor's public pages.
 func (s *BusinessesService) Get(ctx context.Context, supplierBusinessCode string, opts ...CallOption) (*Business, error) {
 	return get[Business](ctx, s.client, operation{name: "Businesses.Get", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}"}, opts, supplierBusinessCode)
 }

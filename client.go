@@ -34,8 +34,9 @@ type Client struct {
 }
 
 // NewClient returns a client for an environment. It fails on an environment
-// without TLS, host or scheme, or with credentials in its address, on keys that cannot be right,
-// and on options that contradict each other. It sends nothing: Check does.
+// without TLS, host or scheme, or with credentials in its address, on keys that
+// cannot be right, and on options that contradict each other. It sends nothing: Check
+// does.
 func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error) {
 	base, err := env.base()
 	if err != nil {
@@ -111,9 +112,9 @@ func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
 // Check tests connectivity and the secret key: it asks for a page of the merchant's
 // businesses, which only a secret key is given, and returns nil when it got one.
 //
-// GET /businesses. A 401 is an [APIError] that matches
-// [ErrUnauthorized]; trouble with name resolution, certificates or a proxy is a
-// [NetworkError] whose Kind says which.
+// GET /businesses. A 401 is an [APIError] that matches [ErrUnauthorized]; trouble
+// with name resolution, certificates or a proxy is a [NetworkError] whose Kind says
+// which.
 func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	call := c.begin(operation{name: "Check", method: http.MethodGet, route: "/businesses"}, opts)
 	return call.do(ctx, func(_ int, body []byte) error {

@@ -109,9 +109,9 @@ func (p CreateCustomerParams) check(f *findings) {
 
 // Create registers a customer.
 //
-// POST /customers. A customer number that is taken is
-// refused with an [APIError] that matches [ErrInvalid]. When the answer is lost the
-// error is an [UnknownOutcomeError]: ask GetByNumber for the customer number.
+// POST /customers. A customer number that is taken is refused with an [APIError]
+// that matches [ErrInvalid]. When the answer is lost the error is an
+// [UnknownOutcomeError]: ask GetByNumber for the customer number.
 func (s *CustomersService) Create(ctx context.Context, params CreateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call := s.client.begin(operation{
 		name: "Customers.Create", method: http.MethodPost, route: "/customers", class: transport.Post, named: true,
@@ -131,9 +131,8 @@ func (s *CustomersService) Create(ctx context.Context, params CreateCustomerPara
 
 // Get returns a customer by the service's identifier.
 //
-// GET /customers/{customerId}. An unknown identifier is an
-// [APIError] that matches [ErrNotFound]. The operation is described in the vendor's
-// public pages.
+// GET /customers/{customerId}. An unknown identifier is an [APIError] that matches
+// [ErrNotFound]. The operation is described in the vendor's public pages.
 func (s *CustomersService) Get(ctx context.Context, customerID string, opts ...CallOption) (*Customer, error) {
 	return get[Customer](ctx, s.client, operation{name: "Customers.Get", method: http.MethodGet, route: "/customers/{customerId}"}, opts, customerID)
 }
@@ -159,8 +158,8 @@ func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) 
 // whose number differs in case only, and an error that matches [ErrNotFound] when there
 // is none.
 //
-// GET /customers. After an unknown outcome of Create, "not
-// found" means "not found yet".
+// GET /customers. After an unknown outcome of Create, "not found" means "not found
+// yet".
 func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber string, opts ...CallOption) (*Customer, error) {
 	const name = "Customers.GetByNumber"
 	if customerNumber == "" {
@@ -205,11 +204,11 @@ func (p UpdateCustomerParams) check(f *findings) {
 
 // Update changes a customer.
 //
-// PUT /customers/{customerId}. The operation is described in
-// the vendor's public pages, its members in public client code; unconfirmed.
-// When the answer is lost the error is an [UnknownOutcomeError]: Get shows whether
-// the customer is as desired. Where the service answers without a body, the customer
-// has its CustomerID alone.
+// PUT /customers/{customerId}. The operation is described in the vendor's public
+// pages, its members in public client code; unconfirmed. When the answer is lost
+// the error is an [UnknownOutcomeError]: Get shows whether the customer is as
+// desired. Where the service answers without a body, the customer has its
+// CustomerID alone.
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call := s.client.begin(operation{
 		name: "Customers.Update", method: http.MethodPut, route: "/customers/{customerId}", class: transport.Change,

@@ -60,7 +60,7 @@ type Intent struct {
 	ReceiptNumber string `json:"receiptNumber,omitempty"`
 	// Request is what is sent, without its secrets.
 	Request json.RawMessage `json:"request,omitempty"`
-	// Complete tells that nothing was left out of [Request], so that Submit can send it.
+	// Complete tells that nothing was left out of Request, so that Submit can send it.
 	Complete bool `json:"complete,omitempty"`
 	// Carrier is what the observer's Carrier returned when the intent was handed out
 	// or planned, so that later work on it continues the same trace: Submit, Resume

@@ -64,9 +64,9 @@ func (b *PaymentBatch) identifier() string { return cmp.Or(b.PaymentBatchID, str
 
 // Get returns a payment file with its latest status.
 //
-// GET /payment-files/{id}. An unknown identifier is an
-// [APIError] that matches [ErrNotFound]. The vendor's public pages describe the
-// operation; its path is inferred and unconfirmed.
+// GET /payment-files/{id}. An unknown identifier is an [APIError] that matches
+// [ErrNotFound]. The vendor's public pages describe the operation; its path is
+// inferred and unconfirmed.
 func (s *PaymentFilesService) Get(ctx context.Context, paymentFileID string, opts ...CallOption) (*PaymentFile, error) {
 	return get[PaymentFile](ctx, s.client, operation{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"}, opts, paymentFileID)
 }
@@ -107,16 +107,16 @@ func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wa
 
 // List returns the files of the last 365 days.
 //
-// GET /payment-files. The vendor's public pages describe the
-// operation; its path is inferred and unconfirmed.
+// GET /payment-files. The vendor's public pages describe the operation; its path is
+// inferred and unconfirmed.
 func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
 	return list[PaymentFile](s.client, operation{name: "PaymentFiles.List", method: http.MethodGet, route: "/payment-files"}, noQuery{}, nil, opts)
 }
 
 // Batches returns the batches of a payment file.
 //
-// GET /payment-files/{id}/payment-batches. An unknown
-// identifier is an [APIError] that matches [ErrNotFound]; unconfirmed.
+// GET /payment-files/{id}/payment-batches. An unknown identifier is an [APIError]
+// that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) List[PaymentBatch] {
 	return list[PaymentBatch](s.client, operation{
 		name: "PaymentFiles.Batches", method: http.MethodGet, route: "/payment-files/{id}/payment-batches",
@@ -125,9 +125,9 @@ func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) 
 
 // Batch returns a batch.
 //
-// GET /payment-batches/{id}. An unknown identifier is an
-// [APIError] that matches [ErrNotFound]. The vendor's public pages describe the
-// operation; its path is inferred and unconfirmed.
+// GET /payment-batches/{id}. An unknown identifier is an [APIError] that matches
+// [ErrNotFound]. The vendor's public pages describe the operation; its path is
+// inferred and unconfirmed.
 func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, opts ...CallOption) (*PaymentBatch, error) {
 	return send[PaymentBatch](ctx, s.client.begin(operation{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"}, opts, paymentBatchID))
 }
@@ -141,8 +141,8 @@ type BatchTransactionsParams struct {
 
 // BatchTransactions returns the transactions of a batch.
 //
-// GET /payment-batches/{id}/transactions. An unknown
-// identifier is an [APIError] that matches [ErrNotFound]; unconfirmed.
+// GET /payment-batches/{id}/transactions. An unknown identifier is an [APIError]
+// that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params BatchTransactionsParams, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, operation{
 		name: "PaymentFiles.BatchTransactions", method: http.MethodGet, route: "/payment-batches/{id}/transactions",
@@ -152,9 +152,8 @@ func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params Ba
 // DownloadFlatFile writes the results of a payment file, in the layout of a flat
 // file, to a writer. It writes as Transactions.DownloadReport does.
 //
-// GET /payment-files/{id}/flat-file. A file that is unknown, not
-// processed yet or of another format is an [APIError] that matches [ErrNotFound];
-// unconfirmed.
+// GET /payment-files/{id}/flat-file. A file that is unknown, not processed yet or
+// of another format is an [APIError] that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) DownloadFlatFile(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, operation{
 		name: "PaymentFiles.DownloadFlatFile", method: http.MethodGet, route: "/payment-files/{id}/flat-file",
@@ -164,9 +163,8 @@ func (s *PaymentFilesService) DownloadFlatFile(ctx context.Context, to io.Writer
 // DownloadCSV writes the results of a payment file, as CSV, to a writer. It writes
 // as Transactions.DownloadReport does.
 //
-// GET /payment-files/{id}/csv. A file that is unknown, not
-// processed yet or of another format is an [APIError] that matches [ErrNotFound];
-// unconfirmed.
+// GET /payment-files/{id}/csv. A file that is unknown, not processed yet or of
+// another format is an [APIError] that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) DownloadCSV(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, operation{
 		name: "PaymentFiles.DownloadCSV", method: http.MethodGet, route: "/payment-files/{id}/csv",
@@ -176,9 +174,8 @@ func (s *PaymentFilesService) DownloadCSV(ctx context.Context, to io.Writer, pay
 // DownloadMTSRejects writes the rejected payments of an MTS payment file to a
 // writer. It writes as Transactions.DownloadReport does.
 //
-// GET /payment-files/{id}/mts-rejects. A file that is unknown, not
-// processed yet or of another format is an [APIError] that matches [ErrNotFound];
-// unconfirmed.
+// GET /payment-files/{id}/mts-rejects. A file that is unknown, not processed yet or
+// of another format is an [APIError] that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) DownloadMTSRejects(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, operation{
 		name: "PaymentFiles.DownloadMTSRejects", method: http.MethodGet, route: "/payment-files/{id}/mts-rejects",

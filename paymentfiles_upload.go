@@ -58,13 +58,13 @@ func (p UploadPaymentFileParams) check(f *findings) {
 // Upload uploads a payment file, whose payments the service then makes: Wait
 // tells when it has.
 //
-// POST /payment-files. A file is sent once. Nothing is sent
-// again once its first byte was taken, and it is never renamed. A name that was
-// used before is an [APIError] that matches [ErrInvalid]. When the answer is lost, or
-// the content broke off, the error is an [UnknownOutcomeError]: give its [Intent] to
-// Resume or look in the service's portal, and upload the file under a new name only
-// when its status is [PaymentFileStatusError] and no batch of it was processed. Content
-// that is not as long as Size says breaks the upload off.
+// POST /payment-files. A file is sent once. Nothing is sent again once its first
+// byte was taken, and it is never renamed. A name that was used before is an
+// [APIError] that matches [ErrInvalid]. When the answer is lost, or the content
+// broke off, the error is an [UnknownOutcomeError]: give its [Intent] to Resume or
+// look in the service's portal, and upload the file under a new name only when its
+// status is [PaymentFileStatusError] and no batch of it was processed. Content that
+// is not as long as Size says breaks the upload off.
 //
 // There is no limit to how long an upload may take other than the context's and
 // that of [WithTimeout]; [WithAttemptTimeout] limits each wait for the service.

@@ -181,11 +181,11 @@ type newPayToAgreement struct {
 // [AgreementStatusActive]: the answer's status is most often
 // [AgreementStatusPending].
 //
-// POST /customers/{customerId}/payto-agreements. Invalid
-// data, or too many attempts with invalid PayIDs on one day, are an [APIError] that
-// matches [ErrInvalid]. When the answer is lost the error is an
-// [UnknownOutcomeError]: give its [Intent] to Resume, for which the agreement needs a
-// unique payee reference, and do not create another before that.
+// POST /customers/{customerId}/payto-agreements. Invalid data, or too many attempts
+// with invalid PayIDs on one day, are an [APIError] that matches [ErrInvalid]. When
+// the answer is lost the error is an [UnknownOutcomeError]: give its [Intent] to
+// Resume, for which the agreement needs a unique payee reference, and do not create
+// another before that.
 func (s *PayToService) Create(ctx context.Context, customerID string, params CreateAgreementParams, opts ...CallOption) (*Agreement, error) {
 	call := s.client.begin(operation{
 		name: agreementCreateOperation, method: http.MethodPost, route: "/customers/{customerId}/payto-agreements", class: transport.Post,
@@ -209,8 +209,8 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 
 // Get returns an agreement.
 //
-// GET /payto-agreements/{agreementToken}. An unknown token is
-// an [APIError] that matches [ErrNotFound].
+// GET /payto-agreements/{agreementToken}. An unknown token is an [APIError] that
+// matches [ErrNotFound].
 func (s *PayToService) Get(ctx context.Context, agreementToken string, opts ...CallOption) (*Agreement, error) {
 	return get[Agreement](ctx, s.client, operation{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"}, opts, agreementToken)
 }

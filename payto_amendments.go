@@ -163,8 +163,8 @@ func (s *PayToService) Plan(ctx context.Context, change AgreementChange, opts ..
 
 // Submit sends a change that Plan has made, once: see [TransactionsService.Submit].
 //
-// PATCH /payto-agreements/{agreementToken}, and errors as for the
-// method that the intent names.
+// PATCH /payto-agreements/{agreementToken}, and errors as for the method that the
+// intent names.
 func (s *PayToService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) error {
 	body, err := intent.change()
 	call := s.patch(cmp.Or(body.method(), "PayTo.Submit"), intent.Target, opts)

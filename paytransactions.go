@@ -90,16 +90,15 @@ type payToDataJSON struct {
 // Pay takes a payment.
 //
 // POST /transactions (PAYMENT). A decline is not an error here:
-// [Transaction.Outcome] says how the payment ended, with an error while it has not. Errors
-// of Pay are a [ValidationError] for a request that
-// cannot be right, an [APIError] for one that was refused, a [NetworkError] when
-// nothing was sent, and an [UnknownOutcomeError] when the payment may have been
-// taken: then give its [Intent] to Resume or to package resolve, and do not pay
-// again. A call with a new reference is a new payment: nothing can tell it from one
-// that the customer wants.
+// [Transaction.Outcome] says how the payment ended, with an error while it has not.
+// Errors of Pay are a [ValidationError] for a request that cannot be right, an
+// [APIError] for one that was refused, a [NetworkError] when nothing was sent, and
+// an [UnknownOutcomeError] when the payment may have been taken: then give its
+// [Intent] to Resume or to package resolve, and do not pay again. A call with a new
+// reference is a new payment: nothing can tell it from one that the customer wants.
 //
 // Not approved does not mean not paid: what is unknown, pending or suspended may still
-// take the money. Only when [Outcome] returns declined or rejected with a nil error may
+// take the money. Only when [Transaction.Outcome] returns declined or rejected with a nil error may
 // another card be tried.
 //
 // Where the process may crash, store the intent first: with [WithBeforeSend], after which

@@ -12,7 +12,7 @@ import (
 // PreauthoriseParams describes an initial pre-authorisation of a card. The
 // members are as in [PayParams].
 type PreauthoriseParams struct {
-	// SupplierBusinessCode, Source, PrincipalAmount, [Currency], [ECI] and
+	// SupplierBusinessCode, Source, PrincipalAmount, Currency, ECI and
 	// StoredCredential are required.
 	SupplierBusinessCode    string
 	Source                  CardSource
@@ -78,8 +78,7 @@ type TopUpParams struct {
 
 // TopUp adds an amount to a pre-authorisation.
 //
-// POST /transactions (PREAUTH, INCREMENTAL), and errors as
-// for Pay.
+// POST /transactions (PREAUTH, INCREMENTAL), and errors as for Pay.
 func (s *TransactionsService) TopUp(ctx context.Context, params TopUpParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -112,8 +111,7 @@ type ReauthoriseParams struct {
 // Reauthorise authorises an expired original pre-authorisation of a Visa card
 // again, for the full amount.
 //
-// POST /transactions (PREAUTH, REAUTHORISATION), and errors
-// as for Pay.
+// POST /transactions (PREAUTH, REAUTHORISATION), and errors as for Pay.
 func (s *TransactionsService) Reauthorise(ctx context.Context, params ReauthoriseParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -151,8 +149,7 @@ type ExtendParams struct {
 // Extend prolongs a pre-authorisation of a Mastercard. Its amount is 0.00 by the
 // service's rules, which this package sends.
 //
-// POST /transactions (PREAUTH, EXTENSION), and errors as for
-// Pay.
+// POST /transactions (PREAUTH, EXTENSION), and errors as for Pay.
 func (s *TransactionsService) Extend(ctx context.Context, params ExtendParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -246,8 +243,7 @@ type CancelPreauthorisationParams struct {
 
 // CancelPreauthorisation releases what was reserved, or a part of it.
 //
-// POST /transactions (PREAUTH_CANCELLATION), and errors as
-// for Pay.
+// POST /transactions (PREAUTH_CANCELLATION), and errors as for Pay.
 func (s *TransactionsService) CancelPreauthorisation(ctx context.Context, params CancelPreauthorisationParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }

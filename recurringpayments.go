@@ -32,9 +32,9 @@ func (p *RecurringPayment) identifier() string { return p.PaymentScheduleID }
 
 // Get returns a recurring payment.
 //
-// GET /recurring-payments/{paymentScheduleId}. An unknown
-// identifier is an [APIError] that matches [ErrNotFound]. The operation is described
-// in the vendor's public pages.
+// GET /recurring-payments/{paymentScheduleId}. An unknown identifier is an
+// [APIError] that matches [ErrNotFound]. The operation is described in the vendor's
+// public pages.
 func (s *RecurringPaymentsService) Get(ctx context.Context, paymentScheduleID string, opts ...CallOption) (*RecurringPayment, error) {
 	return get[RecurringPayment](ctx, s.client, operation{
 		name: "RecurringPayments.Get", method: http.MethodGet, route: "/recurring-payments/{paymentScheduleId}",
@@ -44,9 +44,9 @@ func (s *RecurringPaymentsService) Get(ctx context.Context, paymentScheduleID st
 // List returns the recurring payments of a customer: active ones first, and
 // then by their codes.
 //
-// GET /customers/{customerId}/recurring-payments. An unknown
-// customer is an [APIError] that matches [ErrNotFound]; unconfirmed. The operation is
-// described in the vendor's public pages.
+// GET /customers/{customerId}/recurring-payments. An unknown customer is an
+// [APIError] that matches [ErrNotFound]; unconfirmed. The operation is described in
+// the vendor's public pages.
 func (s *RecurringPaymentsService) List(customerID string, opts ...CallOption) List[RecurringPayment] {
 	return list[RecurringPayment](s.client, operation{
 		name: "RecurringPayments.List", method: http.MethodGet, route: "/customers/{customerId}/recurring-payments",
@@ -55,8 +55,8 @@ func (s *RecurringPaymentsService) List(customerID string, opts ...CallOption) L
 
 // Transactions returns the payments that were made on a schedule.
 //
-// GET /recurring-payments/{paymentScheduleId}/transactions. An
-// unknown identifier is an [APIError] that matches [ErrNotFound]; unconfirmed.
+// GET /recurring-payments/{paymentScheduleId}/transactions. An unknown identifier
+// is an [APIError] that matches [ErrNotFound]; unconfirmed.
 func (s *RecurringPaymentsService) Transactions(paymentScheduleID string, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, operation{
 		name: "RecurringPayments.Transactions", method: http.MethodGet, route: "/recurring-payments/{paymentScheduleId}/transactions",

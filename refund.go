@@ -35,10 +35,10 @@ type RefundParams struct {
 // Refund gives money of a payment back. It is possible when the payment's
 // Refundable is true; before settlement Void may be.
 //
-// POST /transactions (REFUND). An amount above the payment's
-// or a payment that was refunded already are an [APIError] that matches [ErrInvalid].
-// After an [UnknownOutcomeError] give its [Intent] to Resume, and do not refund again
-// before it is settled.
+// POST /transactions (REFUND). An amount above the payment's or a payment that was
+// refunded already are an [APIError] that matches [ErrInvalid]. After an
+// [UnknownOutcomeError] give its [Intent] to Resume, and do not refund again before
+// it is settled.
 func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }

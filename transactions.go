@@ -44,7 +44,7 @@ const (
 	CancellationTypePartial CancellationType = "PARTIAL"
 )
 
-// TransactionStatus is the status of a transaction. Read [Outcome] instead: the
+// TransactionStatus is the status of a transaction. Read [Transaction.Outcome] instead: the
 // status alone does not settle what happened.
 type TransactionStatus string
 
@@ -73,7 +73,7 @@ const (
 )
 
 // Transaction is a transaction as the service reports it. Read what became of
-// it from [Outcome]. Members that the specification does not name are known from
+// it from [Transaction.Outcome]. Members that the specification does not name are known from
 // third parties' models of the service and are unconfirmed; they are marked so.
 //
 // A decoded Transaction keeps its source for Raw and Extra, so that two of them
@@ -184,8 +184,8 @@ func (r FraudGuardResult) MarshalJSON() ([]byte, error) {
 
 // Get returns a transaction by its receipt number, with its latest state.
 //
-// GET /transactions/{receiptNumber}. An unknown receipt
-// number is an [APIError] that matches [ErrNotFound].
+// GET /transactions/{receiptNumber}. An unknown receipt number is an [APIError]
+// that matches [ErrNotFound].
 func (s *TransactionsService) Get(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
 	return get[Transaction](ctx, s.client, operation{name: "Transactions.Get", method: http.MethodGet, route: "/transactions/{receiptNumber}"}, opts, receiptNumber)
 }

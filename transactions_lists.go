@@ -36,9 +36,9 @@ type referenceQuery struct {
 // payment. References are compared without regard to case, so that a match has
 // to be compared again before it is taken for one's own.
 //
-// GET /transactions/for-reference-number. Nothing found may
-// be an empty list or an [APIError] that matches [ErrNotFound]; after an unknown
-// outcome both mean "not found yet".
+// GET /transactions/for-reference-number. Nothing found may be an empty list or an
+// [APIError] that matches [ErrNotFound]; after an unknown outcome both mean "not
+// found yet".
 func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOption) List[Transaction] {
 	q := referenceQuery{referenceNumber}
 	return reads(s, "Transactions.ByReference", "/transactions/for-reference-number", q, q.check, opts)

@@ -59,12 +59,12 @@ func notElement(text string) bool { return text == "" || strings.Contains(text, 
 // many bytes were written, also with an error. Package csvreport reads the
 // report.
 //
-// GET /transactions/csv. The service makes a report when it
-// is first asked for: until that is done the error matches [ErrReportNotReady].
-// Invalid parameters are an [APIError] that matches [ErrInvalid]. A report that
-// breaks off, or that is shorter than announced, is a [NetworkError], and an error
-// of the writer is returned as it is, wrapped; after the first byte was written
-// nothing is repeated, so that what was written has to be discarded then.
+// GET /transactions/csv. The service makes a report when it is first asked for:
+// until that is done the error matches [ErrReportNotReady]. Invalid parameters are
+// an [APIError] that matches [ErrInvalid]. A report that breaks off, or that is
+// shorter than announced, is a [NetworkError], and an error of the writer is
+// returned as it is, wrapped; after the first byte was written nothing is repeated,
+// so that what was written has to be discarded then.
 func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
 	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, awaited: true})
 }
@@ -91,9 +91,9 @@ type ReportProgress struct {
 // service has made it or the context ends. [WithTimeout] limits each question, and
 // only the context limits all of them together.
 //
-// GET /transactions/csv, every minute. When the context ends
-// between two questions the error matches [ErrReportNotReady] and the context's
-// error. Every other error ends the waiting and is that of DownloadReport.
+// GET /transactions/csv, every minute. When the context ends between two questions
+// the error matches [ErrReportNotReady] and the context's error. Every other error
+// ends the waiting and is that of DownloadReport.
 func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
 	call := s.report("Transactions.AwaitReport", params, opts)
 	progress := ReportProgress{}

@@ -202,12 +202,13 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 // somebody has sent the intent before. An intent that was sent is never sent again by
 // another process: after a crash give it to Resume.
 //
-// POST /transactions, or the request of Void, and errors as for
-// the method that the intent names. What ends the call before its claim has succeeded,
-// the claim's own error too, is an [UnknownOutcomeError], whose Cause says what it was:
-// this call sent nothing, and an earlier one may have. It is for Resume, and never to
-// be renewed. An intent that is not complete, of another version, or known to have
-// been sent, is refused so. An error that matches [ErrNotSent] is proof after the claim.
+// POST /transactions, or the request of Void, and errors as for the method that the
+// intent names. What ends the call before its claim has succeeded, the claim's own
+// error too, is an [UnknownOutcomeError], whose Cause says what it was: this call
+// sent nothing, and an earlier one may have. It is for Resume, and never to be
+// renewed. An intent that is not complete, of another version, or known to have
+// been sent, is refused so. An error that matches [ErrNotSent] is proof after the
+// claim.
 func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
 	if intent.Operation == voidOperation {
 		call := s.void(intent.Target, opts)

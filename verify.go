@@ -27,8 +27,7 @@ type VerifyAccountParams struct {
 
 // VerifyAccount checks that an account can be used, without taking money.
 //
-// POST /transactions (ACCOUNT_VERIFICATION), and errors as
-// for Pay.
+// POST /transactions (ACCOUNT_VERIFICATION), and errors as for Pay.
 func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAccountParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }

@@ -11,9 +11,9 @@ import (
 // on the customer's statement nor in the settlement. It is possible when the
 // transaction's Voidable is true.
 //
-// POST /transactions/{receiptNumber}/void. After an
-// [UnknownOutcomeError] give its [Intent] to Resume, and do not refund the transaction
-// while that is unknown: both could happen.
+// POST /transactions/{receiptNumber}/void. After an [UnknownOutcomeError] give its
+// [Intent] to Resume, and do not refund the transaction while that is unknown: both
+// could happen.
 func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
 	return s.sendVoid(ctx, s.void(receiptNumber, opts), receiptNumber)
 }

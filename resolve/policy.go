@@ -65,7 +65,7 @@ type Policy struct {
 	// Calendar lets absent be said after two business days. Where it does not cover
 	// them, three weekdays are waited for, which holds over every long weekend.
 	Calendar Calendar
-	// Agreements tells [Look] whether the payer of a pending PayTo payment may still
+	// Agreements tells [Policy.Look] whether the payer of a pending PayTo payment may still
 	// answer. Without it, or when it fails, the longest time is waited for.
 	Agreements Agreements
 	// Delays are the pauses before the first looks for a payment that cannot be

@@ -115,7 +115,7 @@ func (w World) Value(dimension string) string {
 const defaultWorld = "default"
 
 // String returns the differences from the default world, such as "LookupLag=5m
-// [Fault]=lostAfterCommit". [ParseWorld] reads it.
+// Fault=lostAfterCommit". [ParseWorld] reads it.
 func (w World) String() string {
 	var words []string
 	for i, v := range w.choice {

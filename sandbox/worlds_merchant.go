@@ -33,6 +33,22 @@ func merchantDimensions() []Dimension {
 	}
 }
 
+// MerchantTime returns what the merchant's clock shows at a time, in a story that has
+// begun at another: the step back comes 90 minutes later.
+func (w World) MerchantTime(now, begun time.Time) time.Time {
+	switch w.Value(DimensionMerchantClock) {
+	case "behind":
+		return now.Add(-time.Hour)
+	case "ahead":
+		return now.Add(time.Hour)
+	case "stepsBack":
+		if now.After(begun.Add(90 * time.Minute)) {
+			return now.Add(-time.Hour)
+		}
+	}
+	return now
+}
+
 // worldFault is a value of the dimension Fault, and how it is played: the first
 // so many calls meet the kind.
 type worldFault struct {
@@ -68,7 +84,7 @@ func worldFaults() []worldFault {
 }
 
 // Faults returns the faults to inject so that the calls of an operation, such as
-// "POST /transactions", meet what the world's dimension [Fault] says: the first call
+// "POST /transactions", meet what the world's dimension Fault says: the first call
 // does, and the second too where an answer is lost twice.
 func (w World) Faults(operation string) []Fault {
 	name := w.Value(DimensionFault)

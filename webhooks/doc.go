@@ -28,7 +28,7 @@
 //
 // [Notification.Event] tells what happened. An event of a type that this package
 // does not know is never an error, and data that cannot be decoded is an error of
-// [Event] only: both are kept like the others.
+// [Notification.Event] only: both are kept like the others.
 //
 // # What a notification proves
 //

@@ -13,7 +13,7 @@ import (
 // A Signer makes the requests that the service would make, for tests of an
 // endpoint.
 type Signer struct {
-	// Scheme and [Secret] are those of the endpoint's [Verifier].
+	// Scheme and Secret are those of the endpoint's [Verifier].
 	Scheme signature.Scheme
 	Secret Secret
 	// User and Password are the Basic credentials. Without a user name none are

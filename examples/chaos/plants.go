@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -23,66 +25,68 @@ const (
 	refused = "refused" // a write is unknown, and a read or an item cannot be read
 )
 
-// plant is a member that decides, in the answers of an operation, with what the
-// contract makes of another value in its place and of its absence. Of another type,
-// named twice or in another case it makes every answer worthless.
+// plant is a member that decides, with what the contract makes of another value in its
+// place and of its absence. Of another type, named twice or in another case it makes
+// every answer worthless.
 type plant struct {
-	operation, member string
-	value             string // the other value, as JSON; "" tries none
-	other, absent     string
+	member        string
+	value         string // the other value, as JSON; "" tries none
+	other, absent string
 }
 
-// plants is the table of what is planted. What was sent and comes back has to agree;
-// what is left out says nothing, unless it is who or what was asked for.
-func plants() (list []plant) {
+// plants is the table of what is planted in the answers of each operation. What was
+// sent and comes back has to agree; what is left out says nothing, unless it is who or
+// what was asked for.
+func plants() map[string][]plant {
 	payment := []plant{
-		{"", "transactionType", `"CAPTURE"`, refused, taken},
-		{"", "status", `"Pending"`, isOpen, isOpen},
-		{"", "summaryCode", `"2"`, isOpen, isOpen},
-		{"", "responseCode", `"34"`, isOpen, taken},
-		{"", "principalAmount", `{"amount":0.01,"currency":"AUD"}`, refused, taken},
-		{"", "principalAmount.currency", `"NZD"`, refused, taken},
-		{"", "metadata", `{"intentId":"ANOTHER"}`, refused, taken},
+		{"transactionType", `"CAPTURE"`, refused, taken},
+		{"status", `"Pending"`, isOpen, isOpen},
+		{"summaryCode", `"2"`, isOpen, isOpen},
+		{"responseCode", `"34"`, isOpen, taken},
+		{"principalAmount", `{"amount":0.01,"currency":"AUD"}`, refused, taken},
+		{"principalAmount.currency", `"NZD"`, refused, taken},
+		{"metadata", `{"intentId":"ANOTHER"}`, refused, taken},
 	}
 	asked := []plant{ // answers to these may be about any amount
-		{"", "transactionType", "", "", taken},
-		{"", "status", `"Pending"`, isOpen, isOpen},
-		{"", "summaryCode", `"2"`, isOpen, isOpen},
-		{"", "responseCode", `"34"`, isOpen, taken},
-		{"", "principalAmount.currency", "", "", taken},
-		{"", "totalAmount", "", "", taken},
-		{"", "metadata", "", "", taken},
+		{"transactionType", "", "", taken},
+		{"status", `"Pending"`, isOpen, isOpen},
+		{"summaryCode", `"2"`, isOpen, isOpen},
+		{"responseCode", `"34"`, isOpen, taken},
+		{"principalAmount.currency", "", "", taken},
+		{"totalAmount", "", "", taken},
+		{"metadata", "", "", taken},
 	}
-	each := func(operation string, rows []plant) {
-		for _, row := range rows {
-			row.operation = operation
-			list = append(list, row)
-		}
+	return map[string][]plant{
+		"pay":       append(slices.Clone(payment), plant{"receiptNumber", `"ANOTHER"`, taken, refused}, plant{"paymentReferenceNumber", `"ANOTHER"`, refused, taken}),
+		"refund":    append(slices.Clone(payment), plant{"receiptNumber", `"ANOTHER"`, taken, refused}, plant{"originalReceiptNumber", `"ANOTHER"`, refused, taken}),
+		"void":      {{"receiptNumber", `"ANOTHER"`, refused, refused}, {"status", "", "", isOpen}},
+		"read":      append(slices.Clone(asked), plant{"receiptNumber", `"ANOTHER"`, refused, refused}),
+		"list":      append(slices.Clone(asked), plant{"receiptNumber", `"ANOTHER"`, taken, refused}),
+		"agree":     {{"agreementToken", `"ANOTHER"`, taken, refused}, {"status", "", "", taken}, {"payerDetails.customerId", `"ANOTHER"`, refused, taken}},
+		"agreement": {{"agreementToken", `"ANOTHER"`, refused, refused}, {"status", "", "", taken}},
+		"register":  {{"accountToken", "", "", taken}, {"customerId", `"ANOTHER"`, refused, taken}},
+		"customer":  {{"customerId", `"ANOTHER"`, refused, refused}, {"customerNumber", "", "", taken}},
 	}
-	each("pay", append(payment, plant{"", "receiptNumber", `"ANOTHER"`, taken, refused}, plant{"", "paymentReferenceNumber", `"ANOTHER"`, refused, taken}))
-	each("refund", append(payment, plant{"", "receiptNumber", `"ANOTHER"`, taken, refused}, plant{"", "originalReceiptNumber", `"ANOTHER"`, refused, taken}))
-	each("void", []plant{{"", "receiptNumber", `"ANOTHER"`, refused, refused}, {"", "status", "", "", isOpen}})
-	each("read", append(asked, plant{"", "receiptNumber", `"ANOTHER"`, refused, refused}))
-	each("list", append(asked, plant{"", "receiptNumber", `"ANOTHER"`, taken, refused}))
-	each("agree", []plant{{"", "agreementToken", `"ANOTHER"`, taken, refused}, {"", "status", "", "", taken}, {"", "payerDetails.customerId", `"ANOTHER"`, refused, taken}})
-	each("agreement", []plant{{"", "agreementToken", `"ANOTHER"`, refused, refused}, {"", "status", "", "", taken}})
-	each("register", []plant{{"", "accountToken", "", "", taken}, {"", "customerId", `"ANOTHER"`, refused, taken}})
-	each("customer", []plant{{"", "customerId", `"ANOTHER"`, refused, refused}, {"", "customerNumber", "", "", taken}})
-	return list
 }
 
 // planted is one way of changing a member.
 type planted struct {
 	plant
-	how, want string
+	operation, how, want string
 }
 
 func everyPlant() (list []planted) {
-	for _, p := range plants() {
-		if p.value != "" {
-			list = append(list, planted{p, "another value", p.other})
+	table := plants()
+	for _, operation := range slices.Sorted(maps.Keys(table)) {
+		for _, p := range table[operation] {
+			if p.value != "" {
+				list = append(list, planted{p, operation, "another value", p.other})
+			}
+			list = append(list, planted{p, operation, "absent", p.absent})
+			for _, how := range []string{"another type", "twice", "another case"} {
+				list = append(list, planted{p, operation, how, refused})
+			}
 		}
-		list = append(list, planted{p, "absent", p.absent}, planted{p, "another type", refused}, planted{p, "twice", refused}, planted{p, "another case", refused})
 	}
 	return list
 }

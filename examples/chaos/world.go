@@ -60,18 +60,10 @@ func (s *service) calm(c config) bool {
 
 // now is the merchant's clock.
 func (s *service) now() time.Time {
-	now := s.clock.Now()
-	switch s.value(sandbox.DimensionMerchantClock) {
-	case "behind":
-		return now.Add(-time.Hour)
-	case "ahead":
-		return now.Add(time.Hour)
-	case "stepsBack":
-		if now.After(s.begun.Add(90 * time.Minute)) { // the second time that anything is done
-			return now.Add(-time.Hour)
-		}
+	if s.world == nil {
+		return s.clock.Now()
 	}
-	return now
+	return s.world.MerchantTime(s.clock.Now(), s.begun)
 }
 
 // ask adds to an order what merchants ask of a service: references of their own,

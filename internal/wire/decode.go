@@ -37,9 +37,10 @@ func (e decisive) Unwrap() error { return e.error }
 // once, under no name that differs in case alone, and as what they should be; a text
 // is valid UTF-8, or a number without sign, fraction and exponent, and is its digits.
 // Texts with the tag `wire:"identifies"` decide too, and are what [IsIdentifier] takes,
-// or empty. Everything else informs: what cannot be read becomes the zero value and fails nothing; of two
-// the last counts; a text may be any number. null is absent for both, and so is what
-// is empty where a list or an object should be. What is not modelled is not looked at.
+// or empty. Everything else informs: what cannot be read becomes the zero value and
+// fails nothing; of two the last counts; a text may be any number. null is absent for
+// both, and so is what is empty where a list or an object should be. What is not
+// modelled is not looked at.
 //
 // A struct is read by its fields even where it decodes itself: it does so with
 // Decode. What Decode does not read by itself it leaves to encoding/json. It goes

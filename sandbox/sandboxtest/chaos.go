@@ -173,26 +173,11 @@ func (c *chaos) each(do func(i int)) {
 	workers.Wait()
 }
 
-// now is the merchant's clock, some time after the first payments.
-func (c *chaos) now(passed time.Duration) time.Time {
-	now := c.box.Now()
-	switch c.opts.World.Value(sandbox.DimensionMerchantClock) {
-	case "behind":
-		return now.Add(-time.Hour)
-	case "ahead":
-		return now.Add(time.Hour)
-	case "stepsBack":
-		if passed > 90*time.Minute {
-			return now.Add(-time.Hour)
-		}
-	}
-	return now
-}
-
 // settle lets a week pass, first in small steps, and asks the merchant at each of
 // them about the orders that he does not know about. It returns how often.
 func (c *chaos) settle() (asked int) {
 	const week, longest = 7 * 24 * time.Hour, 3 * time.Hour
+	begun := c.box.Now()
 	var asking sync.Mutex
 	for step, passed := 5*time.Second, time.Duration(0); passed < week; step = min(2*step, longest) {
 		passed += step
@@ -204,7 +189,7 @@ func (c *chaos) settle() (asked int) {
 			if !errors.Is(c.words[i], quickstream.ErrOutcomeUnknown) {
 				return
 			}
-			c.words[i] = c.opts.Settle(c.ctx, c.client, order(i), c.now(passed))
+			c.words[i] = c.opts.Settle(c.ctx, c.client, order(i), c.opts.World.MerchantTime(c.box.Now(), begun))
 			asking.Lock()
 			defer asking.Unlock()
 			asked++

@@ -41,8 +41,8 @@ type Run struct {
 //
 // Every world is a subtest in a testing/synctest bubble of its own, in which a
 // week of waiting takes no time. What the sandbox does not play is for test to play,
-// when it wants to: where the merchant's process dies and how his clock goes, by
-// Run.World.Value. A subtest that fails prints its world; WorldsOptions.Only runs
+// when it wants to: where the merchant's process dies, by Run.World.Value, and how his
+// clock goes, by Run.World.MerchantTime. A subtest that fails prints its world; WorldsOptions.Only runs
 // that one again.
 func Worlds(t *testing.T, opts WorldsOptions, test func(t *testing.T, run Run)) {
 	t.Helper()
