@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,102 +100,6 @@ func (e *ValidationError) Error() string {
 
 // Is matches [ErrInvalid] and [ErrNotSent].
 func (e *ValidationError) Is(target error) bool { return target == ErrInvalid || target == ErrNotSent }
-
-// FieldError is one field that the service refused; its name is "" where the service
-// says what is wrong and not where. The refused value is dropped before the answer is
-// kept.
-type FieldError struct {
-	FieldName string
-	Messages  []string
-}
-
-// APIError is an answer of the service that is not a success and settles what
-// happened: the request was refused, and a write did not take place. The
-// exception is a read, for which it may also be a failure that outlasted the
-// attempts.
-//
-// It matches the sentinel of its [Reason], and so does one that a test makes by hand:
-// &APIError{Reason: [ReasonNotFound]} matches [ErrNotFound]. Printing it shows the
-// operation, the status and the trace code; messages have to be asked for, or shown
-// by [WithDevelopmentErrors].
-type APIError struct {
-	CallInfo
-	StatusCode int
-	// Reason is what the answer means.
-	Reason Reason
-	// TraceCode identifies the request for the service's technical support.
-	TraceCode string
-	// RetryAfter is how long the service asked to wait; zero when it did not.
-	RetryAfter time.Duration
-	Attempts   int
-
-	said     func() words // kept like a secret, because it may repeat what was sent
-	stranger string       // why it may not be the service that answered
-	messages string       // the service's, of WithDevelopmentErrors
-}
-
-// words are what an answer says, in the service's words.
-type words struct {
-	customer, developer string
-	fields              []FieldError
-	body                []byte
-}
-
-// Error returns the operation, the status and the trace code, and what can be done.
-func (e *APIError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
-
-func (e *APIError) says() string {
-	text := "the service answered " + statusText(e.StatusCode)
-	switch {
-	case e.StatusCode == 0: // made by hand
-		text = strings.TrimSuffix("the service answered: "+string(e.Reason), ": ")
-	case e.stranger != "":
-		text = "answered " + statusText(e.StatusCode)
-	}
-	for _, why := range []string{e.Reason.explains(), e.missing(), e.stranger} {
-		if why != "" {
-			text += ": " + why
-		}
-	}
-	names := []string{}
-	for _, f := range e.Fields() {
-		if f.FieldName != "" {
-			names = append(names, safeName(f.FieldName, 4))
-		}
-	}
-	if len(names) > 0 {
-		text += " (fields: " + strings.Join(names, ", ") + ")"
-	}
-	if e.TraceCode != "" {
-		text += ", trace code " + safeName(e.TraceCode, 64)
-	}
-	return text + e.messages
-}
-
-// Is matches the sentinels of the reason.
-func (e *APIError) Is(target error) bool { return slices.Contains(e.Reason.sentinels(), target) }
-
-func (e *APIError) words() (w words) {
-	if e.said != nil {
-		w = e.said()
-	}
-	return w
-}
-
-// CustomerMessage returns what is meant for the end user. Messages may change at any
-// time: never match on their text.
-func (e *APIError) CustomerMessage() string { return e.words().customer }
-
-// DeveloperMessage returns what is meant for logs, and may repeat what was sent.
-func (e *APIError) DeveloperMessage() string { return e.words().developer }
-
-// Fields returns what the service says about single fields, the first ten.
-func (e *APIError) Fields() []FieldError { return e.words().fields }
-
-// RawBody returns the answer's body without the values that it repeats. It may be JSON
-// of any shape, of at most 256 KiB, or the first 16 KiB of anything else. Of the route
-// that issues keys it is nil.
-func (e *APIError) RawBody() []byte { return e.words().body }
 
 // NetworkKind names a network condition.
 type NetworkKind string
@@ -405,40 +308,4 @@ func (e *DecodeError) RawBody() []byte {
 
 func statusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
-}
-
-// safeName returns a name that the service chose if it looks like one. What
-// comes back in an error body could be anything, even what was sent.
-func safeName(name string, maxDigits int) string {
-	const longest = 64
-	digits := 0
-	for _, c := range name {
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '.', c == '_', c == '-', c == '[', c == ']':
-		default:
-			return "?"
-		}
-	}
-	if len(name) > longest || digits > maxDigits {
-		return "?"
-	}
-	return name
-}
-
-// apiError builds the error for an answer.
-func (c *call) apiError(r *transport.Result) *APIError {
-	said := words{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, body: c.kept(r)}
-	for _, f := range r.Problem.Fields {
-		said.fields = append(said.fields, FieldError(f))
-	}
-	e := &APIError{
-		CallInfo: c.info(), StatusCode: r.Status, Reason: Reason(r.Reason), TraceCode: r.Problem.TraceCode,
-		RetryAfter: r.RetryAfter, Attempts: r.Attempts, said: func() words { return said }, stranger: c.stranger(r),
-	}
-	if c.config.development {
-		e.messages = e.readMessages()
-	}
-	return e
 }
