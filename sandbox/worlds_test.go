@@ -3,6 +3,7 @@ package sandbox
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -118,4 +119,21 @@ func TestWithWorld(t *testing.T) {
 	assert.Nil(t, World{}.Faults("POST /transactions"))
 	require.NoError(t, box.Inject(w.Faults("POST /transactions")...))
 	assert.Equal(t, map[string]int{"ResetAfterCommit": 0}, box.FaultCounts())
+}
+
+// TestMerchantTime: his clock is right, an hour off, or steps back in the second hour.
+func TestMerchantTime(t *testing.T) {
+	begun := time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC)
+	for value, off := range map[string][2]time.Duration{
+		"right": {0, 0}, "behind": {-time.Hour, -time.Hour}, "ahead": {time.Hour, time.Hour}, "stepsBack": {0, -time.Hour},
+	} {
+		text := DimensionMerchantClock + "=" + value
+		world, err := ParseWorld(text)
+		require.NoError(t, err, text)
+		for i, passed := range []time.Duration{90 * time.Minute, 90*time.Minute + 1} {
+			now := begun.Add(passed)
+			assert.Equal(t, off[i], world.MerchantTime(now, begun).Sub(now), text)
+		}
+	}
+	assert.Equal(t, begun, World{}.MerchantTime(begun, begun))
 }
