@@ -1,0 +1,125 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// giveBack is the operation of a follow-up that is to be a void or a refund.
+const giveBack = "GiveBack"
+
+func giveBackIntent(receiptNumber string, now time.Time) quickstream.Intent {
+	return quickstream.Intent{Version: quickstream.IntentVersion, Operation: giveBack, Target: receiptNumber, NotBefore: now}
+}
+
+// GiveBack writes a follow-up that gives money of an approved payment back, as Pay does:
+// by a void where the transaction can be voided and all of it is given back, and by a
+// refund otherwise, as its voidable and refundable say when it is sent. A void that is
+// refused, or has not come by the time the payment is settled, becomes a refund.
+func (e *Engine[TTx]) GiveBack(ctx context.Context, tx TTx, orderID, receiptNumber string, amount decimal.Decimal, currency quickstream.Currency) (string, error) {
+	if receiptNumber == "" || !amount.IsPositive() {
+		return "", errors.New("durable: a receipt number and an amount above zero are required")
+	}
+	r := e.rowOf(orderID, giveBackIntent(receiptNumber, e.opts.Clock()))
+	r.ReceiptOf, r.Amount, r.Currency = receiptNumber, amount, currency
+	return e.write(ctx, tx, r)
+}
+
+// checkRefund refuses a refund that would exceed its payment, as far as the payment is
+// known here. Refunds whose outcome is not known count.
+func (e *Engine[TTx]) checkRefund(ctx context.Context, tx TTx, r *row) error {
+	if r.intent.Operation != refundOperation && r.intent.Operation != giveBack {
+		return nil
+	}
+	payment, err := e.one(ctx, tx, "receipt = $1 AND receipt_of <> receipt LIMIT 1", r.ReceiptOf)
+	if err != nil || payment == nil {
+		return err
+	}
+	return e.refundable(ctx, tx, r, payment.Amount, payment.total)
+}
+
+// refundable refuses a refund that exceeds what is left of a principal, or of a total
+// where the facility refunds the surcharge.
+func (e *Engine[TTx]) refundable(ctx context.Context, tx TTx, r *row, principal, total decimal.Decimal) error {
+	limit := principal
+	if e.opts.RefundTotal && total.GreaterThan(limit) {
+		limit = total
+	}
+	sum := r.Amount
+	err := query(ctx, e.db, tx, func(scan func(...any) error) error {
+		var text string
+		if err := scan(&text); err != nil {
+			return err
+		}
+		amount, err := decimalIn(text)
+		sum = sum.Add(amount)
+		return err
+	}, `SELECT amount FROM quickstream.payment WHERE receipt_of = $1 AND id <> $2 AND operation IN ('Transactions.Refund', 'GiveBack')
+		AND state NOT IN ('declined', 'refused', 'not sent', 'voided', 'returned')`, r.ReceiptOf, r.ID)
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	if sum.GreaterThan(limit) {
+		return fmt.Errorf("%w: %s of %s", ErrTooMuch, sum, limit)
+	}
+	return nil
+}
+
+// sendBack chooses between void and refund by the transaction as it is now, stores the
+// choice, and sends it.
+func (e *Engine[TTx]) sendBack(ctx context.Context, r *row) error {
+	t, err := e.client.Transactions.Get(ctx, r.ReceiptOf)
+	if err != nil {
+		return e.later(ctx, r.ID, "the transaction could not be read: "+err.Error())
+	}
+	intent, err := e.choose(ctx, r, t)
+	var cannot *quickstream.ValidationError
+	switch {
+	case errors.Is(err, errNeither):
+		return e.later(ctx, r.ID, err.Error())
+	case errors.Is(err, ErrTooMuch) || errors.As(err, &cannot):
+		return e.observe(ctx, r.ID, observed{Kind: sawRefusal, At: e.opts.Clock(), Problem: err.Error()})
+	case err != nil:
+		return e.later(ctx, r.ID, err.Error())
+	}
+	chosen := *r
+	chosen.intent, chosen.Reference = intent, intent.Reference
+	err = within(ctx, e.db, func(tx TTx) error { return e.save(ctx, tx, r, &chosen) })
+	if err != nil {
+		return err
+	}
+	return e.submit(ctx, &chosen)
+}
+
+var errNeither = errors.New("the transaction can neither be voided nor refunded now")
+
+// choose plans the void or the refund.
+func (e *Engine[TTx]) choose(ctx context.Context, r *row, t *quickstream.Transaction) (quickstream.Intent, error) {
+	if t.PrincipalAmount == nil {
+		return quickstream.Intent{}, errors.New("the transaction was read without its amount")
+	}
+	principal, total := t.PrincipalAmount.Amount, decimal.Decimal{}
+	if t.TotalAmount != nil {
+		total = t.TotalAmount.Amount
+	}
+	err := within(ctx, e.db, func(tx TTx) error { return e.refundable(ctx, tx, r, principal, total) })
+	if err != nil {
+		return quickstream.Intent{}, err
+	}
+	switch {
+	case t.Voidable && (r.Amount.Equal(principal) || r.Amount.Equal(total)):
+		return e.client.Transactions.PlanVoid(ctx, r.ReceiptOf)
+	case t.Refundable:
+		return e.client.Transactions.Plan(ctx, quickstream.RefundParams{
+			OriginalReceiptNumber: r.ReceiptOf, PrincipalAmount: r.Amount, Currency: r.Currency,
+		})
+	default:
+		return quickstream.Intent{}, errNeither
+	}
+}

@@ -1,0 +1,214 @@
+package durable_test
+
+import (
+	"context"
+	"database/sql"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/postgres"
+	"github.com/quickstream-go/quickstream/durable/sqlite"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// postgresVariable names a PostgreSQL database for the tests, which they may fill with
+// schemas and empty.
+const postgresVariable = "DURABLE_TEST_POSTGRES"
+
+// store is a database under test, with what the engine does not say of it.
+type store[TTx any] struct {
+	durable.Database[TTx]
+	exec func(ctx context.Context, tx TTx, query string, args ...any) error
+}
+
+// everywhere runs a test on SQLite, and on PostgreSQL where there is one.
+func everywhere(t *testing.T, onSQLite func(*testing.T, store[*sql.Tx]), onPostgres func(*testing.T, store[pgx.Tx])) {
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		onSQLite(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")))
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		if os.Getenv(postgresVariable) == "" {
+			t.Skip(postgresVariable + " is not set")
+		}
+		onPostgres(t, onServer(t))
+	})
+}
+
+func onFile(t *testing.T, file string) store[*sql.Tx] {
+	t.Helper()
+	db, err := sqlite.Open(file)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	s := store[*sql.Tx]{sqlite.DB(db), func(ctx context.Context, tx *sql.Tx, query string, args ...any) error {
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	}}
+	require.NoError(t, durable.MigrateUp(t.Context(), s.Database))
+	return s
+}
+
+// onServer returns the server's database, emptied: tests on it run one after the other.
+func onServer(t *testing.T) store[pgx.Tx] {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), os.Getenv(postgresVariable))
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Exec(t.Context(), "DROP SCHEMA IF EXISTS quickstream CASCADE")
+	require.NoError(t, err)
+	s := store[pgx.Tx]{postgres.Pgx(pool), func(ctx context.Context, tx pgx.Tx, query string, args ...any) error {
+		_, err := tx.Exec(ctx, query, args...)
+		return err
+	}}
+	require.NoError(t, durable.MigrateUp(t.Context(), s.Database))
+	return s
+}
+
+// shop is a merchant with an engine.
+type shop[TTx any] struct {
+	*testing.T
+	box    *sandbox.Sandbox
+	clock  *sandbox.Clock
+	client *quickstream.Client
+	db     store[TTx]
+	engine *durable.Engine[TTx]
+
+	mu      sync.Mutex
+	changes []durable.OutcomeChange
+	refuse  error // of OnOutcome
+}
+
+// open returns a shop whose engine works. edits change its options.
+func open[TTx any](t *testing.T, db store[TTx], edits ...func(*durable.Options[TTx])) *shop[TTx] {
+	t.Helper()
+	s := &shop[TTx]{T: t, db: db, clock: sandbox.NewClock(time.Now())}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock))
+	s.engine = s.start(edits...)
+	return s
+}
+
+// start starts an engine on the shop's database, and stops it when the test ends.
+func (s *shop[TTx]) start(edits ...func(*durable.Options[TTx])) *durable.Engine[TTx] {
+	s.Helper()
+	off := resolve.ServiceRetriesOff()
+	opts := durable.Options[TTx]{OnOutcome: s.told, ServiceRetries: &off, Clock: s.clock.Now, SweepEvery: 20 * time.Millisecond}
+	for _, edit := range edits {
+		edit(&opts)
+	}
+	engine, err := durable.New(s.Context(), s.db.Database, s.client, opts)
+	require.NoError(s, err)
+	require.NoError(s, engine.Start(s.Context()))
+	s.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		require.NoError(s, engine.Stop(ctx))
+	})
+	return engine
+}
+
+func (s *shop[TTx]) told(_ context.Context, _ TTx, change durable.OutcomeChange) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refuse != nil {
+		return s.refuse
+	}
+	s.changes = append(s.changes, change)
+	return nil
+}
+
+// states are the states that OnOutcome was told of an order, in their order.
+func (s *shop[TTx]) states(orderID string) []durable.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var states []durable.State
+	for _, change := range s.changes {
+		if change.Payment.OrderID == orderID {
+			states = append(states, change.After)
+		}
+	}
+	return states
+}
+
+// commit runs f in a transaction of the merchant's.
+func (s *shop[TTx]) commit(f func(tx TTx) error) error {
+	tx, err := s.db.Begin(s.Context())
+	require.NoError(s, err)
+	if err := f(tx); err != nil {
+		require.NoError(s, s.db.Rollback(s.Context(), tx))
+		return err
+	}
+	return s.db.Commit(s.Context(), tx)
+}
+
+// card returns the parameters of a payment by a card.
+func (s *shop[TTx]) card(number string) quickstream.PayParams {
+	s.Helper()
+	token, err := sandboxtest.CardToken(s.Context(), s.client, number)
+	require.NoError(s, err)
+	return quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token), PrincipalAmount: decimal.New(1234, -2),
+		Currency: quickstream.CurrencyAUD, ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+	}
+}
+
+// pay commits a payment and returns its id.
+func (s *shop[TTx]) pay(orderID string, params quickstream.TransactionParams) string {
+	s.Helper()
+	var id string
+	require.NoError(s, s.commit(func(tx TTx) (err error) {
+		id, err = s.engine.Pay(s.Context(), tx, orderID, params)
+		return err
+	}))
+	return id
+}
+
+// settled waits for the outcome of a payment.
+func (s *shop[TTx]) settled(id string) durable.Payment {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), 20*time.Second)
+	defer cancel()
+	p, err := s.engine.Wait(ctx, id)
+	require.NoError(s, err, p.Problem)
+	return p
+}
+
+// reaches waits until a payment is in a state, while time passes.
+func (s *shop[TTx]) reaches(id string, state durable.State, step time.Duration) durable.Payment {
+	s.Helper()
+	var p durable.Payment
+	require.Eventually(s, func() bool {
+		var err error
+		p, err = s.engine.Payment(s.Context(), id)
+		require.NoError(s, err)
+		if p.State != state {
+			s.clock.Advance(step)
+		}
+		return p.State == state
+	}, 30*time.Second, 40*time.Millisecond, "it did not become %s", state)
+	return p
+}
+
+// charged is how often an order was charged, by the ledger.
+func (s *shop[TTx]) charged() int {
+	charged := 0
+	for _, entry := range s.box.Ledger() {
+		if entry.Outcome == "approved" && entry.Type == "PAYMENT" {
+			charged++
+		}
+	}
+	return charged
+}

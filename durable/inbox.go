@@ -1,0 +1,167 @@
+package durable
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+// Inbox returns the handler of the webhook endpoint. It verifies a notification, commits
+// it with the job that acts on it, and answers 200: whether the API is up or not. The job
+// asks the API, applies what it says to the payment that the notification is about, and
+// gives all others to OnEvent, in the transaction that ends the notification. What the
+// API does not confirm is asked again, with pauses that grow, and shown in [Engine.Status].
+func (e *Engine[TTx]) Inbox(verifier *webhooks.Verifier, opts ...webhooks.HandlerOption) http.Handler {
+	return webhooks.NewInbox(verifier, e.keep, opts...)
+}
+
+// keep stores a notification and its job. One id with other content is stored beside.
+func (e *Engine[TTx]) keep(ctx context.Context, n *webhooks.Notification) error {
+	e.opts.step("before the inbox")
+	carrier := ""
+	if e.opts.Carrier != nil {
+		carrier = e.opts.Carrier(ctx)
+	}
+	now, others := e.opts.Clock(), 0
+	err := within(ctx, e.db, func(tx TTx) error {
+		added, err := e.db.Exec(ctx, tx, `INSERT INTO quickstream.notification
+			(id, digest, raw, state, turn, due_at, received_at, changed_at, failures, problem, carrier)
+			VALUES ($1, $2, $3, 'received', 1, $4, $5, $5, 0, '', $6) ON CONFLICT (id, digest) DO NOTHING`,
+			n.ID, n.Digest(), string(n.Raw()), micros(now.Add(lease)), micros(now), carrier)
+		if err != nil || added == 0 {
+			return err
+		}
+		err = query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&others) },
+			"SELECT count(*) FROM quickstream.notification WHERE id = $1 AND digest <> $2", n.ID, n.Digest())
+		if err != nil {
+			return err
+		}
+		return e.enqueue(ctx, tx, notificationJob{ID: n.ID, Digest: n.Digest(), Turn: 1})
+	})
+	e.opts.step("after the inbox")
+	if err == nil && others > 0 {
+		return webhooks.ErrConflict
+	}
+	return err
+}
+
+// notification is one as it is stored.
+type notification struct {
+	raw, state, carrier string
+	turn                int64
+	failures            int
+}
+
+// workNotification confirms a notification and acts on it. The API is asked outside of
+// the transaction in which the effect and "done" are one.
+func (e *Engine[TTx]) workNotification(ctx context.Context, job notificationJob) error {
+	var kept notification
+	err := within(ctx, e.db, func(tx TTx) error {
+		return query(ctx, e.db, tx, func(scan func(...any) error) error {
+			return scan(&kept.raw, &kept.state, &kept.turn, &kept.failures, &kept.carrier)
+		}, "SELECT raw, state, turn, failures, carrier FROM quickstream.notification WHERE id = $1 AND digest = $2", job.ID, job.Digest)
+	})
+	if err != nil || kept.state != "received" || kept.turn != job.Turn {
+		return err
+	}
+	if e.opts.Continue != nil && kept.carrier != "" {
+		ctx = e.opts.Continue(ctx, kept.carrier)
+	}
+	if err = e.act(ctx, job, kept); err == nil || ctx.Err() != nil {
+		return err
+	}
+	e.opts.Logger.WarnContext(ctx, "quickstream: a notification is held", "id", job.ID, "failures", kept.failures+1)
+	return within(ctx, e.db, func(tx TTx) error {
+		now := e.opts.Clock()
+		return execute(ctx, e.db, tx, `UPDATE quickstream.notification SET failures = $1, problem = $2, due_at = $3, changed_at = $4
+			WHERE id = $5 AND digest = $6 AND state = 'received' AND turn = $7`,
+			kept.failures+1, err.Error(), micros(now.Add(pause(kept.failures+1))), micros(now), job.ID, job.Digest, job.Turn)
+	})
+}
+
+// act confirms a notification, and commits its effect and its end.
+func (e *Engine[TTx]) act(ctx context.Context, job notificationJob, kept notification) error {
+	n, err := webhooks.Parse([]byte(kept.raw))
+	if err != nil {
+		return err
+	}
+	at := e.opts.Clock()
+	act := func(ctx context.Context, n *webhooks.Notification) error {
+		return within(ctx, e.db, func(tx TTx) (err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					err = fmt.Errorf("OnEvent panicked: %v", p)
+				}
+			}()
+			e.opts.step("before the event's effect")
+			ended, err := e.db.Exec(ctx, tx, `UPDATE quickstream.notification SET state = 'done', due_at = NULL, problem = '', changed_at = $1
+				WHERE id = $2 AND digest = $3 AND state = 'received' AND turn = $4`, micros(e.opts.Clock()), job.ID, job.Digest, job.Turn)
+			if err != nil || ended != 1 {
+				return err
+			}
+			return e.effect(ctx, tx, n, at)
+		})
+	}
+	err = webhooks.ConfirmWith(e.client, act)(ctx, n)
+	e.opts.step("after the event's effect")
+	return err
+}
+
+// effect applies an event to the payment that it is about, or gives it to OnEvent.
+func (e *Engine[TTx]) effect(ctx context.Context, tx TTx, n *webhooks.Notification, at time.Time) error {
+	event, err := n.Event()
+	if err != nil {
+		return err
+	}
+	if payment, ok := event.(*webhooks.PaymentEvent); ok {
+		t := payment.Transaction()
+		r, err := e.about(ctx, tx, t)
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			seen := ofTransaction(t, at)
+			return e.apply(ctx, tx, r.ID, &seen)
+		}
+	}
+	if e.opts.OnEvent == nil {
+		return nil
+	}
+	return e.opts.OnEvent(ctx, tx, n)
+}
+
+// about returns the payment that a transaction is: by its receipt, and where the
+// answer to its request is still to come by its intent's id, its reference or its
+// end-to-end identifier. A void or refund is about another one.
+func (e *Engine[TTx]) about(ctx context.Context, tx TTx, t *quickstream.Transaction) (*row, error) {
+	one := func(where, key string) (*row, error) {
+		if key == "" {
+			return nil, nil
+		}
+		return e.one(ctx, tx, where+" LIMIT 1", key)
+	}
+	if r, err := one("receipt = $1 AND receipt_of <> receipt", t.ReceiptNumber); err != nil || r != nil {
+		return r, err
+	}
+	for name, value := range t.Metadata {
+		if r, err := one("intent_id = $1", value); err != nil || r != nil && r.intent.MetadataName == name {
+			return r, err
+		}
+	}
+	// A reference that the merchant chose may be another transaction's.
+	if r, err := one("reference = $1", t.PaymentReferenceNumber); err != nil || r != nil && !r.intent.OwnReference && t.Metadata[r.intent.MetadataName] == "" {
+		return r, err
+	}
+	return one("end_to_end_id = $1", endToEnd(t))
+}
+
+func endToEnd(t *quickstream.Transaction) string {
+	if t.PayToData == nil {
+		return ""
+	}
+	return t.PayToData.EndToEndID
+}

@@ -1,0 +1,63 @@
+// Package database says what the durable engine needs of a database.
+package database
+
+import (
+	"context"
+	"errors"
+
+	"github.com/riverqueue/river"
+)
+
+// Database is a merchant's database. Statements are written once: with the schema
+// "quickstream." before each table and $1, $2 for arguments.
+type Database[TTx any] interface {
+	Begin(ctx context.Context) (TTx, error)
+	Commit(ctx context.Context, tx TTx) error
+	Rollback(ctx context.Context, tx TTx) error
+	Exec(ctx context.Context, tx TTx, query string, args ...any) (int64, error)
+	Query(ctx context.Context, tx TTx, query string, args ...any) (Rows, error)
+
+	// Forms of statements that differ.
+	Words() Words
+
+	// Check refuses a database that may lose what it has committed.
+	Check(ctx context.Context, tx TTx) error
+	// Restored reports whether the database is another history than the one adopted: one
+	// that was restored from a backup, as far as that can be seen. One that was never
+	// adopted is another.
+	Restored(ctx context.Context, tx TTx) (bool, error)
+	// Adopt takes the database as it is. What it returns is called after the commit.
+	Adopt(ctx context.Context, tx TTx) (func() error, error)
+	// Claim is called in the transaction of each claim, and what it returns after the
+	// commit and before the first byte. It returns ErrRestored where Restored is true.
+	Claim(ctx context.Context, tx TTx) (func() error, error)
+
+	// Queue returns a River client, and Migrate moves River's tables up or down.
+	Queue(config *river.Config) (*river.Client[TTx], error)
+	Migrate(ctx context.Context, up bool) error
+}
+
+// ErrRestored means that the database was restored from a backup since it was adopted.
+var ErrRestored = errors.New("the database was restored from a backup")
+
+// PutMeta stores a text under a name.
+const PutMeta = "INSERT INTO quickstream.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+
+// Words are the forms of statements that differ between databases.
+type Words struct {
+	// Now is the time in microseconds since 1970.
+	Now string
+	// ForUpdate locks the rows that are read, and SkipLocked passes locked ones over.
+	ForUpdate, SkipLocked string
+	// Schema is the statement that makes the schema, and Drop the one that removes it;
+	// "" where there is none.
+	Schema, Drop string
+}
+
+// Rows is a result set.
+type Rows interface {
+	Next() bool
+	Scan(into ...any) error
+	Err() error
+	Close()
+}

@@ -1,0 +1,99 @@
+package durable
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+const queueName = "quickstream"
+
+// turn names one handing out of what is due. A job that comes later, such as one that
+// River has rescued, has an old turn and does nothing.
+type paymentJob struct {
+	ID   string `json:"id"`
+	Turn int64  `json:"turn"`
+}
+
+func (paymentJob) Kind() string { return "quickstream.payment" }
+
+type notificationJob struct {
+	ID     string `json:"id"`
+	Digest string `json:"digest"`
+	Turn   int64  `json:"turn"`
+}
+
+func (notificationJob) Kind() string { return "quickstream.notification" }
+
+// worker makes a function a worker of River's.
+type worker[Args river.JobArgs] struct {
+	river.WorkerDefaults[Args]
+	work func(context.Context, Args) error
+}
+
+func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
+	return w.work(ctx, job.Args)
+}
+
+func (e *Engine[TTx]) enqueue(ctx context.Context, tx TTx, jobs ...river.JobArgs) error {
+	params := make([]river.InsertManyParams, len(jobs))
+	for i, job := range jobs {
+		params[i] = river.InsertManyParams{Args: job, InsertOpts: &river.InsertOpts{Queue: queueName, MaxAttempts: 1}}
+	}
+	_, err := e.queue.InsertManyFastTx(ctx, tx, params)
+	return err
+}
+
+// sweepOn hands out what is due until the context ends. Every engine does so: what is
+// due waits for no leader, and a row that two of them want is handed out once.
+func (e *Engine[TTx]) sweepOn(ctx context.Context) {
+	tick := time.NewTicker(e.opts.SweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := e.sweep(ctx); err != nil && ctx.Err() == nil {
+			e.opts.Logger.ErrorContext(ctx, "quickstream: what is due could not be handed out", "error", err)
+		}
+		if err := e.daily(ctx); err != nil && ctx.Err() == nil {
+			e.opts.Logger.ErrorContext(ctx, "quickstream: the daily work failed", "error", err)
+		}
+	}
+}
+
+// sweep hands out payments and notifications that are due, as many as the workers do in
+// a while: each gets a new turn, and is due again should its job not come to an end.
+func (e *Engine[TTx]) sweep(ctx context.Context) error {
+	now := e.opts.Clock()
+	return within(ctx, e.db, func(tx TTx) error {
+		var jobs []river.JobArgs
+		due := func(table, key string) string {
+			return "UPDATE quickstream." + table + " SET turn = turn + 1, due_at = $1 WHERE (" + key + ") IN (SELECT " + key +
+				" FROM quickstream." + table + " WHERE due_at <= $2 ORDER BY due_at LIMIT $3" + e.db.Words().SkipLocked + ") RETURNING " + key + ", turn"
+		}
+		args := []any{micros(now.Add(lease)), micros(now), 20 * e.opts.Workers}
+		err := query(ctx, e.db, tx, func(scan func(...any) error) error {
+			var job paymentJob
+			err := scan(&job.ID, &job.Turn)
+			jobs = append(jobs, job)
+			return err
+		}, due("payment", "id"), args...)
+		if err != nil {
+			return err
+		}
+		err = query(ctx, e.db, tx, func(scan func(...any) error) error {
+			var job notificationJob
+			err := scan(&job.ID, &job.Digest, &job.Turn)
+			jobs = append(jobs, job)
+			return err
+		}, due("notification", "id, digest"), args...)
+		if err != nil || len(jobs) == 0 {
+			return err
+		}
+		return e.enqueue(ctx, tx, jobs...)
+	})
+}

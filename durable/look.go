@@ -1,0 +1,139 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+const (
+	transactionsPrefix = "Transactions."
+	voidOperation      = transactionsPrefix + "Void"
+	refundOperation    = transactionsPrefix + "Refund"
+)
+
+// looksUp reports whether what became of a write is found out as of a transaction.
+func looksUp(operation string) bool { return strings.HasPrefix(operation, transactionsPrefix) }
+
+// sending sends an intent under a claim, by the service that its operation names.
+func (e *Engine[TTx]) sending(ctx context.Context, i quickstream.Intent, claim quickstream.Claim) observed {
+	switch service, _, _ := strings.Cut(i.Operation, "."); service {
+	case "PayTo":
+		return e.ofWrite(i.Target, e.client.PayTo.Submit(ctx, i, claim))
+	case "Accounts":
+		account, err := e.client.Accounts.Submit(ctx, i, claim)
+		if err != nil {
+			return e.ofWrite("", err)
+		}
+		return e.ofWrite(account.AccountToken, nil)
+	default:
+		t, err := e.client.Transactions.Submit(ctx, i, claim)
+		return ofAnswer(t, err, "", e.opts.Clock())
+	}
+}
+
+// ofWrite is the observation of another write than a transaction.
+func (e *Engine[TTx]) ofWrite(token string, err error) observed {
+	if err != nil {
+		return ofAnswer(nil, err, "", e.opts.Clock())
+	}
+	return observed{Kind: sawDone, At: e.opts.Clock(), Receipt: token}
+}
+
+// look finds out what became of a payment that may have been sent.
+func (e *Engine[TTx]) look(ctx context.Context, r *row) error {
+	at := e.opts.Clock()
+	if !looksUp(r.intent.Operation) {
+		return e.lookOther(ctx, r)
+	}
+	intent := r.intent
+	if r.looking.Version != 0 {
+		intent = r.looking.Intent
+	}
+	seen := e.policy.Look(ctx, lookService[TTx]{e, r.ID}, intent)
+	if ctx.Err() != nil && seen.Sighting == resolve.SawError {
+		return ctx.Err() // it comes again; the look was cut short here
+	}
+	return e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: at, Seen: seen, Receipt: seen.ReceiptNumber, SettlesOn: seen.SettlementDate})
+}
+
+// lookService looks with what the database knows: which receipts are another payment's.
+type lookService[TTx any] struct {
+	e  *Engine[TTx]
+	id string
+}
+
+func (s lookService[TTx]) Resume(ctx context.Context, i quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
+	if i.Operation == refundOperation {
+		foreign := func(receipt string) bool { return s.e.anothers(ctx, s.id, receipt) }
+		opts = append(opts, quickstream.WithForeignReceipts(foreign))
+	}
+	return s.e.client.Transactions.Resume(ctx, i, opts...)
+}
+
+func (s lookService[TTx]) Retries(receipt string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
+	return s.e.client.Transactions.Retries(receipt, opts...)
+}
+
+// anothers reports whether a receipt is that of another payment.
+func (e *Engine[TTx]) anothers(ctx context.Context, id, receipt string) bool {
+	var other *row
+	err := within(ctx, e.db, func(tx TTx) (err error) {
+		other, err = e.one(ctx, tx, "receipt = $1 AND id <> $2 LIMIT 1", receipt, id)
+		return err
+	})
+	return err == nil && other != nil
+}
+
+// lookOther looks for an agreement, an account, an amendment or an upload. What is found
+// as it was asked for is done. What is not found in 48 hours is absent: these may be
+// made again without moving money.
+func (e *Engine[TTx]) lookOther(ctx context.Context, r *row) error {
+	token, err := e.found(ctx, r.intent)
+	switch {
+	case err == nil:
+		return e.observe(ctx, r.ID, observed{Kind: sawDone, At: e.opts.Clock(), Receipt: token})
+	case ctx.Err() != nil:
+		return ctx.Err()
+	default:
+		return e.observe(ctx, r.ID, observed{Kind: sawNothing, At: e.opts.Clock(), Problem: err.Error()})
+	}
+}
+
+var errNotYet = errors.New("it is not as it was asked for, or not yet")
+
+// found reads what became of another write than a transaction: its token.
+func (e *Engine[TTx]) found(ctx context.Context, i quickstream.Intent) (string, error) {
+	switch i.Operation {
+	case "PayTo.Create":
+		agreement, err := e.client.PayTo.Resume(ctx, i)
+		if err != nil {
+			return "", err
+		}
+		return agreement.AgreementToken, nil
+	case "Accounts.Register":
+		account, err := e.client.Accounts.Resume(ctx, i)
+		if err != nil {
+			return "", err
+		}
+		return account.AccountToken, nil
+	case "PaymentFiles.Upload":
+		file, err := e.client.PaymentFiles.Resume(ctx, i)
+		if err != nil {
+			return "", err
+		}
+		return file.PaymentFileID, nil
+	default:
+		state, err := e.client.PayTo.ResumeChange(ctx, i)
+		if err != nil {
+			return "", err
+		}
+		if !state.AsAsked {
+			return "", errNotYet
+		}
+		return i.Target, nil
+	}
+}

@@ -1,0 +1,157 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// OutcomeChange is told to OnOutcome.
+type OutcomeChange struct {
+	Payment Payment
+	Before  State
+	After   State
+}
+
+// outcomeError is the error of OnOutcome.
+type outcomeError struct{ err error }
+
+func (e *outcomeError) Error() string { return "OnOutcome: " + e.err.Error() }
+func (e *outcomeError) Unwrap() error { return e.err }
+
+// observe applies what was seen of a payment. Where OnOutcome refuses it, it is kept
+// beside the payment and applied again later: what the claim's holder has seen can be
+// seen by nobody else.
+func (e *Engine[TTx]) observe(ctx context.Context, id string, o observed) error {
+	var refused *outcomeError
+	var err error
+	for try := 1; try <= 5; try++ { // what was seen is worth more than one try
+		err = within(ctx, e.db, func(tx TTx) error { return e.apply(ctx, tx, id, &o) })
+		if err == nil || errors.As(err, &refused) || errors.Is(err, ErrNoPayment) || !wait(ctx, pause(try)/10) {
+			break
+		}
+	}
+	if refused == nil {
+		return err
+	}
+	return errors.Join(err, within(ctx, e.db, func(tx TTx) error {
+		r, err := e.read(ctx, tx, id)
+		if err != nil || r == nil {
+			return err
+		}
+		before := *r
+		if o.Kind != "" && !slices.ContainsFunc(r.pending, func(p observed) bool {
+			return p.Kind == o.Kind && p.Claim == o.Claim && p.Seen.Sighting == o.Seen.Sighting && p.Seen.Outcome == o.Seen.Outcome
+		}) {
+			r.pending = append(slices.Clone(r.pending), o)
+		}
+		r.Failures++
+		r.Problem, r.Due = refused.Error(), e.opts.Clock().Add(pause(r.Failures))
+		return e.save(ctx, tx, &before, r)
+	}))
+}
+
+// apply folds what is pending of a payment and then one more observation into it, in the
+// merchant's transaction, and tells OnOutcome of every change. o is nil for what is
+// pending alone.
+func (e *Engine[TTx]) apply(ctx context.Context, tx TTx, id string, o *observed) error {
+	r, err := e.read(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return ErrNoPayment
+	}
+	before := *r
+	all := r.pending
+	if o != nil {
+		all = append(slices.Clone(all), *o)
+	}
+	r.pending = nil
+	if len(before.pending) > 0 {
+		r.Failures, r.Problem = 0, ""
+	}
+	now := e.opts.Clock()
+	for _, o := range all {
+		was := r.State
+		next := r.after(o, e.policy, now)
+		if err := e.beside(ctx, tx, &next, was); err != nil {
+			return err
+		}
+		if next.State != was {
+			next.Changed = now
+		}
+		if err := e.save(ctx, tx, r, &next); err != nil {
+			return err
+		}
+		*r = next
+		if next.State != was && next.State != StatePrepared && next.State != StateUnknown {
+			if err := e.tell(ctx, tx, OutcomeChange{Payment: next.Payment, Before: was, After: next.State}); err != nil {
+				return err
+			}
+		}
+		if err := e.carryOver(ctx, tx, &next, was); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell calls OnOutcome, whose panic is an error.
+func (e *Engine[TTx]) tell(ctx context.Context, tx TTx, change OutcomeChange) (err error) {
+	if e.opts.OnOutcome == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = &outcomeError{fmt.Errorf("it panicked: %v", p)}
+		}
+	}()
+	if err := e.opts.OnOutcome(ctx, tx, change); err != nil {
+		return &outcomeError{err}
+	}
+	return nil
+}
+
+// beside holds a payment against the others of its order. One that turns out to be
+// approved, or open, while another one stands is no longer the order's payment, and two
+// that are approved are a second charge.
+func (e *Engine[TTx]) beside(ctx context.Context, tx TTx, r *row, was State) error {
+	if r.ReceiptOf != "" || !r.State.Blocks() || r.State == was {
+		return nil
+	}
+	other, err := e.one(ctx, tx, `order_id = $1 AND id <> $2 AND receipt_of = ''
+		AND (state IN ('approved', 'charged twice') OR passed_by = '' AND `+blocking+`)
+		ORDER BY CASE WHEN state IN ('approved', 'charged twice') THEN 0 ELSE 1 END LIMIT 1`+e.db.Words().ForUpdate, r.OrderID, r.ID)
+	if err != nil || other == nil {
+		return err
+	}
+	if other.PassedBy == "" && r.PassedBy == "" {
+		r.PassedBy = other.ID
+	}
+	if r.State == StateApproved && (other.State == StateApproved || other.State == StateTwice) {
+		r.State = StateTwice
+	}
+	return nil
+}
+
+// blocking is the condition of a payment whose state keeps its order from being paid.
+const blocking = "state NOT IN ('declined', 'refused', 'not sent', 'voided', 'returned')"
+
+// carryOver takes the outcome of a follow-up to the payment that it is about.
+func (e *Engine[TTx]) carryOver(ctx context.Context, tx TTx, r *row, was State) error {
+	if r.intent.Operation != voidOperation || r.State != StateVoided || was == StateVoided {
+		return nil
+	}
+	payment, err := e.one(ctx, tx, "receipt = $1 AND id <> $2 AND receipt_of <> receipt LIMIT 1", r.ReceiptOf, r.ID)
+	if err != nil || payment == nil || payment.State != StateApproved && payment.State != StateTwice {
+		return err
+	}
+	next := *payment
+	next = next.ended(StateVoided)
+	if err := e.save(ctx, tx, payment, &next); err != nil {
+		return err
+	}
+	return e.tell(ctx, tx, OutcomeChange{Payment: next.Payment, Before: payment.State, After: StateVoided})
+}

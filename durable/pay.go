@@ -1,0 +1,272 @@
+package durable
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// orderMember is the member of a payment's metadata that holds the merchant's order, by
+// which a payment is known again that a restored backup has lost.
+const orderMember = "quickstreamOrder"
+
+// Pay writes a payment of an order into the merchant's transaction, to be sent when that
+// has committed, and returns its id. params describes a payment or a first
+// pre-authorisation, or a follow-up of one: a refund, capture, top-up, extension,
+// re-authorisation or cancellation, which names the receipt of what it follows. Its
+// source has to be a handle, such as a token: see [quickstream.TransactionsService.Plan],
+// whose errors Pay returns.
+//
+// An order has one payment at a time. Where it has one that is not declined, refused,
+// not sent, voided or returned, nothing is written, and Pay returns the id of that one:
+// so the same call may be made any number of times. Where that one is of another amount,
+// currency or kind the error matches [ErrOtherRequest].
+//
+// A transaction has one open follow-up at a time: the error matches [ErrFollowUpOpen].
+// Refunds that would exceed their payment match [ErrTooMuch].
+func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, orderID string, params quickstream.TransactionParams) (string, error) {
+	if orderID == "" {
+		return "", errors.New("durable: the order has no id")
+	}
+	intent, err := e.client.Transactions.Plan(ctx, withOrder(params, orderID))
+	if err != nil {
+		return "", err
+	}
+	return e.prepare(ctx, tx, orderID, intent)
+}
+
+// Void writes a void of a payment, as Pay does.
+func (e *Engine[TTx]) Void(ctx context.Context, tx TTx, orderID, receiptNumber string) (string, error) {
+	intent, err := e.client.Transactions.PlanVoid(ctx, receiptNumber)
+	if err != nil {
+		return "", err
+	}
+	return e.prepare(ctx, tx, orderID, intent)
+}
+
+// Change writes a change of a PayTo agreement, as Pay does.
+func (e *Engine[TTx]) Change(ctx context.Context, tx TTx, orderID string, change quickstream.AgreementChange) (string, error) {
+	intent, err := e.client.PayTo.Plan(ctx, change)
+	if err != nil {
+		return "", err
+	}
+	return e.prepare(ctx, tx, orderID, intent)
+}
+
+// Register writes the registration of an account from a token or a receipt, as Pay does.
+func (e *Engine[TTx]) Register(ctx context.Context, tx TTx, orderID, customerID string, params quickstream.RegisterAccountParams) (string, error) {
+	intent, err := e.client.Accounts.Plan(ctx, customerID, params)
+	if err != nil {
+		return "", err
+	}
+	return e.prepare(ctx, tx, orderID, intent)
+}
+
+// prepare writes the payment of an intent.
+func (e *Engine[TTx]) prepare(ctx context.Context, tx TTx, orderID string, intent quickstream.Intent) (string, error) {
+	return e.write(ctx, tx, e.rowOf(orderID, intent))
+}
+
+// write writes a payment, and the job that sends it.
+func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error) {
+	r.State, r.Due = StatePrepared, e.opts.Clock().Add(lease)
+	if err := e.checkRefund(ctx, tx, r); err != nil {
+		return "", err
+	}
+	written, err := e.insert(ctx, tx, r)
+	if err != nil {
+		return "", fmt.Errorf("durable: %w", err)
+	}
+	if !written {
+		return e.standing(ctx, tx, r)
+	}
+	if err := e.enqueue(ctx, tx, paymentJob{ID: r.ID, Turn: r.turn}); err != nil {
+		return "", fmt.Errorf("durable: %w", err)
+	}
+	return r.ID, nil
+}
+
+// standing returns the payment that keeps another one from being written.
+func (e *Engine[TTx]) standing(ctx context.Context, tx TTx, r *row) (string, error) {
+	where, key := "order_id = $1 AND receipt_of = '' AND passed_by = '' AND "+blocking, r.OrderID
+	if r.ReceiptOf != "" {
+		where, key = followUpOpen, r.ReceiptOf
+	}
+	other, err := e.one(ctx, tx, where+" LIMIT 1", key)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("durable: %w", err)
+	case other == nil: // it ended in between, in another transaction
+		return "", fmt.Errorf("durable: the order changed at this moment: try again: %w", ErrOpen)
+	case other.Operation == r.Operation && other.Amount.Equal(r.Amount) && other.Currency == r.Currency && other.OrderID == r.OrderID:
+		return other.ID, nil
+	case r.ReceiptOf != "":
+		return other.ID, ErrFollowUpOpen
+	default:
+		return other.ID, ErrOtherRequest
+	}
+}
+
+// followUpOpen is the condition of the follow-up that keeps a receipt from another one.
+const followUpOpen = "receipt_of = $1 AND state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')"
+
+// request is what the engine reads of an intent's request.
+type request struct {
+	TransactionType       quickstream.TransactionType   `json:"transactionType"`
+	AuthorisationType     quickstream.AuthorisationType `json:"authorisationType"`
+	OriginalReceiptNumber string                        `json:"originalReceiptNumber"`
+	PrincipalAmount       decimal.Decimal               `json:"principalAmount"`
+	Currency              quickstream.Currency          `json:"currency"`
+	SingleUseTokenID      string                        `json:"singleUseTokenId"`
+	PayToData             struct {
+		EndToEndID string `json:"endToEndId"`
+	} `json:"payToData"`
+}
+
+func requestOf(i quickstream.Intent) request {
+	var r request
+	_ = json.Unmarshal(i.Request, &r) // of an upload there is none
+	return r
+}
+
+// rowOf returns the row of an intent.
+func (e *Engine[TTx]) rowOf(orderID string, i quickstream.Intent) *row {
+	request := requestOf(i)
+	r := &row{intent: i, endToEnd: request.PayToData.EndToEndID}
+	r.ID, r.OrderID, r.Operation, r.Reference = rand.Text(), orderID, i.Operation, i.Reference
+	r.Amount, r.Currency, r.ReceiptOf = request.PrincipalAmount, request.Currency, request.OriginalReceiptNumber
+	switch {
+	case i.Operation == voidOperation:
+		r.ReceiptOf, r.Reference = i.Target, ""
+	case strings.HasPrefix(i.Operation, "PayTo.") && i.Target != "":
+		r.ReceiptOf = i.Target
+	case !looksUp(i.Operation): // an order may have any number of them
+		r.ReceiptOf = r.ID
+	}
+	return r
+}
+
+// withOrder puts the order into the metadata of a payment and a pre-authorisation.
+func withOrder(params quickstream.TransactionParams, orderID string) quickstream.TransactionParams {
+	add := func(metadata map[string]string) map[string]string {
+		if _, taken := metadata[orderMember]; taken {
+			return metadata
+		}
+		with := maps.Clone(metadata)
+		if with == nil {
+			with = map[string]string{}
+		}
+		with[orderMember] = orderID
+		return with
+	}
+	switch p := params.(type) {
+	case quickstream.PayParams:
+		p.Metadata = add(p.Metadata)
+		return p
+	case quickstream.PreauthoriseParams:
+		p.Metadata = add(p.Metadata)
+		return p
+	default:
+		return params
+	}
+}
+
+// PayAgain writes another payment for an order whose payment is absent, which is the
+// only way past it: a person or a policy has decided that it will not come any more. It
+// is looked for on, and should it be found after all and the new one be approved too,
+// that is [StateTwice]. reason is kept.
+func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, orderID, absentID, reason string, params quickstream.TransactionParams) (string, error) {
+	absent, err := e.read(ctx, tx, absentID)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("durable: %w", err)
+	case absent == nil || absent.OrderID != orderID:
+		return "", ErrNoPayment
+	case absent.State != StateAbsent || absent.PassedBy != "":
+		return "", fmt.Errorf("%w: it is %s", ErrNotAllowed, absent.State)
+	case reason == "":
+		return "", errors.New("durable: a reason is required")
+	}
+	intent, err := e.client.Transactions.Plan(ctx, withOrder(params, orderID))
+	if err != nil {
+		return "", err
+	}
+	r, passed := e.rowOf(orderID, intent), *absent
+	passed.PassedBy, passed.Problem = r.ID, "paid again: "+reason
+	if err := e.save(ctx, tx, absent, &passed); err != nil {
+		return "", err
+	}
+	return e.write(ctx, tx, r)
+}
+
+// Decide closes a payment that is unknown, absent or escalated, by the word of a person
+// who has asked technical support, or has seen the transaction. verdict is approved,
+// declined, not sent, voided or returned; an approved one needs its receipt. who and
+// reason are kept. What is seen of it later, by an event or a comparison, is told all
+// the same. OnOutcome is told in tx.
+func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, verdict State, receiptNumber, who, reason string) error {
+	r, err := e.read(ctx, tx, id)
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	if r == nil {
+		return ErrNoPayment
+	}
+	switch r.State {
+	case StateUnknown, StateAbsent, StateEscalated:
+	default:
+		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.State)
+	}
+	switch verdict {
+	case StateApproved, StateDeclined, StateNotSent, StateVoided, StateReturned:
+	default:
+		return fmt.Errorf("durable: %q is no verdict", verdict)
+	}
+	if who == "" || reason == "" {
+		return errors.New("durable: who has decided, and why, is required")
+	}
+	if verdict == StateApproved && receiptNumber == "" && r.ReceiptNumber == "" {
+		return errors.New("durable: what is approved has a receipt number")
+	}
+	now := e.opts.Clock()
+	return e.apply(ctx, tx, id, &observed{
+		Kind: sawDecision, At: now, Receipt: receiptNumber,
+		Decision: &Decision{Verdict: verdict, Who: who, Reason: reason, At: now},
+	})
+}
+
+// Wait returns a payment when its outcome is known, for handlers that can wait for a
+// moment. When ctx ends first it returns the payment as it stands, and an error that
+// matches [ErrOpen]: the outcome comes to OnOutcome.
+func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Payment, error) {
+	for try := 0; ; try++ {
+		p, err := e.Payment(context.WithoutCancel(ctx), id)
+		if err != nil || !p.State.Open() {
+			return p, err
+		}
+		if !wait(ctx, min(20*time.Millisecond<<min(try/2, 6), time.Second)) {
+			return p, ErrOpen
+		}
+	}
+}
+
+// wait reports whether the time passed before the context ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

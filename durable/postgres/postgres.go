@@ -1,0 +1,114 @@
+// Package postgres keeps durable payments in PostgreSQL, for any number of processes
+// and machines.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
+)
+
+const schema = "quickstream"
+
+// Pgx returns the database of a pool. All tables stand in a schema of their own,
+// "quickstream", beside the merchant's: the pool's role has to be allowed to make it,
+// or to own it.
+//
+// The engine uses connections of the pool: for each worker one or two, and two for the
+// queue. What is committed has to be on disk: where synchronous_commit or fsync is off
+// the engine does not start.
+func Pgx(pool *pgxpool.Pool) durable.Database[pgx.Tx] { return pgxDatabase{pool} }
+
+type pgxDatabase struct{ pool *pgxpool.Pool }
+
+func (d pgxDatabase) Begin(ctx context.Context) (pgx.Tx, error) { return d.pool.Begin(ctx) }
+
+func (pgxDatabase) Commit(ctx context.Context, tx pgx.Tx) error { return tx.Commit(ctx) }
+
+func (pgxDatabase) Rollback(ctx context.Context, tx pgx.Tx) error { return tx.Rollback(ctx) }
+
+func (pgxDatabase) Exec(ctx context.Context, tx pgx.Tx, query string, args ...any) (int64, error) {
+	tag, err := tx.Exec(ctx, query, args...)
+	return tag.RowsAffected(), err
+}
+
+func (pgxDatabase) Query(ctx context.Context, tx pgx.Tx, query string, args ...any) (database.Rows, error) {
+	return tx.Query(ctx, query, args...)
+}
+
+func (pgxDatabase) Words() database.Words {
+	return database.Words{
+		Now:       "(extract(epoch from clock_timestamp()) * 1000000)::bigint",
+		ForUpdate: " FOR UPDATE", SkipLocked: " FOR UPDATE SKIP LOCKED",
+		Schema: "CREATE SCHEMA IF NOT EXISTS " + schema, Drop: "DROP SCHEMA IF EXISTS " + schema,
+	}
+}
+
+func (pgxDatabase) Check(ctx context.Context, tx pgx.Tx) error {
+	var commit, sync string
+	if err := tx.QueryRow(ctx, "SELECT current_setting('synchronous_commit'), current_setting('fsync')").Scan(&commit, &sync); err != nil {
+		return err
+	}
+	if commit == "off" {
+		return errors.New("synchronous_commit is off: a crash of the database loses claims, and a lost claim is a second charge")
+	}
+	if sync == "off" {
+		return errors.New("fsync is off: a crash of the machine loses claims, and a lost claim is a second charge")
+	}
+	return nil
+}
+
+// identity changes with every restore but that of a whole volume, or of the rows
+// alone: a base backup that is recovered begins a timeline, and a dump that is read back
+// makes tables of other numbers.
+const identity = `(SELECT s.system_identifier || '/' || c.timeline_id || '/' || d.oid || '/' || 'quickstream.payment'::regclass::oid
+	FROM pg_control_system() s, pg_control_checkpoint() c, pg_database d WHERE d.datname = current_database())`
+
+func (pgxDatabase) Restored(ctx context.Context, tx pgx.Tx) (restored bool, err error) {
+	err = tx.QueryRow(ctx, "SELECT NOT EXISTS (SELECT FROM quickstream.meta WHERE name = 'history' AND value = "+identity+")").Scan(&restored)
+	return restored, err
+}
+
+func (d pgxDatabase) Adopt(ctx context.Context, tx pgx.Tx) (func() error, error) {
+	_, err := tx.Exec(ctx, `INSERT INTO quickstream.meta (name, value) VALUES ('history', `+identity+`)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`)
+	return func() error { return nil }, err
+}
+
+func (d pgxDatabase) Claim(ctx context.Context, tx pgx.Tx) (func() error, error) {
+	restored, err := d.Restored(ctx, tx)
+	if restored {
+		err = database.ErrRestored
+	}
+	return func() error { return nil }, err
+}
+
+func (d pgxDatabase) Queue(config *river.Config) (*river.Client[pgx.Tx], error) {
+	config.Schema = schema
+	return river.NewClient(riverpgxv5.New(d.pool), config)
+}
+
+func (d pgxDatabase) Migrate(ctx context.Context, up bool) error {
+	migrator, err := rivermigrate.New(riverpgxv5.New(d.pool), &rivermigrate.Config{Schema: schema})
+	if err != nil {
+		return err
+	}
+	if up {
+		_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	} else {
+		_, err = migrator.Migrate(ctx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1})
+	}
+	if err != nil {
+		return fmt.Errorf("river's tables: %w", err)
+	}
+	return nil
+}

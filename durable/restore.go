@@ -1,0 +1,149 @@
+package durable
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// restoring is the name under which the time of a restored backup stands, until what it
+// does not know has been looked for. Nothing is sent until then.
+const restoring = "restoring"
+
+// recognise looks whether the database was restored from a backup, as far as it can tell
+// by itself.
+func (e *Engine[TTx]) recognise(ctx context.Context) error {
+	return e.adopt(ctx, func(tx TTx) (bool, time.Time, error) {
+		restored, err := e.db.Restored(ctx, tx)
+		if err != nil || !restored {
+			return false, time.Time{}, err
+		}
+		since, err := e.newest(ctx, tx)
+		return true, since, err
+	})
+}
+
+// Restored tells the engine that the database was restored from a backup that was made
+// at a time. It is needed where that cannot be seen: after a snapshot of the whole volume
+// came back, or the rows alone. Nothing is sent any more from payments that exist: they
+// are looked up through the whole procedure. Payments that were made after the backup,
+// which the database does not know, are read from the service, day by day, before
+// anything new is sent.
+//
+// A restored base backup of PostgreSQL, a dump that was read back, and a SQLite file that
+// is older than its mark are recognised without it.
+func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time) error {
+	return e.adopt(ctx, func(TTx) (bool, time.Time, error) { return true, since, nil })
+}
+
+func (e *Engine[TTx]) adopt(ctx context.Context, restored func(TTx) (bool, time.Time, error)) error {
+	after := func() error { return nil }
+	err := within(ctx, e.db, func(tx TTx) error {
+		yes, since, err := restored(tx)
+		if err != nil || !yes {
+			return err
+		}
+		e.opts.Logger.WarnContext(ctx, "quickstream: the database was restored from a backup: nothing of it is sent before it was looked up", "since", since)
+		if err := execute(ctx, e.db, tx, `UPDATE quickstream.payment SET suspect = 1, version = version + 1, due_at = $1 WHERE state = 'prepared'`,
+			micros(e.opts.Clock())); err != nil {
+			return err
+		}
+		if err := e.setMeta(ctx, tx, restoring, strconv.FormatInt(since.UnixMicro(), 10)); err != nil {
+			return err
+		}
+		after, err = e.db.Adopt(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return after()
+}
+
+// newest is when the database was written last, which is about when the backup was made.
+func (e *Engine[TTx]) newest(ctx context.Context, tx TTx) (time.Time, error) {
+	newest := int64(0)
+	err := query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&newest) },
+		"SELECT coalesce(max(changed_at), 0) FROM quickstream.payment")
+	if newest == 0 {
+		return e.opts.Clock().Add(-48 * time.Hour), err
+	}
+	return moment(newest), err
+}
+
+// findLost reads what the service has settled or will settle since a restored backup was
+// made, and writes down the payments that the backup does not know: their orders are
+// paid. It is begun again until all of it was read.
+func (e *Engine[TTx]) findLost(ctx context.Context) error {
+	var text string
+	err := within(ctx, e.db, func(tx TTx) (err error) {
+		text, err = meta(ctx, e.db, tx, restoring)
+		return err
+	})
+	if err != nil || text == "" {
+		return err
+	}
+	since, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return err
+	}
+	// The settlement date of a payment may lie after a long weekend.
+	last := quickstream.DateOf(e.opts.Clock()).AddDays(6)
+	for date := quickstream.DateOf(moment(since)).AddDays(-1); date.Compare(last) <= 0; date = date.AddDays(1) {
+		for t, err := range e.settling(date).All(ctx) {
+			if err != nil {
+				if isNone(err) {
+					break
+				}
+				return err
+			}
+			if err := e.adoptLost(ctx, t); err != nil {
+				return err
+			}
+		}
+	}
+	return within(ctx, e.db, func(tx TTx) error {
+		return execute(ctx, e.db, tx, "DELETE FROM quickstream.meta WHERE name = $1 AND value = $2", restoring, text)
+	})
+}
+
+// adoptLost writes down a payment that the database does not know, if it is an order's.
+func (e *Engine[TTx]) adoptLost(ctx context.Context, t *quickstream.Transaction) error {
+	orderID := t.Metadata[orderMember]
+	if orderID == "" || t.ReceiptNumber == "" {
+		return nil
+	}
+	at := e.opts.Clock()
+	return within(ctx, e.db, func(tx TTx) error {
+		known, err := e.one(ctx, tx, "order_id = $1 AND (receipt = $2 OR reference = $3) LIMIT 1", orderID, t.ReceiptNumber, t.PaymentReferenceNumber)
+		if err != nil || known != nil {
+			return err
+		}
+		state := resolve.BeginTransaction(t, at)
+		r := e.rowOf(orderID, state.Intent)
+		r.State, r.ReceiptNumber, r.Reference, r.looking = StateUnknown, t.ReceiptNumber, t.PaymentReferenceNumber, state
+		r.Due, r.Problem, r.ReceiptOf = at, "found at the service after a backup was restored", ""
+		if t.PrincipalAmount != nil {
+			r.Amount, r.Currency = t.PrincipalAmount.Amount, t.PrincipalAmount.Currency
+		}
+		written, err := e.insert(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		if !written { // another row of the order stands: this one is beside it
+			standing, err := e.one(ctx, tx, "order_id = $1 AND receipt_of = '' AND passed_by = '' AND "+blocking+" LIMIT 1", orderID)
+			if err != nil || standing == nil {
+				return err
+			}
+			r.PassedBy = standing.ID
+			if _, err := e.insert(ctx, tx, r); err != nil {
+				return err
+			}
+		}
+		seen := ofTransaction(t, at)
+		return e.apply(ctx, tx, r.ID, &seen)
+	})
+}

@@ -1,0 +1,205 @@
+package durable
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+const (
+	// tokenLife is how long a single-use token is good for.
+	tokenLife = 10 * time.Minute
+	// lookFirst is the age from which a payment is looked up before it is sent.
+	lookFirst = 15 * time.Minute
+)
+
+// workPayment does what a payment's state asks for.
+func (e *Engine[TTx]) workPayment(ctx context.Context, job paymentJob) error {
+	var r *row
+	err := within(ctx, e.db, func(tx TTx) (err error) {
+		r, err = e.one(ctx, tx, "id = $1", job.ID)
+		return err
+	})
+	if err != nil || r == nil || r.turn != job.Turn {
+		return err // an older turn: somebody else has it
+	}
+	if len(r.pending) > 0 {
+		return e.pending(ctx, r)
+	}
+	switch r.State {
+	case StatePrepared:
+		return e.send(ctx, r)
+	default:
+		return e.look(ctx, r)
+	}
+}
+
+// pending tells OnOutcome again what it has refused.
+func (e *Engine[TTx]) pending(ctx context.Context, r *row) error {
+	return e.observe(ctx, r.ID, observed{})
+}
+
+// send sends a payment that nobody has claimed, unless it is too old, or somebody may
+// have sent it in a history of the database that is lost.
+func (e *Engine[TTx]) send(ctx context.Context, r *row) error {
+	now := e.opts.Clock()
+	if r.suspect {
+		return e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: now, Seen: e.policy.Look(ctx, e.client.Transactions, r.intent),
+			Problem: "the database was restored from a backup: it is looked up and not sent"})
+	}
+	if late := r.tooLate(e.opts.SendWithin, now); late != "" {
+		return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: now, Problem: late})
+	}
+	if r.age > lookFirst {
+		if settled, err := e.lookBefore(ctx, r); settled || err != nil {
+			return err
+		}
+	}
+	if r.intent.Operation == giveBack {
+		return e.sendBack(ctx, r)
+	}
+	return e.submit(ctx, r)
+}
+
+// tooLate says why a payment is not to be sent any more, or "".
+func (r *row) tooLate(within time.Duration, now time.Time) string {
+	switch {
+	case r.age > tokenLife && r.claim == "" && singleUse(r.intent):
+		return "its single-use token is older than ten minutes"
+	case now.Sub(r.Written) > within:
+		return "it could not be sent in time"
+	default:
+		return ""
+	}
+}
+
+// lookBefore looks for a payment that has waited for long, in case that somebody has
+// sent it whom this database does not know of.
+func (e *Engine[TTx]) lookBefore(ctx context.Context, r *row) (settled bool, err error) {
+	if !looksUp(r.intent.Operation) {
+		return false, nil
+	}
+	at := e.opts.Clock()
+	seen := e.policy.Look(ctx, e.client.Transactions, r.intent)
+	switch seen.Sighting {
+	case resolve.SawNothing:
+		return false, nil
+	case resolve.SawError:
+		return true, e.later(ctx, r.ID, "the look before sending failed")
+	default:
+		return true, e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: at, Seen: seen, Receipt: seen.ReceiptNumber})
+	}
+}
+
+// later tries a payment again, with a pause that grows.
+func (e *Engine[TTx]) later(ctx context.Context, id, problem string) error {
+	return within(ctx, e.db, func(tx TTx) error {
+		r, err := e.read(ctx, tx, id)
+		if err != nil || r == nil || r.State != StatePrepared {
+			return err
+		}
+		before := *r
+		r.Failures++
+		r.Problem, r.Due = problem, e.opts.Clock().Add(pause(r.Failures))
+		return e.save(ctx, tx, &before, r)
+	})
+}
+
+// submit sends the intent of a payment under a claim, and stores what came of it. What
+// was claimed is stored even when the job is cancelled.
+func (e *Engine[TTx]) submit(ctx context.Context, r *row) error {
+	c := claim{text: rand.Text()}
+	e.opts.step("before the claim")
+	sent := e.sending(ctx, r.intent, func(ctx context.Context) error {
+		c.err = e.claim(ctx, r, &c)
+		e.opts.step("after the claim")
+		return c.err
+	})
+	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
+	defer cancel()
+	switch {
+	case errors.Is(c.err, errClaimed):
+		return nil
+	case errors.Is(c.err, database.ErrRestored):
+		return e.recognise(stored)
+	case !c.committed:
+		return e.later(stored, r.ID, fmt.Sprintf("it could not be claimed: %v %s", c.err, sent.Problem))
+	case c.err != nil: // claimed by this process, which has sent nothing
+		sent = observed{Kind: sawNotDone, At: e.opts.Clock(), Problem: c.err.Error()}
+	}
+	e.opts.step("after the answer")
+	sent.Claim = c.text
+	err := e.observe(stored, r.ID, sent)
+	e.opts.step("after the outcome")
+	return err
+}
+
+// claim is one process's permission to send a payment.
+type claim struct {
+	text      string
+	committed bool
+	err       error
+}
+
+var (
+	// errClaimed means that a payment is not this process's to send.
+	errClaimed  = errors.New("somebody else has claimed it, or it has changed")
+	errStopping = errors.New("the process ends")
+	errLost     = errors.New("payments that a restored backup does not know are being looked for")
+)
+
+// claim moves a payment from prepared to sending, in a transaction of its own: who
+// commits that may send it, and nobody else ever again. When the commit is not
+// confirmed the row tells.
+func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
+	marked := func() error { return nil }
+	err := within(ctx, e.db, func(tx TTx) (err error) {
+		if e.stopping.Load() {
+			return errStopping
+		}
+		if marked, err = e.db.Claim(ctx, tx); err != nil {
+			return err
+		}
+		if lost, err := meta(ctx, e.db, tx, restoring); err != nil || lost != "" {
+			return errors.Join(err, errLost)
+		}
+		now, intent := e.opts.Clock(), r.intent
+		intent.NotBefore = time.Now() // by this machine's clock, as all intents
+		text, err := json.Marshal(intent)
+		if err != nil {
+			return err
+		}
+		n, err := e.db.Exec(ctx, tx, `UPDATE quickstream.payment SET state = 'sending', claim = $1, version = version + 1, changed_at = $2, due_at = $3,
+			intent = $4 WHERE id = $5 AND state = 'prepared' AND version = $6 AND turn = $7 AND suspect = 0`,
+			c.text, micros(now), micros(now.Add(e.opts.jobTimeout()+jobMargin)), string(text), r.ID, r.version, r.turn)
+		if err == nil && n != 1 {
+			err = errClaimed
+		}
+		e.opts.step("before the claim's commit")
+		return err
+	})
+	if c.committed = err == nil || e.holds(ctx, r.ID, c.text); !c.committed {
+		return err
+	}
+	return marked()
+}
+
+// holds reports whether a claim was committed after all.
+func (e *Engine[TTx]) holds(ctx context.Context, id, claim string) bool {
+	var now *row
+	err := within(ctx, e.db, func(tx TTx) (err error) {
+		now, err = e.one(ctx, tx, "id = $1", id)
+		return err
+	})
+	return err == nil && now != nil && now.State == StateSending && now.claim == claim
+}
+
+// singleUse reports whether an intent pays by a single-use token.
+func singleUse(i quickstream.Intent) bool { return requestOf(i).SingleUseTokenID != "" }

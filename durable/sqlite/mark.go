@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/quickstream-go/quickstream/durable/internal/database"
+)
+
+// mark is the file beside the database that holds how many claims were made. It is
+// written after each claim is committed and before its request, so that a database that
+// holds fewer claims is an older one: a backup, or one whose last commits were lost.
+type mark struct {
+	mu     sync.Mutex
+	claims int64
+}
+
+// Restored reports whether the database is not the one that the mark was written for,
+// or is older than it.
+func (d *sqliteDatabase) Restored(ctx context.Context, tx *sql.Tx) (bool, error) {
+	path, err := markPath(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	history, claims, err := claimsIn(ctx, tx)
+	if err != nil || history == "" {
+		return true, err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var marked string
+	var at int64
+	_, err = fmt.Sscanf(string(text), markForm, &marked, &at)
+	return err != nil || marked != history || at > claims, nil
+}
+
+const markForm = "%s %020d\n"
+
+// Adopt begins a new history of the database.
+func (d *sqliteDatabase) Adopt(ctx context.Context, tx *sql.Tx) (func() error, error) {
+	path, err := markPath(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	history := rand.Text()
+	for name, value := range map[string]any{"history": history, "claims": "0"} {
+		if _, err := d.Exec(ctx, tx, database.PutMeta, name, value); err != nil {
+			return nil, err
+		}
+	}
+	return func() error { return d.write(path, history, 0) }, nil
+}
+
+// Claim counts a claim, and returns what writes the mark.
+func (d *sqliteDatabase) Claim(ctx context.Context, tx *sql.Tx) (func() error, error) {
+	if restored, err := d.Restored(ctx, tx); err != nil {
+		return nil, err
+	} else if restored {
+		return nil, database.ErrRestored
+	}
+	path, err := markPath(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	history, claims, err := claimsIn(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	claims++
+	if _, err := d.Exec(ctx, tx, database.PutMeta, "claims", fmt.Sprint(claims)); err != nil {
+		return nil, err
+	}
+	return func() error { return d.write(path, history, claims) }, nil
+}
+
+// write brings the mark up to a number of claims, on disk. One process may write an
+// older number over a newer one of another: the mark then tells less, and nothing false.
+func (m *mark) write(path, history string, claims int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if claims != 0 && claims <= m.claims {
+		return nil // a later claim has been faster
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(fmt.Appendf(nil, markForm, history, claims), 0) // always as long
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		m.claims = claims
+	}
+	return err
+}
+
+func markPath(ctx context.Context, tx *sql.Tx) (string, error) {
+	var file string
+	err := tx.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file)
+	return file + ".mark", err
+}
+
+func claimsIn(ctx context.Context, tx *sql.Tx) (history string, claims int64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(CASE name WHEN 'history' THEN value END), ''),
+		coalesce(max(CASE name WHEN 'claims' THEN CAST(value AS INTEGER) END), 0) FROM quickstream_meta`).Scan(&history, &claims)
+	return history, claims, err
+}

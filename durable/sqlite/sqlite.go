@@ -1,0 +1,128 @@
+// Package sqlite keeps durable payments in a SQLite file: for one process, embedded.
+// River's driver for SQLite is young; for production on several machines there is
+// package postgres, and the program stays the same.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+	_ "modernc.org/sqlite" // the driver that Open names
+
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
+)
+
+// Open opens a file with the settings that [DB] asks for: a write-ahead log, every
+// commit synced, writers that wait for each other, and one connection. With one
+// connection whoever holds a transaction has to end it before asking the engine for
+// anything that takes no transaction.
+func Open(file string) (*sql.DB, error) {
+	pragmas := url.Values{
+		"_pragma": {"journal_mode(WAL)", "busy_timeout(10000)", "synchronous(FULL)", "foreign_keys(1)"},
+		"_txlock": {"immediate"},
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: file}).EscapedPath()+"?"+pragmas.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// DB returns the database of an open file, which may hold the merchant's own tables
+// too. River's tables and those of the engine, which begin with "quickstream_", stand
+// beside them. Beside the file stands another one, of the same name with ".mark" after
+// it, by which a file that was restored from a backup is told: leave it where it is
+// when you restore.
+func DB(db *sql.DB) durable.Database[*sql.Tx] { return &sqliteDatabase{db: db} }
+
+type sqliteDatabase struct {
+	db *sql.DB
+	mark
+}
+
+func (d *sqliteDatabase) Begin(ctx context.Context) (*sql.Tx, error) { return d.db.BeginTx(ctx, nil) }
+
+func (*sqliteDatabase) Commit(_ context.Context, tx *sql.Tx) error { return tx.Commit() }
+
+func (*sqliteDatabase) Rollback(_ context.Context, tx *sql.Tx) error { return tx.Rollback() }
+
+// dialect is how statements are written for SQLite.
+func dialect(query string) string {
+	return strings.NewReplacer("$", "?", "quickstream.", "quickstream_").Replace(query)
+}
+
+func (*sqliteDatabase) Exec(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
+	result, err := tx.ExecContext(ctx, dialect(query), args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (*sqliteDatabase) Query(ctx context.Context, tx *sql.Tx, query string, args ...any) (database.Rows, error) {
+	found, err := tx.QueryContext(ctx, dialect(query), args...)
+	if err != nil {
+		return nil, err
+	}
+	return rows{found}, nil
+}
+
+type rows struct{ *sql.Rows }
+
+func (r rows) Close() { _ = r.Rows.Close() }
+
+func (*sqliteDatabase) Words() database.Words {
+	return database.Words{Now: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"}
+}
+
+func (*sqliteDatabase) Check(ctx context.Context, tx *sql.Tx) error {
+	var synchronous int
+	var journal, file string
+	if err := tx.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&synchronous); err != nil {
+		return err
+	}
+	if err := tx.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal); err != nil {
+		return err
+	}
+	if err := tx.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file); err != nil {
+		return err
+	}
+	switch {
+	case file == "":
+		return errors.New("the database is in memory: a crash loses claims, and a lost claim is a second charge")
+	case synchronous < 2:
+		return errors.New("synchronous is not FULL: a crash of the machine loses claims, and a lost claim is a second charge")
+	case journal == "off" || journal == "memory":
+		return fmt.Errorf("journal_mode is %s: a crash loses the file", journal)
+	}
+	return nil
+}
+
+func (d *sqliteDatabase) Queue(config *river.Config) (*river.Client[*sql.Tx], error) {
+	return river.NewClient(riversqlite.New(d.db), config)
+}
+
+func (d *sqliteDatabase) Migrate(ctx context.Context, up bool) error {
+	migrator, err := rivermigrate.New(riversqlite.New(d.db), nil)
+	if err != nil {
+		return err
+	}
+	if up {
+		_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	} else {
+		_, err = migrator.Migrate(ctx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1})
+	}
+	if err != nil {
+		return fmt.Errorf("river's tables: %w", err)
+	}
+	return nil
+}

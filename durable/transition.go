@@ -1,0 +1,188 @@
+package durable
+
+import (
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// after returns the payment after an observation. It is the only place where a payment
+// changes its state after it was claimed. It is pure: what a second payment of the order
+// means for it is added by beside.
+func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
+	if o.Problem != "" {
+		r.Problem = o.Problem
+	}
+	holder := r.State == StateSending && o.Claim != "" && o.Claim == r.claim
+	switch o.Kind {
+	case sawNotDone:
+		if holder {
+			return r.renewed(now)
+		}
+	case sawRefusal:
+		if holder || r.State == StatePrepared {
+			return r.ended(StateRefused).chosenAnew(now)
+		}
+	case sawTooLate:
+		if r.State == StatePrepared {
+			return r.ended(StateNotSent)
+		}
+	case sawReturn:
+		if r.State == StateApproved || r.State == StateUnknown {
+			return r.ended(StateReturned)
+		}
+	case sawDone:
+		if r.State != StateApproved {
+			r.ReceiptNumber = o.Receipt
+			return r.ended(StateApproved)
+		}
+	case sawNothing:
+		return r.missed(now)
+	case sawDecision:
+		r.Decided = o.Decision
+		if o.Receipt != "" {
+			r.ReceiptNumber = o.Receipt
+		}
+		r.looking.NextLook = time.Time{}
+		return r.ended(o.Decision.Verdict)
+	case sawTransaction:
+		return r.seen(o, policy, now)
+	}
+	return r
+}
+
+// missed waits for another write than a transaction, a little longer each time. What is
+// not found in two days is absent.
+func (r row) missed(now time.Time) row {
+	if !r.State.Open() {
+		return r
+	}
+	age := now.Sub(r.Written)
+	if age > 48*time.Hour {
+		return r.ended(StateAbsent)
+	}
+	r.State, r.Due = StateUnknown, now.Add(min(max(age, time.Second), time.Hour))
+	return r
+}
+
+// renewed prepares a payment again that is proven not to have been carried out, with
+// pauses that grow.
+func (r row) renewed(now time.Time) row {
+	r.intent, r.State, r.claim = r.intent.Renewed(), StatePrepared, ""
+	r.Failures++
+	r.Due = now.Add(pause(r.Failures))
+	if !r.intent.Complete { // it cannot be sent from the row
+		return r.ended(StateNotSent)
+	}
+	return r
+}
+
+// pause is how long to wait after so many failures in a row.
+func pause(failures int) time.Duration {
+	return min(time.Second<<min(failures-1, 12), time.Hour)
+}
+
+func (r row) ended(state State) row {
+	r.State, r.Due = state, time.Time{}
+	return r
+}
+
+// seen is a payment after a transaction was read, or was not found.
+func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
+	found := o.Seen.Sighting == resolve.SawOutcome || o.Seen.Sighting == resolve.SawTwice
+	if !r.State.Open() && !found && r.looking.NextLook.IsZero() {
+		return r // a look that shows nothing is weaker than what is known
+	}
+	if later, ok := r.taken(o); ok {
+		return r.ended(later)
+	}
+	if r.looking.Version == 0 {
+		intent := r.intent
+		intent.Attempts = o.Attempts
+		if o.Claim != "" && o.Claim == r.claim {
+			intent.ReceiptNumber = o.Receipt
+			if o.Seen.Sighting != resolve.SawError {
+				intent.Attempts = 1
+			}
+		}
+		r.looking = resolve.Begin(intent, now)
+	}
+	r.looking = policy.Next(r.looking, o.Seen, now)
+	r.Due = r.looking.NextLook
+	r.Seen, r.Evidence = r.looking.Seen, r.looking.Looks
+	if o.Receipt != "" && (r.ReceiptNumber == "" || found) {
+		r.ReceiptNumber = o.Receipt
+	}
+	if r.ReceiptNumber == "" {
+		r.ReceiptNumber = r.looking.Seen.ReceiptNumber
+	}
+	if !o.SettlesOn.IsZero() {
+		r.SettlesOn = o.SettlesOn
+	}
+	if o.Total.Valid {
+		r.total = o.Total.Decimal
+	}
+	if r.Decided != nil && r.looking.Stage != resolve.StageSettled && r.looking.Stage != resolve.StageTwice {
+		return r // a person's word holds against all but an outcome
+	}
+	r.State = stateOf(r.looking)
+	if r.State == StateAbsent && r.intent.Operation == voidOperation {
+		// It was not voided before it was settled, and cannot be any more.
+		r.State, r.Problem = StateRefused, "the transaction stands"
+		return r.chosenAnew(now)
+	}
+	return r
+}
+
+// chosenAnew sends what is to be given back by another way after its void was refused,
+// as when the cut-off has passed since the transaction was read.
+func (r row) chosenAnew(now time.Time) row {
+	if r.Operation != giveBack || r.intent.Operation != voidOperation {
+		return r
+	}
+	r.intent, r.looking, r.claim = giveBackIntent(r.ReceiptOf, now), resolve.State{}, ""
+	r.State, r.Due = StatePrepared, now
+	return r
+}
+
+// taken is what has become since of the money of an approved payment: a reading that is
+// later than the approval tells, and an older one does not.
+func (r row) taken(o observed) (State, bool) {
+	if r.State != StateApproved || o.Seen.ReceiptNumber != r.ReceiptNumber || !o.At.After(r.Changed) {
+		return "", false
+	}
+	switch o.Seen.Outcome {
+	case quickstream.OutcomeVoided:
+		return StateVoided, true
+	case quickstream.OutcomeDeclined:
+		return StateReturned, true
+	default:
+		return "", false
+	}
+}
+
+// stateOf is the state of a payment that is being resolved.
+func stateOf(s resolve.State) State {
+	switch s.Stage {
+	case resolve.StageAbsent:
+		return StateAbsent
+	case resolve.StageEscalated:
+		return StateEscalated
+	case resolve.StageTwice:
+		return StateTwice
+	case resolve.StageSettled:
+		switch s.Outcome {
+		case quickstream.OutcomeApproved:
+			return StateApproved
+		case quickstream.OutcomeDeclined, quickstream.OutcomeRejected:
+			return StateDeclined
+		case quickstream.OutcomeVoided:
+			return StateVoided
+		default:
+			return StateEscalated
+		}
+	default:
+		return StateUnknown
+	}
+}
