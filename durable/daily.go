@@ -120,11 +120,11 @@ func (e *Engine[TTx]) returned(ctx context.Context, t *quickstream.Transaction) 
 func (e *Engine[TTx]) forget(ctx context.Context) error {
 	now := e.opts.Clock()
 	return within(ctx, e.db, func(tx TTx) error {
-		if err := execute(ctx, e.db, tx, "DELETE FROM quickstream.notification WHERE due_at IS NULL AND state = 'done' AND changed_at < $1",
+		if err := execute(ctx, e.db, tx, "DELETE FROM quickstream.notification WHERE state = 'done' AND changed_at < $1",
 			micros(now.Add(-e.opts.KeepNotifications))); err != nil || e.opts.KeepPayments <= 0 {
 			return err
 		}
-		return execute(ctx, e.db, tx, `DELETE FROM quickstream.payment WHERE due_at IS NULL AND pending = '' AND changed_at < $1
+		return execute(ctx, e.db, tx, `DELETE FROM quickstream.payment WHERE next_at IS NULL AND pending = '' AND changed_at < $1
 			AND state NOT IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')`, micros(now.Add(-e.opts.KeepPayments)))
 	})
 }

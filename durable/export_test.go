@@ -5,4 +5,3 @@ func (o Options[TTx]) WithStep(step func(name string)) Options[TTx] {
 	o.step = step
 	return o
 }
-

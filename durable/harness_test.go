@@ -94,10 +94,34 @@ type shop[TTx any] struct {
 // open returns a shop whose engine works. edits change its options.
 func open[TTx any](t *testing.T, db store[TTx], edits ...func(*durable.Options[TTx])) *shop[TTx] {
 	t.Helper()
-	s := &shop[TTx]{T: t, db: db, clock: sandbox.NewClock(time.Now())}
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
 	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock))
 	s.engine = s.start(edits...)
 	return s
+}
+
+// runningClock returns a clock that goes on by itself, a little ahead of this machine's, and
+// can be moved on.
+func runningClock(t *testing.T) *sandbox.Clock {
+	begun := time.Now()
+	clock := sandbox.NewClock(begun.Add(time.Second))
+	tick, ended := time.NewTicker(5*time.Millisecond), make(chan struct{})
+	go func() {
+		for last := begun; ; {
+			select {
+			case now := <-tick.C:
+				clock.Advance(now.Sub(last))
+				last = now
+			case <-ended:
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		tick.Stop()
+		close(ended)
+	})
+	return clock
 }
 
 // start starts an engine on the shop's database, and stops it when the test ends.
@@ -190,16 +214,19 @@ func (s *shop[TTx]) settled(id string) durable.Payment {
 func (s *shop[TTx]) reaches(id string, state durable.State, step time.Duration) durable.Payment {
 	s.Helper()
 	var p durable.Payment
-	require.Eventually(s, func() bool {
+	for deadline := time.Now().Add(30 * time.Second); ; {
 		var err error
 		p, err = s.engine.Payment(s.Context(), id)
 		require.NoError(s, err)
-		if p.State != state {
-			s.clock.Advance(step)
+		if p.State == state {
+			return p
 		}
-		return p.State == state
-	}, 30*time.Second, 40*time.Millisecond, "it did not become %s", state)
-	return p
+		require.Less(s, time.Now(), deadline, "it did not become %s: %+v", state, p)
+		if p.State != durable.StateSending && (p.State != durable.StatePrepared || p.Failures > 0) {
+			s.clock.Advance(step) // nothing is on its way
+		}
+		<-time.After(40 * time.Millisecond)
+	}
 }
 
 // charged is how often an order was charged, by the ledger.

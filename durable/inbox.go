@@ -29,8 +29,8 @@ func (e *Engine[TTx]) keep(ctx context.Context, n *webhooks.Notification) error 
 	now, others := e.opts.Clock(), 0
 	err := within(ctx, e.db, func(tx TTx) error {
 		added, err := e.db.Exec(ctx, tx, `INSERT INTO quickstream.notification
-			(id, digest, raw, state, turn, due_at, received_at, changed_at, failures, problem, carrier)
-			VALUES ($1, $2, $3, 'received', 1, $4, $5, $5, 0, '', $6) ON CONFLICT (id, digest) DO NOTHING`,
+			(id, digest, raw, state, due_at, next_at, received_at, changed_at, failures, problem, carrier)
+			VALUES ($1, $2, $3, 'received', $4, $5, $5, $5, 0, '', $6) ON CONFLICT (id, digest) DO NOTHING`,
 			n.ID, n.Digest(), string(n.Raw()), micros(now.Add(lease)), micros(now), carrier)
 		if err != nil || added == 0 {
 			return err
@@ -40,7 +40,7 @@ func (e *Engine[TTx]) keep(ctx context.Context, n *webhooks.Notification) error 
 		if err != nil {
 			return err
 		}
-		return e.enqueue(ctx, tx, notificationJob{ID: n.ID, Digest: n.Digest(), Turn: 1})
+		return e.enqueue(ctx, tx, notificationJob{ID: n.ID, Digest: n.Digest()})
 	})
 	e.opts.step("after the inbox")
 	if err == nil && others > 0 {
@@ -51,9 +51,8 @@ func (e *Engine[TTx]) keep(ctx context.Context, n *webhooks.Notification) error 
 
 // notification is one as it is stored.
 type notification struct {
-	raw, state, carrier string
-	turn                int64
-	failures            int
+	raw, carrier string
+	failures     int
 }
 
 // workNotification confirms a notification and acts on it. The API is asked outside of
@@ -62,11 +61,12 @@ func (e *Engine[TTx]) workNotification(ctx context.Context, job notificationJob)
 	var kept notification
 	err := within(ctx, e.db, func(tx TTx) error {
 		return query(ctx, e.db, tx, func(scan func(...any) error) error {
-			return scan(&kept.raw, &kept.state, &kept.turn, &kept.failures, &kept.carrier)
-		}, "SELECT raw, state, turn, failures, carrier FROM quickstream.notification WHERE id = $1 AND digest = $2", job.ID, job.Digest)
+			return scan(&kept.raw, &kept.failures, &kept.carrier)
+		}, "SELECT raw, failures, carrier FROM quickstream.notification WHERE id = $1 AND digest = $2 AND state = 'received' AND next_at <= $3",
+			job.ID, job.Digest, micros(e.opts.Clock()))
 	})
-	if err != nil || kept.state != "received" || kept.turn != job.Turn {
-		return err
+	if err != nil || kept.raw == "" {
+		return err // done, or before its time
 	}
 	if e.opts.Continue != nil && kept.carrier != "" {
 		ctx = e.opts.Continue(ctx, kept.carrier)
@@ -77,9 +77,9 @@ func (e *Engine[TTx]) workNotification(ctx context.Context, job notificationJob)
 	e.opts.Logger.WarnContext(ctx, "quickstream: a notification is held", "id", job.ID, "failures", kept.failures+1)
 	return within(ctx, e.db, func(tx TTx) error {
 		now := e.opts.Clock()
-		return execute(ctx, e.db, tx, `UPDATE quickstream.notification SET failures = $1, problem = $2, due_at = $3, changed_at = $4
-			WHERE id = $5 AND digest = $6 AND state = 'received' AND turn = $7`,
-			kept.failures+1, err.Error(), micros(now.Add(pause(kept.failures+1))), micros(now), job.ID, job.Digest, job.Turn)
+		return execute(ctx, e.db, tx, `UPDATE quickstream.notification SET failures = $1, problem = $2, next_at = $3, due_at = $3, changed_at = $4
+			WHERE id = $5 AND digest = $6 AND state = 'received'`,
+			kept.failures+1, err.Error(), micros(now.Add(pause(kept.failures+1))), micros(now), job.ID, job.Digest)
 	})
 }
 
@@ -98,8 +98,8 @@ func (e *Engine[TTx]) act(ctx context.Context, job notificationJob, kept notific
 				}
 			}()
 			e.opts.step("before the event's effect")
-			ended, err := e.db.Exec(ctx, tx, `UPDATE quickstream.notification SET state = 'done', due_at = NULL, problem = '', changed_at = $1
-				WHERE id = $2 AND digest = $3 AND state = 'received' AND turn = $4`, micros(e.opts.Clock()), job.ID, job.Digest, job.Turn)
+			ended, err := e.db.Exec(ctx, tx, `UPDATE quickstream.notification SET state = 'done', next_at = NULL, due_at = NULL, problem = '', changed_at = $1
+				WHERE id = $2 AND digest = $3 AND state = 'received'`, micros(e.opts.Clock()), job.ID, job.Digest)
 			if err != nil || ended != 1 {
 				return err
 			}

@@ -9,11 +9,10 @@ import (
 
 const queueName = "quickstream"
 
-// turn names one handing out of what is due. A job that comes later, such as one that
-// River has rescued, has an old turn and does nothing.
+// A job says no more than what to look at: whether there is something to do stands in the
+// row. One that comes twice, or before its time, does nothing.
 type paymentJob struct {
-	ID   string `json:"id"`
-	Turn int64  `json:"turn"`
+	ID string `json:"id"`
 }
 
 func (paymentJob) Kind() string { return "quickstream.payment" }
@@ -21,7 +20,6 @@ func (paymentJob) Kind() string { return "quickstream.payment" }
 type notificationJob struct {
 	ID     string `json:"id"`
 	Digest string `json:"digest"`
-	Turn   int64  `json:"turn"`
 }
 
 func (notificationJob) Kind() string { return "quickstream.notification" }
@@ -66,19 +64,19 @@ func (e *Engine[TTx]) sweepOn(ctx context.Context) {
 }
 
 // sweep hands out payments and notifications that are due, as many as the workers do in
-// a while: each gets a new turn, and is due again should its job not come to an end.
+// a while. Each is handed out again after a lease, should its job be lost.
 func (e *Engine[TTx]) sweep(ctx context.Context) error {
 	now := e.opts.Clock()
 	return within(ctx, e.db, func(tx TTx) error {
 		var jobs []river.JobArgs
 		due := func(table, key string) string {
-			return "UPDATE quickstream." + table + " SET turn = turn + 1, due_at = $1 WHERE (" + key + ") IN (SELECT " + key +
-				" FROM quickstream." + table + " WHERE due_at <= $2 ORDER BY due_at LIMIT $3" + e.db.Words().SkipLocked + ") RETURNING " + key + ", turn"
+			return "UPDATE quickstream." + table + " SET due_at = $1 WHERE (" + key + ") IN (SELECT " + key +
+				" FROM quickstream." + table + " WHERE due_at <= $2 ORDER BY due_at LIMIT $3" + e.db.Words().SkipLocked + ") RETURNING " + key
 		}
 		args := []any{micros(now.Add(lease)), micros(now), 20 * e.opts.Workers}
 		err := query(ctx, e.db, tx, func(scan func(...any) error) error {
 			var job paymentJob
-			err := scan(&job.ID, &job.Turn)
+			err := scan(&job.ID)
 			jobs = append(jobs, job)
 			return err
 		}, due("payment", "id"), args...)
@@ -87,7 +85,7 @@ func (e *Engine[TTx]) sweep(ctx context.Context) error {
 		}
 		err = query(ctx, e.db, tx, func(scan func(...any) error) error {
 			var job notificationJob
-			err := scan(&job.ID, &job.Digest, &job.Turn)
+			err := scan(&job.ID, &job.Digest)
 			jobs = append(jobs, job)
 			return err
 		}, due("notification", "id, digest"), args...)

@@ -78,7 +78,7 @@ func (e *Engine[TTx]) prepare(ctx context.Context, tx TTx, orderID string, inten
 
 // write writes a payment, and the job that sends it.
 func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error) {
-	r.State, r.Due = StatePrepared, e.opts.Clock().Add(lease)
+	r.State, r.Due = StatePrepared, e.opts.Clock()
 	if err := e.checkRefund(ctx, tx, r); err != nil {
 		return "", err
 	}
@@ -89,7 +89,7 @@ func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error)
 	if !written {
 		return e.standing(ctx, tx, r)
 	}
-	if err := e.enqueue(ctx, tx, paymentJob{ID: r.ID, Turn: r.turn}); err != nil {
+	if err := e.enqueue(ctx, tx, paymentJob{ID: r.ID}); err != nil {
 		return "", fmt.Errorf("durable: %w", err)
 	}
 	return r.ID, nil

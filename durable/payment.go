@@ -110,7 +110,6 @@ type Decision struct {
 type row struct {
 	Payment
 	version   int64
-	turn      int64
 	claim     string
 	suspect   bool
 	total     decimal.Decimal
@@ -122,7 +121,7 @@ type row struct {
 	age       time.Duration // since then, by the same clock
 }
 
-const columns = `id, order_id, operation, receipt_of, state, version, claim, turn, due_at, written_at, changed_at, database_at,
+const columns = `id, order_id, operation, receipt_of, state, version, claim, next_at, written_at, changed_at, database_at,
 	passed_by, suspect, receipt, reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution, pending,
 	failures, problem, decided`
 
@@ -133,7 +132,7 @@ func (r *row) scan(scan func(...any) error, more ...any) error {
 	var suspect int
 	var intentID, amount, total, settles, intent, looking, pending, decided string
 	if err := scan(append([]any{
-		&r.ID, &r.OrderID, &r.Operation, &r.ReceiptOf, &r.State, &r.version, &r.claim, &r.turn, &due, &written, &changed, &database,
+		&r.ID, &r.OrderID, &r.Operation, &r.ReceiptOf, &r.State, &r.version, &r.claim, &due, &written, &changed, &database,
 		&r.PassedBy, &suspect, &r.ReceiptNumber, &r.Reference, &intentID, &r.endToEnd, &amount, &total, &r.Currency, &settles, &intent, &looking,
 		&pending, &r.Failures, &r.Problem, &decided,
 	}, more...)...); err != nil {

@@ -47,7 +47,7 @@ func (e *Engine[TTx]) adopt(ctx context.Context, restored func(TTx) (bool, time.
 			return err
 		}
 		e.opts.Logger.WarnContext(ctx, "quickstream: the database was restored from a backup: nothing of it is sent before it was looked up", "since", since)
-		if err := execute(ctx, e.db, tx, `UPDATE quickstream.payment SET suspect = 1, version = version + 1, due_at = $1 WHERE state = 'prepared'`,
+		if err := execute(ctx, e.db, tx, `UPDATE quickstream.payment SET suspect = 1, version = version + 1, next_at = $1, due_at = $1 WHERE state = 'prepared'`,
 			micros(e.opts.Clock())); err != nil {
 			return err
 		}

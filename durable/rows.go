@@ -31,14 +31,14 @@ func (e *Engine[TTx]) one(ctx context.Context, tx TTx, where string, args ...any
 // insert writes a payment unless an index forbids it, and reports whether it did.
 func (e *Engine[TTx]) insert(ctx context.Context, tx TTx, r *row) (bool, error) {
 	now := e.opts.Clock()
-	r.Written, r.Changed, r.version, r.turn = now, now, 1, 1
+	r.Written, r.Changed, r.version = now, now, 1
 	values, err := r.values()
 	if err != nil {
 		return false, err
 	}
-	args := append([]any{r.ID, r.OrderID, r.Operation, r.ReceiptOf, r.turn, micros(r.Written)}, values...)
-	n, err := e.db.Exec(ctx, tx, `INSERT INTO quickstream.payment (id, order_id, operation, receipt_of, turn, written_at, database_at, compared,
-		state, version, claim, due_at, changed_at, passed_by, suspect, receipt, reference, intent_id, end_to_end_id,
+	args := append([]any{r.ID, r.OrderID, r.Operation, r.ReceiptOf, micros(now.Add(lease)), micros(r.Written)}, values...)
+	n, err := e.db.Exec(ctx, tx, `INSERT INTO quickstream.payment (id, order_id, operation, receipt_of, due_at, written_at, database_at, compared,
+		state, version, claim, next_at, changed_at, passed_by, suspect, receipt, reference, intent_id, end_to_end_id,
 		amount, total, currency, settles_on, intent, resolution, pending, failures, problem, decided)
 		VALUES ($1, $2, $3, $4, $5, $6, `+e.db.Words().Now+`, '',
 		$7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) ON CONFLICT DO NOTHING`, args...)
@@ -93,7 +93,7 @@ func (e *Engine[TTx]) save(ctx context.Context, tx TTx, before, r *row) error {
 		return err
 	}
 	args := append([]any{r.ID, string(before.State), before.version, before.claim}, values...)
-	n, err := e.db.Exec(ctx, tx, `UPDATE quickstream.payment SET state = $5, version = $6, claim = $7, due_at = $8, changed_at = $9, passed_by = $10,
+	n, err := e.db.Exec(ctx, tx, `UPDATE quickstream.payment SET state = $5, version = $6, claim = $7, next_at = $8, due_at = $8, changed_at = $9, passed_by = $10,
 		suspect = $11, receipt = $12, reference = $13, intent_id = $14, end_to_end_id = $15, amount = $16, total = $17, currency = $18,
 		settles_on = $19, intent = $20, resolution = $21, pending = $22, failures = $23, problem = $24, decided = $25
 		WHERE id = $1 AND state = $2 AND version = $3 AND claim = $4`, args...)

@@ -12,7 +12,8 @@ import (
 // stays as it is; later versions append.
 //
 // Times are microseconds since 1970 and amounts are texts, so that both databases keep
-// them alike. due_at is when there is something to do, and null when there is not.
+// them alike. next_at is when there is something to do, and null
+// when there is not; due_at is when that is handed out, again where its job was lost.
 func migrations() []string {
 	return []string{
 		`CREATE TABLE quickstream.payment (
@@ -23,7 +24,7 @@ func migrations() []string {
 			state text NOT NULL,
 			version bigint NOT NULL,
 			claim text NOT NULL,
-			turn bigint NOT NULL,
+			next_at bigint,
 			due_at bigint,
 			written_at bigint NOT NULL,
 			changed_at bigint NOT NULL,
@@ -65,7 +66,7 @@ func migrations() []string {
 			digest text NOT NULL,
 			raw text NOT NULL,
 			state text NOT NULL,
-			turn bigint NOT NULL,
+			next_at bigint,
 			due_at bigint,
 			received_at bigint NOT NULL,
 			changed_at bigint NOT NULL,

@@ -27,8 +27,8 @@ func (e *Engine[TTx]) workPayment(ctx context.Context, job paymentJob) error {
 		r, err = e.one(ctx, tx, "id = $1", job.ID)
 		return err
 	})
-	if err != nil || r == nil || r.turn != job.Turn {
-		return err // an older turn: somebody else has it
+	if err != nil || r == nil || r.Due.IsZero() || r.Due.After(e.opts.Clock()) {
+		return err // before its time, or done by another job
 	}
 	if len(r.pending) > 0 {
 		return e.pending(ctx, r)
@@ -176,9 +176,9 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 		if err != nil {
 			return err
 		}
-		n, err := e.db.Exec(ctx, tx, `UPDATE quickstream.payment SET state = 'sending', claim = $1, version = version + 1, changed_at = $2, due_at = $3,
-			intent = $4 WHERE id = $5 AND state = 'prepared' AND version = $6 AND turn = $7 AND suspect = 0`,
-			c.text, micros(now), micros(now.Add(e.opts.jobTimeout()+jobMargin)), string(text), r.ID, r.version, r.turn)
+		n, err := e.db.Exec(ctx, tx, `UPDATE quickstream.payment SET state = 'sending', claim = $1, version = version + 1, changed_at = $2, next_at = $3, due_at = $3,
+			intent = $4 WHERE id = $5 AND state = 'prepared' AND version = $6 AND suspect = 0`,
+			c.text, micros(now), micros(now.Add(e.opts.jobTimeout()+jobMargin)), string(text), r.ID, r.version)
 		if err == nil && n != 1 {
 			err = errClaimed
 		}

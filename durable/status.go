@@ -44,7 +44,7 @@ func (e *Engine[TTx]) Status(ctx context.Context) (Status, error) {
 			(SELECT count(*) FROM quickstream.payment WHERE pending <> ''),
 			(SELECT count(*) FROM quickstream.notification WHERE state = 'received'),
 			(SELECT count(*) FROM quickstream.notification WHERE state = 'received' AND failures > 0),
-			(SELECT min(due_at) FROM quickstream.payment WHERE due_at IS NOT NULL)`)
+			(SELECT min(next_at) FROM quickstream.payment WHERE due_at IS NOT NULL)`)
 		if err != nil {
 			return err
 		}
