@@ -57,7 +57,7 @@ func (e *Engine[TTx]) look(ctx context.Context, r *row) error {
 	if ctx.Err() != nil && seen.Sighting == resolve.SawError {
 		return ctx.Err() // it comes again; the look was cut short here
 	}
-	return e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: at, Seen: seen, Receipt: seen.ReceiptNumber, SettlesOn: seen.SettlementDate})
+	return e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: at, Of: r.intent.IdempotencyKey, Seen: seen, Receipt: seen.ReceiptNumber, SettlesOn: seen.SettlementDate})
 }
 
 // lookService looks with what the database knows: which receipts are another payment's.
@@ -95,11 +95,11 @@ func (e *Engine[TTx]) lookOther(ctx context.Context, r *row) error {
 	token, err := e.found(ctx, r.intent)
 	switch {
 	case err == nil:
-		return e.observe(ctx, r.ID, observed{Kind: sawDone, At: e.opts.Clock(), Receipt: token})
+		return e.observe(ctx, r.ID, observed{Kind: sawDone, At: e.opts.Clock(), Of: r.intent.IdempotencyKey, Receipt: token})
 	case ctx.Err() != nil:
 		return ctx.Err()
 	default:
-		return e.observe(ctx, r.ID, observed{Kind: sawNothing, At: e.opts.Clock(), Problem: err.Error()})
+		return e.observe(ctx, r.ID, observed{Kind: sawNothing, At: e.opts.Clock(), Of: r.intent.IdempotencyKey, Problem: err.Error()})
 	}
 }
 

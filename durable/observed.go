@@ -38,6 +38,8 @@ const (
 type observed struct {
 	Kind kind      `json:"kind"`
 	At   time.Time `json:"at"`
+	// Of is the key of the intent that was sent or looked for; "" where it was none.
+	Of string `json:"of,omitempty"`
 	// Claim is that of the process that sent it; "" for everyone else.
 	Claim string              `json:"claim,omitempty"`
 	Seen  resolve.Observation `json:"seen,omitzero"`

@@ -79,8 +79,13 @@ func (e *Engine[TTx]) prepare(ctx context.Context, tx TTx, orderID string, inten
 // write writes a payment, and the job that sends it.
 func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error) {
 	r.State, r.Due = StatePrepared, e.opts.Clock()
-	if err := e.checkRefund(ctx, tx, r); err != nil {
-		return "", err
+	if r.ReceiptOf != "" {
+		if id, err := e.standing(ctx, tx, r); id != "" || err != nil && !errors.Is(err, ErrOpen) {
+			return id, err
+		}
+		if err := e.checkRefund(ctx, tx, r); err != nil {
+			return "", err
+		}
 	}
 	written, err := e.insert(ctx, tx, r)
 	if err != nil {

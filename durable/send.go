@@ -18,6 +18,8 @@ const (
 	tokenLife = 10 * time.Minute
 	// lookFirst is the age from which a payment is looked up before it is sent.
 	lookFirst = 15 * time.Minute
+	// giveBackWithin is how long what is to be given back may wait.
+	giveBackWithin = 7 * 24 * time.Hour
 )
 
 // workPayment does what a payment's state asks for.
@@ -51,7 +53,7 @@ func (e *Engine[TTx]) pending(ctx context.Context, r *row) error {
 func (e *Engine[TTx]) send(ctx context.Context, r *row) error {
 	now := e.opts.Clock()
 	if r.suspect {
-		return e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: now, Seen: e.policy.Look(ctx, e.client.Transactions, r.intent),
+		return e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: now, Of: r.intent.IdempotencyKey, Seen: e.policy.Look(ctx, e.client.Transactions, r.intent),
 			Problem: "the database was restored from a backup: it is looked up and not sent"})
 	}
 	if late := r.tooLate(e.opts.SendWithin, now); late != "" {
@@ -73,6 +75,8 @@ func (r *row) tooLate(within time.Duration, now time.Time) string {
 	switch {
 	case r.age > tokenLife && r.claim == "" && singleUse(r.intent):
 		return "its single-use token is older than ten minutes"
+	case r.Operation == giveBack && now.Sub(r.Written) < giveBackWithin:
+		return "" // it may have to wait until the payment is settled
 	case now.Sub(r.Written) > within:
 		return "it could not be sent in time"
 	default:
@@ -94,7 +98,7 @@ func (e *Engine[TTx]) lookBefore(ctx context.Context, r *row) (settled bool, err
 	case resolve.SawError:
 		return true, e.later(ctx, r.ID, "the look before sending failed")
 	default:
-		return true, e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: at, Seen: seen, Receipt: seen.ReceiptNumber})
+		return true, e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: at, Of: r.intent.IdempotencyKey, Seen: seen, Receipt: seen.ReceiptNumber})
 	}
 }
 
@@ -135,7 +139,7 @@ func (e *Engine[TTx]) submit(ctx context.Context, r *row) error {
 		sent = observed{Kind: sawNotDone, At: e.opts.Clock(), Problem: c.err.Error()}
 	}
 	e.opts.step("after the answer")
-	sent.Claim = c.text
+	sent.Claim, sent.Of = c.text, r.intent.IdempotencyKey
 	err := e.observe(stored, r.ID, sent)
 	e.opts.step("after the outcome")
 	return err

@@ -14,6 +14,9 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 	if o.Problem != "" {
 		r.Problem = o.Problem
 	}
+	if o.Of != "" && o.Of != r.intent.IdempotencyKey && !o.found() {
+		return r // an intent that another one has taken the place of
+	}
 	holder := r.State == StateSending && o.Claim != "" && o.Claim == r.claim
 	switch o.Kind {
 	case sawNotDone:
@@ -90,7 +93,7 @@ func (r row) ended(state State) row {
 
 // seen is a payment after a transaction was read, or was not found.
 func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
-	found := o.Seen.Sighting == resolve.SawOutcome || o.Seen.Sighting == resolve.SawTwice
+	found := o.found()
 	if !r.State.Open() && !found && r.looking.NextLook.IsZero() {
 		return r // a look that shows nothing is weaker than what is known
 	}
@@ -142,8 +145,14 @@ func (r row) chosenAnew(now time.Time) row {
 		return r
 	}
 	r.intent, r.looking, r.claim = giveBackIntent(r.ReceiptOf, now), resolve.State{}, ""
-	r.State, r.Due = StatePrepared, now
+	r.Failures++
+	r.State, r.Due = StatePrepared, now.Add(pause(r.Failures))
 	return r
+}
+
+// found reports whether a transaction was seen that has ended.
+func (o observed) found() bool {
+	return o.Seen.Sighting == resolve.SawOutcome || o.Seen.Sighting == resolve.SawTwice
 }
 
 // taken is what has become since of the money of an approved payment: a reading that is

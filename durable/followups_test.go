@@ -1,0 +1,134 @@
+package durable_test
+
+import (
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+const voids = "POST /transactions/{receiptNumber}/void"
+
+// giveBack commits that money of a payment is to be given back.
+func (s *shop[TTx]) giveBack(p durable.Payment, cents int64) (id string, err error) {
+	err = s.commit(func(tx TTx) error {
+		id, err = s.engine.GiveBack(s.Context(), tx, p.OrderID, p.ReceiptNumber, decimal.New(cents, -2), quickstream.CurrencyAUD)
+		return err
+	})
+	return id, err
+}
+
+func TestGiveBack(t *testing.T) { everywhere(t, testGiveBack[*sql.Tx], testGiveBack[pgx.Tx]) }
+
+// All of a payment is voided before it is settled, and refunded after; a part is
+// refunded when it may be.
+func testGiveBack[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	voided := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	id, err := s.giveBack(voided, 1234)
+	require.NoError(t, err)
+	assert.Equal(t, durable.StateVoided, s.settled(id).State)
+	p, err := s.engine.Payment(t.Context(), voided.ID)
+	require.NoError(t, err)
+	assert.Equal(t, durable.StateVoided, p.State)
+	assert.Equal(t, []durable.State{durable.StateApproved, durable.StateVoided, durable.StateVoided}, s.states("A"))
+
+	refunded := s.settled(s.pay("B", s.card(sandbox.CardAttempted)))
+	s.clock.Advance(48 * time.Hour)
+	for _, cents := range []int64{1000, 234} {
+		id, err = s.giveBack(refunded, cents)
+		require.NoError(t, err)
+		s.reaches(id, durable.StateApproved, time.Minute)
+	}
+	_, err = s.giveBack(refunded, 1)
+	require.ErrorIs(t, err, durable.ErrTooMuch)
+	assert.Zero(t, s.net("B"))
+}
+
+// net is what an order has cost in the end, in cents.
+func (s *shop[TTx]) net(orderID string) int64 {
+	net := int64(0)
+	receipts := map[string]bool{}
+	for _, e := range s.box.Ledger() {
+		switch {
+		case e.Outcome != "approved":
+		case e.Metadata["quickstreamOrder"] == orderID:
+			receipts[e.Receipt] = true
+			net += e.Amount
+		case e.Type == "REFUND" && receipts[e.OriginalReceipt]:
+			net -= e.Amount
+		}
+	}
+	return net
+}
+
+func TestOneFollowUp(t *testing.T) { everywhere(t, testOneFollowUp[*sql.Tx], testOneFollowUp[pgx.Tx]) }
+
+// While money may be on its way back nothing else is done to the payment, and an unknown
+// refund counts.
+func testOneFollowUp[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	s.clock.Advance(48 * time.Hour)
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.HangAfterCommit(), Times: 3}))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.HTML)}))
+	first, err := s.giveBack(p, 800)
+	require.NoError(t, err)
+	again, err := s.giveBack(p, 800)
+	require.NoError(t, err, "the same again is the same")
+	assert.Equal(t, first, again)
+	_, err = s.giveBack(p, 434)
+	require.ErrorIs(t, err, durable.ErrFollowUpOpen)
+	s.box.ClearFaults()
+	s.reaches(first, durable.StateApproved, time.Minute)
+	_, err = s.giveBack(p, 800)
+	require.ErrorIs(t, err, durable.ErrTooMuch)
+}
+
+func TestCutOffPasses(t *testing.T) {
+	everywhere(t, testCutOffPasses[*sql.Tx], testCutOffPasses[pgx.Tx])
+}
+
+// A void that is refused, because the cut-off has passed since the transaction was read,
+// becomes a refund; and so does one whose answer was lost and that did not happen.
+func testCutOffPasses[TTx any](t *testing.T, db store[TTx]) {
+	for name, kind := range map[string]sandbox.FaultKind{
+		"refused": sandbox.Status(422, sandbox.ServiceError), "lost": sandbox.ResetBeforeCommit(),
+	} {
+		s := open(t, db)
+		p := s.settled(s.pay(name, s.card(sandbox.CardAttempted)))
+		require.NoError(t, s.box.Inject(sandbox.Fault{Operation: voids, Kind: kind}))
+		id, err := s.giveBack(p, 1234)
+		require.NoError(t, err)
+		refund := s.reaches(id, durable.StateApproved, 6*time.Hour)
+		assert.Equal(t, "GiveBack", refund.Operation)
+		assert.Zero(t, s.net(name))
+		require.NoError(t, s.engine.Stop(t.Context()))
+	}
+}
+
+func TestVoidAndRefundAreRefusedTogether(t *testing.T) {
+	s := open(t, onFile(t, t.TempDir()+"/shop.db"))
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: voids, Kind: sandbox.ResetBeforeCommit(), Times: 1}))
+	require.NoError(t, s.commit(func(tx *sql.Tx) error {
+		_, err := s.engine.Void(t.Context(), tx, "A", p.ReceiptNumber)
+		return err
+	}))
+	err := s.commit(func(tx *sql.Tx) error {
+		_, err := s.engine.Pay(t.Context(), tx, "A", quickstream.RefundParams{
+			OriginalReceiptNumber: p.ReceiptNumber, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+		})
+		return err
+	})
+	require.True(t, errors.Is(err, durable.ErrFollowUpOpen), "%v", err)
+}
