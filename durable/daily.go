@@ -20,7 +20,7 @@ const returnDays = 7
 // is due stands in the database, so that of several engines one does it.
 func (e *Engine[TTx]) daily(ctx context.Context) error {
 	return errors.Join(
-		e.once(ctx, "lost", e.opts.Clock().Truncate(time.Minute), e.findLost),
+		e.readLost(ctx),
 		e.once(ctx, "returns", e.morning(resolve.TimeOfDay{Hour: 9}), e.readReturns),
 		e.once(ctx, "compare", e.compareAt(), e.compareYesterday),
 		e.once(ctx, "retention", e.morning(resolve.TimeOfDay{Hour: 3}), e.forget),

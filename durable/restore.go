@@ -2,7 +2,7 @@ package durable
 
 import (
 	"context"
-	"strconv"
+	"fmt"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -12,6 +12,9 @@ import (
 // restoring is the name under which the time of a restored backup stands, until what it
 // does not know has been looked for. Nothing is sent until then.
 const restoring = "restoring"
+
+// restoringRead is the daily work that reads it.
+const restoringRead = "restoring read"
 
 // recognise looks whether the database was restored from a backup, as far as it can tell
 // by itself.
@@ -51,7 +54,10 @@ func (e *Engine[TTx]) adopt(ctx context.Context, restored func(TTx) (bool, time.
 			micros(e.opts.Clock())); err != nil {
 			return err
 		}
-		if err := e.setMeta(ctx, tx, restoring, strconv.FormatInt(since.UnixMicro(), 10)); err != nil {
+		if err := e.setMeta(ctx, tx, restoring, fmt.Sprint(since.UnixMicro(), e.opts.Clock().UnixMicro())); err != nil {
+			return err
+		}
+		if err := execute(ctx, e.db, tx, "DELETE FROM quickstream.meta WHERE name = $1", restoringRead); err != nil {
 			return err
 		}
 		after, err = e.db.Adopt(ctx, tx)
@@ -74,11 +80,10 @@ func (e *Engine[TTx]) newest(ctx context.Context, tx TTx) (time.Time, error) {
 	return moment(newest), err
 }
 
-// findLost reads what the service has settled or will settle since a restored backup was
-// made, and writes down the payments that the backup does not know: their orders are
-// paid. It is begun again until all of it was read.
-func (e *Engine[TTx]) findLost(ctx context.Context) error {
-	var text string
+// readLost looks every minute for what a restored backup does not know, where there is
+// one, and ends when a payment that was made just before must have become visible.
+func (e *Engine[TTx]) readLost(ctx context.Context) error {
+	text := ""
 	err := within(ctx, e.db, func(tx TTx) (err error) {
 		text, err = meta(ctx, e.db, tx, restoring)
 		return err
@@ -86,13 +91,30 @@ func (e *Engine[TTx]) findLost(ctx context.Context) error {
 	if err != nil || text == "" {
 		return err
 	}
-	since, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
+	var since, adopted int64
+	if _, err := fmt.Sscan(text, &since, &adopted); err != nil {
 		return err
 	}
+	now := e.opts.Clock()
+	return e.once(ctx, restoringRead, now.Truncate(time.Minute), func(ctx context.Context) error {
+		if err := e.findLost(ctx, moment(since)); err != nil || now.Sub(moment(adopted)) < visibleAfter {
+			return err
+		}
+		return within(ctx, e.db, func(tx TTx) error {
+			return execute(ctx, e.db, tx, "DELETE FROM quickstream.meta WHERE name = $1 AND value = $2", restoring, text)
+		})
+	})
+}
+
+// visibleAfter is how long a transaction may take to appear in a list: an assumption.
+const visibleAfter = 15 * time.Minute
+
+// findLost reads what the service has settled or will settle since a backup was made,
+// and writes down the payments that the backup does not know: their orders are paid.
+func (e *Engine[TTx]) findLost(ctx context.Context, since time.Time) error {
 	// The settlement date of a payment may lie after a long weekend.
 	last := quickstream.DateOf(e.opts.Clock()).AddDays(6)
-	for date := quickstream.DateOf(moment(since)).AddDays(-1); date.Compare(last) <= 0; date = date.AddDays(1) {
+	for date := quickstream.DateOf(since).AddDays(-1); date.Compare(last) <= 0; date = date.AddDays(1) {
 		for t, err := range e.settling(date).All(ctx) {
 			if err != nil {
 				if isNone(err) {
@@ -105,9 +127,7 @@ func (e *Engine[TTx]) findLost(ctx context.Context) error {
 			}
 		}
 	}
-	return within(ctx, e.db, func(tx TTx) error {
-		return execute(ctx, e.db, tx, "DELETE FROM quickstream.meta WHERE name = $1 AND value = $2", restoring, text)
-	})
+	return nil
 }
 
 // adoptLost writes down a payment that the database does not know, if it is an order's.

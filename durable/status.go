@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -50,6 +51,17 @@ func (e *Engine[TTx]) Status(ctx context.Context) (Status, error) {
 		}
 		if oldest != nil {
 			s.Overdue = max(0, now.Sub(moment(*oldest)))
+		}
+		restored, err := meta(ctx, e.db, tx, restoring)
+		if err != nil {
+			return err
+		}
+		if restored != "" {
+			var since, adopted int64
+			if _, err := fmt.Sscan(restored, &since, &adopted); err != nil {
+				return err
+			}
+			s.Restoring = moment(adopted)
 		}
 		var database int64
 		err = query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&database) }, "SELECT "+e.db.Words().Now)
