@@ -31,7 +31,7 @@ func (h *hoarder) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	h.bodies = append(h.bodies, body)
 }
 
-func TestAttackBodiesFillMemory(t *testing.T) {
+func TestAttackRow10BodiesFillMemory(t *testing.T) {
 	const megabytes, enough = 40, 24 << 20
 	large := strings.Repeat("x", 1<<20)
 	flood := func(h http.Handler, change func(*http.Request, int)) int64 {
@@ -65,7 +65,7 @@ func TestAttackBodiesFillMemory(t *testing.T) {
 }
 
 // What is no body counts as well: many headers and a long query.
-func TestAttackRecordOfHeaders(t *testing.T) {
+func TestAttackRow10RecordOfHeaders(t *testing.T) {
 	box := New()
 	defer box.Close()
 	naive := 0
@@ -81,7 +81,7 @@ func TestAttackRecordOfHeaders(t *testing.T) {
 }
 
 // A number that is cut at the end of what is kept is not shown in part either.
-func TestAttackNumbersAtTheCut(t *testing.T) {
+func TestAttackRow10NumbersAtTheCut(t *testing.T) {
 	const before = `{"cvn":"` + testCVN + `","note":"`
 	number := realPAN
 	for shown := range len(number) {

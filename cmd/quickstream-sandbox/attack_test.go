@@ -39,7 +39,7 @@ func (b *bench) naive(r *http.Request) int {
 	return w.Code
 }
 
-func TestAttackHostNames(t *testing.T) {
+func TestAttackRow10HostNames(t *testing.T) {
 	b := newBench(t)
 	for host, deceives := range map[string]bool{
 		"[127.0.0.1": true, "127.0.0.1]": true, "[127.0.0.1]": true, "[127.0.0.1]:8642": true, "::1": true, "[::1": true, "::1]:8642": false,
@@ -70,7 +70,7 @@ func TestAttackHostNames(t *testing.T) {
 	}
 }
 
-func TestAttackOtherSites(t *testing.T) {
+func TestAttackRow10OtherSites(t *testing.T) {
 	b := newBench(t)
 	strangers := map[string]http.Header{
 		"another site":      {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}},
@@ -106,7 +106,7 @@ func TestAttackOtherSites(t *testing.T) {
 }
 
 // An origin that may call the service may not control the sandbox.
-func TestAttackAllowedOrigins(t *testing.T) {
+func TestAttackRow10AllowedOrigins(t *testing.T) {
 	b := newBench(t)
 	allowed := http.Header{"Origin": {"http://shop.localhost:3000"}, "Sec-Fetch-Site": {"same-site"}}
 	for _, origins := range [][]string{{"http://other.example", "http://shop.localhost:3000"}, {"*"}} {
@@ -127,7 +127,7 @@ func TestAttackAllowedOrigins(t *testing.T) {
 }
 
 // No answer of this port may be framed, or be taken for another kind of content.
-func TestAttackFramesAndSniffing(t *testing.T) {
+func TestAttackRow10FramesAndSniffing(t *testing.T) {
 	b := newBench(t)
 	for _, path := range []string{
 		"/", "/_sandbox/", "/_sandbox/help", "/_sandbox/payer", "/_sandbox/challenge", "/_sandbox/live.js", "/_sandbox/clock", "/_sandbox/nowhere", "/rest/v1/", "/rest/v1/nowhere", "/nowhere",
@@ -152,7 +152,7 @@ func (w *largestWrite) Write(p []byte) (int, error) {
 }
 
 // Bodies that grow when they are written as JSON do not make one large text.
-func TestAttackBodiesReadBack(t *testing.T) {
+func TestAttackRow10BodiesReadBack(t *testing.T) {
 	b := newBench(t)
 	for range 12 {
 		b.send(newRequest("POST", "/rest/v1/transactions", strings.Repeat("\x01", 128<<10)))
