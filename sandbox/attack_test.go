@@ -31,6 +31,8 @@ func (h *hoarder) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	h.bodies = append(h.bodies, body)
 }
 
+// Strangers, wrong keys and keys of idempotency send large bodies to a sandbox that keeps
+// what it was asked: what it keeps is bounded.
 func TestAttackRow10BodiesFillMemory(t *testing.T) {
 	const megabytes, enough = 40, 24 << 20
 	large := strings.Repeat("x", 1<<20)
