@@ -80,15 +80,14 @@ func fieldErrors(data json.RawMessage) (found []FieldError) {
 			found = append(found, FieldError{name, messages})
 		}
 	}
-	items, byField := []json.RawMessage{data}, map[string]json.RawMessage{}
+	byField := map[string]json.RawMessage{}
 	if json.Unmarshal(data, &byField) == nil && byField["fieldName"] == nil && byField["messages"] == nil {
 		for _, name := range slices.Sorted(maps.Keys(byField)) {
 			add(Shown(name, maxName), texts(byField[name]))
 		}
 		return found
 	}
-	_ = json.Unmarshal(data, &items)
-	for _, item := range items {
+	for _, item := range list(data) {
 		var one struct {
 			FieldName json.RawMessage `json:"fieldName"`
 			Messages  json.RawMessage `json:"messages"`
@@ -102,11 +101,17 @@ func fieldErrors(data json.RawMessage) (found []FieldError) {
 	return found
 }
 
+// list returns the items of a list, and anything else as the only one.
+func list(data json.RawMessage) (items []json.RawMessage) {
+	if json.Unmarshal(data, &items) != nil {
+		return []json.RawMessage{data}
+	}
+	return items
+}
+
 // texts reads a text, or a list of which the texts count.
 func texts(data json.RawMessage) (found []string) {
-	items := []json.RawMessage{data}
-	_ = json.Unmarshal(data, &items)
-	for _, item := range items {
+	for _, item := range list(data) {
 		if message := text(item, maxMessage); message != "" && len(found) < maxFieldErrors {
 			found = append(found, message)
 		}
