@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strings"
 	"testing"
 	"unicode"
@@ -63,7 +63,7 @@ func FuzzTransaction(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		tx, err := clientOf(t, says(200, string(body))).Transactions.Get(t.Context(), "R-1")
+		tx, err := clientOf(t, says(200, string(body)), quickstream.WithMaxAttempts(1)).Transactions.Get(t.Context(), "R-1")
 		if err != nil {
 			if tx != nil || errors.Is(err, quickstream.ErrNotFound) {
 				t.Fatalf("%v with %v", tx, err)
@@ -82,8 +82,8 @@ func FuzzTransaction(f *testing.F) {
 			t.Fatalf("approved by status %q, summary code %q", status, code)
 		}
 		again := stored(t, tx)
-		if outcomeOf(again) != outcomeOf(tx) || again.ReceiptNumber != tx.ReceiptNumber || !reflect.DeepEqual(again.Metadata, tx.Metadata) {
-			t.Fatalf("stored and read again: %+v, not %+v", again, tx)
+		if outcomeOf(again) != outcomeOf(tx) || again.ReceiptNumber != tx.ReceiptNumber || !maps.Equal(again.Metadata, tx.Metadata) {
+			t.Fatalf("%s was stored as something else", body)
 		}
 	})
 }
@@ -117,7 +117,7 @@ func FuzzAgreement(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		agreement, err := clientOf(t, says(200, string(body))).PayTo.Get(t.Context(), "R-1")
+		agreement, err := clientOf(t, says(200, string(body)), quickstream.WithMaxAttempts(1)).PayTo.Get(t.Context(), "R-1")
 		if err != nil {
 			return
 		}
@@ -136,7 +136,7 @@ func FuzzAgreement(f *testing.F) {
 			t.Fatalf("status %q, where the answer says %q", agreement.Status, status)
 		}
 		if again := stored(t, agreement); again.Status != agreement.Status || again.AgreementToken != agreement.AgreementToken {
-			t.Fatalf("stored and read again: %+v, not %+v", again, agreement)
+			t.Fatalf("%s was stored as something else", body)
 		}
 	})
 }
@@ -165,13 +165,14 @@ func FuzzPage(f *testing.F) {
 				break
 			}
 			for _, customer := range page.Data {
-				if customer.CustomerID == "" || url.PathEscape(customer.CustomerID) == customer.CustomerID+"/" {
+				if customer.CustomerID == "" || strings.ContainsAny(customer.CustomerID, "/?#\x00") {
 					t.Fatalf("an item without its identifier: %+v", customer)
 				}
 			}
 			for _, link := range page.Links {
+				var stored struct{ Href string }
 				text, err := json.Marshal(link)
-				if err != nil || strings.Contains(string(text), "?") || strings.ContainsFunc(fmt.Sprint(link), func(r rune) bool { return !unicode.IsPrint(r) }) {
+				if err != nil || json.Unmarshal(text, &stored) != nil || strings.Contains(stored.Href, "?") || strings.ContainsFunc(fmt.Sprint(link), func(r rune) bool { return !unicode.IsPrint(r) }) {
 					t.Fatalf("a link shows %q: %s, %v", fmt.Sprint(link), text, err)
 				}
 			}
