@@ -54,7 +54,7 @@ func FuzzIdentifier(f *testing.F) {
 			}
 			seen, err := url.ParseRequestURI(sent[0].RequestURI()) // as a server does
 			if err != nil || seen.Path != strings.Replace(route, "*", id, 1) || path.Clean(seen.Path) != seen.Path ||
-				strings.Count(seen.EscapedPath(), "/") != strings.Count(route, "/") || seen.RawQuery != "" || seen.Fragment != "" {
+				strings.Count(seen.Path, "/") != strings.Count(route, "/") || seen.RawQuery != "" || seen.Fragment != "" {
 				t.Fatalf("%q became %s, %v", id, sent[0], err)
 			}
 		}
