@@ -12,9 +12,9 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// TestAttackWhatDecides: what decides has its exact name, is text where it is one, and
+// TestAttackRow05WhatDecides: what decides has its exact name, is text where it is one, and
 // an identifier where it is that.
-func TestAttackWhatDecides(t *testing.T) {
+func TestAttackRow05WhatDecides(t *testing.T) {
 	const good = `{"receiptNumber":"R-1","status":"Approved","summaryCode":"0"}`
 	tx, err := clientOf(t, says(200, good)).Transactions.Get(t.Context(), "R-1")
 	require.NoError(t, err)
@@ -65,9 +65,9 @@ func TestAttackWhatDecides(t *testing.T) {
 	assert.Equal(t, "Approved\ufffd", naive.Status, "and changes what is not text")
 }
 
-// TestAttackNamesInAnyValue: Do, which decodes as encoding/json does, does not let a name
+// TestAttackRow05NamesInAnyValue: Do, which decodes as encoding/json does, does not let a name
 // through that only folds to the member's.
-func TestAttackNamesInAnyValue(t *testing.T) {
+func TestAttackRow05NamesInAnyValue(t *testing.T) {
 	for _, name := range []string{"\u017ftatus", `\u017ftatus`, "statu\u017f", "\u212aind"} {
 		got := struct{ Status, Kind string }{"before", "before"}
 		err := clientOf(t, says(200, `{"`+name+`":"x"}`), quickstream.WithMaxAttempts(1)).

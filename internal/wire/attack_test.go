@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAttackManyValues: a body of two bytes for each value is refused before it costs
+// TestAttack41ManyValues: a body of two bytes for each value is refused before it costs
 // more than it has. A plain decoder takes all of it.
-func TestAttackManyValues(t *testing.T) {
+func TestAttack41ManyValues(t *testing.T) {
 	type answer struct {
 		List  []struct{} `json:"list"`
 		Spans Spans      `json:"spans"`
@@ -41,7 +42,9 @@ func TestAttackManyValues(t *testing.T) {
 	assert.Len(t, Scrub([]byte(`{"customerMessage":"`+long+`"}`)), longestText)
 }
 
-func TestAttackIdentifiers(t *testing.T) {
+// TestAttackRow05Identifiers: an answer names a thing in a way that is another path, or a
+// burden to store. It is refused.
+func TestAttackRow05Identifiers(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"R-1": true, "a b": true, "...": true, strings.Repeat("x", 255): true, `"'<>&=+:@,`: true,
 		"": false, " ": false, ".": false, "..": false, strings.Repeat("x", 256): false, "a/b": false, `a\b`: false, "a?": false, "#": false, "%41": false, "a;b": false,
@@ -55,10 +58,13 @@ func TestAttackIdentifiers(t *testing.T) {
 		require.NoError(t, err)
 		err = Decode([]byte(`{"id":`+string(quoted)+`}`), &got)
 		assert.Equal(t, ok || text == "", err == nil, "%q: %v", text, err)
+		var naive struct{ ID string }
+		require.NoError(t, json.Unmarshal([]byte(`{"id":`+string(quoted)+`}`), &naive), "encoding/json takes it")
 	}
 }
 
-func TestAttackFolding(t *testing.T) {
+// TestAttackRow02Folding: letters beyond ASCII that fold to one of ours make no name ours.
+func TestAttackRow02Folding(t *testing.T) {
 	for _, same := range []string{"desk", "DESK", "dEsK"} {
 		assert.True(t, SameFold(same, "desk"))
 	}
@@ -69,7 +75,9 @@ func TestAttackFolding(t *testing.T) {
 	assert.True(t, strings.EqualFold("de\u017fk", "desk"), "the standard comparison falls for it")
 }
 
-func TestAttackShownTexts(t *testing.T) {
+// TestAttackRow06ShownTexts: what is printed of a text is short, of one line, and no card
+// number.
+func TestAttackRow06ShownTexts(t *testing.T) {
 	for text, want := range map[string]string{
 		"Please check.": "Please check.", "é, 日本": "é, 日本", "12345678901": "12345678901", "2026-11-20 10:11:12": "2026-11-20 10:11:12",
 		"4111111111111111": masked, "card 4111 1111 1111 1111!": "card " + masked + "!", "4111-1111-1111-1111": masked, "x411111111111y": "x" + masked + "y",
@@ -78,4 +86,5 @@ func TestAttackShownTexts(t *testing.T) {
 	} {
 		assert.Equal(t, want, Shown(text, 64), "%q", text)
 	}
+	assert.Contains(t, strconv.Quote("card 4111 1111 1111 1111\r\n"), "4111 1111 1111 1111", "quoting falls for it")
 }
