@@ -493,28 +493,6 @@ func fill(t *testing.T, field reflect.Value, text string) string {
 	return text
 }
 
-// TestLookUpValuesArrive: what stands in the query of a look-up is escaped.
-func TestLookUpValuesArrive(t *testing.T) {
-	const odd = `a b&c=d#e+f%2f;g,"h"?i/`
-	var got url.Values
-	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-		got = r.URL.Query()
-		assert.NotContains(t, r.URL.Path, "a b")
-		return answer(404, ""), nil
-	})
-	for want, call := range map[string]func() error{
-		"referenceNumber": func() error { _, err := client.Transactions.ByReference(odd).First(t.Context()); return err },
-		"accountToken":    func() error { _, err := client.Transactions.ByAccount(odd).First(t.Context()); return err },
-		"customerNumber":  func() error { _, err := client.Customers.GetByNumber(t.Context(), odd); return err },
-	} {
-		require.ErrorIs(t, call(), quickstream.ErrNotFound)
-		assert.Equal(t, url.Values{want: {odd}}, got)
-	}
-	_, err := client.Transactions.ByBankAccount("032-999", quickstream.NewSecret("999994")).First(t.Context())
-	require.ErrorIs(t, err, quickstream.ErrNotFound)
-	assert.Equal(t, url.Values{"bsb": {"032-999"}, "accountNumber": {"999994"}}, got)
-}
-
 // TestNextLinkWithoutAddress: there is more, and nobody says where. That is not
 // the end of the list.
 func TestNextLinkWithoutAddress(t *testing.T) {
