@@ -246,17 +246,6 @@ func TestNextLinksOfAResource(t *testing.T) {
 	}
 }
 
-func TestListLoops(t *testing.T) {
-	for _, back := range []int{0, 1, 2} {
-		asked := 0
-		loop := pageOf(fmt.Sprintf("%s/customers?page=%d", baseURL, back), "3")
-		client := clientOf(t, pages(&asked, pageOf(baseURL+"/customers?page=1", "1"), pageOf(baseURL+"/customers?page=2", "2"), loop))
-		_, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
-		assert.Equal(t, decoding, ending(err), "%v", err)
-		assert.LessOrEqual(t, asked, 6)
-	}
-}
-
 // TestBrokenPages: a page that cannot be read is an error after what came before
 // it, and never an empty page.
 func TestBrokenPages(t *testing.T) {

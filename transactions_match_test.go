@@ -290,26 +290,6 @@ func TestReceiptOfAnother(t *testing.T) {
 	})
 }
 
-// TestLookUpsKeepTheServicesTime: a clock of the service that is off shifts its times
-// and its Date alike.
-func TestLookUpsKeepTheServicesTime(t *testing.T) {
-	for _, off := range []time.Duration{-time.Hour, -31 * time.Second, 31 * time.Second, time.Hour} {
-		synctest.Test(t, func(t *testing.T) {
-			own, bare := sent(t, "ORDER-1", quickstream.WithIntentMetadata(""))
-			bare["transactionTime"] = time.Now().Add(off).Format(time.RFC3339)
-			answered := lookedUp([][]object{{bare}})
-			client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-				resp, err := answered(r)
-				resp.Header.Set("Date", time.Now().Add(off).UTC().Format(http.TimeFormat))
-				return resp, err
-			})
-			<-time.After(time.Minute)
-			_, err := client.Transactions.Resume(t.Context(), own)
-			require.NoError(t, err, off)
-		})
-	}
-}
-
 // TestRefundsThatLookOlder: what tells an earlier refund from the lost one is its age
 // alone, and clocks differ: it is a candidate.
 func TestRefundsThatLookOlder(t *testing.T) {
