@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -193,7 +192,6 @@ func TestAttack33Money(t *testing.T) {
 		require.ErrorIs(t, err, quickstream.ErrInvalid)
 		assert.Contains(t, body, `"principalAmount":`+want+`,`)
 	}
-	assert.Panics(t, func() { decimal.NewFromFloat(math.NaN()) }, "no amount is not a number")
 	for _, text := range []string{"NaN", "Infinity", "1,000", "\u0661\u0662", "1_000", "$1", " 1", ""} {
 		_, err := decimal.NewFromString(text)
 		assert.Error(t, err, text)
@@ -235,7 +233,7 @@ func TestAttack34ChangedWhileSending(t *testing.T) {
 				if bodies = append(bodies, string(body)); len(bodies) == 1 {
 					go func() {
 						defer close(changed)
-						for n := int64(100); ; n++ {
+						for n := int64(200); ; n++ {
 							select {
 							case <-ended:
 								return
@@ -256,7 +254,7 @@ func TestAttack34ChangedWhileSending(t *testing.T) {
 			for _, again := range bodies[1:] {
 				assert.Equal(t, bodies[0], again, name)
 			}
-			for _, member := range []string{`"order":"1"`, `"paymentAmount":"10.00"`, `"numberOfPaymentsPermitted":1`} {
+			for _, member := range []string{`"order":"1"`, `"entryMode":"MANUAL"`, `"paymentAmount":"10.00"`, `"numberOfPaymentsPermitted":1`} {
 				assert.Equal(t, strings.Contains(bodies[0], member), strings.Contains(string(lost.Intent.Request), member), "%s: %s", name, member)
 			}
 		})

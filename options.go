@@ -343,8 +343,8 @@ func WithSupplierBusinessCode(code string) Option {
 
 // WithHeader adds a header to requests. Headers that this package or net/http
 // sets itself are refused, and so is X-Idempotency-Key, which makes net/http send
-// a POST again by itself. A value is printable ASCII of up to 8 KiB. A User-Agent takes the place of the module's name and
-// version, and an empty one is not sent.
+// a POST again by itself. A value is printable ASCII of up to 8 KiB. A User-Agent takes
+// the place of the module's name and version, and an empty one is not sent.
 func WithHeader(name, value string) Option {
 	return option(func(c *callConfig) error {
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
