@@ -60,9 +60,9 @@ const (
 	mebibyte   = 1 << 20
 )
 
-// TestAttackMemory: whatever the service answers, no more than eight times what is read
+// TestAttackRow01Memory: whatever the service answers, no more than eight times what is read
 // of a body is held, and what came of the answer is bounded too.
-func TestAttackMemory(t *testing.T) {
+func TestAttackRow01Memory(t *testing.T) {
 	type client = quickstream.Client
 	drain := func(list quickstream.List[quickstream.Transaction]) (err error) {
 		for _, pageErr := range list.Pages(t.Context()) {
