@@ -241,32 +241,6 @@ func raw(t *testing.T, answer string) http.HandlerFunc {
 	}
 }
 
-// TestRedirectsAreNotFollowed: neither body nor key goes to an address that
-// nobody chose, here or elsewhere.
-func TestRedirectsAreNotFollowed(t *testing.T) {
-	var elsewhere atomic.Int64
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
-	t.Cleanup(other.Close)
-	for _, location := range []string{other.URL + "/x", "//" + strings.TrimPrefix(other.URL, "http://"), "/rest/v1/elsewhere", "?again", ""} {
-		for _, status := range []int{301, 302, 303, 307, 308} {
-			var seen []string
-			client, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
-				seen = append(seen, r.URL.Path)
-				if location != "" {
-					w.Header().Set("Location", location)
-				}
-				w.WriteHeader(status)
-			}, plain)
-			_, err := client.Transactions.Pay(t.Context(), payment())
-			assert.Equal(t, unknown, ending(err), "%d to %q", status, location)
-			_, err = client.Transactions.ByBankAccount("032-999", quickstream.NewSecret("999994")).First(t.Context())
-			assert.Equal(t, answered, ending(err), "%d to %q", status, location)
-			assert.Equal(t, []string{"/rest/v1/transactions", "/rest/v1/transactions/for-bank-account"}, seen, "%d to %q", status, location)
-		}
-	}
-	assert.Zero(t, elsewhere.Load())
-}
-
 // TestConnectionsAreReused: whatever is answered, the connection that is there
 // serves the next call.
 func TestConnectionsAreReused(t *testing.T) {
