@@ -1,7 +1,6 @@
 package quickstream_test
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"crypto/x509"
@@ -205,13 +204,6 @@ func TestHostileAnswers(t *testing.T) {
 		"body beyond 8 MiB": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"receiptNumber":"R-1","x":"`+strings.Repeat("x", 8<<20)+`"}`)
 		}, "R-1"},
-		"informational flood": {func(w http.ResponseWriter, _ *http.Request) {
-			for range 3000 {
-				w.Header().Set("X-Hint", strings.Repeat("x", 100))
-				w.WriteHeader(http.StatusEarlyHints)
-			}
-			_, _ = io.WriteString(w, approvedBody)
-		}, ""},
 		"truncated chunk": {raw(t, "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{\"receiptNumber\":\"R-1\","), "R-1"},
 		"short body":      {raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{\"receiptNumber\":\"R-1\","), "R-1"},
 		"two lengths":     {raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{} "), ""},
@@ -333,47 +325,6 @@ func TestOwnTransportSpeaksHTTP1(t *testing.T) {
 	tx, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithIdempotencyKey("key-1"))
 	require.NoError(t, err)
 	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
-}
-
-// TestStaleConnection: a server that carries a payment out and then closes a
-// connection which served before. Under the header's usual name net/http would
-// send the payment again by itself, and it would be carried out twice.
-func TestStaleConnection(t *testing.T) {
-	var payments atomic.Int64
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				for reader := bufio.NewReader(conn); ; {
-					r, err := http.ReadRequest(reader)
-					if err != nil {
-						return
-					}
-					_, _ = io.Copy(io.Discard, r.Body)
-					if r.Method == http.MethodPost {
-						payments.Add(1)
-						return
-					}
-					_, _ = io.WriteString(conn, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
-				}
-			}()
-		}
-	}()
-	client, err := quickstream.NewClient(quickstream.CustomURL("http://"+listener.Addr().String()), testKeys())
-	require.NoError(t, err)
-	t.Cleanup(client.CloseIdleConnections)
-	_, err = client.Transactions.Get(t.Context(), "R-1")
-	require.ErrorIs(t, err, quickstream.ErrNotFound)
-	_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
-	assert.Equal(t, unknown, ending(err))
-	assert.EqualValues(t, 1, payments.Load())
 }
 
 // TestReadsThatWereSentOnce say so, though their last attempt was not sent.
