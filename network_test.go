@@ -1,8 +1,6 @@
 package quickstream_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -170,55 +168,6 @@ func tunnel(t *testing.T, w http.ResponseWriter, host string) {
 	_, _ = io.Copy(conn, target)
 	conn.Close()
 	wg.Wait()
-}
-
-// TestHostileAnswers: sizes are bounded, also after decompression, and a payment
-// that was answered so is unknown.
-func TestHostileAnswers(t *testing.T) {
-	var bomb bytes.Buffer
-	zip := gzip.NewWriter(&bomb)
-	_, err := zip.Write([]byte(`{"receiptNumber":"R-1","x":"`))
-	require.NoError(t, err)
-	for range 16 {
-		_, err = zip.Write(bytes.Repeat([]byte("a"), 1<<20))
-		require.NoError(t, err)
-	}
-	require.NoError(t, zip.Close())
-	require.Less(t, bomb.Len(), 1<<20)
-	for name, c := range map[string]struct {
-		handler http.HandlerFunc
-		receipt string
-	}{
-		"header beyond 64 KiB": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("X-Huge", strings.Repeat("x", 65<<10))
-			_, _ = io.WriteString(w, approvedBody)
-		}, ""},
-		"gzip bomb": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write(bomb.Bytes())
-		}, "R-1"},
-		"broken gzip": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = io.WriteString(w, approvedBody)
-		}, ""},
-		"body beyond 8 MiB": {func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, `{"receiptNumber":"R-1","x":"`+strings.Repeat("x", 8<<20)+`"}`)
-		}, "R-1"},
-		"truncated chunk": {raw(t, "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{\"receiptNumber\":\"R-1\","), "R-1"},
-		"short body":      {raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{\"receiptNumber\":\"R-1\","), "R-1"},
-		"two lengths":     {raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{} "), ""},
-		"no HTTP":         {raw(t, "\x16\x03\x01 hello\r\n\r\n"), ""},
-		"no answer":       {raw(t, ""), ""},
-	} {
-		client, connections := server(t, c.handler, plain)
-		_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
-		assert.Equal(t, unknown, ending(err), "%s: %v", name, err)
-		if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
-			assert.Equal(t, c.receipt, lost.ReceiptNumber, name)
-			assert.Equal(t, 1, lost.Attempts, name)
-		}
-		assert.EqualValues(t, 1, connections.Load(), name)
-	}
 }
 
 // raw answers with bytes of its own and closes the connection.
