@@ -3,13 +3,11 @@ package quickstream_test
 import (
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,16 +60,6 @@ func networkKind(t *testing.T, err error) quickstream.NetworkKind {
 	return failed.Kind
 }
 
-func TestUntrustedCertificate(t *testing.T) {
-	for name, roots := range map[string]*x509.CertPool{"this machine's roots": nil, "other roots": x509.NewCertPool()} {
-		client, connections := server(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") }, secure, quickstream.WithRootCAs(roots))
-		_, err := client.Transactions.Pay(t.Context(), payment())
-		assert.Equal(t, quickstream.NetworkKindCertificate, networkKind(t, err), name)
-		assert.EqualValues(t, 1, connections.Load(), "it is not tried again")
-		assert.ErrorContains(t, err, "WithRootCAs")
-	}
-}
-
 func TestNotTLS(t *testing.T) {
 	client, _ := server(t, func(http.ResponseWriter, *http.Request) {}, plain)
 	address := strings.TrimSuffix(strings.TrimPrefix(client.String(), "quickstream.Client("), ")")
@@ -96,78 +84,6 @@ func TestRefusedPort(t *testing.T) {
 	_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithResponseInto(&resp))
 	assert.Equal(t, quickstream.NetworkKindRefused, networkKind(t, err))
 	assert.Equal(t, 3, resp.Attempts, "it may pass")
-}
-
-// TestProxyAuthentication: a proxy that wants credentials says so when it is asked
-// to connect; nothing has been sent through it then.
-func TestProxyAuthentication(t *testing.T) {
-	var asked, served atomic.Int64
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
-		assert.Equal(t, http.MethodConnect, r.Method)
-		if r.Header.Get("Proxy-Authorization") == "" {
-			w.Header().Set("Proxy-Authenticate", "Basic")
-			w.WriteHeader(http.StatusProxyAuthRequired)
-			return
-		}
-		tunnel(t, w, r.Host)
-	}))
-	t.Cleanup(proxy.Close)
-	var pool *x509.CertPool
-	target := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		served.Add(1)
-		assert.Empty(t, r.Header.Get("Proxy-Authorization"))
-		w.WriteHeader(http.StatusNotFound)
-	}))
-	t.Cleanup(target.Close)
-	pool = x509.NewCertPool()
-	pool.AddCert(target.Certificate())
-	through := func(address string) *quickstream.Client {
-		u, err := url.Parse(address)
-		require.NoError(t, err)
-		client, err := quickstream.NewClient(quickstream.CustomURL(target.URL), testKeys(), quickstream.WithProxy(http.ProxyURL(u)), quickstream.WithRootCAs(pool))
-		require.NoError(t, err)
-		t.Cleanup(client.CloseIdleConnections)
-		return client
-	}
-	_, err := through(proxy.URL).Transactions.Pay(t.Context(), payment())
-	assert.Equal(t, quickstream.NetworkKindProxy, networkKind(t, err))
-	assert.EqualValues(t, 1, asked.Load(), "it is not tried again")
-	assert.Zero(t, served.Load())
-
-	credentials := strings.Replace(proxy.URL, "http://", "http://user:proxy-password@", 1)
-	_, err = through(credentials).Transactions.Get(t.Context(), "R-1")
-	assert.ErrorIs(t, err, quickstream.ErrNotFound)
-	assert.EqualValues(t, 1, served.Load())
-
-	proxy.Close()
-	_, err = through(credentials).Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
-	assert.Equal(t, quickstream.NetworkKindRefused, networkKind(t, err))
-	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
-		assert.NotContains(t, fmt.Sprintf("%+v", cause), "proxy-password")
-	}
-}
-
-// tunnel connects two sockets, as a proxy does.
-func tunnel(t *testing.T, w http.ResponseWriter, host string) {
-	t.Helper()
-	target, err := net.Dial("tcp", host)
-	if !assert.NoError(t, err) {
-		return
-	}
-	defer target.Close()
-	conn, _, err := w.(http.Hijacker).Hijack()
-	if !assert.NoError(t, err) {
-		return
-	}
-	defer conn.Close()
-	_, err = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
-	assert.NoError(t, err)
-	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = io.Copy(target, conn); target.Close() })
-	_, _ = io.Copy(conn, target)
-	conn.Close()
-	wg.Wait()
 }
 
 // raw answers with bytes of its own and closes the connection.
