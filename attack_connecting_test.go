@@ -154,7 +154,7 @@ func TestAttack21WrongCertificate(t *testing.T) {
 		assert.ErrorContains(t, err, "WithRootCAs", name)
 		assert.Zero(t, received, name)
 
-		naive := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // what is found when one searches for the error
+		naive := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 		resp, err := naive.Do(plainRequest(t, http.MethodPost, service.URL))
 		require.NoError(t, err)
 		resp.Body.Close()

@@ -79,8 +79,9 @@ func warm(t *testing.T, address string, opts ...quickstream.ClientOption) *quick
 	return client
 }
 
-// plainWarm sends a request by net/http alone, on a connection that served a read.
-func plainWarm(t *testing.T, r *http.Request) (*http.Response, error) {
+// plainWarm sends a request by net/http alone, on a connection that served a read, and
+// returns the status.
+func plainWarm(t *testing.T, r *http.Request) (int, error) {
 	t.Helper()
 	client := &http.Client{Transport: new(http.Transport)}
 	t.Cleanup(client.CloseIdleConnections)
@@ -90,10 +91,10 @@ func plainWarm(t *testing.T, r *http.Request) (*http.Response, error) {
 	require.NoError(t, err)
 	resp.Body.Close()
 	resp, err = client.Do(r)
-	if err == nil {
-		resp.Body.Close()
+	if err != nil {
+		return 0, err
 	}
-	return resp, err
+	return resp.StatusCode, resp.Body.Close()
 }
 
 // TestAttack06ClosedAfterRead: a service carries a payment out and closes a connection that
@@ -107,9 +108,9 @@ func TestAttack06ClosedAfterRead(t *testing.T) {
 	assert.EqualValues(t, 1, writes.Load())
 
 	address, writes = leaving(t)
-	resp, err := plainWarm(t, plainRequest(t, http.MethodPost, address))
+	status, err := plainWarm(t, plainRequest(t, http.MethodPost, address))
 	require.NoError(t, err, "net/http falls for it")
-	assert.Equal(t, http.StatusCreated, resp.StatusCode)
+	assert.Equal(t, http.StatusCreated, status)
 	assert.EqualValues(t, 2, writes.Load())
 }
 
