@@ -264,6 +264,10 @@ func (a *attempt) send(next http.RoundTripper, request *http.Request) (*http.Res
 	case resp.Body == nil:
 		resp.Body = http.NoBody
 	}
+	if err == nil && a.own && a.written.state.Load() == unused {
+		resp.Body.Close()
+		return nil, errUnasked
+	}
 	return resp, err
 }
 
