@@ -4,6 +4,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // gate is passed by what goes out, until it is shut. Whoever shuts it learns
@@ -40,8 +41,12 @@ type heldConn struct {
 	holder  *gate
 	below   bool // TLS, which reads and writes by itself, is above
 	reading bool
-	closed  bool
+	ended   bool // it was closed, or nothing can be read any more
 }
+
+// readPatience is how long a request waits for net/http to read on. It does so at once,
+// or never again.
+const readPatience = time.Second
 
 func newHeldConn(conn net.Conn) *heldConn {
 	c := &heldConn{Conn: conn}
@@ -71,10 +76,13 @@ func (c *heldConn) Read(p []byte) (int, error) {
 	c.set(&c.reading)
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.reading = false
 	if n > 0 && c.holder != nil && !c.below && c.holder.state.Load() != passed {
-		return 0, errUnasked
+		n, err = 0, errUnasked
+	}
+	c.mu.Unlock()
+	if err != nil {
+		c.set(&c.ended)
 	}
 	return n, err
 }
@@ -96,23 +104,36 @@ func (c *heldConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// begin waits until a request may begin, or the connection is closed.
+// begin waits until a request may begin. It may not where nobody will read its answer.
 func (c *heldConn) begin() (holder *gate, first, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.holder == nil {
 		return nil, false, true
 	}
-	for !c.reading && !c.closed && c.holder.state.Load() == unused {
-		c.changed.Wait()
+	if !c.decided() {
+		expired := false
+		timer := time.AfterFunc(readPatience, func() { c.set(&expired) })
+		defer timer.Stop()
+		for !c.decided() && !expired {
+			c.changed.Wait()
+		}
+	}
+	if c.holder.state.Load() == unused && !c.reading {
+		return c.holder, false, false
 	}
 	first, ok = c.holder.pass()
 	return c.holder, first, ok
 }
 
+// decided reports whether it is known if a request may begin.
+func (c *heldConn) decided() bool {
+	return c.reading || c.ended || c.holder.state.Load() != unused
+}
+
 // Close implements net.Conn.
 func (c *heldConn) Close() error {
-	c.set(&c.closed)
+	c.set(&c.ended)
 	return c.Conn.Close()
 }
 

@@ -5,6 +5,7 @@ import (
 	"net"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -83,4 +84,26 @@ func TestNothingIsLeftOver(t *testing.T) {
 		synctest.Wait()
 		assert.NoError(t, far.Close())
 	})
+}
+
+// TestNobodyReadsOn: a request is not begun on a connection whose other side has ended, or
+// that nobody reads on, and nobody waits for it for long: TLS writes its farewell there.
+func TestNobodyReadsOn(t *testing.T) {
+	for name, ends := range map[string]bool{"ended": true, "left": false} {
+		synctest.Test(t, func(t *testing.T) {
+			near, far := net.Pipe()
+			conn, attempt := newHeldConn(near), new(gate)
+			hold(conn, attempt)
+			if ends {
+				far.Close()
+				_, err := conn.Read(make([]byte, 1))
+				assert.ErrorIs(t, err, io.EOF)
+			}
+			begun := time.Now()
+			_, err := conn.Write([]byte("POST"))
+			assert.ErrorIs(t, err, errOver, name)
+			assert.LessOrEqual(t, time.Since(begun), readPatience, name)
+			assert.True(t, attempt.shut(), "%s: nothing was sent", name)
+		})
+	}
 }
