@@ -133,7 +133,7 @@ func secretCalls() map[string]func(context.Context, *quickstream.Client) error {
 	return calls
 }
 
-// everyForm prints an error, and its cause if it keeps one, in every form.
+// everyForm prints an error, and the chain of its causes, in every form.
 func everyForm(t *testing.T, err error) []string {
 	t.Helper()
 	forms := []string{err.Error()}
@@ -155,6 +155,9 @@ func everyForm(t *testing.T, err error) []string {
 	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
 		forms = append(forms, everyForm(t, lost.Cause)...)
 	}
+	if cause := errors.Unwrap(err); cause != nil {
+		forms = append(forms, everyForm(t, cause)...)
+	}
 	return forms
 }
 
@@ -162,8 +165,8 @@ func everyForm(t *testing.T, err error) []string {
 // gateway or the network says repeats all that was sent, and no log, error or event of an
 // observer shows any of it.
 func TestAttack59FailingCalls(t *testing.T) {
-	assert.NotEmpty(t, told(naiveFailure(t, failures()["refused"])), "the naive look-up's error shows the query")
-	assert.NotEmpty(t, told(naiveFailure(t, failures()["422"])), "the naive look-up's error shows the body")
+	assert.NotEmpty(t, told(naiveFailure(t, failures()["refused"], baseURL)), "the naive look-up's error shows the query")
+	assert.NotEmpty(t, told(naiveFailure(t, failures()["422"], baseURL)), "the naive look-up's error shows the body")
 	errs, forms := 0, 0
 	for failure, service := range failures() {
 		for name, call := range secretCalls() {
@@ -259,18 +262,19 @@ func TestSandboxFaultsTellNothing(t *testing.T) {
 	}
 }
 
-// naiveFailure is the error of a look-up as programs usually make it: that of net/http,
-// or the status with the body.
-func naiveFailure(t *testing.T, s service) string {
+// naiveFailure is what a look-up as programs usually make it says: the error of net/http,
+// or the status with headers and body.
+func naiveFailure(t *testing.T, transport http.RoundTripper, base string) string {
 	t.Helper()
-	resp, err := (&http.Client{Transport: s, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).
-		Get(baseURL + "/transactions/for-bank-account?accountNumber=" + callAccount)
+	noRedirects := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := (&http.Client{Transport: transport, CheckRedirect: noRedirects}).Get(base + "/transactions/for-bank-account?accountNumber=" + callAccount)
 	if err != nil {
 		return err.Error()
 	}
+	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	return fmt.Sprintf("%d: %s", resp.StatusCode, body)
+	return fmt.Sprintf("%d: %v %s", resp.StatusCode, resp.Header, body)
 }
 
 // allRules returns the rules that can be switched off.
