@@ -80,8 +80,8 @@ func (c *crowd) act(ctx context.Context, order string) error {
 		func(ctx context.Context) error { _, err := c.client.Transactions.Get(ctx, c.receipt); return err },
 		func(ctx context.Context) (err error) {
 			items := 0
-			for _, itemErr := range c.client.Transactions.List(quickstream.ListTransactionsParams{}).Prefetch().All(ctx) {
-				if err, items = itemErr, items+1; items == 60 { // with the next page on its way
+			for _, itemErr := range c.client.Customers.List(quickstream.ListCustomersParams{}).Prefetch().All(ctx) {
+				if err, items = itemErr, items+1; items == 5 { // of pages of three: the third is on its way
 					break
 				}
 			}
@@ -131,6 +131,10 @@ func newCrowd(t *testing.T) (*crowd, *sandbox.Sandbox, func()) {
 	tx, err := client.Transactions.Pay(t.Context(), payment())
 	require.NoError(t, err)
 	c.receipt = tx.ReceiptNumber
+	for i := range 12 {
+		_, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: fmt.Sprintf("C-%d", i), CustomerName: "Ann"})
+		require.NoError(t, err)
+	}
 	require.NoError(t, box.Inject(
 		sandbox.Fault{Kind: sandbox.DelayAfterCommit(2 * time.Millisecond), Probability: 0.4},
 		sandbox.Fault{Kind: sandbox.DelayBeforeCommit(2 * time.Millisecond), Probability: 0.4},

@@ -1,0 +1,49 @@
+// Package heaptest measures how much memory is held at a time.
+package heaptest
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"time"
+)
+
+// Peak returns how many bytes more than before are on the heap while f runs, at most. The
+// collector runs often, so that what is seen is what is held.
+func Peak(f func()) (peak int64) {
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	runtime.GC()
+	held := func() int64 {
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		metrics.Read(sample)
+		return int64(sample[0].Value.Uint64())
+	}
+	before, done, watched := held(), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		ticker := time.NewTicker(time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				peak = max(peak, held()-before)
+			case <-done:
+				return
+			}
+		}
+	}()
+	f()
+	after := held() - before
+	close(done)
+	<-watched
+	return max(peak, after)
+}
+
+// Full returns a text of a length: an element again and again between two others, and
+// then blanks.
+func Full(length int, before, element, after string) string {
+	room := length - len(before) - len(after)
+	body := before + strings.TrimSuffix(strings.Repeat(element, room/len(element)), ",") + after
+	return body + strings.Repeat(" ", length-len(body))
+}
