@@ -40,6 +40,16 @@ func Peak(f func()) (peak int64) {
 	return max(peak, after)
 }
 
+// Least returns the least of five peaks: where no more than a megabyte is read, what the
+// collector has not come to yet can be as much as what is held.
+func Least(f func()) int64 {
+	peak := Peak(f)
+	for range 4 {
+		peak = min(peak, Peak(f))
+	}
+	return peak
+}
+
 // Full returns a text of a length: an element again and again between two others, and
 // then blanks.
 func Full(length int, before, element, after string) string {
