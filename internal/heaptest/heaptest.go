@@ -9,16 +9,19 @@ import (
 	"time"
 )
 
+// slack is how much garbage may gather before the collector runs.
+const slack = 512 << 10
+
 // Peak returns how many bytes more than before are on the heap while f runs, at most. The
 // collector runs often, so that what is seen is what is held.
 func Peak(f func()) (peak int64) {
-	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	runtime.GC()
 	held := func() int64 {
 		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 		metrics.Read(sample)
 		return int64(sample[0].Value.Uint64())
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(int(min(10, max(1, 100*slack/held())))))
 	before, done, watched := held(), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
