@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -125,7 +124,7 @@ func (c *call) echoedHeaders(a answer, all []sentText) answer {
 	for _, one := range all {
 		a.header.Add("X-Echo", one.name+"="+one.text)
 		a.header.Add("Link", "<"+c.href()+"?"+url.Values{one.name: {one.text}}.Encode()+">; rel=about")
-		a.header.Add("Set-Cookie", (&http.Cookie{Name: "echo", Value: url.QueryEscape(one.text)}).String())
+		a.header.Add("Set-Cookie", "echo="+url.QueryEscape(one.text))
 	}
 	return a
 }

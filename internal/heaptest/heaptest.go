@@ -19,7 +19,7 @@ func Peak(f func()) (peak int64) {
 	held := func() int64 {
 		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 		metrics.Read(sample)
-		return int64(sample[0].Value.Uint64())
+		return int64(sample[0].Value.Uint64()) //nolint:gosec // no heap is that large
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(int(min(10, max(1, 100*slack/held())))))
 	before, done, watched := held(), make(chan struct{}), make(chan struct{})
