@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/heaptest"
 )
 
 // TestAttackRow02FoldingHosts: a host that only folds to ours gets no request, be it the base
@@ -83,10 +84,10 @@ func TestAttackRow08Cursors(t *testing.T) {
 		}
 		return answer(200, pageOf(cursor(asked))), nil
 	})
-	peak := peakOf(func() { _, err = read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{})) })
+	peak := heaptest.Peak(func() { _, err = read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{})) })
 	require.NoError(t, err)
 	require.Equal(t, pages, asked)
-	naive := peakOf(func() {
+	naive := heaptest.Peak(func() {
 		seen := map[string]bool{}
 		for page := range pages {
 			seen[cursor(page)] = true

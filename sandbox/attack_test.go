@@ -47,7 +47,9 @@ func TestAttackRow10BodiesFillMemory(t *testing.T) {
 		runtime.KeepAlive(h)
 		return grown
 	}
-	key := New(WithSeed(1)).Keys().Secret
+	same := New(WithSeed(1))
+	defer same.Close()
+	key := same.Keys().Secret
 	for name, attack := range map[string]func(*http.Request, int){
 		"strangers":   func(*http.Request, int) {},
 		"a wrong key": func(r *http.Request, _ int) { r.SetBasicAuth("SANDBOX_SEC_WRONG", "") },

@@ -41,8 +41,7 @@ type FieldError struct {
 
 // isErrorJSON reports whether an error body is JSON, and no larger than one has to be.
 func isErrorJSON(data []byte) bool {
-	s := scanner{data: data, values: maxValues - maxErrorValues}
-	return len(data) <= maxErrorJSON && s.skip() == nil && s.end() == nil
+	return len(data) <= maxErrorJSON && HasAtMost(data, maxErrorValues)
 }
 
 // ParseErrorBody reads an error body, leniently but for Own.
