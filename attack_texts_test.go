@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -177,4 +178,22 @@ func TestAttackRow11Echoes(t *testing.T) {
 	}
 	_, err := clientOf(t, says(403, `<html><title>Blocked by the gateway</title></html>`)).Transactions.Get(t.Context(), "R-1")
 	assert.Equal(t, `<html><title>Blocked by the gateway</title></html>`, string(err.(interface{ RawBody() []byte }).RawBody()), "what says who has answered is kept")
+}
+
+// TestAttackKeyAsAName: a service repeats the key where an error prints a name: as the
+// trace code, and as the name of a field. The error shows neither.
+func TestAttackKeyAsAName(t *testing.T) {
+	const key = "SECRET_KEY_1"
+	body := `{"customerMessage":"no","traceCode":"` + key + `","errors":[{"fieldName":"x.` + key + `","messages":["is not valid"]}]}`
+	client := clientOf(t, says(http.StatusUnprocessableEntity, body))
+	_, err := client.Transactions.Get(t.Context(), "R-1")
+	failed, ok := errors.AsType[*quickstream.APIError](err)
+	require.True(t, ok, "%v", err)
+	assert.Empty(t, failed.TraceCode)
+	require.Len(t, failed.Fields(), 1)
+	assert.Equal(t, []string{"is not valid"}, failed.Fields()[0].Messages)
+	assert.NotContains(t, fmt.Sprintf("%+v %+v", err, failed.Fields()), key)
+	var naive struct{ TraceCode string }
+	require.NoError(t, json.Unmarshal([]byte(body), &naive))
+	assert.Contains(t, fmt.Errorf("trace code %s", naive.TraceCode).Error(), key, "an error made of what was answered shows it")
 }

@@ -71,6 +71,18 @@ func ParseErrorBody(data []byte) ErrorBody {
 	return body
 }
 
+// Conceal drops the names in which a secret comes back: an error prints them.
+func (b *ErrorBody) Conceal(secret string) {
+	if strings.Contains(b.TraceCode, secret) {
+		b.TraceCode = ""
+	}
+	for i, field := range b.Fields {
+		if strings.Contains(field.FieldName, secret) {
+			b.Fields[i].FieldName = ""
+		}
+	}
+}
+
 // fieldErrors reads a list of errors, which are objects or texts, or a single one, or an
 // object of messages by field.
 func fieldErrors(data json.RawMessage) (found []FieldError) {
