@@ -14,11 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/heaptest"
 )
 
-// TestAttackFoldingHosts: a host that only folds to ours gets no request, be it the base
+// TestAttackRow02FoldingHosts: a host that only folds to ours gets no request, be it the base
 // address's or a link's.
-func TestAttackFoldingHosts(t *testing.T) {
+func TestAttackRow02FoldingHosts(t *testing.T) {
 	const ours = "desk.invalid"
 	for _, host := range []string{"de\u017fk.invalid", "des\u212a.invalid", "de%C5%BFk.invalid", "des%E2%84%AA.invalid", "desk\u3002invalid", "\uff44esk.invalid", "d\u00e9sk.invalid"} {
 		_, err := quickstream.NewClient(quickstream.CustomURL("https://"+host+"/rest/v1"), testKeys())
@@ -42,8 +43,8 @@ func TestAttackFoldingHosts(t *testing.T) {
 	assert.True(t, strings.EqualFold(naive.Host, ours), "a comparison that folds falls for it")
 }
 
-// TestAttackNextOfAnotherResource: a link leads nowhere but on in its list.
-func TestAttackNextOfAnotherResource(t *testing.T) {
+// TestAttackRow03NextOfAnotherResource: a link leads nowhere but on in its list.
+func TestAttackRow03NextOfAnotherResource(t *testing.T) {
 	for _, next := range []string{
 		"/rest/v1/api-keys/latest", "/api-keys/latest", "../api-keys/latest", "customers/../api-keys/latest", "/rest/v1/customers/%2e%2e/api-keys/latest",
 		"/rest/v1/customers/7", "/rest/v1?page=1", "/v1", "/rest/v1/customers;x", "/rest/v1/CUSTOMERS", "/rest/v1/customer\u017f",
@@ -62,9 +63,9 @@ func TestAttackNextOfAnotherResource(t *testing.T) {
 	assert.Equal(t, base.Host, naive.Host, "a look at the host alone falls for it")
 }
 
-// TestAttackCursors: a link of megabytes is not followed, and of those that are nothing
+// TestAttackRow08Cursors: a link of megabytes is not followed, and of those that are nothing
 // but digests is kept.
-func TestAttackCursors(t *testing.T) {
+func TestAttackRow08Cursors(t *testing.T) {
 	asked := 0
 	client := clientOf(t, func(*http.Request) (*http.Response, error) {
 		asked++
@@ -83,10 +84,10 @@ func TestAttackCursors(t *testing.T) {
 		}
 		return answer(200, pageOf(cursor(asked))), nil
 	})
-	peak := peakOf(func() { _, err = read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{})) })
+	peak := heaptest.Peak(func() { _, err = read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{})) })
 	require.NoError(t, err)
 	require.Equal(t, pages, asked)
-	naive := peakOf(func() {
+	naive := heaptest.Peak(func() {
 		seen := map[string]bool{}
 		for page := range pages {
 			seen[cursor(page)] = true
@@ -97,10 +98,10 @@ func TestAttackCursors(t *testing.T) {
 	assert.Less(t, peak, naive/2)
 }
 
-// TestAttackPanicsUnderPrefetch: a panic of the caller's code on the goroutine that reads
+// TestAttackRow11PanicsUnderPrefetch: a panic of the caller's code on the goroutine that reads
 // ahead is an error of the list, and so is its end. Neither takes the program along or
 // is taken for the end of the list.
-func TestAttackPanicsUnderPrefetch(t *testing.T) {
+func TestAttackRow11PanicsUnderPrefetch(t *testing.T) {
 	blow := map[string]func(){"panic": func() { panic("blown") }, "exit": runtime.Goexit}
 	for name, end := range blow {
 		ways := map[string]func(at func()) []quickstream.ClientOption{
@@ -140,5 +141,16 @@ func TestAttackPanicsUnderPrefetch(t *testing.T) {
 				assert.Error(t, last, "%s in %s: it is not the end of the list", name, way)
 			})
 		}
+		naive, read := make(chan int), 0
+		go func() {
+			defer close(naive)
+			defer func() { _ = recover() }()
+			naive <- 1
+			end()
+		}()
+		for range naive {
+			read++
+		}
+		assert.Equal(t, 1, read, "%s: a channel that is closed falls for it: it says that the list has one page", name)
 	}
 }

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
 	"strings"
 	"testing"
 	"time"
@@ -15,43 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/heaptest"
 )
-
-// peakOf returns how much more than before is on the heap while f runs, at most. The
-// collector runs often, so that what is seen is what is held.
-func peakOf(f func()) (peak int64) {
-	defer debug.SetGCPercent(debug.SetGCPercent(10))
-	runtime.GC()
-	held := func() int64 {
-		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-		metrics.Read(sample)
-		return int64(sample[0].Value.Uint64())
-	}
-	before, done, watched := held(), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(watched)
-		for tick := time.NewTicker(time.Millisecond); ; {
-			select {
-			case <-tick.C:
-				peak = max(peak, held()-before)
-			case <-done:
-				return
-			}
-		}
-	}()
-	f()
-	after := held() - before
-	close(done)
-	<-watched
-	return max(peak, after)
-}
-
-// full repeats an element until the text between two others has the length of the cap.
-func full(limit int, before, element, after string) string {
-	room := limit - len(before) - len(after)
-	body := before + strings.TrimSuffix(strings.Repeat(element, room/len(element)), ",") + after
-	return body + strings.Repeat(" ", limit-len(body))
-}
 
 const (
 	successCap = 8 << 20
@@ -60,9 +22,9 @@ const (
 	mebibyte   = 1 << 20
 )
 
-// TestAttackMemory: whatever the service answers, no more than eight times what is read
+// TestAttackRow01Memory: whatever the service answers, no more than eight times what is read
 // of a body is held, and what came of the answer is bounded too.
-func TestAttackMemory(t *testing.T) {
+func TestAttackRow01Memory(t *testing.T) {
 	type client = quickstream.Client
 	drain := func(list quickstream.List[quickstream.Transaction]) (err error) {
 		for _, pageErr := range list.Pages(t.Context()) {
@@ -110,17 +72,19 @@ func TestAttackMemory(t *testing.T) {
 		{"any lists", do, `[`, `[1],`, `]`},
 		{"any nulls", do, `[`, `null,`, `]`},
 	} {
-		t.Run(c.name, func(t *testing.T) { attackMemory(t, 200, full(successCap, c.before, c.element, c.after), c.call) })
+		t.Run(c.name, func(t *testing.T) {
+			attackMemory(t, 200, heaptest.Full(successCap, c.before, c.element, c.after), c.call)
+		})
 	}
 	t.Run("a plain decoder falls for it", func(t *testing.T) {
-		body := []byte(full(successCap, `{"data":[`, `{},`, `]}`))
-		peak := peakOf(func() {
+		body := []byte(heaptest.Full(successCap, `{"data":[`, `{},`, `]}`))
+		peak := heaptest.Peak(func() {
 			assert.NoError(t, json.Unmarshal(body, new(struct {
 				Data []*struct{ ReceiptNumber string }
 			})))
 		})
-		refusal := []byte(full(errorCap, `{"errors":[`, `{},`, `]}`))
-		peakOfRefusal := peakOf(func() { assert.NoError(t, json.Unmarshal(refusal, new(any))) })
+		refusal := []byte(heaptest.Full(errorCap, `{"errors":[`, `{},`, `]}`))
+		peakOfRefusal := heaptest.Peak(func() { assert.NoError(t, json.Unmarshal(refusal, new(any))) })
 		t.Logf("%.1f and %.1f times", float64(peak)/successCap, float64(peakOfRefusal)/errorCap)
 		assert.Greater(t, peak, int64(8*successCap))
 		assert.Greater(t, peakOfRefusal, int64(8*errorCap))
@@ -170,7 +134,7 @@ func TestAttackMemory(t *testing.T) {
 		{`<html>`, `?a `, ``},
 		{`<html>`, `12345 `, ``},
 	} {
-		t.Run(c[0]+c[1], func(t *testing.T) { attackMemory(t, 422, full(errorCap, c[0], c[1], c[2]), pay) })
+		t.Run(c[0]+c[1], func(t *testing.T) { attackMemory(t, 422, heaptest.Full(errorCap, c[0], c[1], c[2]), pay) })
 	}
 	for _, c := range []string{
 		`{"errors":{` + objectOf(2_400, `["x"]`) + `"m":["~"]}}`,
@@ -204,7 +168,42 @@ func attackMemory(t *testing.T, status int, body string, call func(*quickstream.
 	}, quickstream.WithMaxAttempts(1))
 	var err error
 	begun := time.Now()
-	peak := peakOf(func() { err = call(client) })
+	peak := heaptest.Peak(func() { err = call(client) })
 	t.Logf("%6.1f MiB, %3.1f times, %s: %v", float64(peak)/mebibyte, float64(peak)/float64(limit), time.Since(begun).Round(time.Millisecond), err)
 	assert.LessOrEqual(t, peak, 8*limit)
+}
+
+// blanks is a body of any length that never exists as a whole.
+type blanks struct{ left int }
+
+func (b *blanks) Read(p []byte) (int, error) {
+	n := min(len(p), b.left)
+	b.left -= n
+	clear(p[:n])
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func (b *blanks) Close() error { return nil }
+
+// TestAttackMemoryOfReports: a report is not bounded, and not held either.
+func TestAttackMemoryOfReports(t *testing.T) {
+	const length = 256 << 20
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/plain"}}, Body: &blanks{length}, ContentLength: -1}, nil
+	})
+	var written int64
+	var err error
+	peak := heaptest.Peak(func() {
+		written, err = client.Transactions.DownloadReport(t.Context(), io.Discard, quickstream.ReportParams{SettlementDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}})
+	})
+	assert.NoError(t, err)
+	assert.EqualValues(t, length, written)
+	assert.Less(t, peak, int64(mebibyte))
+	naive := heaptest.Peak(func() { _, err = io.ReadAll(&blanks{length}) })
+	assert.NoError(t, err)
+	assert.Greater(t, naive, int64(length))
+	t.Logf("%.2f MiB; %.0f MiB by io.ReadAll", float64(peak)/mebibyte, float64(naive)/mebibyte)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// TestAttackAmounts: an amount of millions of digits is refused before anything is
+// TestAttackRow09Amounts: an amount of millions of digits is refused before anything is
 // computed with it.
-func TestAttackAmounts(t *testing.T) {
+func TestAttackRow09Amounts(t *testing.T) {
 	huge := []decimal.Decimal{
 		decimal.New(1, 10_000_000), decimal.New(1, -10_000_000), decimal.New(1, 1<<31-1), decimal.New(-1, -1<<31), decimal.RequireFromString("1e9999"),
 		decimal.RequireFromString(strings.Repeat("9", 33)), decimal.RequireFromString("1e33"), decimal.RequireFromString("0." + strings.Repeat("0", 40)),
@@ -70,8 +70,8 @@ func allocatedBy(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestAttackExtraFields: an extra member cannot be read as one that was checked.
-func TestAttackExtraFields(t *testing.T) {
+// TestAttackRow11ExtraFields: an extra member cannot be read as one that was checked.
+func TestAttackRow11ExtraFields(t *testing.T) {
 	sent := ""
 	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -16,8 +17,8 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// TestAttackNewKeyInAnError: what the route of the keys answers is in no error.
-func TestAttackNewKeyInAnError(t *testing.T) {
+// TestAttackRow03NewKeyInAnError: what the route of the keys answers is in no error.
+func TestAttackRow03NewKeyInAnError(t *testing.T) {
 	const key = "CANARY_SECRET_KEY"
 	for body, status := range map[string]int{
 		`{"keyName":"k","key":{"secret":"` + key + `"}}`: 200, `{"key":"` + key + `","key":"` + key + `"}`: 200, `<b>` + key + `</b>`: 200, `{"key":"` + key: 200,
@@ -39,14 +40,16 @@ func TestAttackNewKeyInAnError(t *testing.T) {
 			assert.Empty(t, raw.RawBody(), name)
 			assert.NotContains(t, fmt.Sprintf("%+v %#v %v", err, err, errors.Unwrap(err)), key)
 		}
+		naive := fmt.Errorf("unexpected answer %d: %s", status, body)
+		assert.ErrorContains(t, naive, key, "an error that quotes the answer falls for it")
 	}
 	_, err := clientOf(t, says(404, `{"issued":["`+key+`"]}`)).Customers.Get(t.Context(), "1")
 	assert.Contains(t, string(err.(interface{ RawBody() []byte }).RawBody()), key, "elsewhere the body is kept")
 }
 
-// TestAttackGatewaysWords: what the service has not said in its own words says nothing
+// TestAttackRow04GatewaysWords: what the service has not said in its own words says nothing
 // about a payment.
-func TestAttackGatewaysWords(t *testing.T) {
+func TestAttackRow04GatewaysWords(t *testing.T) {
 	for body, own := range map[string]bool{
 		`{"customerMessage":"Closed."}`: true, `{"developerMessage":"d","traceCode":"t","new":{"a":1}}`: true,
 		`{"traceCode":"4D2C"}`: false, `{"traceCode":"a","traceCode":"b"}`: false, `{"customerMessage":"a","customerMessage":"b"}`: false,
@@ -70,9 +73,9 @@ func TestAttackGatewaysWords(t *testing.T) {
 	assert.NotEmpty(t, naive.CustomerMessage, "encoding/json reads words out of it")
 }
 
-// TestAttackTextsOfTheService: what is printed of an answer is bounded, of one line, and
+// TestAttackRow06TextsOfTheService: what is printed of an answer is bounded, of one line, and
 // no card number.
-func TestAttackTextsOfTheService(t *testing.T) {
+func TestAttackRow06TextsOfTheService(t *testing.T) {
 	const card = "4111111111111111"
 	var many strings.Builder
 	for i := range 2_000 {
@@ -140,8 +143,8 @@ func TestAttackTextsOfTheService(t *testing.T) {
 	}
 }
 
-// TestAttackEchoes: whatever repeats what was sent, a body that is kept does not.
-func TestAttackEchoes(t *testing.T) {
+// TestAttackRow11Echoes: whatever repeats what was sent, a body that is kept does not.
+func TestAttackRow11Echoes(t *testing.T) {
 	echoes := map[string]string{
 		"rejectedValue": `{"errors":[{"field":"creditCard.cvn","rejectedValue":"9137","code":"Size"}]}`, "value": `{"value":{"cvn":"9137"}}`, "invalid_value": `{"x":[{"invalid_value":9137}]}`,
 		"the request":     `{"request":{"creditCard":{"cardNumber":"4111111111111111","cvn":"9137"},"bankAccount":{"accountNumber":"999994"}}}`,
@@ -175,4 +178,22 @@ func TestAttackEchoes(t *testing.T) {
 	}
 	_, err := clientOf(t, says(403, `<html><title>Blocked by the gateway</title></html>`)).Transactions.Get(t.Context(), "R-1")
 	assert.Equal(t, `<html><title>Blocked by the gateway</title></html>`, string(err.(interface{ RawBody() []byte }).RawBody()), "what says who has answered is kept")
+}
+
+// TestAttackKeyAsAName: a service repeats the key where an error prints a name: as the
+// trace code, and as the name of a field. The error shows neither.
+func TestAttackKeyAsAName(t *testing.T) {
+	const key = "SECRET_KEY_1"
+	body := `{"customerMessage":"no","traceCode":"` + key + `","errors":[{"fieldName":"x.` + key + `","messages":["is not valid"]}]}`
+	client := clientOf(t, says(http.StatusUnprocessableEntity, body))
+	_, err := client.Transactions.Get(t.Context(), "R-1")
+	failed, ok := errors.AsType[*quickstream.APIError](err)
+	require.True(t, ok, "%v", err)
+	assert.Empty(t, failed.TraceCode)
+	require.Len(t, failed.Fields(), 1)
+	assert.Equal(t, []string{"is not valid"}, failed.Fields()[0].Messages)
+	assert.NotContains(t, fmt.Sprintf("%+v %+v", err, failed.Fields()), key)
+	var naive struct{ TraceCode string }
+	require.NoError(t, json.Unmarshal([]byte(body), &naive))
+	assert.Contains(t, fmt.Errorf("trace code %s", naive.TraceCode).Error(), key, "an error made of what was answered shows it")
 }

@@ -203,6 +203,10 @@ func (c *call) encode() []byte {
 		}
 		return nil
 	}
+	if c.describe != nil { // now: what the caller has passed in may change while it is sent
+		described := c.describe()
+		c.describe = func() Intent { return described }
+	}
 	body, err := wire.Marshal(c.body)
 	if odd, ok := errors.AsType[*json.MarshalerError](err); ok {
 		err = odd.Err // without the name of a type
@@ -214,6 +218,9 @@ func (c *call) encode() []byte {
 				c.refuse(fmt.Errorf("option %w", err))
 			}
 		}
+	}
+	if !wire.IsFaithful(body) {
+		c.refuse(errors.New("a text of the request is not valid UTF-8, and would be sent as another one"))
 	}
 	return body
 }

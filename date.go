@@ -32,7 +32,7 @@ func DateOf(t time.Time) Date {
 // ParseDate parses YYYY-MM-DD.
 func ParseDate(text string) (Date, error) {
 	t, err := time.Parse(time.DateOnly, text)
-	if err != nil {
+	if err != nil || t.Year() == 0 {
 		return Date{}, fmt.Errorf("quickstream: not a date of the form YYYY-MM-DD")
 	}
 	return DateOf(t), nil
@@ -77,8 +77,7 @@ func (d *Date) UnmarshalText(text []byte) error {
 		return nil
 	}
 	if day, err := time.Parse("2 Jan 2006", string(text)); err == nil {
-		*d = DateOf(day)
-		return nil
+		text = []byte(day.Format(time.DateOnly))
 	}
 	day, _, _ := strings.Cut(strings.Replace(string(text), " ", "T", 1), "T")
 	parsed, err := ParseDate(day)
@@ -104,7 +103,7 @@ type YearMonth struct {
 // ParseYearMonth parses YYYY-MM.
 func ParseYearMonth(text string) (YearMonth, error) {
 	t, err := time.Parse("2006-01", text)
-	if err != nil {
+	if err != nil || t.Year() == 0 {
 		return YearMonth{}, fmt.Errorf("quickstream: not a month of the form YYYY-MM")
 	}
 	return YearMonth{t.Year(), t.Month()}, nil

@@ -148,37 +148,6 @@ func TestUnauthorisedNamesBothCauses(t *testing.T) {
 	assert.ErrorContains(t, err, "wrong kind")
 }
 
-// TestWrongTypesInAnAnswer: a read fails, and a write is unknown with the receipt
-// number if it can be read.
-func TestWrongTypesInAnAnswer(t *testing.T) {
-	for body, receipt := range map[string]string{
-		`{"receiptNumber":"R-1","summaryCode":{}}`:                "R-1",
-		`{"receiptNumber":"R-1","totalAmount":{"amount":"free"}}`: "R-1",
-		`{"receiptNumber":17,"summaryCode":true}`:                 "17",
-		`{"receiptNumber":17.5}`:                                  "",
-		`{"receiptNumber":1e5}`:                                   "",
-		`{"receiptNumber":17,"receiptNumber":"17"}`:               "17",
-		`{"receiptNumber":"R-1","receiptNumber":"R-1"}`:           "R-1",
-		`{"receiptNumber":"R-1","receiptNumber":"R-2"}`:           "",
-		`{"receiptNumber":"R-1"`:                                  "R-1",
-		`{"receiptNumber":"R-1 x"}}`:                              "",
-		`{"originalReceiptNumber":"R-0"}`:                         "",
-		`{"new":{"receiptNumber":"R-0"},"status":"Appr`:           "",
-		`{"new":[{"a":1}],"receiptNumber":"R-1","status":"Appr`:   "R-1",
-		`{"status":"Approved","summaryCode":"0"}`:                 "",
-		`null`: "", `[]`: "", `{}`: "", ``: "", `<html>OK</html>`: "",
-	} {
-		client := clientOf(t, says(200, body))
-		_, err := client.Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1))
-		assert.Equal(t, decoding, ending(err), body)
-		_, err = client.Transactions.Pay(t.Context(), payment())
-		require.Equal(t, unknown, ending(err), body)
-		lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
-		assert.Equal(t, receipt, lost.ReceiptNumber, body)
-		assert.Equal(t, receipt, lost.Intent.ReceiptNumber, body)
-	}
-}
-
 // TestNoObjectWithAnError goes through every operation and every way to fail.
 func TestNoObjectWithAnError(t *testing.T) {
 	ways := map[string]service{

@@ -147,7 +147,8 @@ func ExamplePayToService_ResumeChange_bilateral() {
 
 // A change can be planned, stored, and sent later, by one worker.
 func ExamplePayToService_Plan() {
-	_, client := exampleSandbox()
+	box, client := exampleSandbox()
+	defer box.Close()
 
 	for _, change := range []quickstream.AgreementChange{
 		quickstream.ChangingRecall("AGREEMENT-1"),

@@ -153,6 +153,9 @@ func (k keyKind) String() string {
 	return "secret"
 }
 
+// maxKey is far more than a key has: what is longer is something else.
+const maxKey = 1 << 10
+
 // authorization returns the header's value for a key kind: HTTP Basic with the
 // key as user name and no password.
 func (keys Keys) authorization(kind keyKind) (string, error) {
@@ -164,8 +167,8 @@ func (keys Keys) authorization(kind keyKind) (string, error) {
 		return "", fmt.Errorf("%w: this operation needs the %s key, which KeysFromEnv takes from %s", ErrKeyRequired, kind, variable)
 	}
 	text := key.text()
-	if !isVisible(text) || strings.Contains(text, ":") {
-		return "", fmt.Errorf("quickstream: the %s key contains a blank, a colon or a character that is not printable ASCII; was it copied whole and without a line end?", kind)
+	if !isVisible(text) || strings.Contains(text, ":") || len(text) > maxKey {
+		return "", fmt.Errorf("quickstream: the %s key contains a blank, a colon or a character that is not printable ASCII, or has more than 1024; was it copied whole and without a line end?", kind)
 	}
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(text+":")), nil
 }

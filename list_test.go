@@ -246,17 +246,6 @@ func TestNextLinksOfAResource(t *testing.T) {
 	}
 }
 
-func TestListLoops(t *testing.T) {
-	for _, back := range []int{0, 1, 2} {
-		asked := 0
-		loop := pageOf(fmt.Sprintf("%s/customers?page=%d", baseURL, back), "3")
-		client := clientOf(t, pages(&asked, pageOf(baseURL+"/customers?page=1", "1"), pageOf(baseURL+"/customers?page=2", "2"), loop))
-		_, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
-		assert.Equal(t, decoding, ending(err), "%v", err)
-		assert.LessOrEqual(t, asked, 6)
-	}
-}
-
 // TestBrokenPages: a page that cannot be read is an error after what came before
 // it, and never an empty page.
 func TestBrokenPages(t *testing.T) {
@@ -491,28 +480,6 @@ func fill(t *testing.T, field reflect.Value, text string) string {
 	require.Equal(t, reflect.String, field.Kind(), "%s", field.Type())
 	field.SetString(text)
 	return text
-}
-
-// TestLookUpValuesArrive: what stands in the query of a look-up is escaped.
-func TestLookUpValuesArrive(t *testing.T) {
-	const odd = `a b&c=d#e+f%2f;g,"h"?i/`
-	var got url.Values
-	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-		got = r.URL.Query()
-		assert.NotContains(t, r.URL.Path, "a b")
-		return answer(404, ""), nil
-	})
-	for want, call := range map[string]func() error{
-		"referenceNumber": func() error { _, err := client.Transactions.ByReference(odd).First(t.Context()); return err },
-		"accountToken":    func() error { _, err := client.Transactions.ByAccount(odd).First(t.Context()); return err },
-		"customerNumber":  func() error { _, err := client.Customers.GetByNumber(t.Context(), odd); return err },
-	} {
-		require.ErrorIs(t, call(), quickstream.ErrNotFound)
-		assert.Equal(t, url.Values{want: {odd}}, got)
-	}
-	_, err := client.Transactions.ByBankAccount("032-999", quickstream.NewSecret("999994")).First(t.Context())
-	require.ErrorIs(t, err, quickstream.ErrNotFound)
-	assert.Equal(t, url.Values{"bsb": {"032-999"}, "accountNumber": {"999994"}}, got)
 }
 
 // TestNextLinkWithoutAddress: there is more, and nobody says where. That is not

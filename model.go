@@ -101,6 +101,7 @@ func decode[T any, P model[T]](body []byte, object P) error {
 		return errNotObject
 	}
 	if err := wire.Decode(body, (*T)(object)); err != nil {
+		*object = *new(T) // half of an answer may say that it is an approval
 		return err
 	}
 	object.keep(body, reflect.TypeFor[T]())

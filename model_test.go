@@ -249,51 +249,6 @@ func TestSourceIsNotShared(t *testing.T) {
 	assert.Equal(t, `"a"`, string(tx.Extra()["new"]))
 }
 
-// TestRefusedBodies: none of these may pass for an object of the service.
-func TestRefusedBodies(t *testing.T) {
-	refused := []string{
-		``, ` `, `null`, `[]`, `[{}]`, `""`, `"text"`, `0`, `true`, `{`, `{}{}`, `{} {}`, `{}x`, `{}]`, "\ufeff{}", `<html>`, `{"data":[]`,
-	}
-	for _, m := range models(t) {
-		for _, body := range refused {
-			model, err := m.read(body)
-			assert.Error(t, err, "%s: %s", m.of, body)
-			assert.Nil(t, model, "%s: %s", m.of, body)
-		}
-	}
-	for _, empty := range storedModels(t) {
-		for _, body := range refused {
-			model := empty()
-			assert.Error(t, json.Unmarshal([]byte(body), model), "%T: %s", model, body)
-			assert.Error(t, model.UnmarshalJSON([]byte(body)), "%T: %s", model, body)
-			assert.Nil(t, model.Raw(), "%T: %s", model, body)
-		}
-	}
-	// null inside another structure is Go's business, and says nothing either.
-	var holder struct{ Tx quickstream.Transaction }
-	require.Error(t, json.Unmarshal([]byte(`{"Tx":null}`), &holder))
-	assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(&holder.Tx))
-}
-
-// TestDuplicatedMembersNeverApprove: one body that says two things says nothing.
-func TestDuplicatedMembersNeverApprove(t *testing.T) {
-	for _, body := range []string{
-		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","summaryCode":"0"}`,
-		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","SUMMARYCODE":"0"}`,
-		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","ſummaryCode":"0"}`,
-		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","summary\u0043ode":"0"}`,
-		`{"receiptNumber":"1","status":"Declined","summaryCode":"0","status":"Approved"}`,
-	} {
-		var tx quickstream.Transaction
-		require.Error(t, json.Unmarshal([]byte(body), &tx), body)
-		_, err := clientOf(t, says(201, body)).Transactions.Pay(t.Context(), payment())
-		assert.Equal(t, unknown, ending(err), body)
-	}
-	var tx quickstream.Transaction
-	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","metadata":{"Colour":"a","colour":"b"}}`), &tx), "the merchant's own names")
-	assert.Equal(t, map[string]string{"Colour": "a", "colour": "b"}, tx.Metadata)
-}
-
 // TestOtherCaseSurvivesStorage: a name in another case is another name.
 func TestOtherCaseSurvivesStorage(t *testing.T) {
 	var tx quickstream.Transaction

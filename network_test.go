@@ -1,18 +1,13 @@
 package quickstream_test
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,16 +60,6 @@ func networkKind(t *testing.T, err error) quickstream.NetworkKind {
 	return failed.Kind
 }
 
-func TestUntrustedCertificate(t *testing.T) {
-	for name, roots := range map[string]*x509.CertPool{"this machine's roots": nil, "other roots": x509.NewCertPool()} {
-		client, connections := server(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") }, secure, quickstream.WithRootCAs(roots))
-		_, err := client.Transactions.Pay(t.Context(), payment())
-		assert.Equal(t, quickstream.NetworkKindCertificate, networkKind(t, err), name)
-		assert.EqualValues(t, 1, connections.Load(), "it is not tried again")
-		assert.ErrorContains(t, err, "WithRootCAs")
-	}
-}
-
 func TestNotTLS(t *testing.T) {
 	client, _ := server(t, func(http.ResponseWriter, *http.Request) {}, plain)
 	address := strings.TrimSuffix(strings.TrimPrefix(client.String(), "quickstream.Client("), ")")
@@ -101,134 +86,6 @@ func TestRefusedPort(t *testing.T) {
 	assert.Equal(t, 3, resp.Attempts, "it may pass")
 }
 
-// TestProxyAuthentication: a proxy that wants credentials says so when it is asked
-// to connect; nothing has been sent through it then.
-func TestProxyAuthentication(t *testing.T) {
-	var asked, served atomic.Int64
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
-		assert.Equal(t, http.MethodConnect, r.Method)
-		if r.Header.Get("Proxy-Authorization") == "" {
-			w.Header().Set("Proxy-Authenticate", "Basic")
-			w.WriteHeader(http.StatusProxyAuthRequired)
-			return
-		}
-		tunnel(t, w, r.Host)
-	}))
-	t.Cleanup(proxy.Close)
-	var pool *x509.CertPool
-	target := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		served.Add(1)
-		assert.Empty(t, r.Header.Get("Proxy-Authorization"))
-		w.WriteHeader(http.StatusNotFound)
-	}))
-	t.Cleanup(target.Close)
-	pool = x509.NewCertPool()
-	pool.AddCert(target.Certificate())
-	through := func(address string) *quickstream.Client {
-		u, err := url.Parse(address)
-		require.NoError(t, err)
-		client, err := quickstream.NewClient(quickstream.CustomURL(target.URL), testKeys(), quickstream.WithProxy(http.ProxyURL(u)), quickstream.WithRootCAs(pool))
-		require.NoError(t, err)
-		t.Cleanup(client.CloseIdleConnections)
-		return client
-	}
-	_, err := through(proxy.URL).Transactions.Pay(t.Context(), payment())
-	assert.Equal(t, quickstream.NetworkKindProxy, networkKind(t, err))
-	assert.EqualValues(t, 1, asked.Load(), "it is not tried again")
-	assert.Zero(t, served.Load())
-
-	credentials := strings.Replace(proxy.URL, "http://", "http://user:proxy-password@", 1)
-	_, err = through(credentials).Transactions.Get(t.Context(), "R-1")
-	assert.ErrorIs(t, err, quickstream.ErrNotFound)
-	assert.EqualValues(t, 1, served.Load())
-
-	proxy.Close()
-	_, err = through(credentials).Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
-	assert.Equal(t, quickstream.NetworkKindRefused, networkKind(t, err))
-	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
-		assert.NotContains(t, fmt.Sprintf("%+v", cause), "proxy-password")
-	}
-}
-
-// tunnel connects two sockets, as a proxy does.
-func tunnel(t *testing.T, w http.ResponseWriter, host string) {
-	t.Helper()
-	target, err := net.Dial("tcp", host)
-	if !assert.NoError(t, err) {
-		return
-	}
-	defer target.Close()
-	conn, _, err := w.(http.Hijacker).Hijack()
-	if !assert.NoError(t, err) {
-		return
-	}
-	defer conn.Close()
-	_, err = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
-	assert.NoError(t, err)
-	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = io.Copy(target, conn); target.Close() })
-	_, _ = io.Copy(conn, target)
-	conn.Close()
-	wg.Wait()
-}
-
-// TestHostileAnswers: sizes are bounded, also after decompression, and a payment
-// that was answered so is unknown.
-func TestHostileAnswers(t *testing.T) {
-	var bomb bytes.Buffer
-	zip := gzip.NewWriter(&bomb)
-	_, err := zip.Write([]byte(`{"receiptNumber":"R-1","x":"`))
-	require.NoError(t, err)
-	for range 16 {
-		_, err = zip.Write(bytes.Repeat([]byte("a"), 1<<20))
-		require.NoError(t, err)
-	}
-	require.NoError(t, zip.Close())
-	require.Less(t, bomb.Len(), 1<<20)
-	for name, c := range map[string]struct {
-		handler http.HandlerFunc
-		receipt string
-	}{
-		"header beyond 64 KiB": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("X-Huge", strings.Repeat("x", 65<<10))
-			_, _ = io.WriteString(w, approvedBody)
-		}, ""},
-		"gzip bomb": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write(bomb.Bytes())
-		}, "R-1"},
-		"broken gzip": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = io.WriteString(w, approvedBody)
-		}, ""},
-		"body beyond 8 MiB": {func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, `{"receiptNumber":"R-1","x":"`+strings.Repeat("x", 8<<20)+`"}`)
-		}, "R-1"},
-		"informational flood": {func(w http.ResponseWriter, _ *http.Request) {
-			for range 3000 {
-				w.Header().Set("X-Hint", strings.Repeat("x", 100))
-				w.WriteHeader(http.StatusEarlyHints)
-			}
-			_, _ = io.WriteString(w, approvedBody)
-		}, ""},
-		"truncated chunk": {raw(t, "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{\"receiptNumber\":\"R-1\","), "R-1"},
-		"short body":      {raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{\"receiptNumber\":\"R-1\","), "R-1"},
-		"two lengths":     {raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{} "), ""},
-		"no HTTP":         {raw(t, "\x16\x03\x01 hello\r\n\r\n"), ""},
-		"no answer":       {raw(t, ""), ""},
-	} {
-		client, connections := server(t, c.handler, plain)
-		_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
-		assert.Equal(t, unknown, ending(err), "%s: %v", name, err)
-		if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
-			assert.Equal(t, c.receipt, lost.ReceiptNumber, name)
-			assert.Equal(t, 1, lost.Attempts, name)
-		}
-		assert.EqualValues(t, 1, connections.Load(), name)
-	}
-}
-
 // raw answers with bytes of its own and closes the connection.
 func raw(t *testing.T, answer string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -239,32 +96,6 @@ func raw(t *testing.T, answer string) http.HandlerFunc {
 			_ = conn.Close()
 		}
 	}
-}
-
-// TestRedirectsAreNotFollowed: neither body nor key goes to an address that
-// nobody chose, here or elsewhere.
-func TestRedirectsAreNotFollowed(t *testing.T) {
-	var elsewhere atomic.Int64
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
-	t.Cleanup(other.Close)
-	for _, location := range []string{other.URL + "/x", "//" + strings.TrimPrefix(other.URL, "http://"), "/rest/v1/elsewhere", "?again", ""} {
-		for _, status := range []int{301, 302, 303, 307, 308} {
-			var seen []string
-			client, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
-				seen = append(seen, r.URL.Path)
-				if location != "" {
-					w.Header().Set("Location", location)
-				}
-				w.WriteHeader(status)
-			}, plain)
-			_, err := client.Transactions.Pay(t.Context(), payment())
-			assert.Equal(t, unknown, ending(err), "%d to %q", status, location)
-			_, err = client.Transactions.ByBankAccount("032-999", quickstream.NewSecret("999994")).First(t.Context())
-			assert.Equal(t, answered, ending(err), "%d to %q", status, location)
-			assert.Equal(t, []string{"/rest/v1/transactions", "/rest/v1/transactions/for-bank-account"}, seen, "%d to %q", status, location)
-		}
-	}
-	assert.Zero(t, elsewhere.Load())
 }
 
 // TestConnectionsAreReused: whatever is answered, the connection that is there
@@ -359,47 +190,6 @@ func TestOwnTransportSpeaksHTTP1(t *testing.T) {
 	tx, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithIdempotencyKey("key-1"))
 	require.NoError(t, err)
 	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
-}
-
-// TestStaleConnection: a server that carries a payment out and then closes a
-// connection which served before. Under the header's usual name net/http would
-// send the payment again by itself, and it would be carried out twice.
-func TestStaleConnection(t *testing.T) {
-	var payments atomic.Int64
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				for reader := bufio.NewReader(conn); ; {
-					r, err := http.ReadRequest(reader)
-					if err != nil {
-						return
-					}
-					_, _ = io.Copy(io.Discard, r.Body)
-					if r.Method == http.MethodPost {
-						payments.Add(1)
-						return
-					}
-					_, _ = io.WriteString(conn, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
-				}
-			}()
-		}
-	}()
-	client, err := quickstream.NewClient(quickstream.CustomURL("http://"+listener.Addr().String()), testKeys())
-	require.NoError(t, err)
-	t.Cleanup(client.CloseIdleConnections)
-	_, err = client.Transactions.Get(t.Context(), "R-1")
-	require.ErrorIs(t, err, quickstream.ErrNotFound)
-	_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
-	assert.Equal(t, unknown, ending(err))
-	assert.EqualValues(t, 1, payments.Load())
 }
 
 // TestReadsThatWereSentOnce say so, though their last attempt was not sent.

@@ -343,8 +343,8 @@ func WithSupplierBusinessCode(code string) Option {
 
 // WithHeader adds a header to requests. Headers that this package or net/http
 // sets itself are refused, and so is X-Idempotency-Key, which makes net/http send
-// a POST again by itself. A User-Agent takes the place of the module's name and
-// version, and an empty one is not sent.
+// a POST again by itself. A value is printable ASCII of up to 8 KiB. A User-Agent takes
+// the place of the module's name and version, and an empty one is not sent.
 func WithHeader(name, value string) Option {
 	return option(func(c *callConfig) error {
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
@@ -352,13 +352,17 @@ func WithHeader(name, value string) Option {
 		case "", "Authorization", "Idempotency-Key", "X-Idempotency-Key", "Accept-Encoding", "Content-Type", "Content-Length", "Host", "Accept", "Transfer-Encoding", "Connection", "Prevent-Csrf":
 			return fmt.Errorf("WithHeader: the header %q is set by the client", canonical)
 		}
-		if !isVisible(name) || strings.ContainsAny(name, `"(),/:;<=>?@[\]{}`) || !isPrintable(value) {
-			return errors.New("WithHeader: the name is not a header's, or the value is not printable ASCII")
+		if !isVisible(name) || strings.ContainsAny(name, `"(),/:;<=>?@[\]{}`) || !isPrintable(value) || len(value) > maxHeader {
+			return errors.New("WithHeader: the name is not a header's, or the value is not printable ASCII of up to 8 KiB")
 		}
 		c.addHeader(canonical, value)
 		return nil
 	})
 }
+
+// maxHeader bounds a header's value: servers refuse longer ones, which of a payment would
+// be an unknown outcome.
+const maxHeader = 8 << 10
 
 // addHeader leaves the header alone that other calls share.
 func (c *callConfig) addHeader(name, value string) {

@@ -111,7 +111,6 @@ func TestWithHeader(t *testing.T) {
 		// A caller's own value stops net/http from decompressing the answer.
 		"Accept-Encoding": "gzip",
 		"X Own":           "x", "X-Own:": "x", "X-Own\n": "x", "X-Öwn": "x", "X(Own)": "x", "Authorization:": "x", "X-Own\x00": "x", "X/Own": "x", `X"`: "x",
-		"X-Own": "a\r\nAuthorization: x", "X-Own-2": "é", "X-Own-3": "\x00",
 	} {
 		_, err := quickstream.NewClient(quickstream.CustomURL(baseURL), testKeys(), quickstream.WithHeader(name, value))
 		assert.Error(t, err, "%q: %q", name, value)

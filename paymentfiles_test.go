@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"mime"
 	"mime/multipart"
 	"net"
 	"net/http"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -375,29 +373,6 @@ func TestUploadIsChecked(t *testing.T) {
 	_, err = client.PaymentFiles.DownloadCSV(t.Context(), nil, "1")
 	require.ErrorIs(t, err, quickstream.ErrInvalid)
 	assert.Empty(t, box.Requests())
-}
-
-// TestOddFileNames: quotes are escaped in the header, and what is beyond ASCII is
-// sent as it is. The service keeps the name, so that it cannot be used twice.
-func TestOddFileNames(t *testing.T) {
-	_, client := sandboxtest.New(t)
-	for _, name := range []string{`"a" b.csv`, `a";filename="b`, "Löhne 7月.csv", strings.Repeat("a", 300)} {
-		recording := clientOver(t, func(r *http.Request) (*http.Response, error) {
-			_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-			assert.NoError(t, err)
-			form, err := multipart.NewReader(r.Body, params["boundary"]).ReadForm(1 << 20)
-			assert.NoError(t, err)
-			assert.Equal(t, []string{"file"}, slices.Collect(maps.Keys(form.File)))
-			assert.Equal(t, name, form.File["file"][0].Filename)
-			return uploadedFile(r), nil
-		})
-		_, err := recording.PaymentFiles.Upload(t.Context(), upload(name, "x"))
-		require.NoError(t, err, name)
-		_, err = client.PaymentFiles.Upload(t.Context(), upload(name, "x"))
-		require.NoError(t, err, name)
-		_, err = client.PaymentFiles.Upload(t.Context(), upload(name, "x"))
-		require.ErrorIs(t, err, quickstream.ErrInvalid, name)
-	}
 }
 
 // TestUploadTakesConstantMemory uploads 64 MiB.

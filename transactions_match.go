@@ -18,6 +18,10 @@ const (
 	oldForOwn  = 2 * time.Second
 )
 
+// maxSkew is how far two clocks may be apart. A Date that is further off is no clock's, and
+// would make an earlier payment look like the one that was sent.
+const maxSkew = 24 * time.Hour
+
 // errAnother is of an answer that is about something else than the request.
 var errAnother = errors.New("the answer is about another transaction than the one that was sent")
 
@@ -171,8 +175,9 @@ func (l List[T]) noting(pages *pagesRead) List[T] {
 		call := begin()
 		call.answered = func(header http.Header) {
 			pages.count++
-			if date, err := http.ParseTime(header.Get("Date")); err == nil {
-				pages.skew = time.Until(date)
+			date, err := http.ParseTime(header.Get("Date"))
+			if skew := time.Until(date); err == nil && skew.Abs() < maxSkew {
+				pages.skew = skew
 			}
 		}
 		return call

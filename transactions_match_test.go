@@ -131,39 +131,6 @@ func TestFollowUpsAreAboutTheirOriginal(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 }
 
-// TestReadsAreAboutTheirIdentifier: another object than the one that was asked for is
-// no answer.
-func TestReadsAreAboutTheirIdentifier(t *testing.T) { synctest.Test(t, readsAreAboutTheirIdentifier) }
-
-func readsAreAboutTheirIdentifier(t *testing.T) {
-	client := clientOf(t, says(http.StatusOK, `{"receiptNumber":"B","agreementToken":"B","customerId":"B","accountToken":"B","supplierBusinessCode":"B",
-		"paymentFileId":"B","paymentScheduleId":"B","status":"Voided","summaryCode":"0"}`))
-	ctx := t.Context()
-	for name, read := range map[string]func(id string) error{
-		"transaction": func(id string) error { _, err := client.Transactions.Get(ctx, id); return err },
-		"agreement":   func(id string) error { _, err := client.PayTo.Get(ctx, id); return err },
-		"customer":    func(id string) error { _, err := client.Customers.Get(ctx, id); return err },
-		"account":     func(id string) error { _, err := client.Accounts.Get(ctx, id); return err },
-		"business":    func(id string) error { _, err := client.Businesses.Get(ctx, id); return err },
-		"file":        func(id string) error { _, err := client.PaymentFiles.Get(ctx, id); return err },
-		"schedule":    func(id string) error { _, err := client.RecurringPayments.Get(ctx, id); return err },
-	} {
-		require.NoError(t, read("B"), name)
-		var wrong *quickstream.DecodeError
-		require.ErrorAs(t, read("A"), &wrong, name)
-	}
-	_, err := client.Transactions.Void(ctx, "B")
-	require.NoError(t, err)
-	_, err = client.Transactions.Void(ctx, "A")
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	change := quickstream.UpdateCustomerParams{CustomerName: new("N")}
-	_, err = client.Customers.Update(ctx, "A", change)
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	customer, err := clientOf(t, says(http.StatusNoContent, "")).Customers.Update(ctx, "A", change)
-	require.NoError(t, err)
-	assert.Equal(t, "A", customer.CustomerID)
-}
-
 // lookedUp is a service whose look-ups answer the given pages, a list for each; nil is
 // a 404. Each reading takes the next of readings, and then the last again.
 func lookedUp(readings ...[][]object) service {
@@ -321,26 +288,6 @@ func TestReceiptOfAnother(t *testing.T) {
 			assert.Equal(t, name, tx.ReceiptNumber)
 		}
 	})
-}
-
-// TestLookUpsKeepTheServicesTime: a clock of the service that is off shifts its times
-// and its Date alike.
-func TestLookUpsKeepTheServicesTime(t *testing.T) {
-	for _, off := range []time.Duration{-time.Hour, -31 * time.Second, 31 * time.Second, time.Hour} {
-		synctest.Test(t, func(t *testing.T) {
-			own, bare := sent(t, "ORDER-1", quickstream.WithIntentMetadata(""))
-			bare["transactionTime"] = time.Now().Add(off).Format(time.RFC3339)
-			answered := lookedUp([][]object{{bare}})
-			client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-				resp, err := answered(r)
-				resp.Header.Set("Date", time.Now().Add(off).UTC().Format(http.TimeFormat))
-				return resp, err
-			})
-			<-time.After(time.Minute)
-			_, err := client.Transactions.Resume(t.Context(), own)
-			require.NoError(t, err, off)
-		})
-	}
 }
 
 // TestRefundsThatLookOlder: what tells an earlier refund from the lost one is its age

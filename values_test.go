@@ -248,33 +248,6 @@ func TestMoneyOnTheWire(t *testing.T) {
 	}
 }
 
-// TestMoneyIsNeverRounded: a third decimal is a finding, and an error when the
-// rule that finds it is switched off.
-func TestMoneyIsNeverRounded(t *testing.T) {
-	for _, text := range []string{"10.505", "0.001", "10.4999999999999999999"} {
-		d := decimal.RequireFromString(text)
-		for rule, call := range map[string]func(*quickstream.Client, ...quickstream.CallOption) error{
-			"transaction.principalAmount.decimals": payAmount(d), "agreement.paymentAmount.money": agreeAmount(d),
-		} {
-			_, err := sentBody(t, call)
-			require.ErrorIs(t, err, errNothingSent)
-			invalid, ok := errors.AsType[*quickstream.ValidationError](err)
-			require.True(t, ok, "%v", err)
-			assert.Equal(t, rule, invalid.Findings[0].Rule)
-			_, err = sentBody(t, call, quickstream.WithoutRule(rule))
-			assert.ErrorIs(t, err, errNothingSent)
-			assert.ErrorContains(t, err, "more than two decimals")
-		}
-	}
-	for _, text := range []string{"0", "-0", "-1"} {
-		_, err := sentBody(t, payAmount(decimal.RequireFromString(text)))
-		assert.ErrorIs(t, err, errNothingSent)
-	}
-	body, err := sentBody(t, payAmount(decimal.RequireFromString("-0")), quickstream.WithoutRule("transaction.principalAmount.positive"))
-	require.ErrorIs(t, err, quickstream.ErrInvalid)
-	assert.Contains(t, body, `"principalAmount":0.00,`)
-}
-
 // TestDecimalsSwitches: decimal has switches that change its JSON for the whole
 // process. Neither requests nor stored models depend on them. A process of its
 // own throws each.

@@ -181,35 +181,3 @@ func TestBrokenSources(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
-
-// An endless cell ends at the limit, not with the memory.
-func TestEndlessCell(t *testing.T) {
-	for name, start := range map[string]string{
-		"header": "", "cell": "a\r\n", "quotes": "a\r\n\"", "commas in quotes": "a\r\n\"",
-		"quotes in quotes": "a\r\n\"",
-	} {
-		fill := map[string]string{"commas in quotes": ",", "quotes in quotes": `""`}[name]
-		if fill == "" {
-			fill = "x"
-		}
-		read := 0
-		endless := readerFunc(func(p []byte) (int, error) {
-			for i := range p {
-				p[i] = fill[read%len(fill)]
-				read++
-			}
-			return len(p), nil
-		})
-		r, err := csvreport.NewReader(io.MultiReader(strings.NewReader(start), endless), csvreport.WithMaxField(1<<16))
-		if err == nil {
-			for _, err = range r.Rows() {
-			}
-		}
-		if !errors.Is(err, csvreport.KindFieldTooLong) {
-			t.Errorf("%s: got %v", name, err)
-		}
-		if read > 1<<18 {
-			t.Errorf("%s: %d bytes read for a limit of %d", name, read, 1<<16)
-		}
-	}
-}

@@ -115,6 +115,20 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
+// FuzzSafe holds that no guarded cell is a formula, and that nothing but an apostrophe
+// is put before a cell.
+func FuzzSafe(f *testing.F) {
+	for _, seed := range []string{"", "=1", "-1", "-1.50", "--1", "\t@x", "\x00=1", "\ufeff=1", "＝1", "\xff=1", "'=1", " =1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, cell string) {
+		safe := csvreport.Safe(cell)
+		if executes(safe) || strings.TrimPrefix(safe, "'") != strings.TrimPrefix(cell, "'") || csvreport.Safe(safe) != safe {
+			t.Errorf("%q became %q", cell, safe)
+		}
+	})
+}
+
 // FuzzTimes holds dates and times against package time, which accepts more.
 func FuzzTimes(f *testing.F) {
 	for _, seed := range []string{"2024-02-29", "31 Dec 2024", "2024-02-03T10:11:12.5+1100", "2024-02-03 10:11:12", "0001-01-01"} {

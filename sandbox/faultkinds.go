@@ -127,6 +127,8 @@ const (
 	BrokenJSON                   // JSON that ends in the middle
 	GatewayError                 // JSON of some gateway, with a traceCode and none of the service's words
 	ErrorList                    // JSON with a list of errors, and nothing else
+	Echo                         // the service's error body, with all that was sent in messages, values, links and headers
+	EchoHTML                     // a page of some gateway with all that was sent, in headers too
 )
 
 // Status answers with a status of your choice instead of doing anything. A 503
@@ -197,6 +199,8 @@ func (x *exchange) misreport(code int, body BodyKind) answer {
 		return answer{status: code, raw: []byte(`{"errors":[{"fieldName":null,"fieldValue":null,"messages":["Service unavailable"]}]}`)}.with("Content-Type", jsonType)
 	case Empty:
 		return answer{status: code}
+	case Echo, EchoHTML:
+		return x.echo(code, body == EchoHTML)
 	default:
 		x.box.mu.Lock()
 		defer x.box.mu.Unlock()

@@ -82,65 +82,6 @@ func checkStatus(t *testing.T, n *webhooks.Notification, want string) {
 	}
 }
 
-// Whatever the sender says, nothing is delivered that the API does not say.
-func TestConfirmRefuses(t *testing.T) {
-	t.Parallel()
-	const notFound = `{"developerMessage":"canary"}`
-	for name, test := range map[string]struct {
-		body   string
-		status int
-		answer string
-		want   []error
-		isNot  error
-		asked  bool
-	}{
-		"unknown agreement":     {confirmedBody, 404, notFound, []error{webhooks.ErrUnconfirmed, quickstream.ErrNotFound}, nil, true},
-		"unknown transaction":   {approvedBody, 404, notFound, []error{webhooks.ErrUnconfirmed, quickstream.ErrNotFound}, nil, true},
-		"identifier refused":    {confirmedBody, 422, notFound, []error{webhooks.ErrUnconfirmed, quickstream.ErrInvalid}, nil, true},
-		"still pending":         {confirmedBody, 200, withStatus("PENDING"), []error{webhooks.ErrUnconfirmed}, nil, true},
-		"still created":         {confirmedBody, 200, withStatus("CREATED"), []error{webhooks.ErrUnconfirmed}, nil, true},
-		"no status":             {confirmedBody, 200, withStatus(""), []error{webhooks.ErrUnconfirmed}, nil, true},
-		"another agreement":     {confirmedBody, 200, strings.Replace(agreementData, "AGR0001", "AGR0002", 1), nil, webhooks.ErrUnconfirmed, true},
-		"payment still pending": {approvedBody, 200, `{"receiptNumber":"1000000001","status":"Pending","summaryCode":"0"}`, []error{webhooks.ErrUnconfirmed}, nil, true},
-		"payment erred":         {approvedBody, 200, `{"receiptNumber":"1000000001","status":"Approved","summaryCode":"2"}`, []error{webhooks.ErrUnconfirmed}, nil, true},
-		"another payment":       {approvedBody, 200, strings.Replace(transactionData, "1000000001", "1000000002", 1), nil, webhooks.ErrUnconfirmed, true},
-		"wrong key":             {confirmedBody, 401, notFound, []error{quickstream.ErrUnauthorized}, webhooks.ErrUnconfirmed, true},
-		"service down":          {confirmedBody, 503, `{"developerMessage":"canary","traceCode":"T"}`, nil, webhooks.ErrUnconfirmed, true},
-		"nonsense":              {confirmedBody, 200, `[]`, nil, webhooks.ErrUnconfirmed, true},
-		"no token":              {strings.Replace(confirmedBody, "agreementToken", "token", 1), 200, agreementData, []error{webhooks.ErrUnconfirmed}, nil, false},
-		"token that is a path":  {strings.Replace(confirmedBody, "AGR0001", "../customers", 1), 200, agreementData, []error{webhooks.ErrUnconfirmed}, nil, false},
-		"wrong kind of data":    {strings.Replace(approvedBody, transactionData, agreementData, 1), 200, transactionData, []error{webhooks.ErrUnconfirmed}, nil, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			client, service := newAPI(t, test.status, test.answer)
-			f := new(calls)
-			var failure webhooks.Failure
-			h := webhooks.NewHandler(newVerifier(t), webhooks.ConfirmWith(client, f.handle),
-				webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { failure = f }))
-			if w := post(h, signed(t, test.body)); w.Code != http.StatusInternalServerError || f.count() != 0 {
-				t.Errorf("answered %d after %d calls", w.Code, f.count())
-			}
-			if (service.seen() != "") != test.asked {
-				t.Errorf("asked %q", service.seen())
-			}
-			for _, want := range test.want {
-				if !errors.Is(failure.Err, want) {
-					t.Errorf("%v is not %v", failure.Err, want)
-				}
-			}
-			if failure.Err == nil || test.isNot != nil && errors.Is(failure.Err, test.isNot) {
-				t.Errorf("reported %v", failure.Err)
-			}
-			for _, value := range []string{"canary", "AGR0001", "1000000001"} {
-				if strings.Contains(failure.Err.Error(), value) {
-					t.Errorf("%v shows a value", failure.Err)
-				}
-			}
-		})
-	}
-}
-
 // A kind that nobody knows is confirmed by what it names, in whatever state that is.
 // Where it names nothing that the API could be asked for, it is delivered as it
 // came, and is nothing but an UnknownEvent.
@@ -285,26 +226,6 @@ func TestConfirmAfterALag(t *testing.T) {
 	}
 	if f.count() != 1 || asked != 3 {
 		t.Errorf("%d calls after asking %d times", f.count(), asked)
-	}
-}
-
-// An older event after a newer one delivers the present state, not the older one.
-func TestConfirmOutOfOrder(t *testing.T) {
-	t.Parallel()
-	client, _ := newAPI(t, 200, withStatus("CANCELLED"))
-	f := new(calls)
-	h := webhooks.NewHandler(newVerifier(t), webhooks.ConfirmWith(client, f.handle), webhooks.WithStore(new(webhooks.MemoryStore)))
-	recalled := strings.NewReplacer("54-0001", "54-0003", "agreement.confirmed", "agreement.recalled").Replace(confirmedBody)
-	for _, body := range []string{recalled, confirmedBody} {
-		if w := post(h, signed(t, body)); w.Code != http.StatusOK {
-			t.Fatal(w.Code)
-		}
-	}
-	for _, n := range f.received {
-		checkStatus(t, n, "CANCELLED")
-	}
-	if f.count() != 2 {
-		t.Errorf("%d calls", f.count())
 	}
 }
 

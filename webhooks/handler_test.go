@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/quickstream-go/quickstream/webhooks"
@@ -101,92 +100,6 @@ func checkFailures(t *testing.T, failures []webhooks.Failure, status, calls int,
 	}
 }
 
-// The answers to a wrong signature are all the same, whatever is wrong with it.
-func TestHandlerDoesNotSayWhy(t *testing.T) {
-	t.Parallel()
-	h := webhooks.NewHandler(newVerifier(t), new(calls).handle)
-	stale := sender
-	stale.Now = func() time.Time { return signedAt.Add(-time.Hour) }
-	future := sender
-	future.Now = func() time.Time { return signedAt.Add(time.Hour) }
-	malformed := signed(t, confirmedBody)
-	malformed.Header.Set(signature.Header, "t=1")
-	unsigned := signed(t, confirmedBody)
-	unsigned.Header.Del(signature.Header)
-
-	var first string
-	for _, r := range []*http.Request{
-		unsigned, malformed, signedBy(t, forger, confirmedBody), signedBy(t, stale, confirmedBody), signedBy(t, future, confirmedBody),
-		signedBy(t, forger, "not JSON"),
-	} {
-		w := post(h, r)
-		answer := fmt.Sprintln(w.Code, w.Header(), w.Body)
-		if first == "" {
-			first = answer
-		}
-		if answer != first || w.Code != http.StatusUnauthorized {
-			t.Errorf("answers differ: %s and %s", first, answer)
-		}
-	}
-}
-
-func TestHandlerOnAMux(t *testing.T) {
-	t.Parallel()
-	f := new(calls)
-	mux := http.NewServeMux()
-	mux.Handle("POST /webhooks", webhooks.NewHandler(newVerifier(t), f.handle))
-	for _, test := range []struct {
-		method, path string
-		want         int
-	}{
-		{http.MethodPost, "/webhooks", 200},
-		{http.MethodPost, "/webhooks/other", 404},
-		{http.MethodPost, "/", 404},
-		{http.MethodGet, "/webhooks", 405},
-	} {
-		r := signed(t, confirmedBody)
-		r.Method, r.URL.Path = test.method, test.path
-		if w := post(mux, r); w.Code != test.want {
-			t.Errorf("%s %s: %d, want %d", test.method, test.path, w.Code, test.want)
-		}
-	}
-	if f.count() != 1 {
-		t.Errorf("%d calls", f.count())
-	}
-}
-
-func TestHandlerPanics(t *testing.T) {
-	t.Parallel()
-	var pointer *webhooks.Verifier
-	for name, test := range map[string]struct {
-		verifier *webhooks.Verifier
-		handle   webhooks.Func
-		verified bool
-	}{
-		"function":    {newVerifier(t), func(context.Context, *webhooks.Notification) error { panic("canary") }, true},
-		"abort":       {newVerifier(t), func(context.Context, *webhooks.Notification) error { panic(http.ErrAbortHandler) }, true},
-		"no function": {newVerifier(t), nil, true},
-		"no verifier": {pointer, new(calls).handle, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var failure webhooks.Failure
-			h := webhooks.NewHandler(test.verifier, test.handle, nil, webhooks.WithReadTimeout(0),
-				webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { failure = f }))
-			if w := post(h, signed(t, confirmedBody)); w.Code != http.StatusInternalServerError {
-				t.Errorf("answered %d", w.Code)
-			}
-			e, ok := errors.AsType[*webhooks.PanicError](failure.Err)
-			if !ok || e.Value() == nil || !bytes.Contains(e.Stack(), []byte("handler.go")) || (failure.Notification != nil) != test.verified {
-				t.Fatalf("reported %v", failure)
-			}
-			if text := fmt.Sprintf("%v %+v %#v", e, e, e); strings.Contains(text, "canary") {
-				t.Errorf("%s shows the value of the panic", text)
-			}
-		})
-	}
-}
-
 // A body is read once and to its end; one read more would block on a connection
 // whose sender waits.
 func TestHandlerReadsTheBodyOnce(t *testing.T) {
@@ -220,25 +133,6 @@ func TestHandlerPassesTheRequestsContext(t *testing.T) {
 	if w := post(h, signed(t, confirmedBody).WithContext(ctx)); w.Code != http.StatusInternalServerError {
 		t.Errorf("answered %d although the sender is gone", w.Code)
 	}
-}
-
-// The acknowledgement waits for the function, however long that takes.
-func TestHandlerAcknowledgesAfterTheFunction(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var stored time.Time
-		start := time.Now()
-		h := webhooks.NewHandler(newVerifier(t), func(context.Context, *webhooks.Notification) error {
-			<-time.After(time.Minute)
-			stored = time.Now()
-			return nil
-		})
-		w := &recorder{header: http.Header{}}
-		h.ServeHTTP(w, signed(t, confirmedBody))
-		if w.status != http.StatusOK || w.at.Sub(start) != time.Minute || w.at.Before(stored) {
-			t.Errorf("answered %d after %v, stored after %v", w.status, w.at.Sub(start), stored.Sub(start))
-		}
-	})
 }
 
 // recorder notes when the answer began.

@@ -1,11 +1,9 @@
 package webhooks_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"runtime"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream/webhooks"
-	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 func TestDuplicatesAreAcknowledgedAndNotDelivered(t *testing.T) {
@@ -54,44 +51,6 @@ func TestFailureIsNotRemembered(t *testing.T) {
 	}
 	if runs != 3 {
 		t.Errorf("%d calls, want 3", runs)
-	}
-}
-
-// Another content under a known ID is handled as well, acknowledged, and reported
-// once: answering 500 for ever would help nobody.
-func TestSameIDWithOtherContentIsReported(t *testing.T) {
-	t.Parallel()
-	f := new(calls)
-	var reported []webhooks.Failure
-	var out bytes.Buffer
-	h := webhooks.NewHandler(newVerifier(t), f.handle, webhooks.WithStore(new(webhooks.MemoryStore)),
-		webhooks.WithLogger(slog.New(slog.NewTextHandler(&out, nil))),
-		webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { reported = append(reported, f) }))
-	for i, test := range []struct {
-		body     string
-		conflict bool
-		calls    int
-	}{
-		{confirmedBody, false, 1},
-		{strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1), true, 2},
-		{strings.Replace(confirmedBody, "ACTIVE", "CANCELLED", 1), true, 3},          // fresher data
-		{strings.Replace(confirmedBody, `"status"`, `"new":1,"status"`, 1), true, 4}, // a new member
-		{confirmedBody, false, 4},
-		{strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1), false, 4},
-		{`{"data":` + agreementData + `,"eventType":"payto.agreement.confirmed","id":"5f2c8a54-0001"}`, false, 4}, // other order
-	} {
-		reported = nil
-		if w := post(h, signed(t, test.body)); w.Code != http.StatusOK || f.count() != test.calls {
-			t.Errorf("delivery %d: answered %d after %d calls", i+1, w.Code, f.count())
-		}
-		if got := len(reported) == 1 && reported[0].Status == 200 && errors.Is(reported[0].Err, webhooks.ErrConflict) &&
-			reported[0].Notification == f.received[i]; got != test.conflict || len(reported) > 1 {
-			t.Errorf("delivery %d: reported %v", i+1, reported)
-		}
-	}
-	if got := strings.Count(out.String(), `level=WARN msg="webhook notification handled" status=200`); got != 3 ||
-		strings.Count(out.String(), webhooks.ErrConflict.Error()) != 3 {
-		t.Errorf("logged\n%s", out.String())
 	}
 }
 
@@ -285,79 +244,4 @@ func TestMemoryStoreIsBounded(t *testing.T) {
 	if runs != sent+1 {
 		t.Errorf("%d calls, want %d", runs, sent+1)
 	}
-}
-
-// A notification may be signed once and delivered for days. One that is played
-// again meanwhile is a duplicate; later its signature is too old.
-func TestReplay(t *testing.T) {
-	t.Parallel()
-	const week, minutes = 7 * 24 * time.Hour, 5 * time.Minute
-	store := func() webhooks.HandlerOption { return webhooks.WithStore(new(webhooks.MemoryStore)) }
-	for name, test := range map[string]struct {
-		build     func(*webhooks.Verifier, webhooks.Func, ...webhooks.HandlerOption) http.Handler
-		opts      []webhooks.HandlerOption
-		verifier  []webhooks.VerifierOption
-		tolerance time.Duration
-		calls     int
-	}{
-		"store":          {webhooks.NewHandler, []webhooks.HandlerOption{store()}, nil, week, 1},
-		"no store":       {webhooks.NewHandler, []webhooks.HandlerOption{webhooks.WithStore(nil)}, nil, minutes, 3},
-		"inbox":          {webhooks.NewInbox, nil, nil, week, 3},
-		"store, asked":   {webhooks.NewHandler, []webhooks.HandlerOption{store()}, []webhooks.VerifierOption{webhooks.WithTolerance(time.Hour)}, time.Hour, 1},
-		"inbox, asked":   {webhooks.NewInbox, nil, []webhooks.VerifierOption{webhooks.WithTolerance(minutes)}, minutes, 3},
-		"nothing, asked": {webhooks.NewHandler, nil, []webhooks.VerifierOption{webhooks.WithTolerance(week)}, week, 3},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			now := signedAt
-			f := new(calls)
-			h := test.build(newVerifier(t, append(test.verifier, webhooks.WithClock(func() time.Time { return now }))...), f.handle, test.opts...)
-			for _, step := range []struct {
-				after time.Duration
-				want  int
-			}{{-minutes, 200}, {0, 200}, {test.tolerance, 200}, {test.tolerance + time.Millisecond, 401}, {10 * week, 401}, {-minutes - time.Millisecond, 401}} {
-				now = signedAt.Add(step.after)
-				if w := post(h, signed(t, confirmedBody)); w.Code != step.want {
-					t.Errorf("after %v: %d, want %d", step.after, w.Code, step.want)
-				}
-			}
-			if f.count() != test.calls {
-				t.Errorf("%d calls", f.count())
-			}
-		})
-	}
-}
-
-// What a bounded store has forgotten, or a new one never knew, has no second effect:
-// it is refused like any other signature that is too old.
-func TestForgottenIsNotHandledAgain(t *testing.T) {
-	t.Parallel()
-	now := signedAt.Add(time.Hour) // the first use
-	f := new(calls)
-	var reported error
-	v := newVerifier(t, webhooks.WithClock(func() time.Time { return now }))
-	h := webhooks.NewHandler(v, f.handle, webhooks.WithStore(&webhooks.MemoryStore{MaxIDs: 2}),
-		webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { reported = f.Err }))
-	deliver := func(id string, age time.Duration, want, calls int) {
-		t.Helper()
-		reported = nil
-		s := sender
-		s.Now = func() time.Time { return signedAt.Add(time.Hour - age) }
-		w := post(h, signedBy(t, s, `{"id":"`+id+`","eventType":"x"}`))
-		if w.Code != want || f.count() != calls || errors.Is(reported, signature.ErrTooOld) != (want == 401) {
-			t.Errorf("%s: %d after %d calls, reported %v", id, w.Code, f.count(), reported)
-		}
-	}
-	deliver("before-the-first-use", 6*time.Minute, 401, 0)
-	deliver("a", 3*time.Minute, 200, 1)
-	deliver("a", 2*time.Minute, 200, 1)    // signed anew
-	deliver("late", 4*time.Minute, 200, 2) // nothing is forgotten
-	deliver("b", 0, 200, 3)                // pushes a out
-	deliver("a", 3*time.Minute, 401, 3)
-	deliver("a", 2*time.Minute, 401, 3)
-	deliver("never-seen", 2*time.Minute, 401, 3)
-	deliver("never-seen", 2*time.Minute-time.Millisecond, 200, 4)
-	deliver("b", 0, 200, 4)
-	now = now.Add(6 * 24 * time.Hour)
-	deliver("b", 0, 200, 4) // the store, and not the clock, decides
 }

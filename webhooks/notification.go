@@ -57,6 +57,10 @@ type members struct {
 	Data      wire.Span             `json:"data,omitempty" wire:"decides"`
 }
 
+// maxValues bounds what a body can cost in memory, where two bytes can cost hundreds. A
+// notification has about a hundred values.
+const maxValues = 5_000
+
 // ParseError is a notification, or the data of one, that cannot be understood.
 type ParseError struct {
 	reason string
@@ -77,12 +81,14 @@ func (e *ParseError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Er
 //
 // A body that is not exactly one JSON object, or lacks the id or the event type, is a
 // [ParseError]. So is one in which id, eventType or data stands twice, or under a name
-// that differs in case alone. An unknown event type, unknown members of whatever names,
+// that differs in case alone, and one of more than 5,000 values. An unknown event type, unknown members of whatever names,
 // and data of any shape are not: see [Notification.Event].
 func Parse(body []byte) (*Notification, error) {
 	var m members
 	err := wire.Decode(body, &m)
 	switch {
+	case len(body) > maxValues && err == nil && !wire.HasAtMost(body, maxValues): // in a shorter one they have no room
+		return nil, &ParseError{"the body holds too many values", nil}
 	case errors.Is(err, wire.ErrDuplicateMember):
 		return nil, &ParseError{"the body names a member twice", err}
 	case err != nil:
@@ -156,25 +162,33 @@ func (n *Notification) Digest() string {
 		return n.received.Digest()
 	}
 	body, _ := n.body() // cannot fail: it is there, or is made of nothing but texts
-	sum := sha256.Sum256(meaning(body))
-	return hex.EncodeToString(sum[:])
+	return hex.EncodeToString(meaning(body))
 }
 
-// meaning returns what counts of a body in one form, or the body if it is not an
-// object.
+// meaning returns the sum of what counts of a body in one form, or of the body if it is
+// not an object.
 func meaning(body []byte) []byte {
+	sum := sha256.New()
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var tree map[string]any
 	if decoder.Decode(&tree) != nil {
-		return body
+		_, _ = sum.Write(body) // never fails
+		return sum.Sum(nil)
 	}
 	maps.DeleteFunc(tree, func(name string, _ any) bool { return strings.EqualFold(name, "timestamp") })
-	sorted, err := wire.Marshal(tree)
-	if err != nil {
-		return body
-	}
-	return sorted
+	encoder := json.NewEncoder(oneLine{sum})
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(tree) // what was decoded can be encoded
+	return sum.Sum(nil)
+}
+
+// oneLine leaves out the line feed at the end of what a json.Encoder writes at once.
+type oneLine struct{ io.Writer }
+
+func (l oneLine) Write(text []byte) (int, error) {
+	_, err := l.Writer.Write(bytes.TrimSuffix(text, []byte("\n")))
+	return len(text), err
 }
 
 // unconfirmed returns the notification with an event that promises nothing.

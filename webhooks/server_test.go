@@ -54,62 +54,6 @@ func drip(t *testing.T, conn net.Conn) {
 	})
 }
 
-func TestSlowBodyIsCut(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		opts []webhooks.HandlerOption
-		want time.Duration
-	}{
-		"by default":    {nil, webhooks.DefaultReadTimeout},
-		"at one's own":  {[]webhooks.HandlerOption{webhooks.WithReadTimeout(3 * time.Second)}, 3 * time.Second},
-		"zero":          {[]webhooks.HandlerOption{webhooks.WithReadTimeout(0)}, webhooks.DefaultReadTimeout},
-		"not positive ": {[]webhooks.HandlerOption{webhooks.WithReadTimeout(-1)}, webhooks.DefaultReadTimeout},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				f := new(calls)
-				// The server itself has no limit of any kind.
-				dial := serve(t, &http.Server{Handler: webhooks.NewHandler(newVerifier(t), f.handle, test.opts...)})
-				conn := dial()
-				defer conn.Close()
-				start := time.Now()
-				if _, err := io.WriteString(conn, head(t, "100000")); err != nil {
-					t.Fatal(err)
-				}
-				drip(t, conn)
-				if status := answer(conn); status != http.StatusRequestTimeout {
-					t.Errorf("answered %d", status)
-				}
-				if took := time.Since(start); took != test.want {
-					t.Errorf("cut after %v, want %v", took, test.want)
-				}
-				if f.count() != 0 {
-					t.Error("the function was called")
-				}
-			})
-		})
-	}
-}
-
-func TestSlowHeadersAreCutByTheServer(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		server := newServer(webhooks.NewHandler(newVerifier(t), new(calls).handle))
-		conn := serve(t, server)()
-		defer conn.Close()
-		start := time.Now()
-		if _, err := io.WriteString(conn, "POST /webhooks HTTP/1.1\r\nHost: "); err != nil {
-			t.Fatal(err)
-		}
-		drip(t, conn)
-		answer(conn)
-		if took := time.Since(start); took != server.ReadHeaderTimeout {
-			t.Errorf("cut after %v, want %v", took, server.ReadHeaderTimeout)
-		}
-	})
-}
-
 // A body that a handler does not read must not keep the connection either.
 func TestSlowUnreadBodyIsCutByTheServer(t *testing.T) {
 	t.Parallel()

@@ -94,6 +94,7 @@ func groups() []group {
 		{[]string{"P14"}, prefetching},
 		{[]string{"P15"}, crowds},
 		{[]string{"P16"}, lostConnections},
+		{[]string{"P17"}, memory},
 	}
 }
 

@@ -135,7 +135,7 @@ func TestTheFormsOfThePage(t *testing.T) {
 
 // What anybody sends is shown as text, and not in full where it may be a card number
 // or a key. The JSON of the ledger, which programs read, is the naive twin.
-func TestAttackWhatThePageShows(t *testing.T) {
+func TestAttackRow10WhatThePageShows(t *testing.T) {
 	b := newBench(t)
 	const markup = `<img src=x onerror=alert(1)>`
 	hidden := []string{"4242424242424242", "4242 4242 4242 4242", "4242-4242-4242-4242", b.box.Keys().Secret, b.box.Keys().Publishable}

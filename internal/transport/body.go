@@ -3,7 +3,6 @@ package transport
 import (
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -23,30 +22,8 @@ var (
 	errPatience = errors.New("no answer in time")
 	errTooLate  = errors.New("too late to send again")
 	errOver     = errors.New("the attempt is over")
+	errUnasked  = errors.New("the server answered before it was asked")
 )
-
-// gate is passed by what goes out, until it is shut. Whoever shuts it learns
-// whether anything has passed, and knows that nothing will.
-type gate struct{ state atomic.Int32 }
-
-const (
-	unused int32 = iota
-	passed
-	shut
-)
-
-func (g *gate) pass() (first, ok bool) {
-	if g.state.CompareAndSwap(unused, passed) {
-		return true, true
-	}
-	return false, g.state.Load() == passed
-}
-
-// retract takes back what was the first to pass, and did not get out.
-func (g *gate) retract() { g.state.CompareAndSwap(passed, unused) }
-
-// shut reports whether nothing has passed.
-func (g *gate) shut() bool { return g.state.Swap(shut) == unused }
 
 // Upload is a request body that is sent while it is read. It is read at most
 // once: after its first byte was taken there is no further attempt.
@@ -96,43 +73,6 @@ func (o *outgoing) Close() error { return nil }
 
 // patience begins anew to wait for the other side.
 func (a *attempt) patience() { a.timer.Reset(a.x.call.Limits.AttemptTimeout) }
-
-// heldConn is a connection of our own. It carries one request at a time, and lets
-// bytes out only for the attempt that holds it.
-type heldConn struct {
-	net.Conn
-	holder atomic.Pointer[gate]
-}
-
-// hold gives a connection to an attempt. Of one through a proxy the bytes of TLS
-// are seen, a few more than those of the request.
-func hold(conn net.Conn, attempt *gate) {
-	if over, ok := conn.(interface{ NetConn() net.Conn }); ok {
-		conn = over.NetConn()
-	}
-	held, ok := conn.(*heldConn)
-	if !ok { // nobody knows what is written to it
-		attempt.pass()
-		return
-	}
-	held.holder.Store(attempt)
-}
-
-func (c *heldConn) Write(p []byte) (int, error) {
-	holder := c.holder.Load()
-	if holder == nil { // before the first request
-		return c.Conn.Write(p)
-	}
-	first, ok := holder.pass()
-	if !ok {
-		return 0, errOver
-	}
-	n, err := c.Conn.Write(p)
-	if first && n == 0 && err != nil { // of a connection that was closed while idle
-		holder.retract()
-	}
-	return n, err
-}
 
 // readBody reads the body up to its cap and drains a little more, because a
 // connection whose body is not read to the end is lost. What could be read is

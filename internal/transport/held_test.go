@@ -1,8 +1,11 @@
 package transport
 
 import (
+	"io"
 	"net"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -20,7 +23,8 @@ func (c brokenConn) Write([]byte) (int, error) { return c.takes, net.ErrClosed }
 func TestOnlyWhatGotOutCounts(t *testing.T) {
 	for takes, unsent := range map[int]bool{0: true, 1: false} {
 		attempt := new(gate)
-		conn := &heldConn{Conn: brokenConn{takes: takes}}
+		conn := newHeldConn(brokenConn{takes: takes})
+		conn.reading = true
 		hold(conn, attempt)
 		_, err := conn.Write([]byte("POST"))
 		assert.ErrorIs(t, err, net.ErrClosed)
@@ -32,10 +36,74 @@ func TestOnlyWhatGotOutCounts(t *testing.T) {
 	hold(brokenConn{}, attempt)
 	assert.False(t, attempt.shut(), "nobody knows what is written to it")
 	twice := new(gate)
-	conn := &heldConn{Conn: brokenConn{}}
+	conn := newHeldConn(brokenConn{})
+	conn.reading = true
 	hold(conn, twice)
 	twice.pass() // the body
 	_, err := conn.Write([]byte("POST"))
 	assert.Error(t, err)
 	assert.False(t, twice.shut(), "something had passed before")
+}
+
+// TestNothingIsLeftOver: a request waits until all that came in is read, and what comes in
+// while there is none is no answer.
+func TestNothingIsLeftOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		conn, attempt := newHeldConn(near), new(gate)
+		hold(conn, attempt)
+		out := make(chan string, 1)
+		go func() {
+			got, _ := io.ReadAll(io.LimitReader(far, 4))
+			out <- string(got)
+		}()
+		go func() { _, _ = conn.Write([]byte("POST")) }()
+		synctest.Wait()
+		assert.Empty(t, out, "written while something may be left to read")
+		in := make(chan error)
+		read := func() {
+			_, err := conn.Read(make([]byte, 9))
+			in <- err
+		}
+		go read()
+		synctest.Wait()
+		assert.Equal(t, "POST", <-out)
+		_, _ = far.Write([]byte("HTTP"))
+		assert.NoError(t, <-in)
+
+		attempt.shut()
+		for _, idle := range []*gate{attempt, new(gate)} {
+			hold(conn, idle)
+			go read()
+			_, _ = far.Write([]byte("HTTP"))
+			assert.ErrorIs(t, <-in, errUnasked)
+		}
+		go func() { _, _ = conn.Write([]byte("POST")) }()
+		synctest.Wait()
+		assert.NoError(t, conn.Close())
+		synctest.Wait()
+		assert.NoError(t, far.Close())
+	})
+}
+
+// TestNobodyReadsOn: a request is not begun on a connection whose other side has ended, or
+// that nobody reads on, and nobody waits for it for long: TLS writes its farewell there.
+func TestNobodyReadsOn(t *testing.T) {
+	for name, ends := range map[string]bool{"ended": true, "left": false} {
+		synctest.Test(t, func(t *testing.T) {
+			near, far := net.Pipe()
+			conn, attempt := newHeldConn(near), new(gate)
+			hold(conn, attempt)
+			if ends {
+				far.Close()
+				_, err := conn.Read(make([]byte, 1))
+				assert.ErrorIs(t, err, io.EOF)
+			}
+			begun := time.Now()
+			_, err := conn.Write([]byte("POST"))
+			assert.ErrorIs(t, err, errOver, name)
+			assert.LessOrEqual(t, time.Since(begun), readPatience, name)
+			assert.True(t, attempt.shut(), "%s: nothing was sent", name)
+		})
+	}
 }

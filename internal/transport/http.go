@@ -51,7 +51,7 @@ func newTransport(config HTTPConfig) *http.Transport {
 		if err != nil {
 			return nil, err
 		}
-		return &heldConn{Conn: conn}, nil
+		return newHeldConn(conn), nil
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)

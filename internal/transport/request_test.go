@@ -50,20 +50,6 @@ func TestAttemptsShareNothing(t *testing.T) {
 	})
 }
 
-// TestWaitEndsWithTheContext although no attempt is under way that it could end.
-func TestWaitEndsWithTheContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start, sent := time.Now(), 0
-		result := do(t, func(*http.Request) (*http.Response, error) { sent++; return nil, io.EOF }, func(c *Call) {
-			c.Class, c.Limits.MaxAttempts, c.Limits.CallTimeout = Keyed, 3, 200*time.Millisecond
-		})
-		assert.Equal(t, 200*time.Millisecond, time.Since(start))
-		assert.Equal(t, 1, sent)
-		assert.Equal(t, Unknown, result.Verdict)
-		assert.ErrorIs(t, result.Err, context.DeadlineExceeded)
-	})
-}
-
 // TestCookies: those of the caller's jar are added to those of the call, for each
 // attempt anew.
 func TestCookies(t *testing.T) {

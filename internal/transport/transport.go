@@ -264,6 +264,10 @@ func (a *attempt) send(next http.RoundTripper, request *http.Request) (*http.Res
 	case resp.Body == nil:
 		resp.Body = http.NoBody
 	}
+	if err == nil && a.own && a.written.state.Load() == unused {
+		resp.Body.Close()
+		return nil, errUnasked
+	}
 	return resp, err
 }
 
@@ -325,6 +329,10 @@ func (x *exchange) answered(resp *http.Response, a *attempt) {
 	switch {
 	case !success:
 		r.Problem = wire.ParseErrorBody(body)
+		sent := http.Request{Header: http.Header{"Authorization": {x.authorization}}}
+		if key, _, ok := sent.BasicAuth(); ok && key != "" {
+			r.Problem.Conceal(key)
+		}
 		r.Reason = x.judge(resp.StatusCode, r.Problem.Own && err == nil)
 		r.RetryAfter = retryAfter(resp.Header)
 	case err == nil:

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAttackManyValues: a body of two bytes for each value is refused before it costs
+// TestAttack41ManyValues: a body of two bytes for each value is refused before it costs
 // more than it has. A plain decoder takes all of it.
-func TestAttackManyValues(t *testing.T) {
+func TestAttack41ManyValues(t *testing.T) {
 	type answer struct {
 		List  []struct{} `json:"list"`
 		Spans Spans      `json:"spans"`
@@ -41,7 +42,9 @@ func TestAttackManyValues(t *testing.T) {
 	assert.Len(t, Scrub([]byte(`{"customerMessage":"`+long+`"}`)), longestText)
 }
 
-func TestAttackIdentifiers(t *testing.T) {
+// TestAttackRow05Identifiers: an answer names a thing in a way that is another path, or a
+// burden to store. It is refused.
+func TestAttackRow05Identifiers(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"R-1": true, "a b": true, "...": true, strings.Repeat("x", 255): true, `"'<>&=+:@,`: true,
 		"": false, " ": false, ".": false, "..": false, strings.Repeat("x", 256): false, "a/b": false, `a\b`: false, "a?": false, "#": false, "%41": false, "a;b": false,
@@ -55,10 +58,13 @@ func TestAttackIdentifiers(t *testing.T) {
 		require.NoError(t, err)
 		err = Decode([]byte(`{"id":`+string(quoted)+`}`), &got)
 		assert.Equal(t, ok || text == "", err == nil, "%q: %v", text, err)
+		var naive struct{ ID string }
+		require.NoError(t, json.Unmarshal([]byte(`{"id":`+string(quoted)+`}`), &naive), "encoding/json takes it")
 	}
 }
 
-func TestAttackFolding(t *testing.T) {
+// TestAttackRow02Folding: letters beyond ASCII that fold to one of ours make no name ours.
+func TestAttackRow02Folding(t *testing.T) {
 	for _, same := range []string{"desk", "DESK", "dEsK"} {
 		assert.True(t, SameFold(same, "desk"))
 	}
@@ -69,7 +75,9 @@ func TestAttackFolding(t *testing.T) {
 	assert.True(t, strings.EqualFold("de\u017fk", "desk"), "the standard comparison falls for it")
 }
 
-func TestAttackShownTexts(t *testing.T) {
+// TestAttackRow06ShownTexts: what is printed of a text is short, of one line, and no card
+// number.
+func TestAttackRow06ShownTexts(t *testing.T) {
 	for text, want := range map[string]string{
 		"Please check.": "Please check.", "é, 日本": "é, 日本", "12345678901": "12345678901", "2026-11-20 10:11:12": "2026-11-20 10:11:12",
 		"4111111111111111": masked, "card 4111 1111 1111 1111!": "card " + masked + "!", "4111-1111-1111-1111": masked, "x411111111111y": "x" + masked + "y",
@@ -78,4 +86,63 @@ func TestAttackShownTexts(t *testing.T) {
 	} {
 		assert.Equal(t, want, Shown(text, 64), "%q", text)
 	}
+	assert.Contains(t, strconv.Quote("card 4111 1111 1111 1111\r\n"), "4111 1111 1111 1111", "quoting falls for it")
+}
+
+// TestAttack40Depth: what nests too deeply is refused where encoding/json refuses it, and
+// does not exhaust the stack.
+func TestAttack40Depth(t *testing.T) {
+	for depth, ok := range map[int]bool{maxDepth: true, maxDepth + 1: false, 5_000_000: false} {
+		data := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+		assert.Equal(t, ok, Unambiguous(data) == nil, depth)
+		assert.Equal(t, ok, json.Valid(data), depth)
+	}
+	naive := json.NewDecoder(strings.NewReader(strings.Repeat("[", 2*maxDepth)))
+	for range 2 * maxDepth {
+		_, err := naive.Token()
+		require.NoError(t, err, "a walk over tokens has no limit")
+	}
+}
+
+// TestAttack33AmountsRead: an amount in an answer has a huge exponent, a comma, digits of
+// another script, or is no number. It is read digit by digit or not at all. A plus sign
+// within quotes changes nothing.
+func TestAttack33AmountsRead(t *testing.T) {
+	for text, want := range map[string]string{
+		`0`: "0", `-0`: "0", `10.50`: "10.5", `"10.50"`: "10.5", `1e2`: "100", `"1E+2"`: "100", `-1.25`: "-1.25", `"-.5"`: "-0.5", `"+1"`: "1", `"5."`: "5",
+		`0.1`: "0.1", `100000000000000001`: "100000000000000001", `1.10000000000000000001`: "1.10000000000000000001", `1e32`: "1" + strings.Repeat("0", 32),
+	} {
+		got, err := ParseDecimal([]byte(text))
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got.String(), text)
+	}
+	for _, text := range []string{
+		``, `""`, `"`, `null`, `true`, `{}`, `[]`, `" 1"`, `"1 "`, `"1,000.00"`, `"$1"`, `"NaN"`, `"Infinity"`, `"0x10"`, `"1_000"`, `"١٢"`, `"−1"`,
+		`1e400`, `1e33`, `1e-33`, `"1e999999999999"`, `e`, `"+"`, `"-"`, `"."`, `"1.2.3"`, `"1e1e1"`, `"\u0031"`, `"10`, `10"`,
+		strings.Repeat("9", 33), "1." + strings.Repeat("0", 40),
+	} {
+		got, err := ParseDecimal([]byte(text))
+		require.Error(t, err, text)
+		assert.True(t, got.IsZero(), text)
+		assert.Equal(t, errAmount, err, "the error is always the same, and repeats nothing")
+	}
+	for _, text := range []string{"NaN", "Infinity", "0x1p10"} {
+		_, err := strconv.ParseFloat(text, 64)
+		assert.NoError(t, err, "strconv falls for %s", text)
+	}
+	naive, err := strconv.ParseFloat("100000000000000001.01", 64)
+	require.NoError(t, err)
+	assert.Equal(t, "100000000000000000.00", strconv.FormatFloat(naive, 'f', 2, 64), "and loses a dollar")
+}
+
+// TestIsFaithful: a body that encoding/json has changed a text of is told from one that
+// holds the sign, or its escape, itself.
+func TestIsFaithful(t *testing.T) {
+	for text, ok := range map[string]bool{"a": true, "\ufffd": true, `\ufffd`: true, `\\ufffd`: true, `"\`: true, "": true, "\xff": false, `\` + "\xff": false, "a\xed\xa0\x80": false} {
+		body, err := Marshal(map[string]string{text: text})
+		require.NoError(t, err)
+		assert.Equal(t, ok, IsFaithful(body), "%q: %s", text, body)
+	}
+	assert.False(t, IsFaithful([]byte("{\"a\":\"\xff\"}")), "which a json.RawMessage may hold")
+	assert.True(t, IsFaithful(nil))
 }

@@ -41,8 +41,7 @@ type FieldError struct {
 
 // isErrorJSON reports whether an error body is JSON, and no larger than one has to be.
 func isErrorJSON(data []byte) bool {
-	s := scanner{data: data, values: maxValues - maxErrorValues}
-	return len(data) <= maxErrorJSON && s.skip() == nil && s.end() == nil
+	return len(data) <= maxErrorJSON && HasAtMost(data, maxErrorValues)
 }
 
 // ParseErrorBody reads an error body, leniently but for Own.
@@ -72,6 +71,18 @@ func ParseErrorBody(data []byte) ErrorBody {
 	return body
 }
 
+// Conceal drops the names in which a secret comes back: an error prints them.
+func (b *ErrorBody) Conceal(secret string) {
+	if strings.Contains(b.TraceCode, secret) {
+		b.TraceCode = ""
+	}
+	for i, field := range b.Fields {
+		if strings.Contains(field.FieldName, secret) {
+			b.Fields[i].FieldName = ""
+		}
+	}
+}
+
 // fieldErrors reads a list of errors, which are objects or texts, or a single one, or an
 // object of messages by field.
 func fieldErrors(data json.RawMessage) (found []FieldError) {
@@ -80,15 +91,14 @@ func fieldErrors(data json.RawMessage) (found []FieldError) {
 			found = append(found, FieldError{name, messages})
 		}
 	}
-	items, byField := []json.RawMessage{data}, map[string]json.RawMessage{}
+	byField := map[string]json.RawMessage{}
 	if json.Unmarshal(data, &byField) == nil && byField["fieldName"] == nil && byField["messages"] == nil {
 		for _, name := range slices.Sorted(maps.Keys(byField)) {
 			add(Shown(name, maxName), texts(byField[name]))
 		}
 		return found
 	}
-	_ = json.Unmarshal(data, &items)
-	for _, item := range items {
+	for _, item := range list(data) {
 		var one struct {
 			FieldName json.RawMessage `json:"fieldName"`
 			Messages  json.RawMessage `json:"messages"`
@@ -102,11 +112,17 @@ func fieldErrors(data json.RawMessage) (found []FieldError) {
 	return found
 }
 
+// list returns the items of a list, and anything else as the only one.
+func list(data json.RawMessage) (items []json.RawMessage) {
+	if json.Unmarshal(data, &items) != nil {
+		return []json.RawMessage{data}
+	}
+	return items
+}
+
 // texts reads a text, or a list of which the texts count.
 func texts(data json.RawMessage) (found []string) {
-	items := []json.RawMessage{data}
-	_ = json.Unmarshal(data, &items)
-	for _, item := range items {
+	for _, item := range list(data) {
 		if message := text(item, maxMessage); message != "" && len(found) < maxFieldErrors {
 			found = append(found, message)
 		}

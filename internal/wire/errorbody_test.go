@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -86,10 +87,15 @@ func TestScrubOfBrokenBodies(t *testing.T) {
 
 func FuzzScrub(f *testing.F) {
 	f.Add([]byte(`{"errors":[{"fieldValue":"x"}],"requestUrl":"https://h.invalid/?x"}`))
+	f.Add([]byte(`[{"fieldName":"a"},["b"]]`))
 	f.Add([]byte(`{"a":"https://u@h.invalid/x?y#z ??","FieldVALUE":1`))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		before := bytes.Clone(data)
 		_ = ParseErrorBody(data)
 		clean := Scrub(data)
+		if !bytes.Equal(data, before) {
+			t.Fatalf("%q became %q", before, data)
+		}
 		var tree any
 		if json.Unmarshal(data, &tree) != nil {
 			if sentText.Match(clean) {

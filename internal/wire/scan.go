@@ -34,6 +34,12 @@ type scanner struct {
 	values int // that were met in objects and arrays
 }
 
+// HasAtMost reports whether data is JSON that holds no more than so many values.
+func HasAtMost(data []byte, values int) bool {
+	s := scanner{data: data, values: maxValues - values}
+	return s.skip() == nil && s.end() == nil
+}
+
 // peek moves to the next token and returns its first byte, 0 at the end.
 func (s *scanner) peek() byte {
 	for s.at < len(s.data) {

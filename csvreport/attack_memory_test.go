@@ -1,0 +1,80 @@
+package csvreport_test
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/quickstream-go/quickstream/csvreport"
+	"github.com/quickstream-go/quickstream/internal/heaptest"
+)
+
+// endless is a report that never exists as a whole: its beginning, and then a text again
+// and again until it has its length.
+type endless struct {
+	next, again string
+	left        int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, io.EOF
+	}
+	if e.next == "" {
+		e.next = e.again
+	}
+	n := copy(p, e.next)
+	e.next, e.left = e.next[n:], e.left-n
+	return n, nil
+}
+
+// TestAttackMemoryOfRecords: reports of 64 MiB, of whatever form, make their reader hold no more
+// than four times the longest record, which has 16 MiB; encoding/csv holds a field of any
+// length.
+func TestAttackMemoryOfRecords(t *testing.T) {
+	const length, longest = 64 << 20, 16 << 20
+	wide := strings.TrimSuffix(strings.Repeat("a,", 16_000), ",") + "\r\n"
+	field := `"` + strings.Repeat("x", 1<<20-2) + `",`
+	largest := strings.TrimSuffix(strings.Repeat(field, 15), ",") + "\r\n"
+	for name, report := range map[string]endless{
+		"one field":        {next: "a,b\r\n\"", again: strings.Repeat("x", 1000)},
+		"fields":           {next: "a,b\r\n", again: strings.Repeat("x,", 500)},
+		"header":           {next: "", again: strings.Repeat("x,", 500)},
+		"records":          {next: "a,b\r\n", again: strings.Repeat("x,y\r\n", 200)},
+		"wide records":     {next: wide, again: wide},
+		"quotes":           {next: "a,b\r\n\"", again: strings.Repeat(`""`, 500)},
+		"largest records":  {next: strings.Repeat("a,", 14) + "a\r\n", again: largest},
+		"broken in quotes": {next: "a,b\r\n\"x\"", again: "\r\n"},
+	} {
+		report.left = length
+		var damage error
+		peak := heaptest.Peak(func() {
+			source := report
+			reader, err := csvreport.NewReader(&source)
+			if err == nil {
+				for row, rowErr := range reader.Rows() {
+					if err = rowErr; err == nil {
+						_ = row.Clone()
+					}
+				}
+			}
+			damage = err
+		})
+		if _, own := errors.AsType[*csvreport.Error](damage); damage != nil && !own {
+			t.Error(damage)
+		}
+		t.Logf("%5.1f MiB, %s: %v", float64(peak)/(1<<20), name, damage)
+		if peak > 4*longest {
+			t.Errorf("%s: %d bytes were held", name, peak)
+		}
+	}
+	naive := heaptest.Peak(func() {
+		_, _ = csv.NewReader(&endless{next: "a,b\r\n\"", again: strings.Repeat("x", 1000), left: length}).ReadAll()
+	})
+	if naive <= length {
+		t.Errorf("the naive reader holds %d bytes", naive)
+	}
+	t.Logf("%5.1f MiB, encoding/csv", float64(naive)/(1<<20))
+}

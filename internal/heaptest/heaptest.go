@@ -1,0 +1,62 @@
+// Package heaptest measures how much memory is held at a time.
+package heaptest
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"time"
+)
+
+// slack is how much garbage may gather before the collector runs.
+const slack = 512 << 10
+
+// Peak returns how many bytes more than before are on the heap while f runs, at most. The
+// collector runs often, so that what is seen is what is held.
+func Peak(f func()) (peak int64) {
+	runtime.GC()
+	held := func() int64 {
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		metrics.Read(sample)
+		return int64(sample[0].Value.Uint64()) //nolint:gosec // no heap is that large
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(int(min(10, max(1, 100*slack/held())))))
+	before, done, watched := held(), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		ticker := time.NewTicker(time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				peak = max(peak, held()-before)
+			case <-done:
+				return
+			}
+		}
+	}()
+	f()
+	after := held() - before
+	close(done)
+	<-watched
+	return max(peak, after)
+}
+
+// Least returns the least of five peaks: where no more than a megabyte is read, what the
+// collector has not come to yet can be as much as what is held.
+func Least(f func()) int64 {
+	peak := Peak(f)
+	for range 4 {
+		peak = min(peak, Peak(f))
+	}
+	return peak
+}
+
+// Full returns a text of a length: an element again and again between two others, and
+// then blanks.
+func Full(length int, before, element, after string) string {
+	room := length - len(before) - len(after)
+	body := before + strings.TrimSuffix(strings.Repeat(element, room/len(element)), ",") + after
+	return body + strings.Repeat(" ", length-len(body))
+}

@@ -1,0 +1,95 @@
+// Package leaktest finds goroutines and descriptors that tests leave behind.
+package leaktest
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience is how long goroutines that are about to end, such as those of a connection
+// that was closed, are given.
+const patience = 5 * time.Second
+
+// Main runs the tests of a package, and fails when they succeed and leave something
+// behind. It returns what TestMain exits with.
+func Main(m *testing.M) int {
+	before := Take()
+	code := m.Run()
+	if left := before.Left(patience); code == 0 && left != "" {
+		fmt.Fprintf(os.Stderr, "FAIL: the tests of this package left behind:\n%s\n", left)
+		return 1
+	}
+	return code
+}
+
+// Snapshot is what runs and what is open at some time.
+type Snapshot struct{ held map[string]string }
+
+// Take returns what runs and what is open now.
+func Take() Snapshot {
+	held := descriptors()
+	maps.Copy(held, goroutines())
+	return Snapshot{held}
+}
+
+// Left describes what came since and is still there after a while. It is empty as soon as
+// nothing is.
+func (s Snapshot) Left(wait time.Duration) string {
+	for deadline := time.Now().Add(wait); ; <-time.After(5 * time.Millisecond) {
+		now := Take().held
+		maps.DeleteFunc(now, func(name, _ string) bool { return s.held[name] != "" })
+		if len(now) == 0 {
+			return ""
+		}
+		if time.Now().After(deadline) {
+			return strings.Join(slices.Sorted(maps.Values(now)), "\n\n")
+		}
+	}
+}
+
+// goroutines returns the stacks of all goroutines but the caller's and the one that waits
+// for signals, which never ends.
+func goroutines() map[string]string {
+	stacks := make([]byte, 1<<20)
+	for {
+		n := runtime.Stack(stacks, true)
+		if n < len(stacks) {
+			stacks = stacks[:n]
+			break
+		}
+		stacks = make([]byte, 2*len(stacks))
+	}
+	found := map[string]string{}
+	for i, stack := range bytes.Split(stacks, []byte("\n\n")) {
+		if name, _, ok := strings.Cut(string(stack), " ["); ok && i > 0 && !bytes.Contains(stack, []byte("os/signal.loop")) {
+			found[name] = string(stack)
+		}
+	}
+	return found
+}
+
+// descriptors returns the open files, pipes and sockets where the system lists them, as
+// Linux does. What the poller of the runtime has for itself is none of them.
+func descriptors() map[string]string {
+	const directory = "/proc/self/fd"
+	found := map[string]string{}
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return found
+	}
+	for _, entry := range entries {
+		target, err := os.Readlink(filepath.Join(directory, entry.Name()))
+		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/proc/") {
+			found[entry.Name()+" "+target] = "descriptor " + entry.Name() + ": " + target
+		}
+	}
+	return found
+}

@@ -1,0 +1,145 @@
+package transport
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// gate is passed by what goes out, until it is shut. Whoever shuts it learns
+// whether anything has passed, and knows that nothing will.
+type gate struct{ state atomic.Int32 }
+
+const (
+	unused int32 = iota
+	passed
+	shut
+)
+
+func (g *gate) pass() (first, ok bool) {
+	if g.state.CompareAndSwap(unused, passed) {
+		return true, true
+	}
+	return false, g.state.Load() == passed
+}
+
+// retract takes back what was the first to pass, and did not get out.
+func (g *gate) retract() { g.state.CompareAndSwap(passed, unused) }
+
+// shut reports whether nothing has passed.
+func (g *gate) shut() bool { return g.state.Swap(shut) == unused }
+
+// heldConn is a connection of our own. It carries one request at a time, and lets
+// bytes out only for the attempt that holds it, once all that came in before is read:
+// net/http would take what is left over from the last answer for the next one.
+type heldConn struct {
+	net.Conn
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	holder  *gate
+	below   bool // TLS, which reads and writes by itself, is above
+	reading bool
+	ended   bool // it was closed, or nothing can be read any more
+}
+
+// readPatience is how long a request waits for net/http to read on. It does so at once,
+// or never again.
+const readPatience = time.Second
+
+func newHeldConn(conn net.Conn) *heldConn {
+	c := &heldConn{Conn: conn}
+	c.changed = sync.NewCond(&c.mu)
+	return c
+}
+
+// hold gives a connection to an attempt. Of one through a proxy the bytes of TLS
+// are seen, a few more than those of the request.
+func hold(conn net.Conn, attempt *gate) {
+	over, below := conn.(interface{ NetConn() net.Conn })
+	if below {
+		conn = over.NetConn()
+	}
+	held, ok := conn.(*heldConn)
+	if !ok { // nobody knows what is written to it
+		attempt.pass()
+		return
+	}
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	held.holder, held.below = attempt, below
+}
+
+// Read takes nothing for an answer that comes before its request.
+func (c *heldConn) Read(p []byte) (int, error) {
+	c.set(&c.reading)
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	c.reading = false
+	if n > 0 && c.holder != nil && !c.below && c.holder.state.Load() != passed {
+		n, err = 0, errUnasked
+	}
+	c.mu.Unlock()
+	if err != nil {
+		c.set(&c.ended)
+	}
+	return n, err
+}
+
+// Write begins a request when the connection is being read, and so nothing is left
+// over of what came in.
+func (c *heldConn) Write(p []byte) (int, error) {
+	holder, first, ok := c.begin()
+	if holder == nil { // before the first request
+		return c.Conn.Write(p)
+	}
+	if !ok {
+		return 0, errOver
+	}
+	n, err := c.Conn.Write(p)
+	if first && n == 0 && err != nil { // of a connection that was closed while idle
+		holder.retract()
+	}
+	return n, err
+}
+
+// begin waits until a request may begin. It may not where nobody will read its answer.
+func (c *heldConn) begin() (holder *gate, first, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.holder == nil {
+		return nil, false, true
+	}
+	if !c.decided() {
+		expired := false
+		timer := time.AfterFunc(readPatience, func() { c.set(&expired) })
+		defer timer.Stop()
+		for !c.decided() && !expired {
+			c.changed.Wait()
+		}
+	}
+	if c.holder.state.Load() == unused && !c.reading {
+		return c.holder, false, false
+	}
+	first, ok = c.holder.pass()
+	return c.holder, first, ok
+}
+
+// decided reports whether it is known if a request may begin.
+func (c *heldConn) decided() bool {
+	return c.reading || c.ended || c.holder.state.Load() != unused
+}
+
+// Close implements net.Conn.
+func (c *heldConn) Close() error {
+	c.set(&c.ended)
+	return c.Conn.Close()
+}
+
+func (c *heldConn) set(flag *bool) {
+	c.mu.Lock()
+	*flag = true
+	c.mu.Unlock()
+	c.changed.Broadcast()
+}

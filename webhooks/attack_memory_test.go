@@ -1,0 +1,79 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/quickstream-go/quickstream/internal/heaptest"
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+// padded returns a body of the largest size, which holds a long text where ~ stands.
+func padded(body string) string {
+	return strings.Replace(body, "~", strings.Repeat("x", max(0, webhooks.DefaultMaxBody-len(body)+1)), 1)
+}
+
+// objectOf returns n members of an object, each with its comma.
+func objectOf(n int, value string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"%x":%s,`, i, value)
+	}
+	return b.String()
+}
+
+// TestAttackMemoryOfNotifications: a notification of the largest size makes an endpoint with a store hold
+// no more than eight times that, whatever is in it. Decoding it plainly takes 20 times.
+func TestAttackMemoryOfNotifications(t *testing.T) {
+	const limit = webhooks.DefaultMaxBody
+	for i, body := range []string{
+		heaptest.Full(limit, `{"id":"1","eventType":"x","data":[`, `{},`, `]}`),
+		heaptest.Full(limit, `{"id":"1","eventType":"x","data":{"a":"`, `\u00e9`, `"}}`),
+		padded(`{"id":"1","eventType":"x","data":{"a":"~"}}`),
+		padded(`{"id":"1","eventType":"x","data":{"m":"~",` + objectOf(4_900, `{}`) + `"n":1}}`),
+		padded(`{"id":"1","eventType":"x","data":{"m":"~","n":[` + strings.Repeat(`{"a":1},`, 2_400) + `1]}}`),
+		padded(`{"id":"1","eventType":"x","data":{"m":"~",` + objectOf(80_000, `{}`) + `"n":1}}`),
+		padded(`{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","metadata":{` + objectOf(4_900, `""`) + `"m":"~"}}}`),
+		padded(`{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1",` + objectOf(4_900, `{}`) + `"m":"~"}}`),
+		padded(`{` + objectOf(4_900, `1`) + `"id":"1","eventType":"payto.agreement.confirmed","data":{"agreementToken":"1","m":"~"}}`),
+	} {
+		if len(body) != limit {
+			t.Fatalf("body %d has %d bytes", i, len(body))
+		}
+		r, status := signed(t, body), 0
+		sent, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		peak := heaptest.Least(func() {
+			h := webhooks.NewHandler(newVerifier(t), func(_ context.Context, n *webhooks.Notification) error {
+				_, err := n.Event()
+				return err
+			}, webhooks.WithStore(new(webhooks.MemoryStore)))
+			r.Body = io.NopCloser(bytes.NewReader(sent))
+			status = post(h, r).Code
+		})
+		t.Logf("%4.1f MiB, answered %d: %.60s", float64(peak)/(1<<20), status, body)
+		if peak > 8*limit {
+			t.Errorf("body %d: %d bytes were held", i, peak)
+		}
+		if status != http.StatusOK && i != 0 && i != 5 {
+			t.Errorf("body %d: answered %d", i, status)
+		}
+	}
+	naive := heaptest.Peak(func() {
+		if err := json.Unmarshal([]byte(heaptest.Full(limit, `{"data":[`, `{},`, `]}`)), new(any)); err != nil {
+			t.Error(err)
+		}
+	})
+	if naive <= 8*limit {
+		t.Errorf("the naive endpoint holds %d bytes", naive)
+	}
+	t.Logf("%4.1f MiB, by hand", float64(naive)/(1<<20))
+}

@@ -1,0 +1,289 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// naiveStore remembers the latest ids, and forgets others without a trace.
+type naiveStore struct {
+	most int
+	ids  []string
+}
+
+func (s *naiveStore) Once(ctx context.Context, n *webhooks.Notification, handle webhooks.Func) error {
+	if slices.Contains(s.ids, n.ID) {
+		return nil
+	}
+	s.ids = append(s.ids, n.ID)
+	s.ids = s.ids[max(0, len(s.ids)-s.most):]
+	return handle(ctx, n)
+}
+
+// Somebody has recorded a notification and plays it again. A service may sign one once
+// and deliver it for days, so a receiver that remembers takes it for a duplicate, and
+// one that does not refuses it after minutes; later its signature is too old for both.
+// The naive twin is the row without a store: a genuine signature is all that it asks for.
+func TestAttack48Replay(t *testing.T) {
+	t.Parallel()
+	const week, minutes = 7 * 24 * time.Hour, 5 * time.Minute
+	store := func() webhooks.HandlerOption { return webhooks.WithStore(new(webhooks.MemoryStore)) }
+	for name, test := range map[string]struct {
+		build     func(*webhooks.Verifier, webhooks.Func, ...webhooks.HandlerOption) http.Handler
+		opts      []webhooks.HandlerOption
+		verifier  []webhooks.VerifierOption
+		tolerance time.Duration
+		calls     int
+	}{
+		"store":          {webhooks.NewHandler, []webhooks.HandlerOption{store()}, nil, week, 1},
+		"no store":       {webhooks.NewHandler, []webhooks.HandlerOption{webhooks.WithStore(nil)}, nil, minutes, 3},
+		"inbox":          {webhooks.NewInbox, nil, nil, week, 3},
+		"store, asked":   {webhooks.NewHandler, []webhooks.HandlerOption{store()}, []webhooks.VerifierOption{webhooks.WithTolerance(time.Hour)}, time.Hour, 1},
+		"inbox, asked":   {webhooks.NewInbox, nil, []webhooks.VerifierOption{webhooks.WithTolerance(minutes)}, minutes, 3},
+		"nothing, asked": {webhooks.NewHandler, nil, []webhooks.VerifierOption{webhooks.WithTolerance(week)}, week, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := signedAt
+			f := new(calls)
+			h := test.build(newVerifier(t, append(test.verifier, webhooks.WithClock(func() time.Time { return now }))...), f.handle, test.opts...)
+			for _, step := range []struct {
+				after time.Duration
+				want  int
+			}{{-minutes, 200}, {0, 200}, {test.tolerance, 200}, {test.tolerance + time.Millisecond, 401}, {10 * week, 401}, {-minutes - time.Millisecond, 401}} {
+				now = signedAt.Add(step.after)
+				if w := post(h, signed(t, confirmedBody)); w.Code != step.want {
+					t.Errorf("after %v: %d, want %d", step.after, w.Code, step.want)
+				}
+			}
+			if f.count() != test.calls {
+				t.Errorf("%d calls", f.count())
+			}
+		})
+	}
+}
+
+// A flood of genuine notifications makes a bounded store forget, or a restart does. What
+// it has forgotten, or never knew, has no second effect: it is refused like any other
+// signature that is too old. The naive store handles it again.
+func TestAttack48Forgotten(t *testing.T) {
+	t.Parallel()
+	now := signedAt.Add(time.Hour) // the first use
+	f := new(calls)
+	var reported error
+	v := newVerifier(t, webhooks.WithClock(func() time.Time { return now }))
+	h := webhooks.NewHandler(v, f.handle, webhooks.WithStore(&webhooks.MemoryStore{MaxIDs: 2}),
+		webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { reported = f.Err }))
+	deliver := func(id string, age time.Duration, want, calls int) {
+		t.Helper()
+		reported = nil
+		s := sender
+		s.Now = func() time.Time { return signedAt.Add(time.Hour - age) }
+		w := post(h, signedBy(t, s, `{"id":"`+id+`","eventType":"x"}`))
+		if w.Code != want || f.count() != calls || errors.Is(reported, signature.ErrTooOld) != (want == 401) {
+			t.Errorf("%s: %d after %d calls, reported %v", id, w.Code, f.count(), reported)
+		}
+	}
+	deliver("before-the-first-use", 6*time.Minute, 401, 0)
+	deliver("a", 3*time.Minute, 200, 1)
+	deliver("a", 2*time.Minute, 200, 1)    // signed anew
+	deliver("late", 4*time.Minute, 200, 2) // nothing is forgotten
+	deliver("b", 0, 200, 3)                // pushes a out
+	deliver("a", 3*time.Minute, 401, 3)
+	deliver("a", 2*time.Minute, 401, 3)
+	deliver("never-seen", 2*time.Minute, 401, 3)
+	deliver("never-seen", 2*time.Minute-time.Millisecond, 200, 4)
+	deliver("b", 0, 200, 4)
+	now = now.Add(6 * 24 * time.Hour)
+	deliver("b", 0, 200, 4) // the store, and not the clock, decides
+
+	again, naive := new(calls), &naiveStore{most: 2}
+	for _, id := range []string{"a", "b", "c", "a"} {
+		if err := naive.Once(t.Context(), parse(t, `{"id":"`+id+`","eventType":"x"}`), again.handle); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again.count() != 4 {
+		t.Errorf("the naive store handled %d", again.count())
+	}
+}
+
+// Another content under a known id, forged by whoever has the secret or sent by a service
+// that uses ids again: it is handled as well, acknowledged, and reported once, since
+// answering 500 for ever would help nobody. The naive store swallows it.
+func TestAttack49SameIDOtherContent(t *testing.T) {
+	t.Parallel()
+	f := new(calls)
+	var reported []webhooks.Failure
+	var out bytes.Buffer
+	h := webhooks.NewHandler(newVerifier(t), f.handle, webhooks.WithStore(new(webhooks.MemoryStore)),
+		webhooks.WithLogger(slog.New(slog.NewTextHandler(&out, nil))),
+		webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { reported = append(reported, f) }))
+	naive, swallowed := &naiveStore{most: 9}, new(calls)
+	for i, test := range []struct {
+		body     string
+		conflict bool
+		calls    int
+	}{
+		{confirmedBody, false, 1},
+		{strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1), true, 2},
+		{strings.Replace(confirmedBody, "ACTIVE", "CANCELLED", 1), true, 3},          // fresher data
+		{strings.Replace(confirmedBody, `"status"`, `"new":1,"status"`, 1), true, 4}, // a new member
+		{confirmedBody, false, 4},
+		{strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1), false, 4},
+		{`{"data":` + agreementData + `,"eventType":"payto.agreement.confirmed","id":"5f2c8a54-0001"}`, false, 4}, // other order
+	} {
+		if err := naive.Once(t.Context(), parse(t, test.body), swallowed.handle); err != nil || swallowed.count() != 1 {
+			t.Errorf("delivery %d: the naive store handled %d, %v", i+1, swallowed.count(), err)
+		}
+		reported = nil
+		if w := post(h, signed(t, test.body)); w.Code != http.StatusOK || f.count() != test.calls {
+			t.Errorf("delivery %d: answered %d after %d calls", i+1, w.Code, f.count())
+		}
+		if got := len(reported) == 1 && reported[0].Status == 200 && errors.Is(reported[0].Err, webhooks.ErrConflict) &&
+			reported[0].Notification == f.received[i]; got != test.conflict || len(reported) > 1 {
+			t.Errorf("delivery %d: reported %v", i+1, reported)
+		}
+	}
+	if got := strings.Count(out.String(), `level=WARN msg="webhook notification handled" status=200`); got != 3 ||
+		strings.Count(out.String(), webhooks.ErrConflict.Error()) != 3 {
+		t.Errorf("logged\n%s", out.String())
+	}
+}
+
+// An older event is held back and delivered after a newer one: it delivers the present
+// state, not the older one. The naive twin acts on what the event says.
+func TestAttack54OutOfOrder(t *testing.T) {
+	t.Parallel()
+	client, _ := newAPI(t, 200, withStatus("CANCELLED"))
+	f := new(calls)
+	h := webhooks.NewHandler(newVerifier(t), webhooks.ConfirmWith(client, f.handle), webhooks.WithStore(new(webhooks.MemoryStore)))
+	recalled := strings.NewReplacer("54-0001", "54-0003", "agreement.confirmed", "agreement.recalled").Replace(confirmedBody)
+	for _, body := range []string{recalled, confirmedBody} {
+		if w := post(h, signed(t, body)); w.Code != http.StatusOK {
+			t.Fatal(w.Code)
+		}
+	}
+	checkStatus(t, parse(t, confirmedBody), "ACTIVE") // what a naive twin acts on last
+	for _, n := range f.received {
+		checkStatus(t, n, "CANCELLED")
+	}
+	if f.count() != 2 {
+		t.Errorf("%d calls", f.count())
+	}
+}
+
+// Whatever the sender says, nothing is delivered that the API does not say: an agreement
+// or a payment that it does not know, or one in another state. Without ConfirmWith, the
+// naive way, all that is signed is delivered.
+func TestAttack54Unconfirmed(t *testing.T) {
+	t.Parallel()
+	const notFound = `{"developerMessage":"canary"}`
+	for name, test := range map[string]struct {
+		body   string
+		status int
+		answer string
+		want   []error
+		isNot  error
+		asked  bool
+	}{
+		"unknown agreement":     {confirmedBody, 404, notFound, []error{webhooks.ErrUnconfirmed, quickstream.ErrNotFound}, nil, true},
+		"unknown transaction":   {approvedBody, 404, notFound, []error{webhooks.ErrUnconfirmed, quickstream.ErrNotFound}, nil, true},
+		"identifier refused":    {confirmedBody, 422, notFound, []error{webhooks.ErrUnconfirmed, quickstream.ErrInvalid}, nil, true},
+		"still pending":         {confirmedBody, 200, withStatus("PENDING"), []error{webhooks.ErrUnconfirmed}, nil, true},
+		"still created":         {confirmedBody, 200, withStatus("CREATED"), []error{webhooks.ErrUnconfirmed}, nil, true},
+		"no status":             {confirmedBody, 200, withStatus(""), []error{webhooks.ErrUnconfirmed}, nil, true},
+		"another agreement":     {confirmedBody, 200, strings.Replace(agreementData, "AGR0001", "AGR0002", 1), nil, webhooks.ErrUnconfirmed, true},
+		"payment still pending": {approvedBody, 200, `{"receiptNumber":"1000000001","status":"Pending","summaryCode":"0"}`, []error{webhooks.ErrUnconfirmed}, nil, true},
+		"payment erred":         {approvedBody, 200, `{"receiptNumber":"1000000001","status":"Approved","summaryCode":"2"}`, []error{webhooks.ErrUnconfirmed}, nil, true},
+		"another payment":       {approvedBody, 200, strings.Replace(transactionData, "1000000001", "1000000002", 1), nil, webhooks.ErrUnconfirmed, true},
+		"wrong key":             {confirmedBody, 401, notFound, []error{quickstream.ErrUnauthorized}, webhooks.ErrUnconfirmed, true},
+		"service down":          {confirmedBody, 503, `{"developerMessage":"canary","traceCode":"T"}`, nil, webhooks.ErrUnconfirmed, true},
+		"nonsense":              {confirmedBody, 200, `[]`, nil, webhooks.ErrUnconfirmed, true},
+		"no token":              {strings.Replace(confirmedBody, "agreementToken", "token", 1), 200, agreementData, []error{webhooks.ErrUnconfirmed}, nil, false},
+		"token that is a path":  {strings.Replace(confirmedBody, "AGR0001", "../customers", 1), 200, agreementData, []error{webhooks.ErrUnconfirmed}, nil, false},
+		"wrong kind of data":    {strings.Replace(approvedBody, transactionData, agreementData, 1), 200, transactionData, []error{webhooks.ErrUnconfirmed}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, service := newAPI(t, test.status, test.answer)
+			f := new(calls)
+			var failure webhooks.Failure
+			h := webhooks.NewHandler(newVerifier(t), webhooks.ConfirmWith(client, f.handle),
+				webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { failure = f }))
+			if w := post(h, signed(t, test.body)); w.Code != http.StatusInternalServerError || f.count() != 0 {
+				t.Errorf("answered %d after %d calls", w.Code, f.count())
+			}
+			if (service.seen() != "") != test.asked {
+				t.Errorf("asked %q", service.seen())
+			}
+			naive := new(calls)
+			if w := post(webhooks.NewHandler(newVerifier(t), naive.handle), signed(t, test.body)); w.Code != http.StatusOK || naive.count() != 1 {
+				t.Errorf("the naive endpoint answered %d after %d calls", w.Code, naive.count())
+			}
+			for _, want := range test.want {
+				if !errors.Is(failure.Err, want) {
+					t.Errorf("%v is not %v", failure.Err, want)
+				}
+			}
+			if failure.Err == nil || test.isNot != nil && errors.Is(failure.Err, test.isNot) {
+				t.Errorf("reported %v", failure.Err)
+			}
+			for _, value := range []string{"canary", "AGR0001", "1000000001"} {
+				if strings.Contains(failure.Err.Error(), value) {
+					t.Errorf("%v shows a value", failure.Err)
+				}
+			}
+		})
+	}
+}
+
+// One notification is delivered to the endpoints of two merchants. With secrets of their
+// own the other one's signature is wrong; where a platform has given both the same, what
+// the other merchant's API does not know is not acted upon. The naive twin acts.
+func TestAttackTwoMerchants(t *testing.T) {
+	t.Parallel()
+	knows, _ := newAPI(t, http.StatusOK, agreementData)
+	knowsNot, _ := newAPI(t, http.StatusNotFound, `{"developerMessage":"canary"}`)
+	own := webhooks.NewSecret("canary-secret-of-the-other")
+	apart, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{own}, webhooks.WithClock(fixed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		verifier *webhooks.Verifier
+		client   *quickstream.Client
+		want     int
+		calls    int
+	}{
+		"the merchant":            {newVerifier(t), knows, http.StatusOK, 1},
+		"another":                 {apart, knowsNot, http.StatusUnauthorized, 0},
+		"another, same secret":    {newVerifier(t), knowsNot, http.StatusInternalServerError, 0},
+		"another, same agreement": {apart, knows, http.StatusUnauthorized, 0},
+	} {
+		f := new(calls)
+		h := webhooks.NewHandler(test.verifier, webhooks.ConfirmWith(test.client, f.handle), webhooks.WithStore(new(webhooks.MemoryStore)))
+		if w := post(h, signed(t, confirmedBody)); w.Code != test.want || f.count() != test.calls {
+			t.Errorf("%s: answered %d after %d calls", name, w.Code, f.count())
+		}
+	}
+	naive := new(calls)
+	for range 2 { // endpoints, each with a store of its own
+		h := webhooks.NewHandler(newVerifier(t), naive.handle, webhooks.WithStore(new(webhooks.MemoryStore)))
+		post(h, signed(t, confirmedBody))
+	}
+	if naive.count() != 2 {
+		t.Errorf("the naive endpoints acted %d times", naive.count())
+	}
+}

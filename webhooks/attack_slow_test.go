@@ -1,0 +1,200 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+// held reports whether a server without limits still holds a connection after an hour.
+func held(t *testing.T, send func(conn net.Conn)) bool {
+	t.Helper()
+	conn := serve(t, &http.Server{Handler: plain(t, io.ReadAll)})()
+	defer conn.Close()
+	send(conn)
+	_ = conn.SetReadDeadline(time.Now().Add(time.Hour))
+	_, err := conn.Read(make([]byte, 1))
+	return errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+func write(t *testing.T, conn net.Conn, text string) {
+	t.Helper()
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Error(err)
+	}
+}
+
+// A body that comes a byte a second is cut by the handler's own limit. A naive handler on
+// a server without limits waits for as long as it comes.
+func TestAttack51SlowBody(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		opts []webhooks.HandlerOption
+		want time.Duration
+	}{
+		"by default":    {nil, webhooks.DefaultReadTimeout},
+		"at one's own":  {[]webhooks.HandlerOption{webhooks.WithReadTimeout(3 * time.Second)}, 3 * time.Second},
+		"zero":          {[]webhooks.HandlerOption{webhooks.WithReadTimeout(0)}, webhooks.DefaultReadTimeout},
+		"not positive ": {[]webhooks.HandlerOption{webhooks.WithReadTimeout(-1)}, webhooks.DefaultReadTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := new(calls)
+				// The server itself has no limit of any kind.
+				dial := serve(t, &http.Server{Handler: webhooks.NewHandler(newVerifier(t), f.handle, test.opts...)})
+				conn := dial()
+				defer conn.Close()
+				start := time.Now()
+				if _, err := io.WriteString(conn, head(t, "100000")); err != nil {
+					t.Fatal(err)
+				}
+				drip(t, conn)
+				if status := answer(conn); status != http.StatusRequestTimeout {
+					t.Errorf("answered %d", status)
+				}
+				if took := time.Since(start); took != test.want {
+					t.Errorf("cut after %v, want %v", took, test.want)
+				}
+				if f.count() != 0 {
+					t.Error("the function was called")
+				}
+				if !held(t, func(conn net.Conn) { write(t, conn, head(t, "100000")); drip(t, conn) }) {
+					t.Error("the naive endpoint does not wait")
+				}
+			})
+		})
+	}
+}
+
+// A header that comes a byte a second is the server's to cut, and by default no server
+// does: the limits of the example do.
+func TestAttack51SlowHeader(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(webhooks.NewHandler(newVerifier(t), new(calls).handle))
+		conn := serve(t, server)()
+		defer conn.Close()
+		start := time.Now()
+		if _, err := io.WriteString(conn, "POST /webhooks HTTP/1.1\r\nHost: "); err != nil {
+			t.Fatal(err)
+		}
+		drip(t, conn)
+		answer(conn)
+		if took := time.Since(start); took != server.ReadHeaderTimeout {
+			t.Errorf("cut after %v, want %v", took, server.ReadHeaderTimeout)
+		}
+		if !held(t, func(conn net.Conn) { write(t, conn, "POST /webhooks HTTP/1.1\r\nHost: "); drip(t, conn) }) {
+			t.Error("the naive server does not wait")
+		}
+	})
+}
+
+// A body in chunks stalls behind what was signed: all of the notification is there, and
+// its end is not. It is no notification before that, and the wait for it is limited.
+func TestAttackChunksThatStall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := new(calls)
+		chunked := strings.Replace(head(t, "0"), "Content-Length: 0", "Transfer-Encoding: chunked", 1) +
+			fmt.Sprintf("%x\r\n%s\r\n", len(confirmedBody), confirmedBody)
+		conn := serve(t, &http.Server{Handler: webhooks.NewHandler(newVerifier(t), f.handle)})()
+		defer conn.Close()
+		start := time.Now()
+		write(t, conn, chunked)
+		if status := answer(conn); status != http.StatusRequestTimeout || time.Since(start) != webhooks.DefaultReadTimeout || f.count() != 0 {
+			t.Errorf("answered %d after %v and %d calls", status, time.Since(start), f.count())
+		}
+		if !held(t, func(conn net.Conn) { write(t, conn, chunked) }) {
+			t.Error("the naive endpoint does not wait")
+		}
+	})
+}
+
+// What is received makes the function panic: the sender is told that it failed, so that
+// it comes again, and the cause is reported. A naive endpoint says nothing at all.
+func TestAttack53Panic(t *testing.T) {
+	t.Parallel()
+	var pointer *webhooks.Verifier
+	for name, test := range map[string]struct {
+		verifier *webhooks.Verifier
+		handle   webhooks.Func
+		verified bool
+	}{
+		"function":    {newVerifier(t), func(context.Context, *webhooks.Notification) error { panic("canary") }, true},
+		"abort":       {newVerifier(t), func(context.Context, *webhooks.Notification) error { panic(http.ErrAbortHandler) }, true},
+		"no function": {newVerifier(t), nil, true},
+		"no verifier": {pointer, new(calls).handle, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			naive := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				n, _ := test.verifier.Verify(r)
+				_ = test.handle(r.Context(), n)
+			})
+			if escaped := panicOf(func() { post(naive, signed(t, confirmedBody)) }); escaped == nil {
+				t.Error("the naive endpoint does not fall for it")
+			}
+			var failure webhooks.Failure
+			h := webhooks.NewHandler(test.verifier, test.handle, nil, webhooks.WithReadTimeout(0),
+				webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { failure = f }))
+			if w := post(h, signed(t, confirmedBody)); w.Code != http.StatusInternalServerError {
+				t.Errorf("answered %d", w.Code)
+			}
+			e, ok := errors.AsType[*webhooks.PanicError](failure.Err)
+			if !ok || e.Value() == nil || !bytes.Contains(e.Stack(), []byte("handler.go")) || (failure.Notification != nil) != test.verified {
+				t.Fatalf("reported %v", failure)
+			}
+			if text := fmt.Sprintf("%v %+v %#v", e, e, e); strings.Contains(text, "canary") {
+				t.Errorf("%s shows the value of the panic", text)
+			}
+		})
+	}
+}
+
+func panicOf(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
+
+// A process that dies between the acknowledgement and the insert has lost a payment: the
+// answer waits for the function, however long that takes. The naive endpoint answers
+// first, and works on.
+func TestAttack53EarlyAcknowledgement(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var stored time.Time
+		start := time.Now()
+		keep := func(context.Context, *webhooks.Notification) error {
+			<-time.After(time.Minute)
+			stored = time.Now()
+			return nil
+		}
+		h := webhooks.NewHandler(newVerifier(t), keep)
+		w := &recorder{header: http.Header{}}
+		h.ServeHTTP(w, signed(t, confirmedBody))
+		if w.status != http.StatusOK || w.at.Sub(start) != time.Minute || w.at.Before(stored) {
+			t.Errorf("answered %d after %v, stored after %v", w.status, w.at.Sub(start), stored.Sub(start))
+		}
+		naive := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n, _ := newVerifier(t).Verify(r)
+			w.WriteHeader(http.StatusOK)
+			_ = keep(r.Context(), n)
+		})
+		if naive.ServeHTTP(w, signed(t, confirmedBody)); !w.at.Before(stored) {
+			t.Error("the naive endpoint does not fall for it")
+		}
+	})
+}

@@ -1,0 +1,253 @@
+package signature_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// naive is what a program checks that was written from the form of the header: it
+// takes the first header, of each name the last part, and any number for a time.
+func naive(secret string, now time.Time, header []string, body string) bool {
+	if len(header) == 0 {
+		return false
+	}
+	parts := map[string]string{}
+	for part := range strings.SplitSeq(header[0], ",") {
+		name, value, _ := strings.Cut(part, "=")
+		parts[name] = value
+	}
+	mac := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(mac, "%s.%s", parts["t"], body)
+	ms, _ := strconv.ParseFloat(parts["t"], 64)
+	return now.UnixMilli()-int64(ms) <= 300_000 && parts["v1"] == hex.EncodeToString(mac.Sum(nil))
+}
+
+// A stranger sends every kind of header that is not the form of one, and signatures of
+// something else: none of them verifies, nor leaves anything behind for the next.
+func TestAttack45SignatureHeader(t *testing.T) {
+	t.Parallel()
+	const genuine = "t=" + stamp + ",v1=" + hexCurrent
+	wrong := strings.Repeat("0", len(hexCurrent))
+	flipped := "d" + hexCurrent[1:] // c and d differ in one bit
+
+	tests := []struct {
+		name   string
+		header []string
+		body   string
+		want   error
+	}{
+		{"hex", []string{genuine}, body, nil},
+		{"upper case hex", []string{"t=" + stamp + ",v1=" + strings.ToUpper(hexCurrent)}, body, nil},
+		{"base64", []string{"t=" + stamp + ",v1=" + base64Current}, body, nil},
+		{"previous secret", []string{"t=" + stamp + ",v1=" + hexPrevious}, body, nil},
+		{"v1 before t", []string{"v1=" + hexCurrent + ",t=" + stamp}, body, nil},
+		{"unknown v0", []string{"t=" + stamp + ",v0=" + wrong + ",v1=" + hexCurrent}, body, nil},
+		{"unknown element twice", []string{"t=" + stamp + ",x=1,x=2,v1=" + hexCurrent}, body, nil},
+		{"right one among five", []string{"t=" + stamp + strings.Repeat(",v1="+wrong, 4) + ",v1=" + hexCurrent}, body, nil},
+		{"undecodable beside the right one", []string{"t=" + stamp + ",v1=zz,v1=" + hexCurrent}, body, nil},
+		{"empty body", []string{"t=" + stamp + ",v1=" + hexEmptyBody}, "", nil},
+
+		{"no header", nil, body, signature.ErrMissing},
+		{"empty header", []string{""}, body, signature.ErrMissing},
+
+		{"sent twice", []string{genuine, genuine}, body, signature.ErrMalformed},
+		{"sent twice, once empty", []string{"", genuine}, body, signature.ErrMalformed},
+		{"sent twice, joined by a proxy", []string{genuine + ", " + genuine}, body, signature.ErrMalformed},
+		{"no t", []string{"v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"no v1", []string{"t=" + stamp}, body, signature.ErrMalformed},
+		{"only v0", []string{"t=" + stamp + ",v0=" + hexCurrent}, body, signature.ErrMalformed},
+		{"two t", []string{"t=" + stamp + ",t=" + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"two t, one empty", []string{"t=,t=" + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"empty t", []string{"t=,v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"empty v1", []string{"t=" + stamp + ",v1="}, body, signature.ErrMalformed},
+		{"negative t", []string{"t=-" + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"signed t", []string{"t=+" + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"t in seconds", []string{"t=1707312770,v1=" + hexSeconds}, body, signature.ErrMalformed},
+		{"t in microseconds", []string{"t=" + stamp + "000,v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"t beyond int64", []string{"t=9223372036854775808,v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"t that wraps round to the right one", []string{"t=18446745781022321739,v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"float t", []string{"t=" + stamp + ".0,v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"exponent t", []string{"t=1.707312770e12,v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"hexadecimal t", []string{"t=0x18d83c56c4b,v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"letter in t", []string{"t=17073127701x3,v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"leading zero", []string{"t=0707312770123,v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"other digits", []string{"t=١٧٠٧٣١٢٧٧٠١٢٣,v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"space after comma", []string{"t=" + stamp + ", v1=" + hexCurrent}, body, nil},
+		{"blanks around a comma", []string{"v1=" + hexCurrent + " \t, \tt=" + stamp}, body, nil},
+		{"two t, the second after a blank", []string{genuine + ", t=" + stamp}, body, signature.ErrMalformed},
+		{"space before equals", []string{"t =" + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"space inside v1", []string{"t=" + stamp + ",v1=" + hexCurrent[:32] + " " + hexCurrent[32:]}, body, signature.ErrMalformed},
+		{"line break", []string{"t=" + stamp + ",\nv1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"space before value", []string{"t= " + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"space in front", []string{" " + genuine}, body, nil},
+		{"space behind", []string{genuine + " "}, body, nil},
+		{"tab", []string{"t=" + stamp + ",\tv1=" + hexCurrent}, body, nil},
+		{"NUL", []string{genuine + "\x00"}, body, signature.ErrMalformed},
+		{"not ASCII", []string{genuine + ",é=1"}, body, nil},
+		{"trailing comma", []string{genuine + ","}, body, nil},
+		{"leading comma", []string{"," + genuine}, body, nil},
+		{"semicolon", []string{"t=" + stamp + ";v1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"element without value", []string{genuine + ",v2"}, body, nil},
+		{"element without name", []string{genuine + ",=1"}, body, nil},
+		{"upper case names", []string{"T=" + stamp + ",V1=" + hexCurrent}, body, signature.ErrMalformed},
+		{"only the signature", []string{hexCurrent}, body, signature.ErrMalformed},
+		{"six v1", []string{genuine + strings.Repeat(",v1="+wrong, 5)}, body, signature.ErrMalformed},
+		{"10,000 v1", []string{"t=" + stamp + strings.Repeat(",v1="+hexCurrent, 10_000)}, body, signature.ErrMalformed},
+		{"10,000 unknown elements", []string{genuine + strings.Repeat(",v0=0", 10_000)}, body, signature.ErrMalformed},
+
+		{"bit flip", []string{"t=" + stamp + ",v1=" + flipped}, body, signature.ErrMismatch},
+		{"truncated", []string{"t=" + stamp + ",v1=" + hexCurrent[:62]}, body, signature.ErrMismatch},
+		{"odd number of hex digits", []string{"t=" + stamp + ",v1=" + hexCurrent[:63]}, body, signature.ErrMismatch},
+		{"extended", []string{"t=" + stamp + ",v1=" + hexCurrent + "00"}, body, signature.ErrMismatch},
+		{"very long", []string{"t=" + stamp + ",v1=" + strings.Repeat(hexCurrent, 100)}, body, signature.ErrMismatch},
+		{"neither hex nor base64", []string{"t=" + stamp + ",v1=" + strings.Repeat("g", 64)}, body, signature.ErrMismatch},
+		{"base64 truncated", []string{"t=" + stamp + ",v1=" + base64Current[:40]}, body, signature.ErrMismatch},
+		{"base64 with stray bits", []string{"t=" + stamp + ",v1=" + strings.Replace(base64Current, "hg=", "hh=", 1)}, body, signature.ErrMismatch},
+		{"base64 of another alphabet", []string{"t=" + stamp + ",v1=" + strings.NewReplacer("/", "_", "+", "-").Replace(base64Current)}, body, signature.ErrMismatch},
+		{"five wrong", []string{"t=" + stamp + strings.Repeat(",v1="+wrong, 5)}, body, signature.ErrMismatch},
+		{"right signature under v0", []string{"t=" + stamp + ",v0=" + hexCurrent + ",v1=" + wrong}, body, signature.ErrMismatch},
+		{"signature of another time", []string{"t=1707312770124,v1=" + hexCurrent}, body, signature.ErrMismatch},
+		{"body changed", []string{genuine}, `{"id":"8e3d"}`, signature.ErrMismatch},
+		{"body formatted anew", []string{genuine}, `{"id": "8e3c"}`, signature.ErrMismatch},
+		{"body with a line break", []string{genuine}, body + "\n", signature.ErrMismatch},
+		{"body gone", []string{genuine}, "", signature.ErrMismatch},
+	}
+	var fallen []string
+	for _, test := range tests {
+		if test.want != nil && naive(current, signedAt, test.header, test.body) {
+			fallen = append(fallen, test.name)
+		}
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			v := newVerifier(t)
+			var form error // which needs no body
+			if errors.Is(test.want, signature.ErrMissing) || errors.Is(test.want, signature.ErrMalformed) {
+				form = test.want
+			}
+			if err := signature.CheckHeader(test.header); !errors.Is(err, form) {
+				t.Errorf("the form alone: got %v, want %v", err, form)
+			}
+			// A second time too, so that nothing of the first stays behind.
+			for range 2 {
+				if err := v.Verify(test.header, []byte(test.body)); !errors.Is(err, test.want) {
+					t.Fatalf("got %v, want %v", err, test.want)
+				}
+			}
+			if err := v.Verify([]string{genuine}, []byte(body)); err != nil {
+				t.Fatalf("a genuine notification afterwards: %v", err)
+			}
+		})
+	}
+	for _, name := range []string{"sent twice", "sent twice, joined by a proxy", "two t", "two t, one empty", "10,000 v1", "10,000 unknown elements"} {
+		if !slices.Contains(fallen, name) {
+			t.Errorf("the naive check does not fall for %q", name)
+		}
+	}
+}
+
+// A secret that was never configured is an empty one, with which anybody can sign: no
+// verifier is made of it. The naive check takes what was signed so.
+func TestAttack45EmptySecret(t *testing.T) {
+	t.Parallel()
+	mac := hmac.New(sha256.New, nil)
+	mac.Write([]byte(stamp + "." + body))
+	forged := []string{"t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))}
+	if !naive("", signedAt, forged, body) {
+		t.Error("the naive check does not fall for it")
+	}
+	for _, secrets := range [][]string{nil, {""}, {current, ""}, {"\n"}} {
+		if v, err := signature.NewVerifier(signature.AssumedHMAC{}, secrets); v != nil || err == nil {
+			t.Errorf("a verifier was made of %q", secrets)
+		}
+	}
+	if err := newVerifier(t).Verify(forged, []byte(body)); !errors.Is(err, signature.ErrMismatch) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// While a secret is replaced, both count, also where one begins with the other: what
+// one has signed is worth nothing under the other alone. A naive scheme hashes the
+// secret and what follows in one go, and takes a digit of the time for part of the secret.
+func TestAttackSecretThatIsAPrefix(t *testing.T) {
+	t.Parallel()
+	const older, newer = "secret", "secret1"
+	concatenated := func(secret, stamp string) [sha256.Size]byte {
+		return sha256.Sum256([]byte(secret + stamp + "." + body))
+	}
+	if concatenated(older, stamp) != concatenated(newer, stamp[1:]) {
+		t.Error("the naive scheme does not fall for it")
+	}
+	for _, test := range []struct {
+		signer, stamp string
+		accepted      []string
+	}{
+		{older, stamp, []string{older}}, {newer, stamp, []string{newer}}, {older, stamp[1:], nil}, {newer, stamp[1:], nil},
+	} {
+		header, err := signature.Sign(signature.AssumedHMAC{}, test.signer, signedAt, []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		header = strings.Replace(header, stamp, test.stamp, 1)
+		ms, _ := strconv.ParseInt(test.stamp, 10, 64)
+		for _, secrets := range [][]string{{older}, {newer}, {older, newer}} {
+			v, err := signature.NewVerifier(signature.AssumedHMAC{}, secrets, clock(time.UnixMilli(ms)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := slices.ContainsFunc(secrets, func(secret string) bool { return slices.Contains(test.accepted, secret) })
+			if err := v.Verify([]string{header}, []byte(body)); (err == nil) != want {
+				t.Errorf("signed by %s, under %q at %s: %v", test.signer, secrets, test.stamp, err)
+			}
+		}
+	}
+}
+
+// What was recorded is sent again later, or signed by a clock that is ahead, to be good
+// for years: both edges of the window hold. The naive check knows the past only.
+func TestAttack47TimeOfSigning(t *testing.T) {
+	t.Parallel()
+	header := []string{"t=" + stamp + ",v1=" + hexCurrent}
+	tests := []struct {
+		name      string
+		tolerance time.Duration // 0: not set
+		now       time.Time
+		want      error
+	}{
+		{"same moment", 0, signedAt, nil},
+		{"default, exactly at the edge", 0, signedAt.Add(5 * time.Minute), nil},
+		{"default, just past the edge", 0, signedAt.Add(5*time.Minute + 1), signature.ErrTooOld},
+		{"default, exactly at the far edge", 0, signedAt.Add(-5 * time.Minute), nil},
+		{"default, just before the far edge", 0, signedAt.Add(-5*time.Minute - 1), signature.ErrTooNew},
+		{"set, exactly at the edge", time.Second, signedAt.Add(time.Second), nil},
+		{"set, just past the edge", time.Second, signedAt.Add(time.Second + 1), signature.ErrTooOld},
+		{"set, exactly at the far edge", time.Second, signedAt.Add(-5 * time.Minute), nil},
+		{"set, just before the far edge", 7 * 24 * time.Hour, signedAt.Add(-5*time.Minute - 1), signature.ErrTooNew},
+		{"clock at its zero", 0, time.Time{}, signature.ErrTooNew},
+		{"clock far ahead", 0, signedAt.AddDate(5000, 0, 0), signature.ErrTooOld},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			opts := []signature.Option{clock(test.now)}
+			if test.tolerance != 0 {
+				opts = append(opts, signature.WithTolerance(test.tolerance))
+			}
+			if errors.Is(test.want, signature.ErrTooNew) && !naive(current, test.now, header, body) {
+				t.Error("the naive check does not fall for it")
+			}
+			if err := newVerifier(t, opts...).Verify(header, []byte(body)); !errors.Is(err, test.want) {
+				t.Fatalf("got %v, want %v", err, test.want)
+			}
+		})
+	}
+}
