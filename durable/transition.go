@@ -17,7 +17,8 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 	if o.Of != "" && o.Of != r.intent.IdempotencyKey && !o.found() {
 		return r // an intent that another one has taken the place of
 	}
-	holder := r.State == StateSending && o.Claim != "" && o.Claim == r.claim
+	// Whoever looked meanwhile may have seen nothing yet.
+	holder := o.Claim != "" && o.Claim == r.claim && (r.State == StateSending || r.State == StateUnknown && !r.evident())
 	switch o.Kind {
 	case sawNotDone:
 		if holder {
@@ -72,7 +73,7 @@ func (r row) missed(now time.Time) row {
 // renewed prepares a payment again that is proven not to have been carried out, with
 // pauses that grow.
 func (r row) renewed(now time.Time) row {
-	r.intent, r.State, r.claim = r.intent.Renewed(), StatePrepared, ""
+	r.intent, r.State, r.claim, r.looking = r.intent.Renewed(), StatePrepared, "", resolve.State{}
 	r.Failures++
 	r.Due = now.Add(pause(r.Failures))
 	if !r.intent.Complete { // it cannot be sent from the row
@@ -148,6 +149,16 @@ func (r row) chosenAnew(now time.Time) row {
 	r.Failures++
 	r.State, r.Due = StatePrepared, now.Add(pause(r.Failures))
 	return r
+}
+
+// evident reports whether anything was seen that may be the payment.
+func (r row) evident() bool {
+	for _, look := range r.looking.Looks {
+		if look.Sighting != resolve.SawNothing && look.Sighting != resolve.SawError || len(look.Candidates) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // found reports whether a transaction was seen that has ended.

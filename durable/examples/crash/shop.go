@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/sqlite"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// keepShop is the merchant's program: it takes the orders that have no payment yet, and
+// waits until all are paid. It knows nothing of having been killed.
+func keepShop(ctx context.Context, file string) error {
+	db, err := sqlite.Open(file)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS book (order_id text, state text)"); err != nil {
+		return err
+	}
+	client, err := quickstream.NewClient(quickstream.CustomURL(os.Getenv(addressVariable)),
+		quickstream.Keys{Secret: quickstream.NewSecretKey(os.Getenv(keyVariable)), Publishable: quickstream.NewPublishableKey(os.Getenv(publishableVariable))})
+	if err != nil {
+		return err
+	}
+	store := sqlite.DB(db)
+	if err := durable.MigrateUp(ctx, store); err != nil {
+		return err
+	}
+	off := resolve.ServiceRetriesOff()
+	engine, err := durable.New(ctx, store, client, durable.Options[*sql.Tx]{
+		ServiceRetries: &off,
+		OnOutcome: func(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
+			fmt.Printf("%s: %s\n", change.Payment.OrderID, change.After)
+			_, err := tx.ExecContext(ctx, "INSERT INTO book (order_id, state) VALUES (?, ?)", change.Payment.OrderID, string(change.After))
+			return err
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := engine.Start(ctx); err != nil {
+		return err
+	}
+	err = sell(ctx, db, client, engine)
+	return errors.Join(err, engine.Stop(context.WithoutCancel(ctx)))
+}
+
+// sell places the orders one after the other, each in the transaction of its payment.
+func sell(ctx context.Context, db *sql.DB, client *quickstream.Client, engine *durable.Engine[*sql.Tx]) error {
+	for i := range orders {
+		id, err := place(ctx, db, client, engine, orderID(i))
+		if err != nil {
+			return err
+		}
+		if payment, err := engine.Wait(ctx, id); err != nil || payment.State != durable.StateApproved {
+			return fmt.Errorf("%s is %s: %w", orderID(i), payment.State, err)
+		}
+	}
+	return nil
+}
+
+func place(ctx context.Context, db *sql.DB, client *quickstream.Client, engine *durable.Engine[*sql.Tx], order string) (string, error) {
+	// In the customer's browser, where the card number stays.
+	token, err := sandboxtest.CardToken(ctx, client, sandbox.CardAttempted)
+	if err != nil {
+		return "", err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	id, err := engine.Pay(ctx, tx, order, quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token), PrincipalAmount: decimal.New(2490, -2),
+		Currency: quickstream.CurrencyAUD, ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+	})
+	if err != nil {
+		return "", err
+	}
+	return id, tx.Commit()
+}
+
+// read counts how often each order is in the books.
+func read(ctx context.Context, file string) (map[string]int, error) {
+	db, err := sqlite.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	found, err := db.QueryContext(ctx, "SELECT order_id, count(*) FROM book WHERE state = 'approved' GROUP BY order_id")
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	books := map[string]int{}
+	for found.Next() {
+		var order string
+		var n int
+		if err := found.Scan(&order, &n); err != nil {
+			return nil, err
+		}
+		books[order] = n
+	}
+	return books, found.Err()
+}
