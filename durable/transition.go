@@ -101,6 +101,10 @@ func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
 	if later, ok := r.taken(o); ok {
 		return r.ended(later)
 	}
+	was := r.State
+	if r.took() && !r.looking.Stage.Final() && (o.Seen.Outcome != quickstream.OutcomeApproved || o.Seen.ReceiptNumber == r.ReceiptNumber) {
+		return r // as a person has said, or the list of returns
+	}
 	if r.looking.Version == 0 {
 		intent := r.intent
 		intent.Attempts = o.Attempts
@@ -111,6 +115,9 @@ func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
 			}
 		}
 		r.looking = resolve.Begin(intent, now)
+	}
+	if stage := r.looking.Stage; stage.Final() {
+		was = stateOf(r.looking)
 	}
 	r.looking = policy.Next(r.looking, o.Seen, now)
 	r.Due = r.looking.NextLook
@@ -130,7 +137,9 @@ func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
 	if r.Decided != nil && r.looking.Stage != resolve.StageSettled && r.looking.Stage != resolve.StageTwice {
 		return r // a person's word holds against all but an outcome
 	}
-	r.State = stateOf(r.looking)
+	if state := stateOf(r.looking); state != was {
+		r.State = state // what is seen again does not undo what came after it
+	}
 	if r.State == StateAbsent && r.intent.Operation == voidOperation {
 		// It was not voided before it was settled, and cannot be any more.
 		r.State, r.Problem = StateRefused, "the transaction stands"
@@ -149,6 +158,11 @@ func (r row) chosenAnew(now time.Time) row {
 	r.Failures++
 	r.State, r.Due = StatePrepared, now.Add(pause(r.Failures))
 	return r
+}
+
+// took reports whether the money was taken, whatever became of it since.
+func (r row) took() bool {
+	return r.State == StateApproved || r.State == StateVoided || r.State == StateReturned || r.State == StateTwice
 }
 
 // evident reports whether anything was seen that may be the payment.

@@ -40,12 +40,12 @@ func run(ctx context.Context, rows, rounds int) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	db, err := sqlite.Open(filepath.Join(dir, "shop.db"))
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	err = report(ctx, "SQLite", subject[*sql.Tx]{Database: sqlite.DB(db), exec: func(ctx context.Context, tx *sql.Tx, query string, args ...any) error {
 		_, err := tx.ExecContext(ctx, query, args...)
 		return err
@@ -80,7 +80,7 @@ func row(database, what, got, gate string, holds bool) error {
 	return nil
 }
 
-// median of times, which are sorted.
+// quantile returns one of sorted times: 0.5 is the median.
 func quantile(times []time.Duration, q float64) time.Duration {
 	return times[min(len(times)-1, int(q*float64(len(times))))]
 }

@@ -32,7 +32,7 @@ func (d *sqliteDatabase) Restored(ctx context.Context, tx *sql.Tx) (bool, error)
 	if err != nil || history == "" {
 		return true, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(path) //nolint:gosec // it stands beside the database
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
@@ -41,8 +41,8 @@ func (d *sqliteDatabase) Restored(ctx context.Context, tx *sql.Tx) (bool, error)
 	}
 	var marked string
 	var at int64
-	_, err = fmt.Sscanf(string(text), markForm, &marked, &at)
-	return err != nil || marked != history || at > claims, nil
+	n, _ := fmt.Sscanf(string(text), markForm, &marked, &at) // one that cannot be read is not its own
+	return n != 2 || marked != history || at > claims, nil
 }
 
 const markForm = "%s %020d\n"
@@ -92,6 +92,7 @@ func (m *mark) write(path, history string, claims int64) error {
 	if claims != 0 && claims <= m.claims {
 		return nil // a later claim has been faster
 	}
+	//nolint:gosec // it stands beside the database
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err

@@ -51,7 +51,7 @@ func watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 
 	// A payment whose answer is on its way for so long is one that can be killed in.
 	var paid atomic.Int64
@@ -96,7 +96,7 @@ func watch(ctx context.Context) error {
 		case <-moment:
 			<-time.After(300 * time.Millisecond) // carried out, and not answered
 			_ = shop.Process.Kill()
-			<-ended
+			_ = <-ended
 			fmt.Printf("-- killed (%d of %d), with a payment carried out and its answer on the way\n", run, kills)
 		case err := <-ended:
 			return fmt.Errorf("the shop ended too early: %w", err)

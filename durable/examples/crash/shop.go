@@ -25,7 +25,7 @@ func keepShop(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	if _, err := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS book (order_id text, state text)"); err != nil {
 		return err
 	}
@@ -99,12 +99,12 @@ func read(ctx context.Context, file string) (map[string]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	found, err := db.QueryContext(ctx, "SELECT order_id, count(*) FROM book WHERE state = 'approved' GROUP BY order_id")
 	if err != nil {
 		return nil, err
 	}
-	defer found.Close()
+	defer func() { _ = found.Close() }()
 	books := map[string]int{}
 	for found.Next() {
 		var order string
