@@ -119,7 +119,7 @@ func (v *village) kept() map[string]*kept {
 		p.pending = pending != ""
 		payments[p.id] = p
 		return err
-	}, "SELECT id, order_id, receipt_of, receipt, state, problem, pending FROM quickstream.payment")
+	}, "SELECT id, order_id, receipt_of, receipt, state, problem || resolution, pending FROM quickstream.payment")
 	v.each(func(scan func(...any) error) error {
 		var id, text string
 		if err := scan(&id, &text); err != nil {

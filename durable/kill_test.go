@@ -46,16 +46,14 @@ func killInWorlds(t *testing.T, address string, processes, atOnce int) {
 	n := kills(t)
 	free := make(chan struct{}, atOnce)
 	var worlds sync.WaitGroup
-	var seed uint64
+	last := uint64(0)
 	sum := &totals{begun: time.Now()}
 	for world := range sandbox.Worlds(1, (n+killsInWorld-1)/killsInWorld) {
-		seed++
+		last++
+		seed := last
 		free <- struct{}{}
 		worlds.Go(func() {
 			defer func() { <-free }()
-			sum.mu.Lock()
-			seed := seed
-			sum.mu.Unlock()
 			t.Run(fmt.Sprint("world ", seed), func(t *testing.T) {
 				v := newVillage(t, world, address, seed, 2*killsInWorld)
 				v.storm(processes, min(n, killsInWorld))
@@ -85,6 +83,7 @@ func (v *village) storm(processes, kills int) {
 				p := v.start()
 				time.AfterFunc(time.Duration(50+dice.IntN(900))*time.Millisecond, func() { _ = p.Process.Kill() })
 				<-p.ended
+				v.Log(p.stderr.String())
 				v.mu.Lock()
 				v.kills++
 				v.mu.Unlock()

@@ -54,7 +54,6 @@ type village struct {
 func newVillage(t *testing.T, world sandbox.World, address string, seed uint64, orders int) *village {
 	t.Helper()
 	v := &village{T: t, world: world, clock: runningClock(t), dice: dice(seed), doors: map[int]string{}, died: map[string]int{}}
-	v.clock.Advance(time.Duration(v.dice.IntN(14*24*60)) * time.Minute)
 	v.begun = v.clock.Now()
 	v.box = sandbox.New(sandbox.WithWorld(world), sandbox.WithClock(v.clock), sandbox.WithSeed(seed))
 	server := httptest.NewServer(v)
@@ -159,8 +158,13 @@ func (v *village) furnish() {
 	client := sandboxtest.Client(v, v.box, quickstream.WithHTTPClient(&http.Client{Transport: v.inMemory()}))
 	customer, err := client.Customers.Create(v.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
 	require.NoError(v, err)
-	account, err := client.Accounts.Register(v.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(sandboxtest.Card("4242424242424242"))})
+	_, err = client.Accounts.Register(v.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(sandboxtest.Card("4242424242424242"))})
 	require.NoError(v, err)
+	for account, err := range client.Accounts.List(customer.CustomerID).All(v.Context()) {
+		require.NoError(v, err)
+		v.config.Account = account.AccountToken
+	}
+	require.NotEmpty(v, v.config.Account)
 	sydney, err := time.LoadLocation("Australia/Sydney")
 	require.NoError(v, err)
 	agreement, err := client.PayTo.Create(v.Context(), customer.CustomerID, quickstream.CreateAgreementParams{
@@ -175,8 +179,8 @@ func (v *village) furnish() {
 		},
 	})
 	require.NoError(v, err)
-	v.step(time.Hour)
-	v.config.Account, v.config.Agreement = account.AccountToken, agreement.AgreementToken
+	v.step(10 * time.Minute)
+	v.config.Agreement = agreement.AgreementToken
 	require.NoError(v, v.box.Subscribe(sandbox.Subscription{
 		Handler: http.HandlerFunc(v.relay), Secret: webhookSecret, Scheme: signature.AssumedHMAC{}, Clock: time.Now,
 	}))
