@@ -37,7 +37,7 @@ func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, orderID string, params qu
 	if orderID == "" {
 		return "", errors.New("durable: the order has no id")
 	}
-	intent, err := e.client.Transactions.Plan(ctx, withOrder(params, orderID))
+	intent, err := e.plan(ctx, params, orderID)
 	if err != nil {
 		return "", err
 	}
@@ -69,6 +69,17 @@ func (e *Engine[TTx]) Register(ctx context.Context, tx TTx, orderID, customerID 
 		return "", err
 	}
 	return e.prepare(ctx, tx, orderID, intent)
+}
+
+// plan plans a payment that carries its order in the metadata, unless the client's own
+// was switched off there because the service refuses it. A restored backup then cannot
+// know again what it has lost.
+func (e *Engine[TTx]) plan(ctx context.Context, params quickstream.TransactionParams, orderID string) (quickstream.Intent, error) {
+	intent, err := e.client.Transactions.Plan(ctx, params)
+	if err != nil || intent.MetadataName == "" {
+		return intent, err
+	}
+	return e.client.Transactions.Plan(ctx, withOrder(params, orderID))
 }
 
 // prepare writes the payment of an intent.
@@ -201,7 +212,7 @@ func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, orderID, absentID, r
 	case reason == "":
 		return "", errors.New("durable: a reason is required")
 	}
-	intent, err := e.client.Transactions.Plan(ctx, withOrder(params, orderID))
+	intent, err := e.plan(ctx, params, orderID)
 	if err != nil {
 		return "", err
 	}

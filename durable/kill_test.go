@@ -1,0 +1,135 @@
+package durable_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// killsVariable says how many processes are killed in each database: 100 unless it does.
+const killsVariable = "DURABLE_KILLS"
+
+func kills(t *testing.T) int {
+	text := os.Getenv(killsVariable)
+	if text == "" {
+		return 100
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+// killsInWorld is how many processes are killed in each world.
+const killsInWorld = 25
+
+// Processes that are killed at any moment lose no payment and double none, in no world.
+func TestKill(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) { t.Parallel(); killInWorlds(t, "", 1, 4) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		if os.Getenv(postgresVariable) == "" {
+			t.Skip(postgresVariable + " is not set")
+		}
+		killInWorlds(t, os.Getenv(postgresVariable), 3, 1)
+	})
+}
+
+func killInWorlds(t *testing.T, address string, processes, atOnce int) {
+	n := kills(t)
+	free := make(chan struct{}, atOnce)
+	var worlds sync.WaitGroup
+	last := uint64(0)
+	sum := &totals{begun: time.Now()}
+	for world := range sandbox.Worlds(1, (n+killsInWorld-1)/killsInWorld) {
+		last++
+		seed := last
+		free <- struct{}{}
+		worlds.Go(func() {
+			defer func() { <-free }()
+			t.Run(fmt.Sprint("world ", seed), func(t *testing.T) {
+				v := newVillage(t, world, address, seed, 2*killsInWorld)
+				v.storm(processes, min(n, killsInWorld))
+				sum.add(v.judged(processes))
+			})
+		})
+	}
+	worlds.Wait()
+	t.Log(sum)
+}
+
+// storm has processes work and be killed at any moment, while calls fail at random and as
+// the world has it.
+func (v *village) storm(processes, kills int) {
+	v.Helper()
+	faults := append(v.world.Faults("POST /transactions"), sandbox.RandomFaults(0.15)...)
+	require.NoError(v, v.box.Inject(faults...))
+	var left atomic.Int64
+	left.Store(int64(kills))
+	var slots sync.WaitGroup
+	for range processes {
+		v.mu.Lock()
+		dice := dice(v.dice.Uint64())
+		v.mu.Unlock()
+		slots.Go(func() {
+			for left.Add(-1) >= 0 {
+				p := v.start()
+				time.AfterFunc(time.Duration(50+dice.IntN(900))*time.Millisecond, func() { _ = p.Process.Kill() })
+				<-p.ended
+				v.Log(p.stderr.String())
+				v.mu.Lock()
+				v.kills++
+				v.mu.Unlock()
+				// What a killed process had in hand is handed out again after a while.
+				v.step(time.Duration(dice.IntN(30)) * time.Second)
+			}
+		})
+	}
+	slots.Wait()
+}
+
+// judged lets all come to an end, and judges it.
+func (v *village) judged(processes int) *verdict {
+	v.Helper()
+	var last []*process
+	for range processes {
+		p := v.start(func(c *workerConfig) { c.Pace = 0 })
+		p.ready()
+		last = append(last, p)
+	}
+	v.settle()
+	for _, p := range last {
+		p.stop()
+	}
+	j := v.judge()
+	j.kills = v.kills
+	assert.Empty(v, j.wrong, "in the world %s", v.world)
+	v.Logf("%s", j)
+	return j
+}
+
+// totals are those of many worlds.
+type totals struct {
+	mu    sync.Mutex
+	begun time.Time
+	verdict
+	worlds int
+}
+
+func (s *totals) add(j *verdict) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.worlds++
+	s.verdict.add(j)
+}
+
+func (s *totals) String() string {
+	return fmt.Sprintf("%d worlds, %.0f s: %s", s.worlds, time.Since(s.begun).Seconds(), &s.verdict)
+}
