@@ -96,8 +96,7 @@ func watch(ctx context.Context) error {
 		case <-moment:
 			<-time.After(300 * time.Millisecond) // carried out, and not answered
 			_ = shop.Process.Kill()
-			_ = <-ended
-			fmt.Printf("-- killed (%d of %d), with a payment carried out and its answer on the way\n", run, kills)
+			fmt.Printf("-- %v (%d of %d), with a payment carried out and its answer on the way\n", <-ended, run, kills)
 		case err := <-ended:
 			return fmt.Errorf("the shop ended too early: %w", err)
 		}
