@@ -152,7 +152,7 @@ func FuzzPage(f *testing.F) {
 	} {
 		f.Add([]byte(pageOf(next, "1", "2")))
 	}
-	f.Add([]byte(`{"data":[{},{"customerId":"../1"},null,7],"links":[{"rel":"NEXT","href":"?\u0000"},{"rel":"4111111111111111"}]}`))
+	f.Add([]byte(`{"data":[{},{"customerId":"../1"},null,7],"links":[{"rel":"NEXT","href":"?\u0000"},{"rel":"4111111111111111"},{"href":"?"}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var asked []*url.URL
 		next := ""

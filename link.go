@@ -65,7 +65,7 @@ func withoutQuery(address string) string {
 	if err != nil || len(address) > maxCursor {
 		return ""
 	}
-	u.RawQuery, u.Fragment, u.User = "", "", nil
+	u.RawQuery, u.ForceQuery, u.Fragment, u.User = "", false, "", nil
 	return u.String()
 }
 
