@@ -29,12 +29,17 @@ func TestAttack59JobRows(t *testing.T) {
 	s.reaches(s.pay("A", s.mandate()), durable.StateApproved, time.Minute)
 	direct := s.card(sandbox.CardAttempted)
 	direct.Source = quickstream.FromCard(sandboxtest.Card(sandbox.CardAttempted))
-	for _, fault := range []sandbox.FaultKind{sandbox.StatusAfterCommit(500, sandbox.HTML), sandbox.Status(422, sandbox.ServiceError), sandbox.Status(503, sandbox.ServiceError)} {
-		require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: fault, Times: 1}))
-		_, _ = durable.Send(t.Context(), s.engine, "B", func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
+	for fault, becomes := range map[*sandbox.FaultKind]durable.State{
+		new(sandbox.StatusAfterCommit(500, sandbox.HTML)): durable.StateApproved, new(sandbox.Status(422, sandbox.ServiceError)): durable.StateRefused,
+		new(sandbox.Status(503, sandbox.ServiceError)): durable.StateApproved,
+	} {
+		order := string(becomes) + fault.String()
+		require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: *fault, Times: 2}))
+		_, _ = durable.Send(t.Context(), s.engine, "by card "+order, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
 			return s.client.Transactions.Pay(t.Context(), direct, stored)
 		})
-		s.reaches(s.pay("C"+fault.String(), s.card(sandbox.CardAttempted)), durable.StateApproved, time.Second)
+		s.reaches(s.pay(order, s.card(sandbox.CardAttempted)), becomes, time.Second)
+		s.box.ClearFaults()
 	}
 	require.NoError(t, s.box.Flush(t.Context()))
 	s.clock.Advance(time.Minute)

@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/quickstream-go/quickstream"
@@ -38,7 +39,7 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], orderID string, 
 	if r == nil {
 		return result, err // nothing was sent
 	}
-	if stored := e.observe(context.WithoutCancel(ctx), r.ID, e.ofResult(result, err, r.claim)); stored != nil {
+	if stored := e.observe(context.WithoutCancel(ctx), r.ID, e.ofResult(result, err, r.claim)); stored != nil && !errors.Is(stored, ErrNoPayment) {
 		// The engine looks it up, and tells OnOutcome.
 		e.opts.Logger.ErrorContext(ctx, "quickstream: what came of a write could not be stored yet", "id", r.ID, "error", stored)
 	}
