@@ -44,10 +44,13 @@ type village struct {
 	dice   *rand.Rand
 	begun  time.Time
 
+	stepping sync.Mutex
+
 	mu    sync.Mutex
 	doors map[int]string // of the webhook endpoints, by process
 	died  map[string]int // by step
 	kills int
+	steps int
 }
 
 // newVillage opens a world, with the merchant's tables. An empty address is a SQLite file.
@@ -55,7 +58,9 @@ func newVillage(t *testing.T, world sandbox.World, address string, seed uint64, 
 	t.Helper()
 	v := &village{T: t, world: world, clock: runningClock(t), dice: dice(seed), doors: map[int]string{}, died: map[string]int{}}
 	v.begun = v.clock.Now()
-	v.box = sandbox.New(sandbox.WithWorld(world), sandbox.WithClock(v.clock), sandbox.WithSeed(seed))
+	// Nothing but the claim keeps a request from being carried out twice.
+	forgetful := sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.KeyLifetime = 0 })
+	v.box = sandbox.New(sandbox.WithWorld(world), forgetful, sandbox.WithClock(v.clock), sandbox.WithSeed(seed))
 	server := httptest.NewServer(v)
 	t.Cleanup(func() {
 		v.box.Close()
@@ -63,7 +68,7 @@ func newVillage(t *testing.T, world sandbox.World, address string, seed uint64, 
 	})
 	v.config = workerConfig{
 		Database: address, Service: server.URL, Key: v.box.Keys().Secret, World: world.String(), Begun: v.begun,
-		Ahead: filepath.Join(t.TempDir(), "ahead"), Pace: 30 * time.Millisecond, RefuseOnce: 0.03,
+		Ahead: filepath.Join(t.TempDir(), "ahead"), Pace: 25 * time.Millisecond, RefuseOnce: 0.03,
 	}
 	v.step(0)
 	v.open()
@@ -232,6 +237,9 @@ func (v *village) ahead() time.Duration { return time.Until(v.clock.Now()) }
 // step moves the clock on, and then that of the merchant.
 func (v *village) step(d time.Duration) {
 	v.Helper()
+	v.stepping.Lock()
+	defer v.stepping.Unlock()
+	v.steps++
 	v.clock.Advance(d)
 	next := v.config.Ahead + ".next"
 	require.NoError(v, os.WriteFile(next, []byte(strconv.FormatInt(int64(v.ahead()), 10)), 0o600))
