@@ -55,7 +55,7 @@ func killInWorlds(t *testing.T, address string, processes, atOnce int) {
 		worlds.Go(func() {
 			defer func() { <-free }()
 			t.Run(fmt.Sprint("world ", seed), func(t *testing.T) {
-				v := newVillage(t, world, address, seed, 2*killsInWorld)
+				v := newVillage(t, world, address, seed, 3*killsInWorld)
 				v.storm(processes, min(n, killsInWorld))
 				sum.add(v.judged(processes))
 			})
@@ -83,9 +83,11 @@ func (v *village) storm(processes, kills int) {
 				p := v.start()
 				life := time.Duration(50+dice.IntN(900)) * time.Millisecond
 				time.AfterFunc(life, func() { _ = p.Process.Kill() })
-				<-time.After(time.Duration(dice.Int64N(int64(life))))
 				// What is in hand, here or in a process that was killed, is handed out again.
-				v.step(time.Duration(62+dice.IntN(10)) * time.Second)
+				for range 3 {
+					<-time.After(time.Duration(dice.Int64N(int64(life / 2))))
+					v.step(time.Duration(62+dice.IntN(10)) * time.Second)
+				}
 				<-p.ended
 				v.mu.Lock()
 				v.kills++

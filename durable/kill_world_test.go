@@ -68,7 +68,7 @@ func newVillage(t *testing.T, world sandbox.World, address string, seed uint64, 
 	})
 	v.config = workerConfig{
 		Database: address, Service: server.URL, Key: v.box.Keys().Secret, World: world.String(), Begun: v.begun,
-		Ahead: filepath.Join(t.TempDir(), "ahead"), Pace: 25 * time.Millisecond, RefuseOnce: 0.03,
+		Ahead: filepath.Join(t.TempDir(), "ahead"), Pace: 150 * time.Millisecond, RefuseOnce: 0.03,
 	}
 	v.step(0)
 	v.open()
