@@ -90,7 +90,9 @@ func (e *Engine[TTx]) sendBack(ctx context.Context, r *row) error {
 	}
 	chosen := *r
 	chosen.intent, chosen.Reference = intent, intent.Reference
+	e.opts.step("before the choice")
 	err = within(ctx, e.db, func(tx TTx) error { return e.save(ctx, tx, r, &chosen) })
+	e.opts.step("after the choice")
 	if err != nil {
 		return err
 	}

@@ -210,6 +210,9 @@ func (j *verdict) payment(p *kept) string {
 			return ""
 		}
 	case durable.StateRefused, durable.StateNotSent:
+		if p.receiptOf != "" && p.state == durable.StateNotSent {
+			return "nothing was given back"
+		}
 		if charges == 0 && declined == 0 && open == 0 {
 			return ""
 		}

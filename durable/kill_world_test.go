@@ -54,13 +54,13 @@ type village struct {
 }
 
 // newVillage opens a world, with the merchant's tables. An empty address is a SQLite file.
-func newVillage(t *testing.T, world sandbox.World, address string, seed uint64, orders int) *village {
+func newVillage(t *testing.T, world sandbox.World, address string, seed uint64, orders int, more ...sandbox.Option) *village {
 	t.Helper()
 	v := &village{T: t, world: world, clock: runningClock(t), dice: dice(seed), doors: map[int]string{}, died: map[string]int{}}
 	v.begun = v.clock.Now()
 	// Nothing but the claim keeps a request from being carried out twice.
 	forgetful := sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.KeyLifetime = 0 })
-	v.box = sandbox.New(sandbox.WithWorld(world), forgetful, sandbox.WithClock(v.clock), sandbox.WithSeed(seed))
+	v.box = sandbox.New(append(more, sandbox.WithWorld(world), forgetful, sandbox.WithClock(v.clock), sandbox.WithSeed(seed))...)
 	server := httptest.NewServer(v)
 	t.Cleanup(func() {
 		v.box.Close()
@@ -210,7 +210,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // place writes the orders.
-func (v *village) place(n int) {
+func (v *village) place(n int, edits ...func(i int, p *placed)) {
 	v.Helper()
 	wait := time.Hour
 	if first, _, _ := strings.Cut(v.world.Value("RetrySchedule"), ","); first != "" {
@@ -221,7 +221,10 @@ func (v *village) place(n int) {
 	tx, err := v.db.BeginTx(v.Context(), nil)
 	require.NoError(v, err)
 	for i := range n {
-		p := place(v.dice, fmt.Sprintf("K-%05d", i+1), wait)
+		p := place(v.dice, fmt.Sprintf("K-%05d", len(v.orders)+1), wait)
+		for _, edit := range edits {
+			edit(i, &p)
+		}
 		v.box.NextTransactionFor(p.id, p.outcomes...)
 		v.orders = append(v.orders, p)
 		_, err := tx.ExecContext(v.Context(), fmt.Sprintf("INSERT INTO orders VALUES ('%s', '%s', '%s', %d, 'new', %d, %d, %d, 0)",
