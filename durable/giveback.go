@@ -90,7 +90,9 @@ func (e *Engine[TTx]) sendBack(ctx context.Context, r *row) error {
 	}
 	chosen := *r
 	chosen.intent, chosen.Reference = intent, intent.Reference
+	e.opts.step("before the choice")
 	err = within(ctx, e.db, func(tx TTx) error { return e.save(ctx, tx, r, &chosen) })
+	e.opts.step("after the choice")
 	if err != nil {
 		return err
 	}
@@ -101,14 +103,23 @@ var errNeither = errors.New("the transaction can neither be voided nor refunded 
 
 // choose plans the void or the refund.
 func (e *Engine[TTx]) choose(ctx context.Context, r *row, t *quickstream.Transaction) (quickstream.Intent, error) {
-	if t.PrincipalAmount == nil {
-		return quickstream.Intent{}, errors.New("the transaction was read without its amount")
+	var principal, total decimal.Decimal
+	if t.PrincipalAmount != nil {
+		principal = t.PrincipalAmount.Amount
 	}
-	principal, total := t.PrincipalAmount.Amount, decimal.Decimal{}
 	if t.TotalAmount != nil {
 		total = t.TotalAmount.Amount
 	}
-	err := within(ctx, e.db, func(tx TTx) error { return e.refundable(ctx, tx, r, principal, total) })
+	err := within(ctx, e.db, func(tx TTx) error {
+		if t.PrincipalAmount == nil { // as some answers leave it out
+			payment, err := e.one(ctx, tx, "receipt = $1 AND receipt_of <> receipt LIMIT 1", r.ReceiptOf)
+			if err != nil || payment == nil {
+				return errors.Join(err, errors.New("the transaction was read without its amount"))
+			}
+			principal = payment.Amount
+		}
+		return e.refundable(ctx, tx, r, principal, total)
+	})
 	if err != nil {
 		return quickstream.Intent{}, err
 	}

@@ -40,7 +40,9 @@ func (e *Engine[TTx]) keep(ctx context.Context, n *webhooks.Notification) error 
 		if err != nil {
 			return err
 		}
-		return e.enqueue(ctx, tx, notificationJob{ID: n.ID, Digest: n.Digest()})
+		err = e.enqueue(ctx, tx, notificationJob{ID: n.ID, Digest: n.Digest()})
+		e.opts.step("before the inbox's commit")
+		return err
 	})
 	e.opts.step("after the inbox")
 	if err == nil && others > 0 {
@@ -103,7 +105,9 @@ func (e *Engine[TTx]) act(ctx context.Context, job notificationJob, kept notific
 			if err != nil || ended != 1 {
 				return err
 			}
-			return e.effect(ctx, tx, n, at)
+			err = e.effect(ctx, tx, n, at)
+			e.opts.step("before the event's commit")
+			return err
 		})
 	}
 	err = webhooks.ConfirmWith(e.client, act)(ctx, n)

@@ -66,8 +66,8 @@ func (e *Engine[TTx]) sweepOn(ctx context.Context) {
 // sweep hands out payments and notifications that are due, as many as the workers do in
 // a while. Each is handed out again after a lease, should its job be lost.
 func (e *Engine[TTx]) sweep(ctx context.Context) error {
-	now := e.opts.Clock()
-	return within(ctx, e.db, func(tx TTx) error {
+	now, found := e.opts.Clock(), 0
+	err := within(ctx, e.db, func(tx TTx) error {
 		var jobs []river.JobArgs
 		due := func(table, key string) string {
 			return "UPDATE quickstream." + table + " SET due_at = $1 WHERE (" + key + ") IN (SELECT " + key +
@@ -89,9 +89,15 @@ func (e *Engine[TTx]) sweep(ctx context.Context) error {
 			jobs = append(jobs, job)
 			return err
 		}, due("notification", "id, digest"), args...)
-		if err != nil || len(jobs) == 0 {
+		if found = len(jobs); err != nil || found == 0 {
 			return err
 		}
-		return e.enqueue(ctx, tx, jobs...)
+		err = e.enqueue(ctx, tx, jobs...)
+		e.opts.step("before the sweep's commit")
+		return err
 	})
+	if found > 0 {
+		e.opts.step("after the sweep's commit")
+	}
+	return err
 }

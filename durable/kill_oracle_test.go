@@ -33,7 +33,7 @@ type verdict struct {
 	charged, rows, held         int
 	states                      map[durable.State]int
 	claims, told, notifications int
-	kills                       int
+	kills, sent                 int
 	apart                       map[string]int // gone wrong by a risk that the merchant takes
 	world                       sandbox.World
 	entries                     map[string]sandbox.Ledger // by idempotency key, with the service's own retries
@@ -43,6 +43,7 @@ type verdict struct {
 
 func (j *verdict) add(o *verdict) {
 	j.kills, j.rows, j.charged, j.held = j.kills+o.kills, j.rows+o.rows, j.charged+o.charged, j.held+o.held
+	j.sent += o.sent
 	j.claims, j.told, j.notifications = j.claims+o.claims, j.told+o.told, j.notifications+o.notifications
 	j.wrong = append(j.wrong, o.wrong...)
 	if j.states == nil {
@@ -58,8 +59,8 @@ func (j *verdict) add(o *verdict) {
 
 // String says what was counted.
 func (j *verdict) String() string {
-	return fmt.Sprintf("%d kills, %d payments (%d claims, %d charges, %d held), %d changes told, %d notifications, %v, apart %v, %d wrong",
-		j.kills, j.rows, j.claims, j.charged, j.held, j.told, j.notifications, j.states, j.apart, len(j.wrong))
+	return fmt.Sprintf("%d kills, %d payments (%d claims, %d sent, %d charges, %d held), %d changes told, %d notifications, %v, apart %v, %d wrong",
+		j.kills, j.rows, j.claims, j.sent, j.charged, j.held, j.told, j.notifications, j.states, j.apart, len(j.wrong))
 }
 
 func (j *verdict) complain(format string, args ...any) {
@@ -106,6 +107,7 @@ func (v *village) judge() *verdict {
 	}
 	v.judgeOrders(j, of)
 	v.judgeNotifications(j)
+	v.judgeRequests(j)
 	return j
 }
 
@@ -208,6 +210,9 @@ func (j *verdict) payment(p *kept) string {
 			return ""
 		}
 	case durable.StateRefused, durable.StateNotSent:
+		if p.receiptOf != "" && p.state == durable.StateNotSent {
+			return "nothing was given back"
+		}
 		if charges == 0 && declined == 0 && open == 0 {
 			return ""
 		}
@@ -320,6 +325,21 @@ func (v *village) judgeOrders(j *verdict, of map[string]*kept) {
 			j.complain("%s is %q in the merchant's table and was charged %d times", o.id, states[o.id], len(charged[o.id]))
 		}
 	}
+}
+
+// judgeRequests finds what was sent twice, whether it was carried out or not.
+func (v *village) judgeRequests(j *verdict) {
+	v.Helper()
+	sent := map[string]int{}
+	for _, r := range v.box.Requests() {
+		if r.IdempotencyKey == "" {
+			continue
+		}
+		if sent[r.IdempotencyKey]++; sent[r.IdempotencyKey] == 2 {
+			j.complain("%s was sent twice under %s", r.Operation, r.IdempotencyKey)
+		}
+	}
+	j.sent += len(sent)
 }
 
 // judgeNotifications finds those that were acknowledged and are not acted on.

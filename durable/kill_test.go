@@ -55,7 +55,7 @@ func killInWorlds(t *testing.T, address string, processes, atOnce int) {
 		worlds.Go(func() {
 			defer func() { <-free }()
 			t.Run(fmt.Sprint("world ", seed), func(t *testing.T) {
-				v := newVillage(t, world, address, seed, 2*killsInWorld)
+				v := newVillage(t, world, address, seed, 3*killsInWorld)
 				v.storm(processes, min(n, killsInWorld))
 				sum.add(v.judged(processes))
 			})
@@ -81,14 +81,17 @@ func (v *village) storm(processes, kills int) {
 		slots.Go(func() {
 			for left.Add(-1) >= 0 {
 				p := v.start()
-				time.AfterFunc(time.Duration(50+dice.IntN(900))*time.Millisecond, func() { _ = p.Process.Kill() })
+				life := time.Duration(50+dice.IntN(900)) * time.Millisecond
+				time.AfterFunc(life, func() { _ = p.Process.Kill() })
+				// What is in hand, here or in a process that was killed, is handed out again.
+				for range 3 {
+					<-time.After(time.Duration(dice.Int64N(int64(life / 2))))
+					v.step(time.Duration(62+dice.IntN(10)) * time.Second)
+				}
 				<-p.ended
-				v.Log(p.stderr.String())
 				v.mu.Lock()
 				v.kills++
 				v.mu.Unlock()
-				// What a killed process had in hand is handed out again after a while.
-				v.step(time.Duration(dice.IntN(30)) * time.Second)
 			}
 		})
 	}
@@ -104,7 +107,9 @@ func (v *village) judged(processes int) *verdict {
 		p.ready()
 		last = append(last, p)
 	}
+	begun := time.Now()
 	v.settle()
+	v.Logf("settled in %.1f s, %d steps", time.Since(begun).Seconds(), v.steps)
 	for _, p := range last {
 		p.stop()
 	}

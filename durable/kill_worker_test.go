@@ -115,7 +115,7 @@ func runMerchant[TTx any](c workerConfig, db durable.Database[TTx]) error {
 	}
 	retries := retriesOf(world)
 	opts := durable.Options[TTx]{
-		OnOutcome: m.outcome, ServiceRetries: &retries, Clock: m.now, SweepEvery: 20 * time.Millisecond, LongestPay: 2 * time.Second,
+		OnOutcome: m.outcome, ServiceRetries: &retries, Clock: m.now, SweepEvery: 20 * time.Millisecond, LongestPay: 2 * time.Second, SendWithin: 3 * time.Hour,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 	if m.engine, err = durable.New(ctx, db, m.client, opts.WithStep(m.step)); err != nil {
@@ -247,7 +247,7 @@ func (m *merchant[TTx]) takeOrders(ctx context.Context) error {
 		if rand.IntN(6) == 0 {
 			which = "state <> 'new'"
 		}
-		if err := m.takeOne(ctx, which); err != nil && ctx.Err() == nil {
+		if err := m.takeSome(ctx, which); err != nil && ctx.Err() == nil {
 			fmt.Fprintln(os.Stderr, "order:", err)
 		}
 	}
@@ -259,10 +259,10 @@ type order struct {
 	amount              int64
 }
 
-func (m *merchant[TTx]) takeOne(ctx context.Context, which string) error {
+func (m *merchant[TTx]) takeSome(ctx context.Context, which string) error {
 	var found []order
 	err := m.within(ctx, func(tx TTx) error {
-		rows, err := m.db.Query(ctx, tx, "SELECT id, kind, reference, amount FROM orders WHERE "+which+" ORDER BY turn LIMIT 1"+m.db.Words().SkipLocked)
+		rows, err := m.db.Query(ctx, tx, "SELECT id, kind, reference, amount FROM orders WHERE "+which+" ORDER BY turn LIMIT 6"+m.db.Words().SkipLocked)
 		if err != nil {
 			return err
 		}
@@ -288,10 +288,12 @@ func (m *merchant[TTx]) takeOne(ctx context.Context, which string) error {
 		}
 		return nil
 	})
-	if err != nil || len(found) == 0 || found[0].kind != "details" {
-		return err
+	for _, o := range found {
+		if err == nil && o.kind == "details" {
+			err = m.send(ctx, o)
+		}
 	}
-	return m.send(ctx, found[0])
+	return err
 }
 
 func (m *merchant[TTx]) within(ctx context.Context, f func(tx TTx) error) error {

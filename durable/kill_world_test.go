@@ -44,18 +44,23 @@ type village struct {
 	dice   *rand.Rand
 	begun  time.Time
 
+	stepping sync.Mutex
+
 	mu    sync.Mutex
 	doors map[int]string // of the webhook endpoints, by process
 	died  map[string]int // by step
 	kills int
+	steps int
 }
 
 // newVillage opens a world, with the merchant's tables. An empty address is a SQLite file.
-func newVillage(t *testing.T, world sandbox.World, address string, seed uint64, orders int) *village {
+func newVillage(t *testing.T, world sandbox.World, address string, seed uint64, orders int, more ...sandbox.Option) *village {
 	t.Helper()
 	v := &village{T: t, world: world, clock: runningClock(t), dice: dice(seed), doors: map[int]string{}, died: map[string]int{}}
 	v.begun = v.clock.Now()
-	v.box = sandbox.New(sandbox.WithWorld(world), sandbox.WithClock(v.clock), sandbox.WithSeed(seed))
+	// Nothing but the claim keeps a request from being carried out twice.
+	forgetful := sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.KeyLifetime = 0 })
+	v.box = sandbox.New(append(more, sandbox.WithWorld(world), forgetful, sandbox.WithClock(v.clock), sandbox.WithSeed(seed))...)
 	server := httptest.NewServer(v)
 	t.Cleanup(func() {
 		v.box.Close()
@@ -63,7 +68,7 @@ func newVillage(t *testing.T, world sandbox.World, address string, seed uint64, 
 	})
 	v.config = workerConfig{
 		Database: address, Service: server.URL, Key: v.box.Keys().Secret, World: world.String(), Begun: v.begun,
-		Ahead: filepath.Join(t.TempDir(), "ahead"), Pace: 30 * time.Millisecond, RefuseOnce: 0.03,
+		Ahead: filepath.Join(t.TempDir(), "ahead"), Pace: 150 * time.Millisecond, RefuseOnce: 0.03,
 	}
 	v.step(0)
 	v.open()
@@ -205,7 +210,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // place writes the orders.
-func (v *village) place(n int) {
+func (v *village) place(n int, edits ...func(i int, p *placed)) {
 	v.Helper()
 	wait := time.Hour
 	if first, _, _ := strings.Cut(v.world.Value("RetrySchedule"), ","); first != "" {
@@ -216,7 +221,10 @@ func (v *village) place(n int) {
 	tx, err := v.db.BeginTx(v.Context(), nil)
 	require.NoError(v, err)
 	for i := range n {
-		p := place(v.dice, fmt.Sprintf("K-%05d", i+1), wait)
+		p := place(v.dice, fmt.Sprintf("K-%05d", len(v.orders)+1), wait)
+		for _, edit := range edits {
+			edit(i, &p)
+		}
 		v.box.NextTransactionFor(p.id, p.outcomes...)
 		v.orders = append(v.orders, p)
 		_, err := tx.ExecContext(v.Context(), fmt.Sprintf("INSERT INTO orders VALUES ('%s', '%s', '%s', %d, 'new', %d, %d, %d, 0)",
@@ -232,6 +240,9 @@ func (v *village) ahead() time.Duration { return time.Until(v.clock.Now()) }
 // step moves the clock on, and then that of the merchant.
 func (v *village) step(d time.Duration) {
 	v.Helper()
+	v.stepping.Lock()
+	defer v.stepping.Unlock()
+	v.steps++
 	v.clock.Advance(d)
 	next := v.config.Ahead + ".next"
 	require.NoError(v, os.WriteFile(next, []byte(strconv.FormatInt(int64(v.ahead()), 10)), 0o600))

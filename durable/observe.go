@@ -27,7 +27,12 @@ func (e *Engine[TTx]) observe(ctx context.Context, id string, o observed) error 
 	var refused *outcomeError
 	var err error
 	for try := 1; try <= 5; try++ { // what was seen is worth more than one try
-		err = within(ctx, e.db, func(tx TTx) error { return e.apply(ctx, tx, id, &o) })
+		err = within(ctx, e.db, func(tx TTx) error {
+			err := e.apply(ctx, tx, id, &o)
+			e.opts.step("before the observation's commit")
+			return err
+		})
+		e.opts.step("after the observation's commit")
 		if err == nil || errors.As(err, &refused) || errors.Is(err, ErrNoPayment) || !wait(ctx, pause(try)/10) {
 			break
 		}
@@ -108,9 +113,11 @@ func (e *Engine[TTx]) tell(ctx context.Context, tx TTx, change OutcomeChange) (e
 			err = &outcomeError{fmt.Errorf("it panicked: %v", p)}
 		}
 	}()
+	e.opts.step("before OnOutcome")
 	if err := e.opts.OnOutcome(ctx, tx, change); err != nil {
 		return &outcomeError{err}
 	}
+	e.opts.step("after OnOutcome")
 	return nil
 }
 

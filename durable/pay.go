@@ -108,6 +108,7 @@ func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error)
 	if err := e.enqueue(ctx, tx, paymentJob{ID: r.ID}); err != nil {
 		return "", fmt.Errorf("durable: %w", err)
 	}
+	e.opts.step("before the payment's commit")
 	return r.ID, nil
 }
 

@@ -191,6 +191,7 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 		e.opts.step("before the claim's commit")
 		return err
 	})
+	e.opts.step("after the claim's commit")
 	if c.committed = err == nil || e.holds(ctx, r.ID, c.text); !c.committed {
 		return err
 	}

@@ -1,0 +1,76 @@
+package durable_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// A process that is killed right before or after any durable step, at whichever time it
+// comes there, loses nothing and doubles nothing.
+func TestKillAtSteps(t *testing.T) {
+	times := max(1, kills(t)/100)
+	t.Run("SQLite", func(t *testing.T) { t.Parallel(); killAtSteps(t, "", times) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		if os.Getenv(postgresVariable) == "" {
+			t.Skip(postgresVariable + " is not set")
+		}
+		killAtSteps(t, os.Getenv(postgresVariable), times)
+	})
+}
+
+func killAtSteps(t *testing.T, address string, times int) {
+	begun := time.Now()
+	v := newVillage(t, sandbox.World{}, address, 1, 0, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.PayToApprovedAfter = time.Minute // so that there are events all the time
+	}))
+	require.NoError(t, v.box.Inject(sandbox.RandomFaults(0.03)...))
+	for time := range times {
+		for _, step := range durable.Steps() {
+			v.killAt(step, 1+time%5)
+		}
+	}
+	v.judged(1)
+	report := new(strings.Builder)
+	for _, step := range durable.Steps() {
+		fmt.Fprintf(report, "\n  %-32s %4d", step, v.died[step])
+		assert.Equal(t, times, v.died[step], step)
+	}
+	t.Logf("killed in %.0f s at%s", time.Since(begun).Seconds(), report)
+}
+
+// killAt has a process work until it kills itself at a step, at the hit-th time.
+func (v *village) killAt(step string, hit int) {
+	v.Helper()
+	v.place(4*hit, func(i int, p *placed) {
+		switch i % 4 {
+		case 0:
+			p.kind, p.outcomes = "mandate", nil
+		case 1:
+			p.kind, p.outcomes, p.parts, p.part = "account", nil, 1, p.amount
+		}
+	})
+	p := v.start(func(c *workerConfig) { c.Step, c.Hit, c.Pace = step, hit, 50*time.Millisecond })
+	p.ready()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		select {
+		case <-p.ended:
+			v.kills++
+			return
+		case <-tick.C:
+			v.step(20 * time.Second)
+		}
+	}
+	p.kill()
+	v.Errorf("%q was not come to %d times", step, hit)
+}
