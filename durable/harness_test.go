@@ -129,8 +129,10 @@ func runningClock(t *testing.T) *sandbox.Clock {
 func (s *shop[TTx]) start(edits ...func(*durable.Options[TTx])) *durable.Engine[TTx] {
 	s.Helper()
 	off := resolve.ServiceRetriesOff()
-	opts := durable.Options[TTx]{OnOutcome: s.told, ServiceRetries: &off, Clock: s.clock.Now, SweepEvery: 20 * time.Millisecond,
-		Logger: slog.New(slog.NewTextHandler(s.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	opts := durable.Options[TTx]{
+		OnOutcome: s.told, ServiceRetries: &off, Clock: s.clock.Now, SweepEvery: 20 * time.Millisecond,
+		Logger: slog.New(slog.NewTextHandler(s.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
 	for _, edit := range edits {
 		edit(&opts)
 	}

@@ -53,8 +53,10 @@ func (e *Engine[TTx]) pending(ctx context.Context, r *row) error {
 func (e *Engine[TTx]) send(ctx context.Context, r *row) error {
 	now := e.opts.Clock()
 	if r.suspect {
-		return e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: now, Of: r.intent.IdempotencyKey, Seen: e.policy.Look(ctx, e.client.Transactions, r.intent),
-			Problem: "the database was restored from a backup: it is looked up and not sent"})
+		return e.observe(ctx, r.ID, observed{
+			Kind: sawTransaction, At: now, Of: r.intent.IdempotencyKey, Seen: e.policy.Look(ctx, e.client.Transactions, r.intent),
+			Problem: "the database was restored from a backup: it is looked up and not sent",
+		})
 	}
 	if late := r.tooLate(e.opts.SendWithin, now); late != "" {
 		return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: now, Problem: late})
