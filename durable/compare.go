@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -16,16 +19,31 @@ type DifferenceKind string
 
 // The differences.
 const (
-	MissingHere     DifferenceKind = "missing here"  // an order's payment that is not in the database
-	MissingThere    DifferenceKind = "missing there" // approved here, and not settled on its day
+	// MissingHere: a payment of an order that the database does not know.
+	MissingHere DifferenceKind = "missing here"
+	// MissingThere: approved here, and not among what the service settled on its day.
+	// What the service says of it, and of its day, is in Transaction; nil where it knows
+	// nothing.
+	MissingThere DifferenceKind = "missing there"
+	// DifferentAmount: the amount or its currency.
 	DifferentAmount DifferenceKind = "amount"
-	DifferentState  DifferenceKind = "state"
-	Late            DifferenceKind = "late" // settled there, and still open here
-	ChargedTwice    DifferenceKind = "charged twice"
-	AbsentCharged   DifferenceKind = "absent but charged"
-	RefundsAbove    DifferenceKind = "refunds above the payment"
-	NotOurs         DifferenceKind = "not ours" // made by something else of the merchant's
-	Unreadable      DifferenceKind = "unreadable"
+	// DifferentState: one is approved and the other is not.
+	DifferentState DifferenceKind = "state"
+	// Late: ended there, and still open here.
+	Late DifferenceKind = "late"
+	// ChargedTwice: another transaction of the payment, or another payment of its order,
+	// is approved too.
+	ChargedTwice DifferenceKind = "charged twice"
+	// AbsentCharged: given up as absent here, and approved there.
+	AbsentCharged DifferenceKind = "absent but charged"
+	// RefundsAbove: the refunds of the payment, those that were made elsewhere too, are
+	// more than may be refunded.
+	RefundsAbove DifferenceKind = "refunds above the payment"
+	// NotOurs: made by something else of the merchant's, such as the portal. Payment is
+	// the one that it follows, where that is the engine's.
+	NotOurs DifferenceKind = "not ours"
+	// Unreadable: the service's word could not be read, for the reason in Err.
+	Unreadable DifferenceKind = "unreadable"
 )
 
 // Difference is what the service and the database say differently about a payment.
@@ -34,159 +52,349 @@ type Difference struct {
 	Date quickstream.Date
 	// Payment is the payment as it stood here; its ID is "" where there is none.
 	Payment Payment
-	// Transaction is what the service has; nil where there is nothing.
+	// Transaction is what the service has; nil where there is nothing. Of a report it
+	// holds what the report's columns say.
 	Transaction *quickstream.Transaction
+	// Err is why the service's word could not be read; nil otherwise.
+	Err error
 }
 
 // Compare holds what the service has settled on a date against the database, in both
 // directions, and tells OnDifference what it finds. What the service says of a payment
 // is applied as if it had been looked up: OnOutcome is told where that changes anything.
-// It reads page by page, and keeps no more than a page in memory.
+// It reads page by page, in constant memory.
 func (e *Engine[TTx]) Compare(ctx context.Context, date quickstream.Date) error {
-	run := rand.Text()
-	for page, err := range e.settling(date).Pages(ctx) {
-		if isNone(err) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		for range page.Unreadable {
-			if err := e.differ(ctx, Difference{Kind: Unreadable, Date: date}); err != nil {
-				return err
-			}
-		}
-		for _, t := range page.Data {
-			if err := e.compareThere(ctx, run, date, t); err != nil {
-				return err
-			}
-		}
-	}
-	return e.compareHere(ctx, run, date)
-}
-
-func (e *Engine[TTx]) settling(date quickstream.Date) quickstream.List[quickstream.Transaction] {
-	return e.client.Transactions.BySettlementDate(date)
-}
-
-// compareThere compares a transaction of the service's.
-func (e *Engine[TTx]) compareThere(ctx context.Context, run string, date quickstream.Date, t *quickstream.Transaction) error {
-	at := e.opts.Clock()
-	var found *row
-	above := false
-	err := within(ctx, e.db, func(tx TTx) (err error) {
-		if found, err = e.about(ctx, tx, t); err != nil || found == nil {
-			return err
-		}
-		above, err = e.refundsAbove(ctx, tx, found)
-		if err != nil {
-			return err
-		}
-		return execute(ctx, e.db, tx, "UPDATE quickstream.payment SET compared = $1 WHERE id = $2", run, found.ID)
-	})
+	c, err := e.comparison(ctx, date)
 	if err != nil {
 		return err
 	}
-	if found == nil {
-		kind := NotOurs
-		if t.Metadata[orderMember] != "" {
-			kind = MissingHere
+	at := e.opts.Clock() // before the page was read
+	for page, err := range pages(ctx, e.client.Transactions.BySettlementDate(date)) {
+		if err != nil {
+			return fmt.Errorf("durable: %w", err)
 		}
-		return e.differ(ctx, Difference{Kind: kind, Date: date, Transaction: t})
+		for _, unreadable := range page.Unreadable {
+			if err := e.differ(ctx, Difference{Kind: Unreadable, Date: date, Err: unreadable}); err != nil {
+				return err
+			}
+		}
+		if err := c.page(ctx, page.Data, at); err != nil {
+			return err
+		}
+		at = e.opts.Clock()
 	}
-	kinds := found.differences(t)
-	if above {
-		kinds = append(kinds, RefundsAbove)
+	return c.here(ctx)
+}
+
+// comparison is one run of the comparison of a date.
+type comparison[TTx any] struct {
+	*Engine[TTx]
+	date quickstream.Date
+	run  string
+}
+
+// comparison begins a run.
+func (e *Engine[TTx]) comparison(ctx context.Context, date quickstream.Date) (*comparison[TTx], error) {
+	// Its number begins with the time, so that what runs that were cut off have left can be
+	// removed.
+	now := e.opts.Clock()
+	c := &comparison[TTx]{e, date, runAt(now) + rand.Text()}
+	err := within(ctx, e.db, func(tx TTx) error {
+		return execute(ctx, e.db, tx, "DELETE FROM quickstream.compared WHERE run < $1", runAt(now.Add(-3*24*time.Hour)))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("durable: %w", err)
 	}
-	for _, kind := range kinds {
-		if err := e.differ(ctx, Difference{Kind: kind, Date: date, Payment: found.Payment, Transaction: t}); err != nil {
+	return c, nil
+}
+
+func runAt(t time.Time) string { return fmt.Sprintf("%020d ", t.UnixMicro()) }
+
+// pair is a transaction and the payment that it is.
+type pair struct {
+	transaction *quickstream.Transaction
+	row         *row       // nil where there is none
+	without     Difference // what there is then
+	version     error      // of a row of another version of the program
+}
+
+// page compares transactions of the service's that were read at a time, or later; a zero
+// time tells that they are a report's, whose word is looked up before it is applied.
+func (c *comparison[TTx]) page(ctx context.Context, page []*quickstream.Transaction, at time.Time) error {
+	var pairs []pair
+	err := c.retried(ctx, func(tx TTx) (err error) {
+		if pairs, err = c.pairs(ctx, tx, page); err == nil {
+			err = c.mark(ctx, tx, pairs)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	for _, p := range pairs {
+		if err := c.pair(ctx, p, at); err != nil {
 			return err
 		}
 	}
-	return e.observe(ctx, found.ID, ofTransaction(t, at))
+	return nil
+}
+
+// pairs finds the payments of transactions: by receipt all at once, as almost all are
+// known by theirs.
+func (c *comparison[TTx]) pairs(ctx context.Context, tx TTx, page []*quickstream.Transaction) ([]pair, error) {
+	known := map[string]pair{}
+	receipts := make([]any, 0, len(page))
+	for _, t := range page {
+		receipts = append(receipts, t.ReceiptNumber)
+	}
+	err := c.each(ctx, tx, func(r *row, version error) { known[r.ReceiptNumber] = pair{row: r, version: version} },
+		"receipt <> '' AND receipt_of <> receipt AND receipt IN "+list(len(receipts)), receipts...)
+	if err != nil {
+		return nil, err
+	}
+	pairs := make([]pair, len(page))
+	for i, t := range page {
+		p := known[t.ReceiptNumber]
+		p.transaction = t
+		if p.row == nil {
+			if p.row, err = c.about(ctx, tx, t); err == nil && p.row == nil {
+				p.without, err = c.without(ctx, tx, t)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		pairs[i] = p
+	}
+	return pairs, nil
+}
+
+// list is the list of the first n arguments, for IN.
+func list(n int) string {
+	if n == 0 {
+		return "('')"
+	}
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(",$" + strconv.Itoa(i+1))
+	}
+	return "(" + b.String()[1:] + ")"
+}
+
+// mark notes which payments the service has on the date.
+func (c *comparison[TTx]) mark(ctx context.Context, tx TTx, pairs []pair) error {
+	args, values := []any{c.run}, ""
+	for _, p := range pairs {
+		if p.row != nil {
+			args = append(args, p.row.ID)
+			values += fmt.Sprintf(",($1,$%d)", len(args))
+		}
+	}
+	if values == "" {
+		return nil
+	}
+	return execute(ctx, c.db, tx, "INSERT INTO quickstream.compared (run, id) VALUES "+values[1:]+" ON CONFLICT DO NOTHING", args...)
+}
+
+// without is the difference of a transaction that is no payment of the database.
+func (c *comparison[TTx]) without(ctx context.Context, tx TTx, t *quickstream.Transaction) (Difference, error) {
+	d := Difference{Kind: NotOurs, Date: c.date, Transaction: t}
+	where, key := "receipt <> '' AND receipt = $1 AND receipt_of <> receipt", t.OriginalReceiptNumber
+	if order := t.Metadata[orderMember]; order != "" {
+		d.Kind, key = MissingHere, order
+		where = "order_id = $1 AND receipt_of = '' AND state IN ('approved', 'charged twice')"
+	}
+	other, err := c.one(ctx, tx, where+" LIMIT 1", key)
+	if err != nil || other == nil {
+		return d, err
+	}
+	d.Payment = other.Payment
+	if d.Kind == MissingHere && t.TransactionType != quickstream.TransactionTypeRefund && approved(t) {
+		d.Kind = ChargedTwice
+	}
+	return d, nil
+}
+
+// pair tells what differs, and applies what is new.
+func (c *comparison[TTx]) pair(ctx context.Context, p pair, at time.Time) error {
+	if err := c.refunds(ctx, p.transaction); err != nil {
+		return err
+	}
+	if p.row == nil {
+		return c.differ(ctx, p.without)
+	}
+	if p.version != nil {
+		return c.differ(ctx, Difference{Kind: Unreadable, Date: c.date, Payment: p.row.Payment, Transaction: p.transaction, Err: p.version})
+	}
+	kinds := p.row.differences(p.transaction)
+	for _, kind := range kinds {
+		if err := c.differ(ctx, Difference{Kind: kind, Date: c.date, Payment: p.row.Payment, Transaction: p.transaction}); err != nil {
+			return err
+		}
+	}
+	seen := ofTransaction(p.transaction, at)
+	if at.IsZero() {
+		if len(kinds) == 0 {
+			return nil
+		}
+		at := c.opts.Clock()
+		t, err := c.client.Transactions.Get(ctx, p.transaction.ReceiptNumber)
+		if err != nil {
+			return fmt.Errorf("durable: %w", err)
+		}
+		seen = ofTransaction(t, at)
+	}
+	if next := p.row.after(seen, c.policy, c.opts.Clock()); next.same(p.row) {
+		return nil // as almost always
+	}
+	return c.note(ctx, p.row.ID, seen)
+}
+
+// same reports whether a payment has not become another by what was seen, but for the
+// evidence.
+func (r *row) same(before *row) bool {
+	return r.State == before.State && r.ReceiptNumber == before.ReceiptNumber && r.SettlesOn == before.SettlesOn &&
+		r.total.Equal(before.total) && !r.State.Open() && r.Due.Equal(before.Due)
 }
 
 // differences are what a transaction says differently.
 func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 	var kinds []DifferenceKind
-	if t.PrincipalAmount != nil && !t.PrincipalAmount.Amount.Equal(r.Amount) && !r.Amount.IsZero() {
+	if r.differsInAmount(t) {
 		kinds = append(kinds, DifferentAmount)
 	}
 	outcome, open := t.Outcome()
 	approved := open == nil && outcome == quickstream.OutcomeApproved
 	switch {
-	case approved && r.ReceiptNumber != "" && r.ReceiptNumber != t.ReceiptNumber && r.State == StateApproved:
+	case approved && r.State == StateTwice,
+		approved && r.State == StateApproved && r.ReceiptNumber != "" && r.ReceiptNumber != t.ReceiptNumber:
 		kinds = append(kinds, ChargedTwice)
 	case approved && r.State == StateAbsent:
 		kinds = append(kinds, AbsentCharged)
 	case open == nil && r.State.Open():
 		kinds = append(kinds, Late)
-	case approved && r.State != StateApproved && r.State != StateTwice, open == nil && !approved && r.State == StateApproved:
+	case approved != (r.State == StateApproved || r.State == StateTwice):
 		kinds = append(kinds, DifferentState)
 	}
 	return kinds
 }
 
-// refundsAbove reports whether the refunds of a refund's payment exceed it.
-func (e *Engine[TTx]) refundsAbove(ctx context.Context, tx TTx, r *row) (bool, error) {
-	if r.intent.Operation != refundOperation {
-		return false, nil
+// differsInAmount compares what was sent. Changes of a pre-authorisation may be shown
+// with what is held after them.
+func (r *row) differsInAmount(t *quickstream.Transaction) bool {
+	if t.PrincipalAmount == nil || r.Amount.IsZero() {
+		return false
 	}
-	payment, err := e.one(ctx, tx, "receipt = $1 AND receipt_of <> receipt LIMIT 1", r.ReceiptOf)
-	if err != nil || payment == nil {
-		return false, err
-	}
-	refunded := *r
-	refunded.Amount, refunded.ID = decimal.Decimal{}, ""
-	switch err := e.refundable(ctx, tx, &refunded, payment.Amount, payment.total); {
-	case errors.Is(err, ErrTooMuch):
-		return true, nil
+	switch r.intent.Operation {
+	case "Transactions.Pay", "Transactions.Preauthorise", "Transactions.Capture", refundOperation:
 	default:
-		return false, err
+		return false
+	}
+	return !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != "" && t.PrincipalAmount.Currency != r.Currency
+}
+
+func approved(t *quickstream.Transaction) bool {
+	outcome, open := t.Outcome()
+	return open == nil && outcome == quickstream.OutcomeApproved
+}
+
+// refunds adds up the refunds of a refund's payment, as the service knows them.
+func (c *comparison[TTx]) refunds(ctx context.Context, t *quickstream.Transaction) error {
+	if t.TransactionType != quickstream.TransactionTypeRefund || t.OriginalReceiptNumber == "" || !approved(t) {
+		return nil
+	}
+	var payment *row
+	err := within(ctx, c.db, func(tx TTx) (err error) {
+		payment, err = c.one(ctx, tx, "receipt = $1 AND receipt_of <> receipt LIMIT 1", t.OriginalReceiptNumber)
+		return err
+	})
+	if err != nil || payment == nil {
+		return err
+	}
+	limit, sum := payment.Amount, decimal.Decimal{}
+	if c.opts.RefundTotal && payment.total.GreaterThan(limit) {
+		limit = payment.total
+	}
+	for refund, err := range c.client.Transactions.Refunds(t.OriginalReceiptNumber).All(ctx) {
+		switch {
+		case isNone(err) || errors.Is(err, quickstream.ErrUnreadableItem): // those of the date are told as such
+		case err != nil:
+			return fmt.Errorf("durable: %w", err)
+		case approved(refund) && refund.PrincipalAmount != nil:
+			sum = sum.Add(refund.PrincipalAmount.Amount)
+		}
+	}
+	if !sum.GreaterThan(limit) {
+		return nil
+	}
+	return c.differ(ctx, Difference{Kind: RefundsAbove, Date: c.date, Payment: payment.Payment, Transaction: t})
+}
+
+// here finds what is approved here and was not among what the service settled.
+func (c *comparison[TTx]) here(ctx context.Context) error {
+	for last := ""; ; {
+		var missing []pair
+		err := within(ctx, c.db, func(tx TTx) error {
+			return c.each(ctx, tx, func(r *row, version error) { missing = append(missing, pair{row: r, version: version}) },
+				"settles_on = $1 AND receipt > $2 AND state IN ('approved', 'charged twice') AND NOT EXISTS (SELECT 1 FROM quickstream.compared c WHERE c.run = $3 AND c.id = quickstream.payment.id) ORDER BY receipt LIMIT 100",
+				c.date.String(), last, c.run)
+		})
+		if err != nil {
+			return fmt.Errorf("durable: %w", err)
+		}
+		if len(missing) == 0 {
+			return c.over(ctx)
+		}
+		for _, p := range missing {
+			last = p.row.ReceiptNumber
+			if err := c.missingThere(ctx, p); err != nil {
+				return err
+			}
+		}
 	}
 }
 
-// compareHere finds what is approved here and was not among what the service settled.
-func (e *Engine[TTx]) compareHere(ctx context.Context, run string, date quickstream.Date) error {
-	last := ""
-	for {
-		var missing []row
-		err := within(ctx, e.db, func(tx TTx) error {
-			return query(ctx, e.db, tx, func(scan func(...any) error) error {
-				var r row
-				err := r.scan(scan)
-				missing = append(missing, r)
-				return err
-			}, "SELECT "+columns+` FROM quickstream.payment WHERE settles_on = $1 AND receipt > $2 AND compared <> $3
-				AND state IN ('approved', 'charged twice') ORDER BY receipt LIMIT 500`, date.String(), last, run)
-		})
-		if err != nil || len(missing) == 0 {
-			return err
-		}
-		for _, r := range missing {
-			if err := e.differ(ctx, Difference{Kind: MissingThere, Date: date, Payment: r.Payment}); err != nil {
-				return err
-			}
-			last = r.ReceiptNumber
-		}
+// over lets go of what was noted.
+func (c *comparison[TTx]) over(ctx context.Context) error {
+	return within(ctx, c.db, func(tx TTx) error {
+		return execute(ctx, c.db, tx, "DELETE FROM quickstream.compared WHERE run = $1", c.run)
+	})
+}
+
+// missingThere asks the service about a payment that was not where it should be: a list
+// that moved while it was read may have lost it.
+func (c *comparison[TTx]) missingThere(ctx context.Context, p pair) error {
+	at, d := c.opts.Clock(), Difference{Kind: MissingThere, Date: c.date, Payment: p.row.Payment}
+	t, err := c.client.Transactions.Get(ctx, p.row.ReceiptNumber)
+	var unreadable *quickstream.DecodeError
+	switch {
+	case isNone(err):
+		return c.differ(ctx, d)
+	case errors.As(err, &unreadable):
+		d.Kind, d.Err = Unreadable, err
+		return c.differ(ctx, d)
+	case err != nil:
+		return fmt.Errorf("durable: %w", err)
+	case t.SettlementDate == c.date:
+		p.transaction = t
+		return c.pair(ctx, p, at)
 	}
+	d.Transaction = t
+	if err := c.differ(ctx, d); err != nil {
+		return err
+	}
+	if p.version != nil {
+		return nil
+	}
+	return c.note(ctx, p.row.ID, ofTransaction(t, at))
 }
 
 func (e *Engine[TTx]) differ(ctx context.Context, d Difference) error {
 	if e.opts.OnDifference == nil {
 		return nil
 	}
-	return e.opts.OnDifference(ctx, d)
-}
-
-// compareAt is when the comparison of a day is due; zero where there is none.
-func (e *Engine[TTx]) compareAt() time.Time {
-	if e.opts.CompareAt == nil {
-		return time.Time{}
+	if err := e.opts.OnDifference(ctx, d); err != nil {
+		return fmt.Errorf("durable: OnDifference: %w", err)
 	}
-	return e.morning(*e.opts.CompareAt)
-}
-
-func (e *Engine[TTx]) compareYesterday(ctx context.Context) error {
-	return e.Compare(ctx, quickstream.DateOf(e.opts.Clock().In(e.sydney)).AddDays(-1))
+	return nil
 }

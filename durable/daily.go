@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -16,52 +15,103 @@ import (
 // comes back for up to three banking days, over a long weekend.
 const returnDays = 7
 
-// daily does what is due once a day, or until it has succeeded. What it is and when it
-// is due stands in the database, so that of several engines one does it.
-func (e *Engine[TTx]) daily(ctx context.Context) error {
-	return errors.Join(
-		e.readLost(ctx),
-		e.once(ctx, "returns", e.morning(resolve.TimeOfDay{Hour: 9}), e.readReturns),
-		e.once(ctx, "compare", e.compareAt(), e.compareYesterday),
-		e.once(ctx, "retention", e.morning(resolve.TimeOfDay{Hour: 3}), e.forget),
-	)
+// The daily work is done once a day, or again until it has succeeded. What it is and when
+// it is due stands in the database, so that of several engines one does it.
+
+func (e *Engine[TTx]) dailyReturns(ctx context.Context) error {
+	return e.once(ctx, "returns", e.morning(resolve.TimeOfDay{Hour: 9}), e.readReturns)
 }
+
+func (e *Engine[TTx]) dailyForgetting(ctx context.Context) error {
+	return e.once(ctx, "retention", e.morning(resolve.TimeOfDay{Hour: 3}), e.forget)
+}
+
+func (e *Engine[TTx]) dailyComparison(ctx context.Context) error {
+	if e.opts.CompareAt == nil {
+		return nil
+	}
+	due := e.morning(*e.opts.CompareAt)
+	yesterday := quickstream.DateOf(due).AddDays(-1)
+	return e.once(ctx, "compare", due, func(ctx context.Context) error {
+		if e.opts.Report != nil {
+			return e.downloadAndCompare(ctx, yesterday)
+		}
+		return e.Compare(ctx, yesterday)
+	})
+}
+
+// turn is how daily work stands: for which time it was done last, and until when
+// somebody is at it, or it rests after a failure.
+type turn struct{ done, until int64 }
+
+func (t turn) text() string { return fmt.Sprint(t.done, " ", t.until) }
 
 // once runs work for a time that has come, unless somebody has, or is at it. What fails
 // is tried again after a pause.
 func (e *Engine[TTx]) once(ctx context.Context, name string, due time.Time, work func(context.Context) error) error {
-	if due.IsZero() {
-		return nil
-	}
 	now := e.opts.Clock()
-	mine := false
+	mine := ""
+	var last turn
 	err := within(ctx, e.db, func(tx TTx) error {
-		// Not before: the time for which it was done, or until which somebody is at it.
 		text, err := meta(ctx, e.db, tx, name)
 		if err != nil {
 			return err
 		}
-		until, _ := strconv.ParseInt(text, 10, 64) // 0 when it was never done
-		if now.UnixMicro() < until || due.UnixMicro() <= until {
+		_, _ = fmt.Sscan(text, &last.done, &last.until) // "" when it was never done
+		if due.UnixMicro() <= last.done || now.UnixMicro() < last.until {
 			return nil
 		}
+		begun := turn{last.done, now.Add(dailyPause).UnixMicro()}.text()
 		n, err := e.db.Exec(ctx, tx, `INSERT INTO quickstream.meta (name, value) VALUES ($1, $2)
-			ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE quickstream.meta.value = $3`,
-			name, strconv.FormatInt(now.Add(dailyPause).UnixMicro(), 10), text)
-		mine = n == 1
+			ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE quickstream.meta.value = $3`, name, begun, text)
+		if n == 1 {
+			mine = begun
+		}
 		return err
 	})
-	if err != nil || !mine {
+	if err != nil || mine == "" {
 		return err
 	}
-	if err := work(ctx); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	working, ended := context.WithCancel(ctx)
+	held := make(chan string)
+	go func() { held <- e.hold(working, name, last.done, mine) }()
+	err = work(ctx)
+	ended()
+	mine = <-held
+	if err != nil {
+		return err
 	}
-	return within(ctx, e.db, func(tx TTx) error { return e.setMeta(ctx, tx, name, strconv.FormatInt(due.UnixMicro(), 10)) })
+	return within(ctx, e.db, func(tx TTx) error {
+		return execute(ctx, e.db, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", turn{done: due.UnixMicro()}.text(), name, mine)
+	})
 }
 
-// dailyPause is how long daily work has, and the pause after it has failed.
+// dailyPause is how long daily work is somebody's who does not say that he is still at it,
+// and the pause after it has failed.
 const dailyPause = 10 * time.Minute
+
+// hold keeps others from the work until the context ends, and returns what stands in the
+// database then.
+func (e *Engine[TTx]) hold(ctx context.Context, name string, done int64, mine string) string {
+	tick := time.NewTicker(dailyPause / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return mine
+		case <-tick.C:
+		}
+		next := turn{done, e.opts.Clock().Add(dailyPause).UnixMicro()}.text()
+		n := int64(0)
+		err := within(context.WithoutCancel(ctx), e.db, func(tx TTx) (err error) {
+			n, err = e.db.Exec(ctx, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", next, name, mine)
+			return err
+		})
+		if err == nil && n == 1 {
+			mine = next
+		}
+	}
+}
 
 // morning is the last time of day that has come, in Sydney.
 func (e *Engine[TTx]) morning(at resolve.TimeOfDay) time.Time {
@@ -77,28 +127,30 @@ func (e *Engine[TTx]) setMeta(ctx context.Context, tx TTx, name, value string) e
 	return execute(ctx, e.db, tx, database.PutMeta, name, value)
 }
 
-// readReturns reads the bank payments that came back in the last days.
+// readReturns reads the bank payments that came back in the last days. What cannot be
+// read or stored does not keep the others from being read.
 func (e *Engine[TTx]) readReturns(ctx context.Context) error {
 	today := quickstream.DateOf(e.opts.Clock().In(e.sydney))
+	var failed error
 	for day := range returnDays {
 		params := quickstream.ReturnedParams{Date: today.AddDays(-day)}
-		for t, err := range e.client.Transactions.Returned(params).All(ctx) {
-			if isNone(err) {
+		for page, err := range pages(ctx, e.client.Transactions.Returned(params)) {
+			if err != nil {
+				failed = errors.Join(failed, err)
 				break
 			}
-			if err != nil {
-				return err
+			for _, unreadable := range page.Unreadable {
+				e.opts.Logger.WarnContext(ctx, "quickstream: a returned transaction could not be read", "error", unreadable)
 			}
-			if err := e.returned(ctx, t); err != nil {
-				return err
+			for _, t := range page.Data {
+				if err := e.returned(ctx, t); err != nil {
+					failed = errors.Join(failed, err)
+				}
 			}
 		}
 	}
-	return nil
+	return failed
 }
-
-// isNone reports whether a list has ended, as one that is empty may do with a 404.
-func isNone(err error) bool { return errors.Is(err, quickstream.ErrNotFound) }
 
 func (e *Engine[TTx]) returned(ctx context.Context, t *quickstream.Transaction) error {
 	if t.ReceiptNumber == "" {
@@ -112,7 +164,7 @@ func (e *Engine[TTx]) returned(ctx context.Context, t *quickstream.Transaction) 
 	if err != nil || r == nil || r.State == StateReturned {
 		return err
 	}
-	return e.observe(ctx, r.ID, observed{Kind: sawReturn, At: e.opts.Clock()})
+	return e.note(ctx, r.ID, observed{Kind: sawReturn, At: e.opts.Clock()})
 }
 
 // forget removes what is over and was kept for long enough. What is open stays, and

@@ -31,7 +31,9 @@ type Options[TTx any] struct {
 	// such as an agreement's, after the API has confirmed it, in the transaction that
 	// ends the notification.
 	OnEvent func(ctx context.Context, tx TTx, n *webhooks.Notification) error
-	// OnDifference is told what the nightly comparison finds.
+	// OnDifference is told what a comparison finds, outside of any transaction. A
+	// comparison that fails begins anew, and so does one whose OnDifference fails: it may
+	// be told of a difference again.
 	OnDifference func(ctx context.Context, d Difference) error
 
 	// ServiceRetries says whether the facility lets the service retry declined payments
@@ -59,9 +61,13 @@ type Options[TTx any] struct {
 	// CompareAt is when the comparison of the day before runs, in Sydney; it does not
 	// where it is nil.
 	CompareAt *resolve.TimeOfDay
+	// Report has the nightly comparison read the transaction report, whose columns it
+	// names, and not the list of transactions.
+	Report *ReportColumns
 	// KeepPayments and KeepNotifications are how long what is over is kept: payments for
-	// ever, and notifications for 30 days, unless they are given. A notification is never
-	// forgotten in less than 8 days, as it may be delivered again.
+	// ever, and notifications for 30 days, unless they are given. Neither is forgotten in
+	// less than 8 days, as a notification may be delivered again. An order whose payment
+	// is forgotten can be paid again.
 	KeepPayments, KeepNotifications time.Duration
 	// Carrier and Continue carry traces over from notifications to their jobs, as those
 	// of [quickstream.Observer] do for payments.
@@ -90,7 +96,7 @@ type Engine[TTx any] struct {
 
 	stopping atomic.Bool
 	stop     context.CancelFunc
-	sweeper  sync.WaitGroup
+	running  sync.WaitGroup
 }
 
 const jobMargin = 30 * time.Second
@@ -125,7 +131,11 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 	opts.LongestPay = cmp.Or(opts.LongestPay, 110*time.Second)
 	opts.Workers = cmp.Or(opts.Workers, 10)
 	opts.SweepEvery = cmp.Or(opts.SweepEvery, time.Second)
-	opts.KeepNotifications = max(cmp.Or(opts.KeepNotifications, 30*24*time.Hour), webhooks.StoreTolerance+24*time.Hour)
+	const redelivered = webhooks.StoreTolerance + 24*time.Hour
+	opts.KeepNotifications = max(cmp.Or(opts.KeepNotifications, 30*24*time.Hour), redelivered)
+	if opts.KeepPayments != 0 {
+		opts.KeepPayments = max(opts.KeepPayments, redelivered)
+	}
 	if opts.step == nil {
 		opts.step = func(string) {}
 	}
@@ -199,7 +209,12 @@ func (e *Engine[TTx]) Start(ctx context.Context) error {
 		return fmt.Errorf("durable: %w", err)
 	}
 	e.stop = stop
-	e.sweeper.Go(func() { e.sweepOn(running) })
+	for name, work := range map[string]func(context.Context) error{
+		"handing out what is due": e.sweep, "the search for lost payments": e.readLost,
+		"reading returns": e.dailyReturns, "the comparison": e.dailyComparison, "forgetting": e.dailyForgetting,
+	} { // each by itself: a comparison takes long, and what is due does not wait for it
+		e.running.Go(func() { e.every(running, name, work) })
+	}
 	return nil
 }
 
@@ -216,6 +231,6 @@ func (e *Engine[TTx]) Stop(ctx context.Context) error {
 		err = errors.Join(err, e.queue.StopAndCancel(context.WithoutCancel(ctx)))
 	}
 	e.stop()
-	e.sweeper.Wait()
+	e.running.Wait()
 	return err
 }

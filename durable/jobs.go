@@ -43,9 +43,8 @@ func (e *Engine[TTx]) enqueue(ctx context.Context, tx TTx, jobs ...river.JobArgs
 	return err
 }
 
-// sweepOn hands out what is due until the context ends. Every engine does so: what is
-// due waits for no leader, and a row that two of them want is handed out once.
-func (e *Engine[TTx]) sweepOn(ctx context.Context) {
+// every does work again and again until the context ends.
+func (e *Engine[TTx]) every(ctx context.Context, name string, work func(context.Context) error) {
 	tick := time.NewTicker(e.opts.SweepEvery)
 	defer tick.Stop()
 	for {
@@ -54,17 +53,16 @@ func (e *Engine[TTx]) sweepOn(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if err := e.sweep(ctx); err != nil && ctx.Err() == nil {
-			e.opts.Logger.ErrorContext(ctx, "quickstream: what is due could not be handed out", "error", err)
-		}
-		if err := e.daily(ctx); err != nil && ctx.Err() == nil {
-			e.opts.Logger.ErrorContext(ctx, "quickstream: the daily work failed", "error", err)
+		if err := work(ctx); err != nil && ctx.Err() == nil {
+			e.opts.Logger.ErrorContext(ctx, "quickstream: "+name+" failed, and is tried again", "error", err)
 		}
 	}
 }
 
 // sweep hands out payments and notifications that are due, as many as the workers do in
-// a while. Each is handed out again after a lease, should its job be lost.
+// a while. Each is handed out again after a lease, should its job be lost. Every engine
+// does so: what is due waits for no leader, and a row that two of them want is handed out
+// once.
 func (e *Engine[TTx]) sweep(ctx context.Context) error {
 	now, found := e.opts.Clock(), 0
 	err := within(ctx, e.db, func(tx TTx) error {

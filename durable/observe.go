@@ -25,19 +25,13 @@ func (e *outcomeError) Unwrap() error { return e.err }
 // seen by nobody else.
 func (e *Engine[TTx]) observe(ctx context.Context, id string, o observed) error {
 	var refused *outcomeError
-	var err error
-	for try := 1; try <= 5; try++ { // what was seen is worth more than one try
-		err = within(ctx, e.db, func(tx TTx) error {
-			err := e.apply(ctx, tx, id, &o)
-			e.opts.step("before the observation's commit")
-			return err
-		})
-		e.opts.step("after the observation's commit")
-		if err == nil || errors.As(err, &refused) || errors.Is(err, ErrNoPayment) || !wait(ctx, pause(try)/10) {
-			break
-		}
-	}
-	if refused == nil {
+	err := e.retried(ctx, func(tx TTx) error {
+		err := e.apply(ctx, tx, id, &o)
+		e.opts.step("before the observation's commit")
+		return err
+	})
+	e.opts.step("after the observation's commit")
+	if !errors.As(err, &refused) {
 		return err
 	}
 	return errors.Join(err, within(ctx, e.db, func(tx TTx) error {
@@ -55,6 +49,30 @@ func (e *Engine[TTx]) observe(ctx context.Context, id string, o observed) error 
 		r.Problem, r.Due = refused.Error(), e.opts.Clock().Add(pause(r.Failures))
 		return e.save(ctx, tx, &before, r)
 	}))
+}
+
+// note applies what was seen in the course of work on many payments, which goes on where
+// OnOutcome refuses one: that is kept, and told again.
+func (e *Engine[TTx]) note(ctx context.Context, id string, o observed) error {
+	err := e.observe(ctx, id, o)
+	if refused := (*outcomeError)(nil); errors.As(err, &refused) {
+		e.opts.Logger.WarnContext(ctx, "quickstream: OnOutcome has refused an outcome, and is told again", "id", id)
+		return nil
+	}
+	return err
+}
+
+// retried runs f in a transaction, up to five times: what was seen is worth more than one
+// try.
+func (e *Engine[TTx]) retried(ctx context.Context, f func(tx TTx) error) (err error) {
+	var refused *outcomeError
+	for try := 1; try <= 5; try++ {
+		err = within(ctx, e.db, f)
+		if err == nil || errors.As(err, &refused) || errors.Is(err, ErrNoPayment) || !wait(ctx, pause(try)/10) {
+			break
+		}
+	}
+	return err
 }
 
 // apply folds what is pending of a payment and then one more observation into it, in the

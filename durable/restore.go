@@ -115,15 +115,17 @@ func (e *Engine[TTx]) findLost(ctx context.Context, since time.Time) error {
 	// The settlement date of a payment may lie after a long weekend.
 	last := quickstream.DateOf(e.opts.Clock()).AddDays(6)
 	for date := quickstream.DateOf(since).AddDays(-1); date.Compare(last) <= 0; date = date.AddDays(1) {
-		for t, err := range e.settling(date).All(ctx) {
+		for page, err := range pages(ctx, e.client.Transactions.BySettlementDate(date)) {
 			if err != nil {
-				if isNone(err) {
-					break
-				}
 				return err
 			}
-			if err := e.adoptLost(ctx, t); err != nil {
-				return err
+			for _, t := range page.Data {
+				if err := e.adoptLost(ctx, t); err != nil {
+					return err
+				}
+			}
+			if len(page.Unreadable) > 0 { // it may be an order's payment
+				return page.Unreadable[0]
 			}
 		}
 	}
@@ -136,8 +138,8 @@ func (e *Engine[TTx]) adoptLost(ctx context.Context, t *quickstream.Transaction)
 	if orderID == "" || t.ReceiptNumber == "" {
 		return nil
 	}
-	at := e.opts.Clock()
-	return within(ctx, e.db, func(tx TTx) error {
+	at, found := e.opts.Clock(), ""
+	err := within(ctx, e.db, func(tx TTx) error {
 		known, err := e.one(ctx, tx, "order_id = $1 AND (receipt = $2 OR reference = $3) LIMIT 1", orderID, t.ReceiptNumber, t.PaymentReferenceNumber)
 		if err != nil || known != nil {
 			return err
@@ -163,7 +165,11 @@ func (e *Engine[TTx]) adoptLost(ctx context.Context, t *quickstream.Transaction)
 				return err
 			}
 		}
-		seen := ofTransaction(t, at)
-		return e.apply(ctx, tx, r.ID, &seen)
+		found = r.ID
+		return nil
 	})
+	if err != nil || found == "" {
+		return err
+	}
+	return e.note(ctx, found, ofTransaction(t, at)) // the order is paid, whatever OnOutcome says to it
 }

@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,20 @@ import (
 // read returns a payment, locked until the transaction ends.
 func (e *Engine[TTx]) read(ctx context.Context, tx TTx, id string) (*row, error) {
 	return e.one(ctx, tx, "id = $1"+e.db.Words().ForUpdate, id)
+}
+
+// each calls f for every payment that a condition names. One that is of another version
+// of the program is given with its error.
+func (e *Engine[TTx]) each(ctx context.Context, tx TTx, f func(r *row, unreadable error), where string, args ...any) error {
+	return query(ctx, e.db, tx, func(scan func(...any) error) error {
+		r := new(row)
+		err := r.scan(scan)
+		if version := (*VersionError)(nil); err == nil || errors.As(err, &version) {
+			f(r, err)
+			return nil
+		}
+		return err
+	}, "SELECT "+columns+" FROM quickstream.payment WHERE "+where, args...)
 }
 
 // one returns the payment that a condition names, or nil.
@@ -37,10 +52,10 @@ func (e *Engine[TTx]) insert(ctx context.Context, tx TTx, r *row) (bool, error) 
 		return false, err
 	}
 	args := append([]any{r.ID, r.OrderID, r.Operation, r.ReceiptOf, micros(now.Add(lease)), micros(r.Written)}, values...)
-	n, err := e.db.Exec(ctx, tx, `INSERT INTO quickstream.payment (id, order_id, operation, receipt_of, due_at, written_at, database_at, compared,
+	n, err := e.db.Exec(ctx, tx, `INSERT INTO quickstream.payment (id, order_id, operation, receipt_of, due_at, written_at, database_at,
 		state, version, claim, next_at, changed_at, passed_by, suspect, receipt, reference, intent_id, end_to_end_id,
 		amount, total, currency, settles_on, intent, resolution, pending, failures, problem, decided)
-		VALUES ($1, $2, $3, $4, $5, $6, `+e.db.Words().Now+`, '',
+		VALUES ($1, $2, $3, $4, $5, $6, `+e.db.Words().Now+`,
 		$7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) ON CONFLICT DO NOTHING`, args...)
 	return n == 1, err
 }

@@ -39,7 +39,6 @@ func migrations() []string {
 			total text NOT NULL,
 			currency text NOT NULL,
 			settles_on text NOT NULL,
-			compared text NOT NULL,
 			intent text NOT NULL,
 			resolution text NOT NULL,
 			pending text NOT NULL,
@@ -76,6 +75,9 @@ func migrations() []string {
 			PRIMARY KEY (id, digest)
 		)`,
 		`CREATE INDEX quickstream_notification_due ON quickstream.notification (due_at) WHERE due_at IS NOT NULL`,
+		// What a comparison has seen, in a table of its own: payments are wide, and all of a
+		// day's would be written anew every night.
+		`CREATE TABLE quickstream.compared (run text NOT NULL, id text NOT NULL, PRIMARY KEY (run, id))`,
 	}
 }
 
@@ -128,7 +130,7 @@ func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 // them: every payment that is not settled is then for the merchant to find.
 func MigrateDown[TTx any](ctx context.Context, db Database[TTx]) error {
 	err := within(ctx, db, func(tx TTx) error {
-		for _, table := range []string{"notification", "payment", "meta"} {
+		for _, table := range []string{"compared", "notification", "payment", "meta"} {
 			if err := execute(ctx, db, tx, "DROP TABLE IF EXISTS quickstream."+table); err != nil {
 				return err
 			}

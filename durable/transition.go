@@ -33,7 +33,7 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 			return r.ended(StateNotSent)
 		}
 	case sawReturn:
-		if r.State == StateApproved || r.State == StateUnknown {
+		if r.State.Blocks() && r.State != StatePrepared {
 			return r.ended(StateReturned)
 		}
 	case sawDone:
@@ -95,8 +95,8 @@ func (r row) ended(state State) row {
 // seen is a payment after a transaction was read, or was not found.
 func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
 	found := o.found()
-	if !r.State.Open() && !found && r.looking.NextLook.IsZero() {
-		return r // a look that shows nothing is weaker than what is known
+	if !r.State.Open() && !found && r.looking.NextLook.IsZero() || r.gone(o) {
+		return r // weaker than what is known
 	}
 	if later, ok := r.taken(o); ok {
 		return r.ended(later)
@@ -178,6 +178,13 @@ func (r row) evident() bool {
 // found reports whether a transaction was seen that has ended.
 func (o observed) found() bool {
 	return o.Seen.Sighting == resolve.SawOutcome || o.Seen.Sighting == resolve.SawTwice
+}
+
+// gone reports whether an observation is of money that is known to have been given back:
+// nothing that is seen of that transaction afterwards brings it again.
+func (r row) gone(o observed) bool {
+	return (r.State == StateVoided || r.State == StateReturned) && (r.Decided == nil || r.Decided.Verdict != r.State) &&
+		o.Seen.ReceiptNumber == r.ReceiptNumber && o.Seen.Sighting != resolve.SawTwice
 }
 
 // taken is what has become since of the money of an approved payment: a reading that is
