@@ -137,8 +137,8 @@ func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
 	if r.Decided != nil && r.looking.Stage != resolve.StageSettled && r.looking.Stage != resolve.StageTwice {
 		return r // a person's word holds against all but an outcome
 	}
-	if state := stateOf(r.looking); state != was {
-		r.State = state // what is seen again does not undo what came after it
+	if state := stateOf(r.looking); state != was || !r.took() {
+		r.State = state // an approval that is seen again does not undo what came after it
 	}
 	if r.State == StateAbsent && r.intent.Operation == voidOperation {
 		// It was not voided before it was settled, and cannot be any more.
