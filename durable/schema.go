@@ -59,7 +59,7 @@ func migrations() []string {
 		`CREATE INDEX quickstream_payment_references ON quickstream.payment (reference) WHERE reference <> ''`,
 		`CREATE INDEX quickstream_payment_intents ON quickstream.payment (intent_id) WHERE intent_id <> ''`,
 		`CREATE INDEX quickstream_payment_ends ON quickstream.payment (end_to_end_id) WHERE end_to_end_id <> ''`,
-		`CREATE INDEX quickstream_payment_settles ON quickstream.payment (settles_on, receipt)`,
+		`CREATE INDEX quickstream_payment_settles ON quickstream.payment (settles_on, receipt) WHERE settles_on <> ''`,
 		`CREATE TABLE quickstream.notification (
 			id text NOT NULL,
 			digest text NOT NULL,

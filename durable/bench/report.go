@@ -167,10 +167,10 @@ func (s subject[TTx]) inbox(ctx context.Context, box *sandbox.Sandbox, engine *d
 // fill makes as many payments as are asked for that wait to be looked up tomorrow.
 func (s subject[TTx]) fill(ctx context.Context, rows int) error {
 	const copies = `INSERT INTO quickstream.payment (id, order_id, operation, receipt_of, state, version, claim, next_at, due_at, written_at, changed_at,
-		database_at, passed_by, suspect, receipt, reference, intent_id, end_to_end_id, amount, total, currency, settles_on, compared, intent, resolution,
+		database_at, passed_by, suspect, receipt, reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution,
 		pending, failures, problem, decided)
 		SELECT $1 || id, $1 || order_id, operation, receipt_of, 'unknown', version, claim, $2, $2, written_at, changed_at,
-		database_at, passed_by, suspect, receipt, $1 || reference, $1 || intent_id, end_to_end_id, amount, total, currency, settles_on, compared, intent, resolution,
+		database_at, passed_by, suspect, receipt, $1 || reference, $1 || intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution,
 		pending, failures, problem, decided FROM quickstream.payment WHERE id NOT LIKE 'copy%' LIMIT $3`
 	tomorrow := time.Now().AddDate(0, 0, 1).UnixMicro()
 	for made := int64(0); made < int64(rows); {
