@@ -336,7 +336,7 @@ func (c *comparison[TTx]) here(ctx context.Context) error {
 		var missing []pair
 		err := within(ctx, c.db, func(tx TTx) error {
 			return c.each(ctx, tx, func(r *row, version error) { missing = append(missing, pair{row: r, version: version}) },
-				"settles_on = $1 AND receipt > $2 AND state IN ('approved', 'charged twice') AND NOT EXISTS (SELECT 1 FROM quickstream.compared c WHERE c.run = $3 AND c.id = quickstream.payment.id) ORDER BY receipt LIMIT 100",
+				"settles_on = $1 AND settles_on <> '' AND receipt > $2 AND state IN ('approved', 'charged twice') AND NOT EXISTS (SELECT 1 FROM quickstream.compared c WHERE c.run = $3 AND c.id = quickstream.payment.id) ORDER BY receipt LIMIT 100",
 				c.date.String(), last, c.run)
 		})
 		if err != nil {
