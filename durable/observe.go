@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // OutcomeChange is told to OnOutcome.
@@ -33,7 +34,10 @@ func (e *Engine[TTx]) observe(ctx context.Context, id string, o observed) error 
 			return err
 		})
 		e.opts.step("after the observation's commit")
-		if err == nil || errors.As(err, &refused) || errors.Is(err, ErrNoPayment) || !wait(ctx, pause(try)/10) {
+		if refused = nil; errors.As(err, &refused) && !inTheWay(err) {
+			break
+		}
+		if err == nil || errors.Is(err, ErrNoPayment) || !wait(ctx, pause(try)/10) {
 			break
 		}
 	}
@@ -55,6 +59,14 @@ func (e *Engine[TTx]) observe(ctx context.Context, id string, o observed) error 
 		r.Problem, r.Due = refused.Error(), e.opts.Clock().Add(pause(r.Failures))
 		return e.save(ctx, tx, &before, r)
 	}))
+}
+
+// inTheWay reports whether a transaction was rolled back because it was in the way of
+// another one, as when the merchant holds an order that OnOutcome wants, and waits for
+// its payment: the same again may succeed.
+func inTheWay(err error) bool {
+	var database interface{ SQLState() string }
+	return errors.As(err, &database) && strings.HasPrefix(database.SQLState(), "40")
 }
 
 // apply folds what is pending of a payment and then one more observation into it, in the
