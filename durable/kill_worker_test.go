@@ -290,7 +290,7 @@ func (m *merchant[TTx]) takeSome(ctx context.Context, which string) error {
 	})
 	for _, o := range found {
 		if err == nil && o.kind == "details" {
-			err = m.send(ctx, o)
+			err = m.send(context.WithoutCancel(ctx), o) // as a server finishes its requests
 		}
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // OutcomeChange is told to OnOutcome.
@@ -68,11 +69,20 @@ func (e *Engine[TTx]) retried(ctx context.Context, f func(tx TTx) error) (err er
 	var refused *outcomeError
 	for try := 1; try <= 5; try++ {
 		err = within(ctx, e.db, f)
-		if err == nil || errors.As(err, &refused) || errors.Is(err, ErrNoPayment) || !wait(ctx, pause(try)/10) {
+		final := errors.As(err, &refused) && !inTheWay(err)
+		if err == nil || final || errors.Is(err, ErrNoPayment) || !wait(ctx, pause(try)/10) {
 			break
 		}
 	}
 	return err
+}
+
+// inTheWay reports whether a transaction was rolled back because it was in the way of
+// another one, as when the merchant holds an order that OnOutcome wants, and waits for
+// its payment: the same again may succeed.
+func inTheWay(err error) bool {
+	var database interface{ SQLState() string }
+	return errors.As(err, &database) && strings.HasPrefix(database.SQLState(), "40")
 }
 
 // apply folds what is pending of a payment and then one more observation into it, in the

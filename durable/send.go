@@ -198,14 +198,25 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 	return marked()
 }
 
-// holds reports whether a claim was committed after all.
+// holds reports whether a claim was committed after all. It waits for a commit that is
+// still on its way, and asks more than once: a claim that was committed and is not known
+// to be would have to be looked up for days.
 func (e *Engine[TTx]) holds(ctx context.Context, id, claim string) bool {
-	var now *row
-	err := within(ctx, e.db, func(tx TTx) (err error) {
-		now, err = e.one(ctx, tx, "id = $1", id)
-		return err
-	})
-	return err == nil && now != nil && now.State == StateSending && now.claim == claim
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
+	defer cancel()
+	for try := 1; ; try++ {
+		var now *row
+		err := within(ctx, e.db, func(tx TTx) (err error) {
+			now, err = e.read(ctx, tx, id)
+			return err
+		})
+		if err == nil {
+			return now != nil && now.State == StateSending && now.claim == claim
+		}
+		if try == 5 || !wait(ctx, pause(try)/10) {
+			return false
+		}
+	}
 }
 
 // singleUse reports whether an intent pays by a single-use token.
