@@ -167,8 +167,8 @@ func (e *Engine[TTx]) returned(ctx context.Context, t *quickstream.Transaction) 
 	return e.note(ctx, r.ID, observed{Kind: sawReturn, At: e.opts.Clock()})
 }
 
-// forget removes what is over and was kept for long enough. What is open stays, and
-// what may be delivered again.
+// forget removes what is over and was kept for long enough. What is open stays, and a
+// payment that something is being done to, and what may be delivered again.
 func (e *Engine[TTx]) forget(ctx context.Context) error {
 	now := e.opts.Clock()
 	return within(ctx, e.db, func(tx TTx) error {
@@ -177,6 +177,8 @@ func (e *Engine[TTx]) forget(ctx context.Context) error {
 			return err
 		}
 		return execute(ctx, e.db, tx, `DELETE FROM quickstream.payment WHERE next_at IS NULL AND pending = '' AND changed_at < $1
-			AND state NOT IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')`, micros(now.Add(-e.opts.KeepPayments)))
+			AND state NOT IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')
+			AND NOT EXISTS (SELECT 1 FROM quickstream.payment f WHERE f.receipt_of = quickstream.payment.receipt AND f.receipt_of <> ''
+				AND f.id <> quickstream.payment.id AND f.state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated'))`, micros(now.Add(-e.opts.KeepPayments)))
 	})
 }

@@ -94,6 +94,7 @@ type Engine[TTx any] struct {
 	queue  *river.Client[TTx]
 	sydney *time.Location
 
+	service  atomic.Pointer[heard]
 	stopping atomic.Bool
 	stop     context.CancelFunc
 	running  sync.WaitGroup

@@ -13,6 +13,7 @@ const (
 	transactionsPrefix = "Transactions."
 	voidOperation      = transactionsPrefix + "Void"
 	refundOperation    = transactionsPrefix + "Refund"
+	agreementOperation = "PayTo.Create"
 )
 
 // looksUp reports whether what became of a write is found out as of a transaction.
@@ -20,17 +21,19 @@ func looksUp(operation string) bool { return strings.HasPrefix(operation, transa
 
 // sending sends an intent under a claim, by the service that its operation names.
 func (e *Engine[TTx]) sending(ctx context.Context, i quickstream.Intent, claim quickstream.Claim) observed {
+	answer, heard := e.hear()
+	defer heard()
 	switch service, _, _ := strings.Cut(i.Operation, "."); service {
 	case "PayTo":
-		return e.ofWrite(i.Target, e.client.PayTo.Submit(ctx, i, claim))
+		return e.ofWrite(i.Target, e.client.PayTo.Submit(ctx, i, claim, answer))
 	case "Accounts":
-		account, err := e.client.Accounts.Submit(ctx, i, claim)
+		account, err := e.client.Accounts.Submit(ctx, i, claim, answer)
 		if err != nil {
 			return e.ofWrite("", err)
 		}
 		return e.ofWrite(account.AccountToken, nil)
 	default:
-		t, err := e.client.Transactions.Submit(ctx, i, claim)
+		t, err := e.client.Transactions.Submit(ctx, i, claim, answer)
 		return ofAnswer(t, err, "", e.opts.Clock())
 	}
 }
@@ -46,7 +49,7 @@ func (e *Engine[TTx]) ofWrite(token string, err error) observed {
 // look finds out what became of a payment that may have been sent.
 func (e *Engine[TTx]) look(ctx context.Context, r *row) error {
 	at := e.opts.Clock()
-	if !looksUp(r.intent.Operation) {
+	if !looksUp(r.intent.Operation) && r.intent.Operation != giveBack {
 		return e.lookOther(ctx, r)
 	}
 	intent := r.intent
@@ -54,10 +57,16 @@ func (e *Engine[TTx]) look(ctx context.Context, r *row) error {
 		intent = r.looking.Intent
 	}
 	seen := e.policy.Look(ctx, lookService[TTx]{e, r.ID}, intent)
+	problem := ""
+	if r.suspect && r.State == StatePrepared {
+		problem = "the database was restored from a backup: it is looked up and not sent"
+	}
 	if ctx.Err() != nil && seen.Sighting == resolve.SawError {
 		return ctx.Err() // it comes again; the look was cut short here
 	}
-	return e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: at, Of: r.intent.IdempotencyKey, Seen: seen, Receipt: seen.ReceiptNumber, SettlesOn: seen.SettlementDate})
+	return e.observe(ctx, r.ID, observed{
+		Kind: sawTransaction, At: at, Of: r.intent.IdempotencyKey, Seen: seen, Receipt: seen.ReceiptNumber, SettlesOn: seen.SettlementDate, Problem: problem,
+	})
 }
 
 // lookService looks with what the database knows: which receipts are another payment's.
@@ -71,7 +80,9 @@ func (s lookService[TTx]) Resume(ctx context.Context, i quickstream.Intent, opts
 		foreign := func(receipt string) bool { return s.e.anothers(ctx, s.id, receipt) }
 		opts = append(opts, quickstream.WithForeignReceipts(foreign))
 	}
-	return s.e.client.Transactions.Resume(ctx, i, opts...)
+	answer, heard := s.e.hear()
+	defer heard()
+	return s.e.client.Transactions.Resume(ctx, i, append(opts, answer)...)
 }
 
 func (s lookService[TTx]) Retries(receipt string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
@@ -89,18 +100,46 @@ func (e *Engine[TTx]) anothers(ctx context.Context, id, receipt string) bool {
 }
 
 // lookOther looks for an agreement, an account, an amendment or an upload. What is found
-// as it was asked for is done. What is not found in 48 hours is absent: these may be
-// made again without moving money.
+// as it was asked for is done. What may be it is for a person to tell: of accounts and
+// uploads the service does not say which request made them.
 func (e *Engine[TTx]) lookOther(ctx context.Context, r *row) error {
 	token, err := e.found(ctx, r.intent)
-	switch {
-	case err == nil:
+	if err == nil {
 		return e.observe(ctx, r.ID, observed{Kind: sawDone, At: e.opts.Clock(), Of: r.intent.IdempotencyKey, Receipt: token})
-	case ctx.Err() != nil:
-		return ctx.Err()
-	default:
-		return e.observe(ctx, r.ID, observed{Kind: sawNothing, At: e.opts.Clock(), Of: r.intent.IdempotencyKey, Problem: err.Error()})
 	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	o := observed{Kind: sawNothing, At: e.opts.Clock(), Of: r.intent.IdempotencyKey, Problem: err.Error()}
+	var lost *quickstream.UnknownOutcomeError
+	switch {
+	case errors.Is(err, errNotYet):
+	case errors.As(err, &lost) && lost.Cause == nil:
+		o.Seen.Candidates = e.strangers(ctx, r.ID, lost.Candidates)
+	default: // it could not be looked for, which says nothing
+		o.Seen.Sighting = resolve.SawError
+	}
+	return e.observe(ctx, r.ID, o)
+}
+
+// strangers are the tokens of those candidates that are no other payment's.
+func (e *Engine[TTx]) strangers(ctx context.Context, id string, candidates []quickstream.Candidate) []string {
+	var tokens []string
+	for _, c := range candidates {
+		token := ""
+		switch {
+		case c.Agreement != nil:
+			token = c.Agreement.AgreementToken
+		case c.Account != nil:
+			token = c.Account.AccountToken
+		case c.PaymentFile != nil:
+			token = c.PaymentFile.PaymentFileID
+		}
+		if !e.anothers(ctx, id, token) {
+			tokens = append(tokens, token)
+		}
+	}
+	return tokens
 }
 
 var errNotYet = errors.New("it is not as it was asked for, or not yet")
@@ -108,7 +147,7 @@ var errNotYet = errors.New("it is not as it was asked for, or not yet")
 // found reads what became of another write than a transaction: its token.
 func (e *Engine[TTx]) found(ctx context.Context, i quickstream.Intent) (string, error) {
 	switch i.Operation {
-	case "PayTo.Create":
+	case agreementOperation:
 		agreement, err := e.client.PayTo.Resume(ctx, i)
 		if err != nil {
 			return "", err

@@ -164,7 +164,7 @@ func (e *Engine[TTx]) rowOf(orderID string, i quickstream.Intent) *row {
 	switch {
 	case i.Operation == voidOperation:
 		r.ReceiptOf, r.Reference = i.Target, ""
-	case strings.HasPrefix(i.Operation, "PayTo.") && i.Target != "":
+	case strings.HasPrefix(i.Operation, "PayTo.") && i.Operation != agreementOperation: // one change of an agreement at a time
 		r.ReceiptOf = i.Target
 	case !looksUp(i.Operation): // an order may have any number of them
 		r.ReceiptOf = r.ID

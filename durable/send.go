@@ -53,10 +53,7 @@ func (e *Engine[TTx]) pending(ctx context.Context, r *row) error {
 func (e *Engine[TTx]) send(ctx context.Context, r *row) error {
 	now := e.opts.Clock()
 	if r.suspect {
-		return e.observe(ctx, r.ID, observed{
-			Kind: sawTransaction, At: now, Of: r.intent.IdempotencyKey, Seen: e.policy.Look(ctx, e.client.Transactions, r.intent),
-			Problem: "the database was restored from a backup: it is looked up and not sent",
-		})
+		return e.look(ctx, r)
 	}
 	if late := r.tooLate(e.opts.SendWithin, now); late != "" {
 		return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: now, Problem: late})
@@ -93,7 +90,7 @@ func (e *Engine[TTx]) lookBefore(ctx context.Context, r *row) (settled bool, err
 		return false, nil
 	}
 	at := e.opts.Clock()
-	seen := e.policy.Look(ctx, e.client.Transactions, r.intent)
+	seen := e.policy.Look(ctx, lookService[TTx]{e, r.ID}, r.intent)
 	switch seen.Sighting {
 	case resolve.SawNothing:
 		return false, nil

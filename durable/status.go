@@ -3,7 +3,11 @@ package durable
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
 )
 
 // Status is how the engine's work stands, for health checks and dashboards.
@@ -12,17 +16,25 @@ type Status struct {
 	Payments map[State]int
 	// Overdue is for how long what is due has waited at the longest.
 	Overdue time.Duration
-	// Refused are payments whose outcome OnOutcome has refused so far: nothing is lost,
+	// Refused counts payments whose outcome OnOutcome has refused so far: nothing is lost,
 	// and the merchant's records lack it.
 	Refused int
-	// Stuck are payments of another version of the program.
-	Received int // notifications that wait to be confirmed
-	Held     int // those of them that have failed before
+	// Stuck counts payments with something to do that another version of the program has
+	// written, and this one leaves alone.
+	Stuck int
+	// Received counts notifications that wait to be confirmed, and Held those of them that
+	// have failed before.
+	Received, Held int
 	// Restoring is since when nothing is sent, because a backup was restored and what it
 	// does not know is being looked for; zero when it is not.
 	Restoring time.Time
-	// Skew is how far the database's clock is ahead of this process's.
-	Skew time.Duration
+	// DatabaseAhead is how far the database's clock is ahead of this machine's: by it
+	// single-use tokens are given up.
+	DatabaseAhead time.Duration
+	// ServiceAhead is how far the service's clock is ahead of Options.Clock, to the second,
+	// by the last answer that this engine has got, at ServiceAt; that is zero before any.
+	ServiceAhead time.Duration
+	ServiceAt    time.Time
 }
 
 // Status reads how the work stands.
@@ -41,11 +53,13 @@ func (e *Engine[TTx]) Status(ctx context.Context) (Status, error) {
 			return err
 		}
 		var oldest *int64
-		err = query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&s.Refused, &s.Received, &s.Held, &oldest) }, `SELECT
+		err = query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&s.Refused, &s.Received, &s.Held, &oldest, &s.Stuck) }, `SELECT
 			(SELECT count(*) FROM quickstream.payment WHERE pending <> ''),
 			(SELECT count(*) FROM quickstream.notification WHERE state = 'received'),
 			(SELECT count(*) FROM quickstream.notification WHERE state = 'received' AND failures > 0),
-			(SELECT min(next_at) FROM quickstream.payment WHERE due_at IS NOT NULL)`)
+			(SELECT min(next_at) FROM quickstream.payment WHERE due_at IS NOT NULL),
+			(SELECT count(*) FROM quickstream.payment WHERE due_at IS NOT NULL AND (intent NOT LIKE $1 OR resolution <> '' AND resolution NOT LIKE $2))`,
+			versioned(quickstream.IntentVersion), versioned(resolve.StateVersion))
 		if err != nil {
 			return err
 		}
@@ -65,8 +79,34 @@ func (e *Engine[TTx]) Status(ctx context.Context) (Status, error) {
 		}
 		var database int64
 		err = query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&database) }, "SELECT "+e.db.Words().Now)
-		s.Skew = moment(database).Sub(time.Now()).Round(time.Millisecond)
+		s.DatabaseAhead = time.Until(moment(database)).Round(time.Millisecond)
 		return err
 	})
+	if heard := e.service.Load(); heard != nil {
+		s.ServiceAhead, s.ServiceAt = heard.ahead, heard.at
+	}
 	return s, err
+}
+
+// versioned is the pattern of a JSON text of a version, which comes first in it.
+func versioned(version int) string { return fmt.Sprintf(`{"version":%d,%%`, version) }
+
+// heard is what an answer has told of the service's clock.
+type heard struct {
+	ahead time.Duration
+	at    time.Time
+}
+
+// hear returns the option that keeps an answer, and what reads the service's clock from it
+// when the call has ended.
+func (e *Engine[TTx]) hear() (quickstream.CallOption, func()) {
+	answer := new(quickstream.Response)
+	return quickstream.WithResponseInto(answer), func() {
+		date, err := http.ParseTime(answer.Header.Get("Date"))
+		if answer.StatusCode == 0 || err != nil {
+			return
+		}
+		now := e.opts.Clock()
+		e.service.Store(&heard{date.Sub(now.Truncate(time.Second)), now})
+	}
 }

@@ -11,8 +11,11 @@ import (
 // Send makes a write whose request holds secrets or a file, and so cannot wait in the
 // database: the creation of an agreement, the registration of an account, an upload, a
 // payment by a card's details. Its intent is stored right before the first byte, and what
-// came of it after the answer; after a crash in between the engine finds it again, and
-// tells OnOutcome. call gives the option to the method:
+// came of it after the answer. After a crash in between the engine looks for it, and tells
+// OnOutcome: payments and agreements are found again. Of accounts and uploads the service
+// does not say which request made them: where there is one that may be it, the write is
+// [StateEscalated], and its Problem names what a person has to compare. call gives the
+// option to the method:
 //
 //	agreement, err := durable.Send(ctx, engine, orderID, func(stored quickstream.CallOption) (*quickstream.Agreement, error) {
 //		return client.PayTo.Create(ctx, customerID, params, stored)
@@ -39,7 +42,8 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], orderID string, 
 	if r == nil {
 		return result, err // nothing was sent
 	}
-	if stored := e.observe(context.WithoutCancel(ctx), r.ID, e.ofResult(result, err, r.claim)); stored != nil && !errors.Is(stored, ErrNoPayment) {
+	stored := e.observe(context.WithoutCancel(ctx), r.ID, e.ofResult(result, err, r.claim))
+	if stored != nil && !errors.Is(stored, ErrNoPayment) { // which it is when the hook was refused
 		// The engine looks it up, and tells OnOutcome.
 		e.opts.Logger.ErrorContext(ctx, "quickstream: what came of a write could not be stored yet", "id", r.ID, "error", stored)
 	}

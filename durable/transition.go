@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -11,7 +12,7 @@ import (
 // changes its state after it was claimed. It is pure: what a second payment of the order
 // means for it is added by beside.
 func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
-	if o.Problem != "" {
+	if o.Problem != "" && r.State.Open() {
 		r.Problem = o.Problem
 	}
 	if o.Of != "" && o.Of != r.intent.IdempotencyKey && !o.found() {
@@ -25,7 +26,8 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 			return r.renewed(now)
 		}
 	case sawRefusal:
-		if holder || r.State == StatePrepared {
+		// It is proof, also where somebody has looked in vain before the answer came.
+		if holder || r.State == StatePrepared || r.State == StateUnknown && o.Claim != "" && o.Claim == r.claim {
 			return r.ended(StateRefused).chosenAnew(now)
 		}
 	case sawTooLate:
@@ -42,7 +44,7 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 			return r.ended(StateApproved)
 		}
 	case sawNothing:
-		return r.missed(now)
+		return r.missed(o.Seen, now)
 	case sawDecision:
 		r.Decided = o.Decision
 		if o.Receipt != "" {
@@ -57,13 +59,22 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 }
 
 // missed waits for another write than a transaction, a little longer each time. What is
-// not found in two days is absent.
-func (r row) missed(now time.Time) row {
+// not found in two days is absent; where there is something that may be it, or it cannot
+// be looked for, a person has to tell.
+func (r row) missed(seen resolve.Observation, now time.Time) row {
 	if !r.State.Open() {
 		return r
 	}
 	age := now.Sub(r.Written)
-	if age > 48*time.Hour {
+	switch {
+	case seen.Sighting == resolve.SawError: // which is no proof that it is not there
+		if age > 72*time.Hour {
+			return r.ended(StateEscalated)
+		}
+	case len(seen.Candidates) > 0 && age > time.Hour:
+		r.Problem = "it may be one of these: " + strings.Join(seen.Candidates, ", ")
+		return r.ended(StateEscalated)
+	case age > 48*time.Hour:
 		return r.ended(StateAbsent)
 	}
 	r.State, r.Due = StateUnknown, now.Add(min(max(age, time.Second), time.Hour))

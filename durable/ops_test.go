@@ -1,0 +1,260 @@
+package durable_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/postgres"
+	"github.com/quickstream-go/quickstream/durable/sqlite"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+func TestMigrations(t *testing.T) { everywhere(t, testMigrations[*sql.Tx], testMigrations[pgx.Tx]) }
+
+// Up changes nothing where nothing is missing, down removes all, and what is made anew
+// works. A schema of a later version is refused, and left alone.
+func testMigrations[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	id := s.pay("A", s.card(sandbox.CardAttempted))
+	s.settled(id)
+	require.NoError(t, durable.MigrateUp(t.Context(), db.Database))
+	_, err := s.engine.Payment(t.Context(), id)
+	require.NoError(t, err)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	off := resolve.ServiceRetriesOff()
+	begin := func() error {
+		_, err := durable.New(t.Context(), db.Database, s.client, durable.Options[TTx]{OnOutcome: s.told, ServiceRetries: &off})
+		return err
+	}
+	require.NoError(t, begin())
+	require.NoError(t, s.commit(func(tx TTx) error {
+		_, err := db.Exec(t.Context(), tx, "UPDATE quickstream.meta SET value = '999' WHERE name = 'schema'")
+		return err
+	}))
+	require.ErrorContains(t, begin(), "version 999")
+	require.NoError(t, durable.MigrateUp(t.Context(), db.Database), "an older program that is started again")
+	require.ErrorContains(t, begin(), "version 999")
+	require.NoError(t, durable.MigrateDown(t.Context(), db.Database))
+	require.NoError(t, durable.MigrateDown(t.Context(), db.Database))
+	require.ErrorContains(t, begin(), "MigrateUp")
+	require.NoError(t, durable.MigrateUp(t.Context(), db.Database))
+	s.engine = s.start()
+	assert.Equal(t, durable.StateApproved, s.settled(s.pay("A", s.card(sandbox.CardAttempted))).State)
+}
+
+// A database that may forget a commit is refused.
+func TestUnsafeDatabases(t *testing.T) {
+	off := resolve.ServiceRetriesOff()
+	_, client := sandboxtest.New(t)
+	for dsn, want := range map[string]string{
+		"_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)": "synchronous", "_pragma=journal_mode(MEMORY)&_pragma=synchronous(FULL)": "journal_mode",
+		"mode=memory": "memory",
+	} {
+		db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "shop.db")+"?"+dsn)
+		require.NoError(t, err)
+		db.SetMaxOpenConns(1)
+		t.Cleanup(func() { _ = db.Close() })
+		require.NoError(t, durable.MigrateUp(t.Context(), sqlite.DB(db)), dsn)
+		_, err = durable.New(t.Context(), sqlite.DB(db), client, durable.Options[*sql.Tx]{
+			OnOutcome: func(context.Context, *sql.Tx, durable.OutcomeChange) error { return nil }, ServiceRetries: &off,
+		})
+		require.ErrorContains(t, err, want)
+	}
+	t.Run("PostgreSQL", func(t *testing.T) {
+		if os.Getenv(postgresVariable) == "" {
+			t.Skip(postgresVariable + " is not set")
+		}
+		onServer(t)
+		config, err := pgxpool.ParseConfig(os.Getenv(postgresVariable))
+		require.NoError(t, err)
+		config.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+		pool, err := pgxpool.NewWithConfig(t.Context(), config)
+		require.NoError(t, err)
+		t.Cleanup(pool.Close)
+		_, err = durable.New(t.Context(), postgres.Pgx(pool), client, durable.Options[pgx.Tx]{
+			OnOutcome: func(context.Context, pgx.Tx, durable.OutcomeChange) error { return nil }, ServiceRetries: &off,
+		})
+		require.ErrorContains(t, err, "synchronous_commit")
+	})
+}
+
+func TestRetention(t *testing.T) { everywhere(t, testRetention[*sql.Tx], testRetention[pgx.Tx]) }
+
+// What is over is forgotten in its time, and never what is open, nor a notification that
+// may come again, however short the time.
+func testRetention[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db, func(o *durable.Options[TTx]) { o.KeepPayments, o.KeepNotifications = 10*24*time.Hour, time.Hour })
+	s.listen()
+	ids := map[string]string{}
+	for name, set := range map[string]string{
+		"over": "", "unknown": "state = 'unknown'", "absent": "state = 'absent'", "escalated": "state = 'escalated'", "refused by OnOutcome": "pending = '[]'",
+		"due": "next_at = 9999999999999999",
+	} {
+		ids[name] = s.settled(s.pay(name, s.card(sandbox.CardAttempted))).ID
+		if set != "" {
+			s.corrupt(set, ids[name])
+		}
+	}
+	s.mandate()
+	require.NoError(t, s.box.Flush(t.Context()))
+	notifications := func() (n int) {
+		require.NoError(t, s.commit(func(tx TTx) error {
+			rows, err := db.Query(t.Context(), tx, "SELECT count(*) FROM quickstream.notification")
+			require.NoError(t, err)
+			defer rows.Close()
+			require.True(t, rows.Next())
+			return rows.Scan(&n)
+		}))
+		return n
+	}
+	require.Eventually(t, func() bool {
+		status, err := s.engine.Status(t.Context())
+		return err == nil && status.Received == 0
+	}, 20*time.Second, 20*time.Millisecond)
+	require.NotZero(t, notifications())
+	for range 7 {
+		s.clock.Advance(24 * time.Hour)
+		<-time.After(60 * time.Millisecond)
+	}
+	require.NotZero(t, notifications(), "they may be delivered again")
+	require.Eventually(t, func() bool {
+		s.clock.Advance(12 * time.Hour)
+		_, err := s.engine.Payment(t.Context(), ids["over"])
+		return err != nil
+	}, 20*time.Second, 60*time.Millisecond)
+	assert.Zero(t, notifications())
+	for name, id := range ids {
+		_, err := s.engine.Payment(t.Context(), id)
+		if name == "over" {
+			require.ErrorIs(t, err, durable.ErrNoPayment)
+			continue
+		}
+		require.NoError(t, err, name)
+	}
+}
+
+// log is a log that many may write to.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func TestLogs(t *testing.T) { everywhere(t, testLogs[*sql.Tx], testLogs[pgx.Tx]) }
+
+// The log says what went wrong, and neither handles nor keys nor the service's messages.
+func testLogs[TTx any](t *testing.T, db store[TTx]) {
+	written := new(log)
+	s := open(t, db, func(o *durable.Options[TTx]) {
+		o.Logger = slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		o.OnEvent = func(context.Context, TTx, *webhooks.Notification) error { return assert.AnError }
+	})
+	s.listen()
+	params := s.card(sandbox.CardAttempted)
+	paid := s.settled(s.pay("A", params))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit(), Times: 3}))
+	lost := s.reaches(s.pay("B", s.card(sandbox.CardAttempted)), durable.StateApproved, time.Minute)
+	refused := s.card(sandbox.CardAttempted)
+	refused.SupplierBusinessCode = "NOBODY"
+	s.settled(s.pay("C", refused))
+	agreement := s.mandate().Source
+	_ = agreement
+	require.NoError(t, s.box.Flush(t.Context()))
+	require.Eventually(t, func() bool {
+		status, err := s.engine.Status(t.Context())
+		return err == nil && status.Held > 0
+	}, 20*time.Second, 20*time.Millisecond)
+	s.corrupt("state = 'unknown', next_at = 1, due_at = 1, intent = 'x'", lost.ID)
+	require.Eventually(t, func() bool {
+		written.mu.Lock()
+		defer written.mu.Unlock()
+		return bytes.Contains(written.text.Bytes(), []byte("another version"))
+	}, 20*time.Second, 20*time.Millisecond)
+	status, err := s.engine.Status(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, 1, status.Stuck)
+	written.mu.Lock()
+	defer written.mu.Unlock()
+	keys := s.box.Keys()
+	secrets := []string{paid.ReceiptNumber, lost.ReceiptNumber, keys.Secret, keys.Publishable, webhookSecret, sandbox.CardAttempted, "waits@example.com"}
+	for _, entry := range s.box.Ledger() {
+		secrets = append(secrets, entry.Receipt, entry.PaymentReferenceNumber)
+	}
+	for _, entry := range s.box.Agreements() {
+		secrets = append(secrets, entry.Token)
+	}
+	for _, secret := range secrets {
+		assert.NotContains(t, written.text.String(), secret)
+	}
+}
+
+type traceKey struct{}
+
+func TestTraces(t *testing.T) { everywhere(t, testTraces[*sql.Tx], testTraces[pgx.Tx]) }
+
+// What a notification was delivered under is what its job goes on with.
+func testTraces[TTx any](t *testing.T, db store[TTx]) {
+	traces := make(chan any, 10)
+	s := open(t, db, func(o *durable.Options[TTx]) {
+		o.Carrier = func(ctx context.Context) string { text, _ := ctx.Value(traceKey{}).(string); return text }
+		o.Continue = func(ctx context.Context, carrier string) context.Context {
+			return context.WithValue(ctx, traceKey{}, carrier+" continued")
+		}
+		o.OnEvent = func(ctx context.Context, _ TTx, _ *webhooks.Notification) error {
+			traces <- ctx.Value(traceKey{})
+			return nil
+		}
+	})
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(webhookSecret)})
+	require.NoError(t, err)
+	inbox := s.engine.Inbox(verifier)
+	require.NoError(t, s.box.Subscribe(sandbox.Subscription{
+		Secret: webhookSecret, Scheme: signature.AssumedHMAC{}, Clock: time.Now,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			inbox.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), traceKey{}, "trace")))
+		}),
+	}))
+	s.mandate()
+	require.NoError(t, s.box.Flush(t.Context()))
+	assert.Equal(t, "trace continued", <-traces)
+}
+
+func TestSkew(t *testing.T) { everywhere(t, testSkew[*sql.Tx], testSkew[pgx.Tx]) }
+
+// How far the service's clock is ahead is measured by its answers.
+func testSkew[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ClockSkew = 90 * time.Second }))
+	s.engine = s.start()
+	status, err := s.engine.Status(t.Context())
+	require.NoError(t, err)
+	assert.Zero(t, status.ServiceAt)
+	s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	status, err = s.engine.Status(t.Context())
+	require.NoError(t, err)
+	assert.InDelta(t, 90, status.ServiceAhead.Seconds(), 2)
+	assert.Less(t, status.DatabaseAhead.Abs(), time.Second)
+}

@@ -1,0 +1,103 @@
+package durable_test
+
+import (
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// stored returns the parameters of a payment by an account that is on file.
+func (s *shop[TTx]) stored() quickstream.PayParams {
+	s.Helper()
+	customer, err := s.client.Customers.Create(s.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Alex Example"})
+	require.NoError(s, err)
+	account, err := s.client.Accounts.Register(s.Context(), customer.CustomerID,
+		quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(sandboxtest.Card(sandbox.CardAttempted))})
+	require.NoError(s, err)
+	params := s.card(sandbox.CardAttempted)
+	params.Source = quickstream.FromAccount(account.AccountToken, quickstream.AccountTypeCreditCard)
+	return params
+}
+
+// age makes a payment older, by the database's clock.
+func (s *shop[TTx]) age(id string, by time.Duration) {
+	s.Helper()
+	s.corrupt(fmt.Sprintf("database_at = database_at - %d", by.Microseconds()), id)
+}
+
+func TestWaited(t *testing.T) { everywhere(t, testWaited[*sql.Tx], testWaited[pgx.Tx]) }
+
+// What waited for too long is not sent: by a single-use token ten minutes by the database's
+// clock, and by anything else as long as the merchant says. Its order can be paid again.
+func testWaited[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	onFile := s.stored()
+	old, young := s.pay("old token", s.card(sandbox.CardAttempted)), s.pay("young token", s.card(sandbox.CardAttempted))
+	stored, late := s.pay("stored", onFile), s.pay("late", onFile)
+	s.age(old, 11*time.Minute)
+	s.age(young, 9*time.Minute)
+	s.age(stored, 11*time.Minute)
+	s.corrupt(fmt.Sprintf("written_at = written_at - %d", (31*time.Minute).Microseconds()), late)
+	s.engine = s.start(func(o *durable.Options[TTx]) { o.SendWithin = 30 * time.Minute })
+	assert.Equal(t, durable.StateNotSent, s.settled(old).State)
+	assert.Equal(t, durable.StateApproved, s.settled(young).State)
+	assert.Equal(t, durable.StateApproved, s.settled(stored).State)
+	assert.Equal(t, durable.StateNotSent, s.settled(late).State)
+	assert.Equal(t, 2, s.charged())
+	assert.Equal(t, []durable.State{durable.StateNotSent}, s.states("late"))
+	assert.Equal(t, durable.StateApproved, s.settled(s.pay("old token", s.card(sandbox.CardAttempted))).State)
+}
+
+func TestLookedUpFirst(t *testing.T) {
+	everywhere(t, testLookedUpFirst[*sql.Tx], testLookedUpFirst[pgx.Tx])
+}
+
+// A payment that is sent more than 15 minutes after it was written is looked up first, and
+// not sent where it is found, nor as long as it cannot be looked up.
+func testLookedUpFirst[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	onFile := s.stored()
+	done := s.settled(s.pay("done", onFile)).ID
+	s.clock.Advance(time.Minute)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.corrupt(fmt.Sprintf("state = 'prepared', claim = '', resolution = '', receipt = '', next_at = %[1]d, due_at = %[1]d", s.clock.Now().UnixMicro()), done)
+	s.age(done, 16*time.Minute)
+	waits := s.pay("waits", onFile)
+	s.age(waits, 16*time.Minute)
+	const look = "GET /transactions/for-reference-number"
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: look, Kind: sandbox.Status(403, sandbox.ServiceError)}))
+	s.box.ResetRequests()
+	s.engine = s.start()
+	require.Eventually(t, func() bool {
+		p, err := s.engine.Payment(t.Context(), waits)
+		return err == nil && p.Problem != ""
+	}, 20*time.Second, 20*time.Millisecond)
+	assert.Equal(t, 1, s.charged())
+	s.box.ClearFaults()
+	s.reaches(done, durable.StateApproved, time.Second)
+	s.reaches(waits, durable.StateApproved, time.Second)
+	assert.Equal(t, 2, s.charged(), "one of them was found")
+	assert.Equal(t, 1, s.sent())
+}
+
+// sent counts the payments that were sent since the requests were reset.
+func (s *shop[TTx]) sent() int {
+	sent := 0
+	for _, request := range s.box.Requests() {
+		if request.Operation == transactions {
+			sent++
+		}
+	}
+	return sent
+}
