@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -32,7 +33,7 @@ func (d *sqliteDatabase) Restored(ctx context.Context, tx *sql.Tx) (bool, error)
 	if err != nil || history == "" {
 		return true, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(filepath.Clean(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
@@ -41,8 +42,8 @@ func (d *sqliteDatabase) Restored(ctx context.Context, tx *sql.Tx) (bool, error)
 	}
 	var marked string
 	var at int64
-	_, err = fmt.Sscanf(string(text), markForm, &marked, &at)
-	return err != nil || marked != history || at > claims, nil
+	read, _ := fmt.Sscanf(string(text), markForm, &marked, &at) // what is damaged is no mark
+	return read != 2 || marked != history || at > claims, nil
 }
 
 const markForm = "%s %020d\n"
@@ -92,7 +93,7 @@ func (m *mark) write(path, history string, claims int64) error {
 	if claims != 0 && claims <= m.claims {
 		return nil // a later claim has been faster
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
