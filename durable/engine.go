@@ -85,7 +85,7 @@ type Options[TTx any] struct {
 
 // Engine sends payments and finds out what became of them, from a database that it
 // shares with the merchant. It is safe for concurrent use, and any number of engines may
-// work on one database.
+// work on one PostgreSQL database.
 type Engine[TTx any] struct {
 	db     Database[TTx]
 	client *quickstream.Client

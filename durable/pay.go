@@ -98,6 +98,15 @@ func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error)
 			return "", err
 		}
 	}
+	if r.ReceiptOf == "" { // a second charge stands beside the order's payment, and when that is voided in its place
+		other, err := e.one(ctx, tx, "order_id = $1 AND receipt_of = '' AND passed_by <> '' AND state IN ('approved', 'charged twice') LIMIT 1", r.OrderID)
+		if err != nil {
+			return "", fmt.Errorf("durable: %w", err)
+		}
+		if other != nil {
+			return r.against(other)
+		}
+	}
 	written, err := e.insert(ctx, tx, r)
 	if err != nil {
 		return "", fmt.Errorf("durable: %w", err)
@@ -119,11 +128,18 @@ func (e *Engine[TTx]) standing(ctx context.Context, tx TTx, r *row) (string, err
 		where, key = followUpOpen, r.ReceiptOf
 	}
 	other, err := e.one(ctx, tx, where+" LIMIT 1", key)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", fmt.Errorf("durable: %w", err)
-	case other == nil: // it ended in between, in another transaction
+	}
+	if other == nil { // it ended in between, in another transaction
 		return "", fmt.Errorf("durable: the order changed at this moment: try again: %w", ErrOpen)
+	}
+	return r.against(other)
+}
+
+// against is the answer to a payment that another one keeps from being written.
+func (r *row) against(other *row) (string, error) {
+	switch {
 	case other.Operation == r.Operation && other.Amount.Equal(r.Amount) && other.Currency == r.Currency && other.OrderID == r.OrderID:
 		return other.ID, nil
 	case r.ReceiptOf != "":

@@ -27,3 +27,18 @@ func testPay[TTx any](t *testing.T, db store[TTx]) {
 	require.Equal(t, 1, s.charged())
 	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
 }
+
+func TestSecondChargeStands(t *testing.T) {
+	everywhere(t, testSecondChargeStands[*sql.Tx], testSecondChargeStands[pgx.Tx])
+}
+
+// When an order was charged twice and one of the two is voided, it is still paid.
+func testSecondChargeStands[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	first := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	s.corrupt("state = 'voided'", first.ID)
+	second := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	s.corrupt("state = 'charged twice', passed_by = '"+first.ID+"'", second.ID)
+	assert.Equal(t, second.ID, s.pay("A", s.card(sandbox.CardAttempted)))
+	assert.Equal(t, 2, s.charged())
+}

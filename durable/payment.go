@@ -88,7 +88,7 @@ type Payment struct {
 	PassedBy string
 	// Problem is the last thing that went wrong: with sending, looking or OnOutcome.
 	Problem string
-	// Failures counts how often OnOutcome has failed for what is to be told next.
+	// Failures counts how often in a row it could not be sent, or OnOutcome has failed.
 	Failures int
 	// Decided says who closed it and why, where a person has.
 	Decided *Decision
@@ -109,36 +109,35 @@ type Decision struct {
 // row is a payment as it is stored.
 type row struct {
 	Payment
-	version   int64
-	claim     string
-	suspect   bool
-	total     decimal.Decimal
-	intent    quickstream.Intent
-	endToEnd  string
-	looking   resolve.State // zero until the first look
-	pending   []observed    // what OnOutcome has refused so far
-	databased time.Time     // written by the database's clock
-	age       time.Duration // since then, by the same clock
+	version  int64
+	claim    string
+	suspect  bool
+	total    decimal.Decimal
+	intent   quickstream.Intent
+	endToEnd string
+	looking  resolve.State // zero until the first look
+	pending  []observed    // what OnOutcome has refused so far
+	age      time.Duration // since it was written, by the database's clock
 }
 
-const columns = `id, order_id, operation, receipt_of, state, version, claim, next_at, written_at, changed_at, database_at,
+const columns = `id, order_id, operation, receipt_of, state, version, claim, next_at, written_at, changed_at,
 	passed_by, suspect, receipt, reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution, pending,
 	failures, problem, decided`
 
 // scan reads the columns.
 func (r *row) scan(scan func(...any) error, more ...any) error {
 	var due *int64
-	var written, changed, database int64
+	var written, changed int64
 	var suspect int
 	var intentID, amount, total, settles, intent, looking, pending, decided string
 	if err := scan(append([]any{
-		&r.ID, &r.OrderID, &r.Operation, &r.ReceiptOf, &r.State, &r.version, &r.claim, &due, &written, &changed, &database,
+		&r.ID, &r.OrderID, &r.Operation, &r.ReceiptOf, &r.State, &r.version, &r.claim, &due, &written, &changed,
 		&r.PassedBy, &suspect, &r.ReceiptNumber, &r.Reference, &intentID, &r.endToEnd, &amount, &total, &r.Currency, &settles, &intent, &looking,
 		&pending, &r.Failures, &r.Problem, &decided,
 	}, more...)...); err != nil {
 		return err
 	}
-	r.Written, r.Changed, r.databased, r.suspect = moment(written), moment(changed), moment(database), suspect != 0
+	r.Written, r.Changed, r.suspect = moment(written), moment(changed), suspect != 0
 	if due != nil {
 		r.Due = moment(*due)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -32,7 +33,7 @@ func (d *sqliteDatabase) Restored(ctx context.Context, tx *sql.Tx) (bool, error)
 	if err != nil || history == "" {
 		return true, err
 	}
-	text, err := os.ReadFile(path) //nolint:gosec // it stands beside the database
+	text, err := os.ReadFile(filepath.Clean(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
@@ -41,8 +42,8 @@ func (d *sqliteDatabase) Restored(ctx context.Context, tx *sql.Tx) (bool, error)
 	}
 	var marked string
 	var at int64
-	n, _ := fmt.Sscanf(string(text), markForm, &marked, &at) // one that cannot be read is not its own
-	return n != 2 || marked != history || at > claims, nil
+	read, _ := fmt.Sscanf(string(text), markForm, &marked, &at) // what is damaged is no mark
+	return read != 2 || marked != history || at > claims, nil
 }
 
 const markForm = "%s %020d\n"
@@ -58,6 +59,9 @@ func (d *sqliteDatabase) Adopt(ctx context.Context, tx *sql.Tx) (func() error, e
 		if _, err := d.Exec(ctx, tx, database.PutMeta, name, value); err != nil {
 			return nil, err
 		}
+	}
+	if path == "" { // in memory, which the engine refuses
+		return func() error { return nil }, nil
 	}
 	return func() error { return d.write(path, history, 0) }, nil
 }
@@ -92,8 +96,7 @@ func (m *mark) write(path, history string, claims int64) error {
 	if claims != 0 && claims <= m.claims {
 		return nil // a later claim has been faster
 	}
-	//nolint:gosec // it stands beside the database
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -107,6 +110,9 @@ func (m *mark) write(path, history string, claims int64) error {
 func markPath(ctx context.Context, tx *sql.Tx) (string, error) {
 	var file string
 	err := tx.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file)
+	if file == "" {
+		return "", err
+	}
 	return file + ".mark", err
 }
 

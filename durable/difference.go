@@ -1,0 +1,111 @@
+package durable
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// DifferenceKind is what the comparison found.
+type DifferenceKind string
+
+// The differences.
+const (
+	// MissingHere: a payment of an order that the database does not know.
+	MissingHere DifferenceKind = "missing here"
+	// MissingThere: approved here, and not among what the service settled on its day.
+	// What the service says of it, and of its day, is in Transaction; nil where it knows
+	// nothing.
+	MissingThere DifferenceKind = "missing there"
+	// DifferentAmount: the amount or its currency.
+	DifferentAmount DifferenceKind = "amount"
+	// DifferentState: one is approved and the other is not.
+	DifferentState DifferenceKind = "state"
+	// Late: ended there, and still open here.
+	Late DifferenceKind = "late"
+	// ChargedTwice: another transaction of the payment, or another payment of its order,
+	// is approved too.
+	ChargedTwice DifferenceKind = "charged twice"
+	// AbsentCharged: given up as absent here, and approved there.
+	AbsentCharged DifferenceKind = "absent but charged"
+	// RefundsAbove: the refunds of the payment, those that were made elsewhere too, are
+	// more than may be refunded.
+	RefundsAbove DifferenceKind = "refunds above the payment"
+	// NotOurs: made by something else of the merchant's, such as the portal. Payment is
+	// the one that it follows, where that is the engine's.
+	NotOurs DifferenceKind = "not ours"
+	// Unreadable: the service's word could not be read, for the reason in Err.
+	Unreadable DifferenceKind = "unreadable"
+)
+
+// Difference is what the service and the database say differently about a payment.
+type Difference struct {
+	Kind DifferenceKind
+	Date quickstream.Date
+	// Payment is the payment as it stood here; its ID is "" where there is none.
+	Payment Payment
+	// Transaction is what the service has; nil where there is nothing. Of a report it
+	// holds what the report's columns say.
+	Transaction *quickstream.Transaction
+	// Err is why the service's word could not be read; nil otherwise.
+	Err error
+}
+
+// same reports whether a payment has not become another by what was seen, but for the
+// evidence.
+func (r *row) same(before *row) bool {
+	return r.State == before.State && r.ReceiptNumber == before.ReceiptNumber && r.SettlesOn == before.SettlesOn &&
+		r.total.Equal(before.total) && !r.State.Open() && r.Due.Equal(before.Due)
+}
+
+// differences are what a transaction says differently.
+func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
+	var kinds []DifferenceKind
+	if r.differsInAmount(t) {
+		kinds = append(kinds, DifferentAmount)
+	}
+	outcome, open := t.Outcome()
+	approved := open == nil && outcome == quickstream.OutcomeApproved
+	switch {
+	case approved && r.State == StateTwice,
+		approved && r.State == StateApproved && r.ReceiptNumber != "" && r.ReceiptNumber != t.ReceiptNumber:
+		kinds = append(kinds, ChargedTwice)
+	case approved && r.State == StateAbsent:
+		kinds = append(kinds, AbsentCharged)
+	case open == nil && r.State.Open():
+		kinds = append(kinds, Late)
+	case approved != (r.State == StateApproved || r.State == StateTwice):
+		kinds = append(kinds, DifferentState)
+	}
+	return kinds
+}
+
+// differsInAmount compares what was sent. Changes of a pre-authorisation may be shown
+// with what is held after them.
+func (r *row) differsInAmount(t *quickstream.Transaction) bool {
+	if t.PrincipalAmount == nil || r.Amount.IsZero() {
+		return false
+	}
+	switch r.intent.Operation {
+	case "Transactions.Pay", "Transactions.Preauthorise", "Transactions.Capture", refundOperation:
+	default:
+		return false
+	}
+	return !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != "" && t.PrincipalAmount.Currency != r.Currency
+}
+
+func approved(t *quickstream.Transaction) bool {
+	outcome, open := t.Outcome()
+	return open == nil && outcome == quickstream.OutcomeApproved
+}
+
+func (e *Engine[TTx]) differ(ctx context.Context, d Difference) error {
+	if e.opts.OnDifference == nil {
+		return nil
+	}
+	if err := e.opts.OnDifference(ctx, d); err != nil {
+		return fmt.Errorf("durable: OnDifference: %w", err)
+	}
+	return nil
+}

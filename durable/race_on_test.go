@@ -1,0 +1,6 @@
+//go:build race
+
+package durable_test
+
+// many rows take ten times as long under the race detector.
+const compareRows = 5_000
