@@ -97,10 +97,12 @@ func TestConnectionsCut(t *testing.T) {
 // approves waits until so many payments are approved.
 func (v *village) approves(n int64) {
 	v.Helper()
-	require.Eventually(v, func() bool {
+	approved := int64(0)
+	for deadline := time.Now().Add(20 * time.Second); approved != n && time.Now().Before(deadline); <-time.After(50 * time.Millisecond) {
 		v.step(5 * time.Second)
-		return v.count("SELECT count(*) FROM quickstream.payment WHERE state = 'approved'") == n
-	}, 20*time.Second, 50*time.Millisecond)
+		approved = v.count("SELECT count(*) FROM quickstream.payment WHERE state = 'approved'")
+	}
+	require.Equal(v, n, approved)
 }
 
 // A payment of a later version of the program is left as it is, and all others go on.
@@ -129,6 +131,7 @@ func TestTwoVersions(t *testing.T) {
 	p = v.start()
 	p.ready()
 	v.approves(10)
+	require.Eventually(t, func() bool { return v.count("SELECT count(*) FROM river_job WHERE state = 'discarded'") >= 2 }, 10*time.Second, 20*time.Millisecond)
 	p.stop()
 	assert.Len(t, v.box.Ledger(), before+4)
 	for order, state := range map[string]string{"K-00001": "prepared", "K-00002": "unknown"} {

@@ -3,6 +3,7 @@ package durable_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/netip"
 	"time"
@@ -19,7 +20,10 @@ import (
 func (m *merchant[TTx]) params(o order) quickstream.PayParams {
 	p := quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(o.amount, -2), Currency: quickstream.CurrencyAUD,
-		CustomerReferenceNumber: o.id, PaymentReferenceNumber: o.reference,
+		CustomerReferenceNumber: o.id,
+	}
+	if o.reference != "" { // each payment has one of its own
+		p.PaymentReferenceNumber = fmt.Sprint(o.reference, "-", o.turn)
 	}
 	switch o.kind {
 	case "mandate":
@@ -78,6 +82,7 @@ func (m *merchant[TTx]) outcome(ctx context.Context, tx TTx, change durable.Outc
 		state = "paid"
 	case durable.StateDeclined, durable.StateRefused, durable.StateNotSent:
 		state = "unpaid"
+	default:
 	}
 	// The customer comes back with another card, once.
 	if _, err := m.db.Exec(ctx, tx, `UPDATE orders SET state = CASE WHEN $1 = 'unpaid' AND again > 0 THEN 'new' ELSE $1 END,

@@ -220,6 +220,7 @@ func (j *verdict) payment(p *kept) string {
 		if charges == 0 && open == 0 && (declined == 0 || j.mayBeHeld(p)) {
 			return ""
 		}
+	default: // in no state that this merchant can come to
 	}
 	return fmt.Sprintf("the ledger has %d approved %v, %d voided, %d declined, %d open", len(took), took, len(voided), declined, open)
 }

@@ -62,6 +62,7 @@ type workerConfig struct {
 	Pace       time.Duration // between orders that are taken
 	Step       string        // at which the process kills itself, at the Hit-th time
 	Hit        int
+	Pages      int64   // that the file may have; 0 is no limit
 	RefuseOnce float64 // the share of outcomes that the merchant's tables refuse
 }
 
@@ -87,6 +88,11 @@ func runWorker(text string) error {
 		return err
 	}
 	defer db.Close()
+	if c.Pages > 0 {
+		if _, err := db.Exec(fmt.Sprint("PRAGMA max_page_count = ", c.Pages)); err != nil {
+			return err
+		}
+	}
 	return runMerchant[*sql.Tx](c, sqlite.DB(db))
 }
 
@@ -256,19 +262,19 @@ func (m *merchant[TTx]) takeOrders(ctx context.Context) error {
 // order is one of the merchant's.
 type order struct {
 	id, kind, reference string
-	amount              int64
+	amount, turn        int64
 }
 
 func (m *merchant[TTx]) takeSome(ctx context.Context, which string) error {
 	var found []order
 	err := m.within(ctx, func(tx TTx) error {
-		rows, err := m.db.Query(ctx, tx, "SELECT id, kind, reference, amount FROM orders WHERE "+which+" ORDER BY turn LIMIT 6"+m.db.Words().SkipLocked)
+		rows, err := m.db.Query(ctx, tx, "SELECT id, kind, reference, amount, turn FROM orders WHERE "+which+" ORDER BY turn LIMIT 6"+m.db.Words().SkipLocked)
 		if err != nil {
 			return err
 		}
 		for rows.Next() {
 			var o order
-			if err := rows.Scan(&o.id, &o.kind, &o.reference, &o.amount); err != nil {
+			if err := rows.Scan(&o.id, &o.kind, &o.reference, &o.amount, &o.turn); err != nil {
 				rows.Close()
 				return err
 			}

@@ -144,32 +144,56 @@ func (e *Engine[TTx]) adoptLost(ctx context.Context, t *quickstream.Transaction)
 		if err != nil || known != nil {
 			return err
 		}
-		state := resolve.BeginTransaction(t, at)
-		r := e.rowOf(orderID, state.Intent)
-		r.State, r.ReceiptNumber, r.Reference, r.looking = StateUnknown, t.ReceiptNumber, t.PaymentReferenceNumber, state
-		r.Due, r.Problem, r.ReceiptOf = at, "found at the service after a backup was restored", ""
-		if t.PrincipalAmount != nil {
-			r.Amount, r.Currency = t.PrincipalAmount.Amount, t.PrincipalAmount.Currency
-		}
-		written, err := e.insert(ctx, tx, r)
+		lost, seen := e.lost(orderID, t, at), ofTransaction(t, at)
+		written, err := e.insert(ctx, tx, lost)
 		if err != nil {
 			return err
 		}
-		if !written { // another row of the order stands: this one is beside it
-			standing, err := e.one(ctx, tx, "order_id = $1 AND receipt_of = '' AND passed_by = '' AND "+blocking+" LIMIT 1", orderID)
-			if err != nil || standing == nil {
+		if !written { // another row of the order stands
+			id, err := e.withStanding(ctx, tx, lost, seen)
+			if err != nil || id == "" {
 				return err
 			}
-			r.PassedBy = standing.ID
-			if _, err := e.insert(ctx, tx, r); err != nil {
-				return err
-			}
+			lost.ID = id
 		}
-		found = r.ID
+		found = lost.ID
 		return nil
 	})
 	if err != nil || found == "" {
 		return err
 	}
 	return e.note(ctx, found, ofTransaction(t, at)) // the order is paid, whatever OnOutcome says to it
+}
+
+// lost is the row of a payment that the database does not know.
+func (e *Engine[TTx]) lost(orderID string, t *quickstream.Transaction, at time.Time) *row {
+	state := resolve.BeginTransaction(t, at)
+	r := e.rowOf(orderID, state.Intent)
+	r.State, r.ReceiptNumber, r.Reference, r.looking = StateUnknown, t.ReceiptNumber, t.PaymentReferenceNumber, state
+	r.Due, r.Problem, r.ReceiptOf = at, "found at the service after a backup was restored", ""
+	if t.PrincipalAmount != nil {
+		r.Amount, r.Currency = t.PrincipalAmount.Amount, t.PrincipalAmount.Currency
+	}
+	return r
+}
+
+// withStanding writes a lost payment down whose order has another one, and returns the
+// id that it has then. One that was asked for again after the restore, and not sent yet,
+// becomes the lost one: it must not be sent beside it. Beside any other it is the second.
+func (e *Engine[TTx]) withStanding(ctx context.Context, tx TTx, lost *row, seen observed) (string, error) {
+	standing, err := e.one(ctx, tx, "order_id = $1 AND receipt_of = '' AND passed_by = '' AND "+blocking+" LIMIT 1"+e.db.Words().ForUpdate, lost.OrderID)
+	if err != nil || standing == nil {
+		return "", err
+	}
+	switch seen.Seen.Outcome {
+	case quickstream.OutcomeDeclined, quickstream.OutcomeRejected, quickstream.OutcomeVoided: // the order may be paid
+	default:
+		if standing.State == StatePrepared && !standing.suspect {
+			lost.ID, lost.Written = standing.ID, standing.Written
+			return standing.ID, e.save(ctx, tx, standing, lost)
+		}
+	}
+	lost.PassedBy = standing.ID
+	_, err = e.insert(ctx, tx, lost)
+	return lost.ID, err
 }

@@ -29,6 +29,10 @@ func (e *Engine[TTx]) workPayment(ctx context.Context, job paymentJob) error {
 		r, err = e.one(ctx, tx, "id = $1", job.ID)
 		return err
 	})
+	var version *VersionError
+	if errors.As(err, &version) {
+		e.opts.Logger.ErrorContext(ctx, "quickstream: a payment is left to another version of the program", "error", err)
+	}
 	if err != nil || r == nil || r.Due.IsZero() || r.Due.After(e.opts.Clock()) {
 		return err // before its time, or done by another job
 	}
