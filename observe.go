@@ -13,6 +13,8 @@ import (
 type AttemptInfo struct {
 	// Number counts the attempts of the call, from 1.
 	Number int
+	// Host is that of the environment, with its port where the address names one.
+	Host string
 	// StatusCode is that of the answer; 0 when nothing was answered.
 	StatusCode int
 	// Network is why nothing was answered; "" when something was.
@@ -125,7 +127,7 @@ func (o Observer) attempts() transport.Observer {
 	}
 	return func(ctx context.Context, call *transport.Call, a transport.Attempt) {
 		o.Attempt(ctx, CallInfo{call.Operation, call.Method, call.Route}, AttemptInfo{
-			Number: a.Number, StatusCode: a.Status, Network: NetworkKind(a.Kind), Start: a.Start, Duration: a.Duration,
+			Number: a.Number, Host: call.URL.Host, StatusCode: a.Status, Network: NetworkKind(a.Kind), Start: a.Start, Duration: a.Duration,
 		})
 	}
 }
