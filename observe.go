@@ -138,9 +138,12 @@ func endOf(err error, r *transport.Result, begun time.Time) EndInfo {
 	api, answered := errors.AsType[*APIError](err)
 	lost, unknown := errors.AsType[*UnknownOutcomeError](err)
 	_, network := errors.AsType[*NetworkError](err)
+	unsent := r.Verdict == transport.Local // and what answer there is came to a call of a hook's
 	switch {
 	case err == nil:
 		end.Verdict = VerdictSuccess
+	case unsent && errors.Is(err, ErrNotSent):
+		end.Verdict = VerdictNotSent
 	case unknown:
 		end.Verdict = VerdictUnknown
 		api, answered = errors.AsType[*APIError](lost.Cause)
@@ -153,7 +156,7 @@ func endOf(err error, r *transport.Result, begun time.Time) EndInfo {
 	default:
 		end.Verdict = VerdictUndecodable
 	}
-	if answered && api.TraceCode != "" {
+	if answered && !unsent && api.TraceCode != "" {
 		end.TraceCode = safeName(api.TraceCode, 64)
 	}
 	return end
