@@ -55,12 +55,13 @@ type EndInfo struct {
 	Duration time.Duration
 }
 
-// Observer is called as calls proceed, for metrics and traces. It sees every call
-// once, those too that are refused before anything is sent, and each page of a list
-// and each question of a method that waits as a call of its own. The [CallInfo] names
-// the method that the merchant called: the requests of a Resume or a Wait carry its
-// name, and their own verb and route. Those of Submit carry the name of the method
-// that the intent names. Plan makes no call.
+// Observer is called as calls proceed, for metrics and traces; the module
+// otelquickstream has one for OpenTelemetry. It sees every call once, those too that
+// are refused before anything is sent, and each page of a list and each question of a
+// method that waits as a call of its own. The [CallInfo] names the method that the
+// merchant called: the requests of a Resume or a Wait carry its name, and their own
+// verb and route. Those of Submit carry the name of the method that the intent names.
+// Plan makes no call.
 //
 // It sees route templates and counts, and no values outside of the error. Each
 // function may be nil, is called concurrently by concurrent calls, and delays the
@@ -151,8 +152,6 @@ func endOf(err error, r *transport.Result, begun time.Time) EndInfo {
 		end.Verdict = VerdictNetwork
 	case answered, errors.Is(err, ErrReportNotReady):
 		end.Verdict = VerdictAnswered
-	case errors.Is(err, ErrNotSent):
-		end.Verdict = VerdictNotSent
 	default:
 		end.Verdict = VerdictUndecodable
 	}

@@ -101,7 +101,7 @@ func (b *bench) lines() []string {
 func pairs(attributes []attribute.KeyValue) string {
 	var texts []string
 	for _, a := range attributes {
-		texts = append(texts, fmt.Sprintf(" %s=%s", a.Key, a.Value.Emit()))
+		texts = append(texts, fmt.Sprintf(" %s=%s", a.Key, a.Value.String()))
 	}
 	slices.Sort(texts)
 	return strings.Join(texts, "")

@@ -69,7 +69,7 @@ func (o *observer) start(ctx context.Context, call quickstream.CallInfo) context
 	if caller := callerOf(ctx); caller.IsValid() {
 		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: caller}))
 	}
-	ctx, _ = o.tracer.Start(ctx, call.Operation, opts...) //nolint:spancheck // end ends it
+	ctx, _ = o.tracer.Start(ctx, call.Operation, opts...)
 	return ctx
 }
 

@@ -14,6 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
@@ -171,6 +174,32 @@ func TestConcurrentCalls(t *testing.T) {
 	require.Len(t, byID, count+1, "the calls have no parent, and each has one request")
 	assert.Equal(t, count, byID[trace.SpanID{}])
 	assert.Contains(t, b.counted(), fmt.Sprintf("%d quickstream.client.calls: error.type=answer_not_found quickstream.operation=Transactions.Get quickstream.verdict=answered", count))
+}
+
+// dropsCalls is a sampler that drops what has no parent, and nothing else.
+type dropsCalls struct{ sdktrace.Sampler }
+
+func (s dropsCalls) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	if trace.SpanContextFromContext(p.ParentContext).IsValid() {
+		return s.Sampler.ShouldSample(p)
+	}
+	return sdktrace.SamplingResult{Decision: sdktrace.Drop}
+}
+
+// TestUnrecordedCalls: the requests of a call that is not recorded are not either. They are
+// counted.
+func TestUnrecordedCalls(t *testing.T) {
+	exported, reader := tracetest.NewInMemoryExporter(), sdkmetric.NewManualReader()
+	observer, err := otelquickstream.NewObserver(
+		sdktrace.NewTracerProvider(sdktrace.WithSyncer(exported), sdktrace.WithSampler(dropsCalls{sdktrace.AlwaysSample()})),
+		sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
+	require.NoError(t, err)
+	b := newBench(t)
+	b.reader = reader
+	_, err = sandboxtest.Client(t, b.box, quickstream.WithObserver(observer)).Transactions.Get(t.Context(), "R-404")
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+	assert.Empty(t, exported.GetSpans())
+	assert.Len(t, b.counted(), 3)
 }
 
 // TestProviders: a missing one is an error, and with those that do nothing calls are made
