@@ -160,7 +160,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	ctx, err := c.client.observer.start(ctx, c.info())
 	body := c.encode()
 	if c.refuse(err); c.ended != nil {
-		_ = c.client.observer.end(ctx, c.info(), endOf(c.ended, &transport.Result{}, begun))
+		_ = c.client.observer.end(ctx, c.info(), endOf(c.ended, &transport.Result{Verdict: transport.Local}, begun))
 		return c.ended
 	}
 	accept := c.accept

@@ -13,6 +13,8 @@ import (
 type AttemptInfo struct {
 	// Number counts the attempts of the call, from 1.
 	Number int
+	// Host is that of the environment, with its port where the address names one.
+	Host string
 	// StatusCode is that of the answer; 0 when nothing was answered.
 	StatusCode int
 	// Network is why nothing was answered; "" when something was.
@@ -53,12 +55,13 @@ type EndInfo struct {
 	Duration time.Duration
 }
 
-// Observer is called as calls proceed, for metrics and traces. It sees every call
-// once, those too that are refused before anything is sent, and each page of a list
-// and each question of a method that waits as a call of its own. The [CallInfo] names
-// the method that the merchant called: the requests of a Resume or a Wait carry its
-// name, and their own verb and route. Those of Submit carry the name of the method
-// that the intent names. Plan makes no call.
+// Observer is called as calls proceed, for metrics and traces; the module
+// otelquickstream has one for OpenTelemetry. It sees every call once, those too that
+// are refused before anything is sent, and each page of a list and each question of a
+// method that waits as a call of its own. The [CallInfo] names the method that the
+// merchant called: the requests of a Resume or a Wait carry its name, and their own
+// verb and route. Those of Submit carry the name of the method that the intent names.
+// Plan makes no call.
 //
 // It sees route templates and counts, and no values outside of the error. Each
 // function may be nil, is called concurrently by concurrent calls, and delays the
@@ -125,7 +128,7 @@ func (o Observer) attempts() transport.Observer {
 	}
 	return func(ctx context.Context, call *transport.Call, a transport.Attempt) {
 		o.Attempt(ctx, CallInfo{call.Operation, call.Method, call.Route}, AttemptInfo{
-			Number: a.Number, StatusCode: a.Status, Network: NetworkKind(a.Kind), Start: a.Start, Duration: a.Duration,
+			Number: a.Number, Host: call.URL.Host, StatusCode: a.Status, Network: NetworkKind(a.Kind), Start: a.Start, Duration: a.Duration,
 		})
 	}
 }
@@ -136,9 +139,12 @@ func endOf(err error, r *transport.Result, begun time.Time) EndInfo {
 	api, answered := errors.AsType[*APIError](err)
 	lost, unknown := errors.AsType[*UnknownOutcomeError](err)
 	_, network := errors.AsType[*NetworkError](err)
+	unsent := r.Verdict == transport.Local // and what answer there is came to a call of a hook's
 	switch {
 	case err == nil:
 		end.Verdict = VerdictSuccess
+	case unsent && errors.Is(err, ErrNotSent):
+		end.Verdict = VerdictNotSent
 	case unknown:
 		end.Verdict = VerdictUnknown
 		api, answered = errors.AsType[*APIError](lost.Cause)
@@ -146,12 +152,10 @@ func endOf(err error, r *transport.Result, begun time.Time) EndInfo {
 		end.Verdict = VerdictNetwork
 	case answered, errors.Is(err, ErrReportNotReady):
 		end.Verdict = VerdictAnswered
-	case errors.Is(err, ErrNotSent):
-		end.Verdict = VerdictNotSent
 	default:
 		end.Verdict = VerdictUndecodable
 	}
-	if answered && api.TraceCode != "" {
+	if answered && !unsent && api.TraceCode != "" {
 		end.TraceCode = safeName(api.TraceCode, 64)
 	}
 	return end

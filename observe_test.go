@@ -94,6 +94,28 @@ func TestRefusedCallsAreObserved(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+// TestHooksErrorsAreNotTheCalls: a hook may return what another call returned, and the
+// call that it ends was still never sent.
+func TestHooksErrorsAreNotTheCalls(t *testing.T) {
+	for _, mine := range []error{
+		&quickstream.APIError{Reason: quickstream.ReasonNotFound, StatusCode: 404, TraceCode: "OTHER"},
+		&quickstream.NetworkError{Kind: quickstream.NetworkKindReset}, new(quickstream.UnknownOutcomeError), new(quickstream.DecodeError),
+	} {
+		var s observed
+		client := clientOf(t, says(500, ""), quickstream.WithObserver(s.observer()))
+		_, err := client.Transactions.Void(t.Context(), "R-1", quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { return mine }))
+		require.ErrorIs(t, err, mine)
+		require.Len(t, s.ends, 1)
+		assert.Equal(t, quickstream.VerdictNotSent, s.ends[0].Verdict, "%T", mine)
+		planned, err := client.Transactions.PlanVoid(t.Context(), "R-1")
+		require.NoError(t, err)
+		_, err = client.Transactions.Submit(t.Context(), planned, func(context.Context) error { return mine })
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		assert.Equal(t, quickstream.VerdictUnknown, s.ends[1].Verdict, "%T", mine)
+		assert.Empty(t, s.ends[0].TraceCode+s.ends[1].TraceCode, "%T", mine)
+	}
+}
+
 // TestPanicsOfObservers end a call as never sent before the first byte, and as a
 // lost answer after it. A call that was refused keeps its error.
 func TestPanicsOfObservers(t *testing.T) {

@@ -269,7 +269,9 @@ func TestObserver(t *testing.T) {
 		ends[0].Err = nil
 	})
 	assert.Equal(t, []quickstream.CallInfo{{Operation: "Transactions.Get", Method: "GET", Route: "/transactions/{receiptNumber}"}}, calls)
-	assert.Equal(t, []quickstream.AttemptInfo{{Number: 1, Network: quickstream.NetworkKindReset}, {Number: 2, StatusCode: 404}}, attempts)
+	assert.Equal(t, []quickstream.AttemptInfo{
+		{Number: 1, Host: "api.invalid", Network: quickstream.NetworkKindReset}, {Number: 2, Host: "api.invalid", StatusCode: 404},
+	}, attempts)
 	assert.Equal(t, []quickstream.EndInfo{{StatusCode: 404, Attempts: 2, Verdict: quickstream.VerdictAnswered}}, ends)
 }
 

@@ -1,0 +1,79 @@
+package otelquickstream
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// other is what the conventions call an error that has no name of its own.
+const other = "_OTHER"
+
+// requestError is the error.type of a request, "" where it has none: why there was no
+// answer, or the status of one that refuses.
+func requestError(a quickstream.AttemptInfo) string {
+	switch {
+	case a.Network != "":
+		return networkError(a.Network)
+	case a.StatusCode >= http.StatusBadRequest:
+		return strconv.Itoa(a.StatusCode)
+	default:
+		return ""
+	}
+}
+
+// callError is the error.type of a call. Errors may be a hook's, with any text in any
+// field, so only names that are known here leave it.
+func callError(err error) string {
+	unnamed := other
+	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+		err, unnamed = lost.Cause, "unsettled" // as by the decline of a later attempt
+	} else if err == nil || errors.Is(err, quickstream.ErrReportNotReady) {
+		return ""
+	}
+	if _, ok := errors.AsType[*quickstream.ValidationError](err); ok {
+		return "validation"
+	}
+	if network, ok := errors.AsType[*quickstream.NetworkError](err); ok {
+		return networkError(network.Kind)
+	}
+	if refused, ok := errors.AsType[*quickstream.APIError](err); ok {
+		return answerError(refused.Reason)
+	}
+	if _, ok := errors.AsType[*quickstream.DecodeError](err); ok {
+		return "undecodable"
+	}
+	switch {
+	case errors.Is(err, quickstream.ErrKeyRequired):
+		return "key_required"
+	case errors.Is(err, quickstream.ErrNotSent):
+		return "not_sent"
+	default:
+		return unnamed
+	}
+}
+
+func networkError(kind quickstream.NetworkKind) string {
+	switch kind {
+	case quickstream.NetworkKindDNS, quickstream.NetworkKindCertificate, quickstream.NetworkKindProxy, quickstream.NetworkKindRefused,
+		quickstream.NetworkKindTLS, quickstream.NetworkKindTimeout, quickstream.NetworkKindReset, quickstream.NetworkKindCancelled,
+		quickstream.NetworkKindDeadline:
+		return "network_" + string(kind)
+	default:
+		return "network_other"
+	}
+}
+
+func answerError(reason quickstream.Reason) string {
+	switch reason {
+	case quickstream.ReasonInvalid, quickstream.ReasonUnauthorized, quickstream.ReasonForbidden, quickstream.ReasonNotFound,
+		quickstream.ReasonConflict, quickstream.ReasonRateLimited, quickstream.ReasonUnavailable, quickstream.ReasonThreeDSNotEnabled,
+		quickstream.ReasonThreeDSUnavailable, quickstream.ReasonRefused, quickstream.ReasonRedirected, quickstream.ReasonInconclusive:
+		return "answer_" + strings.ReplaceAll(string(reason), " ", "_")
+	default:
+		return other
+	}
+}
