@@ -95,6 +95,7 @@ type Engine[TTx any] struct {
 	sydney *time.Location
 
 	service  atomic.Pointer[heard]
+	started  atomic.Bool
 	stopping atomic.Bool
 	stop     context.CancelFunc
 	running  sync.WaitGroup
@@ -193,6 +194,9 @@ func (e *Engine[TTx]) check(ctx context.Context) error {
 // Start begins to work: it looks whether the database was restored from a backup, and
 // then runs jobs until Stop.
 func (e *Engine[TTx]) Start(ctx context.Context) error {
+	if !e.started.CompareAndSwap(false, true) {
+		return errors.New("durable: an engine is started once: make another one")
+	}
 	if err := e.recognise(ctx); err != nil {
 		return fmt.Errorf("durable: %w", err)
 	}

@@ -41,6 +41,10 @@ func (e *Engine[TTx]) checkRefund(ctx context.Context, tx TTx, r *row) error {
 	if err != nil || payment == nil {
 		return err
 	}
+	// A snapshot that does not hold the latest refunds fails here, at any isolation.
+	if err := execute(ctx, e.db, tx, "UPDATE quickstream.payment SET version = version + 1 WHERE id = $1", payment.ID); err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
 	return e.refundable(ctx, tx, r, payment.Amount, payment.total)
 }
 

@@ -76,7 +76,7 @@ type lookService[TTx any] struct {
 }
 
 func (s lookService[TTx]) Resume(ctx context.Context, i quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
-	if i.Operation == refundOperation {
+	if i.Operation != voidOperation {
 		foreign := func(receipt string) bool { return s.e.anothers(ctx, s.id, receipt) }
 		opts = append(opts, quickstream.WithForeignReceipts(foreign))
 	}

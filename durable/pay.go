@@ -9,6 +9,8 @@ import (
 	"maps"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 
@@ -18,6 +20,8 @@ import (
 // orderMember is the member of a payment's metadata that holds the merchant's order, by
 // which a payment is known again that a restored backup has lost.
 const orderMember = "quickstreamOrder"
+
+const maxOrderID = 255
 
 // Pay writes a payment of an order into the merchant's transaction, to be sent when that
 // has committed, and returns its id. params describes a payment or a first
@@ -34,8 +38,8 @@ const orderMember = "quickstreamOrder"
 // A transaction has one open follow-up at a time: the error matches [ErrFollowUpOpen].
 // Refunds that would exceed their payment match [ErrTooMuch].
 func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, orderID string, params quickstream.TransactionParams) (string, error) {
-	if orderID == "" {
-		return "", errors.New("durable: the order has no id")
+	if len(orderID) == 0 || len(orderID) > maxOrderID || !utf8.ValidString(orderID) || strings.ContainsFunc(orderID, unicode.IsControl) {
+		return "", errors.New("durable: an order's id has 1 to 255 bytes of UTF-8 and no control characters")
 	}
 	intent, err := e.plan(ctx, params, orderID)
 	if err != nil {
@@ -191,9 +195,6 @@ func (e *Engine[TTx]) rowOf(orderID string, i quickstream.Intent) *row {
 // withOrder puts the order into the metadata of a payment and a pre-authorisation.
 func withOrder(params quickstream.TransactionParams, orderID string) quickstream.TransactionParams {
 	add := func(metadata map[string]string) map[string]string {
-		if _, taken := metadata[orderMember]; taken {
-			return metadata
-		}
 		with := maps.Clone(metadata)
 		if with == nil {
 			with = map[string]string{}
@@ -269,6 +270,15 @@ func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, verdict Sta
 	}
 	if verdict == StateApproved && receiptNumber == "" && r.ReceiptNumber == "" {
 		return errors.New("durable: what is approved has a receipt number")
+	}
+	if receiptNumber != "" {
+		other, err := e.one(ctx, tx, "receipt = $1 AND receipt_of <> receipt AND id <> $2 LIMIT 1", receiptNumber, id)
+		if err != nil {
+			return fmt.Errorf("durable: %w", err)
+		}
+		if other != nil {
+			return fmt.Errorf("%w: the receipt is that of another payment", ErrNotAllowed)
+		}
 	}
 	now := e.opts.Clock()
 	return e.apply(ctx, tx, id, &observed{

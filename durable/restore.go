@@ -141,8 +141,12 @@ func (e *Engine[TTx]) adoptLost(ctx context.Context, t *quickstream.Transaction)
 	at, found := e.opts.Clock(), ""
 	err := within(ctx, e.db, func(tx TTx) error {
 		known, err := e.one(ctx, tx, "order_id = $1 AND (receipt = $2 OR reference = $3) LIMIT 1", orderID, t.ReceiptNumber, t.PaymentReferenceNumber)
-		if err != nil || known != nil {
+		if err != nil {
 			return err
+		}
+		if known != nil { // what stands here may be older than what was read
+			found = known.ID
+			return nil
 		}
 		lost, seen := e.lost(orderID, t, at), ofTransaction(t, at)
 		written, err := e.insert(ctx, tx, lost)

@@ -59,6 +59,17 @@ func (e *Engine[TTx]) send(ctx context.Context, r *row) error {
 	if r.suspect {
 		return e.look(ctx, r)
 	}
+	restored := false
+	err := within(ctx, e.db, func(tx TTx) (err error) {
+		restored, err = e.db.Restored(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if restored { // what is written of the payment is old, how late it is too
+		return e.recognise(ctx)
+	}
 	if late := r.tooLate(e.opts.SendWithin, now); late != "" {
 		return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: now, Problem: late})
 	}
@@ -184,7 +195,9 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 			return err
 		}
 		n, err := e.db.Exec(ctx, tx, `UPDATE quickstream.payment SET state = 'sending', claim = $1, version = version + 1, changed_at = $2, next_at = $3, due_at = $3,
-			intent = $4 WHERE id = $5 AND state = 'prepared' AND version = $6 AND suspect = 0`,
+			intent = $4 WHERE id = $5 AND state = 'prepared' AND version = $6 AND suspect = 0
+			AND (receipt_of <> '' OR NOT EXISTS (SELECT 1 FROM quickstream.payment o WHERE o.order_id = quickstream.payment.order_id
+				AND o.id <> quickstream.payment.id AND o.receipt_of = '' AND o.state IN ('sending', 'unknown', 'approved', 'charged twice')))`,
 			c.text, micros(now), micros(now.Add(e.opts.jobTimeout()+jobMargin)), string(text), r.ID, r.version)
 		if err == nil && n != 1 {
 			err = errClaimed

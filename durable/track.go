@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
+	"github.com/quickstream-go/quickstream/resolve"
 )
 
 // Send makes a write whose request holds secrets or a file, and so cannot wait in the
@@ -31,18 +33,12 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], orderID string, 
 		if r.claim == "" {
 			r.claim = r.ID
 		}
-		return within(ctx, e.db, func(tx TTx) error {
-			written, err := e.insert(ctx, tx, r)
-			if err == nil && !written {
-				err = fmt.Errorf("%w: the order %q", ErrOtherRequest, orderID)
-			}
-			return err
-		})
+		return e.sendingNow(ctx, r)
 	}))
 	if r == nil {
 		return result, err // nothing was sent
 	}
-	stored := e.observe(context.WithoutCancel(ctx), r.ID, e.ofResult(result, err, r.claim))
+	stored := e.observe(context.WithoutCancel(ctx), r.ID, e.ofResult(result, err, r))
 	if stored != nil && !errors.Is(stored, ErrNoPayment) { // which it is when the hook was refused
 		// The engine looks it up, and tells OnOutcome.
 		e.opts.Logger.ErrorContext(ctx, "quickstream: what came of a write could not be stored yet", "id", r.ID, "error", stored)
@@ -50,26 +46,90 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], orderID string, 
 	return result, err
 }
 
-// ofResult is the observation of a call of the merchant's.
-func (e *Engine[TTx]) ofResult(result any, err error, claim string) observed {
-	at := e.opts.Clock()
+// sendingNow writes a payment down that is claimed by the call that sends it, as claim
+// does for one that waits.
+func (e *Engine[TTx]) sendingNow(ctx context.Context, r *row) error {
+	marked := func() error { return nil }
+	err := within(ctx, e.db, func(tx TTx) (err error) {
+		if marked, err = e.db.Claim(ctx, tx); err != nil {
+			return err
+		}
+		if lost, err := meta(ctx, e.db, tx, restoring); err != nil || lost != "" {
+			return errors.Join(err, errLost)
+		}
+		written, err := e.insert(ctx, tx, r)
+		if err == nil && !written {
+			err = fmt.Errorf("%w: the order %q", ErrOtherRequest, r.OrderID)
+		}
+		return err
+	})
+	if errors.Is(err, database.ErrRestored) {
+		return errors.Join(err, e.recognise(ctx))
+	}
 	if err != nil {
-		o := ofAnswer(nil, err, claim, at)
+		return err
+	}
+	return marked()
+}
+
+// ofResult is the observation of a call of the merchant's. What it returns may be about
+// another call that it has made too: only what is surely about the intent is taken, and
+// all else is looked up.
+func (e *Engine[TTx]) ofResult(result any, err error, r *row) observed {
+	at := e.opts.Clock()
+	open := observed{Kind: sawTransaction, At: at, Claim: r.claim, Seen: resolve.Observation{Sighting: resolve.SawError}}
+	if !looksUp(r.Operation) {
+		open = observed{Kind: sawNothing, At: at, Claim: r.claim}
+	}
+	if err != nil {
+		if operationOf(err) != r.Operation {
+			open.Problem = err.Error()
+			return open
+		}
+		o := ofAnswer(nil, err, r.claim, at)
 		if o.Kind == sawNotDone { // the request is not stored, and cannot be sent again
 			o.Kind = sawRefusal
 		}
 		return o
 	}
+	done := observed{Kind: sawDone, At: at, Claim: r.claim}
 	switch result := result.(type) {
 	case *quickstream.Transaction:
-		return ofAnswer(result, nil, claim, at)
+		if result != nil && looksUp(r.Operation) && (result.PaymentReferenceNumber == r.Reference || r.intent.ID != "" && result.Metadata[r.intent.MetadataName] == r.intent.ID) {
+			return ofAnswer(result, nil, r.claim, at)
+		}
 	case *quickstream.Agreement:
-		return observed{Kind: sawDone, At: at, Claim: claim, Receipt: result.AgreementToken}
+		if result != nil && r.Operation == "PayTo.Create" {
+			done.Receipt = result.AgreementToken
+			return done
+		}
 	case *quickstream.Account:
-		return observed{Kind: sawDone, At: at, Claim: claim, Receipt: result.AccountToken}
+		if result != nil && r.Operation == "Accounts.Register" {
+			done.Receipt = result.AccountToken
+			return done
+		}
 	case *quickstream.PaymentFile:
-		return observed{Kind: sawDone, At: at, Claim: claim, Receipt: result.PaymentFileID}
+		if result != nil && r.Operation == "PaymentFiles.Upload" {
+			done.Receipt = result.PaymentFileID
+			return done
+		}
+	}
+	return open
+}
+
+// operationOf is the method whose error it is.
+func operationOf(err error) string {
+	var unknown *quickstream.UnknownOutcomeError
+	var api *quickstream.APIError
+	var network *quickstream.NetworkError
+	switch {
+	case errors.As(err, &unknown):
+		return unknown.Operation
+	case errors.As(err, &api):
+		return api.Operation
+	case errors.As(err, &network):
+		return network.Operation
 	default:
-		return observed{Kind: sawDone, At: at, Claim: claim}
+		return ""
 	}
 }

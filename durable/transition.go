@@ -50,8 +50,9 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 		if o.Receipt != "" {
 			r.ReceiptNumber = o.Receipt
 		}
-		r.looking.NextLook = time.Time{}
-		return r.ended(o.Decision.Verdict)
+		r = r.ended(o.Decision.Verdict)
+		r.Due = r.looking.NextLook // a charge that comes late is told all the same
+		return r
 	case sawTransaction:
 		return r.seen(o, policy, now)
 	}
