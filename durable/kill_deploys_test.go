@@ -107,6 +107,7 @@ func (v *village) approves(n int64) {
 
 // A payment of a later version of the program is left as it is, and all others go on.
 func TestTwoVersions(t *testing.T) {
+	t.Parallel()
 	v := newVillage(t, sandbox.World{}, "", 1, 0)
 	v.place(8, func(_ int, p *placed) { p.kind, p.again, p.parts, p.outcomes = "account", 0, 0, nil })
 	held := func(kind sandbox.FaultKind) sandbox.Fault {

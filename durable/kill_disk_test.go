@@ -17,6 +17,7 @@ import (
 // A disk that is full ends no process and sends nothing that could not be written down
 // before; when there is room again all goes on.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	v := newVillage(t, sandbox.World{}, "", 1, 100)
 	p := v.start(func(c *workerConfig) { c.Pages = v.count("PRAGMA page_count") + 20 })
 	p.ready()
@@ -38,6 +39,7 @@ func TestDiskFull(t *testing.T) {
 // A file system that forgets what was not synced brings back an older file. The mark
 // beside it tells, and nothing is sent again that the file does not know as sent.
 func TestForgottenWrites(t *testing.T) {
+	t.Parallel()
 	v := newVillage(t, sandbox.World{}, "", 1, 0)
 	p := v.start()
 	p.ready()
@@ -74,7 +76,18 @@ func TestForgottenWrites(t *testing.T) {
 	p.ready()
 	v.approves(20)
 	p.stop()
-	assert.Len(t, v.box.Ledger(), charged, "nothing was charged again")
+	for _, o := range v.orders {
+		if n := len(v.box.Ledger().Charged(o.id)); n != 1 {
+			var story []string
+			v.each(func(scan func(...any) error) error {
+				var id, before, after string
+				err := scan(&id, &before, &after)
+				story = append(story, id+" "+before+" to "+after)
+				return err
+			}, "SELECT payment, before, after FROM history WHERE payment IN (SELECT id FROM quickstream.payment WHERE order_id = '"+o.id+"') ORDER BY number")
+			v.Errorf("%s was charged %d times: %v %v", o.id, n, story, v.box.Ledger().Charged(o.id))
+		}
+	}
 	assert.NotZero(t, v.count("SELECT count(*) FROM quickstream.payment WHERE problem LIKE '%restored%'"))
 }
 

@@ -62,6 +62,8 @@ func killInWorlds(t *testing.T, address string, processes, atOnce int) {
 		})
 	}
 	worlds.Wait()
+	assert.Equal(t, sum.worlds*min(n, killsInWorld), sum.kills)
+	assert.Greater(t, sum.charged, sum.kills/4, "the run shows little")
 	t.Log(sum)
 }
 

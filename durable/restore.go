@@ -140,7 +140,7 @@ func (e *Engine[TTx]) adoptLost(ctx context.Context, t *quickstream.Transaction)
 	}
 	at, found := e.opts.Clock(), ""
 	err := within(ctx, e.db, func(tx TTx) error {
-		known, err := e.one(ctx, tx, "order_id = $1 AND (receipt = $2 OR reference = $3) LIMIT 1", orderID, t.ReceiptNumber, t.PaymentReferenceNumber)
+		known, err := e.about(ctx, tx, t) // not by the order's reference, which another try may have
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,8 @@ func (e *Engine[TTx]) lost(orderID string, t *quickstream.Transaction, at time.T
 
 // withStanding writes a lost payment down whose order has another one, and returns the
 // id that it has then. One that was asked for again after the restore, and not sent yet,
-// becomes the lost one: it must not be sent beside it. Beside any other it is the second.
+// becomes the lost one, as it must not be sent beside it, and so does one that was sent
+// as a renewed intent. Beside any other it is the second.
 func (e *Engine[TTx]) withStanding(ctx context.Context, tx TTx, lost *row, seen observed) (string, error) {
 	standing, err := e.one(ctx, tx, "order_id = $1 AND receipt_of = '' AND passed_by = '' AND "+blocking+" LIMIT 1"+e.db.Words().ForUpdate, lost.OrderID)
 	if err != nil || standing == nil {
@@ -192,7 +193,7 @@ func (e *Engine[TTx]) withStanding(ctx context.Context, tx TTx, lost *row, seen 
 	switch seen.Seen.Outcome {
 	case quickstream.OutcomeDeclined, quickstream.OutcomeRejected, quickstream.OutcomeVoided: // the order may be paid
 	default:
-		if standing.State == StatePrepared && !standing.suspect {
+		if standing.State == StatePrepared && (!standing.suspect || standing.Reference == lost.Reference) {
 			lost.ID, lost.Written = standing.ID, standing.Written
 			return standing.ID, e.save(ctx, tx, standing, lost)
 		}
