@@ -54,13 +54,7 @@ func (e *Engine[TTx]) comparison(ctx context.Context, date quickstream.Date) (*c
 	// removed.
 	now := e.opts.Clock()
 	c := &comparison[TTx]{e, date, runAt(now) + rand.Text()}
-	err := within(ctx, e.db, func(tx TTx) error {
-		return execute(ctx, e.db, tx, "DELETE FROM quickstream.compared WHERE run < $1", runAt(now.Add(-3*24*time.Hour)))
-	})
-	if err != nil {
-		return nil, fmt.Errorf("durable: %w", err)
-	}
-	return c, nil
+	return c, e.letGo(ctx, "<", runAt(now.Add(-3*24*time.Hour)))
 }
 
 func runAt(t time.Time) string { return fmt.Sprintf("%020d ", t.UnixMicro()) }
@@ -237,35 +231,50 @@ func (c *comparison[TTx]) refunds(ctx context.Context, t *quickstream.Transactio
 	return c.differ(ctx, Difference{Kind: RefundsAbove, Date: c.date, Payment: payment.Payment, Transaction: t})
 }
 
-// here finds what is approved here and was not among what the service settled.
+// here finds what is approved here and was not among what the service settled. It reads
+// a part at a time, as nobody else can write to a SQLite file meanwhile.
 func (c *comparison[TTx]) here(ctx context.Context) error {
-	for last := ""; ; {
+	for after := ""; ; {
+		var last *string
 		var missing []pair
 		err := within(ctx, c.db, func(tx TTx) error {
+			err := query(ctx, c.db, tx, func(scan func(...any) error) error { return scan(&last) }, `SELECT max(receipt) FROM
+				(SELECT receipt FROM quickstream.payment WHERE settles_on = $1 AND settles_on <> '' AND receipt > $2 ORDER BY receipt LIMIT 1000) AS part`, c.date.String(), after)
+			if err != nil || last == nil {
+				return err
+			}
 			return c.each(ctx, tx, func(r *row, version error) { missing = append(missing, pair{row: r, version: version}) },
-				"settles_on = $1 AND settles_on <> '' AND receipt > $2 AND state IN ('approved', 'charged twice') AND NOT EXISTS (SELECT 1 FROM quickstream.compared c WHERE c.run = $3 AND c.id = quickstream.payment.id) ORDER BY receipt LIMIT 100",
-				c.date.String(), last, c.run)
+				`settles_on = $1 AND settles_on <> '' AND receipt > $2 AND receipt <= $3 AND state IN ('approved', 'charged twice') AND
+				NOT EXISTS (SELECT 1 FROM quickstream.compared c WHERE c.run = $4 AND c.id = quickstream.payment.id) ORDER BY receipt`,
+				c.date.String(), after, *last, c.run)
 		})
 		if err != nil {
 			return fmt.Errorf("durable: %w", err)
 		}
-		if len(missing) == 0 {
-			return c.over(ctx)
+		if last == nil {
+			return c.letGo(ctx, "=", c.run)
 		}
 		for _, p := range missing {
-			last = p.row.ReceiptNumber
 			if err := c.missingThere(ctx, p); err != nil {
 				return err
 			}
 		}
+		after = *last
 	}
 }
 
-// over lets go of what was noted.
-func (c *comparison[TTx]) over(ctx context.Context) error {
-	return within(ctx, c.db, func(tx TTx) error {
-		return execute(ctx, c.db, tx, "DELETE FROM quickstream.compared WHERE run = $1", c.run)
-	})
+// letGo removes what was noted by a run, or by those before it, a part at a time.
+func (e *Engine[TTx]) letGo(ctx context.Context, which, run string) error {
+	for n := int64(1); n > 0; {
+		err := within(ctx, e.db, func(tx TTx) (err error) {
+			n, err = e.db.Exec(ctx, tx, "DELETE FROM quickstream.compared WHERE (run, id) IN (SELECT run, id FROM quickstream.compared WHERE run "+which+" $1 LIMIT 5000)", run)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("durable: %w", err)
+		}
+	}
+	return nil
 }
 
 // missingThere asks the service about a payment that was not where it should be: a list

@@ -94,7 +94,7 @@ func TestCompareNightlyReport(t *testing.T) {
 	_, err = s.client.Transactions.DownloadReport(t.Context(), io.Discard, params)
 	require.ErrorIs(t, err, quickstream.ErrReportNotReady)
 	s.clock.Advance(time.Hour)
-	s.start(func(o *durable.Options[*sql.Tx]) {
+	nightly := s.start(func(o *durable.Options[*sql.Tx]) {
 		o.OnDifference, o.CompareAt, o.Report = told.tell, &resolve.TimeOfDay{Hour: 4}, &columns
 	})
 	require.Eventually(t, func() bool {
@@ -103,6 +103,7 @@ func TestCompareNightlyReport(t *testing.T) {
 		return len(told.told) == 1
 	}, 20*time.Second, 50*time.Millisecond)
 	assert.Equal(t, []string{"A: amount"}, told.kinds())
+	require.NoError(t, nightly.Stop(t.Context()))
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), "quickstream-report-*.csv"))
 	require.NoError(t, err)
 	assert.Empty(t, left, "what was downloaded is removed")
