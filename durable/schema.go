@@ -15,7 +15,7 @@ import (
 // them alike. next_at is when there is something to do, and null
 // when there is not; due_at is when that is handed out, again where its job was lost.
 func migrations() []string {
-	return []string{
+	return append([]string{
 		`CREATE TABLE quickstream.payment (
 			id text PRIMARY KEY,
 			order_id text NOT NULL,
@@ -60,6 +60,12 @@ func migrations() []string {
 		`CREATE INDEX quickstream_payment_intents ON quickstream.payment (intent_id) WHERE intent_id <> ''`,
 		`CREATE INDEX quickstream_payment_ends ON quickstream.payment (end_to_end_id) WHERE end_to_end_id <> ''`,
 		`CREATE INDEX quickstream_payment_settles ON quickstream.payment (settles_on, receipt) WHERE settles_on <> ''`,
+	}, tablesBeside()...)
+}
+
+// tablesBeside are those of notifications, and of comparisons that are under way.
+func tablesBeside() []string {
+	return []string{
 		`CREATE TABLE quickstream.notification (
 			id text NOT NULL,
 			digest text NOT NULL,
