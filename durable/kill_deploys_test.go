@@ -27,8 +27,8 @@ func TestDeploys(t *testing.T) {
 	}
 	t.Run("SQLite", func(t *testing.T) { t.Parallel(); deploy(t, "", 1, n) })
 	t.Run("PostgreSQL", func(t *testing.T) {
-		if os.Getenv(postgresVariable) == "" {
-			t.Skip(postgresVariable + " is not set")
+		if os.Getenv(postgresVariable) == "" || os.Getenv(killsVariable) == "" {
+			t.Skip(postgresVariable + " or " + killsVariable + " is not set")
 		}
 		deploy(t, os.Getenv(postgresVariable), 3, n)
 	})
@@ -74,8 +74,8 @@ func (v *village) cut() {
 // Connections to PostgreSQL that are cut at any moment, in a commit too, end no process,
 // lose nothing and double nothing.
 func TestConnectionsCut(t *testing.T) {
-	if os.Getenv(postgresVariable) == "" {
-		t.Skip(postgresVariable + " is not set")
+	if os.Getenv(postgresVariable) == "" || os.Getenv(killsVariable) == "" {
+		t.Skip(postgresVariable + " or " + killsVariable + " is not set")
 	}
 	v := newVillage(t, sandbox.World{}, os.Getenv(postgresVariable), 1, 150)
 	require.NoError(t, v.box.Inject(sandbox.RandomFaults(0.05)...))
