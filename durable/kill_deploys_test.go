@@ -68,7 +68,7 @@ func deploy(t *testing.T, address string, processes, deploys int) {
 // cut ends all connections to the database but the test's own.
 func (v *village) cut() {
 	v.Helper()
-	v.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	v.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()")
 }
 
 // Connections to PostgreSQL that are cut at any moment, in a commit too, end no process,
