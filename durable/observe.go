@@ -96,17 +96,20 @@ func (e *Engine[TTx]) apply(ctx context.Context, tx TTx, id string, o *observed)
 	if r == nil {
 		return ErrNoPayment
 	}
-	before := *r
 	all := r.pending
+	if len(all) > 0 {
+		r.pending, r.Failures, r.Problem = nil, 0, ""
+	}
 	if o != nil {
 		all = append(slices.Clone(all), *o)
 	}
-	r.pending = nil
-	if len(before.pending) > 0 {
-		r.Failures, r.Problem = 0, ""
-	}
 	now := e.opts.Clock()
-	for _, o := range all {
+	for i, o := range all {
+		if i > 0 { // OnOutcome may have changed it, by a follow-up
+			if r, err = e.read(ctx, tx, id); err != nil {
+				return err
+			}
+		}
 		was := r.State
 		next := r.after(o, e.policy, now)
 		if err := e.beside(ctx, tx, &next, was); err != nil {
@@ -118,7 +121,6 @@ func (e *Engine[TTx]) apply(ctx context.Context, tx TTx, id string, o *observed)
 		if err := e.save(ctx, tx, r, &next); err != nil {
 			return err
 		}
-		*r = next
 		if next.State != was && next.State != StatePrepared && next.State != StateUnknown {
 			if err := e.tell(ctx, tx, OutcomeChange{Payment: next.Payment, Before: was, After: next.State}); err != nil {
 				return err

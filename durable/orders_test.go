@@ -1,6 +1,7 @@
 package durable_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -134,6 +136,40 @@ func testOnOutcomeFails[TTx any](t *testing.T, db store[TTx]) {
 	s.reaches(id, durable.StateApproved, time.Minute)
 	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
 	assert.Equal(t, 1, s.charged())
+}
+
+func TestOnOutcomeFailsAndFollowsUp(t *testing.T) {
+	everywhere(t, testOnOutcomeFailsAndFollowsUp[*sql.Tx], testOnOutcomeFailsAndFollowsUp[pgx.Tx])
+}
+
+// An approval that was seen twice while OnOutcome refused it is told once, and OnOutcome may
+// give the money back in the same transaction.
+func testOnOutcomeFailsAndFollowsUp[TTx any](t *testing.T, db store[TTx]) {
+	var s *shop[TTx]
+	s = open(t, db, func(o *durable.Options[TTx]) {
+		o.OnOutcome = func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
+			err := s.told(ctx, tx, change)
+			if err == nil && change.After == durable.StateApproved && change.Payment.ReceiptOf == "" {
+				_, err = s.engine.GiveBack(ctx, tx, change.Payment.OrderID, change.Payment.ReceiptNumber, change.Payment.Amount, change.Payment.Currency)
+			}
+			return err
+		}
+	})
+	s.refuse = errors.New("the shop's tables are locked")
+	id := s.pay("A", s.card(sandbox.CardAttempted))
+	require.Eventually(t, func() bool {
+		status, err := s.engine.Status(t.Context())
+		return err == nil && status.Refused == 1
+	}, 20*time.Second, 20*time.Millisecond)
+	for paid, err := range s.client.Transactions.List(quickstream.ListTransactionsParams{SupplierBusinessCode: sandbox.DefaultBusiness}).All(t.Context()) {
+		require.NoError(t, err)
+		require.NoError(t, s.engine.Compare(t.Context(), paid.SettlementDate))
+	}
+	s.mu.Lock()
+	s.refuse = nil
+	s.mu.Unlock()
+	s.reaches(id, durable.StateVoided, time.Minute)
+	assert.Equal(t, []durable.State{durable.StateApproved, durable.StateVoided, durable.StateVoided}, s.states("A"))
 }
 
 func TestDecide(t *testing.T) { everywhere(t, testDecide[*sql.Tx], testDecide[pgx.Tx]) }
