@@ -128,6 +128,19 @@ func runningClock(t *testing.T) *sandbox.Clock {
 // start starts an engine on the shop's database, and stops it when the test ends.
 func (s *shop[TTx]) start(edits ...func(*durable.Options[TTx])) *durable.Engine[TTx] {
 	s.Helper()
+	engine := s.engineOf(edits...)
+	require.NoError(s, engine.Start(s.Context()))
+	s.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		require.NoError(s, engine.Stop(ctx))
+	})
+	return engine
+}
+
+// engineOf returns an engine on the shop's database that does not work yet.
+func (s *shop[TTx]) engineOf(edits ...func(*durable.Options[TTx])) *durable.Engine[TTx] {
+	s.Helper()
 	off := resolve.ServiceRetriesOff()
 	opts := durable.Options[TTx]{
 		OnOutcome: s.told, ServiceRetries: &off, Clock: s.clock.Now, SweepEvery: 20 * time.Millisecond,
@@ -138,12 +151,6 @@ func (s *shop[TTx]) start(edits ...func(*durable.Options[TTx])) *durable.Engine[
 	}
 	engine, err := durable.New(s.Context(), s.db.Database, s.client, opts)
 	require.NoError(s, err)
-	require.NoError(s, engine.Start(s.Context()))
-	s.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		require.NoError(s, engine.Stop(ctx))
-	})
 	return engine
 }
 

@@ -31,10 +31,10 @@ func (e *Engine[TTx]) recognise(ctx context.Context) error {
 
 // Restored tells the engine that the database was restored from a backup that was made
 // at a time. It is needed where that cannot be seen: after a snapshot of the whole volume
-// came back, or the rows alone. Nothing is sent any more from payments that exist: they
-// are looked up through the whole procedure. Payments that were made after the backup,
-// which the database does not know, are read from the service, day by day, before
-// anything new is sent.
+// came back, or the rows alone. Call it once, before any engine is started. Nothing is
+// sent any more from payments that exist: they are looked up through the whole procedure.
+// Payments that were made after the backup, which the database does not know, are read
+// from the service, day by day, before anything new is sent.
 //
 // A restored base backup of PostgreSQL, a dump that was read back, and a SQLite file that
 // is older than its mark are recognised without it.

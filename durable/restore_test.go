@@ -38,9 +38,7 @@ func testRestored[TTx any](t *testing.T, db store[TTx]) {
 		_, err := s.db.Exec(t.Context(), tx, "DELETE FROM quickstream.payment WHERE order_id = 'order 1'")
 		return err
 	}))
-	again := s.start(func(o *durable.Options[TTx]) { o.SweepEvery = time.Hour })
-	require.NoError(t, again.Restored(t.Context(), time.Now().Add(-time.Hour)))
-	require.NoError(t, again.Stop(t.Context()))
+	require.NoError(t, s.engineOf().Restored(t.Context(), time.Now().Add(-time.Hour)))
 	s.engine = s.start()
 	assert.Equal(t, durable.StateApproved, s.reaches(ids["order 0"], durable.StateApproved, time.Second).State)
 	require.Eventually(t, func() bool {

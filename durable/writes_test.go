@@ -80,8 +80,7 @@ func testRegister[TTx any](t *testing.T, db store[TTx]) {
 
 	require.NoError(t, s.engine.Stop(t.Context()))
 	id := register("restored", customer.CustomerID, source)
-	s.engine = s.start(func(o *durable.Options[TTx]) { o.SweepEvery = time.Hour })
-	require.NoError(t, s.engine.Restored(t.Context(), s.clock.Now()))
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now()))
 	s.engine = s.start()
 	s.box.ResetRequests()
 	s.reaches(id, durable.StateAbsent, time.Hour)
