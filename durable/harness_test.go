@@ -32,7 +32,9 @@ const postgresVariable = "DURABLE_TEST_POSTGRES"
 // store is a database under test, with what the engine does not say of it.
 type store[TTx any] struct {
 	durable.Database[TTx]
-	exec func(ctx context.Context, tx TTx, query string, args ...any) error
+	// anew has connections made anew, as those that are there have prepared statements of
+	// the tables as they were.
+	anew func()
 }
 
 // everywhere runs a test on SQLite, and on PostgreSQL where there is one.
@@ -54,10 +56,7 @@ func onFile(t *testing.T, file string) store[*sql.Tx] {
 	db, err := sqlite.Open(file)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	s := store[*sql.Tx]{sqlite.DB(db), func(ctx context.Context, tx *sql.Tx, query string, args ...any) error {
-		_, err := tx.ExecContext(ctx, query, args...)
-		return err
-	}}
+	s := store[*sql.Tx]{sqlite.DB(db), func() {}}
 	require.NoError(t, durable.MigrateUp(t.Context(), s.Database))
 	return s
 }
@@ -70,10 +69,7 @@ func onServer(t *testing.T) store[pgx.Tx] {
 	t.Cleanup(pool.Close)
 	_, err = pool.Exec(t.Context(), "DROP SCHEMA IF EXISTS quickstream CASCADE")
 	require.NoError(t, err)
-	s := store[pgx.Tx]{postgres.Pgx(pool), func(ctx context.Context, tx pgx.Tx, query string, args ...any) error {
-		_, err := tx.Exec(ctx, query, args...)
-		return err
-	}}
+	s := store[pgx.Tx]{postgres.Pgx(pool), pool.Reset}
 	require.NoError(t, durable.MigrateUp(t.Context(), s.Database))
 	return s
 }

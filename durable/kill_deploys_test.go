@@ -27,8 +27,8 @@ func TestDeploys(t *testing.T) {
 	}
 	t.Run("SQLite", func(t *testing.T) { t.Parallel(); deploy(t, "", 1, n) })
 	t.Run("PostgreSQL", func(t *testing.T) {
-		if os.Getenv(postgresVariable) == "" || os.Getenv(killsVariable) == "" {
-			t.Skip(postgresVariable + " or " + killsVariable + " is not set")
+		if os.Getenv(postgresVariable) == "" {
+			t.Skip(postgresVariable + " is not set")
 		}
 		deploy(t, os.Getenv(postgresVariable), 3, n)
 	})
@@ -74,8 +74,8 @@ func (v *village) cut() {
 // Connections to PostgreSQL that are cut at any moment, in a commit too, end no process,
 // lose nothing and double nothing.
 func TestConnectionsCut(t *testing.T) {
-	if os.Getenv(postgresVariable) == "" || os.Getenv(killsVariable) == "" {
-		t.Skip(postgresVariable + " or " + killsVariable + " is not set")
+	if os.Getenv(postgresVariable) == "" {
+		t.Skip(postgresVariable + " is not set")
 	}
 	v := newVillage(t, sandbox.World{}, os.Getenv(postgresVariable), 1, 150)
 	require.NoError(t, v.box.Inject(sandbox.RandomFaults(0.05)...))
@@ -98,7 +98,7 @@ func TestConnectionsCut(t *testing.T) {
 func (v *village) approves(n int64) {
 	v.Helper()
 	approved := int64(0)
-	for deadline := time.Now().Add(20 * time.Second); approved != n && time.Now().Before(deadline); <-time.After(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); approved != n && time.Now().Before(deadline); <-time.After(50 * time.Millisecond) {
 		v.step(5 * time.Second)
 		approved = v.count("SELECT count(*) FROM quickstream.payment WHERE state = 'approved'")
 	}
@@ -132,7 +132,7 @@ func TestTwoVersions(t *testing.T) {
 	p = v.start()
 	p.ready()
 	v.approves(10)
-	require.Eventually(t, func() bool { return v.count("SELECT count(*) FROM river_job WHERE state = 'discarded'") >= 2 }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return v.count("SELECT count(*) FROM river_job WHERE state = 'discarded'") >= 2 }, time.Minute, 20*time.Millisecond)
 	p.stop()
 	assert.Len(t, v.box.Ledger(), before+4)
 	for order, state := range map[string]string{"K-00001": "prepared", "K-00002": "unknown"} {

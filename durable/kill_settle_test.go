@@ -21,7 +21,7 @@ func (v *village) settle() {
 	v.Helper()
 	v.box.ClearFaults()
 	v.calm()
-	patience := time.Now().Add(time.Minute + time.Duration(len(v.orders))*100*time.Millisecond)
+	patience := time.Now().Add(5*time.Minute + time.Duration(len(v.orders))*200*time.Millisecond)
 	for end := v.clock.Now().Add(21 * 24 * time.Hour); v.clock.Now().Before(end) && time.Now().Before(patience); {
 		next, waiting := v.next()
 		if !waiting {

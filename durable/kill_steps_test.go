@@ -20,8 +20,8 @@ func TestKillAtSteps(t *testing.T) {
 	times := max(1, kills(t)/100)
 	t.Run("SQLite", func(t *testing.T) { t.Parallel(); killAtSteps(t, "", times) })
 	t.Run("PostgreSQL", func(t *testing.T) {
-		if os.Getenv(postgresVariable) == "" || os.Getenv(killsVariable) == "" {
-			t.Skip(postgresVariable + " or " + killsVariable + " is not set")
+		if os.Getenv(postgresVariable) == "" {
+			t.Skip(postgresVariable + " is not set")
 		}
 		killAtSteps(t, os.Getenv(postgresVariable), times)
 	})
@@ -62,7 +62,7 @@ func (v *village) killAt(step string, hit int) {
 	p.ready()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		select {
 		case <-p.ended:
 			v.kills++

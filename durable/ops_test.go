@@ -56,6 +56,7 @@ func testMigrations[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, durable.MigrateDown(t.Context(), db.Database))
 	require.ErrorContains(t, begin(), "MigrateUp")
 	require.NoError(t, durable.MigrateUp(t.Context(), db.Database))
+	db.anew()
 	s.engine = s.start()
 	assert.Equal(t, durable.StateApproved, s.settled(s.pay("A", s.card(sandbox.CardAttempted))).State)
 }
