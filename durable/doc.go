@@ -67,13 +67,14 @@
 //
 // # After a restore
 //
-// A backup does not know what was paid since. A base backup of PostgreSQL that was
-// recovered, a dump that was read back, and a SQLite file that is older than the mark
-// beside it are recognised when the engine starts. A snapshot of the whole volume and a
-// restore of the rows alone are not: call [Engine.Restored] with the time of the backup
-// before any engine is started. Then nothing of the backup is sent before it was looked up, and
-// the payments that it does not know are read from the service before anything new is
-// sent, which takes at least a quarter of an hour.
+// A backup does not know what was paid since. A dump that was read back, a base backup of
+// PostgreSQL that was recovered to a point in time, and a SQLite file that is older than
+// the mark beside it are recognised when the engine starts. A base backup that was started
+// as it is, a snapshot of the whole volume and a restore of the rows alone are not: call
+// [Engine.Restored] with the time of the backup before any engine is started. Then nothing
+// of the backup is sent before it was looked up, and the payments that it does not know
+// are read from the service before anything new is sent, which takes at least a quarter of
+// an hour.
 //
 // # Operation
 //

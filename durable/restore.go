@@ -30,14 +30,15 @@ func (e *Engine[TTx]) recognise(ctx context.Context) error {
 }
 
 // Restored tells the engine that the database was restored from a backup that was made
-// at a time. It is needed where that cannot be seen: after a snapshot of the whole volume
-// came back, or the rows alone. Call it once, before any engine is started. Nothing is
-// sent any more from payments that exist: they are looked up through the whole procedure.
-// Payments that were made after the backup, which the database does not know, are read
-// from the service, day by day, before anything new is sent.
+// at a time. It is needed where that cannot be seen: after a base backup of PostgreSQL was
+// started as it is, or a snapshot of the whole volume came back, or the rows alone. Call it
+// once, before any engine is started. Nothing is sent any more from payments that exist:
+// they are looked up through the whole procedure. Payments that were made after the backup,
+// which the database does not know, are read from the service, day by day, before anything
+// new is sent.
 //
-// A restored base backup of PostgreSQL, a dump that was read back, and a SQLite file that
-// is older than its mark are recognised without it.
+// A dump that was read back, a base backup that was recovered to a point in time, and a
+// SQLite file that is older than its mark are recognised without it.
 func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time) error {
 	return e.adopt(ctx, func(TTx) (bool, time.Time, error) { return true, since, nil })
 }

@@ -67,9 +67,9 @@ func (pgxDatabase) Check(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// identity changes with every restore but that of a whole volume, or of the rows
-// alone: a base backup that is recovered begins a timeline, and a dump that is read back
-// makes tables of other numbers.
+// identity changes when a dump is read back, which makes tables of other numbers, and when
+// a base backup is recovered, which begins a timeline. A base backup that is started as it
+// is goes on in the timeline of the server that it is a copy of, as a copied volume does.
 const identity = `(SELECT s.system_identifier || '/' || c.timeline_id || '/' || d.oid || '/' || 'quickstream.payment'::regclass::oid
 	FROM pg_control_system() s, pg_control_checkpoint() c, pg_database d WHERE d.datname = current_database())`
 

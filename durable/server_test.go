@@ -1,0 +1,247 @@
+package durable_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/postgres"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// server is a PostgreSQL server of a test's own, which it may stop and put back.
+type server struct {
+	*testing.T
+	programs, data string
+	port           int
+}
+
+// newServer starts a server with the database "shop", where PostgreSQL is installed.
+func newServer(t *testing.T) *server {
+	t.Helper()
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin")
+	require.NoError(t, err)
+	if len(found) == 0 {
+		t.Skip("no server of PostgreSQL is installed")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	sv := &server{T: t, programs: found[len(found)-1], data: sharedDir(t), port: listener.Addr().(*net.TCPAddr).Port}
+	require.NoError(t, listener.Close())
+	sv.run("initdb", "-D", sv.data, "-A", "trust", "-U", "quickstream")
+	sv.start()
+	t.Cleanup(func() { sv.stop("immediate") })
+	sv.on("createdb", "shop")
+	return sv
+}
+
+// sharedDir is a directory of the test that belongs to the server's user.
+func sharedDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o711))
+	if who := serverUser(t); who != nil {
+		require.NoError(t, os.Chown(dir, int(who.Uid), int(who.Gid)))
+	}
+	require.NoError(t, os.Chmod(dir, 0o700))
+	return dir
+}
+
+// serverUser is whom the server runs as where the tests run as root, which it refuses.
+func serverUser(t *testing.T) *syscall.Credential {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	who, err := user.Lookup("postgres")
+	require.NoError(t, err)
+	uid, err := strconv.ParseUint(who.Uid, 10, 32)
+	require.NoError(t, err)
+	gid, err := strconv.ParseUint(who.Gid, 10, 32)
+	require.NoError(t, err)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+// run runs one of PostgreSQL's programs. What it prints goes to a file, as a server that
+// it starts would keep a pipe open.
+func (sv *server) run(program string, args ...string) {
+	sv.Helper()
+	printed, err := os.Create(filepath.Join(sv.TempDir(), "printed"))
+	require.NoError(sv, err)
+	defer printed.Close()
+	command := exec.Command(filepath.Join(sv.programs, program), args...)
+	command.Dir, command.Stdout, command.Stderr = "/", printed, printed
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: serverUser(sv.T)}
+	if err := command.Run(); err != nil {
+		text, _ := os.ReadFile(printed.Name())
+		require.NoError(sv, err, "%s: %s", program, text)
+	}
+}
+
+// on runs a program that asks the server for something.
+func (sv *server) on(program string, args ...string) {
+	sv.Helper()
+	sv.run(program, append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(sv.port), "-U", "quickstream"}, args...)...)
+}
+
+func (sv *server) start() {
+	sv.Helper()
+	sv.run("pg_ctl", "-D", sv.data, "-w", "-l", filepath.Join(sv.data, "log"), "start",
+		"-o", fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=''", sv.port))
+}
+
+func (sv *server) stop(how string) {
+	sv.Helper()
+	sv.run("pg_ctl", "-D", sv.data, "-w", "-m", how, "stop")
+}
+
+func (sv *server) address() string {
+	return fmt.Sprintf("postgres://quickstream@127.0.0.1:%d/shop", sv.port)
+}
+
+func (sv *server) store() store[pgx.Tx] {
+	sv.Helper()
+	pool, err := pgxpool.New(sv.Context(), sv.address())
+	require.NoError(sv, err)
+	sv.Cleanup(pool.Close)
+	db := store[pgx.Tx]{postgres.Pgx(pool), pool.Reset}
+	require.NoError(sv, durable.MigrateUp(sv.Context(), db.Database))
+	return db
+}
+
+// A server that is stopped in the middle of everything, and started again, ends no
+// process, loses nothing and doubles nothing.
+func TestServerRestarts(t *testing.T) {
+	sv := newServer(t)
+	v := newVillage(t, sandbox.World{}, sv.address(), 1, 100)
+	require.NoError(t, v.box.Inject(sandbox.RandomFaults(0.05)...))
+	a, b := v.start(), v.start()
+	a.ready()
+	b.ready()
+	for i := range 6 {
+		<-time.After(time.Duration(100+v.dice.IntN(500)) * time.Millisecond)
+		v.step(time.Duration(v.dice.IntN(70)) * time.Second)
+		sv.stop([]string{"immediate", "fast"}[i%2])
+		sv.start()
+	}
+	a.stop()
+	b.stop()
+	v.judged(2)
+}
+
+// backups are the ways to a copy of the database and back.
+var backups = map[string]struct {
+	// take makes a copy, and returns how to put it back.
+	take func(sv *server) (restore func())
+	// unseen is a copy that the engine has to be told of.
+	unseen bool
+}{
+	"recovered base backup": {take: func(sv *server) func() {
+		copied := sv.baseBackup()
+		return func() {
+			sv.stop("fast")
+			require.NoError(sv, os.WriteFile(filepath.Join(copied, "recovery.signal"), nil, 0o644))
+			settings, err := os.OpenFile(filepath.Join(copied, "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
+			require.NoError(sv, err)
+			defer settings.Close()
+			_, err = settings.WriteString("restore_command = 'false'\nrecovery_target = 'immediate'\nrecovery_target_action = 'promote'\n")
+			require.NoError(sv, err)
+			sv.data = copied
+			sv.start()
+			sv.on("psql", "-d", "shop", "-c", "DO $$ BEGIN WHILE pg_is_in_recovery() LOOP PERFORM pg_sleep(0.05); END LOOP; END $$")
+		}
+	}},
+	"base backup that is started as it is": {unseen: true, take: func(sv *server) func() {
+		copied := sv.baseBackup()
+		return func() {
+			sv.stop("fast")
+			sv.data = copied
+			sv.start()
+		}
+	}},
+	"dump": {take: func(sv *server) func() {
+		file := filepath.Join(sharedDir(sv.T), "dump")
+		sv.on("pg_dump", "-Fc", "-f", file, "shop")
+		return func() {
+			sv.on("dropdb", "--force", "shop")
+			sv.on("createdb", "shop")
+			sv.on("pg_restore", "-d", "shop", file)
+		}
+	}},
+}
+
+func (sv *server) baseBackup() string {
+	sv.Helper()
+	dir := sharedDir(sv.T)
+	sv.on("pg_basebackup", "-D", dir, "-X", "stream", "-c", "fast")
+	return dir
+}
+
+// A backup is put back that holds some payments as prepared and does not know others, and
+// the merchant asks for all of them again: nobody is charged twice.
+func TestServerRestored(t *testing.T) {
+	for name, backup := range backups {
+		t.Run(name, func(t *testing.T) {
+			sv := newServer(t)
+			s := open(t, sv.store())
+			n, orders := max(20, kills(t)/2), []string{}
+			place := func(n int) {
+				for range n {
+					orders = append(orders, fmt.Sprint("order ", len(orders)))
+					s.pay(orders[len(orders)-1], s.card(sandbox.CardAttempted))
+				}
+			}
+			settled := func() {
+				for _, order := range orders {
+					p, err := s.engine.PaymentOf(t.Context(), order)
+					require.NoError(t, err)
+					s.settled(p.ID)
+				}
+			}
+			place(n / 4)
+			settled()
+			require.NoError(t, s.engine.Stop(t.Context()))
+			place(n / 4)
+			restore, made := backup.take(sv), s.clock.Now()
+			s.engine = s.start()
+			place(n / 2)
+			settled()
+			require.NoError(t, s.engine.Stop(t.Context()))
+
+			restore()
+			s.db = sv.store()
+			if backup.unseen {
+				require.NoError(t, s.engineOf().Restored(t.Context(), made))
+			}
+			s.engine = s.start()
+			for _, order := range orders {
+				s.pay(order, s.card(sandbox.CardAttempted))
+			}
+			require.Eventually(t, func() bool {
+				status, err := s.engine.Status(t.Context())
+				s.clock.Advance(20 * time.Second)
+				return err == nil && status.Restoring.IsZero()
+			}, 2*time.Minute, 20*time.Millisecond)
+			for _, order := range orders {
+				p, err := s.engine.PaymentOf(t.Context(), order)
+				require.NoError(t, err)
+				s.reaches(p.ID, durable.StateApproved, time.Minute)
+				assert.EqualValues(t, 1234, s.net(order), order)
+			}
+			assert.Equal(t, len(orders), s.charged())
+		})
+	}
+}
