@@ -64,6 +64,8 @@ func DelayBeforeCommit(d time.Duration) FaultKind {
 		select {
 		case raised := <-x.commitLater(d):
 			x.send(x.answerTo(raised))
+		case <-x.r.Context().Done(): // it happens all the same, and nobody hears of it
+			x.drop(false)
 		case <-x.box.closing:
 			x.drop(false)
 		}

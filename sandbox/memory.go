@@ -18,10 +18,14 @@ type memoryListener struct {
 	conns chan net.Conn
 	done  chan struct{}
 	once  sync.Once
+
+	mu        sync.Mutex
+	abandoned int           // connections that the client has closed and the server has not
+	drained   chan struct{} // closed when there are none any more
 }
 
 func newMemoryListener() *memoryListener {
-	return &memoryListener{conns: make(chan net.Conn), done: make(chan struct{})}
+	return &memoryListener{conns: make(chan net.Conn), done: make(chan struct{}), drained: make(chan struct{})}
 }
 
 func (l *memoryListener) Accept() (net.Conn, error) {
@@ -42,10 +46,10 @@ func (l *memoryListener) Addr() net.Addr { return memoryAddr{} }
 
 func (l *memoryListener) dial(ctx context.Context) (net.Conn, error) {
 	near, far := net.Pipe()
-	reset := new(atomic.Bool)
+	p := &pipe{listener: l}
 	select {
-	case l.conns <- memoryConn{far, reset}:
-		return memoryConn{near, reset}, nil
+	case l.conns <- memoryConn{far, p, &p.far}:
+		return memoryConn{near, p, &p.near}, nil
 	case <-l.done:
 		return nil, refused()
 	case <-ctx.Done():
@@ -62,11 +66,62 @@ type memoryAddr struct{}
 func (memoryAddr) Network() string { return "tcp" }
 func (memoryAddr) String() string  { return memoryHost + ":80" }
 
+// drain waits until the server has closed what the client has.
+func (l *memoryListener) drain(ctx context.Context) error {
+	for {
+		l.mu.Lock()
+		none, drained := l.abandoned == 0, l.drained
+		l.mu.Unlock()
+		if none {
+			return nil
+		}
+		select {
+		case <-drained:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// pipe is what both ends of a connection know of it.
+type pipe struct {
+	listener  *memoryListener
+	reset     atomic.Bool
+	near, far bool // whether the client's end is closed, and the server's
+}
+
+func (p *pipe) closed(end *bool) {
+	l := p.listener
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if *end {
+		return
+	}
+	*end = true
+	switch {
+	case end == &p.near && !p.far:
+		l.abandoned++
+	case end == &p.far && p.near:
+		if l.abandoned--; l.abandoned == 0 {
+			close(l.drained)
+			l.drained = make(chan struct{})
+		}
+	}
+}
+
 // memoryConn is one end of a pipe that can be reset as a TCP connection can:
 // the other end then reads ECONNRESET and not a clean end of file.
 type memoryConn struct {
 	net.Conn
-	reset *atomic.Bool // shared by both ends
+	pipe *pipe
+	end  *bool // of the pipe's two
+}
+
+// Close implements net.Conn.
+func (c memoryConn) Close() error {
+	err := c.Conn.Close()
+	c.pipe.closed(c.end)
+	return err
 }
 
 func (c memoryConn) Read(p []byte) (int, error) {
@@ -80,7 +135,7 @@ func (c memoryConn) Write(p []byte) (int, error) {
 }
 
 func (c memoryConn) asReset(op string, err error) error {
-	if c.reset.Load() && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe)) {
+	if c.pipe.reset.Load() && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe)) {
 		return &net.OpError{Op: op, Net: "tcp", Addr: memoryAddr{}, Err: os.NewSyscallError(op, syscall.ECONNRESET)}
 	}
 	return err
@@ -90,7 +145,7 @@ func (c memoryConn) asReset(op string, err error) error {
 func resetConn(conn net.Conn) {
 	switch c := conn.(type) {
 	case memoryConn:
-		c.reset.Store(true)
+		c.pipe.reset.Store(true)
 	case *net.TCPConn:
 		_ = c.SetLinger(0) // turns the close into a RST; without it the peer sees EOF
 	}

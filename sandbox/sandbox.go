@@ -138,6 +138,13 @@ func (b *Sandbox) Close() {
 // [Sandbox.HTTPClient].
 func (b *Sandbox) URL() string { return "http://" + memoryHost + basePath }
 
+// Drain waits until the calls that their callers have given up, as after a timeout, have
+// ended in the sandbox too, with all that they do. A test that moves the clock by days
+// calls it before: a request that is still on its way would arrive days after it was
+// sent, when its idempotency key may be forgotten. It knows the calls of
+// [Sandbox.HTTPClient], and not those over TCP.
+func (b *Sandbox) Drain(ctx context.Context) error { return b.listener.drain(ctx) }
+
 // Now is the sandbox's time.
 func (b *Sandbox) Now() time.Time { return b.clock.Now() }
 

@@ -51,7 +51,7 @@ func TestAttackMemoryOfNotifications(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		peak := heaptest.Least(func() {
+		peak := heaptest.Least(8*limit, func() {
 			h := webhooks.NewHandler(newVerifier(t), func(_ context.Context, n *webhooks.Notification) error {
 				_, err := n.Event()
 				return err

@@ -18,8 +18,9 @@ const requests = 2000
 
 // rounds has the workers do all that is due, and then moves the clock to the tick
 // after what is due next, until nothing is left or the story has lasted long enough.
-// Time moves between rounds only, because calls take next to none: the service must
-// not forget the idempotency key of a call that is still being made.
+// Time moves between rounds only, and when the requests that were given up have arrived:
+// they take next to none, and the service must not forget the idempotency key of a call
+// that is still being made.
 func rounds(ctx context.Context, s *service, table *table, workers int, work func(ctx context.Context, id string, now time.Time) error) error {
 	for end := s.clock.Now().Add(story); s.clock.Now().Before(end); {
 		next, left := table.nextDue()
@@ -28,6 +29,9 @@ func rounds(ctx context.Context, s *service, table *table, workers int, work fun
 		}
 		if most := requests * int64(len(s.orders)); s.attempts.Load() > most {
 			return fmt.Errorf("nothing comes to an end: %d requests", most)
+		}
+		if err := s.box.Drain(ctx); err != nil {
+			return err
 		}
 		s.clock.Advance(next.Truncate(tick).Add(tick).Sub(s.now()))
 		now := s.now()

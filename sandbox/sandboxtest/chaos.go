@@ -181,6 +181,9 @@ func (c *chaos) settle() (asked int) {
 	var asking sync.Mutex
 	for step, passed := 5*time.Second, time.Duration(0); passed < week; step = min(2*step, longest) {
 		passed += step
+		if c.box.Drain(c.ctx) != nil { // the caller has given up
+			return asked
+		}
 		c.clock.skip(step)
 		if c.opts.Settle == nil {
 			continue

@@ -21,8 +21,8 @@ func newRunningClock() *runningClock {
 	return &runningClock{Clock: sandbox.NewClock(time.Now())}
 }
 
-// skip moves the clock ahead. No call may be in flight: its idempotency key could
-// be forgotten between two attempts that are a moment apart.
+// skip moves the clock ahead. No call may be in flight, nor one that was given up: its
+// idempotency key could be forgotten between two attempts that are a moment apart.
 func (c *runningClock) skip(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
