@@ -14,6 +14,8 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
+const mebibyte = 1 << 20
+
 // neverApproved sees that a body is neither the answer to a read nor to a payment, nor an item of a
 // list, nor what a merchant has stored.
 func neverApproved(t *testing.T, name, body string) {

@@ -1,3 +1,7 @@
+//go:build !race
+
+// Not with the race detector, under which more is held.
+
 package quickstream_test
 
 import (
@@ -19,7 +23,6 @@ const (
 	successCap = 8 << 20
 	errorCap   = 1 << 20
 	errorJSON  = 256 << 10
-	mebibyte   = 1 << 20
 )
 
 // TestAttackRow01Memory: whatever the service answers, no more than eight times what is read

@@ -1,3 +1,7 @@
+//go:build !race
+
+// Not with the race detector, under which more is held.
+
 package webhooks_test
 
 import (

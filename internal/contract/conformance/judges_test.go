@@ -1,3 +1,7 @@
+//go:build !race
+
+// Not with the race detector: 18,000 requests one after the other have no races to find.
+
 package conformance
 
 import (

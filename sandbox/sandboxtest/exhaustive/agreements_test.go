@@ -20,6 +20,9 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
+// beforeResolving are the points of a process until a few looks were made.
+const beforeResolving = 12
+
 // contract is one way of a write on agreements, which move no money: it is made, or
 // looked for with the stored intent, by one process after another.
 type contract struct {

@@ -1,3 +1,7 @@
+//go:build !race
+
+// Not with the race detector: 8,000 calls one after the other have no races to find.
+
 // Package exhaustive_test walks every way that a write can take between the real client
 // and the sandbox, and holds what the merchant was told against the ledger.
 //
@@ -164,9 +168,6 @@ func deaths() []group {
 	}
 	return groups
 }
-
-// beforeResolving are the points of a process until a few looks were made.
-const beforeResolving = 12
 
 // dying has the process die at every point of its work, for what makes the work of
 // resolving different; for all else at those before it.
