@@ -190,6 +190,16 @@ func TestTimeForRetries(t *testing.T) {
 	assert.Equal(t, wednesday().AddDate(0, 0, 5), end.Looks[0].Last, "the last retry may be visible a day later")
 }
 
+// TestClockBehindTheIntent: where the service retries nothing a soft decline ends the payment,
+// also by a clock that is behind the one that the intent was made by.
+func TestClockBehindTheIntent(t *testing.T) {
+	s := resolve.Begin(quickstream.Intent{ReceiptNumber: "R1", NotBefore: wednesday()}, wednesday().Add(-time.Minute))
+	p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	s = p.Next(s, found(declined("R1", "51")), wednesday().Add(-time.Minute))
+	assert.Equal(t, resolve.StageSettled, s.Stage)
+	assert.Equal(t, quickstream.OutcomeDeclined, s.Outcome)
+}
+
 // TestAllRefused: an attempt and the service's own retry of it, both declined, are no
 // riddle for a person. They count after the cut-off, as one that is not alone does.
 func TestAllRefused(t *testing.T) {

@@ -52,9 +52,10 @@ func (p Policy) Next(s State, o Observation, now time.Time) State {
 	return p.held(s, o, now)
 }
 
-// refusedFor reports whether an observation is a refusal for good.
+// refusedFor reports whether an observation is a refusal for good. Where the service retries
+// nothing every one is, also when the caller's clock is behind that of the intent.
 func (p Policy) refusedFor(s State, o Observation, now time.Time) bool {
-	return p.whole(s, o, now) && !(o.Retryable && now.Before(p.retried(s)))
+	return p.whole(s, o, now) && !(o.Retryable && p.mayFollow() > 0 && now.Before(p.retried(s)))
 }
 
 // whole reports whether a refusal is the payment's whole story. One that is found by

@@ -147,9 +147,6 @@ func (s State) within(t time.Time) time.Time { return earliest(t, s.Intent.NotBe
 // can be read: what was made may be absent from every list until after a cut-off.
 func (p Policy) retried(s State) time.Time {
 	last := s.Intent.NotBefore.Add(p.mayFollow())
-	if p.mayFollow() == 0 {
-		return last
-	}
 	return latest(last.Add(p.Limit/2), p.nextCutOff(last, s.Seen.AccountType))
 }
 
