@@ -195,7 +195,7 @@ func memory(ctx context.Context, _ scale) ([]line, error) {
 			if failed != nil {
 				return nil, failed
 			}
-			mine = max(mine, heaptest.Least(func() { failed = errors.Join(failed, ours()) }))
+			mine = max(mine, heaptest.Least(0, func() { failed = errors.Join(failed, ours()) }))
 			theirs = max(theirs, heaptest.Peak(func() { failed = errors.Join(failed, kind.byHand(body)) }))
 			if failed != nil {
 				return nil, failed
@@ -211,7 +211,7 @@ func memory(ctx context.Context, _ scale) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	mine := heaptest.Least(func() {
+	mine := heaptest.Least(0, func() {
 		_, err = client.Transactions.DownloadReport(ctx, io.Discard, quickstream.ReportParams{SettlementDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}})
 	})
 	theirs := heaptest.Peak(func() { _, _ = io.ReadAll(report()) })
