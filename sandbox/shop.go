@@ -176,5 +176,5 @@ func (s *shopPages) answerAgreement(w http.ResponseWriter, r *http.Request) {
 	}
 	// What has changed in the meantime is seen on the page.
 	_ = do()
-	http.Redirect(w, r, r.URL.RequestURI(), http.StatusSeeOther)
+	http.Redirect(w, r, PayerPage+"?"+url.Values{"agreementToken": r.URL.Query()["agreementToken"]}.Encode(), http.StatusSeeOther)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -142,7 +143,7 @@ func TestAttackRow10Shops(t *testing.T) {
 	const shop = "http://127.0.0.1:8080"
 	box := sandbox.New(sandbox.WithShop(shop))
 	t.Cleanup(box.Close)
-	handler, err := newHandler(t.Context(), box, newLiveClock())
+	handler, err := newHandler(t.Context(), box, liveclock.New())
 	require.NoError(t, err)
 	code := func(method, path string, h http.Header) (int, string) {
 		r := newRequest(method, path, "")

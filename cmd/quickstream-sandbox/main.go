@@ -23,6 +23,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -81,7 +82,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	clock := newLiveClock()
+	clock := liveclock.New()
 	opts := []sandbox.Option{
 		sandbox.WithClock(clock.Clock),
 		sandbox.WithWorld(world),
@@ -112,7 +113,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 // serveBox serves a sandbox until ctx ends.
-func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveClock, addr string, stdout io.Writer) error {
+func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveclock.Clock, addr string, stdout io.Writer) error {
 	handler, err := newHandler(ctx, box, clock)
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveClock, addr 
 	defer ticking.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	ticking.Go(func() { clock.run(ctx) })
+	ticking.Go(func() { clock.Run(ctx) })
 	if err := announce(stdout, box, "http://"+l.Addr().String()); err != nil {
 		return errors.Join(err, l.Close())
 	}
