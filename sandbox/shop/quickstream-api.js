@@ -8,16 +8,17 @@
 // the service.
 //
 // QuickstreamAPI.init({ publishableApiKey })
-// QuickstreamAPI.creditCards.getToken(form, config, callback)
+// QuickstreamAPI.creditCards.getToken(form, supplierBusinessCode, callback, options)
 //   form      an element with inputs marked data-quickstream-api="cardNumber",
 //             cardholderName, expiryDateMonth, expiryDateYear and cvn
-//   config    the supplierBusinessCode, or { supplierBusinessCode, threeDS2: true }
 //   callback  (errors, data): errors as [{ fieldName, messages }], or
 //             data.singleUseToken as the service answers it
+//   options   { threeDS2: true } asks for 3D Secure; the sandbox's own
 // QuickstreamAPI.creditCards.createChallengeFrame(options, callback)
-//   options   { singleUseTokenId, container, onSuccess, onFailure }: container is an
-//             element, or the id of one
+//   options   { singleUseTokenId, onSuccess, onFailure }
 //   callback  (errors, frame): frame.destroy() takes it away
+//   The frame is put into the element marked data-quickstream-api="challengeContainer",
+//   which is the sandbox's own.
 (() => {
   const script = new URL(document.currentScript.src);
   const base = script.href.slice(0, script.href.lastIndexOf('/'));
@@ -49,14 +50,15 @@
     return { errors: body.errors?.length ? body.errors : wrong(body.customerMessage || 'The card could not be checked.') };
   }
 
-  function getToken(form, config, callback) {
-    const { supplierBusinessCode, threeDS2 = false } = typeof config === 'string' ? { supplierBusinessCode: config } : config;
+  function getToken(form, supplierBusinessCode, callback, { threeDS2 = false } = {}) {
     const details = { supplierBusinessCode, accountType: 'CREDIT_CARD' };
     for (const input of form.querySelectorAll('[data-quickstream-api]')) {
       const value = input.value.trim();
-      const name = input.dataset.quickstreamApi;
-      if (value) details[name] = name === 'cardNumber' ? value.replace(/[ -]/g, '') : value;
+      if (value) details[input.dataset.quickstreamApi] = value;
     }
+    if (details.cardNumber) details.cardNumber = details.cardNumber.replace(/[ -]/g, '');
+    if (details.expiryDateMonth?.length === 1) details.expiryDateMonth = `0${details.expiryDateMonth}`;
+    if (details.expiryDateYear?.length === 2) details.expiryDateYear = `20${details.expiryDateYear}`;
     if (threeDS2) Object.assign(details, { threeDS2, browserProfile: browserProfile() });
     createToken(details).then(
       ({ errors, singleUseToken }) => callback(errors, errors ? undefined : { form, singleUseToken }),
@@ -65,9 +67,9 @@
   }
 
   function createChallengeFrame(options, callback) {
-    const container = typeof options.container === 'string' ? document.getElementById(options.container) : options.container;
+    const container = document.querySelector('[data-quickstream-api="challengeContainer"]');
     if (!container) {
-      callback(wrong('There is no element for the challenge.', 'container'));
+      callback(wrong('There is no element for the challenge.'));
       return;
     }
     const frame = document.createElement('iframe');
