@@ -1,0 +1,220 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+)
+
+// agreement is a customer's consent to be charged each month.
+type agreement struct {
+	Reference, OrderID, Visitor, Item string
+	Amount                            int64
+	Token                             string
+	Status                            string // the service's word; "" until it was heard
+	Started                           quickstream.Date
+	Collected                         int // how many collections were written
+}
+
+// statusRefused is that of an agreement that the service did not take.
+const statusRefused = "REFUSED"
+
+const agreementColumns = "reference, order_id, visitor, item, amount, token, status, started, collected"
+
+func scanAgreement(scan func(...any) error) (a agreement, err error) {
+	var started string
+	err = scan(&a.Reference, &a.OrderID, &a.Visitor, &a.Item, &a.Amount, &a.Token, &a.Status, &started, &a.Collected)
+	if err == nil {
+		a.Started, err = quickstream.ParseDate(started)
+	}
+	return a, err
+}
+
+// Due is when the next collection is due: the same day of a month, or its last one.
+func (a agreement) Due() quickstream.Date {
+	first := time.Date(a.Started.Year, a.Started.Month+time.Month(a.Collected), 1, 0, 0, 0, 0, time.UTC)
+	last := first.AddDate(0, 1, -1).Day()
+	return quickstream.NewDate(first.Year(), first.Month(), min(a.Started.Day, last))
+}
+
+func (s *server) agreementOf(r *http.Request) (agreement, error) {
+	return scanAgreement(s.db.QueryRowContext(r.Context(), "SELECT "+agreementColumns+" FROM shop_agreement WHERE reference = ? AND visitor = ?",
+		r.PathValue("agreement"), visitorOf(r).number).Scan)
+}
+
+func (s *server) agreements(ctx context.Context, where string, args ...any) ([]agreement, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT "+agreementColumns+" FROM shop_agreement WHERE "+where+" ORDER BY created", args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err tells
+	var all []agreement
+	for rows.Next() {
+		a, err := scanAgreement(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, rows.Err()
+}
+
+func (s *server) agreementsOf(ctx context.Context, visitor string) ([]agreement, error) {
+	return s.agreements(ctx, "visitor = ?", visitor)
+}
+
+// agreementPage shows how an agreement stands. Beside the notifications, which may be
+// late, it asks the service.
+func (s *server) agreementPage(w http.ResponseWriter, r *http.Request) {
+	a, err := s.agreementOf(r)
+	if err != nil {
+		s.missing(w, r, err)
+		return
+	}
+	if a, err = s.refreshed(r.Context(), a); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	data, err := s.agreementStatus(r.Context(), a)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.show(w, r, http.StatusOK, "agreement", "Your PayTo agreement", data)
+}
+
+// refreshed is an agreement as the service has it, where that can be read.
+func (s *server) refreshed(ctx context.Context, a agreement) (agreement, error) {
+	if a.Token == "" {
+		return a, nil
+	}
+	now, err := s.client.PayTo.Get(ctx, a.Token)
+	if err != nil {
+		return a, nil //nolint:nilerr // what was heard last is shown
+	}
+	a.Status = string(now.Status)
+	return a, s.learn(ctx, s.db, now)
+}
+
+type agreementStatus struct {
+	Agreement agreement
+	Kind      string // finding, unsent, pending, active, suspended or over
+	Orders    []order
+	Over      bool
+}
+
+func (s *server) agreementStatus(ctx context.Context, a agreement) (agreementStatus, error) {
+	at := agreementStatus{Agreement: a}
+	switch quickstream.AgreementStatus(a.Status) {
+	case quickstream.AgreementStatusCreated, quickstream.AgreementStatusPending:
+		at.Kind = "pending"
+	case quickstream.AgreementStatusActive:
+		at.Kind = "active"
+	case quickstream.AgreementStatusSuspended:
+		at.Kind = "suspended"
+	case quickstream.AgreementStatusRejected, quickstream.AgreementStatusCancelled, statusRefused:
+		at.Kind, at.Over = "over", true
+	default:
+		at.Kind = "finding"
+		if _, there, err := s.paymentOf(ctx, a.Reference); err != nil {
+			return at, err
+		} else if !there { // it is being sent this moment, or the program ended before
+			at.Kind = "unsent"
+		}
+	}
+	mine, err := s.ordersOf(ctx, a.Visitor)
+	for _, o := range mine {
+		if o.Agreement == a.Reference {
+			at.Orders = append(at.Orders, o)
+		}
+	}
+	return at, err
+}
+
+// agreementEvents tells the agreement's page each change.
+func (s *server) agreementEvents(w http.ResponseWriter, r *http.Request) {
+	s.stream(w, r, func() (told, error) {
+		a, err := s.agreementOf(r)
+		if err != nil {
+			return told{}, err
+		}
+		at, err := s.agreementStatus(r.Context(), a)
+		if err != nil {
+			return told{}, err
+		}
+		body, err := s.render(r, "agreement", "status", "", at)
+		return told{State: at.State(), HTML: string(body), over: at.Over}, err
+	})
+}
+
+// State changes with what the page shows.
+func (at agreementStatus) State() string {
+	state := at.Kind
+	for _, o := range at.Orders {
+		state += " " + o.ID + ":" + o.State
+	}
+	return state
+}
+
+// collect collects what is due by agreements, until ctx ends.
+func (s *server) collect(ctx context.Context) {
+	for tick := time.NewTicker(time.Second); ; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		}
+		active, err := s.agreements(ctx, "status = ?", string(quickstream.AgreementStatusActive))
+		for _, a := range active {
+			err = errors.Join(err, s.collectNext(ctx, a))
+		}
+		if err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, "collecting", "error", err)
+		}
+	}
+}
+
+// collectNext writes the payment of an agreement's next month, if it is due. The count goes
+// on in the same transaction, so that a month is collected once.
+func (s *server) collectNext(ctx context.Context, a agreement) error {
+	if a.Due().Compare(s.today()) > 0 {
+		return nil
+	}
+	a, err := s.refreshed(ctx, a)
+	if err != nil || a.Status != string(quickstream.AgreementStatusActive) {
+		return err
+	}
+	o := order{ID: a.OrderID, Visitor: a.Visitor, Item: a.Item, Amount: a.Amount, Agreement: a.Reference}
+	if a.Collected > 0 {
+		o.ID = fmt.Sprintf("%s-%d", a.OrderID, a.Collected+1)
+	}
+	ctx = forOrder(ctx, o.ID)
+	return s.within(ctx, func(tx *sql.Tx) error {
+		counted, err := tx.ExecContext(ctx, "UPDATE shop_agreement SET collected = collected + 1 WHERE reference = ? AND collected = ?", a.Reference, a.Collected)
+		if err != nil {
+			return err
+		}
+		if n, err := counted.RowsAffected(); err != nil || n != 1 {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO shop_order (id, visitor, item, amount, agreement, created) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO NOTHING`, o.ID, o.Visitor, o.Item, o.Amount, o.Agreement, micros(s.clock.Now()))
+		if err != nil {
+			return err
+		}
+		params := s.params(o)
+		params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: a.Token})
+		if _, err = s.engine.Pay(ctx, tx, o.ID, params); err != nil && !errors.Is(err, durable.ErrOtherRequest) {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ?", statePaying, o.ID)
+		return err
+	})
+}
