@@ -146,6 +146,7 @@ func (s *server) commit(w http.ResponseWriter, r *http.Request, o order, params 
 	})
 	switch {
 	case errors.Is(err, quickstream.ErrInvalid):
+		s.logger.InfoContext(ctx, "a payment was refused before it was sent", "error", err)
 		back(w, r, o, "refused")
 		return
 	case err != nil && !errors.Is(err, durable.ErrOtherRequest): // which is a payment that is there already

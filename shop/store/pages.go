@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-//go:embed templates
+//go:embed all:templates
 var templates embed.FS
 
 // pages are the templates by name: each file of templates/ is a page, together with all

@@ -36,6 +36,7 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, o order) {
 		BillingAddress:  o.Address,
 	})
 	if err != nil {
+		s.logger.InfoContext(r.Context(), "a card was not authenticated", "error", err)
 		s.notAuthenticated(w, r, o, noticeOf(err))
 		return
 	}
