@@ -56,7 +56,9 @@ func (c *clock) read(ctx context.Context) error {
 	if err := json.NewDecoder(answer.Body).Decode(&told); err != nil {
 		return fmt.Errorf("the sandbox's clock: %w", err)
 	}
-	c.lead.Store(int64(time.Until(told.Now)))
+	// Never behind this machine's clock, by which the library says when it has sent: an
+	// answer from before its question would be waited for until tomorrow.
+	c.lead.Store(int64(max(0, time.Until(told.Now))))
 	return nil
 }
 

@@ -103,6 +103,7 @@ func (w *world) receive(answer http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	w.mu.Lock()
 	_ = r.Header.Write(&w.received)
+	r.Header.Set("X-Forwarded-For", "203.0.113.7") // by the shop's proxy: the service wants a public address
 	w.received.WriteString(r.Method + " " + r.URL.String() + "\n" + string(body) + "\n")
 	shop := w.shop
 	w.mu.Unlock()
@@ -237,12 +238,15 @@ func (p shown) state() string {
 // becomes waits until a page is in a state, while the time passes.
 func (b *browser) becomes(path, state string, step time.Duration) shown {
 	b.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(10 * time.Second); ; {
 		page := b.get(path)
 		if page.state() == state || strings.HasPrefix(page.state(), state+" ") {
 			return page
 		}
-		require.Less(b, time.Now(), deadline, "%s did not become %s: it is %q", path, state, page.state())
+		if time.Now().After(deadline) {
+			p, _ := b.shop.engine.PaymentOf(b.Context(), strings.TrimPrefix(path, "/orders/"))
+			require.Failf(b, "It stays", "%s did not become %s: it is %q, and its payment %+v", path, state, page.state(), p)
+		}
 		b.clock.Advance(step)
 		<-time.After(50 * time.Millisecond)
 	}
