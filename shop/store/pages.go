@@ -64,7 +64,7 @@ func (s *server) show(w http.ResponseWriter, r *http.Request, status int, name, 
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(body) //nolint:gosec // html/template has escaped it
 }
 
 // render executes one block of a page.
