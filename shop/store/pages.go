@@ -49,9 +49,6 @@ type page struct {
 	Data      any
 }
 
-
-
-
 // Script is the address of the service's script.
 func (p page) Script() string { return p.Config.Service + "/rest/v1/quickstream-api-1.0.min.js" }
 
