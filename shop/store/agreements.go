@@ -20,20 +20,26 @@ type agreement struct {
 	Status                            string // the service's word; "" until it was heard
 	Started                           quickstream.Date
 	Collected                         int // how many collections were written
+	Created                           int64
 }
 
 // statusRefused is that of an agreement that the service did not take.
 const statusRefused = "REFUSED"
 
-const agreementColumns = "reference, order_id, visitor, item, amount, token, status, started, collected"
+const agreementColumns = "reference, order_id, visitor, item, amount, token, status, started, collected, created"
 
 func scanAgreement(scan func(...any) error) (a agreement, err error) {
 	var started string
-	err = scan(&a.Reference, &a.OrderID, &a.Visitor, &a.Item, &a.Amount, &a.Token, &a.Status, &started, &a.Collected)
+	err = scan(&a.Reference, &a.OrderID, &a.Visitor, &a.Item, &a.Amount, &a.Token, &a.Status, &started, &a.Collected, &a.Created)
 	if err == nil {
 		a.Started, err = quickstream.ParseDate(started)
 	}
 	return a, err
+}
+
+// ended reports whether nothing comes of the agreement any more.
+func (a agreement) ended() bool {
+	return a.Status == statusRefused || a.Status == string(quickstream.AgreementStatusRejected) || a.Status == string(quickstream.AgreementStatusCancelled)
 }
 
 // Due is when the next collection is due: the same day of a month, or its last one.
@@ -48,8 +54,8 @@ func (s *server) agreementOf(r *http.Request) (agreement, error) {
 		r.PathValue("agreement"), visitorOf(r).number).Scan)
 }
 
-func (s *server) agreements(ctx context.Context, where string, args ...any) ([]agreement, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT "+agreementColumns+" FROM shop_agreement WHERE "+where+" ORDER BY created", args...)
+func (s *server) agreements(ctx context.Context, query string, args ...any) ([]agreement, error) {
+	rows, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +72,7 @@ func (s *server) agreements(ctx context.Context, where string, args ...any) ([]a
 }
 
 func (s *server) agreementsOf(ctx context.Context, visitor string) ([]agreement, error) {
-	return s.agreements(ctx, "visitor = ?", visitor)
+	return s.agreements(ctx, "SELECT "+agreementColumns+" FROM shop_agreement WHERE visitor = ? ORDER BY created", visitor)
 }
 
 // agreementPage shows how an agreement stands. Beside the notifications, which may be
@@ -92,7 +98,7 @@ func (s *server) agreementPage(w http.ResponseWriter, r *http.Request) {
 // refreshed is an agreement as the service has it, where that can be read.
 func (s *server) refreshed(ctx context.Context, a agreement) (agreement, error) {
 	if a.Token == "" {
-		return a, nil
+		return s.unsent(ctx, a)
 	}
 	now, err := s.client.PayTo.Get(ctx, a.Token)
 	if err != nil {
@@ -102,9 +108,20 @@ func (s *server) refreshed(ctx context.Context, a agreement) (agreement, error) 
 	return a, s.learn(ctx, s.db, now)
 }
 
+// unsent gives up an agreement that the program was killed before it could send: durable
+// has none of that name, which it writes down before the first byte.
+func (s *server) unsent(ctx context.Context, a agreement) (agreement, error) {
+	if _, there, err := s.paymentOf(ctx, a.Reference); err != nil || there || a.Status != "" || s.clock.Now().UnixMicro()-a.Created < (2*time.Minute).Microseconds() {
+		return a, err
+	}
+	a.Status = statusRefused
+	_, err := s.db.ExecContext(ctx, "UPDATE shop_agreement SET status = ? WHERE reference = ? AND status = ''", statusRefused, a.Reference)
+	return a, err
+}
+
 type agreementStatus struct {
 	Agreement agreement
-	Kind      string // finding, unsent, pending, active, suspended or over
+	Kind      string // finding, pending, active, suspended or over
 	Orders    []order
 	Over      bool
 }
@@ -118,15 +135,11 @@ func (s *server) agreementStatus(ctx context.Context, a agreement) (agreementSta
 		at.Kind = "active"
 	case quickstream.AgreementStatusSuspended:
 		at.Kind = "suspended"
-	case quickstream.AgreementStatusRejected, quickstream.AgreementStatusCancelled, statusRefused:
-		at.Kind, at.Over = "over", true
 	default:
 		at.Kind = "finding"
-		if _, there, err := s.paymentOf(ctx, a.Reference); err != nil {
-			return at, err
-		} else if !there { // it is being sent this moment, or the program ended before
-			at.Kind = "unsent"
-		}
+	}
+	if a.ended() {
+		at.Kind, at.Over = "over", true
 	}
 	mine, err := s.ordersOf(ctx, a.Visitor)
 	for _, o := range mine {
@@ -143,6 +156,11 @@ func (s *server) agreementEvents(w http.ResponseWriter, r *http.Request) {
 		a, err := s.agreementOf(r)
 		if err != nil {
 			return told{}, err
+		}
+		if a.Token == "" {
+			if a, err = s.unsent(r.Context(), a); err != nil {
+				return told{}, err
+			}
 		}
 		at, err := s.agreementStatus(r.Context(), a)
 		if err != nil {
@@ -171,7 +189,7 @@ func (s *server) collect(ctx context.Context) {
 			tick.Stop()
 			return
 		}
-		active, err := s.agreements(ctx, "status = ?", string(quickstream.AgreementStatusActive))
+		active, err := s.agreements(ctx, "SELECT "+agreementColumns+" FROM shop_agreement WHERE status = ?", string(quickstream.AgreementStatusActive))
 		for _, a := range active {
 			err = errors.Join(err, s.collectNext(ctx, a))
 		}

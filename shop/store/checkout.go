@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -32,15 +31,17 @@ func (s *server) checkout(w http.ResponseWriter, r *http.Request) {
 		s.missing(w, r, err)
 		return
 	}
-	if p, there, err := s.paymentOf(r.Context(), o.ID); err != nil {
+	p, there, err := s.paymentOf(r.Context(), o.ID)
+	if err != nil {
 		s.fail(w, r, err)
 		return
-	} else if there && p.State.Blocks() {
+	}
+	if there && p.State.Blocks() {
 		toOrder(w, r, o)
 		return
 	}
-	if a, err := scanAgreement(s.db.QueryRowContext(r.Context(), "SELECT "+agreementColumns+" FROM shop_agreement WHERE reference = ?", o.Agreement).Scan); err == nil &&
-		!slices.Contains([]string{statusRefused, string(quickstream.AgreementStatusRejected), string(quickstream.AgreementStatusCancelled)}, a.Status) {
+	a, err := scanAgreement(s.db.QueryRowContext(r.Context(), "SELECT "+agreementColumns+" FROM shop_agreement WHERE reference = ?", o.Agreement).Scan)
+	if err == nil && !there && !a.ended() {
 		http.Redirect(w, r, "/payto/"+a.Reference, http.StatusSeeOther)
 		return
 	}
@@ -54,6 +55,9 @@ func (s *server) checkout(w http.ResponseWriter, r *http.Request) {
 		if p.Name == o.Item {
 			data.Product = p
 		}
+	}
+	if there { // a collection that has failed: this one can be paid as anything else
+		data.Product.Monthly = false
 	}
 	s.show(w, r, http.StatusOK, "checkout", "Checkout", data)
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
@@ -254,14 +253,6 @@ func (b *browser) becomes(path, state string, step time.Duration) shown {
 
 // charged is how often an order was charged, by the ledger.
 func (w *world) charged(order string) int { return len(w.box.Ledger().Charged(order)) }
-
-// payment is the order's, as durable has it.
-func (w *world) payment(order string) durable.Payment {
-	w.Helper()
-	p, err := w.shop.engine.PaymentOf(w.Context(), order)
-	require.NoError(w, err)
-	return p
-}
 
 // everything is what the shop has received, stored, logged and shown. The shop is closed.
 func (w *world) everything() string {

@@ -49,9 +49,6 @@ type page struct {
 	Data      any
 }
 
-
-
-
 // Script is the address of the service's script.
 func (p page) Script() string { return p.Config.Service + "/rest/v1/quickstream-api-1.0.min.js" }
 
@@ -64,7 +61,7 @@ func (s *server) show(w http.ResponseWriter, r *http.Request, status int, name, 
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(body) //nolint:gosec // html/template has escaped it
 }
 
 // render executes one block of a page.

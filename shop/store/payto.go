@@ -32,9 +32,18 @@ func (s *server) payByPayTo(w http.ResponseWriter, r *http.Request, o order) {
 		Purpose: quickstream.PayToPurposeRetail, Description: o.Item, Payer: payer(r, o),
 	})
 	err := s.soon(func(ctx context.Context) error {
-		_, err := durable.Send(forOrder(ctx, o.ID), s.engine, o.ID, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
-			return s.client.Transactions.Pay(forOrder(ctx, o.ID), params, stored)
+		ctx = forOrder(ctx, o.ID)
+		_, err := s.db.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ?", statePaying, o.ID)
+		if err != nil {
+			return err
+		}
+		_, err = durable.Send(ctx, s.engine, o.ID, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
+			return s.client.Transactions.Pay(ctx, params, stored)
 		})
+		if errors.Is(err, quickstream.ErrNotSent) { // what was sent OnOutcome is told of
+			_, back := s.db.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ? AND state = ?", stateNew, o.ID, statePaying)
+			err = errors.Join(err, back)
+		}
 		return err
 	})
 	if errors.Is(err, quickstream.ErrInvalid) {
@@ -95,12 +104,12 @@ func (s *server) beginAgreement(ctx context.Context, o order) (a agreement, ther
 		Started: s.today(),
 	}
 	err = s.within(ctx, func(tx *sql.Tx) error {
-		old, err := scanAgreement(tx.QueryRowContext(ctx, "SELECT "+agreementColumns+" FROM shop_agreement WHERE order_id = ? AND status NOT IN ('REFUSED', 'REJECTED', 'CANCELLED')", o.ID).Scan)
-		if err == nil {
+		old, err := scanAgreement(tx.QueryRowContext(ctx, "SELECT "+agreementColumns+" FROM shop_agreement WHERE reference = (SELECT agreement FROM shop_order WHERE id = ?)", o.ID).Scan)
+		if err == nil && !old.ended() {
 			a, there = old, true
 			return nil
 		}
-		if !errors.Is(err, sql.ErrNoRows) {
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO shop_agreement (reference, order_id, visitor, item, amount, started, created) VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -116,8 +116,9 @@ func Run(ctx context.Context, config Config) error {
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err == nil {
-		fmt.Fprintf(os.Stdout, "listening http://%s\n", listener.Addr())
-		err = s.serve(ctx, listener)
+		if _, err = fmt.Fprintf(os.Stdout, "listening http://%s\n", listener.Addr()); err == nil {
+			err = s.serve(ctx, listener)
+		}
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
