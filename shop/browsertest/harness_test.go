@@ -301,3 +301,10 @@ func (p *tab) answer(transStatus string) {
 		return err == nil && pressed.Result != nil && string(pressed.Result.Value) == "true"
 	})
 }
+
+// noted reports whether a problem was noticed.
+func (b *bench) noted(part string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.problems, func(problem string) bool { return strings.Contains(problem, part) })
+}
