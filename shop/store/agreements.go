@@ -122,6 +122,7 @@ func (s *server) unsent(ctx context.Context, a agreement) (agreement, error) {
 type agreementStatus struct {
 	Agreement agreement
 	Kind      string // finding, pending, active, suspended or over
+	Next      string // the day of the next collection
 	Orders    []order
 	Over      bool
 }
@@ -132,7 +133,7 @@ func (s *server) agreementStatus(ctx context.Context, a agreement) (agreementSta
 	case quickstream.AgreementStatusCreated, quickstream.AgreementStatusPending:
 		at.Kind = "pending"
 	case quickstream.AgreementStatusActive:
-		at.Kind = "active"
+		at.Kind, at.Next = "active", a.Due().In(s.sydney).Format("2 January 2006")
 	case quickstream.AgreementStatusSuspended:
 		at.Kind = "suspended"
 	default:

@@ -18,7 +18,7 @@ import (
 // checkoutData is what the checkout shows.
 type checkoutData struct {
 	Order   order
-	Product product
+	Monthly bool // to be agreed to, and collected each month
 	Cards   []card
 	Notice  string // why the customer is here again
 }
@@ -50,16 +50,10 @@ func (s *server) checkout(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	data := checkoutData{Order: o, Cards: cards, Notice: r.URL.Query().Get("notice")}
-	for _, p := range products() {
-		if p.Name == o.Item {
-			data.Product = p
-		}
-	}
-	if there { // a collection that has failed: this one can be paid as anything else
-		data.Product.Monthly = false
-	}
-	s.show(w, r, http.StatusOK, "checkout", "Checkout", data)
+	s.show(w, r, http.StatusOK, "checkout", "Checkout", checkoutData{
+		// A collection that has failed can be paid as anything else.
+		Order: o, Monthly: o.Product().Monthly && !there, Cards: cards, Notice: r.URL.Query().Get("notice"),
+	})
 }
 
 func toOrder(w http.ResponseWriter, r *http.Request, o order) {

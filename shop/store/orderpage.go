@@ -30,7 +30,7 @@ func (s *server) statusOf(ctx context.Context, o order) (status, error) {
 	at := status{Order: o, Receipt: p.ReceiptNumber}
 	switch {
 	case (!there || !p.State.Blocks()) && o.State == stateChallenge:
-		at.Kind = "challenge"
+		at.Kind, at.Receipt = "challenge", ""
 		return at, nil
 	case !there:
 		at.Kind, at.Again, at.Over = "new", true, true

@@ -50,6 +50,16 @@ type order struct {
 	Receipt           string
 }
 
+// Product is what the order is for; of one that is not sold any more it is empty.
+func (o order) Product() product {
+	for _, p := range products() {
+		if p.Name == o.Item {
+			return p
+		}
+	}
+	return product{}
+}
+
 // The states of an order before durable says one.
 const (
 	stateNew       = "new"

@@ -40,7 +40,7 @@ func (s *server) payByPayTo(w http.ResponseWriter, r *http.Request, o order) {
 		_, err = durable.Send(ctx, s.engine, o.ID, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
 			return s.client.Transactions.Pay(ctx, params, stored)
 		})
-		if errors.Is(err, quickstream.ErrNotSent) { // what was sent OnOutcome is told of
+		if errors.Is(err, quickstream.ErrInvalid) { // of what was sent OnOutcome is told
 			_, back := s.db.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ? AND state = ?", stateNew, o.ID, statePaying)
 			err = errors.Join(err, back)
 		}
@@ -75,6 +75,10 @@ func (s *server) askToAgree(w http.ResponseWriter, r *http.Request) {
 	o, err := s.orderOf(r)
 	if err != nil {
 		s.missing(w, r, err)
+		return
+	}
+	if !o.Product().Monthly {
+		s.notFound(w, r)
 		return
 	}
 	if err := s.ensureCustomer(r.Context(), o.Visitor); err != nil {

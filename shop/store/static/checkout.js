@@ -13,6 +13,8 @@
     form.dataset.sent = "yes";
   });
   document.querySelectorAll("form.once").forEach(once);
+  // A page that comes back from the browser's memory may show what is not so any more.
+  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
   const form = document.getElementById("pay");
   if (!form) return;
@@ -21,15 +23,10 @@
   const status = document.getElementById("card-status");
   const inputs = [...card.querySelectorAll("input")];
 
-  // What a page says when the customer comes back to it from the browser's memory.
-  const ready = () => { button.disabled = false; status.textContent = ""; };
-  window.addEventListener("pageshow", (event) => {
-    if (event.persisted) location.reload();
-    form.elements.token.value = "";
-  });
+  window.addEventListener("pageshow", () => { form.elements.token.value = ""; });
 
   const show = (errors) => {
-    ready();
+    button.disabled = false;
     let first;
     for (const error of errors) {
       const input = inputs.find((i) => i.dataset.quickstreamApi === error.fieldName);
@@ -46,6 +43,11 @@
     }
   };
 
+  // What the service need not be asked for.
+  const missing = () => inputs
+    .filter((input) => !(input.inputMode === "numeric" ? /^[0-9 ]*[0-9][0-9 ]*$/ : /\S/).test(input.value))
+    .map((input) => ({ fieldName: input.dataset.quickstreamApi, messages: [input.value ? "Only digits, please." : "Fill this in, please."] }));
+
   const clear = () => inputs.forEach((input) => {
     input.removeAttribute("aria-invalid");
     document.getElementById(input.id + "-error").textContent = "";
@@ -55,6 +57,11 @@
     event.preventDefault();
     if (button.disabled) return;
     clear();
+    const errors = missing();
+    if (errors.length > 0) {
+      show(errors);
+      return;
+    }
     button.disabled = true;
     status.textContent = "Checking the card…";
     if (!window.QuickstreamAPI) {
@@ -62,9 +69,9 @@
       return;
     }
     QuickstreamAPI.init({ publishableApiKey: form.dataset.key });
-    QuickstreamAPI.creditCards.getToken(card, form.dataset.business, (errors, data) => {
-      if (errors) {
-        show(errors);
+    QuickstreamAPI.creditCards.getToken(card, form.dataset.business, (refused, data) => {
+      if (refused) {
+        show(refused);
         return;
       }
       inputs.forEach((input) => { input.value = ""; });
