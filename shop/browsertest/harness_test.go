@@ -221,6 +221,15 @@ func (p *tab) until(what string, is func() bool) {
 	}
 }
 
+// inTime lets time go by, a quarter of a minute at once, until something is so.
+func (p *tab) inTime(what string, is func() bool) {
+	p.Helper()
+	p.until(what, func() bool {
+		p.machine.Forward(p.Context(), 15*time.Second)
+		return is()
+	})
+}
+
 // says waits until the page has a text.
 func (p *tab) says(text string) {
 	p.Helper()

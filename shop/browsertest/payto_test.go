@@ -46,9 +46,9 @@ func TestPayToFromAgreementToCollection(t *testing.T) {
 		}
 		return charged
 	}
-	p.until("the first collection", func() bool { return charges() == 1 })
+	p.inTime("the first collection", func() bool { return charges() == 1 })
 	p.machine.Forward(t.Context(), 32*24*time.Hour)
-	p.until("the second collection", func() bool { return charges() == 2 })
+	p.inTime("the second collection", func() bool { return charges() == 2 })
 	p.says("Collections")
 	p.waitFor(`[...document.querySelectorAll('.rows li')].filter((li) => li.innerText.includes('paid')).length === 2`)
 	page := p.path()
@@ -88,7 +88,7 @@ func TestPayToOnce(t *testing.T) {
 	}
 	p.charged(order, 0)
 	p.atTheBank("confirm")
-	p.until("the payment", func() bool { return len(p.machine.Sandbox().Ledger().Charged(order)) == 1 })
+	p.inTime("the payment", func() bool { return len(p.machine.Sandbox().Ledger().Charged(order)) == 1 })
 	p.visit("/orders/" + order)
 	p.becomes("approved")
 }

@@ -101,7 +101,7 @@ func actions() []action {
 func newTrouble(m *Machine) (*trouble, error) {
 	t := &trouble{machine: m, sessions: make(map[string]string), on: make(map[string]bool)}
 	var err error
-	t.templates, err = template.New("").Funcs(template.FuncMap{"money": money, "time": shownTime}).ParseFS(pageFiles, "pages/*.html")
+	t.templates, err = template.New("").Funcs(template.FuncMap{"money": money, "time": shownTime, "lower": lower}).ParseFS(pageFiles, "pages/*.html")
 	return t, err
 }
 
