@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 	serve := flags.Bool("serve", false, "be the merchant's program alone, configured by the environment, as package store says")
 	child := flags.Bool("child", false, "be that, for as long as the standard input lasts: how the shop starts itself")
 	flags.Usage = func() {
-		fmt.Fprint(flags.Output(), help)
+		_, _ = fmt.Fprint(flags.Output(), help)
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {

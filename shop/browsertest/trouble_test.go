@@ -33,6 +33,22 @@ func TestAnswerLostAfterTheCommit(t *testing.T) {
 	p.charged(order, 1)
 }
 
+// The request of the payment is lost, and nobody can know it: the order is not paid again
+// while we are finding out. At the end a person decides.
+func TestRequestLost(t *testing.T) {
+	p := open(t)
+	order := p.order("beans")
+	p.turn("lost-before")
+	p.pay(visa)
+	p.becomes("unknown")
+	p.turn("normal")
+	p.machine.Forward(t.Context(), 48*time.Hour)
+	p.visit("/checkout/" + order)
+	p.becomes("unknown")
+	p.says("do not pay again")
+	p.charged(order, 0)
+}
+
 // The service itself does not know: the page says that we are finding out, and turns into
 // the outcome by itself when it is known. Nothing leads to a second payment.
 func TestUnknownThenSettled(t *testing.T) {

@@ -46,7 +46,7 @@ func (c *child) run(ctx context.Context) {
 			c.failure = err
 			return // one that has never been ready will not be
 		}
-		fmt.Fprintln(c.log, "The shop's program has ended and is started again:", err)
+		_, _ = fmt.Fprintln(c.log, "The shop's program has ended and is started again:", err)
 		select {
 		case <-time.After(restartAfter):
 		case <-ctx.Done():
@@ -83,7 +83,7 @@ func (c *child) once(ctx context.Context) error {
 			}
 			continue
 		}
-		fmt.Fprintln(c.log, lines.Text())
+		_, _ = fmt.Fprintln(c.log, lines.Text())
 	}
 	err = cmd.Wait()
 	c.mu.Lock()

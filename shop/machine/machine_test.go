@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/netip"
 	"net/url"
 	"os"
 	"regexp"
@@ -15,10 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/shop/machine"
 	"github.com/quickstream-go/quickstream/shop/store"
 )
@@ -203,6 +207,27 @@ func TestSwitches(t *testing.T) {
 	c.turn("switch", "no-3ds")
 	_, _ = c.pay(second)
 	c.await(second, "approved")
+}
+
+// A program that pays an order twice is told of: the page believes the ledger alone.
+func TestTroubleTellsOfTwoCharges(t *testing.T) {
+	m := start(t)
+	client, err := quickstream.NewClient(quickstream.CustomURL(m.Service()+"/rest/v1"), sandboxtest.Keys(m.Sandbox()))
+	require.NoError(t, err)
+	for range 2 {
+		token, err := sandboxtest.CardToken(t.Context(), client, "4242424242424242")
+		require.NoError(t, err)
+		_, err = client.Transactions.Pay(t.Context(), quickstream.PayParams{
+			SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(1050, -2), Currency: quickstream.CurrencyAUD,
+			ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), CustomerReferenceNumber: "O-1",
+			StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+			Source:           quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard),
+		})
+		require.NoError(t, err)
+	}
+	_, body := newCustomer(t, m).get("/trouble")
+	assert.Contains(t, body, "Somebody was charged more than once: order O-1 was charged 2 times.")
+	assert.Contains(t, body, "Charged 2 times.</strong> It has cost $21.00.")
 }
 
 // Killed at any time the program comes back, and pages lead on by themselves.
