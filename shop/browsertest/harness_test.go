@@ -197,6 +197,15 @@ func (p *tab) click(selector string) {
 	p.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
+// submit presses something that leads to another page, or to this one again, and waits for
+// that.
+func (p *tab) submit(selector string) {
+	p.Helper()
+	p.do(chromedp.Evaluate[chromedp.Void]("window.left = true; undefined"))
+	p.click(selector)
+	p.waitFor("!window.left && document.readyState === 'complete'")
+}
+
 // holds evaluates a condition in the page. A page that is being left has none.
 func (p *tab) holds(condition string) bool {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -250,8 +259,8 @@ func (p *tab) path() string {
 func (p *tab) order(item string) string {
 	p.Helper()
 	p.visit("/")
-	p.click(`form:has(input[value="` + item + `"]) button`)
-	p.waitFor("location.pathname.startsWith('/checkout/') && document.readyState === 'complete'")
+	p.submit(`form:has(input[value="` + item + `"]) button`)
+	require.Contains(p, p.path(), "/checkout/")
 	return strings.TrimPrefix(p.path(), "/checkout/")
 }
 

@@ -15,10 +15,9 @@ func (p *tab) atTheBank(action string) {
 	p.Helper()
 	back := p.path()
 	p.do(chromedp.RemoveAttribute(chromedp.CSS(`a[href$="/_shop/payer"]`), "target"))
-	p.click(`a[href$="/_shop/payer"]`)
+	p.submit(`a[href$="/_shop/payer"]`)
 	p.says("PayTo agreements")
-	p.click(`button[value="` + action + `"]`)
-	p.waitFor(`document.readyState === 'complete' && !document.querySelector('button[value="` + action + `"]')`)
+	p.submit(`button[value="` + action + `"]`)
 	p.visit(back)
 }
 
@@ -113,8 +112,8 @@ func TestStoredCard(t *testing.T) {
 	p.becomes("approved")
 	p.charged(second, 1)
 	p.visit("/customers/")
-	p.click("form.line button")
-	p.waitFor(`document.readyState === 'complete' && !document.querySelector('form.line')`)
+	p.submit("form.line button")
+	assert.False(t, p.holds(`document.querySelector('form.line')`))
 	p.order("cup")
 	assert.False(t, p.holds(`document.querySelector('button.pay-stored')`))
 }

@@ -10,12 +10,12 @@ import (
 )
 
 // turn presses a switch on the page of troubles, in a tab of its own.
-func (p *tab) turn(name string) {
+func (p *tab) turn(name string) *tab {
 	p.Helper()
 	second := p.another()
 	second.visit("/trouble")
-	second.click(`button[value="` + name + `"]`)
-	second.waitFor("document.readyState === 'complete'")
+	second.submit(`button[value="` + name + `"]`)
+	return second
 }
 
 // The money is taken and every answer is lost: the customer is told not to pay again, and
@@ -74,14 +74,15 @@ func TestWorkerKilled(t *testing.T) {
 	p := open(t)
 	p.expect("503")
 	order := p.order("beans")
-	p.turn("kill-in-payment")
+	switches := p.turn("kill-in-payment")
+	switches.waitFor(`document.querySelector('[aria-pressed="true"]')`)
 	p.pay(visa)
 	p.says("Do not pay again.")
 	p.waitFor("location.pathname === '/orders/" + order + "'")
 	p.becomes("approved")
 	p.charged(order, 1)
-	p.visit("/trouble")
-	p.says("Nobody was charged twice: one order has paid, once.")
+	switches.says("Nobody was charged twice: one order has paid, once.")
+	switches.waitFor(`!document.querySelector('[aria-pressed="true"]')`)
 }
 
 // A customer who waits for the outcome sees it after the program was killed, too.
@@ -127,12 +128,12 @@ func TestTroublePage(t *testing.T) {
 	shop.becomes("approved")
 	p.says("Nobody was charged twice: one order has paid, once.")
 	p.says("Order " + order)
-	p.click(`button[value="lost-after"]`)
-	p.waitFor(`document.readyState === 'complete' && document.querySelector('button[value="lost-after"]').getAttribute('aria-pressed') === 'true'`)
-	p.click(`button[value="normal"]`)
-	p.waitFor(`document.readyState === 'complete' && !document.querySelector('[aria-pressed="true"]')`)
+	p.submit(`button[value="lost-after"]`)
+	require.True(t, p.holds(`document.querySelector('button[value="lost-after"]').ariaPressed === 'true'`))
+	p.submit(`button[value="normal"]`)
+	require.False(t, p.holds(`document.querySelector('[aria-pressed="true"]')`))
 	before := p.machine.Sandbox().Now()
-	p.click(`button[value="forward"]`)
+	p.submit(`button[value="forward"]`)
 	p.says("48 hours ahead")
 	require.WithinDuration(t, before.Add(48*time.Hour), p.machine.Sandbox().Now(), time.Minute)
 }

@@ -36,11 +36,16 @@ func (m *Machine) front() http.Handler {
 		proxy.ServeHTTP(w, r)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !loopback(r.Host) {
+		switch {
+		case "http://"+r.Host == m.origin:
+			mux.ServeHTTP(w, r)
+		case loopback(r.Host) && r.Method == http.MethodGet:
+			// The service lets the pages of one origin in: a customer who came by another name of
+			// this machine goes on there.
+			http.Redirect(w, r, m.origin+r.URL.RequestURI(), http.StatusFound)
+		default:
 			http.Error(w, "This is reached by a loopback address only.", http.StatusForbidden)
-			return
 		}
-		mux.ServeHTTP(w, r)
 	})
 }
 

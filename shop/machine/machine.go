@@ -58,6 +58,7 @@ type Machine struct {
 	received *recorder
 
 	end     context.CancelFunc
+	begun   bool // the child is run
 	servers []*http.Server
 	running sync.WaitGroup
 }
@@ -105,6 +106,7 @@ func (m *Machine) start(ctx, living context.Context) error {
 	if err != nil {
 		return err
 	}
+	m.begun = true
 	m.running.Go(func() { m.child.run(living) })
 	return m.child.wait(ctx)
 }
@@ -140,7 +142,7 @@ func (m *Machine) serve(l net.Listener, h http.Handler) {
 // Close ends everything: the shop in order first, then what it uses.
 func (m *Machine) Close() error {
 	m.end()
-	if m.child != nil {
+	if m.begun {
 		m.child.end()
 	}
 	if m.box != nil {
@@ -154,8 +156,7 @@ func (m *Machine) Close() error {
 	return errors.Join(errs...)
 }
 
-// Origin is where customers reach the shop, Service where the sandbox listens, and
-// Password that of the back office.
+// Origin is where customers reach the shop.
 func (m *Machine) Origin() string { return m.origin }
 
 // Service is where the sandbox listens.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"os"
@@ -247,6 +248,16 @@ func TestKilled(t *testing.T) {
 	c.await(order, "approved")
 }
 
+// A program that cannot start is an error, and leaves nothing behind.
+func TestProgramThatEnds(t *testing.T) {
+	_, err := machine.Start(t.Context(), machine.Config{
+		Listen: "127.0.0.1:0", Child: []string{os.Args[0]}, Env: []string{childVariable + "=1", "SHOP_DB="}, Directory: t.TempDir(), Log: t.Output(),
+	})
+	assert.ErrorContains(t, err, "the shop's program has ended")
+	_, err = machine.Start(t.Context(), machine.Config{Listen: "127.0.0.1:0", Child: []string{"/nowhere"}, Directory: t.TempDir(), Log: t.Output()})
+	assert.ErrorContains(t, err, "the shop's program has ended")
+}
+
 // Two days go by for the service and for the shop.
 func TestForward(t *testing.T) {
 	m := start(t)
@@ -309,6 +320,11 @@ func TestPortsAreGuarded(t *testing.T) {
 		status, _ := c.read(c.client.Do(r))
 		return status
 	}
+	_, port, _ := strings.Cut(strings.TrimPrefix(m.Origin(), "http://"), ":")
+	answer, err := http.DefaultTransport.RoundTrip(httptest.NewRequest(http.MethodGet, "http://localhost:"+port+"/trouble", nil))
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	assert.Equal(t, m.Origin()+"/trouble", answer.Header.Get("Location"), "another name leads to the one that the service knows")
 	for _, address := range []string{m.Origin() + "/trouble", m.Service() + "/_shop/payer"} {
 		assert.Equal(t, http.StatusOK, get(address, ""))
 		assert.Equal(t, http.StatusForbidden, get(address, "evil.example:80"))
@@ -317,6 +333,6 @@ func TestPortsAreGuarded(t *testing.T) {
 	assert.Equal(t, http.StatusForbidden, get(payer, "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Referer", "http://evil.example/"))
 	assert.Equal(t, http.StatusOK, get(payer, "", "Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "navigate", "Referer", m.Origin()+"/"))
 	assert.Equal(t, http.StatusForbidden, get(m.Service()+"/_shop/clock", "", "Origin", m.Origin()))
-	_, err := machine.Start(t.Context(), machine.Config{Listen: "0.0.0.0:0"})
+	_, err = machine.Start(t.Context(), machine.Config{Listen: "0.0.0.0:0"})
 	assert.ErrorContains(t, err, "not a loopback address")
 }

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -140,12 +141,17 @@ type nowView struct {
 	Time     time.Time
 	Ahead    time.Duration
 	Accounts []account
+	On       string // the switches that are on
 }
 
 func (t *trouble) view() nowView {
 	list := accounts(t.machine.box.Ledger())
 	words, good := verdict(list)
+	t.mu.Lock()
+	on := strings.Join(slices.Sorted(maps.Keys(t.on)), " ")
+	t.mu.Unlock()
 	return nowView{
+		On:      on,
 		Verdict: words, Good: good, Up: t.machine.child.at() != nil, Accounts: list,
 		Time: t.machine.box.Now(), Ahead: t.machine.clock.Ahead(),
 	}
@@ -166,7 +172,7 @@ func (t *trouble) now(w http.ResponseWriter, _ *http.Request) {
 	t.show(w, http.StatusOK, "now", t.view())
 }
 
-// show writes a page that uses nothing but its own files, and stands in no frame.
+// policy lets a page use nothing but its own files, and stand in no frame.
 func (*trouble) policy(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -223,7 +229,11 @@ func (t *trouble) toggle(name string) bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.on[name] = !t.on[name]
+	if t.on[name] {
+		delete(t.on, name)
+	} else {
+		t.on[name] = true
+	}
 	t.arm()
 	return true
 }

@@ -1,5 +1,5 @@
 'use strict';
-// The ledger is asked for once a second, and shown when it has changed.
+// The ledger and the switches are asked for once a second, and shown when they have changed.
 const now = document.getElementById('now');
 let shown = '';
 
@@ -13,6 +13,8 @@ async function refresh() {
     fresh.innerHTML = html;
     const verdict = now.querySelector('.verdict');
     const said = fresh.content.querySelector('.verdict');
+    const on = said.dataset.on.split(' ');
+    for (const button of document.querySelectorAll('button[name="switch"]')) button.ariaPressed = String(on.includes(button.value));
     now.replaceChildren(fresh.content);
     // What has not changed is not said again.
     if (verdict?.textContent === said?.textContent) said.replaceWith(verdict);
