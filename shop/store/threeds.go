@@ -28,7 +28,7 @@ func (s *server) authenticated(w http.ResponseWriter, r *http.Request) {
 // the answer says.
 func (s *server) authenticate(w http.ResponseWriter, r *http.Request, o order) {
 	amount := decimal.New(o.Amount, -2)
-	result, err := s.client.SingleUseTokens.Authenticate(r.Context(), o.Token, quickstream.AuthenticateParams{
+	result, err := s.client.SingleUseTokens.Authenticate(forOrder(r.Context(), o.ID), o.Token, quickstream.AuthenticateParams{
 		MessageCategory: quickstream.ThreeDSMessageCategoryPayment,
 		Purpose:         quickstream.ThreeDSPurposePayment,
 		PrincipalAmount: &amount,
