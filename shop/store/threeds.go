@@ -47,7 +47,8 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, o order) {
 		s.commit(w, r, o, params)
 	case quickstream.ThreeDSStepChallenge:
 		// Not where another tab has paid meanwhile: the order's page shows the payment then.
-		if _, err := s.db.ExecContext(r.Context(), "UPDATE shop_order SET state = ?, token = ? WHERE id = ?", stateChallenge, o.Token, o.ID); err != nil {
+		if _, err := s.db.ExecContext(r.Context(), `UPDATE shop_order SET state = ?, token = ? WHERE id = ?
+			AND state IN ('new', 'challenge', 'declined', 'refused', 'not sent')`, stateChallenge, o.Token, o.ID); err != nil {
 			s.fail(w, r, err)
 			return
 		}
