@@ -183,21 +183,36 @@ func (at agreementStatus) State() string {
 
 // collect collects what is due by agreements, until ctx ends.
 func (s *server) collect(ctx context.Context) {
-	for tick := time.NewTicker(time.Second); ; {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for n := 1; ; n++ {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			tick.Stop()
 			return
 		}
-		active, err := s.agreements(ctx, "SELECT "+agreementColumns+" FROM shop_agreement WHERE status = ?", string(quickstream.AgreementStatusActive))
-		for _, a := range active {
-			err = errors.Join(err, s.collectNext(ctx, a))
-		}
+		err := s.collectAll(ctx, n%10 == 0)
 		if err != nil && ctx.Err() == nil {
 			s.logger.WarnContext(ctx, "collecting", "error", err)
 		}
 	}
+}
+
+// collectAll collects what is due. With ask it asks the service first how all agreements
+// stand: a notification may have been lost.
+func (s *server) collectAll(ctx context.Context, ask bool) error {
+	going, err := s.agreements(ctx, "SELECT "+agreementColumns+" FROM shop_agreement WHERE token <> '' AND status NOT IN ('REFUSED', 'REJECTED', 'CANCELLED')")
+	for _, a := range going {
+		if ask {
+			var failed error
+			a, failed = s.refreshed(ctx, a)
+			err = errors.Join(err, failed)
+		}
+		if a.Status == string(quickstream.AgreementStatusActive) {
+			err = errors.Join(err, s.collectNext(ctx, a))
+		}
+	}
+	return err
 }
 
 // collectNext writes the payment of an agreement's next month, if it is due. The count goes

@@ -45,6 +45,7 @@ type world struct {
 
 func newWorld(t *testing.T, options ...sandbox.Option) *world {
 	t.Helper()
+	t.Parallel()
 	w := &world{T: t, clock: runningClock(t)}
 	w.box, w.client = sandboxtest.New(t, append(options, sandbox.WithClock(w.clock))...)
 	base, err := w.box.Listen("127.0.0.1:0")

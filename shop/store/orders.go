@@ -24,7 +24,7 @@ func products() []product {
 	return []product{
 		{ID: "beans", Name: "Coffee beans", About: "500 g, roasted this week.", Cents: 2490},
 		{ID: "pot", Name: "Teapot", About: "Stoneware, holds a litre.", Cents: 6400},
-		{ID: "cup", Name: "Cup", About: "One of a kind, with a small flaw.", Cents: 1250},
+		{ID: "cup", Name: "Cup", About: "Stoneware, goes with the teapot.", Cents: 1250},
 		{ID: "monthly", Name: "Coffee every month", About: "500 g on the same day of each month, paid by PayTo.", Cents: 2200, Monthly: true},
 	}
 }

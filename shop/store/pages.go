@@ -41,16 +41,16 @@ func loadPages() (pages, error) {
 	return all, nil
 }
 
-// page is what every template gets.
+// page is what every template gets: of the configuration what anybody may know.
 type page struct {
 	Title     string
 	FormToken string
-	Config    Config // for the publishable key and the addresses; a template shows no other
+	Script    string // the address of the service's script, which takes the card in the browser
+	Key       string // the publishable one
+	Business  string
+	Bank      string // the address of the payer's banking app, where there is one
 	Data      any
 }
-
-// Script is the address of the service's script.
-func (p page) Script() string { return p.Config.Service + "/rest/v1/quickstream-api-1.0.min.js" }
 
 // show writes a page.
 func (s *server) show(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) {
@@ -71,7 +71,10 @@ func (s *server) render(r *http.Request, name, block, title string, data any) ([
 		return nil, fmt.Errorf("there is no page %q", name)
 	}
 	var out bytes.Buffer
-	err := t.ExecuteTemplate(&out, block, page{Title: title, FormToken: visitorOf(r).formToken, Config: s.config, Data: data})
+	err := t.ExecuteTemplate(&out, block, page{
+		Title: title, FormToken: visitorOf(r).formToken, Script: s.config.Service + "/rest/v1/quickstream-api-1.0.min.js",
+		Key: s.config.PublishableKey, Business: s.config.Business, Bank: s.config.Bank, Data: data,
+	})
 	return out.Bytes(), err
 }
 

@@ -45,7 +45,7 @@ func (w *world) collected() int {
 // collects waits until so many months were collected: a bank takes a while for each.
 func (w *world) collects(months int) {
 	w.Helper()
-	for deadline := time.Now().Add(15 * time.Second); w.collected() < months; {
+	for deadline := time.Now().Add(30 * time.Second); w.collected() < months; {
 		if time.Now().After(deadline) {
 			require.Failf(w, "It was not collected", "%+v", w.box.Ledger())
 		}
@@ -95,6 +95,16 @@ func TestSuspended(t *testing.T) {
 	w.collects(2)
 	require.NoError(t, w.bankApp().Cancel())
 	b.becomes(path, "over", 0)
+}
+
+// The notifications are lost, and nobody looks at the page: the shop asks by itself.
+func TestNotificationsLost(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	b.agree()
+	w.box.HoldDeliveries()
+	require.NoError(t, w.bankApp().Confirm())
+	w.collects(1)
 }
 
 // A customer who declines in the app can ask again.

@@ -28,7 +28,7 @@ func (s *server) authenticated(w http.ResponseWriter, r *http.Request) {
 // the answer says.
 func (s *server) authenticate(w http.ResponseWriter, r *http.Request, o order) {
 	amount := decimal.New(o.Amount, -2)
-	result, err := s.client.SingleUseTokens.Authenticate(r.Context(), o.Token, quickstream.AuthenticateParams{
+	result, err := s.client.SingleUseTokens.Authenticate(forOrder(r.Context(), o.ID), o.Token, quickstream.AuthenticateParams{
 		MessageCategory: quickstream.ThreeDSMessageCategoryPayment,
 		Purpose:         quickstream.ThreeDSPurposePayment,
 		PrincipalAmount: &amount,
@@ -47,7 +47,8 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, o order) {
 		s.commit(w, r, o, params)
 	case quickstream.ThreeDSStepChallenge:
 		// Not where another tab has paid meanwhile: the order's page shows the payment then.
-		if _, err := s.db.ExecContext(r.Context(), "UPDATE shop_order SET state = ?, token = ? WHERE id = ?", stateChallenge, o.Token, o.ID); err != nil {
+		if _, err := s.db.ExecContext(r.Context(), `UPDATE shop_order SET state = ?, token = ? WHERE id = ?
+			AND state IN ('new', 'challenge', 'declined', 'refused', 'not sent')`, stateChallenge, o.Token, o.ID); err != nil {
 			s.fail(w, r, err)
 			return
 		}

@@ -14,7 +14,7 @@ import (
 
 // The kinds of entries in an order's timeline.
 const (
-	kindAttempt = "attempt" // a request that may charge somebody
+	kindAttempt = "attempt" // a request that does something
 	kindLookUp  = "look-up" // a question what became of it
 	kindEvent   = "event"   // a notification
 	kindOutcome = "outcome" // what is known from then on
