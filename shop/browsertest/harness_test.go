@@ -288,6 +288,12 @@ func (p *tab) becomes(state string) {
 	p.waitFor(fmt.Sprintf("document.querySelector('#status')?.dataset.state === %q && document.readyState === 'complete'", state))
 }
 
+// settles waits for the state as time goes by.
+func (p *tab) settles(state string) {
+	p.Helper()
+	p.inTime(state, func() bool { return p.holds(fmt.Sprintf("document.querySelector('#status')?.dataset.state === %q", state)) })
+}
+
 // noticed waits for the checkout to say why the card was not taken.
 func (p *tab) noticed(text string) {
 	p.Helper()
