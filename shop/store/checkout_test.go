@@ -84,7 +84,7 @@ func TestTwoWaysPayOnce(t *testing.T) {
 	for _, agreement := range w.box.Agreements() {
 		require.NoError(t, w.box.Agreement(agreement.Token).Confirm())
 	}
-	b.becomes("/orders/"+id, approved, time.Second)
+	b.becomes("/orders/"+id, approved, 10*time.Second)
 	w.clock.Advance(time.Hour)
 	assert.Equal(t, 1, w.charged(id))
 }

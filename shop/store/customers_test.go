@@ -21,7 +21,7 @@ func (b *browser) storeCard() string {
 	b.pay(id, visa, "save", "1")
 	b.becomes("/orders/"+id, approved, 0)
 	next := b.order("beans")
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(30 * time.Second); ; {
 		if found := cardPattern.FindStringSubmatch(b.get("/checkout/" + next).body); found != nil {
 			return found[1]
 		}
