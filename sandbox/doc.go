@@ -36,6 +36,12 @@
 // arrive twice, late, out of order or forged. [Sandbox.Flush] waits until all have
 // arrived.
 //
+// # Shops in a browser
+//
+// [WithShop] serves web pages what they need to take payments: a stand-in of the
+// service's browser script, which is unconfirmed, the challenge of 3D Secure for a
+// frame, and the payer's banking app at [PayerPage].
+//
 // # Assumptions
 //
 // What the public contract leaves open is an assumption: one named field of

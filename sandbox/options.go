@@ -17,6 +17,7 @@ type settings struct {
 	anywhere   bool
 	businesses []*business
 	noThreeDS  func(code string) bool
+	shops      []string
 }
 
 // WithClock makes the sandbox live on c instead of package time.

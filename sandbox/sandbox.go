@@ -31,6 +31,8 @@ type Sandbox struct {
 	transport *clientTransport
 	anywhere  bool
 	noThreeDS func(code string) bool
+	shops     []string
+	shopFront http.Handler // nil without shops
 
 	closing  chan struct{}
 	serving  sync.WaitGroup // accept loops
@@ -78,6 +80,7 @@ func New(opts ...Option) *Sandbox {
 		clock:        cfg.clock,
 		anywhere:     cfg.anywhere,
 		noThreeDS:    cfg.noThreeDS,
+		shops:        cfg.shops,
 		listener:     newMemoryListener(),
 		closing:      make(chan struct{}),
 		timers:       make(map[*timer]struct{}),
@@ -99,6 +102,7 @@ func New(opts ...Option) *Sandbox {
 	b.keys = newKeyring(b.ids)
 	b.webhooks.life, b.webhooks.end = context.WithCancel(context.Background())
 	b.routes = newRoutes(b.operations())
+	b.shopFront = b.newShopFront()
 	b.transport = newClientTransport(b)
 	b.server = newServer(b)
 	b.serveOn(b.listener)

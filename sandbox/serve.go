@@ -20,6 +20,10 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if b.crossOrigin(w, r) {
 		return
 	}
+	if b.ofShopFront(r.URL.Path) {
+		b.shopFront.ServeHTTP(w, r)
+		return
+	}
 
 	body, err := b.readBody(w, r)
 	if err != nil {

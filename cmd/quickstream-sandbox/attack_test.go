@@ -12,6 +12,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/internal/liveclock"
+	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // naive guards as the command once did: the control endpoints only, by a lenient
@@ -132,6 +135,54 @@ func TestAttackRow10AllowedOrigins(t *testing.T) {
 		assert.True(t, slices.Contains(origins, both.Get("Origin")) || slices.Contains(origins, "*"), "the naive guard allows it")
 		assert.Equal(t, http.StatusForbidden, get("/rest/v1/", http.Header{"Sec-Fetch-Site": {"cross-site"}}), "who says no origin has none that is allowed")
 	}
+}
+
+// What a shop's pages may do is not for its other requests, nor for other sites. The naive
+// guard compares how a Referer begins.
+func TestAttackRow10Shops(t *testing.T) {
+	const shop = "http://127.0.0.1:8080"
+	box := sandbox.New(sandbox.WithShop(shop))
+	t.Cleanup(box.Close)
+	handler, err := newHandler(t.Context(), box, liveclock.New())
+	require.NoError(t, err)
+	code := func(method, path string, h http.Header) (int, string) {
+		r := newRequest(method, path, "")
+		r.Header = h
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w.Code, w.Header().Get("Content-Security-Policy")
+	}
+	leads := func(from string) http.Header {
+		return http.Header{"Referer": {from}, "Sec-Fetch-Site": {"same-site"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"iframe"}}
+	}
+	status, policy := code("GET", "/_shop/challenge", leads(shop+"/checkout/1"))
+	assert.Equal(t, http.StatusOK, status)
+	assert.Contains(t, policy, "frame-ancestors "+shop)
+	status, policy = code("GET", sandbox.PayerPage, leads(shop+"/"))
+	assert.Equal(t, http.StatusOK, status)
+	assert.Contains(t, policy, "frame-ancestors 'none'")
+	status, _ = code("GET", "/rest/v1/quickstream-api-1.0.min.js", http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"no-cors"}})
+	assert.Equal(t, http.StatusOK, status)
+
+	for from, deceives := range map[string]bool{
+		"": false, "null": false, "https://evil.example/": false, "https://127.0.0.1:8080/": false,
+		shop + ".evil.example/": true, shop + "1/": true, shop + "@evil.example/": true,
+	} {
+		assert.Equal(t, deceives, strings.HasPrefix(from, shop), "the naive guard with %q", from)
+		for _, path := range []string{"/_shop/challenge", sandbox.PayerPage, "/_sandbox/challenge", "/_sandbox/", "/rest/v1/"} {
+			status, _ = code("GET", path, leads(from))
+			assert.Equal(t, http.StatusForbidden, status, "%s from %q", path, from)
+		}
+	}
+	for _, path := range []string{"/_sandbox/challenge", "/_sandbox/payer", "/_sandbox/", "/_sandbox/ledger", "/rest/v1/transactions"} {
+		for _, h := range []http.Header{leads(shop + "/"), {"Origin": {shop}, "Sec-Fetch-Site": {"same-site"}}} {
+			for _, method := range []string{"GET", "POST"} {
+				status, _ = code(method, path, h)
+				assert.Equal(t, http.StatusForbidden, status, "%s %s", method, path)
+			}
+		}
+	}
+	assert.Empty(t, box.Requests())
 }
 
 // No answer of this port may be framed, or be taken for another kind of content. What

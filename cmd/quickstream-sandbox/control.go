@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -18,7 +19,7 @@ const controlPath = "/_sandbox"
 // control is what can be done to a running sandbox from outside, as JSON.
 type control struct {
 	box   *sandbox.Sandbox
-	clock *liveClock
+	clock *liveclock.Clock
 }
 
 // writeJSON writes a value; of a sequence one element at a time, for it may be long.
@@ -82,7 +83,7 @@ func (c *control) move(ctx context.Context, text string) error {
 		return errors.New("time does not run backwards")
 	}
 	c.flush(ctx)
-	c.clock.jump(d)
+	c.clock.Jump(d)
 	c.flush(ctx)
 	return nil
 }

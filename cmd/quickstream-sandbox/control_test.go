@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -19,12 +20,12 @@ import (
 type bench struct {
 	t       *testing.T
 	box     *sandbox.Sandbox
-	clock   *liveClock
+	clock   *liveclock.Clock
 	handler http.Handler
 }
 
 func newBench(t *testing.T) *bench {
-	clock := newLiveClock()
+	clock := liveclock.New()
 	box := sandbox.New(sandbox.WithClock(clock.Clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 		a.UnknownMembers, a.LookupLag, a.AgreementLookupLag = "none", 0, 0
 	}))
@@ -302,10 +303,10 @@ func TestWhoMayControl(t *testing.T) {
 }
 
 func TestTheClockGoesByItself(t *testing.T) {
-	clock := newLiveClock()
+	clock := liveclock.New()
 	begun := clock.Now()
 	for clock.Now().Equal(begun) {
-		clock.jump(0)
+		clock.Jump(0)
 	}
 	assert.WithinDuration(t, time.Now(), clock.Now(), time.Minute)
 }

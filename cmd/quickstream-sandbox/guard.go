@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// guard lets programs of this machine in, and browsers only with pages of this port
-// and of the origins that were allowed. The control endpoints take no key, and the
+// guard lets programs of this machine in, and browsers only with pages of this port,
+// of the origins that were allowed, and of shops for what shops need. The control endpoints take no key, and the
 // service records what it refuses: neither is for other sites in the same browser.
 type guard struct {
-	service http.Handler
+	service *sandbox.Sandbox
 	control http.Handler // all under /_sandbox, and the page that leads there
 	origins []string     // may call the service from browsers
 }
@@ -26,8 +28,8 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !loopbackHost(r.Host):
 		http.Error(w, "This port is reached by a loopback name only.", http.StatusForbidden)
-	case !sameOrigin(r) && (isControl || !g.allows(r)):
-		http.Error(w, "Another site asked for this. Open it yourself, or allow the site to call the service with -origins.", http.StatusForbidden)
+	case !sameOrigin(r) && (isControl || !g.allows(r) && !g.service.ForShop(r)):
+		http.Error(w, "Another site asked for this. Open it yourself, or allow the site: -shop, -origins.", http.StatusForbidden)
 	case isControl:
 		g.control.ServeHTTP(w, r)
 	default:

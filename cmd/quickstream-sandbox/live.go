@@ -45,7 +45,7 @@ type requestRow struct {
 
 func (p *pages) view() liveView {
 	v := liveView{
-		Now: p.box.Now(), Ahead: p.clock.ahead().Milliseconds(), Events: events(),
+		Now: p.box.Now(), Ahead: p.clock.Ahead().Milliseconds(), Events: events(),
 		Ledger: newest(p.box.Ledger()), Deliveries: newest(p.box.Deliveries()),
 	}
 	requests := p.box.Requests()

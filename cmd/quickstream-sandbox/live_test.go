@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -86,7 +87,7 @@ func TestThePageChangesAsTheSandboxDoes(t *testing.T) {
 }
 
 func TestTheStreamEndsWithTheServer(t *testing.T) {
-	clock := newLiveClock()
+	clock := liveclock.New()
 	box := sandbox.New(sandbox.WithClock(clock.Clock))
 	defer box.Close()
 	ctx, end := context.WithCancel(t.Context())
@@ -124,7 +125,7 @@ func TestTheFormsOfThePage(t *testing.T) {
 		return w.Header().Get("Location") + w.Body.String()
 	}
 	assert.Equal(t, "/_sandbox/", post(303, url.Values{"advance": {"2h"}}))
-	assert.Equal(t, 2*time.Hour, b.clock.ahead())
+	assert.Equal(t, 2*time.Hour, b.clock.Ahead())
 	post(303, url.Values{"event": {"payto.agreement.expired"}})
 	post(303, url.Values{"redeliver": {b.box.Deliveries()[0].ID}})
 	assert.Equal(t, []string{"payto.agreement.expired", "payto.agreement.expired"}, r.next(2))

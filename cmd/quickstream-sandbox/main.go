@@ -23,6 +23,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -39,6 +40,7 @@ func main() {
 // settings are what the flags say.
 type settings struct {
 	addr, origins, world string
+	shops                string
 	webhook              subscription
 	listAssumptions      bool
 	autoConfirm          bool
@@ -54,6 +56,7 @@ func newFlags() (*flag.FlagSet, *settings) {
 	flags.BoolVar(&s.listAssumptions, "assumptions", false, "print what is assumed where the contract is silent, and what is known about it, and exit")
 	flags.Uint64Var(&s.seed, "seed", 0, "make keys and identifiers the same in every run that has this `number`")
 	flags.StringVar(&s.origins, "origins", "", "comma-separated `origins` of browser pages that may create tokens, or *; the service itself allows none")
+	flags.StringVar(&s.shops, "shop", "", "comma-separated `origins` of shops, whose pages may use the stand-in of the browser script and the payer's page")
 	flags.StringVar(&s.world, "world", "", "live in a `world`: differences from the default, such as \"PageSize=1 LookupLag=5m\"; as tests print it")
 	flags.Var(&s.assumed, "assume", "change one assumption, as in `Name=value`; may be repeated, and wins over -world")
 	flags.BoolVar(&s.autoConfirm, "auto-confirm", false, "have payers confirm PayTo agreements by themselves")
@@ -79,7 +82,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	clock := newLiveClock()
+	clock := liveclock.New()
 	opts := []sandbox.Option{
 		sandbox.WithClock(clock.Clock),
 		sandbox.WithWorld(world),
@@ -92,6 +95,9 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 				change(a)
 			}
 		}),
+	}
+	if s.shops != "" {
+		opts = append(opts, sandbox.WithShop(strings.Split(s.shops, ",")...))
 	}
 	if s.seed != 0 {
 		opts = append(opts, sandbox.WithSeed(s.seed))
@@ -107,7 +113,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 // serveBox serves a sandbox until ctx ends.
-func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveClock, addr string, stdout io.Writer) error {
+func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveclock.Clock, addr string, stdout io.Writer) error {
 	handler, err := newHandler(ctx, box, clock)
 	if err != nil {
 		return err
@@ -120,7 +126,7 @@ func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveClock, addr 
 	defer ticking.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	ticking.Go(func() { clock.run(ctx) })
+	ticking.Go(func() { clock.Run(ctx) })
 	if err := announce(stdout, box, "http://"+l.Addr().String()); err != nil {
 		return errors.Join(err, l.Close())
 	}

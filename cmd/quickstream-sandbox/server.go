@@ -7,12 +7,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // newHandler puts the service and what surrounds it behind one port, for a server
 // that ends when ctx does.
-func newHandler(ctx context.Context, box *sandbox.Sandbox, clock *liveClock) (http.Handler, error) {
+func newHandler(ctx context.Context, box *sandbox.Sandbox, clock *liveclock.Clock) (http.Handler, error) {
 	c := &control{box: box, clock: clock}
 	mux := c.routes()
 	p, err := newPages(c, ctx.Done())

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -16,7 +17,7 @@ import (
 // Every kind of event can be raised, for an agreement made for it, in many worlds.
 func TestTriggers(t *testing.T) {
 	for world := range sandbox.Worlds(1, 30) {
-		clock := newLiveClock()
+		clock := liveclock.New()
 		box := sandbox.New(sandbox.WithClock(clock.Clock), sandbox.WithWorld(world))
 		c := &control{box, clock}
 		require.NoError(t, box.Subscribe(sandbox.Subscription{

@@ -1,0 +1,180 @@
+package sandbox
+
+import (
+	"embed"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// The pages of people, which shops lead to, and what they need. The script stands
+// where the service's own does.
+const (
+	scriptPath    = basePath + "/quickstream-api-1.0.min.js"
+	shopPath      = "/_shop/"
+	challengePath = shopPath + "challenge"
+
+	// PayerPage is the path of the payer's banking app, beside the service: there
+	// PayTo agreements are confirmed, declined, suspended and cancelled.
+	PayerPage = shopPath + "payer"
+)
+
+//go:embed shop
+var shopFiles embed.FS
+
+// WithShop lets web pages of some origins, such as http://127.0.0.1:8080, take
+// payments in a browser. The sandbox then serves a stand-in of the service's browser
+// script at its public path, {base}/quickstream-api-1.0.min.js; the script's calls
+// from these origins are answered, and no others; its challenge page may be framed by
+// them, and [PayerPage] be opened from them.
+//
+// The functions of the script are those that public pages call. Nobody outside of the
+// service has confirmed what they do, and the real service answers no calls that pages
+// make by themselves: a page that takes payments uses the service's script, and
+// never a fetch of its own.
+func WithShop(origins ...string) Option {
+	return func(s *settings) { s.shops = append(s.shops, origins...) }
+}
+
+// ForShop reports whether a request is one that a browser makes for a page of the
+// shops of [WithShop]: for the script, for a token, for the challenge in a frame or to
+// open the payer's page. Servers that keep other sites out let these in.
+func (b *Sandbox) ForShop(r *http.Request) bool {
+	switch {
+	case len(b.shops) == 0:
+		return false
+	case r.URL.Path == scriptPath:
+		return r.Method == http.MethodGet // the same for everybody, and about nobody
+	case len(r.Header.Values("Origin")) > 0:
+		return len(r.Header.Values("Origin")) == 1 && b.callOfShop(r.Header.Get("Origin"), wantedMethod(r), r.URL.EscapedPath())
+	case r.URL.Path == challengePath || r.URL.Path == PayerPage:
+		from, err := url.Parse(r.Referer())
+		return err == nil && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+			slices.Contains(b.shops, from.Scheme+"://"+from.Host)
+	default:
+		return false
+	}
+}
+
+// callOfShop reports whether the script may make a call from an origin.
+func (b *Sandbox) callOfShop(origin, method, escapedPath string) bool {
+	op, _, _ := b.routes.find(method, escapedPath)
+	return op != nil && op.id == createToken && slices.Contains(b.shops, origin)
+}
+
+// newShopFront serves what browsers get; it is nil without shops.
+func (b *Sandbox) newShopFront() http.Handler {
+	if len(b.shops) == 0 {
+		return nil
+	}
+	s := &shopPages{Sandbox: b, templates: template.Must(template.ParseFS(shopFiles, "shop/*.html"))}
+	mux := http.NewServeMux()
+	files := map[string]string{scriptPath: "quickstream-api.js", shopPath + "answered.js": "answered.js", shopPath + "style.css": "style.css"}
+	for path, name := range files {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "no-store")
+			http.ServeFileFS(w, r, shopFiles, "shop/"+name)
+		})
+	}
+	mux.HandleFunc("GET "+challengePath, s.challenge)
+	mux.HandleFunc("POST "+challengePath, s.answerChallenge)
+	mux.HandleFunc("GET "+PayerPage, s.payer)
+	mux.HandleFunc("POST "+PayerPage, s.answerAgreement)
+	return http.NewCrossOriginProtection().Handler(mux)
+}
+
+// ofShopFront reports whether a path is one of the shop front and not the service's.
+func (b *Sandbox) ofShopFront(path string) bool {
+	return b.shopFront != nil && (path == scriptPath || strings.HasPrefix(path, shopPath))
+}
+
+type shopPages struct {
+	*Sandbox
+	templates *template.Template
+}
+
+// show writes a page that uses nothing but its own files, and stands in frames of
+// the given origins only.
+func (s *shopPages) show(w http.ResponseWriter, name, ancestors string, data any) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors "+ancestors)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	_ = s.templates.ExecuteTemplate(w, name, data) // the browser may have gone
+}
+
+// challengeView is an open challenge, or what was answered. Shop is the origin of
+// the page that frames it and is told.
+type challengeView struct {
+	Challenge
+
+	Shop   string
+	Status TransStatus // empty: not answered
+	Open   bool
+}
+
+// view reads which challenge a page is about. Only shops are told of it.
+func (s *shopPages) view(token, shop string) challengeView {
+	v := challengeView{Challenge: Challenge{SingleUseTokenID: token}}
+	if slices.Contains(s.shops, shop) {
+		v.Shop = shop
+	}
+	for _, ch := range s.Challenges() {
+		if ch.SingleUseTokenID == token {
+			v.Challenge, v.Open = ch, true
+		}
+	}
+	return v
+}
+
+func (s *shopPages) challenge(w http.ResponseWriter, r *http.Request) {
+	s.showChallenge(w, s.view(r.FormValue("singleUseTokenId"), r.FormValue("shop")))
+}
+
+// answerChallenge is the payer's answer. One that comes too late is a failure.
+func (s *shopPages) answerChallenge(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+	v := s.view(r.PostFormValue("singleUseTokenId"), r.PostFormValue("shop"))
+	status := TransStatus(r.PostFormValue("transStatus"))
+	if v.Open && s.AnswerChallenge(v.SingleUseTokenID, status) == nil {
+		v.Status = status
+	}
+	v.Open = false
+	s.showChallenge(w, v)
+}
+
+func (s *shopPages) showChallenge(w http.ResponseWriter, v challengeView) {
+	s.show(w, "challenge.html", strings.Join(s.shops, " "), v)
+}
+
+// Passed reports an answer with which the payment can go on.
+func (v challengeView) Passed() bool { return v.Status.passed() }
+
+// payer shows the agreements of the payer, the newest first; one where the address
+// names it.
+func (s *shopPages) payer(w http.ResponseWriter, r *http.Request) {
+	only := r.FormValue("agreementToken")
+	list := slices.DeleteFunc(s.Agreements(), func(a AgreementEntry) bool { return only != "" && a.Token != only })
+	slices.Reverse(list)
+	s.show(w, "payer.html", "'none'", list)
+}
+
+func (s *shopPages) answerAgreement(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+	a := s.Agreement(r.PostFormValue("agreementToken"))
+	does := map[string]func() error{
+		"confirm": a.Confirm, "decline": a.Decline, "suspend": a.Suspend, "reactivate": a.Reactivate, "cancel": a.Cancel,
+		"accept": func() error { return a.AnswerAmendment(true) }, "refuse": func() error { return a.AnswerAmendment(false) },
+	}
+	do := does[r.PostFormValue("action")]
+	if do == nil {
+		http.Error(w, "There is no such action.", http.StatusUnprocessableEntity)
+		return
+	}
+	// What has changed in the meantime is seen on the page.
+	_ = do()
+	http.Redirect(w, r, PayerPage+"?"+url.Values{"agreementToken": r.URL.Query()["agreementToken"]}.Encode(), http.StatusSeeOther)
+}

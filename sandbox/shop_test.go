@@ -1,0 +1,157 @@
+package sandbox
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const shopOrigin = "http://127.0.0.1:8080"
+
+// browse asks for a page beside the service, as a browser does.
+func (c *caller) browse(method, path string, form url.Values, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://"+memoryHost+path, strings.NewReader(form.Encode()))
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	c.box.ServeHTTP(w, r)
+	return w
+}
+
+// The script stands at the service's public path, and says what it is.
+func TestShopScript(t *testing.T) {
+	bubble(t, func(c *caller) {
+		w := c.browse("GET", "/rest/v1/quickstream-api-1.0.min.js", nil)
+		assert.Equal(t, http.StatusOK, w.Code)
+		assert.Contains(t, w.Header().Get("Content-Type"), "text/javascript")
+		assert.Contains(t, w.Body.String(), "UNCONFIRMED")
+		assert.Empty(t, c.box.Requests(), "it is no call of the service")
+	}, WithShop(shopOrigin))
+	bubble(t, func(c *caller) {
+		for _, path := range []string{"/rest/v1/quickstream-api-1.0.min.js", "/_shop/challenge", PayerPage} {
+			assert.Equal(t, http.StatusNotFound, c.browse("GET", path, nil).Code, path)
+		}
+	})
+}
+
+// The script's calls are answered to the shops, and neither its calls to others nor
+// other calls to shops.
+func TestShopCalls(t *testing.T) {
+	bubble(t, func(c *caller) {
+		preflight := func(origin, method, path string) int {
+			return c.browse("OPTIONS", "/rest/v1"+path, nil, "Origin", origin, "Access-Control-Request-Method", method).Code
+		}
+		assert.Equal(t, http.StatusNoContent, preflight(shopOrigin, "POST", "/single-use-tokens"))
+		assert.NotEqual(t, http.StatusNoContent, preflight("http://127.0.0.1:8081", "POST", "/single-use-tokens"))
+		assert.NotEqual(t, http.StatusNoContent, preflight(shopOrigin, "GET", "/businesses/SANDBOX01/accepted-cards"))
+		assert.NotEqual(t, http.StatusNoContent, preflight(shopOrigin, "POST", "/transactions"))
+
+		out := c.do("POST", "/single-use-tokens", c.keys.Publishable, cardToken(goodCard), "Origin", shopOrigin)
+		assert.Equal(t, []any{200, shopOrigin}, []any{out.status, out.header.Get("Access-Control-Allow-Origin")})
+		out = c.do("POST", "/single-use-tokens", c.keys.Secret, cardToken(goodCard), "Origin", shopOrigin)
+		assert.Equal(t, 401, out.status, "a call of the script is judged as any other")
+		out = c.do("GET", "/transactions", c.keys.Secret, nil, "Origin", shopOrigin)
+		assert.Empty(t, out.header.Get("Access-Control-Allow-Origin"))
+	}, WithShop(shopOrigin))
+}
+
+// Shops frame the challenge, and nobody else; its answers come from the page itself.
+func TestShopChallenge(t *testing.T) {
+	bubble(t, func(c *caller) {
+		token := c.token(threeDSToken(CardChallenge))
+		path := "/_shop/challenge?" + url.Values{"singleUseTokenId": {token}, "shop": {shopOrigin}}.Encode()
+		assert.Contains(t, c.browse("GET", path, nil).Body.String(), "not open", "nobody has asked")
+		c.transStatus(token, authentication())
+		w := c.browse("GET", path, nil)
+		assert.Contains(t, w.Body.String(), "411111...111")
+		assert.Contains(t, w.Body.String(), `value="`+shopOrigin+`"`)
+		assert.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors "+shopOrigin+" http://localhost:8080")
+		stranger := c.browse("GET", strings.Replace(path, "8080", "8081", 1), nil)
+		assert.NotContains(t, stranger.Body.String(), "8081", "only shops are told")
+
+		answer := url.Values{"singleUseTokenId": {token}, "shop": {shopOrigin}, "transStatus": {"Y"}}
+		refused := c.browse("POST", "/_shop/challenge", answer, "Origin", shopOrigin, "Sec-Fetch-Site", "same-site")
+		assert.Equal(t, http.StatusForbidden, refused.Code, "a shop may show the question and not answer it")
+		assert.Len(t, c.box.Challenges(), 1)
+		w = c.browse("POST", "/_shop/challenge", answer, "Sec-Fetch-Site", "same-origin")
+		assert.Contains(t, w.Body.String(), `data-passed="true"`)
+		assert.Contains(t, w.Body.String(), `data-shop="`+shopOrigin+`"`)
+		assert.Equal(t, "Y", c.transStatus(token, authentication()))
+		again := c.browse("POST", "/_shop/challenge", answer)
+		assert.Contains(t, again.Body.String(), `data-passed="false"`, "it was answered")
+	}, WithShop(shopOrigin, "http://localhost:8080"))
+}
+
+// The payer's page does what the banking app does, and stands in no frame.
+func TestShopPayer(t *testing.T) {
+	bubble(t, func(c *caller) {
+		first, second := c.newAgreement(c.agreementRequest()), c.newAgreement(c.agreementRequest())
+		act := func(token, action string) int {
+			return c.browse("POST", PayerPage+"?agreementToken="+token, url.Values{"agreementToken": {token}, "action": {action}}).Code
+		}
+		w := c.browse("GET", PayerPage, nil)
+		assert.Equal(t, 2, strings.Count(w.Body.String(), "Confirm</button>"))
+		assert.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'")
+		assert.Equal(t, 1, strings.Count(c.browse("GET", PayerPage+"?agreementToken="+first, nil).Body.String(), "Confirm</button>"))
+		assert.Equal(t, http.StatusSeeOther, act(first, "confirm"))
+		assert.Equal(t, http.StatusSeeOther, act(second, "decline"))
+		assert.Equal(t, []string{"ACTIVE", "CANCELLED"}, []string{c.agreementState(first), c.agreementState(second)})
+		for _, step := range []struct{ action, want string }{{"suspend", "SUSPENDED"}, {"reactivate", "ACTIVE"}, {"cancel", "CANCELLED"}, {"confirm", "CANCELLED"}} {
+			assert.Equal(t, http.StatusSeeOther, act(first, step.action))
+			assert.Equal(t, step.want, c.agreementState(first))
+		}
+		assert.Equal(t, http.StatusUnprocessableEntity, act(first, "steal"))
+	}, WithShop(shopOrigin))
+}
+
+// A server with a guard learns which requests of other sites are the shop's.
+func TestForShop(t *testing.T) {
+	bubble(t, func(c *caller) {
+		frame := http.Header{"Referer": {shopOrigin + "/"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Site": {"same-site"}}
+		with := func(name string, values ...string) http.Header {
+			h := frame.Clone()
+			h[name] = values
+			return h
+		}
+		for _, row := range []struct {
+			method, path string
+			header       http.Header
+			want         bool
+		}{
+			{"GET", "/rest/v1/quickstream-api-1.0.min.js", http.Header{}, true},
+			{"POST", "/rest/v1/quickstream-api-1.0.min.js", http.Header{}, false},
+			{"POST", "/rest/v1/single-use-tokens", http.Header{"Origin": {shopOrigin}}, true},
+			{"POST", "/rest/v1/single-use-tokens", http.Header{"Origin": {shopOrigin, "http://evil.example"}}, false},
+			{"POST", "/rest/v1/single-use-tokens", http.Header{"Origin": {"http://evil.example"}}, false},
+			{"POST", "/rest/v1/single-use-tokens", http.Header{}, false},
+			{"POST", "/rest/v1/transactions", http.Header{"Origin": {shopOrigin}}, false},
+			{"GET", "/_shop/challenge", frame, true},
+			{"GET", "/_shop/payer", frame, true},
+			{"POST", "/_shop/payer", frame, false},
+			{"GET", "/_shop/challenge", with("Referer", "http://127.0.0.1:8080.evil.example/"), false},
+			{"GET", "/_shop/challenge", with("Referer", shopOrigin+"@evil.example/"), false},
+			{"GET", "/_shop/challenge", with("Referer"), false},
+			{"GET", "/_shop/challenge", with("Sec-Fetch-Mode", "no-cors"), false},
+			{"GET", "/_shop/challenge", with("Origin", "null"), false},
+			{"GET", "/rest/v1/", frame, false},
+			{"GET", "/", frame, false},
+		} {
+			r := httptest.NewRequest(row.method, "http://"+memoryHost+row.path, nil)
+			r.Header = row.header
+			assert.Equal(t, row.want, c.box.ForShop(r), "%s %s %v", row.method, row.path, row.header)
+		}
+		none := New()
+		defer none.Close()
+		r := httptest.NewRequest("GET", "http://"+memoryHost+"/rest/v1/quickstream-api-1.0.min.js", nil)
+		require.False(t, none.ForShop(r))
+	}, WithShop(shopOrigin))
+}

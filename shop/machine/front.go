@@ -1,0 +1,78 @@
+package machine
+
+import (
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+)
+
+// front is what customers reach: the shop's program, as long as it answers, and the page
+// of switches, which does not depend on it.
+func (m *Machine) front() http.Handler {
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.Host = r.In.Host
+			// The service takes no payments from loopback addresses, so customers here have one of
+			// those that stand for examples.
+			r.SetXForwarded()
+			r.Out.Header.Set("X-Forwarded-For", "203.0.113.7")
+			if at := m.child.at(); at != nil {
+				r.SetURL(at)
+				r.Out.Host = r.In.Host
+			}
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, _ error) { m.away(w, r) },
+		ErrorLog:     quiet(),
+	}
+	mux := http.NewServeMux()
+	m.trouble.add(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if m.child.at() == nil {
+			m.away(w, r)
+			return
+		}
+		m.received.request(r)
+		proxy.ServeHTTP(w, r)
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case "http://"+r.Host == m.origin:
+			mux.ServeHTTP(w, r)
+		case loopback(r.Host) && r.Method == http.MethodGet:
+			// The service lets the pages of one origin in: a customer who came by another name of
+			// this machine goes on there.
+			to := url.URL{Scheme: "http", Host: strings.TrimPrefix(m.origin, "http://"), Path: r.URL.Path, RawQuery: r.URL.RawQuery}
+			http.Redirect(w, r, to.String(), http.StatusFound)
+		default:
+			http.Error(w, "This is reached by a loopback address only.", http.StatusForbidden)
+		}
+	})
+}
+
+// away answers for the shop's program while it is down. Nobody knows what became of a
+// POST: its page says so, and leads to the order, where the outcome will be.
+func (m *Machine) away(w http.ResponseWriter, r *http.Request) {
+	view := awayView{To: r.URL.RequestURI()}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		view = awayView{To: "/", Asked: true}
+		if order, ok := orderOf(r.URL.Path); ok {
+			view.To, view.Order = "/orders/"+order, true
+		}
+	}
+	w.Header().Set("Retry-After", "1")
+	m.trouble.show(w, http.StatusServiceUnavailable, "away.html", view)
+}
+
+// awayView is where the page leads by itself.
+type awayView struct {
+	To           string
+	Asked, Order bool
+}
+
+// orderOf is the order of an address such as /orders/1234/pay.
+func orderOf(path string) (string, bool) {
+	rest, ok := strings.CutPrefix(path, "/orders/")
+	order, _, _ := strings.Cut(rest, "/")
+	return url.PathEscape(order), ok && order != ""
+}

@@ -1,0 +1,346 @@
+package machine_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+	"github.com/quickstream-go/quickstream/shop/machine"
+	"github.com/quickstream-go/quickstream/shop/store"
+)
+
+// childVariable makes this program the shop's.
+const childVariable = "SHOP_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) == "" {
+		os.Exit(m.Run())
+	}
+	config, err := store.ConfigFromEnv()
+	if err == nil {
+		err = store.Run(machine.UntilStdinEnds(context.Background()), config)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// start starts a shop that ends with the test.
+func start(t *testing.T, options ...sandbox.Option) *machine.Machine {
+	m, err := machine.Start(t.Context(), machine.Config{
+		Listen: "127.0.0.1:0", Child: []string{os.Args[0]}, Env: []string{childVariable + "=1"}, Directory: t.TempDir(), Log: t.Output(), Sandbox: options,
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, m.Close()) })
+	return m
+}
+
+// customer is a browser without its pages.
+type customer struct {
+	*testing.T
+	machine *machine.Machine
+	client  *http.Client
+}
+
+func newCustomer(t *testing.T, m *machine.Machine) *customer {
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	return &customer{t, m, &http.Client{Jar: jar, Timeout: time.Minute}}
+}
+
+// get opens a page.
+func (c *customer) get(path string) (int, string) {
+	c.Helper()
+	return c.read(c.client.Get(c.machine.Origin() + path))
+}
+
+func (c *customer) read(answer *http.Response, err error) (int, string) {
+	c.Helper()
+	require.NoError(c, err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(c, err)
+	return answer.StatusCode, string(body)
+}
+
+var formToken = regexp.MustCompile(`name="form" value="([^"]+)"`)
+
+// post sends a form, with the form token of a page.
+func (c *customer) post(page, path string, values url.Values) (int, string, string) {
+	c.Helper()
+	_, body := c.get(page)
+	found := formToken.FindStringSubmatch(body)
+	require.NotNil(c, found, body)
+	values.Set("form", found[1])
+	answer, err := c.client.PostForm(c.machine.Origin()+path, values)
+	status, body := c.read(answer, err)
+	return status, body, answer.Request.URL.Path
+}
+
+// order places an order, and returns its number.
+func (c *customer) order() string {
+	c.Helper()
+	_, _, checkout := c.post("/", "/orders", url.Values{"item": {"beans"}})
+	order, ok := strings.CutPrefix(checkout, "/checkout/")
+	require.True(c, ok, checkout)
+	return order
+}
+
+// token makes a single-use token of a card, as the script does in a browser.
+func (c *customer) token(number string) string {
+	c.Helper()
+	body := fmt.Sprintf(`{"supplierBusinessCode":"SANDBOX01","accountType":"CREDIT_CARD","cardNumber":%q,"expiryDateMonth":"12","expiryDateYear":"2099",
+		"threeDS2":true,"browserProfile":{"browserJavaEnabled":false,"browserLanguage":"en","browserScreenHeight":"600","browserScreenWidth":"800","browserColorDepth":"24","browserTZ":"0"}}`, number)
+	r, err := http.NewRequestWithContext(c.Context(), http.MethodPost, c.machine.Service()+"/rest/v1/single-use-tokens", strings.NewReader(body))
+	require.NoError(c, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.SetBasicAuth(c.machine.Sandbox().Keys().Publishable, "")
+	status, answer := c.read(http.DefaultClient.Do(r))
+	require.Equal(c, http.StatusOK, status, answer)
+	var made struct{ SingleUseTokenID string }
+	require.NoError(c, json.Unmarshal([]byte(answer), &made))
+	return made.SingleUseTokenID
+}
+
+// pay presses the button once.
+func (c *customer) pay(order string) (int, string) {
+	c.Helper()
+	status, body, _ := c.post("/checkout/"+order, "/orders/"+order+"/pay", url.Values{
+		"token": {c.token("4242424242424242")}, "street": {"1 Example Street"}, "city": {"Sydney"}, "state": {"NSW"}, "postcode": {"2000"},
+	})
+	return status, body
+}
+
+// await waits for a state of an order, as its page does, by server-sent events, which are
+// asked for again when the shop was away. A quarter of a minute goes by each time.
+func (c *customer) await(order, state string) {
+	c.Helper()
+	require.Eventually(c, func() bool {
+		defer c.machine.Forward(c.Context(), 15*time.Second)
+		return c.hears(order, state)
+	}, time.Minute, 10*time.Millisecond, "the order is not "+state)
+}
+
+// hears listens for a second.
+func (c *customer) hears(order, state string) bool {
+	ctx, cancel := context.WithTimeout(c.Context(), time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.machine.Origin()+"/orders/"+order+"/events", nil)
+	if err != nil {
+		return false
+	}
+	answer, err := c.client.Do(r)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if strings.Contains(lines.Text(), `"state":"`+state+`"`) {
+			return true
+		}
+	}
+	return false
+}
+
+// turn presses a switch, or a button, of the page of troubles.
+func (c *customer) turn(kind, name string) {
+	c.Helper()
+	status, body, _ := c.post("/trouble", "/trouble", url.Values{kind: {name}})
+	require.Equal(c, http.StatusOK, status, body)
+}
+
+// The shop's program is killed when the service has just taken the money. The customer is
+// told not to pay again, and learns the outcome when it is back; he has paid once.
+func TestKilledInThePayment(t *testing.T) {
+	m := start(t)
+	c := newCustomer(t, m)
+	order := c.order()
+	c.turn("switch", "kill-in-payment")
+	status, body := c.pay(order)
+	assert.Equal(t, http.StatusServiceUnavailable, status)
+	assert.Contains(t, body, "Do not pay again.")
+	assert.Contains(t, body, `url=/orders/`+order)
+	c.await(order, "approved")
+	assert.Len(t, m.Sandbox().Ledger().Charged(order), 1)
+	_, body = c.get("/trouble")
+	assert.Contains(t, body, "Nobody was charged twice: one order has paid, once.")
+	assert.NotContains(t, body, `aria-pressed="true"`, "it is killed once")
+}
+
+// Answers are lost, and the service is down: whatever is on, the payment is made once, or
+// not at all, and back to normal it is known.
+func TestSwitches(t *testing.T) {
+	m := start(t)
+	c := newCustomer(t, m)
+	order := c.order()
+	c.turn("switch", "lost-after")
+	c.pay(order)
+	assert.Len(t, m.Sandbox().Ledger().Charged(order), 1)
+	c.turn("do", "normal")
+	_, body := c.get("/trouble")
+	assert.NotContains(t, body, `aria-pressed="true"`)
+	c.await(order, "approved")
+	assert.Len(t, m.Sandbox().Ledger().Charged(order), 1)
+
+	second := c.order()
+	token := c.token("4242424242424242")
+	c.turn("switch", "down")
+	_, body, at := c.post("/checkout/"+second, "/orders/"+second+"/pay", url.Values{"token": {token}, "street": {"x"}, "city": {"x"}, "state": {"NSW"}, "postcode": {"2000"}})
+	assert.Equal(t, "/checkout/"+second, at, "3D Secure could not be asked")
+	assert.Contains(t, body, "Nothing was charged.")
+	assert.Empty(t, m.Sandbox().Ledger().Order(second))
+	c.turn("switch", "down")
+	c.turn("switch", "no-3ds")
+	_, body = c.pay(second)
+	assert.Contains(t, body, "cannot be checked")
+	c.turn("switch", "no-3ds")
+	_, _ = c.pay(second)
+	c.await(second, "approved")
+}
+
+// A program that pays an order twice is told of: the page believes the ledger alone.
+func TestTroubleTellsOfTwoCharges(t *testing.T) {
+	m := start(t)
+	client, err := quickstream.NewClient(quickstream.CustomURL(m.Service()+"/rest/v1"), sandboxtest.Keys(m.Sandbox()))
+	require.NoError(t, err)
+	for range 2 {
+		token, err := sandboxtest.CardToken(t.Context(), client, "4242424242424242")
+		require.NoError(t, err)
+		_, err = client.Transactions.Pay(t.Context(), quickstream.PayParams{
+			SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(1050, -2), Currency: quickstream.CurrencyAUD,
+			ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), CustomerReferenceNumber: "O-1",
+			StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+			Source:           quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard),
+		})
+		require.NoError(t, err)
+	}
+	_, body := newCustomer(t, m).get("/trouble")
+	assert.Contains(t, body, "Somebody was charged more than once: order O-1 was charged 2 times.")
+	assert.Contains(t, body, "Charged 2 times.</strong> It has cost $21.00.")
+}
+
+// Killed at any time the program comes back, and pages lead on by themselves.
+func TestKilled(t *testing.T) {
+	m := start(t)
+	c := newCustomer(t, m)
+	order := c.order()
+	c.turn("do", "kill")
+	status, body := c.get("/checkout/" + order)
+	assert.Equal(t, http.StatusServiceUnavailable, status)
+	assert.Contains(t, body, `content="1;url=/checkout/`+order)
+	require.Eventually(t, func() bool {
+		status, _ := c.get("/checkout/" + order)
+		return status == http.StatusOK
+	}, time.Minute, 50*time.Millisecond)
+	_, _ = c.pay(order)
+	c.await(order, "approved")
+}
+
+// A program that cannot start is an error, and leaves nothing behind.
+func TestProgramThatEnds(t *testing.T) {
+	_, err := machine.Start(t.Context(), machine.Config{
+		Listen: "127.0.0.1:0", Child: []string{os.Args[0]}, Env: []string{childVariable + "=1", "SHOP_DB="}, Directory: t.TempDir(), Log: t.Output(),
+	})
+	assert.ErrorContains(t, err, "the shop's program has ended")
+	_, err = machine.Start(t.Context(), machine.Config{Listen: "127.0.0.1:0", Child: []string{"/nowhere"}, Directory: t.TempDir(), Log: t.Output()})
+	assert.ErrorContains(t, err, "the shop's program has ended")
+}
+
+// Two days go by for the service and for the shop.
+func TestForward(t *testing.T) {
+	m := start(t)
+	c := newCustomer(t, m)
+	before := m.Sandbox().Now()
+	c.turn("do", "forward")
+	assert.WithinDuration(t, before.Add(48*time.Hour), m.Sandbox().Now(), time.Minute)
+	order := c.order()
+	_, _ = c.pay(order)
+	c.await(order, "approved")
+	assert.Len(t, m.Sandbox().Ledger().Charged(order), 1)
+}
+
+// Only the page of switches itself switches: not other sites, nor who lacks its cookie.
+func TestTroubleIsGuarded(t *testing.T) {
+	m := start(t)
+	c := newCustomer(t, m)
+	_, body := c.get("/trouble")
+	token := formToken.FindStringSubmatch(body)[1]
+	post := func(client *http.Client, values url.Values, header ...string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.Origin()+"/trouble", strings.NewReader(values.Encode()))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		status, _ := c.read(client.Do(r))
+		return status
+	}
+	on := url.Values{"form": {token}, "switch": {"down"}}
+	assert.Equal(t, http.StatusForbidden, post(http.DefaultClient, on), "no cookie")
+	assert.Equal(t, http.StatusForbidden, post(c.client, url.Values{"switch": {"down"}}), "no form token")
+	assert.Equal(t, http.StatusForbidden, post(c.client, on, "Origin", "http://evil.example"))
+	assert.Equal(t, http.StatusForbidden, post(c.client, on, "Sec-Fetch-Site", "same-site"))
+	assert.Equal(t, http.StatusUnprocessableEntity, post(c.client, url.Values{"form": {token}, "switch": {"nothing"}}))
+	_, body = c.get("/trouble")
+	assert.NotContains(t, body, `aria-pressed="true"`)
+	assert.Equal(t, http.StatusOK, post(c.client, on, "Origin", m.Origin(), "Sec-Fetch-Site", "same-origin"))
+	_, body = c.get("/trouble")
+	assert.Contains(t, body, `aria-pressed="true"`)
+	answer, err := http.Get(m.Origin() + "/trouble")
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	assert.Regexp(t, `HttpOnly; SameSite=Strict$`, answer.Header.Get("Set-Cookie"))
+}
+
+// Neither port answers under a name that is not this machine's, nor the service to other sites.
+func TestPortsAreGuarded(t *testing.T) {
+	m := start(t)
+	c := newCustomer(t, m)
+	get := func(address, host string, header ...string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		require.NoError(t, err)
+		if host != "" {
+			r.Host = host
+		}
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		status, _ := c.read(c.client.Do(r))
+		return status
+	}
+	_, port, _ := strings.Cut(strings.TrimPrefix(m.Origin(), "http://"), ":")
+	answer, err := http.DefaultTransport.RoundTrip(httptest.NewRequest(http.MethodGet, "http://localhost:"+port+"/trouble", nil))
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	assert.Equal(t, m.Origin()+"/trouble", answer.Header.Get("Location"), "another name leads to the one that the service knows")
+	for _, address := range []string{m.Origin() + "/trouble", m.Service() + "/_shop/payer"} {
+		assert.Equal(t, http.StatusOK, get(address, ""))
+		assert.Equal(t, http.StatusForbidden, get(address, "evil.example:80"))
+	}
+	payer := m.Service() + "/_shop/payer"
+	assert.Equal(t, http.StatusForbidden, get(payer, "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Referer", "http://evil.example/"))
+	assert.Equal(t, http.StatusOK, get(payer, "", "Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "navigate", "Referer", m.Origin()+"/"))
+	assert.Equal(t, http.StatusForbidden, get(m.Service()+"/_shop/clock", "", "Origin", m.Origin()))
+	_, err = machine.Start(t.Context(), machine.Config{Listen: "0.0.0.0:0"})
+	assert.ErrorContains(t, err, "not a loopback address")
+}

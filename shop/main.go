@@ -1,0 +1,73 @@
+// Command shop is a small shop with a sandbox of the payment service: see -help.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/quickstream-go/quickstream/shop/machine"
+	"github.com/quickstream-go/quickstream/shop/store"
+)
+
+const help = `A small shop to click through, on durable payments, with a sandbox of the payment service. No account, no settings:
+nothing here takes real money, and all is gone when it ends.
+
+    go -C shop run .
+
+Then open http://127.0.0.1:8080/ and buy something with a public test card. http://127.0.0.1:8080/trouble has switches
+for what goes wrong: try to be charged twice, and read in the ledger beside them that you were not.
+
+The back office is at http://127.0.0.1:8080/office/. Its password is printed at the start, and is another one each time
+unless -password says which; there is no user name.
+
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "shop:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	var config machine.Config
+	flags := flag.NewFlagSet("shop", flag.ContinueOnError)
+	flags.StringVar(&config.Listen, "listen", "127.0.0.1:8080", "loopback `address` of the shop; port 0 takes a free one")
+	flags.StringVar(&config.Password, "password", "", "`password` of the back office; a new one at each start unless it is given")
+	serve := flags.Bool("serve", false, "be the merchant's program alone, configured by the environment, as package store says")
+	child := flags.Bool("child", false, "be that, for as long as the standard input lasts: how the shop starts itself")
+	flags.Usage = func() {
+		_, _ = fmt.Fprint(flags.Output(), help)
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q (-help lists all)", flags.Arg(0))
+	}
+	if *child {
+		ctx = machine.UntilStdinEnds(ctx)
+	}
+	if *serve || *child {
+		own, err := store.ConfigFromEnv()
+		if err != nil {
+			return err
+		}
+		return store.Run(ctx, own)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	config.Child = []string{self, "-child"}
+	return machine.Run(ctx, config, os.Stdout)
+}

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+)
+
+// checkoutData is what the checkout shows.
+type checkoutData struct {
+	Order   order
+	Monthly bool // to be agreed to, and collected each month
+	Cards   []card
+	Notice  string // why the customer is here again
+}
+
+// checkout shows how an order can be paid. One that has a payment which is not known to
+// have failed is not to be paid: its page says how it stands.
+func (s *server) checkout(w http.ResponseWriter, r *http.Request) {
+	o, err := s.orderOf(r)
+	if err != nil {
+		s.missing(w, r, err)
+		return
+	}
+	p, there, err := s.paymentOf(r.Context(), o.ID)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if there && p.State.Blocks() {
+		toOrder(w, r, o)
+		return
+	}
+	a, err := scanAgreement(s.db.QueryRowContext(r.Context(), "SELECT "+agreementColumns+" FROM shop_agreement WHERE reference = ?", o.Agreement).Scan)
+	if err == nil && !there && !a.ended() {
+		http.Redirect(w, r, "/payto/"+a.Reference, http.StatusSeeOther)
+		return
+	}
+	cards, err := s.cardsOf(r.Context(), o.Visitor)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.show(w, r, http.StatusOK, "checkout", "Checkout", checkoutData{
+		// A collection that has failed can be paid as anything else.
+		Order: o, Monthly: o.Product().Monthly && !there, Cards: cards, Notice: r.URL.Query().Get("notice"),
+	})
+}
+
+func toOrder(w http.ResponseWriter, r *http.Request, o order) {
+	http.Redirect(w, r, "/orders/"+o.ID, http.StatusSeeOther)
+}
+
+// back leads to the checkout again, which says why. Nothing was charged.
+func back(w http.ResponseWriter, r *http.Request, o order, notice string) {
+	http.Redirect(w, r, "/checkout/"+o.ID+"?"+url.Values{"notice": {notice}}.Encode(), http.StatusSeeOther)
+}
+
+// pay takes an order's payment, once: by a single-use token that the service's script
+// has made of a card in the browser, by a stored card, or by PayTo. Pressed again, or in
+// another tab, it leads to the payment that is there.
+func (s *server) pay(w http.ResponseWriter, r *http.Request) {
+	o, err := s.orderOf(r)
+	if err != nil {
+		s.missing(w, r, err)
+		return
+	}
+	p, there, err := s.paymentOf(r.Context(), o.ID)
+	switch {
+	case err != nil:
+		s.fail(w, r, err)
+	case there && p.State.Blocks():
+		toOrder(w, r, o)
+	case r.PostFormValue("card") != "":
+		s.payByStoredCard(w, r, o)
+	case r.PostFormValue("payid") != "":
+		s.payByPayTo(w, r, o)
+	case r.PostFormValue("token") != "":
+		s.payByToken(w, r, o)
+	default:
+		back(w, r, o, "incomplete")
+	}
+}
+
+// payByToken authenticates the cardholder first.
+func (s *server) payByToken(w http.ResponseWriter, r *http.Request, o order) {
+	o.Token = r.PostFormValue("token")
+	o.Address = quickstream.ThreeDSAddress{
+		Line1: r.PostFormValue("street"), City: r.PostFormValue("city"), PostCode: r.PostFormValue("postcode"),
+		State: r.PostFormValue("state"), Country: "036",
+	}
+	if o.Save = r.PostFormValue("save") != ""; o.Save {
+		if err := s.ensureCustomer(r.Context(), o.Visitor); err != nil {
+			back(w, r, o, "busy")
+			return
+		}
+	}
+	address, err := json.Marshal(o.Address)
+	if err == nil {
+		_, err = s.db.ExecContext(r.Context(), "UPDATE shop_order SET save = ?, address = ? WHERE id = ?", o.Save, string(address), o.ID)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.authenticate(w, r, o)
+}
+
+// params describe the payment of an order.
+func (s *server) params(o order) quickstream.PayParams {
+	return quickstream.PayParams{
+		PrincipalAmount: decimal.New(o.Amount, -2), Currency: quickstream.CurrencyAUD, CustomerReferenceNumber: o.ID,
+	}
+}
+
+// byCard describes the payment of an order by a card that the customer is there to use.
+func (s *server) byCard(r *http.Request, o order, source quickstream.CardSource, mode quickstream.EntryMode) quickstream.PayParams {
+	params := s.params(o)
+	params.Source, params.ECI, params.IPAddress = source, quickstream.ECIInternet, addressOf(r)
+	params.StoredCredential = &quickstream.StoredCredentialData{EntryMode: mode}
+	return params
+}
+
+// commit writes the payment, which is sent from then on whatever happens, gives it a
+// moment, and shows the order.
+func (s *server) commit(w http.ResponseWriter, r *http.Request, o order, params quickstream.PayParams) {
+	var id string
+	ctx := forOrder(r.Context(), o.ID)
+	err := s.within(ctx, func(tx *sql.Tx) (err error) {
+		if id, err = s.engine.Pay(ctx, tx, o.ID, params); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = ?, token = '' WHERE id = ?", statePaying, o.ID)
+		return err
+	})
+	switch {
+	case errors.Is(err, quickstream.ErrInvalid):
+		s.logger.InfoContext(ctx, "a payment was refused before it was sent", "error", err)
+		back(w, r, o, "refused")
+		return
+	case err != nil && !errors.Is(err, durable.ErrOtherRequest): // which is a payment that is there already
+		s.fail(w, r, err)
+		return
+	}
+	limited, cancel := context.WithTimeout(r.Context(), moment)
+	defer cancel()
+	_, _ = s.engine.Wait(limited, id) // the order's page says what is known, and goes on asking
+	toOrder(w, r, o)
+}

@@ -1,0 +1,220 @@
+package store
+
+import (
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+const (
+	visa     = "4242424242424242"
+	noFunds  = "4111111111444496"
+	nobody   = "4017950000000009"
+	approved = "approved"
+)
+
+// The page of an approved order says so, and the order cannot be paid any more.
+func TestApproved(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	id := b.order("beans")
+	page := b.pay(id, visa)
+	assert.Equal(t, "/orders/"+id, page.path)
+	page = b.becomes("/orders/"+id, approved, 0)
+	assert.Contains(t, page.body, "Paid, thank you")
+	assert.Equal(t, "/orders/"+id, b.get("/checkout/"+id).path)
+	assert.Equal(t, 1, w.charged(id))
+}
+
+// A declined order says what can be done, and is paid by another card.
+func TestDeclinedThenAnotherCard(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	id := b.order("beans")
+	b.pay(id, noFunds)
+	page := b.becomes("/orders/"+id, "declined", 0)
+	assert.Contains(t, page.body, "not enough money")
+	assert.Contains(t, page.body, `href="/checkout/`+id+`"`)
+	assert.Equal(t, "/checkout/"+id, b.get("/checkout/"+id).path)
+	b.pay(id, visa)
+	b.becomes("/orders/"+id, approved, 0)
+	assert.Equal(t, 1, w.charged(id))
+}
+
+// A button that is pressed twice sends its form twice.
+func TestDoublePostPaysOnce(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	id, token := b.order("beans"), b.token(visa)
+	fields := []string{"token", token, "street", "1 Example Street", "city", "Sydney", "state", "NSW", "postcode", "2000"}
+	both(
+		func() { assert.Equal(t, "/orders/"+id, b.post("/orders/"+id+"/pay", fields...).path) },
+		func() { assert.Equal(t, "/orders/"+id, b.post("/orders/"+id+"/pay", fields...).path) },
+	)
+	assert.Equal(t, "/orders/"+id, b.post("/orders/"+id+"/pay", fields...).path)
+	b.becomes("/orders/"+id, approved, 0)
+	assert.Equal(t, 1, w.charged(id))
+}
+
+// Two tabs have a token each, and both are sent.
+func TestTwoTabsPayOnce(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	id := b.order("beans")
+	both(func() { b.pay(id, visa) }, func() { b.pay(id, "5163200000000008") })
+	b.becomes("/orders/"+id, approved, 0)
+	assert.Equal(t, 1, w.charged(id))
+}
+
+// A card in one tab and a bank account in another are two ways to pay, and one payment.
+func TestTwoWaysPayOnce(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	id := b.order("beans")
+	both(func() { b.pay(id, visa) }, func() {
+		assert.Equal(t, "/orders/"+id, b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID).path)
+	})
+	for _, agreement := range w.box.Agreements() {
+		require.NoError(t, w.box.Agreement(agreement.Token).Confirm())
+	}
+	b.becomes("/orders/"+id, approved, 10*time.Second)
+	w.clock.Advance(time.Hour)
+	assert.Equal(t, 1, w.charged(id))
+}
+
+func both(one, other func()) {
+	var wait sync.WaitGroup
+	wait.Go(one)
+	wait.Go(other)
+	wait.Wait()
+}
+
+// An answer that is lost leaves the order unknown, and its page turns into the outcome by
+// itself.
+func TestUnknownTurnsIntoTheOutcome(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	id := b.order("pot")
+	w.box.NextTransactionFor(id, sandbox.Erred().ThenAfter(time.Minute, sandbox.Approved()))
+	b.pay(id, visa)
+	page := b.becomes("/orders/"+id, "unknown", 0)
+	assert.Contains(t, page.body, "do not pay again")
+	assert.Equal(t, "/orders/"+id, b.get("/checkout/"+id).path, "it cannot be paid again")
+	b.pay(id, "5163200000000008")
+	b.becomes("/orders/"+id, approved, time.Hour)
+	assert.Equal(t, 1, w.charged(id))
+}
+
+// The page that waits is told by server-sent events.
+func TestEvents(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	id := b.order("pot")
+	w.box.NextTransactionFor(id, sandbox.Erred().ThenAfter(time.Minute, sandbox.Declined("51")))
+	b.pay(id, visa)
+	b.becomes("/orders/"+id, "unknown", 0)
+	go func() {
+		for range 60 {
+			w.clock.Advance(time.Hour)
+			<-time.After(100 * time.Millisecond)
+		}
+	}()
+	told := b.get("/orders/" + id + "/events") // ends with the outcome
+	assert.Regexp(t, `(?s)data: \{"state":"unknown".*data: \{"state":"declined".*event: over`, told.body)
+}
+
+// The merchant's program ends after it has sent a payment, and another one finds out.
+func TestRestart(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	id := b.order("pot")
+	w.box.NextTransactionFor(id, sandbox.Erred().ThenAfter(time.Hour, sandbox.Approved()))
+	b.pay(id, visa)
+	b.becomes("/orders/"+id, "unknown", 0)
+	w.close()
+	w.open()
+	b.becomes("/orders/"+id, approved, time.Hour)
+	assert.Equal(t, 1, w.charged(id))
+}
+
+// Nothing is done for a form of another site, of no page of the shop, or of another session.
+func TestForeignForms(t *testing.T) {
+	w := newWorld(t)
+	b, other := w.browser(), w.browser()
+	id, token := b.order("beans"), b.token(visa)
+	own := http.Header{"Origin": {w.web.URL}, "Sec-Fetch-Site": {"same-origin"}}
+	for name, send := range map[string]struct {
+		form   string
+		header http.Header
+	}{
+		"no form token":          {"", own},
+		"another session's":      {other.form, own},
+		"another site":           {b.form, http.Header{"Origin": {"https://elsewhere.example"}, "Sec-Fetch-Site": {"cross-site"}}},
+		"another port":           {b.form, http.Header{"Origin": {"http://127.0.0.1:1"}, "Sec-Fetch-Site": {"same-site"}}},
+		"an old browser, abroad": {b.form, http.Header{"Origin": {"https://elsewhere.example"}}},
+	} {
+		page := b.send("/orders/"+id+"/pay", url.Values{"form": {send.form}, "token": {token}, "street": {"1 Example Street"}, "city": {"Sydney"}, "state": {"NSW"}, "postcode": {"2000"}}, send.header)
+		assert.Equal(t, http.StatusForbidden, page.status, name)
+	}
+	assert.Zero(t, w.charged(id))
+	assert.Equal(t, "new", b.get("/orders/"+id).state())
+}
+
+// Nobody sees or pays another visitor's order.
+func TestAnotherVisitorsOrder(t *testing.T) {
+	w := newWorld(t)
+	b, other := w.browser(), w.browser()
+	id := b.order("beans")
+	for _, path := range []string{"/orders/" + id, "/checkout/" + id, "/orders/" + id + "/events"} {
+		assert.Equal(t, http.StatusNotFound, other.get(path).status, path)
+	}
+	assert.Equal(t, http.StatusNotFound, other.pay(id, visa).status)
+	assert.Zero(t, w.charged(id))
+}
+
+// The session's cookie is not readable by scripts and does not come along from elsewhere.
+func TestCookie(t *testing.T) {
+	w := newWorld(t)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.web.URL+"/", nil)
+	require.NoError(t, err)
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	cookies := answer.Cookies()
+	require.Len(t, cookies, 1)
+	assert.True(t, cookies[0].HttpOnly)
+	assert.Equal(t, http.SameSiteStrictMode, cookies[0].SameSite)
+
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	answer, err = http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	assert.Empty(t, answer.Cookies(), "a link from elsewhere must not replace a session whose cookie it does not bring")
+}
+
+// No card number comes to the shop, is stored by it or logged.
+func TestNoCardNumbers(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	numbers := []string{visa, noFunds, nobody, sandbox.CardChallenge}
+	for _, number := range numbers {
+		id := b.order("beans")
+		b.pay(id, number, "save", "1")
+		b.get("/orders/" + id)
+	}
+	b.get("/customers/")
+	w.close()
+	defer w.open()
+	held := w.everything()
+	assert.Contains(t, held, "token=", "what browsers send was seen")
+	for _, number := range numbers {
+		assert.NotContains(t, held, number)
+	}
+}

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+const payID = "alex@example.com"
+
+// agree asks for an agreement about the monthly product, and returns its order and page.
+func (b *browser) agree() (order, path string) {
+	b.Helper()
+	order = b.order("monthly")
+	page := b.post("/payto", "order", order, "name", "Alex Example", "payid", payID)
+	require.True(b, strings.HasPrefix(page.path, "/payto/"), "%s: %s", page.path, page.body)
+	return order, page.path
+}
+
+// bankApp is the payer's side of the only agreement.
+func (w *world) bankApp() sandbox.Agreement {
+	w.Helper()
+	all := w.box.Agreements()
+	require.Len(w, all, 1)
+	return w.box.Agreement(all[0].Token)
+}
+
+// collected counts what was taken by PayTo.
+func (w *world) collected() int {
+	n := 0
+	for _, entry := range w.box.Ledger() {
+		if entry.AgreementToken != "" && entry.Outcome == approved {
+			n++
+		}
+	}
+	return n
+}
+
+// collects waits until so many months were collected: a bank takes a while for each.
+func (w *world) collects(months int) {
+	w.Helper()
+	for deadline := time.Now().Add(30 * time.Second); w.collected() < months; {
+		if time.Now().After(deadline) {
+			require.Failf(w, "It was not collected", "%+v", w.box.Ledger())
+		}
+		w.clock.Advance(10 * time.Second)
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// A customer agrees in the bank's app, and is charged once a month, whatever the shop's
+// program does meanwhile.
+func TestMonthlyCollection(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	order, path := b.agree()
+	assert.True(t, strings.HasPrefix(b.get(path).state(), "pending"))
+	again := b.post("/payto", "order", order, "name", "Alex Example", "payid", payID).path
+	assert.Equal(t, path, again, "asked for again it is the same agreement")
+
+	require.NoError(t, w.bankApp().Confirm())
+	b.becomes(path, "active", 0)
+	w.collects(1)
+	b.becomes("/orders/"+order, approved, 10*time.Second)
+
+	w.clock.Advance(32 * 24 * time.Hour)
+	w.collects(2)
+	w.close()
+	w.open()
+	b.becomes("/orders/"+order+"-2", approved, 10*time.Second)
+	assert.Equal(t, 2, w.collected())
+	assert.Contains(t, b.get(path).body, "/orders/"+order+"-2")
+}
+
+// Nothing is collected while the customer has suspended the agreement, nor after its end.
+func TestSuspended(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	_, path := b.agree()
+	require.NoError(t, w.bankApp().Confirm())
+	w.collects(1)
+	require.NoError(t, w.bankApp().Suspend())
+	b.becomes(path, "suspended", 0)
+	w.clock.Advance(32 * 24 * time.Hour)
+	<-time.After(3 * time.Second) // in which the shop has looked
+	assert.Equal(t, 1, w.collected())
+	require.NoError(t, w.bankApp().Reactivate())
+	b.becomes(path, "active", 0)
+	w.collects(2)
+	require.NoError(t, w.bankApp().Cancel())
+	b.becomes(path, "over", 0)
+}
+
+// The notifications are lost, and nobody looks at the page: the shop asks by itself.
+func TestNotificationsLost(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	b.agree()
+	w.box.HoldDeliveries()
+	require.NoError(t, w.bankApp().Confirm())
+	w.collects(1)
+}
+
+// A customer who declines in the app can ask again.
+func TestAgreementDeclined(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	order, path := b.agree()
+	require.NoError(t, w.bankApp().Decline())
+	page := b.becomes(path, "over", 0)
+	assert.Contains(t, page.body, "/checkout/"+order)
+	assert.Equal(t, "/checkout/"+order, b.get("/checkout/"+order).path)
+	assert.NotEqual(t, path, b.post("/payto", "order", order, "name", "Alex Example", "payid", payID).path)
+}
+
+// The agreement is made and the answer is lost: there is one all the same.
+func TestAgreementAnswerLost(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/payto-agreements", Times: 5, Kind: sandbox.ResetAfterCommit()}))
+	_, path := b.agree()
+	b.becomes(path, "pending", time.Minute)
+	assert.Len(t, w.box.Agreements(), 1)
+}
+
+// An order is paid from a bank account once the customer has agreed in the bank's app.
+func TestPayByPayTo(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	id := b.order("pot")
+	page := b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
+	assert.Equal(t, "/orders/"+id, page.path)
+	b.becomes("/orders/"+id, "pending", 0)
+	assert.Equal(t, "/orders/"+id, b.get("/checkout/"+id).path, "it cannot be paid again")
+	require.NoError(t, w.bankApp().Confirm())
+	b.becomes("/orders/"+id, approved, 10*time.Second)
+	assert.Equal(t, 1, w.charged(id))
+
+	entries, err := w.shop.timeline(context.Background(), id)
+	require.NoError(t, err)
+	kinds := map[string]bool{}
+	for _, entry := range entries {
+		kinds[entry.Kind] = true
+	}
+	assert.Equal(t, map[string]bool{kindAttempt: true, kindEvent: true, kindOutcome: true}, kinds)
+}
+
+// A PayID is personal: the shop sends it on, and keeps it nowhere.
+func TestPayIDIsNotStored(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	b.agree()
+	id := b.order("pot")
+	b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
+	b.becomes("/orders/"+id, "pending", 0)
+	w.close()
+	defer w.open()
+	w.mu.Lock()
+	w.received.Reset()
+	w.mu.Unlock()
+	assert.NotContains(t, w.everything(), payID)
+}

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/sqlite"
+)
+
+// schema are the shop's own tables, beside those of package durable. Amounts are in
+// cents, times in microseconds.
+const schema = `
+CREATE TABLE IF NOT EXISTS shop_session (
+	digest  text PRIMARY KEY, -- of the cookie, so that the file opens nobody's session
+	visitor text NOT NULL UNIQUE, -- the customer number at the service
+	customer text NOT NULL DEFAULT '', -- the customer's id there, once there is one
+	created integer NOT NULL
+);
+CREATE TABLE IF NOT EXISTS shop_order (
+	id       text PRIMARY KEY,
+	visitor  text NOT NULL,
+	item     text NOT NULL,
+	amount   integer NOT NULL,
+	state    text NOT NULL DEFAULT 'new', -- new, challenge, or what durable says of its payment
+	token    text NOT NULL DEFAULT '', -- the single-use token of a card whose bank asks
+	address  text NOT NULL DEFAULT '', -- of the bill, for the card's bank
+	save     integer NOT NULL DEFAULT 0, -- the customer wants the card to be stored
+	agreement text NOT NULL DEFAULT '', -- the PayTo agreement that it is collected by
+	receipt  text NOT NULL DEFAULT '',
+	returned integer NOT NULL DEFAULT 0, -- given back
+	created  integer NOT NULL
+);
+CREATE INDEX IF NOT EXISTS shop_order_visitor ON shop_order (visitor, created);
+CREATE TABLE IF NOT EXISTS shop_timeline (
+	number   integer PRIMARY KEY AUTOINCREMENT,
+	order_id text NOT NULL,
+	at       integer NOT NULL,
+	kind     text NOT NULL, -- attempt, look-up, event or outcome
+	what     text NOT NULL
+);
+CREATE INDEX IF NOT EXISTS shop_timeline_order ON shop_timeline (order_id, number);
+CREATE TABLE IF NOT EXISTS shop_card (
+	id      text PRIMARY KEY,
+	visitor text NOT NULL,
+	account text NOT NULL UNIQUE, -- the service's token
+	label   text NOT NULL DEFAULT '', -- the last digits, once they were read
+	created integer NOT NULL
+);
+CREATE TABLE IF NOT EXISTS shop_agreement (
+	reference text PRIMARY KEY, -- the payee reference, which is the shop's own
+	order_id  text NOT NULL, -- the first order that it collects
+	visitor   text NOT NULL,
+	item      text NOT NULL,
+	amount    integer NOT NULL,
+	token     text NOT NULL DEFAULT '',
+	status    text NOT NULL DEFAULT '', -- the service's word for it; none yet, or REFUSED by it
+	started   text NOT NULL, -- the date of the first collection
+	collected integer NOT NULL DEFAULT 0, -- how many there were
+	created   integer NOT NULL
+);`
+
+// openDatabase opens the file, and makes what is missing in it.
+func openDatabase(ctx context.Context, file string) (*sql.DB, error) {
+	db, err := sqlite.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	if err = durable.MigrateUp(ctx, sqlite.DB(db)); err == nil {
+		_, err = db.ExecContext(ctx, schema)
+	}
+	if err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// within runs f in a transaction.
+func (s *server) within(ctx context.Context, f func(tx *sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func micros(t time.Time) int64 { return t.UnixMicro() }

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"io"
+	"net/http"
+
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+// webhook takes the service's notifications. What a notification says is written into the
+// timeline, each time that it comes; what it means durable asks the service.
+func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, "The notification cannot be read.", http.StatusBadRequest)
+		return
+	}
+	if n, err := s.verifier.VerifyBody(r.Header, body); err == nil {
+		s.noteEvent(r.Context(), n)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	s.inbox.ServeHTTP(w, r)
+}
+
+func (s *server) noteEvent(ctx context.Context, n *webhooks.Notification) {
+	event, err := n.Event()
+	if err != nil {
+		return
+	}
+	var orderID string
+	switch event := event.(type) {
+	case *webhooks.PaymentEvent:
+		orderID = event.Transaction().CustomerReferenceNumber
+	case *webhooks.AgreementEvent:
+		orderID = event.Agreement().PayeeReference
+	}
+	if orderID == "" {
+		return
+	}
+	if err := s.note(ctx, s.db, orderID, kindEvent, string(n.EventType)); err != nil {
+		s.logger.WarnContext(ctx, "an event is missing in the timeline", "error", err)
+	}
+}
+
+// onEvent is told of notifications that are not about a payment, once the service has
+// confirmed them.
+func (s *server) onEvent(ctx context.Context, tx *sql.Tx, n *webhooks.Notification) error {
+	event, err := n.Event()
+	if err != nil {
+		return err
+	}
+	if about, ok := event.(*webhooks.AgreementEvent); ok {
+		return s.learn(ctx, tx, about.Agreement())
+	}
+	return nil
+}
