@@ -34,6 +34,9 @@ func (s *server) payByPayTo(w http.ResponseWriter, r *http.Request, o order) {
 	err := s.soon(func(ctx context.Context) error {
 		ctx = forOrder(ctx, o.ID)
 		_, err := s.db.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ?", statePaying, o.ID)
+		if err == nil {
+			err = s.begun(ctx, s.db, o.ID)
+		}
 		if err != nil {
 			return err
 		}
