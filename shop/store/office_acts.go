@@ -17,6 +17,9 @@ import (
 // kindPerson is what somebody has done in the back office.
 const kindPerson = "person"
 
+// operationGiveBack is that of what durable sends as a void or as a refund.
+const operationGiveBack = "GiveBack"
+
 // errChanged means that the page was not about what there is now.
 var errChanged = errors.New("something has happened to the payment since the page was shown")
 
@@ -55,7 +58,7 @@ func (s *server) writeBack(r *http.Request, d dossier, amount decimal.Decimal) e
 			return err
 		}
 		err = s.keep(ctx, tx, durable.Payment{
-			ID: id, OrderID: d.ID, Operation: "GiveBack", State: durable.StatePrepared, ReceiptOf: d.Receipt, Amount: amount, Written: s.clock.Now(),
+			ID: id, OrderID: d.ID, Operation: operationGiveBack, State: durable.StatePrepared, ReceiptOf: d.Receipt, Amount: amount, Written: s.clock.Now(),
 		})
 		return errors.Join(err, s.note(ctx, tx, d.ID, kindPerson, "give back "+money(cents(amount))))
 	})

@@ -26,6 +26,7 @@ type dossier struct {
 	Receipt  string // of the payment that counts
 	Left     int64  // what can be given back
 	Busy     bool   // something is being given back
+	Why      string // why that takes its time
 	Steps    int    // how much has followed the payment
 	Cases    []kase
 	Timeline []entry
@@ -94,7 +95,9 @@ func (s *server) cases(ctx context.Context, d *dossier) error {
 			continue
 		}
 		d.Steps++
-		d.Busy = d.Busy || p.State.Open() || p.State == durable.StateAbsent || p.State == durable.StateEscalated
+		if p.State.Open() || p.State == durable.StateAbsent || p.State == durable.StateEscalated {
+			d.Busy, d.Why = true, p.Problem
+		}
 		if p.State.Blocks() && p.Operation != operationVoid {
 			d.Left -= cents(p.Amount)
 		}

@@ -24,10 +24,16 @@ func shownSpan(d time.Duration) string {
 }
 
 // did names an operation of the library as a person would.
-func did(operation string) string {
+func did(operation string, state any) string {
 	names := map[string]string{
-		"Transactions.Pay": "Payment", "Transactions.Refund": "Refund", operationVoid: "Void", "GiveBack": "Give back: void or refund",
+		"Transactions.Pay": "Payment", "Transactions.Refund": "Refund", operationVoid: "Void", operationGiveBack: "Give back",
 		operationRegister: "Registration of the card", operationAgree: "PayTo agreement",
+	}
+	switch {
+	case operation == operationGiveBack && fmt.Sprint(state) == string(durable.StateVoided):
+		return "Void"
+	case operation == operationGiveBack && fmt.Sprint(state) == string(durable.StateApproved):
+		return "Refund"
 	}
 	if name := names[operation]; name != "" {
 		return name
