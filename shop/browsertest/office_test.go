@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -25,7 +26,16 @@ func (p *tab) office(path string) *tab {
 // typed puts a text in the place of what a field holds.
 func (p *tab) typed(selector, text string) {
 	p.Helper()
-	p.do(chromedp.SetValue(chromedp.CSS(selector), ""), chromedp.SendKeys(chromedp.CSS(selector), text))
+	p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).select()", selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// inDays lets days go by, some hours at once, until a condition holds.
+func (p *tab) inDays(condition string) {
+	p.Helper()
+	p.until(condition, func() bool {
+		p.machine.Forward(p.Context(), 3*time.Hour)
+		return p.holds(condition)
+	})
 }
 
 // Without the password nothing is shown, and a wrong one is not taken.
@@ -116,10 +126,7 @@ func TestOfficeDecide(t *testing.T) {
 	p.becomes("unknown")
 	p.turn("normal")
 	staff := p.office("/person")
-	for range 5 {
-		p.machine.Forward(t.Context(), 24*time.Hour)
-	}
-	staff.waitFor("document.querySelector('.evidence pre')?.textContent.includes('" + order + "')")
+	staff.inDays("document.querySelector('.evidence pre')?.textContent.includes('" + order + "')")
 	staff.click(".copy")
 	staff.waitFor("/Copied|Selected/.test(document.querySelector('.evidence [role=status]').innerText)")
 	staff.do(chromedp.Evaluate[chromedp.Void]("document.querySelector('[name=verdict]').value = 'not sent'; undefined"))
@@ -171,9 +178,7 @@ func TestOfficeLook(t *testing.T) {
 	p.turn("normal")
 	staff.visit("/office/figures")
 	staff.look("office-figures")
-	for range 5 {
-		p.machine.Forward(t.Context(), 24*time.Hour)
-	}
+	staff.inDays("document.querySelector('#waiting a')")
 	staff.visit("/office/orders/" + paid)
 	staff.typed("#amount", "5")
 	staff.submit("#give-back")
