@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"net/http"
 
 	"github.com/quickstream-go/quickstream/durable"
@@ -103,7 +104,7 @@ func (s *server) showOffice(w http.ResponseWriter, r *http.Request, status int, 
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) //nolint:gosec // html/template has escaped it
+	_, _ = w.Write(body)
 }
 
 // paid is an order with a payment, as the list shows it.
@@ -163,7 +164,7 @@ func (s *server) find(w http.ResponseWriter, r *http.Request) {
 	var id string
 	err := s.db.QueryRowContext(r.Context(), `SELECT id FROM shop_order WHERE id = ?1 OR receipt = ?1 AND ?1 <> ''
 		UNION SELECT order_id FROM shop_write WHERE receipt = ?1 AND ?1 <> '' LIMIT 1`, number).Scan(&id)
-	if err == sql.ErrNoRows { //nolint:errorlint // Scan returns it as it is
+	if errors.Is(err, sql.ErrNoRows) {
 		r.URL.Path = "/office/"
 		s.officeAnswer(w, r, http.StatusNotFound, "office", "Payments", "There is no order and no receipt of that number.", s.paymentsData)
 		return

@@ -113,7 +113,7 @@ func (s *server) acted(w http.ResponseWriter, r *http.Request, orderID string, e
 		http.Redirect(w, r, "/office/orders/"+orderID, http.StatusSeeOther)
 		return
 	}
-	notice := ""
+	var notice string
 	switch {
 	case errors.Is(err, durable.ErrTooMuch):
 		notice = "Not done: that is more than is left of the payment."

@@ -163,7 +163,7 @@ func (s *server) compareNow(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) comparisonData(r *http.Request) (any, error) {
-	rows, err := s.db.QueryContext(r.Context(), "SELECT date, begun, ended, problem FROM shop_comparison ORDER BY begun DESC LIMIT 7")
+	rows, err := s.db.QueryContext(r.Context(), "SELECT date, begun, ended, problem FROM shop_comparison ORDER BY date DESC LIMIT 7")
 	if err != nil {
 		return nil, err
 	}

@@ -252,9 +252,9 @@ func TestComparison(t *testing.T) {
 	w.clock.Advance(5 * 24 * time.Hour)
 	b.until("/office/comparison", "1 difference")
 	page := b.get("/office/comparison")
-	assert.Contains(t, page.body, "Payments settled on "+p.SettlesOn.String())
+	assert.Contains(t, page.body, "settled on <span class=\"whole\">"+p.SettlesOn.String())
 	assert.Contains(t, page.body, id)
 	assert.Equal(t, http.StatusUnprocessableEntity, b.post("/office/comparison", "date", "2999-01-01").status)
 	assert.Equal(t, "/office/comparison", b.post("/office/comparison", "date", w.shop.today().String()).path)
-	b.until("/office/comparison", "Payments settled on "+w.shop.today().String())
+	b.until("/office/comparison", "settled on <span class=\"whole\">"+w.shop.today().String())
 }
