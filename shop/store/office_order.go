@@ -160,7 +160,9 @@ func looked(look resolve.Look) string {
 	}
 	parts = append(parts, cmp.Or(string(look.Sighting), "no answer"), string(look.Outcome))
 	for _, named := range [][2]string{
-		{"receipt", look.ReceiptNumber}, {"code", look.ResponseCode}, {"next step", string(look.NextStep)},
+		{"receipt", look.ReceiptNumber},
+		{"code", look.ResponseCode},
+		{"next step", string(look.NextStep)},
 		{"candidates", strings.Join(look.Candidates, " ")},
 	} {
 		if named[1] != "" {
