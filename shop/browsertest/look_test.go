@@ -164,4 +164,7 @@ func TestHarnessNotices(t *testing.T) {
 		p.until(part, func() bool { return p.noted(part) })
 		p.expect(part)
 	}
+	assert.Empty(t, p.leaks([]byte(noFunds)))
+	p.do(chromedp.Evaluate[chromedp.Void]("fetch('/nowhere?number=" + noFunds + "'); undefined"))
+	p.until("the number is noticed", func() bool { return len(p.leaks([]byte(noFunds))) == 1 })
 }

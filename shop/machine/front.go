@@ -42,7 +42,8 @@ func (m *Machine) front() http.Handler {
 		case loopback(r.Host) && r.Method == http.MethodGet:
 			// The service lets the pages of one origin in: a customer who came by another name of
 			// this machine goes on there.
-			http.Redirect(w, r, m.origin+r.URL.RequestURI(), http.StatusFound)
+			to := url.URL{Scheme: "http", Host: strings.TrimPrefix(m.origin, "http://"), Path: r.URL.Path, RawQuery: r.URL.RawQuery}
+			http.Redirect(w, r, to.String(), http.StatusFound)
 		default:
 			http.Error(w, "This is reached by a loopback address only.", http.StatusForbidden)
 		}

@@ -100,9 +100,11 @@ func (s *server) refreshed(ctx context.Context, a agreement) (agreement, error) 
 	if a.Token == "" {
 		return s.unsent(ctx, a)
 	}
-	now, err := s.client.PayTo.Get(ctx, a.Token)
+	limited, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	now, err := s.client.PayTo.Get(limited, a.Token)
 	if err != nil {
-		return a, nil //nolint:nilerr // what was heard last is shown
+		return a, nil // what was heard last is shown
 	}
 	a.Status = string(now.Status)
 	return a, s.learn(ctx, s.db, now)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -154,8 +153,8 @@ func (s *server) commit(w http.ResponseWriter, r *http.Request, o order, params 
 		s.fail(w, r, err)
 		return
 	}
-	moment, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	limited, cancel := context.WithTimeout(r.Context(), moment)
 	defer cancel()
-	_, _ = s.engine.Wait(moment, id) // the order's page says what is known, and goes on asking
+	_, _ = s.engine.Wait(limited, id) // the order's page says what is known, and goes on asking
 	toOrder(w, r, o)
 }

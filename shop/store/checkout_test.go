@@ -73,6 +73,22 @@ func TestTwoTabsPayOnce(t *testing.T) {
 	assert.Equal(t, 1, w.charged(id))
 }
 
+// A card in one tab and a bank account in another are two ways to pay, and one payment.
+func TestTwoWaysPayOnce(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	id := b.order("beans")
+	both(func() { b.pay(id, visa) }, func() {
+		assert.Equal(t, "/orders/"+id, b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID).path)
+	})
+	for _, agreement := range w.box.Agreements() {
+		require.NoError(t, w.box.Agreement(agreement.Token).Confirm())
+	}
+	b.becomes("/orders/"+id, approved, 10*time.Second)
+	w.clock.Advance(time.Hour)
+	assert.Equal(t, 1, w.charged(id))
+}
+
 func both(one, other func()) {
 	var wait sync.WaitGroup
 	wait.Go(one)
@@ -197,6 +213,7 @@ func TestNoCardNumbers(t *testing.T) {
 	w.close()
 	defer w.open()
 	held := w.everything()
+	assert.Contains(t, held, "token=", "what browsers send was seen")
 	for _, number := range numbers {
 		assert.NotContains(t, held, number)
 	}

@@ -24,9 +24,11 @@ func (s *server) ensureCustomer(ctx context.Context, visitor string) error {
 	if err != nil || id != "" {
 		return err
 	}
-	found, err := s.client.Customers.GetByNumber(ctx, visitor)
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	found, err := s.client.Customers.GetByNumber(limited, visitor)
 	if errors.Is(err, quickstream.ErrNotFound) {
-		found, err = s.client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: visitor, CustomerName: "Customer of the shop"})
+		found, err = s.client.Customers.Create(limited, quickstream.CreateCustomerParams{CustomerNumber: visitor, CustomerName: "Customer of the shop"})
 	}
 	if err != nil {
 		return err
@@ -54,11 +56,13 @@ func (s *server) registered(ctx context.Context, tx *sql.Tx, change durable.Outc
 // once.
 func (s *server) cardsOf(ctx context.Context, visitor string) ([]card, error) {
 	cards, err := s.storedCards(ctx, visitor)
+	limited, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
 	for i := range cards {
 		if cards[i].Label != "" {
 			continue
 		}
-		account, err := s.client.Accounts.Get(ctx, cards[i].Account)
+		account, err := s.client.Accounts.Get(limited, cards[i].Account)
 		if err != nil || account.CardNumber == "" {
 			cards[i].Label = "Your stored card"
 			continue // the next page may know more

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 var cardPattern = regexp.MustCompile(`name="card" value="([^"]+)"`)
@@ -19,7 +21,7 @@ func (b *browser) storeCard() string {
 	b.pay(id, visa, "save", "1")
 	b.becomes("/orders/"+id, approved, 0)
 	next := b.order("beans")
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(30 * time.Second); ; {
 		if found := cardPattern.FindStringSubmatch(b.get("/checkout/" + next).body); found != nil {
 			return found[1]
 		}
@@ -53,6 +55,21 @@ func TestStoredCard(t *testing.T) {
 	last := b.order("pot")
 	assert.Contains(t, b.post("/orders/"+last+"/pay", "card", card).body, "not stored any more")
 	assert.Zero(t, w.charged(theirs)+w.charged(last))
+}
+
+// A service that does not answer keeps nobody from the shop's pages: what is read of it is
+// waited for a moment only.
+func TestServiceDown(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "GET /accounts/{accountToken}", Kind: sandbox.HangBeforeCommit()}))
+	b.storeCard()
+	assert.Contains(t, b.get("/customers/").body, "Your stored card")
+	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication", Kind: sandbox.ResetBeforeCommit()}))
+	id := b.order("beans")
+	page := b.post("/orders/"+id+"/pay", "token", "T", "street", "1 Example Street", "city", "Sydney", "state", "NSW", "postcode", "2000")
+	assert.Contains(t, page.body, "does not answer")
+	assert.Equal(t, "new", b.get("/orders/"+id).state())
 }
 
 // Without a choice nothing is charged, and a card that is not to be stored is not.

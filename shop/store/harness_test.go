@@ -238,7 +238,7 @@ func (p shown) state() string {
 // becomes waits until a page is in a state, while the time passes.
 func (b *browser) becomes(path, state string, step time.Duration) shown {
 	b.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(30 * time.Second); ; {
 		page := b.get(path)
 		if page.state() == state || strings.HasPrefix(page.state(), state+" ") {
 			return page

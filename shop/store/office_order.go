@@ -113,7 +113,10 @@ func caseOf(p durable.Payment, main bool) kase {
 }
 
 // GiveBack reports whether money of the payment can be given back now.
-func (d dossier) GiveBack() bool { return d.State == durable.StateApproved && d.Left > 0 && !d.Busy }
+func (d dossier) GiveBack() bool {
+	paid := d.State == durable.StateApproved || d.State == durable.StateTwice
+	return paid && d.Left > 0 && !d.Busy
+}
 
 // evidence says in plain text what is known of a payment, for the service's technical
 // support. It holds no handles, by which somebody could pay.
@@ -121,7 +124,7 @@ func evidence(p durable.Payment) string {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "%-18s %s\n", name+":", value)
+			fmt.Fprintf(&b, "%-14s %s\n", name+":", value)
 		}
 	}
 	line("Order", p.OrderID)
@@ -134,12 +137,12 @@ func evidence(p durable.Payment) string {
 	if p.Operation != operationAgree && p.Operation != operationRegister { // whose receipt is a handle
 		line("Receipt", p.ReceiptNumber)
 	}
-	line("Follows receipt", p.ReceiptOf)
+	line("Follows", p.ReceiptOf)
 	line("Reference", p.Reference)
 	line("Written", stamp(p.Written))
 	line("Changed", stamp(p.Changed))
 	if !p.Due.IsZero() {
-		line("Looked for next", stamp(p.Due))
+		line("Next look-up", stamp(p.Due))
 	}
 	line("Problem", p.Problem)
 	line("Passed by", p.PassedBy)

@@ -60,12 +60,12 @@ func (s *server) payByPayTo(w http.ResponseWriter, r *http.Request, o order) {
 func (s *server) soon(ctx context.Context, send func(ctx context.Context) error) error {
 	done := make(chan error, 1)
 	s.running.Go(func() { done <- send(context.WithoutCancel(ctx)) })
-	moment := time.NewTimer(5 * time.Second)
-	defer moment.Stop()
+	limit := time.NewTimer(moment)
+	defer limit.Stop()
 	select {
 	case err := <-done:
 		return err
-	case <-moment.C:
+	case <-limit.C:
 		return nil
 	}
 }

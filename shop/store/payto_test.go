@@ -67,13 +67,13 @@ func TestMonthlyCollection(t *testing.T) {
 	require.NoError(t, w.bankApp().Confirm())
 	b.becomes(path, "active", 0)
 	w.collects(1)
-	b.becomes("/orders/"+order, approved, time.Second)
+	b.becomes("/orders/"+order, approved, 10*time.Second)
 
 	w.clock.Advance(32 * 24 * time.Hour)
 	w.collects(2)
 	w.close()
 	w.open()
-	b.becomes("/orders/"+order+"-2", approved, time.Second)
+	b.becomes("/orders/"+order+"-2", approved, 10*time.Second)
 	assert.Equal(t, 2, w.collected())
 	assert.Contains(t, b.get(path).body, "/orders/"+order+"-2")
 }
@@ -139,7 +139,7 @@ func TestPayByPayTo(t *testing.T) {
 	b.becomes("/orders/"+id, "pending", 0)
 	assert.Equal(t, "/orders/"+id, b.get("/checkout/"+id).path, "it cannot be paid again")
 	require.NoError(t, w.bankApp().Confirm())
-	b.becomes("/orders/"+id, approved, time.Second)
+	b.becomes("/orders/"+id, approved, 10*time.Second)
 	assert.Equal(t, 1, w.charged(id))
 
 	entries, err := w.shop.timeline(context.Background(), id)

@@ -29,7 +29,7 @@ func (s *server) routes() []route {
 		{"GET /payto/{agreement}", s.agreementPage, visitor},
 		{"GET /payto/{agreement}/events", s.agreementEvents, visitor},
 		{"POST /webhooks", s.webhook, anybody},
-		{"GET /static/", http.FileServerFS(static).ServeHTTP, anybody},
+		{"GET /static/{file}", http.FileServerFS(static).ServeHTTP, anybody},
 		{"GET /", s.notFound, visitor},
 	}
 }

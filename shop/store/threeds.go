@@ -1,12 +1,21 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
+)
+
+// What a customer waits for an answer of the service, and what a page waits for something
+// that it can do without.
+const (
+	patience = 15 * time.Second
+	moment   = 3 * time.Second
 )
 
 // authenticated is where the browser goes when the bank's challenge is over. What it says
@@ -28,7 +37,9 @@ func (s *server) authenticated(w http.ResponseWriter, r *http.Request) {
 // the answer says.
 func (s *server) authenticate(w http.ResponseWriter, r *http.Request, o order) {
 	amount := decimal.New(o.Amount, -2)
-	result, err := s.client.SingleUseTokens.Authenticate(forOrder(r.Context(), o.ID), o.Token, quickstream.AuthenticateParams{
+	ctx, cancel := context.WithTimeout(forOrder(r.Context(), o.ID), patience)
+	defer cancel()
+	result, err := s.client.SingleUseTokens.Authenticate(ctx, o.Token, quickstream.AuthenticateParams{
 		MessageCategory: quickstream.ThreeDSMessageCategoryPayment,
 		Purpose:         quickstream.ThreeDSPurposePayment,
 		PrincipalAmount: &amount,

@@ -78,7 +78,7 @@ func TestNotificationTwice(t *testing.T) {
 	b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
 	w.box.NextDelivery(sandbox.DeliveredTwice())
 	require.NoError(t, w.bankApp().Confirm())
-	b.becomes("/orders/"+id, approved, time.Second)
+	b.becomes("/orders/"+id, approved, 10*time.Second)
 	require.NoError(t, w.box.Flush(t.Context()))
 	outcomes := 0
 	for _, line := range w.lines(id) {
