@@ -2,6 +2,8 @@ package browsertest
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"testing"
 	"time"
 
@@ -100,6 +102,21 @@ func TestOfficeRefund(t *testing.T) {
 	p.visit("/orders/" + order)
 	p.says("We have given $64.00 back.")
 	p.charged(order, 1)
+	metrics := p.scraped()
+	assert.Contains(t, metrics, `shop_payments{state="approved"} 3`)
+	assert.NotContains(t, metrics, visa)
+	assert.NotContains(t, metrics, order)
+}
+
+// scraped is what Prometheus reads.
+func (p *tab) scraped() string {
+	p.Helper()
+	answer, err := http.Get(p.machine.Origin() + "/metrics")
+	require.NoError(p, err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(p, err)
+	return string(body)
 }
 
 // All of a payment of the same day is voided.
