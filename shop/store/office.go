@@ -13,6 +13,7 @@ import (
 func (s *server) officeRoutes() []route {
 	staff := s.staff
 	return []route{
+		{"GET /office", http.RedirectHandler("/office/", http.StatusMovedPermanently).ServeHTTP, anybody},
 		{"GET /office/login", s.loginPage, s.visited},
 		{"POST /office/login", s.login, s.visited},
 		{"POST /office/logout", s.logout, staff},

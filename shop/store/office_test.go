@@ -44,7 +44,7 @@ func TestLogin(t *testing.T) {
 	b := w.browser()
 	for _, r := range w.shop.officeRoutes() {
 		method, path, _ := strings.Cut(r.pattern, " ")
-		if path == "/office/login" || path == "/metrics" {
+		if path == "/office" || path == "/office/login" || path == "/metrics" {
 			continue
 		}
 		path = strings.NewReplacer("{$}", "", "{order}", "x", "{write}", "x").Replace(path)
@@ -212,6 +212,21 @@ func (w *world) waitsForPerson(order string) {
 		require.Less(w, time.Now(), deadline, "it does not become a person's")
 		w.clock.Advance(2 * time.Hour)
 		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// The pages of the back office keep to the policy of the shop's: nothing inline.
+func TestNothingInlineInTheOffice(t *testing.T) {
+	w := newWorld(t)
+	customer, b := w.browser(), w.staff()
+	id := customer.order("pot")
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, approved, 0)
+	assert.NotRegexp(t, inlinePattern, w.browser().get("/office").body)
+	for _, path := range []string{"/office", "/office/orders/" + id, "/office/person", "/office/returned", "/office/comparison", "/office/figures"} {
+		page := b.get(path)
+		assert.Equal(t, http.StatusOK, page.status, path)
+		assert.NotRegexp(t, inlinePattern, page.body, path)
 	}
 }
 
