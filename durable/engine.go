@@ -69,8 +69,8 @@ type Options[TTx any] struct {
 	// less than 8 days, as a notification may be delivered again. An order whose payment
 	// is forgotten can be paid again.
 	KeepPayments, KeepNotifications time.Duration
-	// Carrier and Continue carry traces over from notifications to their jobs, as those
-	// of [quickstream.Observer] do for payments.
+	// Carrier and Continue carry traces over from notifications and from
+	// [Engine.GiveBack] to their jobs, as those of [quickstream.Observer] do for payments.
 	Carrier  func(ctx context.Context) string
 	Continue func(ctx context.Context, carrier string) context.Context
 	// Clock is the time that all due times are compared with; time.Now unless it is

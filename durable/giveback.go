@@ -28,6 +28,9 @@ func (e *Engine[TTx]) GiveBack(ctx context.Context, tx TTx, orderID, receiptNumb
 	}
 	r := e.rowOf(orderID, giveBackIntent(receiptNumber, e.opts.Clock()))
 	r.ReceiptOf, r.Amount, r.Currency = receiptNumber, amount, currency
+	if e.opts.Carrier != nil {
+		r.intent.Carrier = e.opts.Carrier(ctx)
+	}
 	return e.write(ctx, tx, r)
 }
 
@@ -78,6 +81,9 @@ func (e *Engine[TTx]) refundable(ctx context.Context, tx TTx, r *row, principal,
 // sendBack chooses between void and refund by the transaction as it is now, stores the
 // choice, and sends it.
 func (e *Engine[TTx]) sendBack(ctx context.Context, r *row) error {
+	if e.opts.Continue != nil && r.intent.Carrier != "" {
+		ctx = e.opts.Continue(ctx, r.intent.Carrier) // the void or refund is planned here, and its intent carries the trace on
+	}
 	t, err := e.client.Transactions.Get(ctx, r.ReceiptOf)
 	if err != nil {
 		return e.later(ctx, r.ID, "the transaction could not be read: "+err.Error())

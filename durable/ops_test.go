@@ -243,6 +243,32 @@ func testTraces[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, "trace continued", <-traces)
 }
 
+func TestTraceOfGiveBack(t *testing.T) {
+	everywhere(t, testTraceOfGiveBack[*sql.Tx], testTraceOfGiveBack[pgx.Tx])
+}
+
+// What money was given back under is what its void goes on with.
+func testTraceOfGiveBack[TTx any](t *testing.T, db store[TTx]) {
+	traces := make(chan any, 10)
+	var s *shop[TTx]
+	s = open(t, db, func(o *durable.Options[TTx]) {
+		o.Carrier = func(context.Context) string { return "trace" }
+		o.Continue = func(ctx context.Context, carrier string) context.Context {
+			return context.WithValue(ctx, traceKey{}, carrier+" continued")
+		}
+		o.OnOutcome = func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
+			if change.Payment.ReceiptOf != "" {
+				traces <- ctx.Value(traceKey{})
+			}
+			return s.told(ctx, tx, change)
+		}
+	})
+	id, err := s.giveBack(s.settled(s.pay("A", s.card(sandbox.CardAttempted))), 1234)
+	require.NoError(t, err)
+	s.settled(id)
+	assert.Equal(t, "trace continued", <-traces)
+}
+
 func TestSkew(t *testing.T) { everywhere(t, testSkew[*sql.Tx], testSkew[pgx.Tx]) }
 
 // How far the service's clock is ahead is measured by its answers.

@@ -23,7 +23,9 @@ Then open http://127.0.0.1:8080/ and buy something with a public test card. http
 for what goes wrong: try to be charged twice, and read in the ledger beside them that you were not.
 
 The back office is at http://127.0.0.1:8080/office/. Its password is printed at the start, and is another one each time
-unless -password says which; there is no user name.
+unless -password says which; there is no user name. It shows payments as they change, what is known of each, and five
+figures to watch, which are for Prometheus at http://127.0.0.1:8080/metrics, too. After five wrong passwords there is
+another try each half a minute. A login lasts for 12 hours.
 
 `
 
@@ -42,6 +44,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("shop", flag.ContinueOnError)
 	flags.StringVar(&config.Listen, "listen", "127.0.0.1:8080", "loopback `address` of the shop; port 0 takes a free one")
 	flags.StringVar(&config.Password, "password", "", "`password` of the back office; a new one at each start unless it is given")
+	traces := flags.String("traces", "", "`file` to write OpenTelemetry spans into, one in a line of JSON; none unless it is given")
 	serve := flags.Bool("serve", false, "be the merchant's program alone, configured by the environment, as package store says")
 	child := flags.Bool("child", false, "be that, for as long as the standard input lasts: how the shop starts itself")
 	flags.Usage = func() {
@@ -69,5 +72,8 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	config.Child = []string{self, "-child"}
+	if *traces != "" {
+		config.Env = append(config.Env, "SHOP_TRACES="+*traces)
+	}
 	return machine.Run(ctx, config, os.Stdout)
 }

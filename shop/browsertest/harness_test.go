@@ -79,7 +79,7 @@ func open(t *testing.T, options ...sandbox.Option) *tab {
 	b := &bench{files: t.TempDir()}
 	var err error
 	b.machine, err = machine.Start(t.Context(), machine.Config{
-		Listen: "127.0.0.1:0", Child: []string{os.Args[0]}, Env: []string{childVariable + "=1"}, Directory: b.files,
+		Listen: "127.0.0.1:0", Child: []string{os.Args[0]}, Env: []string{childVariable + "=1", "SHOP_TRACES=" + filepath.Join(b.files, "spans.json")}, Directory: b.files,
 		Password: "password", Log: &b.logged, Received: &b.received, Sandbox: options,
 	})
 	require.NoError(t, err)

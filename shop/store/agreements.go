@@ -231,7 +231,8 @@ func (s *server) collectNext(ctx context.Context, a agreement) error {
 	if a.Collected > 0 {
 		o.ID = fmt.Sprintf("%s-%d", a.OrderID, a.Collected+1)
 	}
-	ctx = forOrder(ctx, o.ID)
+	ctx, span := s.telemetry.tracer.Start(forOrder(ctx, o.ID), "collect")
+	defer span.End()
 	return s.within(ctx, func(tx *sql.Tx) error {
 		counted, err := tx.ExecContext(ctx, "UPDATE shop_agreement SET collected = collected + 1 WHERE reference = ? AND collected = ?", a.Reference, a.Collected)
 		if err != nil {
@@ -248,6 +249,9 @@ func (s *server) collectNext(ctx context.Context, a agreement) error {
 		params := s.params(o)
 		params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: a.Token})
 		if _, err = s.engine.Pay(ctx, tx, o.ID, params); err != nil && !errors.Is(err, durable.ErrOtherRequest) {
+			return err
+		}
+		if err = s.begun(ctx, tx, o.ID); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ?", statePaying, o.ID)

@@ -138,6 +138,9 @@ func (s *server) commit(w http.ResponseWriter, r *http.Request, o order, params 
 		if id, err = s.engine.Pay(ctx, tx, o.ID, params); err != nil {
 			return err
 		}
+		if err = s.begun(ctx, tx, o.ID); err != nil {
+			return err
+		}
 		_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = ?, token = '' WHERE id = ?", statePaying, o.ID)
 		return err
 	})

@@ -34,6 +34,8 @@ type Config struct {
 	Clock string
 	// Bank is the address of the payer's banking app, for a sandbox that has one.
 	Bank string
+	// Traces is a file to write spans into, as lines of JSON; none unless it is given.
+	Traces string
 	// Listen is the address to listen on; a free loopback port unless it is given.
 	Listen string
 }
@@ -45,6 +47,7 @@ func ConfigFromEnv() (Config, error) {
 		Business:  cmp.Or(os.Getenv("SHOP_BUSINESS"), "SANDBOX01"),
 		SecretKey: os.Getenv("SHOP_SECRET_KEY"), PublishableKey: os.Getenv("SHOP_PUBLISHABLE_KEY"), WebhookKey: os.Getenv("SHOP_WEBHOOK_KEY"),
 		Password: os.Getenv("SHOP_PASSWORD"), Clock: os.Getenv("SHOP_CLOCK"), Bank: os.Getenv("SHOP_BANK"), Listen: os.Getenv("SHOP_LISTEN"),
+		Traces: os.Getenv("SHOP_TRACES"),
 	}
 	return c, c.check()
 }

@@ -26,6 +26,10 @@ func (s *server) onOutcome(ctx context.Context, tx *sql.Tx, change durable.Outco
 	if err := s.note(ctx, tx, p.OrderID, kindOutcome, what); err != nil {
 		return err
 	}
+	p.State = change.After
+	if err := s.keep(ctx, tx, p); err != nil {
+		return err
+	}
 	switch {
 	case p.Operation == operationRegister:
 		return s.registered(ctx, tx, change)

@@ -31,9 +31,11 @@ func (s *server) payByPayTo(w http.ResponseWriter, r *http.Request, o order) {
 	params.Source = quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
 		Purpose: quickstream.PayToPurposeRetail, Description: o.Item, Payer: payer(r, o),
 	})
-	err := s.soon(func(ctx context.Context) error {
-		ctx = forOrder(ctx, o.ID)
+	err := s.soon(forOrder(r.Context(), o.ID), func(ctx context.Context) error {
 		_, err := s.db.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ?", statePaying, o.ID)
+		if err == nil {
+			err = s.begun(ctx, s.db, o.ID)
+		}
 		if err != nil {
 			return err
 		}
@@ -55,9 +57,9 @@ func (s *server) payByPayTo(w http.ResponseWriter, r *http.Request, o order) {
 
 // soon runs what is sent at once, to its end though the customer may go away, and returns
 // its error if it comes in time for a page.
-func (s *server) soon(send func(ctx context.Context) error) error {
+func (s *server) soon(ctx context.Context, send func(ctx context.Context) error) error {
 	done := make(chan error, 1)
-	s.running.Go(func() { done <- send(context.WithoutCancel(s.ending)) })
+	s.running.Go(func() { done <- send(context.WithoutCancel(ctx)) })
 	limit := time.NewTimer(moment)
 	defer limit.Stop()
 	select {
@@ -92,7 +94,7 @@ func (s *server) askToAgree(w http.ResponseWriter, r *http.Request) {
 	}
 	if !there {
 		payer := payer(r, o)
-		err = s.soon(func(ctx context.Context) error { return s.sendAgreement(forOrder(ctx, o.ID), a, payer) })
+		err = s.soon(forOrder(r.Context(), o.ID), func(ctx context.Context) error { return s.sendAgreement(ctx, a, payer) })
 	}
 	if errors.Is(err, quickstream.ErrInvalid) {
 		back(w, r, o, "bank-gone")
@@ -130,6 +132,9 @@ func (s *server) beginAgreement(ctx context.Context, o order) (a agreement, ther
 func (s *server) sendAgreement(ctx context.Context, a agreement, payer quickstream.PayToPayerParams) error {
 	customer, err := s.customerOf(ctx, a.Visitor)
 	if err != nil {
+		return err
+	}
+	if err := s.begun(ctx, s.db, a.Reference); err != nil {
 		return err
 	}
 	amount := decimal.New(a.Amount, -2)

@@ -40,8 +40,8 @@ func anybody(next http.HandlerFunc) http.HandlerFunc { return next }
 // handler serves the routes, each with the policy of the shop's pages.
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, r := range s.routes() {
-		mux.HandleFunc(r.pattern, r.guard(r.handle))
+	for _, r := range append(s.routes(), s.officeRoutes()...) {
+		mux.HandleFunc(r.pattern, s.telemetry.traced(r.pattern, r.guard(r.handle)))
 	}
 	// Only the service's own script talks to the service.
 	policy := strings.Join([]string{

@@ -68,7 +68,7 @@ func openDatabase(ctx context.Context, file string) (*sql.DB, error) {
 		return nil, err
 	}
 	if err = durable.MigrateUp(ctx, sqlite.DB(db)); err == nil {
-		_, err = db.ExecContext(ctx, schema)
+		_, err = db.ExecContext(ctx, schema+officeSchema)
 	}
 	if err != nil {
 		_ = db.Close()

@@ -38,6 +38,10 @@ type server struct {
 	sydney   *time.Location
 	pages    pages
 
+	telemetry *telemetry
+	door      doorkeeper // of the back office
+	comparing sync.Mutex
+
 	ending  context.Context // ends when the shop does
 	end     context.CancelFunc
 	running sync.WaitGroup
@@ -52,10 +56,14 @@ func open(ctx context.Context, config Config, logger *slog.Logger) (*server, err
 		if s.db != nil {
 			_ = s.db.Close()
 		}
+		if s.telemetry != nil {
+			_ = s.telemetry.close(ctx)
+		}
 		return nil, err
 	}
 	s.running.Go(func() { s.clock.follow(s.ending) })
 	s.running.Go(func() { s.collect(s.ending) })
+	s.running.Go(func() { s.nightly(s.ending) })
 	return s, nil
 }
 
@@ -72,26 +80,33 @@ func (s *server) prepare(ctx context.Context) (err error) {
 	if s.db, err = openDatabase(ctx, s.config.Database); err != nil {
 		return err
 	}
+	if s.telemetry, err = newTelemetry(s.config.Traces); err != nil {
+		return err
+	}
 	s.verifier, err = webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(s.config.WebhookKey)})
 	if err != nil {
 		return err
 	}
+	observer := s.observer(s.telemetry.observer)
 	keys := quickstream.Keys{Secret: quickstream.NewSecretKey(s.config.SecretKey), Publishable: quickstream.NewPublishableKey(s.config.PublishableKey)}
 	s.client, err = quickstream.NewClient(quickstream.CustomURL(s.config.Service+"/rest/v1"), keys,
-		quickstream.WithHTTPClient(s.clock.client()), quickstream.WithObserver(s.observer(quickstream.Observer{})),
+		quickstream.WithHTTPClient(s.clock.client()), quickstream.WithObserver(observer),
 		quickstream.WithSupplierBusinessCode(s.config.Business))
 	if err != nil {
 		return err
 	}
 	off := resolve.ServiceRetriesOff() // a setting of the facility
 	s.engine, err = durable.New(ctx, sqlite.DB(s.db), s.client, durable.Options[*sql.Tx]{
-		OnOutcome: s.onOutcome, OnEvent: s.onEvent, ServiceRetries: &off, Clock: s.clock.Now, Logger: s.logger,
-		SweepEvery: 200 * time.Millisecond,
+		OnOutcome: s.onOutcome, OnEvent: s.onEvent, OnDifference: s.onDifference, ServiceRetries: &off, Clock: s.clock.Now, Logger: s.logger,
+		SweepEvery: 200 * time.Millisecond, Carrier: observer.Carrier, Continue: observer.Continue,
 	})
 	if err != nil {
 		return err
 	}
 	s.inbox = s.engine.Inbox(s.verifier)
+	if err = s.gauges(); err != nil {
+		return err
+	}
 	return s.engine.Start(ctx)
 }
 
@@ -100,7 +115,7 @@ func (s *server) close(ctx context.Context) error {
 	s.end()
 	err := s.engine.Stop(ctx)
 	s.running.Wait()
-	return errors.Join(err, s.db.Close())
+	return errors.Join(err, s.telemetry.close(ctx), s.db.Close())
 }
 
 // Run serves the shop until ctx ends, and prints where it listens.

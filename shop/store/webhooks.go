@@ -18,19 +18,21 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The notification cannot be read.", http.StatusBadRequest)
 		return
 	}
+	orderID := ""
 	if n, err := s.verifier.VerifyBody(r.Header, body); err == nil {
-		s.noteEvent(r.Context(), n)
+		orderID = s.noteEvent(r.Context(), n)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	s.inbox.ServeHTTP(w, r)
+	s.telemetry.notified(w, r, s.traceOf(r.Context(), orderID), s.inbox)
 }
 
-func (s *server) noteEvent(ctx context.Context, n *webhooks.Notification) {
+// noteEvent returns the order, or the agreement, that a notification is about; "" where
+// it is about neither.
+func (s *server) noteEvent(ctx context.Context, n *webhooks.Notification) (orderID string) {
 	event, err := n.Event()
 	if err != nil {
-		return
+		return ""
 	}
-	var orderID string
 	switch event := event.(type) {
 	case *webhooks.PaymentEvent:
 		orderID = event.Transaction().CustomerReferenceNumber
@@ -38,11 +40,12 @@ func (s *server) noteEvent(ctx context.Context, n *webhooks.Notification) {
 		orderID = event.Agreement().PayeeReference
 	}
 	if orderID == "" {
-		return
+		return ""
 	}
 	if err := s.note(ctx, s.db, orderID, kindEvent, string(n.EventType)); err != nil {
 		s.logger.WarnContext(ctx, "an event is missing in the timeline", "error", err)
 	}
+	return orderID
 }
 
 // onEvent is told of notifications that are not about a payment, once the service has

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/quickstream-go/quickstream/durable"
+)
+
+// figures are what an operator watches.
+type figures struct {
+	Unknown            int           // writes of which nobody knows what became
+	Oldest             time.Duration // for how long that of one of them was not known
+	Approved, Declined int           // payments, in a day
+	Median, Slow       time.Duration // half of the payments, and 95 of 100, are answered sooner
+	Calls              uint64        // payments that were sent since the program has started
+	Waiting, Held      int           // notifications that wait to be confirmed, and those of them that have failed
+	Rejected           int64         // webhooks that were not taken, since the program has started
+	Status             durable.Status
+}
+
+// Ended counts the payments that the approval rate is of.
+func (f figures) Ended() int { return f.Approved + f.Declined }
+
+// Rate is the approval rate, in percent.
+func (f figures) Rate() float64 { return 100 * float64(f.Approved) / float64(max(1, f.Ended())) }
+
+// Unacknowledged counts webhooks whose content has not come to rest here.
+func (f figures) Unacknowledged() int64 { return int64(f.Waiting) + f.Rejected }
+
+// stored reads the figures that the database knows.
+func (s *server) stored(ctx context.Context) (f figures, err error) {
+	if f.Status, err = s.engine.Status(ctx); err != nil {
+		return f, err
+	}
+	for _, state := range []durable.State{durable.StateSending, durable.StateUnknown, durable.StateAbsent, durable.StateEscalated} {
+		f.Unknown += f.Status.Payments[state]
+	}
+	f.Waiting, f.Held = f.Status.Received, f.Status.Held
+	now := s.clock.Now()
+	var oldest sql.NullInt64
+	err = s.db.QueryRowContext(ctx, `SELECT
+		(SELECT min(at) FROM (
+			SELECT b.at FROM shop_order o JOIN shop_begun b ON b.order_id = o.id WHERE o.state IN ('paying', 'absent', 'escalated')
+			UNION ALL SELECT written FROM shop_write WHERE receipt_of <> '' AND state IN ('prepared', 'absent', 'escalated')
+			UNION ALL SELECT created FROM shop_agreement WHERE status = '')),
+		(SELECT count(*) FROM shop_write WHERE operation = 'Transactions.Pay' AND changed > ?1 AND state IN ('approved', 'voided', 'returned', 'charged twice')),
+		(SELECT count(*) FROM shop_write WHERE operation = 'Transactions.Pay' AND changed > ?1 AND state IN ('declined', 'refused'))`,
+		micros(now.Add(-24*time.Hour))).Scan(&oldest, &f.Approved, &f.Declined)
+	if f.Unknown > 0 && oldest.Valid {
+		f.Oldest = max(0, now.Sub(time.UnixMicro(oldest.Int64)))
+	}
+	return f, err
+}
+
+// gauges has the metrics read what is stored, whenever they are asked for.
+func (s *server) gauges() error {
+	meter := s.telemetry.meters.Meter("shop")
+	payments, err := meter.Int64ObservableGauge("shop.payments", metric.WithUnit("{payment}"), metric.WithDescription("Payments and other writes, by state."))
+	if err != nil {
+		return err
+	}
+	oldest, err := meter.Float64ObservableGauge("shop.unknown.oldest", metric.WithUnit("s"), metric.WithDescription("For how long an outcome was not known at the longest."))
+	if err != nil {
+		return err
+	}
+	ended, err := meter.Int64ObservableGauge("shop.payments.day", metric.WithUnit("{payment}"), metric.WithDescription("Payments that have ended within a day."))
+	if err != nil {
+		return err
+	}
+	webhooks, err := meter.Int64ObservableGauge("shop.webhooks.waiting", metric.WithUnit("{notification}"), metric.WithDescription("Notifications that wait to be confirmed."))
+	if err != nil {
+		return err
+	}
+	_, err = meter.RegisterCallback(func(ctx context.Context, to metric.Observer) error {
+		f, err := s.stored(ctx)
+		if err != nil {
+			return err
+		}
+		for state, n := range f.Status.Payments {
+			to.ObserveInt64(payments, int64(n), metric.WithAttributes(attribute.String("state", string(state))))
+		}
+		to.ObserveFloat64(oldest, f.Oldest.Seconds())
+		to.ObserveInt64(ended, int64(f.Approved), metric.WithAttributes(attribute.String("outcome", "approved")))
+		to.ObserveInt64(ended, int64(f.Declined), metric.WithAttributes(attribute.String("outcome", "declined")))
+		to.ObserveInt64(webhooks, int64(f.Waiting-f.Held), metric.WithAttributes(attribute.Bool("failed", false)))
+		to.ObserveInt64(webhooks, int64(f.Held), metric.WithAttributes(attribute.Bool("failed", true)))
+		return nil
+	}, payments, oldest, ended, webhooks)
+	return err
+}
+
+// figures reads all figures: those of the database, and those that were measured.
+func (s *server) figures(ctx context.Context) (figures, error) {
+	f, err := s.stored(ctx)
+	if err != nil {
+		return f, err
+	}
+	var measured metricdata.ResourceMetrics
+	if err := s.telemetry.reader.Collect(ctx, &measured); err != nil {
+		return f, err
+	}
+	for _, scope := range measured.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			switch data := m.Data.(type) {
+			case metricdata.Histogram[float64]:
+				if m.Name == "quickstream.client.call.duration" {
+					f.latency(data)
+				}
+			case metricdata.Sum[int64]:
+				if m.Name == "shop.webhooks.answers" {
+					f.Rejected = rejected(data)
+				}
+			}
+		}
+	}
+	return f, nil
+}
+
+// rejected counts the webhooks that were answered by anything but a success.
+func rejected(data metricdata.Sum[int64]) (n int64) {
+	for _, point := range data.DataPoints {
+		if status, _ := point.Attributes.Value("http.response.status_code"); status.AsInt64() >= 300 {
+			n += point.Value
+		}
+	}
+	return n
+}
+
+// latency reads how long payments took from the histogram of all calls.
+func (f *figures) latency(data metricdata.Histogram[float64]) {
+	var bounds []float64
+	var counts []uint64
+	for _, point := range data.DataPoints {
+		if operation, _ := point.Attributes.Value("quickstream.operation"); operation.AsString() != "Transactions.Pay" {
+			continue
+		}
+		if counts == nil {
+			bounds, counts = point.Bounds, make([]uint64, len(point.BucketCounts))
+		}
+		for i, n := range point.BucketCounts {
+			counts[i] += n
+		}
+		f.Calls += point.Count
+	}
+	f.Median, f.Slow = quantile(bounds, counts, f.Calls, .5), quantile(bounds, counts, f.Calls, .95)
+}
+
+// quantile estimates a quantile as Prometheus does: evenly within its bucket. Of what is
+// above all bounds the last bound is said.
+func quantile(bounds []float64, counts []uint64, total uint64, q float64) time.Duration {
+	rank, below := q*float64(total), 0.0
+	for i, n := range counts {
+		if n == 0 || below+float64(n) < rank {
+			below += float64(n)
+			continue
+		}
+		if i == len(bounds) {
+			return seconds(bounds[i-1])
+		}
+		from := 0.0
+		if i > 0 {
+			from = bounds[i-1]
+		}
+		return seconds(from + (bounds[i]-from)*(rank-below)/float64(n))
+	}
+	return 0
+}
+
+func seconds(s float64) time.Duration {
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
+}

@@ -1,0 +1,239 @@
+package store
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// span is a line of the file of spans.
+type span struct {
+	Name        string
+	SpanContext struct{ TraceID string }
+}
+
+// spans are those that were written so far.
+func (w *world) spans() []span {
+	w.Helper()
+	file, err := os.Open(w.config.Traces)
+	require.NoError(w, err)
+	defer file.Close()
+	var all []span
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var one span
+		require.NoError(w, json.Unmarshal(lines.Bytes(), &one))
+		all = append(all, one)
+	}
+	return all
+}
+
+// traceWith is the trace that has spans of these names: the names of all its spans.
+func (w *world) traceWith(wanted ...string) []string {
+	w.Helper()
+	traces := map[string][]string{}
+	for _, one := range w.spans() {
+		traces[one.SpanContext.TraceID] = append(traces[one.SpanContext.TraceID], one.Name)
+	}
+	for _, names := range traces {
+		if !slices.ContainsFunc(wanted, func(name string) bool { return !slices.Contains(names, name) }) {
+			return names
+		}
+	}
+	return nil
+}
+
+// newTracedWorld is a shop that writes spans.
+func newTracedWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.close()
+	w.config.Traces = filepath.Join(filepath.Dir(w.config.Database), "spans.json")
+	w.open()
+	return w
+}
+
+// A payment whose answers are lost is one trace: from the customer's request over the
+// payment, in one process, to the look-up that finds it, in another.
+func TestTraceOfALostAnswer(t *testing.T) {
+	w := newTracedWorld(t)
+	b := w.browser()
+	id := b.order("pot")
+	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
+	b.pay(id, visa)
+	b.becomes("/orders/"+id, "unknown", 0)
+	w.close()
+	w.open()
+	b.becomes("/orders/"+id, approved, 10*time.Second)
+	names := w.traceWith("Transactions.Pay")
+	for _, name := range []string{"POST /orders/{order}/pay", "POST /transactions", "Transactions.Pay", "Transactions.Resume"} {
+		assert.Contains(t, names, name)
+	}
+}
+
+// A webhook, and the job that asks the service whether it is so, are in the payment's trace.
+func TestTraceOfAWebhook(t *testing.T) {
+	w := newTracedWorld(t)
+	b := w.browser()
+	id := b.order("pot")
+	b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
+	require.NoError(t, w.bankApp().Confirm())
+	b.becomes("/orders/"+id, approved, time.Second)
+	require.NoError(t, w.box.Flush(t.Context()))
+	require.Eventually(t, func() bool {
+		return w.traceWith("POST /orders/{order}/pay", "Transactions.Pay", "POST /webhooks", "Transactions.Get") != nil
+	}, 10*time.Second, 20*time.Millisecond)
+}
+
+// What gives money back goes on with the payment's trace.
+func TestTraceOfARefund(t *testing.T) {
+	w := newTracedWorld(t)
+	customer, b := w.browser(), w.staff()
+	id := customer.order("pot")
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, approved, 0)
+	b.get("/office/orders/" + id)
+	b.post("/office/orders/"+id+"/give-back", "amount", "64", "steps", "0")
+	customer.becomes("/orders/"+id, "voided", 0)
+	names := w.traceWith("Transactions.Void")
+	assert.Contains(t, names, "Transactions.Get")
+	assert.Contains(t, names, "Transactions.Pay")
+	assert.Contains(t, names, "POST /orders/{order}/pay")
+}
+
+// scrape reads the metrics as Prometheus does.
+func (w *world) scrape() string {
+	w.Helper()
+	answer, err := http.Get(w.web.URL + "/metrics")
+	require.NoError(w, err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(w, err)
+	require.Equal(w, http.StatusOK, answer.StatusCode)
+	return string(body)
+}
+
+// The metrics are Prometheus's, and for this machine.
+func TestMetrics(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	for card, state := range map[string]string{visa: approved, noFunds: "declined"} {
+		id := b.order("pot")
+		b.pay(id, card)
+		b.becomes("/orders/"+id, state, 0)
+	}
+	unsigned, err := http.Post(w.web.URL+"/webhooks", "application/json", strings.NewReader("{}"))
+	require.NoError(t, err)
+	require.NoError(t, unsigned.Body.Close())
+	body := w.scrape()
+	for _, line := range []string{
+		`shop_payments{state="approved"} 1`, `shop_payments_day{outcome="approved"} 1`, `shop_payments_day{outcome="declined"} 1`,
+		`shop_unknown_oldest_seconds 0`, `shop_webhooks_waiting{failed="false"} 0`,
+		`quickstream_operation="Transactions.Pay",quickstream_verdict="success"`,
+	} {
+		assert.Contains(t, body, line)
+	}
+	page := w.staff().get("/office/figures").body
+	assert.Contains(t, page, "1 of 2 payments")
+	assert.Contains(t, page, "<strong>50 %</strong>")
+	assert.Contains(t, page, "for half of 2 payments")
+	assert.Contains(t, page, "1 were not taken")
+
+	for name, change := range map[string]func(*http.Request){
+		"another machine":          func(r *http.Request) { r.RemoteAddr = "192.0.2.1:1" },
+		"the name of a public one": func(r *http.Request) { r.Host = "shop.example" },
+	} {
+		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:1/metrics", nil)
+		r.RemoteAddr = "127.0.0.1:2"
+		change(r)
+		answer := httptest.NewRecorder()
+		w.shop.handler().ServeHTTP(answer, r)
+		assert.Equal(t, http.StatusNotFound, answer.Code, name)
+	}
+}
+
+// What is not known is counted, and for how long.
+func TestUnknownIsCounted(t *testing.T) {
+	w := newWorld(t)
+	customer, b := w.browser(), w.staff()
+	w.box.NextTransaction(sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved()))
+	id := customer.order("pot")
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, "unknown", 0)
+	page := b.until("/office/figures", `id="unknown"><dt>Unknown now</dt><dd><strong>1</strong>`)
+	assert.Contains(t, page.body, `<div class="box open" id="oldest">`)
+	w.clock.Advance(3 * time.Hour)
+	b.until("/office/figures", "<strong>3 h</strong>")
+	assert.Contains(t, w.scrape(), `shop_payments{state="unknown"} 1`)
+	customer.becomes("/orders/"+id, approved, time.Hour)
+	b.until("/office/figures", "The outcome of everything that was sent is known.")
+}
+
+// Neither spans nor metrics nor the pages and files of the back office hold a card's
+// number, and spans and metrics nothing that identifies an order either.
+func TestNoValuesInTelemetry(t *testing.T) {
+	w := newTracedWorld(t)
+	customer, b := w.browser(), w.staff()
+	id := customer.order("pot")
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, approved, 0)
+	p, err := w.shop.engine.PaymentOf(t.Context(), id)
+	require.NoError(t, err)
+	metrics := w.scrape()
+	pages := ""
+	for _, path := range []string{"/office/", "/office/orders/" + id, "/office/payments.csv", "/office/person", "/office/figures"} {
+		pages += b.get(path).body
+	}
+	w.close()
+	spans, err := os.ReadFile(w.config.Traces)
+	require.NoError(t, err)
+	everything := w.everything() + pages
+	w.open()
+	require.Contains(t, string(spans), "Transactions.Pay")
+	require.Contains(t, everything, id)
+	for _, value := range []string{id, p.ReceiptNumber, p.ID, p.Reference, "203.0.113.7", "Example Street", "Teapot", visa, w.config.SecretKey} {
+		assert.NotContains(t, string(spans), value)
+		assert.NotContains(t, metrics, value)
+	}
+	assert.NotContains(t, everything, visa)
+	assert.NotContains(t, everything, w.config.SecretKey)
+}
+
+// The pages of the back office change by themselves, and no longer than the login.
+func TestOfficeEvents(t *testing.T) {
+	w := newWorld(t)
+	customer, b := w.browser(), w.staff()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.web.URL+"/office/events", nil)
+	require.NoError(t, err)
+	answer, err := b.http.Do(r)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<20)
+	require.True(t, lines.Scan())
+	assert.Contains(t, lines.Text(), "There are no payments yet")
+	id := customer.order("pot")
+	customer.pay(id, visa)
+	for lines.Scan() && !strings.Contains(lines.Text(), id) {
+		continue
+	}
+	assert.Contains(t, lines.Text(), id)
+	b.get("/office/")
+	b.post("/office/logout")
+	for lines.Scan() {
+		continue
+	}
+	assert.NoError(t, lines.Err(), "the stream has ended")
+}

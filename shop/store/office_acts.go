@@ -1,0 +1,133 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+)
+
+// kindPerson is what somebody has done in the back office.
+const kindPerson = "person"
+
+// operationGiveBack is that of what durable sends as a void or as a refund.
+const operationGiveBack = "GiveBack"
+
+// errChanged means that the page was not about what there is now.
+var errChanged = errors.New("something has happened to the payment since the page was shown")
+
+// giveBack gives money of an order's payment back: durable chooses between void and
+// refund. The form says how much had followed the payment when it was shown, so that a
+// button that is pressed twice gives back once.
+func (s *server) giveBack(w http.ResponseWriter, r *http.Request) {
+	d, err := s.dossier(r.Context(), r.PathValue("order"))
+	if err != nil {
+		s.missing(w, r, err)
+		return
+	}
+	amount, err := amountIn(r.PostFormValue("amount"))
+	if err == nil && r.PostFormValue("steps") != strconv.Itoa(d.Steps) || !d.Order || !d.GiveBack() {
+		err = errChanged
+	}
+	if err == nil {
+		err = s.writeBack(r, d, amount)
+	}
+	s.acted(w, r, d.ID, err)
+}
+
+func (s *server) writeBack(r *http.Request, d dossier, amount decimal.Decimal) error {
+	ctx := forOrder(r.Context(), d.ID)
+	if carrier := s.traceOf(ctx, d.ID); carrier != "" {
+		ctx = s.telemetry.observer.Continue(ctx, carrier)
+	}
+	return s.within(ctx, func(tx *sql.Tx) error {
+		var steps int
+		err := tx.QueryRowContext(ctx, "SELECT count(*) FROM shop_write WHERE receipt_of = ?", d.Receipt).Scan(&steps)
+		if err != nil || steps != d.Steps {
+			return errors.Join(err, errChanged)
+		}
+		id, err := s.engine.GiveBack(ctx, tx, d.ID, d.Receipt, amount, quickstream.CurrencyAUD)
+		if err != nil {
+			return err
+		}
+		err = s.keep(ctx, tx, durable.Payment{
+			ID: id, OrderID: d.ID, Operation: operationGiveBack, State: durable.StatePrepared, ReceiptOf: d.Receipt, Amount: amount, Written: s.clock.Now(),
+		})
+		return errors.Join(err, s.note(ctx, tx, d.ID, kindPerson, "give back "+money(cents(amount))))
+	})
+}
+
+// amountIn reads an amount of dollars.
+func amountIn(text string) (decimal.Decimal, error) {
+	amount, err := decimal.NewFromString(strings.TrimPrefix(strings.TrimSpace(text), "$"))
+	if err != nil || !amount.IsPositive() || !amount.Equal(amount.Truncate(2)) || amount.GreaterThan(decimal.New(1, 9)) {
+		return amount, fmt.Errorf("%w: the amount is in dollars and cents, such as 12.50", errWrong)
+	}
+	return amount, nil
+}
+
+// errWrong means that a form was not filled in as it has to be.
+var errWrong = errors.New("not done")
+
+// decide closes what nobody could find out by the word of a person.
+func (s *server) decide(w http.ResponseWriter, r *http.Request) {
+	p, err := s.engine.Payment(r.Context(), r.PathValue("write"))
+	if errors.Is(err, durable.ErrNoPayment) {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		s.missing(w, r, err)
+		return
+	}
+	form := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
+	verdict, receipt, who, reason := durable.State(form("verdict")), form("receipt"), form("who"), form("reason")
+	switch {
+	case who == "" || reason == "":
+		err = fmt.Errorf("%w: say who decides, and why", errWrong)
+	case verdict == durable.StateApproved && receipt == "" && p.ReceiptNumber == "":
+		err = fmt.Errorf("%w: what was approved has a receipt number", errWrong)
+	case !caseOf(p, false).Open:
+		err = errChanged
+	default:
+		ctx := forOrder(r.Context(), p.OrderID)
+		err = s.within(ctx, func(tx *sql.Tx) error {
+			if err := s.note(ctx, tx, p.OrderID, kindPerson, fmt.Sprintf("%s decides: %s. %s", who, verdict, reason)); err != nil {
+				return err
+			}
+			return s.engine.Decide(ctx, tx, p.ID, verdict, receipt, who, reason)
+		})
+	}
+	s.acted(w, r, p.OrderID, err)
+}
+
+// acted shows the order after somebody has done something to it, or why it was not done.
+func (s *server) acted(w http.ResponseWriter, r *http.Request, orderID string, err error) {
+	if err == nil {
+		http.Redirect(w, r, "/office/orders/"+orderID, http.StatusSeeOther)
+		return
+	}
+	var notice string
+	switch {
+	case errors.Is(err, durable.ErrTooMuch):
+		notice = "Not done: that is more than is left of the payment."
+	case errors.Is(err, durable.ErrFollowUpOpen):
+		notice = "Not done: something else is being given back. Wait for its outcome."
+	case errors.Is(err, errChanged), errors.Is(err, durable.ErrNotAllowed):
+		notice = "Not done: something has happened to the payment since this page was shown. It is shown now."
+	case errors.Is(err, errWrong):
+		notice = "N" + strings.TrimPrefix(err.Error(), "n") + "."
+	default:
+		s.fail(w, r, err)
+		return
+	}
+	r.SetPathValue("order", orderID)
+	r.URL.Path = "/office/orders/" + orderID
+	s.officeAnswer(w, r, http.StatusUnprocessableEntity, "office-order", "Payment", notice, s.orderData)
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// compareAt is when the day before is held against the service's list.
+func compareAt() resolve.TimeOfDay { return resolve.TimeOfDay{Hour: 4} }
+
+// comparison is one run of it.
+type comparison struct {
+	Date         string
+	Begun, Ended int64
+	Problem      string
+	Differences  []difference
+}
+
+// difference is what the service and the shop say differently.
+type difference struct{ Kind, OrderID, What string }
+
+// nightly compares each day that is over, once, until ctx ends. Options.CompareAt of
+// durable does the same; here each run is written down, one that finds nothing too.
+func (s *server) nightly(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		dates, err := s.uncompared(ctx)
+		for _, date := range dates {
+			err = errors.Join(err, s.compare(ctx, date))
+		}
+		if err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, "comparing", "error", err)
+		}
+	}
+}
+
+// lastDay is the last day that is over, from the morning after it.
+func (s *server) lastDay() quickstream.Date {
+	now, at := s.clock.Now().In(s.sydney), compareAt()
+	if now.Hour() < at.Hour || now.Hour() == at.Hour && now.Minute() < at.Minute {
+		return s.today().AddDays(-2)
+	}
+	return s.today().AddDays(-1)
+}
+
+// uncompared are the days of the last week that are over and were not compared since,
+// from the first that was. What has failed is due again after ten minutes.
+func (s *server) uncompared(ctx context.Context) ([]quickstream.Date, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT date, whole AND ended > 0 AND problem = '' OR begun > ? FROM shop_comparison ORDER BY date DESC LIMIT 9",
+		micros(s.clock.Now().Add(-10*time.Minute)))
+	if err != nil {
+		return nil, err
+	}
+	type run struct {
+		date string
+		done bool
+	}
+	runs, err := all(rows, func(scan func(...any) error) (r run, err error) {
+		err = scan(&r.date, &r.done)
+		return r, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	last := s.lastDay()
+	first := last.String()
+	done := map[string]bool{}
+	for _, r := range runs {
+		first, done[r.date] = min(first, r.date), r.done
+	}
+	var dates []quickstream.Date
+	for days := range 7 {
+		if date := last.AddDays(-days); date.String() >= first && !done[date.String()] {
+			dates = append(dates, date)
+		}
+	}
+	return dates, nil
+}
+
+// compare holds a day against the service's list, one day at a time, and writes down what
+// it finds.
+func (s *server) compare(ctx context.Context, date quickstream.Date) error {
+	s.comparing.Lock()
+	defer s.comparing.Unlock()
+	err := s.within(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM shop_difference WHERE date = ?", date.String())
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `INSERT INTO shop_comparison (date, whole, begun) VALUES (?, ?, ?)
+				ON CONFLICT (date) DO UPDATE SET whole = excluded.whole, begun = excluded.begun, ended = 0, problem = ''`,
+				date.String(), date.Compare(s.lastDay()) <= 0, micros(s.clock.Now()))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	ctx, span := s.telemetry.tracer.Start(ctx, "compare")
+	defer span.End()
+	err = s.engine.Compare(ctx, date)
+	problem := ""
+	if err != nil {
+		problem = "The service could not be read: " + err.Error()
+	}
+	_, stored := s.db.ExecContext(ctx, "UPDATE shop_comparison SET ended = ?, problem = ? WHERE date = ?", micros(s.clock.Now()), problem, date.String())
+	return errors.Join(err, stored)
+}
+
+// onDifference is told what a comparison finds.
+func (s *server) onDifference(ctx context.Context, d durable.Difference) error {
+	what := ""
+	if p := d.Payment; p.ID != "" {
+		what = fmt.Sprintf("here %s of %s, %s", p.Operation, p.Amount.StringFixed(2), p.State)
+	}
+	if t := d.Transaction; t != nil {
+		what += fmt.Sprintf("%sthere receipt %s, %s", map[bool]string{true: "; "}[what != ""], t.ReceiptNumber, t.Status)
+		if t.PrincipalAmount != nil {
+			what += ", " + t.PrincipalAmount.Amount.StringFixed(2)
+		}
+	}
+	order := d.Payment.OrderID
+	if order == "" && d.Transaction != nil {
+		order = d.Transaction.CustomerReferenceNumber
+	}
+	if d.Err != nil {
+		what = "a transaction of the list could not be read"
+	}
+	_, err := s.db.ExecContext(ctx, "INSERT INTO shop_difference (date, kind, order_id, what) VALUES (?, ?, ?, ?)", d.Date.String(), string(d.Kind), order, what)
+	return err
+}
+
+// compareNow compares a day that somebody asks for, in the background: a day of many
+// payments takes a while.
+func (s *server) compareNow(w http.ResponseWriter, r *http.Request) {
+	date, err := quickstream.ParseDate(r.PostFormValue("date"))
+	if err != nil || date.Compare(s.today()) > 0 {
+		r.URL.Path = "/office/comparison"
+		s.officeAnswer(w, r, http.StatusUnprocessableEntity, "office-comparison", "Comparison", "Not done: choose a day up to today.", s.comparisonData)
+		return
+	}
+	if s.comparing.TryLock() { // otherwise one runs, and its outcome is shown
+		s.comparing.Unlock()
+		s.running.Go(func() {
+			if err := s.compare(s.ending, date); err != nil {
+				s.logger.WarnContext(s.ending, "comparing", "error", err)
+			}
+		})
+	}
+	http.Redirect(w, r, "/office/comparison", http.StatusSeeOther)
+}
+
+func (s *server) comparisonData(r *http.Request) (any, error) {
+	rows, err := s.db.QueryContext(r.Context(), "SELECT date, begun, ended, problem FROM shop_comparison ORDER BY date DESC LIMIT 7")
+	if err != nil {
+		return nil, err
+	}
+	runs, err := all(rows, func(scan func(...any) error) (c comparison, err error) {
+		err = scan(&c.Date, &c.Begun, &c.Ended, &c.Problem)
+		return c, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		rows, err := s.db.QueryContext(r.Context(), "SELECT kind, order_id, what FROM shop_difference WHERE date = ? ORDER BY number LIMIT 100", runs[i].Date)
+		if err != nil {
+			return nil, err
+		}
+		runs[i].Differences, err = all(rows, func(scan func(...any) error) (d difference, err error) {
+			err = scan(&d.Kind, &d.OrderID, &d.What)
+			return d, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return struct {
+		Runs             []comparison
+		Yesterday, Today string
+		At               string
+	}{runs, s.today().AddDays(-1).String(), s.today().String(), fmt.Sprintf("%02d:%02d", compareAt().Hour, compareAt().Minute)}, nil
+}

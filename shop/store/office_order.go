@@ -1,0 +1,198 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// dossier is all that is known of an order, or of an agreement.
+type dossier struct {
+	ID, Item string
+	Amount   int64
+	Order    bool // and not an agreement
+	State    durable.State
+	Receipt  string // of the payment that counts
+	Left     int64  // what can be given back
+	Busy     bool   // something is being given back
+	Why      string // why that takes its time
+	Steps    int    // how much has followed the payment
+	Cases    []kase
+	Timeline []entry
+}
+
+// kase is one write to the service, with what speaks for and against it.
+type kase struct {
+	durable.Payment
+
+	Main     bool // the payment that counts
+	Open     bool // a person may close it
+	Evidence string
+}
+
+// Cents is the amount.
+func (k kase) Cents() int64 { return cents(k.Amount) }
+
+func cents(amount decimal.Decimal) int64 { return amount.Shift(2).IntPart() }
+
+func (s *server) orderData(r *http.Request) (any, error) {
+	return s.dossier(r.Context(), r.PathValue("order"))
+}
+
+func (s *server) dossier(ctx context.Context, id string) (d dossier, err error) {
+	d.ID, d.Order = id, true
+	err = s.db.QueryRowContext(ctx, "SELECT item, amount FROM shop_order WHERE id = ?", id).Scan(&d.Item, &d.Amount)
+	if errors.Is(err, sql.ErrNoRows) {
+		d.Order = false
+		err = s.db.QueryRowContext(ctx, "SELECT item || ', each month', amount FROM shop_agreement WHERE reference = ?", id).Scan(&d.Item, &d.Amount)
+	}
+	if err != nil {
+		return d, err
+	}
+	if err = s.cases(ctx, &d); err != nil {
+		return d, err
+	}
+	d.Timeline, err = s.timeline(ctx, id)
+	return d, err
+}
+
+// cases reads what was sent for an order: what the shop was told of, and the payment
+// that is under way.
+func (s *server) cases(ctx context.Context, d *dossier) error {
+	main, there, err := s.paymentOf(ctx, d.ID)
+	if err != nil {
+		return err
+	}
+	told, err := s.written(ctx, "order_id = ?", d.ID)
+	if err != nil {
+		return err
+	}
+	if there {
+		d.State, d.Receipt, d.Left = main.State, main.ReceiptNumber, cents(main.Amount)
+		d.Cases = append(d.Cases, caseOf(main, true))
+	}
+	for _, w := range told {
+		if w.ID == main.ID {
+			continue
+		}
+		p, err := s.engine.Payment(ctx, w.ID)
+		if err != nil {
+			return err
+		}
+		d.Cases = append(d.Cases, caseOf(p, false))
+		if p.ReceiptOf == "" || p.ReceiptOf != main.ReceiptNumber {
+			continue
+		}
+		d.Steps++
+		if p.State.Open() || p.State == durable.StateAbsent || p.State == durable.StateEscalated {
+			d.Busy, d.Why = true, p.Problem
+		}
+		if p.State.Blocks() && p.Operation != operationVoid {
+			d.Left -= cents(p.Amount)
+		}
+	}
+	return nil
+}
+
+func caseOf(p durable.Payment, main bool) kase {
+	return kase{
+		Payment: p, Main: main, Evidence: evidence(p),
+		Open: p.State == durable.StateAbsent || p.State == durable.StateEscalated,
+	}
+}
+
+// GiveBack reports whether money of the payment can be given back now.
+func (d dossier) GiveBack() bool {
+	paid := d.State == durable.StateApproved || d.State == durable.StateTwice
+	return paid && d.Left > 0 && !d.Busy
+}
+
+// evidence says in plain text what is known of a payment, for the service's technical
+// support. It holds no handles, by which somebody could pay.
+func evidence(p durable.Payment) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-14s %s\n", name+":", value)
+		}
+	}
+	line("Order", p.OrderID)
+	line("Write", p.ID)
+	line("Operation", p.Operation)
+	line("State", string(p.State))
+	if p.Amount.IsPositive() {
+		line("Amount", p.Amount.StringFixed(2)+" "+string(p.Currency))
+	}
+	if p.Operation != operationAgree && p.Operation != operationRegister { // whose receipt is a handle
+		line("Receipt", p.ReceiptNumber)
+	}
+	line("Follows", p.ReceiptOf)
+	line("Reference", p.Reference)
+	line("Written", stamp(p.Written))
+	line("Changed", stamp(p.Changed))
+	if !p.Due.IsZero() {
+		line("Next look-up", stamp(p.Due))
+	}
+	line("Problem", p.Problem)
+	line("Passed by", p.PassedBy)
+	if p.Decided != nil {
+		line("Decided", fmt.Sprintf("%s, by %s at %s: %s", p.Decided.Verdict, p.Decided.Who, stamp(p.Decided.At), p.Decided.Reason))
+	}
+	for i, look := range p.Evidence {
+		line(fmt.Sprintf("Look-up %d", i+1), looked(look))
+	}
+	return b.String()
+}
+
+// looked is a line of evidence.
+func looked(look resolve.Look) string {
+	parts := []string{stamp(look.At)}
+	if look.Count > 1 {
+		parts[0] = fmt.Sprintf("%s to %s, %d times", parts[0], stamp(look.Last), look.Count)
+	}
+	parts = append(parts, cmp.Or(string(look.Sighting), "no answer"), string(look.Outcome))
+	for _, named := range [][2]string{
+		{"receipt", look.ReceiptNumber},
+		{"code", look.ResponseCode},
+		{"next step", string(look.NextStep)},
+		{"candidates", strings.Join(look.Candidates, " ")},
+	} {
+		if named[1] != "" {
+			parts = append(parts, named[0]+" "+named[1])
+		}
+	}
+	if !look.SettlementDate.IsZero() {
+		parts = append(parts, "settles on "+look.SettlementDate.String())
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// personData lists what a person has to find out.
+func (s *server) personData(r *http.Request) (any, error) {
+	list, err := s.written(r.Context(), forPerson)
+	if err != nil {
+		return nil, err
+	}
+	var open []kase
+	for _, w := range list {
+		p, err := s.engine.Payment(r.Context(), w.ID)
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, caseOf(p, false))
+	}
+	return open, nil
+}

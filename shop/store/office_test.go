@@ -1,0 +1,275 @@
+package store
+
+import (
+	"encoding/csv"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// staff is a browser of somebody who has logged in.
+func (w *world) staff() *browser {
+	w.Helper()
+	b := w.browser()
+	b.get("/office/login")
+	page := b.post("/office/login", "password", w.config.Password, "to", "/office/")
+	require.Equal(w, "/office/", page.path, page.body)
+	b.get("/office/")
+	return b
+}
+
+// until waits until a page says something.
+func (b *browser) until(path, text string) shown {
+	b.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		page := b.get(path)
+		if strings.Contains(page.body, text) {
+			return page
+		}
+		require.Less(b, time.Now(), deadline, "%s does not say %q: %s", path, text, page.body)
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// Nothing of the back office is shown or done without the password.
+func TestLogin(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	for _, r := range w.shop.officeRoutes() {
+		method, path, _ := strings.Cut(r.pattern, " ")
+		if path == "/office" || path == "/office/login" || path == "/metrics" {
+			continue
+		}
+		path = strings.NewReplacer("{$}", "", "{order}", "x", "{write}", "x").Replace(path)
+		if method == http.MethodPost {
+			assert.Equal(t, http.StatusForbidden, b.post(path).status, r.pattern)
+			continue
+		}
+		assert.Contains(t, b.get(path).path, "/office/login?to=", r.pattern)
+	}
+	b.get("/office/login")
+	assert.Contains(t, b.post("/office/login", "password", "q").body, "That is not the password.")
+	b.get("/office/login?to=/office/figures")
+	assert.Equal(t, "/office/figures", b.post("/office/login", "password", "p", "to", "/office/figures").path)
+	b.get("/office/")
+	assert.Equal(t, "/office/login", b.post("/office/logout").path)
+	assert.Contains(t, b.get("/office/").path, "/office/login")
+}
+
+// The login leads to no other site, and its cookie is for no script and no other site.
+func TestLoginStaysHere(t *testing.T) {
+	w := newWorld(t)
+	for _, to := range []string{"//evil.example/office/", "https://evil.example/office/", "/", "/office/login", "\\\\evil.example", "/office/../orders/x", "javascript:x"} {
+		b := w.browser()
+		b.get("/office/login")
+		assert.Contains(t, []string{"/office/", "/office/../orders/x"}, officePath(to), to)
+		b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		page := b.post("/office/login", "password", "p", "to", to)
+		assert.Equal(t, http.StatusSeeOther, page.status, to)
+	}
+	b := w.browser()
+	b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.web.URL+"/office/login", strings.NewReader("password=p&form="+b.form))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	b.get("/office/login")
+	r.Body, _ = r.GetBody()
+	answer, err := b.http.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	assert.Regexp(t, `^shop_office=\w+; Path=/office/; HttpOnly; SameSite=Strict$`, answer.Header.Get("Set-Cookie"))
+}
+
+// After some wrong passwords the right one does not help for a while, either.
+func TestTooManyWrongPasswords(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	b.get("/office/login")
+	for range tries {
+		assert.Equal(t, http.StatusForbidden, b.post("/office/login", "password", "q").status)
+	}
+	assert.Equal(t, http.StatusTooManyRequests, b.post("/office/login", "password", "p").status)
+	assert.Contains(t, b.get("/office/figures").path, "/office/login")
+}
+
+// Of wrong passwords one after the other is forgotten.
+func TestDoorkeeper(t *testing.T) {
+	var d doorkeeper
+	now := time.Now()
+	for range tries {
+		assert.True(t, d.lets(now))
+	}
+	assert.False(t, d.lets(now.Add(tryEvery-1)))
+	assert.True(t, d.lets(now.Add(tryEvery)))
+	assert.False(t, d.lets(now.Add(tryEvery)))
+	assert.True(t, d.lets(now.Add(2*tryEvery)), "another one")
+	d.right()
+	for range tries {
+		assert.True(t, d.lets(now.Add(2*tryEvery)))
+	}
+	assert.False(t, d.lets(now.Add(2*tryEvery)))
+}
+
+// A form of the back office is its own page's, and a login's own.
+func TestOfficeForms(t *testing.T) {
+	w := newWorld(t)
+	b, other := w.staff(), w.staff()
+	b.form, other.form = other.form, b.form
+	assert.Equal(t, http.StatusForbidden, b.post("/office/logout").status)
+	b.form = other.form
+	assert.Equal(t, http.StatusForbidden, b.send("/office/logout", map[string][]string{"form": {b.form}}, http.Header{"Origin": {"http://evil.example"}}).status)
+	assert.Equal(t, "/office/login", b.post("/office/logout").path)
+}
+
+// Money goes back in parts, never more than was paid, and once for a form.
+func TestGiveBack(t *testing.T) {
+	w := newWorld(t)
+	customer, b := w.browser(), w.staff()
+	id := customer.order("pot")
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, approved, 0)
+	path := "/office/orders/" + id
+	w.clock.Advance(48 * time.Hour) // a payment that has settled
+	assert.Contains(t, b.get(path).body, `value="$64.00"`)
+	for _, wrong := range []string{"", "0", "-1", "1.005", "x", "64.01", "1e400"} {
+		assert.Equal(t, http.StatusUnprocessableEntity, b.post(path+"/give-back", "amount", wrong, "steps", "0").status, wrong)
+	}
+	both(
+		func() { b.post(path+"/give-back", "amount", "10.50", "steps", "0") },
+		func() { b.post(path+"/give-back", "amount", "10.50", "steps", "0") },
+	)
+	b.until(path, "up to $53.50")
+	assert.Equal(t, http.StatusUnprocessableEntity, b.post(path+"/give-back", "amount", "10.50", "steps", "0").status, "an old page")
+	b.post(path+"/give-back", "amount", "$53.50", "steps", "1")
+	b.until(path, "All of it was given back.")
+	b.until("/office/returned", "$64.00 was given back.")
+	customer.until("/orders/"+id, "given $64.00 back")
+	lines := w.lines(id)
+	w.has(lines, kindPerson, "give back $10.50")
+	w.has(lines, kindOutcome, "GiveBack: approved")
+	w.has(lines, kindLookUp, "GET /transactions/{receiptNumber}") // whether to void or to refund
+}
+
+// All of it is voided where that can still be done.
+func TestGiveAllBack(t *testing.T) {
+	w := newWorld(t)
+	customer, b := w.browser(), w.staff()
+	id := customer.order("pot")
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, approved, 0)
+	b.get("/office/orders/" + id)
+	b.post("/office/orders/"+id+"/give-back", "amount", "64", "steps", "0")
+	customer.becomes("/orders/"+id, "voided", 0)
+	b.until("/office/returned", "$64.00 was given back.")
+	w.has(w.lines(id), kindOutcome, "GiveBack: voided")
+}
+
+var writePattern = regexp.MustCompile(`/office/writes/([^/]+)/decide`)
+
+// What nobody can find out is for a person, with evidence, and the person's word counts.
+func TestDecide(t *testing.T) {
+	w := newWorld(t)
+	customer, b := w.browser(), w.staff()
+	id := customer.order("pot")
+	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetBeforeCommit()}))
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, "unknown", 0)
+	w.box.ClearFaults()
+	w.waitsForPerson(id)
+	page := b.until("/office/", "1 payment waits for a person")
+	assert.Contains(t, page.body, "/office/orders/"+id)
+	found := writePattern.FindStringSubmatch(b.until("/office/person", id).body)
+	require.NotNil(t, found)
+	decide := "/office/writes/" + found[1] + "/decide"
+	b.get("/office/orders/" + id)
+	assert.Contains(t, b.post(decide, "verdict", "not sent", "who", "Robin").body, "say who decides, and why")
+	assert.Contains(t, b.post(decide, "verdict", "approved", "who", "Robin", "reason", "x").body, "has a receipt number")
+	page = b.post(decide, "verdict", "not sent", "who", "Robin", "reason", "Support has no such payment")
+	assert.Contains(t, page.body, "Decided by Robin: Support has no such payment")
+	assert.Contains(t, b.post(decide, "verdict", "not sent", "who", "Robin", "reason", "again").body, "something has happened")
+	assert.Contains(t, b.get("/office/person").body, "Nothing waits for a person.")
+	assert.Equal(t, http.StatusNotFound, b.post("/office/writes/x/decide", "verdict", "not sent", "who", "Robin", "reason", "x").status)
+	customer.becomes("/orders/"+id, "unsent", 0)
+	assert.Zero(t, w.charged(id))
+}
+
+// waitsForPerson lets time pass until a payment is for a person.
+func (w *world) waitsForPerson(order string) {
+	w.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		list, err := w.shop.written(w.Context(), "order_id = ? AND "+forPerson, order)
+		require.NoError(w, err)
+		if len(list) > 0 {
+			return
+		}
+		require.Less(w, time.Now(), deadline, "it does not become a person's")
+		w.clock.Advance(2 * time.Hour)
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// The pages of the back office keep to the policy of the shop's: nothing inline.
+func TestNothingInlineInTheOffice(t *testing.T) {
+	w := newWorld(t)
+	customer, b := w.browser(), w.staff()
+	id := customer.order("pot")
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, approved, 0)
+	assert.NotRegexp(t, inlinePattern, w.browser().get("/office").body)
+	for _, path := range []string{"/office", "/office/orders/" + id, "/office/person", "/office/returned", "/office/comparison", "/office/figures"} {
+		page := b.get(path)
+		assert.Equal(t, http.StatusOK, page.status, path)
+		assert.NotRegexp(t, inlinePattern, page.body, path)
+	}
+}
+
+// The list and the export hold each payment, and no cell of the export is a formula.
+func TestExport(t *testing.T) {
+	w := newWorld(t)
+	customer, b := w.browser(), w.staff()
+	id := customer.order("pot")
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, approved, 0)
+	never := customer.order("beans")
+	_, err := w.shop.db.ExecContext(t.Context(), "UPDATE shop_order SET item = '=1+1' WHERE id = ?", id)
+	require.NoError(t, err)
+	page := b.get("/office/")
+	assert.Contains(t, page.body, id)
+	assert.NotContains(t, page.body, never)
+	lines, err := csv.NewReader(strings.NewReader(b.get("/office/payments.csv").body)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, lines, 2)
+	assert.Equal(t, []string{id, "'=1+1", "64.00", "approved", "0.00"}, append([]string{lines[1][0]}, lines[1][2:6]...))
+	receipt := lines[1][6]
+	assert.Equal(t, "/office/orders/"+id, b.get("/office/find?number="+receipt).path)
+	assert.Equal(t, http.StatusNotFound, b.get("/office/find?number=1").status)
+}
+
+// A day is compared each night, and when somebody asks for it.
+func TestComparison(t *testing.T) {
+	w := newWorld(t)
+	customer, b := w.browser(), w.staff()
+	b.until("/office/comparison", "No differences")
+	id := customer.order("pot")
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, approved, 0)
+	p, err := w.shop.engine.PaymentOf(t.Context(), id)
+	require.NoError(t, err)
+	_, err = w.shop.db.ExecContext(t.Context(), "UPDATE quickstream_payment SET amount = '6' WHERE order_id = ?", id)
+	require.NoError(t, err)
+	w.clock.Advance(5 * 24 * time.Hour)
+	b.until("/office/comparison", "1 difference")
+	page := b.get("/office/comparison")
+	assert.Contains(t, page.body, "settled on <span class=\"whole\">"+p.SettlesOn.String())
+	assert.Contains(t, page.body, id)
+	assert.Equal(t, http.StatusUnprocessableEntity, b.post("/office/comparison", "date", "2999-01-01").status)
+	assert.Equal(t, "/office/comparison", b.post("/office/comparison", "date", w.shop.today().String()).path)
+	b.until("/office/comparison", "settled on <span class=\"whole\">"+w.shop.today().String())
+}
