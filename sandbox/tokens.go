@@ -9,10 +9,8 @@ import (
 	"time"
 )
 
-const createToken = "POST /single-use-tokens"
-
 func (b *Sandbox) tokenOperations() []operation {
-	return []operation{{id: createToken, key: needsPublishable, handle: b.createToken}}
+	return []operation{{id: "POST /single-use-tokens", key: needsPublishable, handle: b.createToken}}
 }
 
 // tokenLifetime is stated in the contract.
