@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/liveclock"
@@ -56,6 +57,7 @@ type Machine struct {
 	child    *child
 	trouble  *trouble
 	received *recorder
+	told     atomic.Int64 // how often the shop's program has asked for the time
 
 	end     context.CancelFunc
 	begun   bool // the child is run
@@ -169,13 +171,24 @@ func (m *Machine) Password() string { return m.config.Password }
 func (m *Machine) Sandbox() *sandbox.Sandbox { return m.box }
 
 // Forward moves the clock of the service and of the shop forward. What becomes due on
-// the way has happened at the service when it returns.
+// the way has happened at the service when it returns, and the shop's program knows the
+// time: an order that it takes is not two days old a moment later.
 func (m *Machine) Forward(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	_ = m.box.Flush(ctx) // no time limit of the jump ends what is being posted
 	m.clock.Jump(d)
 	_ = m.box.Flush(ctx)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	// It asks for the time again when it knows what it was told.
+	for asked := m.told.Load(); m.told.Load() < asked+2; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done(): // it is not there
+			return
+		}
+	}
 }
 
 // Kill ends the shop's program as a power cut would. It is started again.

@@ -24,7 +24,7 @@ func (c *clock) follow(ctx context.Context) {
 	if c.address == "" {
 		return
 	}
-	for tick := time.NewTicker(200 * time.Millisecond); ; {
+	for tick := time.NewTicker(50 * time.Millisecond); ; {
 		select {
 		case <-tick.C:
 			_ = c.read(ctx) // the next one may work
