@@ -79,6 +79,8 @@ func (s *server) pay(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 	case there && p.State.Blocks():
 		toOrder(w, r, o)
+	case o.Product().Monthly && !there: // which is agreed to first
+		http.Redirect(w, r, "/checkout/"+o.ID, http.StatusSeeOther)
 	case r.PostFormValue("card") != "":
 		s.payByStoredCard(w, r, o)
 	case r.PostFormValue("payid") != "":

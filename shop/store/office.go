@@ -179,7 +179,7 @@ func (s *server) find(w http.ResponseWriter, r *http.Request) {
 
 // returnedData lists what was given back, or came back from the bank.
 func (s *server) returnedData(r *http.Request) (any, error) {
-	list, err := s.written(r.Context(), "receipt_of <> '' OR state = 'returned'")
+	list, err := s.written(r.Context(), "operation IN ('"+operationGiveBack+"', '"+operationVoid+"', 'Transactions.Refund') OR state = 'returned'")
 	if err != nil {
 		return nil, err
 	}

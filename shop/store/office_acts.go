@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,8 +67,10 @@ func (s *server) writeBack(r *http.Request, d dossier, amount decimal.Decimal) e
 
 // amountIn reads an amount of dollars.
 func amountIn(text string) (decimal.Decimal, error) {
-	amount, err := decimal.NewFromString(strings.TrimPrefix(strings.TrimSpace(text), "$"))
-	if err != nil || !amount.IsPositive() || !amount.Equal(amount.Truncate(2)) || amount.GreaterThan(decimal.New(1, 9)) {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "$")
+	dollars, cents, _ := strings.Cut(text, ".")
+	amount, err := decimal.NewFromString(text)
+	if err != nil || !amount.IsPositive() || len(dollars) > 9 || len(cents) > 2 || strings.Trim(dollars+cents, "0123456789") != "" {
 		return amount, fmt.Errorf("%w: the amount is in dollars and cents, such as 12.50", errWrong)
 	}
 	return amount, nil
@@ -75,6 +78,11 @@ func amountIn(text string) (decimal.Decimal, error) {
 
 // errWrong means that a form was not filled in as it has to be.
 var errWrong = errors.New("not done")
+
+// verdicts are what a person can decide.
+func verdicts() []durable.State {
+	return []durable.State{durable.StateApproved, durable.StateDeclined, durable.StateNotSent, durable.StateVoided, durable.StateReturned}
+}
 
 // decide closes what nobody could find out by the word of a person.
 func (s *server) decide(w http.ResponseWriter, r *http.Request) {
@@ -91,6 +99,8 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case who == "" || reason == "":
 		err = fmt.Errorf("%w: say who decides, and why", errWrong)
+	case !slices.Contains(verdicts(), verdict):
+		err = fmt.Errorf("%w: choose what became of it", errWrong)
 	case verdict == durable.StateApproved && receipt == "" && p.ReceiptNumber == "":
 		err = fmt.Errorf("%w: what was approved has a receipt number", errWrong)
 	case !caseOf(p, false).Open:
@@ -119,7 +129,9 @@ func (s *server) acted(w http.ResponseWriter, r *http.Request, orderID string, e
 		notice = "Not done: that is more than is left of the payment."
 	case errors.Is(err, durable.ErrFollowUpOpen):
 		notice = "Not done: something else is being given back. Wait for its outcome."
-	case errors.Is(err, errChanged), errors.Is(err, durable.ErrNotAllowed):
+	case errors.Is(err, durable.ErrNotAllowed):
+		notice = "Not done: what is known does not allow it. It may be decided already, or the receipt be another payment's."
+	case errors.Is(err, errChanged):
 		notice = "Not done: something has happened to the payment since this page was shown. It is shown now."
 	case errors.Is(err, errWrong):
 		notice = "N" + strings.TrimPrefix(err.Error(), "n") + "."

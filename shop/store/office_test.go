@@ -138,7 +138,7 @@ func TestGiveBack(t *testing.T) {
 	path := "/office/orders/" + id
 	w.clock.Advance(48 * time.Hour) // a payment that has settled
 	assert.Contains(t, b.get(path).body, `value="$64.00"`)
-	for _, wrong := range []string{"", "0", "-1", "1.005", "x", "64.01", "1e400"} {
+	for _, wrong := range []string{"", "0", "-1", "1.005", "x", "64.01", "1e400", "1e1", "+5", ".5.1"} {
 		assert.Equal(t, http.StatusUnprocessableEntity, b.post(path+"/give-back", "amount", wrong, "steps", "0").status, wrong)
 	}
 	both(
@@ -191,6 +191,7 @@ func TestDecide(t *testing.T) {
 	b.get("/office/orders/" + id)
 	assert.Contains(t, b.post(decide, "verdict", "not sent", "who", "Robin").body, "say who decides, and why")
 	assert.Contains(t, b.post(decide, "verdict", "approved", "who", "Robin", "reason", "x").body, "has a receipt number")
+	assert.Contains(t, b.post(decide, "verdict", "bogus", "who", "Robin", "reason", "x").body, "choose what became of it")
 	page = b.post(decide, "verdict", "not sent", "who", "Robin", "reason", "Support has no such payment")
 	assert.Contains(t, page.body, "Decided by Robin: Support has no such payment")
 	assert.Contains(t, b.post(decide, "verdict", "not sent", "who", "Robin", "reason", "again").body, "something has happened")

@@ -54,6 +54,17 @@ func (w *world) collects(months int) {
 	}
 }
 
+// What is to be collected every month is agreed to, and not paid beside that.
+func TestMonthlyIsAgreedTo(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	order, path := b.agree()
+	assert.Equal(t, path, b.post("/orders/"+order+"/pay", "name", "Alex Example", "payid", payID).path)
+	assert.Equal(t, path, b.post("/orders/"+order+"/pay", "token", "any").path)
+	assert.Len(t, w.box.Agreements(), 1)
+	assert.Empty(t, w.box.Ledger())
+}
+
 // A customer agrees in the bank's app, and is charged once a month, whatever the shop's
 // program does meanwhile.
 func TestMonthlyCollection(t *testing.T) {
