@@ -164,9 +164,6 @@ func (m *Machine) Origin() string { return m.origin }
 // Service is where the sandbox listens.
 func (m *Machine) Service() string { return m.service }
 
-// Password is that of the back office.
-func (m *Machine) Password() string { return m.config.Password }
-
 // Sandbox is the payment service.
 func (m *Machine) Sandbox() *sandbox.Sandbox { return m.box }
 
