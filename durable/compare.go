@@ -148,7 +148,7 @@ func (c *comparison[TTx]) mark(ctx context.Context, tx TTx, pairs []pair) error 
 // without is the difference of a transaction that is no payment of the database.
 func (c *comparison[TTx]) without(ctx context.Context, tx TTx, t *quickstream.Transaction) (Difference, error) {
 	d := Difference{Kind: NotOurs, Date: c.date, Transaction: t}
-	where, key := "receipt <> '' AND receipt = $1 AND receipt_of <> receipt", t.OriginalReceiptNumber
+	where, key := ofReceipt, t.OriginalReceiptNumber
 	if order := t.Metadata[orderMember]; order != "" {
 		d.Kind, key = MissingHere, order
 		where = "order_id = $1 AND receipt_of = '' AND state IN ('approved', 'charged twice')"
@@ -206,7 +206,7 @@ func (c *comparison[TTx]) refunds(ctx context.Context, t *quickstream.Transactio
 	}
 	var payment *row
 	err := within(ctx, c.db, func(tx TTx) (err error) {
-		payment, err = c.one(ctx, tx, "receipt = $1 AND receipt_of <> receipt LIMIT 1", t.OriginalReceiptNumber)
+		payment, err = c.byReceipt(ctx, tx, t.OriginalReceiptNumber)
 		return err
 	})
 	if err != nil || payment == nil {

@@ -158,7 +158,7 @@ func (e *Engine[TTx]) returned(ctx context.Context, t *quickstream.Transaction) 
 	}
 	var r *row
 	err := within(ctx, e.db, func(tx TTx) (err error) {
-		r, err = e.one(ctx, tx, "receipt = $1 AND receipt_of <> receipt LIMIT 1", t.ReceiptNumber)
+		r, err = e.byReceipt(ctx, tx, t.ReceiptNumber)
 		return err
 	})
 	if err != nil || r == nil || r.State == StateReturned {

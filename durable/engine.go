@@ -203,7 +203,7 @@ func (e *Engine[TTx]) Start(ctx context.Context) error {
 	// What was being sent when a process ended is looked up at once. Where it is still
 	// being sent, by another machine, a look does no harm.
 	err := within(ctx, e.db, func(tx TTx) error {
-		return execute(ctx, e.db, tx, "UPDATE quickstream.payment SET next_at = $1, due_at = $1 WHERE state = 'sending'", micros(e.opts.Clock()))
+		return execute(ctx, e.db, tx, "UPDATE quickstream.payment SET next_at = $1, due_at = $1 WHERE due_at IS NOT NULL AND state = 'sending'", micros(e.opts.Clock()))
 	})
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)

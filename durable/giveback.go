@@ -40,7 +40,7 @@ func (e *Engine[TTx]) checkRefund(ctx context.Context, tx TTx, r *row) error {
 	if r.intent.Operation != refundOperation && r.intent.Operation != giveBack {
 		return nil
 	}
-	payment, err := e.one(ctx, tx, "receipt = $1 AND receipt_of <> receipt LIMIT 1", r.ReceiptOf)
+	payment, err := e.byReceipt(ctx, tx, r.ReceiptOf)
 	if err != nil || payment == nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (e *Engine[TTx]) refundable(ctx context.Context, tx TTx, r *row, principal,
 		amount, err := decimalIn(text)
 		sum = sum.Add(amount)
 		return err
-	}, `SELECT amount FROM quickstream.payment WHERE receipt_of = $1 AND id <> $2 AND operation IN ('Transactions.Refund', 'GiveBack')
+	}, `SELECT amount FROM quickstream.payment WHERE receipt_of <> '' AND receipt_of = $1 AND id <> $2 AND operation IN ('Transactions.Refund', 'GiveBack')
 		AND state NOT IN ('declined', 'refused', 'not sent', 'voided', 'returned')`, r.ReceiptOf, r.ID)
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)
@@ -122,7 +122,7 @@ func (e *Engine[TTx]) choose(ctx context.Context, r *row, t *quickstream.Transac
 	}
 	err := within(ctx, e.db, func(tx TTx) error {
 		if t.PrincipalAmount == nil { // as some answers leave it out
-			payment, err := e.one(ctx, tx, "receipt = $1 AND receipt_of <> receipt LIMIT 1", r.ReceiptOf)
+			payment, err := e.byReceipt(ctx, tx, r.ReceiptOf)
 			if err != nil || payment == nil {
 				return errors.Join(err, errors.New("the transaction was read without its amount"))
 			}

@@ -142,25 +142,22 @@ func (e *Engine[TTx]) effect(ctx context.Context, tx TTx, n *webhooks.Notificati
 // answer to its request is still to come by its intent's id, its reference or its
 // end-to-end identifier. A void or refund is about another one.
 func (e *Engine[TTx]) about(ctx context.Context, tx TTx, t *quickstream.Transaction) (*row, error) {
-	one := func(where, key string) (*row, error) {
-		if key == "" {
-			return nil, nil
-		}
-		return e.one(ctx, tx, where+" LIMIT 1", key)
+	one := func(column, key string) (*row, error) {
+		return e.one(ctx, tx, column+" <> '' AND "+column+" = $1 LIMIT 1", key)
 	}
-	if r, err := one("receipt = $1 AND receipt_of <> receipt", t.ReceiptNumber); err != nil || r != nil {
+	if r, err := e.byReceipt(ctx, tx, t.ReceiptNumber); err != nil || r != nil {
 		return r, err
 	}
 	for name, value := range t.Metadata {
-		if r, err := one("intent_id = $1", value); err != nil || r != nil && r.intent.MetadataName == name {
+		if r, err := one("intent_id", value); err != nil || r != nil && r.intent.MetadataName == name {
 			return r, err
 		}
 	}
 	// A reference that the merchant chose may be another transaction's.
-	if r, err := one("reference = $1", t.PaymentReferenceNumber); err != nil || r != nil && !r.intent.OwnReference && t.Metadata[r.intent.MetadataName] == "" {
+	if r, err := one("reference", t.PaymentReferenceNumber); err != nil || r != nil && !r.intent.OwnReference && t.Metadata[r.intent.MetadataName] == "" {
 		return r, err
 	}
-	return one("end_to_end_id = $1", endToEnd(t))
+	return one("end_to_end_id", endToEnd(t))
 }
 
 func endToEnd(t *quickstream.Transaction) string {

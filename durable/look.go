@@ -93,7 +93,7 @@ func (s lookService[TTx]) Retries(receipt string, opts ...quickstream.CallOption
 func (e *Engine[TTx]) anothers(ctx context.Context, id, receipt string) bool {
 	var other *row
 	err := within(ctx, e.db, func(tx TTx) (err error) {
-		other, err = e.one(ctx, tx, "receipt = $1 AND id <> $2 LIMIT 1", receipt, id)
+		other, err = e.one(ctx, tx, "receipt <> '' AND receipt = $1 AND id <> $2 LIMIT 1", receipt, id)
 		return err
 	})
 	return err == nil && other != nil

@@ -181,7 +181,7 @@ func (e *Engine[TTx]) carryOver(ctx context.Context, tx TTx, r *row, was State) 
 	if r.intent.Operation != voidOperation || r.State != StateVoided || was == StateVoided {
 		return nil
 	}
-	payment, err := e.one(ctx, tx, "receipt = $1 AND id <> $2 AND receipt_of <> receipt LIMIT 1", r.ReceiptOf, r.ID)
+	payment, err := e.byReceipt(ctx, tx, r.ReceiptOf)
 	if err != nil || payment == nil || payment.State != StateApproved && payment.State != StateTwice {
 		return err
 	}

@@ -154,7 +154,7 @@ func (r *row) against(other *row) (string, error) {
 }
 
 // followUpOpen is the condition of the follow-up that keeps a receipt from another one.
-const followUpOpen = "receipt_of = $1 AND state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')"
+const followUpOpen = "receipt_of <> '' AND receipt_of = $1 AND state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')"
 
 // request is what the engine reads of an intent's request.
 type request struct {

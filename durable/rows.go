@@ -43,6 +43,16 @@ func (e *Engine[TTx]) one(ctx context.Context, tx TTx, where string, args ...any
 	return found, err
 }
 
+// ofReceipt is the condition of the payment or refund that a receipt is of, and not of what
+// is done to it. The index leaves out what is empty, which SQLite cannot tell of a
+// parameter.
+const ofReceipt = "receipt <> '' AND receipt = $1 AND receipt_of <> receipt"
+
+// byReceipt returns the payment or refund that a receipt is of, or nil.
+func (e *Engine[TTx]) byReceipt(ctx context.Context, tx TTx, receipt string) (*row, error) {
+	return e.one(ctx, tx, ofReceipt+" LIMIT 1", receipt)
+}
+
 // insert writes a payment unless an index forbids it, and reports whether it did.
 func (e *Engine[TTx]) insert(ctx context.Context, tx TTx, r *row) (bool, error) {
 	now := e.opts.Clock()
