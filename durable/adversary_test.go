@@ -20,6 +20,7 @@ import (
 // What is asked for again right after a restore, and by any way, is not sent beside what
 // the backup does not know.
 func TestAskedAgainAfterARestore(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "shop.db")
 	s := open(t, onFile(t, file))
 	s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
@@ -61,6 +62,7 @@ func TestAskedAgainAfterARestore(t *testing.T) {
 
 // A charge that comes after a person has decided that there is none is told.
 func TestChargedAfterDecide(t *testing.T) {
+	t.Parallel()
 	s := open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")))
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.CommitLate(5 * time.Minute), Times: 3}))
 	id := s.pay("A", s.card(sandbox.CardAttempted))
@@ -113,4 +115,35 @@ func TestStartedOnce(t *testing.T) {
 	require.Error(t, s.engine.Start(t.Context()))
 	require.NoError(t, s.engine.Stop(t.Context()))
 	require.Error(t, s.engine.Start(t.Context()))
+}
+
+// An order whose first payment is found after all is not paid a third time: it stands for
+// the one that was to be paid again, too.
+func TestFoundWhilePaidAgain(t *testing.T) {
+	t.Parallel()
+	s := open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")))
+	require.NoError(t, s.box.Inject(
+		sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit(), Times: 1},
+		sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit()},
+		sandbox.Fault{Operation: "GET /transactions", Kind: sandbox.Status(404, sandbox.ServiceError)},
+		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(404, sandbox.ServiceError)},
+	))
+	first := s.pay("A", s.card(sandbox.CardAttempted))
+	s.reaches(first, durable.StateAbsent, 6*time.Hour)
+	again := func(absent string) (id string) {
+		require.NoError(t, s.commit(func(tx *sql.Tx) (err error) {
+			id, err = s.engine.PayAgain(t.Context(), tx, "A", absent, "support says so", s.card(sandbox.CardAttempted))
+			return err
+		}))
+		return id
+	}
+	second := again(first)
+	s.reaches(second, durable.StateAbsent, 6*time.Hour)
+	s.box.ClearFaults()
+	s.reaches(first, durable.StateApproved, 6*time.Hour)
+	assert.Equal(t, first, again(second))
+	p, err := s.engine.Payment(t.Context(), second)
+	require.NoError(t, err)
+	assert.Equal(t, first, p.PassedBy)
+	assert.Equal(t, 1, s.charged())
 }

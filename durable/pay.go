@@ -239,7 +239,13 @@ func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, orderID, absentID, r
 	if err := e.save(ctx, tx, absent, &passed); err != nil {
 		return "", err
 	}
-	return e.write(ctx, tx, r)
+	id, err := e.write(ctx, tx, r)
+	if err != nil || id == r.ID {
+		return id, err
+	}
+	before := passed // an earlier payment was found meanwhile, and stands in its place
+	passed.PassedBy = id
+	return id, e.save(ctx, tx, &before, &passed)
 }
 
 // Decide closes a payment that is unknown, absent or escalated, by the word of a person
