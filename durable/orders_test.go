@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -180,13 +181,14 @@ func testDecide[TTx any](t *testing.T, db store[TTx]) {
 	s.box.NextTransaction(sandbox.Erred()) // unknown to the service
 	id := s.pay("A", s.card(sandbox.CardAttempted))
 	s.reaches(id, durable.StateEscalated, 6*time.Hour)
-	decide := func(verdict durable.State, who string) error {
+	decide := func(verdict durable.State, who string, receipt ...string) error {
 		return s.commit(func(tx TTx) error {
-			return s.engine.Decide(t.Context(), tx, id, verdict, "", who, "support says that it was declined")
+			return s.engine.Decide(t.Context(), tx, id, verdict, strings.Join(receipt, ""), who, "support says that it was declined")
 		})
 	}
 	require.Error(t, decide(durable.StateDeclined, ""))
 	require.Error(t, decide(durable.StatePrepared, "Alex"))
+	require.ErrorAs(t, decide(durable.StateApproved, "Alex", "R/1"), new(*quickstream.ValidationError))
 	require.NoError(t, decide(durable.StateDeclined, "Alex"))
 	require.ErrorIs(t, decide(durable.StateDeclined, "Alex"), durable.ErrNotAllowed)
 	p, err := s.engine.Payment(t.Context(), id)

@@ -278,7 +278,10 @@ func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, verdict Sta
 		return errors.New("durable: what is approved has a receipt number")
 	}
 	if receiptNumber != "" {
-		other, err := e.one(ctx, tx, "receipt = $1 AND receipt_of <> receipt AND id <> $2 LIMIT 1", receiptNumber, id)
+		if _, err := e.client.Transactions.PlanVoid(ctx, receiptNumber); err != nil { // nothing could be done with it
+			return fmt.Errorf("durable: the receipt number: %w", err)
+		}
+		other, err := e.one(ctx, tx, ofReceipt+" AND id <> $2 LIMIT 1", receiptNumber, id)
 		if err != nil {
 			return fmt.Errorf("durable: %w", err)
 		}

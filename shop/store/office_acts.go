@@ -124,7 +124,10 @@ func (s *server) acted(w http.ResponseWriter, r *http.Request, orderID string, e
 		return
 	}
 	var notice string
+	var invalid *quickstream.ValidationError
 	switch {
+	case errors.As(err, &invalid):
+		notice = "Not done: that is no receipt number."
 	case errors.Is(err, durable.ErrTooMuch):
 		notice = "Not done: that is more than is left of the payment."
 	case errors.Is(err, durable.ErrFollowUpOpen):
