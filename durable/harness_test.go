@@ -2,11 +2,14 @@ package durable_test
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"log/slog"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,8 +28,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// postgresVariable names a PostgreSQL database for the tests, which they may fill with
-// schemas and empty.
+// postgresVariable names a database of a PostgreSQL server, on which each test makes one of
+// its own.
 const postgresVariable = "DURABLE_TEST_POSTGRES"
 
 // store is a database under test, with what the engine does not say of it.
@@ -39,16 +42,14 @@ type store[TTx any] struct {
 
 // everywhere runs a test on SQLite, and on PostgreSQL where there is one.
 func everywhere(t *testing.T, onSQLite func(*testing.T, store[*sql.Tx]), onPostgres func(*testing.T, store[pgx.Tx])) {
-	t.Run("SQLite", func(t *testing.T) {
-		t.Parallel()
-		onSQLite(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")))
-	})
-	t.Run("PostgreSQL", func(t *testing.T) {
-		if os.Getenv(postgresVariable) == "" {
-			t.Skip(postgresVariable + " is not set")
-		}
-		onPostgres(t, onServer(t))
-	})
+	t.Parallel()
+	oneByOne(t, onSQLite, onPostgres)
+}
+
+// oneByOne runs a test beside which nothing else runs.
+func oneByOne(t *testing.T, onSQLite func(*testing.T, store[*sql.Tx]), onPostgres func(*testing.T, store[pgx.Tx])) {
+	t.Run("SQLite", func(t *testing.T) { onSQLite(t, onFile(t, filepath.Join(t.TempDir(), "shop.db"))) })
+	t.Run("PostgreSQL", func(t *testing.T) { onPostgres(t, onServer(t, emptyDatabase(t))) })
 }
 
 func onFile(t *testing.T, file string) store[*sql.Tx] {
@@ -61,14 +62,36 @@ func onFile(t *testing.T, file string) store[*sql.Tx] {
 	return s
 }
 
-// onServer returns the server's database, emptied: tests on it run one after the other.
-func onServer(t *testing.T) store[pgx.Tx] {
+// emptyDatabase makes an empty database on the server, where there is one, and returns its
+// address.
+func emptyDatabase(t *testing.T) string {
 	t.Helper()
-	pool, err := pgxpool.New(t.Context(), os.Getenv(postgresVariable))
+	server := os.Getenv(postgresVariable)
+	if server == "" {
+		t.Skip(postgresVariable + " is not set")
+	}
+	address, err := url.Parse(server)
+	require.NoError(t, err)
+	ask := func(statement string) {
+		ctx := context.WithoutCancel(t.Context())
+		connection, err := pgx.Connect(ctx, server)
+		require.NoError(t, err)
+		defer connection.Close(ctx)
+		_, err = connection.Exec(ctx, statement)
+		require.NoError(t, err)
+	}
+	name := "durable_" + strings.ToLower(rand.Text())
+	ask("CREATE DATABASE " + name)
+	t.Cleanup(func() { ask("DROP DATABASE " + name + " WITH (FORCE)") })
+	address.Path = name
+	return address.String()
+}
+
+func onServer(t *testing.T, address string) store[pgx.Tx] {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), address)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	_, err = pool.Exec(t.Context(), "DROP SCHEMA IF EXISTS quickstream CASCADE")
-	require.NoError(t, err)
 	s := store[pgx.Tx]{postgres.Pgx(pool), pool.Reset}
 	require.NoError(t, durable.MigrateUp(t.Context(), s.Database))
 	return s
@@ -92,7 +115,7 @@ type shop[TTx any] struct {
 func open[TTx any](t *testing.T, db store[TTx], edits ...func(*durable.Options[TTx])) *shop[TTx] {
 	t.Helper()
 	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
-	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock))
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 0 }))
 	s.engine = s.start(edits...)
 	return s
 }

@@ -2,8 +2,6 @@ package durable_test
 
 import (
 	"net/http"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -19,19 +17,10 @@ const deploysVariable = "DURABLE_DEPLOYS"
 // A deploy under load leaves nothing behind: what was claimed is finished, and what was
 // not is left to the next process.
 func TestDeploys(t *testing.T) {
-	n := 10
-	if text := os.Getenv(deploysVariable); text != "" {
-		var err error
-		n, err = strconv.Atoi(text)
-		require.NoError(t, err)
-	}
-	t.Run("SQLite", func(t *testing.T) { t.Parallel(); deploy(t, "", 1, n) })
-	t.Run("PostgreSQL", func(t *testing.T) {
-		if os.Getenv(postgresVariable) == "" {
-			t.Skip(postgresVariable + " is not set")
-		}
-		deploy(t, os.Getenv(postgresVariable), 3, n)
-	})
+	n := times(t, deploysVariable, 10)
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) { deploy(t, "", 1, n) })
+	t.Run("PostgreSQL", func(t *testing.T) { deploy(t, emptyDatabase(t), 3, n) })
 }
 
 func deploy(t *testing.T, address string, processes, deploys int) {
@@ -74,10 +63,8 @@ func (v *village) cut() {
 // Connections to PostgreSQL that are cut at any moment, in a commit too, end no process,
 // lose nothing and double nothing.
 func TestConnectionsCut(t *testing.T) {
-	if os.Getenv(postgresVariable) == "" {
-		t.Skip(postgresVariable + " is not set")
-	}
-	v := newVillage(t, sandbox.World{}, os.Getenv(postgresVariable), 1, 150)
+	t.Parallel()
+	v := newVillage(t, sandbox.World{}, emptyDatabase(t), 1, 150)
 	require.NoError(t, v.box.Inject(sandbox.RandomFaults(0.05)...))
 	v.db.SetMaxOpenConns(1)
 	a, b := v.start(), v.start()

@@ -49,7 +49,6 @@ func TestForgottenWrites(t *testing.T) {
 	// Of ten more some are written, and so much of the file is synced.
 	v.place(10, func(_ int, p *placed) { p.kind, p.again, p.parts, p.outcomes = "account", 0, 0, nil })
 	p = v.start(func(c *workerConfig) { c.Step, c.Hit = "before the claim", 1 })
-	p.ready()
 	<-p.ended
 	synced := filepath.Join(t.TempDir(), "synced")
 	v.exec("VACUUM INTO '" + synced + "'")

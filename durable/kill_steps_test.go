@@ -2,7 +2,6 @@ package durable_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,13 +17,9 @@ import (
 // comes there, loses nothing and doubles nothing.
 func TestKillAtSteps(t *testing.T) {
 	times := max(1, kills(t)/100)
-	t.Run("SQLite", func(t *testing.T) { t.Parallel(); killAtSteps(t, "", times) })
-	t.Run("PostgreSQL", func(t *testing.T) {
-		if os.Getenv(postgresVariable) == "" {
-			t.Skip(postgresVariable + " is not set")
-		}
-		killAtSteps(t, os.Getenv(postgresVariable), times)
-	})
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) { killAtSteps(t, "", times) })
+	t.Run("PostgreSQL", func(t *testing.T) { killAtSteps(t, emptyDatabase(t), times) })
 }
 
 func killAtSteps(t *testing.T, address string, times int) {
@@ -59,7 +54,6 @@ func (v *village) killAt(step string, hit int) {
 		}
 	})
 	p := v.start(func(c *workerConfig) { c.Step, c.Hit, c.Pace = step, hit, 50*time.Millisecond })
-	p.ready()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {

@@ -18,10 +18,14 @@ import (
 // killsVariable says how many processes are killed in each database: 100 unless it does.
 const killsVariable = "DURABLE_KILLS"
 
-func kills(t *testing.T) int {
-	text := os.Getenv(killsVariable)
+func kills(t *testing.T) int { return times(t, killsVariable, 100) }
+
+// times is what a variable of the environment says, or another number.
+func times(t *testing.T, variable string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(variable)
 	if text == "" {
-		return 100
+		return otherwise
 	}
 	n, err := strconv.Atoi(text)
 	require.NoError(t, err)
@@ -33,16 +37,17 @@ const killsInWorld = 25
 
 // Processes that are killed at any moment lose no payment and double none, in no world.
 func TestKill(t *testing.T) {
-	t.Run("SQLite", func(t *testing.T) { t.Parallel(); killInWorlds(t, "", 1, 4) })
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) { killInWorlds(t, func(*testing.T) string { return "" }, 1, 4) })
 	t.Run("PostgreSQL", func(t *testing.T) {
 		if os.Getenv(postgresVariable) == "" {
 			t.Skip(postgresVariable + " is not set")
 		}
-		killInWorlds(t, os.Getenv(postgresVariable), 3, 1)
+		killInWorlds(t, emptyDatabase, 3, 2)
 	})
 }
 
-func killInWorlds(t *testing.T, address string, processes, atOnce int) {
+func killInWorlds(t *testing.T, address func(*testing.T) string, processes, atOnce int) {
 	n := kills(t)
 	free := make(chan struct{}, atOnce)
 	var worlds sync.WaitGroup
@@ -55,7 +60,7 @@ func killInWorlds(t *testing.T, address string, processes, atOnce int) {
 		worlds.Go(func() {
 			defer func() { <-free }()
 			t.Run(fmt.Sprint("world ", seed), func(t *testing.T) {
-				v := newVillage(t, world, address, seed, 3*killsInWorld)
+				v := newVillage(t, world, address(t), seed, 3*killsInWorld)
 				v.storm(processes, min(n, killsInWorld))
 				sum.add(v.judged(processes))
 			})

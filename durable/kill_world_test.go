@@ -91,8 +91,6 @@ func (v *village) open() {
 		pool, err := pgxpool.New(v.Context(), v.config.Database)
 		require.NoError(v, err)
 		defer pool.Close()
-		_, err = pool.Exec(v.Context(), "DROP SCHEMA IF EXISTS quickstream CASCADE; DROP TABLE IF EXISTS orders, told, history; DROP FUNCTION IF EXISTS remember")
-		require.NoError(v, err)
 		require.NoError(v, durable.MigrateUp(v.Context(), postgres.Pgx(pool)))
 		v.db, err = sql.Open("pgx", v.config.Database)
 		require.NoError(v, err)

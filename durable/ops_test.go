@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -80,11 +79,9 @@ func TestUnsafeDatabases(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	t.Run("PostgreSQL", func(t *testing.T) {
-		if os.Getenv(postgresVariable) == "" {
-			t.Skip(postgresVariable + " is not set")
-		}
-		onServer(t)
-		config, err := pgxpool.ParseConfig(os.Getenv(postgresVariable))
+		address := emptyDatabase(t)
+		onServer(t, address)
+		config, err := pgxpool.ParseConfig(address)
 		require.NoError(t, err)
 		config.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 		pool, err := pgxpool.NewWithConfig(t.Context(), config)

@@ -2,4 +2,4 @@
 
 package durable_test
 
-const compareRows = 100_000
+const compareRows = 50_000

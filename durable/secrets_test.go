@@ -22,6 +22,7 @@ import (
 // paid, agreed and asked for, and whether it failed. A row that a program writes from its
 // parameters holds them.
 func TestAttack59JobRows(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "shop.db")
 	s := open(t, onFile(t, file))

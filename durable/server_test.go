@@ -125,6 +125,7 @@ func (sv *server) store() store[pgx.Tx] {
 // A server that is stopped in the middle of everything, and started again, ends no
 // process, loses nothing and doubles nothing.
 func TestServerRestarts(t *testing.T) {
+	t.Parallel()
 	sv := newServer(t)
 	v := newVillage(t, sandbox.World{}, sv.address(), 1, 100)
 	require.NoError(t, v.box.Inject(sandbox.RandomFaults(0.05)...))
@@ -141,6 +142,9 @@ func TestServerRestarts(t *testing.T) {
 	b.stop()
 	v.judged(2)
 }
+
+// backupVariable says how many payments are made around a backup: 50 unless it does.
+const backupVariable = "DURABLE_BACKUP"
 
 // backups are the ways to a copy of the database and back.
 var backups = map[string]struct {
@@ -193,11 +197,12 @@ func (sv *server) baseBackup() string {
 // A backup is put back that holds some payments as prepared and does not know others, and
 // the merchant asks for all of them again: nobody is charged twice.
 func TestServerRestored(t *testing.T) {
+	t.Parallel()
 	for name, backup := range backups {
 		t.Run(name, func(t *testing.T) {
 			sv := newServer(t)
 			s := open(t, sv.store())
-			n, orders := 50, []string{} // the service makes only so many tokens a minute
+			n, orders := times(t, backupVariable, 50), []string{}
 			place := func(n int) {
 				for range n {
 					orders = append(orders, fmt.Sprint("order ", len(orders)))
