@@ -10,8 +10,8 @@ import (
 // tick is how often the workers ask the table for something to do.
 const tick = 5 * time.Minute
 
-// story is how long a story can last.
-const story = 90 * 24 * time.Hour
+// story is how long a story can last: each try of an order may be looked for for 17 days.
+const story = patience * 20 * 24 * time.Hour
 
 // requests is how many an order can need, with all its writes and look-ups.
 const requests = 2000
