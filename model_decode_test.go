@@ -1,3 +1,7 @@
+//go:build !race
+
+// Not with the race detector: models that are decoded one after the other have no races to find.
+
 package quickstream_test
 
 import (

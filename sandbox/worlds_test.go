@@ -1,3 +1,7 @@
+//go:build !race
+
+// Not with the race detector: worlds that are drawn one after the other have no races to find.
+
 package sandbox
 
 import (

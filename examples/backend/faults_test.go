@@ -144,7 +144,7 @@ func TestChaos(t *testing.T) {
 			return errors.New("not paid")
 		}
 		sandboxtest.Chaos(t, sandboxtest.ChaosOptions{
-			Seed: 1, Orders: 80, Declined: 0.3, Erred: 0.2,
+			Seed: 1, Orders: 40, Declined: 0.3, Erred: 0.2,
 			Settle: func(ctx context.Context, client *quickstream.Client, order string, now time.Time) error {
 				shop, err := NewShop(client, store, sandbox.DefaultBusiness, func() time.Time { return now })
 				if err != nil {
