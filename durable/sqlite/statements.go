@@ -1,0 +1,146 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+)
+
+// mostKept is how many statements a connection keeps: the engine and its queue have fewer.
+const mostKept = 200
+
+// keeping is a connector whose connections keep the statements that they have compiled,
+// which takes longer here than running them. database/sql would do so for statements
+// that a program holds, and those of the queue are given as text.
+type keeping struct{ driver.Connector }
+
+// Connect opens a connection.
+func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
+	opened, err := k.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inner, ok := opened.(connection)
+	if !ok { // of another version of the driver
+		return opened, nil
+	}
+	return &keeper{connection: inner, kept: map[string]statement{}}, nil
+}
+
+// connection, statement and rowsOf are what the driver's can do.
+type connection interface {
+	driver.Conn
+	driver.ConnPrepareContext
+	driver.ConnBeginTx
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+type statement interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+type rowsOf interface {
+	driver.RowsColumnTypeDatabaseTypeName
+	driver.RowsColumnTypeLength
+	driver.RowsColumnTypeNullable
+	driver.RowsColumnTypePrecisionScale
+	driver.RowsColumnTypeScanType
+}
+
+// keeper is a connection, which one goroutine at a time uses.
+type keeper struct {
+	connection
+	kept map[string]statement
+}
+
+// take returns a compiled statement that nobody else uses until it is put back.
+func (k *keeper) take(ctx context.Context, query string) (statement, error) {
+	if s, ok := k.kept[query]; ok {
+		delete(k.kept, query)
+		return s, nil
+	}
+	prepared, err := k.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := prepared.(statement)
+	if !ok {
+		_ = prepared.Close()
+		return nil, driver.ErrSkip // database/sql does without it
+	}
+	return s, nil
+}
+
+// putBack keeps a statement, in the place of any other when there are too many.
+func (k *keeper) putBack(query string, s statement) error {
+	if _, twice := k.kept[query]; twice {
+		return s.Close()
+	}
+	for other, statement := range k.kept {
+		if len(k.kept) < mostKept {
+			break
+		}
+		delete(k.kept, other)
+		if err := statement.Close(); err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
+	k.kept[query] = s
+	return nil
+}
+
+// ExecContext runs a statement that returns no rows.
+func (k *keeper) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	s, err := k.take(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.ExecContext(ctx, args)
+	if err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return result, k.putBack(query, s)
+}
+
+// QueryContext runs a statement that returns rows.
+func (k *keeper) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	s, err := k.take(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := s.QueryContext(ctx, args)
+	if err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	found, ok := opened.(rowsOf)
+	if !ok {
+		_, _ = opened.Close(), s.Close()
+		return nil, driver.ErrSkip
+	}
+	return &keptRows{rowsOf: found, done: func() error { return k.putBack(query, s) }}, nil
+}
+
+// Close closes the connection and its statements.
+func (k *keeper) Close() error {
+	var err error
+	for _, s := range k.kept {
+		err = errors.Join(err, s.Close())
+	}
+	clear(k.kept)
+	return errors.Join(err, k.connection.Close())
+}
+
+// keptRows are rows whose statement is put back when they are closed.
+type keptRows struct {
+	rowsOf
+	done func() error
+}
+
+// Close ends the reading.
+func (r *keptRows) Close() error { return errors.Join(r.rowsOf.Close(), r.done()) }
