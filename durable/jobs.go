@@ -39,7 +39,7 @@ func (e *Engine[TTx]) enqueue(ctx context.Context, tx TTx, jobs ...river.JobArgs
 	for i, job := range jobs {
 		params[i] = river.InsertManyParams{Args: job, InsertOpts: &river.InsertOpts{Queue: queueName, MaxAttempts: 1}}
 	}
-	_, err := e.queue.InsertManyTx(ctx, tx, params)
+	_, err := e.queue.InsertManyFastTx(ctx, tx, params)
 	return err
 }
 

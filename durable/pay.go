@@ -79,11 +79,11 @@ func (e *Engine[TTx]) Register(ctx context.Context, tx TTx, orderID, customerID 
 // was switched off there because the service refuses it. A restored backup then cannot
 // know again what it has lost.
 func (e *Engine[TTx]) plan(ctx context.Context, params quickstream.TransactionParams, orderID string) (quickstream.Intent, error) {
-	intent, err := e.client.Transactions.Plan(ctx, params)
-	if err != nil || intent.MetadataName == "" {
-		return intent, err
+	intent, err := e.client.Transactions.Plan(ctx, withOrder(params, orderID))
+	if err == nil && intent.MetadataName == "" {
+		return e.client.Transactions.Plan(ctx, params)
 	}
-	return e.client.Transactions.Plan(ctx, withOrder(params, orderID))
+	return intent, err
 }
 
 // prepare writes the payment of an intent.
@@ -102,15 +102,6 @@ func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error)
 			return "", err
 		}
 	}
-	if r.ReceiptOf == "" { // a second charge stands beside the order's payment, and when that is voided in its place
-		other, err := e.one(ctx, tx, "order_id = $1 AND receipt_of = '' AND passed_by <> '' AND state IN ('approved', 'charged twice') LIMIT 1", r.OrderID)
-		if err != nil {
-			return "", fmt.Errorf("durable: %w", err)
-		}
-		if other != nil {
-			return r.against(other)
-		}
-	}
 	written, err := e.insert(ctx, tx, r)
 	if err != nil {
 		return "", fmt.Errorf("durable: %w", err)
@@ -127,7 +118,7 @@ func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error)
 
 // standing returns the payment that keeps another one from being written.
 func (e *Engine[TTx]) standing(ctx context.Context, tx TTx, r *row) (string, error) {
-	where, key := "order_id = $1 AND receipt_of = '' AND passed_by = '' AND "+blocking, r.OrderID
+	where, key := "order_id = $1 AND receipt_of = '' AND ("+secondCharge+" OR passed_by = '' AND "+blocking+") ORDER BY passed_by DESC", r.OrderID
 	if r.ReceiptOf != "" {
 		where, key = followUpOpen, r.ReceiptOf
 	}
@@ -152,6 +143,10 @@ func (r *row) against(other *row) (string, error) {
 		return other.ID, ErrOtherRequest
 	}
 }
+
+// secondCharge is the condition of a payment that stands beside its order's, and in its
+// place when that is voided.
+const secondCharge = "passed_by <> '' AND state IN ('approved', 'charged twice')"
 
 // followUpOpen is the condition of the follow-up that keeps a receipt from another one.
 const followUpOpen = "receipt_of <> '' AND receipt_of = $1 AND state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')"

@@ -53,7 +53,7 @@ func (e *Engine[TTx]) byReceipt(ctx context.Context, tx TTx, receipt string) (*r
 	return e.one(ctx, tx, ofReceipt+" LIMIT 1", receipt)
 }
 
-// insert writes a payment unless an index forbids it, and reports whether it did.
+// insert writes a payment unless another one forbids it, and reports whether it did.
 func (e *Engine[TTx]) insert(ctx context.Context, tx TTx, r *row) (bool, error) {
 	now := e.opts.Clock()
 	r.Written, r.Changed, r.version = now, now, 1
@@ -65,8 +65,11 @@ func (e *Engine[TTx]) insert(ctx context.Context, tx TTx, r *row) (bool, error) 
 	n, err := e.db.Exec(ctx, tx, `INSERT INTO quickstream.payment (id, order_id, operation, receipt_of, due_at, written_at, database_at,
 		state, version, claim, next_at, changed_at, passed_by, suspect, receipt, reference, intent_id, end_to_end_id,
 		amount, total, currency, settles_on, intent, resolution, pending, failures, problem, decided)
-		VALUES ($1, $2, $3, $4, $5, $6, `+e.db.Words().Now+`,
-		$7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) ON CONFLICT DO NOTHING`, args...)
+		SELECT $1, $2, $3, $4, CAST($5 AS bigint), CAST($6 AS bigint), `+e.db.Words().Now+`,
+		$7, CAST($8 AS bigint), $9, CAST($10 AS bigint), CAST($11 AS bigint), $12, CAST($13 AS integer), $14, $15, $16, $17,
+		$18, $19, $20, $21, $22, $23, $24, CAST($25 AS bigint), $26, $27
+		WHERE $7 <> 'prepared' OR $4 <> '' OR NOT EXISTS (SELECT 1 FROM quickstream.payment WHERE order_id = $2 AND receipt_of = '' AND `+secondCharge+`)
+		ON CONFLICT DO NOTHING`, args...)
 	return n == 1, err
 }
 

@@ -46,14 +46,13 @@ func migrations() []string {
 			problem text NOT NULL,
 			decided text NOT NULL
 		)`,
-		// One order, one payment.
-		`CREATE UNIQUE INDEX quickstream_payment_order ON quickstream.payment (order_id)
-			WHERE receipt_of = '' AND passed_by = '' AND state NOT IN ('declined', 'refused', 'not sent', 'voided', 'returned')`,
+		// One order, one payment: all others of the order stand under their ids.
+		`CREATE UNIQUE INDEX quickstream_payment_order ON quickstream.payment (order_id, (
+			CASE WHEN receipt_of = '' AND passed_by = '' AND state NOT IN ('declined', 'refused', 'not sent', 'voided', 'returned') THEN '' ELSE id END))`,
 		// One open follow-up for each receipt.
 		`CREATE UNIQUE INDEX quickstream_payment_follow_up ON quickstream.payment (receipt_of)
 			WHERE receipt_of <> '' AND state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')`,
 		`CREATE INDEX quickstream_payment_due ON quickstream.payment (due_at) WHERE due_at IS NOT NULL`,
-		`CREATE INDEX quickstream_payment_orders ON quickstream.payment (order_id)`,
 		`CREATE INDEX quickstream_payment_receipts ON quickstream.payment (receipt) WHERE receipt <> ''`,
 		`CREATE INDEX quickstream_payment_receipts_of ON quickstream.payment (receipt_of) WHERE receipt_of <> ''`,
 		`CREATE INDEX quickstream_payment_references ON quickstream.payment (reference) WHERE reference <> ''`,

@@ -27,7 +27,7 @@ import (
 
 func main() {
 	rows := flag.Int("rows", 1_000_000, "how many open payments there are in the row about growth")
-	rounds := flag.Int("rounds", 15, "how often each thing is measured, in turn")
+	rounds := flag.Int("rounds", 40, "how often each thing is measured, in turn")
 	flag.Parse()
 	if err := run(context.Background(), *rows, *rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
