@@ -54,7 +54,8 @@ type Options[TTx any] struct {
 	// LongestPay is the longest that the client takes for a call: 110 seconds unless it
 	// is given, for a client with its default limits.
 	LongestPay time.Duration
-	// Workers is how many jobs run at once in this process, 10 unless it is given.
+	// Workers is how many new payments and notifications are worked on at once in this
+	// process, 10 unless it is given, and as many that were there before.
 	Workers int
 	// SweepEvery is how often what is due is looked for, a second unless it is given.
 	SweepEvery time.Duration
@@ -154,7 +155,7 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 	river.AddWorker(workers, &worker[paymentJob]{work: e.workPayment})
 	river.AddWorker(workers, &worker[notificationJob]{work: e.workNotification})
 	queue, err := db.Queue(&river.Config{
-		Queues:               map[string]river.QueueConfig{queueName: {MaxWorkers: opts.Workers}},
+		Queues:               map[string]river.QueueConfig{newQueue: {MaxWorkers: opts.Workers}, sweptQueue: {MaxWorkers: opts.Workers}},
 		Workers:              workers,
 		JobTimeout:           opts.jobTimeout(),
 		RescueStuckJobsAfter: opts.jobTimeout() + jobMargin,

@@ -40,7 +40,7 @@ func (e *Engine[TTx]) keep(ctx context.Context, n *webhooks.Notification) error 
 		if err != nil {
 			return err
 		}
-		err = e.enqueue(ctx, tx, notificationJob{ID: n.ID, Digest: n.Digest()})
+		err = e.enqueue(ctx, tx, newQueue, notificationJob{ID: n.ID, Digest: n.Digest()})
 		e.opts.step("before the inbox's commit")
 		return err
 	})

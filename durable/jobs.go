@@ -7,7 +7,12 @@ import (
 	"github.com/riverqueue/river"
 )
 
-const queueName = "quickstream"
+// What is new has a queue of its own, so that a payment does not wait behind thousands that
+// are looked up after an outage.
+const (
+	newQueue   = "quickstream"
+	sweptQueue = "quickstream_swept"
+)
 
 // A job says no more than what to look at: whether there is something to do stands in the
 // row. One that comes twice, or before its time, does nothing.
@@ -34,10 +39,10 @@ func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
 	return w.work(ctx, job.Args)
 }
 
-func (e *Engine[TTx]) enqueue(ctx context.Context, tx TTx, jobs ...river.JobArgs) error {
+func (e *Engine[TTx]) enqueue(ctx context.Context, tx TTx, queue string, jobs ...river.JobArgs) error {
 	params := make([]river.InsertManyParams, len(jobs))
 	for i, job := range jobs {
-		params[i] = river.InsertManyParams{Args: job, InsertOpts: &river.InsertOpts{Queue: queueName, MaxAttempts: 1}}
+		params[i] = river.InsertManyParams{Args: job, InsertOpts: &river.InsertOpts{Queue: queue, MaxAttempts: 1}}
 	}
 	_, err := e.queue.InsertManyFastTx(ctx, tx, params)
 	return err
@@ -60,19 +65,30 @@ func (e *Engine[TTx]) every(ctx context.Context, name string, work func(context.
 }
 
 // sweep hands out payments and notifications that are due, as many as the workers do in
-// a while. Each is handed out again after a lease, should its job be lost. Every engine
-// does so: what is due waits for no leader, and a row that two of them want is handed out
-// once.
+// a while, and no more while so many wait: where the service is slow, each would be handed
+// out anew at every lease. After a lease a row is handed out again, should its job be lost.
+// Every engine does so: what is due waits for no leader, and a row that two of them want
+// is handed out once.
 func (e *Engine[TTx]) sweep(ctx context.Context) error {
 	now, found := e.opts.Clock(), 0
 	err := within(ctx, e.db, func(tx TTx) error {
 		var jobs []river.JobArgs
+		room := 20 * e.opts.Workers
+		err := query(ctx, e.db, tx, func(scan func(...any) error) error {
+			var waiting int
+			err := scan(&waiting)
+			room -= waiting
+			return err
+		}, "SELECT count(*) FROM (SELECT 1 FROM "+e.db.Words().Jobs+" WHERE state = 'available' AND queue = $1 LIMIT $2) AS waiting", sweptQueue, room)
+		if err != nil || room == 0 {
+			return err
+		}
 		due := func(table, key string) string {
 			return "UPDATE quickstream." + table + " SET due_at = $1 WHERE (" + key + ") IN (SELECT " + key +
 				" FROM quickstream." + table + " WHERE due_at <= $2 ORDER BY due_at LIMIT $3" + e.db.Words().SkipLocked + ") RETURNING " + key
 		}
-		args := []any{micros(now.Add(lease)), micros(now), 20 * e.opts.Workers}
-		err := query(ctx, e.db, tx, func(scan func(...any) error) error {
+		args := []any{micros(now.Add(lease)), micros(now), room}
+		err = query(ctx, e.db, tx, func(scan func(...any) error) error {
 			var job paymentJob
 			err := scan(&job.ID)
 			jobs = append(jobs, job)
@@ -90,7 +106,7 @@ func (e *Engine[TTx]) sweep(ctx context.Context) error {
 		if found = len(jobs); err != nil || found == 0 {
 			return err
 		}
-		err = e.enqueue(ctx, tx, jobs...)
+		err = e.enqueue(ctx, tx, sweptQueue, jobs...)
 		e.opts.step("before the sweep's commit")
 		return err
 	})

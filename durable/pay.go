@@ -109,7 +109,7 @@ func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error)
 	if !written {
 		return e.standing(ctx, tx, r)
 	}
-	if err := e.enqueue(ctx, tx, paymentJob{ID: r.ID}); err != nil {
+	if err := e.enqueue(ctx, tx, newQueue, paymentJob{ID: r.ID}); err != nil {
 		return "", fmt.Errorf("durable: %w", err)
 	}
 	e.opts.step("before the payment's commit")

@@ -101,3 +101,39 @@ func (s *shop[TTx]) sent() int {
 	}
 	return sent
 }
+
+func TestSlowService(t *testing.T) { everywhere(t, testSlowService[*sql.Tx], testSlowService[pgx.Tx]) }
+
+// What waits for a slow service is handed out once, and not anew at every lease: new
+// payments do not wait behind it.
+func testSlowService[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, _ = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 0 }))
+	s.client = sandboxtest.Client(t, s.box, quickstream.WithAttemptTimeout(200*time.Millisecond), quickstream.WithTimeout(time.Second))
+	s.engine = s.start(func(o *durable.Options[TTx]) { o.Workers = 1 })
+	params := s.stored()
+	require.NoError(t, s.box.Inject(sandbox.Fault{Kind: sandbox.HangBeforeCommit()}))
+	for i := range 60 {
+		s.pay(fmt.Sprint("order ", i), params)
+	}
+	waiting := func() (n int) {
+		require.NoError(t, s.commit(func(tx TTx) error {
+			rows, err := db.Query(t.Context(), tx, "SELECT count(*) FROM "+db.Words().Jobs+" WHERE state = 'available'")
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			rows.Next()
+			return rows.Scan(&n)
+		}))
+		return n
+	}
+	most := 0
+	for range 40 {
+		s.clock.Advance(61 * time.Second)
+		<-time.After(40 * time.Millisecond)
+		most = max(most, waiting())
+	}
+	assert.Less(t, most, 60+2*20)
+	s.box.ClearFaults()
+}

@@ -47,6 +47,7 @@ func (pgxDatabase) Query(ctx context.Context, tx pgx.Tx, query string, args ...a
 
 func (pgxDatabase) Words() database.Words {
 	return database.Words{
+		Jobs:      schema + ".river_job",
 		Now:       "(extract(epoch from clock_timestamp()) * 1000000)::bigint",
 		ForUpdate: " FOR UPDATE", SkipLocked: " FOR UPDATE SKIP LOCKED",
 		Schema: "CREATE SCHEMA IF NOT EXISTS " + schema, Drop: "DROP SCHEMA IF EXISTS " + schema,

@@ -83,7 +83,7 @@ type rows struct{ *sql.Rows }
 func (r rows) Close() { _ = r.Rows.Close() }
 
 func (*sqliteDatabase) Words() database.Words {
-	return database.Words{Now: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"}
+	return database.Words{Jobs: "river_job", Now: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"}
 }
 
 func (*sqliteDatabase) Check(ctx context.Context, tx *sql.Tx) error {

@@ -45,6 +45,8 @@ const PutMeta = "INSERT INTO quickstream.meta (name, value) VALUES ($1, $2) ON C
 
 // Words are the forms of statements that differ between databases.
 type Words struct {
+	// Jobs is River's table.
+	Jobs string
 	// Now is the time in microseconds since 1970.
 	Now string
 	// ForUpdate locks the rows that are read, and SkipLocked passes locked ones over.
