@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream/durable/sqlite"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/shop/machine"
 )
@@ -179,11 +180,30 @@ func (p *tab) leaks(what []byte) (where []string) {
 func (p *tab) describe() {
 	at, _ := chromedp.Run(p.ctx, chromedp.Location())
 	text, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText`))
-	p.Logf("at %s:\n%s\nlog:\n%s", at, text, p.logged.bytes())
+	p.Logf("at %s:\n%s\nlog:\n%s\nopen:\n%s", at, text, p.logged.bytes(), strings.Join(p.open(), "\n"))
 	if directory := os.Getenv("SHOP_PICTURES"); directory != "" {
 		image, _ := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
 		_ = os.WriteFile(filepath.Join(directory, "failed-"+filepath.Base(p.Name())+".png"), image, 0o600)
 	}
+}
+
+// open is what the shop's database says is to be done.
+func (p *tab) open() (open []string) {
+	db, err := sqlite.Open(filepath.Join(p.files, "shop.db"))
+	require.NoError(p, err)
+	defer db.Close()
+	rows, err := db.QueryContext(context.Background(), `SELECT operation || ' ' || state || ' due ' || next_at || ' handed out ' || due_at || ' ' || resolution || problem
+		FROM quickstream_payment WHERE next_at IS NOT NULL
+		UNION ALL SELECT 'notification ' || state || ' due ' || coalesce(next_at, '') || ' failures ' || failures || ' ' || problem || ' ' || raw FROM quickstream_notification
+		UNION ALL SELECT 'job ' || queue || ' ' || state || ' ' || args FROM river_job WHERE state <> 'completed'`)
+	require.NoError(p, err)
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		require.NoError(p, rows.Scan(&line))
+		open = append(open, line)
+	}
+	return append(open, fmt.Sprint("now ", time.Now().UnixMicro()), fmt.Sprint(rows.Err()))
 }
 
 // do carries steps out, or fails.
