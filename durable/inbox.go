@@ -61,14 +61,18 @@ type notification struct {
 // the transaction in which the effect and "done" are one.
 func (e *Engine[TTx]) workNotification(ctx context.Context, job notificationJob) error {
 	var kept notification
+	var next int64
 	err := within(ctx, e.db, func(tx TTx) error {
 		return query(ctx, e.db, tx, func(scan func(...any) error) error {
-			return scan(&kept.raw, &kept.failures, &kept.carrier)
-		}, "SELECT raw, failures, carrier FROM quickstream.notification WHERE id = $1 AND digest = $2 AND state = 'received' AND next_at <= $3",
-			job.ID, job.Digest, micros(e.opts.Clock()))
+			return scan(&kept.raw, &kept.failures, &kept.carrier, &next)
+		}, "SELECT raw, failures, carrier, next_at FROM quickstream.notification WHERE id = $1 AND digest = $2 AND state = 'received'",
+			job.ID, job.Digest)
 	})
 	if err != nil || kept.raw == "" {
-		return err // done, or before its time
+		return err // done
+	}
+	if kept.failures > 0 && moment(next).After(e.opts.Clock()) {
+		return e.early(ctx, "notification", "id = $1 AND digest = $2", job.ID, job.Digest)
 	}
 	if e.opts.Continue != nil && kept.carrier != "" {
 		ctx = e.opts.Continue(ctx, kept.carrier)

@@ -33,8 +33,12 @@ func (e *Engine[TTx]) workPayment(ctx context.Context, job paymentJob) error {
 	if errors.As(err, &version) {
 		e.opts.Logger.ErrorContext(ctx, "quickstream: a payment is left to another version of the program", "error", err)
 	}
-	if err != nil || r == nil || r.Due.IsZero() || r.Due.After(e.opts.Clock()) {
-		return err // before its time, or done by another job
+	if err != nil || r == nil || r.Due.IsZero() {
+		return err // done by another job
+	}
+	// What is new is due, also where it was written by a clock that is ahead of this one.
+	if fresh := r.State == StatePrepared && r.Failures == 0; !fresh && r.Due.After(e.opts.Clock()) {
+		return e.early(ctx, "payment", "id = $1", r.ID)
 	}
 	if len(r.pending) > 0 {
 		return e.pending(ctx, r)
@@ -45,6 +49,14 @@ func (e *Engine[TTx]) workPayment(ctx context.Context, job paymentJob) error {
 	default:
 		return e.look(ctx, r)
 	}
+}
+
+// early has what a job came for before its time handed out when it is time, and not at the
+// end of the job's lease: whoever handed it out has a clock that is ahead of this one.
+func (e *Engine[TTx]) early(ctx context.Context, table, which string, key ...any) error {
+	return within(ctx, e.db, func(tx TTx) error {
+		return execute(ctx, e.db, tx, "UPDATE quickstream."+table+" SET due_at = next_at WHERE "+which+" AND due_at > next_at", key...)
+	})
 }
 
 // pending tells OnOutcome again what it has refused.

@@ -137,3 +137,29 @@ func testSlowService[TTx any](t *testing.T, db store[TTx]) {
 	assert.Less(t, most, 60+2*20)
 	s.box.ClearFaults()
 }
+
+func TestClocksDiffer(t *testing.T) {
+	everywhere(t, testClocksDiffer[*sql.Tx], testClocksDiffer[pgx.Tx])
+}
+
+// What one process writes is done at once by another whose clock is behind.
+func testClocksDiffer[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.engine = s.engineOf(func(o *durable.Options[TTx]) {
+		o.Clock = func() time.Time { return s.clock.Now().Add(3 * time.Second) }
+	})
+	s.listen()
+	params := s.mandate()
+	begun := time.Now()
+	require.Equal(t, durable.StateApproved, s.settled(s.pay("A", s.card(sandbox.CardAttempted))).State)
+	s.box.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
+	id := s.pay("B", params)
+	require.Eventually(t, func() bool {
+		p, err := s.engine.Payment(t.Context(), id)
+		return err == nil && p.State == durable.StateUnknown
+	}, 20*time.Second, 20*time.Millisecond)
+	s.clock.Advance(time.Hour)
+	require.NoError(t, s.box.Flush(t.Context()))
+	s.settled(id)
+	assert.Less(t, time.Since(begun), 15*time.Second)
+}
