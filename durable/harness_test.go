@@ -62,14 +62,20 @@ func onFile(t *testing.T, file string) store[*sql.Tx] {
 	return s
 }
 
-// emptyDatabase makes an empty database on the server, where there is one, and returns its
-// address.
-func emptyDatabase(t *testing.T) string {
+// postgresServer is the address of a server, where there is one.
+func postgresServer(t *testing.T) string {
 	t.Helper()
 	server := os.Getenv(postgresVariable)
 	if server == "" {
 		t.Skip(postgresVariable + " is not set")
 	}
+	return server
+}
+
+// emptyDatabase makes an empty database on the server, and returns its address.
+func emptyDatabase(t *testing.T) string {
+	t.Helper()
+	server := postgresServer(t)
 	address, err := url.Parse(server)
 	require.NoError(t, err)
 	ask := func(statement string) {

@@ -57,10 +57,7 @@ func testEvents[TTx any](t *testing.T, db store[TTx]) {
 	params := s.mandate()
 	s.box.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
 	id := s.pay("A", params)
-	require.Eventually(t, func() bool {
-		p, err := s.engine.Payment(t.Context(), id)
-		return err == nil && p.State == durable.StateUnknown
-	}, 10*time.Second, 20*time.Millisecond)
+	s.reaches(id, durable.StateUnknown, 0)
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}", Kind: sandbox.Status(500, sandbox.HTML)}))
 	s.clock.Advance(time.Hour)
 	require.NoError(t, s.box.Flush(t.Context()))

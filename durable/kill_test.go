@@ -40,9 +40,7 @@ func TestKill(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { killInWorlds(t, func(*testing.T) string { return "" }, 1, 4) })
 	t.Run("PostgreSQL", func(t *testing.T) {
-		if os.Getenv(postgresVariable) == "" {
-			t.Skip(postgresVariable + " is not set")
-		}
+		postgresServer(t)
 		killInWorlds(t, emptyDatabase, 3, 2)
 	})
 }

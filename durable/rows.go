@@ -53,7 +53,8 @@ func (e *Engine[TTx]) byReceipt(ctx context.Context, tx TTx, receipt string) (*r
 	return e.one(ctx, tx, ofReceipt+" LIMIT 1", receipt)
 }
 
-// insert writes a payment unless another one forbids it, and reports whether it did.
+// insert writes a payment unless another one forbids it, and reports whether it did: an
+// index, or for a new payment the order's second charge, which no index covers.
 func (e *Engine[TTx]) insert(ctx context.Context, tx TTx, r *row) (bool, error) {
 	now := e.opts.Clock()
 	r.Written, r.Changed, r.version = now, now, 1

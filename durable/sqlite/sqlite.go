@@ -22,8 +22,8 @@ import (
 
 // Open opens a file with the settings that [DB] asks for: a write-ahead log, every
 // commit synced, writers that wait for each other, and one connection, which keeps its
-// compiled statements: payments are accepted in two thirds of the time. With one
-// connection whoever holds a transaction has to end it before asking the engine for
+// compiled statements: [sql.Conn.Raw] gives that connection, and not the driver's own. With
+// one connection whoever holds a transaction has to end it before asking the engine for
 // anything that takes no transaction.
 func Open(file string) (*sql.DB, error) {
 	pragmas := url.Values{

@@ -75,22 +75,21 @@ func (k *keeper) take(ctx context.Context, query string) (statement, error) {
 	return s, nil
 }
 
-// putBack keeps a statement, in the place of any other when there are too many.
-func (k *keeper) putBack(query string, s statement) error {
+// putBack keeps a statement, in the place of any other when there are too many. What it
+// did is done, however a statement closes.
+func (k *keeper) putBack(query string, s statement) {
 	if _, twice := k.kept[query]; twice {
-		return s.Close()
+		_ = s.Close()
+		return
 	}
 	for other, statement := range k.kept {
 		if len(k.kept) < mostKept {
 			break
 		}
 		delete(k.kept, other)
-		if err := statement.Close(); err != nil {
-			return errors.Join(err, s.Close())
-		}
+		_ = statement.Close()
 	}
 	k.kept[query] = s
-	return nil
 }
 
 // ExecContext runs a statement that returns no rows.
@@ -104,7 +103,8 @@ func (k *keeper) ExecContext(ctx context.Context, query string, args []driver.Na
 		_ = s.Close()
 		return nil, err
 	}
-	return result, k.putBack(query, s)
+	k.putBack(query, s)
+	return result, nil
 }
 
 // QueryContext runs a statement that returns rows.
@@ -119,11 +119,11 @@ func (k *keeper) QueryContext(ctx context.Context, query string, args []driver.N
 		return nil, err
 	}
 	found, ok := opened.(rowsOf)
-	if !ok {
+	if !ok { // not ErrSkip, after which database/sql would run it a second time
 		_, _ = opened.Close(), s.Close()
-		return nil, driver.ErrSkip
+		return nil, errors.New("sqlite: rows of this version of the driver are not known")
 	}
-	return &keptRows{rowsOf: found, done: func() error { return k.putBack(query, s) }}, nil
+	return &keptRows{rowsOf: found, done: func() { k.putBack(query, s) }}, nil
 }
 
 // Close closes the connection and its statements.
@@ -139,8 +139,11 @@ func (k *keeper) Close() error {
 // keptRows are rows whose statement is put back when they are closed.
 type keptRows struct {
 	rowsOf
-	done func() error
+	done func()
 }
 
 // Close ends the reading.
-func (r *keptRows) Close() error { return errors.Join(r.rowsOf.Close(), r.done()) }
+func (r *keptRows) Close() error {
+	defer r.done()
+	return r.rowsOf.Close()
+}
