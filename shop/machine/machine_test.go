@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -310,6 +311,26 @@ func TestTroubleIsGuarded(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	assert.Regexp(t, `HttpOnly; SameSite=Strict$`, answer.Header.Get("Set-Cookie"))
+}
+
+// Nothing of a request reaches the shop's program before all of it is there: an answer
+// that comes while a page still sends is one that its browser may never see.
+func TestWholeRequests(t *testing.T) {
+	m := start(t)
+	host := strings.TrimPrefix(m.Origin(), "http://")
+	connection, err := net.Dial("tcp", host)
+	require.NoError(t, err)
+	defer connection.Close()
+	_, err = fmt.Fprintf(connection, "POST /orders HTTP/1.1\r\nHost: %s\r\nContent-Length: 100000\r\n\r\n%s", host, strings.Repeat("x", 50_000))
+	require.NoError(t, err)
+	require.NoError(t, connection.(*net.TCPConn).CloseWrite())
+	answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusBadRequest, answer.StatusCode)
+	assert.Contains(t, string(body), "could not be read")
 }
 
 // Neither port answers under a name that is not this machine's, nor the service to other sites.
