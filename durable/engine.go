@@ -202,9 +202,11 @@ func (e *Engine[TTx]) Start(ctx context.Context) error {
 		return fmt.Errorf("durable: %w", err)
 	}
 	// What was being sent when a process ended is looked up at once. Where it is still
-	// being sent, by another machine, a look does no harm.
+	// being sent, by another machine, a look does no harm. A row that somebody holds is his
+	// to change: who waited for it could stand in the way of a third.
 	err := within(ctx, e.db, func(tx TTx) error {
-		return execute(ctx, e.db, tx, "UPDATE quickstream.payment SET next_at = $1, due_at = $1 WHERE due_at IS NOT NULL AND state = 'sending'", micros(e.opts.Clock()))
+		return execute(ctx, e.db, tx, `UPDATE quickstream.payment SET next_at = $1, due_at = $1
+			WHERE id IN (SELECT id FROM quickstream.payment WHERE due_at IS NOT NULL AND state = 'sending'`+e.db.Words().SkipLocked+`)`, micros(e.opts.Clock()))
 	})
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)

@@ -37,6 +37,10 @@ const maxOrderID = 255
 //
 // A transaction has one open follow-up at a time: the error matches [ErrFollowUpOpen].
 // Refunds that would exceed their payment match [ErrTooMuch].
+//
+// Where OnOutcome writes the order's own row, write it after Pay and not before: OnOutcome
+// holds the payment then and wants the order, and PostgreSQL ends one of two transactions
+// that wait for each other (40P01). Run yours again; the engine does so with its own.
 func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, orderID string, params quickstream.TransactionParams) (string, error) {
 	if len(orderID) == 0 || len(orderID) > maxOrderID || !utf8.ValidString(orderID) || strings.ContainsFunc(orderID, unicode.IsControl) {
 		return "", errors.New("durable: an order's id has 1 to 255 bytes of UTF-8 and no control characters")

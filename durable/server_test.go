@@ -1,6 +1,7 @@
 package durable_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -120,6 +121,29 @@ func (sv *server) store() store[pgx.Tx] {
 	db := store[pgx.Tx]{postgres.Pgx(pool), pool.Reset}
 	require.NoError(sv, durable.MigrateUp(sv.Context(), db.Database))
 	return db
+}
+
+// An engine starts while somebody holds a payment that is being sent: one that waited for
+// it could be ended by PostgreSQL for a deadlock, and its program would not start.
+func TestStartWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	s := open(t, onServer(t, emptyDatabase(t)))
+	id := s.pay("A", s.card(sandbox.CardAttempted))
+	s.settled(id)
+	later := s.clock.Now().Add(time.Hour).UnixMicro()
+	s.corrupt(fmt.Sprintf("state = 'sending', next_at = %d, due_at = %d", later, later), id)
+	require.NoError(t, s.commit(func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), "SELECT FROM quickstream.payment WHERE id = $1 FOR UPDATE", id); err != nil {
+			return err
+		}
+		second := s.engineOf()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := second.Start(ctx); err != nil {
+			return err
+		}
+		return second.Stop(ctx)
+	}))
 }
 
 // A server that is stopped in the middle of everything, and started again, ends no
