@@ -79,11 +79,9 @@ func (e *Engine[TTx]) refundable(ctx context.Context, tx TTx, r *row, principal,
 }
 
 // sendBack chooses between void and refund by the transaction as it is now, stores the
-// choice, and sends it.
+// choice, and sends it. The void or refund is planned here, and its intent carries the
+// trace of the job on.
 func (e *Engine[TTx]) sendBack(ctx context.Context, r *row) error {
-	if e.opts.Continue != nil && r.intent.Carrier != "" {
-		ctx = e.opts.Continue(ctx, r.intent.Carrier) // the void or refund is planned here, and its intent carries the trace on
-	}
 	t, err := e.client.Transactions.Get(ctx, r.ReceiptOf)
 	if err != nil {
 		return e.later(ctx, r.ID, "the transaction could not be read: "+err.Error())

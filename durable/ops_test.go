@@ -266,6 +266,30 @@ func testTraceOfGiveBack[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, "trace continued", <-traces)
 }
 
+func TestTraceOfPayments(t *testing.T) {
+	everywhere(t, testTraceOfPayments[*sql.Tx], testTraceOfPayments[pgx.Tx])
+}
+
+// What a payment was sent under is what its looks go on with, and what OnOutcome is told
+// under.
+func testTraceOfPayments[TTx any](t *testing.T, db store[TTx]) {
+	traces := make(chan any, 10)
+	var s *shop[TTx]
+	s = open(t, db, func(o *durable.Options[TTx]) {
+		o.Carrier = func(context.Context) string { return "trace" }
+		o.Continue = func(ctx context.Context, carrier string) context.Context {
+			return context.WithValue(ctx, traceKey{}, carrier+" continued")
+		}
+		o.OnOutcome = func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
+			traces <- ctx.Value(traceKey{})
+			return s.told(ctx, tx, change)
+		}
+	})
+	s.box.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
+	s.reaches(s.pay("A", s.card(sandbox.CardAttempted)), durable.StateApproved, time.Hour)
+	assert.Equal(t, "trace continued", <-traces)
+}
+
 func TestSkew(t *testing.T) { everywhere(t, testSkew[*sql.Tx], testSkew[pgx.Tx]) }
 
 // How far the service's clock is ahead is measured by its answers.

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -39,6 +40,9 @@ func (e *Engine[TTx]) workPayment(ctx context.Context, job paymentJob) error {
 	// What is new is due, also where it was written by a clock that is ahead of this one.
 	if fresh := r.State == StatePrepared && r.Failures == 0; !fresh && r.Due.After(e.opts.Clock()) {
 		return e.early(ctx, "payment", "id = $1", r.ID)
+	}
+	if e.opts.Continue != nil && r.intent.Carrier != "" {
+		ctx = e.opts.Continue(ctx, r.intent.Carrier)
 	}
 	if len(r.pending) > 0 {
 		return e.pending(ctx, r)
@@ -202,6 +206,9 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 		}
 		now, intent := e.opts.Clock(), r.intent
 		intent.NotBefore = time.Now() // by this machine's clock, as all intents
+		if e.opts.Carrier != nil {
+			intent.Carrier = cmp.Or(e.opts.Carrier(ctx), intent.Carrier) // of the call, where nothing was current before it
+		}
 		text, err := json.Marshal(intent)
 		if err != nil {
 			return err
