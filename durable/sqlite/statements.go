@@ -6,8 +6,12 @@ import (
 	"errors"
 )
 
-// mostKept is how many statements a connection keeps: the engine and its queue have fewer.
-const mostKept = 200
+// A connection keeps so many statements, and of such a length in bytes: those of the engine
+// and its queue are fewer and shorter.
+const (
+	mostKept    = 200
+	longestKept = 16 << 10
+)
 
 // keeping is a connector whose connections keep the statements that they have compiled,
 // which takes longer here than running them. database/sql would do so for statements
@@ -78,7 +82,7 @@ func (k *keeper) take(ctx context.Context, query string) (statement, error) {
 // putBack keeps a statement, in the place of any other when there are too many. What it
 // did is done, however a statement closes.
 func (k *keeper) putBack(query string, s statement) {
-	if _, twice := k.kept[query]; twice {
+	if _, twice := k.kept[query]; twice || len(query) > longestKept {
 		_ = s.Close()
 		return
 	}

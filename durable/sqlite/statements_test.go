@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -83,7 +84,12 @@ func TestStatementsAreFew(t *testing.T) {
 		require.NoError(t, connection.QueryRowContext(t.Context(), fmt.Sprintf("SELECT %d + ?", i), 1).Scan(&n))
 		require.Equal(t, i+1, n)
 	}
+	_, err = connection.ExecContext(t.Context(), "SELECT '"+strings.Repeat("x", longestKept)+"'")
+	require.NoError(t, err)
 	require.NoError(t, connection.Raw(func(driver any) error {
+		for text := range driver.(*keeper).kept { //nolint:forcetypeassert // it is Open's own
+			assert.Less(t, len(text), longestKept)
+		}
 		assert.Len(t, driver.(*keeper).kept, mostKept) //nolint:forcetypeassert // it is Open's own
 		return nil
 	}))
