@@ -55,6 +55,7 @@ func (e *Engine[TTx]) look(ctx context.Context, r *row) error {
 	intent := r.intent
 	if r.looking.Version != 0 {
 		intent = r.looking.Intent
+		intent.NotBefore = r.intent.NotBefore // by the machine's clock, as the client measures
 	}
 	seen := e.policy.Look(ctx, lookService[TTx]{e, r.ID}, intent)
 	problem := ""

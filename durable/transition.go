@@ -120,6 +120,9 @@ func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
 	if r.looking.Version == 0 {
 		intent := r.intent
 		intent.Attempts = o.Attempts
+		if r.State == StateSending { // by the clock that now is read from, and not by the machine's
+			intent.NotBefore = r.Changed
+		}
 		if o.Claim != "" && o.Claim == r.claim {
 			intent.ReceiptNumber = o.Receipt
 			if o.Seen.Sighting != resolve.SawError {

@@ -173,3 +173,22 @@ func testHandedOutEarly[TTx any](t *testing.T, db store[TTx]) {
 	s.corrupt(fmt.Sprintf("next_at = %d, due_at = 1", s.clock.Now().Add(3*time.Second).UnixMicro()), id)
 	assert.Equal(t, durable.StateApproved, s.settled(id).State)
 }
+
+func TestLooksAfterAJump(t *testing.T) {
+	everywhere(t, testLooksAfterAJump[*sql.Tx], testLooksAfterAJump[pgx.Tx])
+}
+
+// The first looks at a lost payment are seconds apart by the engine's own clock, also
+// where that is far from the machine's.
+func testLooksAfterAJump[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.clock.Advance(10 * 24 * time.Hour)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.client = sandboxtest.Client(t, s.box, quickstream.WithIntentMetadata("")) // found by its time
+	s.engine = s.start()
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.CommitLate(45 * time.Second), Times: 3}))
+	params, begun := s.card(sandbox.CardAttempted), s.clock.Now()
+	params.PaymentReferenceNumber = "INV-1"
+	s.reaches(s.pay("A", params), durable.StateApproved, 10*time.Second)
+	assert.Less(t, s.clock.Now().Sub(begun), time.Hour)
+}
