@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -160,6 +161,7 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 		JobTimeout:           opts.jobTimeout(),
 		RescueStuckJobsAfter: opts.jobTimeout() + jobMargin,
 		MaxAttempts:          1, // what is to be done again stands in the rows
+		Middleware:           []rivertype.Middleware{&atOnce{}},
 		FetchCooldown:        20 * time.Millisecond,
 		FetchPollInterval:    200 * time.Millisecond,
 		Logger:               opts.Logger,

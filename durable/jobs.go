@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 )
 
 // What is new has a queue of its own, so that a payment does not wait behind thousands that
@@ -39,6 +40,20 @@ func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
 	return w.work(ctx, job.Args)
 }
 
+// atOnce has jobs begin when they are there. River gives them the time of the machine that
+// adds them and asks the database's: where that is behind, they would wait.
+type atOnce struct {
+	river.JobInsertMiddlewareDefaults
+}
+
+func (*atOnce) InsertMany(ctx context.Context, jobs []*rivertype.JobInsertParams, insert func(context.Context) ([]*rivertype.JobInsertResult, error)) ([]*rivertype.JobInsertResult, error) {
+	begun := time.Unix(0, 0).UTC()
+	for _, job := range jobs {
+		job.ScheduledAt = &begun
+	}
+	return insert(ctx)
+}
+
 func (e *Engine[TTx]) enqueue(ctx context.Context, tx TTx, queue string, jobs ...river.JobArgs) error {
 	params := make([]river.InsertManyParams, len(jobs))
 	for i, job := range jobs {
@@ -70,6 +85,9 @@ func (e *Engine[TTx]) every(ctx context.Context, name string, work func(context.
 // Every engine does so: what is due waits for no leader, and a row that two of them want
 // is handed out once.
 func (e *Engine[TTx]) sweep(ctx context.Context) error {
+	if e.stopping.Load() {
+		return nil
+	}
 	now, found := e.opts.Clock(), 0
 	err := within(ctx, e.db, func(tx TTx) error {
 		var jobs []river.JobArgs

@@ -123,6 +123,25 @@ func (sv *server) store() store[pgx.Tx] {
 	return db
 }
 
+// A payment is sent at once by a machine whose clock is ahead of the server's.
+func TestServerBehind(t *testing.T) {
+	t.Parallel()
+	address := emptyDatabase(t)
+	server, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+	_, err = server.Exec(t.Context(), `
+		CREATE FUNCTION public.now() RETURNS timestamptz LANGUAGE sql STABLE AS $$ SELECT pg_catalog.now() - interval '1 hour' $$;
+		CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.clock_timestamp() - interval '1 hour' $$;
+		DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`)
+	require.NoError(t, err)
+	require.NoError(t, server.Close(t.Context()))
+	s := open(t, onServer(t, address))
+	assert.Equal(t, durable.StateApproved, s.settled(s.pay("A", s.card(sandbox.CardAttempted))).State)
+	status, err := s.engine.Status(t.Context())
+	require.NoError(t, err)
+	assert.InDelta(t, -time.Hour.Seconds(), status.DatabaseAhead.Seconds(), 2)
+}
+
 // An engine starts while somebody holds a payment that is being sent: one that waited for
 // it could be ended by PostgreSQL for a deadlock, and its program would not start.
 func TestStartWaitsForNobody(t *testing.T) {
