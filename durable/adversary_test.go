@@ -122,19 +122,10 @@ func TestStartedOnce(t *testing.T) {
 func TestFoundWhilePaidAgain(t *testing.T) {
 	t.Parallel()
 	s := open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")))
-	require.NoError(t, s.box.Inject(
-		sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit(), Times: 1},
-		sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit()},
-		sandbox.Fault{Operation: "GET /transactions", Kind: sandbox.Status(404, sandbox.ServiceError)},
-		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(404, sandbox.ServiceError)},
-	))
-	first := s.pay("A", s.card(sandbox.CardAttempted))
-	s.reaches(first, durable.StateAbsent, 6*time.Hour)
-	again := func(absent string) (id string) {
-		require.NoError(t, s.commit(func(tx *sql.Tx) (err error) {
-			id, err = s.engine.PayAgain(t.Context(), tx, "A", absent, "support says so", s.card(sandbox.CardAttempted))
-			return err
-		}))
+	first := s.lost("A")
+	again := func(absent string) string {
+		id, err := s.payAgain("A", absent, s.card(sandbox.CardAttempted))
+		require.NoError(t, err)
 		return id
 	}
 	second := again(first)

@@ -119,7 +119,7 @@ func TestOnOutcomeFails(t *testing.T) {
 // An outcome that OnOutcome refuses is told again until it is taken, once.
 func testOnOutcomeFails[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	s.refuse = errors.New("the shop's tables are locked")
+	s.refuses(errors.New("the shop's tables are locked"))
 	id := s.pay("A", s.card(sandbox.CardAttempted))
 	require.Eventually(t, func() bool {
 		status, err := s.engine.Status(t.Context())
@@ -131,9 +131,7 @@ func testOnOutcomeFails[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, err)
 	assert.Contains(t, p.Problem, "locked")
 	assert.True(t, p.State.Open())
-	s.mu.Lock()
-	s.refuse = nil
-	s.mu.Unlock()
+	s.refuses(nil)
 	s.reaches(id, durable.StateApproved, time.Minute)
 	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
 	assert.Equal(t, 1, s.charged())
@@ -156,7 +154,7 @@ func testOnOutcomeFailsAndFollowsUp[TTx any](t *testing.T, db store[TTx]) {
 			return err
 		}
 	})
-	s.refuse = errors.New("the shop's tables are locked")
+	s.refuses(errors.New("the shop's tables are locked"))
 	id := s.pay("A", s.card(sandbox.CardAttempted))
 	require.Eventually(t, func() bool {
 		status, err := s.engine.Status(t.Context())
@@ -166,9 +164,7 @@ func testOnOutcomeFailsAndFollowsUp[TTx any](t *testing.T, db store[TTx]) {
 		require.NoError(t, err)
 		require.NoError(t, s.engine.Compare(t.Context(), paid.SettlementDate))
 	}
-	s.mu.Lock()
-	s.refuse = nil
-	s.mu.Unlock()
+	s.refuses(nil)
 	s.reaches(id, durable.StateVoided, time.Minute)
 	assert.Equal(t, []durable.State{durable.StateApproved, durable.StateVoided, durable.StateVoided}, s.states("A"))
 }

@@ -216,7 +216,8 @@ func withOrder(params quickstream.TransactionParams, orderID string) quickstream
 // PayAgain writes another payment for an order whose payment is absent, which is the
 // only way past it: a person or a policy has decided that it will not come any more. It
 // is looked for on, and should it be found after all and the new one be approved too,
-// that is [StateTwice]. reason is kept.
+// that is [StateTwice]. reason is kept. For a follow-up that is absent, [Engine.Decide]
+// that it was not sent, and write it again.
 func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, orderID, absentID, reason string, params quickstream.TransactionParams) (string, error) {
 	absent, err := e.read(ctx, tx, absentID)
 	switch {
@@ -226,6 +227,8 @@ func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, orderID, absentID, r
 		return "", ErrNoPayment
 	case absent.State != StateAbsent || absent.PassedBy != "":
 		return "", fmt.Errorf("%w: it is %s", ErrNotAllowed, absent.State)
+	case len(absent.pending) > 0:
+		return "", errPending
 	case reason == "":
 		return "", errors.New("durable: a reason is required")
 	}
@@ -234,6 +237,9 @@ func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, orderID, absentID, r
 		return "", err
 	}
 	r, passed := e.rowOf(orderID, intent), *absent
+	if absent.ReceiptOf != "" || r.ReceiptOf != "" {
+		return "", fmt.Errorf("%w: a follow-up is decided, and written anew", ErrNotAllowed)
+	}
 	passed.PassedBy, passed.Problem = r.ID, "paid again: "+reason
 	if err := e.save(ctx, tx, absent, &passed); err != nil {
 		return "", err
@@ -247,11 +253,15 @@ func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, orderID, absentID, r
 	return id, e.save(ctx, tx, &before, &passed)
 }
 
+// errPending means that more is known of a payment than its state says.
+var errPending = fmt.Errorf("%w: OnOutcome has refused what was seen of it, and is told again", ErrNotAllowed)
+
 // Decide closes a payment that is unknown, absent or escalated, by the word of a person
 // who has asked technical support, or has seen the transaction. verdict is approved,
 // declined, not sent, voided or returned; an approved one needs its receipt. who and
 // reason are kept. What is seen of it later, by an event or a comparison, is told all
-// the same. OnOutcome is told in tx.
+// the same. OnOutcome is told in tx. What OnOutcome has refused of the payment comes
+// first: until it has taken that the error matches [ErrNotAllowed].
 func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, verdict State, receiptNumber, who, reason string) error {
 	r, err := e.read(ctx, tx, id)
 	if err != nil {
@@ -264,6 +274,9 @@ func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, verdict Sta
 	case StateUnknown, StateAbsent, StateEscalated:
 	default:
 		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.State)
+	}
+	if len(r.pending) > 0 {
+		return errPending
 	}
 	switch verdict {
 	case StateApproved, StateDeclined, StateNotSent, StateVoided, StateReturned:

@@ -96,9 +96,7 @@ func testReturnsAreReadOn[TTx any](t *testing.T, db store[TTx]) {
 	for _, p := range []durable.Payment{first, second} {
 		require.NoError(t, s.box.Transaction(p.ReceiptNumber).Return("6"))
 	}
-	s.mu.Lock()
-	s.refuse = errors.New("not now")
-	s.mu.Unlock()
+	s.refuses(errors.New("not now"))
 	s.clock.Advance(24 * time.Hour)
 	require.Eventually(t, func() bool {
 		status, err := s.engine.Status(t.Context())
@@ -106,9 +104,7 @@ func testReturnsAreReadOn[TTx any](t *testing.T, db store[TTx]) {
 		s.clock.Advance(15 * time.Second)
 		return status.Refused == 2
 	}, 20*time.Second, 20*time.Millisecond)
-	s.mu.Lock()
-	s.refuse = nil
-	s.mu.Unlock()
+	s.refuses(nil)
 	for _, p := range []durable.Payment{first, second} {
 		s.reaches(p.ID, durable.StateReturned, time.Minute)
 		assert.Equal(t, []durable.State{durable.StateApproved, durable.StateReturned}, s.states(p.OrderID))

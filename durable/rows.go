@@ -53,9 +53,22 @@ func (e *Engine[TTx]) byReceipt(ctx context.Context, tx TTx, receipt string) (*r
 	return e.one(ctx, tx, ofReceipt+" LIMIT 1", receipt)
 }
 
+// lockOrder waits for whoever changes a payment of the order. PostgreSQL decides what a
+// statement sees when it begins, and not when it is let in: what follows sees what they
+// have committed.
+func (e *Engine[TTx]) lockOrder(ctx context.Context, tx TTx, r *row) error {
+	if e.db.Words().ForUpdate == "" || r.ReceiptOf != "" {
+		return nil
+	}
+	return execute(ctx, e.db, tx, "SELECT FROM quickstream.payment WHERE order_id = $1 AND receipt_of = '' ORDER BY id"+e.db.Words().ForUpdate, r.OrderID)
+}
+
 // insert writes a payment unless another one forbids it, and reports whether it did: an
-// index, or for a new payment the order's second charge, which no index covers.
+// index, or for one that is sent the order's second charge, which no index covers.
 func (e *Engine[TTx]) insert(ctx context.Context, tx TTx, r *row) (bool, error) {
+	if err := e.lockOrder(ctx, tx, r); err != nil {
+		return false, err
+	}
 	now := e.opts.Clock()
 	r.Written, r.Changed, r.version = now, now, 1
 	values, err := r.values()
@@ -69,7 +82,7 @@ func (e *Engine[TTx]) insert(ctx context.Context, tx TTx, r *row) (bool, error) 
 		SELECT $1, $2, $3, $4, CAST($5 AS bigint), CAST($6 AS bigint), `+e.db.Words().Now+`,
 		$7, CAST($8 AS bigint), $9, CAST($10 AS bigint), CAST($11 AS bigint), $12, CAST($13 AS integer), $14, $15, $16, $17,
 		$18, $19, $20, $21, $22, $23, $24, CAST($25 AS bigint), $26, $27
-		WHERE $7 <> 'prepared' OR $4 <> '' OR NOT EXISTS (SELECT 1 FROM quickstream.payment WHERE order_id = $2 AND receipt_of = '' AND `+secondCharge+`)
+		WHERE $7 NOT IN ('prepared', 'sending') OR $4 <> '' OR NOT EXISTS (SELECT 1 FROM quickstream.payment WHERE order_id = $2 AND receipt_of = '' AND `+secondCharge+`)
 		ON CONFLICT DO NOTHING`, args...)
 	return n == 1, err
 }
@@ -137,11 +150,11 @@ func (e *Engine[TTx]) Payment(ctx context.Context, id string) (Payment, error) {
 	return e.find(ctx, "id = $1", id)
 }
 
-// PaymentOf returns the payment of an order that counts: the one that blocks it, or the
-// last one.
+// PaymentOf returns the payment of an order that counts: the one that keeps it from being
+// paid anew, or the last one.
 func (e *Engine[TTx]) PaymentOf(ctx context.Context, orderID string) (Payment, error) {
 	return e.find(ctx, `order_id = $1 AND receipt_of = ''
-		ORDER BY CASE WHEN passed_by = '' AND `+blocking+` THEN 0 ELSE 1 END, written_at DESC LIMIT 1`, orderID)
+		ORDER BY CASE WHEN passed_by = '' AND `+blocking+` THEN 0 WHEN `+secondCharge+` THEN 1 ELSE 2 END, written_at DESC LIMIT 1`, orderID)
 }
 
 func (e *Engine[TTx]) find(ctx context.Context, where string, args ...any) (Payment, error) {

@@ -161,6 +161,8 @@ func (e *Engine[TTx]) submit(ctx context.Context, r *row) error {
 	switch {
 	case errors.Is(c.err, errClaimed):
 		return nil
+	case errors.Is(c.err, errPaid):
+		return e.observe(stored, r.ID, observed{Kind: sawTooLate, At: e.opts.Clock(), Problem: errPaid.Error()})
 	case errors.Is(c.err, database.ErrRestored):
 		return e.recognise(stored)
 	case !c.committed:
@@ -185,6 +187,7 @@ type claim struct {
 var (
 	// errClaimed means that a payment is not this process's to send.
 	errClaimed  = errors.New("somebody else has claimed it, or it has changed")
+	errPaid     = errors.New("another payment of the order was found")
 	errStopping = errors.New("the process ends")
 	errLost     = errors.New("payments that a restored backup does not know are being looked for")
 )
@@ -213,13 +216,16 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 		if err != nil {
 			return err
 		}
+		if err := e.lockOrder(ctx, tx, r); err != nil {
+			return err
+		}
 		n, err := e.db.Exec(ctx, tx, `UPDATE quickstream.payment SET state = 'sending', claim = $1, version = version + 1, changed_at = $2, next_at = $3, due_at = $3,
 			intent = $4 WHERE id = $5 AND state = 'prepared' AND version = $6 AND suspect = 0
 			AND (receipt_of <> '' OR NOT EXISTS (SELECT 1 FROM quickstream.payment o WHERE o.order_id = quickstream.payment.order_id
 				AND o.id <> quickstream.payment.id AND o.receipt_of = '' AND o.state IN ('sending', 'unknown', 'approved', 'charged twice')))`,
 			c.text, micros(now), micros(now.Add(e.opts.jobTimeout()+jobMargin)), string(text), r.ID, r.version)
 		if err == nil && n != 1 {
-			err = errClaimed
+			err = e.whyNot(ctx, tx, r)
 		}
 		e.opts.step("before the claim's commit")
 		return err
@@ -229,6 +235,18 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 		return err
 	}
 	return marked()
+}
+
+// whyNot is why a payment could not be claimed.
+func (e *Engine[TTx]) whyNot(ctx context.Context, tx TTx, r *row) error {
+	if r.ReceiptOf != "" {
+		return errClaimed
+	}
+	paid, err := e.one(ctx, tx, "order_id = $1 AND id <> $2 AND receipt_of = '' AND state IN ('approved', 'charged twice') LIMIT 1", r.OrderID, r.ID)
+	if err == nil && paid == nil {
+		return errClaimed
+	}
+	return cmp.Or(err, errPaid)
 }
 
 // holds reports whether a claim was committed after all. It waits for a commit that is
