@@ -14,6 +14,10 @@ import (
 type Status struct {
 	// Payments counts payments by state.
 	Payments map[State]int
+	// Unknown counts those of which nobody knows what became: sending, unknown, absent and
+	// escalated. UnknownFor is for how long the oldest of them is written.
+	Unknown    int
+	UnknownFor time.Duration
 	// Overdue is for how long what is due has waited at the longest.
 	Overdue time.Duration
 	// Refused counts payments whose outcome OnOutcome has refused so far: nothing is lost,
@@ -45,10 +49,17 @@ func (e *Engine[TTx]) Status(ctx context.Context) (Status, error) {
 		err := query(ctx, e.db, tx, func(scan func(...any) error) error {
 			var state State
 			var n int
-			err := scan(&state, &n)
+			var first int64
+			err := scan(&state, &n, &first)
 			s.Payments[state] = n
+			switch state {
+			case StateSending, StateUnknown, StateAbsent, StateEscalated:
+				s.Unknown += n
+				s.UnknownFor = max(s.UnknownFor, now.Sub(moment(first)))
+			default:
+			}
 			return err
-		}, "SELECT state, count(*) FROM quickstream.payment GROUP BY state")
+		}, "SELECT state, count(*), min(written_at) FROM quickstream.payment GROUP BY state")
 		if err != nil {
 			return err
 		}
