@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -14,8 +13,6 @@ import (
 
 // figures are what an operator watches.
 type figures struct {
-	Unknown            int           // writes of which nobody knows what became
-	Oldest             time.Duration // for how long that of one of them was not known
 	Approved, Declined int           // payments, in a day
 	Median, Slow       time.Duration // half of the payments, and 95 of 100, are answered sooner
 	Calls              uint64        // payments that were sent since the program has started
@@ -38,23 +35,11 @@ func (s *server) stored(ctx context.Context) (f figures, err error) {
 	if f.Status, err = s.engine.Status(ctx); err != nil {
 		return f, err
 	}
-	for _, state := range []durable.State{durable.StateSending, durable.StateUnknown, durable.StateAbsent, durable.StateEscalated} {
-		f.Unknown += f.Status.Payments[state]
-	}
 	f.Waiting, f.Held = f.Status.Received, f.Status.Held
-	now := s.clock.Now()
-	var oldest sql.NullInt64
 	err = s.db.QueryRowContext(ctx, `SELECT
-		(SELECT min(at) FROM (
-			SELECT b.at FROM shop_order o JOIN shop_begun b ON b.order_id = o.id WHERE o.state IN ('paying', 'absent', 'escalated')
-			UNION ALL SELECT written FROM shop_write WHERE receipt_of <> '' AND state IN ('prepared', 'absent', 'escalated')
-			UNION ALL SELECT created FROM shop_agreement WHERE status = '')),
 		(SELECT count(*) FROM shop_write WHERE operation = 'Transactions.Pay' AND changed > ?1 AND state IN ('approved', 'voided', 'returned', 'charged twice')),
 		(SELECT count(*) FROM shop_write WHERE operation = 'Transactions.Pay' AND changed > ?1 AND state IN ('declined', 'refused'))`,
-		micros(now.Add(-24*time.Hour))).Scan(&oldest, &f.Approved, &f.Declined)
-	if f.Unknown > 0 && oldest.Valid {
-		f.Oldest = max(0, now.Sub(time.UnixMicro(oldest.Int64)))
-	}
+		micros(s.clock.Now().Add(-24*time.Hour))).Scan(&f.Approved, &f.Declined)
 	return f, err
 }
 
@@ -85,7 +70,7 @@ func (s *server) gauges() error {
 		for state, n := range f.Status.Payments {
 			to.ObserveInt64(payments, int64(n), metric.WithAttributes(attribute.String("state", string(state))))
 		}
-		to.ObserveFloat64(oldest, f.Oldest.Seconds())
+		to.ObserveFloat64(oldest, f.Status.UnknownFor.Seconds())
 		to.ObserveInt64(ended, int64(f.Approved), metric.WithAttributes(attribute.String("outcome", "approved")))
 		to.ObserveInt64(ended, int64(f.Declined), metric.WithAttributes(attribute.String("outcome", "declined")))
 		to.ObserveInt64(webhooks, int64(f.Waiting-f.Held), metric.WithAttributes(attribute.Bool("failed", false)))

@@ -181,6 +181,36 @@ func TestUnknownIsCounted(t *testing.T) {
 	b.until("/office/figures", "The outcome of everything that was sent is known.")
 }
 
+// shopFollows waits until the shop knows how late it is.
+func (w *world) shopFollows() {
+	w.Helper()
+	now := w.clock.Now()
+	require.Eventually(w, func() bool { return !w.shop.clock.Now().Before(now) }, 10*time.Second, 10*time.Millisecond)
+}
+
+// For how long something is unknown is said of what is counted as unknown, and not of a
+// refund that waits until the payment has settled.
+func TestOldestIsOneOfTheUnknown(t *testing.T) {
+	w := newWorld(t)
+	customer, b := w.browser(), w.staff()
+	id := customer.order("pot")
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, approved, 0)
+	b.get("/office/orders/" + id)
+	b.post("/office/orders/"+id+"/give-back", "amount", "10", "steps", "0")
+	w.clock.Advance(3 * time.Hour)
+	w.shopFollows()
+	w.box.NextTransaction(sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved()))
+	id = customer.order("pot")
+	customer.pay(id, visa)
+	customer.becomes("/orders/"+id, "unknown", 0)
+	page := b.until("/office/figures", `id="unknown"><dt>Unknown now</dt><dd><strong>1</strong>`)
+	assert.NotContains(t, page.body, "<strong>3 h</strong>")
+	f, err := w.shop.figures(t.Context())
+	require.NoError(t, err)
+	assert.Less(t, f.Status.UnknownFor, time.Hour)
+}
+
 // Neither spans nor metrics nor the pages and files of the back office hold a card's
 // number, and spans and metrics nothing that identifies an order either.
 func TestNoValuesInTelemetry(t *testing.T) {
