@@ -37,8 +37,8 @@ func (s *server) stored(ctx context.Context) (f figures, err error) {
 	}
 	f.Waiting, f.Held = f.Status.Received, f.Status.Held
 	err = s.db.QueryRowContext(ctx, `SELECT
-		(SELECT count(*) FROM shop_write WHERE operation = 'Transactions.Pay' AND changed > ?1 AND state IN ('approved', 'voided', 'returned', 'charged twice')),
-		(SELECT count(*) FROM shop_write WHERE operation = 'Transactions.Pay' AND changed > ?1 AND state IN ('declined', 'refused'))`,
+		(SELECT count(*) FROM shop_write WHERE operation = 'Transactions.Pay' AND ended > ?1 AND state IN ('approved', 'voided', 'returned', 'charged twice')),
+		(SELECT count(*) FROM shop_write WHERE operation = 'Transactions.Pay' AND ended > ?1 AND state IN ('declined', 'refused'))`,
 		micros(s.clock.Now().Add(-24*time.Hour))).Scan(&f.Approved, &f.Declined)
 	return f, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -209,6 +210,43 @@ func TestOldestIsOneOfTheUnknown(t *testing.T) {
 	f, err := w.shop.figures(t.Context())
 	require.NoError(t, err)
 	assert.Less(t, f.Status.UnknownFor, time.Hour)
+}
+
+// A payment ends once: one of yesterday that the bank gives back today is none of today's.
+func TestRateIsOfWhatHasEnded(t *testing.T) {
+	w := newWorld(t)
+	p := durable.Payment{ID: "1", OrderID: "A", Operation: "Transactions.Pay", State: durable.StateAbsent, Written: w.clock.Now()}
+	for i, step := range []struct {
+		state durable.State
+		ended int
+	}{{durable.StateAbsent, 0}, {durable.StateApproved, 1}, {durable.StateReturned, 0}} {
+		p.State = step.state
+		require.NoError(t, w.shop.keep(t.Context(), w.shop.db, p))
+		f, err := w.shop.figures(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, step.ended, f.Ended(), step.state)
+		w.clock.Advance(time.Duration(i) * 30 * time.Hour)
+		w.shopFollows()
+	}
+}
+
+// A file that an earlier program has made is worked on.
+func TestEarlierFile(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	id := b.order("pot")
+	b.pay(id, visa)
+	b.becomes("/orders/"+id, approved, 0)
+	_, err := w.shop.db.ExecContext(t.Context(), "ALTER TABLE shop_write DROP COLUMN ended")
+	require.NoError(t, err)
+	w.close()
+	w.open()
+	id = b.order("pot")
+	b.pay(id, visa)
+	b.becomes("/orders/"+id, approved, 0)
+	f, err := w.shop.figures(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, 2, f.Approved)
 }
 
 // Neither spans nor metrics nor the pages and files of the back office hold a card's

@@ -27,7 +27,8 @@ CREATE TABLE IF NOT EXISTS shop_write (
 	receipt_of text NOT NULL,
 	amount     integer NOT NULL,
 	written    integer NOT NULL,
-	changed    integer NOT NULL
+	changed    integer NOT NULL,
+	ended      integer -- when it had an outcome first: a payment that is returned later ended long ago
 );
 CREATE INDEX IF NOT EXISTS shop_write_order ON shop_write (order_id, written);
 CREATE TABLE IF NOT EXISTS shop_comparison (
@@ -54,12 +55,16 @@ type written struct {
 	Written, Changed              int64
 }
 
+// notEnded are the states that say nothing of an outcome.
+const notEnded = "('prepared', 'sending', 'unknown', 'absent', 'escalated')"
+
 // keep writes down how something stands, for the lists of the back office: durable finds
 // payments by their id and their order.
 func (s *server) keep(ctx context.Context, in executor, p durable.Payment) error {
-	_, err := in.ExecContext(ctx, `INSERT INTO shop_write (id, order_id, operation, state, receipt, receipt_of, amount, written, changed)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET operation = excluded.operation, state = excluded.state,
-		receipt = excluded.receipt, changed = excluded.changed`,
+	_, err := in.ExecContext(ctx, `INSERT INTO shop_write (id, order_id, operation, state, receipt, receipt_of, amount, written, changed, ended)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN ?4 IN `+notEnded+` THEN NULL ELSE ?9 END)
+		ON CONFLICT (id) DO UPDATE SET operation = excluded.operation, state = excluded.state,
+		receipt = excluded.receipt, changed = excluded.changed, ended = coalesce(ended, excluded.ended)`,
 		p.ID, p.OrderID, p.Operation, string(p.State), p.ReceiptNumber, p.ReceiptOf, p.Amount.Shift(2).IntPart(), micros(p.Written), micros(s.clock.Now()))
 	return err
 }
