@@ -159,20 +159,30 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
 	s.telemetry.scraped.ServeHTTP(w, r)
 }
 
-// begun writes down when an order's payment was written, and in which trace, so that
-// notifications go on with it.
+// begun writes down in which trace an order's payment was written, so that notifications go
+// on with it.
 func (s *server) begun(ctx context.Context, in executor, orderID string) error {
-	_, err := in.ExecContext(ctx, `INSERT INTO shop_begun (order_id, at, carrier) VALUES (?, ?, ?)
-		ON CONFLICT (order_id) DO UPDATE SET at = excluded.at, carrier = excluded.carrier`,
-		orderID, micros(s.clock.Now()), s.telemetry.observer.Carrier(ctx))
+	_, err := in.ExecContext(ctx, `INSERT INTO shop_begun (order_id, carrier) VALUES (?, ?)
+		ON CONFLICT (order_id) DO UPDATE SET carrier = excluded.carrier`, orderID, s.telemetry.observer.Carrier(ctx))
 	return err
 }
 
-// traceOf is the trace of an order's payment; "" where it has none.
+// traceOf is the trace of an order's last payment; "" where it has none.
 func (s *server) traceOf(ctx context.Context, orderID string) string {
 	var carrier string
 	if s.db.QueryRowContext(ctx, "SELECT carrier FROM shop_begun WHERE order_id = ?", orderID).Scan(&carrier) != nil {
 		return "" // a trace of its own
+	}
+	return carrier
+}
+
+// traceAbout is the trace of the payment with a receipt, and of the order's last one where
+// none is known by it yet.
+func (s *server) traceAbout(ctx context.Context, orderID, receipt string) string {
+	var carrier string
+	err := s.db.QueryRowContext(ctx, "SELECT carrier FROM shop_write WHERE order_id = ? AND receipt = ? AND receipt <> ''", orderID, receipt).Scan(&carrier)
+	if err != nil {
+		return s.traceOf(ctx, orderID)
 	}
 	return carrier
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // span is a line of the file of spans.
@@ -96,6 +99,59 @@ func TestTraceOfAWebhook(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return w.traceWith("POST /orders/{order}/pay", "Transactions.Pay", "POST /webhooks", "Transactions.Get") != nil
 	}, 10*time.Second, 20*time.Millisecond)
+}
+
+// A notification is in the trace of the payment that it is about, when it comes once more
+// after another payment of the order, and long after it was signed.
+func TestTraceOfAnEarlierPayment(t *testing.T) {
+	w := newTracedWorld(t)
+	b := w.browser()
+	id := b.order("pot")
+	w.box.NextTransaction(sandbox.Declined("AM04"))
+	b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
+	require.NoError(t, w.bankApp().Confirm())
+	b.becomes("/orders/"+id, "declined", time.Second)
+	require.NoError(t, w.box.Flush(t.Context()))
+	all := w.box.Deliveries()
+	declined := all[len(all)-1]
+	b.pay(id, visa)
+	b.becomes("/orders/"+id, approved, 0)
+	came := func() (names []string, notified, noted int) {
+		names = w.traceWith("POST /orders/{order}/pay", "POST /webhooks")
+		for _, name := range names {
+			if name == "POST /webhooks" {
+				notified++
+			}
+		}
+		entries, err := w.shop.timeline(t.Context(), id)
+		require.NoError(t, err)
+		for _, entry := range entries {
+			if entry.Kind == kindEvent {
+				noted++
+			}
+		}
+		return names, notified, noted
+	}
+	_, before, _ := came()
+	for i, ago := range []time.Duration{0, 10 * time.Minute} {
+		require.Equal(t, http.StatusOK, w.deliver(t.Context(), declined.Body, ago))
+		names, notified, noted := came()
+		assert.NotContains(t, names, "SingleUseTokens.Authenticate", "the card's")
+		assert.Equal(t, before+i+1, notified, "signed %s ago", ago)
+		assert.Equal(t, before+i+1, noted, "signed %s ago", ago)
+	}
+}
+
+// deliver hands the shop a notification that was signed some time ago, and returns the
+// status of its answer.
+func (w *world) deliver(ctx context.Context, body []byte, ago time.Duration) int {
+	w.Helper()
+	signer := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: webhooks.NewSecret(webhookKey), Now: func() time.Time { return time.Now().Add(-ago) }}
+	r, err := signer.NewRequestWithBody(ctx, w.web.URL+"/webhooks", body)
+	require.NoError(w, err)
+	answer := httptest.NewRecorder()
+	w.shop.handler().ServeHTTP(answer, r)
+	return answer.Code
 }
 
 // What gives money back goes on with the payment's trace.
@@ -237,7 +293,7 @@ func TestEarlierFile(t *testing.T) {
 	id := b.order("pot")
 	b.pay(id, visa)
 	b.becomes("/orders/"+id, approved, 0)
-	_, err := w.shop.db.ExecContext(t.Context(), "ALTER TABLE shop_write DROP COLUMN ended")
+	_, err := w.shop.db.ExecContext(t.Context(), "ALTER TABLE shop_write DROP COLUMN ended; ALTER TABLE shop_write DROP COLUMN carrier; ALTER TABLE shop_begun ADD COLUMN at integer NOT NULL DEFAULT 0")
 	require.NoError(t, err)
 	w.close()
 	w.open()

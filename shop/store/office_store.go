@@ -15,8 +15,7 @@ CREATE TABLE IF NOT EXISTS shop_staff (
 );
 CREATE TABLE IF NOT EXISTS shop_begun (
 	order_id text PRIMARY KEY,
-	at       integer NOT NULL, -- when its payment was written
-	carrier  text NOT NULL -- the trace of that
+	carrier  text NOT NULL -- the trace in which its last payment was written
 );
 CREATE TABLE IF NOT EXISTS shop_write (
 	id         text PRIMARY KEY, -- durable's
@@ -28,6 +27,7 @@ CREATE TABLE IF NOT EXISTS shop_write (
 	amount     integer NOT NULL,
 	written    integer NOT NULL,
 	changed    integer NOT NULL,
+	carrier    text NOT NULL DEFAULT '', -- its trace
 	ended      integer -- when it had an outcome first: a payment that is returned later ended long ago
 );
 CREATE INDEX IF NOT EXISTS shop_write_order ON shop_write (order_id, written);
@@ -59,10 +59,12 @@ type written struct {
 const notEnded = "('prepared', 'sending', 'unknown', 'absent', 'escalated')"
 
 // keep writes down how something stands, for the lists of the back office: durable finds
-// payments by their id and their order.
+// payments by their id and their order. Its trace is the order's at that time: the next
+// payment of the order has another one.
 func (s *server) keep(ctx context.Context, in executor, p durable.Payment) error {
-	_, err := in.ExecContext(ctx, `INSERT INTO shop_write (id, order_id, operation, state, receipt, receipt_of, amount, written, changed, ended)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN ?4 IN `+notEnded+` THEN NULL ELSE ?9 END)
+	_, err := in.ExecContext(ctx, `INSERT INTO shop_write (id, order_id, operation, state, receipt, receipt_of, amount, written, changed, ended, carrier)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN ?4 IN `+notEnded+` THEN NULL ELSE ?9 END,
+			coalesce((SELECT carrier FROM shop_begun WHERE order_id = ?2), ''))
 		ON CONFLICT (id) DO UPDATE SET operation = excluded.operation, state = excluded.state,
 		receipt = excluded.receipt, changed = excluded.changed, ended = coalesce(ended, excluded.ended)`,
 		p.ID, p.OrderID, p.Operation, string(p.State), p.ReceiptNumber, p.ReceiptOf, p.Amount.Shift(2).IntPart(), micros(p.Written), micros(s.clock.Now()))

@@ -90,6 +90,8 @@ func upgrade(ctx context.Context, db *sql.DB) error {
 	_, err = db.ExecContext(ctx, `BEGIN;
 		ALTER TABLE shop_write ADD COLUMN ended integer;
 		UPDATE shop_write SET ended = changed WHERE state NOT IN `+notEnded+`;
+		ALTER TABLE shop_write ADD COLUMN carrier text NOT NULL DEFAULT '';
+		ALTER TABLE shop_begun DROP COLUMN at;
 		COMMIT`)
 	return err
 }

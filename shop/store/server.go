@@ -83,7 +83,8 @@ func (s *server) prepare(ctx context.Context) (err error) {
 	if s.telemetry, err = newTelemetry(s.config.Traces); err != nil {
 		return err
 	}
-	s.verifier, err = webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(s.config.WebhookKey)})
+	s.verifier, err = webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(s.config.WebhookKey)},
+		webhooks.WithTolerance(webhooks.StoreTolerance)) // as the inbox, which remembers what came
 	if err != nil {
 		return err
 	}

@@ -18,24 +18,25 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The notification cannot be read.", http.StatusBadRequest)
 		return
 	}
-	orderID := ""
+	carrier := ""
 	if n, err := s.verifier.VerifyBody(r.Header, body); err == nil {
-		orderID = s.noteEvent(r.Context(), n)
+		carrier = s.noteEvent(r.Context(), n)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	s.telemetry.notified(w, r, s.traceOf(r.Context(), orderID), s.inbox)
+	s.telemetry.notified(w, r, carrier, s.inbox)
 }
 
-// noteEvent returns the order, or the agreement, that a notification is about; "" where
-// it is about neither.
-func (s *server) noteEvent(ctx context.Context, n *webhooks.Notification) (orderID string) {
+// noteEvent returns the trace of the payment, or the agreement, that a notification is
+// about; "" where none is known.
+func (s *server) noteEvent(ctx context.Context, n *webhooks.Notification) (carrier string) {
 	event, err := n.Event()
 	if err != nil {
 		return ""
 	}
+	var orderID, receipt string
 	switch event := event.(type) {
 	case *webhooks.PaymentEvent:
-		orderID = event.Transaction().CustomerReferenceNumber
+		orderID, receipt = event.Transaction().CustomerReferenceNumber, event.Transaction().ReceiptNumber
 	case *webhooks.AgreementEvent:
 		orderID = event.Agreement().PayeeReference
 	}
@@ -45,7 +46,7 @@ func (s *server) noteEvent(ctx context.Context, n *webhooks.Notification) (order
 	if err := s.note(ctx, s.db, orderID, kindEvent, string(n.EventType)); err != nil {
 		s.logger.WarnContext(ctx, "an event is missing in the timeline", "error", err)
 	}
-	return orderID
+	return s.traceAbout(ctx, orderID, receipt)
 }
 
 // onEvent is told of notifications that are not about a payment, once the service has
