@@ -35,7 +35,8 @@ type telemetry struct {
 	scraped  http.Handler            // for Prometheus
 	observer quickstream.Observer
 	answers  metric.Int64Counter // to webhooks
-	file     *os.File            // of the spans; nil where they are not wanted
+	untaken  untaken
+	file     *os.File // of the spans; nil where they are not wanted
 }
 
 // newTelemetry writes each span into a file when it has ended, as a line of JSON, so that a
@@ -116,14 +117,15 @@ func (t *telemetry) within(w http.ResponseWriter, r *http.Request, name, route s
 }
 
 // notified serves a webhook in the trace of the payment that it is about, where that is
-// known, and counts the answer.
-func (t *telemetry) notified(w http.ResponseWriter, r *http.Request, carrier string, next http.Handler) {
+// known, counts the answer, and returns its status.
+func (t *telemetry) notified(w http.ResponseWriter, r *http.Request, carrier string, next http.Handler) int {
 	ctx := r.Context()
 	if carrier != "" {
 		ctx = t.observer.Continue(ctx, carrier)
 	}
 	status := t.within(w, r.WithContext(ctx), "POST /webhooks", "/webhooks", next.ServeHTTP)
 	t.answers.Add(ctx, 1, metric.WithAttributes(attribute.Int("http.response.status_code", status)))
+	return status
 }
 
 // answered remembers the status of an answer.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -17,7 +18,8 @@ type figures struct {
 	Median, Slow       time.Duration // half of the payments, and 95 of 100, are answered sooner
 	Calls              uint64        // payments that were sent since the program has started
 	Waiting, Held      int           // notifications that wait to be confirmed, and those of them that have failed
-	Rejected           int64         // webhooks that were not taken, since the program has started
+	Untaken            int           // notifications that could not be stored when they came last
+	Refused            int64         // webhooks that were refused since the program has started, which anybody can send
 	Status             durable.Status
 }
 
@@ -27,15 +29,15 @@ func (f figures) Ended() int { return f.Approved + f.Declined }
 // Rate is the approval rate, in percent.
 func (f figures) Rate() float64 { return 100 * float64(f.Approved) / float64(max(1, f.Ended())) }
 
-// Unacknowledged counts webhooks whose content has not come to rest here.
-func (f figures) Unacknowledged() int64 { return int64(f.Waiting) + f.Rejected }
+// Unacknowledged counts notifications whose content has not come to rest here.
+func (f figures) Unacknowledged() int { return f.Waiting + f.Untaken }
 
 // stored reads the figures that the database knows.
 func (s *server) stored(ctx context.Context) (f figures, err error) {
 	if f.Status, err = s.engine.Status(ctx); err != nil {
 		return f, err
 	}
-	f.Waiting, f.Held = f.Status.Received, f.Status.Held
+	f.Waiting, f.Held, f.Untaken = f.Status.Received, f.Status.Held, s.telemetry.untaken.count()
 	err = s.db.QueryRowContext(ctx, `SELECT
 		(SELECT count(*) FROM shop_write WHERE operation = 'Transactions.Pay' AND ended > ?1 AND state IN ('approved', 'voided', 'returned', 'charged twice')),
 		(SELECT count(*) FROM shop_write WHERE operation = 'Transactions.Pay' AND ended > ?1 AND state IN ('declined', 'refused'))`,
@@ -62,6 +64,10 @@ func (s *server) gauges() error {
 	if err != nil {
 		return err
 	}
+	untaken, err := meter.Int64ObservableGauge("shop.webhooks.untaken", metric.WithUnit("{notification}"), metric.WithDescription("Notifications that could not be stored when they came last."))
+	if err != nil {
+		return err
+	}
 	_, err = meter.RegisterCallback(func(ctx context.Context, to metric.Observer) error {
 		f, err := s.stored(ctx)
 		if err != nil {
@@ -75,8 +81,9 @@ func (s *server) gauges() error {
 		to.ObserveInt64(ended, int64(f.Declined), metric.WithAttributes(attribute.String("outcome", "declined")))
 		to.ObserveInt64(webhooks, int64(f.Waiting-f.Held), metric.WithAttributes(attribute.Bool("failed", false)))
 		to.ObserveInt64(webhooks, int64(f.Held), metric.WithAttributes(attribute.Bool("failed", true)))
+		to.ObserveInt64(untaken, int64(f.Untaken))
 		return nil
-	}, payments, oldest, ended, webhooks)
+	}, payments, oldest, ended, webhooks, untaken)
 	return err
 }
 
@@ -99,7 +106,7 @@ func (s *server) figures(ctx context.Context) (figures, error) {
 				}
 			case metricdata.Sum[int64]:
 				if m.Name == "shop.webhooks.answers" {
-					f.Rejected = rejected(data)
+					f.Refused = refused(data)
 				}
 			}
 		}
@@ -107,10 +114,10 @@ func (s *server) figures(ctx context.Context) (figures, error) {
 	return f, nil
 }
 
-// rejected counts the webhooks that were answered by anything but a success.
-func rejected(data metricdata.Sum[int64]) (n int64) {
+// refused counts the webhooks that were refused: what failed here is told by the notification.
+func refused(data metricdata.Sum[int64]) (n int64) {
 	for _, point := range data.DataPoints {
-		if status, _ := point.Attributes.Value("http.response.status_code"); status.AsInt64() >= 300 {
+		if status, _ := point.Attributes.Value("http.response.status_code"); status.AsInt64() < http.StatusInternalServerError && status.AsInt64() != http.StatusOK {
 			n += point.Value
 		}
 	}
