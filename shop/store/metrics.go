@@ -78,6 +78,9 @@ func (t *telemetry) measure(about *resource.Resource) error {
 	if err != nil {
 		return err
 	}
+	for _, status := range []int{http.StatusOK, http.StatusUnauthorized, http.StatusInternalServerError} {
+		t.count(context.Background(), status, 0) // so that the first one is seen as a change
+	}
 	t.observer, err = otelquickstream.NewObserver(t.traces, t.meters)
 	return err
 }
@@ -124,8 +127,13 @@ func (t *telemetry) notified(w http.ResponseWriter, r *http.Request, carrier str
 		ctx = t.observer.Continue(ctx, carrier)
 	}
 	status := t.within(w, r.WithContext(ctx), "POST /webhooks", "/webhooks", next.ServeHTTP)
-	t.answers.Add(ctx, 1, metric.WithAttributes(attribute.Int("http.response.status_code", status)))
+	t.count(ctx, status, 1)
 	return status
+}
+
+// count counts answers to webhooks.
+func (t *telemetry) count(ctx context.Context, status int, n int64) {
+	t.answers.Add(ctx, n, metric.WithAttributes(attribute.Int("http.response.status_code", status)))
 }
 
 // answered remembers the status of an answer.

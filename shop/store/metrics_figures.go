@@ -45,6 +45,15 @@ func (s *server) stored(ctx context.Context) (f figures, err error) {
 	return f, err
 }
 
+// states are all of them: one that no payment is in is observed too, so that the first one
+// is seen as a change.
+func states() []durable.State {
+	return []durable.State{
+		durable.StatePrepared, durable.StateSending, durable.StateUnknown, durable.StateApproved, durable.StateDeclined, durable.StateRefused,
+		durable.StateNotSent, durable.StateVoided, durable.StateReturned, durable.StateAbsent, durable.StateEscalated, durable.StateTwice,
+	}
+}
+
 // gauges has the metrics read what is stored, whenever they are asked for.
 func (s *server) gauges() error {
 	meter := s.telemetry.meters.Meter("shop")
@@ -73,8 +82,8 @@ func (s *server) gauges() error {
 		if err != nil {
 			return err
 		}
-		for state, n := range f.Status.Payments {
-			to.ObserveInt64(payments, int64(n), metric.WithAttributes(attribute.String("state", string(state))))
+		for _, state := range states() {
+			to.ObserveInt64(payments, int64(f.Status.Payments[state]), metric.WithAttributes(attribute.String("state", string(state))))
 		}
 		to.ObserveFloat64(oldest, f.Status.UnknownFor.Seconds())
 		to.ObserveInt64(ended, int64(f.Approved), metric.WithAttributes(attribute.String("outcome", "approved")))

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -216,6 +217,17 @@ func TestMetrics(t *testing.T) {
 		answer := httptest.NewRecorder()
 		w.shop.handler().ServeHTTP(answer, r)
 		assert.Equal(t, http.StatusNotFound, answer.Code, name)
+	}
+}
+
+// What has not happened yet is 0 and not missing, so that the first time is seen.
+func TestMetricsOfNothing(t *testing.T) {
+	body := newWorld(t).scrape()
+	for _, state := range states() {
+		assert.Contains(t, body, fmt.Sprintf("shop_payments{state=%q} 0\n", state))
+	}
+	for _, status := range []int{200, 401, 500} {
+		assert.Contains(t, body, fmt.Sprintf("shop_webhooks_answers_total{http_response_status_code=\"%d\"} 0\n", status))
 	}
 }
 
