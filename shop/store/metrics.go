@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
 	"go.opentelemetry.io/otel/metric"
@@ -116,6 +118,10 @@ func (t *telemetry) within(w http.ResponseWriter, r *http.Request, name, route s
 	answer := &answered{ResponseWriter: w, status: http.StatusOK}
 	next(answer, r.WithContext(ctx))
 	span.SetAttributes(attribute.Int("http.response.status_code", answer.status))
+	if answer.status >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, "")
+		span.SetAttributes(attribute.String("error.type", strconv.Itoa(answer.status)))
+	}
 	return answer.status
 }
 

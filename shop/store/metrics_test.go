@@ -30,6 +30,11 @@ import (
 type span struct {
 	Name        string
 	SpanContext struct{ TraceID string }
+	Status      struct{ Code string }
+	Attributes  []struct {
+		Key   string
+		Value struct{ Value any }
+	}
 }
 
 // spans are those that were written so far.
@@ -155,6 +160,25 @@ func (w *world) deliver(ctx context.Context, body []byte, ago time.Duration) int
 	answer := httptest.NewRecorder()
 	w.shop.handler().ServeHTTP(answer, r)
 	return answer.Code
+}
+
+// A request that was answered by a failure of the shop's is one in its trace, too.
+func TestTraceOfAFailure(t *testing.T) {
+	w := newTracedWorld(t)
+	n, err := webhooks.NewNotification("other.event", struct{}{})
+	require.NoError(t, err)
+	gone, goes := context.WithCancel(t.Context())
+	goes()
+	require.Equal(t, http.StatusInternalServerError, w.deliver(gone, n.Raw(), 0))
+	all := w.spans()
+	failed := all[len(all)-1]
+	assert.Equal(t, "POST /webhooks", failed.Name)
+	assert.Equal(t, "Error", failed.Status.Code)
+	labels := map[string]any{}
+	for _, label := range failed.Attributes {
+		labels[label.Key] = label.Value.Value
+	}
+	assert.Equal(t, "500", labels["error.type"])
 }
 
 // What gives money back goes on with the payment's trace.
