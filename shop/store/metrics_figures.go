@@ -9,14 +9,15 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 )
 
 // figures are what an operator watches.
 type figures struct {
 	Approved, Declined int           // payments, in a day
-	Median, Slow       time.Duration // half of the payments, and 95 of 100, are answered sooner
-	Calls              uint64        // payments that were sent since the program has started
+	Median, Slow       time.Duration // half of the calls, and 95 of 100, ended sooner
+	Calls              uint64        // to take a payment, that were sent since the program has started
 	Waiting, Held      int           // notifications that wait to be confirmed, and those of them that have failed
 	Untaken            int           // notifications that could not be stored when they came last
 	Refused            int64         // webhooks that were refused since the program has started, which anybody can send
@@ -133,12 +134,16 @@ func refused(data metricdata.Sum[int64]) (n int64) {
 	return n
 }
 
-// latency reads how long payments took from the histogram of all calls.
+// latency reads how long calls to take a payment took from the histogram of all calls. One
+// that did not get as far as the service says nothing of it, and would only seem fast.
 func (f *figures) latency(data metricdata.Histogram[float64]) {
 	var bounds []float64
 	var counts []uint64
 	for _, point := range data.DataPoints {
-		if operation, _ := point.Attributes.Value("quickstream.operation"); operation.AsString() != "Transactions.Pay" {
+		operation, _ := point.Attributes.Value("quickstream.operation")
+		verdict, _ := point.Attributes.Value("quickstream.verdict")
+		unsent := verdict.AsString() == string(quickstream.VerdictNotSent) || verdict.AsString() == string(quickstream.VerdictNetwork)
+		if operation.AsString() != "Transactions.Pay" || unsent {
 			continue
 		}
 		if counts == nil {

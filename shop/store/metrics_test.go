@@ -19,7 +19,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/webhooks"
@@ -229,7 +232,7 @@ func TestMetrics(t *testing.T) {
 	page := w.staff().get("/office/figures").body
 	assert.Contains(t, page, "1 of 2 payments")
 	assert.Contains(t, page, "<strong>50 %</strong>")
-	assert.Contains(t, page, "for half of 2 payments")
+	assert.Contains(t, page, "for half of 2 calls to take a payment")
 
 	for name, change := range map[string]func(*http.Request){
 		"another machine":          func(r *http.Request) { r.RemoteAddr = "192.0.2.1:1" },
@@ -378,6 +381,23 @@ func TestEarlierFile(t *testing.T) {
 	f, err := w.shop.figures(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, 2, f.Approved)
+}
+
+// While the service cannot be reached calls end at once, and payments are no faster.
+func TestLatencyIsOfWhatWasSent(t *testing.T) {
+	took := func(verdict quickstream.Verdict, counts ...uint64) metricdata.HistogramDataPoint[float64] {
+		return metricdata.HistogramDataPoint[float64]{
+			Attributes: attribute.NewSet(attribute.String("quickstream.operation", "Transactions.Pay"), attribute.String("quickstream.verdict", string(verdict))),
+			Bounds:     []float64{.1, 2}, BucketCounts: counts, Count: counts[0] + counts[1] + counts[2],
+		}
+	}
+	var f figures
+	f.latency(metricdata.Histogram[float64]{DataPoints: []metricdata.HistogramDataPoint[float64]{
+		took(quickstream.VerdictNetwork, 50, 0, 0), took(quickstream.VerdictNotSent, 50, 0, 0),
+		took(quickstream.VerdictSuccess, 0, 1, 0), took(quickstream.VerdictAnswered, 0, 1, 0), took(quickstream.VerdictUnknown, 0, 0, 2),
+	}})
+	assert.EqualValues(t, 4, f.Calls)
+	assert.Equal(t, 2*time.Second, f.Median)
 }
 
 // Neither spans nor metrics nor the pages and files of the back office hold a card's
