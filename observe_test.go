@@ -165,6 +165,26 @@ func TestPanicsOfObservers(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 }
 
+// TestContextsTellNothing: the contexts that an observer is given show nothing of what is
+// sent, however they are printed.
+func TestContextsTellNothing(t *testing.T) {
+	var shown []string
+	show := func(ctx context.Context) { shown = append(shown, fmt.Sprintf("%v %+v", ctx, ctx)) }
+	client := clientOf(t, says(422, ""), quickstream.WithObserver(quickstream.Observer{
+		Start:   func(ctx context.Context, _ quickstream.CallInfo) context.Context { show(ctx); return ctx },
+		Attempt: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.AttemptInfo) { show(ctx) },
+		End:     func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) { show(ctx) },
+		Carrier: func(ctx context.Context) string { show(ctx); return "" },
+	}))
+	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithIdempotencyKey(callKey))
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	require.Len(t, shown, 4)
+	for _, text := range shown {
+		assert.Empty(t, told(text), text)
+		assert.NotContains(t, text, "Basic ")
+	}
+}
+
 // TestCarrier: an intent takes what the observer returns to where it is worked on.
 func TestCarrier(t *testing.T) {
 	type trace struct{}

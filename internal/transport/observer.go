@@ -23,7 +23,8 @@ type Observer func(ctx context.Context, call *Call, attempt Attempt)
 func (o Observer) attempt(x *exchange, begun time.Time) (err error) {
 	if o != nil {
 		defer Report("the observer", &err)
-		o(x, &x.call, Attempt{Number: x.attempts, Status: x.result.Status, Kind: x.result.Kind, Start: begun, Duration: time.Since(begun)})
+		// Not with the exchange itself, which is a context that prints what is sent.
+		o(x.Context, &x.call, Attempt{Number: x.attempts, Status: x.result.Status, Kind: x.result.Kind, Start: begun, Duration: time.Since(begun)})
 	}
 	return nil
 }
