@@ -158,6 +158,9 @@ func (c *call) query(params any) {
 func (c *call) do(ctx context.Context, decode func(status int, body []byte) error) error {
 	begun := time.Now()
 	ctx, err := c.client.observer.start(ctx, c.info())
+	if err != nil {
+		ctx = unstarted{ctx}
+	}
 	body := c.encode()
 	if c.refuse(err); c.ended != nil {
 		_ = c.client.observer.end(ctx, c.info(), endOf(c.ended, &transport.Result{Verdict: transport.Local}, begun))

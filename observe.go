@@ -73,7 +73,8 @@ type Observer struct {
 	Start func(ctx context.Context, call CallInfo) context.Context
 	// Attempt is called after each attempt.
 	Attempt func(ctx context.Context, call CallInfo, attempt AttemptInfo)
-	// End is called once for every Start, with the context that it returned.
+	// End is called once for every Start, with the context that it returned; after a
+	// panic of Start, with one that holds no values.
 	End func(ctx context.Context, call CallInfo, end EndInfo)
 	// Carrier returns what to store with an intent that is handed out or planned, so
 	// that later work on it continues the trace: such as a traceparent. It is called
@@ -93,6 +94,12 @@ func (o Observer) start(ctx context.Context, call CallInfo) (started context.Con
 	}
 	return started, nil
 }
+
+// unstarted is the context of a call whose Start has panicked. What an observer would
+// find in the caller's may be of another call, in whose hook this one was made.
+type unstarted struct{ context.Context }
+
+func (unstarted) Value(any) any { return nil }
 
 func (o Observer) end(ctx context.Context, call CallInfo, end EndInfo) (err error) {
 	if o.End != nil {

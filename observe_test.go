@@ -165,6 +165,22 @@ func TestPanicsOfObservers(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 }
 
+// TestEndAfterPanicOfStart is called once, with a context that has no values: those of the
+// caller's may be another call's.
+func TestEndAfterPanicOfStart(t *testing.T) {
+	type trace struct{}
+	var values []any
+	client := clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{
+		Start: func(context.Context, quickstream.CallInfo) context.Context { panic("mine") },
+		End: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) {
+			values = append(values, ctx.Value(trace{}))
+		},
+	}))
+	_, err := client.Transactions.Get(context.WithValue(t.Context(), trace{}, "another call's"), "R-1")
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	assert.Equal(t, []any{nil}, values)
+}
+
 // TestContextsTellNothing: the contexts that an observer is given show nothing of what is
 // sent, however they are printed.
 func TestContextsTellNothing(t *testing.T) {

@@ -26,13 +26,17 @@ const (
 )
 
 // observer has what all calls of a client share. Nothing of one call is kept in it: the
-// span of a call is in its context.
+// span of a call is in its context, under a key of the observer's. The context's current
+// span may be another one: of a wrapper, or the caller's where Start has panicked.
 type observer struct {
 	tracer    trace.Tracer
 	calls     metric.Int64Counter
 	durations metric.Float64Histogram
 	requests  metric.Float64Histogram
 }
+
+// callKey finds the span that an observer has begun for a call.
+type callKey struct{ *observer }
 
 // NewObserver returns an observer for quickstream.WithObserver, which makes spans with the
 // tracer provider and counts with the meter provider. It fails when one of them is nil,
@@ -69,14 +73,15 @@ func (o *observer) start(ctx context.Context, call quickstream.CallInfo) context
 	if caller := callerOf(ctx); caller.IsValid() {
 		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: caller}))
 	}
-	ctx, _ = o.tracer.Start(ctx, call.Operation, opts...)
-	return ctx
+	ctx, span := o.tracer.Start(ctx, call.Operation, opts...)
+	return context.WithValue(ctx, callKey{o}, span)
 }
 
 // attempt makes the span of a request that has ended. One whose call is not recorded is
 // not recorded either.
 func (o *observer) attempt(ctx context.Context, call quickstream.CallInfo, a quickstream.AttemptInfo) {
-	recorded := trace.SpanFromContext(ctx).IsRecording()
+	parent, begun := ctx.Value(callKey{o}).(trace.Span)
+	recorded := begun && parent.IsRecording()
 	if !recorded && !o.requests.Enabled(ctx) {
 		return
 	}
@@ -98,7 +103,7 @@ func (o *observer) attempt(ctx context.Context, call quickstream.CallInfo, a qui
 	if a.Number > 1 {
 		attributes = append(attributes, semconv.HTTPRequestResendCount(a.Number-1))
 	}
-	_, span := o.tracer.Start(ctx, call.Method+" "+call.Route,
+	_, span := o.tracer.Start(trace.ContextWithSpan(ctx, parent), call.Method+" "+call.Route,
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(a.Start), trace.WithAttributes(attributes...))
 	if failure != "" {
 		span.SetStatus(codes.Error, "")
@@ -120,7 +125,10 @@ func (o *observer) end(ctx context.Context, call quickstream.CallInfo, end quick
 	if o.calls.Enabled(ctx) {
 		o.calls.Add(ctx, 1, metric.WithAttributes(append(attributes, operation)...))
 	}
-	span := trace.SpanFromContext(ctx)
+	span, begun := ctx.Value(callKey{o}).(trace.Span)
+	if !begun {
+		return
+	}
 	if span.IsRecording() {
 		attributes = append(attributes, attemptsKey.Int(end.Attempts))
 		if end.TraceCode != "" {
