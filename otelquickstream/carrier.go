@@ -25,6 +25,9 @@ type callerKey struct{}
 // traceparent changes nothing.
 func resumed(ctx context.Context, carrier string) context.Context {
 	caller := trace.SpanContextFromContext(ctx)
+	if earlier, ok := ctx.Value(callerKey{}).(trace.SpanContext); ok && caller.IsRemote() {
+		caller = earlier // ctx continues a trace already
+	}
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{traceparent: carrier})
 	if !caller.IsValid() {
 		return ctx

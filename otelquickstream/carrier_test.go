@@ -75,6 +75,14 @@ func TestResumeContinuesTheTrace(t *testing.T) {
 		assert.Empty(t, request.Links)
 		assert.NotEqual(t, job.SpanContext().TraceID(), look.SpanContext.TraceID())
 
+		// A job that continues the trace for itself loses no link.
+		_, err = b.client.Transactions.Resume(b.observer.Continue(ctx, intent.Carrier), intent)
+		require.NoError(t, err)
+		look = named(t, b.spans(), "Transactions.Resume")
+		assert.Equal(t, paid.SpanContext.SpanID(), look.Parent.SpanID())
+		require.Len(t, look.Links, 1)
+		assert.Equal(t, job.SpanContext(), look.Links[0].SpanContext)
+
 		// Where nothing is traced, or in the payment's own trace, there is nothing to link to.
 		for _, ctx := range []context.Context{t.Context(), trace.ContextWithSpanContext(t.Context(), paid.SpanContext)} {
 			_, err = b.client.Transactions.Resume(ctx, intent)
