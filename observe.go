@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
@@ -13,8 +15,10 @@ import (
 type AttemptInfo struct {
 	// Number counts the attempts of the call, from 1.
 	Number int
-	// Host is that of the environment, with its port where the address names one.
+	// Host and Port are those of the environment, the port that of its scheme where the
+	// address names none.
 	Host string
+	Port int
 	// StatusCode is that of the answer; 0 when nothing was answered.
 	StatusCode int
 	// Network is why nothing was answered; "" when something was.
@@ -135,8 +139,20 @@ func (o Observer) attempts() transport.Observer {
 	}
 	return func(ctx context.Context, call *transport.Call, a transport.Attempt) {
 		o.Attempt(ctx, CallInfo{call.Operation, call.Method, call.Route}, AttemptInfo{
-			Number: a.Number, Host: call.URL.Host, StatusCode: a.Status, Network: NetworkKind(a.Kind), Start: a.Start, Duration: a.Duration,
+			Number: a.Number, Host: call.URL.Hostname(), Port: portOf(call.URL), StatusCode: a.Status, Network: NetworkKind(a.Kind), Start: a.Start, Duration: a.Duration,
 		})
+	}
+}
+
+func portOf(address *url.URL) int {
+	port, err := strconv.Atoi(address.Port())
+	switch {
+	case err == nil:
+		return port
+	case address.Scheme == "http":
+		return 80
+	default:
+		return 443
 	}
 }
 

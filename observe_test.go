@@ -201,6 +201,33 @@ func TestContextsTellNothing(t *testing.T) {
 	}
 }
 
+// TestHostsAndPorts: an attempt names host and port of every form of address, and without
+// a port in it that of the scheme.
+func TestHostsAndPorts(t *testing.T) {
+	for address, want := range map[string]quickstream.AttemptInfo{
+		"https://a.example/rest/v1":      {Host: "a.example", Port: 443},
+		"https://a.example:8443/rest/v1": {Host: "a.example", Port: 8443},
+		"https://a.example:/rest/v1":     {Host: "a.example", Port: 443},
+		"http://localhost/rest/v1":       {Host: "localhost", Port: 80},
+		"http://localhost:/rest/v1":      {Host: "localhost", Port: 80},
+		"http://127.0.0.1:8080/rest/v1":  {Host: "127.0.0.1", Port: 8080},
+		"https://[::1]/rest/v1":          {Host: "::1", Port: 443},
+		"http://[::1]:8080/rest/v1":      {Host: "::1", Port: 8080},
+	} {
+		var seen []quickstream.AttemptInfo
+		client, err := quickstream.NewClient(quickstream.CustomURL(address), testKeys(),
+			quickstream.WithHTTPClient(&http.Client{Transport: says(404, "")}), quickstream.WithObserver(quickstream.Observer{
+				Attempt: func(_ context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) {
+					seen = append(seen, quickstream.AttemptInfo{Host: a.Host, Port: a.Port})
+				},
+			}))
+		require.NoError(t, err, address)
+		_, err = client.Transactions.Get(t.Context(), "R-1")
+		require.ErrorIs(t, err, quickstream.ErrNotFound)
+		assert.Equal(t, []quickstream.AttemptInfo{want}, seen, address)
+	}
+}
+
 // TestCarrier: an intent takes what the observer returns to where it is worked on.
 func TestCarrier(t *testing.T) {
 	type trace struct{}

@@ -270,7 +270,7 @@ func TestObserver(t *testing.T) {
 	})
 	assert.Equal(t, []quickstream.CallInfo{{Operation: "Transactions.Get", Method: "GET", Route: "/transactions/{receiptNumber}"}}, calls)
 	assert.Equal(t, []quickstream.AttemptInfo{
-		{Number: 1, Host: "api.invalid", Network: quickstream.NetworkKindReset}, {Number: 2, Host: "api.invalid", StatusCode: 404},
+		{Number: 1, Host: "api.invalid", Port: 443, Network: quickstream.NetworkKindReset}, {Number: 2, Host: "api.invalid", Port: 443, StatusCode: 404},
 	}, attempts)
 	assert.Equal(t, []quickstream.EndInfo{{StatusCode: 404, Attempts: 2, Verdict: quickstream.VerdictAnswered}}, ends)
 }

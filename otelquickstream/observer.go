@@ -3,8 +3,6 @@ package otelquickstream
 import (
 	"context"
 	"errors"
-	"net"
-	"strconv"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -85,9 +83,8 @@ func (o *observer) attempt(ctx context.Context, call quickstream.CallInfo, a qui
 	if !recorded && !o.requests.Enabled(ctx) {
 		return
 	}
-	host, port := address(a.Host)
 	attributes := make([]attribute.KeyValue, 0, 7)
-	attributes = append(attributes, semconv.HTTPRequestMethodKey.String(call.Method), semconv.ServerAddress(host), semconv.ServerPort(port))
+	attributes = append(attributes, semconv.HTTPRequestMethodKey.String(call.Method), semconv.ServerAddress(a.Host), semconv.ServerPort(a.Port))
 	if a.StatusCode != 0 {
 		attributes = append(attributes, semconv.HTTPResponseStatusCode(a.StatusCode))
 	}
@@ -140,14 +137,4 @@ func (o *observer) end(ctx context.Context, call quickstream.CallInfo, end quick
 		}
 	}
 	span.End()
-}
-
-// address splits a host. An address that names no port leads to that of TLS.
-func address(host string) (name string, port int) {
-	name, digits, err := net.SplitHostPort(host)
-	if err != nil {
-		return host, 443
-	}
-	port, _ = strconv.Atoi(digits)
-	return name, port
 }

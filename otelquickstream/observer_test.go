@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -30,7 +31,7 @@ const (
 	approved = "4242424242424242"
 	declined = "4111111111444496"
 
-	server = " server.address=quickstream.localhost server.port=443"
+	server = " server.address=quickstream.localhost server.port=80"
 	post   = "POST /transactions, client, "
 )
 
@@ -155,6 +156,22 @@ func TestMetrics(t *testing.T) {
 		ended := b.lines()
 		assert.Equal(t, "Transactions.DownloadReport, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.DownloadReport quickstream.verdict=answered", ended[len(ended)-1])
 	})
+}
+
+// TestServers: the server's name and port are apart, in spans and metrics.
+func TestServers(t *testing.T) {
+	b := newBench(t)
+	for address, want := range map[string]string{
+		"https://[::1]:8443": " server.address=::1 server.port=8443", "http://localhost": " server.address=localhost server.port=80",
+	} {
+		client, err := quickstream.NewClient(quickstream.CustomURL(address+"/rest/v1"), sandboxtest.Keys(b.box),
+			quickstream.WithHTTPClient(&http.Client{Transport: stub{}}), quickstream.WithObserver(b.observer))
+		require.NoError(t, err)
+		_, err = client.Transactions.Get(t.Context(), "R-1")
+		require.NoError(t, err)
+		assert.Contains(t, b.lines()[0], want+" url.template")
+		assert.Contains(t, b.counted(), "1 http.client.request.duration: http.request.method=GET http.response.status_code=200"+want)
+	}
 }
 
 // TestConcurrentCalls: calls at the same time share the observer and no spans.
