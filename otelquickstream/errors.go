@@ -27,15 +27,24 @@ func requestError(a quickstream.AttemptInfo) string {
 
 // callError is the error.type of a call. Errors may be a hook's, with any text in any
 // field, so only names that are known here leave it.
-func callError(err error) string {
-	unnamed := other
-	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
-		err, unnamed = lost.Cause, "unsettled" // as by the decline of a later attempt
-	} else if err == nil || errors.Is(err, quickstream.ErrReportNotReady) {
+func callError(end quickstream.EndInfo) string {
+	err, unsent, unnamed := end.Err, end.Verdict == quickstream.VerdictNotSent, other
+	switch lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); {
+	case ok && !unsent:
+		// Without an attempt the claim of a Submit has failed. With one and no name, a
+		// later attempt was declined.
+		err, unsent, unnamed = lost.Cause, end.Attempts == 0, "unsettled"
+	case err == nil, errors.Is(err, quickstream.ErrReportNotReady) && !unsent:
 		return ""
 	}
 	if _, ok := errors.AsType[*quickstream.ValidationError](err); ok {
 		return "validation"
+	}
+	if unsent { // what else it holds may be what a call of a hook's came to
+		if errors.Is(err, quickstream.ErrKeyRequired) {
+			return "key_required"
+		}
+		return "not_sent"
 	}
 	if network, ok := errors.AsType[*quickstream.NetworkError](err); ok {
 		return networkError(network.Kind)
@@ -46,14 +55,7 @@ func callError(err error) string {
 	if _, ok := errors.AsType[*quickstream.DecodeError](err); ok {
 		return "undecodable"
 	}
-	switch {
-	case errors.Is(err, quickstream.ErrKeyRequired):
-		return "key_required"
-	case errors.Is(err, quickstream.ErrNotSent):
-		return "not_sent"
-	default:
-		return unnamed
-	}
+	return unnamed
 }
 
 func networkError(kind quickstream.NetworkKind) string {

@@ -110,7 +110,7 @@ func (o *observer) attempt(ctx context.Context, call quickstream.CallInfo, a qui
 
 // end ends the span of a call, and counts it.
 func (o *observer) end(ctx context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
-	operation, verdict, failure := operationKey.String(call.Operation), verdictKey.String(string(end.Verdict)), callError(end.Err)
+	operation, verdict, failure := operationKey.String(call.Operation), verdictKey.String(string(end.Verdict)), callError(end)
 	if o.durations.Enabled(ctx) {
 		o.durations.Record(ctx, end.Duration.Seconds(), metric.WithAttributes(operation, verdict))
 	}

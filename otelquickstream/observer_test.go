@@ -219,6 +219,26 @@ func TestUnrecordedCalls(t *testing.T) {
 	assert.Len(t, b.counted(), 3)
 }
 
+// TestHooksErrorsAreNotTheCalls: a hook may return what another call returned. The call that
+// it ends was not sent, and failed, whatever that was.
+func TestHooksErrorsAreNotTheCalls(t *testing.T) {
+	b := newBench(t)
+	for _, mine := range []error{
+		&quickstream.NetworkError{Kind: quickstream.NetworkKindReset}, &quickstream.APIError{Reason: quickstream.ReasonNotFound}, new(quickstream.DecodeError),
+		&quickstream.UnknownOutcomeError{Cause: &quickstream.NetworkError{Kind: quickstream.NetworkKindReset}}, quickstream.ErrReportNotReady,
+	} {
+		fails := func(context.Context) error { return mine }
+		_, err := b.client.Transactions.Void(t.Context(), "R-1", quickstream.WithBeforeSend(func(ctx context.Context, _ quickstream.Intent) error { return fails(ctx) }))
+		require.ErrorIs(t, err, quickstream.ErrNotSent)
+		planned, err := b.client.Transactions.PlanVoid(t.Context(), "R-1")
+		require.NoError(t, err)
+		_, err = b.client.Transactions.Submit(t.Context(), planned, fails)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		const void = "Transactions.Void, client, Error: error.type=not_sent quickstream.attempts=0 quickstream.operation=Transactions.Void quickstream.verdict="
+		assert.Equal(t, []string{void + "not-sent", void + "unknown"}, b.lines(), "%T", mine)
+	}
+}
+
 // TestProviders: a missing one is an error, and with those that do nothing calls are made
 // as ever.
 func TestProviders(t *testing.T) {
