@@ -3,6 +3,7 @@ package otelquickstream
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -38,9 +39,14 @@ type callKey struct{ *observer }
 
 // NewObserver returns an observer for quickstream.WithObserver, which makes spans with the
 // tracer provider and counts with the meter provider. It fails when one of them is nil,
-// or makes no instruments: give otel.GetTracerProvider() and otel.GetMeterProvider() for
+// a nil pointer of its type too, or makes no instruments: give otel.GetTracerProvider() and otel.GetMeterProvider() for
 // the global ones, and those of the packages noop for none. It may serve many clients.
-func NewObserver(tracerProvider trace.TracerProvider, meterProvider metric.MeterProvider) (quickstream.Observer, error) {
+func NewObserver(tracerProvider trace.TracerProvider, meterProvider metric.MeterProvider) (made quickstream.Observer, err error) {
+	defer func() {
+		if value := recover(); value != nil { // as of a nil pointer with a provider's type
+			err = fmt.Errorf("otelquickstream: a provider panicked: %v", value)
+		}
+	}()
 	if tracerProvider == nil || meterProvider == nil {
 		return quickstream.Observer{}, errors.New("otelquickstream: a provider is nil")
 	}

@@ -246,6 +246,12 @@ func TestProviders(t *testing.T) {
 	require.Error(t, err)
 	_, err = otelquickstream.NewObserver(tracenoop.NewTracerProvider(), nil)
 	require.Error(t, err)
+	var tracing *sdktrace.TracerProvider
+	_, err = otelquickstream.NewObserver(tracing, metricnoop.NewMeterProvider())
+	require.ErrorContains(t, err, "a provider panicked")
+	var metering *sdkmetric.MeterProvider
+	_, err = otelquickstream.NewObserver(tracenoop.NewTracerProvider(), metering)
+	require.ErrorContains(t, err, "a provider panicked")
 	observer, err := otelquickstream.NewObserver(tracenoop.NewTracerProvider(), metricnoop.NewMeterProvider())
 	require.NoError(t, err)
 	box, _ := sandboxtest.New(t)
