@@ -58,6 +58,8 @@ type call struct {
 	// ended is what ended the call before it was sent: the first thing that did. It
 	// comes out in do, so that an observer sees such a call too.
 	ended error
+	// attempts counts those of do that have begun, also where a panic leaves no result.
+	attempts int
 	// result returns what the call returns for what came of it; nil for that itself.
 	result func(error) error
 }
@@ -156,13 +158,20 @@ func (c *call) query(params any) {
 // nil. decode is given the body of a success; its error makes the answer count as
 // undecodable.
 func (c *call) do(ctx context.Context, decode func(status int, body []byte) error) error {
-	begun := time.Now()
+	begun, open := time.Now(), true
 	ctx, err := c.client.observer.start(ctx, c.info())
 	if err != nil {
 		ctx = unstarted{ctx}
 	}
+	c.attempts = 0
+	defer func() {
+		if open { // the caller's code has panicked, and that goes on
+			_ = c.client.observer.end(ctx, c.info(), c.panicked(begun))
+		}
+	}()
 	body := c.encode()
 	if c.refuse(err); c.ended != nil {
+		open = false
 		_ = c.client.observer.end(ctx, c.info(), endOf(c.ended, &transport.Result{Verdict: transport.Local}, begun))
 		return c.ended
 	}
@@ -179,7 +188,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 		ThreeDS: c.op.threeDS, Named: c.op.named,
 		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header(), Accept: accept,
 		Key: c.config.key, Limits: &c.config.limits, Authorise: c.client.authorise[c.op.key],
-		Before: before, Sink: c.sink, Decode: decode, Settles: c.settles,
+		Before: before, Sink: c.sink, Decode: decode, Settles: c.settles, Begun: &c.attempts,
 	})
 	if into := c.config.response; into != nil {
 		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
@@ -188,11 +197,24 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 		c.answered(r.Header)
 	}
 	result := c.outcome(r)
+	open = false
 	if err := c.client.observer.end(ctx, c.info(), endOf(result, r, begun)); err != nil && r.Verdict != transport.Local {
 		r.Lose(c.op.class, err)
 		return c.outcome(r)
 	}
 	return result
+}
+
+// panicked describes the end of a call that a panic of the caller's code has ended: as
+// never sent before the first attempt, and as a lost answer after it.
+func (c *call) panicked(begun time.Time) EndInfo {
+	err := errors.New("the caller's code panicked")
+	r := &transport.Result{Verdict: transport.Local, Err: err, Attempts: c.attempts}
+	if c.attempts > 0 {
+		r.Lose(c.op.class, err)
+	}
+	c.describe = nil // an intent would lack its key, which went with the result
+	return endOf(c.mapped(r), r, begun)
 }
 
 // encode returns the body of a call that has not ended.

@@ -50,7 +50,8 @@ type EndInfo struct {
 	Attempts int
 	Verdict  Verdict
 	// Err is the very error that the call returns; nil for a success. Printing it
-	// shows no values, and its fields may hold some.
+	// shows no values, and its fields may hold some. A call that a panic of the
+	// caller's code ends, as of a RoundTripper, returns none: the cause of Err says so.
 	Err error
 	// TraceCode is that of an [APIError], also as the last answer of an unknown outcome,
 	// or "?" when it does not look like one.

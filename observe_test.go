@@ -181,6 +181,60 @@ func TestEndAfterPanicOfStart(t *testing.T) {
 	assert.Equal(t, []any{nil}, values)
 }
 
+// panics is the caller's code that does.
+type panics struct{}
+
+func (panics) MarshalJSON() ([]byte, error) { panic("mine") }
+func (panics) Write([]byte) (int, error)    { panic("mine") }
+
+// TestPanicsOfTheCallersCode go on to the caller, and the call ends once: as never sent
+// before the first attempt, and as a lost answer after it.
+func TestPanicsOfTheCallersCode(t *testing.T) {
+	blows := service(func(*http.Request) (*http.Response, error) { panic("mine") })
+	report := service(func(*http.Request) (*http.Response, error) {
+		made := answer(200, "report")
+		made.Header.Set("Content-Type", "text/plain")
+		return made, nil
+	})
+	for name, c := range map[string]struct {
+		service service
+		call    func(*quickstream.Client) error
+		verdict quickstream.Verdict
+		sent    int
+	}{
+		"write": {blows, func(c *quickstream.Client) error { return second(c.Transactions.Pay(t.Context(), payment())) }, quickstream.VerdictUnknown, 1},
+		"read":  {blows, func(c *quickstream.Client) error { return second(c.Transactions.Get(t.Context(), "R-1")) }, quickstream.VerdictNetwork, 1},
+		"report": {report, func(c *quickstream.Client) error {
+			return second(c.Transactions.DownloadReport(t.Context(), panics{}, quickstream.ReportParams{SettlementDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}}))
+		}, quickstream.VerdictNetwork, 1},
+		"body": {says(200, ""), func(c *quickstream.Client) error {
+			return c.Do(t.Context(), quickstream.Request{Method: http.MethodPost, Route: "/notes", Body: panics{}}, nil)
+		}, quickstream.VerdictNotSent, 0},
+	} {
+		var s observed
+		client := clientOf(t, c.service, quickstream.WithObserver(s.observer()))
+		assert.PanicsWithValue(t, "mine", func() { _ = c.call(client) }, name)
+		require.Len(t, s.ends, 1, name)
+		assert.Equal(t, s.started, s.ended, name)
+		assert.Equal(t, c.verdict, s.ends[0].Verdict, name)
+		assert.Equal(t, c.sent, s.ends[0].Attempts, name)
+		cause := s.ends[0].Err
+		if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](cause); ok {
+			assert.Nil(t, lost.Intent, "it would lack its key")
+			cause = lost.Cause
+		}
+		if lost, ok := errors.AsType[*quickstream.NetworkError](cause); ok {
+			cause = errors.Unwrap(lost)
+		}
+		require.ErrorContains(t, cause, "the caller's code panicked", name)
+
+		client = clientOf(t, c.service, quickstream.WithObserver(quickstream.Observer{
+			End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("the observer's") },
+		}))
+		assert.PanicsWithValue(t, "mine", func() { _ = c.call(client) }, "%s: the first panic goes on", name)
+	}
+}
+
 // TestContextsTellNothing: the contexts that an observer is given show nothing of what is
 // sent, however they are printed.
 func TestContextsTellNothing(t *testing.T) {

@@ -43,6 +43,9 @@ type Call struct {
 	// Before is called once, right before the first attempt. Its error or panic ends
 	// the call before anything was sent. It may be nil.
 	Before func(ctx context.Context, key string) error
+	// Begun is how many attempts have begun, for who has no result because a function of
+	// the caller's panicked. It may be nil.
+	Begun *int
 	// Sink, unless it is nil, says where the body of an answer goes while it
 	// arrives; nil for an answer that is read and decoded like any other. Nothing
 	// is repeated once something went there.

@@ -142,6 +142,9 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := exchangeOf(req.Context())
 	previous := x.result
 	x.attempts++
+	if x.call.Begun != nil {
+		*x.call.Begun = x.attempts
+	}
 	begun := time.Now()
 	if x.attempts == 1 && x.call.Class != Read {
 		x.firstSent = begun
