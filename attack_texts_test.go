@@ -1,6 +1,7 @@
 package quickstream_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -196,4 +197,59 @@ func TestAttackKeyAsAName(t *testing.T) {
 	var naive struct{ TraceCode string }
 	require.NoError(t, json.Unmarshal([]byte(body), &naive))
 	assert.Contains(t, fmt.Errorf("trace code %s", naive.TraceCode).Error(), key, "an error made of what was answered shows it")
+}
+
+// TestAttackEchoAsTraceCode: a service repeats what was sent as the trace code: its key,
+// identifier, reference, account number, token, header or a parameter of the address. It
+// is in no error, log and event. A code that only shares some characters stays.
+func TestAttackEchoAsTraceCode(t *testing.T) {
+	pay := func(c *quickstream.Client) error {
+		params := payment()
+		params.PaymentReferenceNumber = callRef
+		params.Source = quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032-999", AccountNumber: quickstream.NewSecret(callAccount)})
+		return second(c.Transactions.Pay(t.Context(), params, quickstream.WithIdempotencyKey(callKey)))
+	}
+	get := func(id string) func(c *quickstream.Client) error {
+		return func(c *quickstream.Client) error { return second(c.Transactions.Get(t.Context(), id)) }
+	}
+	list := func(c *quickstream.Client) error {
+		return second(c.Transactions.ByBankAccount("032-999", quickstream.NewSecret(callAccount)).First(t.Context()))
+	}
+	for _, c := range []struct {
+		call func(*quickstream.Client) error
+		code string
+		kept bool
+	}{
+		{pay, callKey, false},
+		{pay, "X-" + callKey + "-1", false},
+		{pay, callRef, false},
+		{pay, "X-" + callRef, false},
+		{pay, callAccount, false},
+		{pay, echoHeader, false},
+		{pay, "X-" + echoHeader, false},
+		{get(callHandle), callHandle, false},
+		{get(callHandle), "X." + callHandle, false},
+		{list, callAccount, false},
+		{pay, "8a7f-Trace_1", true},
+		{get("R-1"), "TRACE-R-12", true},
+		{get("1"), "8a7f1", true},
+		{get("1"), "1", false},
+	} {
+		var s observed
+		var logged bytes.Buffer
+		err := c.call(clientOf(t, says(422, `{"customerMessage":"no","traceCode":"`+c.code+`"}`), quickstream.WithHeader("X-Proxy-Token", echoHeader),
+			quickstream.WithObserver(s.observer()), quickstream.WithLogger(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))))
+		refused, ok := errors.AsType[*quickstream.APIError](err)
+		require.True(t, ok, "%v", err)
+		require.Len(t, s.ends, 1)
+		want := ""
+		if c.kept {
+			want = c.code
+		}
+		assert.Equal(t, []string{want, want}, []string{refused.TraceCode, s.ends[0].TraceCode}, c.code)
+		if len(c.code) > 1 {
+			assert.Equal(t, c.kept, strings.Contains(err.Error(), c.code), "%v", err)
+		}
+		assert.Empty(t, told(logged.String()))
+	}
 }

@@ -185,7 +185,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	}
 	r := c.client.transport().Do(ctx, transport.Call{
 		Operation: c.op.name, Method: c.op.method, Route: c.op.route, Class: c.op.class,
-		ThreeDS: c.op.threeDS, Named: c.op.named,
+		ThreeDS: c.op.threeDS, Named: c.op.named, Reference: c.reference,
 		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header(), Accept: accept,
 		Key: c.config.key, Limits: &c.config.limits, Authorise: c.client.authorise[c.op.key],
 		Before: before, Sink: c.sink, Decode: decode, Settles: c.settles, Begun: &c.attempts,

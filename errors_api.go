@@ -34,7 +34,8 @@ type APIError struct {
 	StatusCode int
 	// Reason is what the answer means.
 	Reason Reason
-	// TraceCode identifies the request for the service's technical support.
+	// TraceCode identifies the request for the service's technical support. One that
+	// repeats what was sent is left out.
 	TraceCode string
 	// RetryAfter is how long the service asked to wait; zero when it did not.
 	RetryAfter time.Duration

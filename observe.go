@@ -54,7 +54,7 @@ type EndInfo struct {
 	// caller's code ends, as of a RoundTripper, returns none: the cause of Err says so.
 	Err error
 	// TraceCode is that of an [APIError], also as the last answer of an unknown outcome,
-	// or "?" when it does not look like one.
+	// or "?" when it does not look like one. One that repeats what was sent is left out.
 	TraceCode string
 	// Duration is how long the call took, with its pauses between attempts.
 	Duration time.Duration

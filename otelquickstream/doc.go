@@ -39,6 +39,6 @@
 // counts, the host and names from fixed sets. There are no addresses with their path
 // (url.full), which hold receipts and references, and no texts of errors, which may
 // be those of your hooks. The one thing that the service words is the trace code, on
-// spans alone: it identifies a request for the service's support, and is "?" when it
-// does not look like one.
+// spans alone: it identifies a request for the service's support, is "?" when it does not
+// look like one, and is left out where it repeats what the call sent.
 package otelquickstream

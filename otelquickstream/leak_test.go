@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -102,6 +104,47 @@ func calls(token string) map[string]func(context.Context, *quickstream.Client) e
 		}
 	}
 	return made
+}
+
+// coded is a RoundTripper below which a service has one trace code for all.
+type coded struct {
+	http.RoundTripper
+	code string
+}
+
+func (c coded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := c.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if body, err := io.ReadAll(resp.Body); err == nil {
+		resp.Body = io.NopCloser(strings.NewReader(strings.ReplaceAll(string(body), `"traceCode":"4D2C"`, `"traceCode":"`+c.code+`"`)))
+		resp.ContentLength = -1
+	}
+	return resp, nil
+}
+
+// TestNoTraceCodeHoldsValues makes a call that sends a canary against a service that has it
+// for a trace code, alone and within another text, and finds it in no span and no metric.
+func TestNoTraceCodeHoldsValues(t *testing.T) {
+	made := calls(canaryHandle)
+	for name, canaries := range map[string][]string{
+		"get": {canaryHandle, "X-" + canaryHandle, canaryHeader}, "number": {canaryRef}, "list": {canaryRef}, "customer": {canaryRef, "X-" + canaryRef, canaryHandle, canaryPayID},
+		"token": {canaryCard, canaryCVN}, "pay from card": {canaryCard, canaryCVN, canaryKey, "X-" + canaryKey, canaryRef, "X-" + canaryRef},
+		"pay from account": {canaryAccount}, "pay from token": {canaryHandle},
+	} {
+		for _, code := range append(canaries, "TRACE-1") {
+			b := newBench(t)
+			b.inject(sandbox.Fault{Kind: sandbox.Status(422, sandbox.Echo)})
+			sent := http.Client{Transport: coded{b.box.HTTPClient().Transport, code}}
+			client := sandboxtest.Client(t, b.box, quickstream.WithHTTPClient(&sent), quickstream.WithHeader("X-Proxy-Token", canaryHeader), quickstream.WithObserver(b.observer))
+			require.ErrorIs(t, made[name](t.Context(), client), quickstream.ErrInvalid, name)
+			spans := b.spans()
+			require.Len(t, spans, 2, name)
+			shown := fmt.Sprintf("%+v\n%s", spans, strings.Join(b.counted(), "\n"))
+			assert.Equal(t, code == "TRACE-1", strings.Contains(shown, code), "%s: %s", name, code)
+		}
+	}
 }
 
 // TestNothingExportedHoldsValues makes calls with secrets, handles and references against

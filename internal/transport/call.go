@@ -1,10 +1,13 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/wire"
@@ -31,6 +34,9 @@ type Call struct {
 	// that create what has a unique name of the caller's, so that a 409 refuses them.
 	ThreeDS, Named bool
 
+	// Reference is the caller's name for what is written; it may be empty.
+	Reference string
+
 	URL    *url.URL
 	Body   []byte
 	Upload *Upload     // takes the place of Body
@@ -55,6 +61,30 @@ type Call struct {
 	// Settles returns why the answer that was decoded does not tell what became of
 	// earlier attempts that got none. When it is nil every success does.
 	Settles func() error
+}
+
+// repeats reports whether a trace code shows what the call sends. Nothing is known of the
+// form of one, and errors, logs and spans name it.
+func (c *Call) repeats(code string) bool {
+	within := func(value string) bool { // a shorter one stands there by chance
+		return len(value) > 3 && strings.Contains(code, value)
+	}
+	if within(c.Key) || within(c.Reference) {
+		return true
+	}
+	path, route := strings.Split(c.URL.Path, "/"), strings.Split(c.Route, "/")
+	path = path[max(len(path)-len(route), 0):] // below that of the environment
+	for i, value := range path {
+		if strings.HasPrefix(route[i], "{") && within(value) {
+			return true
+		}
+	}
+	for _, values := range c.Header {
+		if slices.ContainsFunc(values, func(value string) bool { return within(value) || strings.Contains(value, code) }) {
+			return true
+		}
+	}
+	return strings.Contains(c.URL.Path+"?"+c.URL.RawQuery, code) || bytes.Contains(c.Body, []byte(code))
 }
 
 // Result is how a call ended.

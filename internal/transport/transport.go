@@ -336,6 +336,9 @@ func (x *exchange) answered(resp *http.Response, a *attempt) {
 		if key, _, ok := sent.BasicAuth(); ok && key != "" {
 			r.Problem.Conceal(key)
 		}
+		if x.call.repeats(r.Problem.TraceCode) {
+			r.Problem.TraceCode = ""
+		}
 		r.Reason = x.judge(resp.StatusCode, r.Problem.Own && err == nil)
 		r.RetryAfter = retryAfter(resp.Header)
 	case err == nil:
