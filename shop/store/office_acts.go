@@ -25,7 +25,7 @@ const operationGiveBack = "GiveBack"
 var errChanged = errors.New("something has happened to the payment since the page was shown")
 
 // giveBack gives money of an order's payment back: durable chooses between void and
-// refund. The form says how much had followed the payment when it was shown, so that a
+// refund. The form says how much had followed the order's payments when it was shown, so that a
 // button that is pressed twice gives back once.
 func (s *server) giveBack(w http.ResponseWriter, r *http.Request) {
 	d, err := s.dossier(r.Context(), r.PathValue("order"))
@@ -34,32 +34,34 @@ func (s *server) giveBack(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	amount, err := amountIn(r.PostFormValue("amount"))
-	if err == nil && r.PostFormValue("steps") != strconv.Itoa(d.Steps) || !d.Order || !d.GiveBack() {
+	receipt := r.PostFormValue("receipt") // of one of several payments
+	can := slices.DeleteFunc(d.GiveBack(), func(p *payback) bool { return receipt != "" && p.Receipt != receipt })
+	if err == nil && r.PostFormValue("steps") != strconv.Itoa(d.Steps) || !d.Order || len(can) != 1 {
 		err = errChanged
 	}
 	if err == nil {
-		err = s.writeBack(r, d, amount)
+		err = s.writeBack(r, d, can[0].Receipt, amount)
 	}
 	s.acted(w, r, d.ID, err)
 }
 
-func (s *server) writeBack(r *http.Request, d dossier, amount decimal.Decimal) error {
+func (s *server) writeBack(r *http.Request, d dossier, receipt string, amount decimal.Decimal) error {
 	ctx := forOrder(r.Context(), d.ID)
 	if carrier := s.traceOf(ctx, d.ID); carrier != "" {
 		ctx = s.telemetry.observer.Continue(ctx, carrier)
 	}
 	return s.within(ctx, func(tx *sql.Tx) error {
 		var steps int
-		err := tx.QueryRowContext(ctx, "SELECT count(*) FROM shop_write WHERE receipt_of = ?", d.Receipt).Scan(&steps)
+		err := tx.QueryRowContext(ctx, "SELECT count(*) FROM shop_write WHERE order_id = ? AND operation = ?", d.ID, operationGiveBack).Scan(&steps)
 		if err != nil || steps != d.Steps {
 			return errors.Join(err, errChanged)
 		}
-		id, err := s.engine.GiveBack(ctx, tx, d.ID, d.Receipt, amount, quickstream.CurrencyAUD)
+		id, err := s.engine.GiveBack(ctx, tx, d.ID, receipt, amount, quickstream.CurrencyAUD)
 		if err != nil {
 			return err
 		}
 		err = s.keep(ctx, tx, durable.Payment{
-			ID: id, OrderID: d.ID, Operation: operationGiveBack, State: durable.StatePrepared, ReceiptOf: d.Receipt, Amount: amount, Written: s.clock.Now(),
+			ID: id, OrderID: d.ID, Operation: operationGiveBack, State: durable.StatePrepared, ReceiptOf: receipt, Amount: amount, Written: s.clock.Now(),
 		})
 		return errors.Join(err, s.note(ctx, tx, d.ID, kindPerson, "give back "+money(cents(amount))))
 	})
@@ -103,7 +105,7 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("%w: choose what became of it", errWrong)
 	case verdict == durable.StateApproved && receipt == "" && p.ReceiptNumber == "":
 		err = fmt.Errorf("%w: what was approved has a receipt number", errWrong)
-	case !caseOf(p, false).Open:
+	case !caseOf(p).Open:
 		err = errChanged
 	default:
 		ctx := forOrder(r.Context(), p.OrderID)

@@ -22,21 +22,25 @@ type dossier struct {
 	ID, Item string
 	Amount   int64
 	Order    bool // and not an agreement
-	State    durable.State
-	Receipt  string // of the payment that counts
-	Left     int64  // what can be given back
-	Busy     bool   // something is being given back
-	Why      string // why that takes its time
-	Steps    int    // how much has followed the payment
+	State    durable.State // of the payment that counts, or that it was charged twice
+	Payments []*payback // that were taken and not voided
+	Busy     bool       // something is being given back
+	Why      string     // why that takes its time
+	Steps    int        // how much has followed the payments
 	Cases    []kase
 	Timeline []entry
+}
+
+// payback is a payment of which money can be given back.
+type payback struct {
+	Receipt string
+	Left    int64
 }
 
 // kase is one write to the service, with what speaks for and against it.
 type kase struct {
 	durable.Payment
 
-	Main     bool // the payment that counts
 	Open     bool // a person may close it
 	Evidence string
 }
@@ -52,7 +56,7 @@ func (s *server) orderData(r *http.Request) (any, error) {
 
 func (s *server) dossier(ctx context.Context, id string) (d dossier, err error) {
 	d.ID, d.Order = id, true
-	err = s.db.QueryRowContext(ctx, "SELECT item, amount FROM shop_order WHERE id = ?", id).Scan(&d.Item, &d.Amount)
+	err = s.db.QueryRowContext(ctx, "SELECT item, amount, state FROM shop_order WHERE id = ?", id).Scan(&d.Item, &d.Amount, &d.State)
 	if errors.Is(err, sql.ErrNoRows) {
 		d.Order = false
 		err = s.db.QueryRowContext(ctx, "SELECT item || ', each month', amount FROM shop_agreement WHERE reference = ?", id).Scan(&d.Item, &d.Amount)
@@ -78,9 +82,12 @@ func (s *server) cases(ctx context.Context, d *dossier) error {
 	if err != nil {
 		return err
 	}
+	// Of what was taken the order knows whether there is another one, and whether that is back.
+	if known := d.Order && (main.State == durable.StateApproved || main.State == durable.StateTwice); !known {
+		d.State = main.State
+	}
 	if there {
-		d.State, d.Receipt, d.Left = main.State, main.ReceiptNumber, cents(main.Amount)
-		d.Cases = append(d.Cases, caseOf(main, true))
+		d.Cases = append(d.Cases, caseOf(main))
 	}
 	for _, w := range told {
 		if w.ID == main.ID {
@@ -90,32 +97,50 @@ func (s *server) cases(ctx context.Context, d *dossier) error {
 		if err != nil {
 			return err
 		}
-		d.Cases = append(d.Cases, caseOf(p, false))
-		if p.ReceiptOf == "" || p.ReceiptOf != main.ReceiptNumber {
-			continue
-		}
-		d.Steps++
-		if p.State.Open() || p.State == durable.StateAbsent || p.State == durable.StateEscalated {
-			d.Busy, d.Why = true, p.Problem
-		}
-		if p.State.Blocks() && p.Operation != operationVoid {
-			d.Left -= cents(p.Amount)
-		}
+		d.Cases = append(d.Cases, caseOf(p))
 	}
+	d.paybacks()
 	return nil
 }
 
-func caseOf(p durable.Payment, main bool) kase {
+// paybacks finds what can be given back of the payments, and whether something is.
+func (d *dossier) paybacks() {
+	for _, k := range d.Cases {
+		if k.Operation == operationPay && (k.State == durable.StateApproved || k.State == durable.StateTwice) {
+			d.Payments = append(d.Payments, &payback{k.ReceiptNumber, k.Cents()})
+		}
+	}
+	for _, k := range d.Cases {
+		if k.Operation != operationGiveBack {
+			continue
+		}
+		d.Steps++
+		if k.State.Open() || k.Open {
+			d.Busy, d.Why = true, k.Problem
+		}
+		for _, p := range d.Payments {
+			if p.Receipt == k.ReceiptOf && k.State.Blocks() {
+				p.Left -= k.Cents()
+			}
+		}
+	}
+}
+
+func caseOf(p durable.Payment) kase {
 	return kase{
-		Payment: p, Main: main, Evidence: evidence(p),
+		Payment: p, Evidence: evidence(p),
 		Open: p.State == durable.StateAbsent || p.State == durable.StateEscalated,
 	}
 }
 
-// GiveBack reports whether money of the payment can be given back now.
-func (d dossier) GiveBack() bool {
-	paid := d.State == durable.StateApproved || d.State == durable.StateTwice
-	return paid && d.Left > 0 && !d.Busy
+// GiveBack are the payments of which money can be given back now.
+func (d dossier) GiveBack() (can []*payback) {
+	for _, p := range d.Payments {
+		if !d.Busy && p.Left > 0 {
+			can = append(can, p)
+		}
+	}
+	return can
 }
 
 // evidence says in plain text what is known of a payment, for the service's technical
@@ -192,7 +217,7 @@ func (s *server) personData(r *http.Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		open = append(open, caseOf(p, false))
+		open = append(open, caseOf(p))
 	}
 	return open, nil
 }

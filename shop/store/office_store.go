@@ -99,5 +99,7 @@ func all[T any](rows *sql.Rows, read func(scan func(...any) error) (T, error)) (
 	return list, rows.Err()
 }
 
-// forPerson is what a person has to find out or to mend.
-const forPerson = "state IN ('absent', 'escalated', 'charged twice')"
+// forPerson is what a person has to find out or to mend. Of what was charged twice the order
+// says whether one payment is still to be given back.
+const forPerson = `(state IN ('absent', 'escalated') OR state = 'charged twice' AND
+	EXISTS (SELECT 1 FROM shop_order o WHERE o.id = shop_write.order_id AND o.state = 'charged twice'))`

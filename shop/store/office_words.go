@@ -26,7 +26,7 @@ func shownSpan(d time.Duration) string {
 // did names an operation of the library as a person would.
 func did(operation string, state any) string {
 	names := map[string]string{
-		"Transactions.Pay": "Payment", "Transactions.Refund": "Refund", operationVoid: "Void", operationGiveBack: "Give back",
+		operationPay: "Payment", "Transactions.Refund": "Refund", operationVoid: "Void", operationGiveBack: "Give back",
 		operationRegister: "Registration of the card", operationAgree: "PayTo agreement",
 	}
 	switch {

@@ -20,6 +20,7 @@ type status struct {
 	Receipt string
 	Again   bool // the order can be paid again
 	Over    bool // nothing changes any more by itself
+	OneBack bool // of two payments one was given back
 }
 
 func (s *server) statusOf(ctx context.Context, o order) (status, error) {
@@ -39,8 +40,12 @@ func (s *server) statusOf(ctx context.Context, o order) (status, error) {
 	switch p.State {
 	case durable.StatePrepared, durable.StateSending:
 		at.Kind = "sending"
-	case durable.StateApproved:
-		at.Kind, at.Over = "approved", true
+	case durable.StateApproved, durable.StateTwice:
+		if o.State == string(durable.StateTwice) {
+			at.Kind = "twice"
+		} else {
+			at.Kind, at.Over, at.OneBack = "approved", true, o.Charges > 1
+		}
 	case durable.StateDeclined:
 		at.Kind, at.Again, at.Over, at.Advice = "declined", true, true, advice(p.Seen.ResponseCode, p.Seen.NextStep)
 	case durable.StateRefused:
@@ -51,8 +56,6 @@ func (s *server) statusOf(ctx context.Context, o order) (status, error) {
 		at.Kind, at.Over = "voided", true
 	case durable.StateReturned:
 		at.Kind, at.Over = "returned", true
-	case durable.StateTwice:
-		at.Kind, at.Over = "twice", true
 	default: // unknown, absent and escalated are the same to the customer
 		at.Kind = "unknown"
 		switch p.Seen.Outcome {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/quickstream-go/quickstream"
@@ -48,6 +49,7 @@ type order struct {
 	Save              bool
 	Agreement         string
 	Receipt           string
+	Charges           int // payments that were taken, some of which may be given back
 }
 
 // Product is what the order is for; of one that is not sold any more it is empty.
@@ -97,11 +99,11 @@ func (s *server) placeOrder(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/checkout/"+id, http.StatusSeeOther)
 }
 
-const orderColumns = "id, visitor, item, amount, returned, state, token, address, save, agreement, receipt"
+const orderColumns = "id, visitor, item, amount, returned, state, token, address, save, agreement, receipt, (SELECT count(*) FROM shop_write WHERE order_id = shop_order.id AND " + taken + ")"
 
 func scanOrder(scan func(...any) error) (o order, err error) {
 	var address string
-	err = scan(&o.ID, &o.Visitor, &o.Item, &o.Amount, &o.Returned, &o.State, &o.Token, &address, &o.Save, &o.Agreement, &o.Receipt)
+	err = scan(&o.ID, &o.Visitor, &o.Item, &o.Amount, &o.Returned, &o.State, &o.Token, &address, &o.Save, &o.Agreement, &o.Receipt, &o.Charges)
 	if err == nil && address != "" {
 		err = json.Unmarshal([]byte(address), &o.Address)
 	}
@@ -131,11 +133,20 @@ func (s *server) ordersOf(ctx context.Context, visitor string) ([]order, error) 
 	return all, rows.Err()
 }
 
-// paymentOf returns the payment of an order, and false where it has none.
+// paymentOf returns the payment of an order that counts, and false where it has none. Where
+// durable's has failed or was given back, and the money of another one is here, it is that.
 func (s *server) paymentOf(ctx context.Context, orderID string) (durable.Payment, bool, error) {
 	p, err := s.engine.PaymentOf(ctx, orderID)
 	if errors.Is(err, durable.ErrNoPayment) {
 		return p, false, nil
+	}
+	if err != nil || p.State.Open() || p.State == durable.StateAbsent || p.State == durable.StateEscalated {
+		return p, err == nil, err
+	}
+	list, err := charges(ctx, s.db, orderID)
+	left := standing(list)
+	if err == nil && len(left) > 0 && !slices.ContainsFunc(left, func(c charge) bool { return c.ID == p.ID }) {
+		p, err = s.engine.Payment(ctx, left[0].ID)
 	}
 	return p, err == nil, err
 }

@@ -11,6 +11,7 @@ import (
 
 // The operations that the shop's payments are.
 const (
+	operationPay      = "Transactions.Pay"
 	operationVoid     = "Transactions.Void"
 	operationRegister = "Accounts.Register"
 	operationAgree    = "PayTo.Create"
@@ -45,7 +46,7 @@ func (s *server) onOutcome(ctx context.Context, tx *sql.Tx, change durable.Outco
 // settled writes down what became of an order's payment.
 func (s *server) settled(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
 	p := change.Payment
-	_, err := tx.ExecContext(ctx, "UPDATE shop_order SET state = ?, receipt = ? WHERE id = ?", string(change.After), p.ReceiptNumber, p.OrderID)
+	err := s.tally(ctx, tx, p.OrderID, charge{State: change.After, Receipt: p.ReceiptNumber})
 	if err != nil || change.After != durable.StateApproved {
 		return err
 	}
@@ -58,8 +59,7 @@ func (s *server) followed(ctx context.Context, tx *sql.Tx, change durable.Outcom
 	if change.After != durable.StateApproved || p.Operation == operationVoid {
 		return nil // of a void the payment itself becomes "voided"
 	}
-	_, err := tx.ExecContext(ctx, "UPDATE shop_order SET returned = returned + ? WHERE id = ?", p.Amount.Shift(2).IntPart(), p.OrderID)
-	return err
+	return s.tally(ctx, tx, p.OrderID, charge{State: durable.StateApproved, Receipt: p.ReceiptOf})
 }
 
 // keepCard has the card of an approved payment registered, where the customer wants that.
