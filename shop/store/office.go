@@ -68,6 +68,9 @@ func (s *server) officeAnswer(w http.ResponseWriter, r *http.Request, status int
 	if r.URL.Path == "/office/" {
 		data.Events = "/office/events"
 	}
+	if r.URL.RawQuery != "" {
+		data.Events += "?" + r.URL.RawQuery
+	}
 	s.showOffice(w, r, status, name, title, data)
 }
 

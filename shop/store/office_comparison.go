@@ -57,38 +57,23 @@ func (s *server) lastDay() quickstream.Date {
 	return s.today().AddDays(-1)
 }
 
-// uncompared are the days of the last week that are over and were not compared since,
-// from the first that was. What has failed is due again after ten minutes.
+// uncompared are the days that are over and were not compared since, from the first that
+// was. What has failed is due again after ten minutes.
 func (s *server) uncompared(ctx context.Context) ([]quickstream.Date, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT date, whole AND ended > 0 AND problem = '' OR begun > ? FROM shop_comparison ORDER BY date DESC LIMIT 9",
-		micros(s.clock.Now().Add(-10*time.Minute)))
+	rows, err := s.db.QueryContext(ctx, `WITH RECURSIVE day (date) AS (
+			SELECT min(coalesce(min(date), ?1), ?1) FROM shop_comparison UNION ALL SELECT date(date, '+1 day') FROM day WHERE date < ?1)
+		SELECT date FROM day WHERE NOT EXISTS (SELECT 1 FROM shop_comparison c WHERE c.date = day.date AND (whole AND ended > 0 AND problem = '' OR begun > ?2))`,
+		s.lastDay().String(), micros(s.clock.Now().Add(-10*time.Minute)))
 	if err != nil {
 		return nil, err
 	}
-	type run struct {
-		date string
-		done bool
-	}
-	runs, err := all(rows, func(scan func(...any) error) (r run, err error) {
-		err = scan(&r.date, &r.done)
-		return r, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	last := s.lastDay()
-	first := last.String()
-	done := map[string]bool{}
-	for _, r := range runs {
-		first, done[r.date] = min(first, r.date), r.done
-	}
-	var dates []quickstream.Date
-	for days := range 7 {
-		if date := last.AddDays(-days); date.String() >= first && !done[date.String()] {
-			dates = append(dates, date)
+	return all(rows, func(scan func(...any) error) (quickstream.Date, error) {
+		var date string
+		if err := scan(&date); err != nil {
+			return quickstream.Date{}, err
 		}
-	}
-	return dates, nil
+		return quickstream.ParseDate(date)
+	})
 }
 
 // compare holds a day against the service's list, one day at a time, and writes down what
@@ -142,28 +127,46 @@ func (s *server) onDifference(ctx context.Context, d durable.Difference) error {
 	return err
 }
 
+// firstDay is the first day that was compared, from when on the shop has anything.
+func (s *server) firstDay(ctx context.Context) (string, error) {
+	var first string
+	err := s.db.QueryRowContext(ctx, "SELECT coalesce(min(date), ?) FROM shop_comparison", s.lastDay().String()).Scan(&first)
+	return first, err
+}
+
 // compareNow compares a day that somebody asks for, in the background: a day of many
 // payments takes a while.
 func (s *server) compareNow(w http.ResponseWriter, r *http.Request) {
-	date, err := quickstream.ParseDate(r.PostFormValue("date"))
-	if err != nil || date.Compare(s.today()) > 0 {
-		r.URL.Path = "/office/comparison"
-		s.officeAnswer(w, r, http.StatusUnprocessableEntity, "office-comparison", "Comparison", "Not done: choose a day up to today.", s.comparisonData)
+	first, err := s.firstDay(r.Context())
+	if err != nil {
+		s.fail(w, r, err)
 		return
 	}
-	if s.comparing.TryLock() { // otherwise one runs, and its outcome is shown
-		s.comparing.Unlock()
-		s.running.Go(func() {
-			if err := s.compare(s.ending, date); err != nil {
-				s.logger.WarnContext(s.ending, "comparing", "error", err)
-			}
-		})
+	date, err := quickstream.ParseDate(r.PostFormValue("date"))
+	if err != nil || date.String() < first || date.Compare(s.today()) > 0 {
+		r.URL.Path = "/office/comparison"
+		notice := fmt.Sprintf("Not done: choose a day from %s, before which the shop has nothing, to today.", first)
+		s.officeAnswer(w, r, http.StatusUnprocessableEntity, "office-comparison", "Comparison", notice, s.comparisonData)
+		return
 	}
-	http.Redirect(w, r, "/office/comparison", http.StatusSeeOther)
+	s.running.Go(func() {
+		if err := s.compare(s.ending, date); err != nil {
+			s.logger.WarnContext(s.ending, "comparing", "error", err)
+		}
+	})
+	http.Redirect(w, r, "/office/comparison?date="+date.String(), http.StatusSeeOther)
 }
 
+// comparisonData are the day that somebody has asked for, the last seven, and all that are
+// not in order.
 func (s *server) comparisonData(r *http.Request) (any, error) {
-	rows, err := s.db.QueryContext(r.Context(), "SELECT date, begun, ended, problem FROM shop_comparison ORDER BY date DESC LIMIT 7")
+	first, err := s.firstDay(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.db.QueryContext(r.Context(), `SELECT date, begun, ended, problem FROM shop_comparison
+		WHERE problem <> '' OR date IN (SELECT date FROM shop_difference)
+		OR date IN (SELECT date FROM shop_comparison ORDER BY date DESC LIMIT 7) OR date = ?1 ORDER BY date = ?1 DESC, date DESC`, r.URL.Query().Get("date"))
 	if err != nil {
 		return nil, err
 	}
@@ -188,8 +191,8 @@ func (s *server) comparisonData(r *http.Request) (any, error) {
 		}
 	}
 	return struct {
-		Runs             []comparison
-		Yesterday, Today string
-		At               string
-	}{runs, s.today().AddDays(-1).String(), s.today().String(), fmt.Sprintf("%02d:%02d", compareAt().Hour, compareAt().Minute)}, nil
+		Runs                    []comparison
+		First, Yesterday, Today string
+		At                      string
+	}{runs, first, s.today().AddDays(-1).String(), s.today().String(), fmt.Sprintf("%02d:%02d", compareAt().Hour, compareAt().Minute)}, nil
 }

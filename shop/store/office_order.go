@@ -21,12 +21,12 @@ import (
 type dossier struct {
 	ID, Item string
 	Amount   int64
-	Order    bool // and not an agreement
+	Order    bool          // and not an agreement
 	State    durable.State // of the payment that counts, or that it was charged twice
-	Payments []*payback // that were taken and not voided
-	Busy     bool       // something is being given back
-	Why      string     // why that takes its time
-	Steps    int        // how much has followed the payments
+	Payments []*payback    // that were taken and not voided
+	Busy     bool          // something is being given back
+	Why      string        // why that takes its time
+	Steps    int           // how much has followed the payments
 	Cases    []kase
 	Timeline []entry
 }

@@ -253,11 +253,13 @@ func TestExport(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, b.get("/office/find?number=1").status)
 }
 
-// A day is compared each night, and when somebody asks for it.
+// Each day is compared once it is over, however long nobody was there to do it. Days with
+// differences stay, and one that somebody asks for is shown first.
 func TestComparison(t *testing.T) {
 	w := newWorld(t)
 	customer, b := w.browser(), w.staff()
 	b.until("/office/comparison", "No differences")
+	begun := w.shop.today()
 	id := customer.order("pot")
 	customer.pay(id, visa)
 	customer.becomes("/orders/"+id, approved, 0)
@@ -265,12 +267,31 @@ func TestComparison(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.shop.db.ExecContext(t.Context(), "UPDATE quickstream_payment SET amount = '6' WHERE order_id = ?", id)
 	require.NoError(t, err)
-	w.clock.Advance(5 * 24 * time.Hour)
-	b.until("/office/comparison", "1 difference")
-	page := b.get("/office/comparison")
+	w.clock.Advance(20 * 24 * time.Hour)
+	require.Eventually(t, func() bool {
+		dates, err := w.shop.uncompared(t.Context())
+		return err == nil && len(dates) == 0 && w.shop.today().Compare(begun.AddDays(20)) >= 0
+	}, 10*time.Second, 50*time.Millisecond, "all days are compared")
+	page := b.until("/office/comparison", "1 difference")
 	assert.Contains(t, page.body, "settled on <span class=\"whole\">"+p.SettlesOn.String())
 	assert.Contains(t, page.body, id)
-	assert.Equal(t, http.StatusUnprocessableEntity, b.post("/office/comparison", "date", "2999-01-01").status)
-	assert.Equal(t, "/office/comparison", b.post("/office/comparison", "date", w.shop.today().String()).path)
-	b.until("/office/comparison", "settled on <span class=\"whole\">"+w.shop.today().String())
+	assert.Equal(t, 8, strings.Count(page.body, "Payments settled on"), "the last week, and the day with the difference")
+	old := begun.AddDays(9).String()
+	assert.NotContains(t, page.body, old)
+	for _, asked := range []string{old, w.shop.today().String()} {
+		path := b.post("/office/comparison", "date", asked).path
+		page = b.until(path, "settled on <span class=\"whole\">"+asked)
+		_, first, _ := strings.Cut(page.body, "Payments settled on ")
+		assert.True(t, strings.HasPrefix(first, "<span class=\"whole\">"+asked), asked)
+	}
+	for _, wrong := range []string{"2999-01-01", begun.AddDays(-9).String(), "x", ""} {
+		page = b.post("/office/comparison", "date", wrong)
+		assert.Equal(t, http.StatusUnprocessableEntity, page.status, wrong)
+		assert.Contains(t, page.body, "Not done: choose a day from ", wrong)
+	}
+	_, err = w.shop.db.ExecContext(t.Context(), "UPDATE shop_comparison SET problem = 'It could not be read.', begun = 0 WHERE date = ?", old)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		return !strings.Contains(b.get("/office/comparison").body, "could not be read")
+	}, 10*time.Second, 50*time.Millisecond, "it is read again")
 }
