@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -109,6 +111,9 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request) {
 		err = errChanged
 	default:
 		ctx := forOrder(r.Context(), p.OrderID)
+		if err = s.checkReceipt(ctx, p, verdict, cmp.Or(receipt, p.ReceiptNumber)); err != nil {
+			break
+		}
 		err = s.within(ctx, func(tx *sql.Tx) error {
 			if err := s.note(ctx, tx, p.OrderID, kindPerson, fmt.Sprintf("%s decides: %s. %s", who, verdict, reason)); err != nil {
 				return err
@@ -117,6 +122,44 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	s.acted(w, r, p.OrderID, err)
+}
+
+// checkReceipt reads what a person takes for the payment, and says why it is not.
+func (s *server) checkReceipt(ctx context.Context, p durable.Payment, verdict durable.State, receipt string) error {
+	if verdict != durable.StateApproved || p.Operation != operationPay && p.Operation != operationGiveBack {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	t, err := s.client.Transactions.Get(limited, receipt)
+	switch {
+	case errors.Is(err, quickstream.ErrInvalid):
+		return err
+	case errors.Is(err, quickstream.ErrNotFound):
+		return fmt.Errorf("%w: the service has no transaction with that receipt number", errWrong)
+	case err != nil:
+		s.logger.InfoContext(ctx, "a receipt could not be read", "error", err)
+		return fmt.Errorf("%w: the service cannot be asked about the receipt now, and nothing is decided. Try again", errWrong)
+	}
+	kind := quickstream.TransactionTypePayment
+	if p.ReceiptOf != "" {
+		kind = quickstream.TransactionTypeRefund
+	}
+	outcome, err := t.Outcome()
+	var wrong string
+	switch {
+	case err != nil || outcome != quickstream.OutcomeApproved:
+		wrong = fmt.Sprintf("was not approved: the service says %q", t.Status)
+	case t.TransactionType != kind || p.ReceiptOf != "" && t.OriginalReceiptNumber != p.ReceiptOf:
+		wrong = "is something else than what was sent"
+	case t.PrincipalAmount == nil || !t.PrincipalAmount.Amount.Equal(p.Amount) || t.PrincipalAmount.Currency != p.Currency:
+		wrong = fmt.Sprintf("is not of %s %s", p.Amount.StringFixed(2), p.Currency)
+	case p.ReceiptOf == "" && t.CustomerReferenceNumber != "" && !strings.EqualFold(t.CustomerReferenceNumber, p.OrderID):
+		wrong = "is another order's"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: the transaction of that receipt %s", errWrong, wrong)
 }
 
 // acted shows the order after somebody has done something to it, or why it was not done.

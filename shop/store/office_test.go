@@ -201,6 +201,43 @@ func TestDecide(t *testing.T) {
 	assert.Zero(t, w.charged(id))
 }
 
+// What a person takes for the payment is read from the service, and has to be it.
+func TestDecideByReceipt(t *testing.T) {
+	w := newWorld(t)
+	customer, b := w.browser(), w.staff()
+	paid := func(item, card, state string) string {
+		id := customer.order(item)
+		customer.pay(id, card)
+		customer.becomes("/orders/"+id, state, 0)
+		return w.box.Ledger().Order(id)[0].Receipt
+	}
+	same, other, declined := paid("pot", visa, approved), paid("cup", visa, approved), paid("pot", noFunds, "declined")
+	id := customer.order("pot")
+	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
+	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.ResetBeforeCommit()}))
+	customer.pay(id, visa)
+	require.NoError(t, w.box.Inject(sandbox.Fault{Kind: sandbox.ResetBeforeCommit()}))
+	w.waitsForPerson(id)
+	found := writePattern.FindStringSubmatch(b.until("/office/person", id).body)
+	require.NotNil(t, found)
+	b.get("/office/orders/" + id)
+	decided := func(receipt string) shown {
+		return b.post("/office/writes/"+found[1]+"/decide", "verdict", "approved", "who", "Robin", "reason", "Seen in the portal", "receipt", receipt)
+	}
+	assert.Contains(t, decided(same).body, "Not done: the service cannot be asked about the receipt now")
+	w.box.ClearFaults()
+	for receipt, why := range map[string]string{
+		"<script>": "Not done: ", "1": "Not done: the service has no transaction with that receipt number.",
+		same: "is another order&#39;s.", other: "is not of 64.00 AUD.", declined: "was not approved: the service says &#34;Declined&#34;.",
+	} {
+		page := decided(receipt)
+		assert.Equal(t, http.StatusUnprocessableEntity, page.status, receipt)
+		assert.Contains(t, page.body, why, receipt)
+	}
+	assert.Contains(t, decided(w.box.Ledger().Charged(id)[0].Receipt).body, "Decided by Robin: Seen in the portal")
+	customer.becomes("/orders/"+id, approved, 0)
+}
+
 // waitsForPerson lets time pass until a payment is for a person.
 func (w *world) waitsForPerson(order string) {
 	w.Helper()
