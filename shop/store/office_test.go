@@ -185,6 +185,8 @@ func TestDecide(t *testing.T) {
 	w.waitsForPerson(id)
 	page := b.until("/office/", "1 payment waits for a person")
 	assert.Contains(t, page.body, "/office/orders/"+id)
+	assert.Contains(t, customer.becomes("/orders/"+id, "person", 0).body, "ask the shop, and say the number of your order: "+id)
+	assert.Contains(t, customer.get("/").body, "somebody is looking into it")
 	found := writePattern.FindStringSubmatch(b.until("/office/person", id).body)
 	require.NotNil(t, found)
 	decide := "/office/writes/" + found[1] + "/decide"

@@ -11,7 +11,7 @@ import (
 )
 
 // status is how an order stands, in the customer's terms. Kind is one of: new, challenge,
-// sending, pending, suspended, unknown, approved, declined, refused, unsent, voided,
+// sending, pending, suspended, unknown, person, approved, declined, refused, unsent, voided,
 // returned and twice.
 type status struct {
 	Order   order
@@ -56,7 +56,9 @@ func (s *server) statusOf(ctx context.Context, o order) (status, error) {
 		at.Kind, at.Over = "voided", true
 	case durable.StateReturned:
 		at.Kind, at.Over = "returned", true
-	default: // unknown, absent and escalated are the same to the customer
+	case durable.StateAbsent, durable.StateEscalated: // are the same to the customer
+		at.Kind = "person"
+	default:
 		at.Kind = "unknown"
 		switch p.Seen.Outcome {
 		case quickstream.OutcomePending:
