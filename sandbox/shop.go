@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"embed"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -159,7 +160,43 @@ func (s *shopPages) payer(w http.ResponseWriter, r *http.Request) {
 	only := r.FormValue("agreementToken")
 	list := slices.DeleteFunc(s.Agreements(), func(a AgreementEntry) bool { return only != "" && a.Token != only })
 	slices.Reverse(list)
-	s.show(w, "payer.html", "'none'", list)
+	views := make([]agreementView, len(list))
+	for i, entry := range list {
+		views[i] = s.agreementView(entry)
+	}
+	s.show(w, "payer.html", "'none'", views)
+}
+
+// agreementView is an agreement with what the payer agrees to.
+type agreementView struct {
+	AgreementEntry
+
+	Payee, Description string
+	Amounts            []string
+	Paid               int // payments, of those that were tried
+}
+
+func (s *shopPages) agreementView(entry AgreementEntry) agreementView {
+	v := agreementView{AgreementEntry: entry}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.agreements.byToken[entry.Token]
+	v.Payee, v.Description = a.shop.name, a.purpose.description
+	often := map[string]string{"DAIL": " a day", "WEEK": " a week", "FRTN": " a fortnight", "MNTH": " a month", "QURT": " a quarter", "MIAN": " each half-year", "YEAR": " a year"}[a.terms.frequency]
+	for _, term := range []struct {
+		format string
+		amount *cents
+	}{{"%s" + often, a.terms.each}, {"%s first", a.terms.first}, {"%s last", a.terms.last}, {"at most %s" + often, a.terms.maximum}} {
+		if term.amount != nil {
+			v.Amounts = append(v.Amounts, fmt.Sprintf(term.format, term.amount.display()))
+		}
+	}
+	for _, tx := range a.payments {
+		if tx.result == resultApproved {
+			v.Paid++
+		}
+	}
+	return v
 }
 
 func (s *shopPages) answerAgreement(w http.ResponseWriter, r *http.Request) {

@@ -101,6 +101,7 @@ func TestShopPayer(t *testing.T) {
 		w := c.browse("GET", PayerPage, nil)
 		assert.Equal(t, 2, strings.Count(w.Body.String(), "Confirm</button>"))
 		assert.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'")
+		assert.Contains(t, w.Body.String(), "<strong>$5.00 a month, at most $100.00 a month</strong> to Sandbox Trading Company for Electricity")
 		assert.Equal(t, 1, strings.Count(c.browse("GET", PayerPage+"?agreementToken="+first, nil).Body.String(), "Confirm</button>"))
 		assert.Equal(t, http.StatusSeeOther, act(first, "confirm"))
 		assert.Equal(t, http.StatusSeeOther, act(second, "decline"))
@@ -111,6 +112,18 @@ func TestShopPayer(t *testing.T) {
 		}
 		assert.Equal(t, http.StatusUnprocessableEntity, act(first, "steal"))
 	}, WithShop(shopOrigin))
+}
+
+// The payer's page counts what was paid, and not what was tried.
+func TestShopPayerCounts(t *testing.T) {
+	bubble(t, func(c *caller) {
+		token := c.activeAgreement(c.agreementRequest())
+		c.box.NextTransaction(Declined("AM04"))
+		c.post("/transactions", payToPayment(token))
+		assert.NotContains(t, c.browse("GET", PayerPage, nil).Body.String(), "Paid")
+		c.post("/transactions", payToPayment(token))
+		assert.Contains(t, c.browse("GET", PayerPage, nil).Body.String(), "Paid 1 time.")
+	}, WithShop(shopOrigin), assuming(func(a *Assumptions) { a.PayToSynchronous = true }))
 }
 
 // A server with a guard learns which requests of other sites are the shop's.
