@@ -121,11 +121,15 @@ type paid struct {
 // paymentList is the list of payments.
 type paymentList struct {
 	Payments []paid
-	Counts   map[string]int // by state
+	All      int            // payments, of which the newest are here
+	Counts   map[string]int // of all, by state
 }
 
-const paidOrders = `SELECT id, item, state, receipt, amount, returned, created FROM shop_order o
-	WHERE (state NOT IN ('new', 'challenge') OR EXISTS (SELECT 1 FROM shop_write w WHERE w.order_id = o.id)) ORDER BY created DESC, rowid DESC`
+const (
+	fromPaid = ` FROM shop_order o
+	WHERE (state NOT IN ('new', 'challenge') OR EXISTS (SELECT 1 FROM shop_write w WHERE w.order_id = o.id))`
+	paidOrders = "SELECT id, item, state, receipt, amount, returned, created" + fromPaid + " ORDER BY created DESC, rowid DESC"
+)
 
 func scanPaid(scan func(...any) error) (p paid, err error) {
 	err = scan(&p.ID, &p.Item, &p.State, &p.Receipt, &p.Amount, &p.Returned, &p.Created)
@@ -148,9 +152,19 @@ func (s *server) paymentsData(r *http.Request) (any, error) {
 				return nil, err
 			}
 		}
-		list.Counts[p.State]++
 	}
-	return list, nil
+	rows, err = s.db.QueryContext(r.Context(), "SELECT replace(state, 'paying', 'under way'), count(*)"+fromPaid+" GROUP BY state")
+	if err != nil {
+		return nil, err
+	}
+	_, err = all(rows, func(scan func(...any) error) (n int, err error) {
+		var state string
+		err = scan(&state, &n)
+		list.Counts[state] = n
+		list.All += n
+		return n, err
+	})
+	return list, err
 }
 
 // stateNow is durable's word of an order's payment.

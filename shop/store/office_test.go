@@ -292,6 +292,19 @@ func TestExport(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, b.get("/office/find?number=1").status)
 }
 
+// The list shows the newest payments, says so, and counts all of them.
+func TestNewestPayments(t *testing.T) {
+	w := newWorld(t)
+	b := w.staff()
+	_, err := w.shop.db.ExecContext(t.Context(), `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 103)
+		INSERT INTO shop_order (id, visitor, item, amount, state, created) SELECT 'order-' || n, 'v', 'Cup', 1250, iif(n > 2, 'approved', 'declined'), n FROM n`)
+	require.NoError(t, err)
+	page := b.get("/office/")
+	assert.Contains(t, page.body, "103 payments, 101 approved, 2 declined. The newest 100 are shown, and the export has all.")
+	assert.Contains(t, page.body, "order-103<")
+	assert.NotContains(t, page.body, "order-3<")
+}
+
 // Each day is compared once it is over, however long nobody was there to do it. Days with
 // differences stay, and one that somebody asks for is shown first.
 func TestComparison(t *testing.T) {
