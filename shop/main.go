@@ -24,8 +24,8 @@ for what goes wrong: try to be charged twice, and read in the ledger beside them
 
 The back office is at http://127.0.0.1:8080/office/. Its password is printed at the start, and is another one each time
 unless -password says which; there is no user name. It shows payments as they change, what is known of each, and five
-figures to watch, which are for Prometheus at http://127.0.0.1:8080/metrics, too. After five wrong passwords there is
-another try each half a minute. A login lasts for 12 hours.
+figures to watch, which are for Prometheus at http://127.0.0.1:8080/metrics, too. A wrong password is answered after a
+second, and locks nobody out. A login lasts for 12 hours.
 
 `
 

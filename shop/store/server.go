@@ -39,7 +39,6 @@ type server struct {
 	pages    pages
 
 	telemetry *telemetry
-	door      doorkeeper // of the back office
 	comparing sync.Mutex
 
 	ending  context.Context // ends when the shop does
