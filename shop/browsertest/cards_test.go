@@ -112,7 +112,7 @@ func TestWrongDetails(t *testing.T) {
 	p.expect("422")
 	order := p.order("beans")
 	p.pay("4242424242424241")
-	p.waitFor("document.querySelector('#number-error').innerText !== '' && document.activeElement.id === 'number'")
+	p.waitFor("document.querySelector('#number-error').innerText.startsWith('Card number is not ') && document.activeElement.id === 'number'")
 	p.charged(order, 0)
 	p.visit("/checkout/" + order)
 	p.pay(visa)

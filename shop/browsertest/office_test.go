@@ -134,6 +134,47 @@ func TestOfficeVoid(t *testing.T) {
 	p.becomes("voided")
 }
 
+// A payment that a person took for lost comes after the order was paid again: the customer
+// was charged twice, and one of the payments goes back by a button.
+func TestOfficeChargedTwice(t *testing.T) {
+	p := open(t)
+	p.machine.Sandbox().NextTransaction(sandbox.Erred().ThenAfter(30*24*time.Hour, sandbox.Approved()))
+	order := p.order("pot")
+	p.pay(visa)
+	p.becomes("unknown")
+	staff := p.office("/person")
+	staff.inDays("document.querySelector('[name=verdict]')")
+	p.becomes("person")
+	p.look("person")
+	staff.do(chromedp.Evaluate[chromedp.Void]("document.querySelector('[name=verdict]').value = 'not sent'; undefined"))
+	staff.typed("[name=who]", "Robin")
+	staff.typed("[name=reason]", "Support has no such payment")
+	staff.submit(".decide button")
+	p.visit("/checkout/" + order)
+	p.pay(visa)
+	p.becomes("approved")
+	p.machine.Forward(t.Context(), 30*24*time.Hour)
+	p.visit("/orders/" + order)
+	p.inTime("it is charged twice", func() bool {
+		p.visit("/orders/" + order)
+		return p.holds("document.querySelector('#status').dataset.state === 'twice'")
+	})
+	p.charged(order, 2)
+	p.look("twice")
+	staff.visit("/office/person")
+	staff.look("office-person-twice")
+	staff.visit("/office/orders/" + order)
+	staff.look("office-order-twice")
+	staff.submit("#give-back-1")
+	p.settles("approved")
+	p.says("You had paid twice, and have one payment back.")
+	p.look("one-back")
+	staff.visit("/office/orders/" + order)
+	staff.waitFor("document.querySelector('#state .mark').innerText === 'approved'")
+	p.visit("/")
+	p.says("paid, and a second payment given back")
+}
+
 // What could not be found out is shown with its evidence to copy, and a person decides.
 func TestOfficeDecide(t *testing.T) {
 	p := open(t)

@@ -32,14 +32,15 @@
       const input = inputs.find((i) => i.dataset.quickstreamApi === error.fieldName);
       if (!input) continue;
       input.setAttribute("aria-invalid", "true");
-      document.getElementById(input.id + "-error").textContent = error.messages.join(" ");
+      // What the service says of a field may go on from its name.
+      document.getElementById(input.id + "-error").textContent = error.messages.map((message) => (/^[a-z]/.test(message) ? `${input.labels[0].textContent} ${message}` : message)).join(" ");
       first = first || input;
     }
     if (first) {
       status.textContent = "Nothing was charged. Check the card's details.";
       first.focus();
     } else {
-      status.textContent = "The payment service does not take the card. Nothing was charged. Try again in a moment.";
+      status.textContent = "The payment service does not answer as it should. Nothing was charged. Try again in a moment.";
     }
   };
 
