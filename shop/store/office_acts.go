@@ -49,7 +49,7 @@ func (s *server) giveBack(w http.ResponseWriter, r *http.Request) {
 
 func (s *server) writeBack(r *http.Request, d dossier, receipt string, amount decimal.Decimal) error {
 	ctx := forOrder(r.Context(), d.ID)
-	if carrier := s.traceOf(ctx, d.ID); carrier != "" {
+	if carrier := s.traceAbout(ctx, d.ID, receipt); carrier != "" {
 		ctx = s.telemetry.observer.Continue(ctx, carrier)
 	}
 	return s.within(ctx, func(tx *sql.Tx) error {
