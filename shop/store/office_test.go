@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/csv"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"strings"
 	"sync"
@@ -12,7 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // staff is a browser of somebody who has logged in.
@@ -204,11 +207,11 @@ func TestDecideByReceipt(t *testing.T) {
 	}
 	same, other, declined := paid("pot", visa, approved), paid("cup", visa, approved), paid("pot", noFunds, "declined")
 	id := customer.order("pot")
-	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
-	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.ResetBeforeCommit()}))
+	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetBeforeCommit()}))
 	customer.pay(id, visa)
-	require.NoError(t, w.box.Inject(sandbox.Fault{Kind: sandbox.ResetBeforeCommit()}))
+	w.box.ClearFaults()
 	w.waitsForPerson(id)
+	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}", Kind: sandbox.ResetBeforeCommit()}))
 	found := writePattern.FindStringSubmatch(b.until("/office/person", id).body)
 	require.NotNil(t, found)
 	b.get("/office/orders/" + id)
@@ -225,7 +228,17 @@ func TestDecideByReceipt(t *testing.T) {
 		assert.Equal(t, http.StatusUnprocessableEntity, page.status, receipt)
 		assert.Contains(t, page.body, why, receipt)
 	}
-	assert.Contains(t, decided(w.box.Ledger().Charged(id)[0].Receipt).body, "Decided by Robin: Seen in the portal")
+	// Somebody has taken the payment in the service's portal.
+	token, err := sandboxtest.CardToken(t.Context(), w.client, visa)
+	require.NoError(t, err)
+	params := w.shop.params(order{ID: id, Amount: 6400})
+	params.Source, params.ECI, params.IPAddress = quickstream.FromSingleUseToken(token), quickstream.ECIInternet, netip.MustParseAddr("203.0.113.7")
+	params.SupplierBusinessCode = sandbox.DefaultBusiness
+	params.StoredCredential = &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual}
+	taken, err := w.client.Transactions.Pay(t.Context(), params)
+	require.NoError(t, err)
+	w.clock.Advance(time.Hour) // until the service shows it
+	assert.Contains(t, decided(taken.ReceiptNumber).body, "Decided by Robin: Seen in the portal")
 	customer.becomes("/orders/"+id, approved, 0)
 }
 
