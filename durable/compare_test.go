@@ -252,6 +252,14 @@ func testCompareNightly[TTx any](t *testing.T, db store[TTx]) {
 		s.clock.Advance(10 * time.Second) // whoever compares keeps the night's turn for ten minutes
 		return len(told.told) > 0
 	}, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool {
+		done := int64(0)
+		require.NoError(t, s.commit(func(tx TTx) (err error) {
+			done, err = s.db.Exec(t.Context(), tx, "UPDATE quickstream.meta SET value = value WHERE name = 'compare' AND value LIKE '% 0'")
+			return err
+		}))
+		return done == 1
+	}, time.Minute, 50*time.Millisecond, "the night's turn does not end")
 	for range 60 { // somebody else's turn would have come
 		s.clock.Advance(30 * time.Second)
 		<-time.After(20 * time.Millisecond)
