@@ -135,7 +135,8 @@ func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 // them: every payment that is not settled is then for the merchant to find.
 func MigrateDown[TTx any](ctx context.Context, db Database[TTx]) error {
 	err := within(ctx, db, func(tx TTx) error {
-		for _, table := range []string{"compared", "notification", "payment", "meta"} {
+		// In the order of the work: a transaction whose engine has stopped may be on its way yet.
+		for _, table := range []string{"meta", "payment", "notification", "compared"} {
 			if err := execute(ctx, db, tx, "DROP TABLE IF EXISTS quickstream."+table); err != nil {
 				return err
 			}
