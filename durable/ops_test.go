@@ -240,38 +240,12 @@ func testTraces[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, "trace continued", <-traces)
 }
 
-func TestTraceOfGiveBack(t *testing.T) {
-	everywhere(t, testTraceOfGiveBack[*sql.Tx], testTraceOfGiveBack[pgx.Tx])
-}
-
-// What money was given back under is what its void goes on with.
-func testTraceOfGiveBack[TTx any](t *testing.T, db store[TTx]) {
-	traces := make(chan any, 10)
-	var s *shop[TTx]
-	s = open(t, db, func(o *durable.Options[TTx]) {
-		o.Carrier = func(context.Context) string { return "trace" }
-		o.Continue = func(ctx context.Context, carrier string) context.Context {
-			return context.WithValue(ctx, traceKey{}, carrier+" continued")
-		}
-		o.OnOutcome = func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
-			if change.Payment.ReceiptOf != "" {
-				traces <- ctx.Value(traceKey{})
-			}
-			return s.told(ctx, tx, change)
-		}
-	})
-	id, err := s.giveBack(s.settled(s.pay("A", s.card(sandbox.CardAttempted))), 1234)
-	require.NoError(t, err)
-	s.settled(id)
-	assert.Equal(t, "trace continued", <-traces)
-}
-
 func TestTraceOfPayments(t *testing.T) {
 	everywhere(t, testTraceOfPayments[*sql.Tx], testTraceOfPayments[pgx.Tx])
 }
 
-// What a payment was sent under is what its looks go on with, and what OnOutcome is told
-// under.
+// What a payment was sent under, or money given back, is what looks and voids go on with,
+// and what OnOutcome is told under.
 func testTraceOfPayments[TTx any](t *testing.T, db store[TTx]) {
 	traces := make(chan any, 10)
 	var s *shop[TTx]
@@ -281,12 +255,18 @@ func testTraceOfPayments[TTx any](t *testing.T, db store[TTx]) {
 			return context.WithValue(ctx, traceKey{}, carrier+" continued")
 		}
 		o.OnOutcome = func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
-			traces <- ctx.Value(traceKey{})
+			if change.Payment.OrderID == "looked up" || change.Payment.ReceiptOf != "" {
+				traces <- ctx.Value(traceKey{})
+			}
 			return s.told(ctx, tx, change)
 		}
 	})
 	s.box.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
-	s.reaches(s.pay("A", s.card(sandbox.CardAttempted)), durable.StateApproved, time.Hour)
+	s.reaches(s.pay("looked up", s.card(sandbox.CardAttempted)), durable.StateApproved, time.Hour)
+	assert.Equal(t, "trace continued", <-traces)
+	id, err := s.giveBack(s.settled(s.pay("given back", s.card(sandbox.CardAttempted))), 1234)
+	require.NoError(t, err)
+	s.settled(id)
 	assert.Equal(t, "trace continued", <-traces)
 }
 

@@ -38,9 +38,10 @@ type observer struct {
 type callKey struct{ *observer }
 
 // NewObserver returns an observer for quickstream.WithObserver, which makes spans with the
-// tracer provider and counts with the meter provider. It fails when one of them is nil,
-// a nil pointer of its type too, or makes no instruments: give otel.GetTracerProvider() and otel.GetMeterProvider() for
-// the global ones, and those of the packages noop for none. It may serve many clients.
+// tracer provider and counts with the meter provider. It fails when one of them is nil, a
+// nil pointer of its type too, or makes no instruments: give otel.GetTracerProvider() and
+// otel.GetMeterProvider() for the global ones, and those of the packages noop for none. It
+// may serve many clients.
 func NewObserver(tracerProvider trace.TracerProvider, meterProvider metric.MeterProvider) (made quickstream.Observer, err error) {
 	defer func() {
 		if value := recover(); value != nil { // as of a nil pointer with a provider's type

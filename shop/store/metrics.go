@@ -183,22 +183,10 @@ func (s *server) begun(ctx context.Context, in executor, orderID string) error {
 	return err
 }
 
-// traceOf is the trace of an order's last payment; "" where it has none.
-func (s *server) traceOf(ctx context.Context, orderID string) string {
-	var carrier string
-	if s.db.QueryRowContext(ctx, "SELECT carrier FROM shop_begun WHERE order_id = ?", orderID).Scan(&carrier) != nil {
-		return "" // a trace of its own
-	}
-	return carrier
-}
-
 // traceAbout is the trace of the payment with a receipt, and of the order's last one where
-// none is known by it yet.
-func (s *server) traceAbout(ctx context.Context, orderID, receipt string) string {
-	var carrier string
-	err := s.db.QueryRowContext(ctx, "SELECT carrier FROM shop_write WHERE order_id = ? AND receipt = ? AND receipt <> ''", orderID, receipt).Scan(&carrier)
-	if err != nil {
-		return s.traceOf(ctx, orderID)
-	}
+// none is known by it yet; "" where that has none.
+func (s *server) traceAbout(ctx context.Context, orderID, receipt string) (carrier string) {
+	_ = s.db.QueryRowContext(ctx, `SELECT carrier FROM shop_write WHERE order_id = ?1 AND receipt = ?2 AND receipt <> ''
+		UNION ALL SELECT carrier FROM shop_begun WHERE order_id = ?1 LIMIT 1`, orderID, receipt).Scan(&carrier) // or a trace of its own
 	return carrier
 }

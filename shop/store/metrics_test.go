@@ -364,25 +364,6 @@ func TestRateIsOfWhatHasEnded(t *testing.T) {
 	}
 }
 
-// A file that an earlier program has made is worked on.
-func TestEarlierFile(t *testing.T) {
-	w := newWorld(t)
-	b := w.browser()
-	id := b.order("pot")
-	b.pay(id, visa)
-	b.becomes("/orders/"+id, approved, 0)
-	_, err := w.shop.db.ExecContext(t.Context(), "ALTER TABLE shop_write DROP COLUMN ended; ALTER TABLE shop_write DROP COLUMN carrier; ALTER TABLE shop_begun ADD COLUMN at integer NOT NULL DEFAULT 0")
-	require.NoError(t, err)
-	w.close()
-	w.open()
-	id = b.order("pot")
-	b.pay(id, visa)
-	b.becomes("/orders/"+id, approved, 0)
-	f, err := w.shop.figures(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, 2, f.Approved)
-}
-
 // While the service cannot be reached calls end at once, and payments are no faster.
 func TestLatencyIsOfWhatWasSent(t *testing.T) {
 	took := func(verdict quickstream.Verdict, counts ...uint64) metricdata.HistogramDataPoint[float64] {

@@ -55,15 +55,12 @@ type written struct {
 	Written, Changed              int64
 }
 
-// notEnded are the states that say nothing of an outcome.
-const notEnded = "('prepared', 'sending', 'unknown', 'absent', 'escalated')"
-
 // keep writes down how something stands, for the lists of the back office: durable finds
 // payments by their id and their order. Its trace is the order's at that time: the next
 // payment of the order has another one.
 func (s *server) keep(ctx context.Context, in executor, p durable.Payment) error {
 	_, err := in.ExecContext(ctx, `INSERT INTO shop_write (id, order_id, operation, state, receipt, receipt_of, amount, written, changed, ended, carrier)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN ?4 IN `+notEnded+` THEN NULL ELSE ?9 END,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN ?4 IN ('prepared', 'sending', 'unknown', 'absent', 'escalated') THEN NULL ELSE ?9 END,
 			coalesce((SELECT carrier FROM shop_begun WHERE order_id = ?2), ''))
 		ON CONFLICT (id) DO UPDATE SET operation = excluded.operation, state = excluded.state,
 		receipt = excluded.receipt, changed = excluded.changed, ended = coalesce(ended, excluded.ended)`,

@@ -70,30 +70,11 @@ func openDatabase(ctx context.Context, file string) (*sql.DB, error) {
 	if err = durable.MigrateUp(ctx, sqlite.DB(db)); err == nil {
 		_, err = db.ExecContext(ctx, schema+officeSchema)
 	}
-	if err == nil {
-		err = upgrade(ctx, db)
-	}
 	if err != nil {
 		_ = db.Close()
 		return nil, err
 	}
 	return db, nil
-}
-
-// upgrade changes the tables of a file that an earlier program has made.
-func upgrade(ctx context.Context, db *sql.DB) error {
-	var done bool
-	err := db.QueryRowContext(ctx, "SELECT count(*) > 0 FROM pragma_table_info('shop_write') WHERE name = 'ended'").Scan(&done)
-	if err != nil || done {
-		return err
-	}
-	_, err = db.ExecContext(ctx, `BEGIN;
-		ALTER TABLE shop_write ADD COLUMN ended integer;
-		UPDATE shop_write SET ended = changed WHERE state NOT IN `+notEnded+`;
-		ALTER TABLE shop_write ADD COLUMN carrier text NOT NULL DEFAULT '';
-		ALTER TABLE shop_begun DROP COLUMN at;
-		COMMIT`)
-	return err
 }
 
 // within runs f in a transaction.
