@@ -92,7 +92,8 @@
 //   - A SQLite file is for one process, and its mark has to stay beside it.
 //   - synchronous has to be FULL on SQLite, and neither synchronous_commit nor fsync off on
 //     PostgreSQL: a commit that is forgotten is a second charge. [New] checks it.
-//   - PostgreSQL has to let the role read pg_control_system, as it does by default.
+//   - PostgreSQL has to let the role call pg_control_system, pg_walfile_name and
+//     pg_current_wal_insert_lsn, as it does by default. [New] checks it.
 //   - Of an account registration and an upload the service does not say which request made
 //     it. One whose answer is lost is escalated where something may be it.
 //   - An order whose payment was forgotten by KeepPayments can be paid again.

@@ -176,9 +176,6 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 // check refuses a database that this program cannot rely on.
 func (e *Engine[TTx]) check(ctx context.Context) error {
 	err := within(ctx, e.db, func(tx TTx) error {
-		if err := e.db.Check(ctx, tx); err != nil {
-			return err
-		}
 		version, err := schemaVersion(ctx, e.db, tx)
 		if err != nil {
 			return fmt.Errorf("the tables are missing, see MigrateUp: %w", err)
@@ -186,7 +183,7 @@ func (e *Engine[TTx]) check(ctx context.Context) error {
 		if known := len(migrations()); version != known {
 			return fmt.Errorf("the tables have version %d, and this program knows version %d", version, known)
 		}
-		return nil
+		return e.db.Check(ctx, tx)
 	})
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)

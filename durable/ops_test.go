@@ -3,10 +3,12 @@ package durable_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -92,6 +94,43 @@ func TestUnsafeDatabases(t *testing.T) {
 		})
 		require.ErrorContains(t, err, "synchronous_commit")
 	})
+}
+
+// A server that does not let the role read its timeline is refused: a failover could not be
+// recognised.
+func TestTimelineIsRequired(t *testing.T) {
+	address := emptyDatabase(t)
+	onServer(t, address)
+	role := "durable_" + strings.ToLower(rand.Text())
+	run := func(statement string) {
+		ctx := context.WithoutCancel(t.Context())
+		connection, err := pgx.Connect(ctx, address)
+		require.NoError(t, err)
+		defer connection.Close(ctx)
+		_, err = connection.Exec(ctx, statement)
+		require.NoError(t, err)
+	}
+	run("CREATE ROLE " + role + " LOGIN")
+	t.Cleanup(func() { run("DROP OWNED BY " + role + "; DROP ROLE " + role) })
+	run("GRANT USAGE ON SCHEMA quickstream TO " + role)
+	run("GRANT SELECT ON ALL TABLES IN SCHEMA quickstream TO " + role)
+	config, err := pgxpool.ParseConfig(address)
+	require.NoError(t, err)
+	config.ConnConfig.User = role
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	off := resolve.ServiceRetriesOff()
+	_, client := sandboxtest.New(t)
+	opts := durable.Options[pgx.Tx]{
+		OnOutcome: func(context.Context, pgx.Tx, durable.OutcomeChange) error { return nil }, ServiceRetries: &off,
+	}
+	_, err = durable.New(t.Context(), postgres.Pgx(pool), client, opts)
+	require.NoError(t, err)
+	run("REVOKE EXECUTE ON FUNCTION pg_walfile_name(pg_lsn) FROM PUBLIC")
+	_, err = durable.New(t.Context(), postgres.Pgx(pool), client, opts)
+	require.ErrorContains(t, err, "pg_walfile_name")
+	require.ErrorContains(t, err, "failover")
 }
 
 func TestRetention(t *testing.T) { everywhere(t, testRetention[*sql.Tx], testRetention[pgx.Tx]) }

@@ -28,6 +28,7 @@ type server struct {
 	*testing.T
 	programs, data string
 	port           int
+	up             bool
 }
 
 // newServer starts a server with the database "shop", where PostgreSQL is installed.
@@ -38,15 +39,19 @@ func newServer(t *testing.T) *server {
 	if len(found) == 0 {
 		t.Skip("no server of PostgreSQL is installed")
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	sv := &server{T: t, programs: found[len(found)-1], data: sharedDir(t), port: listener.Addr().(*net.TCPAddr).Port}
-	require.NoError(t, listener.Close())
+	sv := &server{T: t, programs: found[len(found)-1], data: sharedDir(t), port: freePort(t)}
 	sv.run("initdb", "-D", sv.data, "-A", "trust", "-U", "quickstream")
 	sv.start()
-	t.Cleanup(func() { sv.stop("immediate") })
 	sv.on("createdb", "shop")
 	return sv
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
 }
 
 // sharedDir is a directory of the test that belongs to the server's user.
@@ -98,15 +103,40 @@ func (sv *server) on(program string, args ...string) {
 	sv.run(program, append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(sv.port), "-U", "quickstream"}, args...)...)
 }
 
+// ask runs a statement on the server, and returns the one value that it returns, or "".
+func (sv *server) ask(statement string) (value string) {
+	sv.Helper()
+	connection, err := pgx.Connect(sv.Context(), sv.address())
+	require.NoError(sv, err)
+	defer connection.Close(sv.Context())
+	rows, err := connection.Query(sv.Context(), statement, pgx.QueryExecModeSimpleProtocol)
+	require.NoError(sv, err)
+	defer rows.Close()
+	for rows.Next() {
+		value = string(rows.RawValues()[0])
+	}
+	require.NoError(sv, rows.Err())
+	return value
+}
+
 func (sv *server) start() {
 	sv.Helper()
 	sv.run("pg_ctl", "-D", sv.data, "-w", "-l", filepath.Join(sv.data, "log"), "start",
 		"-o", fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=''", sv.port))
+	if !sv.up {
+		sv.Cleanup(func() {
+			if sv.up {
+				sv.stop("immediate")
+			}
+		})
+	}
+	sv.up = true
 }
 
 func (sv *server) stop(how string) {
 	sv.Helper()
 	sv.run("pg_ctl", "-D", sv.data, "-w", "-m", how, "stop")
+	sv.up = false
 }
 
 func (sv *server) address() string {
@@ -230,11 +260,21 @@ var backups = map[string]struct {
 	}},
 }
 
-func (sv *server) baseBackup() string {
+func (sv *server) baseBackup(more ...string) string {
 	sv.Helper()
 	dir := sharedDir(sv.T)
-	sv.on("pg_basebackup", "-D", dir, "-X", "stream", "-c", "fast")
+	sv.on("pg_basebackup", append([]string{"-D", dir, "-X", "stream", "-c", "fast"}, more...)...)
 	return dir
+}
+
+// restored waits until what a restored backup does not know has been read, while time passes.
+func (s *shop[TTx]) restored() {
+	s.Helper()
+	require.Eventually(s, func() bool {
+		status, err := s.engine.Status(s.Context())
+		s.clock.Advance(20 * time.Second)
+		return err == nil && status.Restoring.IsZero()
+	}, 2*time.Minute, 20*time.Millisecond)
 }
 
 // A backup is put back that holds some payments as prepared and does not know others, and
@@ -278,11 +318,7 @@ func TestServerRestored(t *testing.T) {
 			for _, order := range orders {
 				s.pay(order, s.card(sandbox.CardAttempted))
 			}
-			require.Eventually(t, func() bool {
-				status, err := s.engine.Status(t.Context())
-				s.clock.Advance(20 * time.Second)
-				return err == nil && status.Restoring.IsZero()
-			}, 2*time.Minute, 20*time.Millisecond)
+			s.restored()
 			for _, order := range orders {
 				p, err := s.engine.PaymentOf(t.Context(), order)
 				require.NoError(t, err)

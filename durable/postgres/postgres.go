@@ -65,14 +65,21 @@ func (pgxDatabase) Check(ctx context.Context, tx pgx.Tx) error {
 	if sync == "off" {
 		return errors.New("fsync is off: a crash of the machine loses claims, and a lost claim is a second charge")
 	}
+	var history string
+	if err := tx.QueryRow(ctx, "SELECT "+identity).Scan(&history); err != nil {
+		return fmt.Errorf("a failover or a restored backup could not be recognised: the role needs pg_control_system, pg_walfile_name, pg_current_wal_insert_lsn, and a server that is no standby: %w", err)
+	}
 	return nil
 }
 
-// identity changes when a dump is read back, which makes tables of other numbers, and when
-// a base backup is recovered, which begins a timeline. A base backup that is started as it
-// is goes on in the timeline of the server that it is a copy of, as a copied volume does.
-const identity = `(SELECT s.system_identifier || '/' || c.timeline_id || '/' || d.oid || '/' || 'quickstream.payment'::regclass::oid
-	FROM pg_control_system() s, pg_control_checkpoint() c, pg_database d WHERE d.datname = current_database())`
+// identity changes when a dump is read back, because its tables get other numbers, and when
+// a base backup is recovered or a standby is promoted, because that begins a timeline. A base
+// backup that is started as it is stays in the timeline of its server, and so does a copied
+// volume. The timeline is that of the next record to be written: pg_control_checkpoint shows
+// a new one only after a checkpoint, up to a minute later.
+const identity = `(SELECT s.system_identifier || '/' || ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int
+	|| '/' || d.oid || '/' || 'quickstream.payment'::regclass::oid
+	FROM pg_control_system() s, pg_database d WHERE d.datname = current_database())`
 
 func (pgxDatabase) Restored(ctx context.Context, tx pgx.Tx) (restored bool, err error) {
 	err = tx.QueryRow(ctx, "SELECT NOT EXISTS (SELECT FROM quickstream.meta WHERE name = 'history' AND value = "+identity+")").Scan(&restored)
