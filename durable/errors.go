@@ -13,7 +13,9 @@ var (
 	// ErrOtherRequest means that the order has a payment already, of another amount,
 	// currency or kind than the one that was asked for. Nothing was written.
 	ErrOtherRequest = errors.New("durable: the order has another payment already")
-	// ErrFollowUpOpen means that something else is being done to the transaction.
+	// ErrFollowUpOpen means that another follow-up of the transaction is open, whose id is
+	// returned. Nothing was written. Of a refund do not repeat the job on this error: the
+	// open one may be the same refund, and after it the job would refund again.
 	ErrFollowUpOpen = errors.New("durable: a follow-up of the transaction is open")
 	// ErrTooMuch means that refunds, those of an unknown outcome too, would exceed the
 	// payment.

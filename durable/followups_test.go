@@ -74,24 +74,66 @@ func (s *shop[TTx]) net(orderID string) int64 {
 func TestOneFollowUp(t *testing.T) { everywhere(t, testOneFollowUp[*sql.Tx], testOneFollowUp[pgx.Tx]) }
 
 // While money may be on its way back nothing else is done to the payment, and an unknown
-// refund counts.
+// refund counts. Two refunds of the same amount may both be meant, so that the second is
+// never taken for the first without a word; a void can be meant only once.
 func testOneFollowUp[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
 	s.clock.Advance(48 * time.Hour)
+	other := s.settled(s.pay("B", s.card(sandbox.CardAttempted)))
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.HangAfterCommit(), Times: 3}))
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.HTML)}))
 	first, err := s.giveBack(p, 800)
 	require.NoError(t, err)
-	again, err := s.giveBack(p, 800)
-	require.NoError(t, err, "the same again is the same")
-	assert.Equal(t, first, again)
-	_, err = s.giveBack(p, 434)
-	require.ErrorIs(t, err, durable.ErrFollowUpOpen)
+	for _, cents := range []int64{800, 434} {
+		open, err := s.giveBack(p, cents)
+		require.ErrorIs(t, err, durable.ErrFollowUpOpen)
+		assert.Equal(t, first, open)
+	}
+	void := func() (id string) {
+		require.NoError(t, s.commit(func(tx TTx) (err error) {
+			id, err = s.engine.Void(t.Context(), tx, "B", other.ReceiptNumber)
+			return err
+		}))
+		return id
+	}
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: voids, Kind: sandbox.HangBeforeCommit(), Times: 1}))
+	assert.Equal(t, void(), void())
 	s.box.ClearFaults()
 	s.reaches(first, durable.StateApproved, time.Minute)
 	_, err = s.giveBack(p, 800)
 	require.ErrorIs(t, err, durable.ErrTooMuch)
+}
+
+func TestReceiptOfAnotherOrder(t *testing.T) {
+	everywhere(t, testReceiptOfAnotherOrder[*sql.Tx], testReceiptOfAnotherOrder[pgx.Tx])
+}
+
+// A follow-up of an order never changes another order's payment, nor its refund.
+func testReceiptOfAnotherOrder[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	s.clock.Advance(48 * time.Hour)
+	id, err := s.giveBack(p, 100)
+	require.NoError(t, err)
+	refund := s.settled(id)
+	for _, receipt := range []string{p.ReceiptNumber, refund.ReceiptNumber} {
+		for name, write := range map[string]func(tx TTx) (string, error){
+			"give back": func(tx TTx) (string, error) {
+				return s.engine.GiveBack(t.Context(), tx, "B", receipt, decimal.New(1, 0), quickstream.CurrencyAUD)
+			},
+			"void": func(tx TTx) (string, error) { return s.engine.Void(t.Context(), tx, "B", receipt) },
+			"refund": func(tx TTx) (string, error) {
+				return s.engine.Pay(t.Context(), tx, "B", quickstream.RefundParams{
+					OriginalReceiptNumber: receipt, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+				})
+			},
+		} {
+			err := s.commit(func(tx TTx) error { _, err := write(tx); return err })
+			require.ErrorIs(t, err, durable.ErrNotAllowed, name)
+		}
+	}
+	assert.EqualValues(t, 1134, s.net("A"))
 }
 
 func TestCutOffPasses(t *testing.T) {

@@ -22,6 +22,11 @@ func giveBackIntent(receiptNumber string, now time.Time) quickstream.Intent {
 // by a void where the transaction can be voided and all of it is given back, and by a
 // refund otherwise, as its voidable and refundable say when it is sent. A void that is
 // refused, or has not come by the time the payment is settled, becomes a refund.
+//
+// While another follow-up of the payment is open, of the same amount too, it returns the id
+// of that one and [ErrFollowUpOpen]. Do not repeat a job on that error: the open follow-up
+// may be the one that the job has written, and after it money would be given back again.
+// The receipt of another order's payment is [ErrNotAllowed].
 func (e *Engine[TTx]) GiveBack(ctx context.Context, tx TTx, orderID, receiptNumber string, amount decimal.Decimal, currency quickstream.Currency) (string, error) {
 	if receiptNumber == "" || !amount.IsPositive() {
 		return "", errors.New("durable: a receipt number and an amount above zero are required")
@@ -34,10 +39,29 @@ func (e *Engine[TTx]) GiveBack(ctx context.Context, tx TTx, orderID, receiptNumb
 	return e.write(ctx, tx, r)
 }
 
+// refunds reports whether a follow-up gives money back in parts, so that two of the same
+// amount may both be meant.
+func (r *row) refunds() bool { return r.Operation == refundOperation || r.Operation == giveBack }
+
+// checkOrder refuses a follow-up of another order's payment or refund.
+func (e *Engine[TTx]) checkOrder(ctx context.Context, tx TTx, r *row) error {
+	if !looksUp(r.Operation) && r.Operation != giveBack {
+		return nil // an agreement may serve many orders
+	}
+	payment, err := e.byReceipt(ctx, tx, r.ReceiptOf)
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	if payment != nil && payment.OrderID != r.OrderID {
+		return fmt.Errorf("%w: the receipt is that of another order", ErrNotAllowed)
+	}
+	return nil
+}
+
 // checkRefund refuses a refund that would exceed its payment, as far as the payment is
 // known here. Refunds whose outcome is not known count.
 func (e *Engine[TTx]) checkRefund(ctx context.Context, tx TTx, r *row) error {
-	if r.intent.Operation != refundOperation && r.intent.Operation != giveBack {
+	if !r.refunds() {
 		return nil
 	}
 	payment, err := e.byReceipt(ctx, tx, r.ReceiptOf)

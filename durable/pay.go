@@ -35,8 +35,12 @@ const maxOrderID = 255
 // so the same call may be made any number of times. Where that one is of another amount,
 // currency or kind the error matches [ErrOtherRequest].
 //
-// A transaction has one open follow-up at a time: the error matches [ErrFollowUpOpen].
-// Refunds that would exceed their payment match [ErrTooMuch].
+// A transaction has one open follow-up at a time: the error matches [ErrFollowUpOpen]. A
+// capture or another follow-up that is the same as the open one is that one, with no error.
+// A refund of the same amount may be another refund: it returns the id of the open one with
+// that error. Do not repeat a job on it: find out first whether the open refund is the one
+// that the job wants. Refunds that would exceed their payment match [ErrTooMuch], and the
+// receipt of another order's payment matches [ErrNotAllowed].
 //
 // Where OnOutcome writes the order's own row, write it after Pay and not before: OnOutcome
 // holds the payment then and wants the order, and PostgreSQL ends one of two transactions
@@ -99,6 +103,9 @@ func (e *Engine[TTx]) prepare(ctx context.Context, tx TTx, orderID string, inten
 func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error) {
 	r.State, r.Due = StatePrepared, e.opts.Clock()
 	if r.ReceiptOf != "" {
+		if err := e.checkOrder(ctx, tx, r); err != nil {
+			return "", err
+		}
 		if id, err := e.standing(ctx, tx, r); id != "" || err != nil && !errors.Is(err, ErrOpen) {
 			return id, err
 		}
@@ -139,7 +146,7 @@ func (e *Engine[TTx]) standing(ctx context.Context, tx TTx, r *row) (string, err
 // against is the answer to a payment that another one keeps from being written.
 func (r *row) against(other *row) (string, error) {
 	switch {
-	case other.Operation == r.Operation && other.Amount.Equal(r.Amount) && other.Currency == r.Currency && other.OrderID == r.OrderID:
+	case other.Operation == r.Operation && other.Amount.Equal(r.Amount) && other.Currency == r.Currency && other.OrderID == r.OrderID && !r.refunds():
 		return other.ID, nil
 	case r.ReceiptOf != "":
 		return other.ID, ErrFollowUpOpen
@@ -162,6 +169,7 @@ type request struct {
 	OriginalReceiptNumber string                        `json:"originalReceiptNumber"`
 	PrincipalAmount       decimal.Decimal               `json:"principalAmount"`
 	Currency              quickstream.Currency          `json:"currency"`
+	SupplierBusinessCode  string                        `json:"supplierBusinessCode"`
 	SingleUseTokenID      string                        `json:"singleUseTokenId"`
 	PayToData             struct {
 		EndToEndID string `json:"endToEndId"`
