@@ -19,25 +19,38 @@ const returnDays = 7
 // it is due stands in the database, so that of several engines one does it.
 
 func (e *Engine[TTx]) dailyReturns(ctx context.Context) error {
-	return e.once(ctx, "returns", e.morning(resolve.TimeOfDay{Hour: 9}), e.readReturns)
+	return e.daily(ctx, "returns", resolve.TimeOfDay{Hour: 9}, e.readReturns)
 }
 
 func (e *Engine[TTx]) dailyForgetting(ctx context.Context) error {
-	return e.once(ctx, "retention", e.morning(resolve.TimeOfDay{Hour: 3}), e.forget)
+	return e.daily(ctx, "retention", resolve.TimeOfDay{Hour: 3}, func(ctx context.Context, _ time.Time) error { return e.forget(ctx) })
 }
 
 func (e *Engine[TTx]) dailyComparison(ctx context.Context) error {
 	if e.opts.CompareAt == nil {
 		return nil
 	}
-	due := e.morning(*e.opts.CompareAt)
-	yesterday := quickstream.DateOf(due).AddDays(-1)
-	return e.once(ctx, "compare", due, func(ctx context.Context) error {
+	return e.daily(ctx, "compare", *e.opts.CompareAt, func(ctx context.Context, due time.Time) error {
+		yesterday := quickstream.DateOf(due).AddDays(-1)
 		if e.opts.Report != nil {
 			return e.downloadAndCompare(ctx, yesterday)
 		}
 		return e.Compare(ctx, yesterday)
 	})
+}
+
+// clocksApart is how far the clocks of this machine and the database may differ: beyond it
+// one of them is wrong, and nothing is done that is done once a day.
+const clocksApart = time.Hour
+
+// daily runs work once for each day, after a time of day in Sydney.
+func (e *Engine[TTx]) daily(ctx context.Context, name string, at resolve.TimeOfDay, work func(ctx context.Context, due time.Time) error) error {
+	return e.once(ctx, name, func(now time.Time, ahead time.Duration) time.Time {
+		if ahead.Abs() > clocksApart {
+			return time.Time{}
+		}
+		return e.lastTime(at, now)
+	}, work)
 }
 
 // turn is how daily work stands: for which time it was done last, and until when
@@ -46,19 +59,42 @@ type turn struct{ done, until int64 }
 
 func (t turn) text() string { return fmt.Sprint(t.done, " ", t.until) }
 
-// once runs work for a time that has come, unless somebody has, or is at it. What fails
-// is tried again after a pause.
-func (e *Engine[TTx]) once(ctx context.Context, name string, due time.Time, work func(context.Context) error) error {
-	now := e.opts.Clock()
-	mine := ""
+// turnOf reads how daily work stands. Times that are ahead of the database's were written by
+// a clock that was wrong, and count for nothing.
+func turnOf(text string, now time.Time) turn {
+	var t turn
+	_, _ = fmt.Sscan(text, &t.done, &t.until) // "" when it was never done
+	latest := now.Add(dailyPause).UnixMicro()
+	if t.done > latest {
+		t.done = 0
+	}
+	if t.until > latest {
+		t.until = 0
+	}
+	return t
+}
+
+// once runs work for a time that has come, unless it was run for it, or is being run. due
+// returns that time for the database's, and for how far its clock is ahead of this
+// machine's; zero for none. What fails is tried again after a pause.
+func (e *Engine[TTx]) once(ctx context.Context, name string, due func(now time.Time, ahead time.Duration) time.Time, work func(ctx context.Context, due time.Time) error) error {
 	var last turn
+	var at time.Time
+	mine := ""
 	err := within(ctx, e.db, func(tx TTx) error {
+		now, ahead, err := e.databaseTime(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if at = due(now, ahead); at.IsZero() {
+			return nil
+		}
 		text, err := meta(ctx, e.db, tx, name)
 		if err != nil {
 			return err
 		}
-		_, _ = fmt.Sscan(text, &last.done, &last.until) // "" when it was never done
-		if due.UnixMicro() <= last.done || now.UnixMicro() < last.until {
+		last = turnOf(text, now)
+		if at.UnixMicro() <= last.done || now.UnixMicro() < last.until {
 			return nil
 		}
 		begun := turn{last.done, now.Add(dailyPause).UnixMicro()}.text()
@@ -75,14 +111,14 @@ func (e *Engine[TTx]) once(ctx context.Context, name string, due time.Time, work
 	working, ended := context.WithCancel(ctx)
 	held := make(chan string)
 	go func() { held <- e.hold(working, name, last.done, mine) }()
-	err = work(ctx)
+	err = work(ctx, at)
 	ended()
 	mine = <-held
 	if err != nil {
 		return err
 	}
 	return within(ctx, e.db, func(tx TTx) error {
-		return execute(ctx, e.db, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", turn{done: due.UnixMicro()}.text(), name, mine)
+		return execute(ctx, e.db, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", turn{done: at.UnixMicro()}.text(), name, mine)
 	})
 }
 
@@ -101,9 +137,13 @@ func (e *Engine[TTx]) hold(ctx context.Context, name string, done int64, mine st
 			return mine
 		case <-tick.C:
 		}
-		next := turn{done, e.opts.Clock().Add(dailyPause).UnixMicro()}.text()
-		n := int64(0)
-		err := within(context.WithoutCancel(ctx), e.db, func(tx TTx) (err error) {
+		next, n := "", int64(0)
+		err := within(context.WithoutCancel(ctx), e.db, func(tx TTx) error {
+			now, _, err := e.databaseTime(ctx, tx)
+			if err != nil {
+				return err
+			}
+			next = turn{done, now.Add(dailyPause).UnixMicro()}.text()
 			n, err = e.db.Exec(ctx, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", next, name, mine)
 			return err
 		})
@@ -113,9 +153,9 @@ func (e *Engine[TTx]) hold(ctx context.Context, name string, done int64, mine st
 	}
 }
 
-// morning is the last time of day that has come, in Sydney.
-func (e *Engine[TTx]) morning(at resolve.TimeOfDay) time.Time {
-	now := e.opts.Clock().In(e.sydney)
+// lastTime is when a time of day came last, in Sydney.
+func (e *Engine[TTx]) lastTime(at resolve.TimeOfDay, now time.Time) time.Time {
+	now = now.In(e.sydney)
 	today := time.Date(now.Year(), now.Month(), now.Day(), at.Hour, at.Minute, 0, 0, e.sydney)
 	if today.After(now) {
 		today = today.AddDate(0, 0, -1)
@@ -129,8 +169,8 @@ func (e *Engine[TTx]) setMeta(ctx context.Context, tx TTx, name, value string) e
 
 // readReturns reads the bank payments that came back in the last days. What cannot be
 // read or stored does not keep the others from being read.
-func (e *Engine[TTx]) readReturns(ctx context.Context) error {
-	today := quickstream.DateOf(e.opts.Clock().In(e.sydney))
+func (e *Engine[TTx]) readReturns(ctx context.Context, due time.Time) error {
+	today := quickstream.DateOf(due)
 	var failed error
 	for day := range returnDays {
 		params := quickstream.ReturnedParams{Date: today.AddDays(-day)}
@@ -167,18 +207,30 @@ func (e *Engine[TTx]) returned(ctx context.Context, t *quickstream.Transaction) 
 	return e.note(ctx, r.ID, observed{Kind: sawReturn, At: e.opts.Clock()})
 }
 
-// forget removes what is over and was kept for long enough. What is open stays, and a
-// payment that something is being done to, and what may be delivered again.
+// forget removes what is over and was kept for long enough, by the database's clock at both
+// ends. What is open stays, and a payment that something is being done to, and what may be
+// delivered again. Of an approved payment so much stays that its order cannot be paid again.
 func (e *Engine[TTx]) forget(ctx context.Context) error {
-	now := e.opts.Clock()
 	return within(ctx, e.db, func(tx TTx) error {
+		now, _, err := e.databaseTime(ctx, tx)
+		if err != nil {
+			return err
+		}
 		if err := execute(ctx, e.db, tx, "DELETE FROM quickstream.notification WHERE state = 'done' AND changed_at < $1",
 			micros(now.Add(-e.opts.KeepNotifications))); err != nil || e.opts.KeepPayments <= 0 {
 			return err
 		}
-		return execute(ctx, e.db, tx, `DELETE FROM quickstream.payment WHERE next_at IS NULL AND pending = '' AND changed_at < $1
+		const over = `next_at IS NULL AND pending = '' AND changed_at < $1 AND database_at < $1
 			AND state NOT IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')
 			AND NOT EXISTS (SELECT 1 FROM quickstream.payment f WHERE f.receipt_of = quickstream.payment.receipt AND f.receipt_of <> ''
-				AND f.id <> quickstream.payment.id AND f.state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated'))`, micros(now.Add(-e.opts.KeepPayments)))
+				AND f.id <> quickstream.payment.id AND f.state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated'))`
+		const paid = "receipt_of = '' AND state IN ('approved', 'charged twice')"
+		kept := micros(now.Add(-e.opts.KeepPayments))
+		if err := execute(ctx, e.db, tx, "DELETE FROM quickstream.payment WHERE NOT ("+paid+") AND "+over, kept); err != nil {
+			return err
+		}
+		return execute(ctx, e.db, tx, `UPDATE quickstream.payment SET version = version + 1, claim = '', receipt = '', reference = '', intent_id = '',
+			end_to_end_id = '', total = '', settles_on = '', intent = '', resolution = '', problem = '', decided = ''
+			WHERE intent <> '' AND `+paid+" AND "+over, kept)
 	})
 }

@@ -96,5 +96,6 @@
 //     pg_current_wal_insert_lsn, as it does by default. [New] checks it.
 //   - Of an account registration and an upload the service does not say which request made
 //     it. One whose answer is lost is escalated where something may be it.
-//   - An order whose payment was forgotten by KeepPayments can be paid again.
+//   - Of an approved payment that KeepPayments has forgotten nothing is known but that its
+//     order is paid, and how much: its refunds are not limited here any more.
 package durable

@@ -68,8 +68,9 @@ type Options[TTx any] struct {
 	Report *ReportColumns
 	// KeepPayments and KeepNotifications are how long what is over is kept: payments for
 	// ever, and notifications for 30 days, unless they are given. Neither is forgotten in
-	// less than 8 days, as a notification may be delivered again. An order whose payment
-	// is forgotten can be paid again.
+	// less than 8 days, as a notification may be delivered again. Of an approved payment, or
+	// one that was charged twice, its id, order, operation, state, amount and currency stay,
+	// so that its order cannot be paid again.
 	KeepPayments, KeepNotifications time.Duration
 	// Carrier and Continue carry traces over from notifications and from
 	// [Engine.GiveBack] to their jobs, as those of [quickstream.Observer] do for payments.
@@ -81,6 +82,8 @@ type Options[TTx any] struct {
 	// Logger gets what went wrong. It gets no handles and no messages of the service.
 	Logger *slog.Logger
 
+	// machine is this machine's clock, for tests of clocks that are wrong.
+	machine func() time.Time
 	// step is called before and after each durable step, for tests that end the process.
 	step func(name string)
 }
@@ -125,8 +128,11 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 	if opts.OnOutcome == nil {
 		return nil, errors.New("durable: Options.OnOutcome is required: nobody would be told what became of a payment")
 	}
+	if opts.machine == nil {
+		opts.machine = time.Now
+	}
 	if opts.Clock == nil {
-		opts.Clock = time.Now
+		opts.Clock = opts.machine
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)

@@ -1,8 +1,16 @@
 package durable
 
+import "time"
+
 // WithStep sets what is called before and after each durable step.
 func (o Options[TTx]) WithStep(step func(name string)) Options[TTx] {
 	o.step = step
+	return o
+}
+
+// WithMachine sets the clock of the machine, which is wrong in some tests.
+func (o Options[TTx]) WithMachine(clock func() time.Time) Options[TTx] {
+	o.machine = clock
 	return o
 }
 

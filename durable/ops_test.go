@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -136,14 +138,14 @@ func TestTimelineIsRequired(t *testing.T) {
 func TestRetention(t *testing.T) { everywhere(t, testRetention[*sql.Tx], testRetention[pgx.Tx]) }
 
 // What is over is forgotten in its time, and never what is open, nor a notification that
-// may come again, however short the time.
+// may come again, however short the time. An order that was paid stays paid.
 func testRetention[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db, func(o *durable.Options[TTx]) { o.KeepPayments, o.KeepNotifications = 10*24*time.Hour, time.Hour })
 	s.listen()
 	ids := map[string]string{}
 	for name, set := range map[string]string{
-		"over": "", "unknown": "state = 'unknown'", "absent": "state = 'absent'", "escalated": "state = 'escalated'", "refused by OnOutcome": "pending = '[]'",
-		"due": "next_at = 9999999999999999",
+		"paid": "", "charged twice": "state = 'charged twice'", "declined": "state = 'declined'", "unknown": "state = 'unknown'", "absent": "state = 'absent'",
+		"declined by a clock behind": "state = 'declined', changed_at = 1", "escalated": "state = 'escalated'", "refused by OnOutcome": "pending = '[]'", "due": "next_at = 9999999999999999",
 	} {
 		ids[name] = s.settled(s.pay(name, s.card(sandbox.CardAttempted))).ID
 		if set != "" {
@@ -152,16 +154,7 @@ func testRetention[TTx any](t *testing.T, db store[TTx]) {
 	}
 	s.mandate()
 	require.NoError(t, s.box.Flush(t.Context()))
-	notifications := func() (n int) {
-		require.NoError(t, s.commit(func(tx TTx) error {
-			rows, err := db.Query(t.Context(), tx, "SELECT count(*) FROM quickstream.notification")
-			require.NoError(t, err)
-			defer rows.Close()
-			require.True(t, rows.Next())
-			return rows.Scan(&n)
-		}))
-		return n
-	}
+	notifications := func() int { return s.count("SELECT count(*) FROM quickstream.notification") }
 	require.Eventually(t, func() bool {
 		status, err := s.engine.Status(t.Context())
 		return err == nil && status.Received == 0
@@ -172,20 +165,75 @@ func testRetention[TTx any](t *testing.T, db store[TTx]) {
 		<-time.After(60 * time.Millisecond)
 	}
 	require.NotZero(t, notifications(), "they may be delivered again")
+	_, err := s.engine.Payment(t.Context(), ids["declined by a clock behind"])
+	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		s.clock.Advance(12 * time.Hour)
-		_, err := s.engine.Payment(t.Context(), ids["over"])
+		_, err := s.engine.Payment(t.Context(), ids["declined"])
 		return err != nil
 	}, 20*time.Second, 60*time.Millisecond)
 	assert.Zero(t, notifications())
+	assert.Equal(t, 2, s.count("SELECT count(*) FROM quickstream.payment WHERE intent = '' AND receipt = '' AND resolution = ''"))
 	for name, id := range ids {
-		_, err := s.engine.Payment(t.Context(), id)
-		if name == "over" {
+		p, err := s.engine.Payment(t.Context(), id)
+		if strings.HasPrefix(name, "declined") {
 			require.ErrorIs(t, err, durable.ErrNoPayment)
 			continue
 		}
 		require.NoError(t, err, name)
+		assert.Equal(t, "12.34", p.Amount.String(), name)
+		assert.Equal(t, id, s.pay(name, s.card(sandbox.CardAttempted)), name)
 	}
+	assert.Equal(t, len(ids), s.charged())
+}
+
+// count returns the number that a statement reads.
+func (s *shop[TTx]) count(statement string) (n int) {
+	s.Helper()
+	require.NoError(s, s.commit(func(tx TTx) error {
+		rows, err := s.db.Query(s.Context(), tx, statement)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		require.True(s, rows.Next())
+		return rows.Scan(&n)
+	}))
+	return n
+}
+
+func TestClockLeaps(t *testing.T) { everywhere(t, testClockLeaps[*sql.Tx], testClockLeaps[pgx.Tx]) }
+
+// A machine whose clock is a year ahead for a moment forgets nothing, and the daily work of
+// the others goes on.
+func testClockLeaps[TTx any](t *testing.T, db store[TTx]) {
+	forgets := func(o *durable.Options[TTx]) { o.KeepPayments = 90 * 24 * time.Hour }
+	s := open(t, db, forgets)
+	var ids []string
+	for i := range 5 {
+		ids = append(ids, s.settled(s.pay(fmt.Sprint("order ", i), s.card("4111111111444496"))).ID) // a decline would go whole
+	}
+	require.NoError(t, s.engine.Stop(t.Context()))
+	wrong := s.start(forgets, machineAhead[TTx](365*24*time.Hour))
+	<-time.After(500 * time.Millisecond)
+	require.NoError(t, wrong.Stop(t.Context()))
+	for _, id := range ids {
+		_, err := s.engine.Payment(t.Context(), id)
+		require.NoError(t, err)
+	}
+	// What such a machine has once written counts for nothing.
+	done := time.Now().AddDate(1, 0, 0).UnixMicro()
+	require.NoError(t, s.commit(func(tx TTx) error {
+		_, err := db.Exec(t.Context(), tx, "UPDATE quickstream.meta SET value = $1 WHERE name = 'retention'", fmt.Sprint(done, " ", done))
+		return err
+	}))
+	s.engine = s.start(forgets)
+	require.Eventually(t, func() bool {
+		s.clock.Advance(24 * time.Hour)
+		_, err := s.engine.Payment(t.Context(), ids[0])
+		return errors.Is(err, durable.ErrNoPayment)
+	}, 20*time.Second, 20*time.Millisecond)
+	assert.Less(t, s.clock.Now().Sub(time.Now()), 200*24*time.Hour)
 }
 
 // log is a log that many may write to.

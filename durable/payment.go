@@ -164,7 +164,7 @@ func (r *row) scan(scan func(...any) error, more ...any) error {
 			return &VersionError{PaymentID: r.ID, Err: err}
 		}
 	}
-	if r.intent.Version != quickstream.IntentVersion {
+	if intent != "" && r.intent.Version != quickstream.IntentVersion { // without one it was forgotten
 		return &VersionError{PaymentID: r.ID, Err: fmt.Errorf("the intent has version %d", r.intent.Version)}
 	}
 	r.Seen, r.Evidence = r.looking.Seen, r.looking.Looks

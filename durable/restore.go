@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -24,7 +25,7 @@ func (e *Engine[TTx]) recognise(ctx context.Context) error {
 		if err != nil || !restored {
 			return false, time.Time{}, err
 		}
-		since, err := e.newest(ctx, tx)
+		since, err := e.lastClaim(ctx, tx)
 		return true, since, err
 	})
 }
@@ -43,19 +44,36 @@ func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time) error {
 	return e.adopt(ctx, func(TTx) (bool, time.Time, error) { return true, since, nil })
 }
 
+// adopt takes the database as it is, if it was restored, and begins the search for what it
+// does not know. One process at a time judges that: the next one finds it adopted.
 func (e *Engine[TTx]) adopt(ctx context.Context, restored func(TTx) (bool, time.Time, error)) error {
 	after := func() error { return nil }
-	err := within(ctx, e.db, func(tx TTx) error {
+	err := e.retried(ctx, func(tx TTx) error {
+		if err := e.setMeta(ctx, tx, "adopting", ""); err != nil {
+			return err
+		}
 		yes, since, err := restored(tx)
 		if err != nil || !yes {
 			return err
+		}
+		now, _, err := e.databaseTime(ctx, tx)
+		if err != nil {
+			return err
+		}
+		open, err := e.search(ctx, tx)
+		if err != nil {
+			return err
+		}
+		since = earliest(since, now)
+		if open != nil { // what it looks for may not all have been found
+			since = earliest(since, open.since)
 		}
 		e.opts.Logger.WarnContext(ctx, "quickstream: the database was restored from a backup: nothing of it is sent before it was looked up", "since", since)
 		if err := execute(ctx, e.db, tx, `UPDATE quickstream.payment SET suspect = 1, version = version + 1, next_at = $1, due_at = $1 WHERE state = 'prepared'`,
 			micros(e.opts.Clock())); err != nil {
 			return err
 		}
-		if err := e.setMeta(ctx, tx, restoring, fmt.Sprint(since.UnixMicro(), e.opts.Clock().UnixMicro())); err != nil {
+		if err := e.setMeta(ctx, tx, restoring, search{since, now}.text()); err != nil {
 			return err
 		}
 		if err := execute(ctx, e.db, tx, "DELETE FROM quickstream.meta WHERE name = $1", restoringRead); err != nil {
@@ -70,39 +88,97 @@ func (e *Engine[TTx]) adopt(ctx context.Context, restored func(TTx) (bool, time.
 	return after()
 }
 
-// newest is when the database was written last, which is about when the backup was made.
-func (e *Engine[TTx]) newest(ctx context.Context, tx TTx) (time.Time, error) {
-	newest := int64(0)
-	err := query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&newest) },
-		"SELECT coalesce(max(changed_at), 0) FROM quickstream.payment")
-	if newest == 0 {
-		return e.opts.Clock().Add(-48 * time.Hour), err
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
 	}
-	return moment(newest), err
+	return b
+}
+
+// lastClaimed is the name under which claims store the database's time.
+const lastClaimed = "last claim"
+
+// stampClaim stores the database's time beside a claim, once a minute, and waits for no
+// other claim. A time that is ahead of the database's is set back.
+func (e *Engine[TTx]) stampClaim(ctx context.Context, tx TTx) error {
+	now, _, err := e.databaseTime(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return execute(ctx, e.db, tx, `UPDATE quickstream.meta SET value = $1 WHERE name IN (SELECT name FROM quickstream.meta WHERE name = $2
+		AND CASE WHEN name = $2 THEN CAST(value AS bigint) END NOT BETWEEN $3 AND $4`+e.db.Words().SkipLocked+")",
+		strconv.FormatInt(now.UnixMicro(), 10), lastClaimed, now.Add(-time.Minute).UnixMicro(), now.UnixMicro())
+}
+
+// lastClaim is when a claim was last stored: what was sent after it is not known here. A
+// database in which no claim has stored a time is searched for two days, or from its newest
+// claimed row on where that is older.
+func (e *Engine[TTx]) lastClaim(ctx context.Context, tx TTx) (time.Time, error) {
+	text, err := meta(ctx, e.db, tx, lastClaimed)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if stored, _ := strconv.ParseInt(text, 10, 64); stored != 0 {
+		return moment(stored), nil
+	}
+	now, _, err := e.databaseTime(ctx, tx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	newest := int64(0)
+	err = query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&newest) },
+		"SELECT coalesce(max(changed_at), 0) FROM quickstream.payment WHERE claim <> ''")
+	since := now.Add(-48 * time.Hour)
+	if newest != 0 {
+		since = earliest(since, moment(newest))
+	}
+	return since, err
+}
+
+// search is a search for what a restored backup does not know: since when that may have been
+// made, and when the backup was adopted, by the database's clock.
+type search struct{ since, adopted time.Time }
+
+func (s search) text() string { return fmt.Sprint(s.since.UnixMicro(), s.adopted.UnixMicro()) }
+
+// search returns the search that is open, or nil.
+func (e *Engine[TTx]) search(ctx context.Context, tx TTx) (*search, error) {
+	text, err := meta(ctx, e.db, tx, restoring)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	var since, adopted int64
+	if _, err := fmt.Sscan(text, &since, &adopted); err != nil {
+		return nil, err
+	}
+	return &search{moment(since), moment(adopted)}, nil
 }
 
 // readLost looks every minute for what a restored backup does not know, where there is
 // one, and ends when a payment that was made just before must have become visible.
 func (e *Engine[TTx]) readLost(ctx context.Context) error {
-	text := ""
+	var open *search
+	var now time.Time
 	err := within(ctx, e.db, func(tx TTx) (err error) {
-		text, err = meta(ctx, e.db, tx, restoring)
+		if open, err = e.search(ctx, tx); err != nil || open == nil {
+			return err
+		}
+		if now, _, err = e.databaseTime(ctx, tx); err == nil && open.adopted.After(now.Add(dailyPause)) {
+			open.adopted = now // its clock was wrong
+			err = e.setMeta(ctx, tx, restoring, open.text())
+		}
 		return err
 	})
-	if err != nil || text == "" {
+	if err != nil || open == nil {
 		return err
 	}
-	var since, adopted int64
-	if _, err := fmt.Sscan(text, &since, &adopted); err != nil {
-		return err
-	}
-	now := e.opts.Clock()
-	return e.once(ctx, restoringRead, now.Truncate(time.Minute), func(ctx context.Context) error {
-		if err := e.findLost(ctx, moment(since)); err != nil || now.Sub(moment(adopted)) < visibleAfter {
+	due := func(now time.Time, _ time.Duration) time.Time { return now.Truncate(time.Minute) }
+	return e.once(ctx, restoringRead, due, func(ctx context.Context, _ time.Time) error {
+		if err := e.findLost(ctx, open.since, now); err != nil || now.Sub(open.adopted) < visibleAfter {
 			return err
 		}
 		return within(ctx, e.db, func(tx TTx) error {
-			return execute(ctx, e.db, tx, "DELETE FROM quickstream.meta WHERE name = $1 AND value = $2", restoring, text)
+			return execute(ctx, e.db, tx, "DELETE FROM quickstream.meta WHERE name = $1 AND value = $2", restoring, open.text())
 		})
 	})
 }
@@ -112,9 +188,9 @@ const visibleAfter = 15 * time.Minute
 
 // findLost reads what the service has settled or will settle since a backup was made,
 // and writes down the payments that the backup does not know: their orders are paid.
-func (e *Engine[TTx]) findLost(ctx context.Context, since time.Time) error {
+func (e *Engine[TTx]) findLost(ctx context.Context, since, now time.Time) error {
 	// The settlement date of a payment may lie after a long weekend.
-	last := quickstream.DateOf(e.opts.Clock()).AddDays(6)
+	last := quickstream.DateOf(now).AddDays(6)
 	for date := quickstream.DateOf(since).AddDays(-1); date.Compare(last) <= 0; date = date.AddDays(1) {
 		for page, err := range pages(ctx, e.client.Transactions.BySettlementDate(date)) {
 			if err != nil {
@@ -136,10 +212,11 @@ func (e *Engine[TTx]) findLost(ctx context.Context, since time.Time) error {
 // adoptLost writes down a payment that the database does not know, if it is an order's.
 func (e *Engine[TTx]) adoptLost(ctx context.Context, t *quickstream.Transaction) error {
 	orderID := t.Metadata[orderMember]
-	if orderID == "" || t.ReceiptNumber == "" {
+	if orderID == "" || t.ReceiptNumber == "" || !mayPay(t) {
 		return nil
 	}
 	at, found := e.opts.Clock(), ""
+	seen := ofTransaction(t, at)
 	err := within(ctx, e.db, func(tx TTx) error {
 		known, err := e.about(ctx, tx, t) // not by the order's reference, which another try may have
 		if err != nil {
@@ -149,25 +226,39 @@ func (e *Engine[TTx]) adoptLost(ctx context.Context, t *quickstream.Transaction)
 			found = known.ID
 			return nil
 		}
-		lost, seen := e.lost(orderID, t, at), ofTransaction(t, at)
+		lost := e.lost(orderID, t, at)
 		written, err := e.insert(ctx, tx, lost)
-		if err != nil {
+		if found = lost.ID; err != nil || written {
 			return err
 		}
-		if !written { // another row of the order stands
-			id, err := e.withStanding(ctx, tx, lost, seen)
-			if err != nil || id == "" {
-				return err
-			}
-			lost.ID = id
-		}
-		found = lost.ID
-		return nil
+		found, seen, err = e.withStanding(ctx, tx, lost, t, seen) // another row of the order stands
+		return err
 	})
 	if err != nil || found == "" {
 		return err
 	}
-	return e.note(ctx, found, ofTransaction(t, at)) // the order is paid, whatever OnOutcome says to it
+	return e.note(ctx, found, seen) // the order is paid, whatever OnOutcome says to it
+}
+
+// mayPay reports whether a transaction can be an order's payment or first
+// pre-authorisation.
+func mayPay(t *quickstream.Transaction) bool {
+	switch t.TransactionType {
+	case quickstream.TransactionTypePayment, quickstream.TransactionTypePreauth, "":
+		return t.AuthorisationType == ""
+	default:
+		return false
+	}
+}
+
+// agrees reports whether a transaction can be the payment that a row describes. A business
+// or currency that is left out says nothing.
+func (r *row) agrees(t *quickstream.Transaction) bool {
+	wanted := requestOf(r.intent)
+	return t.TransactionType == wanted.TransactionType &&
+		t.PrincipalAmount != nil && t.PrincipalAmount.Amount.Equal(r.Amount) &&
+		(t.PrincipalAmount.Currency == "" || t.PrincipalAmount.Currency == r.Currency) &&
+		(t.SupplierBusinessCode == "" || wanted.SupplierBusinessCode == "" || t.SupplierBusinessCode == wanted.SupplierBusinessCode)
 }
 
 // lost is the row of a payment that the database does not know.
@@ -182,24 +273,32 @@ func (e *Engine[TTx]) lost(orderID string, t *quickstream.Transaction, at time.T
 	return r
 }
 
-// withStanding writes a lost payment down whose order has another one, and returns the
-// id that it has then. One that was asked for again after the restore, and not sent yet,
-// becomes the lost one, as it must not be sent beside it, and so does one that was sent
-// as a renewed intent. Beside any other it is the second.
-func (e *Engine[TTx]) withStanding(ctx context.Context, tx TTx, lost *row, seen observed) (string, error) {
+// withStanding writes a lost payment down whose order has another one. It returns the id of
+// the row that it has then, and what was seen of that row. One that was asked for again after
+// the restore and not sent yet becomes the lost one if it agrees with it, because it must not
+// be sent beside it, and so does one that was sent as a renewed intent. One that does not
+// agree is not sent: a person has to find out whose payment was found. Beside any other row
+// the lost payment is the second.
+func (e *Engine[TTx]) withStanding(ctx context.Context, tx TTx, lost *row, t *quickstream.Transaction, seen observed) (string, observed, error) {
 	standing, err := e.one(ctx, tx, "order_id = $1 AND receipt_of = '' AND passed_by = '' AND "+blocking+" LIMIT 1"+e.db.Words().ForUpdate, lost.OrderID)
 	if err != nil || standing == nil {
-		return "", err
+		return "", seen, err
 	}
-	switch seen.Seen.Outcome {
-	case quickstream.OutcomeDeclined, quickstream.OutcomeRejected, quickstream.OutcomeVoided: // the order may be paid
-	default:
-		if standing.State == StatePrepared && (!standing.suspect || standing.Reference == lost.Reference) {
-			lost.ID, lost.Written = standing.ID, standing.Written
-			return standing.ID, e.save(ctx, tx, standing, lost)
-		}
+	switch outcome := seen.Seen.Outcome; {
+	case outcome == quickstream.OutcomeDeclined, outcome == quickstream.OutcomeRejected, outcome == quickstream.OutcomeVoided: // the order may be paid
+	case standing.claim == "" && standing.State == StateEscalated && !standing.agrees(t):
+		return "", seen, nil // it waits for a person already
+	case standing.State != StatePrepared:
+	case !standing.agrees(t):
+		return standing.ID, observed{
+			Kind: sawConflict, At: seen.At,
+			Problem: "the service has a transaction of this order that differs in type, amount, currency or business: receipt number " + t.ReceiptNumber,
+		}, nil
+	case !standing.suspect || standing.Reference == lost.Reference:
+		lost.ID, lost.Written = standing.ID, standing.Written
+		return standing.ID, seen, e.save(ctx, tx, standing, lost)
 	}
 	lost.PassedBy = standing.ID
 	_, err = e.insert(ctx, tx, lost)
-	return lost.ID, err
+	return lost.ID, seen, err
 }

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
@@ -56,6 +58,141 @@ func testRestored[TTx any](t *testing.T, db store[TTx]) {
 	}, 20*time.Second, 20*time.Millisecond)
 	s.settled(s.pay("order 3", s.card(sandbox.CardAttempted)))
 	assert.Equal(t, 4, s.charged())
+}
+
+func TestWindow(t *testing.T) { everywhere(t, testWindow[*sql.Tx], testWindow[pgx.Tx]) }
+
+// A backup that is days old is put back, and a program that only takes orders writes one
+// before a worker starts: what was paid since the backup is found all the same.
+func testWindow[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.settled(s.pay("before", s.card(sandbox.CardAttempted)))
+	stored := s.text("SELECT value FROM quickstream.meta WHERE name = 'last claim'")
+	s.clock.Advance(2 * time.Minute)
+	for i := range 5 {
+		s.settled(s.pay(fmt.Sprint("since ", i), s.card(sandbox.CardAttempted)))
+	}
+	assert.NotEqual(t, stored, s.text("SELECT value FROM quickstream.meta WHERE name = 'last claim'"), "it moves on")
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.clock.Advance(72 * time.Hour)
+	s.put("DELETE FROM quickstream.payment WHERE order_id LIKE 'since %'")
+	s.put("UPDATE quickstream.meta SET value = $1 WHERE name = 'last claim'", stored)
+	s.put("UPDATE quickstream.meta SET value = 'another' WHERE name = 'history'")
+	require.NoError(t, durable.MigrateUp(t.Context(), s.db.Database))
+
+	s.engine = s.engineOf()
+	s.pay("the web program's", s.card(sandbox.CardAttempted))
+	s.engine = s.start()
+	for i := range 5 {
+		s.pay(fmt.Sprint("since ", i), s.card(sandbox.CardAttempted))
+	}
+	s.restored()
+	for i := range 5 {
+		p, err := s.engine.PaymentOf(t.Context(), fmt.Sprint("since ", i))
+		require.NoError(t, err)
+		assert.Equal(t, durable.StateApproved, p.State)
+	}
+	assert.Equal(t, 6, s.charged())
+}
+
+// put runs a statement, and text reads one value.
+func (s *shop[TTx]) put(statement string, args ...any) {
+	s.Helper()
+	require.NoError(s, s.commit(func(tx TTx) error {
+		_, err := s.db.Exec(s.Context(), tx, statement, args...)
+		return err
+	}))
+}
+
+func (s *shop[TTx]) text(statement string) (value string) {
+	s.Helper()
+	require.NoError(s, s.commit(func(tx TTx) error {
+		rows, err := s.db.Query(s.Context(), tx, statement)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		require.True(s, rows.Next())
+		return rows.Scan(&value)
+	}))
+	return value
+}
+
+func TestSearchKeepsItsBeginning(t *testing.T) {
+	everywhere(t, testSearchKeepsItsBeginning[*sql.Tx], testSearchKeepsItsBeginning[pgx.Tx])
+}
+
+// A search that is open keeps its beginning when the database is adopted again, and one that
+// would begin in the future begins now.
+func testSearchKeepsItsBeginning[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	since := func() time.Time {
+		var micros, adopted int64
+		_, err := fmt.Sscan(s.text("SELECT value FROM quickstream.meta WHERE name = 'restoring'"), &micros, &adopted)
+		require.NoError(t, err)
+		return time.UnixMicro(micros)
+	}
+	now := s.clock.Now()
+	require.NoError(t, s.engineOf().Restored(t.Context(), now.Add(time.Hour)))
+	assert.WithinDuration(t, s.clock.Now(), since(), time.Minute)
+	require.NoError(t, s.engineOf().Restored(t.Context(), now.Add(-time.Hour)))
+	require.NoError(t, s.engineOf().Restored(t.Context(), now))
+	assert.WithinDuration(t, now.Add(-time.Hour), since(), time.Second)
+}
+
+func TestFoundAfterARestore(t *testing.T) {
+	everywhere(t, testFoundAfterARestore[*sql.Tx], testFoundAfterARestore[pgx.Tx])
+}
+
+// What the service has under the number of an order that waits is taken for its payment only
+// where it agrees with it. What differs is for a person, and neither is sent.
+func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	onFile := s.stored()
+	elsewhere := map[string]func(*quickstream.PayParams){
+		"the same":         func(*quickstream.PayParams) {},
+		"another amount":   func(p *quickstream.PayParams) { p.PrincipalAmount = decimal.New(1, 0) },
+		"another currency": func(p *quickstream.PayParams) { p.Currency = quickstream.CurrencyNZD },
+	}
+	for order, edit := range elsewhere {
+		params := onFile
+		edit(&params)
+		params.Metadata = map[string]string{"quickstreamOrder": order}
+		paid, err := s.client.Transactions.Pay(t.Context(), params)
+		require.NoError(t, err, order)
+		if order == "the same" {
+			s.clock.Advance(48 * time.Hour)
+			_, err = s.client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+				OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+				Metadata: map[string]string{"quickstreamOrder": "a refund"},
+			})
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, s.engine.Stop(t.Context()))
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-72*time.Hour)))
+	ids := map[string]string{}
+	for order := range elsewhere {
+		ids[order] = s.pay(order, onFile)
+	}
+	s.engine = s.start()
+	s.restored()
+	for order, id := range ids {
+		p, err := s.engine.Payment(t.Context(), id)
+		require.NoError(t, err)
+		if order == "the same" {
+			assert.Equal(t, durable.StateApproved, p.State)
+			continue
+		}
+		assert.Equal(t, durable.StateEscalated, p.State, order)
+		assert.Contains(t, p.Problem, "receipt number", order)
+		assert.Equal(t, []durable.State{durable.StateEscalated}, s.states(order), order)
+		assert.Equal(t, "12.34", p.Amount.String(), order)
+	}
+	assert.Equal(t, len(elsewhere), s.charged())
+	_, err := s.engine.PaymentOf(t.Context(), "a refund")
+	require.ErrorIs(t, err, durable.ErrNoPayment)
 }
 
 // A SQLite file that is put back from a backup is recognised by the mark beside it.

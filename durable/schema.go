@@ -83,6 +83,8 @@ func tablesBeside() []string {
 		// What a comparison has seen, in a table of its own: payments are wide, and all of a
 		// day's would be written anew every night.
 		`CREATE TABLE quickstream.compared (run text NOT NULL, id text NOT NULL, PRIMARY KEY (run, id))`,
+		// When a claim was last made, which no claim has stored yet.
+		`INSERT INTO quickstream.meta (name, value) VALUES ('` + lastClaimed + `', '0')`,
 	}
 }
 

@@ -86,7 +86,7 @@ func (e *Engine[TTx]) send(ctx context.Context, r *row) error {
 	if restored { // what is written of the payment is old, how late it is too
 		return e.recognise(ctx)
 	}
-	if late := r.tooLate(e.opts.SendWithin, now); late != "" {
+	if late := r.tooLate(e.opts.SendWithin); late != "" {
 		return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: now, Problem: late})
 	}
 	if r.age > lookFirst {
@@ -100,14 +100,19 @@ func (e *Engine[TTx]) send(ctx context.Context, r *row) error {
 	return e.submit(ctx, r)
 }
 
-// tooLate says why a payment is not to be sent any more, or "".
-func (r *row) tooLate(within time.Duration, now time.Time) string {
+// tooLate says why a payment is not to be sent any more, or "". It asks for the age that the
+// database gives: the clocks of two machines may differ. What was claimed once may have been
+// sent, and is never too late.
+func (r *row) tooLate(within time.Duration) string {
+	if r.Operation == giveBack { // it may have to wait until the payment is settled
+		within = giveBackWithin
+	}
 	switch {
-	case r.age > tokenLife && r.claim == "" && singleUse(r.intent):
+	case r.claim != "":
+		return ""
+	case r.age > tokenLife && singleUse(r.intent):
 		return "its single-use token is older than ten minutes"
-	case r.Operation == giveBack && now.Sub(r.Written) < giveBackWithin:
-		return "" // it may have to wait until the payment is settled
-	case now.Sub(r.Written) > within:
+	case r.age > within:
 		return "it could not be sent in time"
 	default:
 		return ""
@@ -201,11 +206,8 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 		if e.stopping.Load() {
 			return errStopping
 		}
-		if marked, err = e.db.Claim(ctx, tx); err != nil {
+		if marked, err = e.mayClaim(ctx, tx); err != nil {
 			return err
-		}
-		if lost, err := meta(ctx, e.db, tx, restoring); err != nil || lost != "" {
-			return errors.Join(err, errLost)
 		}
 		now, intent := e.opts.Clock(), r.intent
 		intent.NotBefore = time.Now() // by this machine's clock, as all intents
@@ -235,6 +237,18 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 		return err
 	}
 	return marked()
+}
+
+// mayClaim refuses a claim that must not be made now, in its transaction. What it returns is
+// called after the commit.
+func (e *Engine[TTx]) mayClaim(ctx context.Context, tx TTx) (marked func() error, err error) {
+	if marked, err = e.db.Claim(ctx, tx); err != nil {
+		return nil, err
+	}
+	if open, err := e.search(ctx, tx); err != nil || open != nil {
+		return nil, errors.Join(err, errLost)
+	}
+	return marked, e.stampClaim(ctx, tx)
 }
 
 // whyNot is why a payment could not be claimed.

@@ -2,9 +2,13 @@ package durable_test
 
 import (
 	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -64,4 +68,31 @@ func TestStandbyPromoted(t *testing.T) {
 		s.reaches(p.ID, durable.StateApproved, 0)
 	}
 	assert.Equal(t, 1+len(orders), s.charged())
+}
+
+// Of several engines that start at once on a restored database one adopts it: another one
+// that did so later would look up what has been written since.
+func TestAdoptedOnce(t *testing.T) {
+	t.Parallel()
+	s := open(t, onServer(t, emptyDatabase(t)+"?pool_max_conns=20"))
+	require.NoError(t, s.engine.Stop(t.Context()))
+	id := s.pay("A", s.card(sandbox.CardAttempted))
+	s.put("UPDATE quickstream.meta SET value = 'another' WHERE name = 'history'")
+	adopted := new(log)
+	var starting sync.WaitGroup
+	require.NoError(t, s.commit(func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "SELECT FROM quickstream.payment WHERE id = $1 FOR UPDATE", id) // the first to adopt waits here
+		for range 3 {
+			engine := s.engineOf(func(o *durable.Options[pgx.Tx]) { o.Logger = slog.New(slog.NewTextHandler(adopted, nil)) })
+			starting.Go(func() {
+				assert.NoError(t, engine.Start(t.Context()))
+				assert.NoError(t, engine.Stop(t.Context()))
+			})
+		}
+		waits := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+		assert.Eventually(t, func() bool { return s.count(waits) == 3 }, 20*time.Second, 20*time.Millisecond)
+		return err
+	}))
+	starting.Wait()
+	assert.Equal(t, 1, strings.Count(adopted.text.String(), "restored from a backup"))
 }

@@ -32,8 +32,9 @@ type Status struct {
 	// Restoring is since when nothing is sent, because a backup was restored and what it
 	// does not know is being looked for; zero when it is not.
 	Restoring time.Time
-	// DatabaseAhead is how far the database's clock is ahead of this machine's: by it
-	// single-use tokens are given up.
+	// DatabaseAhead is how far the database's clock is ahead of this machine's. Payments are
+	// given up and forgotten by the database's. Where they differ by more than an hour this
+	// process does no daily work.
 	DatabaseAhead time.Duration
 	// ServiceAhead is how far the service's clock is ahead of Options.Clock, to the second,
 	// by the last answer that this engine has got, at ServiceAt; that is zero before any.
@@ -77,20 +78,15 @@ func (e *Engine[TTx]) Status(ctx context.Context) (Status, error) {
 		if oldest != nil {
 			s.Overdue = max(0, now.Sub(moment(*oldest)))
 		}
-		restored, err := meta(ctx, e.db, tx, restoring)
+		open, err := e.search(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if restored != "" {
-			var since, adopted int64
-			if _, err := fmt.Sscan(restored, &since, &adopted); err != nil {
-				return err
-			}
-			s.Restoring = moment(adopted)
+		if open != nil {
+			s.Restoring = open.adopted
 		}
-		var database int64
-		err = query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&database) }, "SELECT "+e.db.Words().Now)
-		s.DatabaseAhead = time.Until(moment(database)).Round(time.Millisecond)
+		_, ahead, err := e.databaseTime(ctx, tx)
+		s.DatabaseAhead = ahead.Round(time.Millisecond)
 		return err
 	})
 	if heard := e.service.Load(); heard != nil {

@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"time"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
@@ -54,4 +55,15 @@ func meta[TTx any](ctx context.Context, db Database[TTx], tx TTx, name string) (
 	err = query(ctx, db, tx, func(scan func(...any) error) error { return scan(&value) },
 		"SELECT value FROM quickstream.meta WHERE name = $1", name)
 	return value, err
+}
+
+// databaseTime returns the time by the database's clock, which all machines share, and how
+// far that clock is ahead of this machine's. The time is ahead of the database's clock by as
+// much as Options.Clock is ahead of this machine's.
+func (e *Engine[TTx]) databaseTime(ctx context.Context, tx TTx) (now time.Time, ahead time.Duration, err error) {
+	var read int64
+	err = query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&read) }, "SELECT "+e.db.Words().Now)
+	machine := e.opts.machine()
+	ahead = moment(read).Sub(machine)
+	return e.opts.Clock().Add(ahead), ahead, err
 }

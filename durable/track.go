@@ -51,11 +51,8 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], orderID string, 
 func (e *Engine[TTx]) sendingNow(ctx context.Context, r *row) error {
 	marked := func() error { return nil }
 	err := within(ctx, e.db, func(tx TTx) (err error) {
-		if marked, err = e.db.Claim(ctx, tx); err != nil {
+		if marked, err = e.mayClaim(ctx, tx); err != nil {
 			return err
-		}
-		if lost, err := meta(ctx, e.db, tx, restoring); err != nil || lost != "" {
-			return errors.Join(err, errLost)
 		}
 		written, err := e.insert(ctx, tx, r)
 		if err == nil && !written {

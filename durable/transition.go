@@ -34,6 +34,10 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 		if r.State == StatePrepared {
 			return r.ended(StateNotSent)
 		}
+	case sawConflict:
+		if r.State == StatePrepared {
+			return r.ended(StateEscalated)
+		}
 	case sawReturn:
 		if r.State.Blocks() && r.State != StatePrepared {
 			return r.ended(StateReturned)
@@ -85,7 +89,7 @@ func (r row) missed(seen resolve.Observation, now time.Time) row {
 // renewed prepares a payment again that is proven not to have been carried out, with
 // pauses that grow.
 func (r row) renewed(now time.Time) row {
-	r.intent, r.State, r.claim, r.looking = r.intent.Renewed(), StatePrepared, "", resolve.State{}
+	r.intent, r.State, r.looking = r.intent.Renewed(), StatePrepared, resolve.State{}
 	r.Failures++
 	r.Due = now.Add(pause(r.Failures))
 	if !r.intent.Complete { // it cannot be sent from the row
@@ -169,7 +173,7 @@ func (r row) chosenAnew(now time.Time) row {
 	if r.Operation != giveBack || r.intent.Operation != voidOperation {
 		return r
 	}
-	r.intent, r.looking, r.claim = giveBackIntent(r.ReceiptOf, now), resolve.State{}, ""
+	r.intent, r.looking = giveBackIntent(r.ReceiptOf, now), resolve.State{}
 	r.Failures++
 	r.State, r.Due = StatePrepared, now.Add(pause(r.Failures))
 	return r

@@ -37,26 +37,63 @@ func (s *shop[TTx]) age(id string, by time.Duration) {
 
 func TestWaited(t *testing.T) { everywhere(t, testWaited[*sql.Tx], testWaited[pgx.Tx]) }
 
-// What waited for too long is not sent: by a single-use token ten minutes by the database's
-// clock, and by anything else as long as the merchant says. Its order can be paid again.
+// What waited for too long by the database's clock is not sent: by a single-use token ten
+// minutes, and by anything else as long as the merchant says. Its order can be paid again.
+// What was claimed once is looked up and sent, however old it is.
 func testWaited[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	require.NoError(t, s.engine.Stop(t.Context()))
 	onFile := s.stored()
 	old, young := s.pay("old token", s.card(sandbox.CardAttempted)), s.pay("young token", s.card(sandbox.CardAttempted))
-	stored, late := s.pay("stored", onFile), s.pay("late", onFile)
+	stored, late, claimed := s.pay("stored", onFile), s.pay("late", onFile), s.pay("claimed", onFile)
 	s.age(old, 11*time.Minute)
 	s.age(young, 9*time.Minute)
 	s.age(stored, 11*time.Minute)
-	s.corrupt(fmt.Sprintf("written_at = written_at - %d", (31*time.Minute).Microseconds()), late)
+	s.age(late, 31*time.Minute)
+	s.age(claimed, 31*time.Minute)
+	s.corrupt("claim = 'an earlier one'", claimed)
 	s.engine = s.start(func(o *durable.Options[TTx]) { o.SendWithin = 30 * time.Minute })
 	assert.Equal(t, durable.StateNotSent, s.settled(old).State)
 	assert.Equal(t, durable.StateApproved, s.settled(young).State)
 	assert.Equal(t, durable.StateApproved, s.settled(stored).State)
 	assert.Equal(t, durable.StateNotSent, s.settled(late).State)
-	assert.Equal(t, 2, s.charged())
+	assert.Equal(t, durable.StateApproved, s.settled(claimed).State)
+	assert.Equal(t, 3, s.charged())
 	assert.Equal(t, []durable.State{durable.StateNotSent}, s.states("late"))
 	assert.Equal(t, durable.StateApproved, s.settled(s.pay("old token", s.card(sandbox.CardAttempted))).State)
+}
+
+func TestFreshOnAMachineAhead(t *testing.T) {
+	everywhere(t, testFreshOnAMachineAhead[*sql.Tx], testFreshOnAMachineAhead[pgx.Tx])
+}
+
+// A machine whose clock is hours ahead sends what another one has just written.
+func testFreshOnAMachineAhead[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	paid := s.settledBy(s.pay("A", s.stored()), 11*time.Hour)
+	assert.Equal(t, durable.StateApproved, paid.State)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.clock.Advance(48 * time.Hour) // a refund, not a void
+	id, err := s.giveBack(paid, 100)
+	require.NoError(t, err)
+	assert.Equal(t, durable.StateApproved, s.settledBy(id, 8*24*time.Hour).State)
+}
+
+// settledBy waits for the outcome of a payment that a machine works on whose clock is ahead.
+func (s *shop[TTx]) settledBy(id string, ahead time.Duration) durable.Payment {
+	s.Helper()
+	s.engine = s.start(machineAhead[TTx](ahead))
+	return s.settled(id)
+}
+
+// machineAhead has an engine run on a machine whose clock is ahead.
+func machineAhead[TTx any](ahead time.Duration) func(*durable.Options[TTx]) {
+	return func(o *durable.Options[TTx]) {
+		clock := o.Clock
+		*o = o.WithMachine(func() time.Time { return time.Now().Add(ahead) })
+		o.Clock = func() time.Time { return clock().Add(ahead) }
+	}
 }
 
 func TestLookedUpFirst(t *testing.T) {
