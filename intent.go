@@ -70,9 +70,10 @@ type Intent struct {
 }
 
 // Renewed returns the same request as a new intent, with an idempotency key and an
-// id of its own. It is a second payment, unless the first is proven not to have been
-// carried out: by an error of the one call that sent the intent, which matches
-// [ErrNotSent], [ErrUnavailable] or [ErrRateLimited], or is a 401.
+// id of its own. It is a second payment, unless the first is proven never to have been
+// sent: by an error of the one call that sent the intent, which matches [ErrNotSent]. A
+// 401, a 429 or a 503 is no such proof: it may answer a second request, which something
+// in front of the service has made of the first. Look the intent up before renewing it.
 func (i Intent) Renewed() Intent {
 	i.NotBefore, i.Attempts, i.ReceiptNumber, i.OwnReference = time.Now(), 0, "", i.Reference != ""
 	if i.IdempotencyKey != "" {

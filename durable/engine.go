@@ -100,6 +100,7 @@ type Engine[TTx any] struct {
 	sydney *time.Location
 
 	service  atomic.Pointer[heard]
+	paused   atomic.Pointer[time.Time] // when the service was asked last; nil while claims are made
 	started  atomic.Bool
 	stopping atomic.Bool
 	stop     context.CancelFunc
@@ -223,7 +224,7 @@ func (e *Engine[TTx]) Start(ctx context.Context) error {
 	}
 	e.stop = stop
 	for name, work := range map[string]func(context.Context) error{
-		"handing out what is due": e.sweep, "the search for lost payments": e.readLost,
+		"handing out what is due": e.sweep, "asking whether the service answers": e.checkPause, "the search for lost payments": e.readLost,
 		"reading returns": e.dailyReturns, "the comparison": e.dailyComparison, "forgetting": e.dailyForgetting,
 	} { // each by itself: a comparison takes long, and what is due does not wait for it
 		e.running.Go(func() { e.every(running, name, work) })

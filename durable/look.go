@@ -23,27 +23,25 @@ func looksUp(operation string) bool { return strings.HasPrefix(operation, transa
 func (e *Engine[TTx]) sending(ctx context.Context, i quickstream.Intent, claim quickstream.Claim) observed {
 	answer, heard := e.hear()
 	defer heard()
+	var t *quickstream.Transaction
+	var err error
+	token := i.Target
 	switch service, _, _ := strings.Cut(i.Operation, "."); service {
 	case "PayTo":
-		return e.ofWrite(i.Target, e.client.PayTo.Submit(ctx, i, claim, answer))
+		err = e.client.PayTo.Submit(ctx, i, claim, answer)
 	case "Accounts":
-		account, err := e.client.Accounts.Submit(ctx, i, claim, answer)
-		if err != nil {
-			return e.ofWrite("", err)
+		var account *quickstream.Account
+		if account, err = e.client.Accounts.Submit(ctx, i, claim, answer); err == nil {
+			token = account.AccountToken
 		}
-		return e.ofWrite(account.AccountToken, nil)
 	default:
-		t, err := e.client.Transactions.Submit(ctx, i, claim, answer)
-		return ofAnswer(t, err, "", e.opts.Clock())
+		t, err = e.client.Transactions.Submit(ctx, i, claim, answer)
 	}
-}
-
-// ofWrite is the observation of another write than a transaction.
-func (e *Engine[TTx]) ofWrite(token string, err error) observed {
-	if err != nil {
-		return ofAnswer(nil, err, "", e.opts.Clock())
+	e.heed(ctx, err)
+	if err == nil && t == nil {
+		return observed{Kind: sawDone, At: e.opts.Clock(), Receipt: token}
 	}
-	return observed{Kind: sawDone, At: e.opts.Clock(), Receipt: token}
+	return ofAnswer(t, err, "", e.opts.Clock())
 }
 
 // look finds out what became of a payment that may have been sent.

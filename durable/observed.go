@@ -2,7 +2,6 @@ package durable
 
 import (
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -64,28 +63,30 @@ func ofTransaction(t *quickstream.Transaction, at time.Time) observed {
 }
 
 // ofAnswer is the observation that the process which claimed a payment makes of its own
-// request. An error that proves that nothing was carried out is one that may be made
-// good by another attempt.
+// request. Only what was never sent may be sent again by itself: a 401, a 429 and a 503, in
+// the service's own words too, may answer a second request that something in front of it
+// has made of the first.
 func ofAnswer(t *quickstream.Transaction, err error, claim string, at time.Time) observed {
-	var unknown *quickstream.UnknownOutcomeError
-	var api *quickstream.APIError
-	switch {
-	case err == nil:
+	if err == nil {
 		o := ofTransaction(t, at)
 		o.Claim = claim
 		return o
-	case errors.As(err, &unknown):
-		o := observed{Kind: sawTransaction, At: at, Claim: claim, Seen: resolve.Observation{Sighting: resolve.SawError}, Attempts: unknown.Attempts, Problem: err.Error()}
+	}
+	o := observed{Kind: sawTransaction, At: at, Claim: claim, Seen: resolve.Observation{Sighting: resolve.SawError}, Problem: err.Error()}
+	unknown, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	api, answered := errors.AsType[*quickstream.APIError](err)
+	switch {
+	case isUnknown:
+		o.Attempts = unknown.Attempts
 		if unknown.Intent != nil {
 			o.Receipt = unknown.Intent.ReceiptNumber
 		}
-		return o
-	case errors.Is(err, quickstream.ErrNotSent), errors.Is(err, quickstream.ErrRateLimited), errors.Is(err, quickstream.ErrUnavailable),
-		errors.As(err, &api) && api.StatusCode == http.StatusUnauthorized:
-		return observed{Kind: sawNotDone, At: at, Claim: claim, Problem: err.Error()}
-	case errors.As(err, &api):
-		return observed{Kind: sawRefusal, At: at, Claim: claim, Problem: err.Error()}
-	default: // not one of the client's: nothing is proven
-		return observed{Kind: sawTransaction, At: at, Claim: claim, Seen: resolve.Observation{Sighting: resolve.SawError}, Problem: err.Error()}
-	}
+	case errors.Is(err, quickstream.ErrNotSent):
+		o.Kind, o.Seen = sawNotDone, resolve.Observation{}
+	case answered && stops(err):
+		o.Attempts = api.Attempts
+	case answered:
+		o.Kind, o.Seen = sawRefusal, resolve.Observation{}
+	} // any other error is not one of the client's, and proves nothing
+	return o
 }

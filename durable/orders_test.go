@@ -88,15 +88,19 @@ func testLostAnswer[TTx any](t *testing.T, db store[TTx]) {
 
 func TestUnavailable(t *testing.T) { everywhere(t, testUnavailable[*sql.Tx], testUnavailable[pgx.Tx]) }
 
-// What is proven not to have been carried out is sent again, as a new intent.
+// What the service says that it has not processed is not sent again by itself: it may say so
+// of the second of two requests. What was never sent is.
 func testUnavailable[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Status(503, sandbox.ServiceError), Times: 3}))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Status(503, sandbox.ServiceError), Times: 1}))
 	id := s.pay("A", s.card(sandbox.CardAttempted))
-	p := s.reaches(id, durable.StateApproved, time.Second)
-	assert.Equal(t, durable.StateApproved, p.State)
+	s.reaches(id, durable.StateAbsent, 6*time.Hour)
+	assert.Equal(t, 1, s.sent())
+	assert.Zero(t, s.charged())
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Refuse(), Times: 9}))
+	s.reaches(s.pay("B", s.card(sandbox.CardAttempted)), durable.StateApproved, time.Second)
 	assert.Equal(t, 1, s.charged())
-	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
+	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("B"))
 }
 
 func TestRefusal(t *testing.T) { everywhere(t, testRefusal[*sql.Tx], testRefusal[pgx.Tx]) }

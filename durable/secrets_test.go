@@ -32,15 +32,17 @@ func TestAttack59JobRows(t *testing.T) {
 	direct.Source = quickstream.FromCard(sandboxtest.Card(sandbox.CardAttempted))
 	for fault, becomes := range map[*sandbox.FaultKind]durable.State{
 		new(sandbox.StatusAfterCommit(500, sandbox.HTML)): durable.StateApproved, new(sandbox.Status(422, sandbox.ServiceError)): durable.StateRefused,
-		new(sandbox.Status(503, sandbox.ServiceError)): durable.StateApproved,
+		new(sandbox.Status(503, sandbox.ServiceError)): durable.StateUnknown,
 	} {
 		order := string(becomes) + fault.String()
 		require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: *fault, Times: 2}))
 		_, _ = durable.Send(t.Context(), s.engine, "by card "+order, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
 			return s.client.Transactions.Pay(t.Context(), direct, stored)
 		})
+		s.clock.Advance(checkPassed)
 		s.reaches(s.pay(order, s.card(sandbox.CardAttempted)), becomes, time.Second)
 		s.box.ClearFaults()
+		s.clock.Advance(checkPassed)
 	}
 	require.NoError(t, s.box.Flush(t.Context()))
 	s.clock.Advance(time.Minute)

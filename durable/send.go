@@ -89,6 +89,9 @@ func (e *Engine[TTx]) send(ctx context.Context, r *row) error {
 	if late := r.tooLate(e.opts.SendWithin); late != "" {
 		return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: now, Problem: late})
 	}
+	if e.paused.Load() != nil {
+		return nil // it is handed out again
+	}
 	if r.age > lookFirst {
 		if settled, err := e.lookBefore(ctx, r); settled || err != nil {
 			return err
@@ -164,7 +167,7 @@ func (e *Engine[TTx]) submit(ctx context.Context, r *row) error {
 	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
 	defer cancel()
 	switch {
-	case errors.Is(c.err, errClaimed):
+	case errors.Is(c.err, errClaimed), errors.Is(c.err, errPaused):
 		return nil
 	case errors.Is(c.err, errPaid):
 		return e.observe(stored, r.ID, observed{Kind: sawTooLate, At: e.opts.Clock(), Problem: errPaid.Error()})
@@ -242,6 +245,9 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 // mayClaim refuses a claim that must not be made now, in its transaction. What it returns is
 // called after the commit.
 func (e *Engine[TTx]) mayClaim(ctx context.Context, tx TTx) (marked func() error, err error) {
+	if e.paused.Load() != nil {
+		return nil, errPaused
+	}
 	if marked, err = e.db.Claim(ctx, tx); err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], orderID string, 
 	if r == nil {
 		return result, err // nothing was sent
 	}
+	e.heed(ctx, err)
 	stored := e.observe(context.WithoutCancel(ctx), r.ID, e.ofResult(result, err, r))
 	if stored != nil && !errors.Is(stored, ErrNoPayment) { // which it is when the hook was refused
 		// The engine looks it up, and tells OnOutcome.
