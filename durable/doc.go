@@ -83,7 +83,8 @@
 // Overdue, Refused, Stuck, Held and Restoring, and on payments that are absent, escalated
 // or charged twice. Options.CompareAt holds each day against the service's list, or against
 // its report by Options.Report, and tells Options.OnDifference. Options.KeepPayments limits
-// how long settled payments are kept. [MigrateUp] may run at every start; a program that
+// how long settled payments are kept. [MigrateUp] may run at every start, by all
+// processes at once; a program that
 // is older than the tables refuses to work on them, and leaves rows alone that it does not
 // know in full. The log shows no handles.
 //

@@ -64,12 +64,16 @@ type workerConfig struct {
 	Hit        int
 	Pages      int64   // that the file may have; 0 is no limit
 	RefuseOnce float64 // the share of outcomes that the merchant's tables refuse
+	Migrate    bool    // it migrates the databases that it is told of, and nothing else
 }
 
 func runWorker(text string) error {
 	var c workerConfig
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		return err
+	}
+	if c.Migrate {
+		return migrateAll(os.Stdin, os.Stdout)
 	}
 	go func() { // whoever started this process has ended
 		_, _ = io.Copy(io.Discard, os.Stdin)

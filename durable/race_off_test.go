@@ -2,4 +2,7 @@
 
 package durable_test
 
-const compareRows = 50_000
+const (
+	compareRows  = 50_000
+	deployRounds = 5
+)

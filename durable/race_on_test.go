@@ -3,4 +3,7 @@
 package durable_test
 
 // many rows take ten times as long under the race detector.
-const compareRows = 5_000
+const (
+	compareRows  = 5_000
+	deployRounds = 2
+)

@@ -91,23 +91,14 @@ func tablesBeside() []string {
 const metaTable = "CREATE TABLE IF NOT EXISTS quickstream.meta (name text PRIMARY KEY, value text NOT NULL)"
 
 // MigrateUp makes or completes the tables of the engine and those of its queue. It may
-// be run by every process before New: it changes nothing where nothing is missing.
+// be run by every process before New, by all at once too: one migrates and the others wait.
+// It changes nothing if nothing is missing. Run it again after an error.
 func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
-	if schema := db.Words().Schema; schema != "" {
-		if err := within(ctx, db, func(tx TTx) error { return execute(ctx, db, tx, schema) }); err != nil {
-			return fmt.Errorf("durable: the schema: %w", err)
-		}
-	}
-	if err := db.Migrate(ctx, true); err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	adopted := func() error { return nil }
-	err := within(ctx, db, func(tx TTx) error {
+	err := db.Migrate(ctx, true, func(tx TTx) error {
 		if err := execute(ctx, db, tx, metaTable); err != nil {
 			return err
 		}
-		// One process at a time: an update of the row waits for the one that holds it.
-		if err := execute(ctx, db, tx, "INSERT INTO quickstream.meta (name, value) VALUES ('schema', '0') ON CONFLICT (name) DO UPDATE SET value = quickstream.meta.value"); err != nil {
+		if err := execute(ctx, db, tx, "INSERT INTO quickstream.meta (name, value) VALUES ('schema', '0') ON CONFLICT DO NOTHING"); err != nil {
 			return err
 		}
 		version, err := schemaVersion(ctx, db, tx)
@@ -117,26 +108,28 @@ func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 		statements := migrations()
 		for _, statement := range statements[min(version, len(statements)):] {
 			if err := execute(ctx, db, tx, statement); err != nil {
-				return fmt.Errorf("durable: migration %d: %w", version, err)
+				return fmt.Errorf("migration %d: %w", version, err)
 			}
 		}
-		if version == 0 {
-			if adopted, err = db.Adopt(ctx, tx); err != nil {
-				return err
-			}
+		if err := execute(ctx, db, tx, database.PutMeta, "schema", strconv.Itoa(max(version, len(statements)))); err != nil || version > 0 {
+			return err
 		}
-		return execute(ctx, db, tx, database.PutMeta, "schema", strconv.Itoa(max(version, len(statements))))
+		adopted, err := db.Adopt(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return adopted() // before the commit: a process that waits for it looks for the mark
 	})
-	if err == nil {
-		err = adopted()
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
 	}
-	return err
+	return nil
 }
 
 // MigrateDown removes the tables of the engine and of its queue, with all that is in
 // them: every payment that is not settled is then for the merchant to find.
 func MigrateDown[TTx any](ctx context.Context, db Database[TTx]) error {
-	err := within(ctx, db, func(tx TTx) error {
+	err := db.Migrate(ctx, false, func(tx TTx) error {
 		// In the order of the work: a transaction whose engine has stopped may be on its way yet.
 		for _, table := range []string{"meta", "payment", "notification", "compared"} {
 			if err := execute(ctx, db, tx, "DROP TABLE IF EXISTS quickstream."+table); err != nil {
@@ -147,12 +140,6 @@ func MigrateDown[TTx any](ctx context.Context, db Database[TTx]) error {
 	})
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)
-	}
-	if err := db.Migrate(ctx, false); err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	if drop := db.Words().Drop; drop != "" {
-		return within(ctx, db, func(tx TTx) error { return execute(ctx, db, tx, drop) })
 	}
 	return nil
 }

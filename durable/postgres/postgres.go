@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -25,7 +26,7 @@ const schema = "quickstream"
 //
 // The engine uses connections of the pool: for each worker one or two, and two for the
 // queue. What is committed has to be on disk: where synchronous_commit or fsync is off
-// the engine does not start.
+// the engine does not start. A migration opens one connection more, outside of the pool.
 func Pgx(pool *pgxpool.Pool) durable.Database[pgx.Tx] { return pgxDatabase{pool} }
 
 type pgxDatabase struct{ pool *pgxpool.Pool }
@@ -50,7 +51,6 @@ func (pgxDatabase) Words() database.Words {
 		Jobs:      schema + ".river_job",
 		Now:       "(extract(epoch from clock_timestamp()) * 1000000)::bigint",
 		ForUpdate: " FOR UPDATE", SkipLocked: " FOR UPDATE SKIP LOCKED",
-		Schema: "CREATE SCHEMA IF NOT EXISTS " + schema, Drop: "DROP SCHEMA IF EXISTS " + schema,
 	}
 }
 
@@ -105,18 +105,69 @@ func (d pgxDatabase) Queue(config *river.Config) (*river.Client[pgx.Tx], error) 
 	return river.NewClient(riverpgxv5.New(d.pool), config)
 }
 
-func (d pgxDatabase) Migrate(ctx context.Context, up bool) error {
+// Migrate runs in several transactions under one lock: some of River's migrations use what
+// an earlier one has committed.
+func (d pgxDatabase) Migrate(ctx context.Context, up bool, f func(tx pgx.Tx) error) error {
 	migrator, err := rivermigrate.New(riverpgxv5.New(d.pool), &rivermigrate.Config{Schema: schema})
 	if err != nil {
 		return err
 	}
-	if up {
-		_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
-	} else {
-		_, err = migrator.Migrate(ctx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1})
-	}
+	unlock, err := d.lockMigration(ctx)
 	if err != nil {
+		return fmt.Errorf("the lock of migrations: %w", err)
+	}
+	defer unlock()
+	if !up {
+		if err := pgx.BeginFunc(ctx, d.pool, f); err != nil {
+			return err
+		}
+		if _, err := migrator.Migrate(ctx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1}); err != nil {
+			return fmt.Errorf("river's tables: %w", err)
+		}
+		_, err := d.pool.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema)
+		return err
+	}
+	if _, err := d.pool.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+schema); err != nil {
+		return fmt.Errorf("the schema: %w", err)
+	}
+	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return fmt.Errorf("river's tables: %w", err)
 	}
-	return nil
+	return pgx.BeginFunc(ctx, d.pool, f)
+}
+
+// migrationLock is the key of the advisory lock that every migration holds. It spells
+// "quickstr" and never changes: versions of a program lock each other out by it.
+const migrationLock int64 = 0x717569636b737472
+
+// lockMigration waits until no other process migrates, or ctx ends. The lock belongs to a
+// connection outside of the pool, which may have one connection only. The end of the
+// connection ends the lock, also if the process is killed.
+func (d pgxDatabase) lockMigration(ctx context.Context) (unlock func(), err error) {
+	config := d.pool.Config()
+	if config.BeforeConnect != nil { // it may set a password that changes
+		if err := config.BeforeConnect(ctx, config.ConnConfig); err != nil {
+			return nil, err
+		}
+	}
+	connection, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return nil, err
+	}
+	unlock = func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = connection.Close(ctx)
+	}
+	for _, statement := range []string{
+		// The server's limits are for queries: ctx limits the wait. Old servers do not have all of them.
+		"SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_session_timeout')",
+		fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock),
+	} {
+		if _, err := connection.Exec(ctx, statement); err != nil {
+			unlock()
+			return nil, err
+		}
+	}
+	return unlock, nil
 }

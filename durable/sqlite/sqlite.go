@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
 	modernc "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -113,18 +115,65 @@ func (d *sqliteDatabase) Queue(config *river.Config) (*river.Client[*sql.Tx], er
 	return river.NewClient(riversqlite.New(d.db), config)
 }
 
-func (d *sqliteDatabase) Migrate(ctx context.Context, up bool) error {
+// Migrate runs in one transaction that holds the file's write lock from its beginning. River
+// deprecates that for PostgreSQL, whose types change by a commit; SQLite has none such.
+func (d *sqliteDatabase) Migrate(ctx context.Context, up bool, f func(tx *sql.Tx) error) error {
 	migrator, err := rivermigrate.New(riversqlite.New(d.db), nil)
 	if err != nil {
 		return err
 	}
-	if up {
-		_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
-	} else {
-		_, err = migrator.Migrate(ctx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1})
-	}
+	tx, err := d.beginImmediate(ctx)
 	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	if !up {
+		if err := f(tx); err != nil {
+			return err
+		}
+		if _, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1}); err != nil { //nolint:staticcheck // see above
+			return fmt.Errorf("river's tables: %w", err)
+		}
+		return tx.Commit()
+	}
+	if _, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, nil); err != nil { //nolint:staticcheck // see above
 		return fmt.Errorf("river's tables: %w", err)
 	}
-	return nil
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// beginImmediate begins a transaction that holds the file's write lock, and waits for it
+// until ctx ends: SQLite does not wait at all while another process makes the write-ahead
+// log of a new file.
+func (d *sqliteDatabase) beginImmediate(ctx context.Context) (*sql.Tx, error) {
+	for {
+		tx, err := d.tryImmediate(ctx)
+		if busy := (*modernc.Error)(nil); !errors.As(err, &busy) || busy.Code()&0xff != sqlite3.SQLITE_BUSY {
+			return tx, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (d *sqliteDatabase) tryImmediate(ctx context.Context) (*sql.Tx, error) {
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	// If the merchant opened the file, a transaction may begin by reading: SQLite then refuses
+	// to let it write beside another writer, instead of waiting.
+	for _, statement := range []string{"ROLLBACK", "BEGIN IMMEDIATE"} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			_ = tx.Rollback()
+			return nil, err
+		}
+	}
+	return tx, nil
 }

@@ -32,9 +32,11 @@ type Database[TTx any] interface {
 	// commit and before the first byte. It returns ErrRestored where Restored is true.
 	Claim(ctx context.Context, tx TTx) (func() error, error)
 
-	// Queue returns a River client, and Migrate moves River's tables up or down.
+	// Queue returns a River client.
 	Queue(config *river.Config) (*river.Client[TTx], error)
-	Migrate(ctx context.Context, up bool) error
+	// Migrate moves River's tables up and calls f, or calls f and moves them down. Other
+	// processes that migrate wait until it ends. f's transaction commits if f returns nil.
+	Migrate(ctx context.Context, up bool, f func(tx TTx) error) error
 }
 
 // ErrRestored means that the database was restored from a backup since it was adopted.
@@ -51,9 +53,6 @@ type Words struct {
 	Now string
 	// ForUpdate locks the rows that are read, and SkipLocked passes locked ones over.
 	ForUpdate, SkipLocked string
-	// Schema is the statement that makes the schema, and Drop the one that removes it;
-	// "" where there is none.
-	Schema, Drop string
 }
 
 // Rows is a result set.
