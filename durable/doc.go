@@ -12,8 +12,8 @@
 //	db, err := sqlite.Open("shop.db") // or a pgxpool.Pool, and postgres.Pgx
 //	err = durable.MigrateUp(ctx, sqlite.DB(db))
 //	engine, err := durable.New(ctx, sqlite.DB(db), client, durable.Options[*sql.Tx]{
-//		ServiceRetries: &retries, // resolve.ServiceRetriesOff(), where the facility has them off
-//		OnOutcome:      told,     // see below
+//		ServiceRetries: &retries,  // resolve.ServiceRetriesOff(), where the facility has them off
+//		OnOutcome:      markOrder, // see below
 //	})
 //	err = engine.Start(ctx)
 //	defer engine.Stop(ctx)
@@ -56,6 +56,41 @@
 //   - approved or declined after absent, when it is found in the end;
 //   - charged twice, when a second payment of the order turns out to be approved. Nothing
 //     gives money back by itself.
+//
+// It is also told of refunds and other follow-ups, which must not change the state of
+// their order. A payment whose place another one has taken (PassedBy) changes it only if
+// it is approved. Compare the amount: after a restore a payment may belong to another
+// order of the same number. paid_by is the payment that has paid the order:
+//
+//	// markOrder is the shop's OnOutcome. It writes the state of the order of a payment. What is
+//	// to be checked stays so until a person has changed it.
+//	func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
+//		p, state := change.Payment, string(change.After)
+//		if p.ReceiptOf != "" {
+//			return nil // a refund or another follow-up: it is not the order's payment
+//		}
+//		var amount decimal.Decimal
+//		var currency quickstream.Currency
+//		var paidBy string
+//		order := tx.QueryRowContext(ctx, "SELECT amount, currency, paid_by FROM orders WHERE id = ?", p.OrderID)
+//		if err := order.Scan(&amount, &currency, &paidBy); err != nil {
+//			return err
+//		}
+//		switch {
+//		case change.After == durable.StateTwice:
+//			state = "check" // a person decides which payment to give back
+//		case change.After == durable.StateApproved && p.Amount.Equal(amount) && p.Currency == currency:
+//			state, paidBy = "paid", p.ID
+//		case change.After == durable.StateApproved:
+//			state, paidBy = "check", p.ID // another amount: after a restore it may be another order's payment
+//		case paidBy != p.ID && (paidBy != "" || p.PassedBy != ""):
+//			return nil // another payment has paid the order, or has taken the place of this one
+//		default:
+//			paidBy = ""
+//		}
+//		_, err := tx.ExecContext(ctx, "UPDATE orders SET state = ?, paid_by = ? WHERE id = ? AND state <> 'check'", state, paidBy, p.OrderID)
+//		return err
+//	}
 //
 // When it fails nothing is lost: it is told again, with pauses that grow to an hour, and
 // [Status] counts such payments. It is called with a row of the payment locked: be quick,

@@ -18,6 +18,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
+const cents = 2490 // of each order
+
 // keepShop is the merchant's program: it takes the orders that have no payment yet, and
 // waits until all are paid. It knows nothing of having been killed.
 func keepShop(ctx context.Context, file string) error {
@@ -42,8 +44,15 @@ func keepShop(ctx context.Context, file string) error {
 	engine, err := durable.New(ctx, store, client, durable.Options[*sql.Tx]{
 		ServiceRetries: &off,
 		OnOutcome: func(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
-			fmt.Printf("%s: %s\n", change.Payment.OrderID, change.After)
-			_, err := tx.ExecContext(ctx, "INSERT INTO book (order_id, state) VALUES (?, ?)", change.Payment.OrderID, string(change.After))
+			p, state := change.Payment, string(change.After)
+			if p.ReceiptOf != "" {
+				return nil // a refund or another follow-up: it is not the order's payment
+			}
+			if change.After == durable.StateApproved && (!p.Amount.Equal(decimal.New(cents, -2)) || p.Currency != quickstream.CurrencyAUD) {
+				state = "check" // by a person: it may be another order's payment
+			}
+			fmt.Printf("%s: %s\n", p.OrderID, state)
+			_, err := tx.ExecContext(ctx, "INSERT INTO book (order_id, state) VALUES (?, ?)", p.OrderID, state)
 			return err
 		},
 	})
@@ -83,7 +92,7 @@ func place(ctx context.Context, db *sql.DB, client *quickstream.Client, engine *
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
 	id, err := engine.Pay(ctx, tx, order, quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token), PrincipalAmount: decimal.New(2490, -2),
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token), PrincipalAmount: decimal.New(cents, -2),
 		Currency: quickstream.CurrencyAUD, ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 	})
