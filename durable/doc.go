@@ -37,12 +37,15 @@
 //
 // Refunds, voids, captures and the other follow-ups name the receipt of their payment; one
 // of them is open at a time, and refunds never add up to more than the payment.
-// [Engine.GiveBack] chooses between void and refund when it is sent.
+// [Engine.GiveBack] chooses between void and refund when it is sent. A refund must not be
+// repeated like a payment: see [ErrFollowUpOpen].
 //
 // Requests reach the service at least once where the connection fails, with the same
-// Idempotency-Key, as the client sends them. After a crash nobody sends a payment again
-// that may have been sent: it is looked up until its outcome is known, which can take days.
-// So the effect is that of exactly one payment, or of none.
+// Idempotency-Key, as the client sends them. A payment that may have been sent is never
+// sent again, after a crash or a refusal that asks for it: it is looked up until its outcome
+// is known, which can take days. So the effect is that of exactly one payment, or of none.
+// After a 401, a 429, a 503 or a refusal that is not in the service's own words a process
+// sends nothing until Client.Check succeeds, which it asks every 30 seconds.
 //
 // # What OnOutcome is told
 //
@@ -103,8 +106,9 @@
 // # After a restore
 //
 // A backup does not know what was paid since. A dump that was read back, a base backup of
-// PostgreSQL that was recovered to a point in time, and a SQLite file that is older than
-// the mark beside it are recognised when the engine starts. A base backup that was started
+// PostgreSQL that was recovered to a point in time, a standby that was promoted, and a
+// SQLite file that is older than the mark beside it are recognised when the engine starts,
+// and a standby before the next claim too. A base backup that was started
 // as it is, a snapshot of the whole volume and a restore of the rows alone are not: call
 // [Engine.Restored] with the time of the backup before any engine is started. Then nothing
 // of the backup is sent before it was looked up, and the payments that it does not know

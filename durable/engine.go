@@ -45,9 +45,9 @@ type Options[TTx any] struct {
 	// Policy changes anything else of the procedure.
 	Policy func(*resolve.Policy)
 
-	// SendWithin is how long a payment may wait to be sent, an hour unless it is given:
-	// after it the payment ends "not sent". One by a single-use token ends after ten
-	// minutes, as its token does.
+	// SendWithin is how long a payment may wait to be sent by the database's clock, an hour
+	// unless it is given: after it the payment ends "not sent". One by a single-use token
+	// ends after ten minutes, as its token does. One that was claimed before does not.
 	SendWithin time.Duration
 	// RefundTotal lets refunds go up to the total with its surcharge, and not only up to
 	// the principal: a setting of the facility.
@@ -77,7 +77,8 @@ type Options[TTx any] struct {
 	Carrier  func(ctx context.Context) string
 	Continue func(ctx context.Context, carrier string) context.Context
 	// Clock is the time that all due times are compared with; time.Now unless it is
-	// given.
+	// given. The database's time is taken to be ahead by as much as Clock is ahead of
+	// time.Now.
 	Clock func() time.Time
 	// Logger gets what went wrong. It gets no handles and no messages of the service.
 	Logger *slog.Logger
