@@ -57,7 +57,9 @@ func TestAttackRow04GatewaysWords(t *testing.T) {
 		`{"customerMessage":"a","CustomerMessage":"b"}`: false, `{"cu\u017ftomerMessage":"a"}`: false, `{"customerMessage":"a","cu\u017ftomerMessage":"b"}`: false,
 		`{"customerMessage":["a"]}`: false, `{"customerMessage":503}`: false, `{"customerMessage":""}`: false, `{"customerMessage":" \n"}`: false, `{"developerMessage":null,"traceCode":"t"}`: false,
 		"{\"customerMessage\":\"\xff\"}": false, `{"customerMessage":"\ud800"}`: false, `{"customerMessage":"a"}{}`: false, `[{"customerMessage":"a"}]`: false, `{"error":{"customerMessage":"a"}}`: false,
-		`{"errors":[{"fieldName":"a","messages":["b"]}]}`: false, `{"message":"no healthy upstream"}`: false,
+		`{"errors":[{"fieldName":"a","messages":["b"]}]}`: true, `{"errors":["a",{"fieldName":"b"}]}`: true, `{"errors":{"code":429}}`: false, `{"errors":{"fieldName":"a"}}`: false,
+		`{"errors":["a"]}`: false, `{"errors":[{"fieldName":" "}]}`: false, `{"errors":[{"fieldName":7}]}`: false, `[{"fieldName":"a"}]`: false,
+		`{"errors":[{"fieldName":"a","fieldName":"a"}]}`: false, `{"errors":[],"errors":[{"fieldName":"a"}]}`: false, `{"message":"no healthy upstream"}`: false,
 	} {
 		for _, status := range []int{403, 503} {
 			_, err := clientOf(t, says(status, body)).Transactions.Pay(t.Context(), payment())

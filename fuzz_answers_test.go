@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -198,11 +199,25 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
+// namesField reports whether errors are a list with an object whose field has a name.
+func namesField(errs string) bool {
+	var items []json.RawMessage
+	if json.Unmarshal([]byte(errs), &items) != nil {
+		return false
+	}
+	return slices.ContainsFunc(items, func(item json.RawMessage) bool {
+		var name string
+		values := valuesOf(item)["fieldName"]
+		return len(values) == 1 && json.Unmarshal([]byte(values[0]), &name) == nil && strings.TrimSpace(name) != ""
+	})
+}
+
 // FuzzErrorBody: whatever comes with a status that is no success, a payment is settled
 // only in the service's own words, and what is kept of these can be shown.
 func FuzzErrorBody(f *testing.F) {
 	for _, seed := range []string{
 		errorBody, `{"customerMessage":"Closed."}`, `{"traceCode":"4D2C"}`, `{"customerMessage":"a","CustomerMessage":"b"}`, `[{"customerMessage":"a"}]`, `<html>4111 1111 1111 1111`, "",
+		`{"errors":{"code":429}}`, `{"errors":["text"]}`, `{"errors":[{"fieldName":""}]}`, `{"errors":[{"fieldName":7}]}`, `{"errors":[{"fieldName":"a"}],"errors":[]}`, `{"errors":[{"fieldName":"a"}]}`,
 		`{"errors":{"4111111111111111":["a\n","b"]}}`, `{"errors":[{"fieldName":"cvn","rejectedValue":"9137","messages":"m"}],"traceCode":"a\u202e"}`, "{\"developerMessage\":\"\xff\"}",
 	} {
 		for _, status := range []uint16{400, 401, 403, 404, 409, 422, 429, 500, 502, 503} {
@@ -214,11 +229,11 @@ func FuzzErrorBody(f *testing.F) {
 		_, err := clientOf(t, says(code, string(body)), quickstream.WithMaxAttempts(1)).Transactions.Pay(t.Context(), payment())
 		api, settles := errors.AsType[*quickstream.APIError](err)
 		members := valuesOf(body)
-		words := strings.TrimSpace(only(members, "customerMessage") + only(members, "developerMessage"))
+		words := strings.TrimSpace(only(members, "customerMessage")+only(members, "developerMessage")) != "" || namesField(only(members, "errors"))
 		switch {
 		case err == nil || errors.Is(err, quickstream.ErrNotSent):
 			t.Fatalf("%d: %v", code, err)
-		case settles && (code == 403 || code >= 500) && words == "":
+		case settles && (code == 403 || code >= 500) && !words:
 			t.Fatalf("%d settles a payment without a word of the service", code)
 		case settles && code >= 500 && code != 503:
 			t.Fatalf("%d settles a payment", code)

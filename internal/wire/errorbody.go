@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // What is read of an error body, and kept of its texts.
@@ -27,8 +28,9 @@ type ErrorBody struct {
 	TraceCode        string
 	Fields           []FieldError // the first of them
 	// Own tells that the body is the service's: an object that decodes strictly and
-	// has a message. A gateway in front of the service answers in other shapes, and
-	// what a gateway says proves nothing about a payment.
+	// has a message, or a list of errors of which one names a field. A gateway in front
+	// of the service answers in other shapes, and what a gateway says proves nothing
+	// about a payment.
 	Own bool
 }
 
@@ -60,6 +62,7 @@ func ParseErrorBody(data []byte) ErrorBody {
 	var strict struct {
 		CustomerMessage  string `json:"customerMessage" wire:"decides"`
 		DeveloperMessage string `json:"developerMessage" wire:"decides"`
+		Errors           Span   `json:"errors" wire:"decides"`
 	}
 	body := ErrorBody{
 		CustomerMessage:  text(members["customerMessage"], maxMessage),
@@ -67,8 +70,22 @@ func ParseErrorBody(data []byte) ErrorBody {
 		TraceCode:        text(members["traceCode"], maxName),
 		Fields:           fieldErrors(members["errors"]),
 	}
-	body.Own = Decode(data, &strict) == nil && strings.TrimSpace(body.CustomerMessage+body.DeveloperMessage) != ""
+	body.Own = Decode(data, &strict) == nil &&
+		(strings.TrimSpace(body.CustomerMessage+body.DeveloperMessage) != "" || namesField(strict.Errors))
 	return body
+}
+
+// namesField reports whether errors are a list with an object whose field has a name.
+func namesField(errs []byte) bool {
+	var items Spans
+	return Decode(errs, &items) == nil && slices.ContainsFunc(items, func(item Span) bool {
+		var strict struct {
+			FieldName Span `json:"fieldName" wire:"decides"`
+		}
+		var name string
+		return Decode(item, &strict) == nil && json.Unmarshal(strict.FieldName, &name) == nil &&
+			strings.TrimSpace(name) != "" && !strings.ContainsRune(name, utf8.RuneError)
+	})
 }
 
 // Conceal drops the names in which a secret comes back: an error prints them.

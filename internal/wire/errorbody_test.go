@@ -27,7 +27,7 @@ func TestParseErrorBody(t *testing.T) {
 		`{"customerMessage":"c","new":{"a":1,"A":2}}`: {CustomerMessage: "c", Own: true}, `{"customerMessage":"c","CustomerMessage":"d"}`: {CustomerMessage: "c"},
 		`{"customerMessage":["c"],"developerMessage":7,"traceCode":"t"}`:        {TraceCode: "t"},
 		`{"traceCode":"t","errors":[{"fieldName":7,"messages":"m"},{}]}`:        {TraceCode: "t", Fields: []FieldError{{"", []string{"m"}}}},
-		`{"traceCode":"t","errors":[{"fieldName":"f","messages":{"a":["b"]}}]}`: {TraceCode: "t", Fields: []FieldError{{"f", nil}}},
+		`{"traceCode":"t","errors":[{"fieldName":"f","messages":{"a":["b"]}}]}`: {TraceCode: "t", Own: true, Fields: []FieldError{{"f", nil}}},
 		`{"status":503,"requestUrl":"https://h.invalid/x"}`:                     {},
 		`{"customerMessage":"c","customerMessage":"c"}`:                         {CustomerMessage: "c"},
 	} {
@@ -44,6 +44,26 @@ func TestNotTheServicesOwnWords(t *testing.T) {
 		`{"error":{"customerMessage":"c"}}`, `{"customerMessage":"c"} trailing`,
 	} {
 		assert.Empty(t, ParseErrorBody([]byte(body)), body)
+	}
+}
+
+// TestOwnWords: a list of errors with the name of a field is the service's, as a message is.
+// Members that decide stand there once, and not in another case.
+func TestOwnWords(t *testing.T) {
+	for body, own := range map[string]bool{
+		`{"errors":[{"fieldName":"f"}]}`: true, `{"errors":["text",null,7,{},{"fieldName":"f","new":{}}]}`: true, `{"errors":[{"fieldName":"4111111111111111"}]}`: true,
+		`{"customerMessage":"c","errors":{"code":429}}`: true, `{"customerMessage":"c","errors":"text"}`: true, `{"customerMessage":"","errors":[{"fieldName":"f"}]}`: true,
+
+		`{"errors":{"code":429}}`: false, `{"errors":["text"]}`: false, `{"errors":[{"fieldName":""}]}`: false, `{"errors":[{"fieldName":" \n"}]}`: false,
+		`{"errors":[{"fieldName":7}]}`: false, `{"errors":[{"fieldName":null}]}`: false, `{"errors":[{"fieldName":["f"]}]}`: false, `{"errors":[{"fieldName":{"f":"f"}}]}`: false,
+		`{"errors":{"fieldName":"f"}}`: false, `{"errors":[[{"fieldName":"f"}]]}`: false, `{"errors":"[{\"fieldName\":\"f\"}]"}`: false, `{"errors":[{"messages":["m"]}]}`: false,
+		`[{"fieldName":"f"}]`: false, `[{"errors":[{"fieldName":"f"}]}]`: false, `{"error":[{"fieldName":"f"}]}`: false, `{"fieldName":"f"}`: false, `{"errors":[{"fieldName":"f"}]} {}`: false,
+		`{"errors":[{"fieldName":"f","fieldName":"f"}]}`: false, `{"errors":[{"fieldName":"f","FieldName":"f"}]}`: false, `{"errors":[{"FieldName":"f"}]}`: false,
+		`{"errors":[{"fieldName":"f"}],"errors":[{"fieldName":"f"}]}`: false, `{"errors":[],"errors":[{"fieldName":"f"}]}`: false, `{"errors":[{"fieldName":"f"}],"Errors":[]}`: false,
+		`{"customerMessage":"c","errors":[],"errors":[]}`: false, `{"customerMessage":"c","customerMessage":"c","errors":[{"fieldName":"f"}]}`: false, `{"customerMessage":["c"],"errors":[{"fieldName":"f"}]}`: false,
+		"{\"errors\":[{\"fieldName\":\"\xff\"}]}": false, `{"errors":[{"fieldName":"\ud800"}]}`: false, `{"errors":[{"fieldName":"f"}`: false,
+	} {
+		assert.Equal(t, own, ParseErrorBody([]byte(body)).Own, body)
 	}
 }
 
@@ -88,6 +108,8 @@ func TestScrubOfBrokenBodies(t *testing.T) {
 func FuzzScrub(f *testing.F) {
 	f.Add([]byte(`{"errors":[{"fieldValue":"x"}],"requestUrl":"https://h.invalid/?x"}`))
 	f.Add([]byte(`[{"fieldName":"a"},["b"]]`))
+	f.Add([]byte(`{"errors":{"code":429}}`))
+	f.Add([]byte(`{"errors":["text",{"fieldName":7},{"fieldName":"f"}]}`))
 	f.Add([]byte(`{"a":"https://u@h.invalid/x?y#z ??","FieldVALUE":1`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
