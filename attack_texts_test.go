@@ -61,7 +61,7 @@ func TestAttackRow04GatewaysWords(t *testing.T) {
 		`{"errors":["a"]}`: false, `{"errors":[{"fieldName":" "}]}`: false, `{"errors":[{"fieldName":7}]}`: false, `[{"fieldName":"a"}]`: false,
 		`{"errors":[{"fieldName":"a","fieldName":"a"}]}`: false, `{"errors":[],"errors":[{"fieldName":"a"}]}`: false, `{"message":"no healthy upstream"}`: false,
 	} {
-		for _, status := range []int{403, 503} {
+		for _, status := range []int{400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 422, 429, 503} {
 			_, err := clientOf(t, says(status, body)).Transactions.Pay(t.Context(), payment())
 			want := unknown
 			if own {
@@ -107,8 +107,8 @@ func TestAttackRow06TextsOfTheService(t *testing.T) {
 			return a
 		}}))
 		_, err := clientOf(t, says(422, body), quickstream.WithLogger(logger)).Transactions.Pay(t.Context(), payment())
-		api, ok := errors.AsType[*quickstream.APIError](err)
-		require.True(t, ok)
+		api := answerIn(err)
+		require.NotNil(t, api)
 		assert.LessOrEqual(t, len(api.Fields()), 10)
 		texts := []string{api.CustomerMessage(), api.DeveloperMessage(), api.TraceCode}
 		for _, field := range api.Fields() {

@@ -44,7 +44,7 @@ func pipelining(t *testing.T) (address string) {
 						return
 					}
 					_, _ = io.Copy(io.Discard, r.Body)
-					_, _ = io.WriteString(conn, "HTTP/1.1 422 X\r\nContent-Length: 2\r\n\r\n{}"+created(approvedBody))
+					_, _ = io.WriteString(conn, "HTTP/1.1 422 X\r\nContent-Length: 26\r\n\r\n"+`{"developerMessage":"No."}`+created(approvedBody))
 				}
 			}()
 		}

@@ -109,6 +109,7 @@ func TestDoFails(t *testing.T) {
 		"422":               {says(422, errorBody), answered, answered, answered, 1, 1},
 		"403":               {says(403, errorBody), answered, answered, answered, 1, 1},
 		"403 of a gateway":  {says(403, "<html>"), answered, unknown, unknown, 1, 1},
+		"422 of a gateway":  {says(422, ""), answered, unknown, unknown, 1, 1},
 		"409":               {says(409, errorBody), answered, unknown, answered, 1, 1},
 		"307":               {says(307, ""), answered, unknown, unknown, 1, 1},
 		"broken":            {says(200, `{"a":`), decoding, unknown, unknown, 3, 1},

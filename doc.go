@@ -99,7 +99,7 @@
 //	inconclusive answer            retry, A      U                    U            U
 //	503 in the service's words     retry, A      A                    A            A
 //	503 on 3D Secure               A             A                    A            A
-//	429                            retry, A      A                    A            A
+//	refused with 429               retry, A      A                    A            A
 //	refused                        A             A                    A            A
 //	3xx, never followed            A             U                    U            U
 //
@@ -108,13 +108,21 @@
 // [BusinessesService.QueryCardSurcharge], counts as a GET; a POST of [Client.Do] is an
 // "other POST", and its DELETE is like PATCH.
 //
-// An answer is refused when its status says so: 400, 401, 403, 404, 405, 406, 409,
-// 411, 413, 414, 415, 422. It is inconclusive when it says nothing about what was
-// asked: every other status such as 408, 425, 500 and 502, a success that cannot be
-// decoded or is about something else, such as another payment's, a 503 that is not
-// in the service's own words, a 403 or 409 on a write that is not, and any 409 on a
-// POST other than of a customer or a payment file, because a key in flight is no
-// refusal. The service's own words are an error body with a message.
+// An answer is a refusal when its status says so: 400, 401, 403, 404, 405, 406, 409,
+// 411, 413, 414, 415, 422, 429. On a write it is one only in the service's own words:
+// something in between may answer with the same status after the service has carried
+// the write out. The service's own words are a JSON error body with a customerMessage
+// or developerMessage, or with a list of errors of which one has a fieldName.
+//
+// An answer is inconclusive when it says nothing about what was asked:
+//
+//   - any other status, such as 408, 425, 500 and 502,
+//   - a success that cannot be decoded or is about something else, such as another
+//     payment's,
+//   - a 503 that is not in the service's own words,
+//   - on a write, a refusal that is not in the service's own words,
+//   - a 409 on a POST other than of a customer or a payment file, because a key in
+//     flight is no refusal.
 //
 // Something that cannot pass by itself, such as an unknown host or an untrusted
 // certificate, is not retried. After a 503 in the service's own words a payment was

@@ -12,9 +12,14 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// Sentinels for errors.Is. Each error type says which of them it matches.
+// Sentinels for errors.Is. Each error type says which of them it matches. The error of a
+// write matches the sentinel of a status only if the answer is in the service's own words,
+// as the package documentation has them.
 var (
-	// ErrUnauthorized is a 401: the wrong kind of key, or an expired one.
+	// ErrUnauthorized is a 401: the wrong kind of key, or an expired one. On a write only
+	// the service's own words are a refusal. A 401 by something in between is an
+	// [UnknownOutcomeError], whose text shows the status: check key and address with
+	// [Client.Check].
 	ErrUnauthorized = errors.New("unauthorised")
 	// ErrForbidden is a 403: the key lacks a permission.
 	ErrForbidden = errors.New("forbidden")
@@ -29,7 +34,9 @@ var (
 	// ErrInvalid is a request that was refused: by the service with 422, or by
 	// this package before it was sent.
 	ErrInvalid = errors.New("invalid request")
-	// ErrRateLimited is a 429: too many requests, or the token quota is used up.
+	// ErrRateLimited is a 429: too many requests, or the token quota is used up. On a
+	// write only the service's own words are a refusal. A 429 by something in between is
+	// an [UnknownOutcomeError].
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable is a 503 in the service's own error body: the request was
 	// not processed. It never matches an unknown outcome.

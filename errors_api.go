@@ -159,10 +159,11 @@ func (c *call) stranger(r *transport.Result) string {
 	if versionless {
 		address += ", which does not end with a version such as /rest/v1"
 	}
+	write := c.op.class != transport.Read
 	switch undecoded := r.Reason == transport.Inconclusive && r.Err != nil; {
 	case bytes.HasPrefix(bytes.TrimLeft(r.Body, "\ufeff \t\r\n"), []byte("<")):
 		return "it is HTML or XML, and the service answers with JSON; " + address + ", and at proxies on the way"
-	case versionless && !r.Problem.Own && (undecoded || r.Reason == transport.NotFound):
+	case !r.Problem.Own && (versionless && undecoded || (versionless || write) && r.Status == http.StatusNotFound):
 		return address
 	}
 	return ""

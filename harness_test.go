@@ -245,7 +245,7 @@ func TestOperations(t *testing.T) {
 		sent := 0
 		client := clientOf(t, func(*http.Request) (*http.Response, error) {
 			sent++
-			return answer(422, ""), nil
+			return answer(422, errorBody), nil
 		})
 		_, err := op.call(t.Context(), client, "ID-1")
 		refused, ok := errors.AsType[*quickstream.APIError](err)

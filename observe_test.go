@@ -240,7 +240,7 @@ func TestPanicsOfTheCallersCode(t *testing.T) {
 func TestContextsTellNothing(t *testing.T) {
 	var shown []string
 	show := func(ctx context.Context) { shown = append(shown, fmt.Sprintf("%v %+v", ctx, ctx)) }
-	client := clientOf(t, says(422, ""), quickstream.WithObserver(quickstream.Observer{
+	client := clientOf(t, says(422, errorBody), quickstream.WithObserver(quickstream.Observer{
 		Start:   func(ctx context.Context, _ quickstream.CallInfo) context.Context { show(ctx); return ctx },
 		Attempt: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.AttemptInfo) { show(ctx) },
 		End:     func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) { show(ctx) },

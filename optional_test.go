@@ -101,7 +101,7 @@ func (op operation) sends(t *testing.T, params reflect.Value) (map[string]any, b
 			}
 			body[name] = values
 		}
-		return answer(422, ""), nil
+		return answer(422, errorBody), nil
 	})
 	_, err := op.callWith(t.Context(), client, "ID-1", params)
 	if invalid, ok := errors.AsType[*quickstream.ValidationError](err); ok {

@@ -27,7 +27,7 @@ func TestWithSupplierBusinessCode(t *testing.T) {
 		if r.Body != nil {
 			body, _ = io.ReadAll(r.Body)
 		}
-		return answer(422, ""), nil
+		return answer(422, errorBody), nil
 	}, quickstream.WithSupplierBusinessCode("DEFAULT-1"))
 	filled := map[string]bool{}
 	for _, op := range operations() {
@@ -65,7 +65,7 @@ func TestWithSupplierBusinessCode(t *testing.T) {
 // TestWithSupplierBusinessCodeInIntents: what was planned keeps its business, and the
 // nearest name counts: the parameters', the call's, the client's.
 func TestWithSupplierBusinessCodeInIntents(t *testing.T) {
-	client := clientOf(t, says(422, ""), quickstream.WithSupplierBusinessCode("CLIENT"))
+	client := clientOf(t, says(422, errorBody), quickstream.WithSupplierBusinessCode("CLIENT"))
 	params := bankDebit("")
 	business := func(params quickstream.PayParams, opts ...quickstream.CallOption) string {
 		var intent quickstream.Intent
@@ -90,7 +90,7 @@ func TestWithSupplierBusinessCodeInIntents(t *testing.T) {
 	var body []byte
 	worker := clientOf(t, func(r *http.Request) (*http.Response, error) {
 		body, _ = io.ReadAll(r.Body)
-		return answer(422, ""), nil
+		return answer(422, errorBody), nil
 	}, quickstream.WithSupplierBusinessCode("WORKER"))
 	_, err = worker.Transactions.Submit(t.Context(), intent, func(context.Context) error { return nil })
 	require.ErrorIs(t, err, quickstream.ErrInvalid)

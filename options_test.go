@@ -62,7 +62,7 @@ func TestRefusedOptions(t *testing.T) {
 	// The same for calls, by every operation.
 	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 		t.Errorf("%s was sent", r.URL)
-		return answer(422, ""), nil
+		return answer(422, errorBody), nil
 	})
 	for name, opt := range map[string]quickstream.CallOption{
 		"nil": nil, "nil of several": quickstream.Options(nil), "timeout": quickstream.WithTimeout(0), "response": quickstream.WithResponseInto(nil), "key": quickstream.WithIdempotencyKey(""),
@@ -118,7 +118,7 @@ func TestWithHeader(t *testing.T) {
 	var seen http.Header
 	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 		seen = r.Header
-		return answer(422, ""), nil
+		return answer(422, errorBody), nil
 	}, quickstream.WithHeader("x-own", "client"), quickstream.WithHeader("X-Other", ""))
 	for range 2 { // a call's header is not the next call's
 		_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithHeader("X-Own", "a b"), quickstream.WithHeader("Traceparent", "00-x"))
@@ -137,7 +137,7 @@ func TestWithExtraField(t *testing.T) {
 		var sent map[string]any
 		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 			assert.NoError(t, json.NewDecoder(r.Body).Decode(&sent))
-			return answer(422, ""), nil
+			return answer(422, errorBody), nil
 		})
 		_, err := client.Transactions.Pay(t.Context(), payment(), opts...)
 		return sent, err
@@ -173,7 +173,7 @@ func TestWithIdempotencyKey(t *testing.T) {
 		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 			method, key = r.Method, strings.Join(r.Header["idempotency-key"], ",") //nolint:staticcheck // not canonical on purpose
 			assert.NotContains(t, r.Header, "Idempotency-Key", "under this name net/http would repeat the request")
-			return answer(422, ""), nil
+			return answer(422, errorBody), nil
 		})
 		_, err := op.call(t.Context(), client, "ID-1")
 		require.Error(t, err)

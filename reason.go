@@ -3,7 +3,8 @@ package quickstream
 import "github.com/quickstream-go/quickstream/internal/transport"
 
 // Reason names what an answer of the service means. It is judged once, where the
-// answer arrives; the sentinels follow it.
+// answer arrives; the sentinels follow it. A write is refused in the service's own words
+// alone, whatever the status.
 type Reason string
 
 // The reasons.
@@ -28,8 +29,8 @@ const (
 	ReasonRefused    = Reason(transport.Refused)
 	ReasonRedirected = Reason(transport.Redirected) // 3xx, which is never followed
 	// ReasonInconclusive is an answer that says nothing about what was asked: any
-	// other status, a 503 that is not in the service's own words, a 403 or 409 on
-	// a write that is not, and a 409 where a key in flight may be meant. A write that
+	// other status, a 503 that is not in the service's own words, any refusal of a
+	// write that is not, and a 409 where a key in flight may be meant. A write that
 	// is answered so ends in an [UnknownOutcomeError].
 	ReasonInconclusive = Reason(transport.Inconclusive)
 )

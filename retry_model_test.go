@@ -59,7 +59,9 @@ func modelSteps() []step {
 		{kind: sandbox.Redirect(307, "http://elsewhere.localhost/"), sees: unclear},
 		{kind: sandbox.Status(503, sandbox.ServiceError), sees: notProcessed},
 		{kind: sandbox.Status(422, sandbox.ServiceError), sees: refusal},
-		{kind: sandbox.Status(401, sandbox.HTML), sees: refusal},
+		{kind: sandbox.Status(401, sandbox.ServiceError), sees: refusal},
+		{kind: sandbox.StatusAfterCommit(401, sandbox.HTML), does: works, sees: unclear},
+		{kind: sandbox.StatusAfterCommit(429, sandbox.Empty), does: works, sees: unclear},
 		{kind: sandbox.RateLimited(""), sees: refusal},
 	}
 }
@@ -123,10 +125,8 @@ func predict(steps []step, o modelOptions) (p prediction) {
 			switch {
 			case saw == itsAnswer:
 				saw = says
-			case saw == garbled && says == ok:
+			case saw == garbled: // a refusal counts in the service's words alone
 				saw = unclear
-			case saw == garbled:
-				saw = says // a refusal counts by its status
 			}
 		}
 		switch saw {

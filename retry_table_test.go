@@ -106,7 +106,7 @@ type row struct {
 func all(c cell) [4]cell { return [4]cell{c, c, c, c} }
 
 func tableRows() []row {
-	const neverSent, lost, inconclusive, refused = "never sent", "lost after sending", "inconclusive answer", "refused"
+	const neverSent, lost, inconclusive, refused, refused429 = "never sent", "lost after sending", "inconclusive answer", "refused", "refused with 429"
 	gone := [4]cell{{network, 3}, {unknown, 3}, {unknown, 1}, {unknown, 1}}
 	once := [4]cell{{succeeds, 2}, {succeeds, 2}, {unknown, 1}, {unknown, 1}}
 	unclear := [4]cell{{answered, 3}, {unknown, 1}, {unknown, 1}, {unknown, 1}}
@@ -145,18 +145,15 @@ func tableRows() []row {
 		{when: inconclusive, name: "success, empty", fault: sandbox.Garbage(sandbox.Empty), cells: [4]cell{undecodable[0], undecodable[1], undecodable[2], {succeeds, 1}}},
 		{when: inconclusive, name: "success, broken JSON", fault: sandbox.Garbage(sandbox.BrokenJSON), cells: undecodable},
 		{when: inconclusive, name: "success, an error body", fault: sandbox.Garbage(sandbox.ServiceError), cells: undecodable},
-		// A gateway's word on a write, and a key in flight, are no refusals.
-		{when: inconclusive, name: "403, HTML", fault: sandbox.Status(403, sandbox.HTML), cells: forged},
+		// A key in flight is no refusal.
 		{when: inconclusive, name: "409", fault: sandbox.Status(409, sandbox.ServiceError), cells: inFlight},
-		{when: inconclusive, name: "409, HTML", fault: sandbox.Status(409, sandbox.HTML), cells: forged},
 
 		{when: "503 in the service's words", name: "503", fault: sandbox.Status(503, sandbox.ServiceError), cells: later},
-		{when: "429", name: "429", fault: sandbox.RateLimited("1"), cells: later},
-		{when: "429", name: "429 without Retry-After", fault: sandbox.RateLimited(""), cells: later},
-		{when: "429", name: "429 at the cap", fault: sandbox.RateLimited("8"), cells: later},
-		{when: "429", name: "429 beyond the cap", fault: sandbox.RateLimited("3600"), cells: all(cell{answered, 1})},
-		{when: "429", name: "429 with an absurd Retry-After", fault: sandbox.RateLimited("99999999999999999999"), cells: later},
-		{when: refused, name: "403", fault: sandbox.Status(403, sandbox.ServiceError), cells: all(cell{answered, 1})},
+		{when: refused429, name: "429", fault: sandbox.RateLimited("1"), cells: later},
+		{when: refused429, name: "429 without Retry-After", fault: sandbox.RateLimited(""), cells: later},
+		{when: refused429, name: "429 at the cap", fault: sandbox.RateLimited("8"), cells: later},
+		{when: refused429, name: "429 beyond the cap", fault: sandbox.RateLimited("3600"), cells: all(cell{answered, 1})},
+		{when: refused429, name: "429 with an absurd Retry-After", fault: sandbox.RateLimited("99999999999999999999"), cells: later},
 		{when: "3xx, never followed", name: "300", fault: sandbox.Status(300, sandbox.Empty), cells: redirected},
 		{when: "3xx, never followed", name: "307 with a broken Location", fault: sandbox.Redirect(307, "http://[::"), cells: redirected},
 	}
@@ -165,12 +162,18 @@ func tableRows() []row {
 			rows = append(rows, row{when: inconclusive, name: fmt.Sprintf("%d, %s", code, name), fault: sandbox.Status(code, body), cells: unclear})
 		}
 	}
-	for _, code := range []int{400, 401, 404, 405, 406, 411, 413, 414, 415, 422} {
-		rows = append(
-			rows,
-			row{when: refused, name: fmt.Sprintf("%d", code), fault: sandbox.Status(code, sandbox.ServiceError), cells: all(cell{answered, 1})},
-			row{when: refused, name: fmt.Sprintf("%d, HTML", code), fault: sandbox.Status(code, sandbox.HTML), cells: all(cell{answered, 1})},
-		)
+	for _, code := range []int{400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 422} {
+		rows = append(rows, row{when: refused, name: fmt.Sprintf("%d", code), fault: sandbox.Status(code, sandbox.ServiceError), cells: all(cell{answered, 1})})
+	}
+	// What something in between says refuses a read and no write.
+	for _, code := range []int{400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 422, 429} {
+		for name, body := range map[string]sandbox.BodyKind{"HTML": sandbox.HTML, "empty": sandbox.Empty, "a gateway's JSON": sandbox.GatewayError, "errors without a field": sandbox.ErrorList} {
+			cells := forged
+			if code == 429 {
+				cells = unclear
+			}
+			rows = append(rows, row{when: inconclusive, name: fmt.Sprintf("%d, %s", code, name), fault: sandbox.Status(code, body), cells: cells})
+		}
 	}
 	for _, code := range []int{301, 302, 303, 304, 307, 308} {
 		rows = append(rows, row{when: "3xx, never followed", name: fmt.Sprintf("%d", code), fault: sandbox.Redirect(code, "http://elsewhere.localhost/x"), cells: redirected})
@@ -236,7 +239,7 @@ func (r row) play(t *testing.T, class int, want cell) {
 }
 
 // TestConflictIsNoRefusal of what may be in flight: agreements, registrations and
-// voids. Nor is a gateway's 403: it can come after the service did what was asked.
+// voids.
 func TestConflictIsNoRefusal(t *testing.T) {
 	id := "C-0"
 	for name, call := range map[string]func(context.Context, *quickstream.Client) error{

@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -229,7 +230,8 @@ func (table ruleTable[T]) judge(request T, opt CallOption) error {
 type refusing struct{}
 
 func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusUnprocessableEntity, Body: http.NoBody}, nil
+	body := io.NopCloser(strings.NewReader(`{"developerMessage":"No."}`))
+	return &http.Response{StatusCode: http.StatusUnprocessableEntity, Body: body}, nil
 }
 
 // sends returns what gives requests to a method of the transactions.

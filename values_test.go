@@ -202,7 +202,7 @@ func sentBody(t *testing.T, call func(*quickstream.Client, ...quickstream.CallOp
 	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 		data, err := io.ReadAll(r.Body)
 		body = string(data)
-		return answer(422, ""), err
+		return answer(422, errorBody), err
 	})
 	return body, errors.Join(call(client, opts...), func() error {
 		if body == "" {

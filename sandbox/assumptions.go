@@ -113,7 +113,9 @@ type Assumptions struct {
 	// refused.
 	Metadata string
 	// ErrorForm is the form of error bodies: object, list (of errors at the top),
-	// texts (a list of them), map (by field), html or empty.
+	// texts (a list of them), map (by field), html or empty. All but object and map are
+	// forms in which a gateway could say the same, so that a write that is refused in
+	// them has an unknown outcome.
 	ErrorForm string
 	// ErrorStatusAsString writes the status in error bodies as a string.
 	ErrorStatusAsString bool

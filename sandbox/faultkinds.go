@@ -133,7 +133,8 @@ const (
 	EchoHTML                     // a page of some gateway with all that was sent, in headers too
 )
 
-// Status answers with a status of your choice instead of doing anything. A 503
+// Status answers with a status of your choice instead of doing anything. A client takes
+// a refusal of a write at its word only in the service's own error body. A 503
 // in the service's own error body is the documented "not processed": its
 // idempotency key is spent, as [Assumptions.UnavailableSpendsKey] explains.
 func Status(code int, body BodyKind) FaultKind {

@@ -27,7 +27,9 @@ type word struct {
 	amount           string
 	ended            string // done, declined, nothing, absent, twice, or held
 	receipt          string
-	lost             bool // it met a fault, or the worker died before it could store the answer
+	// lost tells that it met a fault, that the worker died before it could store the
+	// answer, or that it was refused in another form than the service's words.
+	lost bool
 }
 
 // verdict is the oracle's.

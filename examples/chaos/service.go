@@ -40,7 +40,13 @@ type service struct {
 	mu      sync.Mutex
 	ledger  sandbox.Ledger // of the story, at its end
 	plants  plantings
-	unknown []string // calls whose answer could not be taken, in the order of their ends
+	unknown []untaken // calls whose answer could not be taken, in the order of their ends
+}
+
+// untaken is a call whose answer could not be taken.
+type untaken struct {
+	text    string
+	refusal bool // it was a write, and the status was that of a refusal
 }
 
 type method string
@@ -146,7 +152,7 @@ func (s *service) ended(_ context.Context, call quickstream.CallInfo, end quicks
 		if cause := errors.Unwrap(end.Err); cause != nil {
 			text += ": " + cause.Error()
 		}
-		s.unknown = append(s.unknown, text)
+		s.unknown = append(s.unknown, untaken{text, isWrite && isRefusal(end.StatusCode)})
 	}
 }
 

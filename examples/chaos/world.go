@@ -43,6 +43,29 @@ func (s *service) enter() {
 	}
 }
 
+// isFormless reports whether a world's error bodies are not in the service's words: a
+// gateway could have said the same, and a write that is refused so is looked up.
+func isFormless(world sandbox.World) bool {
+	return slices.Contains([]string{"list", "texts", "html", "empty"}, world.Value("ErrorForm"))
+}
+
+func isRefusal(status int) bool { return status >= 400 && status < 500 }
+
+// formless returns the idempotency keys of the writes that the service has refused in
+// another form than its words.
+func (s *service) formless() map[string]bool {
+	keys := make(map[string]bool)
+	if !isFormless(*s.world) {
+		return keys
+	}
+	for _, r := range s.box.Requests() {
+		if r.Method != http.MethodGet && isRefusal(r.Status) {
+			keys[r.IdempotencyKey] = true
+		}
+	}
+	return keys
+}
+
 // waits are those of the world's service between its own attempts at a payment.
 func (s *service) waits() (waits []time.Duration) {
 	for text := range strings.SplitSeq(s.value("RetrySchedule"), ",") {

@@ -60,6 +60,7 @@ type totals struct {
 	mu                    sync.Mutex
 	worlds, writes, musts int
 	planted               int                 // answers with one member changed
+	formless              int                 // refusals that are not in the service's words
 	ends                  map[string]int      // how the writes ended
 	held                  map[string]int      // by combination
 	apart                 map[string]int      // by risk
@@ -85,9 +86,13 @@ func (sum *totals) world(ctx context.Context, w io.Writer, c config, world sandb
 	if s == nil {
 		return
 	}
-	for _, text := range s.unknown {
-		if c.faults == 0 {
-			complain(classNotTaken, text)
+	for _, answer := range s.unknown {
+		switch {
+		case c.faults != 0:
+		case answer.refusal && isFormless(world):
+			sum.formless++
+		default:
+			complain(classNotTaken, answer.text)
 		}
 	}
 	sum.planted += s.plants.tried
@@ -175,6 +180,7 @@ func (sum *totals) report(c config, took time.Duration) string {
 	counted(w, sum.ends)
 	if c.faults == 0 {
 		fmt.Fprintf(w, "%d planted answers, of %d kinds\n", sum.planted, len(everyPlant()))
+		fmt.Fprintf(w, "%d refusals in another form than the service's words, which are looked up\n", sum.formless)
 	}
 	fmt.Fprintln(w, "Held, where nobody can know better:")
 	counted(w, sum.held)
@@ -200,8 +206,8 @@ func details(s *service, orders []*order) string {
 	w := new(strings.Builder)
 	fmt.Fprintf(w, "  %d requests\n", s.attempts.Load())
 	counts := make(map[string]int)
-	for _, text := range s.unknown {
-		counts[text]++
+	for _, answer := range s.unknown {
+		counts[answer.text]++
 	}
 	counted(w, counts)
 	for _, o := range orders {
@@ -216,6 +222,7 @@ func details(s *service, orders []*order) string {
 
 // wordsOf brings the merchant's table into the oracle's words.
 func wordsOf(s *service, orders []*order) (words []word) {
+	formless := s.formless()
 	said := map[ending]string{
 		endDone: "done", endDeclined: "declined", endRefused: "nothing", endAbsent: "absent", endTwice: "twice", endEscalated: "held", "": "held",
 	}
@@ -225,6 +232,7 @@ func wordsOf(s *service, orders []*order) (words []word) {
 			if met, faulty := s.faulty.Load(t.Intent.IdempotencyKey); faulty {
 				lost = lost || met != 0
 			}
+			lost = lost || formless[t.Intent.IdempotencyKey]
 			w := word{
 				order: o.ID, kind: string(t.Kind), key: t.Intent.IdempotencyKey, amount: t.Amount.String(),
 				ended: said[t.Ended], receipt: t.Receipt, lost: lost, original: o.Receipt,

@@ -109,7 +109,7 @@ var Table = []Row{
 	{"inconclusive answer", []Reason{Inconclusive}, [classes]Step{{Always, Answered}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
 	{"503 in the service's words", []Reason{Unavailable}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"503 on 3D Secure", []Reason{NotEnabled, MaybeDisabled}, [classes]Step{{Never, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
-	{"429", []Reason{RateLimited}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
+	{"refused with 429", []Reason{RateLimited}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"refused", []Reason{Invalid, Unauthorized, Forbidden, NotFound, Conflict, Refused}, [classes]Step{{Never, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"3xx, never followed", []Reason{Redirected}, [classes]Step{{Never, Answered}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
 }
@@ -125,25 +125,25 @@ func step(r Reason, c Class) Step {
 }
 
 // judge names what a status other than a success means; nothing else in the client
-// looks at it. own says that the body is the service's: what a gateway in front of
-// it says proves nothing about a payment.
+// decides by it. own says that the body is the service's: what a gateway in front of
+// it says proves nothing about a payment, whatever its status is.
 func (x *exchange) judge(status int, own bool) Reason {
 	call := &x.call
+	threeDS503 := call.ThreeDS && status == http.StatusServiceUnavailable
+	if call.Class != Read && !own && status >= 400 && !threeDS503 {
+		return Inconclusive
+	}
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return Invalid
 	case http.StatusUnauthorized:
 		return Unauthorized
 	case http.StatusForbidden:
-		if call.Class != Read && !own {
-			return Inconclusive
-		}
 		return Forbidden
 	case http.StatusNotFound:
 		return NotFound
 	case http.StatusConflict: // a key in flight is no refusal
-		inFlight := call.Key != "" && !call.Named
-		if call.Class != Read && (!own || inFlight) {
+		if call.Class != Read && call.Key != "" && !call.Named {
 			return Inconclusive
 		}
 		return Conflict

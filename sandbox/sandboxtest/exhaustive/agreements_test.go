@@ -134,7 +134,7 @@ func (c contract) grow(t *testing.T, census *census) {
 	if attempts <= len(c.letters) {
 		return
 	}
-	next := append(honest(), lies(c.class, false)...)
+	next := append(honest(), lies(c.class)...)
 	if len(c.letters) >= 2 { // none of them was sent
 		next = append(lost(), endings()...)
 	}

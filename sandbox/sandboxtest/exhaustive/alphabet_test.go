@@ -72,7 +72,7 @@ func honest() []letter {
 		sent("slow body", sandbox.SlowBody(1)), sent("truncated", sandbox.TruncatedBody(60)), sent("duplicates", sandbox.DuplicateMembers()),
 		sent("garbage", sandbox.Garbage(sandbox.HTML)), sent("garbage, empty", sandbox.Garbage(sandbox.Empty)),
 		sent("garbage, broken", sandbox.Garbage(sandbox.BrokenJSON)), sent("garbage, an error", sandbox.Garbage(sandbox.ServiceError)),
-		sent("400", sandbox.Status(400, sandbox.ServiceError)), sent("401", sandbox.Status(401, sandbox.HTML)),
+		sent("400", sandbox.Status(400, sandbox.ServiceError)), sent("401", sandbox.Status(401, sandbox.ServiceError)),
 		sent("403", sandbox.Status(403, sandbox.ServiceError)), sent("404", sandbox.Status(404, sandbox.ServiceError)),
 		sent("405", sandbox.Status(405, sandbox.ServiceError)), sent("409", sandbox.Status(409, sandbox.ServiceError)),
 		sent("422", sandbox.Status(422, sandbox.ServiceError)), sent("503", sandbox.Status(503, sandbox.ServiceError)),
@@ -80,19 +80,24 @@ func honest() []letter {
 	)
 }
 
-// lies are failures that are reported of what was done. A status that HTTP or the
-// service defines as not carried out is taken at its word and not among them: what that
-// is depends on what moves money and on what may be in flight.
-func lies(class transport.Class, money bool) []letter {
+// lies are failures that are reported of what was done. What the service defines as not
+// carried out is taken at its word in its own words and is not among them; a gateway may
+// say the same. What may be in flight makes a lie of a conflict.
+func lies(class transport.Class) []letter {
 	type status struct {
 		code int
 		body sandbox.BodyKind
 		name string
 	}
 	all := []status{
+		{401, sandbox.HTML, "401 of a gateway after"},
+		{403, sandbox.HTML, "403 of a gateway after"},
+		{404, sandbox.Empty, "404 of a gateway after"},
 		{407, sandbox.HTML, "407 after"},
 		{408, sandbox.Empty, "408 after"},
+		{422, sandbox.ErrorList, "422 of a gateway after"},
 		{425, sandbox.Empty, "425 after"},
+		{429, sandbox.GatewayError, "429 of a gateway after"},
 		{460, sandbox.HTML, "460 after"},
 		{499, sandbox.Empty, "499 after"},
 		{500, sandbox.ServiceError, "500 after"},
@@ -102,9 +107,6 @@ func lies(class transport.Class, money bool) []letter {
 	}
 	if class != transport.Change {
 		all = append(all, status{409, sandbox.ServiceError, "409 after"})
-	}
-	if money {
-		all = append(all, status{403, sandbox.HTML, "403 of a gateway after"})
 	}
 	var letters []letter
 	for _, s := range all {

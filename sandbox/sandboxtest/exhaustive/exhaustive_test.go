@@ -82,7 +82,7 @@ func shared(n neighbour) world {
 
 // letters are all that an attempt of a write can meet.
 func (w write) letters() []letter {
-	return append(honest(), lies(w.class, true)...)
+	return append(honest(), lies(w.class)...)
 }
 
 // trees are the ways of calls that a living process makes.
