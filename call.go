@@ -232,10 +232,7 @@ func (c *call) encode() []byte {
 		described := c.describe()
 		c.describe = func() Intent { return described }
 	}
-	body, err := wire.Marshal(c.body)
-	if odd, ok := errors.AsType[*json.MarshalerError](err); ok {
-		err = odd.Err // without the name of a type
-	}
+	body, err := wire.Encode(c.body)
 	c.refuse(err)
 	for _, field := range c.config.extra {
 		if c.ended == nil {
@@ -243,9 +240,6 @@ func (c *call) encode() []byte {
 				c.refuse(fmt.Errorf("option %w", err))
 			}
 		}
-	}
-	if !wire.IsFaithful(body) {
-		c.refuse(errors.New("a text of the request is not valid UTF-8, and would be sent as another one"))
 	}
 	return body
 }

@@ -83,7 +83,7 @@ func (i Intent) Renewed() Intent {
 		return i
 	}
 	var body transactionJSON
-	if json.Unmarshal(i.Request, &body) != nil || body.Metadata == nil {
+	if wire.CheckText(i.Request) != nil || json.Unmarshal(i.Request, &body) != nil || body.Metadata == nil {
 		i.Complete = false
 		return i
 	}

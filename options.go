@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/json"
@@ -443,8 +444,8 @@ func WithExtraField(name string, value any) CallOption {
 				return errors.New("WithExtraField: the name is empty or has an empty part")
 			}
 		}
-		encoded, err := wire.Marshal(value)
-		if err != nil {
+		encoded, err := wire.Encode(value)
+		if err = cmp.Or(wire.CheckText(name), err); err != nil {
 			return fmt.Errorf("WithExtraField: %w", err)
 		}
 		c.extra = append(c.extra[:len(c.extra):len(c.extra)], extraField{path, encoded})

@@ -62,7 +62,7 @@ type bilateralAmendmentJSON struct {
 // that this package does not model: the service would remove them.
 func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
 	type plain bilateralAmendmentJSON
-	known, err := wire.Marshal(plain(a))
+	known, err := wire.Encode(plain(a))
 	if err != nil || a.agreement == nil {
 		return known, err
 	}
@@ -73,7 +73,7 @@ func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
 	if err := json.Unmarshal(a.agreement, &replaced); err != nil {
 		return nil, err
 	}
-	received, err := wire.Marshal(replaced)
+	received, err := wire.Encode(replaced)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (s *PayToService) begin(name string, change AgreementChange, opts []CallOpt
 	if patch.check != nil {
 		call.check(patch.check)
 	}
-	request, err := wire.Marshal(patch.body)
+	request, err := wire.Encode(patch.body)
 	call.refuse(err)
 	call.changes(patch.agreementToken, request)
 	return call

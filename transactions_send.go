@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // TransactionParams describes a transaction: [PayParams], [RefundParams],
@@ -170,7 +171,7 @@ func unsettledBy(t *Transaction) error {
 // planned transaction has.
 func (s *TransactionsService) Plan(ctx context.Context, params TransactionParams, opts ...CallOption) (Intent, error) {
 	call, body := s.begin(params, opts)
-	call.describe = body.intent
+	call.body, call.describe = body.transactionJSON, body.intent
 	return call.plan(ctx)
 }
 
@@ -179,10 +180,11 @@ func (s *TransactionsService) PlanVoid(ctx context.Context, receiptNumber string
 	return s.void(receiptNumber, opts).plan(ctx)
 }
 
-// plan returns the intent of a call that is not made now.
+// plan returns the intent of a call that is not made now, and that could be sent.
 func (c *call) plan(ctx context.Context) (Intent, error) {
 	carrier, err := c.client.observer.carry(ctx, "")
-	if c.refuse(err); c.ended != nil {
+	c.refuse(err)
+	if c.encode(); c.ended != nil {
 		return Intent{}, c.ended
 	}
 	c.carrier = carrier
@@ -248,6 +250,7 @@ func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operatio
 		c.ended = c.unclaimed(c.ended)
 	}
 	c.refuse(intent.unsent())
+	c.refuse(wire.CheckText(intent.Request))
 	switch {
 	case err != nil:
 	case intent.Operation != operation:

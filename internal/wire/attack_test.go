@@ -134,15 +134,3 @@ func TestAttack33AmountsRead(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "100000000000000000.00", strconv.FormatFloat(naive, 'f', 2, 64), "and loses a dollar")
 }
-
-// TestIsFaithful: a body that encoding/json has changed a text of is told from one that
-// holds the sign, or its escape, itself.
-func TestIsFaithful(t *testing.T) {
-	for text, ok := range map[string]bool{"a": true, "\ufffd": true, `\ufffd`: true, `\\ufffd`: true, `"\`: true, "": true, "\xff": false, `\` + "\xff": false, "a\xed\xa0\x80": false} {
-		body, err := Marshal(map[string]string{text: text})
-		require.NoError(t, err)
-		assert.Equal(t, ok, IsFaithful(body), "%q: %s", text, body)
-	}
-	assert.False(t, IsFaithful([]byte("{\"a\":\"\xff\"}")), "which a json.RawMessage may hold")
-	assert.True(t, IsFaithful(nil))
-}

@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 )
@@ -144,21 +143,6 @@ func Marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-// IsFaithful reports whether a body of [Marshal] says what it was made of: encoding/json
-// writes this escape for what is not valid UTF-8, and for nothing else.
-func IsFaithful(body []byte) bool {
-	for i := 0; i < len(body); i++ {
-		if body[i] != '\\' {
-			continue
-		}
-		if bytes.HasPrefix(body[i:], []byte(`\ufffd`)) {
-			return false
-		}
-		i++ // what is escaped
-	}
-	return utf8.Valid(body)
 }
 
 // IsNull reports whether data is the JSON null.

@@ -1,0 +1,140 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+type (
+	ownJSON      struct{ Text string }
+	ownText      struct{ Text string }
+	ownByPointer struct{ Text string }
+	otherOwn     struct{ Other string }
+	textKey      string
+	label        string
+	itself       *itself
+	failing      struct{}
+
+	embedded struct{ Text string }
+	withPart struct {
+		embedded
+		*otherPart
+	}
+	otherPart struct{ Other []string }
+	named     struct {
+		ownJSON `json:"own"`
+	}
+	// flattened has two methods of one name, and so none.
+	flattened struct {
+		ownJSON
+		otherOwn
+	}
+	hiding struct {
+		Text   string `json:"-"`
+		Named  int    `json:"-,"`
+		hidden string
+	}
+	node struct {
+		Text string `json:"text,omitempty"`
+		Next *node  `json:"next,omitempty"`
+	}
+)
+
+func (ownJSON) MarshalJSON() ([]byte, error)       { return []byte(`"own"`), nil }
+func (otherOwn) MarshalJSON() ([]byte, error)      { return []byte(`"other"`), nil }
+func (ownText) MarshalText() ([]byte, error)       { return []byte("own"), nil }
+func (*ownByPointer) MarshalJSON() ([]byte, error) { return []byte(`"own"`), nil }
+func (textKey) MarshalText() ([]byte, error)       { return []byte("own"), nil }
+
+var errMine = errors.New("mine")
+
+func (failing) MarshalJSON() ([]byte, error) { return nil, errMine }
+
+// TestCheckText: every text of a value that encoding/json writes itself is judged, and
+// nothing else: encoding/json puts another text in the place of one that is not UTF-8.
+func TestCheckText(t *testing.T) {
+	for _, bad := range []string{"\xff", "Ann\xff", "\xed\xa0\x80", "a\xc3"} {
+		for name, value := range map[string]any{
+			"string": bad, "pointer": &bad, "named": label(bad), "number": json.Number(bad),
+			"slice": []string{"a", bad}, "array": [1]string{bad}, "any": []any{1, map[string]any{"a": []any{bad}}},
+			"value": map[string]string{"a": bad}, "key": map[string]int{bad: 1}, "key with a method": map[textKey]int{textKey(bad): 1},
+			"struct": embedded{bad}, "embedded": withPart{embedded: embedded{bad}}, "embedded pointer": &withPart{otherPart: &otherPart{[]string{bad}}},
+			"flattened": flattened{ownJSON{bad}, otherOwn{}}, "method of a pointer that is not asked": ownByPointer{bad},
+			"in a map, not asked": map[string]ownByPointer{"a": {bad}}, "deep": &node{Next: &node{Next: &node{Text: bad}}},
+			"raw": json.RawMessage(`"` + bad + `"`), "raw pointer": new(json.RawMessage(`"` + bad + `"`)), "raw member": map[string]json.RawMessage{"a": json.RawMessage(`"` + bad + `"`)},
+		} {
+			err := CheckText(value)
+			require.ErrorIs(t, err, errText, "%s %q", name, bad)
+			assert.NotContains(t, err.Error(), "Ann")
+			_, err = Encode(value)
+			require.ErrorIs(t, err, errText, "%s %q", name, bad)
+		}
+		for name, value := range map[string]any{
+			"MarshalJSON": ownJSON{bad}, "MarshalJSON of a pointer": &ownByPointer{bad}, "element": []ownByPointer{{bad}}, "MarshalText": []any{ownText{bad}, &ownText{bad}},
+			"named": named{ownJSON{bad}}, "interface": []json.Marshaler{ownJSON{bad}, nil}, "bytes": []byte(bad), "hidden": hiding{Text: bad, hidden: bad}, "named bytes": map[string][]byte{"a": []byte(bad)},
+		} {
+			require.NoError(t, CheckText(value), name)
+			body, err := Encode(value)
+			require.NoError(t, err, name)
+			assert.NotContains(t, string(body), "\ufffd", name)
+		}
+		replaced, err := Marshal(map[string]string{bad: bad})
+		require.NoError(t, err)
+		var read map[string]string
+		require.NoError(t, json.Unmarshal(replaced, &read))
+		assert.NotContains(t, read, bad, "encoding/json changes it without a word: %s", replaced)
+	}
+	for _, value := range []any{
+		nil, true, 1.5, "", "\ufffd", `\ufffd`, `"\`, "é\u202e\x00",
+		map[string]string{"\ufffd": "\ufffd"},
+		(*node)(nil), (*string)(nil), map[string]any(nil),
+		[]any{nil},
+		withPart{},
+		json.RawMessage(`"\ufffd"`), json.RawMessage(nil), NewNumber(decimal.New(1, 0)),
+	} {
+		assert.NoError(t, CheckText(value), "%#v", value)
+	}
+}
+
+// TestEncodeWithoutEnd: a value that contains itself, or is nested without end, is refused
+// and does not take the stack.
+func TestEncodeWithoutEnd(t *testing.T) {
+	loop := &node{}
+	loop.Next = loop
+	list, table := make([]any, 1), map[string]any{}
+	list[0], table["a"] = list, table
+	turn := new(itself)
+	*turn = turn
+	long := &node{}
+	for range 10 * maxDepth {
+		long = &node{Next: long}
+	}
+	for name, value := range map[string]any{"pointer": loop, "slice": list, "map": table, "turn": turn, "long": long} {
+		_, err := Encode(value)
+		require.ErrorIs(t, err, errNesting, name)
+	}
+	short := &node{Text: strings.Repeat("a", 10)}
+	for range 1_000 {
+		short = &node{Next: short}
+	}
+	_, err := Encode(short)
+	require.NoError(t, err)
+	_, err = Encode(failing{})
+	require.Equal(t, errMine, err, "without the name of the type")
+}
+
+func TestCheckTextAllocatesNothing(t *testing.T) {
+	value := &struct {
+		Text, Other string
+		Next        *node
+		List        []string
+	}{"a", "b", &node{Text: "c"}, []string{"d"}}
+	require.NoError(t, CheckText(value))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = CheckText(value) }))
+}
