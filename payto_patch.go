@@ -73,7 +73,7 @@ func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
 	if err := json.Unmarshal(a.agreement, &replaced); err != nil {
 		return nil, err
 	}
-	received, err := wire.Encode(replaced)
+	received, err := wire.Marshal(replaced)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func plants() map[string][]plant {
 	return map[string][]plant{
 		"pay":       append(slices.Clone(payment), plant{"receiptNumber", `"ANOTHER"`, taken, refused}, plant{"paymentReferenceNumber", `"ANOTHER"`, refused, taken}),
 		"refund":    append(slices.Clone(payment), plant{"receiptNumber", `"ANOTHER"`, taken, refused}, plant{"originalReceiptNumber", `"ANOTHER"`, refused, taken}),
-		"void":      {{"receiptNumber", `"ANOTHER"`, refused, refused}, {"status", "", "", isOpen}},
+		"void":      {{"receiptNumber", `"ANOTHER"`, refused, refused}, {"status", `"Approved"`, refused, refused}},
 		"read":      append(slices.Clone(asked), plant{"receiptNumber", `"ANOTHER"`, refused, refused}),
 		"list":      append(slices.Clone(asked), plant{"receiptNumber", `"ANOTHER"`, taken, refused}),
 		"agree":     {{"agreementToken", `"ANOTHER"`, taken, refused}, {"status", "", "", taken}, {"payerDetails.customerId", `"ANOTHER"`, refused, taken}},

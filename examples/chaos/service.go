@@ -144,6 +144,9 @@ func (s *service) connect(c config, transport http.RoundTripper) (*quickstream.C
 
 // ended notes the calls whose outcome is unknown, and those that cannot be read.
 func (s *service) ended(_ context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
+	if call.Operation == "Transactions.Void" && s.value("TransactionAnswers") == "receipt" {
+		return // the answer does not say that the payment was voided
+	}
 	isWrite := call.Method != http.MethodGet
 	if end.Verdict == quickstream.VerdictUndecodable || end.Verdict == quickstream.VerdictUnknown && isWrite {
 		s.mu.Lock()
