@@ -47,8 +47,7 @@ func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time) error {
 // adopt takes the database as it is, if it was restored, and begins the search for what it
 // does not know. One process at a time judges that: the next one finds it adopted.
 func (e *Engine[TTx]) adopt(ctx context.Context, restored func(TTx) (bool, time.Time, error)) error {
-	after := func() error { return nil }
-	err := e.retried(ctx, func(tx TTx) error {
+	return e.retried(ctx, func(tx TTx) error {
 		if err := e.setMeta(ctx, tx, "adopting", ""); err != nil {
 			return err
 		}
@@ -79,13 +78,8 @@ func (e *Engine[TTx]) adopt(ctx context.Context, restored func(TTx) (bool, time.
 		if err := execute(ctx, e.db, tx, "DELETE FROM quickstream.meta WHERE name = $1", restoringRead); err != nil {
 			return err
 		}
-		after, err = e.db.Adopt(ctx, tx)
-		return err
+		return e.db.Adopt(ctx, tx)
 	})
-	if err != nil {
-		return err
-	}
-	return after()
 }
 
 func earliest(a, b time.Time) time.Time {

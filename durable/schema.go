@@ -114,11 +114,7 @@ func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 		if err := execute(ctx, db, tx, database.PutMeta, "schema", strconv.Itoa(max(version, len(statements)))); err != nil || version > 0 {
 			return err
 		}
-		adopted, err := db.Adopt(ctx, tx)
-		if err != nil {
-			return err
-		}
-		return adopted() // before the commit: a process that waits for it looks for the mark
+		return db.Adopt(ctx, tx)
 	})
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)

@@ -86,10 +86,10 @@ func (pgxDatabase) Restored(ctx context.Context, tx pgx.Tx) (restored bool, err 
 	return restored, err
 }
 
-func (d pgxDatabase) Adopt(ctx context.Context, tx pgx.Tx) (func() error, error) {
+func (d pgxDatabase) Adopt(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `INSERT INTO quickstream.meta (name, value) VALUES ('history', `+identity+`)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`)
-	return func() error { return nil }, err
+	return err
 }
 
 func (d pgxDatabase) Claim(ctx context.Context, tx pgx.Tx) (func() error, error) {

@@ -48,22 +48,23 @@ func (d *sqliteDatabase) Restored(ctx context.Context, tx *sql.Tx) (bool, error)
 
 const markForm = "%s %020d\n"
 
-// Adopt begins a new history of the database.
-func (d *sqliteDatabase) Adopt(ctx context.Context, tx *sql.Tx) (func() error, error) {
+// Adopt begins a new history of the database. The mark is written before the commit, because
+// a process that begins right after it looks for the mark.
+func (d *sqliteDatabase) Adopt(ctx context.Context, tx *sql.Tx) error {
 	path, err := markPath(ctx, tx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	history := rand.Text()
 	for name, value := range map[string]any{"history": history, "claims": "0"} {
 		if _, err := d.Exec(ctx, tx, database.PutMeta, name, value); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if path == "" { // in memory, which the engine refuses
-		return func() error { return nil }, nil
+		return nil
 	}
-	return func() error { return d.write(path, history, 0) }, nil
+	return d.write(path, history, 0)
 }
 
 // Claim counts a claim, and returns what writes the mark.

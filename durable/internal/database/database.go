@@ -26,8 +26,9 @@ type Database[TTx any] interface {
 	// that was restored from a backup, as far as that can be seen. One that was never
 	// adopted is another.
 	Restored(ctx context.Context, tx TTx) (bool, error)
-	// Adopt takes the database as it is. What it returns is called after the commit.
-	Adopt(ctx context.Context, tx TTx) (func() error, error)
+	// Adopt takes the database as it is. Where the transaction does not commit after it, the
+	// database may count as restored.
+	Adopt(ctx context.Context, tx TTx) error
 	// Claim is called in the transaction of each claim, and what it returns after the
 	// commit and before the first byte. It returns ErrRestored where Restored is true.
 	Claim(ctx context.Context, tx TTx) (func() error, error)
