@@ -49,7 +49,7 @@ type (
 		Unsent string `json:"-"`
 		unsent string
 	}
-	Note struct { //nolint:revive // embedded, its fields are sent
+	Note struct {
 		Text string `json:"text"`
 	}
 )

@@ -37,7 +37,7 @@ type (
 	}
 	hiding struct {
 		Text   string `json:"-"`
-		Named  int    `json:"-,"`
+		Named  int    `json:"-,"` //nolint:staticcheck // a member whose name is "-"
 		hidden string
 	}
 	node struct {
