@@ -43,7 +43,7 @@ func (e *Engine[TTx]) heed(ctx context.Context, err error) {
 }
 
 // checkPause asks the service whether it answers again while claims are paused, every 30
-// seconds, and has what waits handed out when it does.
+// seconds, and enqueues what waits when it does.
 func (e *Engine[TTx]) checkPause(ctx context.Context) error {
 	last, now := e.paused.Load(), e.opts.Clock()
 	if last == nil || !now.Before(*last) && now.Sub(*last) < checkEvery {

@@ -90,7 +90,7 @@ func (e *Engine[TTx]) send(ctx context.Context, r *row) error {
 		return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: now, Problem: late})
 	}
 	if e.paused.Load() != nil {
-		return nil // it is handed out again
+		return nil // it is enqueued again
 	}
 	if r.age > lookFirst {
 		if settled, err := e.lookBefore(ctx, r); settled || err != nil {
