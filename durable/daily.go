@@ -226,11 +226,14 @@ func (e *Engine[TTx]) forget(ctx context.Context) error {
 				AND f.id <> quickstream.payment.id AND f.state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated'))`
 		const paid = "receipt_of = '' AND state IN ('approved', 'charged twice')"
 		kept := micros(now.Add(-e.opts.KeepPayments))
-		if err := execute(ctx, e.db, tx, "DELETE FROM quickstream.payment WHERE NOT ("+paid+") AND "+over, kept); err != nil {
+		if err := execute(ctx, e.db, tx, `UPDATE quickstream.payment SET version = version + 1, claim = '', receipt = '', reference = '', intent_id = '',
+			end_to_end_id = '', total = '', settles_on = '', intent = '', resolution = '', problem = '', decided = ''
+			WHERE intent <> '' AND `+paid+" AND "+over, kept); err != nil {
 			return err
 		}
-		return execute(ctx, e.db, tx, `UPDATE quickstream.payment SET version = version + 1, claim = '', receipt = '', reference = '', intent_id = '',
-			end_to_end_id = '', total = '', settles_on = '', intent = '', resolution = '', problem = '', decided = ''
-			WHERE intent <> '' AND `+paid+" AND "+over, kept)
+		// Refunds limit those to come, as long as their payment is known.
+		const limits = `EXISTS (SELECT 1 FROM quickstream.payment p WHERE p.receipt <> '' AND p.receipt = quickstream.payment.receipt_of
+			AND p.id <> quickstream.payment.id AND p.receipt_of <> p.receipt)`
+		return execute(ctx, e.db, tx, "DELETE FROM quickstream.payment WHERE NOT ("+paid+") AND NOT "+limits+" AND "+over, kept)
 	})
 }

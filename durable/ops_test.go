@@ -98,13 +98,27 @@ func TestUnsafeDatabases(t *testing.T) {
 	})
 }
 
-// A server that does not let the role read its timeline is refused: a failover could not be
-// recognised.
-func TestTimelineIsRequired(t *testing.T) {
+// A role that owns the schema migrates, also where it is not allowed to make one.
+func TestSchemasOwner(t *testing.T) {
 	address := emptyDatabase(t)
-	onServer(t, address)
 	role := "durable_" + strings.ToLower(rand.Text())
-	run := func(statement string) {
+	run := onDatabase(t, address)
+	run("CREATE ROLE " + role + " LOGIN")
+	t.Cleanup(func() { run("DROP OWNED BY " + role + "; DROP ROLE " + role) })
+	run("CREATE SCHEMA quickstream AUTHORIZATION " + role)
+	config, err := pgxpool.ParseConfig(address)
+	require.NoError(t, err)
+	config.ConnConfig.User = role
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	require.NoError(t, durable.MigrateUp(t.Context(), postgres.Pgx(pool)))
+}
+
+// onDatabase returns what runs a statement on a database.
+func onDatabase(t *testing.T, address string) func(statement string) {
+	return func(statement string) {
+		t.Helper()
 		ctx := context.WithoutCancel(t.Context())
 		connection, err := pgx.Connect(ctx, address)
 		require.NoError(t, err)
@@ -112,6 +126,15 @@ func TestTimelineIsRequired(t *testing.T) {
 		_, err = connection.Exec(ctx, statement)
 		require.NoError(t, err)
 	}
+}
+
+// A server that does not let the role read its timeline is refused: a failover could not be
+// recognised.
+func TestTimelineIsRequired(t *testing.T) {
+	address := emptyDatabase(t)
+	onServer(t, address)
+	role := "durable_" + strings.ToLower(rand.Text())
+	run := onDatabase(t, address)
 	run("CREATE ROLE " + role + " LOGIN")
 	t.Cleanup(func() { run("DROP OWNED BY " + role + "; DROP ROLE " + role) })
 	run("GRANT USAGE ON SCHEMA quickstream TO " + role)
@@ -185,6 +208,29 @@ func testRetention[TTx any](t *testing.T, db store[TTx]) {
 		assert.Equal(t, id, s.pay(name, s.card(sandbox.CardAttempted)), name)
 	}
 	assert.Equal(t, len(ids), s.charged())
+}
+
+func TestRefundsAreKept(t *testing.T) {
+	everywhere(t, testRefundsAreKept[*sql.Tx], testRefundsAreKept[pgx.Tx])
+}
+
+// Refunds limit those to come as long as their payment is kept.
+func testRefundsAreKept[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db, func(o *durable.Options[TTx]) { o.KeepPayments = 10 * 24 * time.Hour })
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	declined := s.settled(s.pay("B", s.card("4111111111444496"))).ID
+	s.clock.Advance(48 * time.Hour)
+	id, err := s.giveBack(p, 800)
+	require.NoError(t, err)
+	s.settled(id)
+	s.corrupt("next_at = 9999999999999999", p.ID) // something is to be done yet
+	require.Eventually(t, func() bool {
+		s.clock.Advance(12 * time.Hour)
+		_, err := s.engine.Payment(t.Context(), declined)
+		return err != nil
+	}, 20*time.Second, 60*time.Millisecond)
+	_, err = s.giveBack(p, 800)
+	require.ErrorIs(t, err, durable.ErrTooMuch)
 }
 
 // count returns the number that a statement reads.

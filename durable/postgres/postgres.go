@@ -127,8 +127,15 @@ func (d pgxDatabase) Migrate(ctx context.Context, up bool, f func(tx pgx.Tx) err
 		_, err := d.pool.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema)
 		return err
 	}
-	if _, err := d.pool.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+schema); err != nil {
+	// A role that owns the schema need not be allowed to make one.
+	var missing bool
+	if err := d.pool.QueryRow(ctx, "SELECT to_regnamespace($1) IS NULL", schema).Scan(&missing); err != nil {
 		return fmt.Errorf("the schema: %w", err)
+	}
+	if missing {
+		if _, err := d.pool.Exec(ctx, "CREATE SCHEMA "+schema); err != nil {
+			return fmt.Errorf("the schema: %w", err)
+		}
 	}
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return fmt.Errorf("river's tables: %w", err)
