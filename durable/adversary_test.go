@@ -40,7 +40,7 @@ func TestAskedAgainAfterARestore(t *testing.T) {
 	require.NoError(t, os.WriteFile(old, restored, 0o600))
 	require.NoError(t, os.WriteFile(old+".mark", mark, 0o600))
 	s.db = onFile(t, old)
-	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions", Kind: sandbox.Status(502, sandbox.HTML), Times: 40}))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-settlement-date", Kind: sandbox.Status(502, sandbox.HTML), Times: 40}))
 	s.engine = s.start()
 	again := s.pay("B", s.card(sandbox.CardAttempted))
 	direct := s.card(sandbox.CardAttempted)

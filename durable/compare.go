@@ -158,6 +158,9 @@ func (c *comparison[TTx]) without(ctx context.Context, tx TTx, t *quickstream.Tr
 		return d, err
 	}
 	d.Payment = other.Payment
+	if other.intent.Version == 0 && t.PrincipalAmount != nil && t.PrincipalAmount.Amount.Equal(other.Amount) {
+		return d, nil // it was forgotten, and is this one
+	}
 	if d.Kind == MissingHere && t.TransactionType != quickstream.TransactionTypeRefund && approved(t) {
 		d.Kind = ChargedTwice
 	}

@@ -37,7 +37,7 @@ func (l listing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if r.URL.Path != "/transactions/for-settlement-date" {
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = io.WriteString(w, `{"status":404,"message":"there is no such transaction"}`)
+		_, _ = io.WriteString(w, `{"status":404,"developerMessage":"there is no such transaction"}`)
 		return
 	}
 	first, _ := strconv.Atoi(r.URL.Query().Get("page"))

@@ -14,6 +14,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 const voids = "POST /transactions/{receiptNumber}/void"
@@ -134,6 +135,92 @@ func testReceiptOfAnotherOrder[TTx any](t *testing.T, db store[TTx]) {
 		}
 	}
 	assert.EqualValues(t, 1134, s.net("A"))
+}
+
+func TestMoneyComesBackOnce(t *testing.T) {
+	everywhere(t, testMoneyComesBackOnce[*sql.Tx], testMoneyComesBackOnce[pgx.Tx])
+}
+
+// Nothing is refunded of a payment that was voided or has come back, nor voided beside a
+// refund, nor refunded by Send beyond the payment, nor in another currency.
+func testMoneyComesBackOnce[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	void := func(p durable.Payment) (id string, err error) {
+		err = s.commit(func(tx TTx) error {
+			id, err = s.engine.Void(t.Context(), tx, p.OrderID, p.ReceiptNumber)
+			return err
+		})
+		return id, err
+	}
+	voided := s.settled(s.pay("voided", s.card(sandbox.CardAttempted)))
+	id, err := void(voided)
+	require.NoError(t, err)
+	s.settled(id)
+	returned := s.settled(s.pay("returned", s.card(sandbox.CardAttempted)))
+	s.corrupt("state = 'returned'", returned.ID)
+	for _, p := range []durable.Payment{voided, returned} {
+		_, err = s.giveBack(p, 100)
+		require.ErrorIs(t, err, durable.ErrTooMuch, p.OrderID)
+	}
+	p := s.settled(s.pay("refunded", s.card(sandbox.CardAttempted)))
+	err = s.commit(func(tx TTx) error {
+		_, err := s.engine.GiveBack(t.Context(), tx, p.OrderID, p.ReceiptNumber, p.Amount, quickstream.CurrencyNZD)
+		return err
+	})
+	require.ErrorIs(t, err, durable.ErrNotAllowed)
+	s.clock.Advance(48 * time.Hour)
+	id, err = s.giveBack(p, 100)
+	require.NoError(t, err)
+	s.settled(id)
+	_, err = void(p)
+	require.ErrorIs(t, err, durable.ErrTooMuch)
+	for order, what := range map[string]error{"refunded": durable.ErrTooMuch, "another": durable.ErrNotAllowed} {
+		_, err = durable.Send(t.Context(), s.engine, order, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
+			return s.client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+				OriginalReceiptNumber: p.ReceiptNumber, PrincipalAmount: p.Amount, Currency: p.Currency,
+			}, stored)
+		})
+		require.ErrorIs(t, err, quickstream.ErrNotSent)
+		require.ErrorIs(t, err, what)
+	}
+	assert.EqualValues(t, 1134, s.net("refunded"))
+}
+
+func TestGiveBackThatCannotBe(t *testing.T) {
+	everywhere(t, testGiveBackThatCannotBe[*sql.Tx], testGiveBackThatCannotBe[pgx.Tx])
+}
+
+// What was claimed once and can be neither voided nor refunded for a week is for a person.
+func testGiveBackThatCannotBe[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	require.NoError(t, s.engine.Stop(t.Context()))
+	id, err := s.giveBack(p, 1234)
+	require.NoError(t, err)
+	_, err = s.client.Transactions.Void(t.Context(), p.ReceiptNumber) // in the portal
+	require.NoError(t, err)
+	s.corrupt("claim = 'an earlier one'", id)
+	s.age(id, 8*24*time.Hour)
+	s.engine = s.start()
+	s.reaches(id, durable.StateEscalated, time.Minute)
+}
+
+func TestRefundWithThePaymentsReference(t *testing.T) {
+	everywhere(t, testRefundWithThePaymentsReference[*sql.Tx], testRefundWithThePaymentsReference[pgx.Tx])
+}
+
+// A refund that was made elsewhere under its payment's reference is not taken for the payment.
+func testRefundWithThePaymentsReference[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	s.clock.Advance(48 * time.Hour)
+	elsewhere := sandboxtest.Client(t, s.box, quickstream.WithIntentMetadata(""))
+	refund, err := elsewhere.Transactions.Refund(t.Context(), quickstream.RefundParams{
+		OriginalReceiptNumber: p.ReceiptNumber, PrincipalAmount: p.Amount, Currency: p.Currency, PaymentReferenceNumber: p.Reference,
+	})
+	require.NoError(t, err)
+	require.NoError(t, s.engine.Compare(t.Context(), refund.SettlementDate))
+	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
 }
 
 func TestCutOffPasses(t *testing.T) {

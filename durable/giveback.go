@@ -43,36 +43,57 @@ func (e *Engine[TTx]) GiveBack(ctx context.Context, tx TTx, orderID, receiptNumb
 // amount may both be meant.
 func (r *row) refunds() bool { return r.Operation == refundOperation || r.Operation == giveBack }
 
-// checkOrder refuses a follow-up of another order's payment or refund.
+// checkOrder refuses a follow-up of another order's payment or refund, or in another currency.
 func (e *Engine[TTx]) checkOrder(ctx context.Context, tx TTx, r *row) error {
-	if !looksUp(r.Operation) && r.Operation != giveBack {
-		return nil // an agreement may serve many orders
-	}
-	payment, err := e.byReceipt(ctx, tx, r.ReceiptOf)
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	if payment != nil && payment.OrderID != r.OrderID {
+	payment, err := e.followed(ctx, tx, r)
+	switch {
+	case err != nil || payment == nil:
+		return err
+	case payment.OrderID != r.OrderID:
 		return fmt.Errorf("%w: the receipt is that of another order", ErrNotAllowed)
+	case r.Currency != "" && payment.Currency != "" && r.Currency != payment.Currency:
+		return fmt.Errorf("%w: the payment is in another currency", ErrNotAllowed)
 	}
 	return nil
 }
 
-// checkRefund refuses a refund that would exceed its payment, as far as the payment is
-// known here. Refunds whose outcome is not known count.
-func (e *Engine[TTx]) checkRefund(ctx context.Context, tx TTx, r *row) error {
-	if !r.refunds() {
-		return nil
+// followed returns the payment that a follow-up is about, or nil where it is not known here.
+// An agreement may serve many orders: its changes follow none.
+func (e *Engine[TTx]) followed(ctx context.Context, tx TTx, r *row) (*row, error) {
+	if r.ReceiptOf == "" || !looksUp(r.Operation) && r.Operation != giveBack {
+		return nil, nil //nolint:nilnil // there is none
 	}
 	payment, err := e.byReceipt(ctx, tx, r.ReceiptOf)
+	if err != nil {
+		return nil, fmt.Errorf("durable: %w", err)
+	}
+	return payment, nil
+}
+
+// checkRefund refuses a refund that would exceed its payment, or follows what has come back
+// already, and a void beside a refund, as far as the payment is known here. Refunds whose
+// outcome is not known count.
+func (e *Engine[TTx]) checkRefund(ctx context.Context, tx TTx, r *row) error {
+	voids := r.Operation == voidOperation
+	if !r.refunds() && !voids {
+		return nil
+	}
+	payment, err := e.followed(ctx, tx, r)
 	if err != nil || payment == nil {
 		return err
+	}
+	if !voids && (payment.State == StateVoided || payment.State == StateReturned) {
+		return fmt.Errorf("%w: it is %s", ErrTooMuch, payment.State)
 	}
 	// A snapshot that does not hold the latest refunds fails here, at any isolation.
 	if err := execute(ctx, e.db, tx, "UPDATE quickstream.payment SET version = version + 1 WHERE id = $1", payment.ID); err != nil {
 		return fmt.Errorf("durable: %w", err)
 	}
-	return e.refundable(ctx, tx, r, payment.Amount, payment.total)
+	wanted := *r
+	if voids {
+		wanted.Amount = payment.Amount // all of it
+	}
+	return e.refundable(ctx, tx, &wanted, payment.Amount, payment.total)
 }
 
 // refundable refuses a refund that exceeds what is left of a principal, or of a total
@@ -113,6 +134,8 @@ func (e *Engine[TTx]) sendBack(ctx context.Context, r *row) error {
 	intent, err := e.choose(ctx, r, t)
 	var cannot *quickstream.ValidationError
 	switch {
+	case errors.Is(err, errNeither) && r.age > giveBackWithin: // it was claimed once, and is not given up
+		return e.observe(ctx, r.ID, observed{Kind: sawConflict, At: e.opts.Clock(), Problem: err.Error()})
 	case errors.Is(err, errNeither):
 		return e.later(ctx, r.ID, err.Error())
 	case errors.Is(err, ErrTooMuch) || errors.As(err, &cannot):

@@ -144,7 +144,7 @@ func (e *Engine[TTx]) effect(ctx context.Context, tx TTx, n *webhooks.Notificati
 
 // about returns the payment that a transaction is: by its receipt, and where the
 // answer to its request is still to come by its intent's id, its reference or its
-// end-to-end identifier. A void or refund is about another one.
+// end-to-end identifier, if its type is the same. A void or refund is about another one.
 func (e *Engine[TTx]) about(ctx context.Context, tx TTx, t *quickstream.Transaction) (*row, error) {
 	one := func(column, key string) (*row, error) {
 		return e.one(ctx, tx, column+" <> '' AND "+column+" = $1 LIMIT 1", key)
@@ -153,15 +153,25 @@ func (e *Engine[TTx]) about(ctx context.Context, tx TTx, t *quickstream.Transact
 		return r, err
 	}
 	for name, value := range t.Metadata {
-		if r, err := one("intent_id", value); err != nil || r != nil && r.intent.MetadataName == name {
+		if r, err := one("intent_id", value); err != nil || r != nil && r.intent.MetadataName == name && r.hasTypeOf(t) {
 			return r, err
 		}
 	}
 	// A reference that the merchant chose may be another transaction's.
-	if r, err := one("reference", t.PaymentReferenceNumber); err != nil || r != nil && !r.intent.OwnReference && t.Metadata[r.intent.MetadataName] == "" {
+	if r, err := one("reference", t.PaymentReferenceNumber); err != nil || r != nil && !r.intent.OwnReference && t.Metadata[r.intent.MetadataName] == "" && r.hasTypeOf(t) {
 		return r, err
 	}
-	return one("end_to_end_id", endToEnd(t))
+	if r, err := one("end_to_end_id", endToEnd(t)); err != nil || r != nil && r.hasTypeOf(t) {
+		return r, err
+	}
+	return nil, nil //nolint:nilnil // there is none
+}
+
+// hasTypeOf reports whether a transaction may be of the payment's type: a refund can carry
+// its payment's reference.
+func (r *row) hasTypeOf(t *quickstream.Transaction) bool {
+	kind := requestOf(r.intent).TransactionType
+	return kind == "" || t.TransactionType == "" || kind == t.TransactionType
 }
 
 func endToEnd(t *quickstream.Transaction) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/quickstream-go/quickstream"
 )
@@ -14,19 +15,20 @@ const pagesAtOnce = 64
 
 var errCircle = errors.New("durable: the list leads back to a page that was already read")
 
-// pages yields the pages of a list of any length in constant memory. One that is empty
-// may end with a 404.
+// pages yields the pages of a list of any length in constant memory. One that is empty may
+// be a 404 in the service's own words. Any other 404 is an error: it may be that of something
+// in between, and what the list holds would be missed.
 func pages(ctx context.Context, list quickstream.List[quickstream.Transaction]) iter.Seq2[*quickstream.Page[quickstream.Transaction], error] {
 	return func(yield func(*quickstream.Page[quickstream.Transaction], error) bool) {
 		var next quickstream.Cursor
-		tortoise := ""
+		tortoise, begun := "", false
 		for steps, limit := 1, 1; ; steps++ {
 			read := 0
 			for page, err := range list.From(next).Pages(ctx) {
-				if isNone(err) || !yield(page, err) || err != nil {
+				if !begun && isNone(err) || !yield(page, err) || err != nil {
 					return
 				}
-				next = page.Next
+				next, begun = page.Next, true
 				if read++; read == pagesAtOnce {
 					break
 				}
@@ -44,5 +46,13 @@ func pages(ctx context.Context, list quickstream.List[quickstream.Transaction]) 
 	}
 }
 
-// isNone reports whether a list has ended, as one that is empty may do with a 404.
-func isNone(err error) bool { return errors.Is(err, quickstream.ErrNotFound) }
+// isNone reports whether a list is empty, which a 404 in the service's own words may say.
+func isNone(err error) bool { return errors.Is(err, quickstream.ErrNotFound) && ownWords(err) }
+
+// ownWords reports whether an error is that of an answer in the service's own words, and not
+// that of something in between.
+func ownWords(err error) bool {
+	api, answered := errors.AsType[*quickstream.APIError](err)
+	return answered && (api.CustomerMessage()+api.DeveloperMessage() != "" ||
+		slices.ContainsFunc(api.Fields(), func(f quickstream.FieldError) bool { return f.FieldName != "" }))
+}

@@ -28,7 +28,8 @@ const (
 	sawReturn kind = "returned"
 	// sawDone: another write than a transaction was found as it was asked for.
 	sawDone kind = "done"
-	// sawConflict: the service has a transaction of the order that is not this payment.
+	// sawConflict: the service has a transaction of the order that is not this payment, or
+	// does not let this follow-up be made: a person has to find out.
 	sawConflict kind = "conflict"
 	// sawDecision: a person has decided.
 	sawDecision kind = "decision"

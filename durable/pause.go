@@ -64,6 +64,5 @@ func (e *Engine[TTx]) checkPause(ctx context.Context) error {
 // answers reports whether a check was answered by the service: with a 403 too, in its own
 // words, as a key that may pay need not be allowed to read the businesses.
 func answers(err error) bool {
-	api, answered := errors.AsType[*quickstream.APIError](err)
-	return err == nil || answered && api.StatusCode == http.StatusForbidden && api.CustomerMessage()+api.DeveloperMessage() != ""
+	return err == nil || errors.Is(err, quickstream.ErrForbidden) && ownWords(err)
 }

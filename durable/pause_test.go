@@ -182,6 +182,27 @@ func testNothingIsClaimedAfterARefusal[TTx any](t *testing.T, db store[TTx]) {
 	g.set(func(g *gateway) { assert.Len(t, g.made, 21); assert.Positive(t, g.checks) })
 }
 
+// A program that only sends by Send, and starts no engine, ends its pause by itself.
+func TestPauseWithoutStart(t *testing.T) {
+	t.Parallel()
+	g := &gateway{refuses: true, status: 429, body: "<html>"}
+	s := behind(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")), g)
+	engine := s.engineOf()
+	params := token()
+	params.Source = quickstream.FromCard(sandboxtest.Card(sandbox.CardAttempted))
+	send := func(order string) error {
+		_, err := durable.Send(t.Context(), engine, order, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
+			return s.client.Transactions.Pay(t.Context(), params, stored)
+		})
+		return err
+	}
+	require.ErrorIs(t, send("A"), quickstream.ErrOutcomeUnknown)
+	g.set(func(g *gateway) { g.refuses = false })
+	require.ErrorIs(t, send("B"), quickstream.ErrNotSent)
+	s.clock.Advance(checkPassed)
+	require.NoError(t, send("C"))
+}
+
 // A key that may pay and may not read the businesses ends the pause, by the service's own
 // words.
 func TestCheckIsForbidden(t *testing.T) {

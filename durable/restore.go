@@ -268,31 +268,39 @@ func (e *Engine[TTx]) lost(orderID string, t *quickstream.Transaction, at time.T
 }
 
 // withStanding writes a lost payment down whose order has another one. It returns the id of
-// the row that it has then, and what was seen of that row. One that was asked for again after
-// the restore and not sent yet becomes the lost one if it agrees with it, because it must not
-// be sent beside it, and so does one that was sent as a renewed intent. One that does not
-// agree is not sent: a person has to find out whose payment was found. Beside any other row
-// the lost payment is the second.
+// the row that it has then, and what was seen of that row. A row that was never claimed
+// becomes the lost payment if it agrees with it, because it must not be sent beside it. One
+// that does not agree is not sent: a person has to find out whose payment was found. Beside
+// any other row the lost payment is the second.
 func (e *Engine[TTx]) withStanding(ctx context.Context, tx TTx, lost *row, t *quickstream.Transaction, seen observed) (string, observed, error) {
 	standing, err := e.one(ctx, tx, "order_id = $1 AND receipt_of = '' AND passed_by = '' AND "+blocking+" LIMIT 1"+e.db.Words().ForUpdate, lost.OrderID)
 	if err != nil || standing == nil {
 		return "", seen, err
 	}
-	switch outcome := seen.Seen.Outcome; {
-	case outcome == quickstream.OutcomeDeclined, outcome == quickstream.OutcomeRejected, outcome == quickstream.OutcomeVoided: // the order may be paid
-	case standing.claim == "" && standing.State == StateEscalated && !standing.agrees(t):
+	outcome, agrees := seen.Seen.Outcome, standing.agrees(t)
+	took := outcome != quickstream.OutcomeDeclined && outcome != quickstream.OutcomeRejected && outcome != quickstream.OutcomeVoided
+	switch {
+	case standing.intent.Version == 0 && standing.Amount.Equal(lost.Amount) && standing.Currency == lost.Currency:
+		return "", seen, nil // it was forgotten, and is this one
+	case took && standing.claim == "" && standing.State == StateEscalated && !agrees:
 		return "", seen, nil // it waits for a person already
-	case standing.State != StatePrepared:
-	case !standing.agrees(t):
+	case took && standing.neverClaimed() && !agrees:
 		return standing.ID, observed{
 			Kind: sawConflict, At: seen.At,
 			Problem: "the service has a transaction of this order that differs in type, amount, currency or business: receipt number " + t.ReceiptNumber,
 		}, nil
-	case !standing.suspect || standing.Reference == lost.Reference:
+	case took && standing.neverClaimed():
 		lost.ID, lost.Written = standing.ID, standing.Written
 		return standing.ID, seen, e.save(ctx, tx, standing, lost)
 	}
 	lost.PassedBy = standing.ID
 	_, err = e.insert(ctx, tx, lost)
 	return lost.ID, seen, err
+}
+
+// neverClaimed reports whether a payment waits that this history of the database has not
+// sent. One that a restored backup holds may be being looked up.
+func (r *row) neverClaimed() bool {
+	waits := r.State == StatePrepared || r.State == StateUnknown || r.State == StateAbsent
+	return waits && r.claim == "" && r.intent.Complete
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,6 +119,36 @@ func (s *shop[TTx]) text(statement string) (value string) {
 	return value
 }
 
+func TestSearchTakesNoGatewaysWord(t *testing.T) {
+	everywhere(t, testSearchTakesNoGatewaysWord[*sql.Tx], testSearchTakesNoGatewaysWord[pgx.Tx])
+}
+
+// A 404 that is not the service's own is no empty list: nothing is sent until the service
+// itself has told what a restored backup does not know.
+func testSearchTakesNoGatewaysWord[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.put("DELETE FROM quickstream.payment")
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-time.Hour)))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-settlement-date", Kind: sandbox.Status(404, sandbox.HTML)}))
+	s.engine = s.start()
+	id := s.pay("A", s.stored())
+	for range 60 {
+		s.clock.Advance(time.Minute)
+		<-time.After(30 * time.Millisecond)
+	}
+	status, err := s.engine.Status(t.Context())
+	require.NoError(t, err)
+	require.NotZero(t, status.Restoring)
+	s.box.ClearFaults()
+	s.restored()
+	p, err := s.engine.Payment(t.Context(), id)
+	require.NoError(t, err)
+	assert.Equal(t, durable.StateApproved, p.State)
+	assert.Equal(t, 1, s.charged())
+}
+
 func TestSearchKeepsItsBeginning(t *testing.T) {
 	everywhere(t, testSearchKeepsItsBeginning[*sql.Tx], testSearchKeepsItsBeginning[pgx.Tx])
 }
@@ -146,7 +177,8 @@ func TestFoundAfterARestore(t *testing.T) {
 }
 
 // What the service has under the number of an order that waits is taken for its payment only
-// where it agrees with it. What differs is for a person, and neither is sent.
+// where it agrees with it, also if that was looked up before the search. What differs is for
+// a person, and neither is sent. What was forgotten is not charged twice for that.
 func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	onFile := s.stored()
@@ -158,30 +190,42 @@ func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 	for order, edit := range elsewhere {
 		params := onFile
 		edit(&params)
-		params.Metadata = map[string]string{"quickstreamOrder": order}
-		paid, err := s.client.Transactions.Pay(t.Context(), params)
-		require.NoError(t, err, order)
-		if order == "the same" {
-			s.clock.Advance(48 * time.Hour)
-			_, err = s.client.Transactions.Refund(t.Context(), quickstream.RefundParams{
-				OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
-				Metadata: map[string]string{"quickstreamOrder": "a refund"},
-			})
-			require.NoError(t, err)
+		for _, order := range []string{order, "a backup's " + order} {
+			params.Metadata = map[string]string{"quickstreamOrder": order}
+			paid, err := s.client.Transactions.Pay(t.Context(), params)
+			require.NoError(t, err, order)
+			if order == "the same" {
+				s.clock.Advance(48 * time.Hour)
+				_, err = s.client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+					OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+					Metadata: map[string]string{"quickstreamOrder": "a refund"},
+				})
+				require.NoError(t, err)
+			}
 		}
 	}
+	forgotten := s.settled(s.pay("forgotten", onFile))
+	s.corrupt("intent = '', receipt = '', reference = '', intent_id = '', resolution = ''", forgotten.ID)
 	require.NoError(t, s.engine.Stop(t.Context()))
-	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-72*time.Hour)))
 	ids := map[string]string{}
+	for order := range elsewhere {
+		ids["a backup's "+order] = s.pay("a backup's "+order, onFile)
+	}
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-72*time.Hour)))
 	for order := range elsewhere {
 		ids[order] = s.pay(order, onFile)
 	}
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-settlement-date", Kind: sandbox.Status(502, sandbox.HTML)}))
 	s.engine = s.start()
+	for order := range elsewhere {
+		s.reaches(ids["a backup's "+order], durable.StateUnknown, 0) // it is looked up before the search
+	}
+	s.box.ClearFaults()
 	s.restored()
 	for order, id := range ids {
 		p, err := s.engine.Payment(t.Context(), id)
 		require.NoError(t, err)
-		if order == "the same" {
+		if strings.HasSuffix(order, "the same") {
 			assert.Equal(t, durable.StateApproved, p.State)
 			continue
 		}
@@ -190,7 +234,8 @@ func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 		assert.Equal(t, []durable.State{durable.StateEscalated}, s.states(order), order)
 		assert.Equal(t, "12.34", p.Amount.String(), order)
 	}
-	assert.Equal(t, len(elsewhere), s.charged())
+	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("forgotten"))
+	assert.Equal(t, 2*len(elsewhere)+1, s.charged())
 	_, err := s.engine.PaymentOf(t.Context(), "a refund")
 	require.ErrorIs(t, err, durable.ErrNoPayment)
 }

@@ -50,9 +50,15 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], orderID string, 
 // sendingNow writes a payment down that is claimed by the call that sends it, as claim
 // does for one that waits.
 func (e *Engine[TTx]) sendingNow(ctx context.Context, r *row) error {
+	if err := e.checkPause(ctx); err != nil { // an engine that was not started asks here
+		return errors.Join(errPaused, err)
+	}
 	marked := func() error { return nil }
 	err := within(ctx, e.db, func(tx TTx) (err error) {
 		if marked, err = e.mayClaim(ctx, tx); err != nil {
+			return err
+		}
+		if err := errors.Join(e.checkOrder(ctx, tx, r), e.checkRefund(ctx, tx, r)); err != nil {
 			return err
 		}
 		written, err := e.insert(ctx, tx, r)

@@ -35,7 +35,7 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 			return r.ended(StateNotSent)
 		}
 	case sawConflict:
-		if r.State == StatePrepared {
+		if r.State == StatePrepared || r.neverClaimed() {
 			return r.ended(StateEscalated)
 		}
 	case sawReturn:
