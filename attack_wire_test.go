@@ -129,6 +129,36 @@ func TestAttackCutHead(t *testing.T) {
 	assert.Equal(t, 3, sent, "what tries again at an EOF falls for it")
 }
 
+// TestAttackSwitchingProtocols: an answer whose body is the connection, which stays open and
+// which no context ends, is none.
+func TestAttackSwitchingProtocols(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() { // it ends with the client's side of the connection
+				defer conn.Close()
+				if r, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+					_, _ = io.Copy(io.Discard, r.Body)
+				}
+				_, _ = io.WriteString(conn, "HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
+				_, _ = io.Copy(io.Discard, conn)
+			}()
+		}
+	}()
+	client, err := quickstream.NewClient(quickstream.CustomURL("http://"+listener.Addr().String()), quickstream.Keys{Secret: quickstream.NewSecretKey("k")},
+		quickstream.WithoutResend())
+	require.NoError(t, err)
+	_, err = client.Transactions.Void(t.Context(), "1")
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	require.Error(t, client.Check(t.Context(), quickstream.WithMaxAttempts(1)))
+}
+
 // TestAttackTwoFramings: of an answer that has its length in two ways nothing is left for
 // the next call, and a coding that nobody knows is no success.
 func TestAttackTwoFramings(t *testing.T) {

@@ -219,6 +219,7 @@ func testRefundWithThePaymentsReference[TTx any](t *testing.T, db store[TTx]) {
 		OriginalReceiptNumber: p.ReceiptNumber, PrincipalAmount: p.Amount, Currency: p.Currency, PaymentReferenceNumber: p.Reference,
 	})
 	require.NoError(t, err)
+	s.clock.Advance(time.Minute) // until the list has it
 	require.NoError(t, s.engine.Compare(t.Context(), refund.SettlementDate))
 	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
 }

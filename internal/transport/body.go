@@ -79,6 +79,9 @@ func (a *attempt) patience() { a.timer.Reset(a.x.call.Limits.AttemptTimeout) }
 // returned with the error: it may hold a receipt number.
 func readBody(resp *http.Response, success bool) ([]byte, error) {
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the connection, which no context ends
+		return nil, nil
+	}
 	limit := int64(maxErrorBody)
 	if success {
 		limit = maxBody

@@ -85,6 +85,9 @@ func checkMap(m reflect.Value, depth int) error {
 }
 
 func checkFields(s reflect.Value, depth int) error {
+	if depth > maxDepth { // an embedded pointer may lead back
+		return errNesting
+	}
 	for _, field := range writtenOf(s.Type()).fields {
 		v, check := s.Field(field.index), checkText
 		if field.embedded {

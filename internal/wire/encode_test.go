@@ -19,7 +19,11 @@ type (
 	textKey      string
 	label        string
 	itself       *itself
-	failing      struct{}
+	embeds       struct {
+		*embeds
+		Text string
+	}
+	failing struct{}
 
 	embedded struct{ Text string }
 	withPart struct {
@@ -111,11 +115,13 @@ func TestEncodeWithoutEnd(t *testing.T) {
 	list[0], table["a"] = list, table
 	turn := new(itself)
 	*turn = turn
+	inner := &embeds{}
+	inner.embeds = inner
 	long := &node{}
 	for range 10 * maxDepth {
 		long = &node{Next: long}
 	}
-	for name, value := range map[string]any{"pointer": loop, "slice": list, "map": table, "turn": turn, "long": long} {
+	for name, value := range map[string]any{"pointer": loop, "slice": list, "map": table, "turn": turn, "long": long, "embedded": inner} {
 		_, err := Encode(value)
 		require.ErrorIs(t, err, errNesting, name)
 	}
