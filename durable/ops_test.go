@@ -223,7 +223,7 @@ func testRefundsAreKept[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, err)
 	s.settled(id)
 	declined := s.settled(s.pay("B", s.card("4111111111444496"))).ID // is forgotten after the refund
-	s.corrupt("next_at = 9999999999999999", p.ID) // something is to be done yet
+	s.corrupt("next_at = 9999999999999999", p.ID)                    // something is to be done yet
 	require.Eventually(t, func() bool {
 		s.clock.Advance(12 * time.Hour)
 		_, err := s.engine.Payment(t.Context(), declined)
