@@ -18,7 +18,7 @@ var (
 	// open one may be the same refund, and after it the job would refund again.
 	ErrFollowUpOpen = errors.New("durable: a follow-up of the transaction is open")
 	// ErrTooMuch means that refunds, those of an unknown outcome too, would exceed the
-	// payment.
+	// payment, that its money has come back already, or that a void would follow a refund.
 	ErrTooMuch = errors.New("durable: refunds would exceed the payment")
 	// ErrNotAllowed means that the payment is not in a state that allows the step.
 	ErrNotAllowed = errors.New("durable: the payment's state does not allow it")
