@@ -129,9 +129,9 @@ func TestAttackCutHead(t *testing.T) {
 	assert.Equal(t, 3, sent, "what tries again at an EOF falls for it")
 }
 
-// TestAttackSwitchingProtocols: an answer whose body is the connection, which stays open and
+// TestSwitchingProtocols: an answer whose body is the connection, which stays open and
 // which no context ends, is none.
-func TestAttackSwitchingProtocols(t *testing.T) {
+func TestSwitchingProtocols(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })

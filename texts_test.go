@@ -18,7 +18,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// heard is a service that keeps the bodies of requests and answers 422.
+// heard is a service that keeps the bodies of requests and refuses them.
 type heard struct {
 	sync.Mutex
 	bodies []string
@@ -30,6 +30,7 @@ func (h *heard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.Unlock()
 	h.bodies = append(h.bodies, string(body))
 	w.WriteHeader(http.StatusUnprocessableEntity)
+	_, _ = io.WriteString(w, `{"developerMessage":"No."}`)
 }
 
 func (h *heard) client(t *testing.T) *quickstream.Client {
