@@ -86,6 +86,9 @@ func (v *village) storm(processes, kills int) {
 		slots.Go(func() {
 			for left.Add(-1) >= 0 {
 				p := v.start()
+				if dice.IntN(2) == 0 { // on a slow machine few would begin to work
+					p.ready()
+				}
 				life := time.Duration(50+dice.IntN(900)) * time.Millisecond
 				time.AfterFunc(life, func() { _ = p.Process.Kill() })
 				// What is in hand, here or in a process that was killed, is handed out again.
