@@ -234,7 +234,13 @@ func testRefundsAreKept[TTx any](t *testing.T, db store[TTx]) {
 }
 
 // count returns the number that a statement reads.
-func (s *shop[TTx]) count(statement string) (n int) {
+func (s *shop[TTx]) count(statement string) int {
+	s.Helper()
+	return one[int](s, statement)
+}
+
+// one returns the value that a statement reads.
+func one[Value, TTx any](s *shop[TTx], statement string) (value Value) {
 	s.Helper()
 	require.NoError(s, s.commit(func(tx TTx) error {
 		rows, err := s.db.Query(s.Context(), tx, statement)
@@ -243,9 +249,9 @@ func (s *shop[TTx]) count(statement string) (n int) {
 		}
 		defer rows.Close()
 		require.True(s, rows.Next())
-		return rows.Scan(&n)
+		return rows.Scan(&value)
 	}))
-	return n
+	return value
 }
 
 func TestClockLeaps(t *testing.T) { everywhere(t, testClockLeaps[*sql.Tx], testClockLeaps[pgx.Tx]) }

@@ -105,18 +105,9 @@ func (s *shop[TTx]) put(statement string, args ...any) {
 	}))
 }
 
-func (s *shop[TTx]) text(statement string) (value string) {
+func (s *shop[TTx]) text(statement string) string {
 	s.Helper()
-	require.NoError(s, s.commit(func(tx TTx) error {
-		rows, err := s.db.Query(s.Context(), tx, statement)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		require.True(s, rows.Next())
-		return rows.Scan(&value)
-	}))
-	return value
+	return one[string](s, statement)
 }
 
 func TestSearchTakesNoGatewaysWord(t *testing.T) {
