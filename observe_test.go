@@ -323,9 +323,9 @@ func TestEnds(t *testing.T) {
 	}{
 		{200, `{"receiptNumber":"1"}`, false, quickstream.VerdictSuccess, ""},
 		{200, "{", false, quickstream.VerdictUndecodable, ""},
-		{404, `{"traceCode":"ABC"}`, false, quickstream.VerdictAnswered, "ABC"},
+		{404, `{"traceCode":"ABC-12"}`, false, quickstream.VerdictAnswered, "ABC-12"},
 		{404, `{"traceCode":"4111 1111"}`, false, quickstream.VerdictAnswered, "?"},
-		{500, `{"traceCode":"ABC"}`, true, quickstream.VerdictUnknown, "ABC"},
+		{500, `{"traceCode":"ABC-12"}`, true, quickstream.VerdictUnknown, "ABC-12"},
 	} {
 		var s observed
 		client := clientOf(t, says(c.status, c.body), quickstream.WithObserver(s.observer()), quickstream.WithMaxAttempts(1))
