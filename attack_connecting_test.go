@@ -77,7 +77,7 @@ func TestAttack20ProxyCredentials(t *testing.T) {
 
 	proxy.Close()
 	_, err = through(credentials).Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
-	assert.Equal(t, quickstream.NetworkKindRefused, networkKind(t, err))
+	assert.Equal(t, quickstream.NetworkKindConnectionRefused, networkKind(t, err))
 	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
 		assert.NotContains(t, fmt.Sprintf("%+v", cause), "proxy-password")
 	}

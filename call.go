@@ -172,7 +172,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	body := c.encode()
 	if c.refuse(err); c.ended != nil {
 		open = false
-		_ = c.client.observer.end(ctx, c.info(), endOf(c.ended, &transport.Result{Verdict: transport.Local}, begun))
+		_ = c.client.observer.end(ctx, c.info(), endOf(c.ended, &transport.Result{End: transport.NotSent}, begun))
 		return c.ended
 	}
 	accept := c.accept
@@ -198,7 +198,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	}
 	result := c.outcome(r)
 	open = false
-	if err := c.client.observer.end(ctx, c.info(), endOf(result, r, begun)); err != nil && r.Verdict != transport.Local {
+	if err := c.client.observer.end(ctx, c.info(), endOf(result, r, begun)); err != nil && r.End != transport.NotSent {
 		r.Lose(c.op.class, err)
 		return c.outcome(r)
 	}
@@ -209,7 +209,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 // never sent before the first attempt, and as a lost answer after it.
 func (c *call) panicked(begun time.Time) EndInfo {
 	err := errors.New("the caller's code panicked")
-	r := &transport.Result{Verdict: transport.Local, Err: err, Attempts: c.attempts}
+	r := &transport.Result{End: transport.NotSent, Err: err, Attempts: c.attempts}
 	if c.attempts > 0 {
 		r.Lose(c.op.class, err)
 	}
@@ -282,10 +282,10 @@ func (c *call) outcome(r *transport.Result) error {
 
 // mapped maps what the transport found to the error tree.
 func (c *call) mapped(r *transport.Result) error {
-	switch r.Verdict {
+	switch r.End {
 	case transport.Success:
 		return nil
-	case transport.Local:
+	case transport.NotSent:
 		return c.notSent(r.Err)
 	case transport.Unknown:
 		lost := &UnknownOutcomeError{

@@ -20,7 +20,7 @@ var (
 	// the service's own words are a refusal. A 401 by something in between is an
 	// [UnknownOutcomeError], whose text shows the status: check key and address with
 	// [Client.Check].
-	ErrUnauthorized = errors.New("unauthorised")
+	ErrUnauthorized = errors.New("unauthorized")
 	// ErrForbidden is a 403: the key lacks a permission.
 	ErrForbidden = errors.New("forbidden")
 	// ErrNotFound is a 404. Of Get and ByReference after an unknown outcome it means
@@ -113,16 +113,16 @@ type NetworkKind string
 
 // The network conditions that a caller can act on.
 const (
-	NetworkKindDNS         NetworkKind = NetworkKind(transport.KindDNS)         // the host name could not be resolved
-	NetworkKindCertificate NetworkKind = NetworkKind(transport.KindCertificate) // the certificate is not trusted
-	NetworkKindProxy       NetworkKind = NetworkKind(transport.KindProxy)       // the proxy wants credentials
-	NetworkKindRefused     NetworkKind = NetworkKind(transport.KindRefused)     // nothing accepts connections
-	NetworkKindTLS         NetworkKind = NetworkKind(transport.KindTLS)         // the handshake failed
-	NetworkKindTimeout     NetworkKind = NetworkKind(transport.KindTimeout)     // no answer in time
-	NetworkKindReset       NetworkKind = NetworkKind(transport.KindReset)       // the connection broke
-	NetworkKindCancelled   NetworkKind = NetworkKind(transport.KindCancelled)   // the caller's context was cancelled: matches context.Canceled
-	NetworkKindDeadline    NetworkKind = NetworkKind(transport.KindDeadline)    // its deadline or WithTimeout passed: matches context.DeadlineExceeded
-	NetworkKindOther       NetworkKind = NetworkKind(transport.KindOther)       // anything else
+	NetworkKindDNS               NetworkKind = NetworkKind(transport.KindDNS)               // the host name could not be resolved
+	NetworkKindCertificate       NetworkKind = NetworkKind(transport.KindCertificate)       // the certificate is not trusted
+	NetworkKindProxy             NetworkKind = NetworkKind(transport.KindProxy)             // the proxy wants credentials
+	NetworkKindConnectionRefused NetworkKind = NetworkKind(transport.KindConnectionRefused) // nothing accepts connections
+	NetworkKindTLS               NetworkKind = NetworkKind(transport.KindTLS)               // the handshake failed
+	NetworkKindTimeout           NetworkKind = NetworkKind(transport.KindTimeout)           // no answer in time
+	NetworkKindReset             NetworkKind = NetworkKind(transport.KindReset)             // the connection broke
+	NetworkKindCancelled         NetworkKind = NetworkKind(transport.KindCancelled)         // the caller's context was cancelled: matches context.Canceled
+	NetworkKindDeadline          NetworkKind = NetworkKind(transport.KindDeadline)          // its deadline or WithTimeout passed: matches context.DeadlineExceeded
+	NetworkKindOther             NetworkKind = NetworkKind(transport.KindOther)             // anything else
 )
 
 // Hint says what usually helps, and is "" when nothing general can be said.
@@ -134,7 +134,7 @@ func (k NetworkKind) Hint() string {
 		return "the server's certificate is not trusted; update this machine's root certificates or use WithRootCAs"
 	case NetworkKindProxy:
 		return "the proxy wants credentials; pass a proxy URL that has them with WithProxy"
-	case NetworkKindRefused:
+	case NetworkKindConnectionRefused:
 		return "nothing accepts connections there; check the environment and firewalls"
 	case NetworkKindTLS:
 		return "the TLS handshake failed; something between here and the service may be interfering"

@@ -60,7 +60,7 @@ func (e *APIError) says() string {
 	text := "the service answered " + statusText(e.StatusCode)
 	switch {
 	case e.StatusCode == 0: // made by hand
-		text = strings.TrimSuffix("the service answered: "+string(e.Reason), ": ")
+		text = strings.TrimSuffix("the service answered: "+strings.ReplaceAll(string(e.Reason), "_", " "), ": ")
 	case e.stranger != "":
 		text = "answered " + statusText(e.StatusCode)
 	}

@@ -35,7 +35,7 @@ const errorBody = `{"links":[],"errors":[{"fieldName":"cardNumber","fieldValue":
 // sentinels are all errors that errors.Is is used with.
 func sentinels() map[string]error {
 	return map[string]error{
-		"unauthorised": quickstream.ErrUnauthorized, "forbidden": quickstream.ErrForbidden, "not found": quickstream.ErrNotFound,
+		"unauthorized": quickstream.ErrUnauthorized, "forbidden": quickstream.ErrForbidden, "not found": quickstream.ErrNotFound,
 		"invalid": quickstream.ErrInvalid, "rate limited": quickstream.ErrRateLimited, "unavailable": quickstream.ErrUnavailable,
 		"3DS": quickstream.ErrThreeDSNotEnabled, "key": quickstream.ErrKeyRequired, "unknown": quickstream.ErrOutcomeUnknown,
 		"cancelled": context.Canceled, "deadline": context.DeadlineExceeded,
@@ -66,7 +66,7 @@ func answerIn(err error) *quickstream.APIError {
 // TestStatusMatrix: each status is one type of error that matches one sentinel or
 // none, and no other. A status refuses a write in the service's own words alone.
 func TestStatusMatrix(t *testing.T) {
-	reads := map[int]string{400: "invalid", 401: "unauthorised", 403: "forbidden", 404: "not found", 422: "invalid", 429: "rate limited", 503: "unavailable"}
+	reads := map[int]string{400: "invalid", 401: "unauthorized", 403: "forbidden", 404: "not found", 422: "invalid", 429: "rate limited", 503: "unavailable"}
 	refuses := []int{400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 422, 429, 503}
 	for _, status := range []int{300, 301, 302, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 413, 414, 415, 422, 425, 429, 451, 460, 499, 500, 501, 502, 503, 504, 520, 599} {
 		for body, own := range map[string]bool{errorBody: true, `{"errors":[{"fieldName":"a"}]}`: true, `{"errors":{"code":429}}`: false, "<html>4111111111111111</html>": false, "": false} {
@@ -216,10 +216,10 @@ func TestErrorsProveNothingByThemselves(t *testing.T) {
 // with a hint, for every kind of call.
 func TestNetworkConditions(t *testing.T) {
 	for kind, cause := range map[quickstream.NetworkKind]error{
-		quickstream.NetworkKindDNS:     &net.DNSError{Err: "no such host", Name: "api.invalid", IsNotFound: true},
-		quickstream.NetworkKindRefused: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
-		quickstream.NetworkKindTimeout: &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded},
-		quickstream.NetworkKindProxy:   errors.New("Proxy Authentication Required"),
+		quickstream.NetworkKindDNS:               &net.DNSError{Err: "no such host", Name: "api.invalid", IsNotFound: true},
+		quickstream.NetworkKindConnectionRefused: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
+		quickstream.NetworkKindTimeout:           &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded},
+		quickstream.NetworkKindProxy:             errors.New("Proxy Authentication Required"),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client := clientOf(t, unreachable(cause))

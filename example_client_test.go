@@ -171,7 +171,7 @@ func ExampleWithObserver() {
 	defer box.Close()
 	metrics := quickstream.Observer{
 		End: func(_ context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
-			fmt.Println(call.Operation, call.Method, call.Route, end.Verdict, end.StatusCode, end.Attempts)
+			fmt.Println(call.Operation, call.Method, call.Route, end.Result, end.StatusCode, end.Attempts)
 		},
 	}
 	client, err := quickstream.NewClient(
@@ -209,7 +209,7 @@ func ExampleWithLogger() {
 	_, _ = client.Customers.Get(context.Background(), "1")
 	// Output:
 	// level=DEBUG msg="quickstream attempt" operation=Customers.Get method=GET route=/customers/{customerId} attempt=1 status=404 network=""
-	// level=DEBUG msg="quickstream call" operation=Customers.Get method=GET route=/customers/{customerId} verdict=answered attempts=1 status=404
+	// level=DEBUG msg="quickstream call" operation=Customers.Get method=GET route=/customers/{customerId} result=answered attempts=1 status=404
 }
 
 // A machine whose root certificates are outdated, or that is behind a proxy which

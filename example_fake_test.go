@@ -52,7 +52,7 @@ func Example_fake() {
 		answers(&quickstream.Transaction{Status: quickstream.TransactionStatusDeclined, SummaryCode: quickstream.SummaryCodeDeclined}, nil),
 		answers(&quickstream.Transaction{Status: quickstream.TransactionStatusPending}, nil),
 		answers(nil, &quickstream.UnknownOutcomeError{Intent: &quickstream.Intent{Reference: "ORDER-1"}}),
-		answers(nil, &quickstream.NetworkError{Kind: quickstream.NetworkKindRefused}),
+		answers(nil, &quickstream.NetworkError{Kind: quickstream.NetworkKindConnectionRefused}),
 		answers(nil, &quickstream.APIError{Reason: quickstream.ReasonUnavailable}),
 		answers(nil, &quickstream.APIError{Reason: quickstream.ReasonUnauthorized}),
 	} {

@@ -82,7 +82,7 @@ func TestRefusedPort(t *testing.T) {
 	require.NoError(t, err)
 	var resp quickstream.Response
 	_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithResponseInto(&resp))
-	assert.Equal(t, quickstream.NetworkKindRefused, networkKind(t, err))
+	assert.Equal(t, quickstream.NetworkKindConnectionRefused, networkKind(t, err))
 	assert.Equal(t, 3, resp.Attempts, "it may pass")
 }
 
@@ -198,6 +198,6 @@ func TestReadsThatWereSentOnce(t *testing.T) {
 	client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
 	require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Nth: 1}, sandbox.Fault{Kind: sandbox.Refuse(), Nth: 2, Times: 9}))
 	_, err := client.Transactions.Get(t.Context(), "R-1")
-	assert.Equal(t, quickstream.NetworkKindRefused, networkKind(t, err))
+	assert.Equal(t, quickstream.NetworkKindConnectionRefused, networkKind(t, err))
 	assert.NotErrorIs(t, err, quickstream.ErrNotSent)
 }

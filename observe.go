@@ -29,17 +29,17 @@ type AttemptInfo struct {
 	Duration time.Duration
 }
 
-// Verdict says how a call ended. It follows from the error that the call returns.
-type Verdict string
+// CallResult says how a call ended. It follows from the error that the call returns.
+type CallResult string
 
-// The verdicts.
+// The results of calls.
 const (
-	VerdictSuccess     Verdict = "success"     // no error
-	VerdictNotSent     Verdict = "not-sent"    // the call ended before its first attempt, as with a ValidationError
-	VerdictNetwork     Verdict = "network"     // a NetworkError
-	VerdictUnknown     Verdict = "unknown"     // an UnknownOutcomeError
-	VerdictAnswered    Verdict = "answered"    // an APIError, or a report that is not ready
-	VerdictUndecodable Verdict = "undecodable" // a DecodeError, or a report that could not be written
+	CallResultSuccess       CallResult = "success"        // no error
+	CallResultNotSent       CallResult = "not_sent"       // the call ended before its first attempt, as with a ValidationError
+	CallResultNetworkFailed CallResult = "network_failed" // a NetworkError
+	CallResultUnknown       CallResult = "unknown"        // an UnknownOutcomeError
+	CallResultAnswered      CallResult = "answered"       // an APIError, or a report that is not ready
+	CallResultUndecodable   CallResult = "undecodable"    // a DecodeError, or a report that could not be written
 )
 
 // EndInfo tells how a call ended.
@@ -48,7 +48,7 @@ type EndInfo struct {
 	StatusCode int
 	// Attempts is how many requests were sent; 0 for a call that was refused.
 	Attempts int
-	Verdict  Verdict
+	Result   CallResult
 	// Err is the very error that the call returns; nil for a success. Printing it
 	// shows no values, and its fields may hold some. A call that a panic of the
 	// caller's code ends, as of a RoundTripper, returns none: the cause of Err says so.
@@ -163,21 +163,21 @@ func endOf(err error, r *transport.Result, begun time.Time) EndInfo {
 	api, answered := errors.AsType[*APIError](err)
 	lost, unknown := errors.AsType[*UnknownOutcomeError](err)
 	_, network := errors.AsType[*NetworkError](err)
-	unsent := r.Verdict == transport.Local // and what answer there is came to a call of a hook's
+	unsent := r.End == transport.NotSent // and what answer there is came to a call of a hook's
 	switch {
 	case err == nil:
-		end.Verdict = VerdictSuccess
+		end.Result = CallResultSuccess
 	case unsent && errors.Is(err, ErrNotSent):
-		end.Verdict = VerdictNotSent
+		end.Result = CallResultNotSent
 	case unknown:
-		end.Verdict = VerdictUnknown
+		end.Result = CallResultUnknown
 		api, answered = errors.AsType[*APIError](lost.Cause)
 	case network:
-		end.Verdict = VerdictNetwork
+		end.Result = CallResultNetworkFailed
 	case answered, errors.Is(err, ErrReportNotReady):
-		end.Verdict = VerdictAnswered
+		end.Result = CallResultAnswered
 	default:
-		end.Verdict = VerdictUndecodable
+		end.Result = CallResultUndecodable
 	}
 	if answered && !unsent && api.TraceCode != "" {
 		end.TraceCode = safeName(api.TraceCode, 64)
@@ -215,11 +215,11 @@ func logAttempt(ctx context.Context, logger *slog.Logger, call CallInfo, a Attem
 
 func logEnd(ctx context.Context, logger *slog.Logger, call CallInfo, e EndInfo) {
 	level := slog.LevelDebug
-	if e.Verdict == VerdictUnknown {
+	if e.Result == CallResultUnknown {
 		level = slog.LevelWarn
 	}
 	logger.LogAttrs(ctx, level, "quickstream call",
 		slog.String("operation", call.Operation), slog.String("method", call.Method), slog.String("route", call.Route),
-		slog.String("verdict", string(e.Verdict)), slog.Int("attempts", e.Attempts), slog.Int("status", e.StatusCode),
+		slog.String("result", string(e.Result)), slog.Int("attempts", e.Attempts), slog.Int("status", e.StatusCode),
 		slog.String("trace", e.TraceCode), slog.Duration("duration", e.Duration))
 }

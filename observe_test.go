@@ -53,7 +53,7 @@ func TestRefusedCallsAreObserved(t *testing.T) {
 			assert.Equal(t, s.started, s.ended, op.name)
 			assert.Equal(t, op.name, s.ended[0].Operation)
 			assert.Same(t, err, s.ends[0].Err, op.name)
-			assert.Equal(t, quickstream.VerdictNotSent, s.ends[0].Verdict, op.name)
+			assert.Equal(t, quickstream.CallResultNotSent, s.ends[0].Result, op.name)
 			assert.Zero(t, s.ends[0].Attempts)
 		}
 	}
@@ -106,12 +106,12 @@ func TestHooksErrorsAreNotTheCalls(t *testing.T) {
 		_, err := client.Transactions.Void(t.Context(), "R-1", quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { return mine }))
 		require.ErrorIs(t, err, mine)
 		require.Len(t, s.ends, 1)
-		assert.Equal(t, quickstream.VerdictNotSent, s.ends[0].Verdict, "%T", mine)
+		assert.Equal(t, quickstream.CallResultNotSent, s.ends[0].Result, "%T", mine)
 		planned, err := client.Transactions.PlanVoid(t.Context(), "R-1")
 		require.NoError(t, err)
 		_, err = client.Transactions.Submit(t.Context(), planned, func(context.Context) error { return mine })
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		assert.Equal(t, quickstream.VerdictUnknown, s.ends[1].Verdict, "%T", mine)
+		assert.Equal(t, quickstream.CallResultUnknown, s.ends[1].Result, "%T", mine)
 		assert.Empty(t, s.ends[0].TraceCode+s.ends[1].TraceCode, "%T", mine)
 	}
 }
@@ -199,24 +199,24 @@ func TestPanicsOfTheCallersCode(t *testing.T) {
 	for name, c := range map[string]struct {
 		service service
 		call    func(*quickstream.Client) error
-		verdict quickstream.Verdict
+		result  quickstream.CallResult
 		sent    int
 	}{
-		"write": {blows, func(c *quickstream.Client) error { return second(c.Transactions.Pay(t.Context(), payment())) }, quickstream.VerdictUnknown, 1},
-		"read":  {blows, func(c *quickstream.Client) error { return second(c.Transactions.Get(t.Context(), "R-1")) }, quickstream.VerdictNetwork, 1},
+		"write": {blows, func(c *quickstream.Client) error { return second(c.Transactions.Pay(t.Context(), payment())) }, quickstream.CallResultUnknown, 1},
+		"read":  {blows, func(c *quickstream.Client) error { return second(c.Transactions.Get(t.Context(), "R-1")) }, quickstream.CallResultNetworkFailed, 1},
 		"report": {report, func(c *quickstream.Client) error {
 			return second(c.Transactions.DownloadReport(t.Context(), panics{}, quickstream.ReportParams{SettlementDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}}))
-		}, quickstream.VerdictNetwork, 1},
+		}, quickstream.CallResultNetworkFailed, 1},
 		"body": {says(200, ""), func(c *quickstream.Client) error {
 			return c.Do(t.Context(), quickstream.Request{Method: http.MethodPost, Route: "/notes", Body: panics{}}, nil)
-		}, quickstream.VerdictNotSent, 0},
+		}, quickstream.CallResultNotSent, 0},
 	} {
 		var s observed
 		client := clientOf(t, c.service, quickstream.WithObserver(s.observer()))
 		assert.PanicsWithValue(t, "mine", func() { _ = c.call(client) }, name)
 		require.Len(t, s.ends, 1, name)
 		assert.Equal(t, s.started, s.ended, name)
-		assert.Equal(t, c.verdict, s.ends[0].Verdict, name)
+		assert.Equal(t, c.result, s.ends[0].Result, name)
 		assert.Equal(t, c.sent, s.ends[0].Attempts, name)
 		cause := s.ends[0].Err
 		if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](cause); ok {
@@ -312,20 +312,20 @@ func TestCarrier(t *testing.T) {
 	assert.Equal(t, []string{"Transactions.Void /transactions/{receiptNumber}/void a", "Transactions.Resume /transactions/{receiptNumber} a+"}, calls)
 }
 
-// TestEnds pairs verdicts with what a call returns, and trace codes with answers.
+// TestEnds pairs results with what a call returns, and trace codes with answers.
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
-		status  int
-		body    string
-		write   bool
-		verdict quickstream.Verdict
-		trace   string
+		status int
+		body   string
+		write  bool
+		result quickstream.CallResult
+		trace  string
 	}{
-		{200, `{"receiptNumber":"1"}`, false, quickstream.VerdictSuccess, ""},
-		{200, "{", false, quickstream.VerdictUndecodable, ""},
-		{404, `{"traceCode":"ABC-12"}`, false, quickstream.VerdictAnswered, "ABC-12"},
-		{404, `{"traceCode":"4111 1111"}`, false, quickstream.VerdictAnswered, "?"},
-		{500, `{"traceCode":"ABC-12"}`, true, quickstream.VerdictUnknown, "ABC-12"},
+		{200, `{"receiptNumber":"1"}`, false, quickstream.CallResultSuccess, ""},
+		{200, "{", false, quickstream.CallResultUndecodable, ""},
+		{404, `{"traceCode":"ABC-12"}`, false, quickstream.CallResultAnswered, "ABC-12"},
+		{404, `{"traceCode":"4111 1111"}`, false, quickstream.CallResultAnswered, "?"},
+		{500, `{"traceCode":"ABC-12"}`, true, quickstream.CallResultUnknown, "ABC-12"},
 	} {
 		var s observed
 		client := clientOf(t, says(c.status, c.body), quickstream.WithObserver(s.observer()), quickstream.WithMaxAttempts(1))
@@ -336,7 +336,7 @@ func TestEnds(t *testing.T) {
 			_, err = client.Transactions.Get(t.Context(), "1")
 		}
 		require.Len(t, s.ends, 1)
-		assert.Equal(t, c.verdict, s.ends[0].Verdict, "%v", err)
+		assert.Equal(t, c.result, s.ends[0].Result, "%v", err)
 		assert.Equal(t, c.trace, s.ends[0].TraceCode, "%v", err)
 		assert.True(t, err == s.ends[0].Err, "the same error") //nolint:errorlint // not one like it
 	}

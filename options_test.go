@@ -272,7 +272,7 @@ func TestObserver(t *testing.T) {
 	assert.Equal(t, []quickstream.AttemptInfo{
 		{Number: 1, Host: "api.invalid", Port: 443, Network: quickstream.NetworkKindReset}, {Number: 2, Host: "api.invalid", Port: 443, StatusCode: 404},
 	}, attempts)
-	assert.Equal(t, []quickstream.EndInfo{{StatusCode: 404, Attempts: 2, Verdict: quickstream.VerdictAnswered}}, ends)
+	assert.Equal(t, []quickstream.EndInfo{{StatusCode: 404, Attempts: 2, Result: quickstream.CallResultAnswered}}, ends)
 }
 
 // TestCallersClientIsNotChanged: an http.Client may serve others.

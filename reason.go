@@ -20,10 +20,10 @@ const (
 	ReasonUnavailable = Reason(transport.Unavailable)
 	// ReasonThreeDSNotEnabled is a 503 on 3D Secure authentication in the service's
 	// own words: [ErrThreeDSNotEnabled].
-	ReasonThreeDSNotEnabled = Reason(transport.NotEnabled)
+	ReasonThreeDSNotEnabled = Reason(transport.ThreeDSNotEnabled)
 	// ReasonThreeDSUnavailable is any other 503 on 3D Secure authentication. It is
 	// one of the two: [ErrThreeDSNotEnabled] and [ErrUnavailable].
-	ReasonThreeDSUnavailable = Reason(transport.MaybeDisabled)
+	ReasonThreeDSUnavailable = Reason(transport.ThreeDSUnavailable)
 	// ReasonRefused is a refusal by any other status that HTTP defines as not carried
 	// out: 405, 406, 411, 413, 414 and 415.
 	ReasonRefused    = Reason(transport.Refused)

@@ -118,7 +118,7 @@ func tableRows() []row {
 	rows := []row{
 		{when: "answered with success", name: "slowly", fault: sandbox.DelayAfterCommit(time.Second), cells: all(cell{succeeds, 1})},
 
-		{when: neverSent, name: "connection refused", fault: sandbox.Refuse(), cells: all(cell{network, 3}), kind: quickstream.NetworkKindRefused, unsent: true},
+		{when: neverSent, name: "connection refused", fault: sandbox.Refuse(), cells: all(cell{network, 3}), kind: quickstream.NetworkKindConnectionRefused, unsent: true},
 		{when: neverSent, name: "connection refused once", fault: sandbox.Refuse(), times: 1, cells: all(cell{succeeds, 2})},
 		{when: neverSent, name: "host name unknown", fault: sandbox.UnknownHost(), cells: all(cell{network, 1}), kind: quickstream.NetworkKindDNS, unsent: true},
 		{when: neverSent, name: "certificate not trusted", fault: sandbox.UntrustedCertificate(), cells: all(cell{network, 1}), kind: quickstream.NetworkKindCertificate, unsent: true},

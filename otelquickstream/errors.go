@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/quickstream-go/quickstream"
 )
@@ -28,7 +27,7 @@ func requestError(a quickstream.AttemptInfo) string {
 // callError is the error.type of a call. Errors may be a hook's, with any text in any
 // field, so only names that are known here leave it.
 func callError(end quickstream.EndInfo) string {
-	err, unsent, unnamed := end.Err, end.Verdict == quickstream.VerdictNotSent, other
+	err, unsent, unnamed := end.Err, end.Result == quickstream.CallResultNotSent, other
 	switch lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); {
 	case ok && !unsent:
 		// Without an attempt the claim of a Submit has failed. With one and no name, a
@@ -60,7 +59,7 @@ func callError(end quickstream.EndInfo) string {
 
 func networkError(kind quickstream.NetworkKind) string {
 	switch kind {
-	case quickstream.NetworkKindDNS, quickstream.NetworkKindCertificate, quickstream.NetworkKindProxy, quickstream.NetworkKindRefused,
+	case quickstream.NetworkKindDNS, quickstream.NetworkKindCertificate, quickstream.NetworkKindProxy, quickstream.NetworkKindConnectionRefused,
 		quickstream.NetworkKindTLS, quickstream.NetworkKindTimeout, quickstream.NetworkKindReset, quickstream.NetworkKindCancelled,
 		quickstream.NetworkKindDeadline:
 		return "network_" + string(kind)
@@ -74,7 +73,7 @@ func answerError(reason quickstream.Reason) string {
 	case quickstream.ReasonInvalid, quickstream.ReasonUnauthorized, quickstream.ReasonForbidden, quickstream.ReasonNotFound,
 		quickstream.ReasonConflict, quickstream.ReasonRateLimited, quickstream.ReasonUnavailable, quickstream.ReasonThreeDSNotEnabled,
 		quickstream.ReasonThreeDSUnavailable, quickstream.ReasonRefused, quickstream.ReasonRedirected, quickstream.ReasonInconclusive:
-		return "answer_" + strings.ReplaceAll(string(reason), " ", "_")
+		return "answer_" + string(reason)
 	default:
 		return other
 	}

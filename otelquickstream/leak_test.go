@@ -187,7 +187,7 @@ func TestNothingExportedHoldsValues(t *testing.T) {
 // TestLabelsAreBounded: after the same calls metrics have labels from fixed sets alone,
 // with the statuses of answers and the host.
 func TestLabelsAreBounded(t *testing.T) {
-	label := regexp.MustCompile(`^(quickstream\.operation=(Do|[A-Z]\w+\.[A-Z]\w+)|quickstream\.verdict=[a-z-]+|error\.type=(_OTHER|[a-z_]+|[45]\d\d)|` +
+	label := regexp.MustCompile(`^(quickstream\.operation=(Do|[A-Z]\w+\.[A-Z]\w+)|quickstream\.result=[a-z_]+|error\.type=(_OTHER|[a-z_]+|[45]\d\d)|` +
 		`http\.request\.method=(GET|POST)|http\.response\.status_code=\d{3}|server\.address=quickstream\.localhost|server\.port=80)$`)
 	for _, kind := range faults() {
 		synctest.Test(t, func(t *testing.T) {

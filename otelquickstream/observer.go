@@ -19,7 +19,7 @@ const (
 	scope = "github.com/quickstream-go/quickstream/otelquickstream"
 
 	operationKey = attribute.Key("quickstream.operation")
-	verdictKey   = attribute.Key("quickstream.verdict")
+	resultKey    = attribute.Key("quickstream.result")
 	attemptsKey  = attribute.Key("quickstream.attempts")
 	traceCodeKey = attribute.Key("quickstream.trace_code")
 )
@@ -117,12 +117,12 @@ func (o *observer) attempt(ctx context.Context, call quickstream.CallInfo, a qui
 
 // end ends the span of a call, and counts it.
 func (o *observer) end(ctx context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
-	operation, verdict, failure := operationKey.String(call.Operation), verdictKey.String(string(end.Verdict)), callError(end)
+	operation, result, failure := operationKey.String(call.Operation), resultKey.String(string(end.Result)), callError(end)
 	if o.durations.Enabled(ctx) {
-		o.durations.Record(ctx, end.Duration.Seconds(), metric.WithAttributes(operation, verdict))
+		o.durations.Record(ctx, end.Duration.Seconds(), metric.WithAttributes(operation, result))
 	}
 	attributes := make([]attribute.KeyValue, 0, 4)
-	attributes = append(attributes, verdict)
+	attributes = append(attributes, result)
 	if failure != "" {
 		attributes = append(attributes, semconv.ErrorTypeKey.String(failure))
 	}

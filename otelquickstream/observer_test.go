@@ -50,38 +50,38 @@ func TestSpans(t *testing.T) {
 	}{
 		"success": {call: pays(approved), want: []string{
 			post + "Unset: http.request.method=POST http.response.status_code=201" + server + " url.template=/transactions",
-			"Transactions.Pay, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.verdict=success",
+			"Transactions.Pay, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.result=success",
 		}},
 		"declined": {call: pays(declined), want: []string{
 			post + "Unset: http.request.method=POST http.response.status_code=201" + server + " url.template=/transactions",
-			"Transactions.Pay, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.verdict=success",
+			"Transactions.Pay, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.result=success",
 		}},
 		"lost, then answered": {fault: sandbox.Fault{Operation: lost.Operation, Kind: lost.Kind, Times: 1}, call: pays(approved), want: []string{
 			post + "Error: error.type=network_reset http.request.method=POST" + server + " url.template=/transactions",
 			post + "Unset: http.request.method=POST http.request.resend_count=1 http.response.status_code=201" + server + " url.template=/transactions",
-			"Transactions.Pay, client, Unset: quickstream.attempts=2 quickstream.operation=Transactions.Pay quickstream.verdict=success",
+			"Transactions.Pay, client, Unset: quickstream.attempts=2 quickstream.operation=Transactions.Pay quickstream.result=success",
 		}},
 		"lost": {fault: lost, call: pays(approved, quickstream.WithMaxAttempts(2)), want: []string{
 			post + "Error: error.type=network_reset http.request.method=POST" + server + " url.template=/transactions",
 			post + "Error: error.type=network_reset http.request.method=POST http.request.resend_count=1" + server + " url.template=/transactions",
-			"Transactions.Pay, client, Error: error.type=network_reset quickstream.attempts=2 quickstream.operation=Transactions.Pay quickstream.verdict=unknown",
+			"Transactions.Pay, client, Error: error.type=network_reset quickstream.attempts=2 quickstream.operation=Transactions.Pay quickstream.result=unknown",
 		}},
 		"lost, then declined": {fault: sandbox.Fault{Operation: lost.Operation, Kind: sandbox.ResetBeforeCommit(), Times: 1}, call: pays(declined), want: []string{
 			post + "Error: error.type=network_reset http.request.method=POST" + server + " url.template=/transactions",
 			post + "Unset: http.request.method=POST http.request.resend_count=1 http.response.status_code=201" + server + " url.template=/transactions",
-			"Transactions.Pay, client, Error: error.type=unsettled quickstream.attempts=2 quickstream.operation=Transactions.Pay quickstream.verdict=unknown",
+			"Transactions.Pay, client, Error: error.type=unsettled quickstream.attempts=2 quickstream.operation=Transactions.Pay quickstream.result=unknown",
 		}},
 		"refused": {call: missing, want: []string{
 			"GET /transactions/{receiptNumber}, client, Error: error.type=404 http.request.method=GET http.response.status_code=404" + server + " url.template=/transactions/{receiptNumber}",
-			"Transactions.Get, client, Error: error.type=answer_not_found quickstream.attempts=1 quickstream.operation=Transactions.Get quickstream.trace_code=TRACE quickstream.verdict=answered",
+			"Transactions.Get, client, Error: error.type=answer_not_found quickstream.attempts=1 quickstream.operation=Transactions.Get quickstream.trace_code=TRACE quickstream.result=answered",
 		}},
 		"invalid": {call: func(b *bench) error {
 			return second(b.client.Transactions.Pay(b.t.Context(), quickstream.PayParams{}))
 		}, want: []string{
-			"Transactions.Pay, client, Error: error.type=validation quickstream.attempts=0 quickstream.operation=Transactions.Pay quickstream.verdict=not-sent",
+			"Transactions.Pay, client, Error: error.type=validation quickstream.attempts=0 quickstream.operation=Transactions.Pay quickstream.result=not_sent",
 		}},
 		"hook": {call: pays(approved, quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { return errors.New("mine") })), want: []string{
-			"Transactions.Pay, client, Error: error.type=not_sent quickstream.attempts=0 quickstream.operation=Transactions.Pay quickstream.verdict=not-sent",
+			"Transactions.Pay, client, Error: error.type=not_sent quickstream.attempts=0 quickstream.operation=Transactions.Pay quickstream.result=not_sent",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,19 +142,19 @@ func TestMetrics(t *testing.T) {
 		assert.Equal(t, []string{
 			"1 http.client.request.duration: error.type=404 http.request.method=GET http.response.status_code=404" + server,
 			"1 http.client.request.duration: error.type=network_reset http.request.method=POST" + server,
-			"1 quickstream.client.call.duration: quickstream.operation=Transactions.Get quickstream.verdict=answered",
-			"1 quickstream.client.call.duration: quickstream.operation=Transactions.Void quickstream.verdict=not-sent",
-			"1 quickstream.client.calls: error.type=answer_not_found quickstream.operation=Transactions.Get quickstream.verdict=answered",
-			"1 quickstream.client.calls: error.type=validation quickstream.operation=Transactions.Void quickstream.verdict=not-sent",
+			"1 quickstream.client.call.duration: quickstream.operation=Transactions.Get quickstream.result=answered",
+			"1 quickstream.client.call.duration: quickstream.operation=Transactions.Void quickstream.result=not_sent",
+			"1 quickstream.client.calls: error.type=answer_not_found quickstream.operation=Transactions.Get quickstream.result=answered",
+			"1 quickstream.client.calls: error.type=validation quickstream.operation=Transactions.Void quickstream.result=not_sent",
 			"3 http.client.request.duration: http.request.method=POST http.response.status_code=201" + server,
-			"3 quickstream.client.call.duration: quickstream.operation=Transactions.Pay quickstream.verdict=success",
-			"3 quickstream.client.calls: quickstream.operation=Transactions.Pay quickstream.verdict=success",
+			"3 quickstream.client.call.duration: quickstream.operation=Transactions.Pay quickstream.result=success",
+			"3 quickstream.client.calls: quickstream.operation=Transactions.Pay quickstream.result=success",
 		}, b.counted())
 		b.spans()
 		_, err = b.client.Transactions.DownloadReport(t.Context(), io.Discard, quickstream.ReportParams{SettlementDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}})
 		require.ErrorIs(t, err, quickstream.ErrReportNotReady)
 		ended := b.lines()
-		assert.Equal(t, "Transactions.DownloadReport, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.DownloadReport quickstream.verdict=answered", ended[len(ended)-1])
+		assert.Equal(t, "Transactions.DownloadReport, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.DownloadReport quickstream.result=answered", ended[len(ended)-1])
 	})
 }
 
@@ -190,7 +190,7 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 	require.Len(t, byID, count+1, "the calls have no parent, and each has one request")
 	assert.Equal(t, count, byID[trace.SpanID{}])
-	assert.Contains(t, b.counted(), fmt.Sprintf("%d quickstream.client.calls: error.type=answer_not_found quickstream.operation=Transactions.Get quickstream.verdict=answered", count))
+	assert.Contains(t, b.counted(), fmt.Sprintf("%d quickstream.client.calls: error.type=answer_not_found quickstream.operation=Transactions.Get quickstream.result=answered", count))
 }
 
 // dropsCalls is a sampler that drops what has no parent, and nothing else.
@@ -234,8 +234,8 @@ func TestHooksErrorsAreNotTheCalls(t *testing.T) {
 		require.NoError(t, err)
 		_, err = b.client.Transactions.Submit(t.Context(), planned, fails)
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		const void = "Transactions.Void, client, Error: error.type=not_sent quickstream.attempts=0 quickstream.operation=Transactions.Void quickstream.verdict="
-		assert.Equal(t, []string{void + "not-sent", void + "unknown"}, b.lines(), "%T", mine)
+		const void = "Transactions.Void, client, Error: error.type=not_sent quickstream.attempts=0 quickstream.operation=Transactions.Void quickstream.result="
+		assert.Equal(t, []string{void + "not_sent", void + "unknown"}, b.lines(), "%T", mine)
 	}
 }
 

@@ -73,9 +73,9 @@ func TestPanicsOfStartLeaveOtherSpans(t *testing.T) {
 		require.Len(t, spans, 3, name)
 		assert.Equal(t, codes.Unset, named(t, spans, "checkout").Status.Code, name)
 		assert.Empty(t, named(t, spans, "checkout").Attributes, name)
-		assert.Equal(t, " quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.verdict=success", pairs(named(t, spans, "Transactions.Pay").Attributes), name)
+		assert.Equal(t, " quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.result=success", pairs(named(t, spans, "Transactions.Pay").Attributes), name)
 	}
-	assert.Contains(t, b.counted(), "2 quickstream.client.calls: error.type=not_sent quickstream.operation=Transactions.Get quickstream.verdict=not-sent")
+	assert.Contains(t, b.counted(), "2 quickstream.client.calls: error.type=not_sent quickstream.operation=Transactions.Get quickstream.result=not_sent")
 }
 
 // TestSpansOfWrappers: a wrapper may begin a span of its own within the call's. That one

@@ -193,7 +193,7 @@ func ExampleServiceRetriesFor() {
 func ExampleObserve() {
 	notFound := &quickstream.UnknownOutcomeError{} // as Resume returns it
 	fmt.Println(resolve.Observe(nil, notFound).Sighting)
-	fmt.Println(resolve.Observe(nil, &quickstream.NetworkError{Kind: quickstream.NetworkKindRefused}).Sighting)
+	fmt.Println(resolve.Observe(nil, &quickstream.NetworkError{Kind: quickstream.NetworkKindConnectionRefused}).Sighting)
 	fmt.Println(resolve.Observe(&quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}, nil).Outcome)
 	// Output:
 	// not found

@@ -148,7 +148,7 @@ func (s *service) ended(_ context.Context, call quickstream.CallInfo, end quicks
 		return // the answer does not say that the payment was voided
 	}
 	isWrite := call.Method != http.MethodGet
-	if end.Verdict == quickstream.VerdictUndecodable || end.Verdict == quickstream.VerdictUnknown && isWrite {
+	if end.Result == quickstream.CallResultUndecodable || end.Result == quickstream.CallResultUnknown && isWrite {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		text := end.Err.Error()

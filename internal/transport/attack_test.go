@@ -63,7 +63,7 @@ func TestAttack23CancelledInAPause(t *testing.T) {
 		})
 		assert.Equal(t, 200*time.Millisecond, time.Since(start))
 		assert.Equal(t, 1, sent)
-		assert.Equal(t, Unknown, result.Verdict)
+		assert.Equal(t, Unknown, result.End)
 		assert.ErrorIs(t, result.Err, context.DeadlineExceeded)
 	})
 	synctest.Test(t, func(t *testing.T) {

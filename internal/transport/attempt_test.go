@@ -101,7 +101,7 @@ func TestWhatWasSent(t *testing.T) {
 		}, nil)
 		assert.Equal(t, c.want, result.Reason, name)
 		assert.Equal(t, c.want == Lost, result.Unanswered, name)
-		assert.Equal(t, map[Reason]Verdict{Lost: Unknown, NeverSent: Network}[c.want], result.Verdict, name)
+		assert.Equal(t, map[Reason]CallResult{Lost: Unknown, NeverSent: NetworkFailed}[c.want], result.End, name)
 		assert.Equal(t, broken, result.Err, name)
 		assert.Equal(t, 1, result.Attempts, name)
 	}
@@ -111,14 +111,14 @@ func TestWhatWasSent(t *testing.T) {
 // is an attempt that got no answer, so that a later answer but success settles
 // nothing.
 func TestRepeatsBelowAreAttempts(t *testing.T) {
-	for status, want := range map[int]Verdict{200: Success, 404: Unknown, 422: Unknown, 429: Unknown} {
+	for status, want := range map[int]CallResult{200: Success, 404: Unknown, 422: Unknown, 429: Unknown} {
 		result := do(t, func(r *http.Request) (*http.Response, error) {
 			for range 3 {
 				httptrace.ContextClientTrace(r.Context()).WroteHeaders()
 			}
 			return answer(status, `{}`), nil
 		}, nil)
-		assert.Equal(t, want, result.Verdict, status)
+		assert.Equal(t, want, result.End, status)
 		assert.Equal(t, 3, result.Attempts)
 	}
 }
@@ -130,7 +130,7 @@ func TestPanicsOfObservers(t *testing.T) {
 		"attempt": func(context.Context, *Call, Attempt) { panic("mine") },
 		"end":     nil,
 	} {
-		for class, want := range map[Class]Verdict{Read: Network, Keyed: Unknown, Post: Unknown, Change: Unknown} {
+		for class, want := range map[Class]CallResult{Read: NetworkFailed, Keyed: Unknown, Post: Unknown, Change: Unknown} {
 			sent := 0
 			f := inner(func(*http.Request) (*http.Response, error) { sent++; return answer(201, "{}"), nil })
 			result := New(HTTPConfig{Client: &http.Client{Transport: f}}, observer).Do(t.Context(), Call{
@@ -140,7 +140,7 @@ func TestPanicsOfObservers(t *testing.T) {
 			if name == "end" {
 				result.Lose(class, errors.New("mine"))
 			}
-			assert.Equal(t, want, result.Verdict, name)
+			assert.Equal(t, want, result.End, name)
 			assert.Equal(t, 1, sent, name)
 			assert.ErrorContains(t, result.Err, "mine", name)
 		}
@@ -155,7 +155,7 @@ func TestRequestShape(t *testing.T) {
 			result := do(t, func(r *http.Request) (*http.Response, error) { seen = r; return answer(204, ""), nil }, func(c *Call) {
 				c.Method, c.Body, c.Header = method, body, config
 			})
-			require.Equal(t, Success, result.Verdict)
+			require.Equal(t, Success, result.End)
 			want := http.Header{"Authorization": {"Basic a2V5Og=="}, "Accept": {"application/json"}, "X-Own": {"1", "2"}, "User-Agent": {ownAgent()}}
 			if method == "POST" {
 				require.Len(t, result.Key, 26)
@@ -181,7 +181,7 @@ func TestLocalEnd(t *testing.T) {
 	result := do(t, func(*http.Request) (*http.Response, error) { t.Error("sent"); return nil, io.EOF }, func(c *Call) {
 		c.Authorise = func(context.Context) (string, error) { return "", missing }
 	})
-	assert.Equal(t, Local, result.Verdict)
+	assert.Equal(t, NotSent, result.End)
 	assert.Equal(t, missing, result.Err)
 	assert.Zero(t, result.Attempts)
 }
@@ -244,7 +244,7 @@ func TestObserverSeesEverything(t *testing.T) {
 			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
 			Authorise: authorised,
 		})
-		assert.Equal(t, Answered, r.Verdict)
+		assert.Equal(t, Answered, r.End)
 	})
 	assert.Equal(t, []Attempt{{Number: 1, Kind: KindReset}, {Number: 2, Status: 500}}, attempts)
 }

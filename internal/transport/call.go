@@ -89,7 +89,7 @@ func (c *Call) repeats(code string) bool {
 
 // Result is how a call ended.
 type Result struct {
-	Verdict    Verdict
+	End        CallResult
 	Reason     Reason // of the last attempt; empty when there was none
 	Unanswered bool   // an attempt of a write may have reached the service unanswered
 	Status     int    // of the last answer; 0 when the last attempt had none

@@ -16,16 +16,16 @@ type Kind string
 
 // The network conditions that callers can act on.
 const (
-	KindDNS         Kind = "dns"
-	KindCertificate Kind = "certificate"
-	KindProxy       Kind = "proxy"
-	KindRefused     Kind = "refused"
-	KindTLS         Kind = "tls"
-	KindTimeout     Kind = "timeout"
-	KindReset       Kind = "reset"
-	KindCancelled   Kind = "cancelled" // the caller's context was
-	KindDeadline    Kind = "deadline"  // that of the caller's context, or of the whole call, has passed
-	KindOther       Kind = "other"
+	KindDNS               Kind = "dns"
+	KindCertificate       Kind = "certificate"
+	KindProxy             Kind = "proxy"
+	KindConnectionRefused Kind = "connection_refused"
+	KindTLS               Kind = "tls"
+	KindTimeout           Kind = "timeout"
+	KindReset             Kind = "reset"
+	KindCancelled         Kind = "cancelled" // the caller's context was
+	KindDeadline          Kind = "deadline"  // that of the caller's context, or of the whole call, has passed
+	KindOther             Kind = "other"
 )
 
 // ErrProxyAuth is the cause when a proxy asks for credentials.
@@ -64,7 +64,7 @@ func condition(err error) (kind Kind, temporary bool) {
 	case errors.As(err, &record), errors.As(err, &alert):
 		return KindTLS, false
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, windowsRefused):
-		return KindRefused, true
+		return KindConnectionRefused, true
 	case errors.Is(err, context.Canceled):
 		return KindCancelled, false
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():

@@ -44,8 +44,8 @@ func TestCondition(t *testing.T) {
 		{errors.New("Proxy Authentication Required"), KindProxy, false},
 		{errors.New("a message with Proxy Authentication Required in it"), KindOther, true},
 
-		{sys("dial", syscall.ECONNREFUSED), KindRefused, true},
-		{sys("dial", syscall.Errno(10061)), KindRefused, true}, // as Windows says it
+		{sys("dial", syscall.ECONNREFUSED), KindConnectionRefused, true},
+		{sys("dial", syscall.Errno(10061)), KindConnectionRefused, true}, // as Windows says it
 		{sys("read", syscall.Errno(10054)), KindReset, true},
 		{sys("write", syscall.Errno(10053)), KindReset, true},
 		{sys("dial", syscall.ENETUNREACH), KindOther, true},

@@ -44,7 +44,7 @@ func TestAttemptsShareNothing(t *testing.T) {
 		}, func(c *Call) {
 			c.Class, c.Key, c.Body, c.Header, c.Limits.MaxAttempts = Keyed, "mine", []byte(`{"a":1}`), http.Header{"X-Own": {"1"}}, 3
 		})
-		assert.Equal(t, Unknown, result.Verdict)
+		assert.Equal(t, Unknown, result.End)
 		require.Len(t, seen, 3)
 		assert.ErrorIs(t, seen[2].Context().Err(), context.Canceled, "nothing is left behind")
 	})

@@ -23,11 +23,11 @@ import (
 // must not end the process.
 func TestNoAnswer(t *testing.T) {
 	result := do(t, func(*http.Request) (*http.Response, error) { return nil, nil }, nil) //nolint:nilnil // on purpose
-	assert.Equal(t, Unknown, result.Verdict)
+	assert.Equal(t, Unknown, result.End)
 	assert.ErrorIs(t, result.Err, errNoAnswer)
 
 	result = do(t, func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 201}, nil }, nil)
-	assert.Equal(t, Success, result.Verdict)
+	assert.Equal(t, Success, result.End)
 	assert.Empty(t, result.Body)
 }
 
@@ -43,11 +43,11 @@ func TestWrongLength(t *testing.T) {
 	}
 	for _, n := range []int64{-1, 0, 1, int64(len(body)) - 1, int64(len(body))} {
 		assert.Equal(t, body, string(announced(n).Body), n)
-		assert.Equal(t, Success, announced(n).Verdict, n)
+		assert.Equal(t, Success, announced(n).End, n)
 	}
 	short := announced(int64(len(body)) + 1)
 	assert.Equal(t, body, string(short.Body), "it may hold a receipt number")
-	assert.Equal(t, Unknown, short.Verdict)
+	assert.Equal(t, Unknown, short.End)
 	assert.ErrorIs(t, short.Err, io.ErrUnexpectedEOF)
 }
 
@@ -92,7 +92,7 @@ func TestClientTimeoutIsATimeout(t *testing.T) {
 				Limits: &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute},
 			})
 			assert.Equal(t, KindTimeout, result.Kind, "%v", err)
-			assert.Equal(t, Unknown, result.Verdict)
+			assert.Equal(t, Unknown, result.End)
 		})
 	}
 }
@@ -101,7 +101,7 @@ func TestClientTimeoutIsATimeout(t *testing.T) {
 // end. Ending the upload first would end the connection.
 func TestEarlyAnswer(t *testing.T) {
 	const size, body = 64 << 20, `{"developerMessage":"why"}`
-	for status, verdict := range map[int]Verdict{401: Answered, 201: Success} {
+	for status, want := range map[int]CallResult{401: Answered, 201: Success} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		uploading := make(chan struct{})
@@ -128,7 +128,7 @@ func TestEarlyAnswer(t *testing.T) {
 		result := New(HTTPConfig{Client: &http.Client{Transport: &http.Transport{}}}, nil).Do(t.Context(), call)
 		close(uploading)
 		assert.NoError(t, listener.Close())
-		assert.Equal(t, verdict, result.Verdict, status)
+		assert.Equal(t, want, result.End, status)
 		assert.Equal(t, status, result.Status)
 		assert.Equal(t, body, string(result.Body), status)
 	}

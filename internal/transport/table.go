@@ -30,39 +30,39 @@ type Reason string
 
 // The reasons.
 const (
-	Succeeded     Reason = "succeeded"      // a 2xx that could be decoded
-	NeverSent     Reason = "never sent"     // no request left this machine
-	Lost          Reason = "lost"           // the connection broke or timed out after sending
-	ContextEnded  Reason = "context ended"  // the caller's context ended after sending
-	Inconclusive  Reason = "inconclusive"   // an answer that says nothing about the request
-	Unavailable   Reason = "unavailable"    // a 503 in the service's own words: not processed
-	NotEnabled    Reason = "not enabled"    // the same on 3D Secure authentication
-	MaybeDisabled Reason = "maybe disabled" // any other 503 on 3D Secure authentication
-	RateLimited   Reason = "rate limited"
-	Invalid       Reason = "invalid"
-	Unauthorized  Reason = "unauthorised"
-	Forbidden     Reason = "forbidden"
-	NotFound      Reason = "not found"
-	Conflict      Reason = "conflict"
-	Refused       Reason = "refused" // any other refusal that is taken at its word
-	Redirected    Reason = "redirected"
+	Succeeded          Reason = "succeeded"            // a 2xx that could be decoded
+	NeverSent          Reason = "never_sent"           // no request left this machine
+	Lost               Reason = "lost"                 // the connection broke or timed out after sending
+	ContextEnded       Reason = "context_ended"        // the caller's context ended after sending
+	Inconclusive       Reason = "inconclusive"         // an answer that says nothing about the request
+	Unavailable        Reason = "unavailable"          // a 503 in the service's own words: not processed
+	ThreeDSNotEnabled  Reason = "three_ds_not_enabled" // the same on 3D Secure authentication
+	ThreeDSUnavailable Reason = "three_ds_unavailable" // any other 503 on 3D Secure authentication
+	RateLimited        Reason = "rate_limited"
+	Invalid            Reason = "invalid"
+	Unauthorized       Reason = "unauthorized"
+	Forbidden          Reason = "forbidden"
+	NotFound           Reason = "not_found"
+	Conflict           Reason = "conflict"
+	Refused            Reason = "refused" // any other refusal that is taken at its word
+	Redirected         Reason = "redirected"
 )
 
-// Verdict is what a call ends with.
-type Verdict uint8
+// CallResult is how a call ends.
+type CallResult uint8
 
-// The verdicts.
+// The results.
 const (
 	// Success hands the decoded answer over.
-	Success Verdict = iota
-	// Network: nothing was sent, or a read failed on the way.
-	Network
+	Success CallResult = iota
+	// NetworkFailed: nothing was sent, or a read failed on the way.
+	NetworkFailed
 	// Unknown: a write that may have happened.
 	Unknown
 	// Answered: the service's answer is the result, as an error.
 	Answered
-	// Local: the call ended before its first attempt.
-	Local
+	// NotSent: the call ended before its first attempt.
+	NotSent
 )
 
 // Again says whether a further attempt may be made, subject to the limit of
@@ -85,8 +85,8 @@ const (
 
 // Step is a cell of the retry table.
 type Step struct {
-	Again   Again
-	Verdict Verdict
+	Again Again
+	End   CallResult
 }
 
 // Row is a row of the retry table: a step for each class.
@@ -103,12 +103,12 @@ type Row struct {
 //nolint:gochecknoglobals // the one table
 var Table = []Row{
 	{"answered with success", []Reason{Succeeded}, [classes]Step{{Never, Success}, {Never, Success}, {Never, Success}, {Never, Success}}},
-	{"never sent", []Reason{NeverSent}, [classes]Step{{Temporary, Network}, {Temporary, Network}, {Temporary, Network}, {Temporary, Network}}},
-	{"lost after sending", []Reason{Lost}, [classes]Step{{Always, Network}, {SameKey, Unknown}, {Never, Unknown}, {Never, Unknown}}},
-	{"context ended after sending", []Reason{ContextEnded}, [classes]Step{{Never, Network}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
+	{"never sent", []Reason{NeverSent}, [classes]Step{{Temporary, NetworkFailed}, {Temporary, NetworkFailed}, {Temporary, NetworkFailed}, {Temporary, NetworkFailed}}},
+	{"lost after sending", []Reason{Lost}, [classes]Step{{Always, NetworkFailed}, {SameKey, Unknown}, {Never, Unknown}, {Never, Unknown}}},
+	{"context ended after sending", []Reason{ContextEnded}, [classes]Step{{Never, NetworkFailed}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
 	{"inconclusive answer", []Reason{Inconclusive}, [classes]Step{{Always, Answered}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
 	{"503 in the service's words", []Reason{Unavailable}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
-	{"503 on 3D Secure", []Reason{NotEnabled, MaybeDisabled}, [classes]Step{{Never, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
+	{"503 on 3D Secure", []Reason{ThreeDSNotEnabled, ThreeDSUnavailable}, [classes]Step{{Never, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"refused with 429", []Reason{RateLimited}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"refused", []Reason{Invalid, Unauthorized, Forbidden, NotFound, Conflict, Refused}, [classes]Step{{Never, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"3xx, never followed", []Reason{Redirected}, [classes]Step{{Never, Answered}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
@@ -121,7 +121,7 @@ func step(r Reason, c Class) Step {
 			return row.Steps[c]
 		}
 	}
-	return Step{Never, Unknown} // no answer is trusted that nobody has named
+	return Step{Never, Unknown} // an answer without a reason is not trusted
 }
 
 // judge names what a status other than a success means; nothing else in the client
@@ -155,9 +155,9 @@ func (x *exchange) judge(status int, own bool) Reason {
 	case http.StatusServiceUnavailable:
 		switch {
 		case call.ThreeDS && own:
-			return NotEnabled
+			return ThreeDSNotEnabled
 		case call.ThreeDS:
-			return MaybeDisabled
+			return ThreeDSUnavailable
 		case own:
 			return Unavailable
 		}

@@ -15,18 +15,18 @@ import (
 func TestTablePromises(t *testing.T) {
 	for _, row := range Table {
 		for c, step := range row.Steps {
-			assert.Equal(t, row.Reasons[0] == Succeeded, step.Verdict == Success, row.When)
+			assert.Equal(t, row.Reasons[0] == Succeeded, step.End == Success, row.When)
 			if Class(c) == Read {
-				assert.NotEqual(t, Unknown, step.Verdict, "a read has no unknown outcome")
+				assert.NotEqual(t, Unknown, step.End, "a read has no unknown outcome")
 				continue
 			}
 			assert.NotEqual(t, Always, step.Again, "no write is repeated at will: %s", row.When)
 			assert.True(t, step.Again != SameKey || Class(c) == Keyed, "only where the key counts: %s", row.When)
 		}
 	}
-	for _, lost := range []Reason{Lost, ContextEnded, Inconclusive, Redirected, "a reason that nobody has named"} {
+	for _, lost := range []Reason{Lost, ContextEnded, Inconclusive, Redirected, "another reason"} {
 		for _, c := range []Class{Keyed, Post, Change} {
-			assert.Equal(t, Unknown, step(lost, c).Verdict, lost)
+			assert.Equal(t, Unknown, step(lost, c).End, lost)
 		}
 	}
 }
@@ -35,7 +35,7 @@ func TestTablePromises(t *testing.T) {
 // what callers read, with the table that the code uses.
 func TestDocumentation(t *testing.T) {
 	words := map[Step]string{
-		{Never, Success}: "result", {Temporary, Network}: "retry, N", {Always, Network}: "retry, N", {Never, Network}: "N",
+		{Never, Success}: "result", {Temporary, NetworkFailed}: "retry, N", {Always, NetworkFailed}: "retry, N", {Never, NetworkFailed}: "N",
 		{SameKey, Unknown}: "same key, then U", {Never, Unknown}: "U", {Always, Answered}: "retry, A", {Never, Answered}: "A",
 	}
 	want := [][]string{{"what happened", "GET", "payment POST", "other POST", "PATCH, PUT"}}

@@ -104,7 +104,7 @@ func (t *Transport) Do(ctx context.Context, call Call) *Result {
 		err = before(ctx, &x.call)
 	}
 	if err != nil {
-		x.result = Result{Verdict: Local, Err: err}
+		x.result = Result{End: NotSent, Err: err}
 	} else {
 		x.Context = ctx
 		request := http.Request{Method: call.Method, URL: call.URL, Host: call.URL.Host, Header: http.Header{}}
@@ -441,13 +441,13 @@ func (r *Result) lose(err error) {
 // observe its end panicked.
 func (r *Result) Lose(class Class, err error) {
 	r.lose(err)
-	r.Verdict = step(r.Reason, class).Verdict
+	r.End = step(r.Reason, class).End
 	if class != Read && r.Unanswered {
-		r.Verdict = Unknown
+		r.End = Unknown
 	}
 }
 
-// settle gives the verdict. A later attempt's answer does not settle an earlier
+// settle says how the call ends. A later attempt's answer does not settle an earlier
 // one: a "token used" or a 503 that answers the second attempt says nothing about
 // what the first one did. Neither does a decline, which comes as a success:
 // Call.Settles tells those apart. A context error of the loop means that the
@@ -462,14 +462,14 @@ func (x *exchange) settle(loopErr error) {
 			r.Err, r.Kind = over, ended(over)
 		}
 	}
-	r.Verdict = step(r.Reason, x.call.Class).Verdict
+	r.End = step(r.Reason, x.call.Class).End
 	switch {
 	case !write || !x.unanswered:
 	case r.Reason != Succeeded:
-		r.Verdict = Unknown
+		r.End = Unknown
 	case x.call.Settles != nil:
 		if r.Err = x.call.Settles(); r.Err != nil {
-			r.Verdict = Unknown
+			r.End = Unknown
 		}
 	}
 }

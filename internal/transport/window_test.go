@@ -38,7 +38,7 @@ func TestResendWindow(t *testing.T) {
 		attempts []ending
 		pause    time.Duration
 		want     []time.Duration // when each attempt begins
-		verdict  Verdict
+		result   CallResult
 	}{
 		"soon":                  {[]ending{lost(10 * time.Second), lost(10 * time.Second)}, time.Second, []time.Duration{0, 11 * time.Second, 22 * time.Second}, Success},
 		"at the last moment":    {[]ending{lost(58 * time.Second)}, 2*time.Second - 1, []time.Duration{0, ResendWindow - 1}, Success},
@@ -65,7 +65,7 @@ func TestResendWindow(t *testing.T) {
 					c.Limits = &Limits{MaxAttempts: 10, AttemptTimeout: 2 * time.Minute, WaitMin: tt.pause, WaitMax: tt.pause, ResendWindow: ResendWindow}
 				})
 				assert.Equal(t, tt.want, begun)
-				assert.Equal(t, tt.verdict, result.Verdict)
+				assert.Equal(t, tt.result, result.End)
 				assert.Less(t, time.Since(start), 3*ResendWindow, "it waits in vain")
 			})
 		})
@@ -93,7 +93,7 @@ func TestResendWindowAfterASlowDial(t *testing.T) {
 		})
 		result := New(HTTPConfig{Client: &http.Client{Transport: lost}}, nil).Do(t.Context(), call)
 		assert.Equal(t, 1, sent)
-		assert.Equal(t, Unknown, result.Verdict)
+		assert.Equal(t, Unknown, result.End)
 		assert.Equal(t, 2, result.Attempts, "the second was begun")
 		assert.ErrorIs(t, result.Err, syscall.ECONNRESET)
 	})

@@ -141,8 +141,8 @@ func (f *figures) latency(data metricdata.Histogram[float64]) {
 	var counts []uint64
 	for _, point := range data.DataPoints {
 		operation, _ := point.Attributes.Value("quickstream.operation")
-		verdict, _ := point.Attributes.Value("quickstream.verdict")
-		unsent := verdict.AsString() == string(quickstream.VerdictNotSent) || verdict.AsString() == string(quickstream.VerdictNetwork)
+		result, _ := point.Attributes.Value("quickstream.result")
+		unsent := result.AsString() == string(quickstream.CallResultNotSent) || result.AsString() == string(quickstream.CallResultNetworkFailed)
 		if operation.AsString() != "Transactions.Pay" || unsent {
 			continue
 		}

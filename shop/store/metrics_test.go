@@ -225,7 +225,7 @@ func TestMetrics(t *testing.T) {
 	for _, line := range []string{
 		`shop_payments{state="approved"} 1`, `shop_payments_day{outcome="approved"} 1`, `shop_payments_day{outcome="declined"} 1`,
 		`shop_unknown_oldest_seconds 0`, `shop_webhooks_waiting{failed="false"} 0`,
-		`quickstream_operation="Transactions.Pay",quickstream_verdict="success"`,
+		`quickstream_operation="Transactions.Pay",quickstream_result="success"`,
 	} {
 		assert.Contains(t, body, line)
 	}
@@ -366,16 +366,16 @@ func TestRateIsOfWhatHasEnded(t *testing.T) {
 
 // While the service cannot be reached calls end at once, and payments are no faster.
 func TestLatencyIsOfWhatWasSent(t *testing.T) {
-	took := func(verdict quickstream.Verdict, counts ...uint64) metricdata.HistogramDataPoint[float64] {
+	took := func(result quickstream.CallResult, counts ...uint64) metricdata.HistogramDataPoint[float64] {
 		return metricdata.HistogramDataPoint[float64]{
-			Attributes: attribute.NewSet(attribute.String("quickstream.operation", "Transactions.Pay"), attribute.String("quickstream.verdict", string(verdict))),
+			Attributes: attribute.NewSet(attribute.String("quickstream.operation", "Transactions.Pay"), attribute.String("quickstream.result", string(result))),
 			Bounds:     []float64{.1, 2}, BucketCounts: counts, Count: counts[0] + counts[1] + counts[2],
 		}
 	}
 	var f figures
 	f.latency(metricdata.Histogram[float64]{DataPoints: []metricdata.HistogramDataPoint[float64]{
-		took(quickstream.VerdictNetwork, 50, 0, 0), took(quickstream.VerdictNotSent, 50, 0, 0),
-		took(quickstream.VerdictSuccess, 0, 1, 0), took(quickstream.VerdictAnswered, 0, 1, 0), took(quickstream.VerdictUnknown, 0, 0, 2),
+		took(quickstream.CallResultNetworkFailed, 50, 0, 0), took(quickstream.CallResultNotSent, 50, 0, 0),
+		took(quickstream.CallResultSuccess, 0, 1, 0), took(quickstream.CallResultAnswered, 0, 1, 0), took(quickstream.CallResultUnknown, 0, 0, 2),
 	}})
 	assert.EqualValues(t, 4, f.Calls)
 	assert.Equal(t, 2*time.Second, f.Median)

@@ -165,7 +165,7 @@ func (c contract) play(t *testing.T, census *census) (attempts, points int) {
 		}
 		wait(60 * time.Hour)
 		attempts = m.resp.Attempts
-		reason, got := transport.Reason("no call"), transport.Local
+		reason, got := transport.Reason("no call"), transport.NotSent
 		if m.called {
 			reason, got = census.cell(c, c.name, c.class, m.sent, m.resp.Attempts)
 		}

@@ -76,7 +76,7 @@ func (c *census) state(box *sandbox.Sandbox, parts ...any) {
 
 // add notes where a way has ended: verdict, reason, stage and ledger.
 func (c *census) add(t *testing.T, w way, m *merchant, box *sandbox.Sandbox) {
-	reason, got := transport.Reason("no call"), transport.Local
+	reason, got := transport.Reason("no call"), transport.NotSent
 	if m.call {
 		reason, got = c.cell(w, w.name, w.class, m.sent, m.resp.Attempts)
 	}
@@ -89,7 +89,7 @@ func (c *census) add(t *testing.T, w way, m *merchant, box *sandbox.Sandbox) {
 
 // cell compares the end of a call with the cell of the retry table that it met, and
 // counts it.
-func (c *census) cell(way fmt.Stringer, write string, class transport.Class, err error, attempts int) (transport.Reason, transport.Verdict) {
+func (c *census) cell(way fmt.Stringer, write string, class transport.Class, err error, attempts int) (transport.Reason, transport.CallResult) {
 	cause, got := err, transport.Answered
 	var open *quickstream.UnknownOutcomeError
 	var network *quickstream.NetworkError
@@ -99,7 +99,7 @@ func (c *census) cell(way fmt.Stringer, write string, class transport.Class, err
 	case errors.As(err, &open):
 		cause, got = open.Cause, transport.Unknown
 	case errors.As(err, &network):
-		got = transport.Network
+		got = transport.NetworkFailed
 	}
 	reason := reasonOf(cause)
 	if want := verdictOf(reason, class); attempts == 1 && reason != "" && want != got {
@@ -153,10 +153,10 @@ func reasonOf(err error) transport.Reason {
 	return "" // it ended before its first attempt, or a later attempt was declined
 }
 
-func verdictOf(reason transport.Reason, class transport.Class) transport.Verdict {
+func verdictOf(reason transport.Reason, class transport.Class) transport.CallResult {
 	for _, row := range transport.Table {
 		if slices.Contains(row.Reasons, reason) {
-			return row.Steps[class].Verdict
+			return row.Steps[class].End
 		}
 	}
 	return transport.Unknown
@@ -200,7 +200,7 @@ func (c *census) complete(t *testing.T) {
 		for _, row := range transport.Table {
 			for _, reason := range row.Reasons {
 				inFlight := reason == transport.Conflict && name != "amendment" && name != "look-up" // which counts as inconclusive
-				if reason == transport.NotEnabled || reason == transport.MaybeDisabled || inFlight {
+				if reason == transport.ThreeDSNotEnabled || reason == transport.ThreeDSUnavailable || inFlight {
 					continue
 				}
 				cells++
