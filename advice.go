@@ -14,31 +14,55 @@ type NextStep string
 // The next steps.
 const (
 	// NextStepNone: it is approved, or voided as wanted.
-	NextStepNone NextStep = "nothing"
+	NextStepNone NextStep = "none"
 	// NextStepPayAgain: it was declined and took no money, and will not by itself.
 	// Correct the details or take another account, in a new transaction.
-	NextStepPayAgain NextStep = "pay again, with corrected details or another account"
-	// NextStepReadRetries: it was declined and took no money, with a code that may pass.
+	NextStepPayAgain NextStep = "pay_again"
+	// NextStepCheckRetries: it was declined and took no money, with a code that may pass.
 	// Where the facility lets it, the service may be retrying it or have done so: read
 	// Retries first, and pay again only when no retry is approved or to come. Where it
 	// does not, pay again.
-	NextStepReadRetries NextStep = "read the retries first"
+	NextStepCheckRetries NextStep = "check_retries"
 	// NextStepResolve: what became of it is not known. Hold it, do not pay again,
 	// and give it to the resolve package.
-	NextStepResolve NextStep = "hold and resolve"
+	NextStepResolve NextStep = "resolve"
 	// NextStepWait: a PayTo payment that is not settled yet. Wait for its event,
 	// or read it again.
 	NextStepWait NextStep = "wait"
-	// NextStepPortal: fraud screening holds it until someone completes or cancels
+	// NextStepReviewInPortal: fraud screening holds it until someone completes or cancels
 	// it in the service's portal.
-	NextStepPortal NextStep = "complete or cancel it in the portal"
-	// NextStepCorrect: the service rejected it for something in the request, such as
+	NextStepReviewInPortal NextStep = "review_in_portal"
+	// NextStepCorrectRequest: the service rejected it for something in the request, such as
 	// an amount or a card that it does not accept. Correct it, and send a new one.
-	NextStepCorrect NextStep = "correct it and send a new one"
-	// NextStepSupport: the service or the financial institution rejects it for a
+	NextStepCorrectRequest NextStep = "correct_request"
+	// NextStepContactSupport: the service or the financial institution rejects it for a
 	// reason that paying again does not cure, often the facility's configuration.
-	NextStepSupport NextStep = "resolve it offline"
+	NextStepContactSupport NextStep = "contact_support"
 )
+
+// Text says in a sentence what to do, for a person.
+func (n NextStep) Text() string {
+	switch n {
+	case NextStepNone:
+		return "nothing"
+	case NextStepPayAgain:
+		return "pay again, with corrected details or another account"
+	case NextStepCheckRetries:
+		return "read the retries first"
+	case NextStepResolve:
+		return "hold and resolve"
+	case NextStepWait:
+		return "wait"
+	case NextStepReviewInPortal:
+		return "complete or cancel it in the portal"
+	case NextStepCorrectRequest:
+		return "correct it and send a new one"
+	case NextStepContactSupport:
+		return "resolve it offline"
+	default:
+		return string(n)
+	}
+}
 
 // NextStep returns what to do about the transaction, from its outcome and its
 // response code. It is never to pay again while money may have moved.
@@ -49,13 +73,13 @@ func (t *Transaction) NextStep() NextStep {
 	case OutcomePending:
 		return NextStepWait
 	case OutcomeSuspended:
-		return NextStepPortal
+		return NextStepReviewInPortal
 	case OutcomeRejected:
 		switch t.ResponseCode {
 		case "QA", "QD", "QQ", "QT", "QW", "QY", "QZ": // about the request, and not the facility or the service
-			return NextStepCorrect
+			return NextStepCorrectRequest
 		}
-		return NextStepSupport
+		return NextStepContactSupport
 	case OutcomeDeclined:
 		return t.afterDecline()
 	default:
@@ -75,7 +99,7 @@ func (t *Transaction) afterDecline() NextStep {
 		return NextStepPayAgain
 	case t.BankAccount != nil, t.DirectEntryAccount != nil:
 		if code == "4" || code == "8" { // customer deceased, invalid user identifier
-			return NextStepSupport
+			return NextStepContactSupport
 		}
 		return NextStepPayAgain
 	case len(code) == 1: // two digits that came as a number
@@ -83,14 +107,14 @@ func (t *Transaction) afterDecline() NextStep {
 	}
 	switch code {
 	case "03", "04", "07", "41", "43": // invalid merchant; a card to be kept, lost or stolen
-		return NextStepSupport
+		return NextStepContactSupport
 	case "00", "08", "12", "13", "14", "17", "30", "36", "42", "54", "57", "59", "62", "94": // such as an expired card
 		return NextStepPayAgain
 	}
 	if of, ok := strings.CutPrefix(code, "Q"); ok && len(of) == 1 && strings.Contains("0123456ABCDEFGHIJKLMNOPQTUVWXYZ", of) { // the gateway's
 		return NextStepPayAgain
 	}
-	return NextStepReadRetries
+	return NextStepCheckRetries
 }
 
 // DeclinedError is what [RequireApproved] returns for a transaction that was declined
@@ -139,7 +163,7 @@ func (t *Transaction) says() string {
 	if t == nil {
 		return "quickstream: there is no transaction"
 	}
-	return fmt.Sprintf("quickstream: the transaction is %s (response code %s); next: %s", t.outcome(), safeName(t.ResponseCode, 4), t.NextStep())
+	return fmt.Sprintf("quickstream: the transaction is %s (response code %s); next: %s", t.outcome(), safeName(t.ResponseCode, 4), t.NextStep().Text())
 }
 
 // RequireApproved turns a transaction that is not approved into an error, for

@@ -33,25 +33,25 @@ func TestNextStep(t *testing.T) {
 		"voided":                    {card("Voided", "0", "08"), quickstream.NextStepNone},
 		"erred":                     {card("Declined", "2", "QI"), quickstream.NextStepResolve},
 		"status against code":       {card("Approved", "1", "08"), quickstream.NextStepResolve},
-		"no funds":                  {card("Declined", "1", "51"), quickstream.NextStepReadRetries},
+		"no funds":                  {card("Declined", "1", "51"), quickstream.NextStepCheckRetries},
 		"expired":                   {card("Declined", "1", "54"), quickstream.NextStepPayAgain},
-		"soft, as a number":         {card("Declined", "1", "1"), quickstream.NextStepReadRetries},
-		"soft decline":              {card("Declined", "1", "01"), quickstream.NextStepReadRetries},
-		"stolen":                    {card("Declined", "1", "43"), quickstream.NextStepSupport},
-		"unknown code":              {card("Declined", "1", "X7"), quickstream.NextStepReadRetries},
+		"soft, as a number":         {card("Declined", "1", "1"), quickstream.NextStepCheckRetries},
+		"soft decline":              {card("Declined", "1", "01"), quickstream.NextStepCheckRetries},
+		"stolen":                    {card("Declined", "1", "43"), quickstream.NextStepContactSupport},
+		"unknown code":              {card("Declined", "1", "X7"), quickstream.NextStepCheckRetries},
 		"gateway":                   {card("Declined", "1", "QY"), quickstream.NextStepPayAgain},
-		"gateway, to be retried":    {card("Declined", "1", "QR"), quickstream.NextStepReadRetries},
-		"gateway, successful":       {card("Declined", "1", "QS"), quickstream.NextStepReadRetries},
-		"gateway, unknown code":     {card("Declined", "1", "QAA"), quickstream.NextStepReadRetries},
-		"rejected":                  {card("Declined", "3", "QA"), quickstream.NextStepCorrect},
-		"rejected, configuration":   {card("Declined", "3", "QG"), quickstream.NextStepSupport},
-		"suspended":                 {card("Suspended", "1", "34"), quickstream.NextStepPortal},
-		"suspended, said declined":  {card("Declined", "1", "34"), quickstream.NextStepPortal},
+		"gateway, to be retried":    {card("Declined", "1", "QR"), quickstream.NextStepCheckRetries},
+		"gateway, successful":       {card("Declined", "1", "QS"), quickstream.NextStepCheckRetries},
+		"gateway, unknown code":     {card("Declined", "1", "QAA"), quickstream.NextStepCheckRetries},
+		"rejected":                  {card("Declined", "3", "QA"), quickstream.NextStepCorrectRequest},
+		"rejected, configuration":   {card("Declined", "3", "QG"), quickstream.NextStepContactSupport},
+		"suspended":                 {card("Suspended", "1", "34"), quickstream.NextStepReviewInPortal},
+		"suspended, said declined":  {card("Declined", "1", "34"), quickstream.NextStepReviewInPortal},
 		"pending":                   {card("Pending", "0", "PDNG"), quickstream.NextStepWait},
 		"PayTo without funds":       {payTo("1", "AM04"), quickstream.NextStepPayAgain},
 		"PayTo, a card's soft code": {payTo("1", "01"), quickstream.NextStepPayAgain},
 		"bank account, closed":      {bank("3"), quickstream.NextStepPayAgain},
-		"bank account, deceased":    {bank("4"), quickstream.NextStepSupport},
+		"bank account, deceased":    {bank("4"), quickstream.NextStepContactSupport},
 	}
 	for name, tt := range tests {
 		assert.Equal(t, tt.want, tt.tx.NextStep(), name)
@@ -62,7 +62,7 @@ func TestCodeSetsAreKeptApart(t *testing.T) {
 	closed := &quickstream.Transaction{Status: "Declined", SummaryCode: "1", ResponseCode: "AC05", PayToData: &quickstream.PayToData{}}
 	assert.Equal(t, quickstream.NextStepPayAgain, closed.NextStep())
 	closed.PayToData = nil
-	assert.Equal(t, quickstream.NextStepReadRetries, closed.NextStep(), "a PayTo code means nothing for a card")
+	assert.Equal(t, quickstream.NextStepCheckRetries, closed.NextStep(), "a PayTo code means nothing for a card")
 }
 
 func TestRequireApproved(t *testing.T) {

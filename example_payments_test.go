@@ -42,7 +42,7 @@ func ExampleTransactionsService_Pay() {
 	case outcome == quickstream.OutcomeApproved:
 		fmt.Println("paid", payment.TotalAmount, "settles on", payment.SettlementDate) // store the ReceiptNumber
 	default:
-		fmt.Println(outcome, "- next:", payment.NextStep())
+		fmt.Println(outcome, "- next:", payment.NextStep().Text())
 	}
 	// Output: paid 49.95 AUD settles on 2026-07-01
 }
@@ -282,7 +282,7 @@ func ExampleTransaction_NextStep() {
 
 	for range 5 {
 		payment := paidOrder(client, "", "49.95", visaCard)
-		fmt.Println(payment.Status, "-", payment.NextStep())
+		fmt.Println(payment.Status, "-", payment.NextStep().Text())
 	}
 	// Output:
 	// Approved - nothing

@@ -194,7 +194,7 @@ func ExampleFromPayTo() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Status, "-", payment.NextStep())
+	fmt.Println(payment.Status, "-", payment.NextStep().Text())
 
 	clock.Advance(time.Hour)
 	payment, err = client.Transactions.Get(ctx, payment.ReceiptNumber)

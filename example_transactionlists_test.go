@@ -209,7 +209,7 @@ func ExampleTransactionsService_Retries() {
 	defer box.Close()
 	box.NextTransaction(sandbox.Declined("01"), sandbox.Approved())
 	payment := paidOrder(client, "ORDER-1", "49.95", visaCard)
-	fmt.Println(payment.Status, "-", payment.NextStep())
+	fmt.Println(payment.Status, "-", payment.NextStep().Text())
 	if _, err := box.Transaction(payment.ReceiptNumber).Retry(); err != nil { // the service, on its schedule
 		fmt.Println(err)
 		return

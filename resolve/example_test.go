@@ -160,7 +160,7 @@ func ExampleObserveTransaction() {
 		return
 	}
 	state = policy.Next(state, resolve.ObserveTransaction(fromEvent), clock.Now())
-	fmt.Println(state.Stage, state.Outcome, "-", state.Seen.NextStep)
+	fmt.Println(state.Stage, state.Outcome, "-", state.Seen.NextStep.Text())
 	// Output: settled declined - pay again, with corrected details or another account
 }
 

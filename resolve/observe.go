@@ -136,7 +136,7 @@ func ObserveTransaction(t *quickstream.Transaction) Observation {
 		Sighting: SawNoOutcome, Outcome: outcome, ReceiptNumber: t.ReceiptNumber, ResponseCode: t.ResponseCode, NextStep: t.NextStep(),
 		SettlementDate: t.SettlementDate, AccountType: accountType(t),
 	}
-	o.Retryable = o.NextStep == quickstream.NextStepReadRetries
+	o.Retryable = o.NextStep == quickstream.NextStepCheckRetries
 	if unsettled == nil {
 		o.Sighting = SawOutcome
 	}

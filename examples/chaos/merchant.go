@@ -142,7 +142,7 @@ func (m *merchant) call(ctx context.Context, o *order, s step, opts ...quickstre
 // that the service may be retrying by itself, is pursued.
 func (m *merchant) answered(o *order, t *try, tx *quickstream.Transaction, how how, now time.Time) error {
 	outcome, err := tx.Outcome()
-	if err != nil || tx.NextStep() == quickstream.NextStepReadRetries {
+	if err != nil || tx.NextStep() == quickstream.NextStepCheckRetries {
 		return m.hold(o, t, resolve.BeginTransaction(tx, now))
 	}
 	return m.end(o, t, outcome, tx.ReceiptNumber, how, now)

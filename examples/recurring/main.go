@@ -92,7 +92,7 @@ func (m *membership) charge(ctx context.Context, reference, amount string, usage
 	if err != nil {
 		return nil, err
 	}
-	fmt.Printf("   %s is %s (%s, %s); next: %s\n", reference, payment.Status, payment.ResponseCode, payment.ResponseDescription, payment.NextStep())
+	fmt.Printf("   %s is %s (%s, %s); next: %s\n", reference, payment.Status, payment.ResponseCode, payment.ResponseDescription, payment.NextStep().Text())
 	return payment, nil
 }
 
@@ -111,7 +111,7 @@ func (m *membership) thirdMonth(ctx context.Context) error {
 		return err
 	}
 	if retried.NextStep() != quickstream.NextStepNone {
-		return fmt.Errorf("the retry ends in %s", retried.NextStep())
+		return fmt.Errorf("the retry ends in %s", retried.NextStep().Text())
 	}
 	fmt.Println("   paying again would have charged the customer twice")
 	return nil
@@ -125,7 +125,7 @@ func (m *membership) fourthMonth(ctx context.Context) error {
 		return err
 	}
 	if retried.NextStep() != quickstream.NextStepPayAgain {
-		return fmt.Errorf("the retry ends in %s", retried.NextStep())
+		return fmt.Errorf("the retry ends in %s", retried.NextStep().Text())
 	}
 	fmt.Println("   the customer is asked for another card, and registers it with a token")
 	token, err := sandboxtest.CardToken(ctx, m.Client, demo.Mastercard)
@@ -150,8 +150,8 @@ func (m *membership) softDeclined(ctx context.Context, reference string) (*quick
 	}
 	last := payment
 	for range 7 {
-		if last.NextStep() != quickstream.NextStepReadRetries {
-			fmt.Printf("   its retry %s is %s; next: %s\n", last.ReceiptNumber, last.Status, last.NextStep())
+		if last.NextStep() != quickstream.NextStepCheckRetries {
+			fmt.Printf("   its retry %s is %s; next: %s\n", last.ReceiptNumber, last.Status, last.NextStep().Text())
 			return last, nil
 		}
 		fmt.Println("   no result yet: wait a day, and read the retries")

@@ -190,7 +190,7 @@ func looked(look resolve.Look) string {
 	for _, named := range [][2]string{
 		{"receipt", look.ReceiptNumber},
 		{"code", look.ResponseCode},
-		{"next step", string(look.NextStep)},
+		{"next step", look.NextStep.Text()},
 		{"candidates", strings.Join(look.Candidates, " ")},
 	} {
 		if named[1] != "" {

@@ -79,7 +79,7 @@ func advice(code string, next quickstream.NextStep) string {
 	case "54":
 		return "The card has expired. Use another card."
 	}
-	if next == quickstream.NextStepSupport || next == quickstream.NextStepCorrect {
+	if next == quickstream.NextStepContactSupport || next == quickstream.NextStepCorrectRequest {
 		return "This card cannot be used here. Use another card, or ask your bank."
 	}
 	return "Your bank did not say more. Check the details, use another card, or ask your bank."
