@@ -55,12 +55,12 @@ func (e *Engine[TTx]) look(ctx context.Context, r *row) error {
 		intent = r.looking.Intent
 		intent.NotBefore = r.intent.NotBefore // by the machine's clock, as the client measures
 	}
-	seen := e.policy.Look(ctx, lookService[TTx]{e, r.ID}, intent)
+	seen := e.policy.LookUp(ctx, lookService[TTx]{e, r.ID}, intent)
 	problem := ""
 	if r.suspect && r.State == StatePrepared {
 		problem = "the database was restored from a backup: it is looked up and not sent"
 	}
-	if ctx.Err() != nil && seen.Sighting == resolve.SawError {
+	if ctx.Err() != nil && seen.Result == resolve.LookupFailed {
 		return ctx.Err() // it comes again; the look was cut short here
 	}
 	return e.observe(ctx, r.ID, observed{
@@ -116,7 +116,7 @@ func (e *Engine[TTx]) lookOther(ctx context.Context, r *row) error {
 	case errors.As(err, &lost) && lost.Cause == nil:
 		o.Seen.Candidates = e.strangers(ctx, r.ID, lost.Candidates)
 	default: // it could not be looked for, which says nothing
-		o.Seen.Sighting = resolve.SawError
+		o.Seen.Result = resolve.LookupFailed
 	}
 	return e.observe(ctx, r.ID, o)
 }

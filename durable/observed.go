@@ -73,7 +73,7 @@ func ofAnswer(t *quickstream.Transaction, err error, claim string, at time.Time)
 		o.Claim = claim
 		return o
 	}
-	o := observed{Kind: sawTransaction, At: at, Claim: claim, Seen: resolve.Observation{Sighting: resolve.SawError}, Problem: err.Error()}
+	o := observed{Kind: sawTransaction, At: at, Claim: claim, Seen: resolve.Observation{Result: resolve.LookupFailed}, Problem: err.Error()}
 	unknown, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	api, answered := errors.AsType[*quickstream.APIError](err)
 	switch {

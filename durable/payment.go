@@ -82,7 +82,7 @@ type Payment struct {
 	// Seen is what was seen last, with the outcome, the response code and the next step.
 	Seen resolve.Observation
 	// Evidence are all looks, for technical support.
-	Evidence []resolve.Look
+	Evidence []resolve.Lookup
 	// PassedBy is the payment that was made instead of an absent one, or that was
 	// approved before this one.
 	PassedBy string
@@ -115,7 +115,7 @@ type row struct {
 	total    decimal.Decimal
 	intent   quickstream.Intent
 	endToEnd string
-	looking  resolve.State // zero until the first look
+	looking  resolve.Case  // zero until the first look
 	pending  []observed    // what OnOutcome has refused so far
 	age      time.Duration // since it was written, by the database's clock
 }
@@ -167,7 +167,7 @@ func (r *row) scan(scan func(...any) error, more ...any) error {
 	if intent != "" && r.intent.Version != quickstream.IntentVersion { // without one it was forgotten
 		return &VersionError{PaymentID: r.ID, Err: fmt.Errorf("the intent has version %d", r.intent.Version)}
 	}
-	r.Seen, r.Evidence = r.looking.Seen, r.looking.Looks
+	r.Seen, r.Evidence = r.looking.Seen, r.looking.Lookups
 	return nil
 }
 

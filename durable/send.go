@@ -129,11 +129,11 @@ func (e *Engine[TTx]) lookBefore(ctx context.Context, r *row) (settled bool, err
 		return false, nil
 	}
 	at := e.opts.Clock()
-	seen := e.policy.Look(ctx, lookService[TTx]{e, r.ID}, r.intent)
-	switch seen.Sighting {
-	case resolve.SawNothing:
+	seen := e.policy.LookUp(ctx, lookService[TTx]{e, r.ID}, r.intent)
+	switch seen.Result {
+	case resolve.LookupNone:
 		return false, nil
-	case resolve.SawError:
+	case resolve.LookupFailed:
 		return true, e.later(ctx, r.ID, "the look before sending failed")
 	default:
 		return true, e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: at, Of: r.intent.IdempotencyKey, Seen: seen, Receipt: seen.ReceiptNumber})

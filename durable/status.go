@@ -71,7 +71,7 @@ func (e *Engine[TTx]) Status(ctx context.Context) (Status, error) {
 			(SELECT count(*) FROM quickstream.notification WHERE state = 'received' AND failures > 0),
 			(SELECT min(next_at) FROM quickstream.payment WHERE due_at IS NOT NULL),
 			(SELECT count(*) FROM quickstream.payment WHERE due_at IS NOT NULL AND (intent NOT LIKE $1 OR resolution <> '' AND resolution NOT LIKE $2))`,
-			versioned(quickstream.IntentVersion), versioned(resolve.StateVersion))
+			versioned(quickstream.IntentVersion), versioned(resolve.CaseVersion))
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func (e *Engine[TTx]) sendingNow(ctx context.Context, r *row) error {
 // all else is looked up.
 func (e *Engine[TTx]) ofResult(result any, err error, r *row) observed {
 	at := e.opts.Clock()
-	open := observed{Kind: sawTransaction, At: at, Claim: r.claim, Seen: resolve.Observation{Sighting: resolve.SawError}}
+	open := observed{Kind: sawTransaction, At: at, Claim: r.claim, Seen: resolve.Observation{Result: resolve.LookupFailed}}
 	if !looksUp(r.Operation) {
 		open = observed{Kind: sawNothing, At: at, Claim: r.claim}
 	}

@@ -72,7 +72,7 @@ func (r row) missed(seen resolve.Observation, now time.Time) row {
 	}
 	age := now.Sub(r.Written)
 	switch {
-	case seen.Sighting == resolve.SawError: // which is no proof that it is not there
+	case seen.Result == resolve.LookupFailed: // which is no proof that it is not there
 		if age > 72*time.Hour {
 			return r.ended(StateEscalated)
 		}
@@ -89,7 +89,7 @@ func (r row) missed(seen resolve.Observation, now time.Time) row {
 // renewed prepares a payment again that is proven not to have been carried out, with
 // pauses that grow.
 func (r row) renewed(now time.Time) row {
-	r.intent, r.State, r.looking = r.intent.Renewed(), StatePrepared, resolve.State{}
+	r.intent, r.State, r.looking = r.intent.Renewed(), StatePrepared, resolve.Case{}
 	r.Failures++
 	r.Due = now.Add(pause(r.Failures))
 	if !r.intent.Complete { // it cannot be sent from the row
@@ -118,7 +118,7 @@ func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
 		return r.ended(later)
 	}
 	was := r.State
-	if r.took() && !r.looking.Stage.Final() && (o.Seen.Outcome != quickstream.OutcomeApproved || o.Seen.ReceiptNumber == r.ReceiptNumber) {
+	if r.took() && !r.looking.Status.Final() && (o.Seen.Outcome != quickstream.OutcomeApproved || o.Seen.ReceiptNumber == r.ReceiptNumber) {
 		return r // as a person has said, or the list of returns
 	}
 	if r.looking.Version == 0 {
@@ -129,18 +129,18 @@ func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
 		}
 		if o.Claim != "" && o.Claim == r.claim {
 			intent.ReceiptNumber = o.Receipt
-			if o.Seen.Sighting != resolve.SawError {
+			if o.Seen.Result != resolve.LookupFailed {
 				intent.Attempts = 1
 			}
 		}
 		r.looking = resolve.Begin(intent, now)
 	}
-	if stage := r.looking.Stage; stage.Final() {
+	if r.looking.Status.Final() {
 		was = stateOf(r.looking)
 	}
 	r.looking = policy.Next(r.looking, o.Seen, now)
 	r.Due = r.looking.NextLook
-	r.Seen, r.Evidence = r.looking.Seen, r.looking.Looks
+	r.Seen, r.Evidence = r.looking.Seen, r.looking.Lookups
 	if o.Receipt != "" && (r.ReceiptNumber == "" || found) {
 		r.ReceiptNumber = o.Receipt
 	}
@@ -153,7 +153,7 @@ func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
 	if o.Total.Valid {
 		r.total = o.Total.Decimal
 	}
-	if r.Decided != nil && r.looking.Stage != resolve.StageSettled && r.looking.Stage != resolve.StageTwice {
+	if r.Decided != nil && r.looking.Status != resolve.StatusSettled && r.looking.Status != resolve.StatusDoubleCharged {
 		return r // a person's word holds against all but an outcome
 	}
 	if state := stateOf(r.looking); state != was || !r.took() {
@@ -173,7 +173,7 @@ func (r row) chosenAnew(now time.Time) row {
 	if r.Operation != giveBack || r.intent.Operation != voidOperation {
 		return r
 	}
-	r.intent, r.looking = giveBackIntent(r.ReceiptOf, now), resolve.State{}
+	r.intent, r.looking = giveBackIntent(r.ReceiptOf, now), resolve.Case{}
 	r.Failures++
 	r.State, r.Due = StatePrepared, now.Add(pause(r.Failures))
 	return r
@@ -186,8 +186,8 @@ func (r row) took() bool {
 
 // evident reports whether anything was seen that may be the payment.
 func (r row) evident() bool {
-	for _, look := range r.looking.Looks {
-		if look.Sighting != resolve.SawNothing && look.Sighting != resolve.SawError || len(look.Candidates) > 0 {
+	for _, look := range r.looking.Lookups {
+		if look.Result != resolve.LookupNone && look.Result != resolve.LookupFailed || len(look.Candidates) > 0 {
 			return true
 		}
 	}
@@ -196,14 +196,14 @@ func (r row) evident() bool {
 
 // found reports whether a transaction was seen that has ended.
 func (o observed) found() bool {
-	return o.Seen.Sighting == resolve.SawOutcome || o.Seen.Sighting == resolve.SawTwice
+	return o.Seen.Result == resolve.LookupSettled || o.Seen.Result == resolve.LookupDoubleCharged
 }
 
 // gone reports whether an observation is of money that is known to have been given back:
 // nothing that is seen of that transaction afterwards brings it again.
 func (r row) gone(o observed) bool {
 	return (r.State == StateVoided || r.State == StateReturned) && (r.Decided == nil || r.Decided.Verdict != r.State) &&
-		o.Seen.ReceiptNumber == r.ReceiptNumber && o.Seen.Sighting != resolve.SawTwice
+		o.Seen.ReceiptNumber == r.ReceiptNumber && o.Seen.Result != resolve.LookupDoubleCharged
 }
 
 // taken is what has become since of the money of an approved payment: a reading that is
@@ -223,16 +223,16 @@ func (r row) taken(o observed) (State, bool) {
 }
 
 // stateOf is the state of a payment that is being resolved.
-func stateOf(s resolve.State) State {
-	switch s.Stage {
-	case resolve.StageAbsent:
+func stateOf(c resolve.Case) State {
+	switch c.Status {
+	case resolve.StatusNotFound:
 		return StateAbsent
-	case resolve.StageEscalated:
+	case resolve.StatusEscalated:
 		return StateEscalated
-	case resolve.StageTwice:
+	case resolve.StatusDoubleCharged:
 		return StateTwice
-	case resolve.StageSettled:
-		switch s.Outcome {
+	case resolve.StatusSettled:
+		switch c.Outcome {
 		case quickstream.OutcomeApproved:
 			return StateApproved
 		case quickstream.OutcomeDeclined, quickstream.OutcomeRejected:

@@ -30,7 +30,7 @@ func begun(state State, now time.Time) row {
 }
 
 func saw(outcome quickstream.Outcome) observed {
-	return observed{Kind: sawTransaction, Of: ourKey, Receipt: receipt, Seen: resolve.Observation{Sighting: resolve.SawOutcome, Outcome: outcome, ReceiptNumber: receipt}}
+	return observed{Kind: sawTransaction, Of: ourKey, Receipt: receipt, Seen: resolve.Observation{Result: resolve.LookupSettled, Outcome: outcome, ReceiptNumber: receipt}}
 }
 
 func (o observed) by(claim string) observed {
@@ -42,8 +42,8 @@ func (o observed) by(claim string) observed {
 // outcome is known is not changed by a weaker word, and nobody but who has claimed it makes
 // it be sent again.
 func TestTransitions(t *testing.T) {
-	nothing := observed{Kind: sawTransaction, Of: ourKey, Seen: resolve.Observation{Sighting: resolve.SawNothing}}
-	failed := observed{Kind: sawTransaction, Of: ourKey, Seen: resolve.Observation{Sighting: resolve.SawError}}
+	nothing := observed{Kind: sawTransaction, Of: ourKey, Seen: resolve.Observation{Result: resolve.LookupNone}}
+	failed := observed{Kind: sawTransaction, Of: ourKey, Seen: resolve.Observation{Result: resolve.LookupFailed}}
 	refused, notDone := observed{Kind: sawRefusal, Of: ourKey}, observed{Kind: sawNotDone, Of: ourKey}
 	for _, c := range []struct {
 		name   string
@@ -79,7 +79,7 @@ func TestTransitions(t *testing.T) {
 		{"somebody else's claim was refused", refused.by("another claim"), append(settled, StateSending, StateUnknown)},
 		{"somebody else's claim came to nothing", notDone.by("another claim"), append(settled, StateSending, StateUnknown)},
 		{"no claim came to nothing", notDone, append(settled, StateSending, StateUnknown)},
-		{"another intent was not found", observed{Kind: sawTransaction, Of: "KEY-0", Seen: resolve.Observation{Sighting: resolve.SawNothing}}, append(settled, StatePrepared, StateSending, StateUnknown)},
+		{"another intent was not found", observed{Kind: sawTransaction, Of: "KEY-0", Seen: resolve.Observation{Result: resolve.LookupNone}}, append(settled, StatePrepared, StateSending, StateUnknown)},
 		{"it is too late", observed{Kind: sawTooLate}, append(settled, StateSending, StateUnknown, StateAbsent, StateEscalated)},
 		{"it came back", observed{Kind: sawReturn}, []State{StateDeclined, StateVoided, StateRefused, StateReturned}},
 		{"an older reading", saw(quickstream.OutcomeDeclined), []State{StateApproved}},

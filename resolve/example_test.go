@@ -56,13 +56,13 @@ func ExampleRun() {
 		return
 	}
 
-	save := func(s resolve.State) error {
-		fmt.Println("saved:", s.Stage)
+	save := func(s resolve.Case) error {
+		fmt.Println("saved:", s.Status)
 		return nil
 	}
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	state, err := resolve.Run(ctx, client.Transactions, policy, resolve.Begin(*lost.Intent, time.Now()), save)
-	fmt.Println(state.Stage, state.Outcome, err)
+	fmt.Println(state.Status, state.Outcome, err)
 	// Output:
 	// saved: settled
 	// settled approved <nil>
@@ -70,7 +70,7 @@ func ExampleRun() {
 
 // What a job does when State.NextLook has come: read the state, look once, store what
 // comes out. Between two looks there is nothing but JSON in a database.
-func ExamplePolicy_Look() {
+func ExamplePolicy_LookUp() {
 	ctx := context.Background()
 	clock := sandbox.NewClock(tenOClock)
 	box, client := exampleShop(sandbox.WithClock(clock))
@@ -87,53 +87,53 @@ func ExamplePolicy_Look() {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	stored, err := json.Marshal(resolve.BeginTransaction(payment, clock.Now()))
 	for err == nil {
-		var state resolve.State
+		var state resolve.Case
 		if err = json.Unmarshal(stored, &state); err != nil {
 			break
 		}
-		if state.Stage.Final() {
+		if state.Status.Final() {
 			fmt.Println("then:", state.Outcome)
 			return
 		}
 		clock.Advance(state.NextLook.Sub(clock.Now())) // the queue waits
-		state = policy.Next(state, policy.Look(ctx, client.Transactions, state.Intent), clock.Now())
-		fmt.Println(state.Seen.Outcome, "-", state.Stage)
+		state = policy.Next(state, policy.LookUp(ctx, client.Transactions, state.Intent), clock.Now())
+		fmt.Println(state.Seen.Outcome, "-", state.Status)
 		stored, err = json.Marshal(state)
 	}
 	fmt.Println(err)
 	// Output:
 	// hold it: true
-	// unknown - held
+	// unknown - open
 	// approved - settled
 	// then: approved
 }
 
 // The procedure alone, for a payment that is never found: soon and often, after the
-// cut-off, the same time on the days after. Absent is said when it cannot come any more.
+// cut-off, the same time on the days after. Not found is said when it cannot come any more.
 func ExamplePolicy_Next() {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	state := resolve.Begin(quickstream.Intent{
 		Version: quickstream.IntentVersion, Operation: "Transactions.Pay", Reference: "ORDER-1", NotBefore: tenOClock,
 	}, tenOClock)
-	for !state.Stage.Final() {
+	for !state.Status.Final() {
 		now := state.NextLook
-		state = policy.Next(state, resolve.Observation{Sighting: resolve.SawNothing}, now)
-		fmt.Printf("after %v: %s\n", now.Sub(tenOClock), state.Stage)
+		state = policy.Next(state, resolve.Observation{Result: resolve.LookupNone}, now)
+		fmt.Printf("after %v: %s, step %d\n", now.Sub(tenOClock), state.Status, state.Step)
 	}
 	fmt.Println("and looked at on:", !state.NextLook.IsZero())
 	// Output:
-	// after 0s: looking
-	// after 5s: looking
-	// after 35s: looking
-	// after 2m35s: looking
-	// after 12m35s: looking
-	// after 1h12m35s: held
-	// after 8h30m0s: after cut-off
-	// after 32h30m0s: next day
-	// after 56h30m0s: next day
-	// after 80h30m0s: next day
-	// after 104h30m0s: next day
-	// after 128h30m0s: absent
+	// after 0s: open, step 0
+	// after 5s: open, step 0
+	// after 35s: open, step 0
+	// after 2m35s: open, step 0
+	// after 12m35s: open, step 0
+	// after 1h12m35s: open, step 1
+	// after 8h30m0s: open, step 2
+	// after 32h30m0s: open, step 3
+	// after 56h30m0s: open, step 3
+	// after 80h30m0s: open, step 3
+	// after 104h30m0s: open, step 3
+	// after 128h30m0s: not_found, step 0
 	// and looked at on: true
 }
 
@@ -160,7 +160,7 @@ func ExampleObserveTransaction() {
 		return
 	}
 	state = policy.Next(state, resolve.ObserveTransaction(fromEvent), clock.Now())
-	fmt.Println(state.Stage, state.Outcome, "-", state.Seen.NextStep.Text())
+	fmt.Println(state.Status, state.Outcome, "-", state.Seen.NextStep.Text())
 	// Output: settled declined - pay again, with corrected details or another account
 }
 
@@ -181,22 +181,22 @@ func ExampleServiceRetriesFor() {
 		}
 		policy := resolve.DefaultPolicy(retries)
 		state := policy.Next(resolve.BeginTransaction(payment, clock.Now()), resolve.ObserveTransaction(payment), clock.Now())
-		fmt.Println(state.Stage)
+		fmt.Println(state.Status)
 	}
 	// Output:
 	// settled
-	// held
+	// open
 }
 
 // A look-up that is made by other means, such as a tool for operators, is told in the same
 // words as those of Look.
 func ExampleObserve() {
 	notFound := &quickstream.UnknownOutcomeError{} // as Resume returns it
-	fmt.Println(resolve.Observe(nil, notFound).Sighting)
-	fmt.Println(resolve.Observe(nil, &quickstream.NetworkError{Kind: quickstream.NetworkKindConnectionRefused}).Sighting)
+	fmt.Println(resolve.Observe(nil, notFound).Result)
+	fmt.Println(resolve.Observe(nil, &quickstream.NetworkError{Kind: quickstream.NetworkKindConnectionRefused}).Result)
 	fmt.Println(resolve.Observe(&quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}, nil).Outcome)
 	// Output:
-	// not found
-	// look-up failed
+	// none
+	// failed
 	// approved
 }

@@ -30,12 +30,12 @@ func (f facts) with(o resolve.Observation, void bool) facts {
 	if void {
 		return f // only that it is voided is about it
 	}
-	approved := o.Sighting == resolve.SawOutcome && o.Outcome == quickstream.OutcomeApproved
+	approved := o.Result == resolve.LookupSettled && o.Outcome == quickstream.OutcomeApproved
 	if approved && !strings.Contains(f.approved, o.ReceiptNumber) {
 		f.approved += o.ReceiptNumber
 	}
-	f.twice = f.twice || o.Sighting == resolve.SawTwice || len(f.approved) > len("R1")
-	f.doubt = f.doubt || len(o.Candidates) > 0 || o.Sighting == resolve.SawNoOutcome && o.ReceiptNumber != "R1"
+	f.twice = f.twice || o.Result == resolve.LookupDoubleCharged || len(f.approved) > len("R1")
+	f.doubt = f.doubt || len(o.Candidates) > 0 || o.Result == resolve.LookupPending && o.ReceiptNumber != "R1"
 	f.something = f.something || o.ReceiptNumber != "" || len(o.Candidates) > 0
 	return f
 }
@@ -44,7 +44,7 @@ func (f facts) with(o resolve.Observation, void bool) facts {
 type explorer struct {
 	t      *testing.T
 	policy resolve.Policy
-	begin  resolve.State
+	begin  resolve.Case
 	cutOff time.Time // the first that can settle it
 	absent time.Time // not before
 	seen   map[string]bool
@@ -52,34 +52,34 @@ type explorer struct {
 }
 
 type node struct {
-	state resolve.State
+	state resolve.Case
 	facts facts
 	now   time.Time
 }
 
-// sightings are all that a look can find.
-func sightings() []resolve.Observation {
-	saw := func(s resolve.Sighting, outcome quickstream.Outcome, receipt string) resolve.Observation {
+// observations are all that a look-up can make.
+func observations() []resolve.Observation {
+	saw := func(s resolve.LookupResult, outcome quickstream.Outcome, receipt string) resolve.Observation {
 		return resolve.Observation{
-			Sighting: s, Outcome: outcome, ReceiptNumber: receipt, AccountType: quickstream.AccountTypeCreditCard,
+			Result: s, Outcome: outcome, ReceiptNumber: receipt, AccountType: quickstream.AccountTypeCreditCard,
 			SettlementDate: quickstream.NewDate(2026, time.June, 15),
 		}
 	}
-	near, pending := sawNothing(), saw(resolve.SawNoOutcome, quickstream.OutcomePending, "R1")
+	near, pending := foundNothing(), saw(resolve.LookupPending, quickstream.OutcomePending, "R1")
 	near.Candidates, pending.AccountType = []string{"C1"}, quickstream.AccountTypePayTo
-	soft, doubtful := saw(resolve.SawOutcome, quickstream.OutcomeDeclined, "R1"), saw(resolve.SawOutcome, quickstream.OutcomeDeclined, "R1")
+	soft, doubtful := saw(resolve.LookupSettled, quickstream.OutcomeDeclined, "R1"), saw(resolve.LookupSettled, quickstream.OutcomeDeclined, "R1")
 	soft.Retryable, doubtful.Doubtful = true, true
 	return []resolve.Observation{
-		sawNothing(), near, pending, soft, doubtful,
-		{Sighting: resolve.SawError},
-		{Sighting: "something new"},
-		saw(resolve.SawOutcome, quickstream.OutcomePending, ""),
-		saw(resolve.SawNoOutcome, quickstream.OutcomeUnknown, "R1"), saw(resolve.SawNoOutcome, quickstream.OutcomeUnknown, "R2"),
-		saw(resolve.SawNoOutcome, quickstream.OutcomeSuspended, "R1"),
-		saw(resolve.SawOutcome, quickstream.OutcomeApproved, "R1"), saw(resolve.SawOutcome, quickstream.OutcomeApproved, "R2"),
-		saw(resolve.SawOutcome, quickstream.OutcomeRejected, "R1"), saw(resolve.SawOutcome, quickstream.OutcomeVoided, "R1"),
-		{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}},
-		{Sighting: resolve.SawTwice, Candidates: []string{"R1", "R2"}},
+		foundNothing(), near, pending, soft, doubtful,
+		{Result: resolve.LookupFailed},
+		{Result: "something new"},
+		saw(resolve.LookupSettled, quickstream.OutcomePending, ""),
+		saw(resolve.LookupPending, quickstream.OutcomeUnknown, "R1"), saw(resolve.LookupPending, quickstream.OutcomeUnknown, "R2"),
+		saw(resolve.LookupPending, quickstream.OutcomeSuspended, "R1"),
+		saw(resolve.LookupSettled, quickstream.OutcomeApproved, "R1"), saw(resolve.LookupSettled, quickstream.OutcomeApproved, "R2"),
+		saw(resolve.LookupSettled, quickstream.OutcomeRejected, "R1"), saw(resolve.LookupSettled, quickstream.OutcomeVoided, "R1"),
+		{Result: resolve.LookupAmbiguous, Candidates: []string{"R1", "R2"}},
+		{Result: resolve.LookupDoubleCharged, Candidates: []string{"R1", "R2"}},
 	}
 }
 
@@ -100,7 +100,7 @@ func (e *explorer) explore(nodes []node, depth int) {
 	for ; depth > 0; depth-- {
 		var found []node
 		for _, n := range nodes {
-			for _, o := range sightings() {
+			for _, o := range observations() {
 				for _, now := range e.instants(n) {
 					next := node{e.policy.Next(n.state, o, now), n.facts.with(o, e.begin.Intent.Operation == "Transactions.Void"), now}
 					e.steps++
@@ -123,7 +123,7 @@ func (e *explorer) explore(nodes []node, depth int) {
 func (e *explorer) ladder() (rungs []node) {
 	for n := (node{state: e.begin}); !n.state.NextLook.IsZero() && len(rungs) < 100; rungs = append(rungs, n) {
 		n.now = n.state.NextLook
-		n.state = e.policy.Next(n.state, sawNothing(), n.now)
+		n.state = e.policy.Next(n.state, foundNothing(), n.now)
 	}
 	return rungs
 }
@@ -132,11 +132,11 @@ func (e *explorer) ladder() (rungs []node) {
 func (e *explorer) key(n node) string {
 	s := n.state
 	var looks []string
-	for _, l := range s.Looks {
-		looks = append(looks, string(l.Sighting), string(l.Outcome), l.ReceiptNumber, fmt.Sprint(l.Retryable, l.Candidates))
+	for _, l := range s.Lookups {
+		looks = append(looks, string(l.Result), string(l.Outcome), l.ReceiptNumber, fmt.Sprint(l.Retryable, l.Candidates))
 	}
 	slices.Sort(looks)
-	return fmt.Sprint(s.Stage, s.Outcome, s.NextLook.IsZero(), s.Intent.ReceiptNumber, s.Failing.IsZero(), s.Seen.ReceiptNumber, s.Seen.Outcome, looks, n.facts)
+	return fmt.Sprint(s.Status, s.Step, s.Outcome, s.NextLook.IsZero(), s.Intent.ReceiptNumber, s.Failing.IsZero(), s.Seen.ReceiptNumber, s.Seen.Outcome, looks, n.facts)
 }
 
 // check asserts what has to hold after every step.
@@ -148,61 +148,61 @@ func (e *explorer) check(before, after node, o resolve.Observation) {
 		is, _ := json.Marshal(s)
 		t.Fatalf("%s\nat  %s\nsaw %+v\nwas %s\nis  %s", text, now, o, was, is)
 	}
-	ended := s.Stage.Final()
-	settled := s.Stage == resolve.StageSettled
+	ended := s.Status.Final()
+	settled := s.Status == resolve.StatusSettled
 	switch {
 	case !ended && s.NextLook.IsZero(), !s.NextLook.IsZero() && !s.NextLook.After(now):
 		fail("it is not looked at again, or at once")
 	case s.NextLook.After(now.AddDate(0, 0, 15)):
 		fail("it is forgotten")
-	case before.state.Stage.Final() && !ended, before.state.Stage != resolve.StageAbsent && before.state.Stage.Final() && s.Stage == resolve.StageAbsent:
+	case before.state.Status.Final() && !ended, before.state.Status != resolve.StatusNotFound && before.state.Status.Final() && s.Status == resolve.StatusNotFound:
 		fail("an end is taken back")
-	case f.twice != (s.Stage == resolve.StageTwice):
-		fail("two charges and their stage disagree")
+	case f.twice != (s.Status == resolve.StatusDoubleCharged):
+		fail("two charges and their status disagree")
 	case f.approved != "" && s.Outcome != quickstream.OutcomeApproved:
 		fail("a charge is not known")
 	case settled && s.Outcome == quickstream.OutcomeApproved && f.approved == "":
 		fail("it is charged, and was not")
-	case settled && s.Outcome == "", !settled && s.Stage != resolve.StageTwice && s.Outcome != "":
-		fail("the outcome is not the stage's")
-	case s.Stage == resolve.StageAbsent && (f.something || s.Intent.ReceiptNumber != ""):
+	case settled && s.Outcome == "", !settled && s.Status != resolve.StatusDoubleCharged && s.Outcome != "":
+		fail("the outcome is not that of the status")
+	case s.Status == resolve.StatusNotFound && (f.something || s.Intent.ReceiptNumber != ""):
 		fail("what was seen is absent")
-	case s.Stage == resolve.StageAbsent && (now.Before(e.absent) && !before.now.After(e.absent)):
+	case s.Status == resolve.StatusNotFound && (now.Before(e.absent) && !before.now.After(e.absent)):
 		fail("it is absent too early")
-	case s.Stage == resolve.StageAbsent && before.state.Stage != s.Stage && s.Looks[len(s.Looks)-1].Sighting != resolve.SawNothing:
+	case s.Status == resolve.StatusNotFound && before.state.Status != s.Status && s.Lookups[len(s.Lookups)-1].Result != resolve.LookupNone:
 		fail("it is absent by a look that did not find nothing")
-	case s.Stage == resolve.StageEscalated && len(s.Looks) == 0:
+	case s.Status == resolve.StatusEscalated && len(s.Lookups) == 0:
 		fail("it is escalated without evidence")
 	}
-	if refused := settled && !before.state.Stage.Final() && s.Outcome != quickstream.OutcomeApproved; refused && e.begin.Intent.Attempts != 1 &&
+	if refused := settled && !before.state.Status.Final() && s.Outcome != quickstream.OutcomeApproved; refused && e.begin.Intent.Attempts != 1 &&
 		e.begin.Intent.ReceiptNumber == "" && e.begin.Intent.Operation == "" && (now.Before(e.cutOff) || f.doubt) {
 		fail("a refusal is believed too early, or beside a doubt")
 	}
-	if before.state.Stage.Final() && !f.twice && f.approved == before.facts.approved && before.state.Outcome != "" && before.state.Outcome != s.Outcome {
+	if before.state.Status.Final() && !f.twice && f.approved == before.facts.approved && before.state.Outcome != "" && before.state.Outcome != s.Outcome {
 		fail("an outcome changes by itself")
 	}
-	moved := s.Stage != before.state.Stage || !s.NextLook.Equal(before.state.NextLook) || s.Misses != before.state.Misses || !s.Failing.IsZero() && !s.Failing.Equal(before.state.Failing)
-	if early := now.Before(before.state.NextLook); early && moved && s.Stage != resolve.StageSettled && s.Stage != resolve.StageTwice && s.Stage != resolve.StageEscalated {
+	moved := progressOf(s) != progressOf(before.state) || !s.NextLook.Equal(before.state.NextLook) || s.Misses != before.state.Misses || !s.Failing.IsZero() && !s.Failing.Equal(before.state.Failing)
+	if early := now.Before(before.state.NextLook); early && moved && s.Status != resolve.StatusSettled && s.Status != resolve.StatusDoubleCharged && s.Status != resolve.StatusEscalated {
 		fail("a look before its time has moved it")
 	}
 	e.stored(s, now)
 }
 
 // stored asserts that a state is the same after a restart, and small.
-func (e *explorer) stored(s resolve.State, now time.Time) {
+func (e *explorer) stored(s resolve.Case, now time.Time) {
 	data, err := json.Marshal(s)
 	require.NoError(e.t, err)
 	require.Less(e.t, len(data), 8<<10)
 	if e.steps%7 > 0 { // reading costs more than all else
 		return
 	}
-	var restored resolve.State
+	var restored resolve.Case
 	require.NoError(e.t, json.Unmarshal(data, &restored), string(data))
 	again, err := json.Marshal(restored)
 	require.NoError(e.t, err)
 	require.Equal(e.t, string(data), string(again))
-	here, _ := json.Marshal(e.policy.Next(s, sawNothing(), now))
-	there, _ := json.Marshal(e.policy.Next(restored, sawNothing(), now))
+	here, _ := json.Marshal(e.policy.Next(s, foundNothing(), now))
+	there, _ := json.Marshal(e.policy.Next(restored, foundNothing(), now))
 	require.Equal(e.t, string(here), string(there))
 	same, _ := json.Marshal(s)
 	require.Equal(e.t, string(data), string(same), "the given state is left alone")
@@ -212,14 +212,14 @@ func (e *explorer) stored(s resolve.State, now time.Time) {
 func (e *explorer) runOut(n node) {
 	for step := 0; !n.state.NextLook.IsZero(); step++ {
 		require.Less(e.t, step, 45, "%+v", n.state)
-		next := node{e.policy.Next(n.state, sawNothing(), n.state.NextLook), n.facts, n.state.NextLook}
-		e.check(n, next, sawNothing())
+		next := node{e.policy.Next(n.state, foundNothing(), n.state.NextLook), n.facts, n.state.NextLook}
+		e.check(n, next, foundNothing())
 		n = next
 	}
-	require.True(e.t, n.state.Stage.Final())
+	require.True(e.t, n.state.Status.Final())
 }
 
-// TestEverything explores all states that a payment can reach by all sightings at all
+// TestEverything explores all states that a payment can reach by all look-up results at all
 // instants that matter.
 func TestEverything(t *testing.T) {
 	sent := at("2026-06-12 20:00") // a Friday

@@ -59,14 +59,14 @@ func TestAbsentNotBefore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := policy()
 			p.Calendar = tt.calendar
-			times, end := looksBy(p, resolve.Begin(quickstream.Intent{}, at(tt.sent)), sawNothing())
-			assert.Equal(t, resolve.StageAbsent, end.Stage)
+			times, end := looksBy(p, resolve.Begin(quickstream.Intent{}, at(tt.sent)), foundNothing())
+			assert.Equal(t, resolve.StatusNotFound, end.Status)
 			assert.Equal(t, tt.want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
 
 			p.CutOffs = map[quickstream.AccountType]resolve.TimeOfDay{
 				quickstream.AccountTypeCreditCard: {Hour: 17}, quickstream.AccountTypeDirectDebit: {Hour: 22, Minute: 15}, quickstream.AccountTypePayTo: {Hour: 20},
 			}
-			times, _ = looksBy(p, resolve.Begin(quickstream.Intent{}, at(tt.sent)), sawNothing())
+			times, _ = looksBy(p, resolve.Begin(quickstream.Intent{}, at(tt.sent)), foundNothing())
 			last := times[len(times)-1].In(location)
 			if tt.calendar.Until == year && name[0] == '4' {
 				return // 48 hours are later
@@ -87,14 +87,14 @@ func TestCutOffs(t *testing.T) {
 	}
 	// The delays end before the cut-off.
 	just := at("2026-06-10 18:30").Add(-5 * time.Second)
-	assert.Equal(t, resolve.StageHeld, policy().Next(resolve.Begin(quickstream.Intent{NotBefore: just.Add(-time.Hour)}, just), sawNothing(), just).Stage)
+	assert.Equal(t, openHeld, progressOf(policy().Next(resolve.Begin(quickstream.Intent{NotBefore: just.Add(-time.Hour)}, just), foundNothing(), just)))
 	s := resolve.Begin(quickstream.Intent{}, at("2026-06-10 17:25"))
-	s = policy().Next(s, sawNothing(), s.NextLook)
-	assert.Equal(t, resolve.StageLooking, s.Stage)
+	s = policy().Next(s, foundNothing(), s.NextLook)
+	assert.Equal(t, openSoon, progressOf(s))
 	for range 4 {
-		s = policy().Next(s, sawNothing(), s.NextLook)
+		s = policy().Next(s, foundNothing(), s.NextLook)
 	}
-	assert.Equal(t, resolve.StageHeld, s.Stage)
+	assert.Equal(t, openHeld, progressOf(s))
 	assert.Equal(t, at("2026-06-10 18:30"), s.NextLook)
 }
 
@@ -138,13 +138,13 @@ func TestPendingPayTo(t *testing.T) {
 			if tt.agreements != nil {
 				p.Agreements = tt.agreements
 			}
-			o := p.Look(t.Context(), &fake{err: open(match(payTo("R1", "A1")))}, quickstream.Intent{})
+			o := p.LookUp(t.Context(), &fake{err: open(match(payTo("R1", "A1")))}, quickstream.Intent{})
 			require.Equal(t, quickstream.OutcomePending, o.Outcome)
 			if tt.agreements != nil {
 				assert.Equal(t, "A1", tt.agreements.asked)
 			}
 			times, end := looksBy(p, begun(quickstream.Intent{}), o)
-			assert.Equal(t, resolve.StageEscalated, end.Stage)
+			assert.Equal(t, resolve.StatusEscalated, end.Status)
 			assert.Equal(t, tt.want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
 			for i := 1; i < len(times); i++ {
 				assert.LessOrEqual(t, times[i].Sub(times[i-1]), 24*time.Hour, "daily")
@@ -160,19 +160,19 @@ func TestPendingPayTo(t *testing.T) {
 			if account != "" {
 				tx.BankAccount = new(quickstream.BankAccount)
 			}
-			times, _ := looksBy(p, begun(quickstream.Intent{}), p.Look(t.Context(), &fake{found: tx}, quickstream.Intent{}))
+			times, _ := looksBy(p, begun(quickstream.Intent{}), p.LookUp(t.Context(), &fake{found: tx}, quickstream.Intent{}))
 			assert.Equal(t, want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
 		}
 		settled := approved("R1")
 		settled.PayToData = &quickstream.PayToData{AgreementToken: "A1"}
-		p.Look(t.Context(), &fake{found: settled}, quickstream.Intent{})
+		p.LookUp(t.Context(), &fake{found: settled}, quickstream.Intent{})
 		assert.Empty(t, read.asked, "what is not pending needs no agreement")
 	})
 	t.Run("that is missed once", func(t *testing.T) {
 		s := policy().Next(begun(quickstream.Intent{}), found(payTo("R1", "A1")), wednesday())
-		s = policy().Next(s, sawNothing(), at("2026-06-13 09:00"))
-		s = policy().Next(s, sawNothing(), s.NextLook)
-		assert.False(t, s.Stage.Final(), "the payer may answer")
+		s = policy().Next(s, foundNothing(), at("2026-06-13 09:00"))
+		s = policy().Next(s, foundNothing(), s.NextLook)
+		assert.False(t, s.Status.Final(), "the payer may answer")
 	})
 }
 
@@ -182,12 +182,12 @@ func TestTimeForRetries(t *testing.T) {
 	retry := found(unsettled("R2"))
 	retry.Retryable = true
 	times, end := looksBy(p, begun(quickstream.Intent{ReceiptNumber: "R1"}), retry)
-	assert.Equal(t, resolve.StageEscalated, end.Stage)
+	assert.Equal(t, resolve.StatusEscalated, end.Status)
 	assert.Equal(t, wednesday().AddDate(0, 0, 6), times[len(times)-1])
 	soft := found(declined("R1", "01"))
 	_, end = looksBy(p, begun(quickstream.Intent{}), soft)
-	assert.Equal(t, resolve.StageSettled, end.Stage)
-	assert.Equal(t, wednesday().AddDate(0, 0, 5), end.Looks[0].Last, "the last retry may be visible a day later")
+	assert.Equal(t, resolve.StatusSettled, end.Status)
+	assert.Equal(t, wednesday().AddDate(0, 0, 5), end.Lookups[0].Last, "the last retry may be visible a day later")
 }
 
 // TestClockBehindTheIntent: where the service retries nothing a soft decline ends the payment,
@@ -196,7 +196,7 @@ func TestClockBehindTheIntent(t *testing.T) {
 	s := resolve.Begin(quickstream.Intent{ReceiptNumber: "R1", NotBefore: wednesday()}, wednesday().Add(-time.Minute))
 	p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	s = p.Next(s, found(declined("R1", "51")), wednesday().Add(-time.Minute))
-	assert.Equal(t, resolve.StageSettled, s.Stage)
+	assert.Equal(t, resolve.StatusSettled, s.Status)
 	assert.Equal(t, quickstream.OutcomeDeclined, s.Outcome)
 }
 
@@ -205,14 +205,14 @@ func TestClockBehindTheIntent(t *testing.T) {
 func TestAllRefused(t *testing.T) {
 	both := []quickstream.Candidate{{Transaction: declined("R1", "54"), Matches: true}, {Transaction: declined("R2", "54"), Matches: true}}
 	o := resolve.Observe(nil, &quickstream.UnknownOutcomeError{Candidates: both})
-	assert.Equal(t, resolve.SawOutcome, o.Sighting)
+	assert.Equal(t, resolve.LookupSettled, o.Result)
 	assert.True(t, o.Doubtful)
 	_, end := looksBy(policy(), begun(quickstream.Intent{Attempts: 1}), o)
-	assert.Equal(t, resolve.StageSettled, end.Stage)
+	assert.Equal(t, resolve.StatusSettled, end.Status)
 	assert.Equal(t, quickstream.OutcomeDeclined, end.Outcome)
-	assert.False(t, end.Looks[len(end.Looks)-1].Last.Before(at("2026-06-10 18:30")), "not before the cut-off")
+	assert.False(t, end.Lookups[len(end.Lookups)-1].Last.Before(at("2026-06-10 18:30")), "not before the cut-off")
 	both[1].Transaction = approved("R2")
-	assert.Equal(t, resolve.SawSeveral, resolve.Observe(nil, &quickstream.UnknownOutcomeError{Candidates: both}).Sighting)
+	assert.Equal(t, resolve.LookupAmbiguous, resolve.Observe(nil, &quickstream.UnknownOutcomeError{Candidates: both}).Result)
 }
 
 // TestRetriesThatBreakOff: the second page is not there any more.
@@ -230,7 +230,7 @@ func TestRetriesThatBreakOff(t *testing.T) {
 	client, err := quickstream.NewClient(quickstream.CustomURL(server.URL), quickstream.Keys{Secret: quickstream.NewSecretKey("secret")})
 	require.NoError(t, err)
 	retries := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour))
-	o := retries.Look(t.Context(), &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}, quickstream.Intent{})
-	assert.Equal(t, resolve.SawError, o.Sighting)
+	o := retries.LookUp(t.Context(), &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}, quickstream.Intent{})
+	assert.Equal(t, resolve.LookupFailed, o.Result)
 	assert.Equal(t, 2, pages)
 }

@@ -8,22 +8,42 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Sighting is what a look-up found.
-type Sighting string
+// LookupResult is what one look-up found.
+type LookupResult string
 
-// The sightings. Any other one counts as a look-up that failed.
+// The results of a look-up. Any other one counts as a look-up that failed.
 const (
-	SawNothing   Sighting = "not found"
-	SawNoOutcome Sighting = "found, without a final status"
-	SawOutcome   Sighting = "found, with a final status"
-	SawSeveral   Sighting = "several match"
-	SawTwice     Sighting = "several match and are approved"
-	SawError     Sighting = "look-up failed"
+	LookupNone          LookupResult = "none"           // nothing that may be the payment
+	LookupPending       LookupResult = "pending"        // a transaction without a final status
+	LookupSettled       LookupResult = "settled"        // a transaction with a final status
+	LookupAmbiguous     LookupResult = "ambiguous"      // several transactions match
+	LookupDoubleCharged LookupResult = "double_charged" // several match and are approved
+	LookupFailed        LookupResult = "failed"
 )
+
+// Text says in words what was found, for a person.
+func (r LookupResult) Text() string {
+	switch r {
+	case LookupNone:
+		return "not found"
+	case LookupPending:
+		return "found, without a final status"
+	case LookupSettled:
+		return "found, with a final status"
+	case LookupAmbiguous:
+		return "several match"
+	case LookupDoubleCharged:
+		return "several match and are approved"
+	case LookupFailed:
+		return "look-up failed"
+	default:
+		return string(r)
+	}
+}
 
 // Observation is the result of one look-up.
 type Observation struct {
-	Sighting       Sighting                `json:"sighting"`
+	Result         LookupResult            `json:"result"`
 	Outcome        quickstream.Outcome     `json:"outcome,omitempty"`
 	ReceiptNumber  string                  `json:"receiptNumber,omitempty"`
 	ResponseCode   string                  `json:"responseCode,omitempty"`
@@ -58,7 +78,7 @@ func observe(t *quickstream.Transaction, err error) (Observation, *quickstream.T
 	}
 	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	if !ok || lost.Cause != nil {
-		return Observation{Sighting: SawError}, nil
+		return Observation{Result: LookupFailed}, nil
 	}
 	if lost.Intent != nil && lost.Intent.Operation == voidOperation && len(lost.Candidates) == 1 {
 		return ObserveTransaction(lost.Candidates[0].Transaction).of(*lost.Intent), nil // what was to be voided
@@ -75,7 +95,7 @@ func observe(t *quickstream.Transaction, err error) (Observation, *quickstream.T
 		}
 	}
 	o := among(matches)
-	o.Doubtful = o.Sighting == SawOutcome
+	o.Doubtful = o.Result == LookupSettled
 	o.Candidates = receipts(append(o.Candidates, near...))
 	if len(matches) == 1 {
 		return o, matches[0]
@@ -87,39 +107,39 @@ func observe(t *quickstream.Transaction, err error) (Observation, *quickstream.T
 func among(matches []*quickstream.Transaction) Observation {
 	switch len(matches) {
 	case 0:
-		return Observation{Sighting: SawNothing}
+		return Observation{Result: LookupNone}
 	case 1:
 		return ObserveTransaction(matches[0])
 	}
-	approved, refusals := 0, 0
+	approved, unpaid := 0, 0
 	var last Observation
-	o := Observation{Sighting: SawSeveral}
+	o := Observation{Result: LookupAmbiguous}
 	for _, t := range matches {
 		seen := ObserveTransaction(t)
 		switch {
 		case seen.Outcome == quickstream.OutcomeApproved:
 			approved++
-		case refused(seen.Outcome):
-			refusals++
+		case tookNoMoney(seen.Outcome):
+			unpaid++
 			seen.Retryable = seen.Retryable || last.Retryable
 			last = seen
 		}
 		o.Candidates = append(o.Candidates, t.ReceiptNumber)
 	}
 	switch {
-	case refusals == len(matches): // each attempt, or each retry of the service's own
+	case unpaid == len(matches): // each attempt, or each retry of the service's own
 		return last
 	case approved > 1:
-		o.Sighting = SawTwice
+		o.Result = LookupDoubleCharged
 	}
 	o.Candidates = receipts(o.Candidates)
 	return o
 }
 
-// maxCandidates bounds what one look can add to a State.
+// maxCandidates bounds what one look can add to a Case.
 const maxCandidates = 20
 
-// receipts puts receipt numbers into one order, so that equal looks are equal.
+// receipts puts receipt numbers into one order, so that equal look-ups are equal.
 func receipts(numbers []string) []string {
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
@@ -129,24 +149,24 @@ func receipts(numbers []string) []string {
 // ObserveTransaction describes a transaction that was read.
 func ObserveTransaction(t *quickstream.Transaction) Observation {
 	if t == nil {
-		return Observation{Sighting: SawError}
+		return Observation{Result: LookupFailed}
 	}
 	outcome, unsettled := t.Outcome()
 	o := Observation{
-		Sighting: SawNoOutcome, Outcome: outcome, ReceiptNumber: t.ReceiptNumber, ResponseCode: t.ResponseCode, NextStep: t.NextStep(),
+		Result: LookupPending, Outcome: outcome, ReceiptNumber: t.ReceiptNumber, ResponseCode: t.ResponseCode, NextStep: t.NextStep(),
 		SettlementDate: t.SettlementDate, AccountType: accountType(t),
 	}
 	o.Retryable = o.NextStep == quickstream.NextStepCheckRetries
 	if unsettled == nil {
-		o.Sighting = SawOutcome
+		o.Result = LookupSettled
 	}
 	return o
 }
 
-func final(o quickstream.Outcome) bool { return o == quickstream.OutcomeApproved || refused(o) }
+func final(o quickstream.Outcome) bool { return o == quickstream.OutcomeApproved || tookNoMoney(o) }
 
-// refused reports whether an outcome is final, and took no money or gave it back.
-func refused(o quickstream.Outcome) bool {
+// tookNoMoney reports whether an outcome is final, and took no money or gave it back.
+func tookNoMoney(o quickstream.Outcome) bool {
 	return o == quickstream.OutcomeDeclined || o == quickstream.OutcomeRejected || o == quickstream.OutcomeVoided
 }
 
@@ -171,30 +191,30 @@ const voidOperation = "Transactions.Void"
 
 // of returns the observation as it concerns an intent. That a transaction stands says
 // nothing about a void of it; that it is neither approved nor voided may be a form of
-// the void. What nobody knows proves nothing.
+// the void. What is unknown proves nothing.
 func (o Observation) of(intent quickstream.Intent) Observation {
-	switch o.Sighting {
-	case SawOutcome, SawNoOutcome, SawSeveral, SawTwice:
+	switch o.Result {
+	case LookupSettled, LookupPending, LookupAmbiguous, LookupDoubleCharged:
 		if intent.Operation == voidOperation && o.Outcome != quickstream.OutcomeVoided {
-			seen := Observation{Sighting: SawNothing}
+			seen := Observation{Result: LookupNone}
 			if o.Outcome != quickstream.OutcomeApproved && o.ReceiptNumber != "" {
 				seen.Candidates = []string{o.ReceiptNumber}
 			}
 			return seen
 		}
-		if o.Sighting == SawOutcome && (!final(o.Outcome) || o.ReceiptNumber == "") {
-			return Observation{Sighting: SawError}
+		if o.Result == LookupSettled && (!final(o.Outcome) || o.ReceiptNumber == "") {
+			return Observation{Result: LookupFailed}
 		}
 		return o
-	case SawNothing:
+	case LookupNone:
 		return o
 	default:
-		return Observation{Sighting: SawError}
+		return Observation{Result: LookupFailed}
 	}
 }
 
 // same reports whether two observations saw the same transactions in the same state.
 func (o Observation) same(other Observation) bool {
-	return o.Sighting == other.Sighting && o.Outcome == other.Outcome && o.ReceiptNumber == other.ReceiptNumber &&
+	return o.Result == other.Result && o.Outcome == other.Outcome && o.ReceiptNumber == other.ReceiptNumber &&
 		o.ResponseCode == other.ResponseCode && o.Retryable == other.Retryable && slices.Equal(o.Candidates, other.Candidates)
 }

@@ -54,37 +54,37 @@ func open(candidates ...quickstream.Candidate) error {
 func TestObserve(t *testing.T) {
 	tests := map[string]struct {
 		err       error
-		sighting  resolve.Sighting
+		result    resolve.LookupResult
 		receipt   string
 		near      []string
 		doubtful  bool
 		code      string
 		retryable bool
 	}{
-		"nothing":                        {err: open(), sighting: resolve.SawNothing},
-		"near misses are not nothing":    {err: open(near(approved("R2")), near(declined("R1", "01"))), sighting: resolve.SawNothing, near: []string{"R1", "R2"}},
-		"a near miss that is no payment": {err: open(quickstream.Candidate{Agreement: new(quickstream.Agreement), Matches: true}), sighting: resolve.SawNothing, near: []string{""}},
-		"one without a status":           {err: open(match(unsettled("R1"))), sighting: resolve.SawNoOutcome, receipt: "R1"},
-		"one beside near misses":         {err: open(near(approved("R2")), match(unsettled("R1"))), sighting: resolve.SawNoOutcome, receipt: "R1", near: []string{"R2"}},
-		"a decline that is not believed": {err: open(match(declined("R1", "54"))), sighting: resolve.SawOutcome, receipt: "R1", doubtful: true, code: "54"},
-		"a soft one":                     {err: open(match(declined("R1", "01"))), sighting: resolve.SawOutcome, receipt: "R1", doubtful: true, code: "01", retryable: true},
-		"several, none approved":         {err: open(match(declined("R2", "01")), match(unsettled("R1"))), sighting: resolve.SawSeveral, near: []string{"R1", "R2"}},
-		"several, one approved":          {err: open(match(declined("R2", "01")), match(approved("R1"))), sighting: resolve.SawSeveral, near: []string{"R1", "R2"}},
-		"two approved":                   {err: open(match(approved("R2")), match(approved("R1")), match(unsettled("R3"))), sighting: resolve.SawTwice, near: []string{"R1", "R2", "R3"}},
-		"one approved and a near miss":   {err: open(match(unsettled("R1")), near(approved("R2")), near(approved("R2"))), sighting: resolve.SawNoOutcome, receipt: "R1", near: []string{"R2"}},
-		"failed":                         {err: &quickstream.UnknownOutcomeError{Cause: errors.New("reset"), Candidates: []quickstream.Candidate{match(approved("R1"))}}, sighting: resolve.SawError},
-		"another error":                  {err: quickstream.ErrNotFound, sighting: resolve.SawError},
+		"nothing":                        {err: open(), result: resolve.LookupNone},
+		"near misses are not nothing":    {err: open(near(approved("R2")), near(declined("R1", "01"))), result: resolve.LookupNone, near: []string{"R1", "R2"}},
+		"a near miss that is no payment": {err: open(quickstream.Candidate{Agreement: new(quickstream.Agreement), Matches: true}), result: resolve.LookupNone, near: []string{""}},
+		"one without a status":           {err: open(match(unsettled("R1"))), result: resolve.LookupPending, receipt: "R1"},
+		"one beside near misses":         {err: open(near(approved("R2")), match(unsettled("R1"))), result: resolve.LookupPending, receipt: "R1", near: []string{"R2"}},
+		"a decline that is not believed": {err: open(match(declined("R1", "54"))), result: resolve.LookupSettled, receipt: "R1", doubtful: true, code: "54"},
+		"a soft one":                     {err: open(match(declined("R1", "01"))), result: resolve.LookupSettled, receipt: "R1", doubtful: true, code: "01", retryable: true},
+		"several, none approved":         {err: open(match(declined("R2", "01")), match(unsettled("R1"))), result: resolve.LookupAmbiguous, near: []string{"R1", "R2"}},
+		"several, one approved":          {err: open(match(declined("R2", "01")), match(approved("R1"))), result: resolve.LookupAmbiguous, near: []string{"R1", "R2"}},
+		"two approved":                   {err: open(match(approved("R2")), match(approved("R1")), match(unsettled("R3"))), result: resolve.LookupDoubleCharged, near: []string{"R1", "R2", "R3"}},
+		"one approved and a near miss":   {err: open(match(unsettled("R1")), near(approved("R2")), near(approved("R2"))), result: resolve.LookupPending, receipt: "R1", near: []string{"R2"}},
+		"failed":                         {err: &quickstream.UnknownOutcomeError{Cause: errors.New("reset"), Candidates: []quickstream.Candidate{match(approved("R1"))}}, result: resolve.LookupFailed},
+		"another error":                  {err: quickstream.ErrNotFound, result: resolve.LookupFailed},
 		"of a void": {err: &quickstream.UnknownOutcomeError{
 			Intent: &quickstream.Intent{Operation: "Transactions.Void"}, Candidates: []quickstream.Candidate{match(approved("R1"))},
-		}, sighting: resolve.SawNothing},
+		}, result: resolve.LookupNone},
 		"of a payment with its intent": {err: &quickstream.UnknownOutcomeError{
 			Intent: &quickstream.Intent{Operation: "Transactions.Pay"}, Candidates: []quickstream.Candidate{match(unsettled("R1"))},
-		}, sighting: resolve.SawNoOutcome, receipt: "R1"},
+		}, result: resolve.LookupPending, receipt: "R1"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := resolve.Observe(nil, tt.err)
-			assert.Equal(t, tt.sighting, o.Sighting)
+			assert.Equal(t, tt.result, o.Result)
 			assert.Equal(t, tt.receipt, o.ReceiptNumber)
 			assert.Equal(t, tt.near, o.Candidates)
 			assert.Equal(t, tt.doubtful, o.Doubtful)
@@ -92,10 +92,10 @@ func TestObserve(t *testing.T) {
 			assert.Equal(t, tt.retryable, o.Retryable)
 		})
 	}
-	assert.Equal(t, resolve.SawError, resolve.Observe(nil, nil).Sighting)
+	assert.Equal(t, resolve.LookupFailed, resolve.Observe(nil, nil).Result)
 	found := resolve.Observe(declined("R1", "54"), nil)
 	assert.Equal(t, resolve.Observation{
-		Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1", ResponseCode: "54", NextStep: quickstream.NextStepPayAgain,
+		Result: resolve.LookupSettled, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1", ResponseCode: "54", NextStep: quickstream.NextStepPayAgain,
 		AccountType: quickstream.AccountTypeCreditCard,
 	}, found)
 	var crowd []quickstream.Candidate
@@ -143,28 +143,28 @@ func TestRetriesOfTheService(t *testing.T) {
 	list := quickstream.ListOf[quickstream.Transaction]
 	tests := map[string]struct {
 		service   fake
-		sighting  resolve.Sighting
+		result    resolve.LookupResult
 		receipt   string
 		retryable bool
 	}{
-		"none yet":      {fake{found: soft, retries: list()}, resolve.SawOutcome, "R1", true},
-		"404":           {fake{found: soft, retries: unknown}, resolve.SawOutcome, "R1", true},
-		"failed":        {fake{found: soft, retries: refused}, resolve.SawError, "", false},
-		"declined":      {fake{found: soft, retries: list(declined("R2", "01"))}, resolve.SawOutcome, "R1", true},
-		"under way":     {fake{found: soft, retries: list(declined("R2", "01"), unsettled("R3"))}, resolve.SawNoOutcome, "R3", true},
-		"approved":      {fake{found: soft, retries: list(approved("R3"), declined("R2", "01"))}, resolve.SawOutcome, "R3", false},
-		"both approved": {fake{found: soft, retries: list(approved("R3"), approved("R2"))}, resolve.SawTwice, "", false},
-		"not declined":  {fake{found: approved("R1"), retries: list(approved("R2"))}, resolve.SawOutcome, "R1", false},
+		"none yet":      {fake{found: soft, retries: list()}, resolve.LookupSettled, "R1", true},
+		"404":           {fake{found: soft, retries: unknown}, resolve.LookupSettled, "R1", true},
+		"failed":        {fake{found: soft, retries: refused}, resolve.LookupFailed, "", false},
+		"declined":      {fake{found: soft, retries: list(declined("R2", "01"))}, resolve.LookupSettled, "R1", true},
+		"under way":     {fake{found: soft, retries: list(declined("R2", "01"), unsettled("R3"))}, resolve.LookupPending, "R3", true},
+		"approved":      {fake{found: soft, retries: list(approved("R3"), declined("R2", "01"))}, resolve.LookupSettled, "R3", false},
+		"both approved": {fake{found: soft, retries: list(approved("R3"), approved("R2"))}, resolve.LookupDoubleCharged, "", false},
+		"not declined":  {fake{found: approved("R1"), retries: list(approved("R2"))}, resolve.LookupSettled, "R1", false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).Look(t.Context(), &tt.service, quickstream.Intent{})
-			assert.Equal(t, tt.sighting, o.Sighting)
+			o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), &tt.service, quickstream.Intent{})
+			assert.Equal(t, tt.result, o.Result)
 			assert.Equal(t, tt.receipt, o.ReceiptNumber)
 			assert.Equal(t, tt.retryable, o.Retryable)
 			assert.True(t, slices.IsSorted(o.Candidates))
 		})
 	}
-	o := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Look(t.Context(), &fake{found: soft, retries: refused}, quickstream.Intent{})
+	o := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).LookUp(t.Context(), &fake{found: soft, retries: refused}, quickstream.Intent{})
 	assert.Equal(t, "R1", o.ReceiptNumber)
 }

@@ -65,7 +65,7 @@ type Policy struct {
 	// Calendar lets absent be said after two business days. Where it does not cover
 	// them, three weekdays are waited for, which holds over every long weekend.
 	Calendar Calendar
-	// Agreements tells [Policy.Look] whether the payer of a pending PayTo payment may still
+	// Agreements tells [Policy.LookUp] whether the payer of a pending PayTo payment may still
 	// answer. Without it, or when it fails, the longest time is waited for.
 	Agreements Agreements
 	// Delays are the pauses before the first looks for a payment that cannot be
@@ -132,54 +132,54 @@ const (
 
 // cutOffOf returns when to look after the cut-off that settles a payment. A settlement
 // date that is past already says nothing.
-func (p Policy) cutOffOf(s State) time.Time {
-	next := p.nextCutOff(s.Intent.NotBefore, s.Seen.AccountType)
-	if s.Seen.SettlementDate.IsZero() {
+func (p Policy) cutOffOf(c Case) time.Time {
+	next := p.nextCutOff(c.Intent.NotBefore, c.Seen.AccountType)
+	if c.Seen.SettlementDate.IsZero() {
 		return next
 	}
-	return latest(next, s.within(p.afterCutOff(s.Seen.SettlementDate, s.Seen.AccountType)))
+	return latest(next, c.within(p.afterCutOff(c.Seen.SettlementDate, c.Seen.AccountType)))
 }
 
 // within bounds what the service says of the future.
-func (s State) within(t time.Time) time.Time { return earliest(t, s.Intent.NotBefore.Add(watched)) }
+func (c Case) within(t time.Time) time.Time { return earliest(t, c.Intent.NotBefore.Add(watched)) }
 
 // retried is when no retry of the service's own can follow any more, and the last one
 // can be read: what was made may be absent from every list until after a cut-off.
-func (p Policy) retried(s State) time.Time {
-	last := s.Intent.NotBefore.Add(p.mayFollow())
-	return latest(last.Add(p.Limit/2), p.nextCutOff(last, s.Seen.AccountType))
+func (p Policy) retried(c Case) time.Time {
+	last := c.Intent.NotBefore.Add(p.mayFollow())
+	return latest(last.Add(p.Limit/2), p.nextCutOff(last, c.Seen.AccountType))
 }
 
 // limit is when a final status must have come. A retry of the service's own has the
 // same time from when it was made, and a payer one cut-off more than to answer.
-func (p Policy) limit(s State) time.Time {
-	limit := s.Intent.NotBefore.Add(p.Limit)
-	if s.saw(func(l Look) bool { return l.Retryable }) {
+func (p Policy) limit(c Case) time.Time {
+	limit := c.Intent.NotBefore.Add(p.Limit)
+	if c.anyLookup(func(l Lookup) bool { return l.Retryable }) {
 		limit = limit.Add(p.mayFollow())
 	}
-	if answers := s.answers(); !answers.IsZero() {
-		limit = latest(limit, p.nextCutOff(answers, s.Seen.AccountType))
+	if answers := c.answers(); !answers.IsZero() {
+		limit = latest(limit, p.nextCutOff(answers, c.Seen.AccountType))
 	}
 	return limit
 }
 
 // answers is until when the payer of a pending PayTo payment may answer. Of an agreement
 // that was answered it is zero.
-func (s State) answers() time.Time {
-	switch s.Seen.Agreement {
+func (c Case) answers() time.Time {
+	switch c.Seen.Agreement {
 	case quickstream.AgreementStatusActive, quickstream.AgreementStatusSuspended,
 		quickstream.AgreementStatusCancelled, quickstream.AgreementStatusRejected:
 		return time.Time{}
 	default: // created, pending, not known
 	}
-	account := s.Seen.AccountType
-	if s.Seen.Outcome != quickstream.OutcomePending || account != "" && account != quickstream.AccountTypePayTo {
+	account := c.Seen.AccountType
+	if c.Seen.Outcome != quickstream.OutcomePending || account != "" && account != quickstream.AccountTypePayTo {
 		return time.Time{}
 	}
-	if s.Seen.RespondBy.IsZero() {
-		return s.Intent.NotBefore.Add(respondBy)
+	if c.Seen.RespondBy.IsZero() {
+		return c.Intent.NotBefore.Add(respondBy)
 	}
-	return s.within(s.Seen.RespondBy)
+	return c.within(c.Seen.RespondBy)
 }
 
 // horizon is when what cannot be found is absent: not before the limit, and not before
@@ -195,9 +195,9 @@ func (p Policy) horizon(sent time.Time) time.Time {
 		return day
 	}
 	last := settled(3, weekday)
-	if c := p.Calendar; c.Business != nil {
-		covered := func(d quickstream.Date) bool { return d.Compare(c.Until) > 0 || c.Business(d) }
-		if day := settled(2, covered); day.Compare(c.Until) <= 0 {
+	if calendar := p.Calendar; calendar.Business != nil {
+		covered := func(d quickstream.Date) bool { return d.Compare(calendar.Until) > 0 || calendar.Business(d) }
+		if day := settled(2, covered); day.Compare(calendar.Until) <= 0 {
 			last = day
 		}
 	}

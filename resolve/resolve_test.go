@@ -34,29 +34,29 @@ func at(text string) time.Time {
 }
 
 // counted is how many looks the evidence holds.
-func counted(s resolve.State) (n int) {
-	for _, look := range s.Looks {
+func counted(s resolve.Case) (n int) {
+	for _, look := range s.Lookups {
 		n += look.Count
 	}
 	return n
 }
 
-func sawNothing() resolve.Observation { return resolve.Observation{Sighting: resolve.SawNothing} }
+func foundNothing() resolve.Observation { return resolve.Observation{Result: resolve.LookupNone} }
 
 func erred(settlement quickstream.Date) resolve.Observation {
 	return resolve.Observation{
-		Sighting: resolve.SawNoOutcome, Outcome: quickstream.OutcomeUnknown, ReceiptNumber: "R1",
+		Result: resolve.LookupPending, Outcome: quickstream.OutcomeUnknown, ReceiptNumber: "R1",
 		SettlementDate: settlement, AccountType: quickstream.AccountTypeCreditCard,
 	}
 }
 
 // looks drives a state with one kind of observation and returns when it looked.
-func looks(s resolve.State, o resolve.Observation) (times []time.Time, end resolve.State) {
+func looks(s resolve.Case, o resolve.Observation) (times []time.Time, end resolve.Case) {
 	return looksBy(resolve.DefaultPolicy(resolve.ServiceRetriesOff()), s, o)
 }
 
-func looksBy(p resolve.Policy, s resolve.State, o resolve.Observation) (times []time.Time, end resolve.State) {
-	for !s.Stage.Final() {
+func looksBy(p resolve.Policy, s resolve.Case, o resolve.Observation) (times []time.Time, end resolve.Case) {
+	for !s.Status.Final() {
 		if len(times) > 1000 {
 			panic("it never ends")
 		}
@@ -123,7 +123,7 @@ func TestErredTransaction(t *testing.T) {
 				got = append(got, at.In(location).Format("2006-01-02 15:04"))
 			}
 			assert.Equal(t, tt.looks, got)
-			assert.Equal(t, resolve.StageEscalated, end.Stage)
+			assert.Equal(t, resolve.StatusEscalated, end.Status)
 			assert.Equal(t, "R1", end.Intent.ReceiptNumber)
 			assert.Equal(t, len(tt.looks), counted(end), "the evidence")
 		})
@@ -139,13 +139,13 @@ func TestLostPayment(t *testing.T) {
 		p.CutOff = resolve.TimeOfDay{Hour: 8}
 		p.Calendar = resolve.Calendar{Business: func(quickstream.Date) bool { return true }, Until: quickstream.NewDate(2026, time.June, 12)}
 		begin := resolve.Begin(begin.Intent, sent)
-		times, end := looksBy(p, begin, sawNothing())
-		assert.Equal(t, resolve.StageAbsent, end.Stage)
+		times, end := looksBy(p, begin, foundNothing())
+		assert.Equal(t, resolve.StatusNotFound, end.Status)
 		assert.Equal(t, 48*time.Hour, times[len(times)-1].Sub(sent), "and not at the cut-off before")
 	})
 	t.Run("never found is absent after the third weekday's cut-off", func(t *testing.T) {
-		times, end := looks(begin, sawNothing())
-		assert.Equal(t, resolve.StageAbsent, end.Stage)
+		times, end := looks(begin, foundNothing())
+		assert.Equal(t, resolve.StatusNotFound, end.Status)
 		assert.Equal(t, sent, times[0], "at once")
 		assert.Equal(t, at("2026-06-15 18:30"), times[len(times)-1])
 		assert.Contains(t, times, at("2026-06-10 18:30"))
@@ -155,14 +155,14 @@ func TestLostPayment(t *testing.T) {
 	t.Run("known receipt is never absent", func(t *testing.T) {
 		s := begin
 		s.Intent.ReceiptNumber = "R1"
-		_, end := looks(s, sawNothing())
-		assert.Equal(t, resolve.StageEscalated, end.Stage)
+		_, end := looks(s, foundNothing())
+		assert.Equal(t, resolve.StatusEscalated, end.Status)
 	})
 	t.Run("found later", func(t *testing.T) {
 		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-		s := p.Next(begin, sawNothing(), sent)
-		s = p.Next(s, resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}, s.NextLook)
-		assert.Equal(t, resolve.StageSettled, s.Stage)
+		s := p.Next(begin, foundNothing(), sent)
+		s = p.Next(s, resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}, s.NextLook)
+		assert.Equal(t, resolve.StatusSettled, s.Status)
 		assert.Equal(t, quickstream.OutcomeApproved, s.Outcome)
 		assert.Equal(t, "R1", s.Intent.ReceiptNumber)
 		assert.True(t, s.NextLook.IsZero())
@@ -170,72 +170,72 @@ func TestLostPayment(t *testing.T) {
 	t.Run("a decline after several attempts waits for the cut-off", func(t *testing.T) {
 		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 		declined := resolve.Observation{
-			Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R2",
+			Result: resolve.LookupSettled, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R2",
 			SettlementDate: quickstream.NewDate(2026, time.June, 10),
 		}
 		s := begin
 		s.Intent.Attempts = 1
-		assert.Equal(t, resolve.StageSettled, p.Next(s, declined, sent).Stage, "after one attempt it is the whole story")
+		assert.Equal(t, resolve.StatusSettled, p.Next(s, declined, sent).Status, "after one attempt it is the whole story")
 		s.Intent.Attempts = 0 // not known, after a crash
-		assert.Equal(t, resolve.StageHeld, p.Next(s, declined, sent).Stage)
+		assert.Equal(t, openHeld, progressOf(p.Next(s, declined, sent)))
 		s.Intent.Attempts = 2
 		s = p.Next(s, declined, sent)
-		require.Equal(t, resolve.StageHeld, s.Stage)
+		require.Equal(t, openHeld, progressOf(s))
 		assert.Empty(t, s.Intent.ReceiptNumber, "it goes on looking by reference")
 		assert.Equal(t, at("2026-06-10 18:30"), s.NextLook.In(location))
-		assert.Equal(t, resolve.StageSettled, p.Next(s, declined, s.NextLook).Stage)
+		assert.Equal(t, resolve.StatusSettled, p.Next(s, declined, s.NextLook).Status)
 		approved := declined
 		approved.Outcome = quickstream.OutcomeApproved
-		assert.Equal(t, resolve.StageSettled, p.Next(s, approved, sent.Add(time.Minute)).Stage)
-		assert.Equal(t, resolve.StageEscalated, p.Next(s, resolve.Observation{Sighting: resolve.SawSeveral}, s.NextLook).Stage, "both turned up")
+		assert.Equal(t, resolve.StatusSettled, p.Next(s, approved, sent.Add(time.Minute)).Status)
+		assert.Equal(t, resolve.StatusEscalated, p.Next(s, resolve.Observation{Result: resolve.LookupAmbiguous}, s.NextLook).Status, "both turned up")
 	})
 	t.Run("a payment without a status after several attempts is not pinned", func(t *testing.T) {
 		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 		s := begin
 		s.Intent.Attempts = 2
 		s = p.Next(s, erred(quickstream.NewDate(2026, time.June, 10)), sent)
-		require.Equal(t, resolve.StageHeld, s.Stage)
+		require.Equal(t, openHeld, progressOf(s))
 		assert.Empty(t, s.Intent.ReceiptNumber, "another attempt's may turn up beside it")
-		_, end := looks(s, sawNothing())
-		assert.Equal(t, resolve.StageEscalated, end.Stage, "and what was seen once is not absent")
+		_, end := looks(s, foundNothing())
+		assert.Equal(t, resolve.StatusEscalated, end.Status, "and what was seen once is not absent")
 	})
 	t.Run("a decline that the service may retry is held until it has given up", func(t *testing.T) {
 		const days = 3 * 24 * time.Hour
 		p := resolve.DefaultPolicy(resolve.ServiceRetriesFor(days))
-		soft := resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1", Retryable: true}
+		soft := resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1", Retryable: true}
 		s := begin
 		s.Intent.Attempts = 1
-		assert.Equal(t, resolve.StageSettled, resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Next(s, soft, sent).Stage, "at once where it does not")
+		assert.Equal(t, resolve.StatusSettled, resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Next(s, soft, sent).Status, "at once where it does not")
 		for now := sent; now.Before(sent.Add(days + 24*time.Hour)); now = s.NextLook {
 			s = p.Next(s, soft, now)
-			require.Equal(t, resolve.StageHeld, s.Stage)
+			require.Equal(t, openHeld, progressOf(s))
 			require.LessOrEqual(t, s.NextLook.Sub(now), 25*time.Hour)
 		}
 		unsaid := resolve.DefaultPolicy(resolve.ServiceRetries{})
-		assert.Equal(t, resolve.StageHeld, unsaid.Next(begin, soft, sent.Add(47*time.Hour)).Stage, "nobody has said that it does not")
+		assert.Equal(t, openHeld, progressOf(unsaid.Next(begin, soft, sent.Add(47*time.Hour))), "nobody has said that it does not")
 		_, err := resolve.Run(t.Context(), &answers{}, unsaid, begin, nil)
 		assert.ErrorContains(t, err, "does not say")
-		retried := resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R2"}
+		retried := resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R2"}
 		assert.Equal(t, quickstream.OutcomeApproved, p.Next(s, retried, s.NextLook).Outcome)
 		assert.Equal(t, quickstream.OutcomeDeclined, p.Next(s, soft, s.NextLook).Outcome, "nothing can follow any more")
 	})
 	t.Run("several match", func(t *testing.T) {
-		s := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Next(begin, resolve.Observation{Sighting: resolve.SawSeveral, Candidates: []string{"R1", "R2"}}, sent)
-		assert.Equal(t, resolve.StageEscalated, s.Stage)
-		assert.Equal(t, []string{"R1", "R2"}, s.Looks[0].Candidates)
+		s := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Next(begin, resolve.Observation{Result: resolve.LookupAmbiguous, Candidates: []string{"R1", "R2"}}, sent)
+		assert.Equal(t, resolve.StatusEscalated, s.Status)
+		assert.Equal(t, []string{"R1", "R2"}, s.Lookups[0].Candidates)
 		assert.Equal(t, []string{"R1", "R2"}, s.Receipts())
 	})
 	t.Run("a process that slept for a week looks twice, a day apart", func(t *testing.T) {
 		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 		late := sent.Add(7 * 24 * time.Hour)
-		s := p.Next(begin, sawNothing(), late)
-		require.False(t, s.Stage.Final())
+		s := p.Next(begin, foundNothing(), late)
+		require.False(t, s.Status.Final())
 		assert.Equal(t, 24*time.Hour, s.NextLook.Sub(late))
-		assert.Equal(t, resolve.StageAbsent, p.Next(s, sawNothing(), s.NextLook).Stage)
+		assert.Equal(t, resolve.StatusNotFound, p.Next(s, foundNothing(), s.NextLook).Status)
 	})
 	t.Run("failed look-ups prove nothing", func(t *testing.T) {
-		times, end := looks(begin, resolve.Observation{Sighting: resolve.SawError})
-		assert.Equal(t, resolve.StageEscalated, end.Stage)
+		times, end := looks(begin, resolve.Observation{Result: resolve.LookupFailed})
+		assert.Equal(t, resolve.StatusEscalated, end.Status)
 		assert.Greater(t, times[len(times)-1].Sub(sent), 72*time.Hour)
 		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 		for i := 1; i < len(times); i++ {
@@ -253,68 +253,68 @@ func TestProperties(t *testing.T) {
 		sent := at("2026-01-01 00:00").Add(time.Duration(rng.IntN(365*24*60)) * time.Minute)
 		s := resolve.Begin(quickstream.Intent{Reference: "X", NotBefore: sent}, sent)
 		lastNothing := time.Time{}
-		for step := 0; !s.Stage.Final(); step++ {
+		for step := 0; !s.Status.Final(); step++ {
 			require.Less(t, step, 1000, "seed %d: it ends", seed)
 			now := s.NextLook.Add(time.Duration(rng.IntN(90)) * time.Minute) // a slow engine
 			o := random(rng, sent)
 			if rng.IntN(4) == 0 { // a restart in between
 				data, err := json.Marshal(s)
 				require.NoError(t, err)
-				restored := resolve.State{}
+				restored := resolve.Case{}
 				require.NoError(t, json.Unmarshal(data, &restored))
-				assert.Equal(t, fmt.Sprint(p.Next(s, o, now).Stage, p.Next(s, o, now).NextLook.Unix()),
-					fmt.Sprint(p.Next(restored, o, now).Stage, p.Next(restored, o, now).NextLook.Unix()), "seed %d", seed)
+				assert.Equal(t, fmt.Sprint(progressOf(p.Next(s, o, now)), p.Next(s, o, now).NextLook.Unix()),
+					fmt.Sprint(progressOf(p.Next(restored, o, now)), p.Next(restored, o, now).NextLook.Unix()), "seed %d", seed)
 				s = restored
 			}
 			before := counted(s)
 			next := p.Next(s, o, now)
 			require.Equal(t, before, counted(s), "seed %d: the given state is left alone", seed)
 			require.Equal(t, before+1, counted(next))
-			if !next.Stage.Final() {
+			if !next.Status.Final() {
 				require.True(t, next.NextLook.After(now), "seed %d: it never looks twice at once", seed)
 			}
-			if o.Sighting == resolve.SawNothing {
+			if o.Result == resolve.LookupNone {
 				lastNothing = now
 			}
 			s = next
 		}
-		last := s.Looks[len(s.Looks)-1]
-		switch s.Stage {
-		case resolve.StageSettled:
-			require.Equal(t, resolve.SawOutcome, last.Sighting, "seed %d", seed)
-		case resolve.StageAbsent:
-			require.Equal(t, resolve.SawNothing, last.Sighting, "seed %d", seed)
+		last := s.Lookups[len(s.Lookups)-1]
+		switch s.Status {
+		case resolve.StatusSettled:
+			require.Equal(t, resolve.LookupSettled, last.Result, "seed %d", seed)
+		case resolve.StatusNotFound:
+			require.Equal(t, resolve.LookupNone, last.Result, "seed %d", seed)
 			require.GreaterOrEqual(t, lastNothing.Sub(sent), p.Limit, "seed %d", seed)
-			for _, look := range s.Looks {
+			for _, look := range s.Lookups {
 				require.Empty(t, look.ReceiptNumber, "seed %d: what was seen is not absent", seed)
 			}
-		case resolve.StageEscalated:
-			require.NotEqual(t, resolve.SawOutcome, last.Sighting, "seed %d", seed)
+		case resolve.StatusEscalated:
+			require.NotEqual(t, resolve.LookupSettled, last.Result, "seed %d", seed)
 		default:
-			t.Fatalf("seed %d ended in %s", seed, s.Stage)
+			t.Fatalf("seed %d ended in %s", seed, s.Status)
 		}
-		require.Equal(t, s.Stage, p.Next(s, sawNothing(), time.Now()).Stage, "a final state stays")
+		require.Equal(t, s.Status, p.Next(s, foundNothing(), time.Now()).Status, "a final state stays")
 	}
 }
 
 func random(rng *rand.Rand, sent time.Time) resolve.Observation {
 	switch n := rng.IntN(40); {
 	case n < 22:
-		return sawNothing()
+		return foundNothing()
 	case n < 34:
 		return erred(quickstream.DateOf(sent.In(location)).AddDays(rng.IntN(4)))
 	case n < 38:
-		return resolve.Observation{Sighting: resolve.SawError}
+		return resolve.Observation{Result: resolve.LookupFailed}
 	case n < 39:
-		return resolve.Observation{Sighting: resolve.SawSeveral}
+		return resolve.Observation{Result: resolve.LookupAmbiguous}
 	default:
-		return resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1"}
+		return resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1"}
 	}
 }
 
 // answers is a service that answers from a script, then with its last entry.
 type answers struct {
-	script []resolve.Sighting
+	script []resolve.LookupResult
 	calls  int
 }
 
@@ -322,21 +322,21 @@ func (a *answers) Resume(context.Context, quickstream.Intent, ...quickstream.Cal
 	if a.calls > 1000 {
 		panic("it never ends")
 	}
-	sighting := a.script[min(a.calls, len(a.script)-1)]
+	result := a.script[min(a.calls, len(a.script)-1)]
 	a.calls++
 	tx := &quickstream.Transaction{ReceiptNumber: "R1", Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}
 	open := new(quickstream.UnknownOutcomeError)
-	switch sighting {
-	case resolve.SawOutcome:
+	switch result {
+	case resolve.LookupSettled:
 		return tx, nil
-	case resolve.SawError:
+	case resolve.LookupFailed:
 		open.Cause = errors.New("no answer")
-	case resolve.SawSeveral:
+	case resolve.LookupAmbiguous:
 		open.Candidates = []quickstream.Candidate{{Transaction: tx}, {Transaction: tx}}
-	case resolve.SawNoOutcome:
+	case resolve.LookupPending:
 		tx.SummaryCode = quickstream.SummaryCodeErred
 		open.Candidates = []quickstream.Candidate{{Transaction: tx}}
-	case resolve.SawNothing, resolve.SawTwice:
+	case resolve.LookupNone, resolve.LookupDoubleCharged:
 	}
 	return nil, open
 }
@@ -347,14 +347,14 @@ func (a *answers) Retries(string, ...quickstream.CallOption) quickstream.List[qu
 
 func TestRun(t *testing.T) {
 	tests := []struct {
-		script []resolve.Sighting
-		stage  resolve.Stage
+		script []resolve.LookupResult
+		status resolve.Status
 	}{
-		{[]resolve.Sighting{resolve.SawOutcome}, resolve.StageSettled},
-		{[]resolve.Sighting{resolve.SawNothing, resolve.SawError, resolve.SawNoOutcome, resolve.SawOutcome}, resolve.StageSettled},
-		{[]resolve.Sighting{resolve.SawNothing}, resolve.StageAbsent},
-		{[]resolve.Sighting{resolve.SawNoOutcome}, resolve.StageEscalated},
-		{[]resolve.Sighting{resolve.SawNothing, resolve.SawSeveral}, resolve.StageEscalated},
+		{[]resolve.LookupResult{resolve.LookupSettled}, resolve.StatusSettled},
+		{[]resolve.LookupResult{resolve.LookupNone, resolve.LookupFailed, resolve.LookupPending, resolve.LookupSettled}, resolve.StatusSettled},
+		{[]resolve.LookupResult{resolve.LookupNone}, resolve.StatusNotFound},
+		{[]resolve.LookupResult{resolve.LookupPending}, resolve.StatusEscalated},
+		{[]resolve.LookupResult{resolve.LookupNone, resolve.LookupAmbiguous}, resolve.StatusEscalated},
 	}
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) {
@@ -362,9 +362,9 @@ func TestRun(t *testing.T) {
 			start := time.Now()
 			looked := &answers{script: tt.script}
 			end, err := resolve.Run(t.Context(), looked, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
-				resolve.Begin(quickstream.Intent{Reference: "X"}, start), func(resolve.State) error { saved++; return nil })
+				resolve.Begin(quickstream.Intent{Reference: "X"}, start), func(resolve.Case) error { saved++; return nil })
 			require.NoError(t, err)
-			assert.Equal(t, tt.stage, end.Stage)
+			assert.Equal(t, tt.status, end.Status)
 			assert.Equal(t, looked.calls, saved)
 			assert.Equal(t, looked.calls, counted(end))
 			assert.LessOrEqual(t, time.Since(start), 6*24*time.Hour)
@@ -374,18 +374,18 @@ func TestRun(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
-			end, err := resolve.Run(ctx, &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
+			end, err := resolve.Run(ctx, &answers{script: []resolve.LookupResult{resolve.LookupNone}}, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
 				resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now()), nil)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			assert.False(t, end.Stage.Final())
-			assert.NotEmpty(t, end.Looks)
+			assert.False(t, end.Status.Final())
+			assert.NotEmpty(t, end.Lookups)
 		})
 	})
 	t.Run("a state that cannot be saved ends it", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			full := errors.New("disk full")
-			_, err := resolve.Run(t.Context(), &answers{script: []resolve.Sighting{resolve.SawNothing}}, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
-				resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now()), func(resolve.State) error { return full })
+			_, err := resolve.Run(t.Context(), &answers{script: []resolve.LookupResult{resolve.LookupNone}}, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
+				resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now()), func(resolve.Case) error { return full })
 			assert.ErrorIs(t, err, full)
 		})
 	})

@@ -14,10 +14,10 @@ type Service interface {
 	Retries(receiptNumber string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction]
 }
 
-// Look reads what became of an intent, once. Of a decline that the service may have
+// LookUp reads what became of an intent, once. Of a decline that the service may have
 // retried by itself it reads the retries too: one that is not declined takes its
 // place. Of a pending PayTo payment it reads the agreement.
-func (p Policy) Look(ctx context.Context, s Service, intent quickstream.Intent) Observation {
+func (p Policy) LookUp(ctx context.Context, s Service, intent quickstream.Intent) Observation {
 	o, t := observe(s.Resume(ctx, intent))
 	if o.Retryable && p.mayFollow() > 0 {
 		return p.retries(ctx, s, o)
@@ -40,10 +40,10 @@ func (p Policy) retries(ctx context.Context, s Service, declined Observation) Ob
 			return declined // the service may answer so for an empty list
 		}
 		if err != nil {
-			return Observation{Sighting: SawError}
+			return Observation{Result: LookupFailed}
 		}
 		first = false
-		if !refused(ObserveTransaction(retry).Outcome) {
+		if !tookNoMoney(ObserveTransaction(retry).Outcome) {
 			others = append(others, retry)
 		}
 	}
@@ -51,46 +51,46 @@ func (p Policy) retries(ctx context.Context, s Service, declined Observation) Ob
 		return declined
 	}
 	o := among(others)
-	o.Retryable = o.Sighting == SawNoOutcome
+	o.Retryable = o.Result == LookupPending
 	return o
 }
 
-// Run drives a state to its end in this process, which can take 48 hours and longer.
-// After every look it gives the state to save, which may be nil; when save fails Run
-// ends with its error. It returns the last state, with the context's error when the
+// Run drives a case to its end in this process, which can take 48 hours and longer.
+// After every look-up it gives the case to save, which may be nil; when save fails Run
+// ends with its error. It returns the last case, with the context's error when the
 // context ended first.
 //
-// It returns as soon as the stage is final. A final state that has a NextLook can be
-// given to it again: then it watches on, for up to 14 days, and returns when the stage
+// It returns as soon as the status is final. A final case that has a NextLook can be
+// given to it again: then it watches on, for up to 14 days, and returns when the status
 // has changed or all is over, which is when NextLook is zero.
 //
-// Run does not survive a crash by itself: after one, give it the state that was
+// Run does not survive a crash by itself: after one, give it the case that was
 // saved last. For many payments or machines drive [Policy.Next] from a queue of
 // durable jobs instead.
-func Run(ctx context.Context, service Service, p Policy, s State, save func(State) error) (State, error) {
+func Run(ctx context.Context, service Service, p Policy, c Case, save func(Case) error) (Case, error) {
 	if !p.ServiceRetries.said {
-		return s, errors.New("resolve: the policy does not say whether the service retries declines")
+		return c, errors.New("resolve: the policy does not say whether the service retries declines")
 	}
-	if err := s.known(); err != nil {
-		return s, err
+	if err := c.known(); err != nil {
+		return c, err
 	}
-	for begun := s.Stage; !s.NextLook.IsZero() && (!s.Stage.Final() || s.Stage == begun); {
-		if err := sleepUntil(ctx, s.NextLook); err != nil {
-			return s, err
+	for begun := c.Status; !c.NextLook.IsZero() && (!c.Status.Final() || c.Status == begun); {
+		if err := sleepUntil(ctx, c.NextLook); err != nil {
+			return c, err
 		}
-		o := p.Look(ctx, service, s.Intent)
+		o := p.LookUp(ctx, service, c.Intent)
 		if ctx.Err() != nil {
-			return s, ctx.Err()
+			return c, ctx.Err()
 		}
-		s = p.Next(s, o, time.Now())
+		c = p.Next(c, o, time.Now())
 		if save == nil {
 			continue
 		}
-		if err := save(s); err != nil {
-			return s, err
+		if err := save(c); err != nil {
+			return c, err
 		}
 	}
-	return s, nil
+	return c, nil
 }
 
 // sleepUntil wakes up every few minutes: timers do not see that a machine was suspended,

@@ -3,6 +3,7 @@ package resolve_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"testing"
 	"testing/synctest"
@@ -31,7 +32,7 @@ func planned(t *testing.T, client *quickstream.Client) quickstream.PayParams {
 	}
 }
 
-func run(t *testing.T, client *quickstream.Client, intent quickstream.Intent) resolve.State {
+func run(t *testing.T, client *quickstream.Client, intent quickstream.Intent) resolve.Case {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*24*time.Hour)
 	defer cancel()
@@ -44,11 +45,11 @@ func run(t *testing.T, client *quickstream.Client, intent quickstream.Intent) re
 // come, and a refund beside it would give the money back twice.
 func TestLostVoid(t *testing.T) {
 	for name, tt := range map[string]struct {
-		fault sandbox.FaultKind
-		stage resolve.Stage
+		fault  sandbox.FaultKind
+		status resolve.Status
 	}{
-		"carried out late": {sandbox.CommitLate(2 * time.Hour), resolve.StageSettled},
-		"never arrived":    {sandbox.ResetBeforeCommit(), resolve.StageAbsent},
+		"carried out late": {sandbox.CommitLate(2 * time.Hour), resolve.StatusSettled},
+		"never arrived":    {sandbox.ResetBeforeCommit(), resolve.StatusNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -61,8 +62,8 @@ func TestLostVoid(t *testing.T) {
 				end := run(t, client, quickstream.Intent{
 					Version: quickstream.IntentVersion, Operation: "Transactions.Void", Target: payment.ReceiptNumber, NotBefore: time.Now(),
 				})
-				assert.Equal(t, tt.stage, end.Stage)
-				if tt.stage == resolve.StageSettled {
+				assert.Equal(t, tt.status, end.Status)
+				if tt.status == resolve.StatusSettled {
 					assert.Equal(t, quickstream.OutcomeVoided, end.Outcome)
 				}
 			})
@@ -93,7 +94,7 @@ func TestRefundOfAnotherPayment(t *testing.T) {
 		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](refund(receipts[0]))
 		require.True(t, ok)
 		require.NoError(t, refund(receipts[1]))
-		assert.NotEqual(t, resolve.StageSettled, run(t, client, *lost.Intent).Stage)
+		assert.NotEqual(t, resolve.StatusSettled, run(t, client, *lost.Intent).Status)
 	})
 }
 
@@ -103,11 +104,11 @@ func TestPaidInsteadOfSubmitted(t *testing.T) {
 	for name, tt := range map[string]struct {
 		outcome   sandbox.Outcome
 		reference string
-		stage     resolve.Stage
+		status    resolve.Status
 	}{
-		"approved":                           {sandbox.Approved(), "ORDER-1", resolve.StageEscalated},
-		"approved under a made-up reference": {sandbox.Approved(), "", resolve.StageEscalated},
-		"declined took no money":             {sandbox.Declined("51"), "ORDER-1", resolve.StageAbsent},
+		"approved":                           {sandbox.Approved(), "ORDER-1", resolve.StatusEscalated},
+		"approved under a made-up reference": {sandbox.Approved(), "", resolve.StatusEscalated},
+		"declined took no money":             {sandbox.Declined("51"), "ORDER-1", resolve.StatusNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -122,8 +123,8 @@ func TestPaidInsteadOfSubmitted(t *testing.T) {
 				require.NoError(t, err)
 				<-time.After(time.Minute)
 				end := run(t, client, plan)
-				assert.Equal(t, tt.stage, end.Stage)
-				if tt.stage == resolve.StageEscalated {
+				assert.Equal(t, tt.status, end.Status)
+				if tt.status == resolve.StatusEscalated {
 					assert.Equal(t, []string{paid.ReceiptNumber}, end.Receipts())
 				}
 			})
@@ -136,29 +137,41 @@ func TestOutcomeAfterTheEnd(t *testing.T) {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	sent := at("2026-06-10 09:00")
 	later := at("2026-06-16 09:00")
-	approved := resolve.Observation{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}
-	for _, last := range []resolve.Observation{sawNothing(), erred(quickstream.Date{})} {
+	approved := resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}
+	for _, last := range []resolve.Observation{foundNothing(), erred(quickstream.Date{})} {
 		_, end := looks(resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent), last)
 		settled := policy.Next(end, approved, later)
-		assert.Equal(t, resolve.StageSettled, settled.Stage)
+		assert.Equal(t, resolve.StatusSettled, settled.Status)
 		assert.Equal(t, quickstream.OutcomeApproved, settled.Outcome)
 		assert.Equal(t, settled, policy.Next(settled, erred(quickstream.Date{}), later), "settled stays")
 		same := policy.Next(end, last, end.NextLook.Add(-time.Minute))
 		assert.Equal(t, counted(end)+1, counted(same))
-		same.Looks = end.Looks
+		same.Lookups = end.Lookups
 		assert.Equal(t, end, same, "and nothing new changes nothing but the evidence")
 	}
-	_, absent := looks(resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent), sawNothing())
+	_, absent := looks(resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent), foundNothing())
 	today := approved
 	today.SettlementDate = quickstream.DateOf(later)
-	assert.Equal(t, resolve.StageSettled, policy.Next(absent, today, later).Stage, "an approval waits for no cut-off")
+	assert.Equal(t, resolve.StatusSettled, policy.Next(absent, today, later).Status, "an approval waits for no cut-off")
 	today.Outcome = quickstream.OutcomeDeclined
-	assert.Equal(t, resolve.StageEscalated, policy.Next(absent, today, later).Stage, "a decline of one of several attempts does, and is not nothing")
-	assert.Equal(t, resolve.StageSettled, policy.Next(absent, today, later.Add(24*time.Hour)).Stage)
+	assert.Equal(t, resolve.StatusEscalated, policy.Next(absent, today, later).Status, "a decline of one of several attempts does, and is not nothing")
+	assert.Equal(t, resolve.StatusSettled, policy.Next(absent, today, later.Add(24*time.Hour)).Status)
 	soft := today
 	soft.Retryable = true
 	retrying := resolve.DefaultPolicy(resolve.ServiceRetriesFor(10 * 24 * time.Hour))
-	assert.Equal(t, resolve.StageEscalated, retrying.Next(absent, soft, later.Add(24*time.Hour)).Stage, "the service may retry it")
+	assert.Equal(t, resolve.StatusEscalated, retrying.Next(absent, soft, later.Add(24*time.Hour)).Status, "the service may retry it")
 }
 
 var _ resolve.Service = (*quickstream.TransactionsService)(nil)
+
+// progress is how far an open case has come.
+type progress string
+
+const (
+	openSoon        progress = "open 0"
+	openHeld        progress = "open 1"
+	openAfterCutOff progress = "open 2"
+	openDaily       progress = "open 3"
+)
+
+func progressOf(c resolve.Case) progress { return progress(fmt.Sprint(c.Status, " ", c.Step)) }

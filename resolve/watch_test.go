@@ -19,7 +19,7 @@ import (
 // wednesday is when the payments of these tests are sent.
 func wednesday() time.Time { return at("2026-06-10 09:00") }
 
-func begun(intent quickstream.Intent) resolve.State {
+func begun(intent quickstream.Intent) resolve.Case {
 	intent.NotBefore = wednesday()
 	return resolve.Begin(intent, wednesday())
 }
@@ -29,11 +29,11 @@ func policy() resolve.Policy { return resolve.DefaultPolicy(resolve.ServiceRetri
 func found(t *quickstream.Transaction) resolve.Observation { return resolve.ObserveTransaction(t) }
 
 func several(receipts ...string) resolve.Observation {
-	return resolve.Observation{Sighting: resolve.SawSeveral, Candidates: receipts}
+	return resolve.Observation{Result: resolve.LookupAmbiguous, Candidates: receipts}
 }
 
 // over looks in time until all is over, and returns when it looked.
-func over(t *testing.T, p resolve.Policy, s resolve.State, o resolve.Observation) (days []string, end resolve.State) {
+func over(t *testing.T, p resolve.Policy, s resolve.Case, o resolve.Observation) (days []string, end resolve.Case) {
 	t.Helper()
 	for !s.NextLook.IsZero() {
 		days = append(days, s.NextLook.In(location).Format("01-02 15:04"))
@@ -44,55 +44,55 @@ func over(t *testing.T, p resolve.Policy, s resolve.State, o resolve.Observation
 }
 
 func TestWatch(t *testing.T) {
-	for name, o := range map[string]resolve.Observation{"absent": sawNothing(), "escalated": found(unsettled("R1"))} {
+	for name, o := range map[string]resolve.Observation{"not_found": foundNothing(), "escalated": found(unsettled("R1"))} {
 		t.Run(name, func(t *testing.T) {
 			_, s := looks(begun(quickstream.Intent{}), o)
-			require.Equal(t, name, string(s.Stage))
-			ended := s.Looks[len(s.Looks)-1].Last
+			require.Equal(t, name, string(s.Status))
+			ended := s.Lookups[len(s.Lookups)-1].Last
 			assert.Equal(t, ended.AddDate(0, 0, 1), s.NextLook)
 			days, end := over(t, policy(), s, o)
 			assert.Len(t, days, 14)
-			assert.Equal(t, s.Stage, end.Stage)
-			assert.Equal(t, ended.AddDate(0, 0, 14), end.Looks[len(end.Looks)-1].Last)
+			assert.Equal(t, s.Status, end.Status)
+			assert.Equal(t, ended.AddDate(0, 0, 14), end.Lookups[len(end.Lookups)-1].Last)
 			late := policy().Next(end, found(approved("R1")), ended.AddDate(0, 1, 0))
-			assert.Equal(t, resolve.StageSettled, late.Stage, "whenever it is seen")
-			assert.Equal(t, end.NextLook, policy().Next(end, resolve.Observation{Sighting: resolve.SawError}, ended.AddDate(0, 0, 14)).NextLook, "over is over")
+			assert.Equal(t, resolve.StatusSettled, late.Status, "whenever it is seen")
+			assert.Equal(t, end.NextLook, policy().Next(end, resolve.Observation{Result: resolve.LookupFailed}, ended.AddDate(0, 0, 14)).NextLook, "over is over")
 
 			slow := policy().Next(s, o, ended.AddDate(0, 0, 13).Add(3*time.Hour))
 			assert.Equal(t, slow.Until, slow.NextLook, "the last look is not left out")
-			failing := policy().Next(s, resolve.Observation{Sighting: resolve.SawError}, s.NextLook)
+			failing := policy().Next(s, resolve.Observation{Result: resolve.LookupFailed}, s.NextLook)
 			assert.Equal(t, s.NextLook.Add(30*time.Second), failing.NextLook, "one that fails is made again")
-			failing = policy().Next(failing, resolve.Observation{Sighting: resolve.SawError}, failing.Failing.Add(30*time.Hour))
+			failing = policy().Next(failing, resolve.Observation{Result: resolve.LookupFailed}, failing.Failing.Add(30*time.Hour))
 			assert.False(t, failing.NextLook.IsZero(), "for as long as the days last")
-			asleep, failed := s.Until.Add(time.Hour), resolve.Observation{Sighting: resolve.SawError}
+			asleep, failed := s.Until.Add(time.Hour), resolve.Observation{Result: resolve.LookupFailed}
 			failing = policy().Next(s, failed, asleep)
 			assert.Equal(t, asleep.Add(30*time.Second), failing.NextLook)
 			assert.False(t, policy().Next(failing, failed, asleep.Add(24*time.Hour)).NextLook.IsZero())
 			gone := policy().Next(failing, failed, asleep.Add(24*time.Hour+1))
 			assert.True(t, gone.NextLook.IsZero())
-			assert.Equal(t, s.Stage, gone.Stage)
+			assert.Equal(t, s.Status, gone.Status)
 		})
 	}
 	t.Run("absent is no more, when something turns up", func(t *testing.T) {
-		_, absent := looks(begun(quickstream.Intent{}), sawNothing())
-		near := sawNothing()
+		_, absent := looks(begun(quickstream.Intent{}), foundNothing())
+		near := foundNothing()
 		near.Candidates = []string{"C1"}
 		for _, o := range []resolve.Observation{near, found(unsettled("R1")), several("R1", "R2")} {
 			s := policy().Next(absent, o, absent.NextLook.Add(-time.Hour))
-			assert.Equal(t, resolve.StageEscalated, s.Stage)
-			assert.Equal(t, s.Until, s.Looks[len(s.Looks)-1].Last.Add(14*24*time.Hour))
+			assert.Equal(t, resolve.StatusEscalated, s.Status)
+			assert.Equal(t, s.Until, s.Lookups[len(s.Lookups)-1].Last.Add(14*24*time.Hour))
 		}
 	})
 	t.Run("a near miss is not absent, and not the payment", func(t *testing.T) {
-		near := sawNothing()
+		near := foundNothing()
 		near.Candidates = []string{""}
 		s := policy().Next(begun(quickstream.Intent{}), near, wednesday())
-		assert.Equal(t, resolve.StageLooking, s.Stage, "it ends nothing")
-		_, s = looks(s, sawNothing())
-		assert.Equal(t, resolve.StageEscalated, s.Stage)
+		assert.Equal(t, openSoon, progressOf(s), "it ends nothing")
+		_, s = looks(s, foundNothing())
+		assert.Equal(t, resolve.StatusEscalated, s.Status)
 		s = policy().Next(s, found(declined("R1", "54")), s.NextLook)
-		assert.Equal(t, resolve.StageEscalated, s.Stage, "the near miss may be approved")
-		assert.Equal(t, resolve.StageSettled, policy().Next(s, found(approved("R1")), s.NextLook).Stage)
+		assert.Equal(t, resolve.StatusEscalated, s.Status, "the near miss may be approved")
+		assert.Equal(t, resolve.StatusSettled, policy().Next(s, found(approved("R1")), s.NextLook).Status)
 	})
 }
 
@@ -100,8 +100,8 @@ func TestTwice(t *testing.T) {
 	s := begun(quickstream.Intent{})
 	both := resolve.Observe(nil, open(match(approved("R1")), match(approved("R2"))))
 	twice := policy().Next(s, both, wednesday())
-	assert.Equal(t, resolve.StageTwice, twice.Stage, "said at once")
-	assert.True(t, twice.Stage.Final())
+	assert.Equal(t, resolve.StatusDoubleCharged, twice.Status, "said at once")
+	assert.True(t, twice.Status.Final())
 	assert.True(t, twice.NextLook.IsZero())
 	assert.Equal(t, quickstream.OutcomeApproved, twice.Outcome)
 	assert.Equal(t, []string{"R1", "R2"}, twice.Receipts())
@@ -112,7 +112,7 @@ func TestTwice(t *testing.T) {
 	assert.Equal(t, first, policy().Next(first, found(declined("R2", "54")), wednesday()))
 	for _, o := range []resolve.Observation{both, found(approved("R2"))} {
 		second := policy().Next(first, o, wednesday().AddDate(0, 1, 0))
-		assert.Equal(t, resolve.StageTwice, second.Stage)
+		assert.Equal(t, resolve.StatusDoubleCharged, second.Status)
 		assert.Equal(t, []string{"R1", "R2"}, second.Receipts())
 	}
 	for _, receipt := range []string{"R1", "R2"} {
@@ -121,7 +121,7 @@ func TestTwice(t *testing.T) {
 		require.Equal(t, "54", s.Seen.ResponseCode)
 		require.Equal(t, quickstream.NextStepPayAgain, s.Seen.NextStep)
 		s = policy().Next(s, found(approved(receipt)), wednesday().Add(time.Hour))
-		assert.Equal(t, resolve.StageSettled, s.Stage)
+		assert.Equal(t, resolve.StatusSettled, s.Status)
 		assert.Equal(t, quickstream.OutcomeApproved, s.Outcome, "what was declined is charged after all")
 		assert.Equal(t, receipt, s.Intent.ReceiptNumber)
 	}
@@ -131,49 +131,49 @@ func TestTwice(t *testing.T) {
 // about the other.
 func TestSeveralAndThenOne(t *testing.T) {
 	s := policy().Next(begun(quickstream.Intent{}), several("R1", "R2"), wednesday())
-	require.Equal(t, resolve.StageEscalated, s.Stage)
+	require.Equal(t, resolve.StatusEscalated, s.Status)
 	assert.Equal(t, wednesday().AddDate(0, 0, 1), s.NextLook)
 	early := policy().Next(s, found(approved("R1")), wednesday().Add(time.Minute))
 	assert.Equal(t, s.NextLook, early.NextLook)
-	for _, settled := range []resolve.State{early, policy().Next(s, found(approved("R1")), s.NextLook)} {
-		assert.Equal(t, resolve.StageSettled, settled.Stage)
+	for _, settled := range []resolve.Case{early, policy().Next(s, found(approved("R1")), s.NextLook)} {
+		assert.Equal(t, resolve.StatusSettled, settled.Status)
 		assert.Empty(t, settled.Intent.ReceiptNumber, "both are looked for")
 		assert.Equal(t, "R1", settled.Seen.ReceiptNumber)
 		watched := policy().Next(settled, several("R1", "R2"), settled.NextLook)
-		assert.Equal(t, resolve.StageSettled, watched.Stage)
+		assert.Equal(t, resolve.StatusSettled, watched.Status)
 		assert.True(t, watched.NextLook.After(settled.NextLook))
 		watched = policy().Next(watched, found(unsettled("R2")), watched.NextLook)
 		watched = policy().Next(watched, found(declined("R2", "54")), watched.NextLook)
 		assert.Equal(t, "R1", watched.Seen.ReceiptNumber)
 		assert.Equal(t, quickstream.OutcomeApproved, watched.Outcome)
-		assert.Equal(t, resolve.StageTwice, policy().Next(watched, found(approved("R2")), watched.NextLook).Stage)
+		assert.Equal(t, resolve.StatusDoubleCharged, policy().Next(watched, found(approved("R2")), watched.NextLook).Status)
 		days, end := over(t, policy(), watched, found(approved("R1")))
 		assert.LessOrEqual(t, len(days), 14)
-		assert.Equal(t, resolve.StageSettled, end.Stage)
+		assert.Equal(t, resolve.StatusSettled, end.Status)
 	}
 }
 
 func TestEarlyLooks(t *testing.T) {
-	s := policy().Next(begun(quickstream.Intent{Attempts: 2}), sawNothing(), wednesday())
+	s := policy().Next(begun(quickstream.Intent{Attempts: 2}), foundNothing(), wednesday())
 	for _, o := range []resolve.Observation{
-		sawNothing(), found(unsettled("R1")),
-		{Sighting: resolve.SawError},
-		{Sighting: "unheard of"},
+		foundNothing(), found(unsettled("R1")),
+		{Result: resolve.LookupFailed},
+		{Result: "unheard of"},
 		found(declined("R1", "54")),
-		{Sighting: resolve.SawOutcome, Outcome: quickstream.OutcomeApproved},
-		{Sighting: resolve.SawOutcome, Outcome: "split", ReceiptNumber: "R1"},
+		{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved},
+		{Result: resolve.LookupSettled, Outcome: "split", ReceiptNumber: "R1"},
 	} {
 		next := policy().Next(s, o, s.NextLook.Add(-1))
 		assert.Equal(t, counted(s)+1, counted(next))
-		next.Looks, next.Seen = s.Looks, s.Seen
+		next.Lookups, next.Seen = s.Lookups, s.Seen
 		assert.Equal(t, s, next)
 	}
 	next := policy().Next(s, found(unsettled("R1")), s.NextLook)
-	assert.Equal(t, resolve.StageHeld, next.Stage, "in time it counts")
+	assert.Equal(t, openHeld, progressOf(next), "in time it counts")
 	assert.Zero(t, next.Misses)
 	assert.Empty(t, next.Intent.ReceiptNumber)
 	for _, o := range []resolve.Observation{found(approved("R1")), several("R1", "R2")} {
-		assert.True(t, policy().Next(s, o, s.NextLook.Add(-1)).Stage.Final())
+		assert.True(t, policy().Next(s, o, s.NextLook.Add(-1)).Status.Final())
 	}
 }
 
@@ -181,9 +181,9 @@ func TestRefusals(t *testing.T) {
 	cutOff := at("2026-06-10 18:30")
 	own := quickstream.Intent{Attempts: 1, OwnReference: true}
 	doubtful := resolve.Observe(nil, open(match(declined("R1", "54"))))
-	assert.Equal(t, resolve.StageHeld, policy().Next(begun(own), doubtful, wednesday()).Stage, "Resume has not believed it")
-	assert.Equal(t, resolve.StageSettled, policy().Next(begun(own), doubtful, cutOff).Stage)
-	assert.Equal(t, resolve.StageHeld, policy().Next(begun(own), doubtful, cutOff.Add(-1)).Stage)
+	assert.Equal(t, openHeld, progressOf(policy().Next(begun(own), doubtful, wednesday())), "Resume has not believed it")
+	assert.Equal(t, resolve.StatusSettled, policy().Next(begun(own), doubtful, cutOff).Status)
+	assert.Equal(t, openHeld, progressOf(policy().Next(begun(own), doubtful, cutOff.Add(-1))))
 
 	past := found(declined("R1", "54"))
 	past.SettlementDate = quickstream.NewDate(2026, time.June, 9)
@@ -192,15 +192,15 @@ func TestRefusals(t *testing.T) {
 	assert.Equal(t, at("2026-06-12 18:30"), policy().Next(begun(quickstream.Intent{}), past, wednesday()).NextLook)
 
 	known := begun(quickstream.Intent{ReceiptNumber: "R1"})
-	assert.Equal(t, resolve.StageSettled, policy().Next(known, found(declined("R1", "54")), wednesday()).Stage)
-	assert.Equal(t, resolve.StageHeld, policy().Next(known, found(declined("R2", "54")), wednesday()).Stage, "another one's")
+	assert.Equal(t, resolve.StatusSettled, policy().Next(known, found(declined("R1", "54")), wednesday()).Status)
+	assert.Equal(t, openHeld, progressOf(policy().Next(known, found(declined("R2", "54")), wednesday())), "another one's")
 
 	s := policy().Next(begun(quickstream.Intent{}), found(unsettled("R2")), wednesday())
 	s = policy().Next(s, found(declined("R1", "54")), cutOff)
-	assert.Equal(t, resolve.StageAfterCutOff, s.Stage, "another one was seen, and nobody knows of it")
-	assert.Equal(t, resolve.StageSettled, policy().Next(s, found(approved("R2")), cutOff).Stage)
+	assert.Equal(t, openAfterCutOff, progressOf(s), "another one was seen, and nobody knows of it")
+	assert.Equal(t, resolve.StatusSettled, policy().Next(s, found(approved("R2")), cutOff).Status)
 	_, end := looks(s, found(declined("R1", "54")))
-	assert.Equal(t, resolve.StageEscalated, end.Stage)
+	assert.Equal(t, resolve.StatusEscalated, end.Status)
 
 	for _, intent := range []quickstream.Intent{{Attempts: 1}, {Attempts: 1, OwnReference: true, ID: "I1"}} {
 		assert.Equal(t, "R1", policy().Next(begun(intent), found(unsettled("R1")), wednesday()).Intent.ReceiptNumber)
@@ -214,21 +214,21 @@ func TestRefusals(t *testing.T) {
 
 func TestVoidsOfWhatStands(t *testing.T) {
 	void := begun(quickstream.Intent{Operation: "Transactions.Void", Target: "R1"})
-	for _, o := range []resolve.Observation{found(approved("R1")), several("R1", "R2"), {Sighting: resolve.SawTwice}} {
+	for _, o := range []resolve.Observation{found(approved("R1")), several("R1", "R2"), {Result: resolve.LookupDoubleCharged}} {
 		s := policy().Next(void, o, wednesday())
-		assert.Equal(t, resolve.StageLooking, s.Stage)
+		assert.Equal(t, openSoon, progressOf(s))
 		assert.Empty(t, s.Receipts())
 	}
 	for _, status := range []quickstream.TransactionStatus{"VOIDED", "Reversed", quickstream.TransactionStatusPending, ""} {
 		odd := transaction("R1", status, quickstream.SummaryCodeApproved, "00")
 		lost := &quickstream.UnknownOutcomeError{Intent: &void.Intent, Candidates: []quickstream.Candidate{{Transaction: odd, Matches: true}}}
 		_, end := looksBy(policy(), void, resolve.Observe(nil, lost))
-		assert.Equal(t, resolve.StageEscalated, end.Stage, "%q may be the service's word for it", status)
+		assert.Equal(t, resolve.StatusEscalated, end.Status, "%q may be the service's word for it", status)
 		assert.Equal(t, []string{"R1"}, end.Receipts())
 	}
 	voided := found(transaction("R1", quickstream.TransactionStatusVoided, quickstream.SummaryCodeApproved, "00"))
 	s := policy().Next(void, voided, wednesday())
-	assert.Equal(t, resolve.StageSettled, s.Stage, "at once")
+	assert.Equal(t, resolve.StatusSettled, s.Status, "at once")
 	assert.Equal(t, s, policy().Next(s, voided, wednesday()))
 }
 
@@ -239,24 +239,24 @@ func TestSuspended(t *testing.T) {
 	for range 60 {
 		now := s.NextLook
 		s = policy().Next(s, suspended, now)
-		require.Equal(t, resolve.StageHeld, s.Stage)
+		require.Equal(t, openHeld, progressOf(s))
 		require.Equal(t, now.In(location).AddDate(0, 0, 1), s.NextLook)
 	}
-	failed := policy().Next(s, resolve.Observation{Sighting: resolve.SawError}, s.NextLook)
-	assert.Equal(t, resolve.StageHeld, failed.Stage, "one failure says nothing")
-	missed := policy().Next(s, sawNothing(), s.NextLook)
-	assert.Equal(t, resolve.StageAfterCutOff, missed.Stage)
-	assert.Equal(t, resolve.StageHeld, policy().Next(missed, suspended, missed.NextLook).Stage)
-	assert.Equal(t, resolve.StageEscalated, policy().Next(missed, sawNothing(), missed.NextLook).Stage)
-	assert.Equal(t, resolve.StageSettled, policy().Next(s, found(declined("R1", "54")), s.NextLook).Stage)
+	failed := policy().Next(s, resolve.Observation{Result: resolve.LookupFailed}, s.NextLook)
+	assert.Equal(t, openHeld, progressOf(failed), "one failure says nothing")
+	missed := policy().Next(s, foundNothing(), s.NextLook)
+	assert.Equal(t, openAfterCutOff, progressOf(missed))
+	assert.Equal(t, openHeld, progressOf(policy().Next(missed, suspended, missed.NextLook)))
+	assert.Equal(t, resolve.StatusEscalated, policy().Next(missed, foundNothing(), missed.NextLook).Status)
+	assert.Equal(t, resolve.StatusSettled, policy().Next(s, found(declined("R1", "54")), s.NextLook).Status)
 
 	_, end := looks(begun(quickstream.Intent{}), found(unsettled("R1")))
 	end = policy().Next(end, suspended, end.Until.Add(time.Hour))
-	assert.Equal(t, end.Looks[len(end.Looks)-1].Last.In(location).AddDate(0, 0, 1), end.NextLook, "watched for as long as it is")
+	assert.Equal(t, end.Lookups[len(end.Lookups)-1].Last.In(location).AddDate(0, 0, 1), end.NextLook, "watched for as long as it is")
 }
 
 func TestFailures(t *testing.T) {
-	failed := resolve.Observation{Sighting: resolve.SawError}
+	failed := resolve.Observation{Result: resolve.LookupFailed}
 	var pauses []time.Duration
 	s := begun(quickstream.Intent{})
 	for range 9 {
@@ -266,15 +266,15 @@ func TestFailures(t *testing.T) {
 	}
 	assert.Equal(t, "[30s 30s 1m0s 2m0s 4m0s 8m0s 16m0s 30m0s 30m0s]", fmt.Sprint(pauses))
 	assert.Equal(t, wednesday(), s.Failing)
-	worked := policy().Next(s, sawNothing(), s.NextLook)
+	worked := policy().Next(s, foundNothing(), s.NextLook)
 	assert.Zero(t, worked.Failing)
 
 	edge := wednesday().Add(72 * time.Hour)
-	assert.Equal(t, resolve.StageLooking, policy().Next(s, failed, edge).Stage)
-	assert.Equal(t, resolve.StageEscalated, policy().Next(s, failed, edge.Add(1)).Stage)
+	assert.Equal(t, openSoon, progressOf(policy().Next(s, failed, edge)))
+	assert.Equal(t, resolve.StatusEscalated, policy().Next(s, failed, edge.Add(1)).Status)
 	late := policy().Next(worked, failed, wednesday().AddDate(0, 0, 9))
-	assert.Equal(t, resolve.StageLooking, late.Stage, "not by the first failure, however late")
-	assert.Equal(t, resolve.StageEscalated, policy().Next(late, failed, late.Failing.Add(24*time.Hour+1)).Stage)
+	assert.Equal(t, openSoon, progressOf(late), "not by the first failure, however late")
+	assert.Equal(t, resolve.StatusEscalated, policy().Next(late, failed, late.Failing.Add(24*time.Hour+1)).Status)
 }
 
 func TestEvidenceIsBounded(t *testing.T) {
@@ -284,18 +284,18 @@ func TestEvidenceIsBounded(t *testing.T) {
 		s = policy().Next(s, o, wednesday())
 		s = policy().Next(s, o, wednesday().Add(time.Minute))
 	}
-	assert.Len(t, s.Looks, 64)
-	assert.Equal(t, "R0", s.Looks[0].ReceiptNumber)
-	assert.Equal(t, "R999", s.Looks[63].ReceiptNumber)
-	assert.Equal(t, 2, s.Looks[63].Count)
-	assert.Equal(t, wednesday(), s.Looks[63].At)
-	assert.Equal(t, wednesday().Add(time.Minute), s.Looks[63].Last)
+	assert.Len(t, s.Lookups, 64)
+	assert.Equal(t, "R0", s.Lookups[0].ReceiptNumber)
+	assert.Equal(t, "R999", s.Lookups[63].ReceiptNumber)
+	assert.Equal(t, 2, s.Lookups[63].Count)
+	assert.Equal(t, wednesday(), s.Lookups[63].At)
+	assert.Equal(t, wednesday().Add(time.Minute), s.Lookups[63].Last)
 	data, err := json.Marshal(s)
 	require.NoError(t, err)
 	assert.Less(t, len(data), 20<<10)
 
 	one := found(declined("R1", "54"))
-	kinds := []resolve.Observation{sawNothing(), one, {Sighting: resolve.SawError}, found(declined("R2", "54")), found(declined("R1", "01")), several("R1")}
+	kinds := []resolve.Observation{foundNothing(), one, {Result: resolve.LookupFailed}, found(declined("R2", "54")), found(declined("R1", "01")), several("R1")}
 	kinds = append(kinds, found(&quickstream.Transaction{ReceiptNumber: "R1", ResponseCode: "54"}))
 	s = begun(quickstream.Intent{})
 	for range 3 {
@@ -303,15 +303,15 @@ func TestEvidenceIsBounded(t *testing.T) {
 			s = policy().Next(s, o, wednesday().Add(-time.Hour))
 		}
 	}
-	assert.Len(t, s.Looks, len(kinds))
-	for _, look := range s.Looks {
+	assert.Len(t, s.Lookups, len(kinds))
+	for _, look := range s.Lookups {
 		assert.Equal(t, 3, look.Count)
 	}
 }
 
-func TestStatesOfOthersAreRefused(t *testing.T) {
-	_, absent := looks(begun(quickstream.Intent{}), sawNothing())
-	text := func(s resolve.State) string {
+func TestCasesOfOthersAreRefused(t *testing.T) {
+	_, absent := looks(begun(quickstream.Intent{}), foundNothing())
+	text := func(s resolve.Case) string {
 		data, err := json.Marshal(s)
 		require.NoError(t, err)
 		return string(data)
@@ -319,44 +319,45 @@ func TestStatesOfOthersAreRefused(t *testing.T) {
 	settled := policy().Next(begun(quickstream.Intent{}), found(approved("R1")), wednesday())
 	looking := text(begun(quickstream.Intent{}))
 	for name, data := range map[string]string{
-		"version":          strings.Replace(looking, `"version":1,"intent"`, `"version":2,"intent"`, 1),
-		"no version":       strings.Replace(looking, `"version":1,"intent"`, `"intent"`, 1),
-		"stage":            strings.Replace(text(absent), `"absent"`, `"gone"`, 1),
-		"no stage":         strings.Replace(text(absent), `"absent"`, `""`, 1),
-		"neither":          strings.Replace(strings.Replace(text(absent), `"version":1,"intent"`, `"intent"`, 1), `"absent"`, `""`, 1),
-		"sighting":         strings.Replace(text(absent), `"not found"`, `"not there"`, 1),
-		"sighting outcome": strings.Replace(text(settled), `"looks":[{`, `"looks":[{"sighting":"found, with a final status","outcome":"pending"},{`, 1),
-		"no time":          strings.Replace(looking, "2026-06-10T09:00:00+10:00", "0001-01-01T00:00:00Z", 1),
-		"no next look":     strings.Replace(looking, `"nextLook"`, `"nextLooks"`, 1),
-		"outcome":          strings.Replace(text(settled), `"outcome":"approved"`, `"outcome":"split"`, 1),
-		"no outcome":       strings.Replace(text(settled), `"outcome":"approved"`, `"outcomes":"approved"`, 1),
-		"another outcome":  strings.Replace(text(absent), `"stage"`, `"outcome":"approved","stage"`, 1),
-		"an open outcome":  strings.Replace(text(absent), `"stage"`, `"outcome":"pending","stage"`, 1),
-		"no JSON":          "{",
+		"version":         strings.Replace(looking, `"version":1,"intent"`, `"version":2,"intent"`, 1),
+		"no version":      strings.Replace(looking, `"version":1,"intent"`, `"intent"`, 1),
+		"status":          strings.Replace(text(absent), `"not_found"`, `"gone"`, 1),
+		"no status":       strings.Replace(text(absent), `"not_found"`, `""`, 1),
+		"neither":         strings.Replace(strings.Replace(text(absent), `"version":1,"intent"`, `"intent"`, 1), `"not_found"`, `""`, 1),
+		"look-up":         strings.Replace(text(absent), `"result":"none"`, `"result":"not there"`, 1),
+		"look-up outcome": strings.Replace(text(settled), `"lookups":[{`, `"lookups":[{"result":"settled","outcome":"pending"},{`, 1),
+		"no time":         strings.Replace(looking, "2026-06-10T09:00:00+10:00", "0001-01-01T00:00:00Z", 1),
+		"no next look":    strings.Replace(looking, `"nextLook"`, `"nextLooks"`, 1),
+		"outcome":         strings.Replace(text(settled), `"outcome":"approved"`, `"outcome":"split"`, 1),
+		"no outcome":      strings.Replace(text(settled), `"outcome":"approved"`, `"outcomes":"approved"`, 1),
+		"another outcome": strings.Replace(text(absent), `"status"`, `"outcome":"approved","status"`, 1),
+		"an open outcome": strings.Replace(text(absent), `"status"`, `"outcome":"pending","status"`, 1),
+		"no JSON":         "{",
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := resolve.State{Misses: 7}
+			s := resolve.Case{Misses: 7}
 			assert.Error(t, json.Unmarshal([]byte(data), &s))
-			assert.Equal(t, resolve.State{Misses: 7}, s)
+			assert.Equal(t, resolve.Case{Misses: 7}, s)
 		})
 	}
-	var s resolve.State
-	require.NoError(t, json.Unmarshal([]byte(text(resolve.State{Intent: quickstream.Intent{Reference: "ORDER-1"}})), &s), "not begun")
+	var s resolve.Case
+	require.NoError(t, json.Unmarshal([]byte(text(resolve.Case{Intent: quickstream.Intent{Reference: "ORDER-1"}})), &s), "not begun")
 	assert.Equal(t, "ORDER-1", s.Intent.Reference)
 	require.NoError(t, json.Unmarshal([]byte(text(absent)), &s))
 	require.NoError(t, json.Unmarshal([]byte(text(policy().Next(settled, found(approved("R2")), wednesday()))), &s))
 
-	for name, change := range map[string]func(*resolve.State){
-		"version":  func(s *resolve.State) { s.Version = 2 },
-		"stage":    func(s *resolve.State) { s.Stage = "asleep" },
-		"no stage": func(s *resolve.State) { s.Stage = "" },
-		"no time":  func(s *resolve.State) { s.Intent.NotBefore = time.Time{} },
-		"sighting": func(s *resolve.State) { s.Looks = []resolve.Look{{Observation: resolve.Observation{Sighting: "?"}}} },
+	for name, change := range map[string]func(*resolve.Case){
+		"version":   func(s *resolve.Case) { s.Version = 2 },
+		"status":    func(s *resolve.Case) { s.Status = "asleep" },
+		"no status": func(s *resolve.Case) { s.Status = "" },
+		"step":      func(s *resolve.Case) { s.Step = 4 },
+		"no time":   func(s *resolve.Case) { s.Intent.NotBefore = time.Time{} },
+		"look-up":   func(s *resolve.Case) { s.Lookups = []resolve.Lookup{{Observation: resolve.Observation{Result: "?"}}} },
 	} {
 		t.Run("given: "+name, func(t *testing.T) {
 			s := begun(quickstream.Intent{})
 			change(&s)
-			for _, o := range []resolve.Observation{sawNothing(), found(approved("R1"))} {
+			for _, o := range []resolve.Observation{foundNothing(), found(approved("R1"))} {
 				next := policy().Next(s, o, wednesday())
 				assert.Equal(t, wednesday().Add(30*time.Minute), next.NextLook)
 				next.NextLook = s.NextLook
@@ -374,11 +375,11 @@ func TestRunWatchesOn(t *testing.T) {
 		s := resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now())
 		absent, err := resolve.Run(t.Context(), service, policy(), s, nil)
 		require.NoError(t, err)
-		require.Equal(t, resolve.StageAbsent, absent.Stage)
+		require.Equal(t, resolve.StatusNotFound, absent.Status)
 		require.False(t, absent.NextLook.IsZero())
 		end, err := resolve.Run(t.Context(), service, policy(), absent, nil)
 		require.NoError(t, err)
-		assert.Equal(t, resolve.StageAbsent, end.Stage)
+		assert.Equal(t, resolve.StatusNotFound, end.Status)
 		assert.True(t, end.NextLook.IsZero(), "all is over")
 		again, err := resolve.Run(t.Context(), &fake{err: errors.New("not to be asked")}, policy(), end, nil)
 		require.NoError(t, err)
@@ -386,7 +387,7 @@ func TestRunWatchesOn(t *testing.T) {
 		service.err = open(near(approved("C1")))
 		changed, err := resolve.Run(t.Context(), service, policy(), absent, nil)
 		require.NoError(t, err)
-		assert.Equal(t, resolve.StageEscalated, changed.Stage)
+		assert.Equal(t, resolve.StatusEscalated, changed.Status)
 	})
 }
 
@@ -394,16 +395,16 @@ func TestRunWatchesOn(t *testing.T) {
 func TestTimesWithoutTheMonotonicClock(t *testing.T) {
 	now := time.Now()
 	s := resolve.Begin(quickstream.Intent{}, now)
-	s = policy().Next(s, sawNothing(), now)
-	s = policy().Next(s, resolve.Observation{Sighting: resolve.SawError}, s.NextLook.Add(time.Since(now)))
+	s = policy().Next(s, foundNothing(), now)
+	s = policy().Next(s, resolve.Observation{Result: resolve.LookupFailed}, s.NextLook.Add(time.Since(now)))
 	bound := resolve.BeginTransaction(&quickstream.Transaction{ReceiptNumber: "R1", TransactionTime: quickstream.Timestamp{Time: now.Add(time.Hour)}}, now)
 	assert.True(t, bound.Intent.NotBefore.Equal(now), "a clock that is ahead of ours")
-	assert.Equal(t, resolve.StageHeld, bound.Stage)
+	assert.Equal(t, openHeld, progressOf(bound))
 	kept := resolve.Begin(quickstream.Intent{NotBefore: now}, now)
-	broken := resolve.State{}
+	broken := resolve.Case{}
 	for _, at := range []time.Time{
-		s.NextLook, s.Intent.NotBefore, s.Looks[0].At, s.Looks[0].Last, bound.NextLook, bound.Intent.NotBefore, kept.Intent.NotBefore,
-		policy().Next(broken, sawNothing(), now).NextLook,
+		s.NextLook, s.Intent.NotBefore, s.Lookups[0].At, s.Lookups[0].Last, bound.NextLook, bound.Intent.NotBefore, kept.Intent.NotBefore,
+		policy().Next(broken, foundNothing(), now).NextLook,
 	} {
 		assert.NotContains(t, at.String(), "m=")
 	}

@@ -121,8 +121,8 @@ func TestUnknownToTheServiceIsEscalated(t *testing.T) {
 		}
 		f.nights(4)
 		row, err = f.Store.Update(row.Key, func(*Row) {})
-		if err != nil || row.State.Stage != resolve.StageEscalated {
-			t.Error(row.State.Stage, err)
+		if err != nil || row.State.Status != resolve.StatusEscalated {
+			t.Error(row.State.Status, err)
 		}
 	})
 }

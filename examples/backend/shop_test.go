@@ -73,7 +73,7 @@ func (f *fixture) expect(order string, kind quickstream.TransactionType, status 
 	for _, row := range f.Store.Rows() {
 		if row.Order == order && row.Kind == kind {
 			got = append(got, row.Status())
-			f.t.Logf("%s %s %s %s %s %d looks", order, kind, row.Status(), row.State.Stage, row.State.Outcome, len(row.State.Looks))
+			f.t.Logf("%s %s %s %s %s %d looks", order, kind, row.Status(), row.State.Status, row.State.Outcome, len(row.State.Lookups))
 		}
 	}
 	if len(got) == 0 || got[len(got)-1] != status {

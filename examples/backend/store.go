@@ -26,7 +26,7 @@ type Row struct {
 	// Refused says that nothing happened, which is proven.
 	Refused bool
 	// State holds the intent and, once it was sent, what is known about it.
-	State resolve.State
+	State resolve.Case
 }
 
 // Status is all that the rest of the shop knows about a row.
@@ -46,9 +46,9 @@ func (r Row) Status() Status {
 		wanted = quickstream.OutcomeVoided
 	}
 	switch {
-	case r.Refused, r.Kind == KindVoid && r.State.Stage == resolve.StageAbsent:
+	case r.Refused, r.Kind == KindVoid && r.State.Status == resolve.StatusNotFound:
 		return Failed // a void that is not there by then cannot come any more
-	case r.State.Stage != resolve.StageSettled:
+	case r.State.Status != resolve.StatusSettled:
 		return Open // what is absent or escalated is for a person to decide
 	case r.State.Outcome == wanted:
 		return Done
@@ -135,7 +135,7 @@ func (s *Store) Update(key string, change func(*Row)) (Row, error) {
 		return Row{}, ErrNoRow
 	}
 	row := s.read(key)
-	if row.Refused || row.State.Stage == resolve.StageSettled {
+	if row.Refused || row.State.Status == resolve.StatusSettled {
 		return row, nil
 	}
 	change(&row)

@@ -105,7 +105,7 @@ func (f *findings) endings(o *order, p plan) {
 			if !p.unknowable {
 				f.problem("%s was escalated, although the service came to know its outcome", o.ID)
 			}
-			if t.State == nil || t.State.Stage != resolve.StageEscalated || looksOf(t.State) < 3 || len(t.State.Receipts()) == 0 {
+			if t.State == nil || t.State.Status != resolve.StatusEscalated || looksOf(t.State) < 3 || len(t.State.Receipts()) == 0 {
 				f.problem("%s was escalated without evidence", o.ID)
 			}
 		default:
@@ -120,8 +120,8 @@ func (f *findings) endings(o *order, p plan) {
 	}
 }
 
-func looksOf(state *resolve.State) (n int) {
-	for _, look := range state.Looks {
+func looksOf(state *resolve.Case) (n int) {
+	for _, look := range state.Lookups {
 		n += look.Count
 	}
 	return n

@@ -148,7 +148,7 @@ func (m *merchant) answered(o *order, t *try, tx *quickstream.Transaction, how h
 	return m.end(o, t, outcome, tx.ReceiptNumber, how, now)
 }
 
-func (m *merchant) hold(o *order, t *try, state resolve.State) error {
+func (m *merchant) hold(o *order, t *try, state resolve.Case) error {
 	t.State, t.Due = &state, state.NextLook
 	return m.table.save(o)
 }

@@ -13,24 +13,24 @@ import (
 func (m *merchant) look(ctx context.Context, o *order, t *try, now time.Time) error {
 	before := *t.State
 	known := recorded{m.client.Transactions, func(receipt string) bool { return m.table.foreign(receipt, t.Intent.IdempotencyKey) }}
-	state := m.policy.Next(before, m.policy.Look(ctx, known, before.Intent), now)
+	state := m.policy.Next(before, m.policy.LookUp(ctx, known, before.Intent), now)
 	if m.crashes(o, t, "betweenLooks") {
 		return nil
 	}
 	t.State, t.Due = &state, state.NextLook
 	switch {
-	case state.Stage == resolve.StageSettled:
+	case state.Status == resolve.StatusSettled:
 		return m.end(o, t, state.Outcome, state.Seen.ReceiptNumber, howFound(before), now)
 	case !state.NextLook.IsZero():
 		return m.table.save(o) // what was given up is looked at on for two weeks
-	case state.Stage == resolve.StageAbsent:
+	case state.Status == resolve.StatusNotFound:
 		// Nothing, for all that time: this payment was not made, and the order may be
 		// paid for again, with a new reference. A careful shop has a person decide.
 		t.Ended, t.How = endAbsent, howAbsent
 		return m.again(o, t, now)
 	default:
 		t.Ended, t.How, t.Due = endEscalated, howEscalated, time.Time{}
-		if state.Stage == resolve.StageTwice {
+		if state.Status == resolve.StatusDoubleCharged {
 			t.Ended = endTwice
 		}
 		if t.Kind == kindPayment {
@@ -52,12 +52,12 @@ func (r recorded) Resume(ctx context.Context, intent quickstream.Intent, opts ..
 	return r.TransactionsService.Resume(ctx, intent, append(opts, quickstream.WithForeignReceipts(r.foreign))...)
 }
 
-func howFound(before resolve.State) how {
-	for _, look := range before.Looks {
+func howFound(before resolve.Case) how {
+	for _, look := range before.Lookups {
 		switch {
 		case look.Retryable:
 			return howRetried
-		case look.Sighting == resolve.SawNoOutcome:
+		case look.Result == resolve.LookupPending:
 			return howLater
 		}
 	}

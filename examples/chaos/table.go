@@ -61,7 +61,7 @@ type try struct {
 	Intent quickstream.Intent `json:"intent"`
 	// State is how far the search for the outcome has come. A try that has neither
 	// a state nor an ending was under way when its worker crashed.
-	State *resolve.State `json:"state,omitempty"`
+	State *resolve.Case `json:"state,omitempty"`
 	// Due is when to look, or when its worker counts as crashed.
 	Due time.Time `json:"due,omitzero"`
 	// Restarted is set when its worker crashed and another one took over.

@@ -150,8 +150,8 @@ func (m *merchant) pay(ctx context.Context, agreement *quickstream.Agreement) (*
 		m.timeline.note("the answer was lost; looking the payment up until it is settled")
 		policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff()) // PayTo payments are not retried by the service
 		state, err := resolve.Run(ctx, m.client.Transactions, policy, resolve.Begin(*lost.Intent, time.Now()), nil)
-		if err != nil || state.Stage != resolve.StageSettled {
-			return nil, fmt.Errorf("the payment is %s, a person has to look at it: %w", state.Stage, err)
+		if err != nil || state.Status != resolve.StatusSettled {
+			return nil, fmt.Errorf("the payment is %s, a person has to look at it: %w", state.Status, err)
 		}
 		payment, err = m.client.Transactions.Get(ctx, state.Intent.ReceiptNumber)
 		if err != nil {

@@ -92,16 +92,16 @@ func (s *shop) lookFor(ctx context.Context, intent quickstream.Intent) error {
 	return s.pursue(ctx, resolve.Begin(intent, time.Now()))
 }
 
-func (s *shop) pursue(ctx context.Context, state resolve.State) error {
+func (s *shop) pursue(ctx context.Context, state resolve.Case) error {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-	for !state.Stage.Final() {
+	for !state.Status.Final() {
 		<-time.After(time.Until(state.NextLook))
-		state = policy.Next(state, policy.Look(ctx, s.client.Transactions, state.Intent), time.Now())
+		state = policy.Next(state, policy.LookUp(ctx, s.client.Transactions, state.Intent), time.Now())
 	}
-	switch state.Stage {
-	case resolve.StageEscalated:
+	switch state.Status {
+	case resolve.StatusEscalated:
 		return errHeld
-	case resolve.StageAbsent:
+	case resolve.StatusNotFound:
 		return fmt.Errorf("%w: absent", errNotPaid)
 	default:
 		return word(state.Outcome)

@@ -40,7 +40,7 @@ var (
 // carefulShop does everything right.
 type carefulShop struct {
 	mu     sync.Mutex
-	states map[string]resolve.State
+	states map[string]resolve.Case
 }
 
 func (s *carefulShop) pay(ctx context.Context, client *quickstream.Client, order string) error {
@@ -64,15 +64,15 @@ func (s *carefulShop) pay(ctx context.Context, client *quickstream.Client, order
 
 func (s *carefulShop) settle(ctx context.Context, client *quickstream.Client, order string, now time.Time) error {
 	state := s.load(order)
-	if !state.Stage.Final() && !now.Before(state.NextLook) {
+	if !state.Status.Final() && !now.Before(state.NextLook) {
 		policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-		state = policy.Next(state, policy.Look(ctx, client.Transactions, state.Intent), now)
+		state = policy.Next(state, policy.LookUp(ctx, client.Transactions, state.Intent), now)
 		s.save(order, state)
 	}
-	switch state.Stage {
-	case resolve.StageSettled:
+	switch state.Status {
+	case resolve.StatusSettled:
 		return ended(state.Outcome)
-	case resolve.StageAbsent:
+	case resolve.StatusNotFound:
 		return errors.New("never arrived")
 	default:
 		return errHeld
@@ -95,16 +95,16 @@ func ended(o quickstream.Outcome) error {
 	return errDeclined
 }
 
-func (s *carefulShop) save(order string, state resolve.State) {
+func (s *carefulShop) save(order string, state resolve.Case) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.states == nil {
-		s.states = make(map[string]resolve.State)
+		s.states = make(map[string]resolve.Case)
 	}
 	s.states[order] = state
 }
 
-func (s *carefulShop) load(order string) resolve.State {
+func (s *carefulShop) load(order string) resolve.Case {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.states[order]
@@ -172,7 +172,7 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 					return err
 				}
 				end, err := resolve.Run(ctx, client.Transactions, resolve.DefaultPolicy(resolve.ServiceRetriesOff()), shop.load(order), nil)
-				if err != nil || end.Stage == resolve.StageEscalated {
+				if err != nil || end.Status == resolve.StatusEscalated {
 					return errHeld
 				}
 				return ended(end.Outcome)

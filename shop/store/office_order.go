@@ -181,12 +181,12 @@ func evidence(p durable.Payment) string {
 }
 
 // looked is a line of evidence.
-func looked(look resolve.Look) string {
+func looked(look resolve.Lookup) string {
 	parts := []string{stamp(look.At)}
 	if look.Count > 1 {
 		parts[0] = fmt.Sprintf("%s to %s, %d times", parts[0], stamp(look.Last), look.Count)
 	}
-	parts = append(parts, cmp.Or(string(look.Sighting), "no answer"), string(look.Outcome))
+	parts = append(parts, cmp.Or(look.Result.Text(), "no answer"), string(look.Outcome))
 	for _, named := range [][2]string{
 		{"receipt", look.ReceiptNumber},
 		{"code", look.ResponseCode},

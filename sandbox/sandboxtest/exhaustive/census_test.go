@@ -30,10 +30,14 @@ type census struct {
 	wrong  []string
 }
 
-// move is a transition of resolve's stages, and meeting a write or look-up that ended
+// place is a status of resolve, and of an open case the step. move is a transition, and meeting a write or look-up that ended
 // for a reason.
 type (
-	move    struct{ from, to resolve.Stage }
+	place struct {
+		status resolve.Status
+		step   int
+	}
+	move    struct{ from, to place }
 	meeting struct {
 		write  string
 		reason transport.Reason
@@ -44,10 +48,10 @@ func newCensus() *census {
 	return &census{ways: map[string]int{}, states: map[string]int{}, faults: map[string]int{}, moves: map[move]int{}, cells: map[meeting]int{}}
 }
 
-func (c *census) moved(from, to resolve.Stage) {
+func (c *census) moved(from, to resolve.Case) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.moves[move{from, to}]++
+	c.moves[move{place{from.Status, from.Step}, place{to.Status, to.Step}}]++
 }
 
 func (c *census) met(write string, reason transport.Reason) {
@@ -74,7 +78,7 @@ func (c *census) state(box *sandbox.Sandbox, parts ...any) {
 	}
 }
 
-// add notes where a way has ended: verdict, reason, stage and ledger.
+// add notes where a way has ended: result, reason, status and ledger.
 func (c *census) add(t *testing.T, w way, m *merchant, box *sandbox.Sandbox) {
 	reason, got := transport.Reason("no call"), transport.NotSent
 	if m.call {
@@ -84,7 +88,7 @@ func (c *census) add(t *testing.T, w way, m *merchant, box *sandbox.Sandbox) {
 	for _, e := range box.Ledger() {
 		ledger = append(ledger, e.Type+" "+e.Outcome)
 	}
-	c.state(box, w.name, got, reason, m.load(t).State.Stage, m.last(), strings.Join(ledger, ","))
+	c.state(box, w.name, got, reason, m.load(t).State.Status, m.load(t).State.Step, m.last(), strings.Join(ledger, ","))
 }
 
 // cell compares the end of a call with the cell of the retry table that it met, and
@@ -102,9 +106,9 @@ func (c *census) cell(way fmt.Stringer, write string, class transport.Class, err
 		got = transport.NetworkFailed
 	}
 	reason := reasonOf(cause)
-	if want := verdictOf(reason, class); attempts == 1 && reason != "" && want != got {
+	if want := resultOf(reason, class); attempts == 1 && reason != "" && want != got {
 		c.mu.Lock()
-		c.wrong = append(c.wrong, fmt.Sprintf("%s: %s ends with verdict %d, and with %d by the table", way, reason, got, want))
+		c.wrong = append(c.wrong, fmt.Sprintf("%s: %s ends with result %d, and with %d by the table", way, reason, got, want))
 		c.mu.Unlock()
 	}
 	c.met(write, reason)
@@ -153,7 +157,7 @@ func reasonOf(err error) transport.Reason {
 	return "" // it ended before its first attempt, or a later attempt was declined
 }
 
-func verdictOf(reason transport.Reason, class transport.Class) transport.CallResult {
+func resultOf(reason transport.Reason, class transport.Class) transport.CallResult {
 	for _, row := range transport.Table {
 		if slices.Contains(row.Reasons, reason) {
 			return row.Steps[class].End
@@ -164,14 +168,14 @@ func verdictOf(reason transport.Reason, class transport.Class) transport.CallRes
 
 // transitions are all that resolve's machine can make. What is settled for good or
 // charged twice is not looked at any more.
-func transitions() map[resolve.Stage][]resolve.Stage {
-	const looking, held, afterCutOff, nextDay = resolve.StageLooking, resolve.StageHeld, resolve.StageAfterCutOff, resolve.StageNextDay
-	const settled, absent, escalated, twice = resolve.StageSettled, resolve.StageAbsent, resolve.StageEscalated, resolve.StageTwice
-	return map[resolve.Stage][]resolve.Stage{
+func transitions() map[place][]place {
+	looking, held, afterCutOff, daily := place{resolve.StatusOpen, 0}, place{resolve.StatusOpen, 1}, place{resolve.StatusOpen, 2}, place{resolve.StatusOpen, 3}
+	settled, absent, escalated, twice := place{status: resolve.StatusSettled}, place{status: resolve.StatusNotFound}, place{status: resolve.StatusEscalated}, place{status: resolve.StatusDoubleCharged}
+	return map[place][]place{
 		looking:     {looking, held, afterCutOff, settled, escalated, twice},
 		held:        {held, afterCutOff, settled, escalated, twice},
-		afterCutOff: {held, afterCutOff, nextDay, settled, absent, escalated, twice},
-		nextDay:     {held, nextDay, settled, absent, escalated, twice},
+		afterCutOff: {held, afterCutOff, daily, settled, absent, escalated, twice},
+		daily:       {held, daily, settled, absent, escalated, twice},
 		settled:     {settled, twice},
 		absent:      {absent, settled, escalated, twice},
 		escalated:   {escalated, settled, twice},
@@ -191,7 +195,7 @@ func (c *census) complete(t *testing.T) {
 	for from, tos := range transitions() {
 		for _, to := range tos {
 			possible++
-			assert.Positive(t, c.moves[move{from, to}], "nothing went from %q to %q", from, to)
+			assert.Positive(t, c.moves[move{from, to}], "nothing went from %v to %v", from, to)
 		}
 	}
 	assert.Len(t, c.moves, possible, "transitions that nobody has named: %v", c.moves)

@@ -36,7 +36,7 @@ const (
 type record struct {
 	Step   step               `json:"step"`
 	Intent quickstream.Intent `json:"intent"`
-	State  resolve.State      `json:"state"`
+	State  resolve.Case       `json:"state"`
 	Word   word               `json:"word"`
 }
 
@@ -162,7 +162,7 @@ func (m *merchant) load(t *testing.T) (r record) {
 func (m *merchant) save(t *testing.T, p *process, r record) {
 	p.point()
 	if last := m.load(t); r.Step == resolving && last.Step == resolving {
-		m.census.moved(last.State.Stage, r.State.Stage)
+		m.census.moved(last.State, r.State)
 	}
 	disk, err := json.Marshal(r)
 	require.NoError(t, err)
@@ -284,14 +284,14 @@ func (w watched) Resume(ctx context.Context, intent quickstream.Intent, opts ...
 // pursue resolves to the end. It waits by itself, because Run wakes up every few minutes.
 func (m *merchant) pursue(t *testing.T, p *process, r record) {
 	look := watched{m.client.Transactions, p, m.census, &m.way, m.box}
-	for !r.State.NextLook.IsZero() && (m.way.watch || !r.State.Stage.Final()) {
+	for !r.State.NextLook.IsZero() && (m.way.watch || !r.State.Status.Final()) {
 		wait(time.Until(r.State.NextLook))
-		_, err := resolve.Run(p.ctx, look, m.policy, r.State, func(s resolve.State) error {
-			if r.State = s; s.Stage.Final() {
+		_, err := resolve.Run(p.ctx, look, m.policy, r.State, func(s resolve.Case) error {
+			if r.State = s; s.Status.Final() {
 				r.Word = m.way.wordOf(s)
 			}
 			m.save(t, p, r)
-			if !s.Stage.Final() {
+			if !s.Status.Final() {
 				wait(time.Until(s.NextLook))
 			}
 			return nil

@@ -117,13 +117,13 @@ func (w *way) wordFor(o quickstream.Outcome) word {
 	return isRefused
 }
 
-func (w *way) wordOf(s resolve.State) word {
-	switch s.Stage {
-	case resolve.StageSettled:
+func (w *way) wordOf(s resolve.Case) word {
+	switch s.Status {
+	case resolve.StatusSettled:
 		return w.wordFor(s.Outcome)
-	case resolve.StageAbsent:
+	case resolve.StatusNotFound:
 		return isAbsent
-	case resolve.StageTwice:
+	case resolve.StatusDoubleCharged:
 		return isTwice
 	default:
 		return isHeld

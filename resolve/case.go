@@ -1,0 +1,264 @@
+package resolve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// Status is where the pursuit of an unknown outcome stands.
+type Status string
+
+// The statuses. All but the first are final.
+const (
+	StatusOpen    Status = "open" // to be looked up at NextLook
+	StatusSettled Status = "settled"
+	// StatusNotFound: nothing that may be the payment was found. It is absence of
+	// evidence, and no permission to pay again.
+	StatusNotFound  Status = "not_found"
+	StatusEscalated Status = "escalated"
+	// StatusDoubleCharged: more than one transaction of the intent is approved. Nothing
+	// gives money back by itself.
+	StatusDoubleCharged Status = "double_charged"
+)
+
+// The steps of the schedule.
+const (
+	stepSoon        = iota // not found yet
+	stepHeld               // waits for a cut-off, a retry, the payer or the portal
+	stepAfterCutOff        // was looked up after the cut-off
+	stepDaily              // was looked up on a later day
+)
+
+// Final reports whether the merchant may act on the status. The case may still be
+// looked up, and then changes when a charge is found late: see Case.NextLook.
+func (s Status) Final() bool {
+	return s == StatusSettled || s == StatusNotFound || s == StatusEscalated || s == StatusDoubleCharged
+}
+
+// Lookup is one entry of the evidence: look-ups that found the same are one.
+type Lookup struct {
+	At    time.Time `json:"at"`   // the first time
+	Last  time.Time `json:"last"` // the last time
+	Count int       `json:"count"`
+	Observation
+}
+
+// maxLookups bounds the evidence. A further look-up takes the place of the last one.
+const maxLookups = 64
+
+// CaseVersion is the version of the cases that this package makes. It refuses those
+// of any other.
+const CaseVersion = 1
+
+// Case is the pursuit of one unknown outcome. Store it as JSON.
+type Case struct {
+	Version int                `json:"version"`
+	Intent  quickstream.Intent `json:"intent"`
+	Status  Status             `json:"status"`
+	// Step is the step of the schedule that an open case has come to: 0 looks soon and
+	// often, 1 waits for a cut-off, a retry, the payer or the portal, 2 has looked after
+	// the cut-off, 3 looks daily. It is 0 in a final status.
+	Step int `json:"step,omitempty"`
+	// NextLook is when to look up next. It is zero when all is over, and only in a final
+	// status: what is not found or escalated is looked up daily until Until.
+	NextLook time.Time `json:"nextLook,omitzero"`
+	// Until is when a final case is looked up last.
+	Until time.Time `json:"until,omitzero"`
+	// Outcome is what became of the payment, in [StatusSettled] and [StatusDoubleCharged].
+	Outcome quickstream.Outcome `json:"outcome,omitempty"`
+	// Seen is the transaction as it was seen last; in [StatusSettled] the one that settled
+	// it, with the response code and the next step.
+	Seen Observation `json:"seen,omitzero"`
+	// Lookups are all so far, the evidence for technical support: what was found last
+	// comes last.
+	Lookups []Lookup `json:"lookups,omitempty"`
+	// Misses counts look-ups in a row that found nothing.
+	Misses int `json:"misses,omitempty"`
+	// Failing is since when every look-up has failed.
+	Failing time.Time `json:"failing,omitzero"`
+}
+
+// Begin returns the case of a write whose answer was lost, to be looked up at once:
+// a transaction, a refund or a void. A void settles as voided, and is not found when it
+// has not come by the end: the transaction stands.
+//
+// The intent is that of the UnknownOutcomeError, or the stored one. The stored one does
+// not say how many requests were sent, and a decline is then held until the cut-off.
+func Begin(intent quickstream.Intent, now time.Time) Case {
+	if intent.NotBefore.IsZero() {
+		intent.NotBefore = now
+	}
+	intent.NotBefore = intent.NotBefore.Round(0)
+	return Case{Version: CaseVersion, Intent: intent, Status: StatusOpen, NextLook: now.Round(0)}
+}
+
+// BeginTransaction returns the case of a transaction that was answered, to be read
+// again at once: one without a final status, such as a pending payment by PayTo, or a
+// decline that the service may retry.
+func BeginTransaction(t *quickstream.Transaction, now time.Time) Case {
+	sent := t.TransactionTime.Time
+	if sent.IsZero() || sent.After(now) {
+		sent = now
+	}
+	c := Begin(quickstream.Intent{
+		Version: quickstream.IntentVersion, Operation: "Transactions.Pay", Reference: t.PaymentReferenceNumber,
+		ReceiptNumber: t.ReceiptNumber, NotBefore: sent,
+	}, now)
+	c.Step = stepHeld
+	return c
+}
+
+// Receipts returns the receipt numbers of all transactions that were seen, which
+// technical support will ask for. There can be several where several attempts
+// were sent.
+func (c Case) Receipts() []string {
+	var receipts []string
+	add := func(receipt string) {
+		if receipt != "" && !slices.Contains(receipts, receipt) {
+			receipts = append(receipts, receipt)
+		}
+	}
+	add(c.Intent.ReceiptNumber)
+	for _, lookup := range c.Lookups {
+		add(lookup.ReceiptNumber)
+		for _, candidate := range lookup.Candidates {
+			add(candidate)
+		}
+	}
+	return receipts
+}
+
+// UnmarshalJSON reads a case, and refuses one that this package does not know in
+// full. A case that holds an intent and was never begun is read as it is.
+func (c *Case) UnmarshalJSON(data []byte) error {
+	type plain Case
+	var read plain
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	if begun := read.Version != 0 || read.Status != "" || read.Lookups != nil; begun {
+		if err := Case(read).known(); err != nil {
+			return err
+		}
+	}
+	*c = Case(read)
+	return nil
+}
+
+// known refuses a case that this version of the package cannot judge.
+func (c Case) known() error {
+	if open := c.Status == StatusOpen; !open && !c.Status.Final() || c.Step < 0 || c.Step > stepDaily || !open && c.Step != 0 {
+		return fmt.Errorf("resolve: the status %q at step %d is not known", c.Status, c.Step)
+	}
+	if c.Version != CaseVersion {
+		return fmt.Errorf("resolve: the case has version %d, and this package knows version %d", c.Version, CaseVersion)
+	}
+	if c.Intent.NotBefore.IsZero() || !c.Status.Final() && c.NextLook.IsZero() {
+		return errors.New("resolve: the case does not say when the payment was sent, or when to look it up")
+	}
+	if settled := c.Status == StatusSettled || c.Status == StatusDoubleCharged; settled != final(c.Outcome) || !settled && c.Outcome != "" {
+		return fmt.Errorf("resolve: a payment that is %s has the outcome %q", c.Status, c.Outcome)
+	}
+	for _, lookup := range c.Lookups {
+		if lookup.of(quickstream.Intent{}).Result != lookup.Result {
+			return fmt.Errorf("resolve: the look-up %q with the outcome %q is not known", lookup.Result, lookup.Outcome)
+		}
+	}
+	return nil
+}
+
+// record returns the case with a look-up in its evidence, and the given one as it was.
+func (c Case) record(o Observation, now time.Time) Case {
+	lookup := Lookup{At: now, Last: now, Count: 1, Observation: o}
+	lookups := make([]Lookup, 0, len(c.Lookups)+1)
+	for _, earlier := range c.Lookups {
+		if earlier.same(o) {
+			lookup.At, lookup.Count = earlier.At, earlier.Count+1
+			continue
+		}
+		lookups = append(lookups, earlier)
+	}
+	c.Lookups = append(lookups[:min(len(lookups), maxLookups-1)], lookup)
+	if o.ReceiptNumber != "" && c.Status != StatusSettled {
+		c.Seen = o
+	}
+	if o.Result != LookupFailed {
+		c.Failing = time.Time{}
+	}
+	return c
+}
+
+// anyLookup reports whether a condition holds for any look-up.
+func (c Case) anyLookup(holds func(Lookup) bool) bool { return slices.ContainsFunc(c.Lookups, holds) }
+
+// evident reports whether there is anything that may be the payment. Such a payment
+// is never not_found, wherever it may hide.
+func (c Case) evident() bool {
+	return c.Intent.ReceiptNumber != "" || c.anyLookup(func(l Lookup) bool {
+		return len(l.Candidates) > 0 || l.Result != LookupNone && l.Result != LookupFailed
+	})
+}
+
+// rivalled reports whether a transaction other than the observed one may be the
+// payment, and may have taken its money.
+func (c Case) rivalled(o Observation) bool {
+	return c.anyLookup(func(l Lookup) bool {
+		return len(l.Candidates) > 0 || l.Result == LookupPending && l.ReceiptNumber != o.ReceiptNumber
+	})
+}
+
+// taken reports whether an observation is that of a write which was carried out.
+func (c Case) taken(o Observation) bool {
+	wanted := quickstream.OutcomeApproved
+	if c.Intent.Operation == voidOperation {
+		wanted = quickstream.OutcomeVoided
+	}
+	return o.Result == LookupSettled && o.Outcome == wanted
+}
+
+// settle ends with an outcome. Where several have matched, the others are looked at
+// on: one of them may be approved too.
+func (c Case) settle(o Observation, now time.Time) Case {
+	c.Status, c.Step, c.Outcome, c.Seen = StatusSettled, 0, o.Outcome, o
+	if c.anyLookup(func(l Lookup) bool { return l.Result == LookupAmbiguous }) {
+		if now.Before(c.NextLook) {
+			return c
+		}
+		return c.watchOn(now)
+	}
+	c.Intent.ReceiptNumber, c.NextLook, c.Until = o.ReceiptNumber, time.Time{}, time.Time{}
+	return c
+}
+
+// doubleCharged ends what was carried out more than once.
+func (c Case) doubleCharged() Case {
+	c.Status, c.Step, c.Outcome = StatusDoubleCharged, 0, quickstream.OutcomeApproved
+	c.NextLook, c.Until = time.Time{}, time.Time{}
+	return c
+}
+
+// watch ends without an outcome, to be looked at on.
+func (c Case) watch(status Status, now time.Time) Case {
+	c.Status, c.Step, c.Until = status, 0, now.Add(watched)
+	return c.watchOn(now)
+}
+
+// watchOn looks again daily, until the days are over; at what is suspended for as long
+// as it is.
+func (c Case) watchOn(now time.Time) Case {
+	if c.Lookups[len(c.Lookups)-1].Outcome == quickstream.OutcomeSuspended {
+		c.NextLook = nextDay(now)
+		return c
+	}
+	if !now.Before(c.Until) {
+		c.NextLook = time.Time{}
+		return c
+	}
+	c.NextLook = earliest(nextDay(now), c.Until)
+	return c
+}
