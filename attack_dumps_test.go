@@ -50,17 +50,17 @@ func TestAttack60DumpsOfARunningCall(t *testing.T) {
 	}
 	texts := dumps()
 	pprof.Do(t.Context(), pprof.Labels("card", callCard), func(context.Context) {
-		assert.NotEmpty(t, told(strings.Join(dumps(), "")), "the naive program's labels show it")
+		assert.NotEmpty(t, secretIn(strings.Join(dumps(), "")), "the naive program's labels show it")
 	})
-	assert.NotEmpty(t, told(expvar.Func(func() any { return naiveKeys{"SECRET_KEY_1"} }).String()), "and so does its variable")
+	assert.NotEmpty(t, secretIn(expvar.Func(func() any { return naiveKeys{"SECRET_KEY_1"} }).String()), "and so does its variable")
 	for _, v := range []any{client, *client, testKeys(), payment()} {
-		assert.Empty(t, told(published(v)), "%T", v)
+		assert.Empty(t, secretIn(published(v)), "%T", v)
 	}
 	close(done)
 	<-arrived
 	for _, text := range texts {
 		assert.Contains(t, text, "TransactionsService")
-		assert.Empty(t, told(text))
+		assert.Empty(t, secretIn(text))
 	}
 }
 
@@ -119,10 +119,10 @@ func TestAttack59Panics(t *testing.T) {
 		require.Error(t, err)
 		require.Contains(t, string(out), "panic: ", name)
 		if name == "naive" {
-			assert.NotEmpty(t, told(string(out)), "the naive error is shown")
+			assert.NotEmpty(t, secretIn(string(out)), "the naive error is shown")
 			continue
 		}
-		assert.Empty(t, told(string(out)), "%s: %s", name, out)
+		assert.Empty(t, secretIn(string(out)), "%s: %s", name, out)
 		assert.Empty(t, leaked(string(out)), "%s: %s", name, out)
 	}
 }

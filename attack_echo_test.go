@@ -147,7 +147,7 @@ func TestAttackEchoedCanaries(t *testing.T) {
 			w := new(echoWitness)
 			client := sandboxtest.Client(t, box, w.options()...)
 			require.NoError(t, box.Inject(sandbox.Fault{Kind: kind}))
-			assert.NotEmpty(t, told(naiveFailure(t, box.HTTPClient().Transport, box.URL())), "%s: the naive program", kind)
+			assert.NotEmpty(t, secretIn(naiveFailure(t, box.HTTPClient().Transport, box.URL())), "%s: the naive program", kind)
 			calls := echoedCalls(t)
 			for name, call := range calls {
 				result, err := call(client)
@@ -213,7 +213,7 @@ func TestAttackEchoPanics(t *testing.T) {
 			require.Error(t, err, name)
 			shown := strings.Join(everyForm(t, err), "\n")
 			assert.Contains(t, shown, "panicked", name)
-			assert.Equal(t, name == "naive", told(shown) != "", "%s: %s", name, shown)
+			assert.Equal(t, name == "naive", secretIn(shown) != "", "%s: %s", name, shown)
 		})
 	}
 }

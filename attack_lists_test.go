@@ -104,7 +104,7 @@ func TestAttackRow08Cursors(t *testing.T) {
 func TestAttackRow11PanicsUnderPrefetch(t *testing.T) {
 	blow := map[string]func(){"panic": func() { panic("blown") }, "exit": runtime.Goexit}
 	for name, end := range blow {
-		ways := map[string]func(at func()) []quickstream.ClientOption{
+		hooks := map[string]func(at func()) []quickstream.ClientOption{
 			"transport": func(func()) []quickstream.ClientOption { return nil },
 			"start": func(at func()) []quickstream.ClientOption {
 				return []quickstream.ClientOption{quickstream.WithObserver(quickstream.Observer{Start: func(ctx context.Context, _ quickstream.CallInfo) context.Context { at(); return ctx }})}
@@ -116,7 +116,7 @@ func TestAttackRow11PanicsUnderPrefetch(t *testing.T) {
 				return []quickstream.ClientOption{quickstream.WithObserver(quickstream.Observer{End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { at() }})}
 			},
 		}
-		for way, options := range ways {
+		for hook, options := range hooks {
 			synctest.Test(t, func(t *testing.T) {
 				calls := 0
 				at := func() {
@@ -126,7 +126,7 @@ func TestAttackRow11PanicsUnderPrefetch(t *testing.T) {
 				}
 				opts := append(options(at), quickstream.WithMaxAttempts(1))
 				client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-					if way == "transport" {
+					if hook == "transport" {
 						at()
 					}
 					return answer(200, pageOf("?page="+r.URL.Query().Get("page")+"1", "1")), nil
@@ -137,8 +137,8 @@ func TestAttackRow11PanicsUnderPrefetch(t *testing.T) {
 						read++
 					}
 				}
-				assert.Equal(t, 1, read, "%s in %s", name, way)
-				assert.Error(t, last, "%s in %s: it is not the end of the list", name, way)
+				assert.Equal(t, 1, read, "%s in %s", name, hook)
+				assert.Error(t, last, "%s in %s: it is not the end of the list", name, hook)
 			})
 		}
 		naive, read := make(chan int), 0

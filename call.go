@@ -181,7 +181,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	}
 	var before func(context.Context, string) error
 	if c.describe != nil && (len(c.config.beforeSend) > 0 || c.claim != nil || c.client.observer.Carrier != nil) {
-		before = c.handOut
+		before = c.callHooks
 	}
 	r := c.client.transport().Do(ctx, transport.Call{
 		Operation: c.op.name, Method: c.op.method, Route: c.op.route, Class: c.op.class,

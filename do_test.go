@@ -165,7 +165,7 @@ func TestDoReadsAnswers(t *testing.T) {
 			require.True(t, ok, "%s: %v", body, err)
 			assert.JSONEq(t, body, string(undecodable.RawBody()))
 			for ; err != nil; err = errors.Unwrap(err) {
-				assert.Empty(t, told(err.Error()))
+				assert.Empty(t, secretIn(err.Error()))
 			}
 			kept, marshalErr := json.Marshal(into)
 			require.NoError(t, marshalErr)
@@ -188,7 +188,7 @@ func TestDoRefuses(t *testing.T) {
 		require.ErrorIs(t, err, quickstream.ErrInvalid)
 		assert.Equal(t, rule, invalid.Findings[0].Rule)
 		assert.Len(t, invalid.Findings, 1, "%v", err)
-		assert.Empty(t, told(err.Error()))
+		assert.Empty(t, secretIn(err.Error()))
 	}
 	for _, method := range []string{"", "get", "HEAD", "OPTIONS", "CONNECT", "POST "} {
 		refuse("request.method", quickstream.Request{Method: method, Route: "/notes"}, nil)
@@ -212,7 +212,7 @@ func TestDoRefuses(t *testing.T) {
 
 	err := client.Do(t.Context(), quickstream.Request{Method: "POST", Route: "/a", Body: map[string]any{"cardNumber": quickstream.NewSecret(callCard)}}, nil)
 	require.ErrorContains(t, err, "nothing was sent")
-	assert.Empty(t, told(err.Error()))
+	assert.Empty(t, secretIn(err.Error()))
 	err = client.Do(t.Context(), quickstream.Request{Method: "PUT", Route: "/a"}, nil, quickstream.WithIdempotencyKey(callKey))
 	require.ErrorContains(t, err, "not a POST")
 	ended, cancel := context.WithCancel(t.Context())

@@ -210,7 +210,7 @@ func TestDevelopmentErrors(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				if err := call(t.Context(), clientOf(t, service, shown, quickstream.WithMaxAttempts(1))); err != nil {
 					for _, form := range everyForm(t, err) {
-						assert.Empty(t, told(form), "%s: %s", name, form)
+						assert.Empty(t, secretIn(form), "%s: %s", name, form)
 					}
 				}
 			})

@@ -165,16 +165,16 @@ func TestUnauthorisedNamesBothCauses(t *testing.T) {
 
 // TestNoObjectWithAnError goes through every operation and every way to fail.
 func TestNoObjectWithAnError(t *testing.T) {
-	ways := map[string]service{
+	failing := map[string]service{
 		"422": says(422, errorBody), "500": says(500, ""), "307": says(307, ""), "garbage": says(200, "{"), "wrong": says(200, `{"data":7,"links":7}`),
 		"lost":   func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
 		"unsent": unreachable(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}),
 	}
 	errs := 0
-	for name, way := range ways {
+	for name, service := range failing {
 		for _, op := range operations() {
 			synctest.Test(t, func(t *testing.T) {
-				result, err := op.call(t.Context(), clientOf(t, way), "ID-1")
+				result, err := op.call(t.Context(), clientOf(t, service), "ID-1")
 				if err == nil { // the operation's success has no body, or none that is specified
 					assert.True(t, result == nil || op.name == "Accounts.Register", "%s %s", op.name, name)
 					assert.Contains(t, []string{"garbage", "wrong"}, name)

@@ -50,7 +50,7 @@ type Intent struct {
 	// [WithIntentMetadata] switched it off.
 	ID           string `json:"id,omitempty"`
 	MetadataName string `json:"metadataName,omitempty"`
-	// NotBefore is when the intent was handed out or planned, by this machine's
+	// NotBefore is when the intent was given to the hooks or planned, by this machine's
 	// clock: nothing was sent before.
 	NotBefore time.Time `json:"notBefore"`
 	// Attempts is how many requests were sent before the outcome became unknown; 0
@@ -62,7 +62,7 @@ type Intent struct {
 	Request json.RawMessage `json:"request,omitempty"`
 	// Complete tells that nothing was left out of Request, so that Submit can send it.
 	Complete bool `json:"complete,omitempty"`
-	// Carrier is what the observer's Carrier returned when the intent was handed out
+	// Carrier is what the observer's Carrier returned when the intent was given to the hooks
 	// or planned, so that later work on it continues the same trace: Submit, Resume
 	// and ResumeChange give it to the observer's Continue. It is the merchant's own
 	// text, which this package does not read.
@@ -145,18 +145,18 @@ func (i Intent) unsent() error {
 // somebody has done so before. One that always returns nil lets every run pay.
 type Claim func(ctx context.Context) error
 
-// handOut completes the intent with what is known right before the first byte, and
+// callHooks completes the intent with what is known right before the first byte, and
 // gives it to the hooks: the client's, then the call's.
-func (c *call) handOut(ctx context.Context, key string) error {
+func (c *call) callHooks(ctx context.Context, key string) error {
 	var err error
 	if c.carrier, err = c.client.observer.carry(ctx, c.carrier); err != nil {
 		return err
 	}
 	intent := c.intent(key, time.Now())
 	for _, hook := range c.config.beforeSend {
-		handed := intent
-		handed.Request = bytes.Clone(intent.Request)
-		if err := hook(ctx, handed); err != nil {
+		copied := intent
+		copied.Request = bytes.Clone(intent.Request)
+		if err := hook(ctx, copied); err != nil {
 			return err
 		}
 	}

@@ -41,9 +41,9 @@ const (
 	callEcho    = callCard + " " + callCVN + " " + callAccount + " " + callPayID + " " + callHandle + " " + callRef + " SECRET_KEY_1"
 )
 
-// told returns what a text shows that it must not. Card numbers are found in part
+// secretIn returns what a text shows that it must not. Card numbers are found in part
 // too, and so are queries.
-func told(text string) string {
+func secretIn(text string) string {
 	for _, secret := range []string{
 		callCard, callCard[:8], callCVN, callAccount, callPayID, url.QueryEscape(callPayID), callHandle, callRef, callKey,
 		"SECRET_KEY_1", "PUBLISHABLE_KEY_1", "U0VDUkVUX0tFWV8x", "UFVCTElTSEFCTEVfS0VZXzE", "accountNumber=", "/rest/v1",
@@ -66,9 +66,9 @@ func echo(r *http.Request) string {
 
 // failures are the ways in which a service can fail and tell too much.
 func failures() map[string]service {
-	ways := map[string]service{}
+	services := map[string]service{}
 	for _, status := range []int{301, 307, 400, 401, 403, 404, 408, 409, 422, 429, 500, 502, 503} {
-		ways[fmt.Sprint(status)] = func(r *http.Request) (*http.Response, error) {
+		services[fmt.Sprint(status)] = func(r *http.Request) (*http.Response, error) {
 			resp := answer(status, echo(r))
 			resp.Header.Set("Location", "https://evil.invalid/rest/v1?accountNumber="+callAccount)
 			resp.Header.Set("X-Echo", callEcho)
@@ -78,28 +78,28 @@ func failures() map[string]service {
 	full := func(r *http.Request) string {
 		return fmt.Sprintf("https://SECRET_KEY_1@api.invalid%s?accountNumber=%s", r.URL.Path, callAccount)
 	}
-	ways["HTML"] = func(r *http.Request) (*http.Response, error) { return answer(500, "<html>"+echo(r)), nil }
-	ways["broken"] = func(r *http.Request) (*http.Response, error) {
+	services["HTML"] = func(r *http.Request) (*http.Response, error) { return answer(500, "<html>"+echo(r)), nil }
+	services["broken"] = func(r *http.Request) (*http.Response, error) {
 		return answer(200, `{"receiptNumber":"`+callHandle+`",`+echo(r)), nil
 	}
-	ways["wrong types"] = func(*http.Request) (*http.Response, error) {
+	services["wrong types"] = func(*http.Request) (*http.Response, error) {
 		return answer(200, fmt.Sprintf(`{"receiptNumber":%q,"links":%q,"data":[{"links":%q}],"numberOfPaymentsPermitted":%s}`, callHandle, callEcho, callEcho, callCard)), nil
 	}
-	ways["next elsewhere"] = func(*http.Request) (*http.Response, error) {
+	services["next elsewhere"] = func(*http.Request) (*http.Response, error) {
 		return answer(200, fmt.Sprintf(`{"data":[],"links":[{"rel":"next","href":"https://evil.invalid/rest/v1?accountNumber=%s"}]}`, callAccount)), nil
 	}
 	for name, cause := range map[string]error{
 		"lost": io.ErrUnexpectedEOF, "reset": syscall.ECONNRESET, "refused": &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
 		"timeout": context.DeadlineExceeded, "anything": errors.New("broken"),
 	} {
-		ways[name] = func(r *http.Request) (*http.Response, error) {
+		services[name] = func(r *http.Request) (*http.Response, error) {
 			return nil, &url.Error{Op: "Get", URL: full(r), Err: &url.Error{Op: r.Method, URL: full(r), Err: cause}}
 		}
-		ways[name+" in other words"] = func(r *http.Request) (*http.Response, error) {
+		services[name+" in other words"] = func(r *http.Request) (*http.Response, error) {
 			return nil, fmt.Errorf("%s %s: %s: %w", r.Method, full(r), callEcho, &url.Error{Op: r.Method, URL: full(r), Err: cause})
 		}
 	}
-	return ways
+	return services
 }
 
 // secretCalls are all operations, with secrets where they take any.
@@ -165,8 +165,8 @@ func everyForm(t *testing.T, err error) []string {
 // gateway or the network says repeats all that was sent, and no log, error or event of an
 // observer shows any of it.
 func TestAttack59FailingCalls(t *testing.T) {
-	assert.NotEmpty(t, told(naiveFailure(t, failures()["refused"], baseURL)), "the naive look-up's error shows the query")
-	assert.NotEmpty(t, told(naiveFailure(t, failures()["422"], baseURL)), "the naive look-up's error shows the body")
+	assert.NotEmpty(t, secretIn(naiveFailure(t, failures()["refused"], baseURL)), "the naive look-up's error shows the query")
+	assert.NotEmpty(t, secretIn(naiveFailure(t, failures()["422"], baseURL)), "the naive look-up's error shows the body")
 	errs, forms := 0, 0
 	for failure, service := range failures() {
 		for name, call := range secretCalls() {
@@ -191,11 +191,11 @@ func TestAttack59FailingCalls(t *testing.T) {
 				err := call(t.Context(), client)
 				assert.NotEmpty(t, logged.String())
 				for _, text := range []string{logged.String(), fmt.Sprintf("%+v", observed)} {
-					assert.Empty(t, told(text), "%s, %s: %s", name, failure, text)
+					assert.Empty(t, secretIn(text), "%s, %s: %s", name, failure, text)
 				}
 				if ended != nil {
 					for _, form := range everyForm(t, ended) {
-						assert.Empty(t, told(form), "%s, %s: %s", name, failure, form)
+						assert.Empty(t, secretIn(form), "%s, %s: %s", name, failure, form)
 					}
 				}
 				if err == nil {
@@ -204,7 +204,7 @@ func TestAttack59FailingCalls(t *testing.T) {
 				errs++
 				for _, form := range everyForm(t, err) {
 					forms++
-					assert.Empty(t, told(form), "%s, %s: %s", name, failure, form)
+					assert.Empty(t, secretIn(form), "%s, %s: %s", name, failure, form)
 				}
 			})
 		}
@@ -245,7 +245,7 @@ func TestSandboxFaultsTellNothing(t *testing.T) {
 			}
 			keys := box.Keys()
 			for _, text := range texts {
-				assert.Empty(t, told(text), "fault %d: %s", i, text)
+				assert.Empty(t, secretIn(text), "fault %d: %s", i, text)
 				assert.NotContains(t, text, keys.Secret)
 				for _, entry := range box.Ledger() {
 					assert.NotContains(t, text, entry.Receipt)
@@ -303,7 +303,7 @@ func TestIntentsHoldNoSecrets(t *testing.T) {
 		require.NotEmpty(t, intent.Operation)
 		stored, err := json.Marshal(intent)
 		require.NoError(t, err)
-		assert.Empty(t, leaked(string(stored)))
-		assert.Empty(t, leaked(fmt.Sprintf("%+v %#v", intent, intent)))
+		assert.Empty(t, secretIn(string(stored)))
+		assert.Empty(t, secretIn(fmt.Sprintf("%+v %#v", intent, intent)))
 	}
 }

@@ -250,7 +250,7 @@ func TestContextsTellNothing(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrInvalid)
 	require.Len(t, shown, 4)
 	for _, text := range shown {
-		assert.Empty(t, told(text), text)
+		assert.Empty(t, secretIn(text), text)
 		assert.NotContains(t, text, "Basic ")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-const standingAgreement = `{
+const currentAgreement = `{
 	"agreementToken": "A-1", "status": "SUSPENDED", "payeeReference": "REF-1", "hasPendingBilateralAmendment": false,
 	"paymentDetails": {"description": "Power", "startDate": "2026-07-01", "endDate": "2027-07-01", "automaticRenewal": false, "newMember": 1},
 	"paymentTerms": {
@@ -41,7 +41,7 @@ func agreementFrom(t *testing.T, body string, replace ...string) *Agreement {
 
 // TestPatchStands compares changes, as they were stored, with agreements.
 func TestPatchStands(t *testing.T) {
-	before := agreementFrom(t, standingAgreement)
+	before := agreementFrom(t, currentAgreement)
 	details, err := before.Details()
 	require.NoError(t, err)
 	details.Description, details.PayeeReference = "Power and gas", ""
@@ -94,9 +94,9 @@ func TestPatchStands(t *testing.T) {
 		},
 	} {
 		patch := storedPatch(t, c.sent)
-		assert.True(t, patch.stands(agreementFrom(t, standingAgreement, c.stands...)), name)
+		assert.True(t, patch.stands(agreementFrom(t, currentAgreement, c.stands...)), name)
 		for _, other := range c.not {
-			assert.False(t, patch.stands(agreementFrom(t, standingAgreement, other...)), "%s: %q", name, other)
+			assert.False(t, patch.stands(agreementFrom(t, currentAgreement, other...)), "%s: %q", name, other)
 		}
 	}
 	assert.False(t, patchJSON{UpdateType: "STATUS_AMENDMENT"}.stands(before), "it asks for nothing")

@@ -14,9 +14,9 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// standing is an agreement with every term, members that nobody knows, and an
+// currentJSON is an agreement with every term, members that nobody knows, and an
 // amount in each way of not being there.
-const standing = `{
+const currentJSON = `{
 	"agreementToken": "A-1", "status": "ACTIVE", "payeeReference": "REF-1", "addedLater": 1,
 	"paymentDetails": {
 		"purpose": "UTIL", "description": "Power", "startDate": "2026-07-01", "endDate": "2027-07-01T00:00:00", "automaticRenewal": false,
@@ -32,10 +32,10 @@ const standing = `{
 	"payeeDetails": {"supplierBusinessCode": "SHOP", "payeeName": "The Shop"}
 }`
 
-func standingAgreement(t *testing.T) *quickstream.Agreement {
+func currentAgreement(t *testing.T) *quickstream.Agreement {
 	t.Helper()
 	agreement := new(quickstream.Agreement)
-	require.NoError(t, json.Unmarshal([]byte(standing), agreement))
+	require.NoError(t, json.Unmarshal([]byte(currentJSON), agreement))
 	return agreement
 }
 
@@ -44,7 +44,7 @@ func standingAgreement(t *testing.T) *quickstream.Agreement {
 func TestTermsKeepWhatStands(t *testing.T) {
 	send := func(edit func(*quickstream.BilateralTerms)) string {
 		body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
-			terms, err := standingAgreement(t).Terms()
+			terms, err := currentAgreement(t).Terms()
 			require.NoError(t, err)
 			edit(terms)
 			return c.PayTo.AmendBilaterally(t.Context(), terms, opts...)
@@ -74,7 +74,7 @@ func TestTermsKeepWhatStands(t *testing.T) {
 
 func TestDetailsKeepWhatStands(t *testing.T) {
 	body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
-		details, err := standingAgreement(t).Details()
+		details, err := currentAgreement(t).Details()
 		require.NoError(t, err)
 		return c.PayTo.AmendUnilaterally(t.Context(), details, opts...)
 	})
@@ -109,11 +109,11 @@ func TestTermsWithoutAnAmount(t *testing.T) {
 // TestTermsAreACopy: neither is changed through the other, and the amendment stays
 // with the agreement that the terms are from.
 func TestTermsAreACopy(t *testing.T) {
-	agreement := standingAgreement(t)
+	agreement := currentAgreement(t)
 	terms, err := agreement.Terms()
 	require.NoError(t, err)
 	*terms.PointInTime, *terms.NumberOfPaymentsPermitted, *terms.MaximumPaymentAmount = 1, 2, decimal.New(3, 0)
-	assert.Equal(t, standingAgreement(t).PaymentTerms, agreement.PaymentTerms)
+	assert.Equal(t, currentAgreement(t).PaymentTerms, agreement.PaymentTerms)
 
 	require.NoError(t, json.Unmarshal([]byte(`{"agreementToken": "A-2"}`), agreement))
 	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
@@ -205,7 +205,7 @@ func TestPatchAnswers(t *testing.T) {
 		{206, "", unknown},
 	} {
 		client := clientOf(t, says(c.status, c.body))
-		terms, err := standingAgreement(t).Terms()
+		terms, err := currentAgreement(t).Terms()
 		require.NoError(t, err)
 		for _, err := range []error{
 			client.PayTo.Suspend(t.Context(), "A-1", quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}),

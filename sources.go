@@ -181,19 +181,19 @@ func (cardSource) cardSource()             {}
 // older than 10 minutes, and is consumed. Only the service knows what is behind a
 // token: give its [AccountType], and the rules for cards are checked before sending.
 func FromSingleUseToken(singleUseTokenID string, kind ...AccountType) CardSource {
-	return cardSource{source{token: singleUseTokenID, kind: told(kind)}}
+	return cardSource{source{token: singleUseTokenID, kind: declaredKind(kind)}}
 }
 
 // FromCustomer pays with the enabled default account of a customer. Its kind
 // may be given, as with [FromSingleUseToken].
 func FromCustomer(customerID string, kind ...AccountType) CardSource {
-	return cardSource{source{customerID: customerID, kind: told(kind)}}
+	return cardSource{source{customerID: customerID, kind: declaredKind(kind)}}
 }
 
 // FromAccount pays with a registered account. Its kind may be given, as with
 // [FromSingleUseToken].
 func FromAccount(accountToken string, kind ...AccountType) CardSource {
-	return cardSource{source{accountToken: accountToken, kind: told(kind)}}
+	return cardSource{source{accountToken: accountToken, kind: declaredKind(kind)}}
 }
 
 // FromCard pays with a card's details.
@@ -223,7 +223,7 @@ func FromPayToWithAgreement(payment PayToPaymentWithAgreement) AccountSource {
 	return anySource{source{newPayTo: &payment, kind: AccountTypePayTo}}
 }
 
-func told(kind []AccountType) AccountType {
+func declaredKind(kind []AccountType) AccountType {
 	if len(kind) == 0 {
 		return ""
 	}

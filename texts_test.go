@@ -18,13 +18,13 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// heard is a service that keeps the bodies of requests and refuses them.
-type heard struct {
+// requestBodies is a service that keeps the bodies of requests and refuses them.
+type requestBodies struct {
 	sync.Mutex
 	bodies []string
 }
 
-func (h *heard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *requestBodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	h.Lock()
 	defer h.Unlock()
@@ -33,7 +33,7 @@ func (h *heard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"developerMessage":"No."}`)
 }
 
-func (h *heard) client(t *testing.T) *quickstream.Client {
+func (h *requestBodies) client(t *testing.T) *quickstream.Client {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
@@ -75,7 +75,7 @@ func requests(ctx context.Context, c *quickstream.Client, text string) map[strin
 	card.CardholderName = text
 	holds := func(part string) *quickstream.Agreement {
 		agreement := new(quickstream.Agreement)
-		if err := json.Unmarshal([]byte(standing), agreement); err != nil {
+		if err := json.Unmarshal([]byte(currentJSON), agreement); err != nil {
 			panic(err)
 		}
 		if part == "description" {
@@ -139,7 +139,7 @@ func plans(ctx context.Context, c *quickstream.Client, text string) map[string]f
 		}
 	}
 	agreement := new(quickstream.Agreement)
-	if err := json.Unmarshal([]byte(standing), agreement); err != nil {
+	if err := json.Unmarshal([]byte(currentJSON), agreement); err != nil {
 		panic(err)
 	}
 	return map[string]func() (quickstream.Intent, error){
@@ -172,7 +172,7 @@ func plans(ctx context.Context, c *quickstream.Client, text string) map[string]f
 // request is refused before anything is sent or stored, whatever encoding/json makes of it.
 func TestTextsOfRequests(t *testing.T) {
 	for _, text := range []string{"Ann\xff", "Ann\xed\xa0\x80", "Ann\xc3"} {
-		service := new(heard)
+		service := new(requestBodies)
 		client := service.client(t)
 		for name, send := range requests(t.Context(), client, text) {
 			err := send()
@@ -194,7 +194,7 @@ func TestTextsOfRequests(t *testing.T) {
 // TestReplacementSign: U+FFFD is a text like any other. It is sent and stored as it is.
 func TestReplacementSign(t *testing.T) {
 	const text = "Ann \ufffd"
-	service := new(heard)
+	service := new(requestBodies)
 	client := service.client(t)
 	for name, send := range requests(t.Context(), client, text) {
 		service.bodies = nil
@@ -212,7 +212,7 @@ func TestReplacementSign(t *testing.T) {
 // TestOwnWords: what a MarshalJSON of the caller's writes is sent as it stands, and what is
 // not sent is not judged.
 func TestOwnWords(t *testing.T) {
-	service := new(heard)
+	service := new(requestBodies)
 	client := service.client(t)
 	for want, body := range map[string]any{
 		`{"a":"\ufffd"}`: ownWords{`{"a":"\ufffd"}`}, `["\ufffd"]`: []ownWords{{`"\ufffd"`}}, `"/w=="`: []byte("\xff"),
@@ -238,7 +238,7 @@ func TestOwnWords(t *testing.T) {
 // TestTextsOfStoredIntents: a stored request that is not valid UTF-8 any more would be read
 // as another one. It is not sent, and not renewed either.
 func TestTextsOfStoredIntents(t *testing.T) {
-	service := new(heard)
+	service := new(requestBodies)
 	client := service.client(t)
 	claim := func(context.Context) error { t.Error("claimed"); return nil }
 	for name, plan := range plans(t.Context(), client, "Ann") {
@@ -264,10 +264,10 @@ func TestTextsOfStoredIntents(t *testing.T) {
 // TestTextsOfAgreements: what an agreement holds and this package does not model is sent
 // back with an amendment, as it came or not at all.
 func TestTextsOfAgreements(t *testing.T) {
-	service := new(heard)
+	service := new(requestBodies)
 	client := service.client(t)
 	agreement := new(quickstream.Agreement)
-	require.NoError(t, agreement.UnmarshalJSON([]byte(strings.Replace(standing, `"T1"`, "\"T\xff\"", 1))))
+	require.NoError(t, agreement.UnmarshalJSON([]byte(strings.Replace(currentJSON, `"T1"`, "\"T\xff\"", 1))))
 	terms, err := agreement.Terms()
 	require.NoError(t, err)
 	require.ErrorIs(t, client.PayTo.AmendBilaterally(t.Context(), terms), quickstream.ErrNotSent)

@@ -90,12 +90,12 @@ func sameText(answered, sent string) bool {
 	return strings.EqualFold(strings.TrimSpace(answered), strings.TrimSpace(sent))
 }
 
-// kinship is what a transaction has to do with an intent.
-type kinship struct {
-	match bool
-	// sole tells of a match that it can be no other intent's, and named that it is by the
+// match is how a transaction compares with an intent.
+type match struct {
+	matches bool
+	// onlyMatch says that it can be no other intent's, and byID that it is by the
 	// intent's id.
-	sole, named bool
+	onlyMatch, byID bool
 	// refund tells that it is a match if no other intent of the merchant has made it.
 	refund bool
 	// reasons say why what is too like to be overlooked is no match. Without any a
@@ -103,46 +103,46 @@ type kinship struct {
 	reasons []string
 }
 
-// kin compares a transaction that a look-up has found with the intent. skew is how far
+// match compares a transaction that a look-up has found with the intent. skew is how far
 // the service's clock is ahead of this machine's. A transaction that carries another
 // intent's id may have taken this one's money all the same, where somebody has paid
 // instead of submitting the plan.
-func (i Intent) kin(t *Transaction, wanted transactionBody, skew time.Duration) kinship {
+func (i Intent) match(t *Transaction, wanted transactionBody, skew time.Duration) match {
 	reasons := append(wanted.differs(t), i.older(t, skew)...)
 	id := t.Metadata[i.MetadataName]
 	switch {
 	case i.ID != "" && id == i.ID:
 		if t.TransactionType != "" && t.TransactionType != wanted.TransactionType {
-			return kinship{reasons: []string{"it carries the intent's id, and its type is another"}}
+			return match{reasons: []string{"it carries the intent's id, and its type is another"}}
 		}
-		return kinship{match: true, sole: true, named: true}
+		return match{matches: true, onlyMatch: true, byID: true}
 	case i.ID != "" && id != "":
-		if len(reasons) > 0 || !sameText(t.PaymentReferenceNumber, i.Reference) || t.outcome().refused() {
-			return kinship{}
+		if len(reasons) > 0 || !sameText(t.PaymentReferenceNumber, i.Reference) || t.outcome().tookNoMoney() {
+			return match{}
 		}
-		return kinship{reasons: []string{"it carries another intent's id, and the same reference and amount"}}
+		return match{reasons: []string{"it carries another intent's id, and the same reference and amount"}}
 	case t.PaymentReferenceNumber == "":
-		return kinship{reasons: append(reasons, "it carries neither a reference nor the intent's id")}
+		return match{reasons: append(reasons, "it carries neither a reference nor the intent's id")}
 	case !sameText(t.PaymentReferenceNumber, i.Reference):
-		return kinship{}
+		return match{}
 	}
-	return kinship{match: len(reasons) == 0, sole: !i.OwnReference, reasons: reasons}
+	return match{matches: len(reasons) == 0, onlyMatch: !i.OwnReference, reasons: reasons}
 }
 
-// kinOfRefund compares a transaction among the refunds of the intent's payment, where
+// matchRefund compares a transaction among the refunds of the intent's payment, where
 // the service may show it under another reference than it was sent with.
-func (i Intent) kinOfRefund(t *Transaction, wanted transactionBody, skew time.Duration) kinship {
-	k := i.kin(t, wanted, skew)
-	if k.match || i.ID != "" && t.Metadata[i.MetadataName] != "" || sameText(t.PaymentReferenceNumber, i.Reference) {
-		return k
+func (i Intent) matchRefund(t *Transaction, wanted transactionBody, skew time.Duration) match {
+	m := i.match(t, wanted, skew)
+	if m.matches || i.ID != "" && t.Metadata[i.MetadataName] != "" || sameText(t.PaymentReferenceNumber, i.Reference) {
+		return m
 	}
 	if wanted.PaymentReferenceNumber = ""; len(wanted.differs(t)) > 0 {
-		return k
+		return m
 	}
 	i.OwnReference = true // its age is all that tells it from an earlier refund
 	age := i.older(t, skew)
 	reasons := append(age, "it is a refund of the same payment and amount, without the intent's reference or id")
-	return kinship{refund: len(age) == 0, reasons: reasons}
+	return match{refund: len(age) == 0, reasons: reasons}
 }
 
 // older says that a transaction seems to have been made before the intent was sent, or
@@ -185,7 +185,7 @@ func (l List[T]) noting(pages *pagesRead) List[T] {
 	return l
 }
 
-// refused reports whether a transaction with this outcome has taken no money.
-func (o Outcome) refused() bool {
+// tookNoMoney reports whether a transaction with this outcome has taken no money.
+func (o Outcome) tookNoMoney() bool {
 	return o == OutcomeDeclined || o == OutcomeRejected || o == OutcomeVoided
 }

@@ -136,7 +136,7 @@ func (l lookUp) byReceipt(wanted transactionBody) (*Transaction, error) {
 	case wanted.fits(t) != nil:
 		return l.byReference(wanted, Candidate{Transaction: t, Reasons: []string{"it came in the answer, and is about something else"}})
 	}
-	if outcome := t.outcome(); outcome != OutcomeApproved && !outcome.refused() {
+	if outcome := t.outcome(); outcome != OutcomeApproved && !outcome.tookNoMoney() {
 		return nil, l.open(nil, Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(outcome)}})
 	}
 	return t, nil
@@ -197,11 +197,11 @@ const unnamedReason = "another one carries the intent's id"
 
 // found is what a search has found.
 type found struct {
-	matches []*Transaction
-	others  []Candidate
-	sole    bool        // no other intent can have the matches
-	named   bool        // they carry the id of the intent
-	refunds []Candidate // matches if no other intent has made them
+	matches   []*Transaction
+	others    []Candidate
+	onlyMatch bool        // no other intent can have the matches
+	byID      bool        // they carry the id of the intent
+	refunds   []Candidate // matches if no other intent has made them
 	// receipts are all that was seen, in order. whole tells that no page was read
 	// after another, which could have hidden something.
 	receipts []string
@@ -215,7 +215,7 @@ func (f found) settled(attempts int) *Transaction {
 	if t := f.approved(); t != nil {
 		return t
 	}
-	if f.err == nil && f.sole && attempts == 1 && len(f.matches) == 1 && f.matches[0].outcome().refused() {
+	if f.err == nil && f.onlyMatch && attempts == 1 && len(f.matches) == 1 && f.matches[0].outcome().tookNoMoney() {
 		return f.matches[0]
 	}
 	return nil
@@ -228,7 +228,7 @@ func (f found) approved() *Transaction {
 		outcome := t.outcome()
 		if outcome == OutcomeApproved && approved == nil {
 			approved = t
-		} else if !outcome.refused() {
+		} else if !outcome.tookNoMoney() {
 			return nil
 		}
 	}
@@ -237,20 +237,20 @@ func (f found) approved() *Transaction {
 
 // search reads the lists once, and takes each transaction once.
 func (l lookUp) search(wanted transactionBody) found {
-	f := found{sole: true, whole: true}
+	f := found{onlyMatch: true, whole: true}
 	byReference := l.s.ByReference(wanted.PaymentReferenceNumber, l.opts...)
 	if wanted.TransactionType == TransactionTypeRefund && wanted.OriginalReceiptNumber != "" {
-		f.add(l, wanted, byReference, l.intent.kinOfRefund)
-		f.add(l, wanted, l.s.Refunds(wanted.OriginalReceiptNumber, l.opts...), l.intent.kinOfRefund)
+		f.add(l, wanted, byReference, l.intent.matchRefund)
+		f.add(l, wanted, l.s.Refunds(wanted.OriginalReceiptNumber, l.opts...), l.intent.matchRefund)
 	} else {
-		f.add(l, wanted, byReference, l.intent.kin)
+		f.add(l, wanted, byReference, l.intent.match)
 	}
 	slices.Sort(f.receipts)
 	return f
 }
 
 // add reads a list to its end, what cannot be read of it included.
-func (f *found) add(l lookUp, wanted transactionBody, list List[Transaction], kin func(*Transaction, transactionBody, time.Duration) kinship) {
+func (f *found) add(l lookUp, wanted transactionBody, list List[Transaction], compare func(*Transaction, transactionBody, time.Duration) match) {
 	pages := new(pagesRead)
 	for t, err := range list.noting(pages).All(l.ctx) {
 		switch {
@@ -266,21 +266,21 @@ func (f *found) add(l lookUp, wanted transactionBody, list List[Transaction], ki
 		if foreign := l.foreign; foreign != nil && foreign(t.ReceiptNumber) {
 			continue
 		}
-		switch k := kin(t, wanted, pages.skew); {
-		case k.match && f.named && !k.named:
+		switch m := compare(t, wanted, pages.skew); {
+		case m.matches && f.byID && !m.byID:
 			f.others = append(f.others, Candidate{Transaction: t, Reasons: []string{unnamedReason}})
-		case k.match:
-			if k.named && !f.named { // which nothing else can be as well
+		case m.matches:
+			if m.byID && !f.byID { // which nothing else can be as well
 				for _, other := range f.matches {
 					f.others = append(f.others, Candidate{Transaction: other, Reasons: []string{unnamedReason}})
 				}
-				f.matches, f.sole, f.named = nil, true, true
+				f.matches, f.onlyMatch, f.byID = nil, true, true
 			}
-			f.matches, f.sole = append(f.matches, t), f.sole && k.sole
-		case k.refund:
-			f.refunds = append(f.refunds, Candidate{Transaction: t, Reasons: k.reasons})
-		case len(k.reasons) > 0:
-			f.others = append(f.others, Candidate{Transaction: t, Reasons: k.reasons})
+			f.matches, f.onlyMatch = append(f.matches, t), f.onlyMatch && m.onlyMatch
+		case m.refund:
+			f.refunds = append(f.refunds, Candidate{Transaction: t, Reasons: m.reasons})
+		case len(m.reasons) > 0:
+			f.others = append(f.others, Candidate{Transaction: t, Reasons: m.reasons})
 		}
 	}
 	f.whole = f.whole && pages.count <= 1
@@ -301,5 +301,5 @@ func (f *found) takeRefund(l lookUp, wanted transactionBody) {
 			return
 		}
 	}
-	f.matches, f.sole = append(f.matches, refund), false
+	f.matches, f.onlyMatch = append(f.matches, refund), false
 }

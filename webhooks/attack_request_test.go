@@ -337,13 +337,13 @@ func TestAttack56AnswersSayNothing(t *testing.T) {
 	unsigned.Header.Del(signature.Header)
 
 	var first string
-	told := map[string]bool{}
+	answers := map[string]bool{}
 	for _, r := range []*http.Request{
 		unsigned, malformed, signedBy(t, forger, confirmedBody), signedBy(t, stale, confirmedBody), signedBy(t, future, confirmedBody),
 		signedBy(t, forger, "not JSON"),
 	} {
 		w := post(plain(t, func(io.Reader) ([]byte, error) { return []byte(confirmedBody), nil }), r)
-		told[w.Body.String()] = true
+		answers[w.Body.String()] = true
 		w = post(h, r)
 		answer := fmt.Sprintln(w.Code, w.Header(), w.Body)
 		if first == "" {
@@ -353,7 +353,7 @@ func TestAttack56AnswersSayNothing(t *testing.T) {
 			t.Errorf("answers differ: %s and %s", first, answer)
 		}
 	}
-	if len(told) != 5 {
-		t.Errorf("the naive endpoint has %d answers", len(told))
+	if len(answers) != 5 {
+		t.Errorf("the naive endpoint has %d answers", len(answers))
 	}
 }

@@ -47,7 +47,7 @@ func (e decisive) Unwrap() error { return e.error }
 func Decode[T any](data []byte, into *T) error {
 	v := reflect.ValueOf(into).Elem()
 	s := scanner{data: data}
-	if err := waysOf(v.Type()).alone(&s, v); err != nil {
+	if err := decodersOf(v.Type()).alone(&s, v); err != nil {
 		return err
 	}
 	return s.end()
@@ -67,23 +67,23 @@ type Spans []Span
 // reader reads the next value into v, which can be set and holds nothing yet.
 type reader func(s *scanner, v reflect.Value) error
 
-// ways are how a type is read within another, and alone: there a struct is read by
+// decoders are how a type is read within another, and alone: there a struct is read by
 // its members, whatever its methods are.
-type ways struct {
+type decoders struct {
 	within, alone reader
 	members       *structReader // of a struct
 }
 
-// readers remembers what waysOf made for the types of the models.
+// readers remembers what decodersOf made for the types of the models.
 //
 //nolint:gochecknoglobals // a memo: nothing but the time it takes depends on it
-var readers sync.Map // of ways, by reflect.Type
+var readers sync.Map // of decoders, by reflect.Type
 
-func waysOf(t reflect.Type) ways {
+func decodersOf(t reflect.Type) decoders {
 	if known, ok := readers.Load(t); ok {
-		return known.(ways)
+		return known.(decoders)
 	}
-	var made ways
+	var made decoders
 	if made.within = newReader(t); t.Kind() == reflect.Struct {
 		made.members = newStructReader(t)
 		made.alone = made.members.read
@@ -97,7 +97,7 @@ func waysOf(t reflect.Type) ways {
 	return made
 }
 
-func readerOf(t reflect.Type) reader { return waysOf(t).within }
+func readerOf(t reflect.Type) reader { return decodersOf(t).within }
 
 // newReader returns nil for a struct without methods that decode it.
 func newReader(t reflect.Type) reader {

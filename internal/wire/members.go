@@ -23,7 +23,7 @@ func unknown(data []byte, model reflect.Type, path string, found map[string]json
 	model = deref(model)
 	switch model.Kind() {
 	case reflect.Struct:
-		known := waysOf(model).members
+		known := decodersOf(model).members
 		var members map[string]json.RawMessage
 		if len(known.fields) == 0 || json.Unmarshal(data, &members) != nil {
 			return
@@ -56,7 +56,7 @@ func Graft(known, raw json.RawMessage, model reflect.Type) (json.RawMessage, err
 	switch model.Kind() {
 	case reflect.Struct:
 		var have, had map[string]json.RawMessage
-		if fields := waysOf(model).members; len(fields.fields) > 0 && bothDecode(known, raw, &have, &had) && have != nil {
+		if fields := decodersOf(model).members; len(fields.fields) > 0 && bothDecode(known, raw, &have, &had) && have != nil {
 			return graftMembers(have, had, fields)
 		}
 	case reflect.Slice:
@@ -111,7 +111,7 @@ func graftItems(have, had []json.RawMessage, item reflect.Type) (json.RawMessage
 func modelled(model reflect.Type) map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	if model = deref(model); model != nil && model.Kind() == reflect.Struct {
-		for _, field := range waysOf(model).members.fields {
+		for _, field := range decodersOf(model).members.fields {
 			types[field.name] = field.model
 		}
 	}

@@ -70,7 +70,7 @@ func TestClosedWhileIdle(t *testing.T) {
 // before anything was written. That is no unknown outcome.
 func TestClosedWhenHandedOut(t *testing.T) {
 	each(t, append(routes(), secureRoutes()...), func(x *scene) {
-		x.handedOut = x.closing((*conn).leave)
+		x.onReused = x.closing((*conn).leave)
 		res := x.check(fault{name: "closed when handed out"}, used)
 		if x.route.caller == nil && errors.Is(res.err, quickstream.ErrOutcomeUnknown) {
 			x.Errorf("nothing was written: %v", res.err)

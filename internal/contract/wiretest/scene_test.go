@@ -74,7 +74,7 @@ type scene struct {
 	dial    func(context.Context, string, string) (net.Conn, error) // instead of the transport's own
 	calls   int
 
-	handedOut func() // called once a used connection was chosen for the call
+	onReused func() // called once a used connection was chosen for the call
 }
 
 // each runs test for payments and voids, over every route and with every setting.
@@ -208,8 +208,8 @@ func (x *scene) play(f fault, between func()) result {
 	if between != nil {
 		between()
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-			if x.handedOut != nil && info.Reused {
-				x.handedOut()
+			if x.onReused != nil && info.Reused {
+				x.onReused()
 			}
 		}})
 	}
