@@ -97,20 +97,20 @@ type ReportProgress struct {
 func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
 	call := s.report("Transactions.AwaitReport", params, opts)
 	progress := ReportProgress{}
-	tell := func(written int64) {
+	notify := func(written int64) {
 		progress.Bytes = written
 		if wait.Progress != nil {
 			wait.Progress(progress)
 		}
 	}
-	report := &download{accept: textPlain, to: to, awaited: true, arrived: tell}
+	report := &download{accept: textPlain, to: to, awaited: true, arrived: notify}
 	for {
 		progress.Attempts++
 		written, err := call.fetch(ctx, report)
 		if !errors.Is(err, ErrReportNotReady) {
 			return written, err
 		}
-		tell(written)
+		notify(written)
 		if ended := pause(ctx, wait.Interval); ended != nil {
 			return written, fmt.Errorf("%w: %w", err, ended)
 		}

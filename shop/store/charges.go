@@ -41,8 +41,8 @@ func charges(ctx context.Context, in reader, orderID string) ([]charge, error) {
 // taken is the condition of a payment of which a charge is or was.
 const taken = "operation = '" + operationPay + "' AND state IN ('approved', 'charged twice', 'voided', 'returned')"
 
-// standing are the charges that were not given back.
-func standing(list []charge) (left []charge) {
+// current are the charges that were not given back.
+func current(list []charge) (left []charge) {
 	for _, c := range list {
 		if c.stands() {
 			left = append(left, c)
@@ -64,7 +64,7 @@ func (s *server) tally(ctx context.Context, tx *sql.Tx, orderID string, last cha
 			last.Refunded = c.Refunded
 		}
 	}
-	left := standing(list)
+	left := current(list)
 	if len(left) > 0 {
 		last = left[0]
 	}

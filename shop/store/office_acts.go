@@ -30,7 +30,7 @@ var errChanged = errors.New("something has happened to the payment since the pag
 // refund. The form says how much had followed the order's payments when it was shown, so that a
 // button that is pressed twice gives back once.
 func (s *server) giveBack(w http.ResponseWriter, r *http.Request) {
-	d, err := s.dossier(r.Context(), r.PathValue("order"))
+	d, err := s.orderView(r.Context(), r.PathValue("order"))
 	if err != nil {
 		s.missing(w, r, err)
 		return
@@ -47,7 +47,7 @@ func (s *server) giveBack(w http.ResponseWriter, r *http.Request) {
 	s.acted(w, r, d.ID, err)
 }
 
-func (s *server) writeBack(r *http.Request, d dossier, receipt string, amount decimal.Decimal) error {
+func (s *server) writeBack(r *http.Request, d orderView, receipt string, amount decimal.Decimal) error {
 	ctx := forOrder(r.Context(), d.ID)
 	if carrier := s.traceAbout(ctx, d.ID, receipt); carrier != "" {
 		ctx = s.telemetry.observer.Continue(ctx, carrier)
@@ -107,7 +107,7 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("%w: choose what became of it", errWrong)
 	case verdict == durable.StateApproved && receipt == "" && p.ReceiptNumber == "":
 		err = fmt.Errorf("%w: what was approved has a receipt number", errWrong)
-	case !caseOf(p).Open:
+	case !writeOf(p).Open:
 		err = errChanged
 	default:
 		ctx := forOrder(r.Context(), p.OrderID)

@@ -17,8 +17,8 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// dossier is all that is known of an order, or of an agreement.
-type dossier struct {
+// orderView is all that is known of an order, or of an agreement.
+type orderView struct {
 	ID, Item string
 	Amount   int64
 	Order    bool          // and not an agreement
@@ -27,7 +27,7 @@ type dossier struct {
 	Busy     bool          // something is being given back
 	Why      string        // why that takes its time
 	Steps    int           // how much has followed the payments
-	Cases    []kase
+	Writes   []write
 	Timeline []entry
 }
 
@@ -37,8 +37,8 @@ type payback struct {
 	Left    int64
 }
 
-// kase is one write to the service, with what speaks for and against it.
-type kase struct {
+// write is one write to the service, with what speaks for it, and what does not.
+type write struct {
 	durable.Payment
 
 	Open     bool // a person may close it
@@ -46,15 +46,15 @@ type kase struct {
 }
 
 // Cents is the amount.
-func (k kase) Cents() int64 { return cents(k.Amount) }
+func (w write) Cents() int64 { return cents(w.Amount) }
 
 func cents(amount decimal.Decimal) int64 { return amount.Shift(2).IntPart() }
 
 func (s *server) orderData(r *http.Request) (any, error) {
-	return s.dossier(r.Context(), r.PathValue("order"))
+	return s.orderView(r.Context(), r.PathValue("order"))
 }
 
-func (s *server) dossier(ctx context.Context, id string) (d dossier, err error) {
+func (s *server) orderView(ctx context.Context, id string) (d orderView, err error) {
 	d.ID, d.Order = id, true
 	err = s.db.QueryRowContext(ctx, "SELECT item, amount, state FROM shop_order WHERE id = ?", id).Scan(&d.Item, &d.Amount, &d.State)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -64,7 +64,7 @@ func (s *server) dossier(ctx context.Context, id string) (d dossier, err error) 
 	if err != nil {
 		return d, err
 	}
-	if err = s.cases(ctx, &d); err != nil {
+	if err = s.writes(ctx, &d); err != nil {
 		return d, err
 	}
 	d.Timeline, err = s.timeline(ctx, id)
@@ -73,7 +73,7 @@ func (s *server) dossier(ctx context.Context, id string) (d dossier, err error) 
 
 // cases reads what was sent for an order: what the shop was told of, and the payment
 // that is under way.
-func (s *server) cases(ctx context.Context, d *dossier) error {
+func (s *server) writes(ctx context.Context, d *orderView) error {
 	main, there, err := s.paymentOf(ctx, d.ID)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s *server) cases(ctx context.Context, d *dossier) error {
 		d.State = main.State
 	}
 	if there {
-		d.Cases = append(d.Cases, caseOf(main))
+		d.Writes = append(d.Writes, writeOf(main))
 	}
 	for _, w := range told {
 		if w.ID == main.ID {
@@ -97,44 +97,44 @@ func (s *server) cases(ctx context.Context, d *dossier) error {
 		if err != nil {
 			return err
 		}
-		d.Cases = append(d.Cases, caseOf(p))
+		d.Writes = append(d.Writes, writeOf(p))
 	}
 	d.paybacks()
 	return nil
 }
 
 // paybacks finds what can be given back of the payments, and whether something is.
-func (d *dossier) paybacks() {
-	for _, k := range d.Cases {
-		if k.Operation == operationPay && (k.State == durable.StateApproved || k.State == durable.StateTwice) {
-			d.Payments = append(d.Payments, &payback{k.ReceiptNumber, k.Cents()})
+func (d *orderView) paybacks() {
+	for _, w := range d.Writes {
+		if w.Operation == operationPay && (w.State == durable.StateApproved || w.State == durable.StateTwice) {
+			d.Payments = append(d.Payments, &payback{w.ReceiptNumber, w.Cents()})
 		}
 	}
-	for _, k := range d.Cases {
-		if k.Operation != operationGiveBack {
+	for _, w := range d.Writes {
+		if w.Operation != operationGiveBack {
 			continue
 		}
 		d.Steps++
-		if k.State.Open() || k.Open {
-			d.Busy, d.Why = true, k.Problem
+		if w.State.Open() || w.Open {
+			d.Busy, d.Why = true, w.Problem
 		}
 		for _, p := range d.Payments {
-			if p.Receipt == k.ReceiptOf && k.State.Blocks() {
-				p.Left -= k.Cents()
+			if p.Receipt == w.ReceiptOf && w.State.Blocks() {
+				p.Left -= w.Cents()
 			}
 		}
 	}
 }
 
-func caseOf(p durable.Payment) kase {
-	return kase{
+func writeOf(p durable.Payment) write {
+	return write{
 		Payment: p, Evidence: evidence(p),
 		Open: p.State == durable.StateAbsent || p.State == durable.StateEscalated,
 	}
 }
 
 // GiveBack are the payments of which money can be given back now.
-func (d dossier) GiveBack() (can []*payback) {
+func (d orderView) GiveBack() (can []*payback) {
 	for _, p := range d.Payments {
 		if !d.Busy && p.Left > 0 {
 			can = append(can, p)
@@ -211,13 +211,13 @@ func (s *server) personData(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var open []kase
+	var open []write
 	for _, w := range list {
 		p, err := s.engine.Payment(r.Context(), w.ID)
 		if err != nil {
 			return nil, err
 		}
-		open = append(open, caseOf(p))
+		open = append(open, writeOf(p))
 	}
 	return open, nil
 }

@@ -58,12 +58,12 @@ func tone(state any) string {
 }
 
 // pair is what the form of a decision needs.
-func pair(formToken string, about kase) struct {
+func pair(formToken string, about write) struct {
 	FormToken string
-	Case      kase
+	Write     write
 } {
 	return struct {
 		FormToken string
-		Case      kase
+		Write     write
 	}{formToken, about}
 }

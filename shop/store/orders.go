@@ -144,7 +144,7 @@ func (s *server) paymentOf(ctx context.Context, orderID string) (durable.Payment
 		return p, err == nil, err
 	}
 	list, err := charges(ctx, s.db, orderID)
-	left := standing(list)
+	left := current(list)
 	if err == nil && len(left) > 0 && !slices.ContainsFunc(left, func(c charge) bool { return c.ID == p.ID }) {
 		p, err = s.engine.Payment(ctx, left[0].ID)
 	}
