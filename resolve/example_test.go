@@ -192,11 +192,11 @@ func ExampleServiceRetriesFor() {
 // words as those of Look.
 func ExampleObserve() {
 	notFound := &quickstream.UnknownOutcomeError{} // as Resume returns it
-	fmt.Println(resolve.Observe(nil, notFound).Result)
+	fmt.Println(resolve.Observe(nil, notFound).Result, "-", resolve.Observe(nil, notFound).Result.Text())
 	fmt.Println(resolve.Observe(nil, &quickstream.NetworkError{Kind: quickstream.NetworkKindConnectionRefused}).Result)
 	fmt.Println(resolve.Observe(&quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}, nil).Outcome)
 	// Output:
-	// none
+	// none - not found
 	// failed
 	// approved
 }
