@@ -73,7 +73,7 @@ func TestSpans(t *testing.T) {
 		}},
 		"refused": {call: missing, want: []string{
 			"GET /transactions/{receiptNumber}, client, Error: error.type=404 http.request.method=GET http.response.status_code=404" + server + " url.template=/transactions/{receiptNumber}",
-			"Transactions.Get, client, Error: error.type=answer_not_found quickstream.attempts=1 quickstream.operation=Transactions.Get quickstream.trace_code=TRACE quickstream.result=answered",
+			"Transactions.Get, client, Error: error.type=answer_not_found quickstream.attempts=1 quickstream.operation=Transactions.Get quickstream.result=answered quickstream.trace_code=TRACE",
 		}},
 		"invalid": {call: func(b *bench) error {
 			return second(b.client.Transactions.Pay(b.t.Context(), quickstream.PayParams{}))
