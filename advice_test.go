@@ -3,15 +3,11 @@ package quickstream_test
 import (
 	"errors"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 func TestNextStep(t *testing.T) {
@@ -84,29 +80,4 @@ func TestRequireApproved(t *testing.T) {
 	assert.Same(t, declined, refused.Transaction)
 	assert.Contains(t, err.Error(), "declined")
 	assert.Contains(t, err.Error(), "51")
-}
-
-// TestNotSettledIsResumed: programs that hold on an UnknownOutcomeError alone hold on
-// a payment without an outcome too, and find out in the same way.
-func TestNotSettledIsResumed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		box.NextTransactionFor(order, sandbox.Erred().ThenAfter(time.Hour, sandbox.Approved()))
-		tx, err := quickstream.RequireApproved(client.Transactions.Pay(t.Context(), payment()))
-		open, ok := errors.AsType[*quickstream.NotSettledError](err)
-		require.True(t, ok, "%v", err)
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-		require.True(t, ok)
-		assert.Equal(t, open.NextLook, lost.NextLook)
-		wait(2 * time.Hour)
-		found, err := client.Transactions.Resume(t.Context(), *lost.Intent)
-		require.NoError(t, err)
-		assert.Equal(t, tx.ReceiptNumber, found.ReceiptNumber)
-	})
-	look := time.Date(2026, time.June, 10, 9, 0, 0, 0, time.UTC)
-	lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](&quickstream.NotSettledError{Transaction: &quickstream.Transaction{}, NextLook: look})
-	assert.Equal(t, look, lost.NextLook)
-	_, err := quickstream.RequireApproved(nil, nil)
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "no transaction is no proof")
 }

@@ -125,3 +125,28 @@ func ExampleListOf() {
 	// [C-1001 C-1002] <nil>
 	// [] <nil>
 }
+
+// A loop that does something slow with every item, such as storing it, can have
+// the service prepare the next page in the meantime.
+func ExampleList_Prefetch() {
+	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 5 }))
+	defer box.Close()
+	for i := range 12 {
+		registeredCustomer(client, fmt.Sprintf("C-10%02d", i), "Ann Example")
+	}
+	store := func(*quickstream.Customer) error { return nil }
+
+	stored := 0
+	for customer, err := range client.Customers.List(quickstream.ListCustomersParams{}).Prefetch().All(context.Background()) {
+		if err == nil {
+			err = store(customer)
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		stored++
+	}
+	fmt.Println(stored)
+	// Output: 12
+}

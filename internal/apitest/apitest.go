@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// Compare compares the module of the test that calls it with its lists, which it
+// Compare compares the module of the working directory with its lists, which it
 // writes anew before when the environment has UPDATE_API.
 func Compare(t *testing.T) {
 	t.Helper()
@@ -49,7 +49,7 @@ func Compare(t *testing.T) {
 		}
 	}
 	if t.Failed() {
-		t.Logf("What may change and when is in README.md under Compatibility. If this is meant: UPDATE_API=1 go test -run %s .", t.Name())
+		t.Logf("What may change and when is in README.md under Compatibility. If this is meant, run %s with UPDATE_API=1 in the environment.", t.Name())
 	}
 }
 

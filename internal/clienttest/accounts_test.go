@@ -1,0 +1,301 @@
+package clienttest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+const registerOperation = "POST /customers/{customerId}/accounts"
+
+func newCustomer(t *testing.T, client *quickstream.Client) string {
+	t.Helper()
+	customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Kim Lee"})
+	require.NoError(t, err)
+	return customer.CustomerID
+}
+
+func bankAccount() quickstream.BankAccountDetails {
+	return quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: "650-000", AccountNumber: quickstream.NewSecret("999994")}
+}
+
+func nzBankAccount() quickstream.NZBankAccountDetails {
+	return quickstream.NZBankAccountDetails{
+		AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405", AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
+	}
+}
+
+// TestAccountsAreRegistered registers an account from everything that one can be
+// made from, pays with it, and reads it again.
+func TestAccountsAreRegistered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		customer := newCustomer(t, client)
+		token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{
+			SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard(),
+		})
+		require.NoError(t, err)
+		paid, err := client.Transactions.Pay(t.Context(), payment())
+		require.NoError(t, err)
+
+		var tokens []string
+		for _, c := range []struct {
+			account quickstream.RegistrationSource
+			body    map[string]any
+			kind    quickstream.AccountType
+		}{
+			{
+				quickstream.RegistrationFromSingleUseToken(token.SingleUseTokenID),
+				map[string]any{"singleUseTokenId": token.SingleUseTokenID},
+				quickstream.AccountTypeCreditCard,
+			},
+			{
+				quickstream.RegistrationFromReceipt(paid.ReceiptNumber),
+				map[string]any{"receiptNumber": paid.ReceiptNumber},
+				quickstream.AccountTypeCreditCard,
+			},
+			{
+				quickstream.RegistrationFromCard(approvedCard()),
+				map[string]any{"creditCard": map[string]any{
+					"cardholderName": "Ann Example", "cardNumber": "4242424242424242", "cvn": "123", "expiryDateMonth": "03", "expiryDateYear": "2035",
+				}},
+				quickstream.AccountTypeCreditCard,
+			},
+			{
+				quickstream.RegistrationFromBankAccount(bankAccount()),
+				map[string]any{"bankAccount": map[string]any{"accountName": "Kim Lee", "bsb": "650-000", "accountNumber": "999994"}},
+				quickstream.AccountTypeDirectDebit,
+			},
+			{
+				quickstream.RegistrationFromNZBankAccount(nzBankAccount()),
+				map[string]any{"nzBankAccount": map[string]any{
+					// The record of requests hides numbers that are not public test numbers.
+					"nzAccountName": "Kim Lee", "nzBankCode": "12", "nzBranchCode": "3405", "nzAccountNumber": "xxxxxxx", "nzAccountSuffix": "00",
+				}},
+				quickstream.AccountTypeDirectDebitNZ,
+			},
+		} {
+			account, err := client.Accounts.Register(t.Context(), customer, quickstream.RegisterAccountParams{Source: c.account})
+			require.NoError(t, err, c.kind)
+			assert.Equal(t, c.body, lastBody(t, box))
+			assert.Equal(t, c.kind, account.AccountType)
+			assert.Equal(t, customer, account.CustomerID)
+			tokens = append([]string{account.AccountToken}, tokens...)
+
+			again, err := client.Accounts.Get(t.Context(), account.AccountToken)
+			require.NoError(t, err)
+			assert.Equal(t, marshalled(t, account), marshalled(t, again))
+		}
+		var listed []string
+		for account, err := range client.Accounts.List(customer).All(t.Context()) {
+			require.NoError(t, err)
+			listed = append(listed, account.AccountToken)
+		}
+		assert.Equal(t, tokens, listed, "newest first, over more than one page")
+
+		pay := payment()
+		pay.Source = quickstream.FromAccount(tokens[len(tokens)-1], quickstream.AccountTypeCreditCard)
+		tx, err := client.Transactions.Pay(t.Context(), pay)
+		require.NoError(t, err)
+		assert.Equal(t, tokens[len(tokens)-1], tx.CreditCard.AccountToken)
+	})
+}
+
+func marshalled(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestAccountIsFlat reads the members of each kind of account, and keeps those
+// that nobody knows.
+func TestAccountIsFlat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, client := sandboxtest.New(t)
+		customer := newCustomer(t, client)
+		register := func(from quickstream.RegistrationSource) *quickstream.Account {
+			account, err := client.Accounts.Register(t.Context(), customer, quickstream.RegisterAccountParams{Source: from})
+			require.NoError(t, err)
+			assert.NotEmpty(t, account.Extra(), "the sandbox adds members")
+			var stored quickstream.Account
+			require.NoError(t, json.Unmarshal([]byte(marshalled(t, account)), &stored))
+			assert.Equal(t, marshalled(t, account), marshalled(t, stored))
+			return account
+		}
+		card := register(quickstream.RegistrationFromCard(approvedCard()))
+		assert.Equal(t, []string{"424242...242", "424242...4242", "03", "35", "VISA", "Ann Example"}, []string{
+			card.CardNumber, card.MaskedCardNumber4Digits, card.ExpiryDateMonth, card.ExpiryDateYear, string(card.CardScheme), card.CardholderName,
+		})
+		bank := register(quickstream.RegistrationFromBankAccount(bankAccount()))
+		assert.Equal(t, "Kim Lee", bank.AccountName)
+		assert.NotEmpty(t, bank.BSB)
+		assert.NotContains(t, bank.AccountNumber, "999994", "masked")
+		assert.Equal(t, quickstream.CurrencyAUD, bank.Currency)
+		nz := register(quickstream.RegistrationFromNZBankAccount(nzBankAccount()))
+		assert.Equal(t, []string{"Kim Lee", "12", "3405", "00"}, []string{nz.NZAccountName, nz.NZBankCode, nz.NZBranchCode, nz.NZAccountSuffix})
+		assert.NotEmpty(t, nz.NZAccountNumber)
+	})
+}
+
+// TestAuthenticatedCardIsRegistered tells the service that the card behind the
+// token was authenticated.
+func TestAuthenticatedCardIsRegistered(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	customer := newCustomer(t, client)
+	token := browserToken(t.Context(), t, client, "4242424242424242")
+	_, err := client.SingleUseTokens.Authenticate(t.Context(), token, quickstream.AuthenticateParams{
+		MessageCategory: quickstream.ThreeDSMessageCategoryStoring, Purpose: quickstream.ThreeDSPurposeAddCard,
+	})
+	require.NoError(t, err)
+	params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token)}
+	_, err = client.Accounts.Register(t.Context(), customer, params)
+	require.ErrorIs(t, err, quickstream.ErrInvalid, "an authentication that is not declared")
+	params.ThreeDS2 = new(true)
+	account, err := client.Accounts.Register(t.Context(), customer, params)
+	require.NoError(t, err)
+	assert.NotEmpty(t, account.AccountToken)
+	assert.Equal(t, true, lastBody(t, box)["threeDS2"])
+}
+
+// TestLostRegistration loses the answer, which is not sent again.
+func TestLostRegistration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		customer := newCustomer(t, client)
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: registerOperation, Kind: sandbox.ResetAfterCommit()}))
+		box.ResetRequests()
+		_, err := client.Accounts.Register(t.Context(), customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
+		require.Equal(t, unknown, ending(err), "%v", err)
+		assert.Len(t, box.Requests(), 1)
+		lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.NotNil(t, lost.Intent)
+		assert.False(t, lost.Intent.Complete, "a card is left out")
+
+		account, err := client.Accounts.Resume(t.Context(), *lost.Intent)
+		assert.Nil(t, account)
+		open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "%v", err)
+		require.Len(t, open.Candidates, 1)
+		assert.Equal(t, "424242...242", open.Candidates[0].Account.CardNumber)
+		for name, change := range map[string]func(*quickstream.Intent){
+			"version": func(i *quickstream.Intent) { i.Version = 0 }, "operation": func(i *quickstream.Intent) { i.Operation = "Transactions.Pay" },
+		} {
+			other := *lost.Intent
+			change(&other)
+			_, err := client.Accounts.Resume(t.Context(), other)
+			require.Equal(t, unknown, ending(asLost(err)), name)
+		}
+	})
+}
+
+// asLost gives a Resume's error what that of a call has besides.
+func asLost(err error) error {
+	open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !ok {
+		return err
+	}
+	lost := *open
+	if lost.Cause == nil {
+		lost.Cause = errors.New("nothing")
+	}
+	return &lost
+}
+
+// TestRegistrationIsPlanned from a token and from a receipt, and sent once.
+func TestRegistrationIsPlanned(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	customer := newCustomer(t, client)
+	token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
+	require.NoError(t, err)
+	box.ResetRequests()
+	intent, err := client.Accounts.Plan(t.Context(), customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token.SingleUseTokenID)})
+	require.NoError(t, err)
+	assert.Empty(t, box.Requests())
+	_, err = client.Accounts.Submit(t.Context(), intent, func(context.Context) error { return errors.New("claimed") })
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "somebody else may have sent it")
+	account, err := client.Accounts.Submit(t.Context(), intent, func(context.Context) error { return nil })
+	require.NoError(t, err)
+	assert.Equal(t, "424242...242", account.CardNumber)
+	require.Len(t, box.Requests(), 1)
+	assert.Equal(t, intent.IdempotencyKey, box.Requests()[0].IdempotencyKey)
+
+	_, err = client.Accounts.Plan(t.Context(), customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")})
+	require.NoError(t, err)
+	_, err = client.Accounts.Plan(t.Context(), customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
+	require.ErrorIs(t, err, quickstream.ErrNotSent, "a card cannot be planned")
+	intent.Request = []byte("{")
+	_, err = client.Accounts.Submit(t.Context(), intent, func(context.Context) error { return nil })
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+}
+
+func TestRegistrationIsChecked(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	wallet := approvedCard()
+	wallet.WalletProvider, wallet.Cryptogram = quickstream.WalletProviderApplePay, quickstream.NewSecret("AAAA")
+	for rule, params := range map[string]quickstream.RegisterAccountParams{
+		"account.source.required":            {},
+		"account.cryptogram.none":            {Source: quickstream.RegistrationFromCard(wallet)},
+		"account.threeDS2.token":             {Source: quickstream.RegistrationFromBankAccount(bankAccount()), ThreeDS2: new(true)},
+		"card.cardNumber.required":           {Source: quickstream.RegistrationFromCard(quickstream.CardDetails{Expiry: approvedCard().Expiry})},
+		"bankAccount.accountNumber.required": {Source: quickstream.RegistrationFromBankAccount(quickstream.BankAccountDetails{AccountName: "Kim", BSB: "032002"})},
+	} {
+		_, err := client.Accounts.Register(t.Context(), "customer", params)
+		invalid, ok := errors.AsType[*quickstream.ValidationError](err)
+		require.True(t, ok, "%s: %v", rule, err)
+		require.Len(t, invalid.Findings, 1, rule)
+		assert.Equal(t, rule, invalid.Findings[0].Rule)
+	}
+	_, err := client.Accounts.Register(t.Context(), "customer", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("")})
+	require.ErrorIs(t, err, quickstream.ErrInvalid, "an empty token is no account")
+	assert.Empty(t, box.Requests())
+}
+
+func TestUnknownAccounts(t *testing.T) {
+	_, client := sandboxtest.New(t)
+	_, err := client.Accounts.Get(t.Context(), "1")
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+	_, err = client.Accounts.List("1").First(t.Context())
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+	_, err = client.Accounts.Register(t.Context(), "1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+}
+
+// TestRegistrationAnswers: the contract does not show the answer to a registration.
+func TestRegistrationAnswers(t *testing.T) {
+	params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("S-1")}
+	for body, token := range map[string]string{
+		`{"accountToken":"A-1"}`: "A-1", `{"creditCard":{"accountToken":"A-1"}}`: "A-1", ``: "", `{}`: "", `{"links":[]}`: "",
+	} {
+		account, err := clientOf(t, says(http.StatusCreated, body)).Accounts.Register(t.Context(), "C-1", params)
+		require.NoError(t, err, body)
+		assert.Equal(t, token, account.AccountToken, body)
+	}
+	for _, body := range []string{
+		"<html>OK</html>", `{"accountToken":"A-1","customerId":"C-2"}`, `{"creditCard":{"accountToken":"A-1","customerId":"C-2"}}`,
+		`{"creditCard":{"accountToken":["A-1"]}}`, `{"creditCard":{"AccountToken":"A-1"}}`,
+	} {
+		_, err := clientOf(t, says(http.StatusOK, body)).Accounts.Register(t.Context(), "C-1", params)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, body)
+	}
+}
+
+// TestAgreementOfAnotherCustomer is not the one that was asked for.
+func TestAgreementOfAnotherCustomer(t *testing.T) {
+	for customer, fits := range map[string]bool{"C-1": true, "c-1": true, "C-2": false} {
+		body := fmt.Sprintf(`{"agreementToken":"A-1","status":"Pending","payerDetails":{"customerId":%q}}`, customer)
+		_, err := clientOf(t, says(http.StatusCreated, body)).PayTo.Create(t.Context(), "C-1", agreementParams("P-1"))
+		assert.Equal(t, fits, err == nil, "%s: %v", customer, err)
+	}
+}

@@ -1,0 +1,209 @@
+package clienttest_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// created is a success as it goes over the wire.
+func created(body string) string {
+	return fmt.Sprintf("HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+// leaving starts a service that carries out every write and closes the connection in place
+// of an answer, where it served a read before: elsewhere it answers. It returns its address
+// and counts the writes.
+func leaving(t *testing.T) (address string, writes *atomic.Int64) {
+	t.Helper()
+	writes = new(atomic.Int64)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	serve := func(conn net.Conn) {
+		defer conn.Close()
+		used := false
+		for reader := bufio.NewReader(conn); ; used = true {
+			r, err := http.ReadRequest(reader)
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(io.Discard, r.Body)
+			answer := "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+			if r.Method != http.MethodGet {
+				writes.Add(1)
+				answer = created(approvedBody)
+				if used {
+					return
+				}
+			}
+			_, _ = io.WriteString(conn, answer)
+		}
+	}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go serve(conn)
+		}
+	}()
+	return "http://" + listener.Addr().String(), writes
+}
+
+// warm returns a client which has a connection that served a read.
+func warm(t *testing.T, address string, opts ...quickstream.ClientOption) *quickstream.Client {
+	t.Helper()
+	client, err := quickstream.NewClient(quickstream.CustomURL(address), testKeys(), opts...)
+	require.NoError(t, err)
+	t.Cleanup(client.CloseIdleConnections)
+	_, err = client.Transactions.Get(t.Context(), "R-1")
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+	return client
+}
+
+// plainWarm sends a request by net/http alone, on a connection that served a read, and
+// returns the status.
+func plainWarm(t *testing.T, r *http.Request) (int, error) {
+	t.Helper()
+	client := &http.Client{Transport: new(http.Transport)}
+	t.Cleanup(client.CloseIdleConnections)
+	get := r.Clone(r.Context())
+	get.Method, get.Body, get.ContentLength = http.MethodGet, nil, 0
+	resp, err := client.Do(get)
+	require.NoError(t, err)
+	resp.Body.Close()
+	resp, err = client.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	return resp.StatusCode, resp.Body.Close()
+}
+
+// TestAttack06ClosedAfterRead: a service carries a payment out and closes a connection that
+// served before. The payment is not sent again behind the client's back, whose header for
+// the key net/http knows.
+func TestAttack06ClosedAfterRead(t *testing.T) {
+	address, writes := leaving(t)
+	client := warm(t, address)
+	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
+	assert.Equal(t, unknown, ending(err))
+	assert.EqualValues(t, 1, writes.Load())
+
+	address, writes = leaving(t)
+	status, err := plainWarm(t, plainRequest(t, http.MethodPost, address))
+	require.NoError(t, err, "net/http falls for it")
+	assert.Equal(t, http.StatusCreated, status)
+	assert.EqualValues(t, 2, writes.Load())
+}
+
+// TestAttack07ClosedWithoutAKey: of a change without a key the end of the connection is no
+// failure that may be tried again.
+func TestAttack07ClosedWithoutAKey(t *testing.T) {
+	address, writes := leaving(t)
+	client := warm(t, address)
+	_, err := client.Customers.Update(t.Context(), "C-1", quickstream.UpdateCustomerParams{CustomerName: new("Cy")})
+	assert.Equal(t, unknown, ending(err))
+	assert.EqualValues(t, 1, writes.Load())
+
+	address, writes = leaving(t)
+	for range 3 { // until it works, as programs do
+		r := plainRequest(t, http.MethodPut, address)
+		r.Header.Del("Idempotency-Key")
+		if _, err := plainWarm(t, r); err == nil {
+			break
+		}
+	}
+	assert.EqualValues(t, 3, writes.Load(), "what tries again at an EOF falls for it")
+}
+
+// TestAttack08BodyThatCannotBeReadAgain: also on a transport of the caller's no write has
+// what net/http needs in order to send it again.
+func TestAttack08BodyThatCannotBeReadAgain(t *testing.T) {
+	address, writes := leaving(t)
+	client := warm(t, address, quickstream.WithHTTPClient(&http.Client{Transport: new(http.Transport)}))
+	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
+	assert.Equal(t, unknown, ending(err))
+	assert.EqualValues(t, 1, writes.Load())
+	for _, op := range operations() {
+		_, err := op.call(t.Context(), clientOf(t, func(r *http.Request) (*http.Response, error) {
+			assert.Nil(t, r.GetBody, op.name)
+			return answer(422, ""), nil
+		}), "ID-1")
+		assert.Error(t, err, op.name)
+	}
+	assert.NotNil(t, plainRequest(t, http.MethodPost, address).GetBody, "net/http's own requests have it")
+}
+
+// TestAttack10AnswerAfterTheTimeOut: a payment is carried out, and answered when the client
+// has given up. That is no failure, and the next call gets an answer of its own.
+func TestAttack10AnswerAfterTheTimeOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.DelayAfterCommit(time.Minute), Times: 1}))
+		_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
+		assert.Equal(t, unknown, ending(err))
+		assert.Len(t, box.Ledger().Charged(order), 1)
+		<-time.After(time.Minute)
+		_, err = client.Transactions.Get(t.Context(), "R-0")
+		assert.ErrorIs(t, err, quickstream.ErrNotFound)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		payments := 0
+		late := service(func(r *http.Request) (*http.Response, error) {
+			payments++
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		for range 2 {
+			_, err := (&http.Client{Transport: late, Timeout: time.Second}).Do(plainRequest(t, http.MethodPost, baseURL)) //nolint:bodyclose // there is none
+			assert.Error(t, err)
+		}
+		assert.Equal(t, 2, payments, "what takes it for a failure pays again")
+	})
+}
+
+// TestAttack11InformationalAnswers: any number of informational answers are none, and a few
+// do no harm.
+func TestAttack11InformationalAnswers(t *testing.T) {
+	goesOn := strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 3)
+	hints := "HTTP/1.1 103 Early Hints\r\nX-Hint: " + strings.Repeat("x", 100) + "\r\n\r\n"
+	pay := func(answer string) (*quickstream.Transaction, error) {
+		client, connections := server(t, raw(t, answer), plain)
+		tx, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
+		assert.EqualValues(t, 1, connections.Load())
+		return tx, err
+	}
+	tx, err := pay(goesOn + hints + created(approvedBody))
+	require.NoError(t, err)
+	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+	flood := strings.Repeat(hints, 3000) + created(approvedBody)
+	for name, answer := range map[string]string{"flood": flood, "nothing else": goesOn, "half of one": "HTTP/1.1 100 Cont"} {
+		_, err = pay(answer)
+		assert.Equal(t, unknown, ending(err), name)
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		assert.True(t, ok && lost.Attempts == 1, name)
+	}
+	var service string
+	_, _ = server(t, raw(t, flood), func(s *httptest.Server) { s.Start(); service = s.URL })
+	resp, err := http.DefaultClient.Do(plainRequest(t, http.MethodPost, service))
+	require.NoError(t, err, "net/http reads on for megabytes")
+	resp.Body.Close()
+}

@@ -1,0 +1,289 @@
+package clienttest_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// Attacks on what lies between two messages, by a gateway or by whoever is in its place.
+
+// pipelining starts a service that refuses every payment, and sends an approval along for
+// whoever comes next.
+func pipelining(t *testing.T) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				for reader := bufio.NewReader(conn); ; {
+					r, err := http.ReadRequest(reader)
+					if err != nil {
+						return
+					}
+					_, _ = io.Copy(io.Discard, r.Body)
+					_, _ = io.WriteString(conn, "HTTP/1.1 422 X\r\nContent-Length: 26\r\n\r\n"+`{"developerMessage":"No."}`+created(approvedBody))
+				}
+			}()
+		}
+	}()
+	return "http://" + listener.Addr().String()
+}
+
+// overtake makes a call, and another one on its connection at the moment at which that is
+// free again and net/http has not looked at what is left over.
+func overtake(t *testing.T, first, second func(context.Context)) {
+	t.Helper()
+	var calls sync.WaitGroup
+	taken := make(chan struct{})
+	take := sync.OnceFunc(func() { close(taken) })
+	free := sync.OnceFunc(func() {
+		calls.Go(func() {
+			defer take()
+			second(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{WroteHeaders: take}))
+		})
+		<-taken
+	})
+	first(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{PutIdleConn: func(error) { free() }}))
+	calls.Wait()
+}
+
+// TestAttackSecondAnswer: a second answer behind the first is never the next call's, which
+// would be a payment approved before it was sent.
+func TestAttackSecondAnswer(t *testing.T) {
+	quiet(t)
+	address := pipelining(t)
+	client, err := quickstream.NewClient(quickstream.CustomURL(address), testKeys())
+	require.NoError(t, err)
+	t.Cleanup(client.CloseIdleConnections)
+	ends := make(chan string, 2)
+	pay := func(ctx context.Context) {
+		_, err := client.Transactions.Pay(ctx, payment(), quickstream.WithoutResend())
+		ends <- ending(err)
+	}
+	overtake(t, pay, pay)
+	assert.Equal(t, answered, <-ends)
+	assert.Equal(t, answered, <-ends, "it has an answer of its own")
+
+	naive := &http.Client{Transport: new(http.Transport)}
+	t.Cleanup(naive.CloseIdleConnections)
+	statuses := make(chan int, 2)
+	plainPay := func(ctx context.Context) {
+		resp, err := naive.Do(plainRequest(t, http.MethodPost, address).WithContext(ctx))
+		if assert.NoError(t, err) {
+			statuses <- resp.StatusCode
+			_, _ = io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+	}
+	overtake(t, plainPay, plainPay)
+	assert.Equal(t, 422, <-statuses)
+	assert.Equal(t, 201, <-statuses, "net/http falls for it")
+}
+
+// TestAttackCutHead: an answer that ends within its status line or its header says nothing,
+// and one that is no HTTP says nothing either.
+func TestAttackCutHead(t *testing.T) {
+	whole := created(approvedBody)
+	head := strings.Index(whole, "\r\n\r\n") + 3
+	for n := 0; n <= head; n += 5 {
+		attacked(t, whole[:n], raw(t, whole[:n]))
+	}
+	for name, answer := range map[string]string{
+		"TLS": "\x16\x03\x01 hello\r\n\r\n", "HTTP/0.9": approvedBody, "HTTP/2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "no status": "HTTP/1.1 OK\r\n\r\n",
+		"four digits": strings.Replace(whole, "201", "2010", 1), "a sign": strings.Replace(whole, "201", "+201", 1),
+		"folded": strings.Replace(whole, "\r\n", "\r\n X: 1\r\n", 1),
+	} {
+		attacked(t, name, raw(t, answer))
+	}
+	sent := 0
+	cut := raw(t, whole[:head])
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { sent++; cut(w, r) }))
+	t.Cleanup(service.Close)
+	for range 3 {
+		_, err := http.DefaultClient.Do(plainRequest(t, http.MethodPost, service.URL)) //nolint:bodyclose // there is none
+		assert.Error(t, err)
+	}
+	assert.Equal(t, 3, sent, "what tries again at an EOF falls for it")
+}
+
+// TestSwitchingProtocols: an answer whose body is the connection, which stays open and
+// which no context ends, is none.
+func TestSwitchingProtocols(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() { // it ends with the client's side of the connection
+				defer conn.Close()
+				if r, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+					_, _ = io.Copy(io.Discard, r.Body)
+				}
+				_, _ = io.WriteString(conn, "HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
+				_, _ = io.Copy(io.Discard, conn)
+			}()
+		}
+	}()
+	client, err := quickstream.NewClient(quickstream.CustomURL("http://"+listener.Addr().String()), quickstream.Keys{Secret: quickstream.NewSecretKey("k")},
+		quickstream.WithoutResend())
+	require.NoError(t, err)
+	_, err = client.Transactions.Void(t.Context(), "1")
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	require.Error(t, client.Check(t.Context(), quickstream.WithMaxAttempts(1)))
+}
+
+// TestAttackTwoFramings: of an answer that has its length in two ways nothing is left for
+// the next call, and a coding that nobody knows is no success.
+func TestAttackTwoFramings(t *testing.T) {
+	quiet(t)
+	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(approvedBody), approvedBody)
+	both := "HTTP/1.1 201 Created\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked
+	client, _ := server(t, raw(t, both), plain)
+	tx, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
+	require.NoError(t, err, "chunks count, as RFC 9112 has it")
+	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+	for _, coding := range []string{"gzip, chunked", "chunked, chunked", "xchunked", "chunked\r\nTransfer-Encoding: identity", "\x0bchunked"} {
+		attacked(t, coding, raw(t, strings.Replace(both, "chunked", coding, 1)))
+	}
+	cut := approvedBody[:5]
+	_, naive, _ := strings.Cut(both, "\r\n\r\n")
+	assert.NotEqual(t, cut, naive[:5], "what reads so many bytes as it says gets the size of a chunk")
+}
+
+// TestAttackCookies: what a service sets is not sent back to it, so that it cannot tell
+// who comes again.
+func TestAttackCookies(t *testing.T) {
+	var cookies []string
+	setting := func(w http.ResponseWriter, r *http.Request) {
+		cookies = append(cookies, r.Header.Get("Cookie"))
+		w.Header().Set("Set-Cookie", "session=1; Path=/")
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+	var service *httptest.Server
+	client, _ := server(t, setting, func(s *httptest.Server) { s.Start(); service = s }, quickstream.WithRetryWait(1, 1))
+	_, err := client.Transactions.Get(t.Context(), "R-1")
+	assert.Equal(t, answered, ending(err))
+	_, err = client.Transactions.Pay(t.Context(), payment())
+	assert.Equal(t, unknown, ending(err))
+	assert.Equal(t, []string{"", "", "", ""}, cookies)
+
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	naive := &http.Client{Jar: jar}
+	for range 2 {
+		resp, err := naive.Do(plainRequest(t, http.MethodPost, service.URL))
+		require.NoError(t, err)
+		resp.Body.Close()
+	}
+	assert.Equal(t, []string{"", "session=1"}, cookies[4:], "with a jar it is")
+}
+
+// TestAttackHints: no header of an answer, or of one before it, leads the client anywhere.
+func TestAttackHints(t *testing.T) {
+	var elsewhere atomic.Int64
+	stranger := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	t.Cleanup(stranger.Close)
+	hosts := []string{}
+	client, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
+		hosts = append(hosts, r.Host)
+		for name, value := range map[string]string{
+			"Link": "<" + stranger.URL + "/x>; rel=preload", "Alt-Svc": `h2="` + stranger.Listener.Addr().String() + `"; persist=1`, "Refresh": "0; url=" + stranger.URL,
+			"Content-Location": stranger.URL, "Location": stranger.URL + "/x", "Strict-Transport-Security": "max-age=31536000", "Retry-After": "0",
+			"Connection": "keep-alive", "Proxy-Authenticate": "Basic", "WWW-Authenticate": "Negotiate", "Upgrade": "h2c",
+		} {
+			w.Header().Set(name, value)
+		}
+		w.WriteHeader(http.StatusProcessing)
+		w.WriteHeader(http.StatusEarlyHints)
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, approvedBody)
+	}, plain)
+	for range 3 {
+		_, err := client.Transactions.Pay(t.Context(), payment())
+		assert.NoError(t, err)
+	}
+	require.Len(t, hosts, 3)
+	assert.Equal(t, "quickstream.Client("+hosts[2]+")", client.String())
+	assert.Zero(t, elsewhere.Load())
+}
+
+// TestAttackTrailers: what follows a body changes nothing of what was said before it.
+func TestAttackTrailers(t *testing.T) {
+	quiet(t)
+	const declined = `{"receiptNumber":"R-1","status":"Declined","summaryCode":"1"}`
+	var service *httptest.Server
+	trailing := raw(t, fmt.Sprintf("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nTrailer: X-Late\r\n\r\n%x\r\n%s\r\n0\r\n"+
+		"X-Late: 1\r\nRetry-After: 3600\r\nLocation: /x\r\nContent-Length: 1\r\nStatus: 200\r\n\r\n%s", len(declined), declined, created(approvedBody)))
+	client, _ := server(t, trailing, func(s *httptest.Server) { s.Start(); service = s })
+	var resp quickstream.Response
+	tx, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend(), quickstream.WithResponseInto(&resp))
+	require.NoError(t, err)
+	assert.Equal(t, quickstream.OutcomeDeclined, outcomeOf(tx))
+	for name := range resp.Header {
+		assert.Contains(t, []string{"Trailer", "Date"}, name)
+	}
+	naive, err := http.DefaultClient.Do(plainRequest(t, http.MethodPost, service.URL))
+	require.NoError(t, err)
+	defer naive.Body.Close()
+	_, err = io.Copy(io.Discard, naive.Body)
+	require.NoError(t, err)
+	assert.Equal(t, "1", naive.Trailer.Get("X-Late"), "net/http hands them out, for programs to merge")
+}
+
+// TestAttackCodings: an answer in a coding that nobody asked for, or wrapped more than
+// once, is no answer that can be read.
+func TestAttackCodings(t *testing.T) {
+	once := zipped(t, []byte(approvedBody))
+	for name, c := range map[string]struct {
+		coding string
+		body   []byte
+	}{
+		"not compressed": {"gzip", []byte(approvedBody)}, "half of it": {"gzip", once[:len(once)/2]}, "without its end": {"gzip", once[:len(once)-4]},
+		"twice": {"gzip", zipped(t, once)}, "twice and said so": {"gzip, gzip", zipped(t, once)}, "another": {"br", once}, "none": {"identity", once},
+		"and more": {"gzip", append(once[:len(once):len(once)], "more"...)},
+	} {
+		attacked(t, name, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", c.coding)
+			w.WriteHeader(http.StatusCreated)
+			_, _ = w.Write(c.body)
+		})
+	}
+	naive := plainPayment(t, compressed(zipped(t, once)))
+	assert.NotEqual(t, "Declined", naive.Status, "what forgets the decoder's error has a payment that nobody declined")
+}
+
+// TestAttackSwitchedProtocols: an answer to a question that nobody asked, such as for another
+// protocol, is none, and neither is what follows it.
+func TestAttackSwitchedProtocols(t *testing.T) {
+	quiet(t)
+	switched := raw(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"+created(approvedBody))
+	assert.Empty(t, attacked(t, "101", switched).ReceiptNumber)
+	takenForPaid(t, switched)
+}

@@ -1,0 +1,243 @@
+package clienttest_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// deciding says, from the contract, which members of which answer decide what happened
+// to whose money: identity, type, status, codes, amounts and their currency, and what
+// holds these. Everything else informs.
+func deciding() map[string]string {
+	const amounts = "principalAmount principalAmount.amount principalAmount.currency surchargeAmount surchargeAmount.amount " +
+		"surchargeAmount.currency totalAmount totalAmount.amount totalAmount.currency "
+	const terms = "paymentTerms.firstPaymentAmount paymentTerms.firstPaymentAmount.amount paymentTerms.firstPaymentAmount.currency " +
+		"paymentTerms.lastPaymentAmount paymentTerms.lastPaymentAmount.amount paymentTerms.lastPaymentAmount.currency " +
+		"paymentTerms.paymentAmount paymentTerms.paymentAmount.amount paymentTerms.paymentAmount.currency " +
+		"paymentTerms.maximumPaymentAmount paymentTerms.maximumPaymentAmount.amount paymentTerms.maximumPaymentAmount.currency "
+	return map[string]string{
+		"Transaction": "receiptNumber transactionType status summaryCode responseCode paymentReferenceNumber originalReceiptNumber " +
+			"authorisationType cancellationType metadata payToData payToData.agreementToken payToData.endToEndId payToPayerAccount.customerId " +
+			"creditCard.accountToken creditCard.customerId bankAccount.accountToken bankAccount.customerId nzBankAccount.accountToken nzBankAccount.customerId " + amounts,
+		"Agreement": "agreementToken status payeeReference hasPendingBilateralAmendment paymentDetails paymentTerms paymentTerms.agreementType paymentTerms.frequency " +
+			"payerDetails payerDetails.customerId " + terms,
+		"Customer":         "customerId customerNumber status",
+		"Account":          "accountToken accountType customerId",
+		"SingleUseToken":   "singleUseTokenId accountType creditCard.threeDS2AuthRequired",
+		"ThreeDSResult":    "transStatus",
+		"PaymentFile":      "paymentFileId status",
+		"PaymentBatch":     "paymentBatchId links",
+		"RecurringPayment": "paymentScheduleId status",
+		"Business":         "supplierBusinessCode",
+		"CardSurcharge":    "cardScheme",
+		"AcceptedCard":     "cardScheme",
+		"CardPrefix":       "cardScheme",
+		"Root":             "links",
+	}
+}
+
+// member is a member of a model, at a path.
+type member struct {
+	path    []string
+	of      reflect.Type
+	decides bool
+}
+
+func membersOf(model reflect.Type, path ...string) (found []member) {
+	for _, field := range reflect.VisibleFields(model) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" {
+			continue
+		}
+		of := field.Type
+		for of.Kind() == reflect.Pointer {
+			of = of.Elem()
+		}
+		at := append(slices.Clone(path), name)
+		found = append(found, member{at, of, field.Tag.Get("wire") != ""})
+		if of.Kind() == reflect.Struct {
+			found = append(found, membersOf(of, at...)...)
+		}
+	}
+	return found
+}
+
+// with returns the sample of a model with other JSON in the place of a member.
+func (m member) with(t *testing.T, model reflect.Type, replaced string) string {
+	t.Helper()
+	tree := decodedTree(t, []byte(sample(model, model.Name())))
+	at, last := tree, m.path[len(m.path)-1]
+	for _, name := range m.path[:len(m.path)-1] {
+		at = at[name].(map[string]any)
+	}
+	at[last] = "@"
+	body, err := json.Marshal(tree)
+	require.NoError(t, err)
+	return strings.Replace(string(body), fmt.Sprintf("%q:%q", last, "@"), replaced, 1)
+}
+
+// TestWhatDecides plants odd answers. What decides stands there once, by its own name
+// and as what it should be, or the answer is undecodable; what informs is forgiven.
+func TestWhatDecides(t *testing.T) {
+	wanted, tried := deciding(), 0
+	for _, m := range models(t) {
+		if strings.HasPrefix(m.of.Name(), "Page[") {
+			continue
+		}
+		var paths []string
+		for _, member := range membersOf(m.of) {
+			path, name := strings.Join(member.path, "."), member.path[len(member.path)-1]
+			if member.decides {
+				paths = append(paths, path)
+			}
+			read := func(replaced string) (response, error) {
+				tried++
+				return m.read(member.with(t, m.of, replaced))
+			}
+			for _, odd := range oddFor(member.of) {
+				got, err := read(fmt.Sprintf("%q:%s", name, odd))
+				assert.Equal(t, member.decides, err != nil, "%s.%s: %s: %v", m.of.Name(), path, odd, err)
+				if err == nil && name != "links" {
+					assert.True(t, got.Extra()[path] != nil, "%s.%s: %s", m.of.Name(), path, odd)
+				}
+			}
+			good := sample(member.of, name)
+			for _, first := range []string{good, "null"} {
+				for _, again := range []string{name, strings.ToUpper(name), strings.ToUpper(name[:1]) + name[1:]} {
+					_, err := read(fmt.Sprintf("%q:%s,%q:%s", name, first, again, good))
+					assert.Equal(t, member.decides, err != nil, "%s.%s and %s: %v", m.of.Name(), path, again, err)
+				}
+			}
+			if member.of.Kind() == reflect.String {
+				got, err := read(fmt.Sprintf("%q:17", name))
+				require.NoError(t, err, "%s.%s", m.of.Name(), path)
+				assert.Equal(t, "17", fieldAt(reflect.ValueOf(got), member.path).String(), "%s.%s", m.of.Name(), path)
+			}
+		}
+		want := strings.Fields(wanted[m.of.Name()])
+		slices.Sort(want)
+		slices.Sort(paths)
+		assert.Equal(t, want, paths, m.of.Name())
+		delete(wanted, m.of.Name())
+	}
+	assert.Empty(t, wanted)
+	assert.Greater(t, tried, 1000)
+	t.Logf("%d answers", tried)
+}
+
+// oddFor are values that a member cannot have.
+func oddFor(of reflect.Type) []string {
+	switch of {
+	case reflect.TypeFor[quickstream.FraudGuardResult](): // takes everything
+		return nil
+	case reflect.TypeFor[quickstream.Amount]():
+		return []string{`"free"`, `true`, `[1]`, `{"amount":{}}`, `{"amount":1,"currency":["AUD"]}`, `{"amount":1,"amount":2}`, `{"Amount":1}`}
+	case reflect.TypeFor[decimal.Decimal]():
+		return []string{`"free"`, `true`, `[1]`, `{"x":1}`, `"1,000.00"`, `1e400`}
+	case reflect.TypeFor[quickstream.Date](), reflect.TypeFor[quickstream.Timestamp]():
+		return []string{`"soon"`, `true`, `{}`, `[]`, `-1`}
+	}
+	switch of.Kind() {
+	case reflect.String:
+		return []string{`true`, `{}`, `[]`, `["x"]`, `{"x":"y"}`}
+	case reflect.Bool:
+		return []string{`"true"`, `1`, `{}`, `[]`}
+	case reflect.Int64:
+		return []string{`"many"`, `true`, `1.5`, `{}`}
+	default: // what holds others
+		return []string{`"x"`, `7`, `true`, `[7]`}
+	}
+}
+
+// fieldAt returns the field for a member.
+func fieldAt(v reflect.Value, path []string) reflect.Value {
+	for _, name := range path {
+		v = reflect.Indirect(v)
+		for _, field := range reflect.VisibleFields(v.Type()) {
+			if member, _, _ := strings.Cut(field.Tag.Get("json"), ","); member == name {
+				v = v.FieldByIndex(field.Index)
+				break
+			}
+		}
+	}
+	return v
+}
+
+// TestTimesInform: a time in whatever form hides no payment, be it read alone or on a page.
+func TestTimesInform(t *testing.T) {
+	for text, zero := range map[string]bool{
+		`"2026-11-20T10:11:12+1100"`: false, `"2026-11-20T10:11:12+11:00"`: false, `"2026-11-20T10:11:12+11"`: false, `"2026-11-20T10:11:12Z"`: false,
+		`"2026-11-20T10:11:12"`: false, `"2026-11-20 10:11:12+1100"`: false, `"2026-11-20T10:11+1100"`: false, `"2026-11-20T10:11:12.345+1100"`: false,
+		`1795129872`: false, `"1795129872000"`: false, `null`: true, `""`: true, `"20 Nov 2026, 10:11"`: true, `[2026,11,20]`: true, `true`: true, `1e9`: true,
+	} {
+		body := `{"receiptNumber":"1","status":"Approved","summaryCode":"0","settlementDate":"20 Nov 2026","transactionTime":` + text + `}`
+		tx, err := clientOf(t, says(200, body)).Transactions.Get(t.Context(), "1")
+		require.NoError(t, err, text)
+		first, err := clientOf(t, says(200, `{"data":[`+body+`]}`)).Transactions.ByReference("REF-1").First(t.Context())
+		require.NoError(t, err, text)
+		for _, tx := range []*quickstream.Transaction{tx, first} {
+			assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx), text)
+			assert.Equal(t, zero, tx.TransactionTime.IsZero(), text)
+			assert.Equal(t, quickstream.NewDate(2026, 11, 20), tx.SettlementDate)
+			_, kept := tx.Extra()["transactionTime"]
+			assert.Equal(t, zero && text != `null` && text != `""`, kept, text)
+		}
+	}
+}
+
+// TestNestedAnswers: an answer in a member named data is read, and one without an object
+// is no answer.
+func TestNestedAnswers(t *testing.T) {
+	for body, number := range map[string]string{
+		`{"data":{"customerId":"C-1","new":1}}`: "C-1", `{"customerId":"C-1","data":{"customerId":"C-2"}}`: "C-1",
+		`{}`: "", ``: "", `null`: "", `{"data":{}}`: "", `{"data":null}`: "", `{"data":[{"customerId":"C-1"}]}`: "", `{"data":{"customerId":{}}}`: "",
+		`{"data":{"customerId":"C-1"},"data":{}}`: "", `{"new":{"customerId":"C-1"}}`: "",
+	} {
+		client := clientOf(t, says(201, body))
+		customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "N-1", CustomerName: "N"})
+		if number == "" {
+			assert.Nil(t, customer, body)
+			assert.Equal(t, unknown, ending(err), body)
+			continue
+		}
+		require.NoError(t, err, body)
+		assert.Equal(t, number, customer.CustomerID)
+		assert.NotEmpty(t, customer.Extra())
+	}
+}
+
+// TestErrorBodiesOfEveryShape: what the service says about fields arrives, and the values
+// that it refused do not.
+func TestErrorBodiesOfEveryShape(t *testing.T) {
+	field, text := []quickstream.FieldError{{FieldName: "cardNumber", Messages: []string{"is wrong"}}}, []quickstream.FieldError{{Messages: []string{"cardNumber is wrong"}}}
+	named := []string{`{"status":422,"customerMessage":"c",`, `{"status":"422","errors":[{"fieldName":`}
+	for body, want := range map[string][]quickstream.FieldError{
+		`{"status":422,"customerMessage":"c","errors":[{"fieldName":"cardNumber","fieldValue":"4111111111111111","messages":["is wrong"]}]}`: field,
+		`{"status":"422","errors":[{"fieldName":"cardNumber","messages":"is wrong"}]}`:                                                       field,
+		`[{"fieldName":"cardNumber","fieldValue":"4111111111111111","messages":["is wrong"]}]`:                                               field,
+		`{"errors":{"cardNumber":["is wrong"]}}`:                                                                                             field, `{"errors":{"cardNumber":"is wrong"}}`: field,
+		`["cardNumber is wrong"]`: text, `{"errors":["cardNumber is wrong"]}`: text,
+		`<html>422</html>`: nil, ``: nil, `{}`: nil, `[]`: nil, `null`: nil, `{"errors":null}`: nil, `"cardNumber is wrong"`: nil,
+	} {
+		_, err := clientOf(t, says(422, body)).Transactions.Pay(t.Context(), payment())
+		own := slices.ContainsFunc(named, func(begins string) bool { return strings.HasPrefix(body, begins) })
+		require.Equal(t, map[bool]string{true: answered, false: unknown}[own], ending(err), body)
+		require.Equal(t, own, errors.Is(err, quickstream.ErrInvalid), body)
+		api := answerIn(err)
+		require.NotNil(t, api)
+		assert.Equal(t, want, api.Fields(), body)
+		assert.NotContains(t, string(api.RawBody())+fmt.Sprintf("%+v", api), "4111")
+		assert.Equal(t, len(want) > 0 && want[0].FieldName != "", strings.Contains(err.Error(), "(fields: cardNumber)"), "%v", err)
+	}
+}

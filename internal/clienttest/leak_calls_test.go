@@ -1,0 +1,309 @@
+package clienttest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// Calls that are made with secrets and fail in every way, against a service that
+// repeats everything in its answers: neither errors nor logs show any of it, nor
+// a handle that the service gave out.
+
+const (
+	callCard    = "4242424242424242"
+	callCVN     = "CVN-1357"
+	callAccount = "9999940"
+	callPayID   = "ann@example.com"
+	callHandle  = "HANDLE-7f3a"
+	callRef     = "REF-8b2c"
+	callKey     = "IDEMPOTENCY-5d1e"
+	callEcho    = callCard + " " + callCVN + " " + callAccount + " " + callPayID + " " + callHandle + " " + callRef + " SECRET_KEY_1"
+)
+
+// secretIn returns what a text shows that it must not. Card numbers are found in part
+// too, and so are queries.
+func secretIn(text string) string {
+	for _, secret := range []string{
+		callCard, callCard[:8], callCVN, callAccount, callPayID, url.QueryEscape(callPayID), callHandle, callRef, callKey,
+		"SECRET_KEY_1", "PUBLISHABLE_KEY_1", "U0VDUkVUX0tFWV8x", "UFVCTElTSEFCTEVfS0VZXzE", "accountNumber=", "/rest/v1",
+	} {
+		if strings.Contains(text, secret) {
+			return secret
+		}
+	}
+	return ""
+}
+
+// echo is an error body that repeats all that was sent.
+func echo(r *http.Request) string {
+	body, _ := json.Marshal(map[string]any{
+		"errors":          []any{map[string]any{"fieldName": "creditCard.cardNumber", "fieldValue": callEcho, "messages": []string{callEcho}}, map[string]any{"fieldName": callCard}},
+		"customerMessage": callEcho, "developerMessage": callEcho + " " + r.URL.String(), "requestUrl": r.URL.String(), "traceCode": "TRACE-1",
+	})
+	return string(body)
+}
+
+// failures are the ways in which a service can fail and tell too much.
+func failures() map[string]service {
+	services := map[string]service{}
+	for _, status := range []int{301, 307, 400, 401, 403, 404, 408, 409, 422, 429, 500, 502, 503} {
+		services[fmt.Sprint(status)] = func(r *http.Request) (*http.Response, error) {
+			resp := answer(status, echo(r))
+			resp.Header.Set("Location", "https://evil.invalid/rest/v1?accountNumber="+callAccount)
+			resp.Header.Set("X-Echo", callEcho)
+			return resp, nil
+		}
+	}
+	full := func(r *http.Request) string {
+		return fmt.Sprintf("https://SECRET_KEY_1@api.invalid%s?accountNumber=%s", r.URL.Path, callAccount)
+	}
+	services["HTML"] = func(r *http.Request) (*http.Response, error) { return answer(500, "<html>"+echo(r)), nil }
+	services["broken"] = func(r *http.Request) (*http.Response, error) {
+		return answer(200, `{"receiptNumber":"`+callHandle+`",`+echo(r)), nil
+	}
+	services["wrong types"] = func(*http.Request) (*http.Response, error) {
+		return answer(200, fmt.Sprintf(`{"receiptNumber":%q,"links":%q,"data":[{"links":%q}],"numberOfPaymentsPermitted":%s}`, callHandle, callEcho, callEcho, callCard)), nil
+	}
+	services["next elsewhere"] = func(*http.Request) (*http.Response, error) {
+		return answer(200, fmt.Sprintf(`{"data":[],"links":[{"rel":"next","href":"https://evil.invalid/rest/v1?accountNumber=%s"}]}`, callAccount)), nil
+	}
+	for name, cause := range map[string]error{
+		"lost": io.ErrUnexpectedEOF, "reset": syscall.ECONNRESET, "refused": &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
+		"timeout": context.DeadlineExceeded, "anything": errors.New("broken"),
+	} {
+		services[name] = func(r *http.Request) (*http.Response, error) {
+			return nil, &url.Error{Op: "Get", URL: full(r), Err: &url.Error{Op: r.Method, URL: full(r), Err: cause}}
+		}
+		services[name+" in other words"] = func(r *http.Request) (*http.Response, error) {
+			return nil, fmt.Errorf("%s %s: %s: %w", r.Method, full(r), callEcho, &url.Error{Op: r.Method, URL: full(r), Err: cause})
+		}
+	}
+	return services
+}
+
+// secretCalls are all operations, with secrets where they take any.
+func secretCalls() map[string]func(context.Context, *quickstream.Client) error {
+	calls := map[string]func(context.Context, *quickstream.Client) error{}
+	for _, op := range operations() {
+		calls[op.name] = func(ctx context.Context, c *quickstream.Client) error {
+			_, err := op.call(ctx, c, callHandle)
+			return err
+		}
+	}
+	withoutRules := quickstream.WithoutRule("card.cvn.digits")
+	card := approvedCard()
+	card.CVN = quickstream.NewSecret(callCVN)
+	calls["Transactions.Pay"] = func(ctx context.Context, c *quickstream.Client) error {
+		params := payment()
+		params.Source, params.PaymentReferenceNumber = quickstream.FromCard(card), callRef
+		_, err := c.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey(callKey), withoutRules)
+		return err
+	}
+	calls["Transactions.Pay from a bank account"] = func(ctx context.Context, c *quickstream.Client) error {
+		params := payment()
+		params.Source = quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032-999", AccountNumber: quickstream.NewSecret(callAccount)})
+		_, err := c.Transactions.Pay(ctx, params)
+		return err
+	}
+	calls["SingleUseTokens.Create"] = func(ctx context.Context, c *quickstream.Client) error {
+		_, err := c.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: card}, withoutRules)
+		return err
+	}
+	return calls
+}
+
+// everyForm prints an error, and the chain of its causes, in every form.
+func everyForm(t *testing.T, err error) []string {
+	t.Helper()
+	forms := []string{err.Error()}
+	for _, e := range []error{err, fmt.Errorf("wrapped: %w", err), errors.Join(err, io.EOF)} {
+		forms = append(forms, fmt.Sprintf("%v|%+v|%#v|%s|%q|%x|%d", e, e, e, e, e, e, e))
+	}
+	if p := reflect.ValueOf(err); p.Kind() == reflect.Pointer && p.Type().Elem().PkgPath() == modulePath {
+		forms = append(forms, fmt.Sprintf("%v|%+v|%#v", p.Elem().Interface(), p.Elem().Interface(), p.Elem().Interface()))
+	}
+	var logged bytes.Buffer
+	for _, handler := range []slog.Handler{slog.NewTextHandler(&logged, nil), slog.NewJSONHandler(&logged, nil)} {
+		slog.New(handler).Error("failed", "err", err, slog.Group("g", slog.Any("list", []any{err})))
+	}
+	forms = append(forms, logged.String())
+	for _, v := range []any{err, map[string]any{"err": err}, []error{err}} {
+		data, jsonErr := json.Marshal(v)
+		forms = append(forms, string(data)+fmt.Sprint(jsonErr))
+	}
+	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+		forms = append(forms, everyForm(t, lost.Cause)...)
+	}
+	if cause := errors.Unwrap(err); cause != nil {
+		forms = append(forms, everyForm(t, cause)...)
+	}
+	return forms
+}
+
+// TestAttack59FailingCalls makes every call fail in every way: what the service, a
+// gateway or the network says repeats all that was sent, and no log, error or event of an
+// observer shows any of it.
+func TestAttack59FailingCalls(t *testing.T) {
+	assert.NotEmpty(t, secretIn(naiveFailure(t, failures()["refused"], baseURL)), "the naive look-up's error shows the query")
+	assert.NotEmpty(t, secretIn(naiveFailure(t, failures()["422"], baseURL)), "the naive look-up's error shows the body")
+	errs, forms := 0, 0
+	for failure, service := range failures() {
+		for name, call := range secretCalls() {
+			synctest.Test(t, func(t *testing.T) {
+				var logged bytes.Buffer
+				level := &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}
+				both := slog.NewMultiHandler(slog.NewTextHandler(&logged, level), slog.NewJSONHandler(&logged, level))
+				var observed []any
+				var ended error
+				client := clientOf(t, service, quickstream.WithLogger(slog.New(both)), quickstream.WithObserver(quickstream.Observer{
+					Start: func(ctx context.Context, c quickstream.CallInfo) context.Context {
+						observed = append(observed, c)
+						return ctx
+					},
+					Attempt: func(_ context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) {
+						observed = append(observed, a)
+					},
+					End: func(_ context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) {
+						observed, ended = append(observed, e), e.Err
+					},
+				}))
+				err := call(t.Context(), client)
+				assert.NotEmpty(t, logged.String())
+				for _, text := range []string{logged.String(), fmt.Sprintf("%+v", observed)} {
+					assert.Empty(t, secretIn(text), "%s, %s: %s", name, failure, text)
+				}
+				if ended != nil {
+					for _, form := range everyForm(t, ended) {
+						assert.Empty(t, secretIn(form), "%s, %s: %s", name, failure, form)
+					}
+				}
+				if err == nil {
+					return
+				}
+				errs++
+				for _, form := range everyForm(t, err) {
+					forms++
+					assert.Empty(t, secretIn(form), "%s, %s: %s", name, failure, form)
+				}
+			})
+		}
+	}
+	assert.Greater(t, errs, 1000)
+	t.Logf("%d errors, %d printed forms", errs, forms)
+}
+
+// TestSandboxFaultsTellNothing does the same with what the simulator can break,
+// and a payment that succeeds.
+func TestSandboxFaultsTellNothing(t *testing.T) {
+	kinds := []sandbox.FaultKind{
+		sandbox.CommitLate(1), sandbox.DuplicateMembers(), sandbox.Garbage(sandbox.ServiceError), sandbox.HangAfterCommit(), sandbox.HangBeforeCommit(),
+		sandbox.ProxyAuth(), sandbox.RateLimited("1"), sandbox.Redirect(307, "https://evil.invalid/?accountNumber="+callAccount), sandbox.Refuse(),
+		sandbox.ResetAfterCommit(), sandbox.ResetBeforeCommit(), sandbox.SlowBody(1), sandbox.Status(401, sandbox.ServiceError), sandbox.Status(404, sandbox.ServiceError),
+		sandbox.Status(422, sandbox.ServiceError), sandbox.Status(503, sandbox.HTML), sandbox.StatusAfterCommit(500, sandbox.Empty), sandbox.TruncatedBody(30),
+		sandbox.UnknownHost(), sandbox.UntrustedCertificate(),
+	}
+	for i, kind := range append([]sandbox.FaultKind{{}}, kinds...) {
+		synctest.Test(t, func(t *testing.T) {
+			box := sandbox.New()
+			t.Cleanup(box.Close)
+			var logged bytes.Buffer
+			client := sandboxtest.Client(t, box, quickstream.WithLogger(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+			if i > 0 {
+				require.NoError(t, box.Inject(sandbox.Fault{Kind: kind}))
+			}
+			params := payment()
+			params.PaymentReferenceNumber = callRef
+			tx, payErr := client.Transactions.Pay(t.Context(), params, quickstream.WithIdempotencyKey(callKey))
+			_, listErr := client.Transactions.ByBankAccount("032-999", quickstream.NewSecret(callAccount)).First(t.Context())
+			_, getErr := client.Transactions.Get(t.Context(), callHandle)
+			texts := []string{logged.String()}
+			for _, err := range []error{payErr, listErr, getErr} {
+				if err != nil {
+					texts = append(texts, everyForm(t, err)...)
+				}
+			}
+			keys := box.Keys()
+			for _, text := range texts {
+				assert.Empty(t, secretIn(text), "fault %d: %s", i, text)
+				assert.NotContains(t, text, keys.Secret)
+				for _, entry := range box.Ledger() {
+					assert.NotContains(t, text, entry.Receipt)
+				}
+			}
+			assert.Contains(t, logged.String(), "route=/transactions")
+			if i == 0 {
+				require.NoError(t, payErr)
+				assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+				return
+			}
+			require.Error(t, payErr, "fault %d", i)
+		})
+	}
+}
+
+// naiveFailure is what a look-up as programs usually make it says: the error of net/http,
+// or the status with headers and body.
+func naiveFailure(t *testing.T, transport http.RoundTripper, base string) string {
+	t.Helper()
+	noRedirects := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := (&http.Client{Transport: transport, CheckRedirect: noRedirects}).Get(base + "/transactions/for-bank-account?accountNumber=" + callAccount)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return fmt.Sprintf("%d: %v %s", resp.StatusCode, resp.Header, body)
+}
+
+// allRules returns the rules that can be switched off.
+func allRules(t *testing.T) (ids []string) {
+	t.Helper()
+	page, err := os.ReadFile("../../rules.md")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(page)) {
+		if row, ok := strings.CutPrefix(line, "| `"); ok {
+			id, _, _ := strings.Cut(row, "`")
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// TestIntentsHoldNoSecrets: an intent is stored, and knows an account by a handle
+// only.
+func TestIntentsHoldNoSecrets(t *testing.T) {
+	for _, source := range variants()[reflect.TypeFor[quickstream.AccountSource]()] {
+		params := payment()
+		params.Source = source.(quickstream.AccountSource)
+		var intent quickstream.Intent
+		_, err := clientOf(t, says(422, "")).Transactions.Pay(t.Context(), params, handed(&intent), quickstream.WithoutRule(allRules(t)...))
+		require.Error(t, err)
+		require.NotEmpty(t, intent.Operation)
+		stored, err := json.Marshal(intent)
+		require.NoError(t, err)
+		assert.Empty(t, secretIn(string(stored)))
+		assert.Empty(t, secretIn(fmt.Sprintf("%+v %#v", intent, intent)))
+	}
+}

@@ -1,0 +1,496 @@
+package clienttest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// pages serves a list of customers, whose pages are kept by their page number.
+// {next} stands for the address of the next page.
+func pages(asked *int, bodies ...string) service {
+	return func(r *http.Request) (*http.Response, error) {
+		*asked++
+		page := 0
+		_, _ = fmt.Sscan(r.URL.Query().Get("page"), &page)
+		next := fmt.Sprintf("%s/customers?customerName=%s&page=%d", baseURL, url.QueryEscape(r.URL.Query().Get("customerName")), page+1)
+		return answer(200, strings.ReplaceAll(bodies[page], "{next}", next)), nil
+	}
+}
+
+func pageOf(next string, numbers ...string) string {
+	links := ""
+	if next != "" {
+		href, _ := json.Marshal(next)
+		links = fmt.Sprintf(`{"rel":"next","href":%s}`, href)
+	}
+	for i, number := range numbers {
+		numbers[i] = fmt.Sprintf(`{"customerId":%q,"customerNumber":%q}`, number, number)
+	}
+	return fmt.Sprintf(`{"links":[%s],"data":[%s]}`, links, strings.Join(numbers, ","))
+}
+
+// read returns the items of a list, and the error that ended it.
+func read(ctx context.Context, list quickstream.List[quickstream.Customer]) (ids []string, err error) {
+	for item, err := range list.All(ctx) {
+		if err != nil {
+			return ids, err
+		}
+		ids = append(ids, item.CustomerID)
+	}
+	return ids, nil
+}
+
+// TestListWithoutARequest: a zero List is empty, and ListOf is one page.
+func TestListWithoutARequest(t *testing.T) {
+	type list = quickstream.List[quickstream.Customer]
+	count := func(l list) (pages, items int) {
+		for page, err := range l.Pages(t.Context()) {
+			require.NoError(t, err)
+			assert.True(t, page.Next.IsZero())
+			pages, items = pages+1, items+len(page.Data)
+			clear(page.Data)
+		}
+		return pages, items
+	}
+	for name, as := range map[string]func(list) list{
+		"itself":   func(l list) list { return l },
+		"prefetch": func(l list) list { return l.Prefetch() },
+		"from":     func(l list) list { return l.From(quickstream.ParseCursor(secretAddress())) },
+	} {
+		for pages, empty := range []list{{}, quickstream.ListOf[quickstream.Customer]()} {
+			empty = as(empty)
+			got, items := count(empty)
+			assert.Equal(t, pages, got, name)
+			assert.Zero(t, items)
+			ids, err := read(t.Context(), empty)
+			require.NoError(t, err)
+			assert.Empty(t, ids)
+			first, err := empty.First(t.Context())
+			require.ErrorIs(t, err, quickstream.ErrEmptyList)
+			require.ErrorIs(t, err, quickstream.ErrNotFound)
+			assert.Nil(t, first)
+		}
+		given := []*quickstream.Customer{{CustomerID: "1"}, {CustomerID: "2"}}
+		two := as(quickstream.ListOf(given...))
+		given[0] = nil
+		for range 2 { // a list can be read any number of times
+			pages, items := count(two)
+			assert.Equal(t, []int{1, 2}, []int{pages, items}, name)
+			ids, err := read(t.Context(), two)
+			require.NoError(t, err)
+			assert.Equal(t, []string{"1", "2"}, ids)
+			first, err := two.First(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, "1", first.CustomerID)
+		}
+	}
+}
+
+func TestListReadsAllPages(t *testing.T) {
+	asked := 0
+	client := clientOf(t, pages(&asked, pageOf("{next}", "1", "2"), pageOf("{next}"), pageOf("", "3")))
+	list := client.Customers.List(quickstream.ListCustomersParams{CustomerName: "A&b ü/?"})
+	assert.Zero(t, asked, "a list is a description")
+	for range 2 { // and can be read again
+		ids, err := read(t.Context(), list)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"1", "2", "3"}, ids)
+	}
+	assert.Equal(t, 6, asked)
+
+	asked = 0
+	first, err := list.First(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "1", first.CustomerID)
+	assert.Equal(t, 1, asked, "no more is read than is needed")
+	for range list.All(t.Context()) {
+		break
+	}
+	for page, err := range list.Pages(t.Context()) {
+		require.NoError(t, err)
+		assert.Len(t, page.Data, 2)
+		break
+	}
+	assert.Equal(t, 3, asked)
+
+	empty, err := clientOf(t, pages(&asked, pageOf("{next}"), pageOf(""))).Customers.List(quickstream.ListCustomersParams{}).First(t.Context())
+	assert.ErrorIs(t, err, quickstream.ErrNotFound)
+	assert.ErrorIs(t, err, quickstream.ErrEmptyList)
+	assert.Nil(t, empty)
+	assert.Equal(t, 5, asked, "an empty page is not the end")
+}
+
+// TestCursorsAreStored: a list goes on where it was left, in another process.
+func TestCursorsAreStored(t *testing.T) {
+	asked := 0
+	client := clientOf(t, pages(&asked, pageOf("{next}", "1"), pageOf("{next}", "2"), pageOf("", "3")))
+	list := client.Customers.List(quickstream.ListCustomersParams{})
+	var stored []string
+	for page, err := range list.Pages(t.Context()) {
+		require.NoError(t, err)
+		stored = append(stored, page.Next.Text())
+		assert.Equal(t, page.Next.IsZero(), page.Data[0].CustomerID == "3")
+		assert.NotContains(t, fmt.Sprintf("%v%+v%#v", page.Next, page.Next, page.Next), "page=")
+	}
+	require.Len(t, stored, 3)
+	for i, want := range [][]string{{"2", "3"}, {"3"}, {"1", "2", "3"}} {
+		resumed, err := read(t.Context(), list.From(quickstream.ParseCursor(stored[i])))
+		require.NoError(t, err)
+		assert.Equal(t, want, resumed)
+	}
+	all, err := read(t.Context(), list)
+	require.NoError(t, err)
+	assert.Len(t, all, 3, "From leaves the list as it was")
+}
+
+// TestNextLinks: a link is the service's view of itself, and its query is all that is
+// used. One that leads to something else is an error, and never the end of the list.
+func TestNextLinks(t *testing.T) {
+	long := strings.Repeat("x", 8<<10)
+	for name, next := range map[string]string{
+		"another host":         "https://evil.invalid/rest/v1/customers?page=1",
+		"a host below":         "https://api.invalid.evil.invalid/rest/v1/customers?page=1",
+		"a host that folds":    "https://api.\u0131nvalid/rest/v1/customers?page=1",
+		"a Kelvin sign":        "https://api.invalid\u212a/rest/v1/customers?page=1",
+		"user":                 "https://evil@api.invalid/rest/v1/customers?page=1",
+		"user and password":    "https://api.invalid:x@evil.invalid/rest/v1/customers",
+		"outside":              "https://api.invalid/other/customers",
+		"another list":         "https://api.invalid/rest/v1/payment-files?page=1",
+		"a list below":         "https://api.invalid/rest/v1/customers/pages?page=1",
+		"a list of a resource": "https://api.invalid/rest/v1/shops/7/customers?page=1",
+		"a name like the list": "https://api.invalid/rest/v1/ex-customers?page=1",
+		"dots":                 "https://api.invalid/rest/v1/customers/../../other",
+		"escaped dots":         "https://api.invalid/rest/v1/customers/%2e%2e/%2E%2e/other",
+		"host only":            "https://api.invalid",
+		"no host":              "https:///rest/v1/customers",
+		"no scheme":            "//evil.invalid/rest/v1/customers?page=1",
+		"opaque":               "https:api.invalid",
+		"file":                 "file:///rest/v1/customers",
+		"not a URL":            "https://api.invalid/rest/v1/%zz",
+		"control character":    "https://api.invalid/rest/v1/\u0001",
+		"blank":                " ",
+		"too long":             "https://api.invalid/rest/v1/customers?page=1&x=" + long,
+		"back to the start":    "#x",
+	} {
+		asked := 0
+		client := clientOf(t, pages(&asked, pageOf(next, "1"), pageOf("", "2")))
+		ids, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
+		assert.Equal(t, decoding, ending(err), "%s: %v", name, err)
+		assert.Equal(t, []string{"1"}, ids, name)
+		assert.Equal(t, 1, asked, name)
+		assert.NotContains(t, fmt.Sprint(err), "page=1")
+		if next == "#x" {
+			continue
+		}
+		_, err = read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}).From(quickstream.ParseCursor(next)))
+		assert.Equal(t, decoding, ending(err), "%s, stored: %v", name, err)
+		assert.Equal(t, 1, asked, name)
+	}
+	for name, next := range map[string]string{
+		"absolute": "https://api.invalid/rest/v1/customers?page=1", "upper case host": "https://API.invalid/rest/v1/customers?page=1",
+		"default port": "https://api.invalid:443/rest/v1/customers?page=1", "the port behind a proxy": "https://api.invalid:8443/rest/v1/customers?page=1",
+		"http": "http://api.invalid/rest/v1/customers?page=1", "upper case scheme": "HTTPS://api.invalid/rest/v1/customers?page=1",
+		"no scheme": "//api.invalid/rest/v1/customers?page=1", "from the root": "/rest/v1/customers?page=1", "relative": "customers?page=1",
+		"query only": "?page=1", "another version prefix": "/v1/customers?page=1", "no version prefix": "https://api.invalid/customers?page=1",
+		"slash at the end": baseURL + "/customers/?page=1", "escaped": "/rest/v1/%63ustomers?page=1", "fragment": baseURL + "/customers?page=1#x",
+	} {
+		asked, sent := 0, ""
+		service := pages(&asked, pageOf(next, "1"), pageOf("", "2"))
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			sent = r.URL.String()
+			return service(r)
+		})
+		for _, list := range []quickstream.List[quickstream.Customer]{
+			client.Customers.List(quickstream.ListCustomersParams{}),
+			client.Customers.List(quickstream.ListCustomersParams{}).From(quickstream.ParseCursor(next)),
+		} {
+			ids, err := read(t.Context(), list)
+			assert.NoError(t, err, name)
+			assert.Equal(t, "2", ids[len(ids)-1], name)
+			assert.Equal(t, baseURL+"/customers?page=1", sent, "%s: the base and the path are ours", name)
+		}
+	}
+}
+
+// TestNextLinksOfAResource: what belongs to one resource does not go on at another.
+func TestNextLinksOfAResource(t *testing.T) {
+	for next, want := range map[string]int{"/rest/v1/customers/8/accounts?page=1": 1, "/rest/v1/accounts?page=1": 1, "accounts?page=1": 2} {
+		asked := 0
+		client := clientOf(t, func(*http.Request) (*http.Response, error) {
+			if asked++; asked == 2 {
+				next = ""
+			}
+			return answer(200, strings.Replace(pageOf(next, "x"), `"customerId"`, `"accountToken"`, 1)), nil
+		})
+		for _, err := range client.Accounts.List("7").All(t.Context()) {
+			assert.Equal(t, err == nil, asked > 0 && (want == 2 || err == nil), "%v", err)
+		}
+		assert.Equal(t, want, asked)
+	}
+}
+
+// TestBrokenPages: a page that cannot be read is an error after what came before
+// it, and never an empty page.
+func TestBrokenPages(t *testing.T) {
+	for name, second := range map[string]string{
+		"no data": `{"links":[]}`, "nothing": `{}`, "null item": `{"data":[{"customerId":"2"},null]}`, "data is an object": `{"data":{"customerId":"2"}}`,
+		"array": `[]`, "null": `null`, "empty": ``, "HTML": `<html>`, "an item twice over": `{"data":[{"customerId":"2","customerId":"3"}]}`,
+		"data twice": `{"data":[],"data":[]}`, "an error body": errorBody, "text items": `{"data":["2"]}`, "links are no list": `{"links":{"next":"?page=2"},"data":[]}`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			ids, err := read(t.Context(), clientOf(t, pages(&asked, pageOf("{next}", "1"), second)).Customers.List(quickstream.ListCustomersParams{}))
+			assert.Equal(t, "1", ids[0], name)
+			assert.Equal(t, decoding, ending(err), "%s: %v", name, err)
+		})
+	}
+	for name, failure := range map[string]service{
+		"404": says(404, ""), "500": says(500, ""), "lost": func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			good := pages(&asked, pageOf("{next}", "1"))
+			ids, err := read(t.Context(), clientOf(t, func(r *http.Request) (*http.Response, error) {
+				if r.URL.Query().Get("page") != "" {
+					return failure(r)
+				}
+				return good(r)
+			}).Customers.List(quickstream.ListCustomersParams{}))
+			assert.Error(t, err, name)
+			assert.NotErrorIs(t, err, quickstream.ErrNotFound, "%s: there is a list, and a part of it is missing", name)
+			assert.Equal(t, []string{"1"}, ids, name)
+			if name == "404" {
+				api, ok := errors.AsType[*quickstream.APIError](err)
+				assert.True(t, ok && api.StatusCode == 404)
+				_, err = read(t.Context(), clientOf(t, failure).Customers.List(quickstream.ListCustomersParams{}).From(quickstream.ParseCursor("?page=1")))
+				assert.NotErrorIs(t, err, quickstream.ErrNotFound)
+				_, err = read(t.Context(), clientOf(t, failure).Customers.List(quickstream.ListCustomersParams{}))
+				assert.ErrorIs(t, err, quickstream.ErrNotFound, "of the first page")
+			}
+		})
+	}
+	for _, empty := range []string{`{"data":[]}`, `{"data":null}`, `{"data":{}}`, `{"data":null,"links":null}`, `{"data":[],"links":{}}`} {
+		asked := 0
+		client := clientOf(t, pages(&asked, pageOf("{next}", "1"), empty))
+		ids, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
+		require.NoError(t, err, empty)
+		assert.Equal(t, []string{"1"}, ids)
+		ids, err = read(t.Context(), clientOf(t, says(200, empty)).Customers.List(quickstream.ListCustomersParams{}))
+		require.NoError(t, err, empty)
+		assert.Empty(t, ids)
+	}
+}
+
+// TestUnreadableItems: one item that cannot be read does not hide the others, and is
+// not passed over in silence.
+func TestUnreadableItems(t *testing.T) {
+	unreadable := []string{`null`, `"x"`, `[]`, `7`, `{}`, `{"customerNumber":"2"}`, `{"customerId":{}}`, `{"customerId":"2","customerId":"3"}`, `{"customerId":"2","CUSTOMERID":"3"}`}
+	for _, bad := range unreadable {
+		asked := 0
+		client := clientOf(t, pages(&asked, `{"data":[{"customerId":"1"},`+bad+`,{"customerId":"3"}],"links":[{"rel":"next","href":"{next}"}]}`, `{"data":[`+bad+`]}`))
+		list, got := client.Customers.List(quickstream.ListCustomersParams{}), []string{}
+		for item, err := range list.All(t.Context()) {
+			if err == nil {
+				got = append(got, item.CustomerID)
+				continue
+			}
+			assert.Nil(t, item)
+			require.ErrorIs(t, err, quickstream.ErrUnreadableItem, bad)
+			unread, ok := errors.AsType[*quickstream.DecodeError](err)
+			require.True(t, ok)
+			got = append(got, string(unread.RawBody()))
+		}
+		assert.Equal(t, []string{"1", bad, "3", bad}, got)
+		assert.Equal(t, 2, asked, "nothing was asked again")
+		for page, err := range list.Pages(t.Context()) {
+			require.NoError(t, err)
+			assert.Len(t, page.Unreadable, 1)
+			assert.False(t, page.Shifted)
+		}
+		first, err := list.First(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "1", first.CustomerID)
+		first, err = list.From(quickstream.ParseCursor("?page=1")).First(t.Context())
+		require.ErrorIs(t, err, quickstream.ErrUnreadableItem, "the first is not skipped")
+		assert.Nil(t, first)
+	}
+	for n, want := range map[int]bool{100: true, 101: false} {
+		client := clientOf(t, says(200, `{"data":[{"customerId":"1"}`+strings.Repeat(`,{}`, n)+`]}`), quickstream.WithMaxAttempts(1))
+		items, errs, last := 0, 0, error(nil)
+		for _, err := range client.Customers.List(quickstream.ListCustomersParams{}).All(t.Context()) {
+			if last = err; err == nil {
+				items++
+			} else {
+				errs++
+			}
+		}
+		assert.Equal(t, want, items == 1 && errs == n && errors.Is(last, quickstream.ErrUnreadableItem), n)
+		assert.Equal(t, !want, items == 0 && errs == 1 && ending(last) == decoding && !errors.Is(last, quickstream.ErrUnreadableItem), n)
+	}
+}
+
+// TestListsThatShift: an item of an earlier page shows that the list has moved.
+func TestListsThatShift(t *testing.T) {
+	for _, c := range []struct {
+		pages []string
+		want  []bool
+	}{
+		{[]string{pageOf("{next}", "1", "2"), pageOf("{next}", "3"), pageOf("", "4")}, []bool{false, false, false}},
+		{[]string{pageOf("{next}", "1", "2"), pageOf("{next}", "2", "3"), pageOf("", "4")}, []bool{false, true, false}},
+		{[]string{pageOf("{next}", "1", "2"), pageOf("{next}", "3"), pageOf("", "4", "1")}, []bool{false, false, true}},
+		{[]string{pageOf("{next}", "1", "1"), pageOf("", "2")}, []bool{true, false}},
+	} {
+		asked, got, ids := 0, []bool{}, 0
+		list := clientOf(t, pages(&asked, c.pages...)).Customers.List(quickstream.ListCustomersParams{})
+		for _, list := range []quickstream.List[quickstream.Customer]{list, list.Prefetch()} {
+			got = got[:0]
+			for page, err := range list.Pages(t.Context()) {
+				require.NoError(t, err)
+				got = append(got, page.Shifted)
+				ids += len(page.Data)
+			}
+			assert.Equal(t, c.want, got)
+		}
+		assert.GreaterOrEqual(t, ids, 6, "what is there twice is yielded twice")
+	}
+}
+
+// TestShiftsOfOtherLists: what is not the same is not taken for it.
+func TestShiftsOfOtherLists(t *testing.T) {
+	client := clientOf(t, says(200, `{"data":[{"cardScheme":"VISA","cardType":"CREDIT"},{"cardScheme":"VISA","cardType":"DEBIT"},{"cardScheme":"AMEX"}]}`))
+	for page, err := range client.Businesses.CardSurcharges("SHOP").Pages(t.Context()) {
+		require.NoError(t, err)
+		assert.Equal(t, []any{3, false}, []any{len(page.Data), page.Shifted})
+	}
+	client = clientOf(t, says(200, `{"data":[{"id":1},{"id":2}]}`))
+	for page, err := range client.PaymentFiles.Batches("1").Pages(t.Context()) {
+		require.NoError(t, err)
+		assert.Equal(t, []any{2, false}, []any{len(page.Data), page.Shifted}, "the name of the identifier is not known")
+	}
+}
+
+// TestPagesAreRetriedAlone: every page has its own attempts.
+func TestPagesAreRetriedAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, failures := 0, 0
+		good := pages(&asked, pageOf("{next}", "1"), pageOf("{next}", "2"), pageOf("", "3"))
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			if failures++; failures%3 != 0 {
+				return answer(500, ""), nil
+			}
+			return good(r)
+		})
+		var resp quickstream.Response
+		ids := 0
+		for _, err := range client.Customers.List(quickstream.ListCustomersParams{}, quickstream.WithResponseInto(&resp)).All(t.Context()) {
+			require.NoError(t, err)
+			assert.Equal(t, 3, resp.Attempts, "filled at every page")
+			ids++
+		}
+		assert.Equal(t, 3, ids)
+	})
+}
+
+// TestListsOfTheSandbox reads small pages of the simulator.
+func TestListsOfTheSandbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 2 }))
+		for i := range 7 {
+			_, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: fmt.Sprint(i), CustomerName: "Ann"})
+			require.NoError(t, err)
+		}
+		box.ResetRequests()
+		ids, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{CustomerName: "nn"}))
+		require.NoError(t, err)
+		assert.Len(t, ids, 7)
+		assert.Len(t, box.Requests(), 4)
+	})
+}
+
+// TestEveryListParameterArrives: go-querystring leaves out, without a word, what
+// it cannot encode. Every member of every query has to reach the service.
+func TestEveryListParameterArrives(t *testing.T) {
+	members := 0
+	for params := range validArguments("ID-1") {
+		if params.Kind() != reflect.Struct || params.NumField() == 0 || params.Field(0).Tag.Get("url") == "" {
+			continue
+		}
+		filled := reflect.New(params).Elem()
+		want := url.Values{}
+		for i := range params.NumField() {
+			name, _, _ := strings.Cut(params.Field(i).Tag.Get("url"), ",")
+			require.NotEmpty(t, name, "%s.%s has no name in the query", params, params.Field(i).Name)
+			want.Set(name, fill(t, filled.Field(i), fmt.Sprintf("a b&=#+%%,é?%d", i)))
+			members++
+		}
+		var got url.Values
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			var err error
+			got, err = url.ParseQuery(r.URL.RawQuery)
+			return answer(404, ""), err
+		})
+		for _, op := range operations() {
+			got = nil
+			_, err := op.callWith(t.Context(), client, "ID-1", filled, quickstream.WithoutRule("report.columns.elements", "report.source.elements", "report.transactionStatus", "report.version"))
+			if errors.Is(err, errNotTaken) {
+				continue
+			}
+			require.ErrorIs(t, err, quickstream.ErrNotFound, op.name)
+			assert.Equal(t, want, got, op.name)
+		}
+	}
+	assert.Greater(t, members, 15)
+	t.Logf("%d members", members)
+}
+
+// fill gives a member of a query a value, and returns how it has to be written.
+func fill(t *testing.T, field reflect.Value, text string) string {
+	t.Helper()
+	switch value := field.Addr().Interface().(type) {
+	case *quickstream.Date:
+		*value = quickstream.Date{Year: 2026, Month: time.March, Day: 2}
+		return "2026-03-02"
+	case *quickstream.YearMonth:
+		*value = thisMonth()
+		return value.String()
+	case **bool:
+		*value = new(false)
+		return "false"
+	case *[]string:
+		*value = []string{text, "second"}
+		return text + ",second"
+	}
+	require.Equal(t, reflect.String, field.Kind(), "%s", field.Type())
+	field.SetString(text)
+	return text
+}
+
+// TestNextLinkWithoutAddress: there is more, and nobody says where. That is not
+// the end of the list.
+func TestNextLinkWithoutAddress(t *testing.T) {
+	for _, link := range []string{
+		`{"rel":"next","href":""}`, `{"rel":"next","href":null}`, `{"rel":"next"}`, `{"rel":"NEXT"}`, `{"rel":"next","href":{}}`, `{"rel":["next"],"href":"?page=1"}`,
+		`"?page=1"`, `{"rel":"self","rel":"next"}`, `{"Rel":"next","href":"?page=1"}`, `{"rel":"next","HREF":"?page=1"}`,
+	} {
+		client := clientOf(t, says(200, `{"links":[`+link+`],"data":[]}`), quickstream.WithMaxAttempts(1))
+		_, err := client.Customers.List(quickstream.ListCustomersParams{}).First(t.Context())
+		assert.Equal(t, decoding, ending(err), link)
+	}
+}

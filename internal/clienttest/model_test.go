@@ -1,0 +1,369 @@
+package clienttest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// response is what keeps the source that it was decoded from.
+type response interface {
+	Raw() json.RawMessage
+	Extra() map[string]json.RawMessage
+}
+
+// storedModel is a response that merchants store.
+type storedModel interface {
+	response
+	json.Marshaler
+	json.Unmarshaler
+}
+
+// model is a type of response, and how an answer becomes one.
+type model struct {
+	of   reflect.Type
+	read func(body string) (response, error)
+}
+
+// models finds every response among the results of all operations.
+func models(t testing.TB) []model {
+	t.Helper()
+	var found []model
+	seen := map[reflect.Type]bool{}
+	add := func(of reflect.Type, op operation, form string) {
+		read := func(body string) (response, error) {
+			client := clientOf(t, says(200, fmt.Sprintf(form, body)), quickstream.WithMaxAttempts(1))
+			return op.response(t.Context(), client, of)
+		}
+		if seen[of] || !of.Implements(reflect.TypeFor[response]()) {
+			return
+		}
+		body := sample(of, of.Elem().Name())
+		if got, err := read(body); err == nil && string(got.Raw()) == body { // and not one of several requests
+			seen[of] = true
+			found = append(found, model{of.Elem(), read})
+		}
+	}
+	for _, op := range operations() {
+		result := op.method(clientOf(t, nil)).Type().Out(0)
+		if pages, isList := result.MethodByName("Pages"); isList {
+			page := pages.Type.Out(0).In(0).In(0) // of the function that takes the pages
+			add(page, op, "%s")
+			data, _ := page.Elem().FieldByName("Data")
+			add(data.Type.Elem(), op, `{"data":[%s]}`)
+		} else {
+			add(result, op, "%s")
+		}
+	}
+	return found
+}
+
+// response makes a call and returns what it gives of a type: the result, the first
+// page of a list, or the first item of that.
+func (op operation) response(ctx context.Context, c *quickstream.Client, of reflect.Type) (response, error) {
+	out, err := op.results(ctx, c, "ID-1", reflect.Value{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if pages := out[0].MethodByName("Pages"); pages.IsValid() {
+		for page, err := range pages.Call([]reflect.Value{reflect.ValueOf(ctx)})[0].Seq2() {
+			out = []reflect.Value{page, err}
+			break
+		}
+	}
+	if err, _ := out[1].Interface().(error); err != nil {
+		return nil, err
+	}
+	if out[0].Type() != of {
+		data := out[0].Elem().FieldByName("Data")
+		if unreadable := out[0].Elem().FieldByName("Unreadable"); unreadable.Len() > 0 {
+			return nil, unreadable.Index(0).Interface().(error)
+		}
+		if data.Len() == 0 {
+			return nil, quickstream.ErrEmptyList
+		}
+		out[0] = data.Index(0)
+	}
+	return out[0].Interface().(response), nil
+}
+
+// storedModels makes an empty one of every response that merchants store.
+func storedModels(t testing.TB) []func() storedModel {
+	t.Helper()
+	var found []func() storedModel
+	for _, m := range models(t) {
+		if reflect.PointerTo(m.of).Implements(reflect.TypeFor[storedModel]()) {
+			found = append(found, func() storedModel { return reflect.New(m.of).Interface().(storedModel) })
+		}
+	}
+	return found
+}
+
+// sample returns JSON that gives every modelled member of a type a value, and
+// every object a member that nobody knows.
+func sample(of reflect.Type, name string) string {
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch of {
+	case reflect.TypeFor[quickstream.Date]():
+		return `"2026-03-01"`
+	case reflect.TypeFor[quickstream.Timestamp]():
+		return `"2026-03-01T10:11:12.345+1100"`
+	case reflect.TypeFor[quickstream.Amount]():
+		return `{"currency":"AUD","amount":12.50,"displayAmount":"$12.50","newMember":{"in":"amount"}}`
+	case reflect.TypeFor[quickstream.Link]():
+		return `{"rel":"self","href":"https://api.invalid/rest/v1/x","requestMethod":"GET"}`
+	}
+	switch of.Kind() {
+	case reflect.String:
+		return fmt.Sprintf("%q", "<"+name+"> & more")
+	case reflect.Bool:
+		return "true"
+	case reflect.Int64:
+		return "9007199254740993"
+	case reflect.Slice:
+		return "[" + sample(of.Elem(), name) + "," + sample(of.Elem(), name) + "]"
+	case reflect.Map:
+		if name != "metadata" {
+			return `{"own":"x"}`
+		}
+		return `{"Colour":"blue","colour":"red","":"empty","a.b":"dot"}`
+	case reflect.Struct:
+		members := []string{fmt.Sprintf(`"newMember":{"in":%q,"list":[1.50,{"deep":null}]}`, of.Name())}
+		for _, field := range reflect.VisibleFields(of) {
+			if member, _, _ := strings.Cut(field.Tag.Get("json"), ","); member != "" {
+				members = append(members, fmt.Sprintf("%q:%s", member, sample(field.Type, member)))
+			}
+		}
+		return "{" + strings.Join(members, ",") + "}"
+	}
+	panic("no sample for " + of.String())
+}
+
+func decodedTree(t *testing.T, data []byte) map[string]any {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var tree map[string]any
+	require.NoError(t, dec.Decode(&tree), "%s", data)
+	return tree
+}
+
+// TestModelsKeepEverything: nothing that was received is lost, whether this
+// package models it or not.
+func TestModelsKeepEverything(t *testing.T) {
+	found := models(t)
+	assert.GreaterOrEqual(t, len(found), 20)
+	for _, m := range found {
+		received := sample(m.of, m.of.Name())
+		model, err := m.read(received)
+		require.NoError(t, err, m.of)
+		for _, field := range reflect.VisibleFields(m.of) { // nothing is forgotten by the decoder
+			if value := reflect.ValueOf(model).Elem().FieldByIndex(field.Index); field.Tag.Get("json") != "" {
+				assert.False(t, value.IsZero(), "%s.%s", m.of, field.Name)
+			}
+		}
+		assert.Equal(t, received, string(model.Raw()), m.of)
+		assert.Contains(t, model.Extra(), "newMember", m.of)
+		t.Logf("%s: %d members that are not modelled", m.of, len(model.Extra()))
+	}
+}
+
+// TestStoredModelsKeepEverything: what was received is there after being stored
+// and read again.
+func TestStoredModelsKeepEverything(t *testing.T) {
+	stored := map[string]bool{}
+	for _, empty := range storedModels(t) {
+		of := reflect.TypeOf(empty()).Elem()
+		stored[of.Name()] = true
+		received := sample(of, of.Name())
+		model := empty()
+		require.NoError(t, json.Unmarshal([]byte(received), model), of)
+		assert.Equal(t, received, string(model.Raw()), of)
+
+		stored, err := json.Marshal(model)
+		require.NoError(t, err, of)
+		assert.Equal(t, decodedTree(t, []byte(received)), decodedTree(t, stored), of)
+		byValue, err := json.Marshal(reflect.ValueOf(model).Elem().Interface())
+		require.NoError(t, err)
+		assert.Equal(t, string(stored), string(byValue), of)
+
+		again := empty()
+		require.NoError(t, json.Unmarshal(stored, again), of)
+		assert.Equal(t, model.Extra(), again.Extra(), of)
+		restored, err := json.Marshal(again)
+		require.NoError(t, err)
+		assert.Equal(t, string(stored), string(restored), of)
+	}
+	assert.Equal(t, map[string]bool{"Account": true, "Agreement": true, "Customer": true, "Transaction": true}, stored)
+}
+
+func TestExtraNamesPaths(t *testing.T) {
+	var tx quickstream.Transaction
+	assert.Empty(t, tx.Extra())
+	assert.Nil(t, tx.Raw())
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","newMember":[1],"creditCard":{"cardScheme":"VISA","newMember":"x"},`+
+		`"totalAmount":{"amount":1,"scale":2},"metadata":{"own":"x"},"fraudGuardResult":{"any":"thing"}}`), &tx))
+	extra := map[string]string{}
+	for path, value := range tx.Extra() {
+		extra[path] = string(value)
+	}
+	assert.Equal(t, map[string]string{"newMember": "[1]", "creditCard.newMember": `"x"`, "totalAmount.scale": "2"}, extra)
+
+	client := clientOf(t, says(200, `{"data":[{"receiptNumber":"1"},{"receiptNumber":"2","newMember":7}],"total":2}`))
+	for page, err := range client.Transactions.ByReference("REF-1").Pages(t.Context()) {
+		require.NoError(t, err)
+		assert.Equal(t, map[string]json.RawMessage{"total": json.RawMessage("2"), "data[1].newMember": json.RawMessage("7")}, page.Extra())
+		assert.Equal(t, map[string]json.RawMessage{"newMember": json.RawMessage("7")}, page.Data[1].Extra(), "items keep theirs as well")
+		_, err = json.Marshal(page)
+		require.Error(t, err, "one that is read again without its cursor would be the last")
+	}
+}
+
+// TestModelsFollowChanges: what a program changes in a model is what is stored.
+func TestModelsFollowChanges(t *testing.T) {
+	var tx quickstream.Transaction
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","comment":"a","totalAmount":{"amount":1,"currency":"AUD","new":1},"new":true}`), &tx))
+	tx.Comment, tx.TotalAmount = "b", nil
+	stored, err := json.Marshal(tx)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"receiptNumber":"1","comment":"b","new":true}`, string(stored))
+}
+
+// TestSourceIsNotShared: the caller's bytes may be used again.
+func TestSourceIsNotShared(t *testing.T) {
+	data := []byte(`{"receiptNumber":"1","new":"a"}`)
+	var tx quickstream.Transaction
+	require.NoError(t, tx.UnmarshalJSON(data))
+	copy(data, bytes.Repeat([]byte("x"), len(data)))
+	assert.Equal(t, `"a"`, string(tx.Extra()["new"]))
+}
+
+// TestOtherCaseSurvivesStorage: a name in another case is another name.
+func TestOtherCaseSurvivesStorage(t *testing.T) {
+	var tx quickstream.Transaction
+	const body = `{"receiptNumber":"1","Comment":"a","comment":"b","CreditCard":{"cardscheme":"VISA"},"new":{"a":1,"A":2}}`
+	require.NoError(t, json.Unmarshal([]byte(body), &tx))
+	assert.Equal(t, "b", tx.Comment)
+	assert.Nil(t, tx.CreditCard)
+	assert.Len(t, tx.Extra(), 3)
+	stored, err := json.Marshal(tx)
+	require.NoError(t, err)
+	var again quickstream.Transaction
+	require.NoError(t, json.Unmarshal(stored, &again), "%s", stored)
+	assert.Equal(t, tx.Extra(), again.Extra())
+	assert.Equal(t, "b", again.Comment)
+}
+
+// TestUnreadableMembersSurviveStorage: what informs and could not be read is stored as
+// it came, unless it was replaced.
+func TestUnreadableMembersSurviveStorage(t *testing.T) {
+	var tx, again quickstream.Transaction
+	const body = `{"receiptNumber":1,"transactionTime":"soon","refundable":"yes","creditCard":{"cardType":{"a":1}},"comment":[],"metadata":{"n":7,"o":{"a":1}}}`
+	require.NoError(t, json.Unmarshal([]byte(body), &tx))
+	assert.Equal(t, "1", tx.ReceiptNumber)
+	assert.True(t, tx.TransactionTime.IsZero())
+	assert.Equal(t, map[string]string{"n": "7", "o": `{"a":1}`}, tx.Metadata)
+	tx.Comment = "mine"
+	stored, err := json.Marshal(tx)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"receiptNumber":"1","transactionTime":"soon","refundable":"yes","creditCard":{"cardType":{"a":1}},"comment":"mine",
+		"metadata":{"n":"7","o":"{\"a\":1}"}}`, string(stored))
+	require.NoError(t, json.Unmarshal(stored, &again))
+	assert.Equal(t, "mine", again.Comment)
+	assert.Equal(t, json.RawMessage(`"soon"`), again.Extra()["transactionTime"])
+}
+
+// TestReuse: decoding over another value leaves nothing of it.
+func TestReuse(t *testing.T) {
+	tx := quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1"}`), &tx))
+	assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(&tx))
+	tx.Status, tx.SummaryCode = quickstream.TransactionStatusApproved, quickstream.SummaryCodeApproved
+	require.Error(t, json.Unmarshal([]byte(`{"receiptNumber":{}}`), &tx))
+	assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(&tx))
+	for _, empty := range storedModels(t) {
+		model := empty()
+		require.NoError(t, json.Unmarshal([]byte(sample(reflect.TypeOf(model).Elem(), "x")), model))
+		require.NoError(t, json.Unmarshal([]byte(`{"data":[]}`), model))
+		fresh := empty()
+		require.NoError(t, json.Unmarshal([]byte(`{"data":[]}`), fresh))
+		a, errA := json.Marshal(model)
+		b, errB := json.Marshal(fresh)
+		require.NoError(t, errA)
+		require.NoError(t, errB)
+		assert.Equal(t, string(b), string(a), "%T", model)
+	}
+}
+
+// TestLinksAreStoredWithoutTheirQuery: addresses carry account numbers there.
+func TestLinksAreStoredWithoutTheirQuery(t *testing.T) {
+	var link quickstream.Link
+	const href = "https://key@api.invalid/rest/v1/transactions/for-bank-account?bsb=032-999&accountNumber=999994#x"
+	require.NoError(t, json.Unmarshal([]byte(`{"rel":"next","href":"`+href+`","requestMethod":"GET"}`), &link))
+	assert.Equal(t, href, link.Href())
+	stored, err := json.Marshal(link)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"rel":"next","href":"https://api.invalid/rest/v1/transactions/for-bank-account","requestMethod":"GET"}`, string(stored))
+
+	var tx quickstream.Transaction
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","links":[{"rel":"next","href":"`+href+`","title":"`+href+`"}]}`), &tx))
+	stored, err = json.Marshal(tx)
+	require.NoError(t, err)
+	assert.NotContains(t, string(stored), "999994")
+	for _, odd := range []string{"http://[::1/x?999994", "%zz?999994", "/relative?999994", "?999994", "mailto:a?999994", "//h/x?999994"} {
+		require.NoError(t, json.Unmarshal([]byte(`{"rel":"next","href":"`+odd+`"}`), &link))
+		stored, err = json.Marshal(link)
+		require.NoError(t, err)
+		assert.NotContains(t, string(stored), "999994", odd)
+	}
+}
+
+// TestSealedParametersAreNotMarshalled: what is in them could not be read back, and
+// storing parameters without it has to fail at once.
+func TestSealedParametersAreNotMarshalled(t *testing.T) {
+	number := quickstream.NewSecret("999994")
+	bank, nzBank := quickstream.BankAccountDetails{AccountNumber: number}, quickstream.NZBankAccountDetails{AccountNumber: number}
+	for _, source := range []quickstream.AccountSource{
+		quickstream.FromSingleUseToken("TOKEN-1"), quickstream.FromCustomer("TOKEN-1"), quickstream.FromAccount("TOKEN-1"), quickstream.FromCard(approvedCard()),
+		quickstream.FromBankAccount(bank), quickstream.FromNZBankAccount(nzBank), quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "TOKEN-1"}),
+		quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{}),
+	} {
+		cardSource, _ := source.(quickstream.CardSource)
+		notMarshalled(t, source, quickstream.PayParams{Source: source}, &quickstream.PayParams{Source: source}, struct{ quickstream.AccountSource }{source})
+		if cardSource != nil {
+			notMarshalled(t, quickstream.PreauthoriseParams{Source: cardSource}, quickstream.VerifyAccountParams{Source: cardSource})
+		}
+	}
+	for _, source := range []quickstream.RegistrationSource{
+		quickstream.RegistrationFromSingleUseToken("TOKEN-1"), quickstream.RegistrationFromReceipt("TOKEN-1"), quickstream.RegistrationFromCard(approvedCard()),
+		quickstream.RegistrationFromBankAccount(bank), quickstream.RegistrationFromNZBankAccount(nzBank),
+	} {
+		notMarshalled(t, quickstream.RegisterAccountParams{Source: source})
+	}
+	notMarshalled(t, quickstream.ChangingRecall("TOKEN-1"), quickstream.ChangingRecallAmendment("TOKEN-1"))
+	for _, account := range []quickstream.TokenAccount{approvedCard(), bank, nzBank} { // whose secrets fail by themselves
+		_, err := json.Marshal(quickstream.CreateSingleUseTokenParams{Account: account})
+		assert.ErrorContains(t, err, "a secret cannot be marshalled")
+	}
+}
+
+func notMarshalled(t *testing.T, values ...any) {
+	t.Helper()
+	for _, v := range values {
+		text, err := json.Marshal(v)
+		require.ErrorContains(t, err, "Plan", "%T", v)
+		assert.Empty(t, text)
+		assert.NotContains(t, err.Error(), "TOKEN-1")
+	}
+}

@@ -1,0 +1,117 @@
+package clienttest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"reflect"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// sentBody returns what a call sends.
+func sentBody(t *testing.T, call func(*quickstream.Client, ...quickstream.CallOption) error, opts ...quickstream.CallOption) (string, error) {
+	t.Helper()
+	body := ""
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		data, err := io.ReadAll(r.Body)
+		body = string(data)
+		return answer(422, errorBody), err
+	})
+	return body, errors.Join(call(client, opts...), func() error {
+		if body == "" {
+			return errNothingSent
+		}
+		return nil
+	}())
+}
+
+var errNothingSent = errors.New("nothing was sent")
+
+func payAmount(d decimal.Decimal) func(*quickstream.Client, ...quickstream.CallOption) error {
+	return func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		params := payment()
+		params.PrincipalAmount = d
+		_, err := c.Transactions.Pay(context.Background(), params, opts...)
+		return err
+	}
+}
+
+func agreeAmount(d decimal.Decimal) func(*quickstream.Client, ...quickstream.CallOption) error {
+	return func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		params := validArguments("")[reflect.TypeFor[quickstream.CreateAgreementParams]()].(quickstream.CreateAgreementParams)
+		params.Terms.PaymentAmount = &d
+		_, err := c.PayTo.Create(context.Background(), "CUSTOMER-1", params, opts...)
+		return err
+	}
+}
+
+// TestMoneyOnTheWire: transactions carry a number, PayTo a text, both with two
+// decimals.
+func TestMoneyOnTheWire(t *testing.T) {
+	for text, want := range map[string]string{
+		"10": "10.00", "10.5": "10.50", "0.01": "0.01", "10.100": "10.10", "1e3": "1000.00", "99999999999999.99": "99999999999999.99",
+	} {
+		d := decimal.RequireFromString(text)
+		body, err := sentBody(t, payAmount(d))
+		require.ErrorIs(t, err, quickstream.ErrInvalid)
+		assert.Contains(t, body, `"principalAmount":`+want+`,`, text)
+		body, err = sentBody(t, agreeAmount(d))
+		require.ErrorIs(t, err, quickstream.ErrInvalid)
+		assert.Contains(t, body, `"paymentAmount":"`+want+`"`, text)
+	}
+}
+
+// TestDecimalsSwitches: decimal has switches that change its JSON for the whole
+// process. Neither requests nor stored models depend on them. A process of its
+// own throws each.
+func TestDecimalsSwitches(t *testing.T) {
+	const variable = "QUICKSTREAM_TEST_SWITCH"
+	which, child := os.LookupEnv(variable)
+	if !child {
+		for _, which := range []string{"none", "quotes", "zeros", "scientific", "all"} {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDecimalsSwitches$", "-test.v")
+			cmd.Env = append(os.Environ(), variable+"="+which, "GORACE=atexit_sleep_ms=0")
+			out, err := cmd.CombinedOutput()
+			assert.NoError(t, err, "%s: %s", which, out)
+			assert.Contains(t, string(out), "checked "+which)
+		}
+		return
+	}
+	decimal.MarshalJSONWithoutQuotes, decimal.TrimTrailingZeros, decimal.UseScientificNotation =
+		which == "quotes" || which == "all", which != "zeros" && which != "all", which == "scientific" || which == "all"
+	for text, want := range map[string]string{"1500": "1500.00", "10.50": "10.50", "1e3": "1000.00", "15000000.10": "15000000.10"} {
+		d := decimal.RequireFromString(text)
+		body, _ := sentBody(t, payAmount(d))
+		assert.Contains(t, body, `"principalAmount":`+want+`,`)
+		body, _ = sentBody(t, agreeAmount(d))
+		assert.Contains(t, body, `"paymentAmount":"`+want+`"`)
+		stored, err := json.Marshal(quickstream.Amount{Currency: "AUD", Amount: d})
+		require.NoError(t, err)
+		assert.Equal(t, `{"currency":"AUD","amount":`+want+`}`, string(stored))
+	}
+	var tx quickstream.Transaction
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","totalAmount":{"currency":"AUD","amount":1500.125}}`), &tx))
+	stored, err := json.Marshal(tx)
+	require.NoError(t, err)
+	var again quickstream.Transaction
+	require.NoError(t, json.Unmarshal(stored, &again), "%s", stored)
+	assert.True(t, again.TotalAmount.Amount.Equal(decimal.New(1500125, -3)), "%s", stored)
+
+	pay := payment()
+	pay.PrincipalAmount = decimal.RequireFromString("1500.10")
+	var intent quickstream.Intent
+	_, err = clientOf(t, says(422, "")).Transactions.Pay(t.Context(), pay, handed(&intent))
+	require.Error(t, err)
+	assert.Contains(t, string(intent.Request), `"principalAmount":1500.10,`)
+	t.Log("checked " + which)
+}

@@ -1,0 +1,347 @@
+package clienttest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// observed records what an observer sees.
+type observed struct {
+	started []quickstream.CallInfo
+	ended   []quickstream.CallInfo
+	ends    []quickstream.EndInfo
+}
+
+func (s *observed) observer() quickstream.Observer {
+	return quickstream.Observer{
+		Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
+			s.started = append(s.started, call)
+			return ctx
+		},
+		End: func(_ context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
+			s.ended, s.ends = append(s.ended, call), append(s.ends, end)
+		},
+	}
+}
+
+// TestRefusedCallsAreObserved: a call that is refused by an option starts and ends
+// once, with the error that it returns.
+func TestRefusedCallsAreObserved(t *testing.T) {
+	hook := errors.New("mine")
+	for _, op := range operations() {
+		for name, opt := range map[string]quickstream.CallOption{
+			"nil option": nil, "bad option": quickstream.WithMaxAttempts(0),
+		} {
+			var s observed
+			client := clientOf(t, says(500, ""), quickstream.WithObserver(s.observer()))
+			_, err := op.call(t.Context(), client, "ID-1", opt)
+			require.ErrorIs(t, err, quickstream.ErrNotSent, "%s, %s", op.name, name)
+			require.Len(t, s.ends, 1, "%s, %s", op.name, name)
+			assert.Equal(t, s.started, s.ended, op.name)
+			assert.Equal(t, op.name, s.ended[0].Operation)
+			assert.Same(t, err, s.ends[0].Err, op.name)
+			assert.Equal(t, quickstream.CallResultNotSent, s.ends[0].Result, op.name)
+			assert.Zero(t, s.ends[0].Attempts)
+		}
+	}
+	var s observed
+	client := clientOf(t, says(500, ""), quickstream.WithObserver(s.observer()))
+	refused := map[string]func() error{
+		"Transactions.Pay": func() error { return second(client.Transactions.Pay(t.Context(), quickstream.PayParams{})) },
+		"Transactions.Get": func() error { return second(client.Transactions.Get(t.Context(), "a/b")) },
+		"Transactions.Void": func() error {
+			return second(client.Transactions.Void(t.Context(), "R-1", quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { return hook })))
+		},
+		"Customers.GetByNumber": func() error { return second(client.Customers.GetByNumber(t.Context(), "")) },
+		"Transactions.Submit":   func() error { return second(client.Transactions.Submit(t.Context(), quickstream.Intent{}, nil)) },
+		"Transactions.Resume":   func() error { return second(client.Transactions.Resume(t.Context(), quickstream.Intent{})) },
+		"PayTo.ResumeChange":    func() error { return second(client.PayTo.ResumeChange(t.Context(), quickstream.Intent{})) },
+		"PayTo.Resume":          func() error { return second(client.PayTo.Resume(t.Context(), quickstream.Intent{})) },
+		"PayTo.Submit":          func() error { return client.PayTo.Submit(t.Context(), quickstream.Intent{Target: "A"}, nil) },
+		"Accounts.Resume":       func() error { return second(client.Accounts.Resume(t.Context(), quickstream.Intent{})) },
+		"PaymentFiles.Resume":   func() error { return second(client.PaymentFiles.Resume(t.Context(), quickstream.Intent{})) },
+		"Do": func() error {
+			return client.Do(t.Context(), quickstream.Request{Method: "4111111111111111", Route: "/4111111111111111"}, nil)
+		},
+	}
+	for name, call := range refused {
+		s = observed{}
+		err := call()
+		require.Len(t, s.ends, 1, name)
+		assert.Equal(t, s.started, s.ended, name)
+		assert.Equal(t, name, s.ended[0].Operation)
+		assert.Same(t, err, s.ends[0].Err, name)
+		assert.NotContains(t, fmt.Sprint(s), "4111")
+	}
+	s = observed{}
+	_, err := client.Transactions.Plan(t.Context(), quickstream.PayParams{})
+	require.Error(t, err)
+	assert.Empty(t, s.started, "planning is no call")
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestHooksErrorsAreNotTheCalls: a hook may return what another call returned, and the
+// call that it ends was still never sent.
+func TestHooksErrorsAreNotTheCalls(t *testing.T) {
+	for _, mine := range []error{
+		&quickstream.APIError{Reason: quickstream.ReasonNotFound, StatusCode: 404, TraceCode: "OTHER"},
+		&quickstream.NetworkError{Kind: quickstream.NetworkKindReset}, new(quickstream.UnknownOutcomeError), new(quickstream.DecodeError),
+	} {
+		var s observed
+		client := clientOf(t, says(500, ""), quickstream.WithObserver(s.observer()))
+		_, err := client.Transactions.Void(t.Context(), "R-1", quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { return mine }))
+		require.ErrorIs(t, err, mine)
+		require.Len(t, s.ends, 1)
+		assert.Equal(t, quickstream.CallResultNotSent, s.ends[0].Result, "%T", mine)
+		planned, err := client.Transactions.PlanVoid(t.Context(), "R-1")
+		require.NoError(t, err)
+		_, err = client.Transactions.Submit(t.Context(), planned, func(context.Context) error { return mine })
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		assert.Equal(t, quickstream.CallResultUnknown, s.ends[1].Result, "%T", mine)
+		assert.Empty(t, s.ends[0].TraceCode+s.ends[1].TraceCode, "%T", mine)
+	}
+}
+
+// TestPanicsOfObservers end a call as never sent before the first byte, and as a
+// lost answer after it. A call that was refused keeps its error.
+func TestPanicsOfObservers(t *testing.T) {
+	for name, observer := range map[string]quickstream.Observer{
+		"start":   {Start: func(context.Context, quickstream.CallInfo) context.Context { panic("mine") }},
+		"carrier": {Carrier: func(context.Context) string { panic("mine") }},
+		"attempt": {Attempt: func(context.Context, quickstream.CallInfo, quickstream.AttemptInfo) { panic("mine") }},
+		"end":     {End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("mine") }},
+	} {
+		sent := 0
+		client := clientOf(t, func(*http.Request) (*http.Response, error) {
+			sent++
+			return answer(http.StatusCreated, approvedBody), nil
+		}, quickstream.WithObserver(observer))
+		_, err := client.Transactions.Pay(t.Context(), payment())
+		if name == "start" || name == "carrier" {
+			require.ErrorIs(t, err, quickstream.ErrNotSent, name)
+			require.ErrorContains(t, err, "mine", name)
+			assert.Zero(t, sent, name)
+		} else {
+			lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+			require.True(t, ok, "%s: %v", name, err)
+			require.ErrorContains(t, errors.Unwrap(lost.Cause), "mine", name)
+			assert.Equal(t, 1, sent, name)
+		}
+		_, err = client.Transactions.Pay(t.Context(), quickstream.PayParams{})
+		_, own := errors.AsType[*quickstream.ValidationError](err)
+		assert.True(t, own, "%s: %v", name, err)
+	}
+	box, _ := sandboxtest.New(t)
+	client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Millisecond, time.Millisecond), quickstream.WithObserver(quickstream.Observer{
+		End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("mine") },
+	}))
+	require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Nth: 1}, sandbox.Fault{Kind: sandbox.Refuse(), Nth: 2, Times: 9}))
+	_, err := client.Transactions.Pay(t.Context(), payment())
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "the first attempt may have arrived, though the last was not sent")
+	client = clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{
+		Continue: func(context.Context, string) context.Context { panic("mine") },
+	}))
+	void, err := client.Transactions.PlanVoid(t.Context(), "R-1")
+	require.NoError(t, err)
+	void.Carrier = "stored"
+	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { return nil })
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	require.ErrorContains(t, err, "mine")
+	_, err = client.Transactions.Resume(t.Context(), void)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+}
+
+// TestEndAfterPanicOfStart is called once, with a context that has no values: those of the
+// caller's may be another call's.
+func TestEndAfterPanicOfStart(t *testing.T) {
+	type trace struct{}
+	var values []any
+	client := clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{
+		Start: func(context.Context, quickstream.CallInfo) context.Context { panic("mine") },
+		End: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) {
+			values = append(values, ctx.Value(trace{}))
+		},
+	}))
+	_, err := client.Transactions.Get(context.WithValue(t.Context(), trace{}, "another call's"), "R-1")
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	assert.Equal(t, []any{nil}, values)
+}
+
+// panics is the caller's code that does.
+type panics struct{}
+
+func (panics) MarshalJSON() ([]byte, error) { panic("mine") }
+func (panics) Write([]byte) (int, error)    { panic("mine") }
+
+// TestPanicsOfTheCallersCode go on to the caller, and the call ends once: as never sent
+// before the first attempt, and as a lost answer after it.
+func TestPanicsOfTheCallersCode(t *testing.T) {
+	blows := service(func(*http.Request) (*http.Response, error) { panic("mine") })
+	report := service(func(*http.Request) (*http.Response, error) {
+		made := answer(200, "report")
+		made.Header.Set("Content-Type", "text/plain")
+		return made, nil
+	})
+	for name, c := range map[string]struct {
+		service service
+		call    func(*quickstream.Client) error
+		result  quickstream.CallResult
+		sent    int
+	}{
+		"write": {blows, func(c *quickstream.Client) error { return second(c.Transactions.Pay(t.Context(), payment())) }, quickstream.CallResultUnknown, 1},
+		"read":  {blows, func(c *quickstream.Client) error { return second(c.Transactions.Get(t.Context(), "R-1")) }, quickstream.CallResultNetworkFailed, 1},
+		"report": {report, func(c *quickstream.Client) error {
+			return second(c.Transactions.DownloadReport(t.Context(), panics{}, quickstream.ReportParams{SettlementDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}}))
+		}, quickstream.CallResultNetworkFailed, 1},
+		"body": {says(200, ""), func(c *quickstream.Client) error {
+			return c.Do(t.Context(), quickstream.Request{Method: http.MethodPost, Route: "/notes", Body: panics{}}, nil)
+		}, quickstream.CallResultNotSent, 0},
+	} {
+		var s observed
+		client := clientOf(t, c.service, quickstream.WithObserver(s.observer()))
+		assert.PanicsWithValue(t, "mine", func() { _ = c.call(client) }, name)
+		require.Len(t, s.ends, 1, name)
+		assert.Equal(t, s.started, s.ended, name)
+		assert.Equal(t, c.result, s.ends[0].Result, name)
+		assert.Equal(t, c.sent, s.ends[0].Attempts, name)
+		cause := s.ends[0].Err
+		if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](cause); ok {
+			assert.Nil(t, lost.Intent, "it would lack its key")
+			cause = lost.Cause
+		}
+		if lost, ok := errors.AsType[*quickstream.NetworkError](cause); ok {
+			cause = errors.Unwrap(lost)
+		}
+		require.ErrorContains(t, cause, "the caller's code panicked", name)
+
+		client = clientOf(t, c.service, quickstream.WithObserver(quickstream.Observer{
+			End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("the observer's") },
+		}))
+		assert.PanicsWithValue(t, "mine", func() { _ = c.call(client) }, "%s: the first panic goes on", name)
+	}
+}
+
+// TestContextsTellNothing: the contexts that an observer is given show nothing of what is
+// sent, however they are printed.
+func TestContextsTellNothing(t *testing.T) {
+	var shown []string
+	show := func(ctx context.Context) { shown = append(shown, fmt.Sprintf("%v %+v", ctx, ctx)) }
+	client := clientOf(t, says(422, errorBody), quickstream.WithObserver(quickstream.Observer{
+		Start:   func(ctx context.Context, _ quickstream.CallInfo) context.Context { show(ctx); return ctx },
+		Attempt: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.AttemptInfo) { show(ctx) },
+		End:     func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) { show(ctx) },
+		Carrier: func(ctx context.Context) string { show(ctx); return "" },
+	}))
+	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithIdempotencyKey(callKey))
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	require.Len(t, shown, 4)
+	for _, text := range shown {
+		assert.Empty(t, secretIn(text), text)
+		assert.NotContains(t, text, "Basic ")
+	}
+}
+
+// TestHostsAndPorts: an attempt names host and port of every form of address, and without
+// a port in it that of the scheme.
+func TestHostsAndPorts(t *testing.T) {
+	for address, want := range map[string]quickstream.AttemptInfo{
+		"https://a.example/rest/v1":      {Host: "a.example", Port: 443},
+		"https://a.example:8443/rest/v1": {Host: "a.example", Port: 8443},
+		"https://a.example:/rest/v1":     {Host: "a.example", Port: 443},
+		"http://localhost/rest/v1":       {Host: "localhost", Port: 80},
+		"http://localhost:/rest/v1":      {Host: "localhost", Port: 80},
+		"http://127.0.0.1:8080/rest/v1":  {Host: "127.0.0.1", Port: 8080},
+		"https://[::1]/rest/v1":          {Host: "::1", Port: 443},
+		"http://[::1]:8080/rest/v1":      {Host: "::1", Port: 8080},
+	} {
+		var seen []quickstream.AttemptInfo
+		client, err := quickstream.NewClient(quickstream.CustomURL(address), testKeys(),
+			quickstream.WithHTTPClient(&http.Client{Transport: says(404, "")}), quickstream.WithObserver(quickstream.Observer{
+				Attempt: func(_ context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) {
+					seen = append(seen, quickstream.AttemptInfo{Host: a.Host, Port: a.Port})
+				},
+			}))
+		require.NoError(t, err, address)
+		_, err = client.Transactions.Get(t.Context(), "R-1")
+		require.ErrorIs(t, err, quickstream.ErrNotFound)
+		assert.Equal(t, []quickstream.AttemptInfo{want}, seen, address)
+	}
+}
+
+// TestCarrier: an intent takes what the observer returns to where it is worked on.
+func TestCarrier(t *testing.T) {
+	type trace struct{}
+	var calls []string
+	client := clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{
+		Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
+			own, _ := ctx.Value(trace{}).(string)
+			calls = append(calls, call.Operation+" "+call.Route+" "+own)
+			return context.WithValue(ctx, trace{}, own+"+")
+		},
+		Carrier: func(ctx context.Context) string { return fmt.Sprint(ctx.Value(trace{})) },
+		Continue: func(ctx context.Context, carrier string) context.Context {
+			return context.WithValue(ctx, trace{}, carrier)
+		},
+	}))
+	planned, err := client.Transactions.PlanVoid(context.WithValue(t.Context(), trace{}, "a"), "R-1")
+	require.NoError(t, err)
+	assert.Equal(t, "a", planned.Carrier)
+	var handed quickstream.Intent
+	_, err = client.Transactions.Submit(t.Context(), planned, func(context.Context) error { return nil },
+		quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) error { handed = i; return nil }))
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, "a+", handed.Carrier)
+	assert.Equal(t, "a+", lost.Intent.Carrier)
+	_, err = client.Transactions.Resume(t.Context(), *lost.Intent, quickstream.WithMaxAttempts(1))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	assert.Equal(t, []string{"Transactions.Void /transactions/{receiptNumber}/void a", "Transactions.Resume /transactions/{receiptNumber} a+"}, calls)
+}
+
+// TestEnds pairs results with what a call returns, and trace codes with answers.
+func TestEnds(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		write  bool
+		result quickstream.CallResult
+		trace  string
+	}{
+		{200, `{"receiptNumber":"1"}`, false, quickstream.CallResultSuccess, ""},
+		{200, "{", false, quickstream.CallResultUndecodable, ""},
+		{404, `{"traceCode":"ABC-12"}`, false, quickstream.CallResultAnswered, "ABC-12"},
+		{404, `{"traceCode":"4111 1111"}`, false, quickstream.CallResultAnswered, "?"},
+		{500, `{"traceCode":"ABC-12"}`, true, quickstream.CallResultUnknown, "ABC-12"},
+	} {
+		var s observed
+		client := clientOf(t, says(c.status, c.body), quickstream.WithObserver(s.observer()), quickstream.WithMaxAttempts(1))
+		var err error
+		if c.write {
+			_, err = client.Transactions.Pay(t.Context(), payment())
+		} else {
+			_, err = client.Transactions.Get(t.Context(), "1")
+		}
+		require.Len(t, s.ends, 1)
+		assert.Equal(t, c.result, s.ends[0].Result, "%v", err)
+		assert.Equal(t, c.trace, s.ends[0].TraceCode, "%v", err)
+		assert.True(t, err == s.ends[0].Err, "the same error") //nolint:errorlint // not one like it
+	}
+	var s observed
+	client := clientOf(t, says(202, ""), quickstream.WithObserver(s.observer()))
+	_, err := client.Transactions.DownloadReport(t.Context(), new(strings.Builder), quickstream.ReportParams{})
+	assert.Same(t, reflect.ValueOf(err).Interface(), s.ends[0].Err)
+}

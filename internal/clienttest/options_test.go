@@ -1,0 +1,388 @@
+package clienttest_test
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+func TestRefusedOptions(t *testing.T) {
+	env := quickstream.CustomURL(baseURL)
+	proxy := quickstream.WithProxy(http.ProxyFromEnvironment)
+	ownTransport := quickstream.WithHTTPClient(&http.Client{Transport: &http.Transport{}})
+	for name, opts := range map[string][]quickstream.ClientOption{
+		"nil":                      {nil},
+		"nil of several":           {quickstream.Options(quickstream.WithMaxAttempts(2), nil)},
+		"wrong of several":         {quickstream.Options(quickstream.WithMaxAttempts(0))},
+		"nil client":               {quickstream.WithHTTPClient(nil)},
+		"nil source":               {quickstream.WithKeySource(nil)},
+		"keys twice":               {quickstream.WithKeySource(func(context.Context) (quickstream.Keys, error) { return testKeys(), nil })},
+		"proxy and own transport":  {proxy, ownTransport},
+		"own transport and proxy":  {ownTransport, proxy},
+		"roots and own transport":  {quickstream.WithRootCAs(x509.NewCertPool()), ownTransport},
+		"attempt timeout":          {quickstream.WithAttemptTimeout(0)},
+		"negative attempt timeout": {quickstream.WithAttemptTimeout(-1)},
+		"timeout":                  {quickstream.WithTimeout(0)},
+		"no attempts":              {quickstream.WithMaxAttempts(0)},
+		"too many attempts":        {quickstream.WithMaxAttempts(11)},
+		"wait":                     {quickstream.WithRetryWait(0, 1)},
+		"wait out of order":        {quickstream.WithRetryWait(2, 1)},
+	} {
+		client, err := quickstream.NewClient(env, testKeys(), opts...)
+		assert.Error(t, err, name)
+		assert.Nil(t, client, name)
+	}
+	for name, opts := range map[string][]quickstream.ClientOption{
+		"proxy":                {proxy},
+		"proxy and own client": {proxy, quickstream.WithHTTPClient(&http.Client{Timeout: time.Minute})},
+		"roots and own client": {quickstream.WithHTTPClient(&http.Client{}), quickstream.WithRootCAs(x509.NewCertPool())},
+		"nothing of anything":  {quickstream.WithLogger(nil), quickstream.WithProxy(nil), quickstream.WithRootCAs(nil), quickstream.WithObserver(quickstream.Observer{})},
+	} {
+		_, err := quickstream.NewClient(env, testKeys(), opts...)
+		assert.NoError(t, err, name)
+	}
+
+	// The same for calls, by every operation.
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		t.Errorf("%s was sent", r.URL)
+		return answer(422, errorBody), nil
+	})
+	for name, opt := range map[string]quickstream.CallOption{
+		"nil": nil, "nil of several": quickstream.Options(nil), "timeout": quickstream.WithTimeout(0), "response": quickstream.WithResponseInto(nil), "key": quickstream.WithIdempotencyKey(""),
+		"header": quickstream.WithHeader("", ""), "extra": quickstream.WithExtraField("", 1), "hook": quickstream.WithBeforeSend(nil), "metadata": quickstream.WithIntentMetadata("a b"), "business": quickstream.WithSupplierBusinessCode(""), "window": quickstream.WithResendWindow(2 * time.Minute),
+	} {
+		for _, op := range operations() {
+			result, err := op.call(t.Context(), client, "ID-1", opt)
+			assert.Error(t, err, "%s, %s", op.name, name)
+			assert.Nil(t, result)
+		}
+	}
+}
+
+// TestOptions: several options are applied in their order, and are those of when they
+// were put together.
+func TestOptions(t *testing.T) {
+	parts := []quickstream.Option{quickstream.WithMaxAttempts(9), quickstream.WithHeader("X-Own", "a"), quickstream.Options()}
+	several := quickstream.Options(append(parts, quickstream.WithMaxAttempts(1))...)
+	nested := quickstream.Options(parts...)
+	parts[0], parts[1] = nil, nil
+	var seen http.Header
+	attempts := 0
+	count := func(r *http.Request) (*http.Response, error) {
+		attempts, seen = attempts+1, r.Header
+		return answer(500, ""), nil
+	}
+	call := func(client *quickstream.Client, opts ...quickstream.CallOption) {
+		attempts = 0
+		_, err := client.Customers.Get(t.Context(), "ID-1", opts...)
+		require.Error(t, err)
+		assert.Equal(t, 1, attempts)
+		assert.Equal(t, "a", seen.Get("X-Own"))
+	}
+	call(clientOf(t, count, several))
+	call(clientOf(t, count), several)
+	call(clientOf(t, count), quickstream.Options(nested, quickstream.WithMaxAttempts(1)))
+}
+
+// TestWithHeader: what the client itself decides cannot be decided by a header.
+func TestWithHeader(t *testing.T) {
+	for name, value := range map[string]string{
+		"": "x", "Authorization": "x", "authorization": "x", "AUTHORIZATION": "x", "Idempotency-Key": "x", "idempotency-key": "x", "Content-Type": "x",
+		"content-length": "1", "Host": "evil.invalid", "Accept": "x", "Transfer-Encoding": "chunked", "Connection": "close", "Prevent-CSRF": "x",
+		// net/http repeats a POST by itself that carries this one.
+		"X-Idempotency-Key": "x",
+		// A caller's own value stops net/http from decompressing the answer.
+		"Accept-Encoding": "gzip",
+		"X Own":           "x", "X-Own:": "x", "X-Own\n": "x", "X-Öwn": "x", "X(Own)": "x", "Authorization:": "x", "X-Own\x00": "x", "X/Own": "x", `X"`: "x",
+	} {
+		_, err := quickstream.NewClient(quickstream.CustomURL(baseURL), testKeys(), quickstream.WithHeader(name, value))
+		assert.Error(t, err, "%q: %q", name, value)
+	}
+	var seen http.Header
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		seen = r.Header
+		return answer(422, errorBody), nil
+	}, quickstream.WithHeader("x-own", "client"), quickstream.WithHeader("X-Other", ""))
+	for range 2 { // a call's header is not the next call's
+		_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithHeader("X-Own", "a b"), quickstream.WithHeader("Traceparent", "00-x"))
+		require.ErrorIs(t, err, quickstream.ErrInvalid)
+		assert.Equal(t, []string{"client", "a b"}, seen.Values("X-Own"))
+		assert.Equal(t, []string{""}, seen.Values("X-Other"))
+		assert.Equal(t, "00-x", seen.Get("Traceparent"))
+	}
+	err := client.Check(t.Context())
+	require.Error(t, err)
+	assert.Equal(t, []string{"client"}, seen.Values("X-Own"))
+}
+
+func TestWithExtraField(t *testing.T) {
+	pay := func(opts ...quickstream.CallOption) (map[string]any, error) {
+		var sent map[string]any
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			assert.NoError(t, json.NewDecoder(r.Body).Decode(&sent))
+			return answer(422, errorBody), nil
+		})
+		_, err := client.Transactions.Pay(t.Context(), payment(), opts...)
+		return sent, err
+	}
+	sent, err := pay(quickstream.WithExtraField("newMember", []int{1}), quickstream.WithExtraField("creditCard.newMember", map[string]any{"a": nil}),
+		quickstream.WithExtraField("new.deep.member", "<&>"), quickstream.WithExtraField("new.deep.other", true))
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	assert.Equal(t, []any{1.0}, sent["newMember"])
+	assert.Equal(t, map[string]any{"a": nil}, sent["creditCard"].(map[string]any)["newMember"])
+	assert.Equal(t, map[string]any{"member": "<&>", "other": true}, sent["new"].(map[string]any)["deep"])
+	assert.Equal(t, 10.5, sent["principalAmount"])
+
+	for name, value := range map[string]any{
+		"": 1, ".": 1, "a.": 1, ".a": 1, "a..b": 1, "x": func() {}, "y": make(chan int), "z": quickstream.NewSecret("4111111111111111"),
+		"principalAmount": 99, "creditCard.cardNumber": "x", "creditCard": nil, "currency.code": "AUD", "transactionType": "REFUND",
+	} {
+		sent, err := pay(quickstream.WithExtraField(name, value))
+		require.Error(t, err, name)
+		assert.Nil(t, sent, "%s was sent", name)
+		assert.NotContains(t, err.Error(), "4111111111111111")
+	}
+	_, err = pay(quickstream.WithExtraField("a", 1), quickstream.WithExtraField("a", 2))
+	assert.ErrorContains(t, err, "already")
+	err = clientOf(t, says(422, "")).Check(t.Context(), quickstream.WithExtraField("a", 1))
+	assert.ErrorContains(t, err, "no body of JSON")
+}
+
+// TestWithIdempotencyKey: a POST carries the caller's key, and what carries none
+// takes none.
+func TestWithIdempotencyKey(t *testing.T) {
+	for _, op := range operations() {
+		method, key := "", ""
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			method, key = r.Method, strings.Join(r.Header["idempotency-key"], ",") //nolint:staticcheck // not canonical on purpose
+			assert.NotContains(t, r.Header, "Idempotency-Key", "under this name net/http would repeat the request")
+			return answer(422, errorBody), nil
+		})
+		_, err := op.call(t.Context(), client, "ID-1")
+		require.Error(t, err)
+		assert.Equal(t, method == http.MethodPost, key != "", op.name)
+		isPost := method == http.MethodPost
+		method = ""
+		_, err = op.call(t.Context(), client, "ID-1", quickstream.WithIdempotencyKey("my-key"))
+		require.Error(t, err)
+		if isPost {
+			assert.Equal(t, "my-key", key, op.name)
+		} else {
+			assert.Empty(t, method, "%s was sent", op.name)
+			assert.ErrorContains(t, err, "WithIdempotencyKey", op.name)
+		}
+	}
+	for _, bad := range []string{"", "a b", "a\n", "é", "\x00", strings.Repeat("x", 256)} {
+		_, err := clientOf(t, says(422, "")).Transactions.Pay(t.Context(), payment(), quickstream.WithIdempotencyKey(bad))
+		assert.ErrorContains(t, err, "WithIdempotencyKey", "%q", bad)
+	}
+}
+
+func TestWithoutRule(t *testing.T) {
+	params := payment()
+	params.SupplierBusinessCode, params.Currency = "", ""
+	client := clientOf(t, says(422, ""))
+	findings := func(c *quickstream.Client, opts ...quickstream.CallOption) []string {
+		_, err := c.Transactions.Pay(t.Context(), params, opts...)
+		invalid, _ := errors.AsType[*quickstream.ValidationError](err)
+		var rules []string
+		for i := 0; invalid != nil && i < len(invalid.Findings); i++ {
+			rules = append(rules, invalid.Findings[i].Rule)
+		}
+		return rules
+	}
+	all := findings(client)
+	require.Len(t, all, 2, "all findings at once")
+	assert.Equal(t, all[1:], findings(client, quickstream.WithoutRule(all[0])))
+	assert.Equal(t, all, findings(client), "a call's option is not the next call's")
+	assert.Empty(t, findings(client, quickstream.WithoutRule(all...)))
+	assert.Empty(t, findings(clientOf(t, says(422, ""), quickstream.WithoutRule(all[0])), quickstream.WithoutRule(all[1])))
+	assert.Equal(t, all, findings(client, quickstream.WithoutRule("gone.in.a.later.version"), quickstream.WithoutRule()))
+}
+
+func TestWithResponseInto(t *testing.T) {
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		resp := answer(422, "")
+		resp.Header.Set("X-Request-Id", "r1")
+		return resp, nil
+	})
+	var resp quickstream.Response
+	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithResponseInto(&resp), quickstream.WithIdempotencyKey("k"))
+	require.Error(t, err)
+	assert.Equal(t, quickstream.Response{StatusCode: 422, Header: http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"r1"}}, Attempts: 1, IdempotencyKey: "k"}, resp)
+	_, err = clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.EOF }).
+		Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend(), quickstream.WithResponseInto(&resp))
+	require.Equal(t, unknown, ending(err))
+	assert.Zero(t, resp.StatusCode, "nothing of the call before is left")
+	assert.Nil(t, resp.Header)
+}
+
+// TestObserver sees route templates and counts.
+func TestObserver(t *testing.T) {
+	type trace struct{}
+	var calls []quickstream.CallInfo
+	var attempts []quickstream.AttemptInfo
+	var ends []quickstream.EndInfo
+	synctest.Test(t, func(t *testing.T) {
+		served := 0
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			assert.Equal(t, "t", r.Context().Value(trace{}))
+			if served++; served == 1 {
+				return nil, io.EOF
+			}
+			return answer(404, ""), nil
+		}, quickstream.WithObserver(quickstream.Observer{
+			Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
+				calls = append(calls, call)
+				return context.WithValue(ctx, trace{}, "t")
+			},
+			Attempt: func(_ context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) {
+				assert.WithinDuration(t, time.Now(), a.Start, 0)
+				a.Start = time.Time{}
+				attempts = append(attempts, a)
+			},
+			End: func(_ context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) {
+				e.Duration = 0
+				ends = append(ends, e)
+			},
+		}))
+		_, err := client.Transactions.Get(t.Context(), "R-1")
+		require.ErrorIs(t, err, quickstream.ErrNotFound)
+		assert.Same(t, err, ends[0].Err)
+		ends[0].Err = nil
+	})
+	assert.Equal(t, []quickstream.CallInfo{{Operation: "Transactions.Get", Method: "GET", Route: "/transactions/{receiptNumber}"}}, calls)
+	assert.Equal(t, []quickstream.AttemptInfo{
+		{Number: 1, Host: "api.invalid", Port: 443, Network: quickstream.NetworkKindReset}, {Number: 2, Host: "api.invalid", Port: 443, StatusCode: 404},
+	}, attempts)
+	assert.Equal(t, []quickstream.EndInfo{{StatusCode: 404, Attempts: 2, Result: quickstream.CallResultAnswered}}, ends)
+}
+
+// TestCallersClientIsNotChanged: an http.Client may serve others.
+func TestCallersClientIsNotChanged(t *testing.T) {
+	follow := func(*http.Request, []*http.Request) error { return nil }
+	own := &http.Client{Transport: says(307, ""), CheckRedirect: follow, Timeout: time.Hour}
+	before := *own
+	client, err := quickstream.NewClient(quickstream.CustomURL(baseURL), testKeys(), quickstream.WithHTTPClient(own))
+	require.NoError(t, err)
+	_, err = client.Transactions.Pay(t.Context(), payment())
+	assert.Equal(t, unknown, ending(err))
+	assert.Equal(t, reflect.ValueOf(before.CheckRedirect).Pointer(), reflect.ValueOf(own.CheckRedirect).Pointer())
+	assert.Equal(t, before.Timeout, own.Timeout)
+	assert.Equal(t, reflect.ValueOf(before.Transport).Pointer(), reflect.ValueOf(own.Transport).Pointer())
+	own.Transport = service(func(*http.Request) (*http.Response, error) { return nil, errors.New("changed later") })
+	err = client.Check(t.Context())
+	_, answered := errors.AsType[*quickstream.APIError](err)
+	assert.True(t, answered, "the client has its own copy")
+}
+
+// TestParametersAreNotChanged: every operation leaves what it is given as it was.
+func TestParametersAreNotChanged(t *testing.T) {
+	for _, op := range operations() {
+		for of, value := range validArguments("ID-1") {
+			before, err := json.Marshal(printable(value))
+			require.NoError(t, err)
+			_, err = op.callWith(t.Context(), clientOf(t, says(422, "")), "ID-1", reflect.ValueOf(value))
+			require.Error(t, err)
+			after, err := json.Marshal(printable(value))
+			require.NoError(t, err)
+			assert.Equal(t, string(before), string(after), "%s changed %s", op.name, of)
+		}
+	}
+}
+
+// printable shows a value by what fmt makes of it, pointers followed one level.
+func printable(v any) any {
+	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer {
+		v = p.Elem().Interface()
+	}
+	shown := map[string]string{}
+	for value, i := reflect.ValueOf(v), 0; value.Kind() == reflect.Struct && i < value.NumField(); i++ {
+		field := value.Field(i)
+		if field.Kind() == reflect.Pointer && !field.IsNil() {
+			field = field.Elem()
+		}
+		shown[value.Type().Field(i).Name] = reflect.ValueOf(&field).Elem().Interface().(reflect.Value).String()
+		if field.CanInterface() {
+			text, _ := json.Marshal(field.Interface())
+			shown[value.Type().Field(i).Name] = string(text)
+		}
+	}
+	return shown
+}
+
+// TestConcurrentUse: one client, all operations, many goroutines. The race
+// detector is the judge.
+func TestConcurrentUse(t *testing.T) {
+	var sent, answered atomic.Int64
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		sent.Add(1)
+		if r.Body != nil {
+			_, err := io.Copy(io.Discard, r.Body)
+			assert.NoError(t, err)
+		}
+		return answer(422, errorBody), nil
+	}, quickstream.WithHeader("X-Own", "1"), quickstream.WithoutRule("none"), quickstream.WithObserver(quickstream.Observer{
+		End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { answered.Add(1) },
+	}))
+	shared := client.Transactions.ByReference("REF-1", quickstream.WithHeader("X-List", "1"))
+	pay := payment()
+	pay.Metadata = map[string]string{"a": "b"}
+	all := operations()
+	var wg sync.WaitGroup
+	for range 8 {
+		for _, op := range all {
+			wg.Go(func() {
+				_, err := op.call(context.Background(), client, "ID-1", quickstream.WithHeader("X-Call", "1"), quickstream.WithoutRule("x"))
+				assert.Error(t, err)
+			})
+		}
+		wg.Go(func() {
+			_, err := shared.First(context.Background())
+			assert.Error(t, err)
+			_, err = client.Transactions.Pay(context.Background(), pay, quickstream.WithExtraField("x", 1))
+			assert.Error(t, err)
+			client.CloseIdleConnections()
+		})
+	}
+	wg.Wait()
+	assert.Equal(t, int64(8*(len(all)+2)), sent.Load())
+	assert.Equal(t, sent.Load(), answered.Load())
+}
+
+// TestOptionsReachTheSandbox: the options of a client are the defaults of its
+// calls, and a call's come after them.
+func TestOptionsReachTheSandbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box := sandbox.New()
+		t.Cleanup(box.Close)
+		client := sandboxtest.Client(t, box, quickstream.WithMaxAttempts(1), quickstream.WithRetryWait(time.Second, time.Second))
+		require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.Status(500, sandbox.Empty)}))
+		var resp quickstream.Response
+		err := client.Check(t.Context(), quickstream.WithResponseInto(&resp))
+		require.Error(t, err)
+		assert.Equal(t, 1, resp.Attempts)
+		start := time.Now()
+		err = client.Check(t.Context(), quickstream.WithResponseInto(&resp), quickstream.WithMaxAttempts(4))
+		require.Error(t, err)
+		assert.Equal(t, 4, resp.Attempts)
+		assert.Equal(t, 3*time.Second, time.Since(start))
+	})
+}

@@ -1,0 +1,397 @@
+package clienttest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+const uploadOperation = "POST /payment-files"
+
+// fileOf returns a payment file as the sandbox reads it.
+func fileOf(total string, payments ...string) string {
+	lines := append([]string{"H,SANDBOX,2000-01-01,2"}, payments...)
+	return strings.Join(append(lines, fmt.Sprintf("T,%d,%s", len(payments), total)), "\r\n")
+}
+
+func approvedLine(reference string) string {
+	return "C,SANDBOX01,AUD,10.50," + reference + ",P-" + reference + ",4242424242424242,02,2035,Kim Lee"
+}
+
+func upload(name, content string) quickstream.UploadPaymentFileParams {
+	return quickstream.UploadPaymentFileParams{
+		FileName: name, Format: quickstream.PaymentFileFormatCSV2, Content: strings.NewReader(content), Size: int64(len(content)),
+	}
+}
+
+func filesOf(t *testing.T, client *quickstream.Client) []*quickstream.PaymentFile {
+	t.Helper()
+	var files []*quickstream.PaymentFile
+	for file, err := range client.PaymentFiles.List().All(t.Context()) {
+		require.NoError(t, err)
+		files = append(files, file)
+	}
+	return files
+}
+
+// TestUploadedForm reads what was sent, byte by byte.
+func TestUploadedForm(t *testing.T) {
+	var request *http.Request
+	var body []byte
+	client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+		var err error
+		request = r
+		body, err = io.ReadAll(r.Body)
+		return uploadedFile(r), errors.Join(err, r.Body.Close())
+	})
+	content := fileOf("10.50", approvedLine("A"))
+	params := upload("payments 1.csv", content)
+	var sent []int64
+	params.Progress = func(n int64) { sent = append(sent, n) }
+	file, err := client.PaymentFiles.Upload(t.Context(), params)
+	require.NoError(t, err)
+	assert.NotEmpty(t, file.PaymentFileID)
+	assert.Equal(t, quickstream.PaymentFileStatusQueued, file.Status)
+	assert.EqualValues(t, len(content), sent[len(sent)-1])
+
+	assert.Equal(t, "true", request.Header.Get("Prevent-CSRF"))
+	assert.EqualValues(t, len(body), request.ContentLength)
+	assert.Nil(t, request.GetBody, "nothing can be replayed")
+	kind, parts, err := mime.ParseMediaType(request.Header.Get("Content-Type"))
+	require.NoError(t, err)
+	assert.Equal(t, "multipart/form-data", kind)
+	form := multipart.NewReader(bytes.NewReader(body), parts["boundary"])
+	got := map[string]string{}
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		text, err := io.ReadAll(part)
+		require.NoError(t, err)
+		got[part.FormName()+"/"+part.FileName()] = string(text)
+	}
+	assert.Equal(t, map[string]string{"format/": "CSV2", "file/payments 1.csv": content}, got)
+}
+
+// uploadedFile is the answer to an upload.
+func uploadedFile(r *http.Request) *http.Response {
+	return &http.Response{
+		StatusCode: http.StatusCreated, Header: http.Header{}, Request: r,
+		Body: io.NopCloser(strings.NewReader(`{"paymentFileId":"1","status":"QUEUED"}`)),
+	}
+}
+
+// TestPaymentFileIsProcessed follows a file to its batches, transactions and
+// reports.
+func TestPaymentFileIsProcessed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		content := fileOf("40.50", approvedLine("A"), "C,SANDBOX01,AUD,30.00,B,P-B,4111111115444492,02,2035,Kim Lee")
+		file, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", content))
+		require.NoError(t, err)
+		var seen []quickstream.PaymentFileStatus
+		start := time.Now()
+		file, err = client.PaymentFiles.Wait(t.Context(), file.PaymentFileID, quickstream.PaymentFileWait{
+			Progress: func(f *quickstream.PaymentFile) { seen = append(seen, f.Status) },
+		})
+		require.NoError(t, err)
+		assert.Equal(t, quickstream.PaymentFileStatusComplete, file.Status)
+		assert.Equal(t, quickstream.PaymentFileStatusQueued, seen[0])
+		assert.Contains(t, seen, quickstream.PaymentFileStatusProcessing)
+		assert.InDelta(t, 3*time.Minute, time.Since(start), float64(2*time.Minute))
+		<-time.After(5 * time.Second) // until new transactions can be looked up
+
+		batch, err := client.PaymentFiles.Batches(file.PaymentFileID).First(t.Context())
+		require.NoError(t, err)
+		same, err := client.PaymentFiles.Batch(t.Context(), batch.PaymentBatchID)
+		require.NoError(t, err)
+		assert.Equal(t, batch.PaymentBatchID, same.PaymentBatchID)
+		assert.Contains(t, same.Extra(), "numberOfTransactions")
+		outcomes := func(params quickstream.BatchTransactionsParams) []quickstream.Outcome {
+			var found []quickstream.Outcome
+			for tx, err := range client.PaymentFiles.BatchTransactions(batch.PaymentBatchID, params).All(t.Context()) {
+				require.NoError(t, err)
+				found = append(found, outcomeOf(tx))
+			}
+			return found
+		}
+		assert.Equal(t, []quickstream.Outcome{quickstream.OutcomeApproved, quickstream.OutcomeDeclined}, outcomes(quickstream.BatchTransactionsParams{}))
+		assert.Equal(t, []quickstream.Outcome{quickstream.OutcomeDeclined}, outcomes(quickstream.BatchTransactionsParams{Status: "1"}))
+		assert.Len(t, box.Ledger().Charged("A"), 1)
+
+		var report bytes.Buffer
+		n, err := client.PaymentFiles.DownloadCSV(t.Context(), &report, file.PaymentFileID)
+		require.NoError(t, err)
+		assert.EqualValues(t, report.Len(), n)
+		assert.True(t, strings.HasPrefix(report.String(), "Supplier Business Code,"))
+		report.Reset()
+		_, err = client.PaymentFiles.DownloadFlatFile(t.Context(), &report, file.PaymentFileID)
+		require.NoError(t, err)
+		assert.Len(t, strings.Split(report.String(), "\r\n"), 2)
+		_, err = client.PaymentFiles.DownloadMTSRejects(t.Context(), &report, file.PaymentFileID)
+		require.ErrorIs(t, err, quickstream.ErrNotFound, "the file is not of that format")
+
+		mts := upload("a.mts", content)
+		mts.Format = quickstream.PaymentFileFormatMTS
+		file, err = client.PaymentFiles.Upload(t.Context(), mts)
+		require.NoError(t, err)
+		_, err = client.PaymentFiles.Wait(t.Context(), file.PaymentFileID, quickstream.PaymentFileWait{Interval: time.Hour})
+		require.NoError(t, err)
+		report.Reset()
+		_, err = client.PaymentFiles.DownloadMTSRejects(t.Context(), &report, file.PaymentFileID)
+		require.NoError(t, err)
+		assert.Len(t, strings.Split(report.String(), "\r\n"), 1)
+	})
+}
+
+func TestFaultyPaymentFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		file, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", fileOf("99.99", approvedLine("A"))))
+		require.NoError(t, err)
+		file, err = client.PaymentFiles.Wait(t.Context(), file.PaymentFileID, quickstream.PaymentFileWait{})
+		require.NoError(t, err, "a faulty file is not a Go error")
+		assert.Equal(t, quickstream.PaymentFileStatusError, file.Status)
+		assert.True(t, file.Status.Final())
+		assert.Empty(t, box.Ledger().Charged("A"))
+	})
+}
+
+func TestWaitingForAFileEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, client := sandboxtest.New(t)
+		file, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", fileOf("10.50", approvedLine("A"))))
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		waited, err := client.PaymentFiles.Wait(ctx, file.PaymentFileID, quickstream.PaymentFileWait{})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Nil(t, waited)
+		_, err = client.PaymentFiles.Wait(t.Context(), "1", quickstream.PaymentFileWait{})
+		require.ErrorIs(t, err, quickstream.ErrNotFound)
+	})
+	assert.False(t, quickstream.PaymentFileStatus("SOMETHING_NEW").Final())
+}
+
+// TestUploadIsSentOnce loses the answer in every way. The file is never sent a
+// second time, whether the service has it or not.
+func TestUploadIsSentOnce(t *testing.T) {
+	for kind, arrived := range map[*sandbox.FaultKind]int{
+		new(sandbox.ResetBeforeCommit()): 0, new(sandbox.ResetAfterCommit()): 1, new(sandbox.HangBeforeCommit()): 0, new(sandbox.HangAfterCommit()): 1,
+		new(sandbox.Status(500, sandbox.ServiceError)): 0, new(sandbox.StatusAfterCommit(502, sandbox.HTML)): 1, new(sandbox.Garbage(sandbox.HTML)): 1,
+		new(sandbox.Redirect(307, "/rest/v1/payment-files")): 0,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			box, client := sandboxtest.New(t)
+			require.NoError(t, box.Inject(sandbox.Fault{Operation: uploadOperation, Kind: *kind, Times: 1}))
+			_, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", fileOf("10.50", approvedLine("A"))), quickstream.WithMaxAttempts(10))
+			require.Equal(t, unknown, ending(err), "%s: %v", kind, err)
+			lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
+			assert.Equal(t, "a.csv", lost.Reference)
+			assert.Equal(t, 1, lost.Attempts)
+			assert.Contains(t, lost.FindOut, "PaymentFiles.Resume")
+			require.NotNil(t, lost.Intent)
+			_, err = clientOf(t, says(200, `{"data":[{"paymentFileId":"1","status":"COMPLETE"}]}`)).PaymentFiles.Resume(t.Context(), *lost.Intent)
+			open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+			require.True(t, ok, "%v", err)
+			assert.Len(t, open.Candidates, 1)
+			assert.NotContains(t, err.Error(), "a.csv")
+			assert.Len(t, box.Requests(), 1)
+			assert.Len(t, filesOf(t, client), arrived, kind)
+		})
+	}
+}
+
+func TestUploadIsRefused(t *testing.T) {
+	_, client := sandboxtest.New(t)
+	content := fileOf("10.50", approvedLine("A"))
+	_, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", content))
+	require.NoError(t, err)
+	_, err = client.PaymentFiles.Upload(t.Context(), upload("a.csv", content))
+	require.ErrorIs(t, err, quickstream.ErrInvalid, "a name that was used before")
+	assert.Equal(t, answered, ending(err))
+}
+
+// TestUploadThatDidNotBegin is tried again: nothing of the content was taken.
+func TestUploadThatDidNotBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: uploadOperation, Kind: sandbox.Refuse(), Times: 2}))
+		file, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", fileOf("10.50", approvedLine("A"))))
+		require.NoError(t, err)
+		file, err = client.PaymentFiles.Wait(t.Context(), file.PaymentFileID, quickstream.PaymentFileWait{})
+		require.NoError(t, err)
+		assert.Equal(t, quickstream.PaymentFileStatusComplete, file.Status, "the file is whole")
+		assert.Len(t, box.Ledger().Charged("A"), 1)
+
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: uploadOperation, Kind: sandbox.UntrustedCertificate()}))
+		_, err = client.PaymentFiles.Upload(t.Context(), upload("b.csv", "x"))
+		assert.Equal(t, network, ending(err), "%v", err)
+	})
+}
+
+// TestContentThatIsNotWhatItSays breaks the upload off before the end of the
+// form: the service has no such file.
+func TestContentThatIsNotWhatItSays(t *testing.T) {
+	broken := errors.New("the disk is broken")
+	unreachable := &net.OpError{Op: "dial", Err: errors.New("the file server is away")}
+	content := fileOf("10.50", approvedLine("A"))
+	for name, change := range map[string]func(*quickstream.UploadPaymentFileParams){
+		"short": func(p *quickstream.UploadPaymentFileParams) { p.Size++ },
+		"long":  func(p *quickstream.UploadPaymentFileParams) { p.Size-- },
+		"fails": func(p *quickstream.UploadPaymentFileParams) {
+			p.Content = io.MultiReader(strings.NewReader(content[:20]), readerFunc(func([]byte) (int, error) { return 0, broken }))
+		},
+		"fails as a connection does": func(p *quickstream.UploadPaymentFileParams) {
+			p.Content = readerFunc(func([]byte) (int, error) { return 0, unreachable })
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			box, client := sandboxtest.New(t)
+			params := upload("a.csv", content)
+			change(&params)
+			_, err := client.PaymentFiles.Upload(t.Context(), params)
+			require.Equal(t, unknown, ending(err), "%s: %v", name, err)
+			lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
+			if name == "fails" {
+				require.ErrorIs(t, lost.Cause, broken)
+			}
+			if name == "short" || name == "long" {
+				assert.ErrorContains(t, errors.Unwrap(lost.Cause), name+"er than its size")
+			}
+			assert.Equal(t, 1, lost.Attempts, name)
+			assert.Empty(t, box.Requests(), "%s: a whole request arrived", name)
+			assert.Empty(t, filesOf(t, client))
+		})
+	}
+}
+
+// TestSlowUpload takes longer than an attempt may, because its content does.
+func TestSlowUpload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, client := sandboxtest.New(t)
+		content := fileOf("10.50", approvedLine("A"))
+		params := upload("a.csv", content)
+		rest := content
+		params.Content = readerFunc(func(p []byte) (int, error) {
+			<-time.After(time.Minute)
+			if rest == "" {
+				return 0, io.EOF
+			}
+			n := copy(p[:1], rest)
+			rest = rest[n:]
+			return n, nil
+		})
+		start := time.Now()
+		_, err := client.PaymentFiles.Upload(t.Context(), params)
+		require.NoError(t, err)
+		assert.Greater(t, time.Since(start), time.Hour)
+	})
+}
+
+// TestUploadEndsWithTheContext: the content is left alone afterwards.
+func TestUploadEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+		defer cancel()
+		params := upload("a.csv", strings.Repeat("x", 100))
+		var reads atomic.Int32
+		params.Content = readerFunc(func(p []byte) (int, error) {
+			reads.Add(1)
+			<-time.After(time.Minute)
+			return copy(p[:1], "x"), nil
+		})
+		_, err := client.PaymentFiles.Upload(ctx, params)
+		require.Equal(t, unknown, ending(err), "%v", err)
+		<-time.After(time.Hour)
+		assert.EqualValues(t, 2, reads.Load())
+		assert.Empty(t, box.Requests())
+	})
+}
+
+// TestContentIsLeftAlone has a RoundTripper that answers before it has read the
+// content, and goes on reading after the call has ended.
+func TestContentIsLeftAlone(t *testing.T) {
+	var body io.ReadCloser
+	client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+		body = r.Body
+		return uploadedFile(r), nil
+	})
+	params := upload("a.csv", "content")
+	params.Content = readerFunc(func([]byte) (int, error) {
+		t.Error("the content was read")
+		return 0, io.EOF
+	})
+	_, err := client.PaymentFiles.Upload(t.Context(), params)
+	require.NoError(t, err)
+	n, err := io.Copy(io.Discard, body)
+	require.Error(t, err)
+	assert.Zero(t, n)
+}
+
+func TestUploadIsChecked(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	for name, params := range map[string]quickstream.UploadPaymentFileParams{
+		"paymentFile.format.required":  {FileName: "a", Content: strings.NewReader("x"), Size: 1},
+		"paymentFile.content.required": {FileName: "a", Format: "CSV", Size: 1},
+		"paymentFile.size.positive":    {FileName: "a", Format: "CSV", Content: strings.NewReader("")},
+	} {
+		_, err := client.PaymentFiles.Upload(t.Context(), params)
+		invalid, ok := errors.AsType[*quickstream.ValidationError](err)
+		require.True(t, ok, "%s: %v", name, err)
+		require.Len(t, invalid.Findings, 1)
+		assert.Equal(t, name, invalid.Findings[0].Rule)
+	}
+	for _, name := range []string{"", ".", "..", "a/b", `a\b`, "a\r\nX: y", "a\x00", "caf\xe9"} {
+		_, err := client.PaymentFiles.Upload(t.Context(), upload(name, "x"))
+		require.ErrorIs(t, err, quickstream.ErrInvalid, "%q", name)
+	}
+	_, err := client.PaymentFiles.Upload(t.Context(), upload("a", "x"), quickstream.WithExtraField("a", 1))
+	require.Error(t, err)
+	_, err = client.PaymentFiles.DownloadCSV(t.Context(), nil, "1")
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	assert.Empty(t, box.Requests())
+}
+
+// TestUploadTakesConstantMemory uploads 64 MiB.
+func TestUploadTakesConstantMemory(t *testing.T) {
+	const size = 64 << 20
+	var got int64
+	client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+		var err error
+		got, err = io.Copy(io.Discard, r.Body)
+		assert.Equal(t, r.ContentLength, got)
+		return uploadedFile(r), errors.Join(err, r.Body.Close())
+	})
+	params := upload("big.csv", "")
+	params.Content, params.Size = io.LimitReader(readerFunc(func(p []byte) (int, error) { return len(p), nil }), size), size
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := client.PaymentFiles.Upload(t.Context(), params)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	assert.Greater(t, got, int64(size))
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+}

@@ -1,0 +1,525 @@
+package clienttest_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// object is a JSON object of an answer.
+type object = map[string]any
+
+func money(amount string) object { return object{"currency": "AUD", "amount": json.Number(amount)} }
+
+// echoOf is the transaction that a request asks for, approved, as the contract has it.
+func echoOf(request object) object {
+	return object{
+		"receiptNumber": "R-1", "status": "Approved", "summaryCode": "0", "transactionType": request["transactionType"],
+		"paymentReferenceNumber": request["paymentReferenceNumber"], "metadata": request["metadata"],
+		"principalAmount": money(fmt.Sprint(request["principalAmount"])), "transactionTime": time.Now().Format(time.RFC3339),
+	}
+}
+
+// echoing is a service that answers a POST with what change makes of its echo.
+func echoing(t *testing.T, change func(object)) service {
+	return func(r *http.Request) (*http.Response, error) {
+		decoder := json.NewDecoder(r.Body)
+		decoder.UseNumber()
+		var request object
+		require.NoError(t, decoder.Decode(&request))
+		t := echoOf(request)
+		change(t)
+		body, err := json.Marshal(t)
+		return answer(http.StatusCreated, string(body)), err
+	}
+}
+
+// TestAnswersAreAboutTheQuestion changes one member of an answer to a payment at a
+// time: what the contract echoes has to agree where it is there.
+func TestAnswersAreAboutTheQuestion(t *testing.T) {
+	set := func(name string, value any) func(object) { return func(t object) { t[name] = value } }
+	text := func(name string, change func(string) string) func(object) {
+		return func(t object) { t[name] = change(t[name].(string)) }
+	}
+	surcharged := func(principal, surcharge, total string) func(object) {
+		return func(t object) {
+			for name, amount := range map[string]string{"principalAmount": principal, "surchargeAmount": surcharge, "totalAmount": total} {
+				if t[name] = nil; amount != "" {
+					t[name] = money(amount)
+				}
+			}
+		}
+	}
+	fits := map[string]func(object){
+		"as sent": func(object) {}, "other members": set("accountToken", "A-2"), "no type": set("transactionType", nil),
+		"lower reference": text("paymentReferenceNumber", strings.ToLower), "blanks": text("paymentReferenceNumber", func(s string) string { return s + " " }),
+		"no reference": set("paymentReferenceNumber", nil), "no metadata": set("metadata", nil), "other metadata": set("metadata", object{"x": "y"}),
+		"no amount": set("principalAmount", nil), "receipt only": func(t object) {
+			maps.DeleteFunc(t, func(name string, _ any) bool { return name != "receiptNumber" })
+		},
+		"surcharge": surcharged("10.50", "0.50", "11.00"), "the total as principal": surcharged("11.00", "0.50", "11.00"),
+		"total alone": surcharged("", "", "10.50"), "total with a surcharge not shown": surcharged("", "", "11.00"),
+		"surcharge alone": surcharged("", "0.50", ""), "no principal": surcharged("", "0.50", "11.00"),
+	}
+	misfits := map[string]func(object){
+		"type": set("transactionType", "REFUND"), "reference": set("paymentReferenceNumber", "ANOTHER"),
+		"amount": set("principalAmount", money("10.51")), "currency": set("principalAmount", object{"currency": "NZD", "amount": 10.5}),
+		"customer reference": set("customerReferenceNumber", "ORDER-2"), "business": set("supplierBusinessCode", "OTHER"),
+		"currency of the total": func(t object) {
+			t["principalAmount"], t["totalAmount"] = nil, object{"currency": "NZD", "amount": 10.5}
+		},
+		"intent": set("metadata", object{"intentId": "ANOTHER"}), "parts that do not add up": surcharged("11.00", "0.40", "11.00"),
+		"less in total": surcharged("", "", "10.49"), "no principal, and parts that do not add up": surcharged("", "0.40", "11.00"),
+		"another principal alone": surcharged("11.00", "", ""), "another principal and surcharge": surcharged("11.00", "0.50", ""),
+		"another principal and total": surcharged("11.00", "", "11.00"),
+		"another total":               surcharged("11.00", "0.50", "12.00"), "a principal of its own": surcharged("12.00", "0.50", "11.00"),
+	}
+	for name, change := range fits {
+		tx, err := clientOf(t, echoing(t, change)).Transactions.Pay(t.Context(), payment())
+		require.NoError(t, err, name)
+		assert.Equal(t, "R-1", tx.ReceiptNumber, name)
+	}
+	for name, change := range misfits {
+		tx, err := clientOf(t, echoing(t, change)).Transactions.Pay(t.Context(), payment())
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
+		assert.Nil(t, tx, name)
+		lost := err.(*quickstream.UnknownOutcomeError) //nolint:errorlint // is one
+		assert.Equal(t, "R-1", lost.Intent.ReceiptNumber, "%s: it is looked at", name)
+	}
+}
+
+// TestPayToAnswersAreAboutTheirAgreement and about the end-to-end identifier that was
+// sent.
+func TestPayToAnswersAreAboutTheirAgreement(t *testing.T) {
+	params := payment()
+	params.IPAddress, params.StoredCredential, params.ECI = netip.Addr{}, nil, ""
+	params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", EndToEndID: "E-1"})
+	for fits, answers := range map[bool][]object{
+		true:  {nil, {"agreementToken": "A-1", "endToEndId": "E-1"}, {"agreementToken": "a-1"}, {}},
+		false: {{"agreementToken": "A-2", "endToEndId": "E-1"}, {"agreementToken": "A-1", "endToEndId": "E-2"}},
+	} {
+		for _, data := range answers {
+			_, err := clientOf(t, echoing(t, func(t object) { t["payToData"] = data })).Transactions.Pay(t.Context(), params)
+			assert.Equal(t, fits, err == nil, "%v: %v", data, err)
+		}
+	}
+}
+
+// TestFollowUpsAreAboutTheirOriginal: what a follow-up answers as its amount is open,
+// its original is not.
+func TestFollowUpsAreAboutTheirOriginal(t *testing.T) {
+	params := quickstream.TopUpParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD"}
+	held := func(t object) { t["principalAmount"] = money("99.00") }
+	_, err := clientOf(t, echoing(t, held)).Transactions.TopUp(t.Context(), params)
+	require.NoError(t, err)
+	_, err = clientOf(t, echoing(t, func(t object) { t["originalReceiptNumber"] = "R-9" })).Transactions.TopUp(t.Context(), params)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+}
+
+// lookedUp is a service whose look-ups answer the given pages, a list for each; nil is
+// a 404. Each reading takes the next of readings, and then the last again.
+func lookedUp(readings ...[][]object) service {
+	reading := -1
+	return func(r *http.Request) (*http.Response, error) {
+		page := 0
+		if _, err := fmt.Sscan(r.URL.Query().Get("page"), &page); err != nil {
+			reading = min(reading+1, len(readings)-1)
+		}
+		pages := readings[reading]
+		if page >= len(pages) || pages[page] == nil {
+			return answer(http.StatusNotFound, `{}`), nil
+		}
+		body := object{"data": pages[page], "links": []any{}}
+		if page+1 < len(pages) {
+			body["links"] = []any{object{"rel": "next", "href": fmt.Sprintf("https://%s%s?page=%d", r.URL.Host, r.URL.Path, page+1)}}
+		}
+		text, err := json.Marshal(body)
+		resp := answer(http.StatusOK, string(text))
+		resp.Header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+		return resp, err
+	}
+}
+
+// sent returns an intent of a payment, sent once, and what the service makes of it.
+func sent(t *testing.T, reference string, opts ...quickstream.CallOption) (quickstream.Intent, object) {
+	t.Helper()
+	var intent quickstream.Intent
+	var made object
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		var request object
+		require.NoError(t, json.Unmarshal(body, &request))
+		request["principalAmount"] = "10.50"
+		made = echoOf(request)
+		return nil, io.ErrUnexpectedEOF
+	})
+	params := payment()
+	params.PaymentReferenceNumber = reference
+	_, err := client.Transactions.Pay(t.Context(), params, append(opts, handed(&intent), quickstream.WithoutResend())...)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	intent.Attempts = 1
+	return intent, made
+}
+
+// with returns a copy of an object with a changed member; nil takes it away.
+func with(t object, pairs ...any) object {
+	t = maps.Clone(t)
+	for pair := range slices.Chunk(pairs, 2) {
+		t[pair[0].(string)] = pair[1]
+	}
+	return t
+}
+
+func declined(t object, receipt string) object {
+	return with(t, "receiptNumber", receipt, "status", "Declined", "summaryCode", "1")
+}
+
+// TestLookUps goes through what a look-up can find, with the reference of the merchant
+// or of this package, with the id echoed and without.
+func TestLookUps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made, paid := sent(t, "")
+		own, bare := sent(t, "ORDER-1", quickstream.WithIntentMetadata(""))
+		unnamed := with(paid, "metadata", nil)
+		resent := made
+		resent.Attempts = 2
+		second := func(t object) object { return with(t, "receiptNumber", "R-2") }
+		older := func(t object, d time.Duration) object {
+			return with(t, "transactionTime", time.Now().Add(-d).Format(time.RFC3339))
+		}
+		one := func(data ...object) [][]object { return [][]object{data} }
+		for _, c := range []struct {
+			name       string
+			intent     quickstream.Intent
+			readings   [][][]object
+			found      string // its receipt
+			candidates int
+			failed     bool
+		}{
+			{"upper reference", made, [][][]object{one(with(paid, "paymentReferenceNumber", strings.ToLower(made.Reference)))}, "R-1", 0, false},
+			{"the id, and nothing else", made, [][][]object{one(with(paid, "paymentReferenceNumber", nil, "principalAmount", money("99.00")))}, "R-1", 0, false},
+			{"the id, of another type", made, [][][]object{one(with(paid, "transactionType", "REFUND"))}, "", 1, false},
+			{"another id", made, [][][]object{one(with(paid, "metadata", object{"intentId": "X"}, "principalAmount", money("1.00")))}, "", 0, false},
+			{"no id", made, [][][]object{one(unnamed)}, "R-1", 0, false},
+			{"neither id nor reference", made, [][][]object{one(with(unnamed, "paymentReferenceNumber", nil))}, "", 1, false},
+			{"a prefix", made, [][][]object{one(with(unnamed, "paymentReferenceNumber", made.Reference+"2"))}, "", 0, false},
+			{"an hour old", made, [][][]object{one(older(unnamed, time.Hour))}, "R-1", 0, false},
+			{"three hours old", made, [][][]object{one(older(unnamed, 3*time.Hour))}, "", 1, false},
+			{"three hours old, with the id", made, [][][]object{one(older(paid, 3*time.Hour))}, "R-1", 0, false},
+			{"a decline", made, [][][]object{one(declined(unnamed, "R-3"))}, "R-3", 0, false},
+			{"a decline of one of two requests", resent, [][][]object{one(declined(paid, "R-3"))}, "", 1, false},
+			{"approved beside declined", made, [][][]object{one(declined(paid, "R-3"), paid)}, "R-1", 0, false},
+			{"approved beside pending", made, [][][]object{one(with(second(paid), "status", "Pending"), paid)}, "", 2, false},
+			{"approved twice", made, [][][]object{one(paid, second(paid))}, "", 2, false},
+			{"declined twice", made, [][][]object{one(declined(paid, "R-3"), declined(paid, "R-4"))}, "", 2, false},
+			{"page two is gone", made, [][][]object{{{declined(paid, "R-3")}, nil}}, "", 1, true},
+			{"page two is gone, and page one approves", made, [][][]object{{{paid}, nil}}, "R-1", 0, false},
+			{"two pages that agree", made, [][][]object{{{declined(paid, "R-3")}, {with(unnamed, "paymentReferenceNumber", "X", "receiptNumber", "R-9")}}}, "R-3", 0, false},
+			{"two pages that change", made, [][][]object{{{}, {second(unnamed)}}, {{}, {}}, {{}, {declined(unnamed, "R-7")}}}, "R-2", 0, false},
+			{"nothing on changing pages", made, [][][]object{
+				{{}, {with(unnamed, "paymentReferenceNumber", "X1", "receiptNumber", "R-7")}},
+				{{}, {}},
+				{{}, {with(unnamed, "paymentReferenceNumber", "X2", "receiptNumber", "R-8")}},
+				{{}, {}},
+			}, "", 0, true},
+			{"page two is gone and comes again", made, [][][]object{
+				{{declined(paid, "R-3")}, nil}, {{declined(paid, "R-3")}, {}}, {{declined(paid, "R-3")}, nil}, {{declined(paid, "R-3")}, {}},
+			}, "R-3", 0, false},
+			{"nothing", made, [][][]object{one()}, "", 0, false},
+			{"not found", made, [][][]object{{nil}}, "", 0, false},
+			{"the id beside one without", made, [][][]object{one(paid, second(unnamed))}, "R-1", 0, false},
+			{"own reference", own, [][][]object{one(bare)}, "R-1", 0, false},
+			{"own reference, declined", own, [][][]object{one(declined(bare, "R-3"))}, "", 1, false},
+			{"own reference, older", own, [][][]object{one(older(bare, 5*time.Second))}, "", 1, false},
+			{"own reference, without a time", own, [][][]object{one(with(bare, "transactionTime", nil))}, "", 1, false},
+		} {
+			tx, err := clientOf(t, lookedUp(c.readings...)).Transactions.Resume(t.Context(), c.intent)
+			if c.found != "" {
+				require.NoError(t, err, c.name)
+				assert.Equal(t, c.found, tx.ReceiptNumber, c.name)
+				continue
+			}
+			open := still(t, tx, err)
+			assert.Len(t, open.Candidates, c.candidates, c.name)
+			assert.Equal(t, c.failed, open.Cause != nil, "%s: %v", c.name, open.Cause)
+			assert.NotErrorIs(t, err, quickstream.ErrNotFound)
+		}
+	})
+}
+
+// TestReceiptOfAnother: a receipt that came with an answer is the intent's only when what
+// it names is about the intent. It stays a candidate.
+func TestReceiptOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made, paid := sent(t, "")
+		made.ReceiptNumber = "R-9"
+		another, err := json.Marshal(with(paid, "receiptNumber", "R-9", "principalAmount", money("99.00"), "metadata", nil))
+		require.NoError(t, err)
+		for name, pages := range map[string][][]object{"R-1": {{paid}}, "": {{}}} {
+			tx, err := clientOf(t, func(r *http.Request) (*http.Response, error) {
+				if strings.HasSuffix(r.URL.Path, "/R-9") {
+					return answer(http.StatusOK, string(another)), nil
+				}
+				return lookedUp(pages)(r)
+			}).Transactions.Resume(t.Context(), made)
+			if name == "" {
+				candidates := still(t, tx, err).Candidates
+				require.Len(t, candidates, 1)
+				assert.False(t, candidates[0].Matches)
+				continue
+			}
+			require.NoError(t, err)
+			assert.Equal(t, name, tx.ReceiptNumber)
+		}
+	})
+}
+
+// TestRefundsThatLookOlder: what tells an earlier refund from the lost one is its age
+// alone, and clocks differ: it is a candidate.
+func TestRefundsThatLookOlder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var intent quickstream.Intent
+		lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+		params := quickstream.RefundParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD"}
+		_, err := lost.Transactions.Refund(t.Context(), params, handed(&intent), quickstream.WithoutResend(), quickstream.WithIntentMetadata(""))
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		refund := func(reference string, age time.Duration) object {
+			return object{
+				"receiptNumber": "R-1", "status": "Approved", "summaryCode": "0", "transactionType": "REFUND", "originalReceiptNumber": "R-0",
+				"paymentReferenceNumber": reference, "principalAmount": money("10.50"), "transactionTime": time.Now().Add(-age).Format(time.RFC3339),
+			}
+		}
+		known := quickstream.WithForeignReceipts(func(string) bool { return false })
+		for age, opts := range map[time.Duration][]quickstream.CallOption{0: nil, time.Minute: nil, 2 * time.Minute: {known}} {
+			client := clientOf(t, lookedUp([][]object{{}}, [][]object{{refund("ORIGINAL", age)}}))
+			tx, err := client.Transactions.Resume(t.Context(), intent, opts...)
+			assert.Len(t, still(t, tx, err).Candidates, 1, age)
+		}
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(r.URL.Path, "/R-0") {
+				return answer(http.StatusOK, `{"receiptNumber":"R-0","paymentReferenceNumber":"ORIGINAL"}`), nil
+			}
+			return lookedUp([][]object{{refund("ORIGINAL", 0)}})(r)
+		})
+		tx, err := client.Transactions.Resume(t.Context(), intent, known)
+		require.NoError(t, err, "no other intent has made it")
+		assert.Equal(t, "R-1", tx.ReceiptNumber)
+		foreign := quickstream.WithForeignReceipts(func(receipt string) bool { return receipt == "R-1" })
+		tx, err = client.Transactions.Resume(t.Context(), intent, foreign)
+		assert.Empty(t, still(t, tx, err).Candidates, "it is another's")
+		client = clientOf(t, lookedUp([][]object{{refund("ANOTHER", 0)}}))
+		tx, err = client.Transactions.Resume(t.Context(), intent, known)
+		still(t, tx, err)
+	})
+}
+
+// TestRefundsAmongOthers: which of a payment's refunds is the one whose answer was lost.
+func TestRefundsAmongOthers(t *testing.T) {
+	var intent quickstream.Intent
+	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+	params := quickstream.RefundParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD"}
+	_, err := lost.Transactions.Refund(t.Context(), params, handed(&intent), quickstream.WithoutResend())
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	refund := func(id, reference, amount string) object {
+		return object{
+			"receiptNumber": "R-1", "status": "Approved", "summaryCode": "0", "transactionType": "REFUND", "originalReceiptNumber": "R-0",
+			"paymentReferenceNumber": reference, "principalAmount": money(amount), "transactionTime": time.Now().Format(time.RFC3339),
+			"metadata": object{intent.MetadataName: id},
+		}
+	}
+	for _, c := range []struct {
+		id, reference, amount string
+		found                 bool
+		candidates            int
+	}{
+		{intent.ID, "ORIGINAL", "10.50", true, 0},
+		{"", "ORIGINAL", "10.50", true, 0},
+		{"", intent.Reference, "10.50", true, 0},
+		{"", "ORIGINAL", "10.51", false, 0},
+		{"", intent.Reference, "10.51", false, 1},
+		{"ANOTHER", "ORIGINAL", "10.50", false, 0},
+		{"ANOTHER", intent.Reference, "10.50", false, 1},
+		{"ANOTHER", intent.Reference, "10.51", false, 0},
+	} {
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/R-0"):
+				return answer(http.StatusOK, `{"receiptNumber":"R-0","paymentReferenceNumber":"ORIGINAL"}`), nil
+			case strings.HasSuffix(r.URL.Path, "/refunds"):
+				return lookedUp([][]object{{refund(c.id, c.reference, c.amount)}})(r)
+			}
+			return lookedUp([][]object{{}})(r)
+		})
+		tx, err := client.Transactions.Resume(t.Context(), intent, quickstream.WithForeignReceipts(func(string) bool { return false }))
+		if c.found {
+			require.NoError(t, err, "%+v", c)
+			assert.Equal(t, "R-1", tx.ReceiptNumber)
+			continue
+		}
+		assert.Len(t, still(t, tx, err).Candidates, c.candidates, "%+v", c)
+	}
+}
+
+// TestAmendmentsThatAreNotNamed: that no amendment waits for the payer has to be said.
+func TestAmendmentsThatAreNotNamed(t *testing.T) {
+	var intent quickstream.Intent
+	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+	err := lost.PayTo.RecallAmendment(t.Context(), "A-1", handed(&intent))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	for body, asAsked := range map[string]bool{
+		`{"agreementToken":"A-1","hasPendingBilateralAmendment":false}`: true,
+		`{"agreementToken":"A-1","hasPendingBilateralAmendment":true}`:  false,
+		`{"agreementToken":"A-1","hasPendingBilateralAmendment":null}`:  false,
+		`{"agreementToken":"A-1"}`:                                      false,
+	} {
+		state, err := clientOf(t, says(http.StatusOK, body)).PayTo.ResumeChange(t.Context(), intent)
+		require.NoError(t, err, body)
+		assert.Equal(t, asAsked, state.AsAsked, body)
+	}
+}
+
+// TestAgreementsAreTheOnesAskedFor: an agreement with the reference and another term is
+// a candidate, and none that the service made.
+func TestAgreementsAreTheOnesAskedFor(t *testing.T) {
+	var intent quickstream.Intent
+	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+	params := agreementParams("AG-1")
+	params.Terms.NumberOfPaymentsPermitted = new(int64(12))
+	_, err := lost.PayTo.Create(t.Context(), "C-1", params, handed(&intent))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	assert.True(t, intent.OwnReference)
+	assert.False(t, intent.Complete, "the payer's account number is not in it")
+	for terms, reasons := range map[string][]string{
+		`{"numberOfPaymentsPermitted":12}`: nil, `{"numberOfPaymentsPermitted":null}`: nil,
+		`{"numberOfPaymentsPermitted":24}`: {"its number of payments is another"},
+	} {
+		body := `{"data":[{"agreementToken":"A-1","payeeReference":"ag-1","paymentTerms":` + terms + `}]}`
+		agreement, err := clientOf(t, says(http.StatusOK, body)).PayTo.Resume(t.Context(), intent)
+		if reasons == nil {
+			require.NoError(t, err, terms)
+			assert.Equal(t, "A-1", agreement.AgreementToken)
+			continue
+		}
+		open, ok := err.(*quickstream.UnknownOutcomeError) //nolint:errorlint // is one
+		require.True(t, ok, "%v", err)
+		require.Len(t, open.Candidates, 1)
+		assert.False(t, open.Candidates[0].Matches)
+		assert.Equal(t, reasons, open.Candidates[0].Reasons)
+	}
+}
+
+// TestAgreementsInListsThatMove: a list of one page is read once, and one of several
+// pages counts when two readings agree.
+func TestAgreementsInListsThatMove(t *testing.T) {
+	var intent quickstream.Intent
+	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+	_, err := lost.PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"), handed(&intent))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	agreement := func(token, reference string) object {
+		return object{"agreementToken": token, "payeeReference": reference}
+	}
+	pages := func(other string) [][]object {
+		return [][]object{{agreement("A-1", "AG-1")}, {agreement(other, "AG-2")}}
+	}
+	for _, c := range []struct {
+		readings [][][]object
+		requests int
+		found    bool
+	}{
+		{[][][]object{{{agreement("A-1", "AG-1")}}}, 1, true},
+		{[][][]object{pages("B-1")}, 4, true},
+		{[][][]object{pages("B-1"), pages("B-2"), pages("B-2")}, 6, true},
+		{[][][]object{pages("B-1"), pages("B-2"), pages("B-3"), pages("B-4")}, 8, false},
+	} {
+		requests, list := 0, lookedUp(c.readings...)
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) { requests++; return list(r) })
+		found, err := client.PayTo.Resume(t.Context(), intent)
+		assert.Equal(t, c.found, err == nil && found.AgreementToken == "A-1", "%v", err)
+		assert.Equal(t, c.requests, requests)
+	}
+	for _, odd := range []func(*quickstream.Intent){
+		func(i *quickstream.Intent) { i.Reference = "AG-2" },
+		func(i *quickstream.Intent) { i.Request = []byte(`{}`); i.Reference = "" },
+		func(i *quickstream.Intent) { i.Request = []byte(`{"payeeReference":"AG-1"`) },
+	} {
+		changed := intent
+		odd(&changed)
+		client := clientOf(t, func(*http.Request) (*http.Response, error) {
+			t.Error("it was looked for")
+			return answer(http.StatusNotFound, `{}`), nil
+		})
+		_, err := client.PayTo.Resume(t.Context(), changed)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	}
+}
+
+// TestAgreementsRenewAsAskedFor: whether an agreement renews itself is told by the
+// answer, by its end date too.
+func TestAgreementsRenewAsAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		renews bool
+		answer string
+		fits   bool
+	}{
+		{true, `{}`, true},
+		{true, `{"automaticRenewal":true}`, true},
+		{true, `{"automaticRenewal":true,"endDate":"2099-12-31"}`, true},
+		{true, `{"endDate":"2099-12-31"}`, false},
+		{false, `{}`, true},
+		{false, `{"endDate":"2099-12-31"}`, true},
+		{false, `{"endDate":"2099-12-30"}`, false},
+		{false, `{"automaticRenewal":true}`, false},
+	} {
+		params := agreementParams("AG-1")
+		if params.Payment.AutomaticRenewal = c.renews; !c.renews {
+			params.Payment.EndDate = quickstream.NewDate(2099, 12, 31)
+		}
+		body := `{"agreementToken":"A-1","status":"Pending","paymentDetails":` + c.answer + `}`
+		_, err := clientOf(t, says(http.StatusCreated, body)).PayTo.Create(t.Context(), "C-1", params)
+		assert.Equal(t, c.fits, err == nil, "%v, %s: %v", params.Payment.AutomaticRenewal, c.answer, err)
+	}
+}
+
+// TestReceiptsOfFailures: the receipt in the body of an error is nobody's.
+func TestReceiptsOfFailures(t *testing.T) {
+	for status, receipt := range map[int]string{http.StatusCreated: "R-9", 299: "R-9", 300: "", http.StatusInternalServerError: ""} {
+		_, err := clientOf(t, says(status, `{"receiptNumber":"R-9","status":[]}`)).Transactions.Pay(t.Context(), payment())
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "%d: %v", status, err)
+		assert.Equal(t, receipt, lost.Intent.ReceiptNumber, status)
+	}
+}
+
+// TestCustomerNumbersFold: the number in another case is the customer's, unless there are
+// two.
+func TestCustomerNumbersFold(t *testing.T) {
+	for body, id := range map[string]string{
+		`{"data":[{"customerId":"1","customerNumber":"n-1"}]}`:                                            "1",
+		`{"data":[{"customerId":"1","customerNumber":"n-1"},{"customerId":"2","customerNumber":"N-1"}]}`:  "2",
+		`{"data":[{"customerId":"1","customerNumber":"n-1"},{"customerId":"2","customerNumber":"N-1 "}]}`: "",
+	} {
+		customer, err := clientOf(t, says(http.StatusOK, body)).Customers.GetByNumber(t.Context(), "N-1")
+		if id == "" {
+			require.ErrorIs(t, err, quickstream.ErrNotFound)
+			continue
+		}
+		require.NoError(t, err, body)
+		assert.Equal(t, id, customer.CustomerID)
+	}
+}

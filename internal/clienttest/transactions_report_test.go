@@ -1,0 +1,407 @@
+package clienttest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/csvreport"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+const csvOperation = "GET /transactions/csv"
+
+// reportDay is the settlement date on which the clock of a bubble begins.
+func reportDay() quickstream.ReportParams {
+	return quickstream.ReportParams{SettlementDate: quickstream.NewDate(2000, time.January, 1)}
+}
+
+// withReport runs f in a bubble with a sandbox that has the report of three
+// payments ready.
+func withReport(t *testing.T, f func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+			a.ReportGeneration, a.LookupLag = 0, 0
+		}))
+		for range 3 {
+			_, err := client.Transactions.Pay(t.Context(), payment())
+			require.NoError(t, err)
+		}
+		box.ResetRequests()
+		f(t, box, client)
+	})
+}
+
+func TestReportThatIsNotReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		var to bytes.Buffer
+		var resp quickstream.Response
+		n, err := client.Transactions.DownloadReport(t.Context(), &to, reportDay(), quickstream.WithResponseInto(&resp))
+		require.ErrorIs(t, err, quickstream.ErrReportNotReady)
+		assert.Zero(t, n)
+		assert.Zero(t, to.Len(), "the text of a 202 is not a report")
+		assert.Equal(t, http.StatusAccepted, resp.StatusCode)
+		assert.Len(t, box.Requests(), 1, "asked once")
+	})
+}
+
+func TestReportRequest(t *testing.T) {
+	withReport(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) {
+		params := reportDay()
+		params.Version = quickstream.ReportVersion1
+		params.TransactionStatus = quickstream.TransactionStatusApproved
+		params.SupplierBusinessCode = sandbox.DefaultBusiness
+		params.Sources = []string{"RESTAPI", "QUICKWEB"}
+		params.ExcludePreauths = new(false)
+		params.Columns = []string{"Receipt Number", "metadata_order"}
+		var to bytes.Buffer
+		n, err := client.Transactions.DownloadReport(t.Context(), &to, params)
+		require.NoError(t, err)
+		assert.EqualValues(t, to.Len(), n)
+		assert.Equal(t, "Receipt Number,metadata_order", strings.Split(to.String(), "\r\n")[0])
+		assert.Len(t, strings.Split(to.String(), "\r\n"), 4)
+
+		sent := box.Requests()[0]
+		assert.Equal(t, []string{"text/plain"}, sent.Header["Accept"])
+		assert.Equal(t, sandbox.KeySecret, sent.Key)
+		assert.Equal(t, url.Values{
+			"version": {"1"}, "settlementDate": {"2000-01-01"}, "transactionStatus": {"Approved"},
+			"supplierBusinessCode": {sandbox.DefaultBusiness}, "source": {"RESTAPI,QUICKWEB"},
+			"excludePreAuths": {"false"}, "columns": {"Receipt Number,metadata_order"},
+		}, sent.Query)
+
+		box.ResetRequests()
+		_, err = client.Transactions.DownloadReport(t.Context(), &to, reportDay())
+		require.NoError(t, err)
+		assert.Equal(t, url.Values{"version": {"2"}, "settlementDate": {"2000-01-01"}}, box.Requests()[0].Query)
+	})
+}
+
+func TestReportIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		for range 3 {
+			_, err := client.Transactions.Pay(t.Context(), payment())
+			require.NoError(t, err)
+		}
+		box.ResetRequests()
+		var to bytes.Buffer
+		var progress []quickstream.ReportProgress
+		start := time.Now()
+		n, err := client.Transactions.AwaitReport(t.Context(), &to, reportDay(), quickstream.ReportWait{
+			Progress: func(p quickstream.ReportProgress) { progress = append(progress, p) },
+		})
+		require.NoError(t, err)
+		assert.EqualValues(t, to.Len(), n)
+		assert.Len(t, box.Requests(), 3, "the report takes 90 seconds")
+		assert.InDelta(t, 2*time.Minute, time.Since(start), float64(time.Second))
+		assert.Equal(t, []quickstream.ReportProgress{{Attempts: 1}, {Attempts: 2}, {Attempts: 3, Bytes: n}}, progress)
+
+		report, err := csvreport.NewReader(&to)
+		require.NoError(t, err)
+		records := 0
+		for _, err := range report.Rows() {
+			require.NoError(t, err)
+			records++
+		}
+		assert.Equal(t, 3, records)
+	})
+}
+
+func TestAwaitingEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
+		defer cancel()
+		start := time.Now()
+		n, err := client.Transactions.AwaitReport(ctx, io.Discard, reportDay(), quickstream.ReportWait{Interval: 10 * time.Second})
+		require.ErrorIs(t, err, quickstream.ErrReportNotReady)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Zero(t, n)
+		assert.Len(t, box.Requests(), 3)
+		assert.Equal(t, 25*time.Second, time.Since(start))
+	})
+}
+
+// TestReportBreaksOff cuts reports off, before and after their first byte.
+func TestReportBreaksOff(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind               sandbox.FaultKind
+		written, questions int
+		network            quickstream.NetworkKind
+	}{
+		"in the middle":         {sandbox.TruncatedBody(100), 100, 1, quickstream.NetworkKindReset},
+		"before the first byte": {sandbox.TruncatedBody(0), 0, 3, quickstream.NetworkKindReset},
+		"before the answer":     {sandbox.ResetBeforeCommit(), 0, 3, quickstream.NetworkKindReset},
+		"no answer":             {sandbox.HangBeforeCommit(), 0, 3, quickstream.NetworkKindTimeout},
+	} {
+		withReport(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) {
+			client.CloseIdleConnections()
+			require.NoError(t, box.Inject(sandbox.Fault{Operation: csvOperation, Kind: c.kind}))
+			var to bytes.Buffer
+			n, err := client.Transactions.DownloadReport(t.Context(), &to, reportDay())
+			broken, ok := errors.AsType[*quickstream.NetworkError](err)
+			require.True(t, ok, "%s: %v", name, err)
+			assert.Equal(t, c.network, broken.Kind, name)
+			assert.EqualValues(t, c.written, n, name)
+			assert.Equal(t, c.written, to.Len(), name)
+			assert.Len(t, box.Requests(), c.questions, name)
+		})
+	}
+}
+
+func TestReportIsAskedForAgainUntilItBegins(t *testing.T) {
+	for _, kind := range []sandbox.FaultKind{
+		sandbox.TruncatedBody(0), sandbox.Status(503, sandbox.ServiceError), sandbox.Status(502, sandbox.HTML),
+		sandbox.RateLimited("1"), sandbox.Garbage(sandbox.HTML), sandbox.Garbage(sandbox.ServiceError),
+	} {
+		withReport(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) {
+			client.CloseIdleConnections()
+			require.NoError(t, box.Inject(sandbox.Fault{Operation: csvOperation, Kind: kind, Times: 2}))
+			var to bytes.Buffer
+			n, err := client.Transactions.DownloadReport(t.Context(), &to, reportDay())
+			require.NoError(t, err, kind)
+			assert.EqualValues(t, to.Len(), n)
+			assert.True(t, strings.HasPrefix(to.String(), "Supplier Business Code,"), "%s: %s", kind, to.String())
+			assert.Len(t, box.Requests(), 3)
+		})
+	}
+}
+
+// TestWhatIsNoReport answers 200 with something else. Nothing of it is written.
+func TestWhatIsNoReport(t *testing.T) {
+	for _, body := range []sandbox.BodyKind{sandbox.HTML, sandbox.ServiceError, sandbox.Empty} {
+		withReport(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) {
+			require.NoError(t, box.Inject(sandbox.Fault{Operation: csvOperation, Kind: sandbox.Garbage(body)}))
+			var to bytes.Buffer
+			n, err := client.Transactions.DownloadReport(t.Context(), &to, reportDay())
+			assert.Equal(t, decoding, ending(err), "%v", err)
+			assert.Zero(t, n)
+			assert.Zero(t, to.Len())
+		})
+	}
+}
+
+// TestSlowReport takes longer than an attempt may, and is whole.
+func TestSlowReport(t *testing.T) {
+	withReport(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) {
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: csvOperation, Kind: sandbox.SlowBody(5)}))
+		start := time.Now()
+		var to bytes.Buffer
+		n, err := client.Transactions.DownloadReport(t.Context(), &to, reportDay(), quickstream.WithAttemptTimeout(5*time.Second))
+		require.NoError(t, err)
+		assert.Greater(t, time.Since(start), time.Minute)
+		assert.EqualValues(t, to.Len(), n)
+
+		for limit, download := range map[string]func() (int64, error){
+			"WithTimeout": func() (int64, error) {
+				return client.Transactions.DownloadReport(t.Context(), io.Discard, reportDay(), quickstream.WithTimeout(10*time.Second))
+			},
+			"context": func() (int64, error) {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				return client.Transactions.DownloadReport(ctx, io.Discard, reportDay())
+			},
+		} {
+			box.ResetRequests()
+			n, err := download()
+			require.ErrorIs(t, err, context.DeadlineExceeded, limit)
+			assert.Equal(t, network, ending(err), limit)
+			assert.Len(t, box.Requests(), 1, limit)
+			assert.InDelta(t, 50, n, 5, limit)
+		}
+	})
+}
+
+// roundTrip answers every request with a body.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func clientOver(t *testing.T, f roundTrip) *quickstream.Client {
+	t.Helper()
+	client, err := quickstream.NewClient(
+		quickstream.CustomURL("https://quickstream.invalid/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("key")},
+		quickstream.WithHTTPClient(&http.Client{Transport: f}),
+	)
+	require.NoError(t, err)
+	return client
+}
+
+func plainReport(r *http.Request, length int64, body io.Reader) *http.Response {
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}},
+		Body: io.NopCloser(body), ContentLength: length, Request: r,
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// TestStalledReport stops in the middle, and is given up after the time that an
+// attempt may wait.
+func TestStalledReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		requests := 0
+		client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+			requests++
+			sent := false
+			return plainReport(r, -1, readerFunc(func(p []byte) (int, error) {
+				if !sent {
+					sent = true
+					return copy(p, "Receipt Number\r\n"), nil
+				}
+				<-r.Context().Done()
+				return 0, r.Context().Err()
+			})), nil
+		})
+		start := time.Now()
+		n, err := client.Transactions.DownloadReport(t.Context(), io.Discard, reportDay(), quickstream.WithAttemptTimeout(7*time.Second))
+		broken, ok := errors.AsType[*quickstream.NetworkError](err)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, quickstream.NetworkKindTimeout, broken.Kind)
+		assert.True(t, broken.Timeout())
+		assert.Equal(t, 7*time.Second, time.Since(start))
+		assert.EqualValues(t, 16, n)
+		assert.Equal(t, 1, requests)
+	})
+}
+
+// TestSlowWriter takes long over every piece: the service is not to blame.
+func TestSlowWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+			body := io.MultiReader(strings.NewReader("a"), strings.NewReader("b"))
+			return plainReport(r, -1, readerFunc(func(p []byte) (int, error) {
+				if err := r.Context().Err(); err != nil {
+					return 0, err
+				}
+				return body.Read(p)
+			})), nil
+		})
+		n, err := client.Transactions.DownloadReport(t.Context(), writerFunc(func(p []byte) (int, error) {
+			<-time.After(time.Hour)
+			return len(p), nil
+		}), reportDay())
+		require.NoError(t, err)
+		assert.EqualValues(t, 2, n)
+	})
+}
+
+// TestShortReport is shorter than announced, over a RoundTripper that does not
+// notice.
+func TestShortReport(t *testing.T) {
+	client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+		return plainReport(r, 100, strings.NewReader("Receipt Number\r\n1")), nil
+	})
+	n, err := client.Transactions.DownloadReport(t.Context(), io.Discard, reportDay())
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.Equal(t, network, ending(err))
+	assert.EqualValues(t, 17, n)
+}
+
+func TestWriterFails(t *testing.T) {
+	full := errors.New("disk full")
+	for name, c := range map[string]struct {
+		write func(p []byte) (int, error)
+		want  error
+	}{
+		"at once":  {func([]byte) (int, error) { return 0, full }, full},
+		"in part":  {func([]byte) (int, error) { return 10, full }, full},
+		"silently": {func([]byte) (int, error) { return 10, nil }, io.ErrShortWrite},
+	} {
+		withReport(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) {
+			written := 0
+			n, err := client.Transactions.DownloadReport(t.Context(), writerFunc(func(p []byte) (int, error) {
+				n, err := c.write(p)
+				written += n
+				return n, err
+			}), reportDay())
+			require.ErrorIs(t, err, c.want, name)
+			assert.NotContains(t, []string{network, answered, decoding, unknown}, ending(err), "%s: not the network's", name)
+			assert.EqualValues(t, written, n, name)
+			assert.Len(t, box.Requests(), 1, "%s: nothing is repeated", name)
+		})
+	}
+}
+
+func TestReportIsRefused(t *testing.T) {
+	withReport(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) {
+		params := reportDay()
+		params.Columns = []string{"No Such Column"}
+		n, err := client.Transactions.AwaitReport(t.Context(), io.Discard, params, quickstream.ReportWait{})
+		require.ErrorIs(t, err, quickstream.ErrInvalid)
+		assert.Equal(t, answered, ending(err))
+		assert.Zero(t, n)
+
+		for status, sentinel := range map[int]error{401: quickstream.ErrUnauthorized, 406: nil, 500: nil} {
+			box.ClearFaults()
+			require.NoError(t, box.Inject(sandbox.Fault{Operation: csvOperation, Kind: sandbox.Status(status, sandbox.ServiceError)}))
+			_, err := client.Transactions.DownloadReport(t.Context(), io.Discard, reportDay())
+			refused, ok := errors.AsType[*quickstream.APIError](err)
+			require.True(t, ok, "%d: %v", status, err)
+			assert.Equal(t, status, refused.StatusCode)
+			if sentinel != nil {
+				require.ErrorIs(t, err, sentinel)
+			}
+		}
+	})
+}
+
+func TestReportParamsAreChecked(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	for rule, change := range map[string]func(*quickstream.ReportParams){
+		"report.version":                 func(p *quickstream.ReportParams) { p.Version = "3" },
+		"report.settlementDate.required": func(p *quickstream.ReportParams) { p.SettlementDate = quickstream.Date{} },
+		"report.transactionStatus":       func(p *quickstream.ReportParams) { p.TransactionStatus = "Voided" },
+		"report.source.elements":         func(p *quickstream.ReportParams) { p.Sources = []string{"A,B"} },
+		"report.columns.elements":        func(p *quickstream.ReportParams) { p.Columns = []string{"A", ""} },
+	} {
+		params := reportDay()
+		change(&params)
+		_, err := client.Transactions.DownloadReport(t.Context(), io.Discard, params)
+		invalid, ok := errors.AsType[*quickstream.ValidationError](err)
+		require.True(t, ok, "%s: %v", rule, err)
+		require.Len(t, invalid.Findings, 1)
+		assert.Equal(t, rule, invalid.Findings[0].Rule)
+	}
+	_, err := client.Transactions.DownloadReport(t.Context(), nil, reportDay())
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	assert.Empty(t, box.Requests())
+}
+
+// TestReportTakesConstantMemory downloads 64 MiB.
+func TestReportTakesConstantMemory(t *testing.T) {
+	const size = 64 << 20
+	client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+		return plainReport(r, size, io.LimitReader(readerFunc(func(p []byte) (int, error) { return len(p), nil }), size)), nil
+	})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n, err := client.Transactions.DownloadReport(t.Context(), io.Discard, reportDay())
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	assert.EqualValues(t, size, n)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), fmt.Sprint("bytes allocated for ", n))
+}

@@ -1,0 +1,537 @@
+package clienttest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// still is the error of a Resume that settles nothing.
+func still(t *testing.T, tx *quickstream.Transaction, err error) *quickstream.UnknownOutcomeError {
+	t.Helper()
+	assert.Nil(t, tx)
+	assert.NotErrorIs(t, err, quickstream.ErrNotSent)
+	assert.NotErrorIs(t, err, quickstream.ErrNotFound)
+	open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	require.True(t, ok, "%v", err)
+	assert.True(t, open.NextLook.After(time.Now()))
+	require.NotNil(t, open.Intent)
+	return open
+}
+
+// handed returns an option that keeps the intent of a call.
+func handed(intent *quickstream.Intent) quickstream.Option {
+	return quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) error { *intent = i; return nil })
+}
+
+// lose makes a payment whose answer never arrives and returns its intent.
+func lose(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, kind sandbox.FaultKind) quickstream.Intent {
+	t.Helper()
+	require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: kind, Times: 1}))
+	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	require.True(t, ok, "%v", err)
+	require.NotNil(t, lost.Intent)
+	return *lost.Intent
+}
+
+func TestResume(t *testing.T) {
+	t.Run("committed, visible after a while", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			box, client := sandboxtest.New(t)
+			intent := lose(t, box, client, sandbox.ResetAfterCommit())
+			tx, err := client.Transactions.Resume(t.Context(), intent)
+			open := still(t, tx, err)
+			assert.Empty(t, open.Candidates)
+			assert.NoError(t, open.Cause)
+
+			wait(time.Minute)
+			tx, err = client.Transactions.Resume(t.Context(), intent)
+			require.NoError(t, err)
+			assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+			assert.Equal(t, box.Ledger()[0].Receipt, tx.ReceiptNumber)
+		})
+	})
+	t.Run("never committed", func(t *testing.T) {
+		for _, nothing := range []string{"404", "empty"} {
+			synctest.Test(t, func(t *testing.T) {
+				box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.NothingFound = nothing }))
+				intent := lose(t, box, client, sandbox.ResetBeforeCommit())
+				wait(48 * time.Hour)
+				tx, err := client.Transactions.Resume(t.Context(), intent)
+				assert.NoError(t, still(t, tx, err).Cause, "an empty list and a 404 mean the same")
+			})
+		}
+	})
+	t.Run("committed late", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			box, client := sandboxtest.New(t)
+			intent := lose(t, box, client, sandbox.CommitLate(3*time.Hour))
+			wait(time.Hour)
+			tx, err := client.Transactions.Resume(t.Context(), intent)
+			still(t, tx, err)
+			wait(3 * time.Hour)
+			_, err = client.Transactions.Resume(t.Context(), intent)
+			require.NoError(t, err)
+		})
+	})
+	t.Run("by the receipt that could be read", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			box, client := sandboxtest.New(t)
+			intent := lose(t, box, client, sandbox.DuplicateMembers())
+			require.NotEmpty(t, intent.ReceiptNumber)
+			wait(time.Minute)
+			box.ResetRequests()
+			_, err := client.Transactions.Resume(t.Context(), intent)
+			require.NoError(t, err)
+			require.Len(t, box.Requests(), 1)
+			assert.Equal(t, "GET /transactions/{receiptNumber}", box.Requests()[0].Operation)
+		})
+	})
+	t.Run("an earlier payment with the same reference is not this one", func(t *testing.T) {
+		for _, metadata := range []string{"", "intentId"} {
+			synctest.Test(t, func(t *testing.T) {
+				box, client := sandboxtest.New(t)
+				box.NextTransaction(sandbox.Declined("51"))
+				params := payment()
+				params.PaymentReferenceNumber = "REUSED"
+				_, err := client.Transactions.Pay(t.Context(), params, quickstream.WithIntentMetadata(metadata))
+				require.NoError(t, err)
+				wait(time.Minute)
+				var intent quickstream.Intent // stored, then the process crashed before sending
+				_, err = client.Transactions.Pay(t.Context(), params, quickstream.WithIntentMetadata(metadata), handed(&intent), crash())
+				require.ErrorIs(t, err, quickstream.ErrNotSent)
+				wait(time.Minute)
+				tx, err := client.Transactions.Resume(t.Context(), intent)
+				candidates := still(t, tx, err).Candidates
+				if metadata != "" {
+					assert.Empty(t, candidates, "it carries another id")
+					return
+				}
+				require.Len(t, candidates, 1, "clocks differ")
+				assert.False(t, candidates[0].Matches)
+				assert.Equal(t, []string{"it is older"}, candidates[0].Reasons)
+			})
+		}
+	})
+	t.Run("two that match settle nothing", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			_, client := sandboxtest.New(t)
+			var intent quickstream.Intent
+			params := payment()
+			params.PaymentReferenceNumber = "TWICE"
+			for range 2 {
+				_, err := client.Transactions.Pay(t.Context(), params, quickstream.WithIntentMetadata(""), handed(&intent))
+				require.NoError(t, err)
+			}
+			wait(time.Minute)
+			intent.NotBefore = intent.NotBefore.Add(-time.Minute)
+			tx, err := client.Transactions.Resume(t.Context(), intent)
+			assert.Len(t, still(t, tx, err).Candidates, 2)
+		})
+	})
+	t.Run("a look-up that fails says nothing", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			box, client := sandboxtest.New(t)
+			intent := lose(t, box, client, sandbox.ResetAfterCommit())
+			for _, kind := range []sandbox.FaultKind{sandbox.Status(500, sandbox.ServiceError), sandbox.Refuse(), sandbox.Status(401, sandbox.ServiceError), sandbox.Garbage(sandbox.HTML)} {
+				box.ClearFaults()
+				require.NoError(t, box.Inject(sandbox.Fault{Kind: kind}))
+				tx, err := client.Transactions.Resume(t.Context(), intent)
+				assert.Error(t, still(t, tx, err).Cause)
+			}
+		})
+	})
+	t.Run("an intent that is not known", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			box, client := sandboxtest.New(t)
+			intent := lose(t, box, client, sandbox.ResetAfterCommit())
+			box.ResetRequests()
+			for name, change := range map[string]func(*quickstream.Intent){
+				"version":   func(i *quickstream.Intent) { i.Version++ },
+				"operation": func(i *quickstream.Intent) { i.Operation = "PayTo.Create" },
+				"request":   func(i *quickstream.Intent) { i.Request = nil },
+				"reference": func(i *quickstream.Intent) { i.Reference = "ANOTHER" },
+			} {
+				other := intent
+				change(&other)
+				tx, err := client.Transactions.Resume(t.Context(), other)
+				assert.Error(t, still(t, tx, err).Cause, name)
+			}
+			assert.Empty(t, box.Requests())
+		})
+	})
+}
+
+// crash ends a call in its hook, after the intent was handed out.
+func crash() quickstream.Option {
+	return quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { return errors.New("crash") })
+}
+
+// TestResumeComparesAll changes one thing at a time between a payment and an intent
+// that is otherwise its own, where the service echoes no id.
+func TestResumeComparesAll(t *testing.T) {
+	request := func(from, to string) func(*quickstream.Intent) {
+		return func(i *quickstream.Intent) {
+			changed := bytes.Replace(i.Request, []byte(from), []byte(to), 1)
+			require.NotEqual(t, string(i.Request), string(changed), from)
+			i.Request = changed
+		}
+	}
+	changes := map[string]func(*quickstream.Intent){
+		"its type is another":     request(`"PAYMENT"`, `"PREAUTH"`),
+		"its amount is another":   request("10.50", "10.51"),
+		"its currency is another": request("AUD", "NZD"),
+		"its business is another": request(sandbox.DefaultBusiness, "OTHER"),
+		"it is older":             func(i *quickstream.Intent) { i.NotBefore = i.NotBefore.Add(time.Hour) },
+	}
+	synctest.Test(t, func(t *testing.T) {
+		_, client := sandboxtest.New(t)
+		params := payment()
+		params.PaymentReferenceNumber = "ORDER-77"
+		var intent quickstream.Intent
+		_, err := client.Transactions.Pay(t.Context(), params, handed(&intent), quickstream.WithIntentMetadata(""))
+		require.NoError(t, err)
+		wait(time.Minute)
+		_, err = client.Transactions.Resume(t.Context(), intent)
+		require.NoError(t, err)
+		for reason, change := range changes {
+			other := intent
+			change(&other)
+			tx, err := client.Transactions.Resume(t.Context(), other)
+			candidates := still(t, tx, err).Candidates
+			require.Len(t, candidates, 1, reason)
+			assert.False(t, candidates[0].Matches)
+			assert.Equal(t, []string{reason}, candidates[0].Reasons)
+			tx, err = client.Transactions.Resume(t.Context(), other, quickstream.WithForeignReceipts(func(string) bool { return true }))
+			assert.Empty(t, still(t, tx, err).Candidates, "it is known to be another's")
+		}
+		folded := intent
+		request("ORDER-77", "order-77")(&folded)
+		folded.Reference = "order-77"
+		_, err = client.Transactions.Resume(t.Context(), folded)
+		require.NoError(t, err, "references are compared without regard to case")
+	})
+}
+
+// TestIntentID: where the service echoes it nothing else counts, and a payment that
+// carries another one is never taken.
+func TestIntentID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		params := payment()
+		params.PaymentReferenceNumber = "SAME"
+		var first, second quickstream.Intent
+		_, err := client.Transactions.Pay(t.Context(), params, handed(&first))
+		require.NoError(t, err)
+		box.NextTransaction(sandbox.Declined("51"))
+		_, err = client.Transactions.Pay(t.Context(), params, handed(&second))
+		require.NoError(t, err)
+		assert.NotEqual(t, first.ID, second.ID)
+		wait(time.Minute)
+		first.Attempts, second.Attempts = 1, 1
+		paid, err := client.Transactions.Resume(t.Context(), first)
+		require.NoError(t, err)
+		assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(paid))
+		refused, err := client.Transactions.Resume(t.Context(), second)
+		require.NoError(t, err)
+		assert.Equal(t, quickstream.OutcomeDeclined, outcomeOf(refused))
+
+		// Under a key of the caller's the id tells one request from another.
+		var ids []string
+		for _, amount := range []string{"10.50", "10.50", "10.51"} {
+			var keyed quickstream.Intent
+			params.PrincipalAmount = decimal.RequireFromString(amount)
+			_, _ = client.Transactions.Pay(t.Context(), params, quickstream.WithIdempotencyKey("mine"), handed(&keyed))
+			ids = append(ids, keyed.ID)
+		}
+		assert.Equal(t, ids[0], ids[1])
+		assert.NotEqual(t, ids[0], ids[2])
+
+		params.Metadata = map[string]string{"intentId": "mine"}
+		_, err = client.Transactions.Pay(t.Context(), params)
+		require.ErrorContains(t, err, "transaction.metadata.intent")
+		_, err = client.Transactions.Pay(t.Context(), params, quickstream.WithIntentMetadata("other"))
+		require.NoError(t, err)
+		assert.Equal(t, map[string]string{"intentId": "mine"}, params.Metadata, "parameters are not changed")
+	})
+}
+
+// TestIntentIsStored stores and restores an intent around a crash.
+func TestIntentIsStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		var stored []byte
+		store := quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) (err error) {
+			assert.Empty(t, box.Requests(), "nothing is sent before")
+			stored, err = json.Marshal(intent)
+			return err
+		})
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
+		_, err := client.Transactions.Pay(t.Context(), payment(), store, quickstream.WithoutResend())
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		assert.NotContains(t, string(stored), "4242", "no card details are stored")
+		wait(time.Minute)
+
+		var restored quickstream.Intent // by another process
+		require.NoError(t, json.Unmarshal(stored, &restored))
+		assert.False(t, restored.Complete, "a card is left out")
+		tx, err := client.Transactions.Resume(t.Context(), restored)
+		require.NoError(t, err)
+		assert.Equal(t, restored.Reference, tx.PaymentReferenceNumber)
+		assert.Equal(t, restored.IdempotencyKey, box.Requests()[0].IdempotencyKey)
+		assert.Len(t, box.Ledger().Charged(order), 1)
+	})
+}
+
+// TestBeforeSend: hooks are called in order, once for each call, and may end it.
+func TestBeforeSend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, _ := sandboxtest.New(t)
+		var seen []string
+		hook := func(name string, fails func() error) quickstream.Option {
+			return quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
+				seen = append(seen, name+" "+intent.Operation)
+				intent.Request[0] = 'x' // is its own
+				return fails()
+			})
+		}
+		fine := func() error { return nil }
+		client := sandboxtest.Client(t, box, hook("client", fine))
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetBeforeCommit(), Times: 2}))
+		tx, err := client.Transactions.Pay(t.Context(), payment(), hook("call", fine))
+		require.NoError(t, err)
+		assert.Equal(t, []string{"client Transactions.Pay", "call Transactions.Pay"}, seen, "once, however many attempts there are")
+
+		box.ResetRequests()
+		full := errors.New("disk full")
+		for name, fails := range map[string]func() error{"error": func() error { return full }, "panic": func() error { panic(full) }} {
+			_, err = client.Transactions.Pay(t.Context(), payment(), hook("call", fails))
+			require.ErrorIs(t, err, quickstream.ErrNotSent, name)
+			require.NotErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
+			require.ErrorContains(t, err, "disk full", name)
+		}
+		assert.Empty(t, box.Requests())
+
+		seen = nil
+		wait(time.Minute)
+		_, err = client.Transactions.Pay(t.Context(), quickstream.PayParams{})
+		require.ErrorIs(t, err, quickstream.ErrNotSent, "what is refused here is not handed out")
+		_, err = client.Transactions.Get(t.Context(), tx.ReceiptNumber)
+		require.NoError(t, err)
+		assert.Empty(t, seen)
+	})
+}
+
+// TestPlanAndSubmit plans every kind of transaction that is made of handles, stores
+// the intent, and sends it once.
+func TestPlanAndSubmit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
+		require.NoError(t, err)
+		params := payment()
+		params.Source = quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeCreditCard)
+		box.ResetRequests()
+		intent, err := client.Transactions.Plan(t.Context(), params)
+		require.NoError(t, err)
+		assert.Empty(t, box.Requests(), "planning sends nothing")
+		text, err := json.Marshal(intent)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &intent))
+
+		claims := 0
+		claim := func(context.Context) error {
+			if claims++; claims > 1 {
+				return errors.New("claimed by another")
+			}
+			assert.Empty(t, box.Requests(), "the claim is the last thing before the first byte")
+			return nil
+		}
+		_, err = client.Transactions.Submit(t.Context(), intent, nil)
+		require.ErrorContains(t, err, "a claim is required")
+		tx, err := client.Transactions.Submit(t.Context(), intent, claim)
+		require.NoError(t, err)
+		assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+		assert.Equal(t, intent.Reference, tx.PaymentReferenceNumber)
+		assert.Equal(t, intent.ID, tx.Metadata["intentId"])
+		assert.Equal(t, intent.IdempotencyKey, box.Requests()[0].IdempotencyKey)
+		_, err = client.Transactions.Submit(t.Context(), intent, claim)
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "this call sent nothing, and another one did: %v", err)
+		require.NotErrorIs(t, err, quickstream.ErrNotSent)
+		require.ErrorContains(t, lost, "claimed by another")
+		assert.Equal(t, intent, *lost.Intent)
+		assert.Len(t, box.Ledger().Charged(order), 1)
+
+		void, err := client.Transactions.PlanVoid(t.Context(), tx.ReceiptNumber)
+		require.NoError(t, err)
+		claims = 0
+		box.ResetRequests()
+		voided, err := client.Transactions.Submit(t.Context(), void, claim)
+		require.NoError(t, err)
+		assert.Equal(t, quickstream.OutcomeVoided, outcomeOf(voided))
+		wait(time.Minute)
+		again, err := client.Transactions.Resume(t.Context(), void)
+		require.NoError(t, err)
+		assert.Equal(t, tx.ReceiptNumber, again.ReceiptNumber)
+
+		_, err = client.Transactions.Plan(t.Context(), payment())
+		require.ErrorIs(t, err, quickstream.ErrNotSent, "a card cannot be planned")
+		_, err = client.Transactions.Plan(t.Context(), nil)
+		require.ErrorIs(t, err, quickstream.ErrNotSent)
+		for name, change := range map[string]func(*quickstream.Intent){
+			"version": func(i *quickstream.Intent) { i.Version = 99 }, "sent": func(i *quickstream.Intent) { i.Attempts = 1 },
+			"receipt": func(i *quickstream.Intent) { i.ReceiptNumber = "R-1" }, "incomplete": func(i *quickstream.Intent) { i.Complete = false },
+			"operation": func(i *quickstream.Intent) { i.Operation = "Transactions.Refund" }, "foreign": func(i *quickstream.Intent) { i.Operation = "PayTo.Create" },
+			"reference": func(i *quickstream.Intent) { i.Reference = "X" }, "id": func(i *quickstream.Intent) { i.ID = "X" },
+		} {
+			other := intent
+			change(&other)
+			_, err := client.Transactions.Submit(t.Context(), other, func(context.Context) error { t.Error(name); return nil })
+			require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
+		}
+	})
+}
+
+// TestSubmitAfterItsClaim: nobody else sends the intent any more, so that a request
+// which did not leave is proof.
+func TestSubmitAfterItsClaim(t *testing.T) {
+	client, err := quickstream.NewClient(quickstream.CustomURL(closedPort(t)), testKeys(), quickstream.WithoutResend(), quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
+	require.NoError(t, err)
+	void, err := client.Transactions.PlanVoid(t.Context(), "R-1")
+	require.NoError(t, err)
+	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { return nil })
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = client.Transactions.Submit(ctx, void, func(context.Context) error { cancel(); return nil })
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	_, err = client.Transactions.Submit(ctx, void, func(ctx context.Context) error { return ctx.Err() })
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "that nothing was sent now is no proof before the claim")
+	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { panic("mine") })
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "the claim may have been stored")
+}
+
+// TestForeignIntents: no method works on an intent of another one, and none is sent for
+// it.
+func TestForeignIntents(t *testing.T) {
+	sent := 0
+	client := clientOf(t, func(*http.Request) (*http.Response, error) { sent++; return answer(http.StatusOK, `{"data":[]}`), nil })
+	ctx := t.Context()
+	register, err := client.Accounts.Plan(ctx, "C-1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")})
+	require.NoError(t, err)
+	void, err := client.Transactions.PlanVoid(ctx, "R-1")
+	require.NoError(t, err)
+	claim := func(context.Context) error { return nil }
+	for name, call := range map[string]func() error{
+		"Transactions.Submit": func() error { _, err := client.Transactions.Submit(ctx, register, claim); return err },
+		"Transactions.Resume": func() error { _, err := client.Transactions.Resume(ctx, register); return err },
+		"PayTo.Resume":        func() error { _, err := client.PayTo.Resume(ctx, register); return err },
+		"PayTo.ResumeChange":  func() error { _, err := client.PayTo.ResumeChange(ctx, register); return err },
+		"Accounts.Submit":     func() error { _, err := client.Accounts.Submit(ctx, void, claim); return err },
+		"Accounts.Resume":     func() error { _, err := client.Accounts.Resume(ctx, void); return err },
+	} {
+		assert.ErrorIs(t, call(), quickstream.ErrOutcomeUnknown, name)
+	}
+	assert.Zero(t, sent)
+}
+
+// TestRenewed: the same request under a key and an id of its own.
+func TestRenewed(t *testing.T) {
+	client := clientOf(t, says(500, ""))
+	params := payment()
+	params.Source, params.PaymentReferenceNumber = quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard), "ORDER-5"
+	params.Metadata = map[string]string{"shop": "1"}
+	intent, err := client.Transactions.Plan(t.Context(), params)
+	require.NoError(t, err)
+	renewed := intent.Renewed()
+	assert.NotEqual(t, intent.IdempotencyKey, renewed.IdempotencyKey)
+	assert.NotEqual(t, intent.ID, renewed.ID)
+	assert.Equal(t, intent.Reference, renewed.Reference)
+	assert.True(t, renewed.Complete)
+	assert.True(t, renewed.OwnReference, "what is renewed carries the reference of its first sending")
+	void, err := client.Transactions.PlanVoid(t.Context(), "R-1")
+	require.NoError(t, err)
+	assert.False(t, void.Renewed().OwnReference)
+	assert.Equal(t, strings.Replace(string(intent.Request), intent.ID, renewed.ID, 1), string(renewed.Request))
+	intent.Request = []byte("{}")
+	assert.False(t, intent.Renewed().Complete, "what was changed by hand is not sent")
+}
+
+// TestEveryTransactionIsPlanned goes through the types of parameters.
+func TestEveryTransactionIsPlanned(t *testing.T) {
+	client := clientOf(t, says(500, ""))
+	source := quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard)
+	stored := &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential}
+	ten := decimal.RequireFromString("10")
+	for method, params := range map[string]quickstream.TransactionParams{
+		"Pay":                    quickstream.PayParams{SupplierBusinessCode: "SHOP", Source: source, PrincipalAmount: ten, Currency: "AUD", ECI: quickstream.ECIRecurring, StoredCredential: stored},
+		"Preauthorise":           quickstream.PreauthoriseParams{SupplierBusinessCode: "SHOP", Source: source, PrincipalAmount: ten, Currency: "AUD", ECI: quickstream.ECIRecurring, StoredCredential: stored},
+		"VerifyAccount":          quickstream.VerifyAccountParams{SupplierBusinessCode: "SHOP", Source: source, ECI: quickstream.ECIRecurring, StoredCredential: stored},
+		"Refund":                 quickstream.RefundParams{OriginalReceiptNumber: "R-1", PrincipalAmount: ten, Currency: "AUD", CardExpiry: quickstream.YearMonth{Year: 2035, Month: time.May}},
+		"TopUp":                  quickstream.TopUpParams{OriginalReceiptNumber: "R-1", PrincipalAmount: ten, Currency: "AUD"},
+		"Reauthorise":            quickstream.ReauthoriseParams{OriginalReceiptNumber: "R-1", PrincipalAmount: ten, Currency: "AUD"},
+		"Extend":                 quickstream.ExtendParams{OriginalReceiptNumber: "R-1", Currency: "AUD"},
+		"Capture":                quickstream.CaptureParams{OriginalReceiptNumber: "R-1", PrincipalAmount: ten, Currency: "AUD", StoredCredential: stored},
+		"CancelPreauthorisation": quickstream.CancelPreauthorisationParams{OriginalReceiptNumber: "R-1", Type: quickstream.CancellationTypeFull, PrincipalAmount: ten, Currency: "AUD"},
+	} {
+		intent, err := client.Transactions.Plan(t.Context(), params)
+		require.NoError(t, err, method)
+		assert.Equal(t, "Transactions."+method, intent.Operation)
+		assert.True(t, intent.Complete, method)
+		assert.NotEmpty(t, intent.Reference, method)
+		assert.False(t, intent.OwnReference, method)
+		var sent []byte
+		recorder := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			sent, _ = io.ReadAll(r.Body)
+			return answer(http.StatusCreated, approvedBody), nil
+		})
+		_, err = recorder.Transactions.Submit(t.Context(), intent, func(context.Context) error { return nil })
+		require.NoError(t, err, fmt.Sprint(method))
+		assert.Equal(t, string(intent.Request), string(sent), "%s: what was planned is sent", method)
+	}
+}
+
+// wait lets time pass inside a synctest bubble.
+func wait(d time.Duration) { <-time.After(d) }
+
+// TestNotSettledIsResumed: programs that hold on an UnknownOutcomeError alone hold on
+// a payment without an outcome too, and find out in the same way.
+func TestNotSettledIsResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		box.NextTransactionFor(order, sandbox.Erred().ThenAfter(time.Hour, sandbox.Approved()))
+		tx, err := quickstream.RequireApproved(client.Transactions.Pay(t.Context(), payment()))
+		open, ok := errors.AsType[*quickstream.NotSettledError](err)
+		require.True(t, ok, "%v", err)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok)
+		assert.Equal(t, open.NextLook, lost.NextLook)
+		wait(2 * time.Hour)
+		found, err := client.Transactions.Resume(t.Context(), *lost.Intent)
+		require.NoError(t, err)
+		assert.Equal(t, tx.ReceiptNumber, found.ReceiptNumber)
+	})
+	look := time.Date(2026, time.June, 10, 9, 0, 0, 0, time.UTC)
+	lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](&quickstream.NotSettledError{Transaction: &quickstream.Transaction{}, NextLook: look})
+	assert.Equal(t, look, lost.NextLook)
+	_, err := quickstream.RequireApproved(nil, nil)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "no transaction is no proof")
+}

@@ -1,0 +1,82 @@
+package clienttest_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// TestVoidThatShowsNone: a void is answered with the transaction as it stood. That is no
+// success: whether it was voided is unknown, and Resume finds out.
+func TestVoidThatShowsNone(t *testing.T) {
+	const voided = `{"receiptNumber":"R-1","transactionType":"PAYMENT","status":"Voided","summaryCode":"0","responseCode":"08"}`
+	for answer, unknown := range map[string]bool{
+		`{"receiptNumber":"R-1","transactionType":"PAYMENT","status":"Approved","summaryCode":"0","responseCode":"08","voidable":true}`: true,
+		`{"receiptNumber":" r-1 ","transactionType":"PAYMENT","status":"Approved","summaryCode":"0"}`:                                   true,
+		`{"receiptNumber":"R-1","status":"Approved*","summaryCode":"0"}`:                                                                true,
+		`{"receiptNumber":"R-1","status":"Pending"}`:                                                                                    true,
+		`{"receiptNumber":"R-1","status":"Declined","summaryCode":"1"}`:                                                                 true,
+		`{"receiptNumber":"R-1","status":"Suspended","summaryCode":"2","responseCode":"34"}`:                                            true,
+		`{"receiptNumber":"R-1","status":"Voided","summaryCode":"1"}`:                                                                   true,
+		`{"receiptNumber":"R-1","originalReceiptNumber":"R-1","status":"Approved","summaryCode":"0"}`:                                   true,
+		`{"receiptNumber":"R-1"}`: true,
+		voided:                    false,
+		`{"receiptNumber":"R-1","status":"Voided","summaryCode":"3"}`:                                                     false,
+		`{"receiptNumber":"R-2","originalReceiptNumber":"R-1","status":"Approved","summaryCode":"0","responseCode":"08"}`: false,
+		`{"receiptNumber":"R-2","originalReceiptNumber":"R-1"}`:                                                           false,
+	} {
+		var posts atomic.Int32
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body := voided
+			if r.Method == http.MethodPost {
+				posts.Add(1)
+				body = answer
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, body)
+		}))
+		var ends []quickstream.EndInfo
+		client, err := quickstream.NewClient(quickstream.CustomURL(server.URL), testKeys(), quickstream.WithObserver(quickstream.Observer{
+			End: func(_ context.Context, _ quickstream.CallInfo, end quickstream.EndInfo) { ends = append(ends, end) },
+		}))
+		require.NoError(t, err)
+		plan, err := client.Transactions.PlanVoid(t.Context(), "R-1")
+		require.NoError(t, err)
+		for name, void := range map[string]func() (*quickstream.Transaction, error){
+			"Void": func() (*quickstream.Transaction, error) { return client.Transactions.Void(t.Context(), "R-1") },
+			"Submit": func() (*quickstream.Transaction, error) {
+				return client.Transactions.Submit(t.Context(), plan, func(context.Context) error { return nil })
+			},
+		} {
+			posts.Store(0)
+			ends = nil
+			tx, err := void()
+			assert.EqualValues(t, 1, posts.Load(), "a void is sent once")
+			require.Len(t, ends, 1)
+			if !unknown {
+				require.NoError(t, err, "%s: %s", name, answer)
+				assert.NotNil(t, tx)
+				continue
+			}
+			lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+			require.True(t, ok, "%s: %v: %s", name, err, answer)
+			assert.Nil(t, tx)
+			assert.Equal(t, err, ends[0].Err)
+			require.NotNil(t, lost.Intent)
+			assert.Equal(t, []string{"Transactions.Void", "R-1"}, []string{lost.Intent.Operation, lost.Intent.Target})
+			tx, err = client.Transactions.Resume(t.Context(), *lost.Intent)
+			require.NoError(t, err)
+			assert.Equal(t, quickstream.OutcomeVoided, outcomeOf(tx))
+		}
+		server.Close()
+	}
+}
