@@ -2,6 +2,7 @@ package quickstream_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -156,21 +157,72 @@ func ExampleFromCustomer() {
 	// Output: Approved true
 }
 
-// The payments with a registered account.
-func ExampleTransactionsService_ByAccount() {
+// A registration from a token or a receipt can be planned, stored and sent later, by
+// one worker.
+func ExampleAccountsService_Plan() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+
+	intent, err := client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
+		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(intent.Operation, intent.Complete)
+	// Output: Accounts.Register true
+}
+
+// The claim decides which worker registers the account.
+func ExampleAccountsService_Submit() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	intent, err := client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
+		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	account, err := client.Accounts.Submit(context.Background(), intent, func(context.Context) error {
+		return nil // move its row from "planned" to "sending", or fail
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(account.CardNumber)
+	// Output: 424242...242
+}
+
+// Which account a lost registration made the service does not say: the masked number
+// does.
+func ExampleAccountsService_Resume() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
 	defer box.Close()
-	accountToken := registeredCard(box, client, registeredCustomer(client, "C-1001", "Ann Example").CustomerID)
-	for _, reference := range []string{"FEE-1", "FEE-2"} {
-		if _, err := client.Transactions.Pay(ctx, monthlyFee(quickstream.FromAccount(accountToken), reference)); err != nil {
-			fmt.Println(err)
-			return
-		}
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	token := tokenFromBrowser(client, visaCard)
+	if err := box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/accounts", Kind: sandbox.ResetAfterCommit()}); err != nil {
+		fmt.Println(err)
+		return
 	}
 
-	fmt.Println(summary(client.Transactions.ByAccount(accountToken)))
-	// Output:
-	// FEE-2 Approved 9.90 AUD
-	// FEE-1 Approved 9.90 AUD
+	_, err := client.Accounts.Register(ctx, customerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token)})
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !ok {
+		fmt.Println("settled:", err)
+		return
+	}
+	_, err = client.Accounts.Resume(ctx, *lost.Intent)
+	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+		for _, candidate := range open.Candidates {
+			fmt.Println(candidate.Account.CardNumber)
+		}
+	}
+	// Output: 424242...242
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
@@ -91,13 +93,114 @@ func ExampleSingleUseTokensService_Create_quota() {
 	// Output: true
 }
 
-// Secrets show themselves to nobody: not to fmt, not to a logger, not to an
-// encoder.
-func ExampleSecret() {
-	number := quickstream.NewSecret(visaCard)
-	fmt.Printf("%v %+v %#v %s\n", number, quickstream.CardDetails{CardNumber: number}, number, number)
-	fmt.Println(number.Equal(quickstream.NewSecret(visaCard)))
+// profiledToken is a single-use token that was made with a browser profile, so
+// that its card can be authenticated.
+func profiledToken(client *quickstream.Client, cardNumber string) string {
+	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Account: quickstream.CardDetails{
+			CardNumber: quickstream.NewSecret(cardNumber), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},
+		},
+		ThreeDS: &quickstream.BrowserProfile{Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return token.SingleUseTokenID
+}
+
+// authenticationFor describes the authentication of a card that will be paid with.
+func authenticationFor(amount string) quickstream.AuthenticateParams {
+	return quickstream.AuthenticateParams{
+		MessageCategory: quickstream.ThreeDSMessageCategoryPayment,
+		Purpose:         quickstream.ThreeDSPurposePayment,
+		PrincipalAmount: new(decimal.RequireFromString(amount)),
+		BillingAddress:  quickstream.ThreeDSAddress{Line1: "1 Example Street", City: "Sydney", PostCode: "2000", State: "NSW", Country: "036"},
+	}
+}
+
+// The card is authenticated before it is paid with. What to do is read from the
+// result's Next: only ThreeDSStepProceed is a permission to pay.
+func ExampleSingleUseTokensService_Authenticate() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	token := profiledToken(client, visaCard)
+
+	result, err := client.SingleUseTokens.Authenticate(ctx, token, authenticationFor("49.95"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	switch result.TransStatus.Next() {
+	case quickstream.ThreeDSStepProceed:
+		params := orderParams("ORDER-1", "49.95", token)
+		params.ThreeDS2 = new(true)
+		payment, err := client.Transactions.Pay(ctx, params)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(payment.Status)
+	case quickstream.ThreeDSStepChallenge:
+		fmt.Println("show the challenge in the browser, and authenticate again afterwards")
+	case quickstream.ThreeDSStepStop:
+		fmt.Println("tell the cardholder, and take no payment")
+	}
+	// Output: Approved
+}
+
+// Some cardholders are asked to prove themselves. What the browser says about it
+// afterwards is worth nothing: the service is asked again.
+func ExampleSingleUseTokensService_Authenticate_challenge() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	token := profiledToken(client, sandbox.CardChallenge)
+
+	result, err := client.SingleUseTokens.Authenticate(ctx, token, authenticationFor("49.95"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.TransStatus.Next())
+	if err := box.AnswerChallenge(token, sandbox.ThreeDSAuthenticated); err != nil { // the cardholder
+		fmt.Println(err)
+		return
+	}
+	result, err = client.SingleUseTokens.Authenticate(ctx, token, authenticationFor("49.95"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.TransStatus.Next())
 	// Output:
-	// [redacted] {CardholderName: CardNumber:[redacted] Expiry: CVN: WalletProvider: Cryptogram:} [redacted] [redacted]
-	// true
+	// show challenge
+	// proceed
+}
+
+// A facility without 3D Secure says so with an error of its own. It is never a
+// reason to pay without authentication.
+func ExampleSingleUseTokensService_Authenticate_notEnabled() {
+	box, client := exampleSandbox(sandbox.WithoutThreeDS())
+	defer box.Close()
+
+	_, err := client.SingleUseTokens.Authenticate(context.Background(), profiledToken(client, visaCard), authenticationFor("49.95"))
+	fmt.Println(errors.Is(err, quickstream.ErrThreeDSNotEnabled), errors.Is(err, quickstream.ErrUnavailable))
+	// Output: true false
+}
+
+// Of a result that is not known, nothing is made.
+func ExampleTransStatus_Next() {
+	for _, status := range []quickstream.TransStatus{"Y", "A", "C", "N", "R", "U", "?"} {
+		fmt.Print(status, ": ", status.Next(), "\n")
+	}
+	// Output:
+	// Y: proceed
+	// A: proceed
+	// C: show challenge
+	// N: stop
+	// R: stop
+	// U: stop
+	// ?: stop
 }

@@ -9,6 +9,17 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
+// Secrets show themselves to nobody: not to fmt, not to a logger, not to an
+// encoder.
+func ExampleSecret() {
+	number := quickstream.NewSecret(visaCard)
+	fmt.Printf("%v %+v %#v %s\n", number, quickstream.CardDetails{CardNumber: number}, number, number)
+	fmt.Println(number.Equal(quickstream.NewSecret(visaCard)))
+	// Output:
+	// [redacted] {CardholderName: CardNumber:[redacted] Expiry: CVN: WalletProvider: Cryptogram:} [redacted] [redacted]
+	// true
+}
+
 // Dates are calendar dates without a time zone, as the service's are. Those are
 // Sydney dates: a time is converted before its date is taken.
 func ExampleDate() {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -13,63 +12,6 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
-
-// The report of a settlement date is made when it is first asked for, and
-// downloaded when it is ready. It goes to a writer while it arrives, whatever its
-// size. Package csvreport reads it.
-func ExampleTransactionsService_DownloadReport() {
-	ctx := context.Background()
-	clock := exampleClock()
-	box, client := exampleSandbox(sandbox.WithClock(clock))
-	defer box.Close()
-	paidOrder(client, "ORDER-1", "49.95", visaCard)
-	paidOrder(client, "ORDER-2", "10.00", noFundsCard)
-
-	params := quickstream.ReportParams{
-		SettlementDate: quickstream.NewDate(2026, time.July, 1),
-		Columns:        []string{"Payment Reference Number", "Status"},
-	}
-	_, err := client.Transactions.DownloadReport(ctx, io.Discard, params)
-	fmt.Println(errors.Is(err, quickstream.ErrReportNotReady))
-
-	clock.Advance(time.Hour)
-	var report strings.Builder // a file, in earnest
-	if _, err := client.Transactions.DownloadReport(ctx, &report, params); err != nil {
-		fmt.Println(err) // what was written has to be discarded
-		return
-	}
-	fmt.Println(strings.ReplaceAll(report.String(), "\r\n", "\n"))
-	// Output:
-	// true
-	// Payment Reference Number,Status
-	// ORDER-1,Approved
-	// ORDER-2,Declined
-}
-
-// AwaitReport asks again every minute until the report is there, for as long as
-// the context allows.
-func ExampleTransactionsService_AwaitReport() {
-	clock := exampleClock()
-	box, client := exampleSandbox(sandbox.WithClock(clock))
-	defer box.Close()
-	paidOrder(client, "ORDER-1", "49.95", visaCard)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-
-	var report bytes.Buffer
-	written, err := client.Transactions.AwaitReport(ctx, &report, quickstream.ReportParams{
-		SettlementDate: quickstream.NewDate(2026, time.July, 1),
-	}, quickstream.ReportWait{
-		Interval: time.Millisecond,                                                // a minute, if it is left out
-		Progress: func(quickstream.ReportProgress) { clock.Advance(time.Minute) }, // time passes
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(written == int64(report.Len()), strings.Count(report.String(), "ORDER-1"))
-	// Output: true 1
-}
 
 // paymentFile is a payment file in the simulator's own layout: a header, payments
 // and a trailer with their number and total.
@@ -311,4 +253,32 @@ func ExamplePaymentFilesService_DownloadMTSRejects() {
 	}
 	fmt.Println(strings.Count(rejects.String(), "C-1001"))
 	// Output: 1
+}
+
+// A file whose answer is lost is looked for before it is uploaded under another name.
+func ExamplePaymentFilesService_Resume() {
+	ctx := context.Background()
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	if err := box.Inject(sandbox.Fault{Operation: "POST /payment-files", Kind: sandbox.ResetAfterCommit()}); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	_, err := client.PaymentFiles.Upload(ctx, quickstream.UploadPaymentFileParams{
+		FileName: "payments-2026-07-01.csv", Format: quickstream.PaymentFileFormatCSV2,
+		Content: strings.NewReader(paymentFile), Size: int64(len(paymentFile)),
+	})
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !ok {
+		fmt.Println("settled:", err)
+		return
+	}
+	_, err = client.PaymentFiles.Resume(ctx, *lost.Intent)
+	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+		for _, candidate := range open.Candidates {
+			fmt.Println(candidate.PaymentFile.Status)
+		}
+	}
+	// Output: QUEUED
 }

@@ -1,9 +1,11 @@
 package quickstream_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -12,6 +14,25 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
+
+// The payments with a registered account.
+func ExampleTransactionsService_ByAccount() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	accountToken := registeredCard(box, client, registeredCustomer(client, "C-1001", "Ann Example").CustomerID)
+	for _, reference := range []string{"FEE-1", "FEE-2"} {
+		if _, err := client.Transactions.Pay(ctx, monthlyFee(quickstream.FromAccount(accountToken), reference)); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	fmt.Println(summary(client.Transactions.ByAccount(accountToken)))
+	// Output:
+	// FEE-2 Approved 9.90 AUD
+	// FEE-1 Approved 9.90 AUD
+}
 
 // summary has the reference, status and amount of each transaction of a list.
 func summary(list quickstream.List[quickstream.Transaction]) string {
@@ -241,4 +262,61 @@ func ExampleTransactionsService_Returned() {
 	// Output:
 	// Approved* true
 	// ORDER-1 Declined 49.95 AUD
+}
+
+// The report of a settlement date is made when it is first asked for, and
+// downloaded when it is ready. It goes to a writer while it arrives, whatever its
+// size. Package csvreport reads it.
+func ExampleTransactionsService_DownloadReport() {
+	ctx := context.Background()
+	clock := exampleClock()
+	box, client := exampleSandbox(sandbox.WithClock(clock))
+	defer box.Close()
+	paidOrder(client, "ORDER-1", "49.95", visaCard)
+	paidOrder(client, "ORDER-2", "10.00", noFundsCard)
+
+	params := quickstream.ReportParams{
+		SettlementDate: quickstream.NewDate(2026, time.July, 1),
+		Columns:        []string{"Payment Reference Number", "Status"},
+	}
+	_, err := client.Transactions.DownloadReport(ctx, io.Discard, params)
+	fmt.Println(errors.Is(err, quickstream.ErrReportNotReady))
+
+	clock.Advance(time.Hour)
+	var report strings.Builder // a file, in earnest
+	if _, err := client.Transactions.DownloadReport(ctx, &report, params); err != nil {
+		fmt.Println(err) // what was written has to be discarded
+		return
+	}
+	fmt.Println(strings.ReplaceAll(report.String(), "\r\n", "\n"))
+	// Output:
+	// true
+	// Payment Reference Number,Status
+	// ORDER-1,Approved
+	// ORDER-2,Declined
+}
+
+// AwaitReport asks again every minute until the report is there, for as long as
+// the context allows.
+func ExampleTransactionsService_AwaitReport() {
+	clock := exampleClock()
+	box, client := exampleSandbox(sandbox.WithClock(clock))
+	defer box.Close()
+	paidOrder(client, "ORDER-1", "49.95", visaCard)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	var report bytes.Buffer
+	written, err := client.Transactions.AwaitReport(ctx, &report, quickstream.ReportParams{
+		SettlementDate: quickstream.NewDate(2026, time.July, 1),
+	}, quickstream.ReportWait{
+		Interval: time.Millisecond,                                                // a minute, if it is left out
+		Progress: func(quickstream.ReportProgress) { clock.Advance(time.Minute) }, // time passes
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(written == int64(report.Len()), strings.Count(report.String(), "ORDER-1"))
+	// Output: true 1
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -188,102 +187,4 @@ func ExampleWithBeforeSend() {
 	// Output:
 	// store Transactions.Pay ORDER-1
 	// Approved
-}
-
-// A registration from a token or a receipt can be planned, stored and sent later, by
-// one worker.
-func ExampleAccountsService_Plan() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
-
-	intent, err := client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
-		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(intent.Operation, intent.Complete)
-	// Output: Accounts.Register true
-}
-
-// The claim decides which worker registers the account.
-func ExampleAccountsService_Submit() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
-	intent, err := client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
-		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	account, err := client.Accounts.Submit(context.Background(), intent, func(context.Context) error {
-		return nil // move its row from "planned" to "sending", or fail
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(account.CardNumber)
-	// Output: 424242...242
-}
-
-// Which account a lost registration made the service does not say: the masked number
-// does.
-func ExampleAccountsService_Resume() {
-	ctx := context.Background()
-	box, client := exampleSandbox()
-	defer box.Close()
-	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
-	token := tokenFromBrowser(client, visaCard)
-	if err := box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/accounts", Kind: sandbox.ResetAfterCommit()}); err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	_, err := client.Accounts.Register(ctx, customerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token)})
-	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	if !ok {
-		fmt.Println("settled:", err)
-		return
-	}
-	_, err = client.Accounts.Resume(ctx, *lost.Intent)
-	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
-		for _, candidate := range open.Candidates {
-			fmt.Println(candidate.Account.CardNumber)
-		}
-	}
-	// Output: 424242...242
-}
-
-// A file whose answer is lost is looked for before it is uploaded under another name.
-func ExamplePaymentFilesService_Resume() {
-	ctx := context.Background()
-	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
-	defer box.Close()
-	if err := box.Inject(sandbox.Fault{Operation: "POST /payment-files", Kind: sandbox.ResetAfterCommit()}); err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	_, err := client.PaymentFiles.Upload(ctx, quickstream.UploadPaymentFileParams{
-		FileName: "payments-2026-07-01.csv", Format: quickstream.PaymentFileFormatCSV2,
-		Content: strings.NewReader(paymentFile), Size: int64(len(paymentFile)),
-	})
-	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	if !ok {
-		fmt.Println("settled:", err)
-		return
-	}
-	_, err = client.PaymentFiles.Resume(ctx, *lost.Intent)
-	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
-		for _, candidate := range open.Candidates {
-			fmt.Println(candidate.PaymentFile.Status)
-		}
-	}
-	// Output: QUEUED
 }

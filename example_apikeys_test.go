@@ -1,0 +1,22 @@
+package quickstream_test
+
+import (
+	"context"
+	"fmt"
+)
+
+// A secret key is replaced with the key itself, while it is still valid.
+func ExampleAPIKeysService_Renew() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	before := box.Keys().Secret
+
+	key, err := client.APIKeys.Renew(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stored := key.Reveal() // where keys are kept, and nowhere else
+	fmt.Println(key.Key, stored != before)
+	// Output: [redacted] true
+}

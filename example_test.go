@@ -1,0 +1,174 @@
+package quickstream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"net/netip"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// A card payment from beginning to end, with everything that can come of it. A
+// simulator in the same process takes the service's place; with the service, the
+// environment is quickstream.TestAU, and the keys are the merchant's.
+func Example() {
+	box := sandbox.New()
+	defer box.Close()
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{
+		Secret:      quickstream.NewSecretKey(box.Keys().Secret),
+		Publishable: quickstream.NewPublishableKey(box.Keys().Publishable),
+	}, quickstream.WithHTTPClient(box.HTTPClient()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	// The customer's browser does this, so that no card details reach the merchant.
+	token, err := client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Account: quickstream.CardDetails{
+			CardNumber: quickstream.NewSecret("4242424242424242"), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},
+			CVN: quickstream.NewSecret("123"),
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	payment, err := quickstream.RequireApproved(client.Transactions.Pay(ctx, quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Source:               quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeCreditCard),
+		PrincipalAmount:      decimal.RequireFromString("49.95"),
+		Currency:             quickstream.CurrencyAUD,
+		ECI:                  quickstream.ECIInternet,
+		IPAddress:            netip.MustParseAddr("203.0.113.7"), // the customer's
+		StoredCredential:     &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+	}))
+	switch {
+	case err == nil:
+		fmt.Println("paid", payment.TotalAmount) // store the ReceiptNumber
+	case errors.Is(err, quickstream.ErrOutcomeUnknown):
+		fmt.Println("hold the order, and look with Transactions.Resume") // and do not pay again
+	default:
+		fmt.Println("nothing was paid:", err) // declined, refused or never sent
+	}
+	// Output: paid 49.95 AUD
+}
+
+// A browser that closes ends the context of its request. A payment that is on its way
+// must not end with it, because its outcome would then be unknown: it gets a context of
+// its own, with a limit, and its end is stored whether or not somebody reads the answer.
+func Example_httpHandler() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	token := tokenFromBrowser(client, visaCard)
+
+	const longest = 40 * time.Second // for a customer to wait; then it is looked up
+	pay := func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), longest)
+		defer cancel()
+		payment, err := client.Transactions.Pay(ctx, orderParams("ORDER-1", "49.95", token)) // and WithBeforeSend, to store the intent
+		switch {
+		case errors.Is(err, quickstream.ErrOutcomeUnknown):
+			fmt.Println("hold the order") // and give the intent to package resolve
+			w.WriteHeader(http.StatusAccepted)
+		case err != nil:
+			fmt.Println(err)
+			w.WriteHeader(http.StatusBadGateway)
+		default:
+			fmt.Println("store:", payment.Status)
+		}
+	}
+	server := &http.Server{
+		Handler:           http.HandlerFunc(pay),
+		ReadHeaderTimeout: 5 * time.Second,
+		WriteTimeout:      longest + 5*time.Second, // or the handler cannot answer
+	} // ListenAndServe; Shutdown waits for handlers that are still paying
+
+	browser, closeBrowser := context.WithCancel(context.Background())
+	onItsWay := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { closeBrowser() }}
+	request := httptest.NewRequestWithContext(httptrace.WithClientTrace(browser, onItsWay), http.MethodPost, "/pay", nil)
+	server.Handler.ServeHTTP(httptest.NewRecorder(), request)
+	fmt.Println("the browser:", browser.Err())
+	// Output:
+	// store: Approved
+	// the browser: context canceled
+}
+
+// exampleSandbox starts a simulator of the service, which takes the service's
+// place in the examples, and a client of it. It shows what happened at once; the
+// simulator's default is to let a while pass, as the service may.
+func exampleSandbox(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client) {
+	opts = append([]sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.LookupLag, a.AgreementLookupLag = 0, 0
+	})}, opts...)
+	box := sandbox.New(opts...)
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
+	if err != nil {
+		panic(err)
+	}
+	return box, client
+}
+
+// exampleClock stands at 10:00 on 1 July 2026 in Sydney until it is advanced.
+func exampleClock() *sandbox.Clock {
+	return sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC))
+}
+
+// The vendor's public test cards. The last two digits decide.
+const (
+	visaCard       = "4242424242424242"
+	mastercardCard = "5163200000000008"
+	noFundsCard    = "4111111111444496"
+)
+
+// tokenFromBrowser stands in for the service's script in the customer's browser,
+// which makes a single-use token so that no card details reach the merchant.
+func tokenFromBrowser(client *quickstream.Client, cardNumber string) string {
+	token, err := sandboxtest.CardToken(context.Background(), client, cardNumber)
+	if err != nil {
+		panic(err)
+	}
+	return token
+}
+
+// orderParams describes the payment of an order by a single-use token.
+func orderParams(order, amount, token string) quickstream.PayParams {
+	return quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard),
+		PrincipalAmount: decimal.RequireFromString(amount), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
+		StoredCredential:        &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+		CustomerReferenceNumber: "C-1001", PaymentReferenceNumber: order,
+	}
+}
+
+// paidOrder is an order that was paid by card.
+func paidOrder(client *quickstream.Client, order, amount, cardNumber string) *quickstream.Transaction {
+	payment, err := client.Transactions.Pay(context.Background(), orderParams(order, amount, tokenFromBrowser(client, cardNumber)))
+	if err != nil {
+		panic(err)
+	}
+	return payment
+}
+
+// registeredCustomer is a customer who was registered before.
+func registeredCustomer(client *quickstream.Client, number, name string) *quickstream.Customer {
+	customer, err := client.Customers.Create(context.Background(), quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: name})
+	if err != nil {
+		panic(err)
+	}
+	return customer
+}
