@@ -52,9 +52,6 @@ func TestAttack35Duplicates(t *testing.T) {
 	var tx quickstream.Transaction
 	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","metadata":{"Colour":"a","colour":"b"}}`), &tx), "the merchant's own names")
 	assert.Equal(t, map[string]string{"Colour": "a", "colour": "b"}, tx.Metadata)
-	var naive struct{ SummaryCode string }
-	require.NoError(t, json.Unmarshal([]byte(`{"summaryCode":"1","summaryCode":"0"}`), &naive))
-	assert.Equal(t, "0", naive.SummaryCode, "encoding/json takes the last")
 }
 
 // neverRead sees that no body is taken for an object of the service: neither as an answer nor as
@@ -91,9 +88,6 @@ func TestAttack36OtherCase(t *testing.T) {
 			neverApproved(t, body, body)
 		}
 	}
-	var naive struct{ SummaryCode string }
-	require.NoError(t, json.Unmarshal([]byte(`{"summaryCode":"1","\u017fummaryCode":"0"}`), &naive))
-	assert.Equal(t, "0", naive.SummaryCode, "encoding/json falls for it")
 }
 
 // TestAttack37NoObject: the answer to a payment is null, a list, empty, or a page of a
@@ -103,9 +97,6 @@ func TestAttack37NoObject(t *testing.T) {
 	var holder struct{ Tx quickstream.Transaction }
 	require.Error(t, json.Unmarshal([]byte(`{"Tx":null}`), &holder))
 	assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(&holder.Tx))
-	var naive struct{ Declined bool }
-	require.NoError(t, json.Unmarshal([]byte(`null`), &naive))
-	assert.False(t, naive.Declined, "encoding/json has no error, and what asks for a decline finds none")
 }
 
 // TestAttack38SecondValue: something follows the answer, such as another one that was
@@ -113,9 +104,6 @@ func TestAttack37NoObject(t *testing.T) {
 func TestAttack38SecondValue(t *testing.T) {
 	const first, second = `{"receiptNumber":"1","status":"Approved","summaryCode":"0"}`, `{"receiptNumber":"1","status":"Declined","summaryCode":"1"}`
 	neverRead(t, `{}{}`, `{} {}`, `{}x`, `{}]`, "{}\x00", first+second, first+"\n"+second, first+"null", first+"\x00")
-	var naive struct{ Status string }
-	require.NoError(t, json.NewDecoder(strings.NewReader(first+second)).Decode(&naive))
-	assert.Equal(t, "Approved", naive.Status, "json.Decoder looks at the first alone")
 }
 
 // TestAttack39Encoding: the answer begins with a byte order mark, is UTF-16, or has texts
@@ -133,9 +121,6 @@ func TestAttack39Encoding(t *testing.T) {
 			tx, err := clientOf(t, says(201, body)).Transactions.Pay(t.Context(), payment())
 			assert.Equal(t, unknown, ending(err), "%q", body)
 			assert.Nil(t, tx)
-			var naive struct{ ReceiptNumber, Status string }
-			require.NoError(t, json.Unmarshal([]byte(body), &naive))
-			assert.Contains(t, naive.ReceiptNumber+naive.Status, "\ufffd", "encoding/json puts a sign in its place, so that two receipts may be one")
 		}
 	}
 }
@@ -158,11 +143,6 @@ func TestAttack40Depth(t *testing.T) {
 				assert.Len(t, tx.Extra()["new"], len(inner))
 			}
 		}
-	}
-	naive := json.NewDecoder(strings.NewReader(strings.Repeat("[", 20_000)))
-	for range 20_000 {
-		_, err := naive.Token()
-		require.NoError(t, err, "a walk over tokens has no limit, and one that calls itself takes the stack")
 	}
 }
 
@@ -201,8 +181,6 @@ func TestAttack42WrongTypes(t *testing.T) {
 	tx, err := clientOf(t, says(200, `{"receiptNumber":17,"status":"Approved","summaryCode":0}`)).Transactions.Get(t.Context(), "17")
 	require.NoError(t, err)
 	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
-	var naive struct{ Status, SummaryCode string }
-	require.Error(t, json.Unmarshal([]byte(`{"summaryCode":0,"status":"Approved"}`), &naive), "encoding/json calls an approved payment an error")
 }
 
 // TestAttack42UnknownValues: a status or a code of tomorrow, or one that is made up, decides
@@ -219,9 +197,6 @@ func TestAttack42UnknownValues(t *testing.T) {
 			assert.JSONEq(t, body, string(stored))
 		}
 	}
-	var naive struct{ Status string }
-	require.NoError(t, json.Unmarshal([]byte(`{"status":"Approved "}`), &naive))
-	assert.True(t, strings.HasPrefix(naive.Status, "Approved"), "a comparison that means well falls for it")
 }
 
 // TestAttack43Receipts: an identifier in an answer is a megabyte, a path, or several lines.
@@ -246,9 +221,6 @@ func TestAttack43Receipts(t *testing.T) {
 		require.NoError(t, err, id)
 		assert.Equal(t, id, tx.ReceiptNumber)
 	}
-	var naive struct{ ReceiptNumber string }
-	require.NoError(t, json.Unmarshal([]byte(bad["a MiB"]), &naive))
-	assert.Len(t, naive.ReceiptNumber, 1<<20, "encoding/json takes it for a receipt")
 }
 
 // TestAttack44Dates: a date that the calendar does not have, or an offset that Go's own
@@ -268,11 +240,4 @@ func TestAttack44Dates(t *testing.T) {
 			assert.Equal(t, utc, tx.TransactionTime.UTC().Format(time.RFC3339), text)
 		}
 	}
-	var naive struct {
-		Status          string
-		TransactionTime time.Time
-	}
-	require.Error(t, json.Unmarshal([]byte(`{"transactionTime":"2026-03-01T10:11:12+1100","status":"Approved"}`), &naive))
-	assert.Empty(t, naive.Status, "a time.Time fails at the service's own form, and the payment is lost")
-	assert.Equal(t, time.March, time.Date(2026, time.February, 30, 0, 0, 0, 0, time.UTC).Month(), "time.Date makes another day of it")
 }

@@ -78,7 +78,7 @@ func published(v any) (shown string) {
 
 // TestAttack61PrintedClient prints a client that has been used, by every route: the
 // buffers of its open connections hold what was sent last, and dumps in test output
-// follow pointers. They must not arrive there, as they do in net/http's.
+// follow pointers. They must not arrive there.
 func TestAttack61PrintedClient(t *testing.T) {
 	client, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -93,9 +93,6 @@ func TestAttack61PrintedClient(t *testing.T) {
 	assert.NotEmpty(t, dump)
 	assert.NotContains(t, dump, callCard[:8], "a hex dump shows 16 characters in a line")
 	assert.NotContains(t, dump, "Authorizat")
-
-	naive, _ := leaks(routes(t), &naiveClient{http.Header{"Authorization": canaries()}})
-	assert.NotEmpty(t, naive, "the naive client is printed with its key")
 }
 
 // TestAttack59Panics lets processes of their own panic, with everything that can hold a

@@ -220,8 +220,7 @@ func TestAttackEchoPanics(t *testing.T) {
 
 // TestAttackEchoedByStrangers posts notifications that repeat the endpoint's secrets, and
 // secrets of a payment, to an endpoint whose questions to the API are answered in kind.
-// Logs, reports and answers show none of them; the body, as an ordinary endpoint logs
-// what it refuses, does.
+// Logs, reports and answers show none of them.
 func TestAttackEchoedByStrangers(t *testing.T) {
 	const all = echoSecret + " " + echoPassword + " " + callCard + " " + callPayID
 	quoted, _ := json.Marshal(all)
@@ -274,5 +273,4 @@ func TestAttackEchoedByStrangers(t *testing.T) {
 			}
 		})
 	}
-	assert.Contains(t, fmt.Sprintf("refused: %q", bodies[0]), echoSecret, "the naive endpoint's log")
 }

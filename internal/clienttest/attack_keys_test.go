@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -37,20 +36,6 @@ func TestAttack26HeaderValues(t *testing.T) {
 		require.ErrorContains(t, err, "the secret key", "a file that was taken for a key")
 		assert.Less(t, len(err.Error()), 300)
 	}
-
-	seen := ""
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.Header.Get("X-Own") }))
-	t.Cleanup(server.Close)
-	for value, status := range map[string]int{"é": 200, strings.Repeat("x", 2<<20): 431} {
-		naive, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, http.NoBody)
-		require.NoError(t, err)
-		naive.Header.Set("X-Own", value)
-		resp, err := http.DefaultClient.Do(naive)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		assert.Equal(t, status, resp.StatusCode, "net/http sends %.5q; only line breaks and NUL it refuses", value)
-	}
-	assert.Equal(t, "é", seen)
 }
 
 // TestAttack27Keys: a key holds a colon, which would end it, or what came along when it was
@@ -78,13 +63,6 @@ func TestAttack27Keys(t *testing.T) {
 			assert.Zero(t, sent)
 		}
 	}
-	for bad, user := range map[string]string{"a:KEY_1": "a", "KEY_1\n": "KEY_1\n"} {
-		naive := &http.Request{Header: http.Header{}}
-		naive.SetBasicAuth(bad, "")
-		sent, password, _ := naive.BasicAuth()
-		assert.Equal(t, user, sent, "SetBasicAuth falls for it")
-		assert.Equal(t, bad == "a:KEY_1", password == "KEY_1:", "and the key is a password")
-	}
 }
 
 // TestAttack28KeyInTheAddress: somebody writes the key into the base address. It is refused
@@ -107,10 +85,6 @@ func TestAttack28KeyInTheAddress(t *testing.T) {
 	for ; err != nil; err = errors.Unwrap(err) {
 		assert.NotContains(t, err.Error(), "SECRET_KEY_1", "not in a path either")
 	}
-	naive, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://SECRET_KEY_1@127.0.0.1:1/", http.NoBody)
-	require.NoError(t, err)
-	_, err = http.DefaultClient.Do(naive) //nolint:bodyclose // nobody answers
-	assert.ErrorContains(t, err, "SECRET_KEY_1", "http.Client falls for it")
 }
 
 // TestAttack29WrongKindOfKey: a program has one kind of key and makes the other's calls.
@@ -153,9 +127,4 @@ func TestAttack29WrongKindOfKey(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 2*len(operations()), publishable)
-	key := "SECRET_KEY_1" // and nothing says which kind it is
-	naive := &http.Request{Header: http.Header{}}
-	naive.SetBasicAuth(key, "")
-	user, _, _ := naive.BasicAuth()
-	assert.Equal(t, "SECRET_KEY_1", user, "a key that is a string is sent from a browser too")
 }

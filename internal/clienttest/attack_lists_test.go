@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"runtime"
 	"strings"
 	"testing"
@@ -38,9 +37,6 @@ func TestAttackRow02FoldingHosts(t *testing.T) {
 		assert.Equal(t, decoding, ending(err), host)
 		assert.Equal(t, []string{ours}, asked, host)
 	}
-	naive, err := url.Parse("https://de%C5%BFk.invalid")
-	require.NoError(t, err)
-	assert.True(t, strings.EqualFold(naive.Host, ours), "a comparison that folds falls for it")
 }
 
 // TestAttackRow03NextOfAnotherResource: a link leads nowhere but on in its list.
@@ -58,9 +54,6 @@ func TestAttackRow03NextOfAnotherResource(t *testing.T) {
 		assert.Equal(t, decoding, ending(err), next)
 		assert.Equal(t, []string{"/rest/v1/customers"}, asked, next)
 	}
-	base, _ := url.Parse(baseURL + "/customers")
-	naive, _ := base.Parse("/rest/v1/api-keys/latest")
-	assert.Equal(t, base.Host, naive.Host, "a look at the host alone falls for it")
 }
 
 // TestAttackRow08Cursors: a link of megabytes is not followed, and of those that are nothing
@@ -87,15 +80,8 @@ func TestAttackRow08Cursors(t *testing.T) {
 	peak := heaptest.Peak(func() { _, err = read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{})) })
 	require.NoError(t, err)
 	require.Equal(t, pages, asked)
-	naive := heaptest.Peak(func() {
-		seen := map[string]bool{}
-		for page := range pages {
-			seen[cursor(page)] = true
-		}
-		runtime.KeepAlive(seen)
-	})
-	t.Logf("%.1f MiB after %d pages, %.1f MiB where cursors are remembered", float64(peak)/mebibyte, pages, float64(naive)/mebibyte)
-	assert.Less(t, peak, naive/2)
+	t.Logf("%.1f MiB after %d pages", float64(peak)/mebibyte, pages)
+	assert.Less(t, peak, int64(pages*length/2), "links are not kept")
 }
 
 // TestAttackRow11PanicsUnderPrefetch: a panic of the caller's code on the goroutine that reads
@@ -141,16 +127,5 @@ func TestAttackRow11PanicsUnderPrefetch(t *testing.T) {
 				assert.Error(t, last, "%s in %s: it is not the end of the list", name, hook)
 			})
 		}
-		naive, read := make(chan int), 0
-		go func() {
-			defer close(naive)
-			defer func() { _ = recover() }()
-			naive <- 1
-			end()
-		}()
-		for range naive {
-			read++
-		}
-		assert.Equal(t, 1, read, "%s: a channel that is closed falls for it: it says that the list has one page", name)
 	}
 }

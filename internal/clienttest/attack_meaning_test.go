@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"math/big"
 	"net/http"
 	"strings"
 	"testing"
@@ -37,8 +35,6 @@ func TestAttackLookalikes(t *testing.T) {
 		_, err = quickstream.RequireApproved(tx, nil)
 		require.Error(t, err)
 		assert.NotContains(t, err.Error(), status)
-		naive := status != "Declined" && status != "Voided"
-		assert.True(t, naive || code != "1", "not declined is taken for paid")
 	}
 }
 
@@ -69,30 +65,18 @@ func TestAttackHugeNumbers(t *testing.T) {
 		})
 		assert.Less(t, allocated, uint64(16*mebibyte), "%.20s", number)
 	}
-	var naive struct {
-		Status string
-		New    any
-	}
-	require.Error(t, json.Unmarshal([]byte(`{"new":1e999999999,"status":"Approved"}`), &naive), "encoding/json calls an approved payment an error")
-	costly := allocatedBy(func() { _, _ = new(big.Rat).SetString("1e900000") })
-	assert.Greater(t, costly, uint64(mebibyte/4), "and what reads any number falls for it")
 }
 
 // TestAttackSurrogates: two receipts differ in halves of surrogates alone, which a decoder
 // makes one sign of. Neither is a receipt, and no member's name is repaired into another.
 func TestAttackSurrogates(t *testing.T) {
-	naive := map[string]bool{}
 	for _, half := range []string{`\ud800`, `\udbff`, `\udc00`, `\udfff`, `\udc00\ud800`, `\ud83d\ude00`} {
 		neverApproved(t, half, `{"receiptNumber":"R-1`+half+`","status":"Approved","summaryCode":"0"}`)
 		neverApproved(t, half, `{"receiptNumber":"R-1","status":"Approved`+half+`","status":"Approved","summaryCode":"0"}`)
 		tx, err := clientOf(t, says(200, `{"receiptNumber":"R-1","status":"Approved","summaryCode":"1","summaryCode`+half+`":"0"}`)).Transactions.Get(t.Context(), "R-1")
 		require.NoError(t, err)
 		assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(tx), "%s: it is a member that nobody knows", half)
-		var receipt string
-		require.NoError(t, json.Unmarshal([]byte(`"R-1`+half+`"`), &receipt))
-		naive[receipt] = true
 	}
-	assert.Len(t, naive, 3, "encoding/json makes one receipt of four")
 }
 
 // TestAttackMetadataOfAnswers: metadata has the names of members that decide, of other
@@ -108,9 +92,6 @@ func TestAttackMetadataOfAnswers(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, body, string(stored))
 	assert.Len(t, tx.Metadata, 9)
-	naive := map[string]string{"receiptNumber": tx.ReceiptNumber, "status": string(tx.Status)}
-	maps.Copy(naive, tx.Metadata)
-	assert.Equal(t, "Approved", naive["status"], "a record of columns that metadata is copied into falls for it")
 }
 
 // TestAttackTwoAnswersInOne: a decline holds an approval, in the member that an answer may
@@ -130,8 +111,6 @@ func TestAttackTwoAnswersInOne(t *testing.T) {
 		_, err := clientOf(t, says(201, body)).Transactions.Pay(t.Context(), payment())
 		assert.Equal(t, unknown, ending(err), body)
 	}
-	_, naive, _ := strings.Cut(`{"data":`+approved+`,`+decline+`}`, `"status":"`)
-	assert.True(t, strings.HasPrefix(naive, "Approved"), "a search for the status falls for it")
 }
 
 // TestAttackDigitsOfAmounts: an amount in an answer has forty digits, or differs from the one
@@ -148,10 +127,6 @@ func TestAttackDigitsOfAmounts(t *testing.T) {
 		_, err := clientOf(t, says(201, strings.Replace(body, "~", amount, 1))).Transactions.Pay(t.Context(), pay)
 		assert.Equal(t, want, ending(err), amount)
 	}
-	var naive, other float64
-	require.NoError(t, json.Unmarshal([]byte(sent), &naive))
-	require.NoError(t, json.Unmarshal([]byte(almost), &other))
-	assert.InDelta(t, naive, other, 0, "a float takes one for the other")
 }
 
 // TestAttackBidiInMessages: a message turns what is read around, or hides a part of it, in
@@ -172,9 +147,6 @@ func TestAttackBidiInMessages(t *testing.T) {
 		assert.Equal(t, -1, strings.IndexFunc(shown, func(r rune) bool { return !unicode.IsPrint(r) }), "%q", shown)
 	}
 	assert.Contains(t, api.CustomerMessage(), "paid")
-	var naive struct{ CustomerMessage string }
-	require.NoError(t, json.Unmarshal([]byte(`{"customerMessage":`+text+`}`), &naive))
-	assert.Contains(t, fmt.Errorf("refused: %s", naive.CustomerMessage).Error(), "\u202e", "an error that quotes the message falls for it")
 }
 
 // TestAttackListsForEver: the next page is the page itself, or two pages lead to each other for
@@ -205,12 +177,6 @@ func TestAttackListsForEver(t *testing.T) {
 	}
 	require.ErrorIs(t, last, context.Canceled)
 	assert.Equal(t, []int{50, 48}, []int{asked, shifted})
-
-	naive, next := 0, "1"
-	for pages := map[string]string{"1": "2", "2": "1"}; next != "" && naive < 1_000; naive++ {
-		next = pages[next]
-	}
-	assert.Equal(t, 1_000, naive, "a loop until there is no next page has no end")
 }
 
 // TestAttackDateHeader: a gateway's Date is years off, so that an earlier payment of the same
@@ -252,7 +218,4 @@ func TestAttackDateHeader(t *testing.T) {
 			})
 		}
 	}
-	now := time.Now()
-	skew := time.Until(time.Unix(0, 0))
-	assert.False(t, now.Add(-time.Hour).Before(now.Add(skew)), "whoever believes the Date takes what was made an hour ago for later than the sending")
 }

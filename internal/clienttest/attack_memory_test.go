@@ -5,7 +5,6 @@
 package clienttest_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -79,19 +78,6 @@ func TestAttackRow01Memory(t *testing.T) {
 			attackMemory(t, 200, heaptest.Full(successCap, c.before, c.element, c.after), c.call)
 		})
 	}
-	t.Run("a plain decoder falls for it", func(t *testing.T) {
-		body := []byte(heaptest.Full(successCap, `{"data":[`, `{},`, `]}`))
-		peak := heaptest.Peak(func() {
-			assert.NoError(t, json.Unmarshal(body, new(struct {
-				Data []*struct{ ReceiptNumber string }
-			})))
-		})
-		refusal := []byte(heaptest.Full(errorCap, `{"errors":[`, `{},`, `]}`))
-		peakOfRefusal := heaptest.Peak(func() { assert.NoError(t, json.Unmarshal(refusal, new(any))) })
-		t.Logf("%.1f and %.1f times", float64(peak)/successCap, float64(peakOfRefusal)/errorCap)
-		assert.Greater(t, peak, int64(8*successCap))
-		assert.Greater(t, peakOfRefusal, int64(8*errorCap))
-	})
 	// As much as is accepted, in a body that is as long as it may be.
 	accepted := func(n int, before, element, after string) string {
 		padding := strings.Repeat("x", (successCap-len(before)-len(after)-n*(len(element)+1))/n)
@@ -205,8 +191,4 @@ func TestAttackMemoryOfReports(t *testing.T) {
 	assert.NoError(t, err)
 	assert.EqualValues(t, length, written)
 	assert.Less(t, peak, int64(mebibyte))
-	naive := heaptest.Peak(func() { _, err = io.ReadAll(&blanks{length}) })
-	assert.NoError(t, err)
-	assert.Greater(t, naive, int64(length))
-	t.Logf("%.2f MiB; %.0f MiB by io.ReadAll", float64(peak)/mebibyte, float64(naive)/mebibyte)
 }

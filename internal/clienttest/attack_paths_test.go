@@ -1,7 +1,6 @@
 package clienttest_test
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -45,13 +44,6 @@ func TestAttack24Identifiers(t *testing.T) {
 		}
 	}
 	t.Logf("%d operations, %d identifiers", len(all), len(hostile))
-
-	naive, err := url.JoinPath(baseURL, "transactions", "..", "void")
-	require.NoError(t, err)
-	assert.Equal(t, baseURL+"/void", naive, "url.JoinPath falls for it")
-	pasted, err := url.Parse(baseURL + "/transactions/" + "R-1?x=" + "/void")
-	require.NoError(t, err)
-	assert.Equal(t, "/rest/v1/transactions/R-1", pasted.Path, "and so does pasting: the void is gone")
 }
 
 // TestAttack25QueryValues: a value brings parameters of its own, a line break, or elements
@@ -94,11 +86,6 @@ func TestAttack25QueryValues(t *testing.T) {
 		assert.ErrorIs(t, err, quickstream.ErrInvalid)
 	}
 	assert.Nil(t, got, "nothing was sent")
-
-	naive, err := url.Parse(baseURL + "/transactions?referenceNumber=" + odd)
-	require.NoError(t, err)
-	assert.Equal(t, "d", naive.Query().Get("c"), "pasting falls for it")
-	assert.Len(t, strings.Split(strings.Join([]string{"receiptNumber", "a,b"}, ","), ","), 3, "and so does joining")
 }
 
 // TestAttackAnotherObject: the answer is about another object than the one that was asked
@@ -134,7 +121,4 @@ func attackAnotherObject(t *testing.T) {
 	customer, err := clientOf(t, says(http.StatusNoContent, "")).Customers.Update(ctx, "A", change)
 	require.NoError(t, err)
 	assert.Equal(t, "A", customer.CustomerID)
-	var naive struct{ ReceiptNumber, Status string }
-	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"B","status":"Voided"}`), &naive))
-	assert.NotEqual(t, "A", naive.ReceiptNumber, "a program that asks for A and looks at the status alone falls for it")
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -41,8 +40,6 @@ func TestAttackRow03NewKeyInAnError(t *testing.T) {
 			assert.Empty(t, raw.RawBody(), name)
 			assert.NotContains(t, fmt.Sprintf("%+v %#v %v", err, err, errors.Unwrap(err)), key)
 		}
-		naive := fmt.Errorf("unexpected answer %d: %s", status, body)
-		assert.ErrorContains(t, naive, key, "an error that quotes the answer falls for it")
 	}
 	_, err := clientOf(t, says(404, `{"issued":["`+key+`"]}`)).Customers.Get(t.Context(), "1")
 	assert.Contains(t, string(err.(interface{ RawBody() []byte }).RawBody()), key, "elsewhere the body is kept")
@@ -71,9 +68,6 @@ func TestAttackRow04GatewaysWords(t *testing.T) {
 			assert.Equal(t, own && status == 503, errors.Is(err, quickstream.ErrUnavailable), body)
 		}
 	}
-	var naive struct{ CustomerMessage, TraceCode string }
-	require.NoError(t, json.Unmarshal([]byte(`{"cu\u017ftomerMessage":"a","traceCode":"a","traceCode":"b"}`), &naive))
-	assert.NotEmpty(t, naive.CustomerMessage, "encoding/json reads words out of it")
 }
 
 // TestAttackRow06TextsOfTheService: what is printed of an answer is bounded, of one line, and
@@ -124,14 +118,6 @@ func TestAttackRow06TextsOfTheService(t *testing.T) {
 			assert.False(t, hasCard(line), line)
 			assert.Less(t, len(line), 1<<10)
 		}
-		var naive struct {
-			TraceCode string
-			Errors    []struct{ FieldName string }
-		}
-		_ = json.Unmarshal([]byte(body), &naive)
-		if printed := fmt.Sprintf("%+v", naive); naive.TraceCode != "" || naive.Errors != nil {
-			assert.True(t, len(printed) > 2<<10 || hasCard(printed) || strings.Contains(printed, "\n"), "a plain decoder falls for it: %s", printed)
-		}
 	}
 	for _, rel := range []string{`next\nERROR a line of its own`, card, strings.Repeat("r", 100_000), `self\u202e\u0000`} {
 		root, err := clientOf(t, says(200, `{"links":[{"rel":"`+rel+`","requestMethod":"`+rel+`","href":"https://api.invalid/`+strings.Repeat("h", 9_000)+`"}]}`)).Root(t.Context())
@@ -177,7 +163,6 @@ func TestAttackRow11Echoes(t *testing.T) {
 				assert.NotContains(t, kept, canary, "%s: %d", name, status)
 			}
 		}
-		assert.True(t, slices.ContainsFunc(canaries, func(canary string) bool { return strings.Contains(body, canary) }), "%s: kept as it is, it does", name)
 	}
 	_, err := clientOf(t, says(403, `<html><title>Blocked by the gateway</title></html>`)).Transactions.Get(t.Context(), "R-1")
 	assert.Equal(t, `<html><title>Blocked by the gateway</title></html>`, string(err.(interface{ RawBody() []byte }).RawBody()), "what says who has answered is kept")
@@ -196,9 +181,6 @@ func TestAttackKeyAsAName(t *testing.T) {
 	require.Len(t, failed.Fields(), 1)
 	assert.Equal(t, []string{"is not valid"}, failed.Fields()[0].Messages)
 	assert.NotContains(t, fmt.Sprintf("%+v %+v", err, failed.Fields()), key)
-	var naive struct{ TraceCode string }
-	require.NoError(t, json.Unmarshal([]byte(body), &naive))
-	assert.Contains(t, fmt.Errorf("trace code %s", naive.TraceCode).Error(), key, "an error made of what was answered shows it")
 }
 
 // TestAttackEchoAsTraceCode: a service repeats what was sent as the trace code: its key,

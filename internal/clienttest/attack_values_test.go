@@ -57,10 +57,6 @@ func TestAttack30FileNames(t *testing.T) {
 		_, err := unsent.PaymentFiles.Upload(t.Context(), upload(name, "x"))
 		assert.ErrorIs(t, err, quickstream.ErrInvalid, "%q", name)
 	}
-	naive := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + hostile + "\"\r\n\r\nx\r\n--b--\r\n"
-	part, err := multipart.NewReader(strings.NewReader(naive), "b").NextPart()
-	require.NoError(t, err)
-	assert.Equal(t, "1", part.Header.Get("X-Evil"), "a form that is pasted together falls for it")
 }
 
 // TestAttack31MetadataNames: names of metadata hold quotes, dots, names of our own, or no
@@ -93,11 +89,6 @@ func TestAttack31MetadataNames(t *testing.T) {
 		_, err := pay(bad)
 		assert.ErrorIs(t, err, errNothingSent, "%q", bad)
 	}
-	naive, err := json.Marshal(map[string]string{"\xfe": "1", "\xff": "0"})
-	require.NoError(t, err)
-	var read map[string]string
-	require.NoError(t, json.Unmarshal(naive, &read))
-	assert.Len(t, read, 1, "encoding/json makes one name of two: %s", naive)
 }
 
 // TestAttackTextsThatChange: a text that is no UTF-8 would reach the service as another one,
@@ -131,11 +122,6 @@ func TestAttackTextsThatChange(t *testing.T) {
 			require.ErrorIs(t, err, quickstream.ErrNotSent)
 			assert.NotContains(t, err.Error(), "Ann")
 		}
-		naive, err := json.Marshal(text)
-		require.NoError(t, err)
-		var arrived string
-		require.NoError(t, json.Unmarshal(naive, &arrived))
-		assert.Contains(t, arrived, "\ufffd", "encoding/json sends it changed")
 	}
 }
 
@@ -159,7 +145,6 @@ func TestAttack32References(t *testing.T) {
 			require.ErrorIs(t, err, quickstream.ErrInvalid)
 		}
 	}
-	assert.True(t, strings.EqualFold("ORDER-\u212a", "order-k"), "a service that compares without regard to case takes one for the other")
 }
 
 // TestAttack33Money: an amount has a third decimal, no value, a sign, or more digits than 64
@@ -194,15 +179,6 @@ func TestAttack33Money(t *testing.T) {
 		require.ErrorIs(t, err, quickstream.ErrInvalid)
 		assert.Contains(t, body, `"principalAmount":`+want+`,`)
 	}
-	for _, text := range []string{"NaN", "Infinity", "1,000", "\u0661\u0662", "1_000", "$1", " 1", ""} {
-		_, err := decimal.NewFromString(text)
-		assert.Error(t, err, text)
-	}
-	a, b, cents := 0.1, 0.2, 9999999999999999999999.0
-	naive, err := json.Marshal(a + b)
-	require.NoError(t, err)
-	assert.Equal(t, "0.30000000000000004", string(naive), "a float falls for it")
-	assert.NotEqual(t, fmt.Sprintf("%.0f", cents), fmt.Sprint(int64(cents)), "and so do cents in 64 bits")
 }
 
 // TestAttack34ChangedWhileSending: the caller goes on changing what he has passed in while a
@@ -261,12 +237,4 @@ func TestAttack34ChangedWhileSending(t *testing.T) {
 			}
 		})
 	}
-	var naive []string
-	for attempt := range int64(2) {
-		change(attempt)
-		body, err := json.Marshal(pay.Metadata)
-		require.NoError(t, err)
-		naive = append(naive, string(body))
-	}
-	assert.NotEqual(t, naive[0], naive[1], "a loop that encodes for each attempt sends two different payments")
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/http/httptrace"
 	"strings"
@@ -86,21 +85,6 @@ func TestAttackSecondAnswer(t *testing.T) {
 	overtake(t, pay, pay)
 	assert.Equal(t, answered, <-ends)
 	assert.Equal(t, answered, <-ends, "it has an answer of its own")
-
-	naive := &http.Client{Transport: new(http.Transport)}
-	t.Cleanup(naive.CloseIdleConnections)
-	statuses := make(chan int, 2)
-	plainPay := func(ctx context.Context) {
-		resp, err := naive.Do(plainRequest(t, http.MethodPost, address).WithContext(ctx))
-		if assert.NoError(t, err) {
-			statuses <- resp.StatusCode
-			_, _ = io.Copy(io.Discard, resp.Body)
-			resp.Body.Close()
-		}
-	}
-	overtake(t, plainPay, plainPay)
-	assert.Equal(t, 422, <-statuses)
-	assert.Equal(t, 201, <-statuses, "net/http falls for it")
 }
 
 // TestAttackCutHead: an answer that ends within its status line or its header says nothing,
@@ -118,15 +102,6 @@ func TestAttackCutHead(t *testing.T) {
 	} {
 		attacked(t, name, raw(t, answer))
 	}
-	sent := 0
-	cut := raw(t, whole[:head])
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { sent++; cut(w, r) }))
-	t.Cleanup(service.Close)
-	for range 3 {
-		_, err := http.DefaultClient.Do(plainRequest(t, http.MethodPost, service.URL)) //nolint:bodyclose // there is none
-		assert.Error(t, err)
-	}
-	assert.Equal(t, 3, sent, "what tries again at an EOF falls for it")
 }
 
 // TestSwitchingProtocols: an answer whose body is the connection, which stays open and
@@ -172,9 +147,6 @@ func TestAttackTwoFramings(t *testing.T) {
 	for _, coding := range []string{"gzip, chunked", "chunked, chunked", "xchunked", "chunked\r\nTransfer-Encoding: identity", "\x0bchunked"} {
 		attacked(t, coding, raw(t, strings.Replace(both, "chunked", coding, 1)))
 	}
-	cut := approvedBody[:5]
-	_, naive, _ := strings.Cut(both, "\r\n\r\n")
-	assert.NotEqual(t, cut, naive[:5], "what reads so many bytes as it says gets the size of a chunk")
 }
 
 // TestAttackCookies: what a service sets is not sent back to it, so that it cannot tell
@@ -186,23 +158,12 @@ func TestAttackCookies(t *testing.T) {
 		w.Header().Set("Set-Cookie", "session=1; Path=/")
 		w.WriteHeader(http.StatusInternalServerError)
 	}
-	var service *httptest.Server
-	client, _ := server(t, setting, func(s *httptest.Server) { s.Start(); service = s }, quickstream.WithRetryWait(1, 1))
+	client, _ := server(t, setting, plain, quickstream.WithRetryWait(1, 1))
 	_, err := client.Transactions.Get(t.Context(), "R-1")
 	assert.Equal(t, answered, ending(err))
 	_, err = client.Transactions.Pay(t.Context(), payment())
 	assert.Equal(t, unknown, ending(err))
 	assert.Equal(t, []string{"", "", "", ""}, cookies)
-
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
-	naive := &http.Client{Jar: jar}
-	for range 2 {
-		resp, err := naive.Do(plainRequest(t, http.MethodPost, service.URL))
-		require.NoError(t, err)
-		resp.Body.Close()
-	}
-	assert.Equal(t, []string{"", "session=1"}, cookies[4:], "with a jar it is")
 }
 
 // TestAttackHints: no header of an answer, or of one before it, leads the client anywhere.
@@ -238,10 +199,9 @@ func TestAttackHints(t *testing.T) {
 func TestAttackTrailers(t *testing.T) {
 	quiet(t)
 	const declined = `{"receiptNumber":"R-1","status":"Declined","summaryCode":"1"}`
-	var service *httptest.Server
 	trailing := raw(t, fmt.Sprintf("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nTrailer: X-Late\r\n\r\n%x\r\n%s\r\n0\r\n"+
 		"X-Late: 1\r\nRetry-After: 3600\r\nLocation: /x\r\nContent-Length: 1\r\nStatus: 200\r\n\r\n%s", len(declined), declined, created(approvedBody)))
-	client, _ := server(t, trailing, func(s *httptest.Server) { s.Start(); service = s })
+	client, _ := server(t, trailing, plain)
 	var resp quickstream.Response
 	tx, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend(), quickstream.WithResponseInto(&resp))
 	require.NoError(t, err)
@@ -249,12 +209,6 @@ func TestAttackTrailers(t *testing.T) {
 	for name := range resp.Header {
 		assert.Contains(t, []string{"Trailer", "Date"}, name)
 	}
-	naive, err := http.DefaultClient.Do(plainRequest(t, http.MethodPost, service.URL))
-	require.NoError(t, err)
-	defer naive.Body.Close()
-	_, err = io.Copy(io.Discard, naive.Body)
-	require.NoError(t, err)
-	assert.Equal(t, "1", naive.Trailer.Get("X-Late"), "net/http hands them out, for programs to merge")
 }
 
 // TestAttackCodings: an answer in a coding that nobody asked for, or wrapped more than
@@ -275,8 +229,6 @@ func TestAttackCodings(t *testing.T) {
 			_, _ = w.Write(c.body)
 		})
 	}
-	naive := plainPayment(t, compressed(zipped(t, once)))
-	assert.NotEqual(t, "Declined", naive.Status, "what forgets the decoder's error has a payment that nobody declined")
 }
 
 // TestAttackSwitchedProtocols: an answer to a question that nobody asked, such as for another
@@ -285,5 +237,4 @@ func TestAttackSwitchedProtocols(t *testing.T) {
 	quiet(t)
 	switched := raw(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"+created(approvedBody))
 	assert.Empty(t, attacked(t, "101", switched).ReceiptNumber)
-	takenForPaid(t, switched)
 }
