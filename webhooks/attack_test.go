@@ -68,20 +68,7 @@ func strangers(t *testing.T, h http.Handler) (read int) {
 // looked at the form of the header.
 func TestAttackRow11HeaderBeforeBody(t *testing.T) {
 	t.Parallel()
-	verifier := newVerifier(t)
-	naive := func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, webhooks.DefaultMaxBody))
-		if err == nil {
-			_, err = verifier.VerifyBody(r.Header, body)
-		}
-		if err != nil {
-			w.WriteHeader(http.StatusUnauthorized)
-		}
-	}
-	if read := strangers(t, http.HandlerFunc(naive)); read != 200<<20 {
-		t.Errorf("the naive endpoint read %d bytes", read)
-	}
-	if read := strangers(t, webhooks.NewHandler(verifier, new(calls).handle)); read != 0 {
+	if read := strangers(t, webhooks.NewHandler(newVerifier(t), new(calls).handle)); read != 0 {
 		t.Errorf("%d bytes were read", read)
 	}
 }
