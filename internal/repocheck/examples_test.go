@@ -1,8 +1,11 @@
-package quickstream
+package repocheck_test
 
 import (
 	"go/ast"
 	"go/doc"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +25,7 @@ var interfaceMethods = []string{
 // method that a client offers, and for what lists and transactions do. Every
 // other function and method has to be used in some example.
 func TestEverythingHasAnExample(t *testing.T) {
+	inRoot(t)
 	pkg := packageDoc(t)
 	ofItsOwn := func(typeName string) bool {
 		return typeName == "Client" || typeName == "List" || typeName == "Transaction" || strings.HasSuffix(typeName, "Service")
@@ -93,4 +97,20 @@ func namesIn(pkg *doc.Package) map[string]bool {
 		})
 	}
 	return names
+}
+
+// packageDoc returns the documentation of the package with its examples.
+func packageDoc(t *testing.T) *doc.Package {
+	t.Helper()
+	names, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	fset, files := token.NewFileSet(), []*ast.File(nil)
+	for _, name := range names {
+		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+		require.NoError(t, err)
+		files = append(files, file)
+	}
+	pkg, err := doc.NewFromFiles(fset, files, modulePath, doc.PreserveAST)
+	require.NoError(t, err)
+	return pkg
 }
