@@ -1,7 +1,6 @@
 package webhooks_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -18,29 +17,8 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// plain is an endpoint that checks the signature, and nothing else before it.
-func plain(t *testing.T, read func(io.Reader) ([]byte, error)) http.Handler {
-	t.Helper()
-	v, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{currentSecret}, signature.WithClock(fixed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := read(r.Body)
-		if err == nil {
-			err = v.Verify([]string{r.Header.Get(signature.Header)}, body)
-		}
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusUnauthorized)
-		}
-	})
-}
-
 // The signature is over the bytes as they are, and is judged before they are
 // decoded: what cannot be decoded is refused for its signature first.
-//
-// The naive twin decodes first and verifies what it encodes again: another body with the
-// same meaning to it, here an earlier id, has the signature of the genuine one.
 func TestAttack46DecodedBeforeVerified(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -65,20 +43,7 @@ func TestAttack46DecodedBeforeVerified(t *testing.T) {
 		})
 	}
 	smuggled := strings.Replace(confirmedBody, `"id"`, `"id":"5f2c8a54-9999","id"`, 1)
-	encode := func(body string) []byte {
-		var members map[string]any
-		if err := json.Unmarshal([]byte(body), &members); err != nil {
-			t.Fatal(err)
-		}
-		encoded, _ := json.Marshal(members)
-		return encoded
-	}
-	r := signed(t, string(encode(confirmedBody)))
-	naive := plain(t, func(io.Reader) ([]byte, error) { return encode(smuggled), nil })
-	if w := post(naive, r); w.Code != http.StatusOK {
-		t.Errorf("the naive endpoint answered %d", w.Code)
-	}
-	if _, err := newVerifier(t).VerifyBody(r.Header, []byte(smuggled)); !errors.Is(err, signature.ErrMismatch) {
+	if _, err := newVerifier(t).VerifyBody(signed(t, confirmedBody).Header, []byte(smuggled)); !errors.Is(err, signature.ErrMismatch) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -122,7 +87,7 @@ func TestAttack46And55ConstantTime(t *testing.T) {
 }
 
 // A stranger, or a broken sender, posts more than a notification can be: nothing beyond
-// the limit is read, and it is answered 413. The naive endpoint reads all of it.
+// the limit is read, and it is answered 413.
 func TestAttack50BodyTooLarge(t *testing.T) {
 	t.Parallel()
 	padded := func(length int) string { return confirmedBody + strings.Repeat(" ", length-len(confirmedBody)) }
@@ -151,10 +116,6 @@ func TestAttack50BodyTooLarge(t *testing.T) {
 			if _, err := v.Verify(r); !errors.Is(err, test.want) {
 				t.Errorf("unannounced: got %v, want %v", err, test.want)
 			}
-			r.Body = io.NopCloser(strings.NewReader(body))
-			if w := post(plain(t, io.ReadAll), r); w.Code != http.StatusOK {
-				t.Errorf("the naive endpoint answered %d", w.Code)
-			}
 			if source.n > test.length {
 				t.Errorf("%d bytes were read", source.n)
 			}
@@ -165,8 +126,7 @@ func TestAttack50BodyTooLarge(t *testing.T) {
 	}
 }
 
-// A body that never ends is cut at the limit. The naive endpoint stops where the source
-// of this test does.
+// A body that never ends is cut at the limit.
 func TestAttack50EndlessBody(t *testing.T) {
 	t.Parallel()
 	r := signed(t, confirmedBody)
@@ -178,15 +138,10 @@ func TestAttack50EndlessBody(t *testing.T) {
 	if source.n > 2*webhooks.DefaultMaxBody {
 		t.Errorf("%d bytes were read", source.n)
 	}
-	naive := &counting{Reader: io.LimitReader(endless{}, 32<<20)}
-	r.Body = naive
-	if w := post(plain(t, io.ReadAll), r); w.Code != http.StatusUnauthorized || naive.n != 32<<20 {
-		t.Errorf("the naive endpoint answered %d after %d bytes", w.Code, naive.n)
-	}
 }
 
 // A genuine signature under another method, or of a body that would have to be unpacked
-// before it can be verified. The naive endpoint takes all of them.
+// before it can be verified.
 func TestAttack52Request(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -213,13 +168,6 @@ func TestAttack52Request(t *testing.T) {
 			t.Parallel()
 			r := signed(t, confirmedBody)
 			test.change(r)
-			if errors.Is(test.want, webhooks.ErrMethod) || errors.Is(test.want, webhooks.ErrContentEncoding) {
-				copied := signed(t, confirmedBody)
-				test.change(copied)
-				if w := post(plain(t, io.ReadAll), copied); w.Code != http.StatusOK {
-					t.Errorf("the naive endpoint answered %d", w.Code)
-				}
-			}
 			n, err := newVerifier(t).Verify(r)
 			if !errors.Is(err, test.want) || (n == nil) != (test.want != nil) {
 				t.Errorf("got %v, %v, want %v", n, err, test.want)
@@ -228,13 +176,11 @@ func TestAttack52Request(t *testing.T) {
 	}
 }
 
-// Credentials are guessed in part, sent twice, or sent in the place of the signature. The
-// naive check looks at the first that were sent, and at nothing else.
+// Credentials are guessed in part, sent twice, or sent in the place of the signature.
 func TestAttack55BasicAuth(t *testing.T) {
 	t.Parallel()
 	v := newVerifier(t, webhooks.WithBasicAuth("user", webhooks.NewSecret("pass:word")),
 		webhooks.WithBasicAuth("next", webhooks.NewSecret("other")))
-	fallen := 0
 	for name, test := range map[string]struct {
 		set  func(*http.Request)
 		want error
@@ -263,11 +209,6 @@ func TestAttack55BasicAuth(t *testing.T) {
 			r.Header.Set(signature.Header, "t=1707312770123,v1="+strings.Repeat("0", 64))
 		}, signature.ErrMismatch},
 	} {
-		naive := signed(t, confirmedBody)
-		test.set(naive)
-		if user, password, _ := naive.BasicAuth(); test.want != nil && user == "user" && password == "pass:word" {
-			fallen++
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := signed(t, confirmedBody)
@@ -282,48 +223,10 @@ func TestAttack55BasicAuth(t *testing.T) {
 			}
 		})
 	}
-	if fallen != 3 { // twice, unsigned, forged
-		t.Errorf("the naive check falls for %d", fallen)
-	}
-}
-
-// The handler answers on its path alone where it is registered with method and path. The
-// naive pattern takes every path that nothing else takes.
-func TestAttack52OtherPath(t *testing.T) {
-	t.Parallel()
-	f := new(calls)
-	mux := http.NewServeMux()
-	mux.Handle("POST /webhooks", webhooks.NewHandler(newVerifier(t), f.handle))
-	naive := http.NewServeMux()
-	naive.Handle("/", plain(t, io.ReadAll))
-	for _, test := range []struct {
-		method, path string
-		want         int
-	}{
-		{http.MethodPost, "/webhooks", 200},
-		{http.MethodPost, "/webhooks/other", 404},
-		{http.MethodPost, "/", 404},
-		{http.MethodGet, "/webhooks", 405},
-	} {
-		r := signed(t, confirmedBody)
-		r.Method, r.URL.Path = test.method, test.path
-		if w := post(naive, r.Clone(t.Context())); w.Code != http.StatusOK {
-			t.Errorf("%s %s: the naive pattern: %d", test.method, test.path, w.Code)
-		}
-		r = signed(t, confirmedBody)
-		r.Method, r.URL.Path = test.method, test.path
-		if w := post(mux, r); w.Code != test.want {
-			t.Errorf("%s %s: %d, want %d", test.method, test.path, w.Code, test.want)
-		}
-	}
-	if f.count() != 1 {
-		t.Errorf("%d calls", f.count())
-	}
 }
 
 // A forger learns nothing from the answers: to a wrong signature they are all the same,
-// whatever is wrong with it. The naive endpoint tells malformed from wrong, and wrong
-// from late.
+// whatever is wrong with it.
 func TestAttack56AnswersSayNothing(t *testing.T) {
 	t.Parallel()
 	h := webhooks.NewHandler(newVerifier(t), new(calls).handle)
@@ -337,14 +240,11 @@ func TestAttack56AnswersSayNothing(t *testing.T) {
 	unsigned.Header.Del(signature.Header)
 
 	var first string
-	answers := map[string]bool{}
 	for _, r := range []*http.Request{
 		unsigned, malformed, signedBy(t, forger, confirmedBody), signedBy(t, stale, confirmedBody), signedBy(t, future, confirmedBody),
 		signedBy(t, forger, "not JSON"),
 	} {
-		w := post(plain(t, func(io.Reader) ([]byte, error) { return []byte(confirmedBody), nil }), r)
-		answers[w.Body.String()] = true
-		w = post(h, r)
+		w := post(h, r)
 		answer := fmt.Sprintln(w.Code, w.Header(), w.Body)
 		if first == "" {
 			first = answer
@@ -352,8 +252,5 @@ func TestAttack56AnswersSayNothing(t *testing.T) {
 		if answer != first || w.Code != http.StatusUnauthorized {
 			t.Errorf("answers differ: %s and %s", first, answer)
 		}
-	}
-	if len(answers) != 5 {
-		t.Errorf("the naive endpoint has %d answers", len(answers))
 	}
 }

@@ -2,7 +2,6 @@ package webhooks_test
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,7 +131,7 @@ func TestAttackRow07NotificationData(t *testing.T) {
 }
 
 // A proxy, or a stranger, sends the header twice, in two ways of writing its name: for
-// HTTP both are one header, which is refused. A naive reader takes the first of them. A
+// HTTP both are one header, which is refused. A
 // map in which a name has another form than HTTP gives it has no such header at all.
 func TestAttackHeaderInTwoCases(t *testing.T) {
 	t.Parallel()
@@ -141,17 +140,12 @@ func TestAttackHeaderInTwoCases(t *testing.T) {
 	for _, test := range [][2]string{{genuine, forged}, {forged, genuine}, {genuine, genuine}, {genuine, ""}} {
 		raw := fmt.Sprintf("POST /webhooks HTTP/1.1\r\nHost: merchant.localhost\r\nx-webhook-signature: %s\r\nX-WEBHOOK-SIGNATURE: %s\r\nContent-Length: %d\r\n\r\n%s",
 			test[0], test[1], len(confirmedBody), confirmedBody)
-		for _, handler := range []struct {
-			http.Handler
-			want bool
-		}{{plain(t, io.ReadAll), test[0] == genuine}, {webhooks.NewHandler(newVerifier(t), new(calls).handle), false}} {
-			r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(raw)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if w := post(handler, r); (w.Code == http.StatusOK) != handler.want {
-				t.Errorf("%q: answered %d", test, w.Code)
-			}
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(raw)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := post(webhooks.NewHandler(newVerifier(t), new(calls).handle), r); w.Code == http.StatusOK {
+			t.Errorf("%q: answered %d", test, w.Code)
 		}
 	}
 	lower := http.Header{"x-webhook-signature": {genuine}}
@@ -165,31 +159,24 @@ func TestAttackHeaderInTwoCases(t *testing.T) {
 }
 
 // A byte order mark in front of the body is part of what is signed: with it, the body is
-// another one, and signed with it, it is no notification. A naive reader of text drops
-// the mark before it verifies, so that two bodies share a signature.
+// another one, and signed with it, it is no notification.
 func TestAttackByteOrderMark(t *testing.T) {
 	t.Parallel()
 	const mark = "\ufeff"
 	h := webhooks.NewHandler(newVerifier(t), new(calls).handle)
-	naive := plain(t, func(r io.Reader) ([]byte, error) {
-		body, err := io.ReadAll(r)
-		return bytes.TrimPrefix(body, []byte(mark)), err
-	})
 	for _, test := range []struct {
 		signed, sent string
-		want, naive  int
+		want         int
 	}{
-		{confirmedBody, confirmedBody, http.StatusOK, http.StatusOK},
-		{confirmedBody, mark + confirmedBody, http.StatusUnauthorized, http.StatusOK},
-		{mark + confirmedBody, confirmedBody, http.StatusUnauthorized, http.StatusUnauthorized},
-		{mark + confirmedBody, mark + confirmedBody, http.StatusBadRequest, http.StatusUnauthorized},
+		{confirmedBody, confirmedBody, http.StatusOK},
+		{confirmedBody, mark + confirmedBody, http.StatusUnauthorized},
+		{mark + confirmedBody, confirmedBody, http.StatusUnauthorized},
+		{mark + confirmedBody, mark + confirmedBody, http.StatusBadRequest},
 	} {
-		for want, handler := range map[*int]http.Handler{&test.want: h, &test.naive: naive} {
-			r := signed(t, test.sent)
-			r.Header.Set(signature.Header, signed(t, test.signed).Header.Get(signature.Header))
-			if w := post(handler, r); w.Code != *want {
-				t.Errorf("%.9q signed as %.9q: answered %d, want %d", test.sent, test.signed, w.Code, *want)
-			}
+		r := signed(t, test.sent)
+		r.Header.Set(signature.Header, signed(t, test.signed).Header.Get(signature.Header))
+		if w := post(h, r); w.Code != test.want {
+			t.Errorf("%.9q signed as %.9q: answered %d, want %d", test.sent, test.signed, w.Code, test.want)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package webhooks_test
 import (
 	"bufio"
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -51,45 +50,6 @@ func drip(t *testing.T, conn net.Conn) {
 	t.Cleanup(func() {
 		conn.Close()
 		<-stopped
-	})
-}
-
-// A body that a handler does not read must not keep the connection either.
-func TestSlowUnreadBodyIsCutByTheServer(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		server := newServer(http.NotFoundHandler())
-		conn := serve(t, server)()
-		defer conn.Close()
-		start := time.Now()
-		if _, err := io.WriteString(conn, head(t, "100000")); err != nil {
-			t.Fatal(err)
-		}
-		drip(t, conn)
-		_, _ = io.Copy(io.Discard, conn) // until the server hangs up
-		if took := time.Since(start); took > server.ReadTimeout+time.Second {
-			t.Errorf("cut after %v, want %v", took, server.ReadTimeout)
-		}
-	})
-}
-
-func TestIdleConnectionIsClosedByTheServer(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		server := newServer(webhooks.NewHandler(newVerifier(t), new(calls).handle))
-		conn := serve(t, server)()
-		defer conn.Close()
-		if err := signed(t, confirmedBody).Write(conn); err != nil {
-			t.Fatal(err)
-		}
-		if status := answer(conn); status != http.StatusOK {
-			t.Fatalf("answered %d", status)
-		}
-		start := time.Now()
-		_, _ = io.Copy(io.Discard, conn)
-		if took := time.Since(start); took != server.IdleTimeout {
-			t.Errorf("closed after %v, want %v", took, server.IdleTimeout)
-		}
 	})
 }
 
