@@ -17,7 +17,7 @@ type smallAnswer struct{ strings.Reader }
 func (*smallAnswer) Close() error { return nil }
 
 // TestAllocations counts what a call allocates besides the object that it
-// returns: in this package and below it, down to the answer of a transport that
+// returns: in the client and below it, down to the answer of a transport that
 // makes two allocations itself. Sixteen would be needed to write the same by hand
 // with net/http.
 func TestAllocations(t *testing.T) {

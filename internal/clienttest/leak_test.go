@@ -240,7 +240,7 @@ func naiveLeaks(t *testing.T, all []route) {
 	assert.NotNil(t, unexportedHolder{1}.held())
 }
 
-// TestAttack59PrintedValues fills every exported type of this package with secrets and
+// TestAttack59PrintedValues fills every exported type of the client with secrets and
 // prints it in every way that logs, encoders, templates and the differences of failed tests
 // have. No secret is shown, as those are that the naive types hold.
 func TestAttack59PrintedValues(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 )
 
 // Real sockets on this machine, for what connections in memory cannot show. Every
-// client here uses the package's own transport.
+// client here uses the client's own transport.
 
 // server starts a server and returns a client of it, and counts its connections.
 func server(t *testing.T, handler http.HandlerFunc, start func(*httptest.Server), opts ...quickstream.ClientOption) (*quickstream.Client, *atomic.Int64) {

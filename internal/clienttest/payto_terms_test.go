@@ -40,7 +40,7 @@ func currentAgreement(t *testing.T) *quickstream.Agreement {
 }
 
 // TestTermsKeepWhatStands: what is not edited is sent as it stands, members that
-// this package does not model included, and nothing else is.
+// the client does not model included, and nothing else is.
 func TestTermsKeepWhatStands(t *testing.T) {
 	send := func(edit func(*quickstream.BilateralTerms)) string {
 		body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {

@@ -457,7 +457,7 @@ func TestReceiptIsKept(t *testing.T) {
 
 // TestWarmConnection loses answers on connections that served before. There
 // net/http repeats requests by itself that look repeatable to it, below every
-// setting of this package; a write must not.
+// setting of ours; a write must not.
 func TestWarmConnection(t *testing.T) {
 	for i := range 4 {
 		synctest.Test(t, func(t *testing.T) {

@@ -261,7 +261,7 @@ func TestTextsOfStoredIntents(t *testing.T) {
 	assert.Empty(t, service.bodies)
 }
 
-// TestTextsOfAgreements: what an agreement holds and this package does not model is sent
+// TestTextsOfAgreements: what an agreement holds and the client does not model is sent
 // back with an amendment, as it came or not at all.
 func TestTextsOfAgreements(t *testing.T) {
 	service := new(requestBodies)

@@ -191,7 +191,7 @@ func declined(t object, receipt string) object {
 }
 
 // TestLookUps goes through what a look-up can find, with the reference of the merchant
-// or of this package, with the id echoed and without.
+// or of ours, with the id echoed and without.
 func TestLookUps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		made, paid := sent(t, "")
