@@ -2,5 +2,5 @@
 
 package wrongprograms
 
-// orders are as many as were measured at commit 5284839.
+// orders is how many orders each program is run with.
 const orders = 400
