@@ -2,7 +2,6 @@ package quickstream
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -117,7 +116,8 @@ func (p RegisterAccountParams) from() registrationSource {
 // account is found with [AccountsService.List]. Members that are not published can
 // be added with [WithExtraField]. A token that was used or has expired is an
 // [APIError] that matches [ErrInvalid] or [ErrNotFound]. When the answer is lost
-// the error is an [UnknownOutcomeError]: give its [Intent] to Resume.
+// the error is an [UnknownOutcomeError]: look with List, by the account's masked
+// number.
 func (s *AccountsService) Register(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (*Account, error) {
 	call := s.register(customerID, params.wire(), opts)
 	call.check(params.check)
@@ -176,7 +176,7 @@ const registerOperation = "Accounts.Register"
 func (s *AccountsService) register(customerID string, body accountRegisterJSON, opts []CallOption) *call {
 	call := s.client.begin(operation{
 		name: registerOperation, method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post,
-		findOut: "look with Accounts.Resume and the error's Intent, by the account's masked number",
+		findOut: "look with Accounts.List, by the account's masked number",
 	}, opts, customerID)
 	call.body = body
 	call.describe = func() Intent {
@@ -202,28 +202,6 @@ func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim
 	call := s.register(intent.Target, body, opts)
 	call.refuse(unread)
 	return sendRegistration(call.submits(ctx, intent, claim, registerOperation), call, intent.Target)
-}
-
-// Resume reads the accounts of the customer, newest first. The service does not say
-// which registration made an account, so that none settles the intent: the result is
-// an [UnknownOutcomeError] whose Candidates are the accounts. Compare their masked
-// numbers with what the customer gave.
-//
-// GET /customers/{customerId}/accounts.
-func (s *AccountsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Account, error) {
-	const name, route = "Accounts.Resume", "/customers/{customerId}/accounts"
-	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
-	if err = cmp.Or(err, intent.of(registerOperation)); err != nil {
-		return nil, intent.refused(ctx, s.client, name, route, err)
-	}
-	var candidates []Candidate
-	for account, err := range s.List(intent.Target, opts...).All(ctx) {
-		if err != nil {
-			return nil, intent.open(name, route, err, nil)
-		}
-		candidates = append(candidates, Candidate{Account: account, Reasons: []string{"the service does not say which registration made it"}})
-	}
-	return nil, intent.open(name, route, nil, candidates)
 }
 
 // List returns the enabled accounts of a customer, newest first.

@@ -242,7 +242,6 @@ type UnknownOutcomeError struct {
 type Candidate struct {
 	Transaction *Transaction
 	Agreement   *Agreement
-	Account     *Account
 	PaymentFile *PaymentFile
 	// Matches tells that it is the write's by everything that could be compared.
 	Matches bool

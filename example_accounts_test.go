@@ -199,9 +199,8 @@ func ExampleAccountsService_Submit() {
 	// Output: 424242...242
 }
 
-// Which account a lost registration made the service does not say: the masked number
-// does.
-func ExampleAccountsService_Resume() {
+// The service does not say which account a lost registration made. The masked number does.
+func ExampleAccountsService_List_afterALostRegistration() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -218,11 +217,12 @@ func ExampleAccountsService_Resume() {
 		fmt.Println("settled:", err)
 		return
 	}
-	_, err = client.Accounts.Resume(ctx, *lost.Intent)
-	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
-		for _, candidate := range open.Candidates {
-			fmt.Println(candidate.Account.CardNumber)
+	for account, err := range client.Accounts.List(lost.Intent.Target).All(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
 		}
+		fmt.Println(account.CardNumber)
 	}
 	// Output: 424242...242
 }

@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/quickstream-go/quickstream"
@@ -111,32 +112,57 @@ func (e *Engine[TTx]) lookOther(ctx context.Context, r *row) error {
 	}
 	o := observed{Kind: sawNothing, At: e.opts.Clock(), Of: r.intent.IdempotencyKey, Problem: err.Error()}
 	var lost *quickstream.UnknownOutcomeError
+	var accounts accountsFound
 	switch {
 	case errors.Is(err, errNotYet):
 	case errors.As(err, &lost) && lost.Cause == nil:
-		o.Seen.Candidates = e.strangers(ctx, r.ID, lost.Candidates)
+		o.Seen.Candidates = e.strangers(ctx, r.ID, tokensOf(lost.Candidates))
+	case errors.As(err, &accounts):
+		o.Seen.Candidates = e.strangers(ctx, r.ID, accounts)
 	default: // it could not be looked for, which says nothing
 		o.Seen.Result = resolve.LookupFailed
 	}
 	return e.observe(ctx, r.ID, o)
 }
 
-// strangers are the tokens of those candidates that are no other payment's.
-func (e *Engine[TTx]) strangers(ctx context.Context, id string, candidates []quickstream.Candidate) []string {
+// tokensOf are what agreements and payment files are known by.
+func tokensOf(candidates []quickstream.Candidate) []string {
 	var tokens []string
 	for _, c := range candidates {
 		token := ""
 		switch {
 		case c.Agreement != nil:
 			token = c.Agreement.AgreementToken
-		case c.Account != nil:
-			token = c.Account.AccountToken
 		case c.PaymentFile != nil:
 			token = c.PaymentFile.PaymentFileID
 		}
-		if !e.anothers(ctx, id, token) {
-			tokens = append(tokens, token)
+		tokens = append(tokens, token)
+	}
+	return tokens
+}
+
+// strangers are the tokens that are no other payment's.
+func (e *Engine[TTx]) strangers(ctx context.Context, id string, tokens []string) []string {
+	return slices.DeleteFunc(tokens, func(token string) bool { return e.anothers(ctx, id, token) })
+}
+
+// accountsFound are the tokens of a customer's accounts, one of which a registration may
+// have made: the service does not say which.
+type accountsFound []string
+
+// Error returns what is not known of them.
+func (accountsFound) Error() string {
+	return "the service does not say which registration made an account"
+}
+
+// accountsOf reads the accounts of a customer. It never returns nil.
+func (e *Engine[TTx]) accountsOf(ctx context.Context, customerID string) error {
+	var tokens accountsFound
+	for account, err := range e.client.Accounts.List(customerID).All(ctx) {
+		if err != nil {
+			return err
 		}
+		tokens = append(tokens, account.AccountToken)
 	}
 	return tokens
 }
@@ -153,11 +179,7 @@ func (e *Engine[TTx]) found(ctx context.Context, i quickstream.Intent) (string, 
 		}
 		return agreement.AgreementToken, nil
 	case "Accounts.Register":
-		account, err := e.client.Accounts.Resume(ctx, i)
-		if err != nil {
-			return "", err
-		}
-		return account.AccountToken, nil
+		return "", e.accountsOf(ctx, i.Target)
 	case "PaymentFiles.Upload":
 		file, err := e.client.PaymentFiles.Resume(ctx, i)
 		if err != nil {

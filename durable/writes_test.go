@@ -54,7 +54,8 @@ func testChange[TTx any](t *testing.T, db store[TTx]) {
 func TestRegister(t *testing.T) { everywhere(t, testRegister[*sql.Tx], testRegister[pgx.Tx]) }
 
 // An account is registered through the queue, from a token or a receipt, and its token is
-// kept. A restored backup registers none.
+// kept. A restored backup registers none. Of a lost registration the accounts that no
+// other one has made are shown to a person.
 func testRegister[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	customer, err := s.client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Alex Example"})
@@ -87,4 +88,11 @@ func testRegister[TTx any](t *testing.T, db store[TTx]) {
 	for _, request := range s.box.Requests() {
 		assert.NotEqual(t, "POST", request.Method, request.Operation)
 	}
+
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/accounts", Kind: sandbox.ResetAfterCommit(), Times: 1}))
+	lost := s.reaches(register("lost", customer.CustomerID, source), durable.StateEscalated, time.Hour)
+	made, err := s.client.Accounts.List(customer.CustomerID).First(t.Context())
+	require.NoError(t, err)
+	assert.Contains(t, lost.Problem, "it may be one of these: "+made.AccountToken)
+	assert.NotContains(t, lost.Problem, byToken.ReceiptNumber, "the account of another registration")
 }

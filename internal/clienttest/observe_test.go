@@ -71,7 +71,6 @@ func TestRefusedCallsAreObserved(t *testing.T) {
 		"PayTo.ResumeChange":    func() error { return second(client.PayTo.ResumeChange(t.Context(), quickstream.Intent{})) },
 		"PayTo.Resume":          func() error { return second(client.PayTo.Resume(t.Context(), quickstream.Intent{})) },
 		"PayTo.Submit":          func() error { return client.PayTo.Submit(t.Context(), quickstream.Intent{Target: "A"}, nil) },
-		"Accounts.Resume":       func() error { return second(client.Accounts.Resume(t.Context(), quickstream.Intent{})) },
 		"PaymentFiles.Resume":   func() error { return second(client.PaymentFiles.Resume(t.Context(), quickstream.Intent{})) },
 		"Do": func() error {
 			return client.Do(t.Context(), quickstream.Request{Method: "4111111111111111", Route: "/4111111111111111"}, nil)

@@ -445,7 +445,6 @@ func TestForeignIntents(t *testing.T) {
 		"PayTo.Resume":        func() error { _, err := client.PayTo.Resume(ctx, register); return err },
 		"PayTo.ResumeChange":  func() error { _, err := client.PayTo.ResumeChange(ctx, register); return err },
 		"Accounts.Submit":     func() error { _, err := client.Accounts.Submit(ctx, void, claim); return err },
-		"Accounts.Resume":     func() error { _, err := client.Accounts.Resume(ctx, void); return err },
 	} {
 		assert.ErrorIs(t, call(), quickstream.ErrOutcomeUnknown, name)
 	}

@@ -50,7 +50,6 @@ func pages[T any](r *run, list quickstream.List[T]) (any, error) {
 // composed are the methods that make their requests through others, or none.
 var composed = map[string]string{
 	"Do":                       "none: it is for what has no method",
-	"Accounts.Resume":          "Accounts.List",
 	"Accounts.Submit":          "Accounts.Register",
 	"PayTo.Resume":             "PayTo.List",
 	"PayTo.ResumeChange":       "PayTo.Get",
