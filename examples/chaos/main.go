@@ -1,13 +1,11 @@
-// Command chaos takes thousands of payments from a service that fails in every
-// way a network, a gateway and the service itself can fail, with workers that
-// crash in the middle, and then proves from the service's own ledger that no order
-// was charged twice and that no payment was lost.
+// Command chaos takes payments, refunds and voids from a service that fails in every way a
+// network, a gateway and the service itself can fail, with workers that crash in the middle.
+// Then it holds what the merchant knows against the service's own ledger: no order was
+// charged twice, and nothing was lost.
 //
-// The service is the sandbox in this process: nothing needs an account or a
-// network, and two days of looking for a lost payment take no time. merchant.go
-// and pursue.go are the code to copy: store an intent, send it once, and let the
-// resolve package say when to look for what was not answered. naive.go is the code
-// that many shops have instead; -naive runs it.
+// The service is the sandbox in this process. merchant.go is the code to copy: store an intent,
+// send it once, and let the resolve package say when to look for what was not answered. With
+// -naive it is the code that many shops have.
 //
 // The program ends with a status other than zero when anything does not hold.
 package main
@@ -18,20 +16,22 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
-	"time"
+	"sync"
 
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/oracle"
 )
 
 type config struct {
-	payments, workers, worlds int
-	world                     string
-	seed                      uint64
-	faults                    float64
-	resend, naive, verbose    bool
+	oracle.Options
+	workers, worlds        int
+	world                  string
+	resend, naive, verbose bool
 }
 
 func main() {
@@ -47,63 +47,120 @@ func main() {
 func run(ctx context.Context, w io.Writer, args []string) error {
 	var c config
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
-	flags.IntVar(&c.payments, "payments", 2000, "number of orders to be paid")
-	flags.Uint64Var(&c.seed, "seed", 1, "decides the orders, their outcomes, the faults and the crashes")
-	flags.Float64Var(&c.faults, "faults", 0.3, "share of requests that meet a fault; in worlds a third of it is the share of orders that do")
+	flags.IntVar(&c.Orders, "payments", 0, "number of orders to be paid; 0 is 2000, and 8 in each of many worlds")
+	flags.Uint64Var(&c.Seed, "seed", 1, "decides the orders, their outcomes, the faults and the crashes")
+	flags.Float64Var(&c.Faults, "faults", 0.3, "share of requests that meet a fault; in worlds a third of it is the share of orders that do")
 	flags.IntVar(&c.workers, "workers", 64, "orders worked on at a time")
 	flags.BoolVar(&c.resend, "resend", true, "send lost payments again with their idempotency key; false runs against a service that ignores keys")
 	flags.BoolVar(&c.naive, "naive", false, "run the client that many shops have: a new key for every attempt, and pay again after a time-out")
 	flags.IntVar(&c.worlds, "worlds", -1, "run in so many worlds, which differ in all that the contract leaves open; 0 is the whole set that covers them")
-	flags.BoolVar(&c.verbose, "v", false, "print each world as it ends, with what could not be read in it and what is held")
 	flags.StringVar(&c.world, "world", "", "run in this world, as it was printed")
+	flags.BoolVar(&c.verbose, "v", false, "print the report of each world as it ends")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
 		}
 		return err
 	}
-	if c.payments < 1 || c.workers < 1 || c.faults < 0 || c.faults > 1 {
+	if c.Orders == 0 {
+		c.Orders = 2000
+		if c.world != "" || c.worlds >= 0 {
+			c.Orders = 8
+		}
+	}
+	if c.Orders < 1 || c.workers < 1 || c.Faults < 0 || c.Faults > 1 {
 		return errors.New("-payments and -workers have to be at least 1, and -faults from 0 to 1")
 	}
-
-	if c.world != "" {
+	worlds := sandbox.Worlds(c.Seed, max(c.worlds, 0))
+	switch {
+	case c.world != "":
 		world, err := sandbox.ParseWorld(c.world)
 		if err != nil {
 			return err
 		}
-		return runWorlds(ctx, w, c, slices.Values([]sandbox.World{world}))
+		worlds = slices.Values([]sandbox.World{world})
+	case c.worlds < 0:
+		c.Mixed = true
+		worlds = slices.Values([]sandbox.World{{}})
+		c.Sandbox = append(c.Sandbox, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+			if !c.resend {
+				a.KeyLifetime = 0
+			}
+		}))
 	}
-	if c.worlds >= 0 {
-		return runWorlds(ctx, w, c, sandbox.Worlds(c.seed, c.worlds))
-	}
-	begun := time.Now()
-	service, err := open(ctx, c, nil)
-	if err != nil {
-		return err
-	}
-	defer service.box.Close()
-	table, err := service.fill()
-	if err != nil {
-		return err
-	}
+	return runWorlds(ctx, w, c, worlds)
+}
 
-	var work func(ctx context.Context, id string, now time.Time) error
-	if c.naive {
-		work = newNaiveMerchant(service, table).work
-	} else {
-		work = newMerchant(service, table).work
+// runWorlds takes payments in many worlds, some at a time, and writes what the oracle says.
+func runWorlds(ctx context.Context, w io.Writer, c config, worlds iter.Seq[sandbox.World]) error {
+	var sum oracle.Report
+	var mu sync.Mutex
+	runs := func(yield func(config) bool) { // each with orders of its own
+		c := c
+		for c.World = range worlds {
+			if !yield(c) {
+				return
+			}
+			c.Seed++
+		}
 	}
-	if err := rounds(ctx, service, table, c.workers, work); err != nil {
+	err := inParallel(ctx, 2*runtime.GOMAXPROCS(0), runs, func(ctx context.Context, c config) error {
+		report := runWorld(ctx, c)
+		mu.Lock()
+		defer mu.Unlock()
+		sum.Add(report)
+		if !c.verbose {
+			return nil
+		}
+		_, err := fmt.Fprintf(w, "%s\n%s\n", c.World, report)
 		return err
-	}
-
-	orders, err := table.all()
+	})
 	if err != nil {
 		return err
 	}
-	result := audit(service, orders, !c.naive)
-	if _, err := io.WriteString(w, result.report(c, service, time.Since(begun))); err != nil {
+	if _, err := fmt.Fprintf(w, "%d orders in each world, seed %d, re-sending %t\n%s", c.Orders, c.Seed, c.resend, &sum); err != nil {
 		return err
 	}
-	return result.err()
+	return sum.Err()
+}
+
+// runWorld runs the merchant's program in one world to its end.
+func runWorld(ctx context.Context, c config) *oracle.Report {
+	r := oracle.New(c.Options)
+	defer r.Box.Close()
+	m, err := openShop(ctx, r, c)
+	if err == nil {
+		err = m.workAll(ctx, c.workers)
+	}
+	writes, unread := m.words()
+	report := r.Judge(writes)
+	if err = errors.Join(err, unread); err != nil {
+		report.Complain(oracle.Broken, fmt.Sprintf("%v\n      %s", err, c.Options))
+	}
+	for _, text := range m.notTaken {
+		report.Complain(oracle.NotTaken, text+"\n      "+c.Options.String())
+	}
+	return report
+}
+
+// inParallel does the jobs, until one fails in a way that was not foreseen.
+func inParallel[T any](ctx context.Context, workers int, jobs iter.Seq[T], do func(ctx context.Context, job T) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	free := make(chan struct{}, workers)
+	for job := range jobs {
+		free <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		running.Go(func() {
+			defer func() { <-free }()
+			if err := do(ctx, job); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	running.Wait()
+	return context.Cause(ctx)
 }

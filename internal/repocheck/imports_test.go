@@ -52,16 +52,17 @@ func TestImportGraph(t *testing.T) {
 	require.Contains(t, own, modulePath)
 	// forbidden says what a package may not depend on, directly or not.
 	forbidden := map[string][]string{
-		"":                         {"/sandbox", "/webhooks", "/resolve", "/csvreport", "/durable", "testing", "flag", "expvar", "net/http/pprof", "net/http/httptest"},
-		"/internal/wire":           {"/internal/transport", "net", "net/http", "testing"},
-		"/internal/transport":      {"", "testing"},
-		"/sandbox":                 {"", "/internal/transport", "/internal/wire", "testing", "github.com"},
-		"/sandbox/sandboxtest":     {"/webhooks", "/resolve", "/csvreport"},
-		"/webhooks":                {"/sandbox", "/resolve", "testing"},
-		"/webhooks/signature":      {"", "/internal/wire", "/sandbox", "net/http", "testing", "github.com"},
-		"/resolve":                 {"/sandbox", "/webhooks", "testing"},
-		"/csvreport":               {"/sandbox", "/webhooks", "/resolve", "testing"},
-		"/cmd/quickstream-sandbox": {"", "testing"},
+		"":                            {"/sandbox", "/webhooks", "/resolve", "/csvreport", "/durable", "testing", "flag", "expvar", "net/http/pprof", "net/http/httptest"},
+		"/internal/wire":              {"/internal/transport", "net", "net/http", "testing"},
+		"/internal/transport":         {"", "testing"},
+		"/sandbox":                    {"", "/internal/transport", "/internal/wire", "testing", "github.com"},
+		"/sandbox/sandboxtest":        {"/webhooks", "/resolve", "/csvreport"},
+		"/sandbox/sandboxtest/oracle": {"", "/resolve", "/webhooks", "/internal/transport", "/internal/wire", "testing"},
+		"/webhooks":                   {"/sandbox", "/resolve", "testing"},
+		"/webhooks/signature":         {"", "/internal/wire", "/sandbox", "net/http", "testing", "github.com"},
+		"/resolve":                    {"/sandbox", "/webhooks", "testing"},
+		"/csvreport":                  {"/sandbox", "/webhooks", "/resolve", "testing"},
+		"/cmd/quickstream-sandbox":    {"", "testing"},
 	}
 	checked := 0
 	for path, refused := range forbidden {

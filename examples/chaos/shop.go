@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/oracle"
+)
+
+// openShop makes a client, a PayTo agreement, and a row for each order.
+func openShop(ctx context.Context, r *oracle.Run, c config) (*merchant, error) {
+	m := &merchant{run: r, naive: c.naive, table: table{due: make(map[int]time.Time), receipts: make(map[string]int)}}
+	options := []quickstream.ClientOption{
+		quickstream.WithHTTPClient(&http.Client{Transport: r.Transport()}), quickstream.WithAttemptTimeout(r.Timeout()),
+		quickstream.WithRetryWait(time.Millisecond, 4*time.Millisecond), quickstream.WithObserver(m.observer(c)),
+	}
+	if !c.resend {
+		options = append(options, quickstream.WithoutResend())
+	}
+	if c.World.Value("Metadata") == "refused" {
+		options = append(options, quickstream.WithIntentMetadata(""))
+	}
+	var err error
+	m.client, err = quickstream.NewClient(quickstream.CustomURL(r.Box.URL()), sandboxtest.Keys(r.Box), options...)
+	if err != nil {
+		return m, err
+	}
+	retries := resolve.ServiceRetriesOff()
+	if last := r.RetriesFor(); last > 0 {
+		retries = resolve.ServiceRetriesFor(last)
+	}
+	m.policy = resolve.DefaultPolicy(retries)
+	m.policy.Agreements = m.client.PayTo
+	if err := errors.Join(m.agree(ctx), m.payFirst(ctx), r.Begin()); err != nil {
+		return m, err
+	}
+	for _, o := range r.Orders {
+		err = errors.Join(err, m.table.save(&write{Order: o, Step: oracle.Step{Kind: oracle.Payment, Amount: o.Amount}, Due: o.Placed}))
+	}
+	return m, err
+}
+
+// observer counts requests, and notes answers that could not be taken where nothing fails.
+func (m *merchant) observer(c config) quickstream.Observer {
+	return quickstream.Observer{
+		Attempt: func(context.Context, quickstream.CallInfo, quickstream.AttemptInfo) { m.requests.Add(1) },
+		End: func(_ context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
+			unknown := end.Result == quickstream.CallResultUnknown && call.Method != http.MethodGet
+			formless := unknown && end.StatusCode >= 400 && end.StatusCode < 500 && m.run.Formless()
+			receiptOnly := call.Operation == "Transactions.Void" && c.World.Value("TransactionAnswers") == "receipt" // which does not say "voided"
+			if c.Faults == 0 && (unknown || end.Result == quickstream.CallResultUndecodable) && !formless && !receiptOnly {
+				m.noted.Lock()
+				defer m.noted.Unlock()
+				m.notTaken = append(m.notTaken, fmt.Sprintf("%v: %v", end.Err, errors.Unwrap(end.Err)))
+			}
+		},
+	}
+}
+
+// patient waits where nothing fails: a slow machine is no fault.
+func patient() quickstream.Option { return quickstream.WithAttemptTimeout(10 * time.Second) }
+
+// agree makes the PayTo agreement that payments are taken against, while nothing fails yet.
+func (m *merchant) agree(ctx context.Context) error {
+	sydney, err := time.LoadLocation("Australia/Sydney") // where the service's days begin
+	if err != nil {
+		return err
+	}
+	customer, err := m.client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"}, patient())
+	if err != nil {
+		return err
+	}
+	agreement, err := m.client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Payment: quickstream.AgreementPaymentParams{
+			Purpose: quickstream.PayToPurposeRetail, Description: "Orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(m.run.Box.Now().In(sydney)),
+		},
+		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable},
+		Payer: quickstream.PayToPayerParams{
+			Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Ann Example",
+			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(sandbox.ConfirmingPayID),
+		},
+	}, patient())
+	if err != nil {
+		return err
+	}
+	m.agreement = agreement.AgreementToken
+	return m.run.AdvanceTo(ctx, m.run.Now().Add(time.Hour)) // the payer has confirmed it
+}
+
+// payFirst takes a payment while nothing fails: the merchant is no newcomer to the service.
+func (m *merchant) payFirst(ctx context.Context) error {
+	w := &write{Order: oracle.Order{ID: "FIRST"}, Step: oracle.Step{Kind: oracle.Payment, Amount: decimal.New(1, 0)}}
+	tx, err := m.call(ctx, w, patient(), quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error { w.Intent = &intent; return nil }))
+	if err != nil {
+		return err
+	}
+	return m.end(w, oracle.Done, tx.ReceiptNumber)
+}
+
+// call sends a write.
+func (m *merchant) call(ctx context.Context, w *write, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
+	switch w.Kind {
+	case oracle.Refund:
+		return m.client.Transactions.Refund(ctx, quickstream.RefundParams{
+			OriginalReceiptNumber: w.Original, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD, CustomerReferenceNumber: w.Order.ID,
+		}, opts...)
+	case oracle.Void:
+		return m.client.Transactions.Void(ctx, w.Original, opts...)
+	}
+	p := quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD,
+		CustomerReferenceNumber: w.Order.ID, PaymentReferenceNumber: w.Order.Reference,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"),
+	}
+	switch w.Order.Method {
+	case oracle.Bank:
+		p.Source = quickstream.FromBankAccount(quickstream.BankAccountDetails{
+			AccountName: "Ann Example", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
+		})
+	case oracle.PayTo:
+		p.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: m.agreement})
+	default:
+		p.StoredCredential = &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual}
+		p.Source = quickstream.FromCard(sandboxtest.Card("4242424242424242"))
+	}
+	return m.client.Transactions.Pay(ctx, p, opts...)
+}
+
+// instead is the write that takes the place of one that was not carried out; none when that
+// was tried often enough.
+func (m *merchant) instead(w *write, due time.Time, again bool) []write {
+	if w.Tries++; w.Tries >= patience {
+		return nil
+	}
+	return []write{{Order: w.Order, Step: w.Step, Original: w.Original, Tries: w.Tries, Again: w.Again || again, Due: due}}
+}
+
+// end stores how a write has ended, and the writes that follow from it.
+func (m *merchant) end(w *write, ended, receipt string, next ...write) error {
+	w.Ended, w.Receipt, w.Due = ended, receipt, time.Time{}
+	err := m.table.save(w)
+	for i := range next {
+		err = errors.Join(err, m.table.save(&next[i]))
+	}
+	return err
+}
+
+func (m *merchant) crashes(w *write, where string) bool {
+	return !m.naive && m.run.Crashes(w.Order.ID, w.Intent.IdempotencyKey, where, w.Again)
+}
+
+// words are what the merchant says of all writes in the end.
+func (m *merchant) words() (words []oracle.Write, err error) {
+	for i := range m.table.rows {
+		w, unread := m.table.load(i + 1)
+		if err = errors.Join(err, unread); err != nil || w.Intent == nil {
+			continue
+		}
+		word := oracle.Write{
+			Order: w.Order.ID, Kind: w.Kind, Key: w.Intent.IdempotencyKey, Original: w.Original, Amount: w.Amount, Ended: w.Ended, Receipt: w.Receipt,
+		}
+		if w.Kind == oracle.Payment {
+			word.Reference = w.Order.Reference
+		}
+		if word.Ended == "" {
+			word.Ended = oracle.Held
+		}
+		if w.Case != nil {
+			word.Evidence = w.Case.Receipts()
+		}
+		words = append(words, word)
+	}
+	return words, err
+}

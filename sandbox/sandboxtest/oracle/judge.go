@@ -1,0 +1,314 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// How a write can end, by the merchant's word.
+const (
+	Done     = "done"
+	Declined = "declined"
+	NotDone  = "not carried out" // refused, or never sent
+	Absent   = "never arrived"   // looked for as long as there is hope
+	Twice    = "carried out more than once"
+	Held     = "held" // nobody knows
+)
+
+const unknown = "unknown" // what is true, to the service itself
+
+// Write is what the merchant says of one write in the end.
+type Write struct {
+	Order, Kind, Key string
+	Reference        string // the merchant's own
+	Original         string // the receipt that was voided or refunded
+	Amount           decimal.Decimal
+	Ended            string
+	Receipt          string
+	Evidence         []string // the receipts that a held write names
+
+	lost bool
+}
+
+// judge holds one run's words against its ledger.
+type judge struct {
+	world    sandbox.World
+	entries  map[string]sandbox.Ledger // by idempotency key, with the service's own retries
+	outcomes map[string]string         // by receipt
+	writes   []Write
+	pages    int // items that fit on one
+}
+
+// truth is the oracle's word on a write.
+type truth struct {
+	ended    string
+	receipts []string
+	held     string // the combination in which the write may be held; "" must settle
+	risk     string // one that the merchant has taken knowingly
+}
+
+// Judge says what is wrong with the merchant's word on all its writes.
+func (r *Run) Judge(writes []Write) *Report {
+	report, lost := newReport(), r.lost()
+	report.Worlds, report.Writes = 1, len(writes)
+	complain := func(class, text string) {
+		report.Complain(class, text+"\n      "+r.opts.String())
+	}
+	for i := range writes {
+		writes[i].lost = lost(writes[i].Key)
+	}
+	j := newJudge(r.opts.World, r.Box.Ledger(), writes)
+	paid := make(map[string]bool)
+	for _, w := range writes {
+		t := j.truth(w)
+		paid[w.Order] = paid[w.Order] || w.Kind == Payment && w.Ended == Done
+		report.Ends[w.Ended]++
+		if t.held == "" {
+			report.Musts++
+		} else if w.Ended == Held {
+			report.Held[t.held]++
+		}
+		class, text := t.complaint(w)
+		if r.opts.Mixed && w.Ended == Held && t.ended == unknown && !slices.Contains(w.Evidence, j.entries[w.Key][0].Receipt) {
+			class, text = NotSettled, w.Order+" is held without evidence"
+		}
+		switch {
+		case class == "":
+		case t.risk != "":
+			report.Risks[t.risk]++
+		default:
+			complain(class, text)
+		}
+	}
+	j.charges(complain)
+	if r.opts.Mixed {
+		r.showsMuch(paid, complain)
+	}
+	return report
+}
+
+// showsMuch complains unless most orders that could be paid were paid, and every kind of fault
+// was met.
+func (r *Run) showsMuch(paid map[string]bool, complain func(class, text string)) {
+	payable, missing := 0, 0
+	for _, o := range r.Orders {
+		if o.payable {
+			payable++
+		}
+		if o.payable && !paid[o.ID] {
+			missing++
+		}
+	}
+	if missing*20 > payable {
+		complain(ShowsLittle, fmt.Sprintf("%d of %d orders that could be paid were not", missing, payable))
+	}
+	for kind, n := range r.Box.FaultCounts() {
+		if n == 0 {
+			complain(ShowsLittle, "no call met the fault "+kind)
+		}
+	}
+}
+
+func newJudge(world sandbox.World, ledger sandbox.Ledger, writes []Write) *judge {
+	j := &judge{world: world, writes: writes, entries: make(map[string]sandbox.Ledger), outcomes: make(map[string]string)}
+	keys := make(map[string]string)
+	for _, e := range ledger {
+		key := e.IdempotencyKey
+		if key == "" {
+			key = keys[e.OriginalReceipt]
+		}
+		keys[e.Receipt] = key
+		j.entries[key] = append(j.entries[key], e)
+		j.outcomes[e.Receipt] = e.Outcome
+	}
+	_, _ = fmt.Sscan(world.Value("PageSize"), &j.pages)
+	return j
+}
+
+// truth returns what is true of a write, and whether the merchant must know it.
+func (j *judge) truth(w Write) truth {
+	t := truth{ended: NotDone}
+	if w.Kind == Void {
+		later := w.Ended == NotDone && slices.ContainsFunc(j.writes, func(other Write) bool {
+			return other.Kind == Void && other.Original == w.Original && other.Ended == Done
+		})
+		if j.outcomes[w.Original] == "voided" && !later {
+			t.ended, t.receipts = Done, []string{w.Original}
+		}
+	} else {
+		t.ended, t.receipts = j.carriedOut(w)
+	}
+	t.held, t.risk = j.mayBeHeld(w, t.ended), j.risk(w)
+	return t
+}
+
+// carriedOut says what the ledger has under the key of a write.
+func (j *judge) carriedOut(w Write) (ended string, receipts []string) {
+	ended = NotDone
+	for _, e := range j.entries[w.Key] {
+		switch e.Outcome {
+		case "approved", "voided":
+			receipts = append(receipts, e.Receipt)
+		case "declined", "rejected":
+			if ended == NotDone {
+				ended = Declined
+			}
+		default:
+			ended = unknown
+		}
+	}
+	switch len(receipts) {
+	case 0:
+		return ended, nil
+	case 1:
+		return Done, receipts
+	default:
+		return Twice, receipts
+	}
+}
+
+// risk names what the merchant has taken knowingly, and what went wrong by it.
+func (j *judge) risk(w Write) string {
+	again, retried := 0, 0
+	for _, e := range j.entries[w.Key] {
+		if e.IdempotencyKey == "" {
+			retried++
+		} else {
+			again++
+		}
+	}
+	switch {
+	case again > 1 && j.world.Value("KeyLifetime") == "0s":
+		return "re-sending where keys are ignored"
+	case retried > 0 && j.world.Value("SoftDeclineCodes") == "01,05,51,91":
+		return "the service retries declines that nobody calls soft"
+	case w.lost && w.Reference == "" && j.world.Value("ReusedReferences") != "none":
+		return "a reference that the client has made, used a month ago"
+	}
+	return ""
+}
+
+// mayBeHeld names the combination of the world's values in which nobody can tell what became
+// of a write, if it is one.
+func (j *judge) mayBeHeld(w Write, ended string) string {
+	is := func(dimension string, values ...string) bool {
+		return slices.Contains(values, j.world.Value(dimension))
+	}
+	switch {
+	case ended == unknown:
+		return "reads that never settle"
+	case !w.lost || w.Kind == Void:
+		return ""
+	case j.overPages(w) && is("ListOrder", "unstable"):
+		return "unstable order over more than one page"
+	case is("Metadata", "echoed"):
+		return ""
+	case is("EchoedReferences", "none"):
+		return "reference left out, metadata not echoed, answer lost"
+	case is("ReferenceSearch", "prefix") && j.isBeginning(w):
+		return "prefix search, metadata not echoed, answer lost"
+	case !is("ReusedReferences", "none") && w.Reference != "" || j.isReused(w):
+		return "reused reference, metadata not echoed, answer lost"
+	case (w.Reference != "" || w.Kind == Refund && !is("RefundReferences", "own")) &&
+		(is("TimeForm", "wrong", "absent", "minutes", "none") || is("MerchantClock", "stepsBack") || !is("ClockSkew", "0s") && is("DateHeaderRight", "true")):
+		return "times that are off, no reference of one payment alone, metadata not echoed, answer lost"
+	case w.Kind == Refund && !is("RefundReferences", "own") && j.hasTwin(w):
+		return "refunds without our reference, metadata not echoed, two equal ones"
+	}
+	return ""
+}
+
+// overPages tells that a list in which the write is looked up has more than one page.
+func (j *judge) overPages(w Write) bool {
+	items := 0
+	for _, other := range j.writes {
+		if other.Key == w.Key || w.Reference != "" && begins(other.Reference, w.Reference) || w.Kind == Refund && other.Original == w.Original {
+			items += len(j.entries[other.Key])
+		}
+	}
+	if j.world.Value("ReusedReferences") != "none" {
+		items++
+	}
+	return items > j.pages
+}
+
+func begins(reference, with string) bool {
+	return strings.HasPrefix(strings.ToLower(reference), strings.ToLower(with))
+}
+
+func (j *judge) isBeginning(w Write) bool {
+	return w.Reference != "" && slices.ContainsFunc(j.writes, func(other Write) bool {
+		return len(other.Reference) > len(w.Reference) && begins(other.Reference, w.Reference)
+	})
+}
+
+func (j *judge) isReused(w Write) bool {
+	return w.Reference != "" && slices.ContainsFunc(j.writes, func(other Write) bool {
+		return other.Key != w.Key && strings.EqualFold(other.Reference, w.Reference)
+	})
+}
+
+func (j *judge) hasTwin(w Write) bool {
+	return slices.ContainsFunc(j.writes, func(other Write) bool {
+		return other.Key != w.Key && other.lost && other.Kind == w.Kind && other.Original == w.Original && other.Amount.Equal(w.Amount)
+	})
+}
+
+// complaint says what is wrong with the merchant's word, and in which class of what must never
+// happen; "" when nothing is.
+func (t truth) complaint(w Write) (class, text string) {
+	says := fmt.Sprintf("%s of %s (own reference %q) ended %q (receipt %s); it is %s (%s)", w.Kind, w.Order, w.Reference, w.Ended, w.Receipt, t.ended, strings.Join(t.receipts, ", "))
+	switch {
+	case t.ended == Twice:
+		return ChargedTwice, says
+	case w.Ended == Held && t.held == "":
+		return NotSettled, says
+	case w.Ended == Held:
+		return "", ""
+	case t.ended == Done && w.Ended == Absent:
+		return ChargedAbsent, says
+	case t.ended == Done && w.Ended == Done && !slices.Contains(t.receipts, w.Receipt):
+		return WronglyReported, says + ", under another receipt"
+	case t.ended == w.Ended, t.ended == NotDone && w.Ended == Absent, t.ended == Declined && w.Ended == Absent && t.held != "":
+		return "", ""
+	case t.ended == Declined && w.Ended == Absent:
+		return NotSettled, says
+	default:
+		return WronglyReported, says
+	}
+}
+
+// charges looks at what was charged by order: a payer does not care which key a charge has.
+func (j *judge) charges(complain func(class, text string)) {
+	words := make(map[string]Write)
+	for _, w := range j.writes {
+		words[w.Key] = w
+	}
+	charged, risky := make(map[string][]string), make(map[string]bool)
+	for key, entries := range j.entries {
+		w, known := words[key]
+		for _, e := range entries {
+			order := e.CustomerReferenceNumber
+			switch amount := decimal.New(e.Amount, -2); {
+			case !known:
+				complain(Lost, fmt.Sprintf("the merchant knows nothing of %s of %s", e.Receipt, order))
+			case w.Kind != Void && !amount.Equal(w.Amount):
+				complain(WronglyReported, fmt.Sprintf("%s of %s is about %s, and not about %s", e.Receipt, order, amount, w.Amount))
+			}
+			if e.Type == "PAYMENT" && e.Outcome == "approved" {
+				charged[order] = append(charged[order], e.Receipt)
+				risky[order] = risky[order] || known && j.risk(w) != ""
+			}
+		}
+	}
+	for order, receipts := range charged {
+		if len(receipts) > 1 && !risky[order] {
+			complain(ChargedTwice, fmt.Sprintf("%s was charged %d times: %s", order, len(receipts), strings.Join(receipts, ", ")))
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package oracle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// Kinds of writes.
+const (
+	Payment = "payment"
+	Refund  = "refund"
+	Void    = "void"
+)
+
+// Ways to pay.
+const (
+	Card  = "card"
+	Bank  = "bank account"
+	PayTo = "PayTo"
+)
+
+// Order is what a merchant is asked for.
+type Order struct {
+	ID     string // the customerReferenceNumber of its payments
+	Amount decimal.Decimal
+	Method string
+	// Reference is the merchant's own for its payments; without one the client makes another
+	// for each.
+	Reference string
+	Placed    time.Time // by the merchant's clock
+	Then      []Step    // what is done with its payment
+	Again     int       // how often the customer comes back after a decline
+
+	payable          bool // however often it is tried, it ends approved
+	faulty, crashing bool // its writes meet the world's fault, and its workers crash
+}
+
+// Step is something that is done with a payment.
+type Step struct {
+	Kind   string
+	Amount decimal.Decimal // of a refund
+}
+
+// drawOrders draws the orders. They come in three waves, on either side of a cut-off.
+func (r *Run) drawOrders() {
+	dice, shift := r.dice("orders"), r.Now().Sub(r.clock.Now())
+	for i := range r.opts.Orders {
+		o := Order{
+			ID: fmt.Sprintf("ORDER-%06d", i+1), Amount: decimal.New(100+dice.Int64N(50_000), -2), Method: Card,
+			Placed: r.clock.Now().Add(time.Duration(i*3/r.opts.Orders)*8*time.Hour + shift),
+		}
+		switch dice.IntN(100) / 15 {
+		case 0:
+			o.Method = Bank
+		case 1:
+			o.Method = PayTo
+		}
+		outcomes, payable := drawOutcome(dice, o.Method, r.waits()[0])
+		if dice.IntN(10) == 0 {
+			outcomes, payable = []sandbox.Outcome{sandbox.Declined([]string{"01", "05", "51", "91"}[dice.IntN(4)])}, false
+		}
+		if dice.IntN(3) == 0 {
+			o.Reference = fmt.Sprintf("Inv-%d", i+1) // the first is how others begin
+		}
+		part := Step{Refund, o.Amount.Div(decimal.New(4, 0)).RoundDown(2)}
+		switch lot := dice.IntN(10); {
+		case lot == 0:
+			o.Then = []Step{{Refund, o.Amount}}
+		case lot <= 2 && o.Method != PayTo:
+			o.Then = []Step{part, part}
+		case lot == 3 && o.Method == Card:
+			o.Then = []Step{{Kind: Void}}
+		}
+		o.Again, o.payable = dice.IntN(2), payable
+		o.faulty, o.crashing = dice.Float64() < r.opts.Faults/3, dice.Float64() < r.opts.Faults/6
+		r.Box.NextTransactionFor(o.ID, outcomes...)
+		r.Orders = append(r.Orders, o)
+	}
+}
+
+// drawOutcome says what becomes of the first payment of an order; none is what the test
+// numbers say, which is approved. The service retries declines after the time given.
+func drawOutcome(dice *rand.Rand, method string, retried time.Duration) (outcomes []sandbox.Outcome, payable bool) {
+	later := time.Duration(dice.IntN(24*60)) * time.Minute
+	one := func(o sandbox.Outcome) []sandbox.Outcome { return []sandbox.Outcome{o} }
+	switch lot := dice.IntN(1000); {
+	case lot < 30:
+		return one(sandbox.Declined("51")), false
+	case lot < 40:
+		return one(sandbox.Rejected("QA")), false
+	case lot < 80: // summary code 2
+		return one(sandbox.Erred().ThenAfter(later, sandbox.Approved())), true
+	case lot < 100:
+		return one(sandbox.Erred().ThenAfter(later, sandbox.Declined("05"))), false
+	case lot < 105:
+		return one(sandbox.Erred().ThenAfter(later, sandbox.Rejected("QA"))), false
+	case lot < 110: // nobody ever knows its outcome
+		return one(sandbox.Erred()), false
+	case lot < 130 && method == Card: // the service tries again by itself
+		return one(sandbox.Declined("01").ThenRetried(retried, sandbox.Approved())), true
+	case lot < 140 && method == Card:
+		return one(sandbox.Declined("01").ThenRetried(retried, sandbox.Declined("51"))), false
+	default:
+		return nil, true
+	}
+}

@@ -1,0 +1,93 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// What must never happen, in no world.
+const (
+	ChargedTwice    = "charged twice"
+	Lost            = "lost"
+	WronglyReported = "wrongly reported"
+	ChargedAbsent   = "charged, and reported as never arrived"
+	NotSettled      = "held, though it could be known"
+	Broken          = "run that broke off"
+	NotTaken        = "answer that was not taken, without a fault"
+	ShowsLittle     = "run that shows little"
+)
+
+// Report is what the oracle has found.
+type Report struct {
+	Worlds, Writes int
+	Musts          int                 // writes that must settle
+	Ends           map[string]int      // how the writes ended
+	Held           map[string]int      // by the combination in which nobody can know better
+	Risks          map[string]int      // what went wrong by a risk that the merchant has taken
+	Complaints     map[string][]string // by what must never happen
+}
+
+func newReport() *Report {
+	return &Report{Ends: make(map[string]int), Held: make(map[string]int), Risks: make(map[string]int), Complaints: make(map[string][]string)}
+}
+
+// Complain adds something that must never happen.
+func (r *Report) Complain(class, text string) {
+	r.Complaints[class] = append(r.Complaints[class], text)
+}
+
+// Add adds the report of another run. The zero Report can be added to.
+func (r *Report) Add(other *Report) {
+	if r.Ends == nil {
+		*r = *newReport()
+	}
+	r.Worlds, r.Writes, r.Musts = r.Worlds+other.Worlds, r.Writes+other.Writes, r.Musts+other.Musts
+	for _, pair := range [][2]map[string]int{{r.Ends, other.Ends}, {r.Held, other.Held}, {r.Risks, other.Risks}} {
+		for name, n := range pair[1] {
+			pair[0][name] += n
+		}
+	}
+	for class, texts := range other.Complaints {
+		r.Complaints[class] = append(r.Complaints[class], texts...)
+	}
+}
+
+// Err returns an error if there is a complaint, or if too few writes had to settle.
+func (r *Report) Err() error {
+	var errs []error
+	for _, class := range slices.Sorted(maps.Keys(r.Complaints)) {
+		errs = append(errs, fmt.Errorf("%s: %d times", class, len(r.Complaints[class])))
+	}
+	if r.Musts*100 < r.Writes*95 {
+		errs = append(errs, fmt.Errorf("only %d of %d writes must settle: the run shows little", r.Musts, r.Writes))
+	}
+	return errors.Join(errs...)
+}
+
+// String returns the report as a table.
+func (r *Report) String() string {
+	const most = 20 // complaints that are listed
+	w := new(strings.Builder)
+	counts := func(title string, counts map[string]int) {
+		fmt.Fprintln(w, title)
+		for _, name := range slices.Sorted(maps.Keys(counts)) {
+			fmt.Fprintf(w, "  %-68s %8d\n", name, counts[name])
+		}
+	}
+	fmt.Fprintf(w, "%d worlds, %d writes, of which %d must settle (%.1f %%)\n", r.Worlds, r.Writes, r.Musts, 100*float64(r.Musts)/float64(max(r.Writes, 1)))
+	counts("They ended", r.Ends)
+	counts("Held, where nobody can know better", r.Held)
+	counts("Gone wrong by a risk that the merchant has taken", r.Risks)
+	fmt.Fprintln(w, "Never, in no world")
+	for _, class := range []string{ChargedTwice, Lost, WronglyReported, ChargedAbsent, NotSettled, Broken, NotTaken, ShowsLittle} {
+		texts := slices.Sorted(slices.Values(r.Complaints[class]))
+		fmt.Fprintf(w, "  %-68s %8d\n", class, len(texts))
+		for _, text := range texts[:min(len(texts), most)] {
+			fmt.Fprintf(w, "    %s\n", text)
+		}
+	}
+	return w.String()
+}

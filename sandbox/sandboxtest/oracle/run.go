@@ -1,0 +1,246 @@
+// Package oracle puts a merchant's program into a world, and says afterwards what it did to
+// money.
+//
+// A [Run] is a sandbox with orders to be paid, and with faults and crashes on the way. The
+// oracle reads the sandbox's ledger and that schedule. It shares no code with the client, and
+// does not know how anything is looked up.
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// Options are the choices of a Run.
+type Options struct {
+	// Orders is how many orders are to be paid, and Seed decides what happens to them.
+	Orders int
+	Seed   uint64
+	// Faults is the share of requests that meet a fault. A third of it is the share of
+	// orders that do, unless the faults are Mixed.
+	Faults float64
+	// World is what is true of the service and of the merchant's clock.
+	World sandbox.World
+	// Mixed makes any request meet a fault of any kind, and any worker crash, by chance. Without
+	// it the World says which fault there is, and where workers crash.
+	Mixed bool
+	// Sandbox is applied after the options of the run.
+	Sandbox []sandbox.Option
+}
+
+// String returns what is needed to run it again.
+func (o Options) String() string {
+	return fmt.Sprintf("-payments %d -seed %d -faults %g -world '%s'", o.Orders, o.Seed, o.Faults, o.World)
+}
+
+// Run is one run of a merchant's program.
+type Run struct {
+	Box    *sandbox.Sandbox
+	Orders []Order
+
+	opts    Options
+	clock   *sandbox.Clock
+	begun   time.Time
+	crashed sync.Map // the keys of the writes whose worker has crashed
+	faulty  sync.Map // how often a write has met the world's fault, by key
+}
+
+// New starts the sandbox of a run. Nothing fails before [Run.Begin].
+func New(opts Options) *Run {
+	r := &Run{opts: opts}
+	weeks := []time.Time{
+		time.Date(2027, time.March, 18, 0, 0, 0, 0, time.UTC), // Easter, and daylight saving ends
+		time.Date(2026, time.December, 18, 0, 0, 0, 0, time.UTC),
+		time.Date(2027, time.June, 15, 0, 0, 0, 0, time.UTC),
+	}
+	dice := r.dice("begin")
+	r.begun = weeks[dice.IntN(len(weeks))].Add(time.Duration(dice.IntN(14*24*60)) * time.Minute)
+	r.clock = sandbox.NewClock(r.begun)
+	r.Box = sandbox.New(append([]sandbox.Option{
+		sandbox.WithSeed(opts.Seed), sandbox.WithWorld(opts.World), sandbox.WithClock(r.clock),
+		sandbox.WithBusiness(sandbox.DefaultBusiness, "Example Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 150}),
+	}, opts.Sandbox...)...)
+	return r
+}
+
+// Begin draws the orders, and lets calls fail from now on.
+func (r *Run) Begin() error {
+	r.drawOrders()
+	switch {
+	case r.opts.Faults == 0:
+		return nil
+	case !r.opts.Mixed:
+		return r.injectWorld()
+	}
+	faults := sandbox.RandomFaults(r.opts.Faults)
+	certain := make([]sandbox.Fault, len(faults)) // each kind once
+	for i, f := range faults {
+		certain[i] = sandbox.Fault{Kind: f.Kind, Nth: 1 + i*r.opts.Orders/len(faults)}
+	}
+	return r.Box.Inject(append(certain, faults...)...)
+}
+
+// Now is the merchant's clock.
+func (r *Run) Now() time.Time { return r.opts.World.MerchantTime(r.clock.Now(), r.begun) }
+
+// AdvanceTo moves time until the merchant's clock has passed t. It waits for requests that
+// were given up: the service must not forget the idempotency key of a call that is being made.
+func (r *Run) AdvanceTo(ctx context.Context, t time.Time) error {
+	const tick = 5 * time.Minute
+	err := r.Box.Drain(ctx)
+	r.clock.Advance(max(0, t.Truncate(tick).Add(tick).Sub(r.Now())))
+	return err
+}
+
+// Timeout is how long a client should wait for an answer: long where nothing hangs, because a
+// slow machine is no fault.
+func (r *Run) Timeout() time.Duration {
+	fault := r.opts.World.Value(sandbox.DimensionFault)
+	switch {
+	case r.opts.Mixed && r.opts.Faults > 0:
+		return 100 * time.Millisecond
+	case r.opts.Faults > 0 && (fault == "hangAfterCommit" || fault == "slowBody"):
+		return 500 * time.Millisecond
+	default:
+		return 10 * time.Second
+	}
+}
+
+// RetriesFor is how long after a decline the service may retry it by itself; 0 is never.
+func (r *Run) RetriesFor() (last time.Duration) {
+	if r.opts.World.Value("SoftDeclineCodes") == "none" {
+		return 0
+	}
+	for _, wait := range r.waits() {
+		last += wait
+	}
+	return last + time.Hour
+}
+
+// waits are those of the service between its own attempts at a payment.
+func (r *Run) waits() (waits []time.Duration) {
+	for text := range strings.SplitSeq(r.opts.World.Value("RetrySchedule"), ",") {
+		if wait, err := time.ParseDuration(text); err == nil {
+			waits = append(waits, wait)
+		}
+	}
+	return waits
+}
+
+// Transport carries a client's requests. It brings the Date of answers into this machine's
+// time, with which the client compares it.
+func (r *Run) Transport() http.RoundTripper { return transport{r} }
+
+type transport struct{ r *Run }
+
+// RoundTrip implements http.RoundTripper.
+func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := t.r.Box.HTTPClient().Transport.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		answer.Header.Set("Date", date.Add(time.Since(t.r.Now())).UTC().Format(http.TimeFormat))
+	}
+	return answer, nil
+}
+
+// injectWorld makes the writes of faulty orders meet the world's fault. One in four of the
+// places where something is looked up meets it too, the first time that it is asked.
+func (r *Run) injectWorld() error {
+	write := func(times int) func(sandbox.Request) bool {
+		return func(request sandbox.Request) bool {
+			met, isFaulty := r.faulty.Load(request.IdempotencyKey)
+			if n, _ := met.(int); isFaulty && n < times {
+				r.faulty.Store(request.IdempotencyKey, n+1)
+				return true
+			}
+			return false
+		}
+	}
+	var asked sync.Map
+	lookUp := func(int) func(sandbox.Request) bool {
+		return func(request sandbox.Request) bool {
+			place := request.Path + "?" + request.Query.Encode()
+			_, before := asked.LoadOrStore(place, true)
+			return !before && r.dice(place).IntN(4) == 0
+		}
+	}
+	for operation, match := range map[string]func(int) func(sandbox.Request) bool{
+		"POST /transactions": write, "POST /transactions/{receiptNumber}/void": write,
+		"GET /transactions/{receiptNumber}": lookUp, "GET /transactions/{receiptNumber}/refunds": lookUp, "GET /transactions/for-reference-number": lookUp,
+	} {
+		for _, f := range r.opts.World.Faults(operation) {
+			f.Match, f.Nth, f.Times = match(f.Times), 0, 0
+			if err := r.Box.Inject(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Crashes says whether the worker of a write dies here: beforeSend, afterAnswer or
+// betweenLooks. Call it with beforeSend before the first byte is sent: the write can meet the
+// world's fault from then on. Where again is set, the write takes the place of one that was
+// not carried out, and all goes well.
+func (r *Run) Crashes(order, key, where string, again bool) bool {
+	if r.opts.Mixed {
+		return where != "betweenLooks" && r.opts.Faults > 0 && r.dice(key+where).IntN(25) == 0
+	}
+	o := r.Orders[slices.IndexFunc(r.Orders, func(o Order) bool { return o.ID == order })]
+	if again {
+		return false
+	}
+	if o.faulty && where == "beforeSend" {
+		r.faulty.Store(key, 0)
+	}
+	at := r.opts.World.Value(sandbox.DimensionCrash)
+	if at == "afterCommit" && where == "afterAnswer" { // to the merchant the two are one
+		where = at
+	}
+	if at != where || !o.crashing {
+		return false
+	}
+	_, before := r.crashed.LoadOrStore(key, true)
+	return !before
+}
+
+// Formless reports whether error bodies are not in the service's words. A gateway could have
+// said the same, and a write that is refused so is looked up.
+func (r *Run) Formless() bool {
+	return slices.Contains([]string{"list", "texts", "html", "empty"}, r.opts.World.Value("ErrorForm"))
+}
+
+// lost returns what tells of a key whether its answer may have been lost: the write met a
+// fault, its worker died before it stored the answer, or it was refused in another form than
+// the service's words.
+func (r *Run) lost() func(key string) bool {
+	formless := make(map[string]bool)
+	for _, request := range r.Box.Requests() {
+		if r.Formless() && request.Method != http.MethodGet && request.Status >= 400 && request.Status < 500 {
+			formless[request.IdempotencyKey] = true
+		}
+	}
+	return func(key string) bool {
+		_, crashed := r.crashed.Load(key)
+		met, isFaulty := r.faulty.Load(key)
+		return r.opts.Mixed || crashed || isFaulty && met != 0 || formless[key]
+	}
+}
+
+// dice are the same for a purpose and a seed.
+func (r *Run) dice(purpose string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, purpose)                        // a hash takes everything
+	return rand.New(rand.NewPCG(r.opts.Seed, h.Sum64())) //nolint:gosec // repeatable on purpose
+}
