@@ -4,8 +4,6 @@ go 1.26
 
 require (
 	github.com/go-resty/resty/v2 v2.17.2
-	github.com/gocarina/gocsv v0.0.0-20240520201108-78e41c74b4b1
-	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/jszwec/csvutil v1.10.0
 	github.com/quickstream-go/quickstream v0.1.0
 	github.com/shopspring/decimal v1.6.0
@@ -16,6 +14,7 @@ require (
 require (
 	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
+	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect
 	golang.org/x/net v0.43.0 // indirect
 )
 

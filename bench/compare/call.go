@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-resty/resty/v2"
-	"github.com/hashicorp/go-retryablehttp"
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/quickstream-go/quickstream"
@@ -28,38 +27,32 @@ func calls(ctx context.Context, s scale) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	allocs := func(name string) float64 {
-		for _, c := range cases {
-			if c.Name == name {
-				return testing.AllocsPerRun(200, func() { err = errors.Join(err, c.Do()) })
-			}
-		}
-		return 0
+	allocs := make(map[string]float64)
+	for _, c := range cases {
+		allocs[c.Name] = testing.AllocsPerRun(200, func() { err = errors.Join(err, c.Do()) })
 	}
-	var lines []line
-	for _, name := range []string{"ours", "retryablehttp", "resty", "stripe-go"} {
-		g := gate{}
-		if name == "ours" {
-			g = gate{0.80, atMost}
-		}
-		lines = append(lines,
-			ratio("P1", "GET typed, "+name+" / net/http + encoding/json", r.Took(name), r.Took("raw"), r.Ratio(name, "raw"), g))
-	}
-	lines = append(lines, counted("P1", "GET typed, allocations", allocs("ours"), allocs("raw"), "allocs", gate{150, atMost}))
-
+	const what = "GET typed"
 	own := func(took func(string) float64) float64 { return took("ours, small") - took("decode, small") }
-	share := r.Over(func(took func(string) float64) float64 { return own(took) / took("raw, drained") })
-	lines = append(lines,
-		ratio("P2", "own layer / NewRequest + BasicAuth + Do + drain", time.Duration(r.Over(own)), r.Took("raw, drained"), share, gate{1.6, atMost}),
-		counted("P2", "own layer, allocations", allocs("ours, small")-allocs("decode, small"), allocs("raw, drained"), "allocs", gate{28, atMost}))
-	return lines, err
+	layer := slower("P2", "own layer / NewRequest + BasicAuth + Do + drain", r, "ours, small", "drained")
+	layer.ours = short(time.Duration(r.Over(own)))
+	layer.value = r.Over(func(took func(string) float64) float64 { return own(took) / took("drained") })
+	return []line{
+		slower("P1", what+" / net/http + encoding/json", r, "ours", "net/http").atMost(0.8),
+		slower("P1", what+", resty / net/http + encoding/json", r, "resty", "net/http"),
+		slower("P1", what+", stripe-go / net/http + encoding/json", r, "stripe-go", "net/http"),
+		counted("P1", what+", allocations", allocs["ours"], allocs["net/http"], "allocs").atMost(150),
+		layer.atMost(1.6),
+		counted("P2", "own layer, allocations", allocs["ours, small"]-allocs["decode, small"], allocs["drained"], "allocs").atMost(28),
+	}, err
 }
 
 // callCases returns the cases of calls, after they were seen to do the same.
 func callCases(ctx context.Context) ([]measure.Case, error) {
+	const url = stubBase + "/transactions/" + receipt
 	full := &http.Client{Transport: newStub(transactionJSON(stubBase, 1000000001))}
 	small := &http.Client{Transport: newStub(smallJSON)}
-	const url = stubBase + "/transactions/" + receipt
+	stripeClient := stripes("https://service.invalid", &http.Client{Transport: newStub(intentJSON(1))})
+	rested := resty.NewWithClient(full)
 	client, err := ours(stubBase, quickstream.WithHTTPClient(full))
 	if err != nil {
 		return nil, err
@@ -68,71 +61,39 @@ func callCases(ctx context.Context) ([]measure.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	retrying := retryablehttp.NewClient()
-	retrying.HTTPClient, retrying.Logger = full, nil
-	rested := resty.NewWithClient(full)
-	stripeClient := stripes("https://service.invalid", &http.Client{Transport: newStub(intentJSON(1))})
-
-	intent, err := stripeClient.V1PaymentIntents.Retrieve(ctx, "pi_1", nil)
-	if err == nil {
-		err = sameIntent(intent, 1)
-	}
-	if err != nil {
-		return nil, err
-	}
 	mine, err := client.Transactions.Get(ctx, receipt)
 	if err != nil {
 		return nil, err
 	}
-	gets := map[string]func(*plainTransaction) error{
-		"raw": func(t *plainTransaction) error { return plainClient{full}.get(ctx, url, t) },
-		"retryablehttp": func(t *plainTransaction) error {
-			req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-			if err != nil {
-				return err
-			}
-			req.SetBasicAuth(key, "")
-			req.Header.Set("Accept", "application/json")
-			resp, err := retrying.Do(req)
-			if err != nil {
-				return err
-			}
-			defer resp.Body.Close()
-			return decodePlain(resp, t)
-		},
-		"resty": func(t *plainTransaction) error {
-			resp, err := rested.R().SetContext(ctx).SetBasicAuth(key, "").SetHeader("Accept", "application/json").SetResult(t).Get(url)
-			if err == nil && resp.StatusCode() != http.StatusOK {
-				err = errors.New(resp.Status())
-			}
-			return err
-		},
+	intent, err := stripeClient.V1PaymentIntents.Retrieve(ctx, "pi_1", nil)
+	if err != nil {
+		return nil, err
+	}
+	plain := func(t *plainTransaction) error { return plainClient{full}.get(ctx, url, t) }
+	byResty := func(t *plainTransaction) error {
+		resp, err := rested.R().SetContext(ctx).SetBasicAuth(key, "").SetHeader("Accept", "application/json").SetResult(t).Get(url)
+		if err == nil && resp.StatusCode() != http.StatusOK {
+			err = errors.New(resp.Status())
+		}
+		return err
+	}
+	var theirs, restys plainTransaction
+	if err := errors.Join(plain(&theirs), byResty(&restys), same(mine, &theirs), same(mine, &restys), sameIntent(intent, 1)); err != nil {
+		return nil, err
 	}
 	var decoded *quickstream.Transaction
-	cases := []measure.Case{
+	return []measure.Case{
 		{Name: "ours", Do: func() error { _, err := client.Transactions.Get(ctx, receipt); return err }},
+		{Name: "net/http", Do: func() error { return plain(new(plainTransaction)) }},
+		{Name: "resty", Do: func() error { return byResty(new(plainTransaction)) }},
+		{Name: "stripe-go", Do: func() error { _, err := stripeClient.V1PaymentIntents.Retrieve(ctx, "pi_1", nil); return err }},
 		{Name: "ours, small", Do: func() error { _, err := smallClient.Transactions.Get(ctx, receipt); return err }},
 		{Name: "decode, small", Do: func() error {
 			decoded = new(quickstream.Transaction) // on the heap, as that of a call
 			return decoded.UnmarshalJSON([]byte(smallJSON))
 		}},
-		{Name: "raw, drained", Do: func() error { return plainClient{small}.drain(ctx, url) }},
-		{Name: "stripe-go", Do: func() error {
-			_, err := stripeClient.V1PaymentIntents.Retrieve(ctx, "pi_1", nil)
-			return err
-		}},
-	}
-	for name, get := range gets {
-		t := new(plainTransaction)
-		if err := get(t); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if err := same(mine, t); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		cases = append(cases, measure.Case{Name: name, Do: func() error { return get(new(plainTransaction)) }})
-	}
-	return cases, nil
+		{Name: "drained", Do: func() error { return plainClient{small}.drain(ctx, url) }},
+	}, nil
 }
 
 // sameIntent returns an error unless stripe-go has understood its payment.

@@ -13,14 +13,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/quickstream-go/quickstream"
 )
 
 // TestMain lets the test binary be the child process that the command starts.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "-child" {
+	if len(os.Args) == 2 && os.Args[1] == "-child" {
 		if _, err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr); err != nil {
 			os.Exit(1)
 		}
@@ -31,29 +30,28 @@ func TestMain(m *testing.M) {
 
 func TestGates(t *testing.T) {
 	for _, tt := range []struct {
-		g     gate
-		value float64
-		want  bool
+		l    line
+		want bool
 	}{
-		{gate{1.25, atMost}, 1.25, true},
-		{gate{1.25, atMost}, 1.26, false},
-		{gate{0, atMost}, 0, true},
-		{gate{0, atMost}, 1, false},
-		{gate{2.5, atLeast}, 2.5, true},
-		{gate{2.5, atLeast}, 2.4, false},
-		{gate{}, 1e9, true},
-		{gate{1, atMost}, math.NaN(), false},
-		{gate{1, atLeast}, math.NaN(), false},
+		{line{value: 1.25}.atMost(1.25), true},
+		{line{value: 1.26}.atMost(1.25), false},
+		{line{value: 0}.atMost(0), true},
+		{line{value: 1}.atMost(0), false},
+		{line{value: 2.5}.atLeast(2.5), true},
+		{line{value: 2.4}.atLeast(2.5), false},
+		{line{value: 1e9}, true},
+		{line{value: math.NaN()}.atMost(1), false},
+		{line{value: math.NaN()}.atLeast(1), false},
 	} {
-		if got := (line{value: tt.value, gate: tt.g}).holds(); got != tt.want {
-			t.Errorf("%v holds for %v: %v", tt.g, tt.value, got)
+		if got := tt.l.holds(); got != tt.want {
+			t.Errorf("%+v holds: %v", tt.l, got)
 		}
 	}
 }
 
 func TestTable(t *testing.T) {
-	within := ratio("P1", "within", 1500*time.Nanosecond, 20*time.Millisecond, 0.5, gate{1, atMost})
-	over := counted("P2", "over", 3, math.NaN(), "allocs", gate{2, atMost})
+	within := line{row: "P1", what: "within", ours: short(1500), peer: short(20e6), value: 0.5}.atMost(1)
+	over := counted("P2", "over", 3, math.NaN(), "allocs").atMost(2)
 	var out bytes.Buffer
 	if all, err := table(&out, []line{within}); !all || err != nil {
 		t.Errorf("a row within its gate failed: %v", err)
@@ -149,32 +147,29 @@ func TestForgeriesAreRefused(t *testing.T) {
 }
 
 func TestService(t *testing.T) {
-	base, stop, err := startService(t.Context())
+	var client *quickstream.Client
+	_, err := withService(t.Context(), apiBase, func(p peers) ([]line, error) {
+		client = p.ours
+		n := 0
+		for transaction, err := range ourList(p.ours, p.base+apiBase, 3).All(t.Context()) {
+			if err != nil {
+				return nil, err
+			}
+			n++
+			if transaction.ReceiptNumber == "" {
+				t.Error("no receipt number")
+			}
+		}
+		if n != 3*pageSize {
+			t.Errorf("%d transactions in 3 pages", n)
+		}
+		if _, err := client.Transactions.Get(t.Context(), "404"); !errors.Is(err, quickstream.ErrNotFound) {
+			t.Errorf("error %v", err)
+		}
+		return nil, nil
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	client, err := ours(base + apiBase)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for transaction, err := range ourList(client, base+apiBase, 3).All(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		n++
-		if transaction.ReceiptNumber == "" {
-			t.Error("no receipt number")
-		}
-	}
-	if n != 3*pageSize {
-		t.Errorf("%d transactions in 3 pages", n)
-	}
-	if _, err := client.Transactions.Get(t.Context(), "404"); !errors.Is(err, quickstream.ErrNotFound) {
-		t.Errorf("error %v", err)
-	}
-	if err := stop(); err != nil {
-		t.Errorf("the child ended with %v", err)
 	}
 	if _, err := client.Transactions.Get(t.Context(), receipt, quickstream.WithMaxAttempts(1)); err == nil {
 		t.Error("the child is still there")
@@ -213,9 +208,11 @@ func TestCounterSeesLostConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 60 {
-		if err := careless(t.Context(), usual, server.URL); err != nil {
+		resp, err := usual.do(t.Context(), server.URL)
+		if err != nil {
 			t.Fatal(err)
 		}
+		resp.Body.Close() // unread
 	}
 	if n := server.connections.Load(); n < 60 {
 		t.Errorf("only %d connections were lost by not reading", n)

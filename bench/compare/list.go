@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -25,141 +24,108 @@ func ourList(client *quickstream.Client, base string, pages int) quickstream.Lis
 }
 
 // iterating compares reading a list of many pages to its end.
-func iterating(ctx context.Context, s scale) (lines []line, err error) {
-	base, stop, err := startService(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	pages := s.pages()
-	client, err := ours(base + apiBase)
-	if err != nil {
-		return nil, err
-	}
-	defer client.CloseIdleConnections()
-	plain := plainClient{&http.Client{Transport: pooled()}}
-	stripeClient := stripes(base, &http.Client{Transport: pooled()})
-	list, url := ourList(client, base+apiBase, pages), listURL(base+apiBase, pages)
-
-	each := func(use func(*quickstream.Transaction)) error {
-		for t, err := range list.All(ctx) {
-			if err != nil {
-				return err
-			}
-			use(t)
-		}
-		return nil
-	}
-	eachIntent := func(use func(*stripe.PaymentIntent)) error {
-		params := new(stripe.PaymentIntentListParams)
-		params.Limit = stripe.Int64(pageSize)
-		params.Filters.AddFilter("pages", "", strconv.Itoa(pages))
-		for p, err := range stripeClient.V1PaymentIntents.List(ctx, params).All(ctx) {
-			if err != nil {
-				return err
-			}
-			use(p)
-		}
-		return nil
-	}
-	if err := sameLists(each, func(use func(*plainTransaction)) error { return plain.each(ctx, url, use) }, eachIntent, pages*pageSize); err != nil {
-		return nil, err
-	}
-
-	counting := func(read func(count func()) error) func() error {
-		return func() error {
-			n := 0
-			if err := read(func() { n++ }); err != nil {
-				return err
-			}
-			if n != pages*pageSize {
-				return fmt.Errorf("%d items of %d", n, pages*pageSize)
+func iterating(ctx context.Context, s scale) ([]line, error) {
+	return withService(ctx, apiBase, func(p peers) ([]line, error) {
+		pages := s.pages()
+		list := ourList(p.ours, p.base+apiBase, pages)
+		each := func(use func(*quickstream.Transaction)) error {
+			for t, err := range list.All(ctx) {
+				if err != nil {
+					return err
+				}
+				use(t)
 			}
 			return nil
 		}
+		eachPlain := func(use func(*plainTransaction)) error {
+			return p.plain.each(ctx, listURL(p.base+apiBase, pages), use)
+		}
+		eachIntent := func(use func(*stripe.PaymentIntent)) error {
+			params := new(stripe.PaymentIntentListParams)
+			params.Limit = stripe.Int64(pageSize)
+			params.Filters.AddFilter("pages", "", strconv.Itoa(pages))
+			for intent, err := range p.stripe.V1PaymentIntents.List(ctx, params).All(ctx) {
+				if err != nil {
+					return err
+				}
+				use(intent)
+			}
+			return nil
+		}
+		if err := sameLists(each, eachPlain, eachIntent); err != nil {
+			return nil, err
+		}
+		r, err := s.long().Run(
+			measure.Case{Name: "ours", Do: counting(each, pages*pageSize)},
+			measure.Case{Name: "net/http", Do: counting(eachPlain, pages*pageSize)},
+			measure.Case{Name: "stripe-go", Do: counting(eachIntent, pages*pageSize)},
+		)
+		if err != nil {
+			return nil, err
+		}
+		what := fmt.Sprintf("iterate %d transactions / ", pages*pageSize)
+		return []line{slower("P13", what+"net/http", r, "ours", "net/http").atMost(1.1), slower("P13", what+"stripe-go", r, "ours", "stripe-go").atMost(0.33)}, nil
+	})
+}
+
+// counting reads a list to its end, and fails unless it has so many items.
+func counting[T any](each func(func(T)) error, count int) func() error {
+	return func() error {
+		n := 0
+		if err := each(func(T) { n++ }); err != nil {
+			return err
+		}
+		if n != count {
+			return fmt.Errorf("%d items of %d", n, count)
+		}
+		return nil
 	}
-	r, err := s.long().Run(
-		measure.Case{Name: "ours", Do: counting(func(count func()) error { return each(func(*quickstream.Transaction) { count() }) })},
-		measure.Case{Name: "raw", Do: counting(func(count func()) error { return plain.each(ctx, url, func(*plainTransaction) { count() }) })},
-		measure.Case{Name: "stripe-go", Do: counting(func(count func()) error { return eachIntent(func(*stripe.PaymentIntent) { count() }) })},
-	)
-	if err != nil {
-		return nil, err
-	}
-	what := fmt.Sprintf("iterate %d transactions / ", pages*pageSize)
-	return []line{
-		ratio("P13", what+"net/http", r.Took("ours"), r.Took("raw"), r.Ratio("ours", "raw"), gate{1.1, atMost}),
-		ratio("P13", what+"stripe-go", r.Took("ours"), r.Took("stripe-go"), r.Ratio("ours", "stripe-go"), gate{0.33, atMost}),
-	}, nil
 }
 
 // sameLists returns an error unless the clients read the same lists to the end.
-func sameLists(each func(func(*quickstream.Transaction)) error, eachPlain func(func(*plainTransaction)) error,
-	eachIntent func(func(*stripe.PaymentIntent)) error, count int,
-) error {
-	var mine []*quickstream.Transaction
+func sameLists(each func(func(*quickstream.Transaction)) error, eachPlain func(func(*plainTransaction)) error, eachIntent func(func(*stripe.PaymentIntent)) error) error {
 	var theirs []*plainTransaction
-	intents := 0
-	var wrong error
-	err := errors.Join(
-		each(func(t *quickstream.Transaction) { mine = append(mine, t) }),
-		eachPlain(func(t *plainTransaction) { theirs = append(theirs, t) }),
-		eachIntent(func(p *stripe.PaymentIntent) {
-			wrong = errors.Join(wrong, sameIntent(p, intents))
-			intents++
-		}),
-	)
-	if err = errors.Join(err, wrong); err != nil {
-		return err
-	}
-	if len(mine) != count || len(theirs) != count || intents != count {
-		return fmt.Errorf("lists of %d, %d and %d items instead of %d", len(mine), len(theirs), intents, count)
-	}
-	for i, t := range mine {
-		if err := same(t, theirs[i]); err != nil {
-			return err
+	read, intents := 0, 0
+	err := eachPlain(func(t *plainTransaction) { theirs = append(theirs, t) })
+	err = errors.Join(err, each(func(t *quickstream.Transaction) {
+		if read < len(theirs) {
+			err = errors.Join(err, same(t, theirs[read]))
 		}
+		read++
+	}), eachIntent(func(p *stripe.PaymentIntent) {
+		err = errors.Join(err, sameIntent(p, intents))
+		intents++
+	}))
+	if read != len(theirs) || intents != len(theirs) {
+		err = errors.Join(err, fmt.Errorf("lists of %d, %d and %d items", read, len(theirs), intents))
 	}
-	return nil
+	return err
 }
 
 // prefetching compares reading a list one page ahead with reading it page by page,
 // where the service takes as long for a page as the caller.
-func prefetching(ctx context.Context, s scale) (lines []line, err error) {
-	base, stop, err := startService(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	client, err := ours(base + slowBase)
-	if err != nil {
-		return nil, err
-	}
-	defer client.CloseIdleConnections()
-	const pages = 20
-	read := func(list quickstream.List[quickstream.Transaction]) func() error {
-		return func() error {
-			n := 0
-			for page, err := range list.Pages(ctx) {
-				if err != nil {
-					return err
+func prefetching(ctx context.Context, s scale) ([]line, error) {
+	return withService(ctx, slowBase, func(p peers) ([]line, error) {
+		const pages = 20
+		read := func(list quickstream.List[quickstream.Transaction]) func() error {
+			return counting(func(use func(*quickstream.Transaction)) error {
+				for page, err := range list.Pages(ctx) {
+					if err != nil {
+						return err
+					}
+					for _, t := range page.Data {
+						use(t)
+					}
+					<-time.After(pageTime) // the caller's own work
 				}
-				n += len(page.Data)
-				<-time.After(pageTime) // the caller's own work
-			}
-			if n != pages*pageSize {
-				return fmt.Errorf("%d items of %d", n, pages*pageSize)
-			}
-			return nil
+				return nil
+			}, pages*pageSize)
 		}
-	}
-	list := ourList(client, base+slowBase, pages)
-	r, err := s.long().Run(
-		measure.Case{Name: "one by one", Do: read(list)},
-		measure.Case{Name: "ahead", Do: read(list.Prefetch())},
-	)
-	if err != nil {
-		return nil, err
-	}
-	return []line{ratio("P14", "one page ahead: times as fast", r.Took("ahead"), r.Took("one by one"), r.Ratio("one by one", "ahead"), gate{1.6, atLeast})}, nil
+		list := ourList(p.ours, p.base+slowBase, pages)
+		r, err := s.long().Run(measure.Case{Name: "one by one", Do: read(list)}, measure.Case{Name: "ahead", Do: read(list.Prefetch())})
+		if err != nil {
+			return nil, err
+		}
+		return []line{faster("P14", "one page ahead", r, "ahead", "one by one").atLeast(1.6)}, nil
+	})
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
 	"sync"
 
 	"github.com/quickstream-go/quickstream/bench/measure"
@@ -26,60 +25,34 @@ func together(callers, times int, do func() error) error {
 	return errors.Join(errs...)
 }
 
-// load compares the processor time of a call while 32 callers keep the machine
-// busy.
-func load(ctx context.Context, s scale) (lines []line, err error) {
-	base, stop, err := startService(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	client, err := ours(base + apiBase)
-	if err != nil {
-		return nil, err
-	}
-	defer client.CloseIdleConnections()
-	plain := plainClient{&http.Client{Transport: pooled()}}
-	stripeClient := stripes(base, &http.Client{Transport: pooled()})
-
-	url := base + apiBase + "/transactions/" + receipt
-	mine, err := client.Transactions.Get(ctx, receipt)
-	if err != nil {
-		return nil, err
-	}
-	var theirs plainTransaction
-	if err := plain.get(ctx, url, &theirs); err != nil {
-		return nil, err
-	}
-	intent, err := stripeClient.V1PaymentIntents.Retrieve(ctx, "pi_1", nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(same(mine, &theirs), sameIntent(intent, 1)); err != nil {
-		return nil, err
-	}
-
-	const callers, each = 32, 8
-	plan := s.plan()
-	plan.Clock = measure.CPU()
-	r, err := plan.Run(
-		measure.Case{Name: "ours", Do: func() error {
-			return together(callers, each, func() error { _, err := client.Transactions.Get(ctx, receipt); return err })
-		}},
-		measure.Case{Name: "raw", Do: func() error {
-			return together(callers, each, func() error { return plain.get(ctx, url, new(plainTransaction)) })
-		}},
-		measure.Case{Name: "stripe-go", Do: func() error {
-			return together(callers, each, func() error { _, err := stripeClient.V1PaymentIntents.Retrieve(ctx, "pi_1", nil); return err })
-		}},
-	)
-	if err != nil {
-		return nil, err
-	}
-	const calls = callers * each
-	mineTook := r.Took("ours") / calls
-	return []line{
-		ratio("P4", "CPU per call, 32 callers / net/http", mineTook, r.Took("raw")/calls, r.Ratio("ours", "raw"), gate{1.0, atMost}),
-		ratio("P4", "CPU per call, 32 callers / stripe-go", mineTook, r.Took("stripe-go")/calls, r.Ratio("ours", "stripe-go"), gate{0.50, atMost}),
-	}, nil
+// load compares the processor time of a call while 32 callers keep the machine busy.
+func load(ctx context.Context, s scale) ([]line, error) {
+	return withService(ctx, apiBase, func(p peers) ([]line, error) {
+		url := p.base + apiBase + "/transactions/" + receipt
+		mine, mineFailed := p.ours.Transactions.Get(ctx, receipt)
+		intent, intentFailed := p.stripe.V1PaymentIntents.Retrieve(ctx, "pi_1", nil)
+		var theirs plainTransaction
+		if err := errors.Join(mineFailed, intentFailed, p.plain.get(ctx, url, &theirs)); err != nil {
+			return nil, err
+		}
+		if err := errors.Join(same(mine, &theirs), sameIntent(intent, 1)); err != nil {
+			return nil, err
+		}
+		const callers, each = 32, 8
+		crowd := func(name string, call func() error) measure.Case {
+			return measure.Case{Name: name, Do: func() error { return together(callers, each, call) }}
+		}
+		plan := s.plan()
+		plan.Clock = measure.CPU()
+		r, err := plan.Run(
+			crowd("ours", func() error { _, err := p.ours.Transactions.Get(ctx, receipt); return err }),
+			crowd("net/http", func() error { return p.plain.get(ctx, url, new(plainTransaction)) }),
+			crowd("stripe-go", func() error { _, err := p.stripe.V1PaymentIntents.Retrieve(ctx, "pi_1", nil); return err }),
+		)
+		if err != nil {
+			return nil, err
+		}
+		const what = "CPU of 256 calls by 32 callers / "
+		return []line{slower("P4", what+"net/http", r, "ours", "net/http").atMost(1), slower("P4", what+"stripe-go", r, "ours", "stripe-go").atMost(0.5)}, nil
+	})
 }

@@ -15,7 +15,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"os"
 	"os/signal"
 	"runtime"
@@ -77,24 +76,23 @@ func (s scale) pages() int {
 
 // group is a row, or several that come from one measurement.
 type group struct {
-	rows    []string
+	rows    string
 	measure func(ctx context.Context, s scale) ([]line, error)
 }
 
 func groups() []group {
 	return []group{
-		{[]string{"P1", "P2"}, calls},
-		{[]string{"P4"}, load},
-		{[]string{"P8"}, verifying},
-		{[]string{"P9"}, receiving},
-		{[]string{"P9"}, delivering},
-		{[]string{"P10", "P11"}, reports},
-		{[]string{"P12"}, downloads},
-		{[]string{"P13"}, iterating},
-		{[]string{"P14"}, prefetching},
-		{[]string{"P15"}, crowds},
-		{[]string{"P16"}, lostConnections},
-		{[]string{"P17"}, memory},
+		{"P1,P2", calls},
+		{"P4", load},
+		{"P8", verifying},
+		{"P9", receiving},
+		{"P10,P11", reports},
+		{"P12", downloads},
+		{"P13", iterating},
+		{"P14", prefetching},
+		{"P15", crowds},
+		{"P16", lostConnections},
+		{"P17", memory},
 	}
 }
 
@@ -105,59 +103,43 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (bool, err
 	var s scale
 	flags.BoolVar(&s.quick, "quick", false, "measure fewer rounds, for less than a minute")
 	flags.BoolVar(&s.cpu, "cpu", false, "measure processor time in the rows without a network, P1 to P11: steadier on a busy machine")
-	only := flags.String("row", "", "measure these rows only, such as P1,P2")
-	child := flags.String("child", "", "what a process that this command starts itself is to do")
+	var known []string
+	for _, g := range groups() {
+		known = append(known, strings.Split(g.rows, ",")...)
+	}
+	only := flags.String("row", strings.Join(known, ","), "measure these rows only")
+	child := flags.Bool("child", false, "play the service, as a process that this command starts itself")
 	if err := flags.Parse(args); err != nil {
 		return false, err
 	}
-	if *child != "" {
-		return true, serveParent(ctx, *child, os.Stdin, out)
+	if *child {
+		return true, serveParent(ctx, os.Stdin, out)
 	}
-	wanted := func(string) bool { return true }
-	if *only != "" {
-		rows := strings.Split(strings.ToUpper(*only), ",")
-		known := slices.Concat(rowNames(groups())...)
-		for _, row := range rows {
-			if !slices.Contains(known, row) {
-				return false, fmt.Errorf("there is no row %s; the rows are %s", row, strings.Join(known, ", "))
-			}
+	wanted := strings.Split(strings.ToUpper(*only), ",")
+	for _, row := range wanted {
+		if !slices.Contains(known, row) {
+			return false, fmt.Errorf("there is no row %s; the rows are %s", row, strings.Join(known, ", "))
 		}
-		wanted = func(row string) bool { return slices.Contains(rows, row) }
 	}
-
 	var lines []line
 	for _, g := range groups() {
-		if !slices.ContainsFunc(g.rows, wanted) {
+		if !slices.ContainsFunc(wanted, func(row string) bool { return slices.Contains(strings.Split(g.rows, ","), row) }) {
 			continue
 		}
 		start := time.Now()
 		measured, err := g.measure(ctx, s)
 		if err != nil {
-			return false, fmt.Errorf("%s: %w", strings.Join(g.rows, ", "), err)
+			return false, fmt.Errorf("%s: %w", g.rows, err)
 		}
-		log.New(progress, "", 0).Printf("%s: %.1f s", strings.Join(g.rows, ", "), time.Since(start).Seconds())
-		for _, l := range measured {
-			if wanted(l.row) {
-				lines = append(lines, l)
-			}
+		if _, err := fmt.Fprintf(progress, "%s: %.1f s\n", g.rows, time.Since(start).Seconds()); err != nil {
+			return false, err
 		}
+		lines = append(lines, slices.DeleteFunc(measured, func(l line) bool { return !slices.Contains(wanted, l.row) })...)
 	}
-	clock := "wall clock"
-	if s.cpu {
-		clock = "processor time in P1 to P11"
-	}
-	_, err := fmt.Fprintf(out, "%s %s/%s, %d processors, %s, %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		runtime.NumCPU(), time.Now().Format(time.DateOnly), clock)
+	_, err := fmt.Fprintf(out, "%s %s/%s, %d processors, %s, -cpu=%t\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		runtime.NumCPU(), time.Now().Format(time.DateOnly), s.cpu)
 	if err != nil {
 		return false, err
 	}
 	return table(out, lines)
-}
-
-func rowNames(groups []group) [][]string {
-	var names [][]string
-	for _, g := range groups {
-		names = append(names, g.rows)
-	}
-	return names
 }

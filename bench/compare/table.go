@@ -5,36 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/quickstream-go/quickstream/bench/measure"
 )
-
-// gate is what a value has to keep to. The zero gate always holds: the line is there
-// for comparison.
-type gate struct {
-	bound float64
-	kind  gateKind
-}
-
-type gateKind uint8
-
-const (
-	none gateKind = iota
-	atMost
-	atLeast
-)
-
-func (g gate) holds(value float64) bool {
-	switch g.kind {
-	case atMost:
-		return value <= g.bound
-	case atLeast:
-		return value >= g.bound
-	default:
-		return true
-	}
-}
 
 // line is a line of the table.
 type line struct {
@@ -43,11 +18,23 @@ type line struct {
 	// value is what the gate judges: a ratio, or with a unit something counted.
 	value float64
 	unit  string
-	gate  gate
+	gate  string // "<=" or ">=", and nothing for a line that is there for comparison
+	bound float64
 }
 
+func (l line) atMost(bound float64) line {
+	l.gate, l.bound = "<=", bound
+	return l
+}
+
+func (l line) atLeast(bound float64) line {
+	l.gate, l.bound = ">=", bound
+	return l
+}
+
+// holds reports whether the value keeps to the gate. What is no number does not.
 func (l line) holds() bool {
-	return l.gate.kind == none || !math.IsNaN(l.value) && l.gate.holds(l.value)
+	return l.gate == "" || l.gate == "<=" && l.value <= l.bound || l.gate == ">=" && l.value >= l.bound
 }
 
 func (l line) quantity(v float64) string {
@@ -57,18 +44,25 @@ func (l line) quantity(v float64) string {
 	return fmt.Sprintf("%.4g %s", v, l.unit)
 }
 
-// ratio is a line about time: what took so long, against a peer.
-func ratio(row, what string, ours, peer time.Duration, value float64, g gate) line {
-	return line{row: row, what: what, ours: short(ours), peer: short(peer), value: value, gate: g}
+// slower says how many times as long one case took as another.
+func slower(row, what string, r *measure.Rounds, ours, peer string) line {
+	return line{row: row, what: what, ours: short(r.Took(ours)), peer: short(r.Took(peer)), value: r.Ratio(ours, peer)}
 }
 
-// counted is a line about something that is counted.
-func counted(row, what string, ours, peer float64, unit string, g gate) line {
-	other := ""
+// faster says how many times as fast one case was as another.
+func faster(row, what string, r *measure.Rounds, ours, peer string) line {
+	l := slower(row, what+": times as fast", r, ours, peer)
+	l.value = r.Ratio(peer, ours)
+	return l
+}
+
+// counted is about something that is counted. A peer that is no number is none.
+func counted(row, what string, ours, peer float64, unit string) line {
+	l := line{row: row, what: what, ours: fmt.Sprintf("%.4g", ours), value: ours, unit: unit}
 	if !math.IsNaN(peer) {
-		other = fmt.Sprintf("%.4g", peer)
+		l.peer = fmt.Sprintf("%.4g", peer)
 	}
-	return line{row: row, what: what, ours: fmt.Sprintf("%.4g", ours), peer: other, value: ours, unit: unit, gate: g}
+	return l
 }
 
 func short(d time.Duration) string {
@@ -85,26 +79,18 @@ func short(d time.Duration) string {
 // table writes the lines and reports whether all of them hold.
 func table(w io.Writer, lines []line) (bool, error) {
 	all := true
-	text := new(strings.Builder)
-	fmt.Fprintln(text, "row\twhat\tours\tpeer\tratio\tgate\tholds")
-	for _, l := range lines {
-		bound, verdict := "", ""
-		switch l.gate.kind {
-		case atMost:
-			bound = "<= " + l.quantity(l.gate.bound)
-		case atLeast:
-			bound = ">= " + l.quantity(l.gate.bound)
-		case none:
-		}
-		switch {
-		case !l.holds():
-			verdict, all = "NO", false
-		case l.gate.kind != none:
-			verdict = "yes"
-		}
-		fmt.Fprintln(text, strings.Join([]string{l.row, l.what, l.ours, l.peer, l.quantity(l.value), bound, verdict}, "\t"))
-	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, err := io.WriteString(t, text.String())
+	_, err := fmt.Fprintln(t, "row\twhat\tours\tpeer\tratio\tgate\tholds")
+	for _, l := range lines {
+		gate, verdict := "", ""
+		if l.gate != "" {
+			gate, verdict = l.gate+" "+l.quantity(l.bound), "yes"
+		}
+		if !l.holds() {
+			verdict, all = "NO", false
+		}
+		_, failed := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.row, l.what, l.ours, l.peer, l.quantity(l.value), gate, verdict)
+		err = errors.Join(err, failed)
+	}
 	return all, errors.Join(err, t.Flush())
 }

@@ -7,11 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -97,10 +94,10 @@ func verifying(_ context.Context, s scale) ([]line, error) {
 		return testing.AllocsPerRun(1000, func() { err = errors.Join(err, verify[name](body)) })
 	}
 	return []line{
-		ratio("P8", "verify / HMAC alone", r.Took("ours"), r.Took("hmac"), r.Ratio("ours", "hmac"), gate{1.3, atMost}),
-		counted("P8", "verify, allocations", allocs("ours"), allocs("stripe-go"), "allocs", gate{0, atMost}),
-		ratio("P8", "verify, stripe-go / HMAC alone", r.Took("stripe-go"), r.Took("hmac"), r.Ratio("stripe-go", "hmac"), gate{}),
-		ratio("P8", "verify, standard-webhooks / HMAC alone", r.Took("standard-webhooks"), r.Took("hmac"), r.Ratio("standard-webhooks", "hmac"), gate{}),
+		slower("P8", "verify / HMAC alone", r, "ours", "hmac").atMost(1.3),
+		counted("P8", "verify, allocations", allocs("ours"), allocs("stripe-go"), "allocs").atMost(0),
+		slower("P8", "verify, stripe-go / HMAC alone", r, "stripe-go", "hmac"),
+		slower("P8", "verify, standard-webhooks / HMAC alone", r, "standard-webhooks", "hmac"),
 	}, err
 }
 
@@ -192,69 +189,7 @@ func receiving(_ context.Context, s scale) ([]line, error) {
 		return nil, err
 	}
 	return []line{
-		ratio("P9", "verify + typed event / stripe-go", r.Took("ours"), r.Took("stripe-go"), r.Ratio("ours", "stripe-go"), gate{0.20, atMost}),
-		ratio("P9", "verify + typed event / by hand, encoding/json", r.Took("ours"), r.Took("by hand"), r.Ratio("ours", "by hand"), gate{}),
-	}, nil
-}
-
-// delivering compares whole endpoints over the loopback interface, with notifications
-// that are new every time: ours with a store, one by hand without, and one that only
-// reads what it is sent.
-func delivering(ctx context.Context, s scale) ([]line, error) {
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(hookSecret)})
-	if err != nil {
-		return nil, err
-	}
-	handled, sent := 0, 0
-	handle := func(_ context.Context, n *webhooks.Notification) error {
-		handled++
-		_, err := n.Event()
-		return err
-	}
-	byHand := func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, webhooks.DefaultMaxBody))
-		var n struct {
-			Data plainTransaction `json:"data"`
-		}
-		if err != nil || verifyByHand(r.Header.Get(signature.Header), body) != nil || json.Unmarshal(body, &n) != nil {
-			w.WriteHeader(http.StatusBadRequest)
-		}
-	}
-	endpoints := map[string]http.Handler{
-		"ours":    webhooks.NewHandler(verifier, handle, webhooks.WithStore(new(webhooks.MemoryStore))),
-		"by hand": http.HandlerFunc(byHand),
-		"reading": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }),
-	}
-	signer := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: webhooks.NewSecret(hookSecret)}
-	body := notificationJSON(stubBase)
-	var cases []measure.Case
-	for name, endpoint := range endpoints {
-		server := httptest.NewServer(endpoint)
-		defer server.Close()
-		cases = append(cases, measure.Case{Name: name, Do: func() error {
-			if name == "ours" {
-				sent++
-			}
-			r, err := signer.NewRequestWithBody(ctx, server.URL, []byte(strings.Replace(body, "0001", strconv.Itoa(sent), 1)))
-			if err != nil {
-				return err
-			}
-			resp, err := server.Client().Do(r)
-			if err != nil {
-				return err
-			}
-			if resp.StatusCode != http.StatusOK {
-				err = fmt.Errorf("answered %d", resp.StatusCode)
-			}
-			return errors.Join(err, resp.Body.Close())
-		}})
-	}
-	r, err := s.plan().Run(cases...)
-	if err != nil || handled != sent {
-		return nil, errors.Join(err, fmt.Errorf("%d of %d notifications were handled", handled, sent))
-	}
-	return []line{
-		ratio("P9", "endpoint with a store / by hand, without one", r.Took("ours"), r.Took("by hand"), r.Ratio("ours", "by hand"), gate{}),
-		ratio("P9", "endpoint with a store / one that only reads", r.Took("ours"), r.Took("reading"), r.Ratio("ours", "reading"), gate{}),
+		slower("P9", "verify + typed event / stripe-go", r, "ours", "stripe-go").atMost(0.2),
+		slower("P9", "verify + typed event / by hand, encoding/json", r, "ours", "by hand"),
 	}, nil
 }

@@ -26,7 +26,7 @@ func Fields(report io.Reader, t *Tally) error {
 
 // Borrowed reads typed rows with csvreport that are good until the next one.
 func Borrowed(report io.Reader, t *Tally) error {
-	return rows(report, t, func(b *binding, row *csvreport.Row) error {
+	return rows(report, func(b *binding, row *csvreport.Row) error {
 		for i, cell := range row.Cells() {
 			if b.isText[i] {
 				t.bytes(cell)
@@ -36,10 +36,9 @@ func Borrowed(report io.Reader, t *Tally) error {
 	})
 }
 
-// Owned reads typed rows with csvreport that stay: their values, and a clone for
-// the text.
+// Owned reads typed rows with csvreport that stay: their values, and a clone for the text.
 func Owned(report io.Reader, t *Tally) error {
-	return rows(report, t, func(b *binding, borrowed *csvreport.Row) error {
+	return rows(report, func(b *binding, borrowed *csvreport.Row) error {
 		row := borrowed.Clone()
 		for _, c := range b.text {
 			cell, err := row.Text(c)
@@ -54,56 +53,43 @@ func Owned(report io.Reader, t *Tally) error {
 
 // binding is the columns of one report.
 type binding struct {
-	text    []csvreport.Column
-	isText  []bool // of all columns
-	amounts [3]csvreport.Column
-	date    csvreport.Column
-	time    csvreport.Column
-	truths  [2]csvreport.Column
+	text       []csvreport.Column
+	isText     []bool // of all columns
+	amounts    [3]csvreport.Column
+	date, time csvreport.Column
+	truths     [2]csvreport.Column
 }
 
 func bind(r *csvreport.Reader) *binding {
 	b := new(binding)
-	columns := r.Columns()
-	b.isText = make([]bool, len(columns))
-	for i, c := range columns {
-		switch c.Name() {
-		case "Principal Amount":
-			b.amounts[0] = c
-		case "Surcharge Amount":
-			b.amounts[1] = c
-		case "Total Amount":
-			b.amounts[2] = c
-		case "Settlement Date":
-			b.date = c
-		case "Transaction Time":
-			b.time = c
-		case "Refundable":
-			b.truths[0] = c
-		case "Voidable":
-			b.truths[1] = c
-		default:
+	typed := map[string]*csvreport.Column{
+		"Principal Amount": &b.amounts[0], "Surcharge Amount": &b.amounts[1], "Total Amount": &b.amounts[2],
+		"Settlement Date": &b.date, "Transaction Time": &b.time, "Refundable": &b.truths[0], "Voidable": &b.truths[1],
+	}
+	for _, c := range r.Columns() {
+		to := typed[c.Name()]
+		if b.isText = append(b.isText, to == nil); to == nil {
 			b.text = append(b.text, c)
-			b.isText[i] = true
+		} else {
+			*to = c
 		}
 	}
 	return b
 }
 
-func rows(report io.Reader, t *Tally, use func(*binding, *csvreport.Row) error) error {
+func rows(report io.Reader, use func(*binding, *csvreport.Row) error) error {
 	r, err := csvreport.NewReader(report)
 	if err != nil {
 		return err
 	}
 	b := bind(r)
 	for row, err := range r.Rows() {
+		if err == nil {
+			err = use(b, row)
+		}
 		if err != nil {
 			return err
 		}
-		if err := use(b, row); err != nil {
-			return err
-		}
-		t.Records++
 	}
 	return nil
 }
@@ -133,5 +119,6 @@ func (b *binding) values(row *csvreport.Row, t *Tally) error {
 		}
 		t.truth(truth)
 	}
+	t.Records++
 	return nil
 }

@@ -1,9 +1,9 @@
-package report
+package main
 
 import "testing"
 
 func TestPeakRSS(t *testing.T) {
-	before, err := PeakRSS()
+	before, err := peakRSS()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -11,7 +11,7 @@ func TestPeakRSS(t *testing.T) {
 	for i := 0; i < len(block); i += 4096 {
 		block[i] = 1
 	}
-	after, err := PeakRSS()
+	after, err := peakRSS()
 	if err != nil || after < before+int64(len(block))/2 {
 		t.Errorf("%d before 64 MB were used, %d after, %v", before, after, err)
 	}
