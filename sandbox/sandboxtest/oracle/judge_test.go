@@ -1,0 +1,91 @@
+package oracle
+
+import (
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// paid is a payment of the order "A" as it stands in the ledger.
+func paid(key, receipt, outcome string) sandbox.Entry {
+	return sandbox.Entry{Type: "PAYMENT", CustomerReferenceNumber: "A", IdempotencyKey: key, Receipt: receipt, Outcome: outcome, Amount: 1000}
+}
+
+// TestJudge holds words against a ledger.
+func TestJudge(t *testing.T) {
+	says := func(key, ended, receipt string) Write {
+		return Write{Order: "A", Kind: Payment, Key: key, Amount: decimal.New(10, 0), Ended: ended, Receipt: receipt}
+	}
+	entry := paid("K1", "R1", "approved")
+	other := entry
+	other.Amount = 999
+	for name, tt := range map[string]struct {
+		ledger sandbox.Ledger
+		writes []Write
+		want   []string // classes
+	}{
+		"right":                       {sandbox.Ledger{entry}, []Write{says("K1", Done, "R1")}, nil},
+		"declined":                    {sandbox.Ledger{paid("K1", "R1", "declined")}, []Write{says("K1", Declined, "R1")}, nil},
+		"not carried out":             {nil, []Write{says("K1", NotDone, ""), says("K2", Absent, "")}, nil},
+		"nobody knows":                {sandbox.Ledger{paid("K1", "R1", "erred")}, []Write{says("K1", Held, "")}, nil},
+		"held, and it could be known": {sandbox.Ledger{entry}, []Write{says("K1", Held, "")}, []string{NotSettled}},
+		"twice under one key":         {sandbox.Ledger{entry, paid("K1", "R2", "approved")}, []Write{says("K1", Done, "R1")}, []string{ChargedTwice, ChargedTwice}},
+		"twice under two keys":        {sandbox.Ledger{entry, paid("K2", "R2", "approved")}, []Write{says("K1", Done, "R1"), says("K2", Done, "R2")}, []string{ChargedTwice}},
+		"charged and absent":          {sandbox.Ledger{entry}, []Write{says("K1", Absent, "")}, []string{ChargedAbsent}},
+		"charged and declined":        {sandbox.Ledger{entry}, []Write{says("K1", Declined, "R1")}, []string{WronglyReported}},
+		"charged and refused":         {sandbox.Ledger{entry}, []Write{says("K1", NotDone, "")}, []string{WronglyReported}},
+		"paid and not charged":        {nil, []Write{says("K1", Done, "R1")}, []string{WronglyReported}},
+		"another's receipt":           {sandbox.Ledger{entry}, []Write{says("K1", Done, "R9")}, []string{WronglyReported}},
+		"another amount":              {sandbox.Ledger{other}, []Write{says("K1", Done, "R1")}, []string{WronglyReported}},
+		"unknown to the merchant":     {sandbox.Ledger{entry}, nil, []string{Lost}},
+	} {
+		var got []string
+		complain := func(class, _ string) { got = append(got, class) }
+		j := newJudge(sandbox.World{}, tt.ledger, tt.writes)
+		for _, w := range tt.writes {
+			if class, text := j.truth(w).complaint(w); class != "" {
+				complain(class, text)
+			}
+		}
+		j.charges(complain)
+		assert.Equal(t, tt.want, got, name)
+	}
+}
+
+// TestMayBeHeld names the combinations in which a lost payment may be held.
+func TestMayBeHeld(t *testing.T) {
+	w := Write{Order: "A", Kind: Payment, Key: "K1", Reference: "Inv-1", lost: true}
+	for text, held := range map[string]bool{
+		"default": false, "Metadata=dropped": false, "EchoedReferences=none": false, "Metadata=dropped EchoedReferences=none": true,
+		"Metadata=dropped ReusedReferences=approved": true, "Metadata=dropped TimeForm=wrong": true, "ListOrder=unstable": false,
+	} {
+		world, err := sandbox.ParseWorld(text)
+		if text == "default" {
+			world, err = sandbox.World{}, nil
+		}
+		require.NoError(t, err)
+		assert.Equal(t, held, newJudge(world, nil, []Write{w}).mayBeHeld(w, NotDone) != "", text)
+	}
+}
+
+// TestReport adds reports and fails by them.
+func TestReport(t *testing.T) {
+	var sum Report
+	one := newReport()
+	one.Worlds, one.Writes, one.Musts, one.Ends[Done] = 1, 20, 19, 20
+	sum.Add(one)
+	sum.Add(one)
+	require.NoError(t, sum.Err())
+	assert.Contains(t, sum.String(), "2 worlds, 40 writes, of which 38 must settle (95.0 %)")
+	one.Complain(Lost, "a payment of A")
+	sum.Add(one)
+	require.ErrorContains(t, sum.Err(), "lost: 1 times")
+	assert.Contains(t, sum.String(), "a payment of A")
+	one.Musts = 0
+	sum.Add(one)
+	require.ErrorContains(t, sum.Err(), "the run shows little")
+}
