@@ -133,9 +133,9 @@ func (m *merchant) look(ctx context.Context, w *write, now time.Time) error {
 	case resolve.StatusNotFound:
 		// Nothing, for all that time: it was not carried out, and may be made anew, with a new
 		// reference. A careful shop has a person decide.
-		return m.end(w, oracle.Absent, "", m.instead(w, now, true)...)
+		return m.end(w, oracle.NotFound, "", m.instead(w, now, true)...)
 	case resolve.StatusDoubleCharged:
-		return m.end(w, oracle.Twice, "")
+		return m.end(w, oracle.DoubleCharged, "")
 	default:
 		return m.end(w, oracle.Held, "") // technical support has to say
 	}

@@ -12,12 +12,12 @@ import (
 
 // How a write can end, by the merchant's word.
 const (
-	Done     = "done"
-	Declined = "declined"
-	NotDone  = "not carried out" // refused, or never sent
-	Absent   = "never arrived"   // looked for as long as there is hope
-	Twice    = "carried out more than once"
-	Held     = "held" // nobody knows
+	Done          = "done"
+	Declined      = "declined"
+	NotDone       = "not carried out" // refused, or never sent
+	NotFound      = "not found"       // looked up as long as there is hope
+	DoubleCharged = "double charged"
+	Held          = "held" // unknown
 )
 
 const unknown = "unknown" // what is true, to the service itself
@@ -168,7 +168,7 @@ func (j *judge) carriedOut(w Write) (ended string, receipts []string) {
 	case 1:
 		return Done, receipts
 	default:
-		return Twice, receipts
+		return DoubleCharged, receipts
 	}
 }
 
@@ -193,8 +193,8 @@ func (j *judge) risk(w Write) string {
 	return ""
 }
 
-// mayBeHeld names the combination of the world's values in which nobody can tell what became
-// of a write, if it is one.
+// mayBeHeld names the combination of the world's values in which the outcome of a write cannot
+// be known, if it is one.
 func (j *judge) mayBeHeld(w Write, ended string) string {
 	is := func(dimension string, values ...string) bool {
 		return slices.Contains(values, j.world.Value(dimension))
@@ -223,7 +223,7 @@ func (j *judge) mayBeHeld(w Write, ended string) string {
 	return ""
 }
 
-// overPages tells that a list in which the write is looked up has more than one page.
+// overPages reports whether a list in which the write is looked up has more than one page.
 func (j *judge) overPages(w Write) bool {
 	items := 0
 	for _, other := range j.writes {
@@ -264,19 +264,19 @@ func (j *judge) hasTwin(w Write) bool {
 func (t truth) complaint(w Write) (class, text string) {
 	says := fmt.Sprintf("%s of %s (own reference %q) ended %q (receipt %s); it is %s (%s)", w.Kind, w.Order, w.Reference, w.Ended, w.Receipt, t.ended, strings.Join(t.receipts, ", "))
 	switch {
-	case t.ended == Twice:
+	case t.ended == DoubleCharged:
 		return ChargedTwice, says
 	case w.Ended == Held && t.held == "":
 		return NotSettled, says
 	case w.Ended == Held:
 		return "", ""
-	case t.ended == Done && w.Ended == Absent:
-		return ChargedAbsent, says
+	case t.ended == Done && w.Ended == NotFound:
+		return ChargedNotFound, says
 	case t.ended == Done && w.Ended == Done && !slices.Contains(t.receipts, w.Receipt):
 		return WronglyReported, says + ", under another receipt"
-	case t.ended == w.Ended, t.ended == NotDone && w.Ended == Absent, t.ended == Declined && w.Ended == Absent && t.held != "":
+	case t.ended == w.Ended, t.ended == NotDone && w.Ended == NotFound, t.ended == Declined && w.Ended == NotFound && t.held != "":
 		return "", ""
-	case t.ended == Declined && w.Ended == Absent:
+	case t.ended == Declined && w.Ended == NotFound:
 		return NotSettled, says
 	default:
 		return WronglyReported, says

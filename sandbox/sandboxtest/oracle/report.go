@@ -13,7 +13,7 @@ const (
 	ChargedTwice    = "charged twice"
 	Lost            = "lost"
 	WronglyReported = "wrongly reported"
-	ChargedAbsent   = "charged, and reported as never arrived"
+	ChargedNotFound = "charged, and reported as not found"
 	NotSettled      = "held, though it could be known"
 	Broken          = "run that broke off"
 	NotTaken        = "answer that was not taken, without a fault"
@@ -25,7 +25,7 @@ type Report struct {
 	Worlds, Writes int
 	Musts          int                 // writes that must settle
 	Ends           map[string]int      // how the writes ended
-	Held           map[string]int      // by the combination in which nobody can know better
+	Held           map[string]int      // by the combination in which the outcome cannot be known
 	Risks          map[string]int      // what went wrong by a risk that the merchant has taken
 	Complaints     map[string][]string // by what must never happen
 }
@@ -77,12 +77,12 @@ func (r *Report) String() string {
 			fmt.Fprintf(w, "  %-68s %8d\n", name, counts[name])
 		}
 	}
-	fmt.Fprintf(w, "%d worlds, %d writes, of which %d must settle (%.1f %%)\n", r.Worlds, r.Writes, r.Musts, 100*float64(r.Musts)/float64(max(r.Writes, 1)))
+	fmt.Fprintf(w, "%d worlds, %d writes, %d must settle (%.1f %%)\n", r.Worlds, r.Writes, r.Musts, 100*float64(r.Musts)/float64(max(r.Writes, 1)))
 	counts("They ended", r.Ends)
-	counts("Held, where nobody can know better", r.Held)
+	counts("Held, where the outcome cannot be known", r.Held)
 	counts("Gone wrong by a risk that the merchant has taken", r.Risks)
 	fmt.Fprintln(w, "Never, in no world")
-	for _, class := range []string{ChargedTwice, Lost, WronglyReported, ChargedAbsent, NotSettled, Broken, NotTaken, ShowsLittle} {
+	for _, class := range []string{ChargedTwice, Lost, WronglyReported, ChargedNotFound, NotSettled, Broken, NotTaken, ShowsLittle} {
 		texts := slices.Sorted(slices.Values(r.Complaints[class]))
 		fmt.Fprintf(w, "  %-68s %8d\n", class, len(texts))
 		for _, text := range texts[:min(len(texts), most)] {

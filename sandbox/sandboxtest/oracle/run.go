@@ -221,7 +221,7 @@ func (r *Run) Formless() bool {
 	return slices.Contains([]string{"list", "texts", "html", "empty"}, r.opts.World.Value("ErrorForm"))
 }
 
-// lost returns what tells of a key whether its answer may have been lost: the write met a
+// lost returns whether the answer to a key may have been lost: the write met a
 // fault, its worker died before it stored the answer, or it was refused in another form than
 // the service's words.
 func (r *Run) lost() func(key string) bool {
