@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/http"
 
-	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -171,13 +169,8 @@ func accountIn(body []byte, customerID string) (*Account, error) {
 	return account, nil
 }
 
-const registerOperation = "Accounts.Register"
-
 func (s *AccountsService) register(customerID string, body accountRegisterJSON, opts []CallOption) *call {
-	call := s.client.begin(operation{
-		name: registerOperation, method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post,
-		findOut: "look with Accounts.List, by the account's masked number",
-	}, opts, customerID)
+	call := s.client.begin(OperationRegisterAccount, opts, customerID)
 	call.body = body
 	call.describe = func() Intent {
 		kept := accountRegisterJSON{SingleUseTokenID: body.SingleUseTokenID, ReceiptNumber: body.ReceiptNumber, ThreeDS2: body.ThreeDS2}
@@ -201,7 +194,7 @@ func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim
 	unread := json.Unmarshal(intent.Request, &body)
 	call := s.register(intent.Target, body, opts)
 	call.refuse(unread)
-	return sendRegistration(call.submits(ctx, intent, claim, registerOperation), call, intent.Target)
+	return sendRegistration(call.submits(ctx, intent, claim, OperationRegisterAccount), call, intent.Target)
 }
 
 // List returns the enabled accounts of a customer, newest first.
@@ -210,9 +203,7 @@ func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim
 // matches [ErrNotFound]; unconfirmed. The operation is described in the vendor's
 // public pages.
 func (s *AccountsService) List(customerID string, opts ...CallOption) List[Account] {
-	return list[Account](s.client, operation{
-		name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts",
-	}, noQuery{}, nil, opts, customerID)
+	return list[Account](s.client, "Accounts.List", noQuery{}, nil, opts, customerID)
 }
 
 // Get returns an account.
@@ -220,7 +211,7 @@ func (s *AccountsService) List(customerID string, opts ...CallOption) List[Accou
 // GET /accounts/{accountToken}. An unknown token is an [APIError] that matches
 // [ErrNotFound]. The operation is described in the vendor's public pages.
 func (s *AccountsService) Get(ctx context.Context, accountToken string, opts ...CallOption) (*Account, error) {
-	return get[Account](ctx, s.client, operation{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"}, opts, accountToken)
+	return get[Account](ctx, s.client, "Accounts.Get", opts, accountToken)
 }
 
 // Account is a registered account. The members of its kind are set, beside the

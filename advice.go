@@ -150,12 +150,12 @@ func (e *NotSettledError) Unwrap() error {
 		return nil
 	}
 	intent := Intent{
-		Version: IntentVersion, Operation: methodOf(transactionJSON{TransactionType: t.TransactionType}), Reference: t.PaymentReferenceNumber,
+		Version: IntentVersion, Operation: operationOf(transactionJSON{TransactionType: t.TransactionType}), Reference: t.PaymentReferenceNumber,
 		ReceiptNumber: t.ReceiptNumber, NotBefore: t.TransactionTime.Time,
 	}
 	candidate := Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.outcome())}}
-	open := intent.open(intent.Operation, "/transactions", nil, []Candidate{candidate})
-	open.Method, open.NextLook = http.MethodPost, e.NextLook
+	open := intent.open(CallInfo{intent.Operation, http.MethodPost, "/transactions"}, nil, []Candidate{candidate})
+	open.NextLook = e.NextLook
 	return open
 }
 

@@ -2,7 +2,6 @@ package quickstream
 
 import (
 	"context"
-	"net/http"
 	"reflect"
 )
 
@@ -45,7 +44,7 @@ func (k *apiKeyJSON) keep([]byte, reflect.Type) {}
 // expired cannot renew itself: that is an [APIError] that matches
 // [ErrUnauthorized].
 func (s *APIKeysService) Renew(ctx context.Context, opts ...CallOption) (*APIKey, error) {
-	issued, err := send[apiKeyJSON](ctx, s.client.begin(operation{name: "APIKeys.Renew", method: http.MethodGet, route: "/api-keys/latest"}, opts))
+	issued, err := send[apiKeyJSON](ctx, s.client.begin("APIKeys.Renew", opts))
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,6 @@ package quickstream
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
 // BusinessesService holds the operations on the merchant's businesses.
@@ -33,7 +30,7 @@ func (b *Business) identifier() string { return b.SupplierBusinessCode }
 //
 // GET /businesses. The operation is described in the vendor's public pages.
 func (s *BusinessesService) List(opts ...CallOption) List[Business] {
-	return list[Business](s.client, operation{name: "Businesses.List", method: http.MethodGet, route: "/businesses"}, noQuery{}, nil, opts)
+	return list[Business](s.client, "Businesses.List", noQuery{}, nil, opts)
 }
 
 // Get returns a business.
@@ -41,7 +38,7 @@ func (s *BusinessesService) List(opts ...CallOption) List[Business] {
 // GET /businesses/{supplierBusinessCode}. An unknown code is an [APIError] that
 // matches [ErrNotFound]. The operation is described in the vendor's public pages.
 func (s *BusinessesService) Get(ctx context.Context, supplierBusinessCode string, opts ...CallOption) (*Business, error) {
-	return get[Business](ctx, s.client, operation{name: "Businesses.Get", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}"}, opts, supplierBusinessCode)
+	return get[Business](ctx, s.client, "Businesses.Get", opts, supplierBusinessCode)
 }
 
 // CardSurcharge is what a business adds to payments with a kind of card. The
@@ -72,9 +69,7 @@ func (c *CardSurcharge) identifier() string {
 // another one, which is PublicCardSurcharges. Where one of them is an [APIError]
 // that matches [ErrNotFound], try the other.
 func (s *BusinessesService) CardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
-	return list[CardSurcharge](s.client, operation{
-		name: "Businesses.CardSurcharges", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}/list-card-surcharges",
-	}, noQuery{}, nil, opts, supplierBusinessCode)
+	return list[CardSurcharge](s.client, "Businesses.CardSurcharges", noQuery{}, nil, opts, supplierBusinessCode)
 }
 
 // PublicCardSurcharges returns what CardSurcharges does.
@@ -83,10 +78,7 @@ func (s *BusinessesService) CardSurcharges(supplierBusinessCode string, opts ...
 // key. The path and the kind of key are known from public client code and are
 // unconfirmed.
 func (s *BusinessesService) PublicCardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
-	return list[CardSurcharge](s.client, operation{
-		name: "Businesses.PublicCardSurcharges", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}/card-surcharges",
-		key: publishableKey,
-	}, noQuery{}, nil, opts, supplierBusinessCode)
+	return list[CardSurcharge](s.client, "Businesses.PublicCardSurcharges", noQuery{}, nil, opts, supplierBusinessCode)
 }
 
 type cardSurchargeQueryJSON struct {
@@ -104,10 +96,7 @@ func (q cardSurchargeQueryJSON) check(f *findings) {
 // is known from public client code and is unconfirmed. The card number passes
 // through this server: a token made in the browser has the surcharge too.
 func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusinessCode string, cardNumber Secret, opts ...CallOption) (*CardSurcharge, error) {
-	call := s.client.begin(operation{
-		name: "Businesses.QueryCardSurcharge", method: http.MethodPost, route: "/businesses/{supplierBusinessCode}/query-card-surcharge",
-		key: publishableKey, class: transport.Read,
-	}, opts, supplierBusinessCode)
+	call := s.client.begin("Businesses.QueryCardSurcharge", opts, supplierBusinessCode)
 	body := cardSurchargeQueryJSON{cardNumber.text()}
 	call.check(body.check)
 	call.body = body
@@ -131,10 +120,7 @@ func (a *AcceptedCard) identifier() string { return string(a.CardScheme) }
 // The operation is known from public client code and is unconfirmed; CardSurcharges
 // has the schemes too.
 func (s *BusinessesService) AcceptedCards(supplierBusinessCode string, opts ...CallOption) List[AcceptedCard] {
-	return list[AcceptedCard](s.client, operation{
-		name: "Businesses.AcceptedCards", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}/accepted-cards",
-		key: publishableKey,
-	}, noQuery{}, nil, opts, supplierBusinessCode)
+	return list[AcceptedCard](s.client, "Businesses.AcceptedCards", noQuery{}, nil, opts, supplierBusinessCode)
 }
 
 // CardPrefix is what the beginning of a card number says about the card. The
@@ -155,9 +141,7 @@ func (c *CardPrefix) identifier() string { return string(c.CardScheme) }
 // operation is known from public client code and is unconfirmed. What it answers
 // to digits that no scheme has is not known.
 func (s *BusinessesService) CardScheme(ctx context.Context, firstSix string, opts ...CallOption) (*CardPrefix, error) {
-	call := s.client.begin(operation{
-		name: "Businesses.CardScheme", method: http.MethodGet, route: "/credit-cards/card-schemes/{firstSixDigits}", key: publishableKey,
-	}, opts, firstSix)
+	call := s.client.begin("Businesses.CardScheme", opts, firstSix)
 	call.check(func(f *findings) {
 		f.require(isDigits(firstSix) && len(firstSix) == 6, "cardScheme.firstSixDigits.digits", "firstSixDigits", "must have 6 digits")
 	})

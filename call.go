@@ -18,20 +18,6 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// operation is what is fixed about an operation of the service.
-type operation struct {
-	name   string // method of the client
-	method string
-	route  string // path with the contract's parameter names
-	key    keyKind
-	class  transport.Class
-	// threeDS and named are what the meaning of some answers depends on:
-	// see transport.Call.
-	threeDS, named bool
-	// findOut says how to learn what became of a write whose answer was lost.
-	findOut string
-}
-
 // call is one call on its way from a method to the transport.
 type call struct {
 	client *Client
@@ -66,11 +52,16 @@ type call struct {
 
 // begin applies the options of a call, and sets its path with the values for the
 // route's parameters.
-func (c *Client) begin(op operation, opts []CallOption, ids ...string) *call {
+func (c *Client) begin(name Operation, opts []CallOption, ids ...string) *call {
+	return c.beginCall(name.row(), opts, ids)
+}
+
+// beginCall begins the call of an operation that need not be in the table.
+func (c *Client) beginCall(op operation, opts []CallOption, ids []string) *call {
 	started := &call{client: c, op: op, config: c.config}
 	for _, o := range opts {
 		if name, ok := o.(named); ok {
-			started.op.name = string(name)
+			started.op.name = Operation(name)
 		} else if o == nil {
 			started.refuse(errors.New("an option is nil"))
 		} else if err := o.applyCall(&started.config); err != nil {
@@ -85,15 +76,15 @@ func (c *Client) begin(op operation, opts []CallOption, ids ...string) *call {
 }
 
 // named is the option of a method that makes the calls of others: they carry its name.
-type named string
+type named Operation
 
 func (named) applyCall(*callConfig) error { return nil }
 
 func (n named) with(opts []CallOption) []CallOption { return append([]CallOption{n}, opts...) }
 
 // get makes a call that reads one object by its identifier.
-func get[T any, P model[T]](ctx context.Context, c *Client, op operation, opts []CallOption, id string) (*T, error) {
-	return sendAbout(ctx, c.begin(op, opts, id), identifiedBy[T, P](id))
+func get[T any, P model[T]](ctx context.Context, c *Client, name Operation, opts []CallOption, id string) (*T, error) {
+	return sendAbout(ctx, c.begin(name, opts, id), identifiedBy[T, P](id))
 }
 
 // sendAbout makes a call whose answer is one object that has to fit the request.
@@ -184,7 +175,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 		before = c.callHooks
 	}
 	r := c.client.transport().Do(ctx, transport.Call{
-		Operation: c.op.name, Method: c.op.method, Route: c.op.route, Class: c.op.class,
+		Operation: string(c.op.name), Method: c.op.method, Route: c.op.route, Class: c.op.class,
 		ThreeDS: c.op.threeDS, Named: c.op.named, Reference: c.reference,
 		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header(), Accept: accept,
 		Key: c.config.key, Limits: &c.config.limits, Authorise: c.client.authorise[c.op.key],
@@ -264,12 +255,12 @@ func (c *call) unclaimed(err error) error {
 	if c.planned == nil {
 		return err
 	}
-	open := c.planned.open(c.op.name, c.op.route, err, nil)
-	open.Method, open.FindOut = c.op.method, c.op.findOut
+	open := c.planned.open(c.info(), err, nil)
+	open.FindOut = c.op.findOut
 	return open
 }
 
-func (c *call) info() CallInfo { return CallInfo{c.op.name, c.op.method, c.op.route} }
+func (c *call) info() CallInfo { return c.op.info() }
 
 // outcome is what the call returns for what the transport found.
 func (c *call) outcome(r *transport.Result) error {

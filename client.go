@@ -106,7 +106,7 @@ func (r *Root) identifier() string { return "/" } // there is one
 //
 // GET /.
 func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
-	return send[Root](ctx, c.begin(operation{name: "Root", method: http.MethodGet, route: "/"}, opts))
+	return send[Root](ctx, c.begin("Root", opts))
 }
 
 // Check tests connectivity and the secret key: it asks for a page of the merchant's
@@ -116,7 +116,7 @@ func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
 // with name resolution, certificates or a proxy is a [NetworkError] whose Kind says
 // which.
 func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
-	call := c.begin(operation{name: "Check", method: http.MethodGet, route: "/businesses"}, opts)
+	call := c.begin("Check", opts)
 	return call.do(ctx, func(_ int, body []byte) error {
 		// That it is a list is enough: the members of a business are unconfirmed.
 		return new(Page[Business]).decode(call, body, func([]byte) (*Business, error) { return nil, nil })

@@ -5,9 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
-
-	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
 // CustomersService holds the operations on customers.
@@ -113,10 +110,7 @@ func (p CreateCustomerParams) check(f *findings) {
 // that matches [ErrInvalid]. When the answer is lost the error is an
 // [UnknownOutcomeError]: ask GetByNumber for the customer number.
 func (s *CustomersService) Create(ctx context.Context, params CreateCustomerParams, opts ...CallOption) (*Customer, error) {
-	call := s.client.begin(operation{
-		name: "Customers.Create", method: http.MethodPost, route: "/customers", class: transport.Post, named: true,
-		findOut: "look the customer up with Customers.GetByNumber",
-	}, opts)
+	call := s.client.begin(OperationCreateCustomer, opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	call.check(params.check)
 	call.reference = params.CustomerNumber
@@ -134,7 +128,7 @@ func (s *CustomersService) Create(ctx context.Context, params CreateCustomerPara
 // GET /customers/{customerId}. An unknown identifier is an [APIError] that matches
 // [ErrNotFound]. The operation is described in the vendor's public pages.
 func (s *CustomersService) Get(ctx context.Context, customerID string, opts ...CallOption) (*Customer, error) {
-	return get[Customer](ctx, s.client, operation{name: "Customers.Get", method: http.MethodGet, route: "/customers/{customerId}"}, opts, customerID)
+	return get[Customer](ctx, s.client, "Customers.Get", opts, customerID)
 }
 
 // ListCustomersParams narrows a list of customers; the zero value lists all.
@@ -151,7 +145,7 @@ type ListCustomersParams struct {
 //
 // GET /customers, page by page.
 func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) List[Customer] {
-	return list[Customer](s.client, operation{name: "Customers.List", method: http.MethodGet, route: "/customers"}, params, nil, opts)
+	return list[Customer](s.client, "Customers.List", params, nil, opts)
 }
 
 // GetByNumber returns the customer with the merchant's own customer number, or the one
@@ -161,9 +155,9 @@ func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) 
 // GET /customers. After an unknown outcome of Create, "not found" means "not found
 // yet".
 func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber string, opts ...CallOption) (*Customer, error) {
-	const name = "Customers.GetByNumber"
+	const name Operation = "Customers.GetByNumber"
 	if customerNumber == "" {
-		return nil, s.client.refused(ctx, CallInfo{name, http.MethodGet, "/customers"}, &ValidationError{Operation: name, Findings: []Finding{{
+		return nil, s.client.refused(ctx, name, &ValidationError{Operation: name, Findings: []Finding{{
 			Rule: "customer.customerNumber.required", Path: "customerNumber", Message: "is required",
 		}}})
 	}
@@ -210,10 +204,7 @@ func (p UpdateCustomerParams) check(f *findings) {
 // desired. Where the service answers without a body, the customer has its
 // CustomerID alone.
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
-	call := s.client.begin(operation{
-		name: "Customers.Update", method: http.MethodPut, route: "/customers/{customerId}", class: transport.Change,
-		findOut: "read the customer with Customers.Get and compare",
-	}, opts, customerID)
+	call := s.client.begin(OperationUpdateCustomer, opts, customerID)
 	call.check(params.check)
 	call.body = customerJSON(params)
 	customer := new(Customer)

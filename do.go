@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"path"
 	"reflect"
 	"regexp"
 	"slices"
@@ -90,12 +89,12 @@ func (c *Client) beginRequest(r Request, into any, opts []CallOption) *call {
 	if refused.check(func(f *findings) { r.check(f, into) }); refused.ended != nil {
 		return refused
 	}
-	started := c.begin(op, opts, r.Path...)
+	started := c.beginCall(op, opts, r.Path)
 	started.target.RawQuery, started.body = r.Query.Encode(), r.Body
 	started.check(func(f *findings) {
 		f.disabled = nil // no option switches this rule off
 		place := strings.TrimPrefix(started.target.Path, c.base.Path)
-		f.require(!isModelled(r.Method, place), "request.modelled", "(route)", "must not be that of a write which this package has a method for")
+		f.require(!isModelledWrite(r.Method, place), "request.modelled", "(route)", "must not be that of a write which this package has a method for")
 	})
 	return started
 }
@@ -113,34 +112,6 @@ func (r Request) check(f *findings, into any) {
 	f.require(r.Body == nil || r.Method != http.MethodGet, "request.body", "(body)", "must be nil for a GET")
 	target := reflect.ValueOf(into)
 	f.require(into == nil || target.Kind() == reflect.Pointer && !target.IsNil(), "request.into", "(into)", "must be a pointer to a value, or nil")
-}
-
-// modelledWrites are the writes of api.md, with a star for each identifier and in
-// lower case, which a server may take for the same.
-func modelledWrites() []string {
-	return []string{
-		"POST /businesses/*/query-card-surcharge",
-		"POST /customers",
-		"POST /customers/*/accounts",
-		"POST /customers/*/payto-agreements",
-		"PUT /customers/*",
-		"PATCH /payto-agreements/*",
-		"POST /payment-files",
-		"POST /single-use-tokens",
-		"POST /single-use-tokens/*/three-ds2-authentication",
-		"POST /transactions",
-		"POST /transactions/*/void",
-	}
-}
-
-// isModelled is asked about the path as it is sent: a route can name a part of it
-// that is no identifier.
-func isModelled(method, place string) bool {
-	sent := method + " " + strings.ToLower(place)
-	return slices.ContainsFunc(modelledWrites(), func(pattern string) bool {
-		matched, err := path.Match(pattern, sent)
-		return matched && err == nil
-	})
 }
 
 // decodeAny reads a body into a value of a type that is not this package's. Its

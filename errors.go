@@ -62,7 +62,7 @@ var (
 
 // CallInfo names a call without any of its values.
 type CallInfo struct {
-	Operation string // method of the client, such as "Transactions.Pay"
+	Operation Operation
 	Method    string // HTTP verb
 	Route     string // path with parameter names, such as "/transactions/{receiptNumber}"
 }
@@ -72,7 +72,7 @@ func (c CallInfo) text() string {
 	if c == (CallInfo{}) {
 		return "a call"
 	}
-	return c.Operation + " (" + c.Method + " " + c.Route + ")"
+	return string(c.Operation) + " (" + c.Method + " " + c.Route + ")"
 }
 
 // Finding is one broken rule of a request.
@@ -88,7 +88,7 @@ type Finding struct {
 // ValidationError reports every rule that a request breaks. Nothing was sent.
 // It matches [ErrInvalid] and [ErrNotSent].
 type ValidationError struct {
-	Operation string
+	Operation Operation
 	Findings  []Finding
 }
 

@@ -188,3 +188,23 @@ func ExampleWithBeforeSend() {
 	// store Transactions.Pay ORDER-1
 	// Approved
 }
+
+// A worker that has intents of several kinds asks their operation who can look them up.
+func ExampleOperation() {
+	for _, intent := range []quickstream.Intent{
+		{Operation: quickstream.OperationPay}, {Operation: quickstream.OperationSuspendAgreement}, {Operation: quickstream.OperationCreateAgreement},
+	} {
+		switch {
+		case intent.Operation.IsTransaction():
+			fmt.Println(intent.Operation, "is looked up with Transactions.Resume")
+		case intent.Operation.IsAgreementChange():
+			fmt.Println(intent.Operation, "is looked up with PayTo.ResumeChange")
+		case intent.Operation == quickstream.OperationCreateAgreement:
+			fmt.Println(intent.Operation, "is looked up with PayTo.Resume")
+		}
+	}
+	// Output:
+	// Transactions.Pay is looked up with Transactions.Resume
+	// PayTo.Suspend is looked up with PayTo.ResumeChange
+	// PayTo.Create is looked up with PayTo.Resume
+}

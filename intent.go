@@ -31,8 +31,8 @@ const IntentVersion = 1
 // numbers, account numbers or PayIDs, and no hash of them.
 type Intent struct {
 	Version int `json:"version"`
-	// Operation is the method that made it, such as "Transactions.Pay".
-	Operation string `json:"operation"`
+	// Operation is the method that made it.
+	Operation Operation `json:"operation"`
 	// Target is what a write is made to: the receipt of a void, the agreement of an
 	// amendment, the customer of a registration. "" for transactions and uploads.
 	Target string `json:"target,omitempty"`
@@ -111,7 +111,7 @@ func (i Intent) known() error {
 }
 
 // of refuses an intent that is not known, or another method's.
-func (i Intent) of(operations ...string) error {
+func (i Intent) of(operations ...Operation) error {
 	if err := i.known(); err != nil || slices.Contains(operations, i.Operation) {
 		return err
 	}

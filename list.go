@@ -360,9 +360,9 @@ func (c *call) follow(cursor Cursor) (query string, err error) {
 
 // list describes a list operation, whose query is checked unless check is nil.
 // Mistakes in the query, the options or the path come out when the list is read.
-func list[T, Q any, P model[T]](c *Client, op operation, params Q, check func(*findings), opts []CallOption, ids ...string) List[T] {
+func list[T, Q any, P model[T]](c *Client, name Operation, params Q, check func(*findings), opts []CallOption, ids ...string) List[T] {
 	begin := func() *call {
-		call := c.begin(op, opts, ids...)
+		call := c.begin(name, opts, ids...)
 		if check != nil {
 			call.check(check)
 		}

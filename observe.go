@@ -139,7 +139,7 @@ func (o Observer) attempts() transport.Observer {
 		return nil
 	}
 	return func(ctx context.Context, call *transport.Call, a transport.Attempt) {
-		o.Attempt(ctx, CallInfo{call.Operation, call.Method, call.Route}, AttemptInfo{
+		o.Attempt(ctx, CallInfo{Operation(call.Operation), call.Method, call.Route}, AttemptInfo{
 			Number: a.Number, Host: call.URL.Hostname(), Port: portOf(call.URL), StatusCode: a.Status, Network: NetworkKind(a.Kind), Start: a.Start, Duration: a.Duration,
 		})
 	}
@@ -208,7 +208,7 @@ func (o Observer) logging(logger *slog.Logger) Observer {
 
 func logAttempt(ctx context.Context, logger *slog.Logger, call CallInfo, a AttemptInfo) {
 	logger.LogAttrs(ctx, slog.LevelDebug, "quickstream attempt",
-		slog.String("operation", call.Operation), slog.String("method", call.Method), slog.String("route", call.Route),
+		slog.String("operation", string(call.Operation)), slog.String("method", call.Method), slog.String("route", call.Route),
 		slog.Int("attempt", a.Number), slog.Int("status", a.StatusCode), slog.String("network", string(a.Network)),
 		slog.Duration("duration", a.Duration))
 }
@@ -219,7 +219,7 @@ func logEnd(ctx context.Context, logger *slog.Logger, call CallInfo, e EndInfo) 
 		level = slog.LevelWarn
 	}
 	logger.LogAttrs(ctx, level, "quickstream call",
-		slog.String("operation", call.Operation), slog.String("method", call.Method), slog.String("route", call.Route),
+		slog.String("operation", string(call.Operation)), slog.String("method", call.Method), slog.String("route", call.Route),
 		slog.String("result", string(e.Result)), slog.Int("attempts", e.Attempts), slog.Int("status", e.StatusCode),
 		slog.String("trace", e.TraceCode), slog.Duration("duration", e.Duration))
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
 )
 
@@ -68,7 +67,7 @@ func (b *PaymentBatch) identifier() string { return cmp.Or(b.PaymentBatchID, str
 // [ErrNotFound]. The vendor's public pages describe the operation; its path is
 // inferred and unconfirmed.
 func (s *PaymentFilesService) Get(ctx context.Context, paymentFileID string, opts ...CallOption) (*PaymentFile, error) {
-	return get[PaymentFile](ctx, s.client, operation{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"}, opts, paymentFileID)
+	return get[PaymentFile](ctx, s.client, "PaymentFiles.Get", opts, paymentFileID)
 }
 
 // PaymentFileWait says how to wait for a payment file.
@@ -110,7 +109,7 @@ func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wa
 // GET /payment-files. The vendor's public pages describe the operation; its path is
 // inferred and unconfirmed.
 func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
-	return list[PaymentFile](s.client, operation{name: "PaymentFiles.List", method: http.MethodGet, route: "/payment-files"}, noQuery{}, nil, opts)
+	return list[PaymentFile](s.client, "PaymentFiles.List", noQuery{}, nil, opts)
 }
 
 // Batches returns the batches of a payment file.
@@ -118,9 +117,7 @@ func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
 // GET /payment-files/{id}/payment-batches. An unknown identifier is an [APIError]
 // that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) List[PaymentBatch] {
-	return list[PaymentBatch](s.client, operation{
-		name: "PaymentFiles.Batches", method: http.MethodGet, route: "/payment-files/{id}/payment-batches",
-	}, noQuery{}, nil, opts, paymentFileID)
+	return list[PaymentBatch](s.client, "PaymentFiles.Batches", noQuery{}, nil, opts, paymentFileID)
 }
 
 // Batch returns a batch.
@@ -129,7 +126,7 @@ func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) 
 // [ErrNotFound]. The vendor's public pages describe the operation; its path is
 // inferred and unconfirmed.
 func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, opts ...CallOption) (*PaymentBatch, error) {
-	return send[PaymentBatch](ctx, s.client.begin(operation{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"}, opts, paymentBatchID))
+	return send[PaymentBatch](ctx, s.client.begin("PaymentFiles.Batch", opts, paymentBatchID))
 }
 
 // BatchTransactionsParams narrows a list of transactions; the zero value lists
@@ -144,9 +141,7 @@ type BatchTransactionsParams struct {
 // GET /payment-batches/{id}/transactions. An unknown identifier is an [APIError]
 // that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params BatchTransactionsParams, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, operation{
-		name: "PaymentFiles.BatchTransactions", method: http.MethodGet, route: "/payment-batches/{id}/transactions",
-	}, params, nil, opts, paymentBatchID)
+	return list[Transaction](s.client, "PaymentFiles.BatchTransactions", params, nil, opts, paymentBatchID)
 }
 
 // DownloadFlatFile writes the results of a payment file, in the layout of a flat
@@ -155,9 +150,7 @@ func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params Ba
 // GET /payment-files/{id}/flat-file. A file that is unknown, not processed yet or
 // of another format is an [APIError] that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) DownloadFlatFile(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
-	return s.report(ctx, to, operation{
-		name: "PaymentFiles.DownloadFlatFile", method: http.MethodGet, route: "/payment-files/{id}/flat-file",
-	}, paymentFileID, opts)
+	return s.report(ctx, to, "PaymentFiles.DownloadFlatFile", paymentFileID, opts)
 }
 
 // DownloadCSV writes the results of a payment file, as CSV, to a writer. It writes
@@ -166,9 +159,7 @@ func (s *PaymentFilesService) DownloadFlatFile(ctx context.Context, to io.Writer
 // GET /payment-files/{id}/csv. A file that is unknown, not processed yet or of
 // another format is an [APIError] that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) DownloadCSV(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
-	return s.report(ctx, to, operation{
-		name: "PaymentFiles.DownloadCSV", method: http.MethodGet, route: "/payment-files/{id}/csv",
-	}, paymentFileID, opts)
+	return s.report(ctx, to, "PaymentFiles.DownloadCSV", paymentFileID, opts)
 }
 
 // DownloadMTSRejects writes the rejected payments of an MTS payment file to a
@@ -177,11 +168,9 @@ func (s *PaymentFilesService) DownloadCSV(ctx context.Context, to io.Writer, pay
 // GET /payment-files/{id}/mts-rejects. A file that is unknown, not processed yet or
 // of another format is an [APIError] that matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) DownloadMTSRejects(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
-	return s.report(ctx, to, operation{
-		name: "PaymentFiles.DownloadMTSRejects", method: http.MethodGet, route: "/payment-files/{id}/mts-rejects",
-	}, paymentFileID, opts)
+	return s.report(ctx, to, "PaymentFiles.DownloadMTSRejects", paymentFileID, opts)
 }
 
-func (s *PaymentFilesService) report(ctx context.Context, to io.Writer, op operation, paymentFileID string, opts []CallOption) (int64, error) {
-	return s.client.begin(op, opts, paymentFileID).fetch(ctx, &download{accept: "*/*", to: to})
+func (s *PaymentFilesService) report(ctx context.Context, to io.Writer, name Operation, paymentFileID string, opts []CallOption) (int64, error) {
+	return s.client.begin(name, opts, paymentFileID).fetch(ctx, &download{accept: "*/*", to: to})
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"mime/multipart"
-	"net/http"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -69,10 +68,7 @@ func (p UploadPaymentFileParams) check(f *findings) {
 // There is no limit to how long an upload may take other than the context's and
 // that of [WithTimeout]; [WithAttemptTimeout] limits each wait for the service.
 func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
-	call := s.client.begin(operation{
-		name: uploadOperation, method: http.MethodPost, route: "/payment-files", class: transport.Post, named: true,
-		findOut: "look for the file with PaymentFiles.Resume or in the service's portal; do not upload it under another name before that",
-	}, opts)
+	call := s.client.begin(OperationUploadPaymentFile, opts)
 	call.check(params.check)
 	call.reference = params.FileName
 	upload, err := params.form()
@@ -83,31 +79,32 @@ func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFi
 	return send[PaymentFile](ctx, call)
 }
 
-const uploadOperation = "PaymentFiles.Upload"
-
 // Resume reads the payment files. The contract has no member that says which upload
 // made a file, so that none settles the intent: the result is an [UnknownOutcomeError]
 // whose Candidates are the files, at most 20 of them.
 //
 // GET /payment-files.
 func (s *PaymentFilesService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*PaymentFile, error) {
-	const name, route, most = "PaymentFiles.Resume", "/payment-files", 20
+	const name Operation = "PaymentFiles.Resume"
 	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
-	if err = cmp.Or(err, intent.of(uploadOperation)); err != nil {
-		return nil, intent.refused(ctx, s.client, name, route, err)
+	if err = cmp.Or(err, intent.of(OperationUploadPaymentFile)); err != nil {
+		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	var candidates []Candidate
 	for file, err := range s.List(opts...).All(ctx) {
 		if err != nil {
-			return nil, intent.open(name, route, err, nil)
+			return nil, intent.open(name.info(), err, nil)
 		}
-		if len(candidates) == most {
+		if len(candidates) == mostUploads {
 			break
 		}
 		candidates = append(candidates, Candidate{PaymentFile: file, Reasons: []string{"the service does not say which upload made it"}})
 	}
-	return nil, intent.open(name, route, nil, candidates)
+	return nil, intent.open(name.info(), nil, candidates)
 }
+
+// mostUploads is how many files Resume returns as candidates.
+const mostUploads = 20
 
 // form returns the file inside a multipart form, of which only the file's
 // surroundings are held in memory.

@@ -3,11 +3,9 @@ package quickstream
 import (
 	"cmp"
 	"context"
-	"net/http"
 
 	"github.com/shopspring/decimal"
 
-	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -187,10 +185,7 @@ type newPayToAgreement struct {
 // Resume, for which the agreement needs a unique payee reference, and do not create
 // another before that.
 func (s *PayToService) Create(ctx context.Context, customerID string, params CreateAgreementParams, opts ...CallOption) (*Agreement, error) {
-	call := s.client.begin(operation{
-		name: agreementCreateOperation, method: http.MethodPost, route: "/customers/{customerId}/payto-agreements", class: transport.Post,
-		findOut: "look for it with PayTo.Resume and the error's Intent; not finding it means that it is not visible yet",
-	}, opts, customerID)
+	call := s.client.begin(OperationCreateAgreement, opts, customerID)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	call.check(params.check)
 	body := agreementJSON{
@@ -212,7 +207,7 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 // GET /payto-agreements/{agreementToken}. An unknown token is an [APIError] that
 // matches [ErrNotFound].
 func (s *PayToService) Get(ctx context.Context, agreementToken string, opts ...CallOption) (*Agreement, error) {
-	return get[Agreement](ctx, s.client, operation{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"}, opts, agreementToken)
+	return get[Agreement](ctx, s.client, "PayTo.Get", opts, agreementToken)
 }
 
 // ListAgreementsParams narrows a list of agreements; the zero value lists all.
@@ -225,7 +220,5 @@ type ListAgreementsParams struct {
 //
 // GET /customers/{customerId}/payto-agreements.
 func (s *PayToService) List(customerID string, params ListAgreementsParams, opts ...CallOption) List[Agreement] {
-	return list[Agreement](s.client, operation{
-		name: "PayTo.List", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements",
-	}, params, nil, opts, customerID)
+	return list[Agreement](s.client, "PayTo.List", params, nil, opts, customerID)
 }

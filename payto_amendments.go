@@ -1,7 +1,6 @@
 package quickstream
 
 import (
-	"cmp"
 	"context"
 )
 
@@ -35,7 +34,7 @@ type StatusReason struct {
 // [UnilateralDetails] or [BilateralTerms], or what one of the functions returns that
 // begin with Changing.
 type AgreementChange interface {
-	patch(operation string) (agreementChange, error)
+	patch(operation Operation) (agreementChange, error)
 }
 
 // agreementChange is a change that is about to be sent.
@@ -45,7 +44,7 @@ type agreementChange struct {
 	check          func(*findings) // nil for nothing
 }
 
-func (c agreementChange) patch(string) (agreementChange, error) { return c, nil }
+func (c agreementChange) patch(Operation) (agreementChange, error) { return c, nil }
 
 // MarshalJSON returns an error, as that of an AccountSource does.
 func (agreementChange) MarshalJSON() ([]byte, error) { return nil, errSealed }
@@ -69,14 +68,14 @@ func ChangingRecallAmendment(agreementToken string) AgreementChange {
 	return agreementChange{agreementToken: agreementToken, body: patchJSON{UpdateType: updateRecallAmendment}}
 }
 
-func (d *UnilateralDetails) patch(operation string) (agreementChange, error) {
+func (d *UnilateralDetails) patch(operation Operation) (agreementChange, error) {
 	if d == nil || d.agreement == nil {
 		return agreementChange{}, missingAgreement(operation)
 	}
 	return agreementChange{d.agreement.AgreementToken, patchJSON{UpdateType: updateUnilateral, UnilateralAmendment: d.wire()}, d.check}, nil
 }
 
-func (t *BilateralTerms) patch(operation string) (agreementChange, error) {
+func (t *BilateralTerms) patch(operation Operation) (agreementChange, error) {
 	if t == nil || t.agreement == nil {
 		return agreementChange{}, missingAgreement(operation)
 	}
@@ -91,7 +90,7 @@ func (t *BilateralTerms) patch(operation string) (agreementChange, error) {
 // error is an [UnknownOutcomeError]: ResumeChange shows whether the agreement is
 // cancelled.
 func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts ...CallOption) error {
-	return s.change(ctx, "PayTo.Recall", ChangingRecall(agreementToken), opts)
+	return s.change(ctx, OperationRecallAgreement, ChangingRecall(agreementToken), opts)
 }
 
 // Suspend stops payments against an active agreement until Reactivate.
@@ -101,7 +100,7 @@ func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts .
 // matches [ErrInvalid]. When the answer is lost the error is an
 // [UnknownOutcomeError]: ResumeChange shows the status.
 func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
-	return s.change(ctx, "PayTo.Suspend", ChangingStatus(agreementToken, AgreementStatusSuspended, reason), opts)
+	return s.change(ctx, OperationSuspendAgreement, ChangingStatus(agreementToken, AgreementStatusSuspended, reason), opts)
 }
 
 // Reactivate allows payments against a suspended agreement again. The reason is
@@ -110,7 +109,7 @@ func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reaso
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT) with the secret
 // key, and errors as for Suspend.
 func (s *PayToService) Reactivate(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
-	return s.change(ctx, "PayTo.Reactivate", ChangingStatus(agreementToken, AgreementStatusActive, reason), opts)
+	return s.change(ctx, OperationReactivateAgreement, ChangingStatus(agreementToken, AgreementStatusActive, reason), opts)
 }
 
 // Cancel ends an active or suspended agreement for good.
@@ -119,7 +118,7 @@ func (s *PayToService) Reactivate(ctx context.Context, agreementToken string, re
 // key, and errors as for Suspend. An agreement that the payer has not answered is
 // taken back with Recall instead.
 func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
-	return s.change(ctx, "PayTo.Cancel", ChangingStatus(agreementToken, AgreementStatusCancelled, reason), opts)
+	return s.change(ctx, OperationCancelAgreement, ChangingStatus(agreementToken, AgreementStatusCancelled, reason), opts)
 }
 
 // AmendUnilaterally changes an agreement at once to what the details say. They
@@ -130,7 +129,7 @@ func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason
 // key, and errors as for Suspend. Details that are not from an agreement are a
 // [ValidationError].
 func (s *PayToService) AmendUnilaterally(ctx context.Context, details *UnilateralDetails, opts ...CallOption) error {
-	return s.change(ctx, "PayTo.AmendUnilaterally", details, opts)
+	return s.change(ctx, OperationAmendUnilaterally, details, opts)
 }
 
 // AmendBilaterally asks the payer to agree to the terms, which are an edited copy
@@ -143,7 +142,7 @@ func (s *PayToService) AmendUnilaterally(ctx context.Context, details *Unilatera
 // key, and errors as for Suspend. Terms that are not from an agreement are a
 // [ValidationError].
 func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTerms, opts ...CallOption) error {
-	return s.change(ctx, "PayTo.AmendBilaterally", terms, opts)
+	return s.change(ctx, OperationAmendBilaterally, terms, opts)
 }
 
 // RecallAmendment takes back a bilateral amendment that the payer has not
@@ -153,7 +152,7 @@ func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTer
 // amendment is pending the error is an [APIError] that matches
 // [ErrInvalid].
 func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken string, opts ...CallOption) error {
-	return s.change(ctx, "PayTo.RecallAmendment", ChangingRecallAmendment(agreementToken), opts)
+	return s.change(ctx, OperationRecallAmendment, ChangingRecallAmendment(agreementToken), opts)
 }
 
 // Plan plans a change of an agreement, for Submit. It sends nothing.
@@ -167,7 +166,7 @@ func (s *PayToService) Plan(ctx context.Context, change AgreementChange, opts ..
 // intent names.
 func (s *PayToService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) error {
 	body, err := intent.change()
-	call := s.patch(cmp.Or(body.method(), "PayTo.Submit"), intent.Target, opts)
+	call := s.patch(body.operation(), intent.Target, opts)
 	call.refuse(err)
 	call.changes(intent.Target, intent.Request)
 	return call.sendChange(call.submits(ctx, intent, claim, intent.Operation), intent.Target)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"reflect"
 
-	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -80,47 +79,50 @@ func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
 	return wire.Graft(known, received, reflect.TypeFor[plain]())
 }
 
-// method names the method that sends a change; "" for what none sends.
-func (p patchJSON) method() string {
+// operation names the method that sends a change; "" for what none sends.
+func (p patchJSON) operation() Operation {
 	switch {
 	case p.UpdateType == updateRecall && p.Recall != nil:
-		return "PayTo.Recall"
+		return OperationRecallAgreement
 	case p.UpdateType == updateStatus && p.StatusAmendment != nil:
 		switch p.StatusAmendment.StatusCode {
 		case AgreementStatusSuspended:
-			return "PayTo.Suspend"
+			return OperationSuspendAgreement
 		case AgreementStatusActive:
-			return "PayTo.Reactivate"
+			return OperationReactivateAgreement
 		case AgreementStatusCancelled:
-			return "PayTo.Cancel"
+			return OperationCancelAgreement
 		default:
 			return ""
 		}
 	case p.UpdateType == updateUnilateral && p.UnilateralAmendment != nil:
-		return "PayTo.AmendUnilaterally"
+		return OperationAmendUnilaterally
 	case p.UpdateType == updateBilateral && p.BilateralAmendment != nil:
-		return "PayTo.AmendBilaterally"
+		return OperationAmendBilaterally
 	case p.UpdateType == updateRecallAmendment:
-		return "PayTo.RecallAmendment"
+		return OperationRecallAmendment
 	}
 	return ""
 }
 
 // change checks and sends a change of an agreement.
-func (s *PayToService) change(ctx context.Context, name string, change AgreementChange, opts []CallOption) error {
+func (s *PayToService) change(ctx context.Context, name Operation, change AgreementChange, opts []CallOption) error {
 	call := s.begin(name, change, opts)
 	return call.sendChange(ctx, call.reference)
 }
 
 // begin checks a change of an agreement. Its method follows from what it is, where no
 // name is given.
-func (s *PayToService) begin(name string, change AgreementChange, opts []CallOption) *call {
+func (s *PayToService) begin(name Operation, change AgreementChange, opts []CallOption) *call {
 	var patch agreementChange
 	err := fmt.Errorf("quickstream: PayTo.Plan: %w: the change is nil", ErrNotSent)
 	if change != nil {
 		patch, err = change.patch(cmp.Or(name, "PayTo.Plan"))
 	}
-	call := s.patch(cmp.Or(name, patch.body.method()), patch.agreementToken, opts)
+	if name = cmp.Or(name, patch.body.operation()); name == "" {
+		opts = named("PayTo.Plan").with(opts)
+	}
+	call := s.patch(name, patch.agreementToken, opts)
 	if err != nil {
 		call.ended = err
 		return call
@@ -135,11 +137,8 @@ func (s *PayToService) begin(name string, change AgreementChange, opts []CallOpt
 }
 
 // patch begins a PATCH /payto-agreements/{agreementToken}.
-func (s *PayToService) patch(name, agreementToken string, opts []CallOption) *call {
-	return s.client.begin(operation{
-		name: name, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change,
-		findOut: "read the agreement with PayTo.ResumeChange and the error's Intent: it is as asked now or not, whoever made it so",
-	}, opts, agreementToken)
+func (s *PayToService) patch(name Operation, agreementToken string, opts []CallOption) *call {
+	return s.client.begin(cmp.Or(name, "PayTo.Submit"), opts, agreementToken)
 }
 
 // changes gives a call the JSON of the change, which an intent keeps as it is: it can

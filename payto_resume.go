@@ -11,8 +11,6 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-const agreementCreateOperation = "PayTo.Create"
-
 // intent describes the creation of an agreement, without the payer's account and
 // PayID.
 func (b agreementJSON) intent(customerID string) Intent {
@@ -34,18 +32,18 @@ func (b agreementJSON) intent(customerID string) Intent {
 //
 // GET /customers/{customerId}/payto-agreements.
 func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Agreement, error) {
-	const name, route = "PayTo.Resume", "/customers/{customerId}/payto-agreements"
+	const name Operation = "PayTo.Resume"
 	var wanted agreementJSON
 	open := func(cause error, candidates ...Candidate) (*Agreement, error) {
-		return nil, intent.open(name, route, cause, candidates)
+		return nil, intent.open(name.info(), cause, candidates)
 	}
 	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
-	if err = cmp.Or(err, intent.of(agreementCreateOperation)); err != nil {
-		return nil, intent.refused(ctx, s.client, name, route, err)
+	if err = cmp.Or(err, intent.of(OperationCreateAgreement)); err != nil {
+		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	if err := json.Unmarshal(intent.Request, &wanted); err != nil || wanted.PayeeReference == "" || wanted.PayeeReference != intent.Reference {
 		err := errors.New("the intent has no payee reference, without which agreements cannot be told apart")
-		return nil, intent.refused(ctx, s.client, name, route, err)
+		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	var matches, others []Candidate
 	read := func() (tokens []string, whole bool, err error) {
@@ -152,15 +150,15 @@ type AgreementState struct {
 //
 // GET /payto-agreements/{agreementToken}.
 func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...CallOption) (*AgreementState, error) {
-	const name, route = "PayTo.ResumeChange", "/payto-agreements/{agreementToken}"
+	const name Operation = "PayTo.ResumeChange"
 	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
 	wanted, unread := intent.change()
 	if err = cmp.Or(err, intent.known(), unread); err != nil {
-		return nil, intent.refused(ctx, s.client, name, route, err)
+		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	agreement, err := s.Get(ctx, intent.Target, opts...)
 	if err != nil {
-		return nil, intent.open(name, route, err, nil)
+		return nil, intent.open(name.info(), err, nil)
 	}
 	return &AgreementState{AsAsked: wanted.stands(agreement), Agreement: agreement}, nil
 }
@@ -171,7 +169,7 @@ func (i Intent) change() (patchJSON, error) {
 	if err := json.Unmarshal(i.Request, &body); err != nil {
 		return body, fmt.Errorf("the intent's request cannot be read: %w", err)
 	}
-	if body.method() != i.Operation {
+	if body.operation() != i.Operation {
 		return body, errIntentForeign
 	}
 	return body, nil

@@ -75,7 +75,7 @@ func (a *Agreement) Terms() (*BilateralTerms, error) {
 }
 
 // checkComplete finds what an amendment needs and the agreement lacks.
-func (a *Agreement) checkComplete(operation string, checks func(*findings)) error {
+func (a *Agreement) checkComplete(operation Operation, checks func(*findings)) error {
 	if a == nil || a.AgreementToken == "" {
 		return missingAgreement(operation)
 	}
@@ -89,7 +89,7 @@ func (a *Agreement) checkComplete(operation string, checks func(*findings)) erro
 	return &ValidationError{Operation: operation, Findings: f.list}
 }
 
-func missingAgreement(operation string) error {
+func missingAgreement(operation Operation) error {
 	return &ValidationError{Operation: operation, Findings: []Finding{{
 		Rule: "amendment.agreement.required", Path: "agreementToken", Message: "the agreement as it stands is required",
 	}}}

@@ -2,7 +2,6 @@ package quickstream
 
 import (
 	"context"
-	"net/http"
 )
 
 // RecurringPaymentsService holds the operations on recurring payments, which the
@@ -36,9 +35,7 @@ func (p *RecurringPayment) identifier() string { return p.PaymentScheduleID }
 // [APIError] that matches [ErrNotFound]. The operation is described in the vendor's
 // public pages.
 func (s *RecurringPaymentsService) Get(ctx context.Context, paymentScheduleID string, opts ...CallOption) (*RecurringPayment, error) {
-	return get[RecurringPayment](ctx, s.client, operation{
-		name: "RecurringPayments.Get", method: http.MethodGet, route: "/recurring-payments/{paymentScheduleId}",
-	}, opts, paymentScheduleID)
+	return get[RecurringPayment](ctx, s.client, "RecurringPayments.Get", opts, paymentScheduleID)
 }
 
 // List returns the recurring payments of a customer: active ones first, and
@@ -48,9 +45,7 @@ func (s *RecurringPaymentsService) Get(ctx context.Context, paymentScheduleID st
 // [APIError] that matches [ErrNotFound]; unconfirmed. The operation is described in
 // the vendor's public pages.
 func (s *RecurringPaymentsService) List(customerID string, opts ...CallOption) List[RecurringPayment] {
-	return list[RecurringPayment](s.client, operation{
-		name: "RecurringPayments.List", method: http.MethodGet, route: "/customers/{customerId}/recurring-payments",
-	}, noQuery{}, nil, opts, customerID)
+	return list[RecurringPayment](s.client, "RecurringPayments.List", noQuery{}, nil, opts, customerID)
 }
 
 // Transactions returns the payments that were made on a schedule.
@@ -58,7 +53,5 @@ func (s *RecurringPaymentsService) List(customerID string, opts ...CallOption) L
 // GET /recurring-payments/{paymentScheduleId}/transactions. An unknown identifier
 // is an [APIError] that matches [ErrNotFound]; unconfirmed.
 func (s *RecurringPaymentsService) Transactions(paymentScheduleID string, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, operation{
-		name: "RecurringPayments.Transactions", method: http.MethodGet, route: "/recurring-payments/{paymentScheduleId}/transactions",
-	}, noQuery{}, nil, opts, paymentScheduleID)
+	return list[Transaction](s.client, "RecurringPayments.Transactions", noQuery{}, nil, opts, paymentScheduleID)
 }

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"reflect"
 
 	"github.com/shopspring/decimal"
 
-	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -176,11 +174,7 @@ type ThreeDSAddress struct {
 // without authentication.
 // After an [UnknownOutcomeError] authenticate again: that charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
-	call := s.client.begin(operation{
-		name: "SingleUseTokens.Authenticate", method: http.MethodPost, route: "/single-use-tokens/{singleUseTokenId}/three-ds2-authentication",
-		class: transport.Keyed, threeDS: true,
-		findOut: "authenticate the token again, which charges nothing; until there is a result, do not pay with it",
-	}, opts, singleUseTokenID)
+	call := s.client.begin(OperationAuthenticate, opts, singleUseTokenID)
 	call.check(params.check)
 	call.body = params.wire()
 	return send[ThreeDSResult](ctx, call)

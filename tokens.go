@@ -3,12 +3,9 @@ package quickstream
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
 // SingleUseTokenLifetime is how long a single-use token can be used.
@@ -150,10 +147,7 @@ func (p *BrowserProfile) check(f *findings) {
 // quota is an [APIError] that matches [ErrRateLimited]. Asking for a token charges
 // nothing, so that after an [UnknownOutcomeError] another one may be asked for.
 func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
-	call := s.client.begin(operation{
-		name: "SingleUseTokens.Create", method: http.MethodPost, route: "/single-use-tokens", key: publishableKey, class: transport.Keyed,
-		findOut: "a token that was made and not seen expires by itself; ask for another",
-	}, opts)
+	call := s.client.begin(OperationCreateToken, opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	call.check(params.check)
 	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS.wire()}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/http"
 
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
@@ -187,5 +186,5 @@ func (r FraudGuardResult) MarshalJSON() ([]byte, error) {
 // GET /transactions/{receiptNumber}. An unknown receipt number is an [APIError]
 // that matches [ErrNotFound].
 func (s *TransactionsService) Get(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
-	return get[Transaction](ctx, s.client, operation{name: "Transactions.Get", method: http.MethodGet, route: "/transactions/{receiptNumber}"}, opts, receiptNumber)
+	return get[Transaction](ctx, s.client, "Transactions.Get", opts, receiptNumber)
 }

@@ -1,17 +1,9 @@
 package quickstream
 
-import (
-	"net/http"
-	"time"
-)
+import "time"
 
 // The lists of transactions. Those that the service sorts newest first can shift
 // while they are read page by page.
-
-// reads makes a list of transactions.
-func reads[Q any](s *TransactionsService, name, route string, q Q, check func(*findings), opts []CallOption, ids ...string) List[Transaction] {
-	return list[Transaction](s.client, operation{name: name, method: http.MethodGet, route: route}, q, check, opts, ids...)
-}
 
 // ListTransactionsParams narrows the list of recent transactions.
 type ListTransactionsParams struct {
@@ -24,7 +16,7 @@ type ListTransactionsParams struct {
 //
 // GET /transactions.
 func (s *TransactionsService) List(params ListTransactionsParams, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.List", "/transactions", params, nil, opts)
+	return list[Transaction](s.client, "Transactions.List", params, nil, opts)
 }
 
 type referenceQuery struct {
@@ -41,7 +33,7 @@ type referenceQuery struct {
 // found yet".
 func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOption) List[Transaction] {
 	q := referenceQuery{referenceNumber}
-	return reads(s, "Transactions.ByReference", "/transactions/for-reference-number", q, q.check, opts)
+	return list[Transaction](s.client, "Transactions.ByReference", q, q.check, opts)
 }
 
 func (q referenceQuery) check(f *findings) {
@@ -59,7 +51,7 @@ type settlementDateQuery struct {
 // GET /transactions/for-settlement-date.
 func (s *TransactionsService) BySettlementDate(settlementDate Date, opts ...CallOption) List[Transaction] {
 	q := settlementDateQuery{settlementDate}
-	return reads(s, "Transactions.BySettlementDate", "/transactions/for-settlement-date", q, q.check, opts)
+	return list[Transaction](s.client, "Transactions.BySettlementDate", q, q.check, opts)
 }
 
 func (q settlementDateQuery) check(f *findings) {
@@ -75,7 +67,7 @@ type accountTokenQuery struct {
 // GET /transactions/for-account-token.
 func (s *TransactionsService) ByAccount(accountToken string, opts ...CallOption) List[Transaction] {
 	q := accountTokenQuery{accountToken}
-	return reads(s, "Transactions.ByAccount", "/transactions/for-account-token", q, q.check, opts)
+	return list[Transaction](s.client, "Transactions.ByAccount", q, q.check, opts)
 }
 
 func (q accountTokenQuery) check(f *findings) {
@@ -94,7 +86,7 @@ type creditCardQuery struct {
 // GET /transactions/for-credit-card.
 func (s *TransactionsService) ByCreditCard(firstSix, lastThree string, opts ...CallOption) List[Transaction] {
 	q := creditCardQuery{firstSix, lastThree}
-	return reads(s, "Transactions.ByCreditCard", "/transactions/for-credit-card", q, q.check, opts)
+	return list[Transaction](s.client, "Transactions.ByCreditCard", q, q.check, opts)
 }
 
 func (q creditCardQuery) check(f *findings) {
@@ -114,7 +106,7 @@ type bankAccountQuery struct {
 // GET /transactions/for-bank-account.
 func (s *TransactionsService) ByBankAccount(bsb string, accountNumber Secret, opts ...CallOption) List[Transaction] {
 	q := bankAccountQuery{hyphenated(bsb), accountNumber.text()}
-	return reads(s, "Transactions.ByBankAccount", "/transactions/for-bank-account", q, q.check, opts)
+	return list[Transaction](s.client, "Transactions.ByBankAccount", q, q.check, opts)
 }
 
 func (q bankAccountQuery) check(f *findings) {
@@ -137,7 +129,7 @@ type nzBankAccountQuery struct {
 // GET /transactions/for-nz-bank-account.
 func (s *TransactionsService) ByNZBankAccount(bankCode, branchCode string, accountNumber Secret, opts ...CallOption) List[Transaction] {
 	q := nzBankAccountQuery{bankCode, branchCode, accountNumber.text()}
-	return reads(s, "Transactions.ByNZBankAccount", "/transactions/for-nz-bank-account", q, q.check, opts)
+	return list[Transaction](s.client, "Transactions.ByNZBankAccount", q, q.check, opts)
 }
 
 func (q nzBankAccountQuery) check(f *findings) {
@@ -159,7 +151,7 @@ type SuspendedParams struct {
 //
 // GET /transactions/suspended.
 func (s *TransactionsService) Suspended(params SuspendedParams, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.Suspended", "/transactions/suspended", params, params.check, opts)
+	return list[Transaction](s.client, "Transactions.Suspended", params, params.check, opts)
 }
 
 func (p SuspendedParams) check(f *findings) {
@@ -174,7 +166,7 @@ func (p SuspendedParams) check(f *findings) {
 //
 // GET /transactions/{receiptNumber}/refunds.
 func (s *TransactionsService) Refunds(receiptNumber string, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.Refunds", "/transactions/{receiptNumber}/refunds", noQuery{}, nil, opts, receiptNumber)
+	return list[Transaction](s.client, "Transactions.Refunds", noQuery{}, nil, opts, receiptNumber)
 }
 
 // Retries returns the retries of a payment that was soft-declined, whether they
@@ -183,7 +175,7 @@ func (s *TransactionsService) Refunds(receiptNumber string, opts ...CallOption) 
 //
 // GET /transactions/{receiptNumber}/retries.
 func (s *TransactionsService) Retries(receiptNumber string, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.Retries", "/transactions/{receiptNumber}/retries", noQuery{}, nil, opts, receiptNumber)
+	return list[Transaction](s.client, "Transactions.Retries", noQuery{}, nil, opts, receiptNumber)
 }
 
 // ReturnedParams narrows the list of returned transactions.
@@ -198,7 +190,7 @@ type ReturnedParams struct {
 //
 // GET /transactions/returns.
 func (s *TransactionsService) Returned(params ReturnedParams, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.Returned", "/transactions/returns", params, params.check, opts)
+	return list[Transaction](s.client, "Transactions.Returned", params, params.check, opts)
 }
 
 func (p ReturnedParams) check(f *findings) {
@@ -218,7 +210,7 @@ type OpenPreauthsParams struct {
 //
 // GET /transactions/open-preauths.
 func (s *TransactionsService) OpenPreauths(params OpenPreauthsParams, opts ...CallOption) List[Transaction] {
-	return reads(s, "Transactions.OpenPreauths", "/transactions/open-preauths", params, params.check, opts)
+	return list[Transaction](s.client, "Transactions.OpenPreauths", params, params.check, opts)
 }
 
 func (p OpenPreauthsParams) check(f *findings) { checkMonth(f, p.Month) }

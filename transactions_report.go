@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -120,8 +119,8 @@ func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, par
 const textPlain = "text/plain"
 
 // report begins a call for a transaction report.
-func (s *TransactionsService) report(name string, params ReportParams, opts []CallOption) *call {
-	call := s.client.begin(operation{name: name, method: http.MethodGet, route: "/transactions/csv"}, opts)
+func (s *TransactionsService) report(name Operation, params ReportParams, opts []CallOption) *call {
+	call := s.client.begin(name, opts)
 	call.check(params.check)
 	if params.Version == "" {
 		params.Version = ReportVersion2

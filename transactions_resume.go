@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 )
@@ -41,7 +40,7 @@ const resumePause = time.Minute
 // readings agree, and what cannot be read makes the look-up fail.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
 	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
-	look := lookUp{s: s, ctx: ctx, opts: opts, intent: intent, foreign: s.client.begin(operation{}, opts).config.foreign}
+	look := lookUp{s: s, ctx: ctx, opts: opts, intent: intent, foreign: s.client.begin("Transactions.Resume", opts).config.foreign}
 	if err = cmp.Or(err, intent.known()); err != nil {
 		return nil, look.refused(err)
 	}
@@ -50,7 +49,7 @@ func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ..
 		wanted, err = intent.transaction()
 	}
 	switch {
-	case intent.Operation == voidOperation:
+	case intent.Operation == OperationVoid:
 		return look.voided()
 	case err != nil:
 		return nil, look.refused(err)
@@ -60,7 +59,7 @@ func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ..
 	return look.byReference(wanted)
 }
 
-const resumeName = "Transactions.Resume"
+const resumeName Operation = "Transactions.Resume"
 
 // lookUp is one look for the transaction of an intent.
 type lookUp struct {
@@ -74,14 +73,14 @@ type lookUp struct {
 
 // open returns the error of a look that settles nothing.
 func (l lookUp) open(cause error, candidates ...Candidate) error {
-	return l.intent.open(resumeName, "/transactions", cause, candidates)
+	return l.intent.open(resumeName.info(), cause, candidates)
 }
 
 // open returns the error of a look that settles nothing. cause is why the look-up
 // failed, or nil.
-func (i Intent) open(operation, route string, cause error, candidates []Candidate) *UnknownOutcomeError {
+func (i Intent) open(call CallInfo, cause error, candidates []Candidate) *UnknownOutcomeError {
 	return &UnknownOutcomeError{
-		CallInfo: CallInfo{Operation: operation, Method: http.MethodGet, Route: route}, Intent: &i, Candidates: candidates,
+		CallInfo: call, Intent: &i, Candidates: candidates,
 		IdempotencyKey: i.IdempotencyKey, Reference: i.Reference, ReceiptNumber: i.ReceiptNumber,
 		FirstSent: i.NotBefore, Attempts: i.Attempts, FindOut: "look again", NextLook: time.Now().Add(resumePause), Cause: cause,
 	}
@@ -89,24 +88,24 @@ func (i Intent) open(operation, route string, cause error, candidates []Candidat
 
 // refused ends the look before its first request.
 func (l lookUp) refused(cause error) error {
-	return l.intent.refused(l.ctx, l.s.client, resumeName, "/transactions", cause)
+	return l.s.client.refusedLookUp(l.ctx, resumeName, l.intent, cause)
 }
 
 // looksFor prepares a look-up: it continues the intent's trace, and the requests
 // carry the look-up's name.
-func (c *Client) looksFor(ctx context.Context, intent Intent, name string, opts []CallOption) (context.Context, []CallOption, error) {
+func (c *Client) looksFor(ctx context.Context, intent Intent, name Operation, opts []CallOption) (context.Context, []CallOption, error) {
 	ctx, err := c.observer.resume(ctx, intent.Carrier)
 	return ctx, named(name).with(opts), err
 }
 
-// refused ends a look-up before its first request.
-func (i Intent) refused(ctx context.Context, c *Client, operation, route string, cause error) error {
-	return c.refused(ctx, CallInfo{operation, http.MethodGet, route}, i.open(operation, route, cause, nil))
+// refusedLookUp ends a look-up before its first request.
+func (c *Client) refusedLookUp(ctx context.Context, name Operation, intent Intent, cause error) error {
+	return c.refused(ctx, name, intent.open(name.info(), cause, nil))
 }
 
 // refused shows the observer a call that ends before its first request.
-func (c *Client) refused(ctx context.Context, info CallInfo, err error) error {
-	call := call{client: c, op: operation{name: info.Operation, method: info.Method, route: info.Route}, ended: err}
+func (c *Client) refused(ctx context.Context, name Operation, err error) error {
+	call := call{client: c, op: name.row(), ended: err}
 	return call.do(ctx, nil)
 }
 

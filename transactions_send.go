@@ -10,10 +10,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"strings"
 	"time"
 
-	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -25,31 +23,29 @@ type TransactionParams interface {
 	wire() transactionJSON
 }
 
-const transactionsPrefix, voidOperation = "Transactions.", "Transactions.Void"
-
-// methodOf names the method that sends a body.
-func methodOf(b transactionJSON) string {
+// operationOf names the method that sends a body.
+func operationOf(b transactionJSON) Operation {
 	switch b.TransactionType {
 	case TransactionTypeRefund:
-		return transactionsPrefix + "Refund"
+		return OperationRefund
 	case TransactionTypeCapture:
-		return transactionsPrefix + "Capture"
+		return OperationCapture
 	case TransactionTypePreauthCancellation:
-		return transactionsPrefix + "CancelPreauthorisation"
+		return OperationCancelPreauthorisation
 	case TransactionTypeAccountVerification:
-		return transactionsPrefix + "VerifyAccount"
+		return OperationVerifyAccount
 	case TransactionTypePreauth:
 		switch b.AuthorisationType {
 		case AuthorisationTypeIncremental:
-			return transactionsPrefix + "TopUp"
+			return OperationTopUp
 		case AuthorisationTypeReauthorisation:
-			return transactionsPrefix + "Reauthorise"
+			return OperationReauthorise
 		case AuthorisationTypeExtension:
-			return transactionsPrefix + "Extend"
+			return OperationExtend
 		}
-		return transactionsPrefix + "Preauthorise"
+		return OperationPreauthorise
 	default:
-		return transactionsPrefix + "Pay"
+		return OperationPay
 	}
 }
 
@@ -62,12 +58,12 @@ func (s *TransactionsService) send(ctx context.Context, params TransactionParams
 // begin checks a transaction and gives it its references.
 func (s *TransactionsService) begin(params TransactionParams, opts []CallOption) (*call, transactionBody) {
 	if params == nil { // an error and no panic, and no request that could be sent
-		call := s.call(transactionsPrefix+"Plan", opts)
+		call := s.client.begin("Transactions.Submit", named("Transactions.Plan").with(opts))
 		call.refuse(errors.New("the parameters are nil"))
 		return call, transactionBody{}
 	}
 	body := transactionBody{transactionJSON: params.wire()}
-	call := s.call(methodOf(body.transactionJSON), opts)
+	call := s.client.begin(operationOf(body.transactionJSON), opts)
 	name := call.config.intentName
 	call.check(func(f *findings) {
 		params.check(f)
@@ -99,13 +95,6 @@ func (b transactionBody) intentID(key string) string {
 	kept, _ := b.kept()
 	sum := sha256.Sum256(append([]byte(key+"\n"), requestOf(kept)...))
 	return hex.EncodeToString(sum[:16])
-}
-
-func (s *TransactionsService) call(name string, opts []CallOption) *call {
-	return s.client.begin(operation{
-		name: name, method: http.MethodPost, route: "/transactions", class: transport.Keyed,
-		findOut: "look it up with Transactions.Resume and the error's Intent; not finding it means that it is not visible yet",
-	}, opts)
 }
 
 // transactionBody is a transaction that is about to be sent.
@@ -212,16 +201,16 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 // been sent, is refused so. An error that matches [ErrNotSent] is proof after the
 // claim.
 func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
-	if intent.Operation == voidOperation {
+	if intent.Operation == OperationVoid {
 		call := s.void(intent.Target, opts)
-		return s.sendVoid(call.submits(ctx, intent, claim, voidOperation), call, intent.Target)
+		return s.sendVoid(call.submits(ctx, intent, claim, OperationVoid), call, intent.Target)
 	}
 	body, err := intent.transaction()
-	method := methodOf(body.transactionJSON)
+	method := operationOf(body.transactionJSON)
 	if err != nil {
-		method = transactionsPrefix + "Submit"
+		method = "Transactions.Submit"
 	}
-	call := s.call(method, opts)
+	call := s.client.begin(method, opts)
 	call.refuse(err)
 	return s.post(call.submits(ctx, intent, claim, method), call, body)
 }
@@ -229,7 +218,7 @@ func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim C
 // transaction reads the request back that the intent holds.
 func (i Intent) transaction() (transactionBody, error) {
 	body := transactionBody{ownReference: i.OwnReference, intentName: i.MetadataName}
-	if !strings.HasPrefix(i.Operation, transactionsPrefix) {
+	if !i.Operation.IsTransaction() {
 		return body, errIntentForeign
 	}
 	if err := json.Unmarshal(i.Request, &body.transactionJSON); err != nil {
@@ -243,7 +232,7 @@ func (i Intent) transaction() (transactionBody, error) {
 
 // submits makes a call send an intent, under its key and after its claim. It returns
 // the context that continues the intent's trace.
-func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operation string) context.Context {
+func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operation Operation) context.Context {
 	ctx, err := c.client.observer.resume(ctx, intent.Carrier)
 	c.planned, c.claim, c.carrier = &intent, claim, intent.Carrier
 	if c.ended != nil {

@@ -3,9 +3,6 @@ package quickstream
 import (
 	"context"
 	"errors"
-	"net/http"
-
-	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
 // Void takes a transaction back before it is settled, so that it appears neither
@@ -40,10 +37,7 @@ func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptN
 }
 
 func (s *TransactionsService) void(receiptNumber string, opts []CallOption) *call {
-	call := s.client.begin(operation{
-		name: voidOperation, method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post,
-		findOut: "look with Transactions.Resume and the error's Intent whether it was voided; do not refund it before that is known",
-	}, opts, receiptNumber)
+	call := s.client.begin(OperationVoid, opts, receiptNumber)
 	call.reference = receiptNumber
 	call.describe = func() Intent { return Intent{Target: receiptNumber, Complete: true} }
 	return call

@@ -91,7 +91,7 @@ func TestSendBelievesItsOwnAnswerOnly(t *testing.T) {
 	for order, returns := range map[string]func() (*quickstream.Transaction, error){
 		"nothing": func() (*quickstream.Transaction, error) { return nil, nil },
 		"another's error": func() (*quickstream.Transaction, error) {
-			return nil, &quickstream.APIError{CallInfo: quickstream.CallInfo{Operation: "Accounts.Register"}, Reason: quickstream.ReasonInvalid}
+			return nil, &quickstream.APIError{CallInfo: quickstream.CallInfo{Operation: quickstream.OperationRegisterAccount}, Reason: quickstream.ReasonInvalid}
 		},
 		"nothing was sent": func() (*quickstream.Transaction, error) { return nil, errors.Join(quickstream.ErrNotSent) },
 		"another's answer": func() (*quickstream.Transaction, error) {

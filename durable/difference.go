@@ -88,7 +88,7 @@ func (r *row) differsInAmount(t *quickstream.Transaction) bool {
 		return false
 	}
 	switch r.intent.Operation {
-	case "Transactions.Pay", "Transactions.Preauthorise", "Transactions.Capture", refundOperation:
+	case quickstream.OperationPay, quickstream.OperationPreauthorise, quickstream.OperationCapture, quickstream.OperationRefund:
 	default:
 		return false
 	}

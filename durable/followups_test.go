@@ -240,7 +240,7 @@ func testCutOffPasses[TTx any](t *testing.T, db store[TTx]) {
 		id, err := s.giveBack(p, 1234)
 		require.NoError(t, err)
 		refund := s.reaches(id, durable.StateApproved, 6*time.Hour)
-		assert.Equal(t, "GiveBack", refund.Operation)
+		assert.Equal(t, quickstream.Operation("GiveBack"), refund.Operation)
 		assert.Zero(t, s.net(name))
 		require.NoError(t, s.engine.Stop(t.Context()))
 	}

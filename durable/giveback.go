@@ -12,7 +12,7 @@ import (
 )
 
 // giveBack is the operation of a follow-up that is to be a void or a refund.
-const giveBack = "GiveBack"
+const giveBack quickstream.Operation = "GiveBack"
 
 func giveBackIntent(receiptNumber string, now time.Time) quickstream.Intent {
 	return quickstream.Intent{Version: quickstream.IntentVersion, Operation: giveBack, Target: receiptNumber, NotBefore: now}
@@ -41,7 +41,9 @@ func (e *Engine[TTx]) GiveBack(ctx context.Context, tx TTx, orderID, receiptNumb
 
 // refunds reports whether a follow-up gives money back in parts, so that two of the same
 // amount may both be meant.
-func (r *row) refunds() bool { return r.Operation == refundOperation || r.Operation == giveBack }
+func (r *row) refunds() bool {
+	return r.Operation == quickstream.OperationRefund || r.Operation == giveBack
+}
 
 // checkOrder refuses a follow-up of another order's payment or refund, or in another currency.
 func (e *Engine[TTx]) checkOrder(ctx context.Context, tx TTx, r *row) error {
@@ -60,7 +62,7 @@ func (e *Engine[TTx]) checkOrder(ctx context.Context, tx TTx, r *row) error {
 // followed returns the payment that a follow-up is about, or nil where it is not known here.
 // An agreement may serve many orders: its changes follow none.
 func (e *Engine[TTx]) followed(ctx context.Context, tx TTx, r *row) (*row, error) {
-	if r.ReceiptOf == "" || !looksUp(r.Operation) && r.Operation != giveBack {
+	if r.ReceiptOf == "" || !r.Operation.IsTransaction() && r.Operation != giveBack {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	payment, err := e.byReceipt(ctx, tx, r.ReceiptOf)
@@ -74,7 +76,7 @@ func (e *Engine[TTx]) followed(ctx context.Context, tx TTx, r *row) (*row, error
 // already, and a void beside a refund, as far as the payment is known here. Refunds whose
 // outcome is not known count.
 func (e *Engine[TTx]) checkRefund(ctx context.Context, tx TTx, r *row) error {
-	voids := r.Operation == voidOperation
+	voids := r.Operation == quickstream.OperationVoid
 	if !r.refunds() && !voids {
 		return nil
 	}

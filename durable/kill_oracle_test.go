@@ -138,7 +138,7 @@ func (v *village) kept() map[string]*kept {
 		if intent.OwnReference {
 			p.own = intent.Reference
 		}
-		p.voids = p.voids || intent.Operation == "Transactions.Void"
+		p.voids = p.voids || intent.Operation == quickstream.OperationVoid
 		return nil
 	}, "SELECT payment, intent FROM history WHERE after = 'sending' AND before <> 'sending' ORDER BY number")
 	return payments

@@ -4,21 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
 )
-
-const (
-	transactionsPrefix = "Transactions."
-	voidOperation      = transactionsPrefix + "Void"
-	refundOperation    = transactionsPrefix + "Refund"
-	agreementOperation = "PayTo.Create"
-)
-
-// looksUp reports whether what became of a write is found out as of a transaction.
-func looksUp(operation string) bool { return strings.HasPrefix(operation, transactionsPrefix) }
 
 // sending sends an intent under a claim, by the service that its operation names.
 func (e *Engine[TTx]) sending(ctx context.Context, i quickstream.Intent, claim quickstream.Claim) observed {
@@ -27,10 +16,10 @@ func (e *Engine[TTx]) sending(ctx context.Context, i quickstream.Intent, claim q
 	var t *quickstream.Transaction
 	var err error
 	token := i.Target
-	switch service, _, _ := strings.Cut(i.Operation, "."); service {
-	case "PayTo":
+	switch {
+	case i.Operation.IsAgreementChange():
 		err = e.client.PayTo.Submit(ctx, i, claim, answer)
-	case "Accounts":
+	case i.Operation == quickstream.OperationRegisterAccount:
 		var account *quickstream.Account
 		if account, err = e.client.Accounts.Submit(ctx, i, claim, answer); err == nil {
 			token = account.AccountToken
@@ -48,7 +37,7 @@ func (e *Engine[TTx]) sending(ctx context.Context, i quickstream.Intent, claim q
 // look finds out what became of a payment that may have been sent.
 func (e *Engine[TTx]) look(ctx context.Context, r *row) error {
 	at := e.opts.Clock()
-	if !looksUp(r.intent.Operation) && r.intent.Operation != giveBack {
+	if !r.intent.Operation.IsTransaction() && r.intent.Operation != giveBack {
 		return e.lookOther(ctx, r)
 	}
 	intent := r.intent
@@ -76,7 +65,7 @@ type lookService[TTx any] struct {
 }
 
 func (s lookService[TTx]) Resume(ctx context.Context, i quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
-	if i.Operation != voidOperation {
+	if i.Operation != quickstream.OperationVoid {
 		foreign := func(receipt string) bool { return s.e.anothers(ctx, s.id, receipt) }
 		opts = append(opts, quickstream.WithForeignReceipts(foreign))
 	}
@@ -172,15 +161,15 @@ var errNotYet = errors.New("it is not as it was asked for, or not yet")
 // found reads what became of another write than a transaction: its token.
 func (e *Engine[TTx]) found(ctx context.Context, i quickstream.Intent) (string, error) {
 	switch i.Operation {
-	case agreementOperation:
+	case quickstream.OperationCreateAgreement:
 		agreement, err := e.client.PayTo.Resume(ctx, i)
 		if err != nil {
 			return "", err
 		}
 		return agreement.AgreementToken, nil
-	case "Accounts.Register":
+	case quickstream.OperationRegisterAccount:
 		return "", e.accountsOf(ctx, i.Target)
-	case "PaymentFiles.Upload":
+	case quickstream.OperationUploadPaymentFile:
 		file, err := e.client.PaymentFiles.Resume(ctx, i)
 		if err != nil {
 			return "", err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/quickstream-go/quickstream"
 )
 
 // OutcomeChange is told to OnOutcome.
@@ -178,7 +180,7 @@ const blocking = "state NOT IN ('declined', 'refused', 'not sent', 'voided', 're
 
 // carryOver takes the outcome of a follow-up to the payment that it is about.
 func (e *Engine[TTx]) carryOver(ctx context.Context, tx TTx, r *row, was State) error {
-	if r.intent.Operation != voidOperation || r.State != StateVoided || was == StateVoided {
+	if r.intent.Operation != quickstream.OperationVoid || r.State != StateVoided || was == StateVoided {
 		return nil
 	}
 	payment, err := e.byReceipt(ctx, tx, r.ReceiptOf)

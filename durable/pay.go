@@ -189,11 +189,11 @@ func (e *Engine[TTx]) rowOf(orderID string, i quickstream.Intent) *row {
 	r.ID, r.OrderID, r.Operation, r.Reference = rand.Text(), orderID, i.Operation, i.Reference
 	r.Amount, r.Currency, r.ReceiptOf = request.PrincipalAmount, request.Currency, request.OriginalReceiptNumber
 	switch {
-	case i.Operation == voidOperation:
+	case i.Operation == quickstream.OperationVoid:
 		r.ReceiptOf, r.Reference = i.Target, ""
-	case strings.HasPrefix(i.Operation, "PayTo.") && i.Operation != agreementOperation: // one change of an agreement at a time
+	case i.Operation.IsAgreementChange(): // one change of an agreement at a time
 		r.ReceiptOf = i.Target
-	case !looksUp(i.Operation): // an order may have any number of them
+	case !i.Operation.IsTransaction(): // an order may have any number of them
 		r.ReceiptOf = r.ID
 	}
 	return r

@@ -68,7 +68,7 @@ func (s State) Blocks() bool {
 type Payment struct {
 	ID        string
 	OrderID   string
-	Operation string // the method that sends it, such as "Transactions.Pay"
+	Operation quickstream.Operation // the method that sends it
 	State     State
 	// ReceiptOf is the receipt number of the transaction that a follow-up is about.
 	ReceiptOf string

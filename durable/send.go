@@ -125,7 +125,7 @@ func (r *row) tooLate(within time.Duration) string {
 // lookBefore looks for a payment that has waited for long, in case that somebody has
 // sent it whom this database does not know of.
 func (e *Engine[TTx]) lookBefore(ctx context.Context, r *row) (settled bool, err error) {
-	if !looksUp(r.intent.Operation) {
+	if !r.intent.Operation.IsTransaction() {
 		return false, nil
 	}
 	at := e.opts.Clock()

@@ -82,7 +82,7 @@ func (e *Engine[TTx]) sendingNow(ctx context.Context, r *row) error {
 func (e *Engine[TTx]) ofResult(result any, err error, r *row) observed {
 	at := e.opts.Clock()
 	open := observed{Kind: sawTransaction, At: at, Claim: r.claim, Seen: resolve.Observation{Result: resolve.LookupFailed}}
-	if !looksUp(r.Operation) {
+	if !r.Operation.IsTransaction() {
 		open = observed{Kind: sawNothing, At: at, Claim: r.claim}
 	}
 	if err != nil {
@@ -99,21 +99,21 @@ func (e *Engine[TTx]) ofResult(result any, err error, r *row) observed {
 	done := observed{Kind: sawDone, At: at, Claim: r.claim}
 	switch result := result.(type) {
 	case *quickstream.Transaction:
-		if result != nil && looksUp(r.Operation) && (result.PaymentReferenceNumber == r.Reference || r.intent.ID != "" && result.Metadata[r.intent.MetadataName] == r.intent.ID) {
+		if result != nil && r.Operation.IsTransaction() && (result.PaymentReferenceNumber == r.Reference || r.intent.ID != "" && result.Metadata[r.intent.MetadataName] == r.intent.ID) {
 			return ofAnswer(result, nil, r.claim, at)
 		}
 	case *quickstream.Agreement:
-		if result != nil && r.Operation == "PayTo.Create" {
+		if result != nil && r.Operation == quickstream.OperationCreateAgreement {
 			done.Receipt = result.AgreementToken
 			return done
 		}
 	case *quickstream.Account:
-		if result != nil && r.Operation == "Accounts.Register" {
+		if result != nil && r.Operation == quickstream.OperationRegisterAccount {
 			done.Receipt = result.AccountToken
 			return done
 		}
 	case *quickstream.PaymentFile:
-		if result != nil && r.Operation == "PaymentFiles.Upload" {
+		if result != nil && r.Operation == quickstream.OperationUploadPaymentFile {
 			done.Receipt = result.PaymentFileID
 			return done
 		}
@@ -122,7 +122,7 @@ func (e *Engine[TTx]) ofResult(result any, err error, r *row) observed {
 }
 
 // operationOf is the method whose error it is.
-func operationOf(err error) string {
+func operationOf(err error) quickstream.Operation {
 	var unknown *quickstream.UnknownOutcomeError
 	var api *quickstream.APIError
 	var network *quickstream.NetworkError

@@ -159,7 +159,7 @@ func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
 	if state := stateOf(r.looking); state != was || !r.took() {
 		r.State = state // an approval that is seen again does not undo what came after it
 	}
-	if r.State == StateAbsent && r.intent.Operation == voidOperation {
+	if r.State == StateAbsent && r.intent.Operation == quickstream.OperationVoid {
 		// It was not voided before it was settled, and cannot be any more.
 		r.State, r.Problem = StateRefused, "the transaction stands"
 		return r.chosenAnew(now)
@@ -170,7 +170,7 @@ func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
 // chosenAnew sends what is to be given back by another way after its void was refused,
 // as when the cut-off has passed since the transaction was read.
 func (r row) chosenAnew(now time.Time) row {
-	if r.Operation != giveBack || r.intent.Operation != voidOperation {
+	if r.Operation != giveBack || r.intent.Operation != quickstream.OperationVoid {
 		return r
 	}
 	r.intent, r.looking = giveBackIntent(r.ReceiptOf, now), resolve.Case{}

@@ -19,7 +19,7 @@ const (
 // begun is a payment that was claimed, and is in a state.
 func begun(state State, now time.Time) row {
 	r := row{claim: ourClaim, intent: quickstream.Intent{
-		Version: quickstream.IntentVersion, Operation: transactionsPrefix + "Pay", Reference: "R-1", IdempotencyKey: ourKey, ID: "I-1", NotBefore: now, Complete: true,
+		Version: quickstream.IntentVersion, Operation: quickstream.OperationPay, Reference: "R-1", IdempotencyKey: ourKey, ID: "I-1", NotBefore: now, Complete: true,
 		MetadataName: "intentId", Request: []byte(`{"transactionType":"PAYMENT","metadata":{"intentId":"I-1"}}`),
 	}}
 	r.State, r.Written, r.Changed = state, now, now

@@ -74,11 +74,11 @@ func NewObserver(tracerProvider trace.TracerProvider, meterProvider metric.Meter
 
 // start begins the span of a call.
 func (o *observer) start(ctx context.Context, call quickstream.CallInfo) context.Context {
-	opts := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(operationKey.String(call.Operation))}
+	opts := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(operationKey.String(string(call.Operation)))}
 	if caller := callerOf(ctx); caller.IsValid() {
 		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: caller}))
 	}
-	ctx, span := o.tracer.Start(ctx, call.Operation, opts...)
+	ctx, span := o.tracer.Start(ctx, string(call.Operation), opts...)
 	return context.WithValue(ctx, callKey{o}, span)
 }
 
@@ -117,7 +117,7 @@ func (o *observer) attempt(ctx context.Context, call quickstream.CallInfo, a qui
 
 // end ends the span of a call, and counts it.
 func (o *observer) end(ctx context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
-	operation, result, failure := operationKey.String(call.Operation), resultKey.String(string(end.Result)), callError(end)
+	operation, result, failure := operationKey.String(string(call.Operation)), resultKey.String(string(end.Result)), callError(end)
 	if o.durations.Enabled(ctx) {
 		o.durations.Record(ctx, end.Duration.Seconds(), metric.WithAttributes(operation, result))
 	}

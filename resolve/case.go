@@ -106,7 +106,7 @@ func BeginTransaction(t *quickstream.Transaction, now time.Time) Case {
 		sent = now
 	}
 	c := Begin(quickstream.Intent{
-		Version: quickstream.IntentVersion, Operation: "Transactions.Pay", Reference: t.PaymentReferenceNumber,
+		Version: quickstream.IntentVersion, Operation: quickstream.OperationPay, Reference: t.PaymentReferenceNumber,
 		ReceiptNumber: t.ReceiptNumber, NotBefore: sent,
 	}, now)
 	c.Step = stepHeld
@@ -215,7 +215,7 @@ func (c Case) rivalled(o Observation) bool {
 // taken reports whether an observation is that of a write which was carried out.
 func (c Case) taken(o Observation) bool {
 	wanted := quickstream.OutcomeApproved
-	if c.Intent.Operation == voidOperation {
+	if c.Intent.Operation == quickstream.OperationVoid {
 		wanted = quickstream.OutcomeVoided
 	}
 	return o.Result == LookupSettled && o.Outcome == wanted

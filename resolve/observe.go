@@ -80,7 +80,7 @@ func observe(t *quickstream.Transaction, err error) (Observation, *quickstream.T
 	if !ok || lost.Cause != nil {
 		return Observation{Result: LookupFailed}, nil
 	}
-	if lost.Intent != nil && lost.Intent.Operation == voidOperation && len(lost.Candidates) == 1 {
+	if lost.Intent != nil && lost.Intent.Operation == quickstream.OperationVoid && len(lost.Candidates) == 1 {
 		return ObserveTransaction(lost.Candidates[0].Transaction).of(*lost.Intent), nil // what was to be voided
 	}
 	var matches []*quickstream.Transaction
@@ -186,16 +186,13 @@ func accountType(t *quickstream.Transaction) quickstream.AccountType {
 	return ""
 }
 
-// voidOperation is the one write whose success is that a transaction is voided.
-const voidOperation = "Transactions.Void"
-
 // of returns the observation as it concerns an intent. That a transaction stands says
 // nothing about a void of it; that it is neither approved nor voided may be a form of
 // the void. What is unknown proves nothing.
 func (o Observation) of(intent quickstream.Intent) Observation {
 	switch o.Result {
 	case LookupSettled, LookupPending, LookupAmbiguous, LookupDoubleCharged:
-		if intent.Operation == voidOperation && o.Outcome != quickstream.OutcomeVoided {
+		if intent.Operation == quickstream.OperationVoid && o.Outcome != quickstream.OutcomeVoided {
 			seen := Observation{Result: LookupNone}
 			if o.Outcome != quickstream.OutcomeApproved && o.ReceiptNumber != "" {
 				seen.Candidates = []string{o.ReceiptNumber}

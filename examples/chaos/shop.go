@@ -57,7 +57,7 @@ func (m *merchant) observer(c config) quickstream.Observer {
 		End: func(_ context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
 			unknown := end.Result == quickstream.CallResultUnknown && call.Method != http.MethodGet
 			formless := unknown && end.StatusCode >= 400 && end.StatusCode < 500 && m.run.Formless()
-			receiptOnly := call.Operation == "Transactions.Void" && c.World.Value("TransactionAnswers") == "receipt" // which does not say "voided"
+			receiptOnly := call.Operation == quickstream.OperationVoid && c.World.Value("TransactionAnswers") == "receipt" // which does not say "voided"
 			if c.Faults == 0 && (unknown || end.Result == quickstream.CallResultUndecodable) && !formless && !receiptOnly {
 				m.noted.Lock()
 				defer m.noted.Unlock()

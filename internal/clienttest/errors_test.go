@@ -90,7 +90,7 @@ func TestStatusMatrix(t *testing.T) {
 			assert.Equal(t, sentinel, matching(err), "POST %d", status)
 			refused, ok := errors.AsType[*quickstream.APIError](fmt.Errorf("wrapped: %w", err))
 			require.True(t, ok)
-			assert.Equal(t, []any{status, "Transactions.Pay", "POST", "/transactions", 1}, []any{refused.StatusCode, refused.Operation, refused.Method, refused.Route, refused.Attempts})
+			assert.Equal(t, []any{status, quickstream.OperationPay, "POST", "/transactions", 1}, []any{refused.StatusCode, refused.Operation, refused.Method, refused.Route, refused.Attempts})
 			assert.Contains(t, err.Error(), fmt.Sprint(status), "the status is never lost")
 		}
 	}

@@ -51,7 +51,7 @@ func TestRefusedCallsAreObserved(t *testing.T) {
 			require.ErrorIs(t, err, quickstream.ErrNotSent, "%s, %s", op.name, name)
 			require.Len(t, s.ends, 1, "%s, %s", op.name, name)
 			assert.Equal(t, s.started, s.ended, op.name)
-			assert.Equal(t, op.name, s.ended[0].Operation)
+			assert.Equal(t, quickstream.Operation(op.name), s.ended[0].Operation)
 			assert.Same(t, err, s.ends[0].Err, op.name)
 			assert.Equal(t, quickstream.CallResultNotSent, s.ends[0].Result, op.name)
 			assert.Zero(t, s.ends[0].Attempts)
@@ -81,7 +81,7 @@ func TestRefusedCallsAreObserved(t *testing.T) {
 		err := call()
 		require.Len(t, s.ends, 1, name)
 		assert.Equal(t, s.started, s.ended, name)
-		assert.Equal(t, name, s.ended[0].Operation)
+		assert.Equal(t, quickstream.Operation(name), s.ended[0].Operation)
 		assert.Same(t, err, s.ends[0].Err, name)
 		assert.NotContains(t, fmt.Sprint(s), "4111")
 	}
@@ -288,7 +288,7 @@ func TestCarrier(t *testing.T) {
 	client := clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{
 		Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
 			own, _ := ctx.Value(trace{}).(string)
-			calls = append(calls, call.Operation+" "+call.Route+" "+own)
+			calls = append(calls, string(call.Operation)+" "+call.Route+" "+own)
 			return context.WithValue(ctx, trace{}, own+"+")
 		},
 		Carrier: func(ctx context.Context) string { return fmt.Sprint(ctx.Value(trace{})) },

@@ -187,7 +187,7 @@ func TestChangesArePlanned(t *testing.T) {
 			box.ResetRequests()
 			intent, err := client.PayTo.Plan(t.Context(), change.change)
 			require.NoError(t, err, change.method)
-			assert.Equal(t, change.method, intent.Operation)
+			assert.Equal(t, quickstream.Operation(change.method), intent.Operation)
 			assert.Empty(t, box.Requests())
 			require.ErrorIs(t, client.PayTo.Submit(t.Context(), intent, nil), quickstream.ErrOutcomeUnknown)
 			err = client.PayTo.Submit(t.Context(), intent, func(context.Context) error { return nil })

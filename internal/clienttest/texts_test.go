@@ -247,7 +247,7 @@ func TestTextsOfStoredIntents(t *testing.T) {
 		intent.Request = json.RawMessage(strings.Replace(string(intent.Request), "Ann", "A\xff", 1))
 		require.False(t, utf8.Valid(intent.Request), name)
 		for _, i := range []quickstream.Intent{intent, intent.Renewed()} {
-			switch service, _, _ := strings.Cut(i.Operation, "."); service {
+			switch service, _, _ := strings.Cut(string(i.Operation), "."); service {
 			case "Transactions":
 				_, err = client.Transactions.Submit(t.Context(), i, claim)
 			case "Accounts":

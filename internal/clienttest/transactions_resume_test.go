@@ -307,7 +307,7 @@ func TestBeforeSend(t *testing.T) {
 		var seen []string
 		hook := func(name string, fails func() error) quickstream.Option {
 			return quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
-				seen = append(seen, name+" "+intent.Operation)
+				seen = append(seen, name+" "+string(intent.Operation))
 				intent.Request[0] = 'x' // is its own
 				return fails()
 			})
@@ -492,7 +492,7 @@ func TestEveryTransactionIsPlanned(t *testing.T) {
 	} {
 		intent, err := client.Transactions.Plan(t.Context(), params)
 		require.NoError(t, err, method)
-		assert.Equal(t, "Transactions."+method, intent.Operation)
+		assert.Equal(t, quickstream.Operation("Transactions."+method), intent.Operation)
 		assert.True(t, intent.Complete, method)
 		assert.NotEmpty(t, intent.Reference, method)
 		assert.False(t, intent.OwnReference, method)

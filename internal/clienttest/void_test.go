@@ -72,7 +72,7 @@ func TestVoidThatShowsNone(t *testing.T) {
 			assert.Nil(t, tx)
 			assert.Equal(t, err, ends[0].Err)
 			require.NotNil(t, lost.Intent)
-			assert.Equal(t, []string{"Transactions.Void", "R-1"}, []string{lost.Intent.Operation, lost.Intent.Target})
+			assert.Equal(t, []string{"Transactions.Void", "R-1"}, []string{string(lost.Intent.Operation), lost.Intent.Target})
 			tx, err = client.Transactions.Resume(t.Context(), *lost.Intent)
 			require.NoError(t, err)
 			assert.Equal(t, quickstream.OutcomeVoided, outcomeOf(tx))

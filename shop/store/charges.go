@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 )
 
@@ -27,7 +28,7 @@ type reader interface {
 // charges reads how often an order was charged, oldest first.
 func charges(ctx context.Context, in reader, orderID string) ([]charge, error) {
 	rows, err := in.QueryContext(ctx, `SELECT id, receipt, state, amount, (SELECT coalesce(sum(f.amount), 0) FROM shop_write f
-			WHERE f.order_id = p.order_id AND f.receipt_of = p.receipt AND f.state = 'approved' AND f.operation <> '`+operationVoid+`')
+			WHERE f.order_id = p.order_id AND f.receipt_of = p.receipt AND f.state = 'approved' AND f.operation <> '`+string(quickstream.OperationVoid)+`')
 		FROM shop_write p WHERE order_id = ? AND `+taken+" ORDER BY written, rowid", orderID)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func charges(ctx context.Context, in reader, orderID string) ([]charge, error) {
 }
 
 // taken is the condition of a payment of which a charge is or was.
-const taken = "operation = '" + operationPay + "' AND state IN ('approved', 'charged twice', 'voided', 'returned')"
+const taken = "operation = '" + string(quickstream.OperationPay) + "' AND state IN ('approved', 'charged twice', 'voided', 'returned')"
 
 // current are the charges that were not given back.
 func current(list []charge) (left []charge) {

@@ -143,7 +143,7 @@ func (f *figures) latency(data metricdata.Histogram[float64]) {
 		operation, _ := point.Attributes.Value("quickstream.operation")
 		result, _ := point.Attributes.Value("quickstream.result")
 		unsent := result.AsString() == string(quickstream.CallResultNotSent) || result.AsString() == string(quickstream.CallResultNetworkFailed)
-		if operation.AsString() != "Transactions.Pay" || unsent {
+		if operation.AsString() != string(quickstream.OperationPay) || unsent {
 			continue
 		}
 		if counts == nil {

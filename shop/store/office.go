@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 )
 
@@ -196,7 +197,7 @@ func (s *server) find(w http.ResponseWriter, r *http.Request) {
 
 // returnedData lists what was given back, or came back from the bank.
 func (s *server) returnedData(r *http.Request) (any, error) {
-	list, err := s.written(r.Context(), "operation IN ('"+operationGiveBack+"', '"+operationVoid+"', 'Transactions.Refund') OR state = 'returned'")
+	list, err := s.written(r.Context(), "operation IN ('"+string(operationGiveBack)+"', '"+string(quickstream.OperationVoid)+"', '"+string(quickstream.OperationRefund)+"') OR state = 'returned'")
 	if err != nil {
 		return nil, err
 	}

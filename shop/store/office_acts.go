@@ -21,7 +21,7 @@ import (
 const kindPerson = "person"
 
 // operationGiveBack is that of what durable sends as a void or as a refund.
-const operationGiveBack = "GiveBack"
+const operationGiveBack quickstream.Operation = "GiveBack"
 
 // errChanged means that the page was not about what there is now.
 var errChanged = errors.New("something has happened to the payment since the page was shown")
@@ -126,7 +126,7 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request) {
 
 // checkReceipt reads what a person takes for the payment, and says why it is not.
 func (s *server) checkReceipt(ctx context.Context, p durable.Payment, verdict durable.State, receipt string) error {
-	if verdict != durable.StateApproved || p.Operation != operationPay && p.Operation != operationGiveBack {
+	if verdict != durable.StateApproved || p.Operation != quickstream.OperationPay && p.Operation != operationGiveBack {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/resolve"
 )
@@ -106,7 +107,7 @@ func (s *server) writes(ctx context.Context, d *orderView) error {
 // paybacks finds what can be given back of the payments, and whether something is.
 func (d *orderView) paybacks() {
 	for _, w := range d.Writes {
-		if w.Operation == operationPay && (w.State == durable.StateApproved || w.State == durable.StateTwice) {
+		if w.Operation == quickstream.OperationPay && (w.State == durable.StateApproved || w.State == durable.StateTwice) {
 			d.Payments = append(d.Payments, &payback{w.ReceiptNumber, w.Cents()})
 		}
 	}
@@ -154,12 +155,12 @@ func evidence(p durable.Payment) string {
 	}
 	line("Order", p.OrderID)
 	line("Write", p.ID)
-	line("Operation", p.Operation)
+	line("Operation", string(p.Operation))
 	line("State", string(p.State))
 	if p.Amount.IsPositive() {
 		line("Amount", p.Amount.StringFixed(2)+" "+string(p.Currency))
 	}
-	if p.Operation != operationAgree && p.Operation != operationRegister { // whose receipt is a handle
+	if p.Operation != quickstream.OperationCreateAgreement && p.Operation != quickstream.OperationRegisterAccount { // whose receipt is a handle
 		line("Receipt", p.ReceiptNumber)
 	}
 	line("Follows", p.ReceiptOf)

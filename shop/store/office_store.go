@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 )
 
@@ -49,10 +50,11 @@ CREATE TABLE IF NOT EXISTS shop_difference (
 // written is something that was sent to the service, as it was last heard of: a payment of
 // an order, or what followed one.
 type written struct {
-	ID, OrderID, Operation, State string
-	Receipt, ReceiptOf            string
-	Amount                        int64
-	Written, Changed              int64
+	ID, OrderID, State string
+	Operation          quickstream.Operation
+	Receipt, ReceiptOf string
+	Amount             int64
+	Written, Changed   int64
 }
 
 // keep writes down how something stands, for the lists of the back office: durable finds

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 )
 
@@ -24,10 +25,10 @@ func shownSpan(d time.Duration) string {
 }
 
 // did names an operation of the library as a person would.
-func did(operation string, state any) string {
-	names := map[string]string{
-		operationPay: "Payment", "Transactions.Refund": "Refund", operationVoid: "Void", operationGiveBack: "Give back",
-		operationRegister: "Registration of the card", operationAgree: "PayTo agreement",
+func did(operation quickstream.Operation, state any) string {
+	names := map[quickstream.Operation]string{
+		quickstream.OperationPay: "Payment", quickstream.OperationRefund: "Refund", quickstream.OperationVoid: "Void", operationGiveBack: "Give back",
+		quickstream.OperationRegisterAccount: "Registration of the card", quickstream.OperationCreateAgreement: "PayTo agreement",
 	}
 	switch {
 	case operation == operationGiveBack && fmt.Sprint(state) == string(durable.StateVoided):
@@ -38,7 +39,7 @@ func did(operation string, state any) string {
 	if name := names[operation]; name != "" {
 		return name
 	}
-	return operation
+	return string(operation)
 }
 
 // tone is how a state is shown: good, bad, open, or for a person.

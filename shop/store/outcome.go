@@ -9,14 +9,6 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// The operations that the shop's payments are.
-const (
-	operationPay      = "Transactions.Pay"
-	operationVoid     = "Transactions.Void"
-	operationRegister = "Accounts.Register"
-	operationAgree    = "PayTo.Create"
-)
-
 // onOutcome is told what became of something, in the transaction that stores it, once.
 func (s *server) onOutcome(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
 	p := change.Payment
@@ -32,9 +24,9 @@ func (s *server) onOutcome(ctx context.Context, tx *sql.Tx, change durable.Outco
 		return err
 	}
 	switch {
-	case p.Operation == operationRegister:
+	case p.Operation == quickstream.OperationRegisterAccount:
 		return s.registered(ctx, tx, change)
-	case p.Operation == operationAgree:
+	case p.Operation == quickstream.OperationCreateAgreement:
 		return s.agreed(ctx, tx, change)
 	case p.ReceiptOf != "":
 		return s.followed(ctx, tx, change)
@@ -56,7 +48,7 @@ func (s *server) settled(ctx context.Context, tx *sql.Tx, change durable.Outcome
 // followed writes down what was given back.
 func (s *server) followed(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
 	p := change.Payment
-	if change.After != durable.StateApproved || p.Operation == operationVoid {
+	if change.After != durable.StateApproved || p.Operation == quickstream.OperationVoid {
 		return nil // of a void the payment itself becomes "voided"
 	}
 	return s.tally(ctx, tx, p.OrderID, charge{State: durable.StateApproved, Receipt: p.ReceiptOf})

@@ -55,7 +55,7 @@ func add(set map[string]bool, values []string) {
 }
 
 // notOnTheWire are types whose constants are the client's own.
-var notOnTheWire = []string{"Environment", "NextStep", "Outcome", "ThreeDSStep", "CallResult"}
+var notOnTheWire = []string{"Environment", "NextStep", "Operation", "Outcome", "ThreeDSStep", "CallResult"}
 
 // withoutConstant are documented values that have none, and why.
 var withoutConstant = map[string]string{

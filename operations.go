@@ -1,0 +1,202 @@
+package quickstream
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
+)
+
+// Operation names what a call does, by the method of the client that makes it, such as
+// "Transactions.Pay" or "Customers.Get". Errors, intents and observers carry it.
+type Operation string
+
+// The operations that change something. The name of every other is its method's too.
+const (
+	OperationCreateToken            Operation = "SingleUseTokens.Create"
+	OperationAuthenticate           Operation = "SingleUseTokens.Authenticate"
+	OperationCreateCustomer         Operation = "Customers.Create"
+	OperationUpdateCustomer         Operation = "Customers.Update"
+	OperationRegisterAccount        Operation = "Accounts.Register"
+	OperationCreateAgreement        Operation = "PayTo.Create"
+	OperationRecallAgreement        Operation = "PayTo.Recall"
+	OperationSuspendAgreement       Operation = "PayTo.Suspend"
+	OperationReactivateAgreement    Operation = "PayTo.Reactivate"
+	OperationCancelAgreement        Operation = "PayTo.Cancel"
+	OperationAmendUnilaterally      Operation = "PayTo.AmendUnilaterally"
+	OperationAmendBilaterally       Operation = "PayTo.AmendBilaterally"
+	OperationRecallAmendment        Operation = "PayTo.RecallAmendment"
+	OperationPay                    Operation = "Transactions.Pay"
+	OperationRefund                 Operation = "Transactions.Refund"
+	OperationPreauthorise           Operation = "Transactions.Preauthorise"
+	OperationTopUp                  Operation = "Transactions.TopUp"
+	OperationExtend                 Operation = "Transactions.Extend"
+	OperationReauthorise            Operation = "Transactions.Reauthorise"
+	OperationCapture                Operation = "Transactions.Capture"
+	OperationCancelPreauthorisation Operation = "Transactions.CancelPreauthorisation"
+	OperationVerifyAccount          Operation = "Transactions.VerifyAccount"
+	OperationVoid                   Operation = "Transactions.Void"
+	OperationUploadPaymentFile      Operation = "PaymentFiles.Upload"
+)
+
+// IsTransaction reports whether it is a write of [TransactionsService]: one that sends a
+// transaction, or a void. Its outcome is found with [TransactionsService.Resume].
+func (o Operation) IsTransaction() bool {
+	switch o {
+	case OperationPay, OperationRefund, OperationPreauthorise, OperationTopUp, OperationExtend, OperationReauthorise,
+		OperationCapture, OperationCancelPreauthorisation, OperationVerifyAccount, OperationVoid:
+		return true
+	default:
+		return false
+	}
+}
+
+// IsAgreementChange reports whether it changes a PayTo agreement. Its outcome is found
+// with [PayToService.ResumeChange].
+func (o Operation) IsAgreementChange() bool {
+	switch o {
+	case OperationRecallAgreement, OperationSuspendAgreement, OperationReactivateAgreement, OperationCancelAgreement,
+		OperationAmendUnilaterally, OperationAmendBilaterally, OperationRecallAmendment:
+		return true
+	default:
+		return false
+	}
+}
+
+// operation is a row of the table of operations: all that is fixed about one.
+type operation struct {
+	name   Operation
+	method string
+	route  string // path with the contract's parameter names
+	key    keyKind
+	class  transport.Class
+	// threeDS and named are what the meaning of some answers depends on:
+	// see transport.Call.
+	threeDS, named bool
+	findOut        string
+}
+
+// How a caller finds out whether a write happened whose answer was lost.
+const (
+	resumeTransaction = "look it up with Transactions.Resume and the error's Intent; not finding it means that it is not visible yet"
+	resumeVoid        = "look with Transactions.Resume and the error's Intent whether it was voided; do not refund it before that is known"
+	resumeAgreement   = "look for it with PayTo.Resume and the error's Intent; not finding it means that it is not visible yet"
+	resumeChange      = "read the agreement with PayTo.ResumeChange and the error's Intent: it is as asked now or not, whoever made it so"
+	newToken          = "a token that was made and not seen expires by itself; ask for another"
+	authenticateAgain = "authenticate the token again, which charges nothing; until there is a result, do not pay with it"
+	lookUpCustomer    = "look the customer up with Customers.GetByNumber"
+	compareCustomer   = "read the customer with Customers.Get and compare"
+	listAccounts      = "look with Accounts.List, by the account's masked number"
+	resumeUpload      = "look for the file with PaymentFiles.Resume or in the service's portal; do not upload it under another name before that"
+	repeatedLikeGet   = "it only asks, and is repeated like a GET"
+)
+
+// operations is the table, which nothing changes: a row for each method of the client that
+// calls the service. The calls take theirs from it, Do refuses the writes in it, and
+// api.md is made of it.
+//
+//nolint:gochecknoglobals // the one table
+var operations = [...]operation{
+	{name: OperationPay, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: OperationRefund, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: OperationPreauthorise, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: OperationTopUp, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: OperationExtend, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: OperationReauthorise, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: OperationCapture, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: OperationCancelPreauthorisation, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: OperationVerifyAccount, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: "Transactions.Submit", method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: OperationVoid, method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post, findOut: resumeVoid},
+	{name: "Transactions.Get", method: http.MethodGet, route: "/transactions/{receiptNumber}"},
+	{name: "Transactions.List", method: http.MethodGet, route: "/transactions"},
+	{name: "Transactions.ByReference", method: http.MethodGet, route: "/transactions/for-reference-number"},
+	{name: "Transactions.BySettlementDate", method: http.MethodGet, route: "/transactions/for-settlement-date"},
+	{name: "Transactions.ByAccount", method: http.MethodGet, route: "/transactions/for-account-token"},
+	{name: "Transactions.ByCreditCard", method: http.MethodGet, route: "/transactions/for-credit-card"},
+	{name: "Transactions.ByBankAccount", method: http.MethodGet, route: "/transactions/for-bank-account"},
+	{name: "Transactions.ByNZBankAccount", method: http.MethodGet, route: "/transactions/for-nz-bank-account"},
+	{name: "Transactions.Suspended", method: http.MethodGet, route: "/transactions/suspended"},
+	{name: "Transactions.Refunds", method: http.MethodGet, route: "/transactions/{receiptNumber}/refunds"},
+	{name: "Transactions.Retries", method: http.MethodGet, route: "/transactions/{receiptNumber}/retries"},
+	{name: "Transactions.Returned", method: http.MethodGet, route: "/transactions/returns"},
+	{name: "Transactions.OpenPreauths", method: http.MethodGet, route: "/transactions/open-preauths"},
+	{name: "Transactions.Resume", method: http.MethodGet, route: "/transactions"},
+	{name: "Transactions.DownloadReport", method: http.MethodGet, route: "/transactions/csv"},
+	{name: "Transactions.AwaitReport", method: http.MethodGet, route: "/transactions/csv"},
+	{name: OperationCreateAgreement, method: http.MethodPost, route: "/customers/{customerId}/payto-agreements", class: transport.Post, findOut: resumeAgreement},
+	{name: OperationRecallAgreement, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
+	{name: OperationSuspendAgreement, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
+	{name: OperationReactivateAgreement, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
+	{name: OperationCancelAgreement, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
+	{name: OperationAmendUnilaterally, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
+	{name: OperationAmendBilaterally, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
+	{name: OperationRecallAmendment, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
+	{name: "PayTo.Submit", method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
+	{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"},
+	{name: "PayTo.List", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements"},
+	{name: "PayTo.Resume", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements"},
+	{name: "PayTo.ResumeChange", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"},
+	{name: OperationCreateToken, method: http.MethodPost, route: "/single-use-tokens", class: transport.Keyed, key: publishableKey, findOut: newToken},
+	{name: OperationAuthenticate, method: http.MethodPost, route: "/single-use-tokens/{singleUseTokenId}/three-ds2-authentication", class: transport.Keyed, threeDS: true, findOut: authenticateAgain},
+	{name: OperationCreateCustomer, method: http.MethodPost, route: "/customers", class: transport.Post, named: true, findOut: lookUpCustomer},
+	{name: OperationUpdateCustomer, method: http.MethodPut, route: "/customers/{customerId}", class: transport.Change, findOut: compareCustomer},
+	{name: "Customers.Get", method: http.MethodGet, route: "/customers/{customerId}"},
+	{name: "Customers.List", method: http.MethodGet, route: "/customers"},
+	{name: "Customers.GetByNumber", method: http.MethodGet, route: "/customers"},
+	{name: OperationRegisterAccount, method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post, findOut: listAccounts},
+	{name: "Accounts.Submit", method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post, findOut: listAccounts},
+	{name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts"},
+	{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"},
+	{name: OperationUploadPaymentFile, method: http.MethodPost, route: "/payment-files", class: transport.Post, named: true, findOut: resumeUpload},
+	{name: "PaymentFiles.Resume", method: http.MethodGet, route: "/payment-files"},
+	{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"},
+	{name: "PaymentFiles.Wait", method: http.MethodGet, route: "/payment-files/{id}"},
+	{name: "PaymentFiles.List", method: http.MethodGet, route: "/payment-files"},
+	{name: "PaymentFiles.Batches", method: http.MethodGet, route: "/payment-files/{id}/payment-batches"},
+	{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"},
+	{name: "PaymentFiles.BatchTransactions", method: http.MethodGet, route: "/payment-batches/{id}/transactions"},
+	{name: "PaymentFiles.DownloadFlatFile", method: http.MethodGet, route: "/payment-files/{id}/flat-file"},
+	{name: "PaymentFiles.DownloadCSV", method: http.MethodGet, route: "/payment-files/{id}/csv"},
+	{name: "PaymentFiles.DownloadMTSRejects", method: http.MethodGet, route: "/payment-files/{id}/mts-rejects"},
+	{name: "RecurringPayments.Get", method: http.MethodGet, route: "/recurring-payments/{paymentScheduleId}"},
+	{name: "RecurringPayments.List", method: http.MethodGet, route: "/customers/{customerId}/recurring-payments"},
+	{name: "RecurringPayments.Transactions", method: http.MethodGet, route: "/recurring-payments/{paymentScheduleId}/transactions"},
+	{name: "Businesses.List", method: http.MethodGet, route: "/businesses"},
+	{name: "Businesses.Get", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}"},
+	{name: "Businesses.CardSurcharges", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}/list-card-surcharges"},
+	{name: "Businesses.PublicCardSurcharges", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}/card-surcharges", key: publishableKey},
+	{name: "Businesses.AcceptedCards", method: http.MethodGet, route: "/businesses/{supplierBusinessCode}/accepted-cards", key: publishableKey},
+	{name: "Businesses.QueryCardSurcharge", method: http.MethodPost, route: "/businesses/{supplierBusinessCode}/query-card-surcharge", key: publishableKey, findOut: repeatedLikeGet},
+	{name: "Businesses.CardScheme", method: http.MethodGet, route: "/credit-cards/card-schemes/{firstSixDigits}", key: publishableKey},
+	{name: "APIKeys.Renew", method: http.MethodGet, route: "/api-keys/latest"},
+	{name: "Check", method: http.MethodGet, route: "/businesses"},
+	{name: "Root", method: http.MethodGet, route: "/"},
+}
+
+// row returns the operation's row in the table.
+func (o Operation) row() operation {
+	for i := range operations {
+		if operations[i].name == o {
+			return operations[i]
+		}
+	}
+	return operation{name: o, class: transport.Change} // never repeated; a test holds that there is none
+}
+
+func (o operation) info() CallInfo { return CallInfo{o.name, o.method, o.route} }
+
+func (o Operation) info() CallInfo { return o.row().info() }
+
+// isModelledWrite reports whether a method of this package makes the request and it is no
+// GET. It is asked about the path as it is sent: a route can name a part of it that is no
+// identifier. A server may take a path in another case for the same.
+func isModelledWrite(method, path string) bool {
+	sent := strings.Split(path, "/")
+	return method != http.MethodGet && slices.ContainsFunc(operations[:], func(o operation) bool {
+		return o.method == method && slices.EqualFunc(strings.Split(o.route, "/"), sent, func(part, sent string) bool {
+			return strings.HasPrefix(part, "{") || strings.EqualFold(part, sent)
+		})
+	})
+}

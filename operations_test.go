@@ -1,0 +1,328 @@
+package quickstream
+
+import (
+	"bytes"
+	"errors"
+	"go/ast"
+	"go/doc"
+	"go/token"
+	"io/fs"
+	"net/http"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const apiPageHead = `# Operations
+
+Every operation that this package carries out: verb and path below the environment's address, the kind of key it needs, the Go method, and
+what that returns. The methods are those of a ` + "`quickstream.Client`" + `; their documentation has the details and a runnable example each.
+
+The last column is for writes: how to find out what became of one that ended in an ` + "`UnknownOutcomeError`" + `. Until then it is neither a
+success nor a failure, and is not to be made again with new data. Reads change nothing and can be repeated.
+
+What is not listed can be called with ` + "`Client.Do`" + `, which refuses the writes that are.
+
+This page is made of the table in operations.go and of the doc comments: ` + "`UPDATE_API=1 go test -run TestAPIPage .`" + `
+`
+
+// TestAPIPage compares api.md with what the table of operations and the doc comments say.
+// UPDATE_API=1 writes it.
+func TestAPIPage(t *testing.T) {
+	methods := callingMethods(t)
+	page := bytes.NewBufferString(apiPageHead)
+	section := ""
+	for _, row := range operations {
+		method := methods[string(row.name)]
+		require.NotNil(t, method, "%s is no method", row.name)
+		service, _, grouped := strings.Cut(string(row.name), ".")
+		if !grouped {
+			service = "Client"
+		}
+		if service != section {
+			section = service
+			page.WriteString("\n## " + service + "\n\n| Operation | Key | Go method | Result | After an unknown outcome |\n|---|---|---|---|---|\n")
+		}
+		text := strings.Join(strings.Fields(method.Doc), " ")
+		called := "`" + strings.Join(operationsIn(text), "`, `") + "`"
+		if variant := variantText.FindStringSubmatch(text); variant != nil {
+			called += " (" + variant[1] + ")"
+		}
+		key := map[keyKind]string{secretKey: "secret", publishableKey: "publishable"}[row.key]
+		found := "–"
+		if row.findOut != "" {
+			found = methodText.ReplaceAllString(row.findOut, "`$0`")
+		}
+		page.WriteString("| " + strings.Join([]string{called, key, "`" + string(row.name) + "`", resultOf(method.Decl), found}, " | ") + " |\n")
+	}
+	if os.Getenv("UPDATE_API") != "" {
+		require.NoError(t, os.WriteFile("api.md", page.Bytes(), 0o600))
+	}
+	written, err := os.ReadFile("api.md")
+	require.NoError(t, err)
+	assert.Equal(t, page.String(), string(written), "to write it anew: UPDATE_API=1 go test -run TestAPIPage .")
+}
+
+// TestOperations compares the table with the methods, their doc comments and the contract.
+func TestOperations(t *testing.T) {
+	methods, contract := callingMethods(t), contractOperations(t)
+	names := map[string]bool{}
+	for _, row := range operations {
+		name := string(row.name)
+		require.False(t, names[name], "%s stands twice", name)
+		names[name] = true
+		require.Contains(t, methods, name, "there is no such method")
+		text := strings.Join(strings.Fields(methods[name].Doc), " ")
+		said := operationsIn(text)
+		if name != "Transactions.Resume" { // which reads at several places
+			assert.Equal(t, []string{row.method + " " + row.route}, said, "the comment of %s", name)
+		}
+		assert.Equal(t, row.key == publishableKey, strings.Contains(text, "publishable key"), "the comment of %s", name)
+		for _, operation := range said {
+			assert.True(t, contract == nil || slices.Contains(contract, operation), "the contract does not describe the operation of %s", name)
+		}
+		assert.Equal(t, row.method != http.MethodGet, row.findOut != "", "%s: how it is found", name)
+		for _, other := range methodText.FindAllString(row.findOut, -1) {
+			assert.Contains(t, methods, other, "%s is found by a method that does not exist", name)
+		}
+	}
+	for name := range methods {
+		assert.Contains(t, names, name, "the table lacks a method")
+	}
+}
+
+// TestMethodsNameThemselves: the name that a method gives to its call is its own.
+func TestMethodsNameThemselves(t *testing.T) {
+	constants, seen := operationConstants(t), 0
+	for name, m := range callingMethods(t) {
+		var given []string
+		ast.Inspect(m.Decl.Body, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && methodText.FindString(text) == text && text != "" {
+					given = append(given, text)
+				}
+			case *ast.Ident:
+				if value := constants[n.Name]; value != "" {
+					given = append(given, value)
+				}
+			}
+			return true
+		})
+		if len(given) > 0 && !strings.HasSuffix(name, ".Submit") { // which names the method of its intent
+			seen++
+			assert.Contains(t, given, name, "the name of the operation in %s", name)
+		}
+	}
+	assert.Greater(t, seen, 50, "names were found at all")
+}
+
+// TestOperationQuestions: the writes of a service are told apart from all others.
+func TestOperationQuestions(t *testing.T) {
+	for _, row := range operations {
+		service, method, _ := strings.Cut(string(row.name), ".")
+		write := row.method != http.MethodGet && method != "Submit"
+		assert.Equal(t, write && service == "Transactions", row.name.IsTransaction(), row.name)
+		assert.Equal(t, write && service == "PayTo" && row.name != OperationCreateAgreement, row.name.IsAgreementChange(), row.name)
+	}
+	for name, value := range operationConstants(t) {
+		assert.True(t, slices.ContainsFunc(operations[:], func(o operation) bool { return string(o.name) == value }), name)
+	}
+}
+
+// TestModelledWrites: Do refuses the writes of the table, in every form of their path.
+func TestModelledWrites(t *testing.T) {
+	client, err := NewClient(CustomURL("https://api.invalid/rest/v1"), Keys{Secret: NewSecretKey("S"), Publishable: NewPublishableKey("P")}, WithHTTPClient(&http.Client{Transport: refusing{}}))
+	require.NoError(t, err)
+	name := regexp.MustCompile(`\{\w+\}`)
+	seen := 0
+	for _, row := range operations {
+		if row.method == http.MethodGet {
+			continue
+		}
+		seen++
+		names := len(name.FindAllString(row.route, -1))
+		wholly := strings.Split(name.ReplaceAllString(row.route, "ID-1"), "/")[1:]
+		for form, request := range map[string]Request{
+			"as listed":      {Route: row.route, Path: slices.Repeat([]string{"ID-1"}, names)},
+			"other names":    {Route: name.ReplaceAllString(row.route, "{x}"), Path: slices.Repeat([]string{"ID-1"}, names)},
+			"no names":       {Route: name.ReplaceAllString(row.route, "ID-1")},
+			"names only":     {Route: strings.Repeat("/{x}", len(wholly)), Path: wholly},
+			"another case":   {Route: strings.ToUpper(name.ReplaceAllString(row.route, "ID-1"))},
+			"odd identifier": {Route: row.route, Path: slices.Repeat([]string{`"*[`}, names)},
+		} {
+			request.Method = row.method
+			err := client.Do(t.Context(), request, nil, WithoutRule("request.modelled"))
+			invalid, ok := errors.AsType[*ValidationError](err)
+			require.True(t, ok, "%s, %s: %v", row.name, form, err)
+			assert.Equal(t, "request.modelled", invalid.Findings[0].Rule)
+		}
+	}
+	assert.Greater(t, seen, 20)
+}
+
+var (
+	operationText = regexp.MustCompile(`\b(GET|POST|PUT|PATCH|DELETE) (/[A-Za-z0-9/{}-]*)`)
+	variantText   = regexp.MustCompile(`\(([A-Z][A-Z_, ]+)\)`)
+	methodText    = regexp.MustCompile(`\b[A-Z]\w*\.[A-Z]\w*\b`)
+)
+
+func operationsIn(text string) []string {
+	found := operationText.FindAllString(text, -1)
+	return slices.Compact(slices.Sorted(slices.Values(found)))
+}
+
+// contractOperations reads the operations from the text of the OpenAPI document. It is
+// part of another module and absent if only this one was downloaded.
+func contractOperations(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("internal/contract/openapi.yaml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	require.NoError(t, err)
+	var found []string
+	for line := range strings.Lines(string(text)) {
+		if _, name, ok := strings.Cut(line, "x-operation: "); ok {
+			found = append(found, strings.TrimSpace(name))
+		}
+	}
+	require.Greater(t, len(found), 20)
+	return found
+}
+
+// operationConstants are the constants of the type Operation, by their names.
+func operationConstants(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, typ := range packageDoc(t).Types {
+		if typ.Name != "Operation" {
+			continue
+		}
+		for _, group := range typ.Consts {
+			for _, spec := range group.Decl.Specs {
+				constant := spec.(*ast.ValueSpec)
+				value, err := strconv.Unquote(constant.Values[0].(*ast.BasicLit).Value)
+				require.NoError(t, err)
+				found[constant.Names[0].Name] = value
+			}
+		}
+	}
+	require.Greater(t, len(found), 20)
+	return found
+}
+
+// resultOf names what a method returns besides an error.
+func resultOf(method *ast.FuncDecl) string {
+	switch result := method.Type.Results.List[0].Type.(type) {
+	case *ast.StarExpr:
+		return "`" + result.X.(*ast.Ident).Name + "`"
+	case *ast.IndexExpr:
+		return "`" + result.X.(*ast.Ident).Name + "[" + result.Index.(*ast.Ident).Name + "]`"
+	case *ast.Ident:
+		if result.Name == "int64" {
+			return "the report"
+		}
+	}
+	return "–"
+}
+
+// callingMethods are the methods that call the service, named as a caller
+// reaches them from a client: those of the services, and the client's own that
+// take a context.
+func callingMethods(t *testing.T) map[string]*doc.Func {
+	t.Helper()
+	pkg := packageDoc(t)
+	fields := map[string]string{} // of the client, by their type
+	methods := map[string]*doc.Func{}
+	for _, typ := range pkg.Types {
+		if typ.Name != "Client" {
+			continue
+		}
+		for _, field := range typ.Decl.Specs[0].(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {
+			if pointer, ok := field.Type.(*ast.StarExpr); ok && len(field.Names) == 1 {
+				fields[pointer.X.(*ast.Ident).Name] = field.Names[0].Name
+			}
+		}
+		for _, m := range typ.Methods {
+			// Do has no operation of its own.
+			if params := m.Decl.Type.Params.List; len(params) > 0 && isContext(params[0].Type) && m.Name != "Do" {
+				methods[m.Name] = m
+			}
+		}
+	}
+	for _, typ := range pkg.Types {
+		if !strings.HasSuffix(typ.Name, "Service") {
+			continue
+		}
+		require.Contains(t, fields, typ.Name, "the client has no such service")
+		for _, m := range typ.Methods {
+			if !strings.HasPrefix(m.Name, "Plan") { // which sends nothing
+				methods[fields[typ.Name]+"."+m.Name] = m
+			}
+		}
+	}
+	require.Greater(t, len(methods), 30)
+	return methods
+}
+
+func isContext(e ast.Expr) bool {
+	selector, ok := e.(*ast.SelectorExpr)
+	return ok && selector.Sel.Name == "Context"
+}
+
+// TestEveryServiceIsListed: where a reader looks for a service, it stands. One
+// paragraph of the overview and of the README has them all; the changelog names each.
+func TestEveryServiceIsListed(t *testing.T) {
+	var services []string
+	for field := range reflect.TypeFor[Client]().Fields() {
+		if field.IsExported() {
+			services = append(services, field.Name)
+		}
+	}
+	require.Greater(t, len(services), 8)
+	missing := func(text string) []string {
+		return slices.DeleteFunc(slices.Clone(services), func(name string) bool { return regexp.MustCompile(`\b` + name + `\b`).MatchString(text) })
+	}
+	for file, blank := range map[string]string{"doc.go": "\n//\n", "README.md": "\n\n"} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		fewest := services
+		for paragraph := range strings.SplitSeq(string(text), blank) {
+			if left := missing(paragraph); len(left) < len(fewest) {
+				fewest = left
+			}
+		}
+		assert.Empty(t, fewest, "services that %s does not list with the others", file)
+	}
+	text, err := os.ReadFile("CHANGELOG.md")
+	require.NoError(t, err)
+	assert.Empty(t, missing(strings.Join(codeIn(string(text)), "\n")), "services that CHANGELOG.md does not name")
+}
+
+func codeIn(text string) []string {
+	var found []string
+	for i, part := range strings.Split(text, "`") {
+		if i%2 == 1 {
+			found = append(found, part)
+		}
+	}
+	return found
+}
+
+// packageDoc returns the package's documentation with its examples.
+func packageDoc(t *testing.T) *doc.Package {
+	t.Helper()
+	fset := token.NewFileSet()
+	files := parsePackage(t, fset, true)
+	pkg, err := doc.NewFromFiles(fset, files, "github.com/quickstream-go/quickstream", doc.PreserveAST)
+	require.NoError(t, err)
+	return pkg
+}
