@@ -172,10 +172,8 @@ func accountIn(body []byte, customerID string) (*Account, error) {
 func (s *AccountsService) register(customerID string, body accountRegisterJSON, opts []CallOption) *call {
 	call := s.client.begin(OperationRegisterAccount, opts, customerID)
 	call.body = body
-	call.describe = func() Intent {
-		kept := accountRegisterJSON{SingleUseTokenID: body.SingleUseTokenID, ReceiptNumber: body.ReceiptNumber, ThreeDS2: body.ThreeDS2}
-		return Intent{Target: customerID, Request: requestOf(kept), Complete: kept == body}
-	}
+	kept := accountRegisterJSON{SingleUseTokenID: body.SingleUseTokenID, ReceiptNumber: body.ReceiptNumber, ThreeDS2: body.ThreeDS2}
+	call.kept, call.intent = kept, &Intent{Target: customerID, Complete: kept == body}
 	return call
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -18,36 +17,39 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// call is one call on its way from a method to the transport.
+// call is one call of an operation: its request and, of a write, what finds it again.
 type call struct {
 	client *Client
 	op     operation
-	config callConfig
-	target url.URL
-	body   any               // wire struct; nil for none
-	upload *transport.Upload // takes the place of body
-	accept string            // JSON when empty
-	sink   func(status int, header http.Header) io.Writer
-	// reference is what an unknown outcome can be looked up by.
-	reference string
-	// settles is nil where every success settles earlier attempts.
-	settles func() error
-	// describe returns what is particular about the write's intent; nil where it has
-	// none.
-	describe func() Intent
-	carrier  string // for the intent
-	// answered is told of each answer; it may be nil.
-	answered func(http.Header)
-	// claim and planned are of Submit. planned is nil once the claim has succeeded.
-	claim   Claim
-	planned *Intent
+	config callConfig // key, headers, extra fields, limits
+	request
+	write
 	// ended is what ended the call before it was sent: the first thing that did. It
 	// comes out in do, so that an observer sees such a call too.
 	ended error
-	// attempts counts those of do that have begun, also where a panic leaves no result.
+	// attempts counts those that have begun, also where a panic leaves no result.
 	attempts int
-	// result returns what the call returns for what came of it; nil for that itself.
-	result func(error) error
+	result   *transport.Result // of do
+}
+
+// request is what a call sends, and where its answer goes.
+type request struct {
+	target url.URL
+	body   any               // wire struct; nil for none
+	upload *transport.Upload // takes the place of body
+	report *download         // takes the answer; nil for one that is decoded
+	later  bool              // a page of a list after the first
+}
+
+// write is what finds a write again.
+type write struct {
+	reference string  // what an unknown outcome can be looked up by
+	intent    *Intent // nil for a write that has none
+	kept      any     // what the intent holds of the body; nil where its Request is set
+	// planned is the intent that Submit was given, which may be sent once it is claimed.
+	planned *Intent
+	claim   Claim
+	claimed bool
 }
 
 // begin applies the options of a call, and sets its path with the values for the
@@ -145,83 +147,55 @@ func (c *call) query(params any) {
 	c.target.RawQuery = values.Encode()
 }
 
-// do sends the call, unless it has ended, and turns what came of it into an error or
-// nil. decode is given the body of a success; its error makes the answer count as
-// undecodable.
+// do prepares the call, sends it unless it has ended, and concludes with an error or nil.
+// decode is given the body of a success; its error makes the answer count as undecodable,
+// unless it is a [transport.Unsettled].
 func (c *call) do(ctx context.Context, decode func(status int, body []byte) error) error {
-	begun, open := time.Now(), true
+	begun, concluded := time.Now(), false
 	ctx, err := c.client.observer.start(ctx, c.info())
 	if err != nil {
 		ctx = unstarted{ctx}
 	}
 	c.attempts = 0
 	defer func() {
-		if open { // the caller's code has panicked, and that goes on
+		if !concluded { // the caller's code has panicked, and that goes on
 			_ = c.client.observer.end(ctx, c.info(), c.panicked(begun))
 		}
 	}()
-	body := c.encode()
-	if c.refuse(err); c.ended != nil {
-		open = false
-		_ = c.client.observer.end(ctx, c.info(), endOf(c.ended, &transport.Result{End: transport.NotSent}, begun))
-		return c.ended
+	body := c.prepare()
+	c.refuse(err)
+	if c.ended == nil {
+		c.result = c.send(ctx, body, decode)
+	} else {
+		c.result = &transport.Result{End: transport.NotSent}
 	}
-	accept := c.accept
-	if accept == "" {
-		accept = "application/json"
+	err = c.conclude()
+	concluded = true
+	failed := c.client.observer.end(ctx, c.info(), endOf(err, c.result, begun))
+	if failed != nil && c.result.End != transport.NotSent {
+		c.result.Lose(c.op.class, failed)
+		return c.conclude()
 	}
-	var before func(context.Context, string) error
-	if c.describe != nil && (len(c.config.beforeSend) > 0 || c.claim != nil || c.client.observer.Carrier != nil) {
-		before = c.callHooks
-	}
-	r := c.client.transport().Do(ctx, transport.Call{
-		Operation: string(c.op.name), Method: c.op.method, Route: c.op.route, Class: c.op.class,
-		ThreeDS: c.op.threeDS, Named: c.op.named, Reference: c.reference,
-		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header(), Accept: accept,
-		Key: c.config.key, Limits: &c.config.limits, Authorise: c.client.authorise[c.op.key],
-		Before: before, Sink: c.sink, Decode: decode, Settles: c.settles, Begun: &c.attempts,
-	})
-	if into := c.config.response; into != nil {
-		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
-	}
-	if c.answered != nil && r.Status != 0 {
-		c.answered(r.Header)
-	}
-	result := c.outcome(r)
-	open = false
-	if err := c.client.observer.end(ctx, c.info(), endOf(result, r, begun)); err != nil && r.End != transport.NotSent {
-		r.Lose(c.op.class, err)
-		return c.outcome(r)
-	}
-	return result
+	return err
 }
 
-// panicked describes the end of a call that a panic of the caller's code has ended: as
-// never sent before the first attempt, and as a lost answer after it.
-func (c *call) panicked(begun time.Time) EndInfo {
-	err := errors.New("the caller's code panicked")
-	r := &transport.Result{End: transport.NotSent, Err: err, Attempts: c.attempts}
-	if c.attempts > 0 {
-		r.Lose(c.op.class, err)
-	}
-	c.describe = nil // an intent would lack its key, which went with the result
-	return endOf(c.mapped(r), r, begun)
-}
-
-// encode returns the body of a call that has not ended.
-func (c *call) encode() []byte {
-	switch {
-	case c.ended != nil:
+// prepare completes the intent, and returns the body, of a call that has not ended.
+func (c *call) prepare() []byte {
+	if c.ended != nil {
 		return nil
-	case c.body == nil:
+	}
+	if c.intent != nil { // now: what the caller has passed in may change while it is sent
+		c.intent.Version, c.intent.Operation = IntentVersion, c.op.name
+		c.intent.Complete = c.intent.Complete && len(c.config.extra) == 0
+		if c.kept != nil {
+			c.intent.Request = requestOf(c.kept)
+		}
+	}
+	if c.body == nil {
 		if len(c.config.extra) > 0 {
 			c.refuse(errors.New("option WithExtraField: it has no body of JSON"))
 		}
 		return nil
-	}
-	if c.describe != nil { // now: what the caller has passed in may change while it is sent
-		described := c.describe()
-		c.describe = func() Intent { return described }
 	}
 	body, err := wire.Encode(c.body)
 	c.refuse(err)
@@ -233,6 +207,58 @@ func (c *call) encode() []byte {
 		}
 	}
 	return body
+}
+
+// send gives the call to the transport.
+func (c *call) send(ctx context.Context, body []byte, decode func(status int, body []byte) error) *transport.Result {
+	sent := transport.Call{
+		Operation: string(c.op.name), Method: c.op.method, Route: c.op.route, Class: c.op.class,
+		ThreeDS: c.op.threeDS, Named: c.op.named, Reference: c.reference,
+		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header(), Accept: "application/json",
+		Key: c.config.key, Limits: &c.config.limits, Authorise: c.client.authorise[c.op.key],
+		Decode: decode, Begun: &c.attempts,
+	}
+	if c.report != nil {
+		sent.Accept, sent.Sink = c.report.accept, c.report.sink
+	}
+	if c.intent != nil && (len(c.config.beforeSend) > 0 || c.claim != nil || c.client.observer.Carrier != nil) {
+		sent.Before = c.callHooks
+	}
+	r := c.client.transport().Do(ctx, sent)
+	if into := c.config.response; into != nil {
+		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
+	}
+	return r
+}
+
+// conclude returns what the call returns for its result.
+func (c *call) conclude() error {
+	if c.ended != nil {
+		return c.ended
+	}
+	err := c.errorOf(c.result)
+	switch {
+	case c.report != nil:
+		return c.report.conclude(c, err)
+	case c.later:
+		return laterPage(err)
+	}
+	return err
+}
+
+// panicked describes the end of a call that a panic of the caller's code has ended: as
+// never sent before the first attempt, and as a lost answer after it.
+func (c *call) panicked(begun time.Time) EndInfo {
+	err := errors.New("the caller's code panicked")
+	r := &transport.Result{End: transport.NotSent, Err: err, Attempts: c.attempts}
+	if c.attempts > 0 {
+		r.Lose(c.op.class, err)
+	}
+	err = c.errorOf(r)
+	if lost, ok := errors.AsType[*UnknownOutcomeError](err); ok && c.attempts > 0 {
+		lost.Intent = nil // it would lack its key, which went with the result
+	}
+	return endOf(err, r, begun)
 }
 
 // refuse ends the call before anything is sent, unless it has ended. A nil error does
@@ -252,7 +278,7 @@ func (c *call) notSent(err error) error {
 // the claim of a Submit has succeeded, an earlier call may have sent the intent, and
 // that this one sent nothing settles nothing.
 func (c *call) unclaimed(err error) error {
-	if c.planned == nil {
+	if c.planned == nil || c.claimed {
 		return err
 	}
 	open := c.planned.open(c.info(), err, nil)
@@ -260,19 +286,10 @@ func (c *call) unclaimed(err error) error {
 	return open
 }
 
-func (c *call) info() CallInfo { return c.op.info() }
+func (c *call) info() CallInfo { return CallInfo{c.op.name, c.op.method, c.op.route} }
 
-// outcome is what the call returns for what the transport found.
-func (c *call) outcome(r *transport.Result) error {
-	err := c.mapped(r)
-	if c.result != nil {
-		return c.result(err)
-	}
-	return err
-}
-
-// mapped maps what the transport found to the error tree.
-func (c *call) mapped(r *transport.Result) error {
+// errorOf maps what the transport found to the error tree.
+func (c *call) errorOf(r *transport.Result) error {
 	switch r.End {
 	case transport.Success:
 		return nil
@@ -283,8 +300,9 @@ func (c *call) mapped(r *transport.Result) error {
 			CallInfo: c.info(), IdempotencyKey: r.Key, Reference: c.reference, ReceiptNumber: receiptIn(r),
 			FirstSent: r.FirstSent, Attempts: r.Attempts, FindOut: c.op.findOut, Cause: c.cause(r),
 		}
-		if c.describe != nil {
-			intent := c.intent(r.Key, r.FirstSent)
+		if c.intent != nil {
+			intent := *c.intent
+			intent.IdempotencyKey, intent.NotBefore = r.Key, r.FirstSent
 			intent.Attempts, intent.ReceiptNumber = lost.Attempts, lost.ReceiptNumber
 			lost.Intent = &intent
 		}
@@ -300,7 +318,7 @@ func (c *call) cause(r *transport.Result) error {
 	case r.Reason == transport.Succeeded: // which does not settle an earlier attempt
 		return r.Err
 	case r.Reason == transport.Inconclusive && r.Err != nil:
-		body := c.kept(r)
+		body := c.rawBody(r)
 		return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, stranger: c.stranger(r), body: func() []byte { return body }}
 	case r.Reason == transport.NeverSent, r.Reason == transport.Lost, r.Reason == transport.ContextEnded:
 		sent := r.Unanswered || r.Reason != transport.NeverSent
@@ -310,9 +328,9 @@ func (c *call) cause(r *transport.Result) error {
 	}
 }
 
-// kept returns what RawBody does. Where keys are issued it is nil, and only a success
+// rawBody returns what RawBody does. Where keys are issued it is nil, and only a success
 // in JSON is kept as it is: anything else may repeat what was sent.
-func (c *call) kept(r *transport.Result) []byte {
+func (c *call) rawBody(r *transport.Result) []byte {
 	switch {
 	case strings.Contains(strings.ToLower(c.target.Path), "/api-keys"):
 		return nil

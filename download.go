@@ -23,6 +23,7 @@ type download struct {
 	awaited bool                // the service may still be making it, and it has a header record
 	arrived func(written int64) // may be nil
 	written int64
+	pending bool  // the service is still making it
 	err     error // of the writer
 }
 
@@ -59,26 +60,27 @@ func (c *call) fetch(ctx context.Context, d *download) (int64, error) {
 			Rule: "report.writer.required", Path: "(writer)", Message: "is required",
 		}}}
 	}
-	pending := false
-	c.accept, c.sink = d.accept, d.sink
-	c.result = func(err error) error {
-		switch {
-		case d.err != nil:
-			return fmt.Errorf("quickstream: %s: the report could not be written: %w", c.op.name, d.err)
-		case err == nil && pending:
-			return fmt.Errorf("quickstream: %s: %w", c.op.name, ErrReportNotReady)
-		case err == nil && d.awaited && d.written == 0:
-			return c.decodeError(errors.New("the report is empty: it lacks its header record"))
-		}
-		return err
-	}
+	d.pending, c.report = false, d
 	err := c.do(ctx, func(status int, _ []byte) error {
-		if pending = status == http.StatusAccepted && d.awaited; pending {
+		if d.pending = status == http.StatusAccepted && d.awaited; d.pending {
 			return nil
 		}
 		return errNotReport
 	})
 	return d.written, err
+}
+
+// conclude returns what a call for a report returns, whose error is err.
+func (d *download) conclude(c *call, err error) error {
+	switch {
+	case d.err != nil:
+		return fmt.Errorf("quickstream: %s: the report could not be written: %w", c.op.name, d.err)
+	case err == nil && d.pending:
+		return fmt.Errorf("quickstream: %s: %w", c.op.name, ErrReportNotReady)
+	case err == nil && d.awaited && d.written == 0:
+		return c.decodeError(errors.New("the report is empty: it lacks its header record"))
+	}
+	return err
 }
 
 // pause waits between two questions, for a minute where no interval was chosen.

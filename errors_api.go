@@ -226,7 +226,7 @@ func safeName(name string, maxDigits int) string {
 
 // apiError builds the error for an answer.
 func (c *call) apiError(r *transport.Result) *APIError {
-	said := words{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, body: c.kept(r)}
+	said := words{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, body: c.rawBody(r)}
 	for _, f := range r.Problem.Fields {
 		said.fields = append(said.fields, FieldError(f))
 	}

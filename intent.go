@@ -147,15 +147,17 @@ type Claim func(ctx context.Context) error
 
 // callHooks completes the intent with what is known right before the first byte, and
 // gives it to the hooks: the client's, then the call's.
-func (c *call) callHooks(ctx context.Context, key string) error {
-	var err error
-	if c.carrier, err = c.client.observer.carry(ctx, c.carrier); err != nil {
+func (c *call) callHooks(ctx context.Context, key string) (err error) {
+	if c.planned != nil {
+		c.intent.Carrier = c.planned.Carrier
+	}
+	if c.intent.Carrier, err = c.client.observer.carry(ctx, c.intent.Carrier); err != nil {
 		return err
 	}
-	intent := c.intent(key, time.Now())
+	c.intent.IdempotencyKey, c.intent.NotBefore = key, time.Now()
 	for _, hook := range c.config.beforeSend {
-		copied := intent
-		copied.Request = bytes.Clone(intent.Request)
+		copied := *c.intent
+		copied.Request = bytes.Clone(c.intent.Request)
 		if err := hook(ctx, copied); err != nil {
 			return err
 		}
@@ -163,17 +165,7 @@ func (c *call) callHooks(ctx context.Context, key string) error {
 	if c.claim == nil {
 		return nil
 	}
-	if err := c.claim(ctx); err != nil {
-		return err
-	}
-	c.planned = nil
-	return nil
-}
-
-// intent describes the write, which has one.
-func (c *call) intent(key string, notBefore time.Time) Intent {
-	intent := c.describe()
-	intent.Version, intent.Operation, intent.IdempotencyKey, intent.NotBefore = IntentVersion, c.op.name, key, notBefore
-	intent.Complete, intent.Carrier = intent.Complete && len(c.config.extra) == 0, c.carrier
-	return intent
+	err = c.claim(ctx)
+	c.claimed = err == nil
+	return err
 }

@@ -139,8 +139,9 @@ type List[T any] struct {
 	item  func(body []byte) (*T, error)
 	id    func(*T) string
 	start Cursor
-	ahead bool // one page
-	items []*T // of ListOf, which has no begin
+	ahead bool       // one page
+	items []*T       // of ListOf, which has no begin
+	pages *pagesRead // of a look-up
 }
 
 // ListOf returns a list of the given items, as one page and without a request: for
@@ -193,7 +194,11 @@ func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], erro
 			return
 		}
 		page := new(Page[T])
-		if err := at.do(ctx, func(_ int, body []byte) error { return page.decode(at, body, l.item) }); err != nil {
+		err := at.do(ctx, func(_ int, body []byte) error { return page.decode(at, body, l.item) })
+		if l.pages != nil && at.result.Status != 0 {
+			l.pages.note(at.result.Header)
+		}
+		if err != nil {
 			yield(nil, err)
 			return
 		}
@@ -313,11 +318,11 @@ func (c *call) at(cursor Cursor) *call {
 	if err != nil && moved.ended == nil {
 		moved.ended = c.decodeError(err)
 	}
-	moved.target.RawQuery, moved.result = query, laterPage
+	moved.target.RawQuery, moved.later = query, true
 	return &moved
 }
 
-// laterPage is the result of a page after the first. That the service does not have it
+// laterPage is the error of a page after the first. That the service does not have it
 // says nothing about the list.
 func laterPage(err error) error {
 	api, ok := errors.AsType[*APIError](err)

@@ -185,9 +185,11 @@ func (o Operation) row() operation {
 	return operation{name: o, class: transport.Change} // never repeated; a test holds that there is none
 }
 
-func (o operation) info() CallInfo { return CallInfo{o.name, o.method, o.route} }
-
-func (o Operation) info() CallInfo { return o.row().info() }
+// info names the calls of the operation.
+func (o Operation) info() CallInfo {
+	row := o.row()
+	return CallInfo{o, row.method, row.route}
+}
 
 // isModelledWrite reports whether a method of this package makes the request and it is no
 // GET. It is asked about the path as it is sent: a route can name a part of it that is no

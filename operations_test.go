@@ -116,7 +116,10 @@ func TestMethodsNameThemselves(t *testing.T) {
 			}
 			return true
 		})
-		if len(given) > 0 && !strings.HasSuffix(name, ".Submit") { // which names the method of its intent
+		if name == "Transactions.Resume" || strings.HasSuffix(name, ".Submit") {
+			continue // they ask for the operation of their intent
+		}
+		if len(given) > 0 {
 			seen++
 			assert.Contains(t, given, name, "the name of the operation in %s", name)
 		}

@@ -74,7 +74,7 @@ func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFi
 	upload, err := params.form()
 	call.refuse(err)
 	call.upload = upload
-	call.describe = func() Intent { return Intent{Reference: params.FileName, OwnReference: true} }
+	call.intent = &Intent{Reference: params.FileName, OwnReference: true}
 	call.config.addHeader("Prevent-Csrf", "true") // in canonical form
 	return send[PaymentFile](ctx, call)
 }

@@ -193,7 +193,7 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 		params.Payment.wire(), params.Terms.wire(), params.Payer.wire(),
 	}
 	call.reference, call.body = params.PayeeReference, body
-	call.describe = func() Intent { return body.intent(customerID) }
+	call.kept, call.intent = body.intent(customerID)
 	return sendAbout(ctx, call, func(answered *Agreement) error {
 		if len(body.differs(answered, customerID)) > 0 {
 			return errNotAsked

@@ -145,9 +145,7 @@ func (s *PayToService) patch(name Operation, agreementToken string, opts []CallO
 // hold members that this package does not model.
 func (c *call) changes(agreementToken string, request json.RawMessage) {
 	c.reference, c.body = agreementToken, request
-	c.describe = func() Intent {
-		return Intent{Target: agreementToken, Reference: agreementToken, Request: request, Complete: true}
-	}
+	c.intent = &Intent{Target: agreementToken, Reference: agreementToken, Request: request, Complete: true}
 }
 
 func (c *call) sendChange(ctx context.Context, agreementToken string) error {

@@ -13,12 +13,12 @@ import (
 
 // intent describes the creation of an agreement, without the payer's account and
 // PayID.
-func (b agreementJSON) intent(customerID string) Intent {
-	kept := b
+func (b agreementJSON) intent(customerID string) (kept agreementJSON, intent *Intent) {
+	kept = b
 	kept.PayerDetails.AccountNumber, kept.PayerDetails.PayID = "", ""
-	return Intent{
+	return kept, &Intent{
 		Target: customerID, Reference: b.PayeeReference, OwnReference: b.PayeeReference != "",
-		Request: requestOf(kept), Complete: b.PayerDetails.AccountNumber == "" && b.PayerDetails.PayID == "",
+		Complete: b.PayerDetails.AccountNumber == "" && b.PayerDetails.PayID == "",
 	}
 }
 

@@ -168,20 +168,17 @@ type pagesRead struct {
 	skew  time.Duration // how far the service's clock is ahead of this machine's
 }
 
+func (p *pagesRead) note(header http.Header) {
+	p.count++
+	date, err := http.ParseTime(header.Get("Date"))
+	if skew := time.Until(date); err == nil && skew.Abs() < maxSkew {
+		p.skew = skew
+	}
+}
+
 // noting returns the same list, of which every page is noted.
 func (l List[T]) noting(pages *pagesRead) List[T] {
-	begin := l.begin
-	l.begin = func() *call {
-		call := begin()
-		call.answered = func(header http.Header) {
-			pages.count++
-			date, err := http.ParseTime(header.Get("Date"))
-			if skew := time.Until(date); err == nil && skew.Abs() < maxSkew {
-				pages.skew = skew
-			}
-		}
-		return call
-	}
+	l.pages = pages
 	return l
 }
 

@@ -40,9 +40,9 @@ const resumePause = time.Minute
 // readings agree, and what cannot be read makes the look-up fail.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
 	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
-	look := lookUp{s: s, ctx: ctx, opts: opts, intent: intent, foreign: s.client.begin("Transactions.Resume", opts).config.foreign}
+	look := lookUp{s: s, opts: opts, intent: intent, foreign: s.client.begin(resumeName, opts).config.foreign}
 	if err = cmp.Or(err, intent.known()); err != nil {
-		return nil, look.refused(err)
+		return nil, look.refused(ctx, err)
 	}
 	var wanted transactionBody
 	if len(intent.Request) > 0 || intent.ReceiptNumber == "" {
@@ -50,13 +50,13 @@ func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ..
 	}
 	switch {
 	case intent.Operation == OperationVoid:
-		return look.voided()
+		return look.voided(ctx)
 	case err != nil:
-		return nil, look.refused(err)
+		return nil, look.refused(ctx, err)
 	case intent.ReceiptNumber != "":
-		return look.byReceipt(wanted)
+		return look.byReceipt(ctx, wanted)
 	}
-	return look.byReference(wanted)
+	return look.byReference(ctx, wanted)
 }
 
 const resumeName Operation = "Transactions.Resume"
@@ -64,7 +64,6 @@ const resumeName Operation = "Transactions.Resume"
 // lookUp is one look for the transaction of an intent.
 type lookUp struct {
 	s      *TransactionsService
-	ctx    context.Context // a look-up lives as long as its call
 	opts   []CallOption
 	intent Intent
 	// foreign knows the receipts of other intents; nil without WithForeignReceipts.
@@ -87,8 +86,8 @@ func (i Intent) open(call CallInfo, cause error, candidates []Candidate) *Unknow
 }
 
 // refused ends the look before its first request.
-func (l lookUp) refused(cause error) error {
-	return l.s.client.refusedLookUp(l.ctx, resumeName, l.intent, cause)
+func (l lookUp) refused(ctx context.Context, cause error) error {
+	return l.s.client.refusedLookUp(ctx, resumeName, l.intent, cause)
 }
 
 // looksFor prepares a look-up: it continues the intent's trace, and the requests
@@ -110,8 +109,8 @@ func (c *Client) refused(ctx context.Context, name Operation, err error) error {
 }
 
 // voided looks at the transaction that a void was made to.
-func (l lookUp) voided() (*Transaction, error) {
-	t, err := l.s.Get(l.ctx, l.intent.Target, l.opts...)
+func (l lookUp) voided(ctx context.Context) (*Transaction, error) {
+	t, err := l.s.Get(ctx, l.intent.Target, l.opts...)
 	switch {
 	case err != nil:
 		return nil, l.open(err)
@@ -123,17 +122,17 @@ func (l lookUp) voided() (*Transaction, error) {
 
 // byReceipt reads the transaction whose receipt came with an answer that could not be
 // taken. One that is not the intent's is a candidate, and the search goes on.
-func (l lookUp) byReceipt(wanted transactionBody) (*Transaction, error) {
-	t, err := l.s.Get(l.ctx, l.intent.ReceiptNumber, l.opts...)
+func (l lookUp) byReceipt(ctx context.Context, wanted transactionBody) (*Transaction, error) {
+	t, err := l.s.Get(ctx, l.intent.ReceiptNumber, l.opts...)
 	switch {
 	case errors.Is(err, ErrNotFound) && wanted.PaymentReferenceNumber != "":
-		return l.byReference(wanted)
+		return l.byReference(ctx, wanted)
 	case errors.Is(err, ErrNotFound):
 		return nil, l.open(nil)
 	case err != nil:
 		return nil, l.open(err)
 	case wanted.fits(t) != nil:
-		return l.byReference(wanted, Candidate{Transaction: t, Reasons: []string{"it came in the answer, and is about something else"}})
+		return l.byReference(ctx, wanted, Candidate{Transaction: t, Reasons: []string{"it came in the answer, and is about something else"}})
 	}
 	if outcome := t.outcome(); outcome != OutcomeApproved && !outcome.tookNoMoney() {
 		return nil, l.open(nil, Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(outcome)}})
@@ -143,14 +142,14 @@ func (l lookUp) byReceipt(wanted transactionBody) (*Transaction, error) {
 
 // byReference searches for the intent's transaction among those with its reference,
 // and a refund among those of its payment too.
-func (l lookUp) byReference(wanted transactionBody, others ...Candidate) (*Transaction, error) {
+func (l lookUp) byReference(ctx context.Context, wanted transactionBody, others ...Candidate) (*Transaction, error) {
 	var found found
 	unstable := readWhole(func() ([]string, bool, error) {
-		found = l.search(wanted)
+		found = l.search(ctx, wanted)
 		return found.receipts, found.whole || found.approved() != nil, found.err
 	})
 	found.err = cmp.Or(found.err, unstable)
-	found.takeRefund(l, wanted)
+	found.takeRefund(ctx, l, wanted)
 	if t := found.settled(l.intent.Attempts); t != nil {
 		return t, nil
 	}
@@ -235,23 +234,23 @@ func (f found) approved() *Transaction {
 }
 
 // search reads the lists once, and takes each transaction once.
-func (l lookUp) search(wanted transactionBody) found {
+func (l lookUp) search(ctx context.Context, wanted transactionBody) found {
 	f := found{onlyMatch: true, whole: true}
 	byReference := l.s.ByReference(wanted.PaymentReferenceNumber, l.opts...)
 	if wanted.TransactionType == TransactionTypeRefund && wanted.OriginalReceiptNumber != "" {
-		f.add(l, wanted, byReference, l.intent.matchRefund)
-		f.add(l, wanted, l.s.Refunds(wanted.OriginalReceiptNumber, l.opts...), l.intent.matchRefund)
+		f.add(ctx, l, wanted, byReference, l.intent.matchRefund)
+		f.add(ctx, l, wanted, l.s.Refunds(wanted.OriginalReceiptNumber, l.opts...), l.intent.matchRefund)
 	} else {
-		f.add(l, wanted, byReference, l.intent.match)
+		f.add(ctx, l, wanted, byReference, l.intent.match)
 	}
 	slices.Sort(f.receipts)
 	return f
 }
 
 // add reads a list to its end, what cannot be read of it included.
-func (f *found) add(l lookUp, wanted transactionBody, list List[Transaction], compare func(*Transaction, transactionBody, time.Duration) match) {
+func (f *found) add(ctx context.Context, l lookUp, wanted transactionBody, list List[Transaction], compare func(*Transaction, transactionBody, time.Duration) match) {
 	pages := new(pagesRead)
-	for t, err := range list.noting(pages).All(l.ctx) {
+	for t, err := range list.noting(pages).All(ctx) {
 		switch {
 		case errors.Is(err, ErrNotFound) && pages.count <= 1:
 			return // the service may answer so for an empty list
@@ -287,14 +286,14 @@ func (f *found) add(l lookUp, wanted transactionBody, list List[Transaction], co
 
 // takeRefund takes the one refund of the payment and amount that no other intent has
 // made, where the caller knows those, for the intent's: when the lists were read whole.
-func (f *found) takeRefund(l lookUp, wanted transactionBody) {
+func (f *found) takeRefund(ctx context.Context, l lookUp, wanted transactionBody) {
 	if l.foreign == nil || f.err != nil || len(f.matches) > 0 || len(f.refunds) != 1 {
 		f.others = append(f.others, f.refunds...)
 		return
 	}
 	refund := f.refunds[0].Transaction
 	if reference := refund.PaymentReferenceNumber; reference != "" { // another refund's, or its payment's
-		original, err := l.s.Get(l.ctx, wanted.OriginalReceiptNumber, l.opts...)
+		original, err := l.s.Get(ctx, wanted.OriginalReceiptNumber, l.opts...)
 		if err != nil || !sameText(reference, original.PaymentReferenceNumber) {
 			f.err = cmp.Or(f.err, err)
 			return

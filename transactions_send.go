@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -121,20 +122,27 @@ func (b transactionBody) kept() (kept transactionJSON, complete bool) {
 	return kept, complete
 }
 
-func (b transactionBody) intent() Intent {
-	kept, complete := b.kept()
-	return Intent{
-		Reference: b.PaymentReferenceNumber, OwnReference: b.ownReference, ID: b.Metadata[b.intentName], MetadataName: b.intentName,
-		Request: requestOf(kept), Complete: complete,
+// transaction gives a call its body, and its intent.
+func (c *call) transaction(body transactionBody) {
+	kept, complete := body.kept()
+	c.reference, c.body, c.kept = body.PaymentReferenceNumber, body.transactionJSON, kept
+	c.intent = &Intent{
+		Reference: body.PaymentReferenceNumber, OwnReference: body.ownReference,
+		ID: body.Metadata[body.intentName], MetadataName: body.intentName, Complete: complete,
 	}
 }
 
 // post sends a transaction that was checked.
 func (s *TransactionsService) post(ctx context.Context, call *call, body transactionBody) (*Transaction, error) {
+	call.transaction(body)
 	transaction := new(Transaction)
-	call.reference, call.body, call.describe = body.PaymentReferenceNumber, body.transactionJSON, body.intent
-	call.settles = func() error { return unsettledBy(transaction) }
-	if err := call.do(ctx, about(transaction, body.fits)); err != nil {
+	read := about(transaction, body.fits)
+	if err := call.do(ctx, func(status int, answer []byte) error {
+		if err := read(status, answer); err != nil {
+			return err
+		}
+		return unsettledBy(transaction)
+	}); err != nil {
 		return nil, err
 	}
 	return transaction, nil
@@ -146,8 +154,8 @@ func (s *TransactionsService) post(ctx context.Context, call *call, body transac
 // second charge: only the look-up by reference shows both.
 func unsettledBy(t *Transaction) error {
 	if outcome := t.outcome(); outcome != OutcomeApproved {
-		return fmt.Errorf("quickstream: an attempt was not answered, and a later one is %s (response code %s)",
-			outcome, safeName(t.ResponseCode, 4))
+		return transport.Unsettled{Why: fmt.Errorf("quickstream: an attempt was not answered, and a later one is %s (response code %s)",
+			outcome, safeName(t.ResponseCode, 4))}
 	}
 	return nil
 }
@@ -160,7 +168,7 @@ func unsettledBy(t *Transaction) error {
 // planned transaction has.
 func (s *TransactionsService) Plan(ctx context.Context, params TransactionParams, opts ...CallOption) (Intent, error) {
 	call, body := s.begin(params, opts)
-	call.body, call.describe = body.transactionJSON, body.intent
+	call.transaction(body)
 	return call.plan(ctx)
 }
 
@@ -173,19 +181,17 @@ func (s *TransactionsService) PlanVoid(ctx context.Context, receiptNumber string
 func (c *call) plan(ctx context.Context) (Intent, error) {
 	carrier, err := c.client.observer.carry(ctx, "")
 	c.refuse(err)
-	if c.encode(); c.ended != nil {
+	if c.prepare(); c.ended != nil {
 		return Intent{}, c.ended
 	}
-	c.carrier = carrier
-	key := c.config.key
-	if key == "" && c.op.method == http.MethodPost {
-		key = rand.Text()
-	}
-	intent := c.intent(key, time.Now())
-	if !intent.Complete {
+	if !c.intent.Complete {
 		return Intent{}, c.notSent(errIntentIncomplete)
 	}
-	return intent, nil
+	c.intent.Carrier, c.intent.IdempotencyKey, c.intent.NotBefore = carrier, c.config.key, time.Now()
+	if c.config.key == "" && c.op.method == http.MethodPost {
+		c.intent.IdempotencyKey = rand.Text()
+	}
+	return *c.intent, nil
 }
 
 // Submit sends a transaction or void that Plan or PlanVoid has made, in this process
@@ -234,7 +240,7 @@ func (i Intent) transaction() (transactionBody, error) {
 // the context that continues the intent's trace.
 func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operation Operation) context.Context {
 	ctx, err := c.client.observer.resume(ctx, intent.Carrier)
-	c.planned, c.claim, c.carrier = &intent, claim, intent.Carrier
+	c.planned, c.claim = &intent, claim
 	if c.ended != nil {
 		c.ended = c.unclaimed(c.ended)
 	}

@@ -39,6 +39,6 @@ func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptN
 func (s *TransactionsService) void(receiptNumber string, opts []CallOption) *call {
 	call := s.client.begin(OperationVoid, opts, receiptNumber)
 	call.reference = receiptNumber
-	call.describe = func() Intent { return Intent{Target: receiptNumber, Complete: true} }
+	call.intent = &Intent{Target: receiptNumber, Complete: true}
 	return call
 }

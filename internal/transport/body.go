@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -113,7 +114,7 @@ func readBody(resp *http.Response, success bool) ([]byte, error) {
 
 // deliver hands a body over while it arrives. Once some of it was, or the sink
 // failed, there is no further attempt.
-func (x *exchange) deliver(resp *http.Response, sink io.Writer, a *attempt) {
+func (x *exchange) deliver(ctx context.Context, resp *http.Response, sink io.Writer, a *attempt) {
 	defer resp.Body.Close()
 	body := &incoming{body: resp.Body, attempt: a}
 	n, err := io.Copy(sink, body)
@@ -126,7 +127,7 @@ func (x *exchange) deliver(resp *http.Response, sink io.Writer, a *attempt) {
 		return
 	}
 	x.over = n > 0 || !body.failed
-	x.failed(err, a)
+	x.failed(ctx, err, a)
 	x.result.Status, x.result.Header = resp.StatusCode, resp.Header
 }
 

@@ -56,12 +56,16 @@ type Call struct {
 	// arrives; nil for an answer that is read and decoded like any other. Nothing
 	// is repeated once something went there.
 	Sink func(status int, header http.Header) io.Writer
-	// Decode takes a 2xx body. Its error makes the answer inconclusive.
+	// Decode takes a 2xx body. Its error makes the answer inconclusive, unless it is an
+	// Unsettled.
 	Decode func(status int, body []byte) error
-	// Settles returns why the answer that was decoded does not tell what became of
-	// earlier attempts that got none. When it is nil every success does.
-	Settles func() error
 }
+
+// Unsettled is the error of Decode for a decoded answer that does not settle earlier
+// attempts without an answer, such as a decline. Without such attempts it is a success.
+type Unsettled struct{ Why error }
+
+func (u Unsettled) Error() string { return u.Why.Error() }
 
 // repeats reports whether a trace code shows what the call sends. Nothing is known of the
 // form of one, and errors, logs and spans name it.

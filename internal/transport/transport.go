@@ -69,10 +69,11 @@ type exchange struct {
 	attempts   int
 	repeats    int // requests that something below sent again by itself
 	firstSent  time.Time
-	unanswered bool // an attempt that got no answer may have arrived
-	temporary  bool // what kept the latest attempt from arriving can pass
-	stale      bool // it was a connection that had been closed while idle
-	over       bool // there is no further attempt, whatever the table says
+	unanswered bool  // an attempt that got no answer may have arrived
+	unsettled  error // why the latest answer does not settle those
+	temporary  bool  // what kept the latest attempt from arriving can pass
+	stale      bool  // it was a connection that had been closed while idle
+	over       bool  // there is no further attempt, whatever the table says
 	pause      time.Duration
 }
 
@@ -156,15 +157,15 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
-	a := &attempt{x: x, ctx: ctx, own: t.own}
+	a := &attempt{x: x, own: t.own}
 	a.timer = time.AfterFunc(x.call.Limits.AttemptTimeout, func() { cancel(errPatience) })
 	defer a.timer.Stop()
-	resp, err := a.send(t.next, a.request(req, t.agent))
+	resp, err := a.send(t.next, a.request(ctx, req, t.agent))
 	if err == nil {
-		x.answered(resp, a) // while an upload may go on: its end would be the answer's
+		x.answered(ctx, resp, a) // while an upload may go on: its end would be the answer's
 		a.shut()
 	} else {
-		x.failed(err, a)
+		x.failed(ctx, err, a)
 	}
 	if a.body != nil && a.body.late.Load() && err != nil { // at most headers went out, and earlier attempts count
 		x.result, x.over = previous, true
@@ -179,6 +180,12 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := t.observer.attempt(x, begun); err != nil {
 		x.lose(err)
 	}
+	// go-retryablehttp and net/http's client act on the answer and the error that they are
+	// given: the client follows a redirect, and the loop drains a body, wraps an error and
+	// closes idle connections when it gives up. What an attempt came to is decided above,
+	// once. So they are given a made-up answer, the same for every attempt: 200 without a
+	// body, and the true header, whose cookies the client keeps. check and pause find what
+	// the attempt came to in the exchange.
 	a.shown = http.Response{StatusCode: http.StatusOK, Header: x.result.Header, Body: http.NoBody, Request: req}
 	return &a.shown, nil
 }
@@ -186,15 +193,12 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 // attempt is one request, as far as it got.
 type attempt struct {
 	x       *exchange
-	ctx     context.Context // of this attempt alone
 	own     bool
 	timer   *time.Timer
 	address url.URL
 	body    *outgoing // nil for none
 	trace   httptrace.ClientTrace
-	// shown is all that net/http's client and the loop get of the answer: its cookies,
-	// and not a status on which they would act.
-	shown http.Response
+	shown   http.Response // to net/http's client and the loop
 	// dialled and connected are what a caller's transport tells, and wrote how many
 	// requests it began. Of our own, written knows whether a byte went out.
 	dialled, connected atomic.Bool
@@ -207,7 +211,7 @@ type attempt struct {
 // again: net/http may still be reading it, or a RoundTripper may have changed it.
 // It has no GetBody, and its body can be read once: with either, net/http would
 // send it again by itself.
-func (a *attempt) request(loop *http.Request, agent string) *http.Request {
+func (a *attempt) request(ctx context.Context, loop *http.Request, agent string) *http.Request {
 	call := &a.x.call
 	a.trace.GetConn = func(string) { a.dialled.Store(true) }
 	a.trace.GotConn = func(info httptrace.GotConnInfo) {
@@ -250,14 +254,14 @@ func (a *attempt) request(loop *http.Request, agent string) *http.Request {
 	if a.body != nil && a.x.unanswered && call.Class != Read {
 		a.body.since, a.body.window = a.x.firstSent, call.Limits.ResendWindow
 	}
-	return request.WithContext(httptrace.WithClientTrace(a.ctx, &a.trace))
+	return request.WithContext(httptrace.WithClientTrace(ctx, &a.trace))
 }
 
 // send hands the request over, unless the context has ended before.
 func (a *attempt) send(next http.RoundTripper, request *http.Request) (*http.Response, error) {
-	if a.ctx.Err() != nil {
+	if ctx := request.Context(); ctx.Err() != nil {
 		a.dialled.Store(true) // and never connected
-		return nil, context.Cause(a.ctx)
+		return nil, context.Cause(ctx)
 	}
 	resp, err := next.RoundTrip(request)
 	switch { // as net/http's client does above a RoundTripper
@@ -291,9 +295,9 @@ func (a *attempt) shut() (unsent bool) {
 }
 
 // failed names what became of an attempt that got no answer.
-func (x *exchange) failed(err error, a *attempt) {
+func (x *exchange) failed(ctx context.Context, err error, a *attempt) {
 	err = clean(err)
-	if cause := context.Cause(a.ctx); errors.Is(cause, errPatience) || errors.Is(cause, context.DeadlineExceeded) {
+	if cause := context.Cause(ctx); errors.Is(cause, errPatience) || errors.Is(cause, context.DeadlineExceeded) {
 		err = context.DeadlineExceeded // the attempt's own limit, or that of the caller's http.Client
 	}
 	x.result = Result{Err: err, Reason: Lost}
@@ -314,17 +318,17 @@ func (x *exchange) failed(err error, a *attempt) {
 
 // answered reads an answer and names what it means. A status that has arrived
 // counts, whatever becomes of the body or the context.
-func (x *exchange) answered(resp *http.Response, a *attempt) {
+func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt) {
 	if x.call.Sink != nil {
 		if sink := x.call.Sink(resp.StatusCode, resp.Header); sink != nil {
-			x.deliver(resp, sink, a)
+			x.deliver(ctx, resp, sink, a)
 			return
 		}
 	}
 	success := resp.StatusCode >= 200 && resp.StatusCode < 300
 	body, err := readBody(resp, success)
 	if success && err != nil && x.call.Class == Read && !errors.Is(err, errTooLarge) {
-		x.failed(err, a)
+		x.failed(ctx, err, a)
 		x.result.Status = resp.StatusCode
 		return
 	}
@@ -343,6 +347,9 @@ func (x *exchange) answered(resp *http.Response, a *attempt) {
 		r.RetryAfter = retryAfter(resp.Header)
 	case err == nil:
 		err = x.call.Decode(resp.StatusCode, body)
+		if unsettled, ok := errors.AsType[Unsettled](err); ok {
+			x.unsettled, err = unsettled.Why, nil
+		}
 		fallthrough
 	default:
 		r.Reason = Succeeded
@@ -450,7 +457,7 @@ func (r *Result) Lose(class Class, err error) {
 // settle says how the call ends. A later attempt's answer does not settle an earlier
 // one: a "token used" or a 503 that answers the second attempt says nothing about
 // what the first one did. Neither does a decline, which comes as a success:
-// Call.Settles tells those apart. A context error of the loop means that the
+// Unsettled tells those apart. A context error of the loop means that the
 // context ended in a wait between two attempts.
 func (x *exchange) settle(loopErr error) {
 	r, write := &x.result, x.call.Class != Read
@@ -467,9 +474,7 @@ func (x *exchange) settle(loopErr error) {
 	case !write || !x.unanswered:
 	case r.Reason != Succeeded:
 		r.End = Unknown
-	case x.call.Settles != nil:
-		if r.Err = x.call.Settles(); r.Err != nil {
-			r.End = Unknown
-		}
+	case x.unsettled != nil:
+		r.Err, r.End = x.unsettled, Unknown
 	}
 }
