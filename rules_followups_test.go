@@ -22,6 +22,7 @@ func topUpTable() ruleTable[TopUpParams] {
 			referenceCases(
 				func(p *params) *string { return &p.CustomerReferenceNumber },
 				func(p *params) *string { return &p.PaymentReferenceNumber },
+				func(p *params) *map[string]string { return &p.Metadata },
 			),
 		),
 		broken: []string{"transaction.originalReceiptNumber.required", "transaction.currency.required", "transaction.principalAmount.positive"},
@@ -43,6 +44,7 @@ func reauthoriseTable() ruleTable[ReauthoriseParams] {
 			referenceCases(
 				func(p *params) *string { return &p.CustomerReferenceNumber },
 				func(p *params) *string { return &p.PaymentReferenceNumber },
+				func(p *params) *map[string]string { return &p.Metadata },
 			),
 		),
 		broken: []string{"transaction.originalReceiptNumber.required", "transaction.currency.required", "transaction.principalAmount.positive"},
@@ -61,6 +63,7 @@ func extendTable() ruleTable[ExtendParams] {
 			referenceCases(
 				func(p *params) *string { return &p.CustomerReferenceNumber },
 				func(p *params) *string { return &p.PaymentReferenceNumber },
+				func(p *params) *map[string]string { return &p.Metadata },
 			),
 		),
 		broken: []string{"transaction.originalReceiptNumber.required", "transaction.currency.required"},
@@ -115,6 +118,7 @@ func captureTable() ruleTable[CaptureParams] {
 			referenceCases(
 				func(p *params) *string { return &p.CustomerReferenceNumber },
 				func(p *params) *string { return &p.PaymentReferenceNumber },
+				func(p *params) *map[string]string { return &p.Metadata },
 			),
 			givenOriginalCases(receipt, currency, func(p *params) { p.Original = preauth }),
 			[]ruleCase[params]{
@@ -150,6 +154,7 @@ func cancelPreauthorisationTable() ruleTable[CancelPreauthorisationParams] {
 			referenceCases(
 				func(p *params) *string { return &p.CustomerReferenceNumber },
 				func(p *params) *string { return &p.PaymentReferenceNumber },
+				func(p *params) *map[string]string { return &p.Metadata },
 			),
 			[]ruleCase[params]{{
 				rule: "cancelPreauthorisation.cancellationType.required",
@@ -191,6 +196,7 @@ func refundTable() ruleTable[RefundParams] {
 			referenceCases(
 				func(p *params) *string { return &p.CustomerReferenceNumber },
 				func(p *params) *string { return &p.PaymentReferenceNumber },
+				func(p *params) *map[string]string { return &p.Metadata },
 			),
 			givenOriginalCases(receipt, currency, func(p *params) { p.Original = paid }),
 			[]ruleCase[params]{

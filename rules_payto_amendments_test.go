@@ -28,14 +28,16 @@ func statusAmendmentTable() ruleTable[statusChange] {
 	to := func(status AgreementStatus, code ReasonCode) func(*statusChange) {
 		return func(s *statusChange) { s.to, s.reason.Code = status, code }
 	}
-	described := func(text string) func(*statusChange) {
-		return func(s *statusChange) { s.reason.Description = text }
+	described := func(status AgreementStatus, text string) func(*statusChange) {
+		return func(s *statusChange) { s.to, s.reason.Description = status, text }
 	}
 	const active, suspended, cancelled = AgreementStatusActive, AgreementStatusSuspended, AgreementStatusCancelled
 	cases := []ruleCase[statusChange]{
 		{rule: "statusAmendment.reasonCode.required", pass: to(active, ""), fail: to(suspended, "")},
 		{rule: "statusAmendment.reasonCode.required", pass: to(cancelled, "NEW1"), fail: to(cancelled, "")},
-		{rule: "statusAmendment.reasonDescription.length", pass: described(letters(256)), fail: described(letters(257))},
+		{rule: "statusAmendment.reasonDescription.length", pass: described(suspended, letters(256)), fail: described(suspended, letters(257))},
+		{rule: "statusAmendment.reasonDescription.length", pass: described(active, letters(256)), fail: described(active, letters(257))},
+		{rule: "statusAmendment.reasonDescription.length", pass: described(cancelled, letters(256)), fail: described(cancelled, letters(257))},
 	}
 	const usable = "statusAmendment.reasonCode.status"
 	for _, code := range []ReasonCode{ReasonCodeClosedAccount, ReasonCodeAgreementExpired, ReasonCodeContractCancelled, ReasonCodeContractExpired} {

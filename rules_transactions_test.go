@@ -29,7 +29,7 @@ func currencyCases[T any](currency func(*T) *Currency) []ruleCase[T] {
 	return []ruleCase[T]{{rule: "transaction.currency.required", pass: set(currency, CurrencyAUD), fail: set(currency, "")}}
 }
 
-func referenceCases[T any](customer, payment func(*T) *string) []ruleCase[T] {
+func referenceCases[T any](customer, payment func(*T) *string, metadata func(*T) *map[string]string) []ruleCase[T] {
 	return []ruleCase[T]{
 		{rule: "transaction.customerReferenceNumber.length", pass: set(customer, ascii(100)), fail: set(customer, ascii(101))},
 		{rule: "transaction.customerReferenceNumber.ascii", pass: set(customer, " ~"), fail: set(customer, "é")},
@@ -37,6 +37,7 @@ func referenceCases[T any](customer, payment func(*T) *string) []ruleCase[T] {
 		{rule: "transaction.paymentReferenceNumber.length", pass: set(payment, ascii(100)), fail: set(payment, ascii(101))},
 		{rule: "transaction.paymentReferenceNumber.ascii", pass: set(payment, " ~"), fail: set(payment, "é")},
 		{rule: "transaction.paymentReferenceNumber.ascii", pass: set(payment, ""), fail: set(payment, "a\n")},
+		{rule: "transaction.metadata.intent", pass: set(metadata, map[string]string{"shop": "1"}), fail: set(metadata, map[string]string{"intentId": "1"})},
 	}
 }
 
@@ -155,17 +156,13 @@ func payTable() ruleTable[PayParams] {
 			referenceCases(
 				func(p *params) *string { return &p.CustomerReferenceNumber },
 				func(p *params) *string { return &p.PaymentReferenceNumber },
+				func(p *params) *map[string]string { return &p.Metadata },
 			),
 			cardOrderCases(payFields()),
 			cardCases(func(p *params, c CardDetails) { p.Source = FromCard(c) }),
 			bankAccountCases(func(p *params, a BankAccountDetails) { *p = bankPayment(FromBankAccount(a)) }),
 			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { *p = bankPayment(FromNZBankAccount(a)) }),
 			[]ruleCase[params]{
-				{
-					rule: "transaction.metadata.intent",
-					pass: func(p *params) { p.Metadata = map[string]string{"shop": "1"} },
-					fail: func(p *params) { p.Metadata = map[string]string{"intentId": "1"} },
-				},
 				// What is behind a handle decides only where the caller said it.
 				{
 					rule: "transaction.eci.required",
@@ -230,6 +227,7 @@ func preauthoriseTable() ruleTable[PreauthoriseParams] {
 			referenceCases(
 				func(p *params) *string { return &p.CustomerReferenceNumber },
 				func(p *params) *string { return &p.PaymentReferenceNumber },
+				func(p *params) *map[string]string { return &p.Metadata },
 			),
 			eciCases(eci),
 			[]ruleCase[params]{
@@ -273,6 +271,7 @@ func verifyAccountTable() ruleTable[VerifyAccountParams] {
 			referenceCases(
 				func(p *params) *string { return &p.CustomerReferenceNumber },
 				func(p *params) *string { return &p.PaymentReferenceNumber },
+				func(p *params) *map[string]string { return &p.Metadata },
 			),
 			eciCases(eci),
 			[]ruleCase[params]{{
