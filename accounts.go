@@ -86,11 +86,11 @@ func (p RegisterAccountParams) check(f *findings) {
 	f.require(!authenticated || !given || from.token != "", "account.threeDS2.token", "threeDS2", "is for single-use tokens of cards")
 	switch {
 	case from.card != nil:
-		f.within("creditCard", from.card.check)
+		f.within("creditCard", from.card.wire().check)
 	case from.bank != nil:
-		f.within("bankAccount", from.bank.check)
+		f.within("bankAccount", from.bank.wire().check)
 	case from.nzBank != nil:
-		f.within("nzBankAccount", from.nzBank.check)
+		f.within("nzBankAccount", from.nzBank.wire().check)
 	}
 }
 

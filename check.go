@@ -14,7 +14,6 @@ import (
 // the service can judge stands in the doc comment of the field.
 type findings struct {
 	disabled map[string]bool // by WithoutRule
-	business string          // that WithSupplierBusinessCode fills in
 	prefix   string          // path of the part under check, with its dot
 	list     []Finding
 }
@@ -38,9 +37,9 @@ func (f *findings) within(path string, check func(*findings)) {
 // check runs a request's checks. What they find ends the call with a
 // ValidationError, unless something else has ended it before.
 func (c *call) check(checks func(*findings)) {
-	f := findings{disabled: c.config.disabled, business: c.config.business}
+	f := findings{disabled: c.config.disabled}
 	if checks(&f); f.list != nil && c.ended == nil {
-		c.ended = &ValidationError{Operation: c.op.name, Findings: f.list}
+		c.ended = c.unclaimed(&ValidationError{Operation: c.op.name, Findings: f.list})
 	}
 }
 

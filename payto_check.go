@@ -22,7 +22,8 @@ func (p CreateAgreementParams) check(f *findings) {
 		"paymentDetails.additionalInformation", "must be the 6-digit APCA number of the direct debit for MIGRATED_DDR")
 	f.within("paymentDetails", p.Payment.check)
 	f.within("paymentTerms", p.Terms.check)
-	f.within("payerDetails", p.Payer.check)
+	payer := p.Payer.wire()
+	f.within("payerDetails", payer.check)
 }
 
 func (p AgreementPaymentParams) check(f *findings) {
@@ -98,13 +99,13 @@ func lastPointInTime(f PayToFrequency) int64 {
 	}
 }
 
-func (p PayToPayerParams) check(f *findings) {
-	bsb, number := unhyphenated(p.BSB), p.AccountNumber.text()
-	f.require(p.Type != "", "payer.payerType.required", "payerType", "is required")
+func (p *payToPayerJSON) check(f *findings) {
+	bsb, number := p.BSB, p.AccountNumber
+	f.require(p.PayerType != "", "payer.payerType.required", "payerType", "is required")
 	f.require((bsb == "") == (number == ""), "payer.account.pair", "bsb", "and accountNumber must be given together")
 	f.require(bsb == "" || len(bsb) == 6 && isDigits(bsb), "payer.bsb.digits", "bsb", "must have 6 digits")
 	f.require(number == "" || isDigits(number) && lengthWithin(number, 6, 9), "payer.accountNumber.digits", "accountNumber", "must have 6 to 9 digits")
-	f.require((p.PayIDType == "") == p.PayID.IsZero(), "payer.payId.pair", "payId", "and payIdType must be given together")
+	f.require((p.PayIDType == "") == (p.PayID == ""), "payer.payId.pair", "payId", "and payIdType must be given together")
 }
 
 func (a statusAmendmentJSON) check(f *findings) {

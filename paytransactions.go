@@ -108,30 +108,22 @@ func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ..
 	return s.send(ctx, params, opts)
 }
 
-func (p PayParams) wire() transactionJSON {
-	body := transactionJSON{
+func (p PayParams) body() transactionBody {
+	body := transactionBody{transactionJSON: transactionJSON{
 		TransactionType: TransactionTypePayment, SupplierBusinessCode: p.SupplierBusinessCode,
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
 		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential,
 		ThreeDS2: p.ThreeDS2, DebtRepayment: p.DebtRepayment, MPGSData: p.MPGSData,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
-	}
-	body.setSource(sourceOf(p.Source))
+	}}
+	body.setSource(p.Source)
 	return body
 }
 
-func (p PayParams) check(f *findings) {
-	s := sourceOf(p.Source)
-	checkBusiness(f, p.SupplierBusinessCode)
-	checkAmount(f, p.PrincipalAmount)
-	checkCurrency(f, p.Currency)
-	order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}.check(f, s.kind.isCard())
-	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
-	s.check(f)
-}
-
-func (b *transactionJSON) setSource(s source) {
+func (b *transactionBody) setSource(from AccountSource) {
+	s := sourceOf(from)
+	b.kind = s.kind
 	b.SingleUseTokenID, b.CustomerID, b.AccountToken = s.token, s.customerID, s.accountToken
 	b.CreditCard, b.BankAccount, b.NZBankAccount = s.card.wire(), s.bank.wire(), s.nzBank.wire()
 	if s.card != nil {
@@ -149,7 +141,7 @@ func (b *transactionJSON) setSource(s source) {
 
 // setBusiness fills in the default business. A transaction that follows another is made
 // in that one's, and an agreement is for the business of its payment.
-func (b *transactionJSON) setBusiness(code string) {
+func (b *transactionBody) setBusiness(code string) {
 	if code == "" || b.OriginalReceiptNumber != "" {
 		return
 	}

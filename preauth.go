@@ -35,29 +35,16 @@ func (s *TransactionsService) Preauthorise(ctx context.Context, params Preauthor
 	return s.send(ctx, params, opts)
 }
 
-func (p PreauthoriseParams) wire() transactionJSON {
-	body := transactionJSON{
+func (p PreauthoriseParams) body() transactionBody {
+	body := transactionBody{transactionJSON: transactionJSON{
 		TransactionType: TransactionTypePreauth, SupplierBusinessCode: p.SupplierBusinessCode,
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
 		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
-	}
-	body.setSource(sourceOf(p.Source))
+	}}
+	body.setSource(p.Source)
 	return body
-}
-
-func (p PreauthoriseParams) check(f *findings) {
-	s := sourceOf(p.Source)
-	checkBusiness(f, p.SupplierBusinessCode)
-	checkAmount(f, p.PrincipalAmount)
-	checkCurrency(f, p.Currency)
-	f.require(s.kind == "" || s.kind.isCard(), "transaction.source.card", "(account source)", "must be a card")
-	o := order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}
-	o.checkECI(f)
-	o.check(f, true)
-	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
-	s.check(f)
 }
 
 // TopUpParams names a pre-authorisation and what to add to it.
@@ -83,13 +70,11 @@ func (s *TransactionsService) TopUp(ctx context.Context, params TopUpParams, opt
 	return s.send(ctx, params, opts)
 }
 
-func (p TopUpParams) wire() transactionJSON {
-	body := ReauthoriseParams(p).wire()
+func (p TopUpParams) body() transactionBody {
+	body := ReauthoriseParams(p).body()
 	body.AuthorisationType = AuthorisationTypeIncremental
 	return body
 }
-
-func (p TopUpParams) check(f *findings) { ReauthoriseParams(p).check(f) }
 
 // ReauthoriseParams names an expired pre-authorisation and the amount to authorise
 // again.
@@ -116,20 +101,13 @@ func (s *TransactionsService) Reauthorise(ctx context.Context, params Reauthoris
 	return s.send(ctx, params, opts)
 }
 
-func (p ReauthoriseParams) wire() transactionJSON {
-	return transactionJSON{
+func (p ReauthoriseParams) body() transactionBody {
+	return transactionBody{transactionJSON: transactionJSON{
 		TransactionType: TransactionTypePreauth, AuthorisationType: AuthorisationTypeReauthorisation, OriginalReceiptNumber: p.OriginalReceiptNumber,
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
-	}
-}
-
-func (p ReauthoriseParams) check(f *findings) {
-	checkReceipt(f, p.OriginalReceiptNumber)
-	checkCurrency(f, p.Currency)
-	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
-	checkAmount(f, p.PrincipalAmount)
+	}}
 }
 
 // ExtendParams names the pre-authorisation to extend.
@@ -154,19 +132,13 @@ func (s *TransactionsService) Extend(ctx context.Context, params ExtendParams, o
 	return s.send(ctx, params, opts)
 }
 
-func (p ExtendParams) wire() transactionJSON {
-	return transactionJSON{
+func (p ExtendParams) body() transactionBody {
+	return transactionBody{transactionJSON: transactionJSON{
 		TransactionType: TransactionTypePreauth, AuthorisationType: AuthorisationTypeExtension, OriginalReceiptNumber: p.OriginalReceiptNumber,
 		PrincipalAmount: wire.OptionalNumber(new(decimal.Decimal)), Currency: p.Currency, // 0.00 is sent, and not left out
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
-	}
-}
-
-func (p ExtendParams) check(f *findings) {
-	checkReceipt(f, p.OriginalReceiptNumber)
-	checkCurrency(f, p.Currency)
-	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
+	}}
 }
 
 // CaptureParams describes the capture of a pre-authorisation.
@@ -198,25 +170,21 @@ func (s *TransactionsService) Capture(ctx context.Context, params CaptureParams,
 	return s.send(ctx, params, opts)
 }
 
-func (p CaptureParams) wire() transactionJSON {
-	return transactionJSON{
+func (p CaptureParams) body() transactionBody {
+	return transactionBody{transactionJSON: transactionJSON{
 		TransactionType: TransactionTypeCapture, OriginalReceiptNumber: receiptOf(p.OriginalReceiptNumber, p.Original),
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency, StoredCredentialData: p.StoredCredential,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
-	}
+	}, original: p.Original}
 }
 
-func (p CaptureParams) check(f *findings) {
-	checkReceipt(f, receiptOf(p.OriginalReceiptNumber, p.Original))
-	checkAmount(f, p.PrincipalAmount)
-	checkCurrency(f, p.Currency)
-	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
-	checkOriginal(f, p.Original, p.OriginalReceiptNumber, p.Currency)
-	f.require(p.StoredCredential != nil, "capture.storedCredentialData.required", "storedCredentialData", "is required for cards")
-	f.require(p.StoredCredential == nil || p.StoredCredential.EntryMode != "",
+func (b *transactionBody) checkCapture(f *findings) {
+	stored := b.StoredCredentialData
+	f.require(stored != nil, "capture.storedCredentialData.required", "storedCredentialData", "is required for cards")
+	f.require(stored == nil || stored.EntryMode != "",
 		"capture.storedCredentialData.entryMode", "storedCredentialData.entryMode", "is required")
-	f.require(p.Original == nil || p.Original.TransactionType == TransactionTypePreauth,
+	f.require(b.original == nil || b.original.TransactionType == TransactionTypePreauth,
 		"capture.original.preauth", "originalReceiptNumber", "must be a pre-authorisation")
 }
 
@@ -248,19 +216,11 @@ func (s *TransactionsService) CancelPreauthorisation(ctx context.Context, params
 	return s.send(ctx, params, opts)
 }
 
-func (p CancelPreauthorisationParams) wire() transactionJSON {
-	return transactionJSON{
+func (p CancelPreauthorisationParams) body() transactionBody {
+	return transactionBody{transactionJSON: transactionJSON{
 		TransactionType: TransactionTypePreauthCancellation, CancellationType: p.Type, OriginalReceiptNumber: p.OriginalReceiptNumber,
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
-	}
-}
-
-func (p CancelPreauthorisationParams) check(f *findings) {
-	checkReceipt(f, p.OriginalReceiptNumber)
-	checkAmount(f, p.PrincipalAmount)
-	checkCurrency(f, p.Currency)
-	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
-	f.require(p.Type != "", "cancelPreauthorisation.cancellationType.required", "cancellationType", "is required")
+	}}
 }

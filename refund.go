@@ -43,13 +43,13 @@ func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, o
 	return s.send(ctx, params, opts)
 }
 
-func (p RefundParams) wire() transactionJSON {
-	body := transactionJSON{
+func (p RefundParams) body() transactionBody {
+	body := transactionBody{transactionJSON: transactionJSON{
 		TransactionType: TransactionTypeRefund, OriginalReceiptNumber: receiptOf(p.OriginalReceiptNumber, p.Original),
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
-	}
+	}, original: p.Original}
 	if !p.CardExpiry.IsZero() {
 		month, year := expiry(p.CardExpiry)
 		body.CreditCard = &cardJSON{ExpiryDateMonth: month, ExpiryDateYear: year}
@@ -57,23 +57,36 @@ func (p RefundParams) wire() transactionJSON {
 	return body
 }
 
-func (p RefundParams) check(f *findings) {
-	checkReceipt(f, receiptOf(p.OriginalReceiptNumber, p.Original))
-	checkAmount(f, p.PrincipalAmount)
-	checkCurrency(f, p.Currency)
-	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
-	checkOriginal(f, p.Original, p.OriginalReceiptNumber, p.Currency)
-	f.require(p.CardExpiry.IsZero() || isExpiry(p.CardExpiry),
+// checkRefund compares a refund with the payment that it was given.
+func (b *transactionBody) checkRefund(f *findings) {
+	paid, amount := b.original, b.amount()
+	f.require(b.CreditCard == nil || b.CreditCard.hasExpiry(),
 		"refund.cardExpiry.valid", "creditCard.expiryDateMonth", "must be a month of a four-digit year")
-	f.require(!deniesRefund(p.Original), "refund.refundable", "originalReceiptNumber", "the payment must be refundable")
-	if !wire.IsSmall(p.PrincipalAmount) {
+	f.require(!deniesRefund(paid), "refund.refundable", "originalReceiptNumber", "the payment must be refundable")
+	if !wire.IsSmall(amount) {
 		return // checkAmount has said so
 	}
-	paid, known := principalOf(p.Original)
-	f.require(withinTotal(p.PrincipalAmount, p.Original),
+	principal, known := principalOf(paid)
+	f.require(withinTotal(amount, paid),
 		"refund.principalAmount.payment", "principalAmount", "must not be more than the payment with its surcharge")
-	f.require(!known || p.Original.PayToData == nil || p.PrincipalAmount.GreaterThanOrEqual(paid),
+	f.require(!known || paid.PayToData == nil || amount.GreaterThanOrEqual(principal),
 		"refund.principalAmount.payTo", "principalAmount", "must be all of the payment for PayTo")
+}
+
+// receiptOf returns the receipt number, or that of the transaction that was given in its
+// place.
+func receiptOf(receiptNumber string, original *Transaction) string {
+	if receiptNumber == "" && original != nil {
+		return original.ReceiptNumber
+	}
+	return receiptNumber
+}
+
+func principalOf(t *Transaction) (amount decimal.Decimal, known bool) {
+	if t == nil || t.PrincipalAmount == nil {
+		return decimal.Decimal{}, false
+	}
+	return t.PrincipalAmount.Amount, true
 }
 
 // deniesRefund tells whether the payment says that it is not refundable: an answer may

@@ -81,7 +81,8 @@ in the service's names, and what must hold. A rule that is wrong for you is swit
 client.Transactions.Pay(ctx, params, quickstream.WithoutRule("transaction.cvn.required"))
 ` + "```" + `
 
-A member in brackets is not one of the request's own. ` + "`Plan`" + ` checks what the method checks.
+A member in brackets is not one of the request's own. ` + "`Plan`" + ` checks what the method checks, and
+` + "`Transactions.Submit`" + ` checks the stored request again, so switch the rule off there too.
 What only the service can judge stands in the doc comments.
 `
 

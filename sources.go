@@ -118,11 +118,6 @@ func expiry(m YearMonth) (month, year string) {
 	return fmt.Sprintf("%02d", int(m.Month)), strconv.Itoa(m.Year)
 }
 
-// isExpiry reports whether a card's expiry can be written as the service wants it.
-func isExpiry(m YearMonth) bool {
-	return m.Month >= 1 && m.Month <= 12 && m.Year >= 1000 && m.Year <= 9999
-}
-
 // AccountSource is an account that a payment can be taken from. The From functions
 // make one, and those that make a [CardSource] too. It cannot be marshalled, and neither can parameters that have
 // one: Plan makes an [Intent] of them, which can.
@@ -138,7 +133,7 @@ type CardSource interface {
 // source is what every account source comes down to. Exactly one of the pointers
 // and identifiers is set.
 type source struct {
-	kind         AccountType // "" where only the service knows
+	kind         AccountType // of what a handle stands for; "" where the caller does not say
 	token        string
 	customerID   string
 	accountToken string
@@ -160,12 +155,6 @@ func sourceOf(s AccountSource) source {
 		return source{}
 	}
 	return s.accountSource()
-}
-
-// given reports whether the source names an account.
-func (s source) given() bool {
-	return s.token != "" || s.customerID != "" || s.accountToken != "" || s.card != nil || s.bank != nil ||
-		s.nzBank != nil || s.payTo != nil || s.newPayTo != nil
 }
 
 type (
@@ -198,29 +187,29 @@ func FromAccount(accountToken string, kind ...AccountType) CardSource {
 
 // FromCard pays with a card's details.
 func FromCard(card CardDetails) CardSource {
-	return cardSource{source{card: &card, kind: AccountTypeCreditCard}}
+	return cardSource{source{card: &card}}
 }
 
 // FromBankAccount pays with an Australian bank account. The payment is first
 // approved and may be returned by the customer's bank for some days.
 func FromBankAccount(account BankAccountDetails) AccountSource {
-	return anySource{source{bank: &account, kind: AccountTypeDirectDebit}}
+	return anySource{source{bank: &account}}
 }
 
 // FromNZBankAccount pays with a New Zealand bank account.
 func FromNZBankAccount(account NZBankAccountDetails) AccountSource {
-	return anySource{source{nzBank: &account, kind: AccountTypeDirectDebitNZ}}
+	return anySource{source{nzBank: &account}}
 }
 
 // FromPayTo pays against an active PayTo agreement.
 func FromPayTo(payment PayToPayment) AccountSource {
-	return anySource{source{payTo: &payment, kind: AccountTypePayTo}}
+	return anySource{source{payTo: &payment}}
 }
 
 // FromPayToWithAgreement creates an e-commerce or once-off agreement together
 // with the payment, which the payer then confirms.
 func FromPayToWithAgreement(payment PayToPaymentWithAgreement) AccountSource {
-	return anySource{source{newPayTo: &payment, kind: AccountTypePayTo}}
+	return anySource{source{newPayTo: &payment}}
 }
 
 func declaredKind(kind []AccountType) AccountType {
@@ -257,50 +246,6 @@ type PayToPaymentWithAgreement struct {
 	// EndToEndID and RemittanceInformation1 are as in [PayToPayment].
 	EndToEndID             string
 	RemittanceInformation1 string
-}
-
-// check looks into what a source holds; whether one is given at all is the
-// order's check.
-func (s source) check(f *findings) {
-	switch {
-	case s.card != nil:
-		f.within("creditCard", s.card.check)
-	case s.bank != nil:
-		f.within("bankAccount", s.bank.check)
-	case s.nzBank != nil:
-		f.within("nzBankAccount", s.nzBank.check)
-	case s.payTo != nil:
-		f.within("payToData", s.payTo.check)
-	case s.newPayTo != nil:
-		f.within("payToData.payToAgreement", s.newPayTo.check)
-	}
-}
-
-func (d CardDetails) check(f *findings) {
-	number, cvn := d.CardNumber.text(), d.CVN.text()
-	f.require(number != "", "card.cardNumber.required", "cardNumber", "is required")
-	f.require(number == "" || isDigits(number), "card.cardNumber.digits", "cardNumber", "must consist of digits")
-	f.require(!d.Expiry.IsZero(), "card.expiryDate.required", "expiryDateMonth", "is required, with expiryDateYear")
-	f.require(d.Expiry.IsZero() || isExpiry(d.Expiry), "card.expiryDate.valid", "expiryDateMonth", "must be a month of a four-digit year")
-	f.require(cvn == "" || isDigits(cvn) && lengthWithin(cvn, 3, 4), "card.cvn.digits", "cvn", "must have 3 or 4 digits")
-}
-
-func (d BankAccountDetails) check(f *findings) {
-	f.require(d.AccountName != "", "bankAccount.accountName.required", "accountName", "is required")
-	f.require(d.BSB != "", "bankAccount.bsb.required", "bsb", "is required")
-	f.require(!d.AccountNumber.IsZero(), "bankAccount.accountNumber.required", "accountNumber", "is required")
-}
-
-func (d NZBankAccountDetails) check(f *findings) {
-	f.require(d.AccountName != "", "nzBankAccount.nzAccountName.required", "nzAccountName", "is required")
-	f.require(d.BankCode != "", "nzBankAccount.nzBankCode.required", "nzBankCode", "is required")
-	f.require(d.BranchCode != "", "nzBankAccount.nzBranchCode.required", "nzBranchCode", "is required")
-	f.require(!d.AccountNumber.IsZero(), "nzBankAccount.nzAccountNumber.required", "nzAccountNumber", "is required")
-	f.require(d.AccountSuffix != "", "nzBankAccount.nzAccountSuffix.required", "nzAccountSuffix", "is required")
-}
-
-func (p PayToPayment) check(f *findings) {
-	f.require(p.AgreementToken != "", "payToData.agreementToken.required", "agreementToken", "is required")
 }
 
 type cardJSON struct {
@@ -397,10 +342,49 @@ func (p PayToPaymentWithAgreement) wire() *newPayToAgreement {
 	return &newPayToAgreement{p.SupplierBusinessCode, agreementPaymentJSON{Purpose: p.Purpose, Description: p.Description}, p.Payer.wire()}
 }
 
-func (p PayToPaymentWithAgreement) check(f *findings) {
-	f.require(p.SupplierBusinessCode != "" || f.business != "", "payToAgreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
-	f.require(p.Purpose != "", "payToAgreement.purpose.required", "paymentDetails.purpose", "is required")
-	f.require(lengthWithin(p.Description, 0, maxDescription),
+func (c *cardJSON) check(f *findings) {
+	dated := c.ExpiryDateMonth != "" || c.ExpiryDateYear != ""
+	f.require(c.CardNumber != "", "card.cardNumber.required", "cardNumber", "is required")
+	f.require(c.CardNumber == "" || isDigits(c.CardNumber), "card.cardNumber.digits", "cardNumber", "must consist of digits")
+	f.require(dated, "card.expiryDate.required", "expiryDateMonth", "is required, with expiryDateYear")
+	f.require(!dated || c.hasExpiry(), "card.expiryDate.valid", "expiryDateMonth", "must be a month of a four-digit year")
+	f.require(c.CVN == "" || isDigits(c.CVN) && lengthWithin(c.CVN, 3, 4), "card.cvn.digits", "cvn", "must have 3 or 4 digits")
+}
+
+// hasExpiry reports whether the expiry is a month of 2 digits and a year of 4.
+func (c *cardJSON) hasExpiry() bool {
+	month, year := c.ExpiryDateMonth, c.ExpiryDateYear
+	return isDigits(month) && len(month) == 2 && month >= "01" && month <= "12" && isDigits(year) && len(year) == 4 && year >= "1000"
+}
+
+func (a *bankAccountJSON) check(f *findings) {
+	f.require(a.AccountName != "", "bankAccount.accountName.required", "accountName", "is required")
+	f.require(a.BSB != "", "bankAccount.bsb.required", "bsb", "is required")
+	f.require(a.AccountNumber != "", "bankAccount.accountNumber.required", "accountNumber", "is required")
+}
+
+func (a *nzBankAccountJSON) check(f *findings) {
+	f.require(a.AccountName != "", "nzBankAccount.nzAccountName.required", "nzAccountName", "is required")
+	f.require(a.BankCode != "", "nzBankAccount.nzBankCode.required", "nzBankCode", "is required")
+	f.require(a.BranchCode != "", "nzBankAccount.nzBranchCode.required", "nzBranchCode", "is required")
+	f.require(a.AccountNumber != "", "nzBankAccount.nzAccountNumber.required", "nzAccountNumber", "is required")
+	f.require(a.AccountSuffix != "", "nzBankAccount.nzAccountSuffix.required", "nzAccountSuffix", "is required")
+}
+
+// check judges a payment against an agreement, or one that brings its agreement along.
+func (p *payToDataJSON) check(f *findings) {
+	agreement := p.PayToAgreement
+	f.require(agreement != nil || p.AgreementToken != "", "payToData.agreementToken.required", "agreementToken", "is required")
+	if agreement != nil {
+		f.within("payToAgreement", agreement.check)
+	}
+}
+
+func (a *newPayToAgreement) check(f *findings) {
+	description := a.PaymentDetails.Description
+	f.require(a.SupplierBusinessCode != "", "payToAgreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+	f.require(a.PaymentDetails.Purpose != "", "payToAgreement.purpose.required", "paymentDetails.purpose", "is required")
+	f.require(lengthWithin(description, 0, maxDescription),
 		"payToAgreement.description.length", "paymentDetails.description", "must not be longer than 140 characters")
-	f.within("payerDetails", p.Payer.check)
+	f.within("payerDetails", a.PayerDetails.check)
 }

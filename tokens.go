@@ -112,13 +112,13 @@ func (p CreateSingleUseTokenParams) check(f *findings) {
 	case CardDetails:
 		f.require(account.WalletProvider == "" && account.Cryptogram.IsZero(), "token.walletProvider.none", "walletProvider",
 			"is for payments only, and so is the cryptogram")
-		account.check(f)
+		account.wire().check(f)
 	case BankAccountDetails:
 		p.checkNoBrowser(f)
-		account.check(f)
+		account.wire().check(f)
 	case NZBankAccountDetails:
 		p.checkNoBrowser(f)
-		account.check(f)
+		account.wire().check(f)
 	default: // a pointer to one of them is a TokenAccount too, and may be nil
 		f.require(false, "token.account.required", "accountType",
 			"an account is required: a value of CardDetails, BankAccountDetails or NZBankAccountDetails")

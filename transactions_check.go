@@ -6,119 +6,207 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// The checks that several types of transaction share.
-
 // maxReference bounds customer and payment reference numbers.
 const maxReference = 100
 
-func checkBusiness(f *findings, code string) {
-	f.require(code != "" || f.business != "", "transaction.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+// check holds a request to the rules of its type, whether it was just made of parameters
+// or stored.
+func (b *transactionBody) check(f *findings) {
+	switch b.TransactionType {
+	case TransactionTypeRefund:
+		b.checkReceipt(f)
+		b.checkAmount(f)
+		b.checkCurrency(f)
+		b.checkReferences(f)
+		b.checkOriginal(f)
+		b.checkRefund(f)
+	case TransactionTypeCapture:
+		b.checkReceipt(f)
+		b.checkAmount(f)
+		b.checkCurrency(f)
+		b.checkReferences(f)
+		b.checkOriginal(f)
+		b.checkCapture(f)
+	case TransactionTypePreauthCancellation:
+		b.checkReceipt(f)
+		b.checkAmount(f)
+		b.checkCurrency(f)
+		b.checkReferences(f)
+		f.require(b.CancellationType != "", "cancelPreauthorisation.cancellationType.required", "cancellationType", "is required")
+	case TransactionTypePreauth:
+		b.checkPreauth(f)
+	case TransactionTypeAccountVerification:
+		b.checkBusiness(f)
+		b.checkECI(f)
+		b.checkSource(f, b.accountType().isCard())
+		b.checkReferences(f)
+		b.checkDetails(f)
+	default: // a payment
+		b.checkBusiness(f)
+		b.checkAmount(f)
+		b.checkCurrency(f)
+		b.checkSource(f, b.accountType().isCard())
+		b.checkReferences(f)
+		b.checkDetails(f)
+	}
 }
 
-func checkAmount(f *findings, amount decimal.Decimal) {
+// checkPreauth is for initial pre-authorisations, and for the three that follow one.
+func (b *transactionBody) checkPreauth(f *findings) {
+	if b.AuthorisationType != "" {
+		b.checkReceipt(f)
+		b.checkCurrency(f)
+		b.checkReferences(f)
+		if b.AuthorisationType != AuthorisationTypeExtension { // whose amount is 0.00
+			b.checkAmount(f)
+		}
+		return
+	}
+	kind := b.accountType()
+	b.checkBusiness(f)
+	b.checkAmount(f)
+	b.checkCurrency(f)
+	f.require(kind == "" || kind.isCard(), "transaction.source.card", "(account source)", "must be a card")
+	b.checkECI(f)
+	b.checkSource(f, true)
+	b.checkReferences(f)
+	b.checkDetails(f)
+}
+
+func (b *transactionBody) checkBusiness(f *findings) {
+	f.require(b.SupplierBusinessCode != "", "transaction.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+}
+
+func (b *transactionBody) checkAmount(f *findings) {
+	amount := b.amount()
 	f.require(amount.IsPositive(), "transaction.principalAmount.positive", "principalAmount", "must be more than zero")
 	f.require(isMoney(amount), "transaction.principalAmount.decimals", "principalAmount", "must not have more than two decimals or 32 digits")
 }
 
-func checkCurrency(f *findings, currency Currency) {
-	f.require(currency != "", "transaction.currency.required", "currency", "is required")
+// amount is zero where the request has none.
+func (b *transactionBody) amount() decimal.Decimal {
+	if b.PrincipalAmount == nil {
+		return decimal.Decimal{}
+	}
+	return b.PrincipalAmount.Decimal()
 }
 
-// checkReferences is about what a transaction can be found by.
-func checkReferences(f *findings, customer, payment string) {
+func (b *transactionBody) checkCurrency(f *findings) {
+	f.require(b.Currency != "", "transaction.currency.required", "currency", "is required")
+}
+
+func (b *transactionBody) checkReferences(f *findings) {
 	const short, plain = "must not be longer than 100 characters", "must consist of printable ASCII characters"
+	customer, payment := b.CustomerReferenceNumber, b.PaymentReferenceNumber
 	f.require(len(customer) <= maxReference, "transaction.customerReferenceNumber.length", "customerReferenceNumber", short)
 	f.require(isPrintable(customer), "transaction.customerReferenceNumber.ascii", "customerReferenceNumber", plain)
 	f.require(len(payment) <= maxReference, "transaction.paymentReferenceNumber.length", "paymentReferenceNumber", short)
 	f.require(isPrintable(payment), "transaction.paymentReferenceNumber.ascii", "paymentReferenceNumber", plain)
 }
 
-func checkReceipt(f *findings, receiptNumber string) {
-	f.require(receiptNumber != "", "transaction.originalReceiptNumber.required", "originalReceiptNumber", "is required")
+func (b *transactionBody) checkReceipt(f *findings) {
+	f.require(b.OriginalReceiptNumber != "", "transaction.originalReceiptNumber.required", "originalReceiptNumber", "is required")
 }
 
-// checkOriginal is about a transaction that was passed in besides its receipt
-// number. It may be nil.
-func checkOriginal(f *findings, original *Transaction, receiptNumber string, currency Currency) {
-	if original == nil {
+// checkOriginal compares the request with the transaction that the caller passed in. A
+// stored request has none.
+func (b *transactionBody) checkOriginal(f *findings) {
+	if b.original == nil {
 		return
 	}
-	f.require(receiptNumber == "" || receiptNumber == original.ReceiptNumber,
+	f.require(b.OriginalReceiptNumber == "" || b.OriginalReceiptNumber == b.original.ReceiptNumber,
 		"transaction.original.same", "originalReceiptNumber", "must be that of the transaction that was passed in")
-	amount := original.PrincipalAmount
-	f.require(amount == nil || amount.Currency == "" || currency == "" || amount.Currency == currency,
+	amount := b.original.PrincipalAmount
+	f.require(amount == nil || amount.Currency == "" || b.Currency == "" || amount.Currency == b.Currency,
 		"transaction.original.currency", "currency", "must be that of the transaction that was passed in")
 }
 
-// receiptOf returns the receipt number, or that of the object that was given in
-// its place.
-func receiptOf(receiptNumber string, original *Transaction) string {
-	if receiptNumber == "" && original != nil {
-		return original.ReceiptNumber
-	}
-	return receiptNumber
-}
-
-func principalOf(t *Transaction) (amount decimal.Decimal, known bool) {
-	if t == nil || t.PrincipalAmount == nil {
-		return decimal.Decimal{}, false
-	}
-	return t.PrincipalAmount.Amount, true
-}
-
-// order is an account, and the members that depend on whether it is a card and
-// on who ordered the transaction.
-type order struct {
-	source    source
-	eci       ECI
-	ipAddress netip.Addr
-	stored    *StoredCredentialData
-	threeDS2  *bool
-}
-
 // checkECI is for what is no payment: the scheme's own values are for payments.
-func (o order) checkECI(f *findings) {
-	f.require(o.eci != ECI5 && o.eci != ECI6 && o.eci != ECI7,
+func (b *transactionBody) checkECI(f *findings) {
+	f.require(b.ECI != ECI5 && b.ECI != ECI6 && b.ECI != ECI7,
 		"transaction.eci.paymentsOnly", "eci", "must be INTERNET, PHONE, MAIL, RECURRING or INSTALMENT: 5, 6 and 7 are for payments")
 }
 
-// check holds cards to the rules for cards where the account is known to be one.
-func (o order) check(f *findings, isCard bool) {
-	s, card := o.source, o.source.card
-	f.require(s.given(), "transaction.source.required", "(account source)", "exactly one account is required")
-	f.require(!isCard || o.eci != "", "transaction.eci.required", "eci", "is required for cards")
-	f.require(card == nil || o.eci != ECIInternet || !card.CVN.IsZero(),
-		"transaction.cvn.required", "creditCard.cvn", "is required with eci INTERNET")
-	f.require(!isCard || o.stored != nil, "transaction.storedCredentialData.required", "storedCredentialData", "is required for cards")
-	f.require(o.stored == nil || o.stored.EntryMode != "",
+// checkSource checks that there is one account, and the members that depend on its kind.
+func (b *transactionBody) checkSource(f *findings, isCard bool) {
+	card, stored, kind := b.CreditCard, b.StoredCredentialData, b.accountType()
+	sources := b.sources()
+	f.require(sources == 1, "transaction.source.required", "(account source)", "exactly one account is required")
+	f.require(!isCard || b.ECI != "", "transaction.eci.required", "eci", "is required for cards")
+	f.require(card == nil || b.ECI != ECIInternet || card.CVN != "", "transaction.cvn.required", "creditCard.cvn", "is required with eci INTERNET")
+	f.require(!isCard || stored != nil, "transaction.storedCredentialData.required", "storedCredentialData", "is required for cards")
+	f.require(stored == nil || stored.EntryMode != "",
 		"transaction.storedCredentialData.entryMode", "storedCredentialData.entryMode", "is required")
-	f.require(!needsIPAddress(o.eci, s) || o.ipAddress.IsValid(),
+	f.require(!b.needsIPAddress() || b.IPAddress != "",
 		"transaction.ipAddress.required", "ipAddress", "is required with a single-use token, and for account details with eci INTERNET")
-	f.require(!o.ipAddress.IsValid() || isPublic(o.ipAddress),
+	f.require(b.IPAddress == "" || isPublic(b.IPAddress),
 		"transaction.ipAddress.public", "ipAddress", "must be the customer's public address")
-	f.require(o.threeDS2 == nil || !*o.threeDS2 || !s.given() || s.token != "" && (s.kind == "" || s.kind.isCard()),
+	f.require(b.ThreeDS2 == nil || !*b.ThreeDS2 || sources == 0 || b.SingleUseTokenID != "" && (kind == "" || kind.isCard()),
 		"transaction.threeDS2.token", "threeDS2", "is for single-use tokens of cards")
 }
 
-// needsIPAddress says where the specification requires the customer's address:
-// with a single-use token, and with account details that are given in full and eci
-// INTERNET. It forbids it where the customer did not act over the Internet: with a
-// token and an order by mail or phone, or a payment that the merchant makes, it
-// contradicts itself and nothing is required here.
-func needsIPAddress(eci ECI, s source) bool {
-	switch eci {
+// checkDetails checks what the account's own members hold.
+func (b *transactionBody) checkDetails(f *findings) {
+	switch {
+	case b.CreditCard != nil:
+		f.within("creditCard", b.CreditCard.check)
+	case b.BankAccount != nil:
+		f.within("bankAccount", b.BankAccount.check)
+	case b.NZBankAccount != nil:
+		f.within("nzBankAccount", b.NZBankAccount.check)
+	case b.PayToData != nil:
+		f.within("payToData", b.PayToData.check)
+	}
+}
+
+// sources counts the accounts that the request names.
+func (b *transactionBody) sources() (n int) {
+	for _, given := range []bool{
+		b.SingleUseTokenID != "", b.CustomerID != "", b.AccountToken != "",
+		b.CreditCard != nil, b.BankAccount != nil, b.NZBankAccount != nil, b.PayToData != nil,
+	} {
+		if given {
+			n++
+		}
+	}
+	return n
+}
+
+// accountType is the kind of the account; "" where only the service knows it.
+func (b *transactionBody) accountType() AccountType {
+	switch {
+	case b.CreditCard != nil:
+		return AccountTypeCreditCard
+	case b.BankAccount != nil:
+		return AccountTypeDirectDebit
+	case b.NZBankAccount != nil:
+		return AccountTypeDirectDebitNZ
+	case b.PayToData != nil:
+		return AccountTypePayTo
+	default:
+		return b.kind
+	}
+}
+
+// needsIPAddress says when the specification requires the customer's address: with a
+// single-use token, and with account details and eci INTERNET. It forbids the address
+// when the customer did not act over the Internet. For a token with an order by mail or
+// phone, or with a payment that the merchant makes, it says both, and nothing is required.
+func (b *transactionBody) needsIPAddress() bool {
+	switch b.ECI {
 	case ECIInternet:
-		return s.token != "" || s.card != nil || s.bank != nil || s.nzBank != nil
+		return b.SingleUseTokenID != "" || b.CreditCard != nil || b.BankAccount != nil || b.NZBankAccount != nil
 	case ECIMail, ECIPhone, ECIRecurring, ECIInstalment:
 		return false
 	default:
-		return s.token != ""
+		return b.SingleUseTokenID != ""
 	}
 }
 
 // isPublic reports whether an address can be a customer's on the Internet.
-func isPublic(a netip.Addr) bool {
+func isPublic(address string) bool {
+	a, err := netip.ParseAddr(address)
 	a = a.Unmap()
-	sharedSpace := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10) // behind providers' own address translation
-	return a.IsGlobalUnicast() && !a.IsPrivate() && a.Zone() == "" && !sharedSpace.Contains(a)
+	sharedSpace := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10) // of providers that translate addresses
+	return err == nil && a.IsGlobalUnicast() && !a.IsPrivate() && a.Zone() == "" && !sharedSpace.Contains(a)
 }

@@ -19,10 +19,7 @@ import (
 // TransactionParams describes a transaction: [PayParams], [RefundParams],
 // [PreauthoriseParams], [TopUpParams], [ReauthoriseParams], [ExtendParams], [CaptureParams],
 // [CancelPreauthorisationParams] or [VerifyAccountParams].
-type TransactionParams interface {
-	check(f *findings)
-	wire() transactionJSON
-}
+type TransactionParams interface{ body() transactionBody }
 
 // operationOf names the method that sends a body.
 func operationOf(b transactionJSON) Operation {
@@ -63,15 +60,15 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 		call.refuse(errors.New("the parameters are nil"))
 		return call, transactionBody{}
 	}
-	body := transactionBody{transactionJSON: params.wire()}
+	body := params.body()
 	call := s.client.begin(operationOf(body.transactionJSON), opts)
 	name := call.config.intentName
+	body.setBusiness(call.config.business)
 	call.check(func(f *findings) {
-		params.check(f)
+		body.check(f)
 		_, taken := body.Metadata[name]
 		f.require(name == "" || !taken, "transaction.metadata.intent", "metadata", "must not hold the member that the intent's id is sent in")
 	})
-	body.setBusiness(call.config.business)
 	id := body.intentID(call.config.key)
 	body.ownReference = body.PaymentReferenceNumber != ""
 	body.PaymentReferenceNumber = unique(body.PaymentReferenceNumber)
@@ -101,6 +98,10 @@ func (b transactionBody) intentID(key string) string {
 // transactionBody is a transaction that is about to be sent.
 type transactionBody struct {
 	transactionJSON
+	// kind and original are what only the caller can say: the kind of account behind a
+	// handle, and the transaction that is captured or refunded.
+	kind         AccountType
+	original     *Transaction
 	ownReference bool
 	intentName   string
 }
@@ -194,18 +195,17 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 	return *c.intent, nil
 }
 
-// Submit sends a transaction or void that Plan or PlanVoid has made, in this process
-// or in another, once: claim is called last before the first byte, and must fail when
-// somebody has sent the intent before. An intent that was sent is never sent again by
-// another process: after a crash give it to Resume.
+// Submit sends a transaction or void that Plan or PlanVoid has made, in this process or
+// in another, once. It calls claim last before the first byte. Claim must fail when the
+// intent was sent before: after a crash give the intent to Resume.
 //
 // POST /transactions, or the request of Void, and errors as for the method that the
-// intent names. What ends the call before its claim has succeeded, the claim's own
-// error too, is an [UnknownOutcomeError], whose Cause says what it was: this call
-// sent nothing, and an earlier one may have. It is for Resume, and never to be
-// renewed. An intent that is not complete, of another version, or known to have
-// been sent, is refused so. An error that matches [ErrNotSent] is proof after the
-// claim.
+// intent names. Until the claim has succeeded, every error is an [UnknownOutcomeError],
+// whose Cause says why this call sent nothing: an earlier one may have. So end an intent
+// that is not complete, of another version or known to have been sent, and a stored
+// request that breaks a rule, with a [ValidationError] as the Cause. Give a rule that
+// Plan was called without to [WithoutRule] here too. Look the intent up with Resume, and
+// do not renew it. After the claim, an error that matches [ErrNotSent] is proof.
 func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
 	if intent.Operation == OperationVoid {
 		call := s.void(intent.Target, opts)
@@ -218,7 +218,9 @@ func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim C
 	}
 	call := s.client.begin(method, opts)
 	call.refuse(err)
-	return s.post(call.submits(ctx, intent, claim, method), call, body)
+	ctx = call.submits(ctx, intent, claim, method)
+	call.check(body.check)
+	return s.post(ctx, call, body)
 }
 
 // transaction reads the request back that the intent holds.

@@ -32,27 +32,17 @@ func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAc
 	return s.send(ctx, params, opts)
 }
 
-func (p VerifyAccountParams) wire() transactionJSON {
+func (p VerifyAccountParams) body() transactionBody {
 	currency := p.Currency
 	if currency == "" {
 		currency = CurrencyAUD
 	}
-	body := transactionJSON{
+	body := transactionBody{transactionJSON: transactionJSON{
 		TransactionType: TransactionTypeAccountVerification, SupplierBusinessCode: p.SupplierBusinessCode, Currency: currency,
 		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
-	}
-	body.setSource(sourceOf(p.Source))
+	}}
+	body.setSource(p.Source)
 	return body
-}
-
-func (p VerifyAccountParams) check(f *findings) {
-	s := sourceOf(p.Source)
-	checkBusiness(f, p.SupplierBusinessCode)
-	o := order{s, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2}
-	o.checkECI(f)
-	o.check(f, s.kind.isCard())
-	checkReferences(f, p.CustomerReferenceNumber, p.PaymentReferenceNumber)
-	s.check(f)
 }

@@ -410,6 +410,81 @@ func TestPlanAndSubmit(t *testing.T) {
 	})
 }
 
+// TestSubmitChecksTheStoredRequest: a stored request that was edited to break a rule is
+// refused before the claim, and nothing is sent.
+func TestSubmitChecksTheStoredRequest(t *testing.T) {
+	sent := 0
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		sent++
+		return answer(http.StatusCreated, approvedBody), nil
+	})
+	pay := payment()
+	pay.Source, pay.ECI = quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard), quickstream.ECIRecurring
+	refund := quickstream.RefundParams{
+		OriginalReceiptNumber: "R-1", PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD, CardExpiry: quickstream.YearMonth{Year: 2035, Month: time.May},
+	}
+	payTo := quickstream.PayParams{
+		SupplierBusinessCode: "SHOP", Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "T-1"}),
+		PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+	}
+	preauth := quickstream.PreauthoriseParams{
+		SupplierBusinessCode: "SHOP", Source: pay.Source.(quickstream.CardSource), PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIRecurring, StoredCredential: pay.StoredCredential,
+	}
+	capture := quickstream.CaptureParams{
+		OriginalReceiptNumber: "R-1", PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD, StoredCredential: pay.StoredCredential,
+	}
+	type request = map[string]any
+	for name, c := range map[string]struct {
+		params quickstream.TransactionParams
+		edit   func(request)
+		rule   string
+	}{
+		"three decimals":     {pay, func(r request) { r["principalAmount"] = json.Number("10.005") }, "transaction.principalAmount.decimals"},
+		"no amount":          {pay, func(r request) { delete(r, "principalAmount") }, "transaction.principalAmount.positive"},
+		"long reference":     {pay, func(r request) { r["paymentReferenceNumber"] = strings.Repeat("x", 101) }, "transaction.paymentReferenceNumber.length"},
+		"two sources":        {pay, func(r request) { r["customerId"] = "C-1" }, "transaction.source.required"},
+		"no source":          {pay, func(r request) { delete(r, "accountToken") }, "transaction.source.required"},
+		"no business":        {pay, func(r request) { delete(r, "supplierBusinessCode") }, "transaction.supplierBusinessCode.required"},
+		"no address":         {pay, func(r request) { r["ipAddress"] = "the customer's" }, "transaction.ipAddress.public"},
+		"PayTo, no token":    {payTo, func(r request) { r["payToData"] = request{} }, "payToData.agreementToken.required"},
+		"PayTo preauth":      {preauth, func(r request) { r["payToData"] = request{"agreementToken": "T-1"}; delete(r, "accountToken") }, "transaction.source.card"},
+		"ECI of a payment":   {preauth, func(r request) { r["eci"] = "5" }, "transaction.eci.paymentsOnly"},
+		"refund of nothing":  {refund, func(r request) { delete(r, "originalReceiptNumber") }, "transaction.originalReceiptNumber.required"},
+		"refund, odd month":  {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "13", "expiryDateYear": "2035"} }, "refund.cardExpiry.valid"},
+		"capture, no origin": {capture, func(r request) { r["storedCredentialData"] = request{} }, "capture.storedCredentialData.entryMode"},
+	} {
+		intent, err := client.Transactions.Plan(t.Context(), c.params)
+		require.NoError(t, err, name)
+		stored := request{}
+		decoder := json.NewDecoder(bytes.NewReader(intent.Request))
+		decoder.UseNumber()
+		require.NoError(t, decoder.Decode(&stored), name)
+		c.edit(stored)
+		intent.Request, err = json.Marshal(stored)
+		require.NoError(t, err, name)
+		intent.Reference, _ = stored["paymentReferenceNumber"].(string)
+
+		claimed := false
+		claim := func(context.Context) error { claimed = true; return nil }
+		_, err = client.Transactions.Submit(t.Context(), intent, claim)
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "%s: that nothing was sent now is no proof before the claim: %v", name, err)
+		assert.Equal(t, []string{c.rule}, brokenRules(lost.Cause), name)
+		require.NotErrorIs(t, err, quickstream.ErrNotSent, name)
+		assert.False(t, claimed, name)
+		assert.Zero(t, sent, name)
+
+		if c.rule != "transaction.principalAmount.decimals" { // which cannot be written at all
+			_, err = client.Transactions.Submit(t.Context(), intent, claim, quickstream.WithoutRule(c.rule))
+			invalid, _ := errors.AsType[*quickstream.ValidationError](err)
+			assert.Nil(t, invalid, name)
+			assert.True(t, claimed, "%s: a rule is switched off here too", name)
+		}
+		sent = 0
+	}
+}
+
 // TestSubmitAfterItsClaim: nobody else sends the intent any more, so that a request
 // which did not leave is proof.
 func TestSubmitAfterItsClaim(t *testing.T) {
