@@ -31,6 +31,10 @@
 // of everything but an approval, and [Transaction.NextStep] says what helps after a
 // decline.
 //
+// Not approved does not mean not paid: a transaction that is unknown, pending or suspended
+// may still take the money. Try another card only after [Transaction.Outcome] returned
+// declined or rejected with a nil error.
+//
 // What follows a payment names its receipt number: [TransactionsService.Refund],
 // [TransactionsService.Void], and after [TransactionsService.Preauthorise] a capture,
 // top-up, extension or cancellation.
@@ -83,7 +87,31 @@
 //	then:      |  pay              |   Resume, never pay    |  Resume          |  done
 //
 // A queue that stores its work first uses [TransactionsService.Plan], which sends
-// nothing, and [TransactionsService.Submit], which sends the plan once, after a claim.
+// nothing, and [TransactionsService.Submit], which sends the plan once, after a claim. An
+// intent that nobody has claimed can be sent at the next start. With [WithBeforeSend], an
+// intent that was stored and never sent is known to be absent only two days later.
+//
+// # How a transaction is found
+//
+// [TransactionsService.Resume] reads the transaction by its receipt number if that is
+// known, and the transactions with its payment reference otherwise. For a refund it reads
+// the refunds of the payment too.
+//
+// A transaction matches the intent if the service echoes the intent's id in its metadata.
+// If the service echoes no id, the transaction matches if all else that it echoes agrees:
+// the payment reference in any case, type, amount, currency, business, original receipt
+// number and end-to-end identifier. It must not be older than the intent by the service's
+// clock. A transaction with the same reference that disagrees is a candidate that does not
+// match, and so is a refund of the same payment and amount under another reference: see
+// [WithForeignReceipts]. A transaction with the id of another intent is a candidate only
+// if all else agrees.
+//
+// An approval settles the intent if every other match has taken no money. Two approvals
+// are candidates: the order is charged twice. A decline settles the intent if Attempts
+// says that it was sent once, and if no other transaction has its id, or a reference that
+// this package made. Otherwise the decline is a candidate, because another transaction may
+// turn up beside it. A list of several pages is read until two readings agree. The look-up
+// fails if anything cannot be read.
 //
 // # What is sent again
 //

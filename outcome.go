@@ -25,20 +25,17 @@ const (
 	OutcomeVoided Outcome = "voided"
 )
 
-// Outcome returns how the transaction ended: approved, declined, rejected or voided,
-// with a nil error. A decline is an outcome and never a Go error.
+// Outcome returns how the transaction ended: approved, declined, rejected or voided, with
+// a nil error. A decline is an outcome, and never a Go error.
 //
-// While it has not ended, or nobody knows, the error is a [NotSettledError], which
-// matches [ErrOutcomeUnknown]: money may have moved or may still do so. The outcome
-// beside it is unknown, pending or suspended, and is for display.
+// If it has not ended, or its end is unknown, the error is a [NotSettledError], which
+// matches [ErrOutcomeUnknown]: money may have moved, or may still. The outcome beside the
+// error is unknown, pending or suspended, and is for display. Only declined or rejected
+// with a nil error permits another payment. [NextStep] says whether the service may be
+// retrying first.
 //
-// Only a nil error with declined or rejected permits another payment; [NextStep] says
-// whether the service may be retrying first. Without the error, "not approved" does
-// not mean "not paid".
-//
-// The outcome is that of the summary code and the status together. Where the two
-// disagree or either is not known to this package it is unknown, and so is that of a
-// zero Transaction and of none.
+// The outcome follows from the summary code and the status together. It is unknown if they
+// disagree, if this package does not know one of them, and for a nil or zero Transaction.
 func (t *Transaction) Outcome() (Outcome, error) {
 	switch outcome := t.outcome(); outcome {
 	case OutcomeApproved, OutcomeDeclined, OutcomeRejected, OutcomeVoided:

@@ -13,40 +13,44 @@ import (
 
 // PayParams describes a payment.
 type PayParams struct {
-	// SupplierBusinessCode is one of the merchant's businesses. Required, here or by
+	// SupplierBusinessCode is the merchant's business that is paid. Required, here or by
 	// [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// Source is the account to take the payment from. Required.
+	// Source is the account that pays. Required.
 	Source AccountSource
-	// PrincipalAmount is the amount before surcharge, with at most two decimals.
-	// Required.
+	// PrincipalAmount is the amount before surcharge in dollars, above zero and with at
+	// most two decimals. Required.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
-	// ECI is required for cards.
+	// ECI says how the customer ordered. Required for cards.
 	ECI ECI
-	// IPAddress is the customer's public address: required with a single-use token,
-	// and with account details and [ECIInternet]. Give it only when the customer
-	// ordered over the Internet, and never the merchant's own.
+	// IPAddress is the customer's public address, and never the merchant's own. Required
+	// with a single-use token, and with account details and [ECIInternet]. Leave it out
+	// if the customer did not order over the Internet.
 	IPAddress netip.Addr
 	// StoredCredential is required for cards.
 	StoredCredential *StoredCredentialData
-	// ThreeDS2 is true when the card behind a single-use token was authenticated
-	// with 3D Secure.
+	// ThreeDS2 is true if the card behind a single-use token was authenticated with 3D
+	// Secure. Optional.
 	ThreeDS2 *bool
-	// DebtRepayment marks the repayment of a debt.
+	// DebtRepayment is true if the payment repays a debt. Optional.
 	DebtRepayment *bool
-	// CustomerReferenceNumber has up to 100 ASCII characters. Equal to a customer
-	// number, it puts the transaction into that customer's history.
+	// CustomerReferenceNumber has up to 100 printable ASCII characters. If it equals a
+	// customer number, the customer's history shows the transaction. Optional.
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber has up to 100 ASCII characters. It is what a lost
-	// payment is found by, so it has to be unique; a unique one is made when it is
-	// empty. Store it before the call.
+	// PaymentReferenceNumber has up to 100 printable ASCII characters. A lost payment is
+	// found by it, so make it unique and store it before the call. Optional: if it is
+	// empty, a unique one is made.
 	PaymentReferenceNumber string
-	Comment                string
-	Metadata               map[string]string
-	// MPGSData is the data that Mastercard Payment Gateway configurations need
-	// for recurring payments and instalments. Its members are not published.
+	// Comment is free text. Optional.
+	Comment string
+	// Metadata are texts under names of the merchant's, which the service returns.
+	// Optional.
+	Metadata map[string]string
+	// MPGSData is for recurring payments and instalments of facilities that use the
+	// Mastercard Payment Gateway. Its members are not published. Optional: if it is empty,
+	// the service makes it.
 	MPGSData map[string]any
 }
 
@@ -89,21 +93,15 @@ type payToDataJSON struct {
 
 // Pay takes a payment.
 //
-// POST /transactions (PAYMENT). A decline is not an error here:
-// [Transaction.Outcome] says how the payment ended, with an error while it has not.
-// Errors of Pay are a [ValidationError] for a request that cannot be right, an
-// [APIError] for one that was refused, a [NetworkError] when nothing was sent, and
-// an [UnknownOutcomeError] when the payment may have been taken: then give its
-// [Intent] to Resume or to package resolve, and do not pay again. A call with a new
-// reference is a new payment: nothing can tell it from one that the customer wants.
+// POST /transactions (PAYMENT). Errors are a [ValidationError] for a request that breaks
+// a rule, an [APIError] for one that the service refused, a [NetworkError] when nothing
+// was sent, and an [UnknownOutcomeError] when the payment may have been taken: then give
+// its [Intent] to Resume or to package resolve, and do not pay again. A call with a new
+// reference is a new payment.
 //
-// Not approved does not mean not paid: what is unknown, pending or suspended may still
-// take the money. Only when [Transaction.Outcome] returns declined or rejected with a nil error may
-// another card be tried.
-//
-// Where the process may crash, store the intent first: with [WithBeforeSend], after which
-// a crash in between ends as absent two days later, or with Plan and Submit, which send
-// at the next start what nobody has claimed.
+// A decline is not an error: [Transaction.Outcome] says how the payment ended. When
+// another payment is safe, and how a payment survives a crash, is under "Taking a
+// payment" and "Unknown outcomes" in the package documentation.
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }

@@ -9,19 +9,27 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// PreauthoriseParams describes an initial pre-authorisation of a card. The
-// members are as in [PayParams].
+// PreauthoriseParams describes an initial pre-authorisation of a card.
 type PreauthoriseParams struct {
-	// SupplierBusinessCode, Source, PrincipalAmount, Currency, ECI and
-	// StoredCredential are required.
-	SupplierBusinessCode    string
-	Source                  CardSource
-	PrincipalAmount         decimal.Decimal
-	Currency                Currency
-	ECI                     ECI
-	IPAddress               netip.Addr
-	StoredCredential        *StoredCredentialData
-	ThreeDS2                *bool
+	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
+	SupplierBusinessCode string
+	// Source is the card. Required.
+	Source CardSource
+	// PrincipalAmount is the amount to reserve in dollars, above zero and with at most
+	// two decimals. Required.
+	PrincipalAmount decimal.Decimal
+	// Currency is required.
+	Currency Currency
+	// ECI is required, and is not 5, 6 or 7.
+	ECI ECI
+	// IPAddress is required and left out as in [PayParams].
+	IPAddress netip.Addr
+	// StoredCredential is required.
+	StoredCredential *StoredCredentialData
+	// ThreeDS2 is optional, as in [PayParams].
+	ThreeDS2 *bool
+	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
+	// and as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -47,20 +55,22 @@ func (p PreauthoriseParams) body() transactionBody {
 	return body
 }
 
-// TopUpParams names a pre-authorisation and what to add to it.
+// TopUpParams names a pre-authorisation and the amount to add to it.
 type TopUpParams struct {
-	// OriginalReceiptNumber is the receipt of the original, successful
+	// OriginalReceiptNumber is the receipt number of the original, approved
 	// pre-authorisation. Required.
 	OriginalReceiptNumber string
-	// PrincipalAmount is what is added. Required, with at most two decimals.
+	// PrincipalAmount is the amount to add in dollars, above zero and with at most two
+	// decimals. Required.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
-	Currency                Currency
+	Currency Currency
+	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
+	// and as in [PayParams].
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
-	PaymentReferenceNumber string
-	Comment                string
-	Metadata               map[string]string
+	PaymentReferenceNumber  string
+	Comment                 string
+	Metadata                map[string]string
 }
 
 // TopUp adds an amount to a pre-authorisation.
@@ -79,18 +89,20 @@ func (p TopUpParams) body() transactionBody {
 // ReauthoriseParams names an expired pre-authorisation and the amount to authorise
 // again.
 type ReauthoriseParams struct {
-	// OriginalReceiptNumber is the receipt of the original pre-authorisation, which
-	// was successful and has expired. Required.
+	// OriginalReceiptNumber is the receipt number of the original pre-authorisation,
+	// which was approved and has expired. Required.
 	OriginalReceiptNumber string
-	// PrincipalAmount is the full amount. Required, with at most two decimals.
+	// PrincipalAmount is the full amount in dollars, above zero and with at most two
+	// decimals. Required.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
-	Currency                Currency
+	Currency Currency
+	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
+	// and as in [PayParams].
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
-	PaymentReferenceNumber string
-	Comment                string
-	Metadata               map[string]string
+	PaymentReferenceNumber  string
+	Comment                 string
+	Metadata                map[string]string
 }
 
 // Reauthorise authorises an expired original pre-authorisation of a Visa card
@@ -112,20 +124,21 @@ func (p ReauthoriseParams) body() transactionBody {
 
 // ExtendParams names the pre-authorisation to extend.
 type ExtendParams struct {
-	// OriginalReceiptNumber is the receipt of the original, successful
+	// OriginalReceiptNumber is the receipt number of the original, approved
 	// pre-authorisation. Required.
 	OriginalReceiptNumber string
 	// Currency is required.
-	Currency                Currency
+	Currency Currency
+	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
+	// and as in [PayParams].
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
-	PaymentReferenceNumber string
-	Comment                string
-	Metadata               map[string]string
+	PaymentReferenceNumber  string
+	Comment                 string
+	Metadata                map[string]string
 }
 
-// Extend prolongs a pre-authorisation of a Mastercard. Its amount is 0.00 by the
-// service's rules, which this package sends.
+// Extend prolongs a pre-authorisation of a Mastercard. It sends the amount 0.00, as the
+// service requires.
 //
 // POST /transactions (PREAUTH, EXTENSION), and errors as for Pay.
 func (s *TransactionsService) Extend(ctx context.Context, params ExtendParams, opts ...CallOption) (*Transaction, error) {
@@ -143,27 +156,30 @@ func (p ExtendParams) body() transactionBody {
 
 // CaptureParams describes the capture of a pre-authorisation.
 type CaptureParams struct {
-	// OriginalReceiptNumber is the receipt of an initial pre-authorisation or a
+	// OriginalReceiptNumber is the receipt number of an initial pre-authorisation or of a
 	// re-authorisation. Required unless Original is given.
 	OriginalReceiptNumber string
-	// Original is optional: with the pre-authorisation as it was read, what is no
-	// pre-authorisation or in another currency is found before sending.
+	// Original is the pre-authorisation as it was read. With it, a transaction of another
+	// type or currency is found before sending. Optional.
 	Original *Transaction
-	// PrincipalAmount is at most double what is pre-authorised. Only the service
-	// knows that: it counts top-ups, which the original does not show. Required,
-	// with at most two decimals.
+	// PrincipalAmount is the amount to capture in dollars, above zero and with at most two
+	// decimals. Required. It is at most double the pre-authorised amount, which only the
+	// service knows, because the original does not show top-ups.
 	PrincipalAmount decimal.Decimal
-	// Currency and StoredCredential are required.
-	Currency                Currency
-	StoredCredential        *StoredCredentialData
+	// Currency is required.
+	Currency Currency
+	// StoredCredential is required.
+	StoredCredential *StoredCredentialData
+	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
+	// and as in [PayParams].
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
-	PaymentReferenceNumber string
-	Comment                string
-	Metadata               map[string]string
+	PaymentReferenceNumber  string
+	Comment                 string
+	Metadata                map[string]string
 }
 
-// Capture takes the money of a pre-authorisation. It is possible once.
+// Capture takes the money of a pre-authorisation. A pre-authorisation can be captured
+// once.
 //
 // POST /transactions (CAPTURE), and errors as for Pay.
 func (s *TransactionsService) Capture(ctx context.Context, params CaptureParams, opts ...CallOption) (*Transaction, error) {
@@ -188,28 +204,28 @@ func (b *transactionBody) checkCapture(f *findings) {
 		"capture.original.preauth", "originalReceiptNumber", "must be a pre-authorisation")
 }
 
-// CancelPreauthorisationParams describes the cancellation of a
-// pre-authorisation.
+// CancelPreauthorisationParams describes the cancellation of a pre-authorisation.
 type CancelPreauthorisationParams struct {
-	// OriginalReceiptNumber is the receipt of the original, successful
+	// OriginalReceiptNumber is the receipt number of the original, approved
 	// pre-authorisation. Required.
 	OriginalReceiptNumber string
 	// Type is required.
 	Type CancellationType
-	// PrincipalAmount is the full original amount with [CancellationTypeFull], and
-	// the outstanding part to cancel with [CancellationTypePartial]. Required, with
-	// at most two decimals.
+	// PrincipalAmount is in dollars, above zero and with at most two decimals: the full
+	// original amount with [CancellationTypeFull], and the outstanding part to cancel with
+	// [CancellationTypePartial]. Required.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
-	Currency                Currency
+	Currency Currency
+	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
+	// and as in [PayParams].
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
-	PaymentReferenceNumber string
-	Comment                string
-	Metadata               map[string]string
+	PaymentReferenceNumber  string
+	Comment                 string
+	Metadata                map[string]string
 }
 
-// CancelPreauthorisation releases what was reserved, or a part of it.
+// CancelPreauthorisation releases the reserved amount, or a part of it.
 //
 // POST /transactions (PREAUTH_CANCELLATION), and errors as for Pay.
 func (s *TransactionsService) CancelPreauthorisation(ctx context.Context, params CancelPreauthorisationParams, opts ...CallOption) (*Transaction, error) {

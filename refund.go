@@ -10,35 +10,37 @@ import (
 
 // RefundParams describes a refund.
 type RefundParams struct {
-	// OriginalReceiptNumber is the receipt of the payment. Required unless
+	// OriginalReceiptNumber is the receipt number of the payment. Required unless
 	// Original is given.
 	OriginalReceiptNumber string
-	// Original is optional: with the payment as it was read, what the service
-	// would refuse is found before sending.
+	// Original is the payment as it was read. With it, a refund that the service would
+	// refuse is found before sending. Optional.
 	Original *Transaction
-	// PrincipalAmount is at most the payment less what earlier refunds gave back,
-	// and all of the payment for PayTo. Only the service knows what was refunded
-	// before and whether the surcharge may be: its settings say so, and up to the
-	// total is sent. Required, with at most two decimals.
+	// PrincipalAmount is the amount to refund in dollars, above zero and with at most two
+	// decimals. Required. It is at most the payment less its earlier refunds, and for
+	// PayTo all of the payment. Only the service knows the earlier refunds, and whether
+	// the facility refunds surcharges: up to the total is sent.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
-	// CardExpiry replaces the expiry of a card that has expired since. Optional.
-	CardExpiry              YearMonth
+	// CardExpiry is the new expiry of a card that has expired since the payment.
+	// Optional.
+	CardExpiry YearMonth
+	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
+	// and as in [PayParams].
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber is made when it is empty, as in [PayParams].
-	PaymentReferenceNumber string
-	Comment                string
-	Metadata               map[string]string
+	PaymentReferenceNumber  string
+	Comment                 string
+	Metadata                map[string]string
 }
 
-// Refund gives money of a payment back. It is possible when the payment's
-// Refundable is true; before settlement Void may be.
+// Refund refunds a payment, or a part of it, if the payment's Refundable is true. Before
+// settlement, Void may be possible.
 //
-// POST /transactions (REFUND). An amount above the payment's or a payment that was
-// refunded already are an [APIError] that matches [ErrInvalid]. After an
-// [UnknownOutcomeError] give its [Intent] to Resume, and do not refund again before
-// it is settled.
+// POST /transactions (REFUND), and errors as for Pay. A refund of more than the payment, or
+// of a refunded payment, is an [APIError] that matches [ErrInvalid]. After an
+// [UnknownOutcomeError] give its [Intent] to Resume, and do not refund again before it is
+// settled.
 func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -89,8 +91,8 @@ func principalOf(t *Transaction) (amount decimal.Decimal, known bool) {
 	return t.PrincipalAmount.Amount, true
 }
 
-// deniesRefund tells whether the payment says that it is not refundable: an answer may
-// leave that out. One that was made by hand says what its field says.
+// deniesRefund reports whether the payment says that it is not refundable, which an
+// answer may leave out. For a payment that was made by hand, its field says so.
 func deniesRefund(paid *Transaction) bool {
 	if paid == nil || paid.Refundable || paid.Raw() == nil {
 		return paid != nil && !paid.Refundable
@@ -101,7 +103,7 @@ func deniesRefund(paid *Transaction) bool {
 	return wire.Decode(paid.Raw(), &said) == nil && said.Refundable != nil
 }
 
-// withinTotal lets an amount pass where the payment does not say what it took in all.
+// withinTotal lets an amount pass if the payment does not show its total.
 func withinTotal(amount decimal.Decimal, paid *Transaction) bool {
 	switch principal, known := principalOf(paid); {
 	case known && paid.SurchargeAmount != nil:

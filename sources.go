@@ -47,21 +47,22 @@ const (
 	CardTypeDebit  CardType = "DEBIT"
 )
 
-// CardDetails is a card as it is typed in. Servers that handle it are in scope
-// of PCI DSS; a single-use token made in the browser avoids that. It prints
-// without its secrets and cannot be marshalled. The CVN must never be stored.
+// CardDetails is a card as the customer types it in. A server that handles it is in scope
+// of PCI DSS; a single-use token that the browser makes avoids that. It prints without its
+// secrets and cannot be marshalled. Never store the CVN.
 type CardDetails struct {
+	// CardholderName is optional.
 	CardholderName string
-	// CardNumber is required and holds digits only.
+	// CardNumber holds digits only. Required.
 	CardNumber Secret
 	// Expiry is required.
 	Expiry YearMonth
-	// CVN has 3 or 4 digits. Payments with [ECIInternet] require it.
+	// CVN has 3 or 4 digits. Required for payments with [ECIInternet].
 	CVN Secret
-	// WalletProvider marks the number of a wallet. Not for single-use tokens.
+	// WalletProvider marks the number of a wallet. Optional, and not for single-use tokens.
 	WalletProvider WalletProvider
-	// Cryptogram is the wallet's cryptogram; required with [WalletProvider] where there
-	// is one, which only the service knows.
+	// Cryptogram is the wallet's cryptogram. Required with WalletProvider if there is one,
+	// which only the service knows.
 	Cryptogram Secret
 }
 
@@ -75,17 +76,19 @@ const (
 	WalletProviderGooglePay WalletProvider = "GOOGLE_PAY"
 )
 
-// BankAccountDetails is an Australian bank account.
+// BankAccountDetails is an Australian bank account. All fields are required.
 type BankAccountDetails struct {
+	// AccountName is the holder's name.
 	AccountName string
-	// BSB has 6 digits, with or without a hyphen in the middle, with which it is sent.
+	// BSB has 6 digits, with or without a hyphen in the middle. It is sent with one.
 	BSB           string
 	AccountNumber Secret
 }
 
-// NZBankAccountDetails is a New Zealand bank account. That payments take the
-// same members as tokens do is inferred and unconfirmed.
+// NZBankAccountDetails is a New Zealand bank account. All fields are required. That
+// payments take the same members as tokens is inferred and unconfirmed.
 type NZBankAccountDetails struct {
+	// AccountName is the holder's name.
 	AccountName   string
 	BankCode      string
 	BranchCode    string
@@ -93,8 +96,8 @@ type NZBankAccountDetails struct {
 	AccountSuffix string
 }
 
-// hyphenated writes the six digits of a BSB as nnn-nnn, the form that the vendor
-// prints, and leaves what is no such number to the service.
+// hyphenated writes the six digits of a BSB as nnn-nnn, the form that the vendor prints.
+// It leaves anything else to the service.
 func hyphenated(bsb string) string {
 	if len(bsb) == 6 && isDigits(bsb) {
 		return bsb[:3] + "-" + bsb[3:]
@@ -118,22 +121,21 @@ func expiry(m YearMonth) (month, year string) {
 	return fmt.Sprintf("%02d", int(m.Month)), strconv.Itoa(m.Year)
 }
 
-// AccountSource is an account that a payment can be taken from. The From functions
-// make one, and those that make a [CardSource] too. It cannot be marshalled, and neither can parameters that have
-// one: Plan makes an [Intent] of them, which can.
+// AccountSource is an account that a payment can be taken from. The From functions return
+// one. Neither it nor parameters with one can be marshalled: Plan makes an [Intent] of
+// them, which can.
 type AccountSource interface{ accountSource() source }
 
-// CardSource is an [AccountSource] that may be a card, so that it can be
-// pre-authorised and verified as well.
+// CardSource is an [AccountSource] that may be a card, so that it can be pre-authorised
+// and verified too.
 type CardSource interface {
 	AccountSource
 	cardSource()
 }
 
-// source is what every account source comes down to. Exactly one of the pointers
-// and identifiers is set.
+// source is an account source. Exactly one of its pointers and identifiers is set.
 type source struct {
-	kind         AccountType // of what a handle stands for; "" where the caller does not say
+	kind         AccountType // of a handle's account, if the caller gave it
 	token        string
 	customerID   string
 	accountToken string
@@ -146,8 +148,7 @@ type source struct {
 
 var errSealed = errors.New("quickstream: sources and changes cannot be marshalled; give the parameters to Plan and store the Intent")
 
-// MarshalJSON returns an error: parameters that are read back without their source
-// would pay from nothing.
+// MarshalJSON returns an error: parameters that are read back would have no source.
 func (source) MarshalJSON() ([]byte, error) { return nil, errSealed }
 
 func sourceOf(s AccountSource) source {
@@ -166,20 +167,20 @@ func (s anySource) accountSource() source  { return s.source }
 func (s cardSource) accountSource() source { return s.source }
 func (cardSource) cardSource()             {}
 
-// FromSingleUseToken pays with a single-use token, which has to be unused and not
-// older than 10 minutes, and is consumed. Only the service knows what is behind a
-// token: give its [AccountType], and the rules for cards are checked before sending.
+// FromSingleUseToken pays with a single-use token, which must be unused and at most 10
+// minutes old. The payment consumes it. Give the [AccountType] of the account behind the
+// token, which only the service knows, and the rules for cards are checked before sending.
 func FromSingleUseToken(singleUseTokenID string, kind ...AccountType) CardSource {
 	return cardSource{source{token: singleUseTokenID, kind: declaredKind(kind)}}
 }
 
-// FromCustomer pays with the enabled default account of a customer. Its kind
-// may be given, as with [FromSingleUseToken].
+// FromCustomer pays with the enabled default account of a customer. The kind is optional,
+// as in [FromSingleUseToken].
 func FromCustomer(customerID string, kind ...AccountType) CardSource {
 	return cardSource{source{customerID: customerID, kind: declaredKind(kind)}}
 }
 
-// FromAccount pays with a registered account. Its kind may be given, as with
+// FromAccount pays with a registered account. The kind is optional, as in
 // [FromSingleUseToken].
 func FromAccount(accountToken string, kind ...AccountType) CardSource {
 	return cardSource{source{accountToken: accountToken, kind: declaredKind(kind)}}
@@ -190,8 +191,8 @@ func FromCard(card CardDetails) CardSource {
 	return cardSource{source{card: &card}}
 }
 
-// FromBankAccount pays with an Australian bank account. The payment is first
-// approved and may be returned by the customer's bank for some days.
+// FromBankAccount pays with an Australian bank account. The customer's bank can return the
+// approved payment for some days.
 func FromBankAccount(account BankAccountDetails) AccountSource {
 	return anySource{source{bank: &account}}
 }
@@ -206,8 +207,8 @@ func FromPayTo(payment PayToPayment) AccountSource {
 	return anySource{source{payTo: &payment}}
 }
 
-// FromPayToWithAgreement creates an e-commerce or once-off agreement together
-// with the payment, which the payer then confirms.
+// FromPayToWithAgreement creates an e-commerce or once-off agreement together with the
+// payment. The payer then confirms both.
 func FromPayToWithAgreement(payment PayToPaymentWithAgreement) AccountSource {
 	return anySource{source{newPayTo: &payment}}
 }
@@ -221,29 +222,29 @@ func declaredKind(kind []AccountType) AccountType {
 
 // PayToPayment is a payment against an agreement.
 type PayToPayment struct {
-	// AgreementToken is that of an active agreement. Required.
+	// AgreementToken is the token of an active agreement. Required.
 	AgreementToken string
-	// EndToEndID is the merchant's identifier of the payment, by which it can be
-	// found. A unique one is made when it is empty.
+	// EndToEndID is the merchant's identifier of the payment, by which it can be found.
+	// Optional: if it is empty, a unique one is made.
 	EndToEndID string
-	// RemittanceInformation1 is a text for the payer.
+	// RemittanceInformation1 is a text for the payer. Optional.
 	RemittanceInformation1 string
-	// FinalPayment marks the last payment of the agreement.
+	// FinalPayment is true for the last payment of the agreement. Optional.
 	FinalPayment *bool
 }
 
-// PayToPaymentWithAgreement is a payment that brings its agreement along.
+// PayToPaymentWithAgreement is a payment that creates its agreement.
 type PayToPaymentWithAgreement struct {
-	// SupplierBusinessCode identifies the payee. Required, here or by
+	// SupplierBusinessCode is the merchant's business that is paid. Required, here or by
 	// [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// Purpose and Description tell the payer what the payment is for. Purpose is
-	// required, and Description has up to 140 characters.
-	Purpose     PayToPurpose
+	// Purpose tells the payer what the payment is for. Required.
+	Purpose PayToPurpose
+	// Description tells the payer more, in up to 140 characters. Optional.
 	Description string
-	// Payer is who is asked to confirm.
+	// Payer is who is asked to confirm. Required.
 	Payer PayToPayerParams
-	// EndToEndID and RemittanceInformation1 are as in [PayToPayment].
+	// EndToEndID and RemittanceInformation1 are optional, as in [PayToPayment].
 	EndToEndID             string
 	RemittanceInformation1 string
 }
@@ -328,13 +329,12 @@ const (
 	CredentialUsageUnscheduledMIT CredentialUsage = "UNSCHEDULED_MIT"
 )
 
-// StoredCredentialData tells the card schemes where the card's details come
-// from.
+// StoredCredentialData tells the card schemes whether the card's details were stored.
 type StoredCredentialData struct {
 	// EntryMode is required.
 	EntryMode EntryMode `json:"entryMode"`
-	// Usage is required in some cases with [EntryModeStoredCredential]; the service
-	// knows which.
+	// Usage is required in some cases with [EntryModeStoredCredential], which only the
+	// service knows.
 	Usage CredentialUsage `json:"usage,omitempty"`
 }
 

@@ -12,32 +12,17 @@ import (
 // tell more.
 const resumePause = time.Minute
 
-// Resume looks for the transaction of an intent: that of an [UnknownOutcomeError], or
-// one that was stored before a crash. It sends nothing but reads. It returns the
-// transaction when that is settled, approved or not, and for a void when it is
-// voided. Everything else is an UnknownOutcomeError, whose Candidates are what was
-// found and why it settles nothing, whose Cause is why the look-up failed, and whose
-// NextLook is when another look can tell more: nothing found is "not found yet", and
-// no permission to pay again. How long to look, and what to believe at the end, is
-// for package resolve.
+// Resume looks up the transaction of an intent: that of an [UnknownOutcomeError], or one
+// that was stored before a crash. It only reads. It returns the transaction if that is
+// settled, approved or not, and after a void if it is voided. Everything else is an
+// UnknownOutcomeError: Candidates says what was found and why it settles nothing, Cause
+// why the look-up failed, and NextLook when to look again. Nothing found means "not found
+// yet", and permits no other payment: package resolve says how long to look.
 //
-// GET /transactions/{receiptNumber} when the receipt number is known, else GET
+// GET /transactions/{receiptNumber} if the receipt number is known, else GET
 // /transactions/for-reference-number and, for refunds, GET
-// /transactions/{receiptNumber}/refunds. A transaction is the
-// intent's when the service echoes the intent's id in its metadata, or echoes none and
-// everything else that it echoes is the intent's: the payment reference, without regard
-// to case, type, amount, currency, business, original receipt and end-to-end identifier,
-// and it is not older, by the service's clock. One that carries the reference and
-// disagrees in anything is a candidate that does not match, and so is a refund of the
-// same payment and amount under another reference: see [WithForeignReceipts]. One that
-// carries another intent's id is a candidate only where all the rest agrees.
-//
-// An approval settles the intent, where every other match has taken no money; two
-// approvals are candidates, and the order is charged twice. A decline settles it when
-// the intent was sent once, by its Attempts, and is the only one of its id, or of a
-// reference that this package has made; otherwise another transaction may turn up
-// beside it, and the decline is a candidate. A list of several pages is read until two
-// readings agree, and what cannot be read makes the look-up fail.
+// /transactions/{receiptNumber}/refunds. "How a transaction is found" in the package
+// documentation says which transaction is the intent's, and when it settles.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
 	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
 	look := lookUp{s: s, opts: opts, intent: intent, foreign: s.client.begin(resumeName, opts).config.foreign}

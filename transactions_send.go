@@ -161,12 +161,13 @@ func unsettledBy(t *Transaction) error {
 	return nil
 }
 
-// Plan checks a transaction, chooses its references and its key, and sends nothing:
+// Plan checks a transaction, chooses its references and its key, and sends nothing. It is
 // for queues, whose worker gives the intent to Submit, and for processes that may crash
 // between storing and sending. Only Submit sends this intent: Pay makes one of its own.
-// A transaction whose source is a secret, such as a card's details, cannot be planned:
-// make a token of it first. Store the intent under its IdempotencyKey, which every
-// planned transaction has.
+// Store the intent under its IdempotencyKey, which every planned transaction has.
+//
+// A source that is a secret, such as a card's details, cannot be planned: make a
+// single-use token of it first.
 func (s *TransactionsService) Plan(ctx context.Context, params TransactionParams, opts ...CallOption) (Intent, error) {
 	call, body := s.begin(params, opts)
 	call.transaction(body)

@@ -5,27 +5,32 @@ import (
 	"net/netip"
 )
 
-// VerifyAccountParams describes a verification of an account. The members are as
-// in [PayParams].
+// VerifyAccountParams describes a verification of an account.
 type VerifyAccountParams struct {
-	// SupplierBusinessCode and Source are required, [ECI] and StoredCredential for
-	// cards.
+	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// Source need not be a card: the service judges which accounts it verifies.
+	// Source is the account. Required. It need not be a card: the service judges which
+	// accounts it verifies.
 	Source CardSource
-	// Currency is [CurrencyAUD] when empty.
-	Currency                Currency
-	ECI                     ECI
-	IPAddress               netip.Addr
-	StoredCredential        *StoredCredentialData
-	ThreeDS2                *bool
+	// Currency is [CurrencyAUD] if it is empty.
+	Currency Currency
+	// ECI is required for cards, and is not 5, 6 or 7.
+	ECI ECI
+	// IPAddress is required and left out as in [PayParams].
+	IPAddress netip.Addr
+	// StoredCredential is required for cards.
+	StoredCredential *StoredCredentialData
+	// ThreeDS2 is optional, as in [PayParams].
+	ThreeDS2 *bool
+	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
+	// and as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
 	Metadata                map[string]string
 }
 
-// VerifyAccount checks that an account can be used, without taking money.
+// VerifyAccount checks that an account can be used. It takes no money.
 //
 // POST /transactions (ACCOUNT_VERIFICATION), and errors as for Pay.
 func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAccountParams, opts ...CallOption) (*Transaction, error) {

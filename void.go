@@ -5,20 +5,18 @@ import (
 	"errors"
 )
 
-// Void takes a transaction back before it is settled, so that it appears neither
-// on the customer's statement nor in the settlement. It is possible when the
-// transaction's Voidable is true.
+// Void takes a transaction back before it is settled, if the transaction's Voidable is
+// true. Neither the customer's statement nor the settlement shows it then.
 //
-// POST /transactions/{receiptNumber}/void. An answer that shows the transaction itself
-// is a success only when its outcome is [OutcomeVoided]; with any other outcome the
-// error is an [UnknownOutcomeError], as it is when the answer is lost. Give its [Intent]
-// to Resume, and do not refund the transaction while that is unknown: both could
-// happen.
+// POST /transactions/{receiptNumber}/void, and errors as for Pay. An answer that shows the
+// transaction itself is a success only if its outcome is [OutcomeVoided], and otherwise an
+// [UnknownOutcomeError], like a lost answer. Give its [Intent] to Resume, and do not refund
+// the transaction before the outcome is known: both could happen.
 func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
 	return s.sendVoid(ctx, s.void(receiptNumber, opts), receiptNumber)
 }
 
-// errNotVoided is of an answer that shows the transaction as it stood.
+// errNotVoided is for an answer that shows the transaction unchanged.
 var errNotVoided = errors.New("the answer shows the transaction, and not as voided")
 
 // sendVoid sends a void, whose answer is the voided transaction or one that follows it.
