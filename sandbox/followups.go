@@ -18,7 +18,8 @@ const (
 // and finds that one; nil when there is none of the kinds that can be followed.
 func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, original *transaction) {
 	tx = b.newTransaction(f, kind)
-	f.forbid("does not belong to transactionType "+kind, "eci", "ipAddress", "threeDS2", "cryptogram", "debtRepayment", "mpgsData")
+	f.paymentsOnly(kind)
+	f.forbid("does not belong to transactionType "+kind, "eci", "ipAddress", "threeDS2", "cryptogram")
 	for _, name := range allSources {
 		if kind != typeRefund || name != sourceCard {
 			f.forbid("does not belong to transactionType "+kind, name)

@@ -66,6 +66,11 @@ func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
 	return tx
 }
 
+// paymentsOnly refuses, in any other type of transaction, what only payments have.
+func (f *fields) paymentsOnly(kind string) {
+	f.forbid("does not belong to transactionType "+kind, "debtRepayment", "mpgsData")
+}
+
 func (b *Sandbox) pay(c *call, f *fields) answer {
 	tx := b.newTransaction(f, typePayment)
 	tx.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))

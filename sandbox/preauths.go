@@ -13,7 +13,8 @@ func (b *Sandbox) authorise(c *call, f *fields, kind string) answer {
 	if kind == typePreauth {
 		tx.principal = f.needAmount("principalAmount")
 	}
-	f.forbid("does not belong to transactionType "+kind, "debtRepayment", "mpgsData", "originalReceiptNumber", "cancellationType")
+	f.paymentsOnly(kind)
+	f.forbid("does not belong to transactionType "+kind, "originalReceiptNumber", "cancellationType")
 	eci := f.text("eci", oneOf(eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT"))
 	src := b.readSource(f, eci, sourceToken, sourceCustomer, sourceAccount, sourceCard)
 	if kind == typePreauth && src != nil && src.card == nil {
