@@ -149,8 +149,13 @@ func inNZD(p *quickstream.PayParams) { p.Currency = quickstream.CurrencyNZD }
 func (s *stage) payments(customer *quickstream.Customer, accounts kept) {
 	s.pay("token", quickstream.FromSingleUseToken(s.token(cardDetails(visa)).SingleUseTokenID))
 	s.pay("customer", quickstream.FromCustomer(customer.CustomerID))
+	all := &values{source: readSource(s.T), fields: map[string]bool{}, from: map[string]string{}}
 	s.pay("account", quickstream.FromAccount(accounts.card), func(p *quickstream.PayParams) {
-		p.DebtRepayment, p.MPGSData = new(true), map[string]any{"agreementId": "M-1"}
+		*p = fill(all, func(f *quickstream.PayParams) { // every field, a new one too
+			f.SupplierBusinessCode, f.Source, f.PrincipalAmount, f.ThreeDS2 = shop, p.Source, p.PrincipalAmount, nil
+			f.CustomerReferenceNumber, f.PaymentReferenceNumber = p.CustomerReferenceNumber, p.PaymentReferenceNumber
+			f.MPGSData = map[string]any{"agreementId": "M-1"}
+		})
 	})
 	s.pay("bank", quickstream.FromAccount(accounts.bank), noCard)
 	s.pay("bank", quickstream.FromBankAccount(bankAccount("032-002")), noCard)
