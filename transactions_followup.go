@@ -2,6 +2,8 @@ package quickstream
 
 import (
 	"context"
+	"errors"
+	"net/netip"
 
 	"github.com/shopspring/decimal"
 
@@ -113,4 +115,87 @@ func withinTotal(amount decimal.Decimal, paid *Transaction) bool {
 	default:
 		return true
 	}
+}
+
+// VerifyAccountParams describes a verification of an account.
+type VerifyAccountParams struct {
+	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
+	SupplierBusinessCode string
+	// Source is the account. Required. It need not be a card: the service judges which
+	// accounts it verifies.
+	Source CardSource
+	// Currency is [CurrencyAUD] if it is empty.
+	Currency Currency
+	// ECI is required for cards, and is not 5, 6 or 7.
+	ECI ECI
+	// IPAddress is required and left out as in [PayParams].
+	IPAddress netip.Addr
+	// StoredCredential is required for cards.
+	StoredCredential *StoredCredentialData
+	// ThreeDS2 is optional, as in [PayParams].
+	ThreeDS2 *bool
+	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
+	// and as in [PayParams].
+	CustomerReferenceNumber string
+	PaymentReferenceNumber  string
+	Comment                 string
+	Metadata                map[string]string
+}
+
+// VerifyAccount checks that an account can be used. It takes no money.
+//
+// POST /transactions (ACCOUNT_VERIFICATION), and errors as for Pay.
+func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAccountParams, opts ...CallOption) (*Transaction, error) {
+	return s.send(ctx, params, opts)
+}
+
+func (p VerifyAccountParams) body() transactionBody {
+	currency := p.Currency
+	if currency == "" {
+		currency = CurrencyAUD
+	}
+	body := transactionBody{transactionJSON: transactionJSON{
+		TransactionType: TransactionTypeAccountVerification, SupplierBusinessCode: p.SupplierBusinessCode, Currency: currency,
+		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
+		Comment: p.Comment, Metadata: p.Metadata,
+	}}
+	body.setSource(p.Source)
+	return body
+}
+
+// Void takes a transaction back before it is settled, if the transaction's Voidable is
+// true. Neither the customer's statement nor the settlement shows it then.
+//
+// POST /transactions/{receiptNumber}/void, and errors as for Pay. An answer that shows the
+// transaction itself is a success only if its outcome is [OutcomeVoided], and otherwise an
+// [UnknownOutcomeError], like a lost answer. Give its [Intent] to Resume, and do not refund
+// the transaction before the outcome is known: both could happen.
+func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
+	return s.sendVoid(ctx, s.void(receiptNumber, opts), receiptNumber)
+}
+
+// errNotVoided is for an answer that shows the transaction unchanged.
+var errNotVoided = errors.New("the answer shows the transaction, and not as voided")
+
+// sendVoid sends a void, whose answer is the voided transaction or one that follows it.
+func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptNumber string) (*Transaction, error) {
+	return sendAbout(ctx, call, func(t *Transaction) error {
+		switch {
+		case sameText(t.ReceiptNumber, receiptNumber):
+			if t.outcome() != OutcomeVoided {
+				return errNotVoided
+			}
+		case !sameText(t.OriginalReceiptNumber, receiptNumber):
+			return errNotAsked
+		}
+		return nil
+	})
+}
+
+func (s *TransactionsService) void(receiptNumber string, opts []CallOption) *call {
+	call := s.client.begin(OperationVoid, opts, receiptNumber)
+	call.reference = receiptNumber
+	call.intent = &Intent{Target: receiptNumber, Complete: true}
+	return call
 }
