@@ -9,17 +9,17 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// findings collects every rule that a request breaks, so that a caller sees them
-// all at once. A rule is local where the contract says it literally; what only
-// the service can judge stands in the doc comment of the field.
+// findings collects every rule that a request breaks, so that a caller sees all of them at
+// once. A rule is only what the contract says literally. What only the service can judge is
+// in the doc comment of the field.
 type findings struct {
 	disabled map[string]bool // by WithoutRule
 	prefix   string          // path of the part under check, with its dot
 	list     []Finding
 }
 
-// require reports a finding unless ok. The message says what must hold, and path
-// names the member in the service's words.
+// require adds a finding unless ok. The message says what must hold, and path is the
+// member in the service's names.
 func (f *findings) require(ok bool, rule, path, message string) {
 	if !ok && !f.disabled[rule] {
 		f.list = append(f.list, Finding{Rule: rule, Path: f.prefix + path, Message: message})
@@ -34,8 +34,8 @@ func (f *findings) within(path string, check func(*findings)) {
 	f.prefix = outer
 }
 
-// check runs a request's checks. What they find ends the call with a
-// ValidationError, unless something else has ended it before.
+// check runs the checks of a request. Findings end the call with a ValidationError, unless
+// it has ended before.
 func (c *call) check(checks func(*findings)) {
 	f := findings{disabled: c.config.disabled}
 	if checks(&f); f.list != nil && c.ended == nil {

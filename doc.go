@@ -110,7 +110,7 @@
 // are candidates: the order is charged twice. A decline settles the intent if Attempts
 // says that it was sent once, and if no other transaction has its id, or a reference that
 // this package made. Otherwise the decline is a candidate, because another transaction may
-// turn up beside it. A list of several pages is read until two readings agree. The look-up
+// turn up. A list of several pages is read until two readings agree. The look-up
 // fails if anything cannot be read.
 //
 // # What is sent again

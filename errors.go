@@ -226,7 +226,7 @@ type UnknownOutcomeError struct {
 	// Candidates are what a Resume found that settles nothing, with the reasons. None
 	// means "not found yet", and is no permission to pay again.
 	Candidates []Candidate
-	// NextLook is when another Resume can tell more, at the earliest; zero when no
+	// NextLook is when another Resume can show more, at the earliest; zero when no
 	// look was made.
 	NextLook time.Time
 	// FindOut says in one or two sentences how to find out what happened.
@@ -244,7 +244,7 @@ type Candidate struct {
 	Transaction *Transaction
 	Agreement   *Agreement
 	PaymentFile *PaymentFile
-	// Matches tells that it is the write's by everything that could be compared.
+	// Matches is true if it is the write's by everything that could be compared.
 	Matches bool
 	// Reasons say why it settles nothing.
 	Reasons []string

@@ -109,7 +109,7 @@ func (e *APIError) Fields() []FieldError { return e.words().fields }
 // that issues keys it is nil.
 func (e *APIError) RawBody() []byte { return e.words().body }
 
-// saying is an error that can be told without its call.
+// saying is an error with a text that leaves its call out.
 type saying interface {
 	error
 	says() string
@@ -152,7 +152,7 @@ func (e *APIError) orAddress() string {
 }
 
 // stranger says why something other than the service may have answered, and what to
-// look at; "" where nothing tells.
+// look at; "" where nothing says.
 func (c *call) stranger(r *transport.Result) string {
 	address := "look at the environment's address"
 	versionless := !versionElement.MatchString(path.Base(c.client.base.Path))
@@ -297,7 +297,7 @@ func (r Reason) sentinels() []error {
 	}
 }
 
-// explains says what a caller should know about an answer besides its status.
+// explains says what a caller should know about an answer in addition to its status.
 func (r Reason) explains() string {
 	switch r {
 	case ReasonUnauthorized:

@@ -238,9 +238,9 @@ type PayToPaymentWithAgreement struct {
 	// SupplierBusinessCode is the merchant's business that is paid. Required, here or by
 	// [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// Purpose tells the payer what the payment is for. Required.
+	// Purpose is what the payment is for. Required.
 	Purpose PayToPurpose
-	// Description tells the payer more, in up to 140 characters. Optional.
+	// Description is a text for the payer, of up to 140 characters. Optional.
 	Description string
 	// Payer is who is asked to confirm. Required.
 	Payer PayToPayerParams
@@ -294,7 +294,7 @@ func (d *NZBankAccountDetails) wire() *nzBankAccountJSON {
 	return &nzBankAccountJSON{d.AccountName, d.BankCode, d.BranchCode, d.AccountNumber.text(), d.AccountSuffix}
 }
 
-// ECI tells how a card payment was ordered.
+// ECI is how the customer ordered a card payment.
 type ECI string
 
 // The indicators. The numbers are the scheme's values for authenticated
@@ -329,7 +329,7 @@ const (
 	CredentialUsageUnscheduledMIT CredentialUsage = "UNSCHEDULED_MIT"
 )
 
-// StoredCredentialData tells the card schemes whether the card's details were stored.
+// StoredCredentialData says whether the card's details were stored, for the card schemes.
 type StoredCredentialData struct {
 	// EntryMode is required.
 	EntryMode EntryMode `json:"entryMode"`

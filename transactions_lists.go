@@ -25,12 +25,10 @@ type referenceQuery struct {
 
 // ByReference returns the transactions with a reference: a receipt number, a
 // customer or payment reference number, or the end-to-end identifier of a PayTo
-// payment. References are compared without regard to case, so that a match has
-// to be compared again before it is taken for one's own.
+// payment. The service compares references in any case, so compare a match again.
 //
-// GET /transactions/for-reference-number. Nothing found may be an empty list or an
-// [APIError] that matches [ErrNotFound]; after an unknown outcome both mean "not
-// found yet".
+// GET /transactions/for-reference-number. Nothing found is an empty list or an [APIError]
+// that matches [ErrNotFound]. After an unknown outcome both mean "not found yet".
 func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOption) List[Transaction] {
 	q := referenceQuery{referenceNumber}
 	return list[Transaction](s.client, "Transactions.ByReference", q, q.check, opts)
@@ -80,8 +78,8 @@ type creditCardQuery struct {
 	LastThree string `url:"lastThree"`
 }
 
-// ByCreditCard returns the transactions of cards with these first six and last
-// three digits, which more than one card can have.
+// ByCreditCard returns the transactions of cards with these first six and last three
+// digits. Several cards can have them.
 //
 // GET /transactions/for-credit-card.
 func (s *TransactionsService) ByCreditCard(firstSix, lastThree string, opts ...CallOption) List[Transaction] {
@@ -141,9 +139,9 @@ func (q nzBankAccountQuery) check(f *findings) {
 
 // SuspendedParams selects suspended transactions.
 type SuspendedParams struct {
-	// SupplierBusinessCode is required.
+	// SupplierBusinessCode is the business whose transactions are listed. Required.
 	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
-	// Month is required, and up to 6 months in the past, in Sydney.
+	// Month is this month in Sydney or one of the 6 before. Required.
 	Month YearMonth `url:"month,omitempty"`
 }
 
@@ -169,9 +167,8 @@ func (s *TransactionsService) Refunds(receiptNumber string, opts ...CallOption) 
 	return list[Transaction](s.client, "Transactions.Refunds", noQuery{}, nil, opts, receiptNumber)
 }
 
-// Retries returns the retries of a payment that was soft-declined, whether they
-// were made by hand or on a schedule. Read them before paying again: the service
-// may have.
+// Retries returns the retries of a soft-declined payment, made by hand or on a schedule.
+// Read them before you pay again: the service may have retried with success.
 //
 // GET /transactions/{receiptNumber}/retries.
 func (s *TransactionsService) Retries(receiptNumber string, opts ...CallOption) List[Transaction] {
@@ -199,7 +196,7 @@ func (p ReturnedParams) check(f *findings) {
 
 // OpenPreauthsParams selects open pre-authorisations.
 type OpenPreauthsParams struct {
-	// Month is required.
+	// Month is the month of the pre-authorisations. Required.
 	Month                YearMonth `url:"month,omitempty"`
 	SupplierBusinessCode string    `url:"supplierBusinessCode,omitempty"`
 }
@@ -222,7 +219,7 @@ func checkMonth(f *findings, m YearMonth) {
 	f.require(isMonth(m), "list.month.required", "month", "is required and must be a month of the calendar")
 }
 
-// isMonth reports whether a month can be written as the service wants it.
+// isMonth reports whether a month has the form of the service.
 func isMonth(m YearMonth) bool {
 	return m.Year >= 1 && m.Year <= 9999 && m.Month >= time.January && m.Month <= time.December
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// How far a transaction may seem older than its sending, in the service's clock. With
-// a reference that only this intent carries the clocks may differ; with one that
-// another payment may carry, they may differ by the whole seconds of the Date header.
+// How much older than the intent a transaction may seem, by the service's clock. If only
+// this intent carries the reference, the clocks may differ. If another payment may carry
+// it, they may differ by the whole seconds of the Date header.
 const (
 	oldForMade = 2 * time.Hour
 	oldForOwn  = 2 * time.Second
 )
 
-// maxSkew is how far two clocks may be apart. A Date that is further off is no clock's, and
-// would make an earlier payment look like the one that was sent.
+// maxSkew is how far two clocks may be apart. A Date further off is not a clock's, and would
+// make an earlier payment look like the one that was sent.
 const maxSkew = 24 * time.Hour
 
-// errAnother is of an answer that is about something else than the request.
+// errAnother is for an answer that is about something else than the request.
 var errAnother = errors.New("the answer is about another transaction than the one that was sent")
 
 // fits refuses an answer that is not about what was sent.
@@ -40,8 +40,8 @@ func (b transactionBody) fits(t *Transaction) error {
 	return nil
 }
 
-// differs says in what a transaction is not the one that was sent. Compared is what
-// was sent and the specification echoes; what a transaction leaves out says nothing.
+// differs says in what a transaction differs from the one that was sent. It compares what
+// the specification echoes. A member that the transaction leaves out says nothing.
 func (b transactionBody) differs(t *Transaction) []string {
 	var reasons []string
 	differ := func(what, answered, sent string) {
@@ -70,8 +70,8 @@ func (b transactionBody) differs(t *Transaction) []string {
 	return reasons
 }
 
-// isPrincipal reports whether an amount is the principal of a transaction, which may
-// leave it out, or show the total in its place where its own parts add up.
+// isPrincipal reports whether an amount is the principal of a transaction. The transaction
+// may leave the principal out, or show the total in its place if its own parts add up.
 func isPrincipal(t *Transaction, sent decimal.Decimal) bool {
 	principal, total, surcharge := t.PrincipalAmount, t.TotalAmount, t.SurchargeAmount
 	if principal != nil && principal.Amount.Equal(sent) {
@@ -84,8 +84,8 @@ func isPrincipal(t *Transaction, sent decimal.Decimal) bool {
 		(principal == nil || principal.Amount.Equal(total.Amount))
 }
 
-// sameText compares identifiers without regard to case and to blanks around them:
-// the service compares references so, and says nothing about how it echoes them.
+// sameText compares identifiers in any case and without blanks around them. The service
+// compares references so, and does not say how it echoes them.
 func sameText(answered, sent string) bool {
 	return strings.EqualFold(strings.TrimSpace(answered), strings.TrimSpace(sent))
 }
@@ -93,20 +93,19 @@ func sameText(answered, sent string) bool {
 // match is how a transaction compares with an intent.
 type match struct {
 	matches bool
-	// onlyMatch says that it can be no other intent's, and byID that it is by the
+	// onlyMatch is true if it cannot be another intent's, and byID if it carries the
 	// intent's id.
 	onlyMatch, byID bool
-	// refund tells that it is a match if no other intent of the merchant has made it.
+	// refund is true if it is a match as long as no other intent of the merchant made it.
 	refund bool
-	// reasons say why what is too like to be overlooked is no match. Without any a
-	// transaction that does not match has nothing to do with the intent.
+	// reasons say why a candidate is not a match. A transaction that does not match and
+	// has no reasons has nothing to do with the intent.
 	reasons []string
 }
 
-// match compares a transaction that a look-up has found with the intent. skew is how far
-// the service's clock is ahead of this machine's. A transaction that carries another
-// intent's id may have taken this one's money all the same, where somebody has paid
-// instead of submitting the plan.
+// match compares a transaction with the intent. skew is how far the service's clock is
+// ahead of this machine's. A transaction with another intent's id may have taken this
+// intent's money, if a program called Pay instead of submitting the plan.
 func (i Intent) match(t *Transaction, wanted transactionBody, skew time.Duration) match {
 	reasons := append(wanted.differs(t), i.older(t, skew)...)
 	id := t.Metadata[i.MetadataName]
@@ -129,8 +128,8 @@ func (i Intent) match(t *Transaction, wanted transactionBody, skew time.Duration
 	return match{matches: len(reasons) == 0, onlyMatch: !i.OwnReference, reasons: reasons}
 }
 
-// matchRefund compares a transaction among the refunds of the intent's payment, where
-// the service may show it under another reference than it was sent with.
+// matchRefund compares a refund of the intent's payment, which the service may show under
+// another reference than it was sent with.
 func (i Intent) matchRefund(t *Transaction, wanted transactionBody, skew time.Duration) match {
 	m := i.match(t, wanted, skew)
 	if m.matches || i.ID != "" && t.Metadata[i.MetadataName] != "" || sameText(t.PaymentReferenceNumber, i.Reference) {
@@ -139,14 +138,14 @@ func (i Intent) matchRefund(t *Transaction, wanted transactionBody, skew time.Du
 	if wanted.PaymentReferenceNumber = ""; len(wanted.differs(t)) > 0 {
 		return m
 	}
-	i.OwnReference = true // its age is all that tells it from an earlier refund
+	i.OwnReference = true // only its age distinguishes it from an earlier refund
 	age := i.older(t, skew)
 	reasons := append(age, "it is a refund of the same payment and amount, without the intent's reference or id")
 	return match{refund: len(age) == 0, reasons: reasons}
 }
 
 // older says that a transaction seems to have been made before the intent was sent, or
-// that nobody knows when where that has to be known.
+// that its time is unknown and decides.
 func (i Intent) older(t *Transaction, skew time.Duration) []string {
 	known := !t.TransactionTime.IsZero() && !t.TransactionTime.Assumed()
 	tolerance := oldForMade
@@ -162,7 +161,7 @@ func (i Intent) older(t *Transaction, skew time.Duration) []string {
 	return nil
 }
 
-// pagesRead is what a look-up notes of the pages that it reads.
+// pagesRead describes the pages that a look-up has read.
 type pagesRead struct {
 	count int
 	skew  time.Duration // how far the service's clock is ahead of this machine's
@@ -176,7 +175,7 @@ func (p *pagesRead) note(header http.Header) {
 	}
 }
 
-// noting returns the same list, of which every page is noted.
+// noting returns the same list, and counts its pages.
 func (l List[T]) noting(pages *pagesRead) List[T] {
 	l.pages = pages
 	return l

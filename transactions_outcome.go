@@ -24,8 +24,8 @@ const (
 	OutcomeRejected Outcome = "rejected"
 	// OutcomePending: not settled yet; a PayTo payment waits for its event.
 	OutcomePending Outcome = "pending"
-	// OutcomeSuspended: held by fraud screening, to be completed or cancelled in
-	// the service's portal.
+	// OutcomeSuspended: fraud screening holds it, until a person completes or cancels it
+	// in the service's portal.
 	OutcomeSuspended Outcome = "suspended"
 	// OutcomeVoided: taken back before settlement.
 	OutcomeVoided Outcome = "voided"
@@ -35,7 +35,7 @@ const (
 // a nil error. A decline is an outcome, and never a Go error.
 //
 // If it has not ended, or its end is unknown, the error is a [NotSettledError], which
-// matches [ErrOutcomeUnknown]: money may have moved, or may still. The outcome beside the
+// matches [ErrOutcomeUnknown]: money may have moved, or may still. The outcome with the
 // error is unknown, pending or suspended, and is for display. Only declined or rejected
 // with a nil error permits another payment. [NextStep] says whether the service may be
 // retrying first.
@@ -107,9 +107,8 @@ const (
 	// Correct the details or take another account, in a new transaction.
 	NextStepPayAgain NextStep = "pay_again"
 	// NextStepCheckRetries: it was declined and took no money, with a code that may pass.
-	// Where the facility lets it, the service may be retrying it or have done so: read
-	// Retries first, and pay again only when no retry is approved or to come. Where it
-	// does not, pay again.
+	// If the facility lets the service retry, read Retries first, and pay again only if no
+	// retry is approved or to come. If it does not, pay again.
 	NextStepCheckRetries NextStep = "check_retries"
 	// NextStepResolve: what became of it is not known. Hold it, do not pay again,
 	// and give it to the resolve package.
@@ -176,10 +175,10 @@ func (t *Transaction) NextStep() NextStep {
 }
 
 // afterDecline goes by the response code. Cards, bank accounts and PayTo have code sets
-// of their own, in which one code can mean different things. What the codes mean is
-// published for a few of them and known from third parties of the others; that the
-// service retries is published of 01 alone. So a card's code that is not listed, and QR
-// and QS, which say "retry" and "successful", count as retried.
+// of their own, and one code can mean different things. The meaning of a few codes is
+// published, that of the others is known from third parties. Only of 01 it is published
+// that the service retries, so a card's unlisted code counts as retried, and so do QR
+// ("retry") and QS ("successful").
 func (t *Transaction) afterDecline() NextStep {
 	code := t.ResponseCode
 	switch {
@@ -205,23 +204,22 @@ func (t *Transaction) afterDecline() NextStep {
 	return NextStepCheckRetries
 }
 
-// DeclinedError is what [RequireApproved] returns for a transaction that was declined
-// or rejected, and took no money: the only one of its errors that permits another
+// DeclinedError is the error of [RequireApproved] for a transaction that was declined or
+// rejected, and took no money. It is the only one of its errors that permits another
 // payment. It prints the outcome and the response code.
 type DeclinedError struct{ Transaction *Transaction }
 
 // Error returns the outcome, the response code and the next step.
 func (e *DeclinedError) Error() string { return e.Transaction.says() }
 
-// NotSettledError is what [Transaction.Outcome] and [RequireApproved] return for a
-// transaction of which it is not known yet whether it takes money: unknown, pending or
-// suspended. It matches [ErrOutcomeUnknown]: do not pay again. Read the transaction with
-// Get not before NextLook, or give it to package resolve. It unwraps to an
-// [UnknownOutcomeError], whose [Intent] Resume takes, so that programs which hold on that
-// type hold here too.
+// NotSettledError is the error of [Transaction.Outcome] and [RequireApproved] for a
+// transaction that is unknown, pending or suspended, and may still take money. It matches
+// [ErrOutcomeUnknown]: do not pay again. Read the transaction with Get, not before
+// NextLook, or give it to package resolve. It unwraps to an [UnknownOutcomeError], whose
+// [Intent] Resume takes, so that a program needs to handle only that type.
 type NotSettledError struct {
 	Transaction *Transaction
-	// NextLook is when reading it again can tell more, at the earliest.
+	// NextLook is the earliest time at which another reading can show more.
 	NextLook time.Time
 }
 
@@ -254,15 +252,14 @@ func (t *Transaction) says() string {
 	return fmt.Sprintf("quickstream: the transaction is %s (response code %s); next: %s", t.outcome(), safeName(t.ResponseCode, 4), t.NextStep().Text())
 }
 
-// RequireApproved turns a transaction that is not approved into an error, for
-// callers to whom everything else is the same:
+// RequireApproved turns every transaction that is not approved into an error:
 //
 //	tx, err := quickstream.RequireApproved(client.Transactions.Pay(ctx, params))
 //
-// The error is a [DeclinedError] when it was declined or rejected, and a
-// [NotSettledError], which matches [ErrOutcomeUnknown], when nobody knows yet. One that
-// was voided gives an error that is neither. The transaction is returned with the
-// error. An error of the call itself is passed through.
+// The error is a [DeclinedError] if the transaction was declined or rejected, and a
+// [NotSettledError], which matches [ErrOutcomeUnknown], if it has not ended. A voided
+// transaction gives an error that is neither. The transaction is returned with the error.
+// An error of the call itself is passed through, without a transaction.
 func RequireApproved(t *Transaction, err error) (*Transaction, error) {
 	if err != nil {
 		return nil, err

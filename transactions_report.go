@@ -23,21 +23,20 @@ const (
 
 // ReportParams selects what a transaction report holds.
 type ReportParams struct {
-	// Version is [ReportVersion2] when empty.
+	// Version is [ReportVersion2] if it is empty.
 	Version ReportVersion `url:"version"`
-	// SettlementDate is the date reported, a Sydney date. Required.
+	// SettlementDate is the Sydney date to report. Required.
 	SettlementDate Date `url:"settlementDate"`
-	// TransactionStatus is [TransactionStatusApproved] or
-	// [TransactionStatusDeclined], or empty for both.
+	// TransactionStatus is [TransactionStatusApproved] or [TransactionStatusDeclined].
+	// Optional: both are reported if it is empty.
 	TransactionStatus    TransactionStatus `url:"transactionStatus,omitempty"`
 	SupplierBusinessCode string            `url:"supplierBusinessCode,omitempty"`
-	// Sources are source codes, such as RESTAPI; none means all.
+	// Sources are source codes, such as RESTAPI. Optional: none means all.
 	Sources []string `url:"source,comma,omitempty"`
-	// ExcludePreauths leaves pre-authorisations out. The service includes them by
-	// default.
+	// ExcludePreauths is true to leave pre-authorisations out. Optional.
 	ExcludePreauths *bool `url:"excludePreAuths,omitempty"`
-	// Columns are headings of the version, in the order wanted. The column of a metadata key is
-	// named metadata_ and the key. None means all columns, to which the service
+	// Columns are headings of the version, in the wanted order. The heading of a metadata
+	// key is metadata_ and the key. Optional: none means all columns, to which the service
 	// adds from time to time.
 	Columns []string `url:"columns,comma,omitempty"`
 }
@@ -55,32 +54,30 @@ func (p ReportParams) check(f *findings) {
 // notElement reports whether a text cannot stand in a list joined by commas.
 func notElement(text string) bool { return text == "" || strings.Contains(text, ",") }
 
-// DownloadReport asks once for the transactions of a settlement date as CSV, and
-// writes them to a writer while they arrive, in constant memory. It returns how
-// many bytes were written, also with an error. Package csvreport reads the
-// report.
+// DownloadReport asks once for the transactions of a settlement date as CSV, and writes
+// them to a writer while they arrive, in constant memory. It returns how many bytes were
+// written, also with an error. Package csvreport reads the report.
 //
-// GET /transactions/csv. The service makes a report when it is first asked for:
-// until that is done the error matches [ErrReportNotReady]. Invalid parameters are
-// an [APIError] that matches [ErrInvalid]. A report that breaks off, or that is
-// shorter than announced, is a [NetworkError], and an error of the writer is
-// returned as it is, wrapped; after the first byte was written nothing is repeated,
-// so that what was written has to be discarded then.
+// GET /transactions/csv. The service makes a report when it is first asked for it. Until
+// the report is ready the error matches [ErrReportNotReady]. Invalid parameters are an
+// [APIError] that matches [ErrInvalid]. A report that breaks off is a [NetworkError], and an
+// error of the writer is wrapped. After the first byte nothing is repeated: discard what
+// was written.
 func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
 	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, awaited: true})
 }
 
 // ReportWait says how to wait for a report.
 type ReportWait struct {
-	// Interval is the pause between two questions; a minute, as the service asks,
-	// when it is zero.
+	// Interval is the pause between two requests. Optional: if it is zero, the pause is the
+	// minute that the service asks for.
 	Interval time.Duration
-	// Progress is called after every question that found the report not ready, and
-	// while the report arrives. It may be nil.
+	// Progress is called after every request that found the report not ready, and while
+	// the report arrives. Optional.
 	Progress func(ReportProgress)
 }
 
-// ReportProgress tells how far waiting for a report has come.
+// ReportProgress is the progress of waiting for a report.
 type ReportProgress struct {
 	// Attempts is how often the service was asked.
 	Attempts int
@@ -88,13 +85,13 @@ type ReportProgress struct {
 	Bytes int64
 }
 
-// AwaitReport asks for a report as DownloadReport does, and asks again until the
-// service has made it or the context ends. [WithTimeout] limits each question, and
-// only the context limits all of them together.
+// AwaitReport asks for a report as DownloadReport does, and asks again until the report is
+// ready or the context ends. [WithTimeout] limits each request, and only the context limits
+// all of them together.
 //
-// GET /transactions/csv, every minute. When the context ends between two questions
-// the error matches [ErrReportNotReady] and the context's error. Every other error
-// ends the waiting and is that of DownloadReport.
+// GET /transactions/csv, every minute. If the context ends between two requests, the error
+// matches [ErrReportNotReady] and the context's error. Every other error ends the waiting
+// and is as for DownloadReport.
 func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
 	call := s.report("Transactions.AwaitReport", params, opts)
 	progress := ReportProgress{}
@@ -136,8 +133,7 @@ const pollInterval = time.Minute
 
 var errNotReport = errors.New("the answer is not a report")
 
-// download is an answer that goes to a writer while it arrives, whatever its
-// size.
+// download is an answer of any size that is written to a writer while it arrives.
 type download struct {
 	accept  string
 	to      io.Writer
@@ -148,8 +144,7 @@ type download struct {
 	err     error // of the writer
 }
 
-// sink takes a report. A page of some gateway, or JSON, is no report, whatever its
-// status says.
+// sink takes a report. HTML or JSON is no report, whatever the status says.
 func (d *download) sink(status int, header http.Header) io.Writer {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
 	if status != http.StatusOK || kind == "text/html" || kind == "application/json" {
@@ -158,8 +153,7 @@ func (d *download) sink(status int, header http.Header) io.Writer {
 	return d
 }
 
-// Write passes on what has arrived, and keeps the writer's errors apart from
-// those of the network.
+// Write writes what has arrived, and keeps the writer's errors apart from the network's.
 func (d *download) Write(p []byte) (int, error) {
 	n, err := d.to.Write(p)
 	if err == nil && n < len(p) {
@@ -204,7 +198,7 @@ func (d *download) conclude(c *call, err error) error {
 	return err
 }
 
-// pause waits between two questions, for a minute where no interval was chosen.
+// pause waits between two requests, for a minute if no interval was chosen.
 func pause(ctx context.Context, interval time.Duration) error {
 	if interval <= 0 {
 		interval = pollInterval

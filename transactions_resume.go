@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// resumePause is how long after a look that found nothing final another one can
-// tell more.
+// resumePause is how long to wait before another look can show more.
 const resumePause = time.Minute
 
 // Resume looks up the transaction of an intent: that of an [UnknownOutcomeError], or one
@@ -105,8 +104,8 @@ func (l lookUp) voided(ctx context.Context) (*Transaction, error) {
 	return t, nil
 }
 
-// byReceipt reads the transaction whose receipt came with an answer that could not be
-// taken. One that is not the intent's is a candidate, and the search goes on.
+// byReceipt reads the transaction whose receipt came with an unusable answer. If it is not
+// the intent's, it is a candidate, and the search goes on.
 func (l lookUp) byReceipt(ctx context.Context, wanted transactionBody) (*Transaction, error) {
 	t, err := l.s.Get(ctx, l.intent.ReceiptNumber, l.opts...)
 	switch {
@@ -125,8 +124,8 @@ func (l lookUp) byReceipt(ctx context.Context, wanted transactionBody) (*Transac
 	return t, nil
 }
 
-// byReference searches for the intent's transaction among those with its reference,
-// and a refund among those of its payment too.
+// byReference searches the transactions with the intent's reference, and for a refund the
+// refunds of its payment too.
 func (l lookUp) byReference(ctx context.Context, wanted transactionBody, others ...Candidate) (*Transaction, error) {
 	var found found
 	unstable := readWhole(func() ([]string, bool, error) {
@@ -150,9 +149,9 @@ func (l lookUp) byReference(ctx context.Context, wanted transactionBody, others 
 	return nil, l.open(found.err, candidates...)
 }
 
-// readWhole reads a list that may change while it is read page by page: until it was
-// read whole, or two readings have seen the same, four times at most. One that breaks
-// off after its first items is made again; one that shows nothing ends with its error.
+// readWhole reads a list that may change while it is read page by page. It reads until one
+// reading is whole or two agree, four times at most. It repeats a reading that broke off
+// after its first items. A reading without items ends with its error.
 func readWhole(read func() (seen []string, whole bool, err error)) error {
 	var before []string
 	last := errShifts
@@ -174,8 +173,8 @@ func readWhole(read func() (seen []string, whole bool, err error)) error {
 
 var errShifts = errors.New("the list changes from one reading to the next, so that nothing can be said about what is not in it")
 
-// unnamedReason is why what looks like a match does not count beside one with the
-// intent's id.
+// unnamedReason is why a match by reference does not count if another one has the intent's
+// id.
 const unnamedReason = "another one carries the intent's id"
 
 // found is what a search has found.
@@ -185,15 +184,15 @@ type found struct {
 	onlyMatch bool        // no other intent can have the matches
 	byID      bool        // they carry the id of the intent
 	refunds   []Candidate // matches if no other intent has made them
-	// receipts are all that was seen, in order. whole tells that no page was read
-	// after another, which could have hidden something.
+	// receipts are all that was seen, sorted. whole is true if every list had one page,
+	// between two of which nothing can be hidden.
 	receipts []string
 	whole    bool
 	err      error
 }
 
-// settled returns the transaction that settles the intent: the one that is approved, or
-// the refusal of an intent that was sent once, if it can be no other's.
+// settled returns the transaction that settles the intent: the approved one, or the only
+// one if it took no money and the intent was sent once.
 func (f found) settled(attempts int) *Transaction {
 	if t := f.approved(); t != nil {
 		return t
@@ -204,7 +203,7 @@ func (f found) settled(attempts int) *Transaction {
 	return nil
 }
 
-// approved returns the one match that is approved where the others took no money.
+// approved returns the one approved match if the others took no money.
 func (f found) approved() *Transaction {
 	var approved *Transaction
 	for _, t := range f.matches {
@@ -232,7 +231,7 @@ func (l lookUp) search(ctx context.Context, wanted transactionBody) found {
 	return f
 }
 
-// add reads a list to its end, what cannot be read of it included.
+// add reads a list to its end, past items that cannot be read.
 func (f *found) add(ctx context.Context, l lookUp, wanted transactionBody, list List[Transaction], compare func(*Transaction, transactionBody, time.Duration) match) {
 	pages := new(pagesRead)
 	for t, err := range list.noting(pages).All(ctx) {
@@ -269,8 +268,8 @@ func (f *found) add(ctx context.Context, l lookUp, wanted transactionBody, list 
 	f.whole = f.whole && pages.count <= 1
 }
 
-// takeRefund takes the one refund of the payment and amount that no other intent has
-// made, where the caller knows those, for the intent's: when the lists were read whole.
+// takeRefund takes a refund of the payment and amount for the intent's, if the lists were
+// read whole, it is the only one, and the caller knows that no other intent made it.
 func (f *found) takeRefund(ctx context.Context, l lookUp, wanted transactionBody) {
 	if l.foreign == nil || f.err != nil || len(f.matches) > 0 || len(f.refunds) != 1 {
 		f.others = append(f.others, f.refunds...)
