@@ -1,11 +1,19 @@
 package quickstream
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
 // PaymentFilesService holds the operations on payment files: many payments in
@@ -173,4 +181,171 @@ func (s *PaymentFilesService) DownloadMTSRejects(ctx context.Context, to io.Writ
 
 func (s *PaymentFilesService) report(ctx context.Context, to io.Writer, name Operation, paymentFileID string, opts []CallOption) (int64, error) {
 	return s.client.begin(name, opts, paymentFileID).fetch(ctx, &download{accept: "*/*", to: to})
+}
+
+// PaymentFileFormat is the layout of a payment file.
+type PaymentFileFormat string
+
+// The layouts that the vendor's public pages name.
+const (
+	PaymentFileFormatCSV2           PaymentFileFormat = "CSV2"
+	PaymentFileFormatCSV            PaymentFileFormat = "CSV"
+	PaymentFileFormatCSVTokens      PaymentFileFormat = "CSV_TOKENS"
+	PaymentFileFormatFlatFile       PaymentFileFormat = "FLAT_FILE"
+	PaymentFileFormatFlatFileTokens PaymentFileFormat = "FLAT_FILE_TOKENS"
+	PaymentFileFormatMTS            PaymentFileFormat = "MTS"
+	PaymentFileFormatMTSTokens      PaymentFileFormat = "MTS_TOKENS"
+)
+
+// UploadPaymentFileParams describes a payment file to be uploaded.
+type UploadPaymentFileParams struct {
+	// FileName is required, and has to be one that was never used before: that is
+	// what keeps a file from being processed twice. It is sent as it is, in UTF-8;
+	// path separators are refused, because servers cut off what stands before them.
+	FileName string
+	// Format is required.
+	Format PaymentFileFormat
+	// Content is read once, to its end. It is sent as it is read, so that a file of
+	// any size takes constant memory. It is not closed, and a Read that is under
+	// way when the call ends may still be finishing.
+	Content io.Reader
+	// Size is how many bytes Content holds. Required.
+	Size int64
+	// Progress, unless it is nil, is called with how much of the content was taken,
+	// from another goroutine.
+	Progress func(sent int64)
+}
+
+func (p UploadPaymentFileParams) check(f *findings) {
+	f.require(isFileName(p.FileName), "paymentFile.fileName", "file", "must have a name without path separators and control characters")
+	f.require(p.Format != "", "paymentFile.format.required", "format", "is required")
+	f.require(p.Content != nil, "paymentFile.content.required", "file", "is required")
+	f.require(p.Size > 0, "paymentFile.size.positive", "file", "must have a size of more than zero bytes")
+}
+
+// Upload uploads a payment file, whose payments the service then makes: Wait
+// tells when it has.
+//
+// POST /payment-files. A file is sent once. Nothing is sent again once its first
+// byte was taken, and it is never renamed. A name that was used before is an
+// [APIError] that matches [ErrInvalid]. When the answer is lost, or the content
+// broke off, the error is an [UnknownOutcomeError]: give its [Intent] to Resume or
+// look in the service's portal, and upload the file under a new name only when its
+// status is [PaymentFileStatusError] and no batch of it was processed. Content that
+// is not as long as Size says breaks the upload off.
+//
+// There is no limit to how long an upload may take other than the context's and
+// that of [WithTimeout]; [WithAttemptTimeout] limits each wait for the service.
+func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
+	call := s.client.begin(OperationUploadPaymentFile, opts)
+	call.check(params.check)
+	call.reference = params.FileName
+	upload, err := params.form()
+	call.refuse(err)
+	call.upload = upload
+	call.intent = &Intent{Reference: params.FileName, OwnReference: true}
+	call.config.addHeader("Prevent-Csrf", "true") // in canonical form
+	return send[PaymentFile](ctx, call)
+}
+
+// Resume reads the payment files. The contract has no member that says which upload
+// made a file, so that none settles the intent: the result is an [UnknownOutcomeError]
+// whose Candidates are the files, at most 20 of them.
+//
+// GET /payment-files.
+func (s *PaymentFilesService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*PaymentFile, error) {
+	const name Operation = "PaymentFiles.Resume"
+	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
+	if err = cmp.Or(err, intent.of(OperationUploadPaymentFile)); err != nil {
+		return nil, s.client.refusedLookUp(ctx, name, intent, err)
+	}
+	var candidates []Candidate
+	for file, err := range s.List(opts...).All(ctx) {
+		if err != nil {
+			return nil, intent.open(name.info(), err, nil)
+		}
+		if len(candidates) == mostUploads {
+			break
+		}
+		candidates = append(candidates, Candidate{PaymentFile: file, Reasons: []string{"the service does not say which upload made it"}})
+	}
+	return nil, intent.open(name.info(), nil, candidates)
+}
+
+// mostUploads is how many files Resume returns as candidates.
+const mostUploads = 20
+
+// form returns the file inside a multipart form, of which only the file's
+// surroundings are held in memory.
+func (p UploadPaymentFileParams) form() (*transport.Upload, error) {
+	var around bytes.Buffer
+	form := multipart.NewWriter(&around)
+	if err := form.WriteField("format", string(p.Format)); err != nil {
+		return nil, err
+	}
+	if _, err := form.CreateFormFile("file", p.FileName); err != nil {
+		return nil, err
+	}
+	here := around.Len()
+	if err := form.Close(); err != nil {
+		return nil, err
+	}
+	before, after := around.Bytes()[:here], around.Bytes()[here:]
+	file := &fileContent{content: p.Content, left: p.Size, size: p.Size, progress: p.Progress}
+	return &transport.Upload{
+		Content:     io.MultiReader(bytes.NewReader(before), file, bytes.NewReader(after)),
+		Length:      int64(around.Len()) + p.Size,
+		ContentType: form.FormDataContentType(),
+	}, nil
+}
+
+var (
+	errFileShort = errors.New("the content is shorter than its size says")
+	errFileLong  = errors.New("the content is longer than its size says")
+)
+
+// fileContent reads a file of a known size. One of another size fails before the
+// end of the form, so that the service never receives a whole request.
+type fileContent struct {
+	content    io.Reader
+	left, size int64
+	progress   func(int64)
+	err        error // once there was one, it stays
+}
+
+func (f *fileContent) Read(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	if f.left == 0 {
+		return 0, f.end()
+	}
+	n, err := f.content.Read(p[:min(int64(len(p)), f.left)])
+	f.left -= int64(n)
+	if f.progress != nil && n > 0 {
+		f.progress(f.size - f.left)
+	}
+	if errors.Is(err, io.EOF) && f.left > 0 {
+		err = errFileShort
+	}
+	f.err = err
+	return n, err
+}
+
+// end makes sure that nothing follows.
+func (f *fileContent) end() error {
+	var one [1]byte
+	n, err := f.content.Read(one[:])
+	if n > 0 {
+		err = errFileLong
+	}
+	f.err = err
+	return err
+}
+
+// isFileName reports whether a name arrives as it is from the header of a form's
+// part, where quotes are escaped.
+func isFileName(name string) bool {
+	return name != "" && name != "." && name != ".." && utf8.ValidString(name) &&
+		!strings.ContainsAny(name, `/\`) && !strings.ContainsFunc(name, unicode.IsControl)
 }
