@@ -80,17 +80,17 @@ func (s *PaymentFilesService) Get(ctx context.Context, paymentFileID string, opt
 
 // PaymentFileWait says how to wait for a payment file.
 type PaymentFileWait struct {
-	// Interval is the pause between two questions; a minute, as the service asks,
-	// when it is zero.
+	// Interval is the pause between two requests. Optional: if it is zero, the pause is the
+	// minute that the service asks for.
 	Interval time.Duration
-	// Progress is called with every answer. It may be nil.
+	// Progress is called with every answer. Optional.
 	Progress func(*PaymentFile)
 }
 
-// Wait asks for a payment file until its status is final, which can take days, or
-// until the context ends, whose error the returned one then matches. A file with
-// [PaymentFileStatusError] is not an error. Every other error ends the waiting too;
-// it can be taken up again at any time. [WithTimeout] limits each question.
+// Wait reads a payment file until its status is final, which can take days, or until the
+// context ends, whose error the returned one matches. A file with [PaymentFileStatusError]
+// is not an error. Every other error ends the waiting: call Wait again at any time.
+// [WithTimeout] limits each request.
 //
 // GET /payment-files/{id}, every minute.
 func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wait PaymentFileWait, opts ...CallOption) (*PaymentFile, error) {
@@ -197,22 +197,21 @@ const (
 	PaymentFileFormatMTSTokens      PaymentFileFormat = "MTS_TOKENS"
 )
 
-// UploadPaymentFileParams describes a payment file to be uploaded.
+// UploadPaymentFileParams describes a payment file to upload.
 type UploadPaymentFileParams struct {
-	// FileName is required, and has to be one that was never used before: that is
-	// what keeps a file from being processed twice. It is sent as it is, in UTF-8;
-	// path separators are refused, because servers cut off what stands before them.
+	// FileName must never have been used before, so that no file is processed twice. It is
+	// UTF-8 without path separators and control characters, and is sent unchanged.
+	// Required.
 	FileName string
 	// Format is required.
 	Format PaymentFileFormat
-	// Content is read once, to its end. It is sent as it is read, so that a file of
-	// any size takes constant memory. It is not closed, and a Read that is under
-	// way when the call ends may still be finishing.
+	// Content is read once, to its end, and sent while it is read, in constant memory. It is
+	// not closed. A Read may still be running when the call ends. Required.
 	Content io.Reader
-	// Size is how many bytes Content holds. Required.
+	// Size is the number of bytes in Content, more than zero. Required.
 	Size int64
-	// Progress, unless it is nil, is called with how much of the content was taken,
-	// from another goroutine.
+	// Progress is called with the number of bytes read from Content, from another
+	// goroutine. Optional.
 	Progress func(sent int64)
 }
 
@@ -223,19 +222,16 @@ func (p UploadPaymentFileParams) check(f *findings) {
 	f.require(p.Size > 0, "paymentFile.size.positive", "file", "must have a size of more than zero bytes")
 }
 
-// Upload uploads a payment file, whose payments the service then makes: Wait
-// tells when it has.
+// Upload uploads a payment file. The service then makes its payments: see Wait.
 //
-// POST /payment-files. A file is sent once. Nothing is sent again once its first
-// byte was taken, and it is never renamed. A name that was used before is an
-// [APIError] that matches [ErrInvalid]. When the answer is lost, or the content
-// broke off, the error is an [UnknownOutcomeError]: give its [Intent] to Resume or
-// look in the service's portal, and upload the file under a new name only when its
-// status is [PaymentFileStatusError] and no batch of it was processed. Content that
-// is not as long as Size says breaks the upload off.
+// POST /payment-files. Nothing is sent again after the first byte of Content was read. A
+// used name is an [APIError] that matches [ErrInvalid]. If the answer is lost, or Content
+// is not as long as Size, the error is an [UnknownOutcomeError]: give its [Intent] to
+// Resume, or look in the service's portal. Upload the file under a new name only if its
+// status is [PaymentFileStatusError] and no batch of it was processed.
 //
-// There is no limit to how long an upload may take other than the context's and
-// that of [WithTimeout]; [WithAttemptTimeout] limits each wait for the service.
+// Only the context and [WithTimeout] limit how long an upload may take.
+// [WithAttemptTimeout] limits each wait for the service.
 func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
 	call := s.client.begin(OperationUploadPaymentFile, opts)
 	call.check(params.check)
@@ -304,8 +300,8 @@ var (
 	errFileLong  = errors.New("the content is longer than its size says")
 )
 
-// fileContent reads a file of a known size. One of another size fails before the
-// end of the form, so that the service never receives a whole request.
+// fileContent reads a file of a known size. A file of another size fails before the end of
+// the form, so that the service never receives a whole request.
 type fileContent struct {
 	content    io.Reader
 	left, size int64

@@ -6,30 +6,30 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// UnilateralDetails holds what PayTo.AmendUnilaterally can change: an editable
-// copy of what stands, from [Agreement.Details]. An empty text is taken out of the
-// agreement.
+// UnilateralDetails are the fields that PayTo.AmendUnilaterally can change: an editable
+// copy of the current ones, from [Agreement.Details]. The amendment removes a field that is
+// empty.
 type UnilateralDetails struct {
-	// Description has up to 140 characters.
+	// Description has up to 140 characters. Optional.
 	Description string
-	// PayeeReference has up to 35 characters.
+	// PayeeReference has up to 35 characters. Optional.
 	PayeeReference string
 
 	agreement *Agreement // that the copy is of
 }
 
-// BilateralTerms holds what PayTo.AmendBilaterally can change: an editable copy of
-// what stands, from [Agreement.Terms]. A nil pointer, a zero Date and an empty text
-// take a field out of the agreement.
+// BilateralTerms are the fields that PayTo.AmendBilaterally can change: an editable copy of
+// the current ones, from [Agreement.Terms]. The amendment removes a field that is nil, a
+// zero Date or empty.
 type BilateralTerms struct {
-	// RespondByTimeMinutes is how long the payer has to answer: at most 7200,
-	// which is what nil means.
+	// RespondByTimeMinutes is how many minutes the payer has to answer, at most 7200.
+	// Optional: nil means 7200.
 	RespondByTimeMinutes *int64
-	// EndDate is required when AutomaticRenewal is false.
+	// EndDate is required if AutomaticRenewal is false.
 	EndDate Date
 	// AutomaticRenewal is true for an agreement without an end.
 	AutomaticRenewal bool
-	// AdditionalInformation has up to 140 characters.
+	// AdditionalInformation has up to 140 characters. Optional.
 	AdditionalInformation string
 	// AgreementTermsParams says how much may be taken and how often.
 	AgreementTermsParams
@@ -37,10 +37,10 @@ type BilateralTerms struct {
 	agreement *Agreement // that the copy is of
 }
 
-// Details returns a copy of what can be changed without the payer, to be edited
-// and given to PayTo.AmendUnilaterally. The service removes what an amendment
-// leaves out, so that an agreement without payment details, supplier business code
-// or token is a [ValidationError].
+// Details returns a copy of what can be changed without the payer. Edit it, and give it to
+// PayTo.AmendUnilaterally. The service removes what an amendment leaves out, so an
+// agreement without payment details, supplier business code or token is a
+// [ValidationError].
 func (a *Agreement) Details() (*UnilateralDetails, error) {
 	if err := a.checkComplete("Agreement.Details", func(f *findings) {
 		f.require(a.PayeeDetails != nil && a.PayeeDetails.SupplierBusinessCode != "", "unilateralAmendment.supplierBusinessCode",
@@ -52,11 +52,10 @@ func (a *Agreement) Details() (*UnilateralDetails, error) {
 	return &UnilateralDetails{Description: a.PaymentDetails.Description, PayeeReference: a.PayeeReference, agreement: &now}, nil
 }
 
-// Terms returns a copy of what can be changed if the payer agrees, to be edited
-// and given to PayTo.AmendBilaterally. Members of the payment details and terms
-// that this package does not model are sent along as they are. The service removes
-// what an amendment leaves out, so that an agreement without payment details,
-// payment terms or token is a [ValidationError].
+// Terms returns a copy of what can be changed if the payer agrees. Edit it, and give it to
+// PayTo.AmendBilaterally. Members of the payment details and terms that this package does
+// not model are sent unchanged. The service removes what an amendment leaves out, so an
+// agreement without payment details, payment terms or token is a [ValidationError].
 func (a *Agreement) Terms() (*BilateralTerms, error) {
 	if err := a.checkComplete("Agreement.Terms", func(f *findings) {
 		f.require(a.PaymentTerms != nil,
@@ -154,9 +153,8 @@ type StatusReason struct {
 	Description string
 }
 
-// AgreementChange is a change of an agreement that Plan takes: an edited
-// [UnilateralDetails] or [BilateralTerms], or what one of the functions returns that
-// begin with Changing.
+// AgreementChange is a change of an agreement, for Plan: an edited [UnilateralDetails] or
+// [BilateralTerms], or the result of a function that begins with Changing.
 type AgreementChange interface {
 	patch(operation Operation) (agreementChange, error)
 }
@@ -208,11 +206,10 @@ func (t *BilateralTerms) patch(operation Operation) (agreementChange, error) {
 
 // Recall takes back an agreement that the payer has not answered yet.
 //
-// PATCH /payto-agreements/{agreementToken} (RECALL_PAYTO_AGREEMENT). An agreement that
-// is not pending is an [APIError] that matches
-// [ErrInvalid], an unknown one matches [ErrNotFound]. When the answer is lost the
-// error is an [UnknownOutcomeError]: ResumeChange shows whether the agreement is
-// cancelled.
+// PATCH /payto-agreements/{agreementToken} (RECALL_PAYTO_AGREEMENT). An agreement that is
+// not pending is an [APIError] that matches [ErrInvalid], and an unknown one matches
+// [ErrNotFound]. If the answer is lost, the error is an [UnknownOutcomeError]:
+// ResumeChange shows whether the agreement is cancelled.
 func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts ...CallOption) error {
 	return s.change(ctx, OperationRecallAgreement, ChangingRecall(agreementToken), opts)
 }
@@ -245,9 +242,9 @@ func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason
 	return s.change(ctx, OperationCancelAgreement, ChangingStatus(agreementToken, AgreementStatusCancelled, reason), opts)
 }
 
-// AmendUnilaterally changes an agreement at once to what the details say. They
-// are an edited copy from [Agreement.Details], best of an agreement that was read
-// just before: what somebody else has changed since is changed back.
+// AmendUnilaterally changes an agreement to the details, an edited copy from
+// [Agreement.Details]. Read the agreement just before: a change that another program made
+// since is changed back.
 //
 // PATCH /payto-agreements/{agreementToken} (UNILATERAL_AMENDMENT) with the secret
 // key, and errors as for Suspend. Details that are not from an agreement are a
@@ -256,11 +253,10 @@ func (s *PayToService) AmendUnilaterally(ctx context.Context, details *Unilatera
 	return s.change(ctx, OperationAmendUnilaterally, details, opts)
 }
 
-// AmendBilaterally asks the payer to agree to the terms, which are an edited copy
-// from [Agreement.Terms], best of an agreement that was read just before. Until the
-// payer has answered, HasPendingBilateralAmendment is true and RecallAmendment
-// takes the amendment back; the service does so itself when the time to respond is
-// over.
+// AmendBilaterally asks the payer to agree to the terms, an edited copy from
+// [Agreement.Terms]. Read the agreement just before. Until the payer has answered,
+// HasPendingBilateralAmendment is true, and RecallAmendment takes the amendment back. The
+// service takes it back when the time to respond is over.
 //
 // PATCH /payto-agreements/{agreementToken} (BILATERAL_AMENDMENT) with the secret
 // key, and errors as for Suspend. Terms that are not from an agreement are a
@@ -272,9 +268,8 @@ func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTer
 // RecallAmendment takes back a bilateral amendment that the payer has not
 // answered yet.
 //
-// PATCH /payto-agreements/{agreementToken} (RECALL_BILATERAL_AMENDMENT). When no
-// amendment is pending the error is an [APIError] that matches
-// [ErrInvalid].
+// PATCH /payto-agreements/{agreementToken} (RECALL_BILATERAL_AMENDMENT). If no amendment is
+// pending, the error is an [APIError] that matches [ErrInvalid].
 func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken string, opts ...CallOption) error {
 	return s.change(ctx, OperationRecallAmendment, ChangingRecallAmendment(agreementToken), opts)
 }

@@ -9,39 +9,47 @@ import (
 // maxReference bounds customer and payment reference numbers.
 const maxReference = 100
 
-// check holds a request to the rules of its type, whether it was just made of parameters
-// or stored.
+// check holds a request to the rules of its operation, whether it was just made of
+// parameters or stored.
 func (b *transactionBody) check(f *findings) {
-	switch b.TransactionType {
-	case TransactionTypeRefund:
-		b.checkReceipt(f)
-		b.checkAmount(f)
-		b.checkCurrency(f)
-		b.checkReferences(f)
+	switch operationOf(b.transactionJSON) {
+	case OperationRefund:
+		b.checkFollowUp(f)
 		b.checkOriginal(f)
 		b.checkRefund(f)
-	case TransactionTypeCapture:
-		b.checkReceipt(f)
-		b.checkAmount(f)
-		b.checkCurrency(f)
-		b.checkReferences(f)
+	case OperationCapture:
+		b.checkFollowUp(f)
 		b.checkOriginal(f)
 		b.checkCapture(f)
-	case TransactionTypePreauthCancellation:
+	case OperationCancelPreauthorisation:
+		b.checkFollowUp(f)
+		f.require(b.CancellationType != "", "cancelPreauthorisation.cancellationType.required", "cancellationType", "is required")
+	case OperationTopUp, OperationReauthorise:
 		b.checkReceipt(f)
-		b.checkAmount(f)
 		b.checkCurrency(f)
 		b.checkReferences(f)
-		f.require(b.CancellationType != "", "cancelPreauthorisation.cancellationType.required", "cancellationType", "is required")
-	case TransactionTypePreauth:
-		b.checkPreauth(f)
-	case TransactionTypeAccountVerification:
+		b.checkAmount(f)
+	case OperationExtend:
+		b.checkReceipt(f)
+		b.checkCurrency(f)
+		b.checkReferences(f)
+	case OperationVerifyAccount:
 		b.checkBusiness(f)
 		b.checkECI(f)
 		b.checkSource(f, b.accountType().isCard())
 		b.checkReferences(f)
 		b.checkDetails(f)
-	default: // a payment
+	case OperationPreauthorise:
+		kind := b.accountType()
+		b.checkBusiness(f)
+		b.checkAmount(f)
+		b.checkCurrency(f)
+		f.require(kind == "" || kind.isCard(), "transaction.source.card", "(account source)", "must be a card")
+		b.checkECI(f)
+		b.checkSource(f, true)
+		b.checkReferences(f)
+		b.checkDetails(f)
+	default: // Pay
 		b.checkBusiness(f)
 		b.checkAmount(f)
 		b.checkCurrency(f)
@@ -51,26 +59,12 @@ func (b *transactionBody) check(f *findings) {
 	}
 }
 
-// checkPreauth is for initial pre-authorisations, and for the three that follow one.
-func (b *transactionBody) checkPreauth(f *findings) {
-	if b.AuthorisationType != "" {
-		b.checkReceipt(f)
-		b.checkCurrency(f)
-		b.checkReferences(f)
-		if b.AuthorisationType != AuthorisationTypeExtension { // whose amount is 0.00
-			b.checkAmount(f)
-		}
-		return
-	}
-	kind := b.accountType()
-	b.checkBusiness(f)
+// checkFollowUp is for a part or all of the amount of another transaction.
+func (b *transactionBody) checkFollowUp(f *findings) {
+	b.checkReceipt(f)
 	b.checkAmount(f)
 	b.checkCurrency(f)
-	f.require(kind == "" || kind.isCard(), "transaction.source.card", "(account source)", "must be a card")
-	b.checkECI(f)
-	b.checkSource(f, true)
 	b.checkReferences(f)
-	b.checkDetails(f)
 }
 
 func (b *transactionBody) checkBusiness(f *findings) {

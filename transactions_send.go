@@ -83,9 +83,8 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 	return call, body
 }
 
-// intentID returns a new id. Under a key of the caller's it follows from the key and
-// the request, so that the same call is the same request, and another request under the
-// same key is never taken for this one.
+// intentID returns a new id. With a key of the caller's the id is a hash of the key and the
+// request, so that another request under the same key is never taken for this one.
 func (b transactionBody) intentID(key string) string {
 	if key == "" {
 		return rand.Text()
@@ -98,16 +97,16 @@ func (b transactionBody) intentID(key string) string {
 // transactionBody is a transaction that is about to be sent.
 type transactionBody struct {
 	transactionJSON
-	// kind and original are what only the caller can say: the kind of account behind a
-	// handle, and the transaction that is captured or refunded.
+	// kind and original come from the caller and are not sent: the kind of account behind
+	// a handle, and the transaction that is captured or refunded.
 	kind         AccountType
 	original     *Transaction
 	ownReference bool
 	intentName   string
 }
 
-// kept returns the transaction without its secrets and without what is not known to be
-// none, and whether that is all of it.
+// kept returns the transaction without its secrets and without members that may hold some,
+// and whether it is complete.
 func (b transactionBody) kept() (kept transactionJSON, complete bool) {
 	kept = b.transactionJSON
 	kept.CreditCard, kept.BankAccount, kept.NZBankAccount, kept.Cryptogram, kept.MPGSData = nil, nil, nil, "", nil
@@ -149,10 +148,9 @@ func (s *TransactionsService) post(ctx context.Context, call *call, body transac
 	return transaction, nil
 }
 
-// unsettledBy says why an answer to a later attempt does not settle an earlier one
-// that got none. If the service has carried out both, the earlier payment may be
-// approved although the later one is declined, and paying once more would be a
-// second charge: only the look-up by reference shows both.
+// unsettledBy says why the answer to a later attempt does not settle an earlier attempt
+// that got none. If the service executed both, the earlier payment may be approved although
+// the later one is declined. Only the look-up by reference shows both.
 func unsettledBy(t *Transaction) error {
 	if outcome := t.outcome(); outcome != OutcomeApproved {
 		return transport.Unsettled{Why: fmt.Errorf("quickstream: an attempt was not answered, and a later one is %s (response code %s)",
@@ -179,7 +177,7 @@ func (s *TransactionsService) PlanVoid(ctx context.Context, receiptNumber string
 	return s.void(receiptNumber, opts).plan(ctx)
 }
 
-// plan returns the intent of a call that is not made now, and that could be sent.
+// plan returns the intent of a call that is sent later.
 func (c *call) plan(ctx context.Context) (Intent, error) {
 	carrier, err := c.client.observer.carry(ctx, "")
 	c.refuse(err)
@@ -224,7 +222,7 @@ func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim C
 	return s.post(ctx, call, body)
 }
 
-// transaction reads the request back that the intent holds.
+// transaction reads the request in the intent.
 func (i Intent) transaction() (transactionBody, error) {
 	body := transactionBody{ownReference: i.OwnReference, intentName: i.MetadataName}
 	if !i.Operation.IsTransaction() {
@@ -239,8 +237,8 @@ func (i Intent) transaction() (transactionBody, error) {
 	return body, nil
 }
 
-// submits makes a call send an intent, under its key and after its claim. It returns
-// the context that continues the intent's trace.
+// submits makes a call send an intent, under the intent's key and after the claim. It
+// returns the context that continues the intent's trace.
 func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operation Operation) context.Context {
 	ctx, err := c.client.observer.resume(ctx, intent.Carrier)
 	c.planned, c.claim = &intent, claim
