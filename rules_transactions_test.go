@@ -75,6 +75,7 @@ func cardOrderCases[T any](f cardOrderFields[T]) []ruleCase[T] {
 		{rule: "transaction.source.required", pass: from(FromAccount(canaryToken)), fail: from(nil)},
 		{rule: "transaction.source.required", pass: from(FromCustomer(canaryCustomer)), fail: from(FromCustomer(""))},
 		{rule: "transaction.source.required", pass: token, fail: from(FromSingleUseToken(""))},
+		{rule: "transaction.source.required", pass: token, fail: all(from(nil), set(f.eci, ECIPhone), set(f.threeDS, new(true)))},
 		{rule: "transaction.eci.required", pass: set(f.eci, ECIPhone), fail: set(f.eci, "")},
 		{rule: "transaction.cvn.required", pass: all(noCVN, set(f.eci, ECIMail)), fail: noCVN},
 		{rule: "transaction.storedCredentialData.required", pass: set(f.stored, manual()), fail: set(f.stored, nil)},
@@ -163,6 +164,16 @@ func payTable() ruleTable[PayParams] {
 			bankAccountCases(func(p *params, a BankAccountDetails) { *p = bankPayment(FromBankAccount(a)) }),
 			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { *p = bankPayment(FromNZBankAccount(a)) }),
 			[]ruleCase[params]{
+				{
+					rule: "transaction.ipAddress.required",
+					pass: from(FromBankAccount(validBankAccount())),
+					fail: func(p *params) { *p = bankPayment(FromBankAccount(validBankAccount())); p.ECI = ECIInternet },
+				},
+				{
+					rule: "transaction.ipAddress.required",
+					pass: from(FromNZBankAccount(validNZBankAccount())),
+					fail: func(p *params) { *p = bankPayment(FromNZBankAccount(validNZBankAccount())); p.ECI = ECIInternet },
+				},
 				// What is behind a handle decides only where the caller said it.
 				{
 					rule: "transaction.eci.required",

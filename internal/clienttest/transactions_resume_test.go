@@ -440,18 +440,24 @@ func TestSubmitChecksTheStoredRequest(t *testing.T) {
 		edit   func(request)
 		rule   string
 	}{
-		"three decimals":     {pay, func(r request) { r["principalAmount"] = json.Number("10.005") }, "transaction.principalAmount.decimals"},
-		"no amount":          {pay, func(r request) { delete(r, "principalAmount") }, "transaction.principalAmount.positive"},
-		"long reference":     {pay, func(r request) { r["paymentReferenceNumber"] = strings.Repeat("x", 101) }, "transaction.paymentReferenceNumber.length"},
-		"two sources":        {pay, func(r request) { r["customerId"] = "C-1" }, "transaction.source.required"},
-		"no source":          {pay, func(r request) { delete(r, "accountToken") }, "transaction.source.required"},
-		"no business":        {pay, func(r request) { delete(r, "supplierBusinessCode") }, "transaction.supplierBusinessCode.required"},
-		"no address":         {pay, func(r request) { r["ipAddress"] = "the customer's" }, "transaction.ipAddress.public"},
-		"PayTo, no token":    {payTo, func(r request) { r["payToData"] = request{} }, "payToData.agreementToken.required"},
-		"PayTo preauth":      {preauth, func(r request) { r["payToData"] = request{"agreementToken": "T-1"}; delete(r, "accountToken") }, "transaction.source.card"},
+		"three decimals":  {pay, func(r request) { r["principalAmount"] = json.Number("10.005") }, "transaction.principalAmount.decimals"},
+		"no amount":       {pay, func(r request) { delete(r, "principalAmount") }, "transaction.principalAmount.positive"},
+		"long reference":  {pay, func(r request) { r["paymentReferenceNumber"] = strings.Repeat("x", 101) }, "transaction.paymentReferenceNumber.length"},
+		"two sources":     {pay, func(r request) { r["customerId"] = "C-1" }, "transaction.source.required"},
+		"no source":       {pay, func(r request) { delete(r, "accountToken") }, "transaction.source.required"},
+		"no business":     {pay, func(r request) { delete(r, "supplierBusinessCode") }, "transaction.supplierBusinessCode.required"},
+		"no address":      {pay, func(r request) { r["ipAddress"] = "the customer's" }, "transaction.ipAddress.public"},
+		"PayTo, no token": {payTo, func(r request) { r["payToData"] = request{} }, "payToData.agreementToken.required"},
+		"PayTo preauth":   {preauth, func(r request) { r["payToData"] = request{"agreementToken": "T-1"}; delete(r, "accountToken") }, "transaction.source.card"},
+		"bank preauth": {preauth, func(r request) {
+			r["bankAccount"] = request{"accountName": "a", "bsb": "b", "accountNumber": "1"}
+			delete(r, "accountToken")
+		}, "transaction.source.card"},
 		"ECI of a payment":   {preauth, func(r request) { r["eci"] = "5" }, "transaction.eci.paymentsOnly"},
 		"refund of nothing":  {refund, func(r request) { delete(r, "originalReceiptNumber") }, "transaction.originalReceiptNumber.required"},
 		"refund, odd month":  {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "13", "expiryDateYear": "2035"} }, "refund.cardExpiry.valid"},
+		"refund, long month": {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "011", "expiryDateYear": "2035"} }, "refund.cardExpiry.valid"},
+		"refund, odd year":   {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "12", "expiryDateYear": "0999"} }, "refund.cardExpiry.valid"},
 		"capture, no origin": {capture, func(r request) { r["storedCredentialData"] = request{} }, "capture.storedCredentialData.entryMode"},
 	} {
 		intent, err := client.Transactions.Plan(t.Context(), c.params)
