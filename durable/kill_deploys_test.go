@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // deploysVariable says how many deploys there are in each database: 10 unless it does.
@@ -25,7 +26,7 @@ func TestDeploys(t *testing.T) {
 
 func deploy(t *testing.T, address string, processes, deploys int) {
 	begun := time.Now()
-	v := newVillage(t, sandbox.World{}, address, 1, 0, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PayToApprovedAfter = time.Minute }))
+	v := newVillage(t, worlds.World{}, address, 1, 0, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PayToApprovedAfter = time.Minute }))
 	v.config.RefuseOnce = 0
 	inFlight := 0
 	for range deploys {
@@ -64,8 +65,8 @@ func (v *village) cut() {
 // lose nothing and double nothing.
 func TestConnectionsCut(t *testing.T) {
 	t.Parallel()
-	v := newVillage(t, sandbox.World{}, emptyDatabase(t), 1, 150)
-	require.NoError(t, v.box.Inject(sandbox.RandomFaults(0.05)...))
+	v := newVillage(t, worlds.World{}, emptyDatabase(t), 1, 150)
+	require.NoError(t, v.box.Inject(worlds.RandomFaults(0.05)...))
 	v.db.SetMaxOpenConns(1)
 	a, b := v.start(), v.start()
 	a.ready()
@@ -95,7 +96,7 @@ func (v *village) approves(n int64) {
 // A payment of a later version of the program is left as it is, and all others go on.
 func TestTwoVersions(t *testing.T) {
 	t.Parallel()
-	v := newVillage(t, sandbox.World{}, "", 1, 0)
+	v := newVillage(t, worlds.World{}, "", 1, 0)
 	v.place(8, func(_ int, p *placed) { p.kind, p.again, p.parts, p.outcomes = "account", 0, 0, nil })
 	held := func(kind sandbox.FaultKind) sandbox.Fault {
 		return sandbox.Fault{Operation: transactions, Kind: kind, Match: func(r sandbox.Request) bool { return r.Method == http.MethodPost }}

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/durable/sqlite"
-	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // A disk that is full ends no process and sends nothing that could not be written down
 // before; when there is room again all goes on.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	v := newVillage(t, sandbox.World{}, "", 1, 100)
+	v := newVillage(t, worlds.World{}, "", 1, 100)
 	p := v.start(func(c *workerConfig) { c.Pages = v.count("PRAGMA page_count") + 20 })
 	p.ready()
 	for range 60 { // nothing fits any more
@@ -40,7 +40,7 @@ func TestDiskFull(t *testing.T) {
 // beside it tells, and nothing is sent again that the file does not know as sent.
 func TestForgottenWrites(t *testing.T) {
 	t.Parallel()
-	v := newVillage(t, sandbox.World{}, "", 1, 0)
+	v := newVillage(t, worlds.World{}, "", 1, 0)
 	p := v.start()
 	p.ready()
 	v.place(10, func(_ int, p *placed) { p.kind, p.again, p.parts, p.outcomes = "account", 0, 0, nil })

@@ -11,6 +11,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
@@ -35,7 +36,7 @@ type verdict struct {
 	claims, told, notifications int
 	kills, sent                 int
 	apart                       map[string]int // gone wrong by a risk that the merchant takes
-	world                       sandbox.World
+	world                       worlds.World
 	entries                     map[string]sandbox.Ledger // by idempotency key, with the service's own retries
 	outcomes                    map[string]string         // by receipt
 	references                  map[string]int

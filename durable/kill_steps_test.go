@@ -11,6 +11,7 @@ import (
 
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // A process that is killed right before or after any durable step, at whichever time it
@@ -24,10 +25,10 @@ func TestKillAtSteps(t *testing.T) {
 
 func killAtSteps(t *testing.T, address string, times int) {
 	begun := time.Now()
-	v := newVillage(t, sandbox.World{}, address, 1, 0, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+	v := newVillage(t, worlds.World{}, address, 1, 0, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 		a.PayToApprovedAfter = time.Minute // so that there are events all the time
 	}))
-	require.NoError(t, v.box.Inject(sandbox.RandomFaults(0.03)...))
+	require.NoError(t, v.box.Inject(worlds.RandomFaults(0.03)...))
 	for time := range times {
 		for _, step := range durable.Steps() {
 			v.killAt(step, 1+time%5)

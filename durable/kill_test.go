@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // killsVariable says how many processes are killed in each database: 100 unless it does.
@@ -48,14 +48,14 @@ func TestKill(t *testing.T) {
 func killInWorlds(t *testing.T, address func(*testing.T) string, processes, atOnce int) {
 	n := kills(t)
 	free := make(chan struct{}, atOnce)
-	var worlds sync.WaitGroup
+	var running sync.WaitGroup
 	last := uint64(0)
 	sum := &totals{begun: time.Now()}
-	for world := range sandbox.Worlds(1, (n+killsInWorld-1)/killsInWorld) {
+	for world := range worlds.Generate(1, (n+killsInWorld-1)/killsInWorld) {
 		last++
 		seed := last
 		free <- struct{}{}
-		worlds.Go(func() {
+		running.Go(func() {
 			defer func() { <-free }()
 			t.Run(fmt.Sprint("world ", seed), func(t *testing.T) {
 				v := newVillage(t, world, address(t), seed, 3*killsInWorld)
@@ -64,7 +64,7 @@ func killInWorlds(t *testing.T, address func(*testing.T) string, processes, atOn
 			})
 		})
 	}
-	worlds.Wait()
+	running.Wait()
 	assert.Equal(t, sum.worlds*min(n, killsInWorld), sum.kills)
 	assert.Greater(t, sum.charged, sum.kills/4, "the run shows little")
 	t.Log(sum)
@@ -74,7 +74,7 @@ func killInWorlds(t *testing.T, address func(*testing.T) string, processes, atOn
 // the world has it.
 func (v *village) storm(processes, kills int) {
 	v.Helper()
-	faults := append(v.world.Faults("POST /transactions"), sandbox.RandomFaults(0.15)...)
+	faults := append(v.world.Faults("POST /transactions"), worlds.RandomFaults(0.15)...)
 	require.NoError(v, v.box.Inject(faults...))
 	var left atomic.Int64
 	left.Store(int64(kills))

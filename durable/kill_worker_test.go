@@ -29,7 +29,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable/postgres"
 	"github.com/quickstream-go/quickstream/durable/sqlite"
 	"github.com/quickstream-go/quickstream/resolve"
-	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -103,7 +103,7 @@ func runWorker(text string) error {
 // merchant is the merchant's program.
 type merchant[TTx any] struct {
 	workerConfig
-	world  sandbox.World
+	world  worlds.World
 	db     durable.Database[TTx]
 	engine *durable.Engine[TTx]
 	client *quickstream.Client
@@ -113,7 +113,7 @@ type merchant[TTx any] struct {
 }
 
 func runMerchant[TTx any](c workerConfig, db durable.Database[TTx]) error {
-	world, err := sandbox.ParseWorld(c.World)
+	world, err := worlds.Parse(c.World)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func runMerchant[TTx any](c workerConfig, db durable.Database[TTx]) error {
 	return m.engine.Stop(ending)
 }
 
-func retriesOf(world sandbox.World) resolve.ServiceRetries {
+func retriesOf(world worlds.World) resolve.ServiceRetries {
 	if world.Value("SoftDeclineCodes") == "none" {
 		return resolve.ServiceRetriesOff()
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable/postgres"
 	"github.com/quickstream-go/quickstream/durable/sqlite"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -35,7 +36,7 @@ import (
 // village is a world with a merchant whose program runs in processes of its own.
 type village struct {
 	*testing.T
-	world  sandbox.World
+	world  worlds.World
 	box    *sandbox.Sandbox
 	clock  *sandbox.Clock
 	db     *sql.DB // to look at it from outside
@@ -54,13 +55,13 @@ type village struct {
 }
 
 // newVillage opens a world, with the merchant's tables. An empty address is a SQLite file.
-func newVillage(t *testing.T, world sandbox.World, address string, seed uint64, orders int, more ...sandbox.Option) *village {
+func newVillage(t *testing.T, world worlds.World, address string, seed uint64, orders int, more ...sandbox.Option) *village {
 	t.Helper()
 	v := &village{T: t, world: world, clock: runningClock(t), dice: dice(seed), doors: map[int]string{}, died: map[string]int{}}
 	v.begun = v.clock.Now()
 	// Nothing but the claim keeps a request from being carried out twice.
 	forgetful := sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.KeyLifetime = 0 })
-	v.box = sandbox.New(append(more, sandbox.WithWorld(world), forgetful, sandbox.WithClock(v.clock), sandbox.WithSeed(seed))...)
+	v.box = sandbox.New(append(more, world.Option(), forgetful, sandbox.WithClock(v.clock), sandbox.WithSeed(seed))...)
 	server := httptest.NewServer(v)
 	t.Cleanup(func() {
 		v.box.Close()

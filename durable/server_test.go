@@ -21,6 +21,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/postgres"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // server is a PostgreSQL server of a test's own, which it may stop and put back.
@@ -200,8 +201,8 @@ func TestStartWaitsForNobody(t *testing.T) {
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
 	sv := newServer(t)
-	v := newVillage(t, sandbox.World{}, sv.address(), 1, 100)
-	require.NoError(t, v.box.Inject(sandbox.RandomFaults(0.05)...))
+	v := newVillage(t, worlds.World{}, sv.address(), 1, 100)
+	require.NoError(t, v.box.Inject(worlds.RandomFaults(0.05)...))
 	a, b := v.start(), v.start()
 	a.ready()
 	b.ready()

@@ -1,5 +1,12 @@
 package sandbox
 
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+)
+
 // account is a payer's account that is kept for later payments.
 type account struct {
 	token     string
@@ -41,5 +48,223 @@ func (s *accountStore) defaultOf(customerID string) *account {
 			return a
 		}
 	}
+	return nil
+}
+
+func (b *Sandbox) accountOperations() []operation {
+	return []operation{
+		{id: "POST /customers/{customerId}/accounts", handle: b.createAccount},
+		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: b.accountsOfCustomer},
+		{id: "GET /accounts/{accountToken}", handle: b.getAccount},
+	}
+}
+
+// accountBody is flat: the members of the kind of account stand beside the
+// common ones. Public client code reads it so.
+type accountBody struct {
+	keptBody
+	*storedCardBody
+	*tokenBankBody
+	*nzBankBody
+	DisplayName *string `json:"displayName,omitempty"`
+	Currency    *string `json:"currency,omitempty"`
+}
+
+type storedCardBody struct {
+	cardBody
+	PANType        string  `json:"panType"`
+	WalletProvider *string `json:"walletProvider"`
+}
+
+// cardBody is what tokens, kept accounts and transactions tell of a card.
+type cardBody struct {
+	CardNumber              string  `json:"cardNumber"`
+	ExpiryDateMonth         string  `json:"expiryDateMonth"`
+	ExpiryDateYear          string  `json:"expiryDateYear"`
+	CardScheme              string  `json:"cardScheme"`
+	CardType                *string `json:"cardType"`
+	CardholderName          *string `json:"cardholderName"`
+	MaskedCardNumber4Digits string  `json:"maskedCardNumber4Digits"`
+	SurchargePercentage     string  `json:"surchargePercentage"`
+}
+
+func (b *Sandbox) accountBody(c *call, a *account) accountBody {
+	body := accountBody{keptBody: keptBody{
+		Links:       c.related(get("self", c.href("accounts", a.token)), get("customer", c.href("customers", a.customer.ID))),
+		AccountType: a.source.accountType(), AccountToken: &a.token, CustomerID: &a.customer.ID, DefaultAccount: a.isDefault,
+	}}
+	switch {
+	case a.source.card != nil:
+		body.storedCardBody = storedCard(a.source.card, b.shopOf(a.customer))
+	case a.source.bank != nil:
+		own := a.source.bank
+		body.tokenBankBody = b.bankBody(own)
+		body.DisplayName, body.Currency = optional(b.maskedAccount(own.bsb, own.number)), optional("AUD")
+	default:
+		body.nzBankBody = nzBody(a.source.nz)
+		body.DisplayName, body.Currency = optional(body.nzBankBody.AccountNumber), optional("NZD")
+	}
+	return body
+}
+
+// storedCard is the wire form of a card that is kept or was paid with.
+func storedCard(cd *card, shop *business) *storedCardBody {
+	body := &storedCardBody{cardBody: cardBodyOf(cd, shop), PANType: "FPAN", WalletProvider: optional(cd.walletProvider)}
+	if cd.walletProvider != "" {
+		body.PANType = "DPAN"
+	}
+	return body
+}
+
+func cardBodyOf(cd *card, shop *business) cardBody {
+	return cardBody{
+		CardNumber: cd.firstSixLastThree(), MaskedCardNumber4Digits: cd.firstSixLastFour(),
+		ExpiryDateMonth: cd.month, ExpiryDateYear: cd.shortYear(), CardScheme: cd.scheme,
+		CardType: optional(cd.cardType), CardholderName: optional(cd.holder),
+		SurchargePercentage: percentage(shop.rate(cd.scheme, cd.cardType)),
+	}
+}
+
+// shopOf is the business that a customer belongs to.
+func (b *Sandbox) shopOf(cust *customer) *business {
+	if cust.Business != nil {
+		return b.business(*cust.Business)
+	}
+	return b.businesses[0]
+}
+
+func (b *Sandbox) createAccount(c *call) answer {
+	cust := b.customers.byID[c.params["customerId"]]
+	if cust == nil {
+		return c.notFound("customer")
+	}
+	f, refusal, ok := c.readBody()
+	if !ok {
+		return refusal
+	}
+	src := b.accountDetails(f)
+	if !b.mayRegister(cust) {
+		f.refuse("customerId", cust.ID, "is disabled")
+	}
+	b.checkThreeDS(f, src, nil)
+	if !c.valid() {
+		return c.invalid()
+	}
+	a := b.registerAccount(cust, src.instrument, b.assume.NewAccountIsDefault)
+	if src.token != nil {
+		src.token.used = true
+	}
+	return reply(http.StatusCreated, b.accountBody(c, a))
+}
+
+const sourceReceipt = "receiptNumber"
+
+// accountDetails reads the one account to be kept; nil when there is none.
+func (b *Sandbox) accountDetails(f *fields) *source {
+	allowed := []string{sourceToken, sourceReceipt, sourceCard, sourceBank, sourceNZBank}
+	given := slices.DeleteFunc(slices.Clone(allowed), func(name string) bool { return !f.has(name) })
+	if len(given) != 1 {
+		f.refuse(append(given, sourceToken)[0], "", "exactly one of "+strings.Join(allowed, ", ")+" must be given")
+		return nil
+	}
+	if given[0] == sourceToken {
+		return b.tokenSource(f)
+	}
+	var details instrument
+	switch inner := f.object; given[0] {
+	case sourceReceipt:
+		details = b.usedByReceipt(f)
+	case sourceCard:
+		if o := inner(sourceCard); o != nil {
+			wallet := o.wallet()
+			if details.card = b.readCard(o, false); details.card != nil {
+				details.card.walletProvider = wallet
+			}
+		}
+	case sourceBank:
+		if o := inner(sourceBank); o != nil {
+			details.bank = b.readBankAccount(o)
+		}
+	default:
+		if o := inner(sourceNZBank); o != nil {
+			details.nz = b.readNZBankAccount(o)
+		}
+	}
+	if details == (instrument{}) {
+		return nil
+	}
+	return &source{instrument: details}
+}
+
+// usedByReceipt is the account that an approved transaction was made with.
+func (b *Sandbox) usedByReceipt(f *fields) instrument {
+	receipt := f.text(sourceReceipt)
+	tx := b.transactions.byReceipt[receipt]
+	switch {
+	case tx == nil:
+		f.refuse(sourceReceipt, receipt, "is not a transaction")
+	case tx.result != resultApproved:
+		f.refuse(sourceReceipt, receipt, "is not an approved transaction")
+	case tx.source.card == nil && tx.source.bank == nil && tx.source.nz == nil:
+		f.refuse(sourceReceipt, receipt, "has no account that can be kept")
+	default:
+		return tx.source
+	}
+	return instrument{}
+}
+
+// accountsOfCustomer lists the enabled accounts, newest first.
+func (b *Sandbox) accountsOfCustomer(c *call) answer {
+	id := c.params["customerId"]
+	if b.customers.byID[id] == nil {
+		return c.notFound("customer")
+	}
+	found := slices.DeleteFunc(slices.Clone(b.accounts.byCustomer[id]), func(a *account) bool { return !a.enabled })
+	slices.Reverse(found)
+	return list(c, found, func(a *account) string { return a.token }, func(a *account) any { return b.accountBody(c, a) })
+}
+
+func (b *Sandbox) getAccount(c *call) answer {
+	a := b.accounts.byToken[c.params["accountToken"]]
+	if a == nil {
+		return c.notFound("account")
+	}
+	return reply(http.StatusOK, b.accountBody(c, a))
+}
+
+// Account is a kept account as the service's portal has it.
+type Account struct {
+	box   *Sandbox
+	token string
+}
+
+// Account returns the kept account with a token. Whether there is one shows when
+// something is done to it.
+func (b *Sandbox) Account(accountToken string) Account { return Account{box: b, token: accountToken} }
+
+// Enable makes a disabled account usable again.
+func (a Account) Enable() error { return a.with(func(kept *account) { kept.enabled = true }) }
+
+// Disable keeps an account from being used and listed.
+func (a Account) Disable() error { return a.with(func(kept *account) { kept.enabled = false }) }
+
+// MakeDefault makes an account the one that is used when only its customer is
+// named.
+func (a Account) MakeDefault() error {
+	return a.with(func(kept *account) {
+		for _, other := range a.box.accounts.byCustomer[kept.customer.ID] {
+			other.isDefault = other == kept
+		}
+	})
+}
+
+func (a Account) with(do func(*account)) error {
+	a.box.mu.Lock()
+	defer a.box.mu.Unlock()
+	kept := a.box.accounts.byToken[a.token]
+	if kept == nil {
+		return errors.New("sandbox: no such account")
+	}
+	do(kept)
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -53,7 +54,7 @@ func with(o object, name string, pairs ...any) object {
 	return changed(o, name, changed(o[name].(object), pairs...))
 }
 
-func (c *caller) today() string { return inSydney(c.box.Now()).Format(time.DateOnly) }
+func (c *caller) today() string { return calendar.Sydney(c.box.Now()).Format(time.DateOnly) }
 
 func (c *caller) payerCustomer() string {
 	c.t.Helper()

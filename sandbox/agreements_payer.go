@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // The PayIDs of payers who do something by themselves. Sent with a payIdType of
@@ -88,15 +87,6 @@ func payIDExists(kind, id string) bool {
 	default:
 		return len(id) <= 256
 	}
-}
-
-// payIDsLeft reports whether PayIDs may still be tried today. The caller holds mu.
-func (b *Sandbox) payIDsLeft() bool {
-	s := &b.agreements
-	if today := inSydney(b.clock.Now()).Format(time.DateOnly); s.invalidPayIDDay != today {
-		s.invalidPayIDDay, s.invalidPayIDs = today, 0
-	}
-	return b.assume.InvalidPayIDLimit <= 0 || s.invalidPayIDs < b.assume.InvalidPayIDLimit
 }
 
 // Agreement is the payer's side of an agreement: the banking app.

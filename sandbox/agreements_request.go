@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
 )
 
 const (
@@ -75,7 +77,7 @@ func (b *Sandbox) readPurpose(f *fields, migrated bool) agreementPurpose {
 		description: f.text("description", atMost(140)),
 		start:       f.text("startDate", dateForm),
 	}
-	today := inSydney(f.c.now).Format(time.DateOnly)
+	today := calendar.Sydney(f.c.now).Format(time.DateOnly)
 	switch {
 	case p.start == "":
 		p.start = today
@@ -221,7 +223,7 @@ func (b *Sandbox) maskedPayID(id string) string {
 	if runes := []rune(id); len(runes) > 8 {
 		shown = string(runes[len(runes)-3:])
 	}
-	return fmt.Sprintf(maskedPayID, shown)
+	return "xxxxxx" + shown
 }
 
 var apcaNumber = regexp.MustCompile(`^[0-9]{6}$`)
@@ -267,4 +269,13 @@ func (b *Sandbox) money(f *fields, name string) *cents {
 		return &value
 	}
 	return nil
+}
+
+// payIDsLeft reports whether PayIDs may still be tried today. The caller holds mu.
+func (b *Sandbox) payIDsLeft() bool {
+	s, limit := &b.agreements, b.assume.InvalidPayIDLimit
+	if today := calendar.Sydney(b.clock.Now()).Format(time.DateOnly); s.invalidPayIDDay != today {
+		s.invalidPayIDDay, s.invalidPayIDs = today, 0
+	}
+	return limit <= 0 || s.invalidPayIDs < limit
 }

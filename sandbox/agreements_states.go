@@ -2,6 +2,12 @@ package sandbox
 
 import "time"
 
+const (
+	payerAnswersAfter  = time.Second // the event is here before the agreement can be read
+	delayedCreation    = 30 * time.Minute
+	creationRetryAfter = time.Minute
+)
+
 // open makes an agreement exist and sends it on its way to the payer. The caller
 // holds mu.
 func (b *Sandbox) open(a *agreement) {

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -66,14 +65,7 @@ func (b *Sandbox) amendAgreement(c *call) answer {
 		return c.invalid()
 	}
 	commit()
-	switch b.assume.OtherAnswers {
-	case "200":
-		return reply(http.StatusOK, b.agreementBody(c, a))
-	case "empty":
-		return answer{status: http.StatusOK}
-	default:
-		return answer{status: http.StatusNoContent}
-	}
+	return c.amended(b.agreementBody(c, a))
 }
 
 func (b *Sandbox) recallAgreement(f *fields, a *agreement) func() {
@@ -165,8 +157,8 @@ func (b *Sandbox) amendBilaterally(f *fields, a *agreement) func() {
 	m := &amendment{respondBy: f.respondBy()}
 	part := func(name string) *fields {
 		inner := f.needObject(name)
-		if inner != nil && b.assume.UnknownMembers != "none" {
-			inner.ignore(unknownNames...)
+		if inner != nil {
+			inner.ignoreAdded()
 		}
 		return inner
 	}

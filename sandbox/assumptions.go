@@ -1,8 +1,9 @@
 package sandbox
 
 import (
-	"slices"
 	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/assumption"
 )
 
 // Assumptions are the sandbox's answers to the questions that the public
@@ -302,33 +303,36 @@ type Assumptions struct {
 	SignatureHeader string
 }
 
-// DefaultAssumptions returns the unkind choices.
+// DefaultAssumptions returns the assumptions that a client is least prepared for.
 func DefaultAssumptions() Assumptions {
 	var a Assumptions
-	a.defaultLookups()
-	a.defaultAnswers()
-	a.defaultRequests()
-	a.defaultSettlement()
-	a.defaultPayTo()
+	assumption.Defaults(&a)
 	return a
 }
 
-// rows describes every assumption. What follows the words of a row are the
-// values that other worlds have.
-func (a *Assumptions) rows() []assumption {
-	return slices.Concat(
-		group("Look-ups and lists", a.lookupsRows()),
-		group("Answers", a.answersRows()),
-		group("Requests", a.requestsRows()),
-		group("Settlement", a.settlementRows()),
-		group("PayTo and webhooks", a.payToRows()),
-	)
+// Set changes the assumption with a name, such as LookupLag, to a value in the form that
+// [Assumptions.List] prints. It is an error if there is no such assumption, or it cannot
+// have the value.
+func (a *Assumptions) Set(name, value string) error { return assumption.Set(a, name, value) }
+
+// Assumption describes one field of [Assumptions].
+type Assumption struct {
+	Group string // heading in the list
+	Name  string // field
+	Value string // current value, as [Assumptions.Set] takes it
+	Known string // what public sources say
+	Why   string // reason for the default
+	// Worlds are the values that the worlds of package sandboxtest/worlds have, the
+	// default first; none if all worlds have the default.
+	Worlds []string
 }
 
-// group says to what a number of assumptions belong.
-func group(name string, rows []assumption) []assumption {
-	for i := range rows {
-		rows[i].group = name
+// List describes every assumption, with its current value.
+func (a Assumptions) List() []Assumption {
+	table := assumption.Table()
+	list := make([]Assumption, len(table))
+	for i, r := range table {
+		list[i] = Assumption{Group: r.Group, Name: r.Name, Value: assumption.Text(&a, r.Name), Known: r.Known, Why: r.Why, Worlds: r.Values()}
 	}
-	return rows
+	return list
 }

@@ -1,5 +1,12 @@
 package sandbox
 
+import (
+	"net/http"
+	"strings"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/form"
+)
+
 // DefaultBusiness is the supplierBusinessCode of the business that every sandbox
 // has. It puts no surcharge on cards; [WithBusiness] can replace it.
 const DefaultBusiness = "SANDBOX01"
@@ -42,4 +49,145 @@ func (s *business) rate(scheme, cardType string) int {
 		}
 	}
 	return 0
+}
+
+func (b *Sandbox) businessOperations() []operation {
+	return []operation{
+		{id: "GET /businesses", query: paged(), handle: b.listBusinesses},
+		{id: "GET /businesses/{supplierBusinessCode}", handle: b.getBusiness},
+		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: b.cardSurcharges},
+		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: needsPublishable, handle: b.cardSurcharges},
+		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: needsPublishable, handle: b.acceptedCards},
+		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: needsPublishable, handle: b.queryCardSurcharge},
+		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: needsPublishable, handle: b.cardScheme},
+	}
+}
+
+// businessBody has the members that public client code reads; unconfirmed.
+type businessBody struct {
+	Links             []form.Link `json:"links"`
+	Name              string      `json:"supplierBusinessName"`
+	Code              string      `json:"supplierBusinessCode"`
+	RegisteredName    string      `json:"registeredName"`
+	ABN               *string     `json:"abn"`
+	ContactName       *string     `json:"contactName"`
+	ContactEmail      *string     `json:"contactEmail"`
+	ContactPhone      *string     `json:"contactPhone"`
+	NotificationEmail *string     `json:"customerNotificationEmail"`
+	Address           *address    `json:"businessAddress"`
+}
+
+func (c *call) businessBody(shop *business) any {
+	return businessBody{
+		Links: c.related(
+			get("self", c.href("businesses", shop.code)),
+			get("list-card-surcharges", c.href("businesses", shop.code, "list-card-surcharges")),
+		),
+		Name: shop.name, Code: shop.code, RegisteredName: shop.name,
+		Address: &address{Country: optional("Australia")},
+	}
+}
+
+func (b *Sandbox) listBusinesses(c *call) answer {
+	return list(c, b.businesses, func(shop *business) string { return shop.code }, c.businessBody)
+}
+
+func (b *Sandbox) getBusiness(c *call) answer {
+	shop := b.business(c.params["supplierBusinessCode"])
+	if shop == nil {
+		return c.notFound("business")
+	}
+	return reply(http.StatusOK, c.businessBody(shop))
+}
+
+// acceptedKinds are the cards that every business takes. Only two schemes tell
+// credit from debit.
+//
+//nolint:gochecknoglobals // an immutable table
+var acceptedKinds = []struct{ scheme, cardType string }{
+	{schemeVisa, cardCredit},
+	{schemeVisa, cardDebit},
+	{schemeMastercard, cardCredit},
+	{schemeMastercard, cardDebit},
+	{schemeAmex, ""},
+	{"DINERS", ""},
+	{"JCB", ""},
+	{"UNIONPAY", ""},
+}
+
+type surchargeBody struct {
+	Links    []form.Link `json:"links"`
+	Scheme   string      `json:"cardScheme"`
+	CardType *string     `json:"cardType"`
+	Rate     string      `json:"surchargePercentage"`
+}
+
+// cardSurcharges serves two paths: that of the contract, and that of public
+// client code, which takes the Publishable key.
+func (b *Sandbox) cardSurcharges(c *call) answer {
+	shop := b.business(c.params["supplierBusinessCode"])
+	if shop == nil {
+		return c.notFound("business")
+	}
+	out := listBody{Links: c.links()}
+	for _, kind := range acceptedKinds {
+		out.Data = append(out.Data, c.surchargeBody(shop, kind.scheme, kind.cardType))
+	}
+	return reply(http.StatusOK, out)
+}
+
+func (c *call) surchargeBody(shop *business, scheme, cardType string) surchargeBody {
+	return surchargeBody{
+		Links: c.links(), Scheme: scheme, CardType: optional(cardType), Rate: percentage(shop.rate(scheme, cardType)),
+	}
+}
+
+func (b *Sandbox) queryCardSurcharge(c *call) answer {
+	shop := b.business(c.params["supplierBusinessCode"])
+	if shop == nil {
+		return c.notFound("business")
+	}
+	f, refusal, ok := c.readBody()
+	if !ok {
+		return refusal
+	}
+	number := f.need("cardNumber", digits(12, 19), publicTestCard)
+	if !c.valid() {
+		return c.invalid()
+	}
+	return reply(http.StatusOK, c.surchargeBody(shop, schemeOf(number), b.cardType(number)))
+}
+
+// cardScheme knows the beginnings of the test numbers.
+func (b *Sandbox) cardScheme(c *call) answer {
+	first := c.params["firstSixDigits"]
+	if wrong := digits(6, 6)(first); wrong != "" {
+		c.refuse("firstSixDigits", first, wrong)
+		return c.invalid()
+	}
+	for number := range testCards {
+		if strings.HasPrefix(number, first) {
+			return reply(http.StatusOK, schemeBody{Links: c.links(), Scheme: schemeOf(number)})
+		}
+	}
+	return c.notFound("card scheme")
+}
+
+// schemeBody is a scheme that a business accepts, or that a number belongs to.
+type schemeBody struct {
+	Links  []form.Link `json:"links"`
+	Scheme string      `json:"cardScheme"`
+}
+
+func (b *Sandbox) acceptedCards(c *call) answer {
+	if b.business(c.params["supplierBusinessCode"]) == nil {
+		return c.notFound("business")
+	}
+	out := listBody{Links: c.links()}
+	for i, kind := range acceptedKinds {
+		if i == 0 || kind.scheme != acceptedKinds[i-1].scheme {
+			out.Data = append(out.Data, schemeBody{Links: c.links(), Scheme: kind.scheme})
+		}
+	}
+	return reply(http.StatusOK, out)
 }

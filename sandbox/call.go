@@ -5,10 +5,13 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/form"
+	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 )
 
-// call is one request, cut loose from its connection: it can be carried out
-// after the caller has gone.
+// call is one request without its connection, so that it can be carried out after the
+// caller has gone.
 type call struct {
 	box            *Sandbox
 	op             *operation
@@ -23,40 +26,20 @@ type call struct {
 	now            time.Time // when it is carried out
 
 	opened   []*fields
-	findings []fieldError
+	findings []form.FieldError
 }
 
-// answer is what the service says. The body is a wire struct, raw bytes of
-// another media type, or nil for none.
-type answer struct {
-	status int
-	header http.Header
-	body   any
-	raw    []byte // rendered JSON, or text of the type in header
+// background is a call of the sandbox's own, for what happens without a request. Its
+// links lead to the in-memory address.
+func (b *Sandbox) background() *call {
+	return &call{box: b, origin: "http://" + memnet.Host, now: b.clock.Now()}
 }
 
-func reply(status int, body any) answer { return answer{status: status, body: body} }
+// isRead reports whether the call is a look-up and not a write.
+func (c *call) isRead() bool { return c.op != nil && c.op.method == http.MethodGet }
 
-func (a answer) with(name, value string) answer {
-	a.header = a.header.Clone()
-	if a.header == nil {
-		a.header = make(http.Header)
-	}
-	a.header.Set(name, value)
-	return a
-}
-
-func (a answer) succeeded() bool { return a.status >= 200 && a.status < 300 }
-
-// link is the wire form of a link.
-type link struct {
-	Rel           string `json:"rel"`
-	Href          string `json:"href"`
-	RequestMethod string `json:"requestMethod"`
-}
-
-// href makes an absolute address on the host the caller used. Forwarding
-// headers are not believed.
+// href makes an absolute address on the host that the caller used. Forwarding headers
+// are ignored.
 func (c *call) href(segments ...string) string {
 	var sb strings.Builder
 	sb.WriteString(c.origin + basePath)
@@ -66,23 +49,42 @@ func (c *call) href(segments ...string) string {
 	return sb.String()
 }
 
-// links returns a list of links, never null.
-func (c *call) links(list ...link) []link {
-	if c.box.assume.UnknownEnumValues {
-		list = append(list, link{Rel: unknownEnumValue, Href: c.href(), RequestMethod: http.MethodGet})
+// refuse adds a finding. The value is echoed, as the service does, unless it is or may
+// be a secret number.
+func (c *call) refuse(name, value, message string) {
+	for i := range c.findings {
+		if f := &c.findings[i]; f.FieldName == name {
+			f.Messages = append(f.Messages, message)
+			return
+		}
 	}
-	if list == nil {
-		list = []link{}
+	f := form.FieldError{FieldName: name, Messages: []string{message}}
+	if value != "" && !isSensitive(name) && !holdsCardNumber(value) {
+		f.FieldValue = &value
 	}
-	return list
+	c.findings = append(c.findings, f)
 }
 
-// related returns the links of an object to others, or none.
-func (c *call) related(list ...link) []link {
-	if !c.box.assume.RelatedLinks {
-		list = nil
+func isSensitive(path string) bool {
+	switch path[strings.LastIndexByte(path, '.')+1:] {
+	case "cardNumber", "cvn", "cryptogram", "accountNumber", "nzAccountNumber", "payId":
+		return true
 	}
-	return c.links(list...)
+	return false
 }
 
-func get(rel, href string) link { return link{Rel: rel, Href: href, RequestMethod: http.MethodGet} }
+// safeURL is the path and the query of an address, with account numbers blanked out.
+func safeURL(u *url.URL) string {
+	q := u.Query()
+	hidden := false
+	for name := range q {
+		if isSensitive(name) {
+			q.Set(name, "xxx")
+			hidden = true
+		}
+	}
+	if !hidden {
+		return u.RequestURI()
+	}
+	return u.EscapedPath() + "?" + q.Encode()
+}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
 
 func (b *Sandbox) customerOperations() []operation {
@@ -19,16 +21,16 @@ func (b *Sandbox) customerOperations() []operation {
 // identifiers and the name are in the contract; the other members are those of
 // public client code.
 type customer struct {
-	Links              []link   `json:"links"`
-	ID                 string   `json:"customerId"`
-	Number             string   `json:"customerNumber"`
-	Name               string   `json:"customerName"`
-	Business           *string  `json:"supplierBusinessCode"`
-	Status             string   `json:"status"`
-	Phone              *string  `json:"phoneNumber"`
-	Email              *string  `json:"emailAddress"`
-	NotificationMedium *string  `json:"preferredNotificationMedium"`
-	Address            *address `json:"address"`
+	Links              []form.Link `json:"links"`
+	ID                 string      `json:"customerId"`
+	Number             string      `json:"customerNumber"`
+	Name               string      `json:"customerName"`
+	Business           *string     `json:"supplierBusinessCode"`
+	Status             string      `json:"status"`
+	Phone              *string     `json:"phoneNumber"`
+	Email              *string     `json:"emailAddress"`
+	NotificationMedium *string     `json:"preferredNotificationMedium"`
+	Address            *address    `json:"address"`
 }
 
 type address struct {
@@ -109,10 +111,7 @@ func (b *Sandbox) updateCustomer(c *call) answer {
 	if !ok {
 		return refusal
 	}
-	changed := *cust
-	if b.assume.PutRemovesOmitted {
-		changed = customer{ID: cust.ID, Number: cust.Number, Name: cust.Name, Status: cust.Status}
-	}
+	changed := b.updated(*cust)
 	keep := func(name string, _ ...check) string { return f.text(name, filled) }
 	b.readCustomer(f, keep, &changed)
 	if !c.valid() {
@@ -167,11 +166,8 @@ func (f *fields) update(target **string, name string, checks ...check) {
 		f.ignore(name)
 		return
 	}
-	if string(value) == "null" && f.c.box.assume.NullInPut != "removes" {
+	if string(value) == "null" && f.nullIgnored(name) {
 		f.ignore(name)
-		if f.c.box.assume.NullInPut == "refused" {
-			f.refuse(name, "", "must not be null")
-		}
 		return
 	}
 	*target = nil

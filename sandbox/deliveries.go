@@ -122,6 +122,25 @@ func (h *hooks) nextFault() DeliveryFault {
 	return next
 }
 
+// emit tells the subscribers of an event. What they get is how things stand now,
+// whenever it arrives. The caller holds mu.
+func (b *Sandbox) emit(event string, data any) {
+	isKnown := slices.Contains(knownEvents, event)
+	if !isKnown && !b.assume.UnknownEvents || b.assume.Events == "never" {
+		return
+	}
+	for _, sub := range b.webhooks.subscriptions {
+		if !sub.wants(event) {
+			continue
+		}
+		d := &delivery{id: newUUID(b.ids), event: event, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
+		d.fault.twice = d.fault.twice || b.assume.Events == "twice"
+		d.body = b.notification(d, data)
+		b.webhooks.add(d)
+		b.dispatch(d)
+	}
+}
+
 // dispatch posts a notification, or puts it with those that are held. The caller
 // holds mu.
 func (b *Sandbox) dispatch(d *delivery) {
@@ -316,8 +335,12 @@ func forged(body []byte, id string) []byte {
 	return bytes.Replace(body, []byte(id), []byte(other), 1)
 }
 
-// awaitAttempts waits until each notification was tried once.
+// awaitAttempts waits until each notification was tried once, if events arrive before
+// the answer of the call that caused them.
 func (b *Sandbox) awaitAttempts(list []*delivery, gone <-chan struct{}) {
+	if b.assume.Events != "before" {
+		return
+	}
 	for _, d := range list {
 		select {
 		case <-d.tried:

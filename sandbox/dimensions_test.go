@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -46,35 +47,16 @@ func TestSettlementCalendars(t *testing.T) {
 		"SettlementDays=business  ": {"2027-12-31 20:00": "2028-01-04", "2026-01-26 10:00": "2026-01-27", "2025-04-25 10:00": "2025-04-28"},
 		"LateSettlementDate=true SettlementDays=weekdays": {"2026-12-25 19:00": "2026-12-25", "2026-12-26 19:00": "2026-12-28"},
 	} {
-		w, err := ParseWorld(world)
-		require.NoError(t, err)
-		box := New(WithWorld(w))
+		box := New(assumed(t, world))
 		for at, date := range want {
-			moment, err := time.ParseInLocation("2006-01-02 15:04", at, daylightTime)
+			moment, err := time.ParseInLocation("2006-01-02 15:04", at, time.FixedZone("AEDT", 11*60*60))
 			require.NoError(t, err)
-			if _, offset := inSydney(moment).Zone(); offset != 11*60*60 {
+			if _, offset := calendar.Sydney(moment).Zone(); offset != 11*60*60 {
 				moment = moment.Add(time.Hour)
 			}
 			assert.Equal(t, date, box.settlementDate(moment), world+" "+at)
 		}
 		box.Close()
-	}
-}
-
-func TestNationalHolidays(t *testing.T) {
-	for year, want := range map[int][]string{
-		2024: {"01-01", "01-26", "03-29", "04-01", "04-25", "12-25", "12-26"},
-		2026: {"01-01", "01-26", "04-03", "04-06", "04-25", "12-25", "12-26", "12-28"},
-		2027: {"01-01", "01-26", "03-26", "03-29", "04-25", "12-25", "12-26", "12-27", "12-28"},
-		2028: {"01-01", "01-03", "01-26", "04-14", "04-17", "04-25", "12-25", "12-26"},
-	} {
-		var got []string
-		for day := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() == year; day = day.AddDate(0, 0, 1) {
-			if nationalHoliday(day) {
-				got = append(got, day.Format("01-02"))
-			}
-		}
-		assert.Equal(t, want, got, year)
 	}
 }
 

@@ -1,21 +1,34 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"html"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/form"
+	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 )
 
 // Refuse has the connection refused: the request is never sent. Like all dial
 // faults (Refuse, [UnknownHost], [UntrustedCertificate], [ProxyAuth]) it works for
 // clients of [Sandbox.HTTPClient] only; a real port cannot undo its own accept.
-func Refuse() FaultKind { return FaultKind{name: "Refuse", dial: refused()} }
+func Refuse() FaultKind { return FaultKind{name: "Refuse", dial: memnet.ConnectionRefused()} }
 
 // UnknownHost fails the resolution of the host name.
-func UnknownHost() FaultKind { return FaultKind{name: "UnknownHost", dial: noSuchHost(memoryHost)} }
+func UnknownHost() FaultKind {
+	return FaultKind{name: "UnknownHost", dial: memnet.NoSuchHost(memnet.Host)}
+}
 
 // UntrustedCertificate fails the check of the service's certificate.
 func UntrustedCertificate() FaultKind {
@@ -173,7 +186,7 @@ func Garbage(body BodyKind) FaultKind {
 func DuplicateMembers() FaultKind {
 	return FaultKind{name: "DuplicateMembers", play: func(x *exchange) {
 		a := x.commit()
-		a.raw = doubled(a.raw)
+		a.raw = form.Doubled(a.raw)
 		x.send(a)
 	}}
 }
@@ -181,7 +194,7 @@ func DuplicateMembers() FaultKind {
 // instead is an answer to a request that was not carried out.
 func (x *exchange) instead(code int, body BodyKind) answer {
 	a := x.misreport(code, body)
-	if code == http.StatusServiceUnavailable && body == ServiceError && x.box.assume.UnavailableSpendsKey {
+	if code == http.StatusServiceUnavailable && body == ServiceError {
 		x.box.mu.Lock()
 		defer x.box.mu.Unlock()
 		x.box.replays.spend(x.call, a)
@@ -193,13 +206,13 @@ func (x *exchange) instead(code int, body BodyKind) answer {
 func (x *exchange) misreport(code int, body BodyKind) answer {
 	switch body {
 	case HTML:
-		return answer{status: code, raw: page(code)}.with("Content-Type", "text/html; charset=utf-8")
+		return answer{status: code, raw: form.Page(code)}.with("Content-Type", form.HTMLType)
 	case BrokenJSON:
-		return answer{status: code, raw: []byte(`{"links":[],"rec`)}.with("Content-Type", jsonType)
+		return answer{status: code, raw: []byte(`{"links":[],"rec`)}.with("Content-Type", form.JSONType)
 	case GatewayError:
-		return answer{status: code, raw: []byte(`{"message":"no healthy upstream","traceCode":"4D2C"}`)}.with("Content-Type", jsonType)
+		return answer{status: code, raw: []byte(`{"message":"no healthy upstream","traceCode":"4D2C"}`)}.with("Content-Type", form.JSONType)
 	case ErrorList:
-		return answer{status: code, raw: []byte(`{"errors":[{"fieldName":null,"fieldValue":null,"messages":["Service unavailable"]}]}`)}.with("Content-Type", jsonType)
+		return answer{status: code, raw: []byte(`{"errors":[{"fieldName":null,"fieldValue":null,"messages":["Service unavailable"]}]}`)}.with("Content-Type", form.JSONType)
 	case Empty:
 		return answer{status: code}
 	case Echo, EchoHTML:
@@ -209,11 +222,6 @@ func (x *exchange) misreport(code int, body BodyKind) answer {
 		defer x.box.mu.Unlock()
 		return x.render(x.problem(code, "The service could not process the request."))
 	}
-}
-
-// page is what a gateway on the way shows.
-func page(code int) []byte {
-	return []byte("<html><head><title>" + strconv.Itoa(code) + "</title></head><body><h1>The request could not be served</h1></body></html>\n")
 }
 
 // drip writes a second's worth of bytes, and waits a second.
@@ -229,4 +237,111 @@ func (x *exchange) drip(a answer, perSecond int) {
 			return
 		}
 	}
+}
+
+// EchoLinks carries the operation out, and its answer has links and headers that repeat
+// all that was sent, as [Echo] does.
+func EchoLinks() FaultKind {
+	return FaultKind{name: "EchoLinks", play: func(x *exchange) {
+		a := x.commit()
+		all := x.sent()
+		a.raw = form.WithLinks(a.raw, x.echoedLinks(all))
+		x.send(x.echoedHeaders(a, all))
+	}}
+}
+
+// sentText is a text of a request, and where it stood.
+type sentText struct{ name, text string }
+
+// The bounds of what is repeated.
+const (
+	maxSentTexts = 100
+	maxSentText  = 256
+)
+
+// sent returns the texts of a request: of its path, query, headers and body. Of cards
+// only public test numbers are among them.
+func (c *call) sent() (all []sentText) {
+	add := func(name, text string) {
+		if text != "" && len(all) < maxSentTexts {
+			all = append(all, sentText{name, text[:min(len(text), maxSentText)]})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.params)) {
+		add(name, c.params[name])
+	}
+	for _, values := range []map[string][]string{c.query, c.header} {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			add(name, strings.Join(values[name], ", "))
+		}
+	}
+	user, _ := c.box.userOf(c.header)
+	add("user", user)
+	body := maskCards(c.body)
+	var tree any
+	if json.Unmarshal(body, &tree) == nil {
+		walkTexts("", tree, add)
+	} else {
+		add("body", string(body))
+	}
+	return all
+}
+
+func walkTexts(name string, tree any, add func(name, text string)) {
+	switch node := tree.(type) {
+	case map[string]any:
+		for _, member := range slices.Sorted(maps.Keys(node)) {
+			walkTexts(strings.TrimPrefix(name+"."+member, "."), node[member], add)
+		}
+	case []any:
+		for i, element := range node {
+			walkTexts(name+"["+strconv.Itoa(i)+"]", element, add)
+		}
+	case nil:
+	default:
+		add(name, fmt.Sprint(node))
+	}
+}
+
+// echo is an answer that repeats what was sent: in its headers, and in a body of the
+// service's form or, as a page, in that of a gateway.
+func (c *call) echo(code int, asPage bool) answer {
+	all := c.sent()
+	var texts strings.Builder
+	for _, one := range all {
+		fmt.Fprintf(&texts, "%s=%s ", one.name, one.text)
+	}
+	if asPage {
+		text := "<html><body>" + html.EscapeString(c.method+" "+c.origin+c.url.RequestURI()+" "+texts.String()) + "</body></html>"
+		return c.echoedHeaders(answer{status: code, raw: []byte(text)}.with("Content-Type", form.HTMLType), all)
+	}
+	body := form.Error{
+		Links: c.echoedLinks(all), Status: json.RawMessage(strconv.Itoa(code)), RequestMethod: c.method, RequestURL: c.origin + c.url.RequestURI(),
+		CustomerMessage: "Not accepted: " + texts.String(), DeveloperMessage: texts.String() + "were sent to " + c.url.RequestURI(), TraceCode: "4D2C",
+	}
+	for _, one := range all {
+		body.Errors = append(body.Errors, form.FieldError{
+			FieldName: cmp.Or(one.name, "body"), FieldValue: &one.text, Messages: []string{one.text + " is not accepted", "not " + strconv.Quote(one.text)},
+		})
+	}
+	raw, _ := json.Marshal(body) // texts only
+	return c.echoedHeaders(answer{status: code, raw: raw}.with("Content-Type", form.JSONType), all)
+}
+
+func (c *call) echoedLinks(all []sentText) (links []form.Link) {
+	for _, one := range all {
+		links = append(links, get("about", c.href()+"?"+url.Values{one.name: {one.text}}.Encode()))
+	}
+	return links
+}
+
+// echoedHeaders adds those that gateways and services repeat things in.
+func (c *call) echoedHeaders(a answer, all []sentText) answer {
+	a = a.with("Location", c.origin+c.url.RequestURI())
+	for _, one := range all {
+		a.header.Add("X-Echo", one.name+"="+one.text)
+		a.header.Add("Link", "<"+c.href()+"?"+url.Values{one.name: {one.text}}.Encode()+">; rel=about")
+		a.header.Add("Set-Cookie", "echo="+url.QueryEscape(one.text))
+	}
+	return a
 }

@@ -156,7 +156,7 @@ func (b *Sandbox) voidTransaction(c *call) answer {
 	if tx == nil {
 		return c.notFound("transaction")
 	}
-	if len(c.body) > 0 && b.assume.RefuseUnknownMembers {
+	if len(c.body) > 0 && c.refusesUnknown() {
 		return c.problem(malformedBodyStatus, "A void has no body.")
 	}
 	if voidable, _ := b.reversible(tx, c.now); !voidable {

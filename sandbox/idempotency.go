@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+const keyInFlightStatus = http.StatusConflict
+
 // replayStore remembers the answers of POSTs by their Idempotency-Key.
 type replayStore struct {
 	entries map[replayID]*replayEntry
@@ -96,7 +98,7 @@ func (s *replayStore) keep(c *call, id replayID, a answer) {
 // spend makes the key of a call that was answered without being carried out
 // repeat that answer.
 func (s *replayStore) spend(c *call, a answer) {
-	if id, keyed := c.replayID(); keyed {
+	if id, keyed := c.replayID(); keyed && c.box.assume.UnavailableSpendsKey {
 		if _, used := s.entries[id]; !used {
 			s.keep(c, id, a)
 		}

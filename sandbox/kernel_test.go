@@ -259,7 +259,7 @@ func TestCloseEndsEverything(t *testing.T) {
 
 func TestRequestCutOffWhileSending(t *testing.T) {
 	bubble(t, func(c *caller) {
-		conn, err := c.box.listener.dial(context.Background())
+		conn, err := c.box.listener.Dial(context.Background())
 		require.NoError(t, err)
 		_, err = conn.Write([]byte("POST /rest/v1/customers HTTP/1.1\r\nHost: quickstream.localhost\r\nContent-Length: 100\r\n\r\n{"))
 		require.NoError(t, err)

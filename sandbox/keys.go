@@ -6,6 +6,14 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
+	"github.com/quickstream-go/quickstream/sandbox/internal/form"
+)
+
+const (
+	keyRenewalOverlap  = time.Hour
+	renewedKeyLifetime = 90 * 24 * time.Hour
 )
 
 // Keys are the API keys of a sandbox. They open nothing else.
@@ -190,4 +198,32 @@ func randomDigits(ids *rand.Rand, n int) string {
 		buf[0] = '1' // readers that take it for a number must not lose a digit
 	}
 	return string(buf)
+}
+
+func (b *Sandbox) keyOperations() []operation {
+	return []operation{{id: "GET /api-keys/latest", handle: b.latestKey}}
+}
+
+// apiKeyBody has the members that public client code reads; unconfirmed.
+type apiKeyBody struct {
+	Links   []form.Link `json:"links"`
+	KeyName string      `json:"keyName"`
+	Key     string      `json:"key"`
+	Expires *string     `json:"expiryDate"`
+}
+
+// latestKey renews the Secret key with which it is asked for. Asked for with an
+// earlier key that still works, it gives the one that took its place: a caller
+// whose answer was lost asks again.
+func (b *Sandbox) latestKey(c *call) answer {
+	if user, _ := b.userOf(c.header); user == b.keys.current.Secret && b.assume.LatestKey == "new" {
+		b.renewKey(KeySecret, keyRenewalOverlap)
+		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(renewedKeyLifetime)
+	}
+	key := b.keys.current.Secret
+	body := apiKeyBody{Links: c.links(), KeyName: "Sandbox " + KeySecret + " key", Key: key}
+	if expires := b.keys.issued[key].expires; !expires.IsZero() {
+		body.Expires = optional(calendar.Sydney(expires).Format(time.DateOnly))
+	}
+	return reply(http.StatusOK, body)
 }

@@ -6,6 +6,12 @@ import (
 	"time"
 )
 
+const (
+	erredStatus          = "Declined" // reading status alone would report as failed what may yet succeed
+	suspendedSummaryCode = "1"        // and summaryCode alone as declined what may yet be completed
+	pendingSummaryCode   = "0"        // or as approved what may yet be declined
+)
+
 // Outcome is what becomes of a transaction. The functions that return one list
 // the possibilities.
 type Outcome struct {
@@ -52,6 +58,10 @@ func Rejected(code string) Outcome { return Outcome{result: resultRejected, code
 
 // Suspended is held by fraud screening: response code 34, status Suspended.
 func Suspended() Outcome { return Outcome{result: resultSuspended, code: "34"} }
+
+// Pending is a PayTo payment that is on its way: status Pending, response code
+// PDNG. It stays so for ever unless [Outcome.ThenAfter] follows.
+func Pending() Outcome { return Outcome{result: resultPending, code: codePayToPending} }
 
 // ThenAfter adds what the transaction turns into when d has passed since the
 // step before.
@@ -153,6 +163,88 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 	if tx.source.payTo != nil && tx.kind == typePayment {
 		b.payToSettled(tx)
 	}
+}
+
+// useToken uses up the token that a transaction was made with.
+func (b *Sandbox) useToken(src *source, o Outcome) {
+	if src.token != nil {
+		src.token.used = o.result == resultApproved || b.assume.DeclineConsumesToken
+	}
+}
+
+// payToOutcome is what becomes of a payment against an agreement.
+func (b *Sandbox) payToOutcome() Outcome {
+	if b.assume.PayToSynchronous {
+		return Approved()
+	}
+	return Pending().ThenAfter(b.assume.PayToApprovedAfter, Approved())
+}
+
+// outcome follows the public test BSBs; the account number does not matter,
+// because the public tables disagree on some. Codes are those of the vendor's
+// sibling products. Except for one, which is stopped at once, declines come
+// after the payment was taken as approved.
+func (b *Sandbox) bankOutcome(a *bankAccount) Outcome {
+	last, isTest := strings.CutPrefix(a.bsb, "03205")
+	switch {
+	case !isTest:
+		return Approved()
+	case last == "0":
+		return Rejected("R")
+	case b.assume.BankReturnAfter <= 0:
+		return Declined(last)
+	default:
+		return Approved().ThenAfter(b.assume.BankReturnAfter, Declined(last))
+	}
+}
+
+// softDeclined reports a decline that may pass if it is tried again later.
+func (b *Sandbox) softDeclined(tx *transaction) bool {
+	return tx.kind == typePayment && tx.source.card != nil && tx.result == resultDeclined && slices.Contains(b.assume.SoftDeclineCodes, tx.code)
+}
+
+func (b *Sandbox) retriable(tx *transaction) bool {
+	return b.softDeclined(tx) && tx.retries == nil && !slices.ContainsFunc(tx.followUps, (*transaction).counts)
+}
+
+// retry makes the service's own new attempt at a payment. The caller holds mu.
+func (b *Sandbox) retry(first *transaction, o Outcome) *transaction {
+	again := *first
+	again.receipt, again.steps, again.followUps, again.returned = "", 0, nil, time.Time{}
+	again.retries, again.originalReceipt, again.idempotencyKey = first, first.receipt, ""
+	again.attempt = len(first.followUps) + 1
+	again.created = b.clock.Now()
+	b.commit(&again, o)
+	first.followUps = append(first.followUps, &again)
+	return &again
+}
+
+// scheduleRetry sees to a payment that was just soft-declined: scripted retries
+// come first, and then the schedule of the facility. The caller holds mu.
+func (b *Sandbox) scheduleRetry(tx *transaction, o Outcome) {
+	if !b.softDeclined(tx) {
+		return
+	}
+	first := tx
+	if tx.retries != nil {
+		first = tx.retries
+	}
+	switch {
+	case o.retry != nil:
+		b.retryAfter(o.retry.after, first, func() Outcome { return o.retry.outcome })
+	case tx.attempt < len(b.assume.RetrySchedule):
+		b.retryAfter(b.assume.RetrySchedule[tx.attempt], first, func() Outcome {
+			return b.accountOutcome(first.source, b.clock.Now())
+		})
+	}
+}
+
+func (b *Sandbox) retryAfter(d time.Duration, first *transaction, outcome func() Outcome) {
+	b.after(d, func() {
+		if b.retriable(first) {
+			b.retry(first, outcome())
+		}
+	})
 }
 
 // summaryCode is one of the two members that tell the outcome; status is the

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"net/http"
-	"slices"
 )
 
 const (
@@ -55,10 +54,7 @@ func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
 		customerReference: f.text("customerReferenceNumber", atMost(100), ascii),
 		paymentReference:  f.text("paymentReferenceNumber", atMost(100), ascii),
 		comment:           f.text("comment"),
-		metadata:          f.texts("metadata"),
-	}
-	if f.c.box.assume.Metadata == "refused" && f.has("metadata") {
-		f.refuse("metadata", "", "is not taken by this facility")
+		metadata:          f.metadata(),
 	}
 	if tx.currency == "" && kind == typeVerification {
 		tx.currency = "AUD"
@@ -95,13 +91,6 @@ func (b *Sandbox) pay(c *call, f *fields) answer {
 	b.commit(tx, outcome)
 	b.useToken(src, outcome)
 	return reply(http.StatusCreated, b.transactionBody(c, tx))
-}
-
-// useToken uses up the token that a transaction was made with.
-func (b *Sandbox) useToken(src *source, o Outcome) {
-	if src.token != nil {
-		src.token.used = o.result == resultApproved || b.assume.DeclineConsumesToken
-	}
 }
 
 // checkPayer applies the rules that depend on how the payer takes part. The
@@ -144,12 +133,8 @@ func (b *Sandbox) storedCredential(f *fields, required bool, eci string) {
 		return
 	}
 	mode := inner.need("entryMode", oneOf("MANUAL", "STORED_CREDENTIAL"))
-	var known []check
-	if usages := b.assume.StoredCredentialUsages; len(usages) > 0 {
-		known = append(known, oneOf(usages...))
-	}
-	usage := inner.text("usage", known...)
-	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && slices.Contains(b.assume.UsageRequired, eci) {
+	usage := inner.text("usage", b.usage()...)
+	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && b.usageRequired(eci) {
 		inner.refuse("usage", "", "is required for this eci with entryMode STORED_CREDENTIAL")
 	}
 }

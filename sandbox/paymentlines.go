@@ -10,6 +10,8 @@ import (
 	"strings"
 )
 
+const fileSource = "FILE" // unconfirmed: RESTAPI is the only public source code
+
 // The lines of a payment file. Only the kinds of record and the header of CSV2
 // are public; the rest is the sandbox's own, and is the same for every format:
 //

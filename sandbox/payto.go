@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
 )
 
 // The codes of PayTo payments are ISO 20022's. Of these the contract shows ACSC;
@@ -15,10 +17,6 @@ const (
 
 	typePayTo = "PAYTO"
 )
-
-// Pending is a PayTo payment that is on its way: status Pending, response code
-// PDNG. It stays so for ever unless [Outcome.ThenAfter] follows.
-func Pending() Outcome { return Outcome{result: resultPending, code: codePayToPending} }
 
 // payToDetails is what a PayTo payment says beside amount and account.
 type payToDetails struct {
@@ -39,12 +37,8 @@ func (b *Sandbox) payToSource(f *fields) *source {
 	if inner == nil {
 		return nil
 	}
-	var short []check
-	if most := b.assume.EndToEndIDLength; most > 0 {
-		short = append(short, atMost(most))
-	}
 	details := &payToDetails{
-		endToEndID: inner.text("endToEndId", short...),
+		endToEndID: inner.text("endToEndId", b.endToEndID()...),
 		remittance: inner.text("remittanceInformation1"),
 	}
 	details.final, _ = inner.flag("finalPayment")
@@ -115,7 +109,7 @@ func (b *Sandbox) checkPayTo(f *fields, tx *transaction, src *source) {
 
 // checkTerms holds a payment against what the payer agreed to.
 func (b *Sandbox) checkTerms(f *fields, amount cents, a *agreement, final bool) {
-	today := inSydney(f.c.now).Format(time.DateOnly)
+	today := calendar.Sydney(f.c.now).Format(time.DateOnly)
 	if today < a.purpose.start || a.purpose.end != "" && today > a.purpose.end {
 		f.refuse(sourcePayTo+".agreementToken", "", "the agreement permits no payments on this day")
 	}
@@ -156,14 +150,6 @@ func (a *agreement) paymentsMade() int {
 	return n
 }
 
-// payToOutcome is what becomes of a payment against an agreement.
-func (b *Sandbox) payToOutcome() Outcome {
-	if b.assume.PayToSynchronous {
-		return Approved()
-	}
-	return Pending().ThenAfter(b.assume.PayToApprovedAfter, Approved())
-}
-
 // payByAgreement makes a PayTo payment. One that brings its agreement along waits
 // for the payer.
 func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails, o Outcome) answer {
@@ -183,9 +169,9 @@ func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails
 // openForPayment opens the agreement that came with a payment. The outcome, which
 // may have been scripted, is kept for when the payer has confirmed.
 func (b *Sandbox) openForPayment(a *agreement, tx *transaction, o Outcome) {
-	one, today := int64(1), inSydney(tx.created).Format(time.DateOnly)
+	one, today := int64(1), calendar.Sydney(tx.created).Format(time.DateOnly)
 	amount := tx.principal
-	a.purpose.start, a.purpose.end = today, inSydney(a.respondBy).Format(time.DateOnly)
+	a.purpose.start, a.purpose.end = today, calendar.Sydney(a.respondBy).Format(time.DateOnly)
 	a.terms = agreementTerms{frequency: frequencyAdhoc, kind: kindFixed, permitted: &one, each: &amount}
 	a.customer = b.customerForPayer(a.payer)
 	a.opening = &opening{payment: tx, outcome: o}

@@ -2,9 +2,9 @@ package sandbox
 
 import (
 	"fmt"
-	"slices"
-	"time"
 )
+
+const portalCancelCode = "17" // customer cancellation
 
 // Transaction is a transaction as people and banks see it outside of this
 // interface: in the service's portal, or days later.
@@ -90,53 +90,4 @@ func (t Transaction) with(do func(*transaction) error) error {
 
 func (t Transaction) not(what string) error {
 	return fmt.Errorf("sandbox: transaction %s is not %s", t.receipt, what)
-}
-
-// softDeclined reports a decline that may pass if it is tried again later.
-func (b *Sandbox) softDeclined(tx *transaction) bool {
-	return tx.kind == typePayment && tx.source.card != nil && tx.result == resultDeclined && slices.Contains(b.assume.SoftDeclineCodes, tx.code)
-}
-
-func (b *Sandbox) retriable(tx *transaction) bool {
-	return b.softDeclined(tx) && tx.retries == nil && !slices.ContainsFunc(tx.followUps, (*transaction).counts)
-}
-
-// retry makes the service's own new attempt at a payment. The caller holds mu.
-func (b *Sandbox) retry(first *transaction, o Outcome) *transaction {
-	again := *first
-	again.receipt, again.steps, again.followUps, again.returned = "", 0, nil, time.Time{}
-	again.retries, again.originalReceipt, again.idempotencyKey = first, first.receipt, ""
-	again.attempt = len(first.followUps) + 1
-	again.created = b.clock.Now()
-	b.commit(&again, o)
-	first.followUps = append(first.followUps, &again)
-	return &again
-}
-
-// scheduleRetry sees to a payment that was just soft-declined: scripted retries
-// come first, and then the schedule of the facility. The caller holds mu.
-func (b *Sandbox) scheduleRetry(tx *transaction, o Outcome) {
-	if !b.softDeclined(tx) {
-		return
-	}
-	first := tx
-	if tx.retries != nil {
-		first = tx.retries
-	}
-	switch {
-	case o.retry != nil:
-		b.retryAfter(o.retry.after, first, func() Outcome { return o.retry.outcome })
-	case tx.attempt < len(b.assume.RetrySchedule):
-		b.retryAfter(b.assume.RetrySchedule[tx.attempt], first, func() Outcome {
-			return b.accountOutcome(first.source, b.clock.Now())
-		})
-	}
-}
-
-func (b *Sandbox) retryAfter(d time.Duration, first *transaction, outcome func() Outcome) {
-	b.after(d, func() {
-		if b.retriable(first) {
-			b.retry(first, outcome())
-		}
-	})
 }

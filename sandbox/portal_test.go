@@ -168,3 +168,17 @@ func TestHandlesOfAClosedSandbox(t *testing.T) {
 	_, err := box.Transaction("1").Retry()
 	require.Error(t, err)
 }
+
+// Each order gets its own outcomes, whoever asks first.
+func TestNextTransactionFor(t *testing.T) {
+	b := New()
+	defer b.Close()
+	b.NextTransaction(Rejected("QA"))
+	b.NextTransactionFor("ORDER-1", Declined("51"), Erred())
+	var got []string
+	for _, order := range []string{"order-1", "ORDER-2", "ORDER-1", "ORDER-1"} {
+		o := b.decide(&transaction{customerReference: order}, b.Now())
+		got = append(got, string(o.result))
+	}
+	assert.Equal(t, []string{"declined", "rejected", "erred", "approved"}, got)
+}

@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+const preauthLifetime = 5 * 24 * time.Hour
+
 // authorise is an initial pre-authorisation, and the verification of an account,
 // which is one without an amount.
 func (b *Sandbox) authorise(c *call, f *fields, kind string) answer {
@@ -163,10 +165,7 @@ func (b *Sandbox) captured(f *fields, tx, preauth *transaction) (original *trans
 		return original
 	}
 	h := b.holdOf(original)
-	most := 2 * preauth.principal
-	if b.assume.CaptureLimitFollowsChanges {
-		most = 2 * h.amount
-	}
+	most := b.captureLimit(preauth, h.amount)
 	switch {
 	case h.captured:
 		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been captured")

@@ -1,9 +1,12 @@
 package sandbox
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
 
 // operation is one row of the table of what the service offers. Its id is the
@@ -108,4 +111,34 @@ func (op *operation) match(given []string) (map[string]string, bool) {
 		params[strings.TrimSuffix(name, "}")] = value
 	}
 	return params, true
+}
+
+func (b *Sandbox) rootOperations() []operation {
+	return []operation{{id: "GET /", key: needsEither, handle: b.getRoot}}
+}
+
+// communityCode is the code of the one facility that a sandbox is.
+const communityCode = "SANDBOX"
+
+// rootBody has the members that public client code reads; unconfirmed.
+type rootBody struct {
+	Links         []form.Link `json:"links"`
+	CommunityCode string      `json:"communityCode"`
+	CommunityName string      `json:"communityName"`
+	KeyName       string      `json:"keyName"`
+}
+
+func (b *Sandbox) getRoot(c *call) answer {
+	kind, _ := b.keyOf(c.header)
+	return reply(http.StatusOK, rootBody{
+		Links: c.links(
+			get("self", c.href()),
+			get("customers", c.href("customers")),
+			get("transactions", c.href("transactions")),
+			form.Link{Rel: "single-use-tokens", Href: c.href("single-use-tokens"), RequestMethod: http.MethodPost},
+		),
+		CommunityCode: communityCode,
+		CommunityName: "Sandbox Community",
+		KeyName:       "Sandbox " + kind + " key",
+	})
 }

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"context"
+	crand "crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +13,13 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/form"
+	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 )
 
 const (
-	memoryHost = "quickstream.localhost"
-	basePath   = "/rest/v1"
+	basePath = "/rest/v1"
 
 	maxRequestBody = 64 << 20
 )
@@ -24,11 +28,12 @@ const (
 // from several goroutines.
 type Sandbox struct {
 	assume    Assumptions
+	form      form.Format // of the assumptions
 	clock     timekeeper
 	routes    routes
-	listener  *memoryListener
+	listener  *memnet.Listener
 	server    *http.Server
-	transport *clientTransport
+	transport *memnet.Transport
 	anywhere  bool
 	noThreeDS func(code string) bool
 	shops     []string
@@ -77,11 +82,12 @@ func New(opts ...Option) *Sandbox {
 	}
 	b := &Sandbox{
 		assume:       cfg.assume,
+		form:         formOf(&cfg.assume),
 		clock:        cfg.clock,
 		anywhere:     cfg.anywhere,
 		noThreeDS:    cfg.noThreeDS,
 		shops:        cfg.shops,
-		listener:     newMemoryListener(),
+		listener:     memnet.NewListener(),
 		closing:      make(chan struct{}),
 		timers:       make(map[*timer]struct{}),
 		ids:          cfg.source("ids"),
@@ -103,7 +109,7 @@ func New(opts ...Option) *Sandbox {
 	b.webhooks.life, b.webhooks.end = context.WithCancel(context.Background())
 	b.routes = newRoutes(b.operations())
 	b.shopFront = b.newShopFront()
-	b.transport = newClientTransport(b)
+	b.transport = memnet.NewTransport(b.listener, b.dialFault)
 	b.server = newServer(b)
 	b.serveOn(b.listener)
 	return b
@@ -140,14 +146,19 @@ func (b *Sandbox) Close() {
 
 // URL is the base address of the in-memory service, to be used with
 // [Sandbox.HTTPClient].
-func (b *Sandbox) URL() string { return "http://" + memoryHost + basePath }
+func (b *Sandbox) URL() string { return "http://" + memnet.Host + basePath }
+
+// HTTPClient returns a client whose connections lead to this sandbox, in
+// memory, and nowhere else: other host names do not resolve. All clients of a
+// sandbox share one connection pool.
+func (b *Sandbox) HTTPClient() *http.Client { return &http.Client{Transport: b.transport} }
 
 // Drain waits until the calls that their callers have given up, as after a timeout, have
 // ended in the sandbox too, with all that they do. A test that moves the clock by days
 // calls it before: a request that is still on its way would arrive days after it was
 // sent, when its idempotency key may be forgotten. It knows the calls of
 // [Sandbox.HTTPClient], and not those over TCP.
-func (b *Sandbox) Drain(ctx context.Context) error { return b.listener.drain(ctx) }
+func (b *Sandbox) Drain(ctx context.Context) error { return b.listener.Drain(ctx) }
 
 // Now is the sandbox's time.
 func (b *Sandbox) Now() time.Time { return b.clock.Now() }
@@ -215,4 +226,86 @@ func (b *Sandbox) wait(d time.Duration, gone <-chan struct{}) bool {
 	case <-b.closing:
 	}
 	return false
+}
+
+// Option configures a [Sandbox].
+type Option func(*settings)
+
+type settings struct {
+	assume     Assumptions
+	clock      timekeeper
+	seed       [8]byte
+	seeded     bool
+	anywhere   bool
+	businesses []*business
+	noThreeDS  func(code string) bool
+	shops      []string
+}
+
+// WithClock makes the sandbox live on c instead of package time.
+func WithClock(c *Clock) Option {
+	return func(s *settings) {
+		if c != nil {
+			s.clock = c
+		}
+	}
+}
+
+// WithSeed makes keys, identifiers and the dice of [Fault.Probability] the same
+// in every run. Calls that race each other still draw in the order they come.
+func WithSeed(n uint64) Option {
+	return func(s *settings) {
+		binary.LittleEndian.PutUint64(s.seed[:], n)
+		s.seeded = true
+	}
+}
+
+// WithBusiness adds a business with the surcharges it puts on card payments.
+// [DefaultBusiness] exists without it; naming that code replaces it.
+func WithBusiness(code, name string, surcharges ...Surcharge) Option {
+	return func(s *settings) {
+		s.businesses = append(s.businesses, &business{code: code, name: name, surcharges: surcharges})
+	}
+}
+
+// WithAssumptions changes what the sandbox assumes where the public contract is
+// silent.
+func WithAssumptions(change func(*Assumptions)) Option {
+	return func(s *settings) { change(&s.assume) }
+}
+
+// WithAnyAddress lets [Sandbox.Listen], and the URLs of [Sandbox.Subscribe], be
+// addresses other than loopback. The sandbox is a test tool with keys that it
+// prints: think twice.
+func WithAnyAddress() Option {
+	return func(s *settings) { s.anywhere = true }
+}
+
+// source returns a generator of its own for each purpose, so that drawing dice
+// does not change the identifiers of a seeded run.
+func (s *settings) source(purpose string) *rand.Rand {
+	var seed [32]byte
+	if s.seeded {
+		copy(seed[:], s.seed[:])
+		copy(seed[8:], purpose)
+	} else {
+		_, _ = crand.Read(seed[:]) // never fails
+	}
+	return rand.New(rand.NewChaCha8(seed)) //nolint:gosec // repeatable on purpose; nothing here guards anything
+}
+
+func (s *settings) directory() []*business {
+	list := []*business{{code: DefaultBusiness, name: "Sandbox Trading Company"}}
+	for _, added := range s.businesses {
+		replaced := false
+		for i, known := range list {
+			if known.code == added.code {
+				list[i], replaced = added, true
+			}
+		}
+		if !replaced {
+			list = append(list, added)
+		}
+	}
+	return list
 }

@@ -7,7 +7,12 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
+	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
+
+const scheduleSource = "RECURRING" // unconfirmed, as fileSource
 
 func (b *Sandbox) scheduleOperations() []operation {
 	return []operation{
@@ -124,7 +129,7 @@ func (b *Sandbox) StopSchedule(paymentScheduleID string) error {
 // after is the time of the nth payment after the first, at the same time of the
 // day in Sydney. A day that a month does not have is its last.
 func (q Frequency) after(first time.Time, n int) (at time.Time, known bool) {
-	first = inSydney(first)
+	first = calendar.Sydney(first)
 	days, months := 0, 0
 	switch q {
 	case Weekly:
@@ -145,7 +150,7 @@ func (q Frequency) after(first time.Time, n int) (at time.Time, known bool) {
 		at = at.AddDate(0, 0, -at.Day())
 	}
 	_, before := first.Zone()
-	_, then := inSydney(at).Zone()
+	_, then := calendar.Sydney(at).Zone()
 	return at.Add(time.Duration(before-then) * time.Second), true
 }
 
@@ -187,17 +192,17 @@ func (b *Sandbox) run(sc *schedule) {
 // scheduleBody has, beyond what is public, members for the concepts that the
 // vendor's public pages name.
 type scheduleBody struct {
-	Links           []link     `json:"links"`
-	ID              string     `json:"paymentScheduleId"`
-	Code            string     `json:"paymentScheduleCode"`
-	Status          string     `json:"status"`
-	CustomerID      string     `json:"customerId"`
-	AccountToken    *string    `json:"accountToken"`
-	BusinessCode    string     `json:"supplierBusinessCode"`
-	Frequency       Frequency  `json:"frequency"`
-	ScheduleType    string     `json:"scheduleType"`
-	RegularAmount   amountBody `json:"regularPaymentAmount"`
-	NextPaymentDate *string    `json:"nextPaymentDate"`
+	Links           []form.Link `json:"links"`
+	ID              string      `json:"paymentScheduleId"`
+	Code            string      `json:"paymentScheduleCode"`
+	Status          string      `json:"status"`
+	CustomerID      string      `json:"customerId"`
+	AccountToken    *string     `json:"accountToken"`
+	BusinessCode    string      `json:"supplierBusinessCode"`
+	Frequency       Frequency   `json:"frequency"`
+	ScheduleType    string      `json:"scheduleType"`
+	RegularAmount   amountBody  `json:"regularPaymentAmount"`
+	NextPaymentDate *string     `json:"nextPaymentDate"`
 }
 
 func (c *call) scheduleBody(sc *schedule) any {
@@ -214,7 +219,7 @@ func (c *call) scheduleBody(sc *schedule) any {
 		body.ScheduleType = fixedNumber
 	}
 	if sc.status == scheduleActive {
-		body.NextPaymentDate = optional(inSydney(sc.due).Format(time.DateOnly))
+		body.NextPaymentDate = optional(calendar.Sydney(sc.due).Format(time.DateOnly))
 	}
 	return body
 }

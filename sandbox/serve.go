@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 )
 
 // ServeHTTP is the entrance of every request, whichever connection it came by. It
@@ -187,9 +189,7 @@ func (x *exchange) carryOut() (raised []*delivery) {
 // answerTo returns the answer of an operation that was carried out. The events
 // that it raised may have to arrive before that.
 func (x *exchange) answerTo(raised []*delivery) answer {
-	if x.box.assume.Events == "before" {
-		x.box.awaitAttempts(raised, x.r.Context().Done())
-	}
+	x.box.awaitAttempts(raised, x.r.Context().Done())
 	return x.result
 }
 
@@ -224,7 +224,7 @@ func (x *exchange) drop(reset bool) {
 		panic(http.ErrAbortHandler) // also closes the connection
 	}
 	if reset {
-		resetConn(conn)
+		memnet.Reset(conn)
 		return
 	}
 	_ = conn.Close()

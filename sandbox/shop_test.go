@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -15,7 +16,7 @@ const shopOrigin = "http://127.0.0.1:8080"
 
 // browse asks for a page beside the service, as a browser does.
 func (c *caller) browse(method, path string, form url.Values, header ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, "http://"+memoryHost+path, strings.NewReader(form.Encode()))
+	r := httptest.NewRequest(method, "http://"+memnet.Host+path, strings.NewReader(form.Encode()))
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -158,13 +159,13 @@ func TestForShop(t *testing.T) {
 			{"GET", "/rest/v1/", frame, false},
 			{"GET", "/", frame, false},
 		} {
-			r := httptest.NewRequest(row.method, "http://"+memoryHost+row.path, nil)
+			r := httptest.NewRequest(row.method, "http://"+memnet.Host+row.path, nil)
 			r.Header = row.header
 			assert.Equal(t, row.want, c.box.ForShop(r), "%s %s %v", row.method, row.path, row.header)
 		}
 		none := New()
 		defer none.Close()
-		r := httptest.NewRequest("GET", "http://"+memoryHost+"/rest/v1/quickstream-api-1.0.min.js", nil)
+		r := httptest.NewRequest("GET", "http://"+memnet.Host+"/rest/v1/quickstream-api-1.0.min.js", nil)
 		require.False(t, none.ForShop(r))
 	}, WithShop(shopOrigin))
 }

@@ -143,7 +143,3 @@ func (b *Sandbox) cardSource(f *fields, eci string) *source {
 }
 
 func (f *fields) wallet() string { return f.text("walletProvider", oneOf("APPLE_PAY")) }
-
-func (b *Sandbox) mayPay(cust *customer) bool {
-	return cust.Status == customerEnabled || b.assume.DisabledCustomers == "all" || b.assume.DisabledCustomers == "pay"
-}

@@ -7,7 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
+
+const tokenQuotaWindow = time.Minute
 
 func (b *Sandbox) tokenOperations() []operation {
 	return []operation{{id: "POST /single-use-tokens", key: needsPublishable, handle: b.createToken}}
@@ -75,7 +79,7 @@ func (b *Sandbox) overQuota(now time.Time) time.Duration {
 }
 
 type tokenBody struct {
-	Links         []link         `json:"links"`
+	Links         []form.Link    `json:"links"`
 	ID            string         `json:"singleUseTokenId"`
 	AccountType   string         `json:"accountType"`
 	CreditCard    *tokenCardBody `json:"creditCard"`

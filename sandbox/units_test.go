@@ -1,9 +1,8 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"reflect"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,40 +24,6 @@ func TestCents(t *testing.T) {
 		[]string{cents(0).display(), cents(99999).display(), cents(100000).display(), cents(-123456789).display()})
 	assert.Equal(t, []cents{1, 0, 110}, []cents{cents(50).share(100), cents(49).share(100), cents(10000).share(110)})
 	assert.Equal(t, "1.05", percentage(105))
-}
-
-func TestAddMembers(t *testing.T) {
-	usual := DefaultAssumptions()
-	addMembers := func(doc []byte) []byte { return appendTree(nil, former{&usual}.value("", parseTree(doc))) }
-	for _, doc := range []string{
-		`{}`, `[]`, `{"a":{}}`, `{"a":[{},{"b":"}"}],"metadata":{},"c":"metadata"}`, `{"a":"\"}{\\","metadata":{"x":"y"}}`, `{"metadata":null,"b":{}}`,
-	} {
-		var was, is any
-		require.NoError(t, json.Unmarshal([]byte(doc), &was))
-		added := addMembers([]byte(doc))
-		require.NoError(t, json.Unmarshal(added, &is), string(added))
-		if strings.HasPrefix(doc, "{") {
-			assert.Contains(t, is, "addedLater")
-		}
-		assert.Equal(t, was, without(is), string(added))
-	}
-	assert.JSONEq(t, `{"metadata":{"x":"y"},"addedLater":{"values":[null,1.5,"text"]}}`, string(addMembers([]byte(`{"metadata":{"x":"y"}}`))))
-}
-
-// without takes the added members out again.
-func without(v any) any {
-	switch v := v.(type) {
-	case object:
-		delete(v, "addedLater")
-		for k := range v {
-			v[k] = without(v[k])
-		}
-	case []any:
-		for i := range v {
-			v[i] = without(v[i])
-		}
-	}
-	return v
 }
 
 func TestMaskCards(t *testing.T) {
@@ -119,6 +84,23 @@ func TestEveryAssumptionIsListed(t *testing.T) {
 	assert.Equal(t, DefaultAssumptions(), box.Assumptions())
 }
 
+// Every value of the table can be read, and prints as it was written.
+func TestEveryValueOfEveryDimensionCanBeSet(t *testing.T) {
+	for _, a := range DefaultAssumptions().List() {
+		assert.Equal(t, len(a.Worlds), len(slices.Compact(slices.Sorted(slices.Values(a.Worlds)))), a.Name)
+		for _, value := range a.Worlds {
+			changed := DefaultAssumptions()
+			require.NoError(t, changed.Set(a.Name, value))
+			i := slices.IndexFunc(changed.List(), func(b Assumption) bool { return b.Name == a.Name })
+			assert.Equal(t, value, changed.List()[i].Value, a.Name)
+			assert.NotContains(t, value, " ", a.Name)
+		}
+	}
+	changed := DefaultAssumptions()
+	assert.ErrorContains(t, changed.Set("PageSize", "many"), "assumption PageSize")
+	assert.ErrorContains(t, changed.Set("Colour", "red"), "no assumption")
+}
+
 func TestOperationTable(t *testing.T) {
 	box := New()
 	defer box.Close()
@@ -137,4 +119,20 @@ func TestWithBusinessReplacesTheDefault(t *testing.T) {
 	require.Len(t, box.businesses, 2)
 	assert.Equal(t, "Mine", box.business(DefaultBusiness).name)
 	assert.Equal(t, []int{150, 0}, []int{box.business(DefaultBusiness).rate("AMEX", ""), box.business("A").rate("AMEX", "")})
+}
+
+// without takes out the members that answers have in addition.
+func without(v any) any {
+	switch v := v.(type) {
+	case object:
+		delete(v, "addedLater")
+		for k := range v {
+			v[k] = without(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = without(v[i])
+		}
+	}
+	return v
 }

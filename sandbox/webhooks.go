@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -109,10 +110,10 @@ func (b *Sandbox) Subscribe(s Subscription) error {
 }
 
 func (b *Sandbox) serveSubscription(sub *subscription) {
-	listener := newMemoryListener()
-	sub.target = "http://" + memoryHost + "/webhooks"
+	listener := memnet.NewListener()
+	sub.target = "http://" + memnet.Host + "/webhooks"
 	sub.transport = &http.Transport{
-		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return listener.dial(ctx) },
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return listener.Dial(ctx) },
 		DisableKeepAlives: true,
 	}
 	sub.server = newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -164,35 +165,10 @@ type notificationBody struct {
 	Data      any    `json:"data"`
 }
 
-// emit tells the subscribers of an event. What they get is how things stand now,
-// whenever it arrives. The caller holds mu.
-func (b *Sandbox) emit(event string, data any) {
-	isKnown := slices.Contains(knownEvents, event)
-	if !isKnown && !b.assume.UnknownEvents || b.assume.Events == "never" {
-		return
-	}
-	for _, sub := range b.webhooks.subscriptions {
-		if !sub.wants(event) {
-			continue
-		}
-		d := &delivery{id: newUUID(b.ids), event: event, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
-		d.fault.twice = d.fault.twice || b.assume.Events == "twice"
-		d.body = b.notification(d, data)
-		b.webhooks.add(d)
-		b.dispatch(d)
-	}
-}
-
 func (b *Sandbox) notification(d *delivery, data any) []byte {
 	return b.background().render(reply(http.StatusOK, notificationBody{
 		ID: d.id, Timestamp: b.timestamp(b.clock.Now()), EventType: d.event, Data: data,
 	})).raw
-}
-
-// background is a call that nobody made: what happens by itself is described in
-// terms of the in-memory address.
-func (b *Sandbox) background() *call {
-	return &call{box: b, origin: "http://" + memoryHost, now: b.clock.Now()}
 }
 
 // newUUID is a random UUID, version 4.

@@ -25,6 +25,7 @@ import (
 
 	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 func main() {
@@ -78,14 +79,14 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	case s.listAssumptions:
 		return printAssumptions(stdout)
 	}
-	world, err := sandbox.ParseWorld(s.world)
+	world, err := worlds.Parse(s.world)
 	if err != nil {
 		return err
 	}
 	clock := liveclock.New()
 	opts := []sandbox.Option{
 		sandbox.WithClock(clock.Clock),
-		sandbox.WithWorld(world),
+		world.Option(),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 			a.AutoConfirm = s.autoConfirm
 			if s.origins != "" {

@@ -11,14 +11,15 @@ import (
 
 	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // Every kind of event can be raised, for an agreement made for it, in many worlds.
 func TestTriggers(t *testing.T) {
-	for world := range sandbox.Worlds(1, 30) {
+	for world := range worlds.Generate(1, 30) {
 		clock := liveclock.New()
-		box := sandbox.New(sandbox.WithClock(clock.Clock), sandbox.WithWorld(world))
+		box := sandbox.New(sandbox.WithClock(clock.Clock), world.Option())
 		c := &control{box, clock}
 		require.NoError(t, box.Subscribe(sandbox.Subscription{
 			Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Secret: "s", Scheme: signature.AssumedHMAC{},

@@ -25,6 +25,7 @@ import (
 
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/oracle"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 type config struct {
@@ -71,33 +72,33 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	if c.Orders < 1 || c.workers < 1 || c.Faults < 0 || c.Faults > 1 {
 		return errors.New("-payments and -workers have to be at least 1, and -faults from 0 to 1")
 	}
-	worlds := sandbox.Worlds(c.Seed, max(c.worlds, 0))
+	list := worlds.Generate(c.Seed, max(c.worlds, 0))
 	switch {
 	case c.world != "":
-		world, err := sandbox.ParseWorld(c.world)
+		world, err := worlds.Parse(c.world)
 		if err != nil {
 			return err
 		}
-		worlds = slices.Values([]sandbox.World{world})
+		list = slices.Values([]worlds.World{world})
 	case c.worlds < 0:
 		c.Mixed = true
-		worlds = slices.Values([]sandbox.World{{}})
+		list = slices.Values([]worlds.World{{}})
 		c.Sandbox = append(c.Sandbox, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 			if !c.resend {
 				a.KeyLifetime = 0
 			}
 		}))
 	}
-	return runWorlds(ctx, w, c, worlds)
+	return runWorlds(ctx, w, c, list)
 }
 
 // runWorlds takes payments in many worlds, some at a time, and writes what the oracle says.
-func runWorlds(ctx context.Context, w io.Writer, c config, worlds iter.Seq[sandbox.World]) error {
+func runWorlds(ctx context.Context, w io.Writer, c config, list iter.Seq[worlds.World]) error {
 	var sum oracle.Report
 	var mu sync.Mutex
 	runs := func(yield func(config) bool) { // each with orders of its own
 		c := c
-		for c.World = range worlds {
+		for c.World = range list {
 			if !yield(c) {
 				return
 			}

@@ -16,10 +16,11 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // The mix is that of sandboxtest.Chaos: 30 % of the requests meet one of
-// sandbox.RandomFaults, 10 % of the orders are declined at first, and 10 % get
+// worlds.RandomFaults, 10 % of the orders are declined at first, and 10 % get
 // summary code 2 at first and are approved or declined within a day.
 const (
 	seed     = 1
@@ -143,7 +144,7 @@ func measure(t *testing.T, p program) (f figures) {
 		client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Second, time.Second))
 		s := &shop{client: client, account: keptCard(t, client), intents: make(map[string]quickstream.Intent)}
 		drawOutcomes(box)
-		if err := box.Inject(sandbox.RandomFaults(faults)...); err != nil {
+		if err := box.Inject(worlds.RandomFaults(faults)...); err != nil {
 			t.Fatal(err)
 		}
 		words := make(map[string]error, orders)

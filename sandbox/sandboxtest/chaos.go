@@ -12,6 +12,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // ChaosOptions are the choices of a Chaos. The zero value is a good beginning.
@@ -24,7 +25,7 @@ type ChaosOptions struct {
 	// Workers is how many orders are worked on at a time; 0 is 8.
 	Workers int
 	// Faults is the share of requests that meet a fault, of all the kinds of
-	// sandbox.RandomFaults; 0 means 0.3, and a negative share no faults.
+	// [worlds.RandomFaults]; 0 means 0.3, and a negative share no faults.
 	Faults float64
 	// Declined is the share of orders whose first payment is declined, and Erred
 	// that of orders whose first payment gets summary code 2, and is approved or
@@ -40,7 +41,7 @@ type ChaosOptions struct {
 	// now of Settle; the zero value is the default world. In any other an order may
 	// end unknown though it was charged, for there are worlds in which nobody can
 	// know better, and declines carry codes that the service may retry by itself.
-	World sandbox.World
+	World worlds.World
 	// Sandbox and Client are applied after Chaos's own options. The sandbox has no
 	// TokenQuota: with one, most orders of a merchant that makes a token for each
 	// would end before their payment. The client has short waits and time limits,
@@ -81,7 +82,7 @@ func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client
 	c.box = sandbox.New(append([]sandbox.Option{
 		sandbox.WithSeed(opts.Seed),
 		sandbox.WithClock(c.clock.Clock),
-		sandbox.WithWorld(opts.World),
+		opts.World.Option(),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 0 }),
 	}, opts.Sandbox...)...)
 	defer c.box.Close()
@@ -91,7 +92,7 @@ func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client
 		quickstream.WithRetryWait(time.Millisecond, 5*time.Millisecond),
 	}, opts.Client...)...)
 	c.drawOutcomes()
-	if err := c.box.Inject(append(opts.World.Faults("POST /transactions"), sandbox.RandomFaults(opts.Faults)...)...); err != nil {
+	if err := c.box.Inject(append(opts.World.Faults("POST /transactions"), worlds.RandomFaults(opts.Faults)...)...); err != nil {
 		t.Fatal(err)
 	}
 
@@ -130,7 +131,7 @@ type chaos struct {
 }
 
 // inDefaultWorld reports whether nothing is drawn that nobody could know.
-func (o ChaosOptions) inDefaultWorld() bool { return o.World.String() == sandbox.World{}.String() }
+func (o ChaosOptions) inDefaultWorld() bool { return o.World.String() == worlds.World{}.String() }
 
 func order(i int) string { return fmt.Sprintf("CHAOS-%05d", i+1) }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 func params(order string) quickstream.PayParams {
@@ -137,7 +138,7 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 		})
 	})
 	t.Run("in worlds", func(t *testing.T) {
-		for world := range sandbox.Worlds(0, 40) {
+		for world := range worlds.Generate(0, 40) {
 			synctest.Test(t, func(t *testing.T) {
 				shop := &carefulShop{}
 				client := []quickstream.ClientOption{quickstream.WithoutResend()}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // WorldsOptions are the choices of a Worlds. The zero value is a good beginning.
@@ -30,7 +31,7 @@ type WorldsOptions struct {
 
 // Run is one world with a sandbox that has its assumptions, and a client of it.
 type Run struct {
-	World  sandbox.World
+	World  worlds.World
 	Box    *sandbox.Sandbox
 	Client *quickstream.Client
 }
@@ -46,12 +47,12 @@ type Run struct {
 // that one again.
 func Worlds(t *testing.T, opts WorldsOptions, test func(t *testing.T, run Run)) {
 	t.Helper()
-	worlds, err := opts.worlds()
+	list, err := opts.worlds()
 	if err != nil {
 		t.Fatal(err)
 	}
 	number := 0
-	for world := range worlds {
+	for world := range list {
 		number++
 		t.Run(fmt.Sprintf("world%04d", number), func(t *testing.T) {
 			t.Cleanup(func() {
@@ -64,22 +65,22 @@ func Worlds(t *testing.T, opts WorldsOptions, test func(t *testing.T, run Run)) 
 	}
 }
 
-func (o WorldsOptions) worlds() (iter.Seq[sandbox.World], error) {
+func (o WorldsOptions) worlds() (iter.Seq[worlds.World], error) {
 	if o.Only != "" {
-		world, err := sandbox.ParseWorld(o.Only)
-		return func(yield func(sandbox.World) bool) { yield(world) }, err
+		world, err := worlds.Parse(o.Only)
+		return func(yield func(worlds.World) bool) { yield(world) }, err
 	}
 	n := o.N
 	if n == 0 {
 		n = 200
 	}
-	return sandbox.Worlds(o.Seed, n), nil
+	return worlds.Generate(o.Seed, n), nil
 }
 
 // run starts the sandbox of a world.
-func (o WorldsOptions) run(t *testing.T, world sandbox.World) Run {
+func (o WorldsOptions) run(t *testing.T, world worlds.World) Run {
 	t.Helper()
-	box := sandbox.New(append([]sandbox.Option{sandbox.WithSeed(o.Seed), sandbox.WithWorld(world)}, o.Sandbox...)...)
+	box := sandbox.New(append([]sandbox.Option{sandbox.WithSeed(o.Seed), world.Option()}, o.Sandbox...)...)
 	t.Cleanup(box.Close)
 	operation := o.Operation
 	if operation == "" {

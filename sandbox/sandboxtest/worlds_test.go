@@ -11,6 +11,7 @@ import (
 
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 func TestWorldsRunsEachInABubble(t *testing.T) {
@@ -24,7 +25,7 @@ func TestWorldsRunsEachInABubble(t *testing.T) {
 		seen = append(seen, run.World.String())
 	})
 	var want []string
-	for w := range sandbox.Worlds(0, 30) {
+	for w := range worlds.Generate(0, 30) {
 		want = append(want, w.String())
 	}
 	assert.Equal(t, want, seen)

@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // How a write can end, by the merchant's word.
@@ -37,7 +38,7 @@ type Write struct {
 
 // judge holds one run's words against its ledger.
 type judge struct {
-	world    sandbox.World
+	world    worlds.World
 	entries  map[string]sandbox.Ledger // by idempotency key, with the service's own retries
 	outcomes map[string]string         // by receipt
 	writes   []Write
@@ -114,7 +115,7 @@ func (r *Run) showsMuch(paid map[string]bool, complain func(class, text string))
 	}
 }
 
-func newJudge(world sandbox.World, ledger sandbox.Ledger, writes []Write) *judge {
+func newJudge(world worlds.World, ledger sandbox.Ledger, writes []Write) *judge {
 	j := &judge{world: world, writes: writes, entries: make(map[string]sandbox.Ledger), outcomes: make(map[string]string)}
 	keys := make(map[string]string)
 	for _, e := range ledger {

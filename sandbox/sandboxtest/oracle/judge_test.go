@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // paid is a payment of the order "A" as it stands in the ledger.
@@ -45,7 +46,7 @@ func TestJudge(t *testing.T) {
 	} {
 		var got []string
 		complain := func(class, _ string) { got = append(got, class) }
-		j := newJudge(sandbox.World{}, tt.ledger, tt.writes)
+		j := newJudge(worlds.World{}, tt.ledger, tt.writes)
 		for _, w := range tt.writes {
 			if class, text := j.truth(w).complaint(w); class != "" {
 				complain(class, text)
@@ -63,9 +64,9 @@ func TestMayBeHeld(t *testing.T) {
 		"default": false, "Metadata=dropped": false, "EchoedReferences=none": false, "Metadata=dropped EchoedReferences=none": true,
 		"Metadata=dropped ReusedReferences=approved": true, "Metadata=dropped TimeForm=wrong": true, "ListOrder=unstable": false,
 	} {
-		world, err := sandbox.ParseWorld(text)
+		world, err := worlds.Parse(text)
 		if text == "default" {
-			world, err = sandbox.World{}, nil
+			world, err = worlds.World{}, nil
 		}
 		require.NoError(t, err)
 		assert.Equal(t, held, newJudge(world, nil, []Write{w}).mayBeHeld(w, NotDone) != "", text)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // Options are the choices of a Run.
@@ -29,7 +30,7 @@ type Options struct {
 	// orders that do, unless the faults are Mixed.
 	Faults float64
 	// World is what is true of the service and of the merchant's clock.
-	World sandbox.World
+	World worlds.World
 	// Mixed makes any request meet a fault of any kind, and any worker crash, by chance. Without
 	// it the World says which fault there is, and where workers crash.
 	Mixed bool
@@ -66,7 +67,7 @@ func New(opts Options) *Run {
 	r.begun = weeks[dice.IntN(len(weeks))].Add(time.Duration(dice.IntN(14*24*60)) * time.Minute)
 	r.clock = sandbox.NewClock(r.begun)
 	r.Box = sandbox.New(append([]sandbox.Option{
-		sandbox.WithSeed(opts.Seed), sandbox.WithWorld(opts.World), sandbox.WithClock(r.clock),
+		sandbox.WithSeed(opts.Seed), opts.World.Option(), sandbox.WithClock(r.clock),
 		sandbox.WithBusiness(sandbox.DefaultBusiness, "Example Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 150}),
 	}, opts.Sandbox...)...)
 	return r
@@ -81,7 +82,7 @@ func (r *Run) Begin() error {
 	case !r.opts.Mixed:
 		return r.injectWorld()
 	}
-	faults := sandbox.RandomFaults(r.opts.Faults)
+	faults := worlds.RandomFaults(r.opts.Faults)
 	certain := make([]sandbox.Fault, len(faults)) // each kind once
 	for i, f := range faults {
 		certain[i] = sandbox.Fault{Kind: f.Kind, Nth: 1 + i*r.opts.Orders/len(faults)}
@@ -104,7 +105,7 @@ func (r *Run) AdvanceTo(ctx context.Context, t time.Time) error {
 // Timeout is how long a client should wait for an answer: long where nothing hangs, because a
 // slow machine is no fault.
 func (r *Run) Timeout() time.Duration {
-	fault := r.opts.World.Value(sandbox.DimensionFault)
+	fault := r.opts.World.Value(worlds.Fault)
 	switch {
 	case r.opts.Mixed && r.opts.Faults > 0:
 		return 100 * time.Millisecond
@@ -204,7 +205,7 @@ func (r *Run) Crashes(order, key, where string, again bool) bool {
 	if o.faulty && where == "beforeSend" {
 		r.faulty.Store(key, 0)
 	}
-	at := r.opts.World.Value(sandbox.DimensionCrash)
+	at := r.opts.World.Value(worlds.Crash)
 	if at == "afterCommit" && where == "afterAnswer" { // to the merchant the two are one
 		where = at
 	}

@@ -1,0 +1,163 @@
+package assumption
+
+import "slices"
+
+// Row describes one assumption: the field of the same name.
+type Row struct {
+	Group   string
+	Name    string
+	Default string // as Set takes it
+	Known   string // what public sources say
+	Why     string // the reason for the default
+	Others  []string
+}
+
+// Values returns the values that worlds give the assumption, the default first; none if
+// all worlds have the default.
+func (r Row) Values() []string {
+	if len(r.Others) == 0 {
+		return nil
+	}
+	return append([]string{r.Default}, r.Others...)
+}
+
+// Table describes every assumption.
+func Table() []Row {
+	return slices.Concat(
+		group("Look-ups and lists", lookups()),
+		group("Answers", answers()),
+		group("Requests", requests()),
+		group("Settlement", settlement()),
+		group("PayTo and webhooks", payTo()),
+	)
+}
+
+func group(name string, rows []Row) []Row {
+	for i := range rows {
+		rows[i].Group = name
+	}
+	return rows
+}
+
+func row(name, value, known, why string, others ...string) Row {
+	return Row{Name: name, Default: value, Known: known, Why: why, Others: others}
+}
+
+func lookups() []Row {
+	return []Row{
+		row("LookupLag", "2s", "nothing", "a look-up right after a lost answer must not be taken for proof that nothing happened", "0s", "10s", "5m", "24h"),
+		row("AgreementLookupLag", "2s", "nothing", "an agreement that cannot be found yet may exist all the same", "0s", "5m"),
+		row("ReferenceSearch", "anyCase", "\"case insensitive\", and nothing about parts", "as stated", "exact", "prefix"),
+		row("ReusedReferences", "none", "nothing says that references are unique", "references of a merchant's own are his to keep unique", "declined", "approved"),
+		row("RefundReferences", "own", "nothing", "the reference as sent, like that of any transaction", "original", "none"),
+		row("NothingFound", "404", "404 is listed for these look-ups, its cause is not", "404 and an empty list both mean not found yet", "empty", "null"),
+		row("PageSize", "3", "lists are paginated by next and prev links; sizes are not stated", "every list of some length has a second page", "1", "2", "10", "1000"),
+		row("Paging", "stable", "nothing", "pages stay what they were", "shifting", "lastEmpty", "gone"),
+		row("ListOrder", "newest", "most recent first, for three of the lists", "the order of the lists that promise one", "oldest", "unstable"),
+		row("NextLinks", "absolute", "links lead to other pages; their form is not stated", "an address can be used as it is", "defaultPort", "rootRelative", "queryOnly", "otherScheme", "versionPrefix"),
+		row("AgreementsPaginated", "true", "the list is not marked as paginated; others are", "a reader of the first page only misses agreements"),
+		row("RelatedLinks", "false", "objects carry links; of the names only next and prev are known", "nothing to rely on"),
+		row("SearchIgnoresCase", "true", "name and email match partially; case is not stated", "searches find more than was asked for"),
+	}
+}
+
+func answers() []Row {
+	return []Row{
+		row("EchoedReferences", "sent", "references are case insensitive; how they come back is not stated", "as sent", "upper", "lower", "trimmed", "none"),
+		row("ClockSkew", "0s", "nothing", "one true time", "20s", "-20s", "31s", "-31s", "5m", "-5m", "1h", "-1h"),
+		row("DateHeaderRight", "false", "nothing", "one clock for all", "true"),
+		row("TimeForm", "+1100", "the samples have +1100, without a colon", "RFC 3339 parsers refuse it", "+11:00", "+11", "Z", "none", "blank", "minutes", "fraction", "epoch", "absent", "wrong"),
+		row("DateForm", "iso", "YYYY-MM-DD", "as stated", "text", "absent"),
+		row("TextMembers", "text", "strings", "as stated", "number"),
+		row("AmountForm", "object", "objects", "as stated", "number", "text", "noCurrency", "principalAsTotal", "absent"),
+		row("FollowUpAmounts", "sent", "principalAmount is the top-up amount in the request; of the answer nothing is stated", "as sent", "newTotal", "zero"),
+		row("OptionalMembers", "null", "some are \"or null\"", "null where a text is usual", "absent", "empty"),
+		row("InapplicableMembers", "null", "nothing", "null where an object is usual", "absent"),
+		row("EmptyLists", "list", "nothing", "as lists do", "null", "object", "absent"),
+		row("MemberOrder", "declared", "nothing", "that of the samples", "reversed"),
+		row("UnknownMembers", "new", "response members may be added without a new version", "strict decoders break here first", "none", "caseVariants", "nested"),
+		row("UnknownEnumValues", "true", "cardType may get values; others are not closed", "closed enumerations break here first", "false"),
+		row("TransactionAnswers", "full", "a Transaction Response Model; which members are optional is not stated", "as stated", "required", "receipt"),
+		row("OtherAnswers", "full", "201 and 204 with or without a body, as listed", "as listed", "200", "empty", "nested", "204"),
+		row("Metadata", "echoed", "string key/value pairs supplied on the request", "as stated", "dropped", "refused"),
+		row("ErrorForm", "object", "the response body lists the errors; shape not shown", "that of public client code", "list", "texts", "map", "html", "empty"),
+		row("ErrorStatusAsString", "true", "public client code declares a string", "a client may expect the number", "false"),
+		row("NullErrorList", "true", "nothing", "null where a list is usual", "false"),
+		row("HandleLength", "255", "identifiers may change form, up to 255 characters", "columns that are too short show at once"),
+	}
+}
+
+func requests() []Row {
+	return []Row{
+		row("KeyLifetime", "5m", "vendor's public pages: resend with the same key after a network error; for how long is not stated", "a resend after a pause is not safe for ever", "24h", "2m", "0s"),
+		row("KeyMismatch", "422", "nothing", "a key stands for one request", "409", "replay"),
+		row("ReplayHeader", "", "nothing", "a replay cannot be told from a first answer"),
+		row("ReplayedStatuses", "200,201,204,422", "nothing", "a refused request burns its key: the corrected one needs another"),
+		row("UnavailableSpendsKey", "true", "vendor's public pages: after 503 use a new key", "the old key never works again"),
+		row("RefuseUnknownMembers", "true", "nothing", "finds misspelt members, which a lenient service would silently drop"),
+		row("IgnoreUnknownQuery", "false", "nothing", "a misspelt filter that is ignored lists everything", "true"),
+		row("BareKeys", "false", "the key is the user name of HTTP Basic; a public client sends it without a colon", "credentials without a colon are not HTTP Basic", "true"),
+		row("TokenQuota", "100", "429 exists, no figure", "a limit that a loop reaches"),
+		row("QuotaRetryAfter", "false", "nothing", "the client must choose its own wait"),
+		row("DeclineConsumesToken", "true", "a token is used once to take a payment", "a second try needs a new token"),
+		row("HyphenatedBSB", "false", "bank-state-branch, form not stated; the public test BSBs are printed with a hyphen, PayTo wants six digits", "what the contract does not forbid is taken", "true"),
+		row("PutRemovesOmitted", "false", "public client code sends only enabled to change the status", "that call must work"),
+		row("NullInPut", "removes", "nothing", "a model that writes null for what it does not know empties the customer", "ignored", "refused"),
+		row("InternationalPhones", "false", "international format for 3D Secure, nothing for customers", "what the contract does not forbid is taken", "true"),
+		row("UsageRequired", "none", "required in some cases with STORED_CREDENTIAL; which is not stated", "what the contract does not forbid is taken", "RECURRING,INSTALMENT"),
+		row("StoredCredentialUsages", "none", "three values are shown", "what the contract does not forbid is taken", "RECURRING,STANDING_ORDER,UNSCHEDULED_MIT"),
+		row("NewAccountIsDefault", "false", "the default account is used when only the customer is named", "the payer's new card is not the one that is charged"),
+		row("DisabledCustomers", "register", "a customer has a status; what it stops is not stated", "accounts can be kept for later", "pay", "all", "nothing"),
+		row("ThreeDSFlagRequired", "true", "an authenticated token is used with threeDS2=true; what happens without is not stated", "an authentication that is not declared protects nobody"),
+		row("ThreeDSBindsUse", "true", "an authentication names a use and an amount", "another amount was not authenticated"),
+		row("BillingAddressMembers", "none", "the billing address is required for payments; which members is not stated", "what the contract does not forbid is taken", "billAddrLine1,billAddrCity,billAddrPostCode,billAddrState,billAddrCountry"),
+		row("LatestKey", "new", "public client code renews a Secret key with the one it has", "an old key that is kept in a cache stops working", "latest"),
+		row("AllowedOrigins", "none", "vendor's public pages: cross-origin calls by browsers are not supported", "as stated"),
+	}
+}
+
+func settlement() []Row {
+	return []Row{
+		row("CutOffHour", "18", "vendor's public pages: 18:00 Sydney for cards", "as stated; used for all account types", "16", "20", "22"),
+		row("SettlementDays", "every", "nothing", "weekends and holidays are days like others", "weekdays", "business"),
+		row("LateSettlementDate", "false", "nothing", "the next date begins at the cut-off", "true"),
+		row("RefundBeforeCutOff", "false", "vendor's public pages: a card payment can be voided until cut-off and refunded after", "a refund on the same day needs a void"),
+		row("RefundsIncludeSurcharge", "false", "a refund is never above the payment; whether with its surcharge is not stated", "the smaller limit of the two"),
+		row("VoidableTypes", "PAYMENT,CAPTURE", "vendor's public pages: a card payment can be voided until cut-off", "of other types nothing is known; a capture is the payment of a pre-authorisation"),
+		row("NotVoidableStatus", "422", "only 401 and 404 are listed", "a status that the contract does not list"),
+		row("VoidedSummaryCode", "0", "the status Voided is known; third parties word summary code 3 as rejected or voided", "reading summaryCode alone would report a voided payment as approved"),
+		row("CaptureLimitFollowsChanges", "true", "at most double the pre-authorised amount", "a part that was cancelled cannot be captured twice over"),
+		row("SoftDeclineCodes", "01", "vendor's public pages mark codes as soft declines; 01 is one", "the only one that is known", "none", "01,05,51,91"),
+		row("RetrySchedule", "24h,48h", "soft declines are retried manually or on a schedule; no figures", "a declined payment can still succeed by itself: look before paying again", "2h,6h"),
+		row("BankReturnAfter", "24h", "vendor's public pages: the customer's bank may decline for up to 3 banking days", "approved is not final for bank accounts", "0s", "72h"),
+		row("ReportGeneration", "1m30s", "202 until it is made; ask again after a minute", "longer than the minute"),
+		row("ReportPendingText", "true", "nothing", "a client that saves the body of any success saves this"),
+		row("FileReports", "404", "nothing", "404 until complete", "202", "ready"),
+		row("FileClearance", "72h", "vendor's public pages: bank accounts take up to 5 business days", "a file is not complete on the day it was sent"),
+	}
+}
+
+func payTo() []Row {
+	return []Row{
+		row("AutoConfirm", "false", "vendor's public pages: payers of all but the test BSBs approve; the contract has one PayID that does", "in production nobody confirms by himself"),
+		row("MigratedDDRActive", "false", "MIGRATED_DDR only if active on the facility", "whoever uses it must have arranged it"),
+		row("TwoDecimalStrings", "true", "decimal strings, for example with two decimals", "10 and 10.5 are amounts as well, for a lenient service"),
+		row("PastStartRefused", "false", "startDate is the first day on which payments may be initiated", "what the contract does not forbid is taken", "true"),
+		row("OnePayerRoute", "false", "bsb goes with accountNumber and payIdType with payId; whether both pairs may be given is not stated", "what the contract does not forbid is taken", "true"),
+		row("InvalidPayIDLimit", "3", "a daily limit exists; no figure", "a limit that a few typing errors reach"),
+		row("SameStatusRefused", "true", "nothing", "a change that is sent again after a lost answer gets 422 although it was done"),
+		row("OneAmendmentAtATime", "true", "nothing", "an amendment sent again after a lost answer gets 422 although it is pending"),
+		row("TermsEnforced", "true", "nothing", "a payment that the payer did not agree to is refused"),
+		row("EndToEndIDLength", "0", "nothing; ISO 20022 has 35 characters", "what the contract does not forbid is taken", "35"),
+		row("AgreementTerms", "sent", "nothing", "as sent", "filled", "noOffset", "nullAmount"),
+		row("PayToSynchronous", "false", "an event tells that a payment was approved; whether the answer may do so is not stated", "code that waits for approval in the answer shows", "true"),
+		row("PayToApprovedAfter", "1m", "nothing", "longer than a caller waits", "15m", "119h"),
+		row("Events", "before", "nothing", "an event about an agreement or a payment whose token or receipt the caller does not have yet", "after", "twice", "never"),
+		row("UnknownEvents", "true", "other kinds of event exist, their names are not public", "closed sets of event types break here first", "false"),
+		row("WebhookTimeout", "10s", "each request is to be acknowledged immediately", "a receiver that works before it answers is told again"),
+		row("RedeliverAfter", "5s,30s,5m,30m,2h", "vendor's public pages: handle duplicates; no schedule", "anything but 200 is told again, and some day no more"),
+		row("RedeliverySignedAnew", "false", "nothing", "a receiver with a short tolerance refuses for good what it failed on first", "true"),
+		row("RedeliveredBody", "same", "nothing", "as made the first time", "reordered", "member", "fresher"),
+		row("SignatureHeader", "plain", "t=<timestamp_ms>,v1=<signature>", "as stated", "blanks", "swapped", "several"),
+	}
+}

@@ -1,0 +1,167 @@
+package sandbox
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/form"
+)
+
+// listBody is the wire form of every list.
+type listBody struct {
+	Links []form.Link `json:"links"`
+	Data  []any       `json:"data"`
+}
+
+// list is an answer with one page of items, which come newest first. The cursor
+// names the item that a page begins with, so that new items do not shift old pages;
+// in worlds where they do, its place.
+func list[T any](c *call, items []T, id func(T) string, body func(T) any) answer {
+	items = ordered(c, items)
+	from := 0
+	if cursor := c.query.Get(pageParameter); cursor != "" {
+		var ok bool
+		from, ok = c.openCursor(cursor, len(items), func(first string) int {
+			return slices.IndexFunc(items, func(item T) bool { return id(item) == first })
+		})
+		if !ok {
+			c.refuse(pageParameter, "", "is not a page of this list")
+			return c.invalid()
+		}
+	}
+	size := max(c.box.assume.PageSize, 1)
+	if from > 0 && from <= size && c.pageIsGone() { // the second one
+		return c.notFound("page")
+	}
+	to := min(from+size, len(items))
+	out := listBody{Data: make([]any, 0, to-from)}
+	for _, item := range items[from:to] {
+		out.Data = append(out.Data, body(item))
+	}
+	if len(items) == 0 && c.box.assume.NothingFound == "null" {
+		out.Data = nil
+	}
+	out.Links = c.links(pageLinks(c, items, id, from, to, size)...)
+	return reply(http.StatusOK, out)
+}
+
+func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int) (links []form.Link) {
+	added := 0 // items that came in at the front after the first page
+	if c.box.assume.Paging == "shifting" && c.query.Get(pageParameter) != "" {
+		added = 1
+	}
+	switch {
+	case to < len(items):
+		links = append(links, get("next", c.pageLink(id(items[to]), to+added)))
+	case c.box.assume.Paging == "lastEmpty" && to == from+size:
+		links = append(links, get("next", c.pageLink("", to)))
+	}
+	if first := max(from-size, 0); from > 0 && first < len(items) {
+		links = append(links, get("prev", c.pageLink(id(items[first]), first+added)))
+	}
+	return links
+}
+
+// ordered brings the items into the order of the world, unless the contract
+// promises one.
+func ordered[T any](c *call, items []T) []T {
+	if c.op.id == "GET /transactions/{receiptNumber}/refunds" {
+		return items
+	}
+	switch c.box.assume.ListOrder {
+	case "oldest":
+		items = slices.Clone(items)
+		slices.Reverse(items)
+	case "unstable":
+		// The neighbours on both sides of the first page's end change places, every
+		// other time that the list is read.
+		end := max(c.box.assume.PageSize, 1)
+		if c.query.Get(pageParameter) == "" {
+			c.box.listsRead++
+		}
+		if c.query.Get(pageParameter) == "" && c.box.listsRead%2 == 1 && end < len(items) {
+			items = slices.Clone(items)
+			items[end-1], items[end] = items[end], items[end-1]
+		}
+	}
+	return items
+}
+
+// pageIsGone says so every other time that a page is asked for.
+func (c *call) pageIsGone() bool {
+	if c.box.assume.Paging != "gone" {
+		return false
+	}
+	c.box.pagesAsked[c.url.RequestURI()]++
+	return c.box.pagesAsked[c.url.RequestURI()]%2 == 1
+}
+
+// pageParameter is the sandbox's own; the service's is not public.
+const pageParameter = "page"
+
+// paged are the parameters of a list with pages.
+func paged(filters ...string) []string { return append(filters, pageParameter) }
+
+// pageLink is the address of the page that begins with an item, at a place.
+func (c *call) pageLink(first string, place int) string {
+	q := cloneQuery(c.query)
+	q.Set(pageParameter, base64.RawURLEncoding.EncodeToString([]byte(c.op.id+"\x00"+strconv.Itoa(place)+"\x00"+first)))
+	at := &url.URL{Path: c.url.Path, RawPath: c.url.RawPath, RawQuery: q.Encode()}
+	scheme, host, _ := strings.Cut(c.origin, "://")
+	switch c.box.assume.NextLinks {
+	case "defaultPort":
+		port := ":80"
+		if scheme == "https" {
+			port = ":443"
+		}
+		if at.Host = host; !strings.Contains(host, ":") {
+			at.Host += port
+		}
+	case "rootRelative":
+		return at.String()
+	case "queryOnly":
+		return "?" + at.RawQuery
+	case "otherScheme":
+		scheme, at.Host = map[string]string{"http": "https", "https": "http"}[scheme], host
+	case "versionPrefix":
+		at.Path, at.RawPath = otherPrefix(at.Path), otherPrefix(at.RawPath)
+		fallthrough
+	default:
+		at.Host = host
+	}
+	at.Scheme = scheme
+	return at.String()
+}
+
+func otherPrefix(path string) string {
+	if rest, ok := strings.CutPrefix(path, basePath); ok {
+		return "/v1" + rest
+	}
+	return path
+}
+
+// openCursor returns where a page begins. find looks an item up by its identifier.
+func (c *call) openCursor(cursor string, length int, find func(first string) int) (from int, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	parts := strings.Split(string(raw), "\x00")
+	if err != nil || len(parts) != 3 || parts[0] != c.op.id {
+		return 0, false
+	}
+	place, err := strconv.Atoi(parts[1])
+	switch {
+	case err != nil || place < 0:
+		return 0, false
+	case c.box.assume.Paging == "shifting":
+		return min(max(place-1, 0), length), true // something came in at the front
+	case c.box.assume.ListOrder == "unstable":
+		return min(place, length), true
+	case parts[2] == "":
+		return length, true
+	}
+	from = find(parts[2])
+	return max(from, 0), from >= 0
+}

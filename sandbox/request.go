@@ -1,0 +1,300 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+const malformedBodyStatus = http.StatusBadRequest
+
+// fields reads one JSON object of a request, member by member, with the exact
+// spelling of the contract: encoding/json would forgive a wrong case. What is
+// wrong is noted on the call, all of it, and members nobody asked for are found
+// at the end.
+type fields struct {
+	c       *call
+	path    string
+	members map[string]json.RawMessage
+	order   []string
+	asked   map[string]bool
+}
+
+// readBody opens the request's JSON object. When it cannot be read at all, the
+// answer says so and ok is false.
+func (c *call) readBody() (f *fields, refusal answer, ok bool) {
+	if kind, _, err := mime.ParseMediaType(c.header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, c.problem(http.StatusUnsupportedMediaType, "The Content-Type must be application/json."), false
+	}
+	f, err := c.open("", c.body)
+	if err != nil {
+		return nil, c.problem(malformedBodyStatus, "The body is not a JSON object: "+err.Error()+"."), false
+	}
+	return f, answer{}, true
+}
+
+var (
+	errNotObject = errors.New("it does not begin as one")
+	errBroken    = errors.New("it is not well-formed")
+	errTrailing  = errors.New("something follows it")
+	errTwice     = errors.New("a member appears twice")
+)
+
+func (c *call) open(path string, doc []byte) (*fields, error) {
+	f := &fields{c: c, path: path, members: make(map[string]json.RawMessage), asked: make(map[string]bool)}
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, errNotObject
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		name, isName := t.(string)
+		var value json.RawMessage
+		if err != nil || !isName || dec.Decode(&value) != nil {
+			return nil, errBroken
+		}
+		if _, twice := f.members[name]; twice {
+			return nil, errTwice
+		}
+		f.members[name] = value
+		f.order = append(f.order, name)
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, errBroken
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errTrailing
+	}
+	c.opened = append(c.opened, f)
+	return f, nil
+}
+
+// valid closes the reading: unknown members are findings, and any finding makes
+// it false.
+func (c *call) valid() bool {
+	if c.refusesUnknown() {
+		for _, f := range c.opened {
+			for _, name := range f.order {
+				if !f.asked[name] {
+					c.refuse(f.path+name, "", "is not a member of this request")
+				}
+			}
+		}
+	}
+	c.opened = nil
+	return len(c.findings) == 0
+}
+
+func (f *fields) refuse(name, value, message string) { f.c.refuse(f.path+name, value, message) }
+
+// has reports whether a member is there and not null. It counts as asked for.
+func (f *fields) has(name string) bool {
+	f.asked[name] = true
+	v, ok := f.members[name]
+	return ok && string(v) != "null"
+}
+
+// ignore accepts a member whatever it is.
+func (f *fields) ignore(names ...string) {
+	for _, name := range names {
+		f.asked[name] = true
+	}
+}
+
+// forbid refuses members that exist but do not belong to this variant.
+func (f *fields) forbid(why string, names ...string) {
+	for _, name := range names {
+		if f.has(name) {
+			f.refuse(name, "", why)
+		}
+	}
+}
+
+// check looks at a text and returns what is wrong with it, or "".
+type check func(string) string
+
+// text reads an optional text. Absent and null are the same.
+func (f *fields) text(name string, checks ...check) string {
+	if !f.has(name) {
+		return ""
+	}
+	var s string
+	if json.Unmarshal(f.members[name], &s) != nil {
+		f.refuse(name, "", "must be a string")
+		return ""
+	}
+	for _, wrong := range checks {
+		if message := wrong(s); message != "" {
+			f.refuse(name, s, message)
+			break
+		}
+	}
+	return s
+}
+
+// need reads a required text.
+func (f *fields) need(name string, checks ...check) string {
+	before := len(f.c.findings)
+	s := f.text(name, checks...)
+	if s == "" && len(f.c.findings) == before {
+		f.refuse(name, "", "is required")
+	}
+	return s
+}
+
+// flag reads an optional boolean.
+func (f *fields) flag(name string) (value, given bool) {
+	if !f.has(name) {
+		return false, false
+	}
+	if json.Unmarshal(f.members[name], &value) != nil {
+		f.refuse(name, "", "must be true or false")
+		return false, false
+	}
+	return value, true
+}
+
+// amount reads an amount of money, which transactions send as a JSON number.
+func (f *fields) amount(name string) (value cents, given bool) {
+	if !f.has(name) {
+		return 0, false
+	}
+	literal := string(f.members[name])
+	if literal[0] != '-' && (literal[0] < '0' || literal[0] > '9') {
+		f.refuse(name, "", "must be a number")
+		return 0, false
+	}
+	value, err := parseCents(literal)
+	if err != nil {
+		f.refuse(name, literal, err.Error())
+		return 0, false
+	}
+	return value, true
+}
+
+// needAmount reads a required amount above zero.
+func (f *fields) needAmount(name string) cents {
+	before := len(f.c.findings)
+	value, given := f.amount(name)
+	switch {
+	case len(f.c.findings) > before:
+	case !given:
+		f.refuse(name, "", "is required")
+	case value <= 0:
+		f.refuse(name, value.String(), "must be above zero")
+	}
+	return value
+}
+
+// object opens a nested object; nil when there is none or it is not one.
+func (f *fields) object(name string) *fields {
+	if !f.has(name) {
+		return nil
+	}
+	inner, err := f.c.open(f.path+name+".", f.members[name])
+	if err != nil {
+		f.refuse(name, "", "must be an object")
+		return nil
+	}
+	return inner
+}
+
+// texts reads an object of string keys and string values.
+func (f *fields) texts(name string) map[string]string {
+	inner := f.object(name)
+	if inner == nil {
+		return nil
+	}
+	out := make(map[string]string, len(inner.order))
+	for _, key := range inner.order {
+		inner.asked[key] = true
+		var s string
+		if inner.members[key][0] != '"' || json.Unmarshal(inner.members[key], &s) != nil {
+			inner.refuse(key, "", "must be a string")
+		}
+		out[key] = s
+	}
+	return out
+}
+
+func oneOf(allowed ...string) check {
+	return func(s string) string {
+		for _, a := range allowed {
+			if s == a {
+				return ""
+			}
+		}
+		return "must be one of " + strings.Join(allowed, ", ")
+	}
+}
+
+// checkQuery refuses parameters that the operation does not have, and those that
+// are given twice.
+func (c *call) checkQuery() (refusal answer, ok bool) {
+	for _, name := range slices.Sorted(maps.Keys(c.query)) {
+		switch known := slices.Contains(c.op.query, name); {
+		case !known && !c.box.assume.IgnoreUnknownQuery:
+			c.refuse(name, "", "is not a parameter of this request")
+		case known && len(c.query[name]) > 1:
+			c.refuse(name, "", "is given more than once")
+		}
+	}
+	if len(c.findings) > 0 {
+		return c.invalid(), false
+	}
+	return answer{}, true
+}
+
+// parameters reads the query of a call as fields reads its body.
+type parameters struct{ c *call }
+
+func (c *call) parameters() parameters { return parameters{c} }
+
+// text reads an optional parameter.
+func (p parameters) text(name string, checks ...check) string {
+	s := p.c.query.Get(name)
+	if !p.c.query.Has(name) {
+		return ""
+	}
+	for _, wrong := range checks {
+		if message := wrong(s); message != "" {
+			p.c.refuse(name, s, message)
+			break
+		}
+	}
+	return s
+}
+
+// need reads a required parameter.
+func (p parameters) need(name string, checks ...check) string {
+	if p.c.query.Get(name) == "" {
+		p.c.refuse(name, "", "is required")
+		return ""
+	}
+	return p.text(name, checks...)
+}
+
+func (p parameters) valid() bool { return len(p.c.findings) == 0 }
+
+func dateForm(s string) string {
+	if _, err := time.Parse(time.DateOnly, s); err != nil {
+		return "must be a date in the form YYYY-MM-DD"
+	}
+	return ""
+}
+
+const monthLayout = "2006-01"
+
+func monthForm(s string) string {
+	if _, err := time.Parse(monthLayout, s); err != nil {
+		return "must be a month in the form YYYY-MM"
+	}
+	return ""
+}

@@ -1,0 +1,98 @@
+package worlds
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// The dimensions that are not assumptions: what happens to the merchant, and to one of
+// their calls.
+const (
+	// Fault is what becomes of a call. [World.Faults] returns it as faults.
+	Fault = "Fault"
+	// Crash is when the merchant's process dies: none, beforeSend (the intent is stored,
+	// nothing was sent), afterCommit (the service has acted, there is no answer),
+	// afterAnswer (the answer has arrived and is not stored) or betweenLooks.
+	Crash = "Crash"
+	// MerchantClock is the merchant's clock against the true time: right, behind or ahead
+	// by an hour, or stepsBack by an hour between two steps.
+	MerchantClock = "MerchantClock"
+)
+
+func ofMerchant() []dimension {
+	fault := dimension{name: Fault, values: []string{"none"}}
+	for _, f := range worldFaults() {
+		fault.values = append(fault.values, f.name)
+	}
+	return []dimension{
+		fault,
+		{Crash, []string{"none", "beforeSend", "afterCommit", "afterAnswer", "betweenLooks"}},
+		{MerchantClock, []string{"right", "behind", "ahead", "stepsBack"}},
+	}
+}
+
+// MerchantTime returns what the merchant's clock shows at the true time now. A clock that
+// steps back does so 90 minutes after begun.
+func (w World) MerchantTime(now, begun time.Time) time.Time {
+	switch w.Value(MerchantClock) {
+	case "behind":
+		return now.Add(-time.Hour)
+	case "ahead":
+		return now.Add(time.Hour)
+	case "stepsBack":
+		if now.After(begun.Add(90 * time.Minute)) {
+			return now.Add(-time.Hour)
+		}
+	}
+	return now
+}
+
+// worldFault is a value of the dimension Fault: the first calls, times of them, meet the
+// kind of fault.
+type worldFault struct {
+	name  string
+	kind  sandbox.FaultKind
+	times int
+}
+
+func worldFaults() []worldFault {
+	list := []worldFault{
+		{"notSent", sandbox.Refuse(), 1},
+		{"lostBeforeCommit", sandbox.ResetBeforeCommit(), 1},
+		{"lostAfterCommit", sandbox.ResetAfterCommit(), 1},
+		{"lostTwice", sandbox.ResetAfterCommit(), 2},
+		{"hangAfterCommit", sandbox.HangAfterCommit(), 1},
+		{"commitLate", sandbox.CommitLate(10 * time.Minute), 1},
+		{"cutBody", sandbox.TruncatedBody(60), 1},
+		{"slowBody", sandbox.SlowBody(1), 1},
+		{"htmlFor201", sandbox.Garbage(sandbox.HTML), 1},
+		{"500before", sandbox.Status(http.StatusInternalServerError, sandbox.ServiceError), 1},
+		{"500after", sandbox.StatusAfterCommit(http.StatusInternalServerError, sandbox.ServiceError), 1},
+		{"502after", sandbox.StatusAfterCommit(http.StatusBadGateway, sandbox.HTML), 1},
+		{"503own", sandbox.Status(http.StatusServiceUnavailable, sandbox.ServiceError), 1},
+		{"503gateway", sandbox.StatusAfterCommit(http.StatusServiceUnavailable, sandbox.GatewayError), 1},
+		{"503errors", sandbox.StatusAfterCommit(http.StatusServiceUnavailable, sandbox.ErrorList), 1},
+		{"503html", sandbox.StatusAfterCommit(http.StatusServiceUnavailable, sandbox.HTML), 1},
+		{"503empty", sandbox.StatusAfterCommit(http.StatusServiceUnavailable, sandbox.Empty), 1},
+	}
+	for _, code := range []int{403, 407, 408, 409, 425, 460, 499} {
+		list = append(list, worldFault{strconv.Itoa(code) + "after", sandbox.StatusAfterCommit(code, sandbox.HTML), 1})
+	}
+	return list
+}
+
+// Faults returns the faults of the world's dimension [Fault], to be given to
+// [sandbox.Sandbox.Inject]. The first call of the operation, such as "POST
+// /transactions", meets the fault, and the second one too if an answer is lost twice.
+func (w World) Faults(operation string) []sandbox.Fault {
+	name := w.Value(Fault)
+	for _, f := range worldFaults() {
+		if f.name == name {
+			return []sandbox.Fault{{Operation: operation, Nth: 1, Times: f.times, Kind: f.kind}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+// Package worlds gives every question that the public contract leaves open each of its
+// answers. Package sandboxtest runs a test in such worlds; this package is for programs
+// that play a world by themselves, and does not import the client.
+package worlds
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// World has one value for each dimension. Most dimensions are the assumptions of the
+// sandbox, which [World.Option] sets. The others are what happens to the merchant: the
+// sandbox does not do it by itself. Use [World.Value], [World.Faults] and
+// [World.MerchantTime].
+//
+// The zero World has the default of each dimension. A world prints as its differences
+// from that.
+type World struct {
+	dimensions []dimension
+	choice     []int // by dimension; empty in the zero World
+}
+
+// dimension is one open question with its possible values, the default first.
+type dimension struct {
+	name   string
+	values []string
+}
+
+// dimensions returns the assumptions that have more than one value, and then the
+// merchant's own dimensions.
+func dimensions() []dimension { return append(assumed(), ofMerchant()...) }
+
+func assumed() (list []dimension) {
+	for _, a := range sandbox.DefaultAssumptions().List() {
+		if a.Worlds != nil {
+			list = append(list, dimension{a.Name, a.Worlds})
+		}
+	}
+	return list
+}
+
+// tripled names the dimensions of which every triple of values is in the covering set.
+//
+//nolint:gochecknoglobals // an immutable table
+var tripled = []string{
+	"EchoedReferences", "ClockSkew", "DateHeaderRight", "AmountForm", "FollowUpAmounts", "LookupLag", "ReferenceSearch", "ReusedReferences",
+	"RefundReferences", "KeyLifetime", "KeyMismatch", "CutOffHour", "SettlementDays", "LateSettlementDate", Fault,
+}
+
+// Generate returns n worlds. The first is the default world. The next ones cover every pair
+// of values, and the ones after them every triple of the dimensions that can cost money:
+// this covering set is the same in every run. Further worlds are drawn by the seed. If n
+// is not positive, Generate returns the covering set.
+func Generate(seed uint64, n int) iter.Seq[World] {
+	return func(yield func(World) bool) {
+		all := dimensions()
+		sizes, core := shape(all)
+		cover := newCovering(sizes, core)
+		made := 0
+		for ; n <= 0 || made < n; made++ {
+			choice, more := cover.next()
+			if !more {
+				break
+			}
+			if !yield(World{all, choice}) {
+				return
+			}
+		}
+		dice := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // repeatable on purpose
+		for ; made < n; made++ {
+			if !yield(World{all, drawn(sizes, dice)}) {
+				return
+			}
+		}
+	}
+}
+
+// shape returns the number of values of each dimension, and the indices of the tripled
+// dimensions.
+func shape(all []dimension) (sizes, core []int) {
+	for i, d := range all {
+		sizes = append(sizes, len(d.values))
+		if slices.Contains(tripled, d.name) {
+			core = append(core, i)
+		}
+	}
+	return sizes, core
+}
+
+func drawn(sizes []int, dice *rand.Rand) []int {
+	choice := make([]int, len(sizes))
+	for i, size := range sizes {
+		choice[i] = dice.IntN(size)
+	}
+	return choice
+}
+
+// Value returns the world's value of a dimension, such as LookupLag or [Fault], and the
+// empty text if there is no such dimension.
+func (w World) Value(name string) string {
+	if w.choice == nil {
+		w.dimensions = dimensions()
+		w.choice = make([]int, len(w.dimensions))
+	}
+	for i, d := range w.dimensions {
+		if d.name == name {
+			return d.values[w.choice[i]]
+		}
+	}
+	return ""
+}
+
+// defaultWorld is the text of a world without differences.
+const defaultWorld = "default"
+
+// String returns the differences from the default world, such as "LookupLag=5m
+// Fault=lostAfterCommit", or "default". [Parse] reads it.
+func (w World) String() string {
+	var words []string
+	for i, v := range w.choice {
+		if d := w.dimensions[i]; v != 0 {
+			words = append(words, d.name+"="+d.values[v])
+		}
+	}
+	if len(words) == 0 {
+		return defaultWorld
+	}
+	return strings.Join(words, " ")
+}
+
+// Parse reads the text of [World.String]: differences from the default world, in any
+// order.
+func Parse(text string) (World, error) {
+	all := dimensions()
+	w := World{all, make([]int, len(all))}
+	words := strings.Fields(text)
+	if text == defaultWorld {
+		words = nil
+	}
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		i := slices.IndexFunc(all, func(d dimension) bool { return d.name == name })
+		if i < 0 {
+			return World{}, fmt.Errorf("worlds: no dimension %q", name)
+		}
+		v := slices.Index(all[i].values, value)
+		if v < 0 {
+			return World{}, fmt.Errorf("worlds: dimension %s has no value %q; it has %s", name, value, strings.Join(all[i].values, ", "))
+		}
+		w.choice[i] = v
+	}
+	return w, nil
+}
+
+// Option makes the world's assumptions those of a sandbox. Of several options the last
+// one that changes an assumption wins; a world does not change the assumptions that have
+// their default in it.
+func (w World) Option() sandbox.Option {
+	return sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		for i, d := range assumed() {
+			if w.choice != nil && w.choice[i] != 0 {
+				_ = a.Set(d.name, d.values[w.choice[i]]) // a test sets each value
+			}
+		}
+	})
+}
