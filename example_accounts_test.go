@@ -21,7 +21,7 @@ func registeredCard(box *sandbox.Sandbox, client *quickstream.Client, customerID
 	if err != nil {
 		panic(err)
 	}
-	if err := box.Account(account.AccountToken).MakeDefault(); err != nil {
+	if err := box.Portal(account.AccountToken, sandbox.MakeAccountDefault); err != nil {
 		panic(err)
 	}
 	return account.AccountToken

@@ -78,7 +78,7 @@ func ExampleWithKeySource() {
 	box.ExpireKeys()
 	err = client.Check(context.Background())
 	fmt.Println(errors.Is(err, quickstream.ErrUnauthorized))
-	box.RenewSecretKey(0)
+	box.RenewKey(sandbox.KeySecret, 0)
 	err = client.Check(context.Background())
 	fmt.Println(err)
 	// Output:

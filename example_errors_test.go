@@ -171,7 +171,7 @@ func ExampleReason() {
 func ExampleNetworkError() {
 	box, client := exampleSandbox()
 	defer box.Close()
-	if err := box.Inject(sandbox.Fault{Kind: sandbox.UntrustedCertificate()}); err != nil {
+	if err := box.Inject(sandbox.Fault{Kind: sandbox.Unreachable(sandbox.UntrustedCertificate)}); err != nil {
 		fmt.Println(err)
 		return
 	}

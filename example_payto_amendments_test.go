@@ -230,7 +230,7 @@ func ExamplePayToService_AmendBilaterally() {
 	}
 	asked := readAgreement(client, agreement.AgreementToken)
 	fmt.Println(asked.PaymentTerms.MaximumPaymentAmount, asked.HasPendingBilateralAmendment)
-	if err := box.Agreement(agreement.AgreementToken).AnswerAmendment(true); err != nil { // the payer
+	if err := box.Payer(agreement.AgreementToken, sandbox.AcceptAmendment); err != nil { // the payer
 		fmt.Println(err)
 		return
 	}

@@ -43,7 +43,7 @@ func sentAgreement(client *quickstream.Client, customerID string) *quickstream.A
 // activeAgreement is an agreement that its payer has confirmed.
 func activeAgreement(box *sandbox.Sandbox, client *quickstream.Client) *quickstream.Agreement {
 	token := sentAgreement(client, registeredCustomer(client, "C-1001", "Ann Example").CustomerID).AgreementToken
-	if err := box.Agreement(token).Confirm(); err != nil {
+	if err := box.Payer(token, sandbox.ConfirmAgreement); err != nil {
 		panic(err)
 	}
 	return readAgreement(client, token)
@@ -95,7 +95,7 @@ func ExamplePayToService_Create() {
 	}
 	fmt.Println(agreement.Status, agreement.RespondByTime) // store the AgreementToken
 
-	if err := box.Agreement(agreement.AgreementToken).Confirm(); err != nil { // the payer
+	if err := box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement); err != nil { // the payer
 		fmt.Println(err)
 		return
 	}
@@ -236,7 +236,7 @@ func ExampleFromPayToWithAgreement() {
 	}
 	fmt.Println(payment.Status)
 
-	if err := box.Agreement(payment.PayToData.AgreementToken).Confirm(); err != nil { // the payer
+	if err := box.Payer(payment.PayToData.AgreementToken, sandbox.ConfirmAgreement); err != nil { // the payer
 		fmt.Println(err)
 		return
 	}

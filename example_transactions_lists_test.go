@@ -181,7 +181,7 @@ func ExampleTransactionsService_Suspended() {
 
 	month := quickstream.YearMonth{Year: held.TransactionTime.Year(), Month: held.TransactionTime.Month()}
 	fmt.Println(summary(client.Transactions.Suspended(quickstream.SuspendedParams{SupplierBusinessCode: sandbox.DefaultBusiness, Month: month})))
-	if err := box.Transaction(held.ReceiptNumber).Complete(); err != nil { // a person in the portal
+	if err := box.Portal(held.ReceiptNumber, sandbox.CompleteTransaction); err != nil { // a person in the portal
 		fmt.Println(err)
 		return
 	}
@@ -231,7 +231,7 @@ func ExampleTransactionsService_Retries() {
 	box.NextTransaction(sandbox.Declined("01"), sandbox.Approved())
 	payment := paidOrder(client, "ORDER-1", "49.95", visaCard)
 	fmt.Println(payment.Status, "-", payment.NextStep().Text())
-	if _, err := box.Transaction(payment.ReceiptNumber).Retry(); err != nil { // the service, on its schedule
+	if _, err := box.RetryPayment(payment.ReceiptNumber); err != nil { // the service, on its schedule
 		fmt.Println(err)
 		return
 	}
@@ -248,7 +248,7 @@ func ExampleTransactionsService_Returned() {
 	defer box.Close()
 	payment := paidByBank(client, "ORDER-1", "49.95")
 	fmt.Println(payment.Status, payment.MayBeReturned())
-	if err := box.Transaction(payment.ReceiptNumber).Return("6"); err != nil { // the customer's bank
+	if err := box.ReturnPayment(payment.ReceiptNumber, "6"); err != nil { // the customer's bank
 		fmt.Println(err)
 		return
 	}

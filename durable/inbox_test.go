@@ -40,7 +40,7 @@ func (s *shop[TTx]) mandate() quickstream.PayParams {
 	require.NoError(s, err)
 	agreement, err := s.client.PayTo.Create(s.Context(), customer.CustomerID, s.agreementParams())
 	require.NoError(s, err)
-	require.NoError(s, s.box.Agreement(agreement.AgreementToken).Confirm())
+	require.NoError(s, s.box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
 	return quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Currency: quickstream.CurrencyAUD, PrincipalAmount: decimal.New(1234, -2),
 		Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken}),

@@ -97,7 +97,7 @@ func testUnavailable[TTx any](t *testing.T, db store[TTx]) {
 	s.reaches(id, durable.StateAbsent, 6*time.Hour)
 	assert.Equal(t, 1, s.sent())
 	assert.Zero(t, s.charged())
-	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Refuse(), Times: 9}))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Unreachable(sandbox.ConnectionRefused), Times: 9}))
 	s.reaches(s.pay("B", s.card(sandbox.CardAttempted)), durable.StateApproved, time.Second)
 	assert.Equal(t, 1, s.charged())
 	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("B"))

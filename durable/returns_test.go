@@ -65,7 +65,7 @@ func testReturned[TTx any](t *testing.T, db store[TTx]) {
 	require.Equal(t, durable.StateApproved, p.State, p.Problem)
 	kept := s.settled(s.pay("B", s.bank()))
 	s.clock.Advance(72 * time.Hour)
-	require.NoError(t, s.box.Transaction(p.ReceiptNumber).Return("6"))
+	require.NoError(t, s.box.ReturnPayment(p.ReceiptNumber, "6"))
 	s.reaches(p.ID, durable.StateReturned, time.Hour)
 	s.clock.Advance(24 * time.Hour) // it is in the list for days
 	require.NoError(t, s.engine.Compare(t.Context(), p.SettlesOn))
@@ -94,7 +94,7 @@ func testReturnsAreReadOn[TTx any](t *testing.T, db store[TTx]) {
 	s.clock.Advance(72 * time.Hour)
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/returns", Kind: sandbox.Status(403, sandbox.ServiceError), Times: 7}))
 	for _, p := range []durable.Payment{first, second} {
-		require.NoError(t, s.box.Transaction(p.ReceiptNumber).Return("6"))
+		require.NoError(t, s.box.ReturnPayment(p.ReceiptNumber, "6"))
 	}
 	s.refuses(errors.New("not now"))
 	s.clock.Advance(24 * time.Hour)

@@ -27,7 +27,7 @@ func testChange[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, err)
 	agreement, err := s.client.PayTo.Create(t.Context(), customer.CustomerID, s.agreementParams())
 	require.NoError(t, err)
-	require.NoError(t, s.box.Agreement(agreement.AgreementToken).Confirm())
+	require.NoError(t, s.box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
 	change := func(orderID string, to quickstream.AgreementStatus, code quickstream.ReasonCode) string {
 		var id string
 		require.NoError(t, s.commit(func(tx TTx) (err error) {

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -230,41 +229,4 @@ func (b *Sandbox) getAccount(c *call) answer {
 		return c.notFound("account")
 	}
 	return reply(http.StatusOK, b.accountBody(c, a))
-}
-
-// Account is a kept account as the service's portal has it.
-type Account struct {
-	box   *Sandbox
-	token string
-}
-
-// Account returns the kept account with a token. Whether there is one shows when
-// something is done to it.
-func (b *Sandbox) Account(accountToken string) Account { return Account{box: b, token: accountToken} }
-
-// Enable makes a disabled account usable again.
-func (a Account) Enable() error { return a.with(func(kept *account) { kept.enabled = true }) }
-
-// Disable keeps an account from being used and listed.
-func (a Account) Disable() error { return a.with(func(kept *account) { kept.enabled = false }) }
-
-// MakeDefault makes an account the one that is used when only its customer is
-// named.
-func (a Account) MakeDefault() error {
-	return a.with(func(kept *account) {
-		for _, other := range a.box.accounts.byCustomer[kept.customer.ID] {
-			other.isDefault = other == kept
-		}
-	})
-}
-
-func (a Account) with(do func(*account)) error {
-	a.box.mu.Lock()
-	defer a.box.mu.Unlock()
-	kept := a.box.accounts.byToken[a.token]
-	if kept == nil {
-		return errors.New("sandbox: no such account")
-	}
-	do(kept)
-	return nil
 }

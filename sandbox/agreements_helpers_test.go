@@ -80,7 +80,7 @@ func (c *caller) newAgreement(body object) string {
 func (c *caller) activeAgreement(body object) string {
 	c.t.Helper()
 	token := c.newAgreement(body)
-	require.NoError(c.t, c.box.Agreement(token).Confirm())
+	require.NoError(c.t, c.box.Payer(token, ConfirmAgreement))
 	return token
 }
 

@@ -89,91 +89,73 @@ func payIDExists(kind, id string) bool {
 	}
 }
 
-// Agreement is the payer's side of an agreement: the banking app.
-type Agreement struct {
-	box   *Sandbox
-	token string
-}
+// PayerAction is what a payer does to a PayTo agreement in their banking app.
+type PayerAction string
 
-// Agreement returns the payer's side of the agreement with a token.
-func (b *Sandbox) Agreement(token string) Agreement { return Agreement{b, token} }
+// The payer's actions, with the status that the agreement must have.
+const (
+	ConfirmAgreement    PayerAction = "confirm"          // PENDING
+	DeclineAgreement    PayerAction = "decline"          // PENDING
+	ExpireAgreement     PayerAction = "expire"           // PENDING or CREATED: the payer's time to answer ends now
+	SuspendAgreement    PayerAction = "suspend"          // ACTIVE: no payments can be taken
+	ReactivateAgreement PayerAction = "reactivate"       // SUSPENDED
+	CancelAgreement     PayerAction = "cancel"           // ACTIVE or SUSPENDED
+	AcceptAmendment     PayerAction = "accept-amendment" // a bilateral amendment is pending
+	RefuseAmendment     PayerAction = "refuse-amendment" // a bilateral amendment is pending
+)
 
-// Confirm has the payer confirm the agreement. It is an error when there is no
-// such agreement, or it is not PENDING.
-func (a Agreement) Confirm() error { return a.answer((*Sandbox).confirm, agreementPending) }
-
-// Decline has the payer decline the agreement. It is an error when there is no
-// such agreement, or it is not PENDING.
-func (a Agreement) Decline() error { return a.answer((*Sandbox).decline, agreementPending) }
-
-// Suspend has the payer suspend the agreement, so that no payments can be taken. It
-// is an error when there is no such agreement, or it is not ACTIVE.
-func (a Agreement) Suspend() error { return a.turn(agreementSuspended, agreementActive) }
-
-// Reactivate has the payer end the suspension of the agreement. It is an error when
-// there is no such agreement, or it is not SUSPENDED.
-func (a Agreement) Reactivate() error { return a.turn(agreementActive, agreementSuspended) }
-
-// Cancel has the payer cancel the agreement. It is an error when there is no such
-// agreement, or it is neither ACTIVE nor SUSPENDED.
-func (a Agreement) Cancel() error {
-	return a.turn(agreementCancelled, agreementActive, agreementSuspended)
-}
-
-func (a Agreement) turn(to agreementStatus, from ...agreementStatus) error {
-	return a.answer(func(b *Sandbox, found *agreement) { b.move(found, to, eventAgreementUnknown) }, from...)
-}
-
-// answer does what the payer wants with an agreement in one of the states.
-func (a Agreement) answer(with func(*Sandbox, *agreement), states ...agreementStatus) error {
-	return a.act(func(found *agreement) error {
-		if !slices.Contains(states, found.status) {
-			return fmt.Errorf("sandbox: the agreement is %s and not %s", found.status, listed(states))
-		}
-		with(a.box, found)
-		return nil
-	})
-}
-
-// LetExpire ends the time that the payer has to answer now. It is an error when
-// the payer cannot be waited for any longer.
-func (a Agreement) LetExpire() error {
-	return a.act(func(found *agreement) error {
-		if !found.unanswered() {
-			return fmt.Errorf("sandbox: the agreement is %s and does not wait for the payer", found.status)
-		}
-		a.box.expire(found)
-		return nil
-	})
-}
-
-// AnswerAmendment has the payer accept or refuse the bilateral amendment. It is
-// an error when none is pending.
-func (a Agreement) AnswerAmendment(accept bool) error {
-	return a.act(func(found *agreement) error {
-		switch {
-		case found.amendment == nil:
-			return errors.New("sandbox: no amendment is pending")
-		case accept:
-			a.box.acceptAmendment(found)
-		default:
-			a.box.dropAmendment(found)
-		}
-		return nil
-	})
-}
-
-func (a Agreement) act(do func(*agreement) error) error {
-	a.box.mu.Lock()
-	defer a.box.mu.Unlock()
-	found := a.box.agreement(a.token)
+// Payer has the payer act on an agreement. It is an error if there is no such agreement
+// or action, or the agreement does not have the status that the action needs.
+func (b *Sandbox) Payer(agreementToken string, action PayerAction) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.agreement(agreementToken)
 	switch {
-	case a.box.closed:
+	case b.closed:
 		return errClosed
-	case found == nil:
+	case a == nil:
 		return errors.New("sandbox: there is no such agreement")
 	}
-	return do(found)
+	move := func(to agreementStatus) { b.move(a, to, eventAgreementUnknown) }
+	switch action {
+	case ConfirmAgreement:
+		return a.when(func() { b.confirm(a) }, agreementPending)
+	case DeclineAgreement:
+		return a.when(func() { b.decline(a) }, agreementPending)
+	case ExpireAgreement:
+		return a.when(func() { b.expire(a) }, agreementPending, agreementCreated)
+	case SuspendAgreement:
+		return a.when(func() { move(agreementSuspended) }, agreementActive)
+	case ReactivateAgreement:
+		return a.when(func() { move(agreementActive) }, agreementSuspended)
+	case CancelAgreement:
+		return a.when(func() { move(agreementCancelled) }, agreementActive, agreementSuspended)
+	case AcceptAmendment, RefuseAmendment:
+		return b.answerAmendment(a, action == AcceptAmendment)
+	default:
+		return fmt.Errorf("sandbox: no payer action %q", action)
+	}
+}
+
+// when acts if the agreement has one of the statuses.
+func (a *agreement) when(act func(), statuses ...agreementStatus) error {
+	if !slices.Contains(statuses, a.status) {
+		return fmt.Errorf("sandbox: the agreement is %s and not %s", a.status, listed(statuses))
+	}
+	act()
+	return nil
+}
+
+func (b *Sandbox) answerAmendment(a *agreement, accept bool) error {
+	switch {
+	case a.amendment == nil:
+		return errors.New("sandbox: no amendment is pending")
+	case accept:
+		b.acceptAmendment(a)
+	default:
+		b.dropAmendment(a)
+	}
+	return nil
 }
 
 var errClosed = errors.New("sandbox: closed")

@@ -24,7 +24,7 @@ func (c *caller) reach(status agreementStatus) string {
 		require.Equal(c.t, http.StatusNoContent, c.patch(token, statusRequest("SUSPENDED", "MD17")).status)
 	case agreementCancelled:
 		token = c.newAgreement(c.agreementRequest())
-		require.NoError(c.t, c.box.Agreement(token).Decline())
+		require.NoError(c.t, c.box.Payer(token, DeclineAgreement))
 	case agreementCreated:
 		token = c.newAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer("032006")))
 	case agreementRejected:
@@ -54,15 +54,15 @@ func TestAgreementTransitions(t *testing.T) {
 		want [6]agreementStatus // by status, in the order above
 	}{
 		"confirm": {
-			func(c *caller, token string) error { return c.box.Agreement(token).Confirm() },
+			func(c *caller, token string) error { return c.box.Payer(token, ConfirmAgreement) },
 			[6]agreementStatus{refused, refused, agreementActive, refused, refused, refused},
 		},
 		"decline": {
-			func(c *caller, token string) error { return c.box.Agreement(token).Decline() },
+			func(c *caller, token string) error { return c.box.Payer(token, DeclineAgreement) },
 			[6]agreementStatus{refused, refused, agreementCancelled, refused, refused, refused},
 		},
 		"let expire": {
-			func(c *caller, token string) error { return c.box.Agreement(token).LetExpire() },
+			func(c *caller, token string) error { return c.box.Payer(token, ExpireAgreement) },
 			[6]agreementStatus{agreementCancelled, refused, agreementCancelled, refused, refused, refused},
 		},
 		"recall": {
@@ -120,7 +120,7 @@ func TestAgreementExpiresByItself(t *testing.T) {
 		assert.Equal(t, "PENDING", c.agreementState(token))
 		c.pass(time.Nanosecond)
 		assert.Equal(t, "CANCELLED", c.agreementState(token))
-		require.Error(t, c.box.Agreement(token).Confirm())
+		require.Error(t, c.box.Payer(token, ConfirmAgreement))
 		got := hook.all()
 		require.Len(t, got, 1)
 		assert.Equal(t, []any{"payto.agreement.expired", token, "CANCELLED"}, []any{got[0].event, got[0].data["agreementToken"], got[0].data["status"]})
@@ -150,8 +150,8 @@ func TestTimeLimitsHoldWithoutTheirTimers(t *testing.T) {
 		}
 		c.box.mu.Unlock()
 		c.pass(time.Minute)
-		require.Error(t, c.box.Agreement(pending).Confirm())
-		require.Error(t, c.box.Agreement(active).AnswerAmendment(true))
+		require.Error(t, c.box.Payer(pending, ConfirmAgreement))
+		require.Error(t, c.box.Payer(active, AcceptAmendment))
 		assert.Equal(t, "CANCELLED", c.readAgreement(pending)["status"])
 		assert.Equal(t, false, c.readAgreement(active)["hasPendingBilateralAmendment"])
 	})
@@ -212,7 +212,7 @@ func TestAutoConfirm(t *testing.T) {
 func TestAutoConfirmDoesNotAnswerForThePayer(t *testing.T) {
 	bubble(t, func(c *caller) {
 		token := c.newAgreement(c.agreementRequest())
-		require.NoError(t, c.box.Agreement(token).Decline())
+		require.NoError(t, c.box.Payer(token, DeclineAgreement))
 		c.pass(time.Hour)
 		assert.Equal(t, "CANCELLED", c.agreementState(token))
 	}, assuming(func(a *Assumptions) { a.AutoConfirm = true }))
@@ -237,19 +237,19 @@ func TestPayerTurnsAnAgreement(t *testing.T) {
 		hook := c.subscribe()
 		token := c.activeAgreement(c.agreementRequest())
 		require.Equal(t, http.StatusNoContent, c.patch(token, bilateralRequest()).status)
-		payer := c.box.Agreement(token)
-		require.ErrorContains(t, payer.Reactivate(), "the agreement is ACTIVE and not SUSPENDED")
-		require.NoError(t, payer.Suspend())
+		payer := func(action PayerAction) error { return c.box.Payer(token, action) }
+		require.ErrorContains(t, payer(ReactivateAgreement), "the agreement is ACTIVE and not SUSPENDED")
+		require.NoError(t, payer(SuspendAgreement))
 		assert.Equal(t, "SUSPENDED", c.agreementState(token))
-		require.ErrorContains(t, payer.Suspend(), "the agreement is SUSPENDED and not ACTIVE")
+		require.ErrorContains(t, payer(SuspendAgreement), "the agreement is SUSPENDED and not ACTIVE")
 		c.must(http.StatusUnprocessableEntity, c.post("/transactions", payToPayment(token)))
 
-		require.NoError(t, payer.Reactivate())
+		require.NoError(t, payer(ReactivateAgreement))
 		c.must(http.StatusCreated, c.post("/transactions", payToPayment(token)))
-		require.NoError(t, payer.Suspend())
-		require.NoError(t, payer.Cancel())
-		require.ErrorContains(t, payer.Cancel(), "the agreement is CANCELLED and not ACTIVE or SUSPENDED")
-		require.Error(t, payer.AnswerAmendment(true), "it ends with the agreement")
+		require.NoError(t, payer(SuspendAgreement))
+		require.NoError(t, payer(CancelAgreement))
+		require.ErrorContains(t, payer(CancelAgreement), "the agreement is CANCELLED and not ACTIVE or SUSPENDED")
+		require.Error(t, payer(AcceptAmendment), "it ends with the agreement")
 
 		const later = "payto.agreement.added_later"
 		assert.ElementsMatch(t, []string{"payto.agreement.confirmed", later, later, later, later}, hook.events())
@@ -258,13 +258,9 @@ func TestPayerTurnsAnAgreement(t *testing.T) {
 
 func TestPayerOfNothing(t *testing.T) {
 	box := New()
-	nobody := box.Agreement("NOBODY")
-	for _, err := range []error{
-		nobody.Confirm(), nobody.Decline(), nobody.LetExpire(), nobody.AnswerAmendment(true),
-		nobody.Suspend(), nobody.Reactivate(), nobody.Cancel(),
-	} {
-		require.ErrorContains(t, err, "no such agreement")
+	for _, action := range payerButtons {
+		require.ErrorContains(t, box.Payer("NOBODY", action), "no such agreement")
 	}
 	box.Close()
-	require.ErrorIs(t, nobody.Confirm(), errClosed)
+	require.ErrorIs(t, box.Payer("NOBODY", ConfirmAgreement), errClosed)
 }

@@ -286,7 +286,7 @@ func TestListAgreements(t *testing.T) {
 			}
 			tokens = append(tokens, c.newAgreement(request))
 		}
-		require.NoError(t, c.box.Agreement(tokens[3]).Confirm())
+		require.NoError(t, c.box.Payer(tokens[3], ConfirmAgreement))
 		c.pass(2 * time.Second)
 		references := func(path string) (out []string) {
 			for path != "" {

@@ -124,7 +124,7 @@ func TestBilateralAmendmentWaitsForThePayer(t *testing.T) {
 		assert.Equal(t, changed(before, "hasPendingBilateralAmendment", true), pending, "nothing has changed yet")
 		assert.Contains(t, c.findings(c.patch(token, bilateralRequest())), "bilateralAmendment")
 
-		require.NoError(t, c.box.Agreement(token).AnswerAmendment(true))
+		require.NoError(t, c.box.Payer(token, AcceptAmendment))
 		after := c.readAgreement(token)
 		assert.Equal(t, false, after["hasPendingBilateralAmendment"])
 		terms := after["paymentTerms"].(object)
@@ -133,7 +133,7 @@ func TestBilateralAmendmentWaitsForThePayer(t *testing.T) {
 		assert.Nil(t, after["paymentDetails"].(object)["additionalInformation"])
 		assert.Equal(t, "UTIL", after["paymentDetails"].(object)["purpose"])
 		assert.Equal(t, before["respondByTime"], after["respondByTime"])
-		require.Error(t, c.box.Agreement(token).AnswerAmendment(true))
+		require.Error(t, c.box.Payer(token, AcceptAmendment))
 		assert.Equal(t, []string{"payto.agreement.confirmed", "payto.agreement.added_later"}, hook.events())
 	})
 }
@@ -142,7 +142,7 @@ func TestBilateralAmendmentEnds(t *testing.T) {
 	bubble(t, func(c *caller) {
 		request := with(bilateralRequest(), "bilateralAmendment", "respondByTimeMinutes", 60)
 		for name, end := range map[string]func(token string){
-			"refused": func(token string) { require.NoError(t, c.box.Agreement(token).AnswerAmendment(false)) },
+			"refused": func(token string) { require.NoError(t, c.box.Payer(token, RefuseAmendment)) },
 			"recalled": func(token string) {
 				require.Equal(t, http.StatusNoContent, c.patch(token, recallAmendmentRequest()).status)
 			},
@@ -162,13 +162,13 @@ func TestBilateralAmendmentEnds(t *testing.T) {
 		token := c.reach(agreementActive)
 		require.Equal(t, http.StatusNoContent, c.patch(token, request).status)
 		c.pass(time.Hour - time.Nanosecond)
-		require.NoError(t, c.box.Agreement(token).AnswerAmendment(true), "in time")
+		require.NoError(t, c.box.Payer(token, AcceptAmendment), "in time")
 
 		cancelled := c.reach(agreementActive)
 		require.Equal(t, http.StatusNoContent, c.patch(cancelled, request).status)
 		require.Equal(t, http.StatusNoContent, c.patch(cancelled, statusRequest("CANCELLED", "MD17")).status)
 		assert.Equal(t, false, c.readAgreement(cancelled)["hasPendingBilateralAmendment"])
-		require.Error(t, c.box.Agreement(cancelled).AnswerAmendment(true))
+		require.Error(t, c.box.Payer(cancelled, AcceptAmendment))
 	})
 }
 
@@ -182,7 +182,7 @@ func TestLaterAmendmentReplacesTheFirst(t *testing.T) {
 		require.Equal(t, http.StatusNoContent, c.patch(token, first).status)
 		require.Equal(t, http.StatusNoContent, c.patch(token, second).status)
 		c.pass(2 * time.Minute)
-		require.NoError(t, c.box.Agreement(token).AnswerAmendment(true))
+		require.NoError(t, c.box.Payer(token, AcceptAmendment))
 		assert.Equal(t, "2000-06-30", c.readAgreement(token)["paymentDetails"].(object)["endDate"])
 	}, assuming(func(a *Assumptions) { a.OneAmendmentAtATime = false }))
 }

@@ -9,7 +9,7 @@ import (
 // timekeeper is the time a sandbox lives on.
 type timekeeper interface {
 	Now() time.Time
-	AfterFunc(d time.Duration, f func()) (stop func() bool)
+	afterFunc(d time.Duration, f func()) (stop func() bool)
 }
 
 // packageTime is the real clock and, in a testing/synctest bubble, the fake one.
@@ -17,7 +17,7 @@ type packageTime struct{}
 
 func (packageTime) Now() time.Time { return time.Now() }
 
-func (packageTime) AfterFunc(d time.Duration, f func()) func() bool {
+func (packageTime) afterFunc(d time.Duration, f func()) func() bool {
 	return time.AfterFunc(d, f).Stop
 }
 
@@ -47,9 +47,9 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// AfterFunc calls f, in the goroutine of the Advance that reaches it, when d has
+// afterFunc calls f, in the goroutine of the Advance that reaches it, when d has
 // passed. The returned function prevents the call and reports whether it did.
-func (c *Clock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
+func (c *Clock) afterFunc(d time.Duration, f func()) (stop func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a := &alarm{due: c.now.Add(max(d, 0)), f: f}

@@ -134,7 +134,7 @@ func (b *Sandbox) emit(event string, data any) {
 			continue
 		}
 		d := &delivery{id: newUUID(b.ids), event: event, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
-		d.fault.twice = d.fault.twice || b.assume.Events == "twice"
+		d.fault.Twice = d.fault.Twice || b.assume.Events == "twice"
 		d.body = b.notification(d, data)
 		b.webhooks.add(d)
 		b.dispatch(d)
@@ -155,7 +155,7 @@ func (b *Sandbox) dispatch(d *delivery) {
 	fault := d.fault
 	d.fault = DeliveryFault{}
 	b.post(posting{d, fault})
-	if fault.twice {
+	if fault.Twice {
 		b.post(posting{d, fault})
 	}
 }
@@ -200,8 +200,8 @@ func (b *Sandbox) attempt(p posting) {
 		p.signed = dated
 	}
 	signed := p.signed
-	if p.fault.shift != 0 {
-		signed = dated.Add(p.fault.shift)
+	if p.fault.Shift != 0 {
+		signed = dated.Add(p.fault.Shift)
 	}
 	b.mu.Unlock()
 	status, err := b.deliver(p, signed, body)
@@ -287,12 +287,12 @@ func (b *Sandbox) deliver(p posting, signed time.Time, body []byte) (status int,
 	if err != nil {
 		return 0, err
 	}
-	if p.fault.tampered {
+	if p.fault.Tampered {
 		body = forged(body, p.id)
 	}
 	ctx, cancel := context.WithCancelCause(b.webhooks.life)
 	defer cancel(nil)
-	stop := b.clock.AfterFunc(b.assume.WebhookTimeout, func() { cancel(errTimedOut) })
+	stop := b.clock.afterFunc(b.assume.WebhookTimeout, func() { cancel(errTimedOut) })
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.to.target, bytes.NewReader(body))
 	if err != nil {
@@ -414,7 +414,7 @@ func (b *Sandbox) ReleaseDeliveries(first ...string) error {
 	rest := slices.Clone(b.webhooks.held)
 	take := func(i int) {
 		order = append(order, posting{rest[i], rest[i].fault})
-		if rest[i].fault.twice {
+		if rest[i].fault.Twice {
 			order = append(order, posting{rest[i], rest[i].fault})
 		}
 		rest = slices.Delete(rest, i, i+1)

@@ -23,7 +23,7 @@ func TestEcho(t *testing.T) {
 		{StatusAfterCommit(500, Echo), 500, 1},
 		{Garbage(Echo), 201, 1},
 		{Garbage(EchoHTML), 201, 1},
-		{EchoLinks(), 201, 1},
+		{Garbage(EchoLinks), 201, 1},
 	} {
 		bubble(t, func(c *caller) {
 			require.NoError(t, c.box.Inject(Fault{Kind: test.kind}))

@@ -77,8 +77,8 @@ func ExampleSandbox_Subscribe() {
 	}
 	fmt.Println("created: ", agreement["status"])
 
-	box.NextDelivery(sandbox.Tampered())
-	if err := box.Agreement(agreement["agreementToken"].(string)).Confirm(); err != nil {
+	box.NextDelivery(sandbox.DeliveryFault{Tampered: true})
+	if err := box.Payer(agreement["agreementToken"].(string), sandbox.ConfirmAgreement); err != nil {
 		fmt.Println(err)
 		return
 	}

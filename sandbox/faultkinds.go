@@ -20,25 +20,33 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 )
 
-// Refuse has the connection refused: the request is never sent. Like all dial
-// faults (Refuse, [UnknownHost], [UntrustedCertificate], [ProxyAuth]) it works for
-// clients of [Sandbox.HTTPClient] only; a real port cannot undo its own accept.
-func Refuse() FaultKind { return FaultKind{name: "Refuse", dial: memnet.ConnectionRefused()} }
+// DialError is why a request cannot be sent.
+type DialError string
 
-// UnknownHost fails the resolution of the host name.
-func UnknownHost() FaultKind {
-	return FaultKind{name: "UnknownHost", dial: memnet.NoSuchHost(memnet.Host)}
-}
+// The reasons.
+const (
+	ConnectionRefused    DialError = "ConnectionRefused"    // nothing listens on the port
+	UnknownHost          DialError = "UnknownHost"          // the host name does not resolve
+	UntrustedCertificate DialError = "UntrustedCertificate" // the service's certificate is not trusted
+	ProxyAuthRequired    DialError = "ProxyAuthRequired"    // a proxy answers CONNECT with 407
+)
 
-// UntrustedCertificate fails the check of the service's certificate.
-func UntrustedCertificate() FaultKind {
-	return FaultKind{name: "UntrustedCertificate", dial: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}
-}
-
-// ProxyAuth has a proxy answer 407 to CONNECT; net/http reports the status text
-// as an error without a type.
-func ProxyAuth() FaultKind {
-	return FaultKind{name: "ProxyAuth", dial: errors.New(http.StatusText(http.StatusProxyAuthRequired))}
+// Unreachable keeps the request from being sent. It works for clients of
+// [Sandbox.HTTPClient] only: a server on a real port cannot refuse a connection that it
+// has accepted.
+func Unreachable(why DialError) FaultKind {
+	kind := FaultKind{name: string(why)}
+	switch why {
+	case ConnectionRefused:
+		kind.dial = memnet.ConnectionRefused()
+	case UnknownHost:
+		kind.dial = memnet.NoSuchHost(memnet.Host)
+	case UntrustedCertificate:
+		kind.dial = &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
+	case ProxyAuthRequired: // net/http reports the status text as an error without a type
+		kind.dial = errors.New(http.StatusText(http.StatusProxyAuthRequired))
+	}
+	return kind
 }
 
 // ResetBeforeCommit resets the connection before anything was done.
@@ -131,19 +139,21 @@ func Redirect(status int, location string) FaultKind {
 	}}
 }
 
-// BodyKind is what an answer of [Status] or [Garbage] holds.
+// BodyKind is the body of an answer of [Status], [StatusAfterCommit] or [Garbage].
 type BodyKind int
 
 // The kinds of body.
 const (
-	ServiceError BodyKind = iota // the service's own error body
-	HTML                         // a page of some gateway on the way
-	Empty                        // nothing at all
-	BrokenJSON                   // JSON that ends in the middle
-	GatewayError                 // JSON of some gateway, with a traceCode and none of the service's words
-	ErrorList                    // JSON with a list of errors, and nothing else
-	Echo                         // the service's error body, with all that was sent in messages, values, links and headers
-	EchoHTML                     // a page of some gateway with all that was sent, in headers too
+	ServiceError     BodyKind = iota // the service's own error body
+	HTML                             // a gateway's page
+	Empty                            // nothing
+	BrokenJSON                       // JSON that ends in the middle
+	GatewayError                     // a gateway's JSON, with a traceCode and none of the service's texts
+	ErrorList                        // JSON with a list of errors and nothing else
+	Echo                             // the service's error body; its texts, links and headers repeat the request
+	EchoHTML                         // a gateway's page; it and its headers repeat the request
+	EchoLinks                        // the body as it should be; its links and headers repeat the request
+	DuplicateMembers                 // the body as it should be, each member twice: first null, then right
 )
 
 // Status answers with a status of your choice instead of doing anything. A client takes
@@ -175,20 +185,27 @@ func StatusAfterCommit(code int, body BodyKind) FaultKind {
 	}}
 }
 
-// Garbage carries the operation out and answers with its status, and a body that
-// is not what it should be.
+// Garbage carries the operation out and answers with its status and another body.
 func Garbage(body BodyKind) FaultKind {
-	return FaultKind{name: "Garbage", play: func(x *exchange) { x.send(x.misreport(x.commit().status, body)) }}
+	return FaultKind{name: "Garbage", play: func(x *exchange) {
+		switch a := x.commit(); body {
+		case EchoLinks, DuplicateMembers:
+			x.send(x.disfigure(a, body))
+		default:
+			x.send(x.misreport(a.status, body))
+		}
+	}}
 }
 
-// DuplicateMembers carries the operation out and answers with every top-level
-// member twice: first null, then right.
-func DuplicateMembers() FaultKind {
-	return FaultKind{name: "DuplicateMembers", play: func(x *exchange) {
-		a := x.commit()
+// disfigure changes the body of an answer.
+func (x *exchange) disfigure(a answer, body BodyKind) answer {
+	if body == DuplicateMembers {
 		a.raw = form.Doubled(a.raw)
-		x.send(a)
-	}}
+		return a
+	}
+	all := x.sent()
+	a.raw = form.WithLinks(a.raw, x.echoedLinks(all))
+	return x.echoedHeaders(a, all)
 }
 
 // instead is an answer to a request that was not carried out.
@@ -217,6 +234,8 @@ func (x *exchange) misreport(code int, body BodyKind) answer {
 		return answer{status: code}
 	case Echo, EchoHTML:
 		return x.echo(code, body == EchoHTML)
+	case EchoLinks, DuplicateMembers:
+		return x.disfigure(x.misreport(code, ServiceError), body)
 	default:
 		x.box.mu.Lock()
 		defer x.box.mu.Unlock()
@@ -237,17 +256,6 @@ func (x *exchange) drip(a answer, perSecond int) {
 			return
 		}
 	}
-}
-
-// EchoLinks carries the operation out, and its answer has links and headers that repeat
-// all that was sent, as [Echo] does.
-func EchoLinks() FaultKind {
-	return FaultKind{name: "EchoLinks", play: func(x *exchange) {
-		a := x.commit()
-		all := x.sent()
-		a.raw = form.WithLinks(a.raw, x.echoedLinks(all))
-		x.send(x.echoedHeaders(a, all))
-	}}
 }
 
 // sentText is a text of a request, and where it stood.

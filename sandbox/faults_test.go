@@ -47,18 +47,18 @@ func TestEveryFaultKind(t *testing.T) {
 		charges  int
 		recorded int // status; -1 when nothing arrives
 	}{
-		{Refuse(), fails(syscall.ECONNREFUSED), 0, -1},
-		{UnknownHost(), func(t *testing.T, o outcome) {
+		{Unreachable(ConnectionRefused), fails(syscall.ECONNREFUSED), 0, -1},
+		{Unreachable(UnknownHost), func(t *testing.T, o outcome) {
 			_, is := errors.AsType[*net.DNSError](o.err)
 			assert.True(t, is)
 		}, 0, -1},
-		{UntrustedCertificate(), func(t *testing.T, o outcome) {
+		{Unreachable(UntrustedCertificate), func(t *testing.T, o outcome) {
 			_, is := errors.AsType[*tls.CertificateVerificationError](o.err)
 			assert.True(t, is)
 			_, is = errors.AsType[x509.UnknownAuthorityError](o.err)
 			assert.True(t, is)
 		}, 0, -1},
-		{ProxyAuth(), func(t *testing.T, o outcome) { assert.ErrorContains(t, o.err, "Proxy Authentication Required") }, 0, -1},
+		{Unreachable(ProxyAuthRequired), func(t *testing.T, o outcome) { assert.ErrorContains(t, o.err, "Proxy Authentication Required") }, 0, -1},
 		{ResetBeforeCommit(), fails(syscall.ECONNRESET), 0, 0},
 		{ResetAfterCommit(), fails(syscall.ECONNRESET), 1, 0},
 		{HangBeforeCommit(), fails(context.DeadlineExceeded), 0, 0},
@@ -118,7 +118,7 @@ func TestEveryFaultKind(t *testing.T) {
 			require.ErrorIs(t, o.err, io.ErrUnexpectedEOF)
 		}, 1, 201},
 		{Garbage(Empty), garbage, 1, 201},
-		{DuplicateMembers(), func(t *testing.T, o outcome) {
+		{Garbage(DuplicateMembers), func(t *testing.T, o outcome) {
 			sees(201)(t, o)
 			assert.Equal(t, "Approved", o.body["status"])
 			assert.Contains(t, string(o.raw), `"status":null`)
@@ -241,10 +241,10 @@ func TestUnavailableSpendsTheKey(t *testing.T) {
 func TestDialFaultsAreNeverSent(t *testing.T) {
 	bubble(t, func(c *caller) {
 		require.NoError(t, c.box.Inject(
-			Fault{Operation: "POST /transactions", Nth: 2, Kind: Refuse()},
+			Fault{Operation: "POST /transactions", Nth: 2, Kind: Unreachable(ConnectionRefused)},
 			Fault{Match: func(r Request) bool {
 				return r.Key == KeyPublishable && r.Header.Get("Authorization") == KeyPublishable
-			}, Times: 1, Kind: UnknownHost()},
+			}, Times: 1, Kind: Unreachable(UnknownHost)},
 		))
 		c.pay("1")
 		wrote := false
@@ -261,7 +261,7 @@ func TestDialFaultsAreNeverSent(t *testing.T) {
 		c.pay("3")
 		c.token(cardToken(goodCard))
 		assert.Len(t, c.box.Requests(), 3)
-		assert.Equal(t, map[string]int{"Refuse": 1, "UnknownHost": 1}, c.box.FaultCounts())
+		assert.Equal(t, map[string]int{"ConnectionRefused": 1, "UnknownHost": 1}, c.box.FaultCounts())
 	})
 }
 
@@ -314,9 +314,9 @@ func TestWhichCallsMeetAFault(t *testing.T) {
 func TestInjectRefusesNonsense(t *testing.T) {
 	box := New()
 	defer box.Close()
-	require.ErrorContains(t, box.Inject(Fault{Operation: "POST /transaction", Kind: Refuse()}), "POST /transaction")
+	require.ErrorContains(t, box.Inject(Fault{Operation: "POST /transaction", Kind: Unreachable(ConnectionRefused)}), "POST /transaction")
 	require.ErrorContains(t, box.Inject(Fault{Operation: "GET /"}), "no kind")
-	require.ErrorContains(t, box.Inject(Fault{Kind: Refuse(), Probability: 2}), "probability")
+	require.ErrorContains(t, box.Inject(Fault{Kind: Unreachable(ConnectionRefused), Probability: 2}), "probability")
 	assert.Empty(t, box.FaultCounts())
 }
 

@@ -102,17 +102,9 @@ func (b *Sandbox) ExpireKeys() {
 	}
 }
 
-// RenewSecretKey issues a new Secret key. Earlier ones go on working for the
-// overlap, unless they end before.
-func (b *Sandbox) RenewSecretKey(overlap time.Duration) string { return b.renew(KeySecret, overlap) }
-
-// RenewPublishableKey issues a new Publishable key, as [Sandbox.RenewSecretKey]
-// does a Secret one.
-func (b *Sandbox) RenewPublishableKey(overlap time.Duration) string {
-	return b.renew(KeyPublishable, overlap)
-}
-
-func (b *Sandbox) renew(kind string, overlap time.Duration) string {
+// RenewKey issues a new key of a kind, [KeySecret] or [KeyPublishable], and returns it.
+// The earlier keys of that kind work for the overlap, unless they expire before.
+func (b *Sandbox) RenewKey(kind string, overlap time.Duration) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.renewKey(kind, overlap)

@@ -148,9 +148,9 @@ func TestAgreementsFollowTheModel(t *testing.T) {
 		return func(c *caller, token string) bool { return c.patch(token, body).status == http.StatusNoContent }
 	}
 	steps := []step{
-		{"confirm", payer("ACTIVE"), func(c *caller, token string) bool { return c.box.Agreement(token).Confirm() == nil }},
-		{"decline", payer("CANCELLED"), func(c *caller, token string) bool { return c.box.Agreement(token).Decline() == nil }},
-		{"expire", payer("CANCELLED"), func(c *caller, token string) bool { return c.box.Agreement(token).LetExpire() == nil }},
+		{"confirm", payer("ACTIVE"), func(c *caller, token string) bool { return c.box.Payer(token, ConfirmAgreement) == nil }},
+		{"decline", payer("CANCELLED"), func(c *caller, token string) bool { return c.box.Payer(token, DeclineAgreement) == nil }},
+		{"expire", payer("CANCELLED"), func(c *caller, token string) bool { return c.box.Payer(token, ExpireAgreement) == nil }},
 		{"recall", payer("CANCELLED"), patch(recallRequest())},
 		{"suspend", status("SUSPENDED"), patch(statusRequest("SUSPENDED", "NOAS"))},
 		{"reactivate", status("ACTIVE"), patch(statusRequest("ACTIVE", "NOAS"))},
@@ -161,8 +161,8 @@ func TestAgreementsFollowTheModel(t *testing.T) {
 			m.amendment = m.amendment || ok
 			return ok
 		}, patch(bilateralRequest())},
-		{"accept", answer(true), func(c *caller, token string) bool { return c.box.Agreement(token).AnswerAmendment(true) == nil }},
-		{"refuse", answer(false), func(c *caller, token string) bool { return c.box.Agreement(token).AnswerAmendment(false) == nil }},
+		{"accept", answer(true), func(c *caller, token string) bool { return c.box.Payer(token, AcceptAmendment) == nil }},
+		{"refuse", answer(false), func(c *caller, token string) bool { return c.box.Payer(token, RefuseAmendment) == nil }},
 		{"recall amendment", answer(false), patch(recallAmendmentRequest())},
 		{"pay", func(m *model) bool { return m.status == "ACTIVE" }, func(c *caller, token string) bool {
 			return c.post("/transactions", costing(token, "30.00")).status == http.StatusCreated
@@ -223,8 +223,8 @@ func TestAgreementsConcurrently(t *testing.T) {
 						ended[name]++
 					}
 				}
-				race.Go(func() { count("confirmed", c.box.Agreement(token).Confirm() == nil) })
-				race.Go(func() { count("declined", c.box.Agreement(token).Decline() == nil) })
+				race.Go(func() { count("confirmed", c.box.Payer(token, ConfirmAgreement) == nil) })
+				race.Go(func() { count("declined", c.box.Payer(token, DeclineAgreement) == nil) })
 				race.Go(func() {
 					out, err := c.try(c.request("PATCH", "/payto-agreements/"+token, c.keys.Secret, recallRequest()))
 					count("recalled", err == nil && out.status == http.StatusNoContent)

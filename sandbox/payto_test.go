@@ -289,7 +289,7 @@ func TestOnceOffPaymentWaitsForThePayer(t *testing.T) {
 
 		c.pass(24 * time.Hour)
 		assert.Equal(t, "Pending", c.transaction(tx["receiptNumber"])["status"])
-		require.NoError(t, c.box.Agreement(token).Confirm())
+		require.NoError(t, c.box.Payer(token, ConfirmAgreement))
 		assert.Equal(t, "Pending", c.transaction(tx["receiptNumber"])["status"])
 		c.pass(time.Minute)
 		assert.Equal(t, []any{"Approved", "0", "ACSC"}, verdict(c.transaction(tx["receiptNumber"])))
@@ -304,7 +304,7 @@ func TestOnceOffPaymentWaitsForThePayer(t *testing.T) {
 
 func TestOnceOffPaymentsThatThePayerDoesNotWant(t *testing.T) {
 	for name, end := range map[string]func(*caller, string){
-		"declined": func(c *caller, token string) { require.NoError(c.t, c.box.Agreement(token).Decline()) },
+		"declined": func(c *caller, token string) { require.NoError(c.t, c.box.Payer(token, DeclineAgreement)) },
 		"expired":  func(c *caller, _ string) { c.pass(5 * 24 * time.Hour) },
 		"recalled": func(c *caller, token string) {
 			require.Equal(c.t, http.StatusNoContent, c.patch(token, recallRequest()).status)

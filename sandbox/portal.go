@@ -1,93 +1,134 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 )
 
 const portalCancelCode = "17" // customer cancellation
 
-// Transaction is a transaction as people and banks see it outside of this
-// interface: in the service's portal, or days later.
-type Transaction struct {
-	box     *Sandbox
-	receipt string
-}
+// PortalAction is what the merchant's staff do in the service's portal.
+type PortalAction string
 
-// Transaction returns the transaction with a receipt number. Whether there is one
-// shows when something is done to it.
-func (b *Sandbox) Transaction(receiptNumber string) Transaction {
-	return Transaction{box: b, receipt: receiptNumber}
-}
+// The actions in the portal, each with what its id names.
+const (
+	// CompleteTransaction releases a transaction, by receipt number, that fraud screening
+	// has suspended: it gets the outcome of its account.
+	CompleteTransaction PortalAction = "complete-transaction"
+	// CancelTransaction declines a transaction that fraud screening has suspended.
+	CancelTransaction PortalAction = "cancel-transaction"
+	// EnableAccount lets a disabled account, by account token, be used again.
+	EnableAccount PortalAction = "enable-account"
+	// DisableAccount keeps an account from being used and listed.
+	DisableAccount PortalAction = "disable-account"
+	// MakeAccountDefault makes an account the one that is used if a payment names only the
+	// customer.
+	MakeAccountDefault PortalAction = "make-account-default"
+	// StopSchedule ends an active recurring payment, by paymentScheduleId. The payments
+	// that it has made stay.
+	StopSchedule PortalAction = "stop-schedule"
+)
 
-// Complete releases a transaction that fraud screening has suspended: it then
-// has the outcome of its account. It is an error when there is no such transaction,
-// or it is not suspended.
-func (t Transaction) Complete() error {
-	return t.with(func(tx *transaction) error {
-		if tx.result != resultSuspended {
-			return t.not("suspended")
-		}
-		now := t.box.clock.Now()
-		tx.settlement = t.box.settlementDate(now)
-		t.box.settle(tx, t.box.accountOutcome(tx.source, now))
-		return nil
-	})
-}
-
-// Cancel ends a transaction that fraud screening has suspended. It is declined. It
-// is an error when there is no such transaction, or it is not suspended.
-func (t Transaction) Cancel() error {
-	return t.with(func(tx *transaction) error {
-		if tx.result != resultSuspended {
-			return t.not("suspended")
-		}
-		t.box.settle(tx, Declined(portalCancelCode))
-		return nil
-	})
-}
-
-// Return is the customer's bank sending an Australian bank account payment back,
-// with a response code such as 6. It is an error when there is no such transaction,
-// or it is not an approved payment from an Australian bank account.
-func (t Transaction) Return(code string) error {
-	return t.with(func(tx *transaction) error {
-		if tx.source.bank == nil || tx.result != resultApproved {
-			return t.not("an approved bank account payment")
-		}
-		t.box.settle(tx, Declined(code))
-		return nil
-	})
-}
-
-// Retry has the service try a soft-declined payment again, as a person in the
-// portal would, and returns the receipt number of the new payment. Its outcome
-// is that of [Sandbox.NextTransaction] or of its account. It is an error when there
-// is no such transaction, it is not a soft-declined payment, or it has a retry that
-// succeeded or may yet do so.
-func (t Transaction) Retry() (receiptNumber string, err error) {
-	err = t.with(func(tx *transaction) error {
-		if !t.box.retriable(tx) {
-			return t.not("a soft-declined payment without a successful retry")
-		}
-		receiptNumber = t.box.retry(tx, t.box.decide(tx, t.box.clock.Now())).receipt
-		return nil
-	})
-	return receiptNumber, err
-}
-
-func (t Transaction) with(do func(*transaction) error) error {
-	t.box.mu.Lock()
-	defer t.box.mu.Unlock()
-	if t.box.closed {
+// Portal does something in the service's portal. It is an error if there is no such
+// action or object, or the object is not in a state for the action.
+func (b *Sandbox) Portal(id string, action PortalAction) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
 		return errClosed
 	}
-	tx := t.box.transactions.byReceipt[t.receipt]
-	if tx == nil {
-		return fmt.Errorf("sandbox: no transaction %q", t.receipt)
+	switch action {
+	case CompleteTransaction, CancelTransaction:
+		return b.release(id, action == CompleteTransaction)
+	case EnableAccount, DisableAccount, MakeAccountDefault:
+		return b.changeAccount(id, action)
+	case StopSchedule:
+		return b.stopSchedule(id)
+	default:
+		return fmt.Errorf("sandbox: no portal action %q", action)
 	}
-	return do(tx)
 }
 
-func (t Transaction) not(what string) error {
-	return fmt.Errorf("sandbox: transaction %s is not %s", t.receipt, what)
+// release ends the suspension of a transaction.
+func (b *Sandbox) release(receipt string, complete bool) error {
+	tx := b.transactions.byReceipt[receipt]
+	if tx == nil || tx.result != resultSuspended {
+		return b.notSuch(receipt, "suspended")
+	}
+	if !complete {
+		b.settle(tx, Declined(portalCancelCode))
+		return nil
+	}
+	now := b.clock.Now()
+	tx.settlement = b.settlementDate(now)
+	b.settle(tx, b.accountOutcome(tx.source, now))
+	return nil
+}
+
+func (b *Sandbox) changeAccount(token string, action PortalAction) error {
+	a := b.accounts.byToken[token]
+	if a == nil {
+		return errors.New("sandbox: no such account")
+	}
+	switch action {
+	case EnableAccount:
+		a.enabled = true
+	case DisableAccount:
+		a.enabled = false
+	default:
+		for _, other := range b.accounts.byCustomer[a.customer.ID] {
+			other.isDefault = other == a
+		}
+	}
+	return nil
+}
+
+func (b *Sandbox) stopSchedule(id string) error {
+	sc := b.schedules.byID[id]
+	if sc == nil || sc.status != scheduleActive {
+		return fmt.Errorf("sandbox: no active schedule %q", id)
+	}
+	sc.status = scheduleStopped
+	return nil
+}
+
+// ReturnPayment has the customer's bank return an approved payment from an Australian
+// bank account, with a response code such as 6. It is an error if there is no such
+// payment.
+func (b *Sandbox) ReturnPayment(receiptNumber, code string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return errClosed
+	}
+	tx := b.transactions.byReceipt[receiptNumber]
+	if tx == nil || tx.source.bank == nil || tx.result != resultApproved {
+		return b.notSuch(receiptNumber, "an approved bank account payment")
+	}
+	b.settle(tx, Declined(code))
+	return nil
+}
+
+// RetryPayment has the service try a soft-declined payment again, as from its portal, and
+// returns the receipt number of the new payment. [Sandbox.NextTransaction] or the account
+// decides its outcome. It is an error if there is no such payment, it is not
+// soft-declined, or a retry of it has succeeded or may still succeed.
+func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return "", errClosed
+	}
+	tx := b.transactions.byReceipt[receiptNumber]
+	if tx == nil || !b.retriable(tx) {
+		return "", b.notSuch(receiptNumber, "a soft-declined payment without a successful retry")
+	}
+	return b.retry(tx, b.decide(tx, b.clock.Now())).receipt, nil
+}
+
+func (b *Sandbox) notSuch(receipt, what string) error {
+	if b.transactions.byReceipt[receipt] == nil {
+		return fmt.Errorf("sandbox: no transaction %q", receipt)
+	}
+	return fmt.Errorf("sandbox: transaction %s is not %s", receipt, what)
 }

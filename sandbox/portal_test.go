@@ -37,9 +37,9 @@ func TestSuspendedTransactions(t *testing.T) {
 		c.must(422, c.post("/transactions/"+completed+"/void", nil))
 
 		c.sleep(10 * time.Hour)
-		require.NoError(t, c.box.Transaction(completed).Complete())
-		require.NoError(t, c.box.Transaction(cancelled).Cancel())
-		require.NoError(t, c.box.Transaction(preauth).Complete())
+		require.NoError(t, c.box.Portal(completed, CompleteTransaction))
+		require.NoError(t, c.box.Portal(cancelled, CancelTransaction))
+		require.NoError(t, c.box.Portal(preauth, CompleteTransaction))
 		assert.Empty(t, c.receipts(path))
 		body := c.read(completed)
 		assert.Equal(t, []any{"Approved", "0", "2000-01-02"}, []any{body["status"], body["summaryCode"], body["settlementDate"]})
@@ -49,9 +49,9 @@ func TestSuspendedTransactions(t *testing.T) {
 		assert.Equal(t, int64(1050), c.box.Ledger().Net("A"))
 		assert.Zero(t, c.box.Ledger().Net("B"))
 
-		require.Error(t, c.box.Transaction(completed).Complete())
-		require.Error(t, c.box.Transaction(cancelled).Cancel())
-		require.Error(t, c.box.Transaction("1").Complete())
+		require.Error(t, c.box.Portal(completed, CompleteTransaction))
+		require.Error(t, c.box.Portal(cancelled, CancelTransaction))
+		require.Error(t, c.box.Portal("1", CompleteTransaction))
 	})
 }
 
@@ -100,7 +100,7 @@ func TestScheduledRetries(t *testing.T) {
 		assert.Len(t, c.box.Ledger().Charged("O"), 1)
 		assert.Equal(t, append(retries, first), c.receipts("/transactions/for-reference-number?referenceNumber=P-1"))
 		c.must(404, c.get("/transactions/1/retries"))
-		require.Error(t, func() error { _, err := c.box.Transaction(first).Retry(); return err }())
+		require.Error(t, func() error { _, err := c.box.RetryPayment(first); return err }())
 	})
 	bubble(t, func(c *caller) { // by the facility's schedule, with the outcome of the card
 		first := c.made(changed(cardPayment("O"), "creditCard", cardDetails("4111111117444490")))
@@ -118,13 +118,13 @@ func TestManualRetry(t *testing.T) {
 	bubble(t, func(c *caller) {
 		c.box.NextTransaction(Declined("01"), Declined("05"), Declined("01"), Approved())
 		soft, hard := c.pay("O"), c.pay("H")
-		_, err := c.box.Transaction(hard).Retry()
+		_, err := c.box.RetryPayment(hard)
 		require.Error(t, err)
-		again, err := c.box.Transaction(soft).Retry()
+		again, err := c.box.RetryPayment(soft)
 		require.NoError(t, err)
-		_, err = c.box.Transaction(again).Retry()
+		_, err = c.box.RetryPayment(again)
 		require.Error(t, err, "the first attempt is retried, not its retry")
-		last, err := c.box.Transaction(soft).Retry()
+		last, err := c.box.RetryPayment(soft)
 		require.NoError(t, err)
 		c.sleep(2 * time.Second)
 		assert.Equal(t, []string{last, again}, c.receipts("/transactions/"+soft+"/retries"))
@@ -146,9 +146,9 @@ func TestReturns(t *testing.T) {
 		c.sleep(2 * time.Second)
 		assert.Empty(t, c.receipts("/transactions/returns?date=2000-01-02"))
 		c.sleep(24 * time.Hour)
-		require.NoError(t, c.box.Transaction(shop).Return("6"))
-		require.Error(t, c.box.Transaction(shop).Return("6"))
-		require.Error(t, c.box.Transaction(card).Return("6"))
+		require.NoError(t, c.box.ReturnPayment(shop, "6"))
+		require.Error(t, c.box.ReturnPayment(shop, "6"))
+		require.Error(t, c.box.ReturnPayment(card, "6"))
 		assert.Equal(t, append([]string{shop}, all...), c.receipts("/transactions/returns?date=2000-01-02"))
 		assert.Equal(t, []string{shop}, c.receipts("/transactions/returns?date=2000-01-02&supplierBusinessCode=SHOP"))
 		assert.Empty(t, c.receipts("/transactions/returns?date=2000-01-01"))
@@ -164,8 +164,8 @@ func TestReturns(t *testing.T) {
 func TestHandlesOfAClosedSandbox(t *testing.T) {
 	box := New()
 	box.Close()
-	require.Error(t, box.Transaction("1").Cancel())
-	_, err := box.Transaction("1").Retry()
+	require.Error(t, box.Portal("1", CancelTransaction))
+	_, err := box.RetryPayment("1")
 	require.Error(t, err)
 }
 

@@ -101,12 +101,13 @@ func (e *Request) weight() int {
 // Requests returns what has arrived so far, oldest first; of very many, the last
 // ten thousand or 16 MiB, or so. Calls refused by a dial fault never arrived.
 func (b *Sandbox) Requests() []Request {
-	return b.record(func(*Request) bool { return true })
-}
-
-// Unmatched returns the requests for which there is no operation.
-func (b *Sandbox) Unmatched() []Request {
-	return b.record(func(e *Request) bool { return e.Operation == "" })
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([]Request, 0, len(b.requests.list))
+	for _, e := range b.requests.list {
+		out = append(out, e.copy())
+	}
+	return out
 }
 
 // ResetRequests forgets the requests recorded so far.
@@ -114,18 +115,6 @@ func (b *Sandbox) ResetRequests() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.requests = recorder{}
-}
-
-func (b *Sandbox) record(want func(*Request) bool) []Request {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	out := make([]Request, 0, len(b.requests.list))
-	for _, e := range b.requests.list {
-		if want(e) {
-			out = append(out, e.copy())
-		}
-	}
-	return out
 }
 
 func (e *Request) copy() Request {

@@ -34,7 +34,6 @@ type Sandbox struct {
 	listener  *memnet.Listener
 	server    *http.Server
 	transport *memnet.Transport
-	anywhere  bool
 	noThreeDS func(code string) bool
 	shops     []string
 	shopFront http.Handler // nil without shops
@@ -84,7 +83,6 @@ func New(opts ...Option) *Sandbox {
 		assume:       cfg.assume,
 		form:         formOf(&cfg.assume),
 		clock:        cfg.clock,
-		anywhere:     cfg.anywhere,
 		noThreeDS:    cfg.noThreeDS,
 		shops:        cfg.shops,
 		listener:     memnet.NewListener(),
@@ -168,13 +166,13 @@ func (b *Sandbox) Assumptions() Assumptions { return b.assume }
 
 // Listen serves the sandbox on a real TCP port as well, for other processes and
 // other languages, and returns the base address. Port 0 takes a free port.
-// Addresses other than loopback are refused unless [WithAnyAddress] was given.
+// The address must be a loopback address.
 func (b *Sandbox) Listen(addr string) (string, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return "", fmt.Errorf("sandbox: listen address: %w", err)
 	}
-	if ip := net.ParseIP(host); !b.anywhere && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return "", fmt.Errorf("sandbox: %q is not a loopback address", addr)
 	}
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
@@ -202,7 +200,7 @@ type timer struct{ stop func() bool }
 func (b *Sandbox) after(d time.Duration, f func()) {
 	t := &timer{}
 	b.timers[t] = struct{}{}
-	t.stop = b.clock.AfterFunc(d, func() {
+	t.stop = b.clock.afterFunc(d, func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.closed {
@@ -217,7 +215,7 @@ func (b *Sandbox) after(d time.Duration, f func()) {
 // was closed, or given up for, before.
 func (b *Sandbox) wait(d time.Duration, gone <-chan struct{}) bool {
 	done := make(chan struct{})
-	stop := b.clock.AfterFunc(d, func() { close(done) })
+	stop := b.clock.afterFunc(d, func() { close(done) })
 	defer stop()
 	select {
 	case <-done:
@@ -236,7 +234,6 @@ type settings struct {
 	clock      timekeeper
 	seed       [8]byte
 	seeded     bool
-	anywhere   bool
 	businesses []*business
 	noThreeDS  func(code string) bool
 	shops      []string
@@ -272,13 +269,6 @@ func WithBusiness(code, name string, surcharges ...Surcharge) Option {
 // silent.
 func WithAssumptions(change func(*Assumptions)) Option {
 	return func(s *settings) { change(&s.assume) }
-}
-
-// WithAnyAddress lets [Sandbox.Listen], and the URLs of [Sandbox.Subscribe], be
-// addresses other than loopback. The sandbox is a test tool with keys that it
-// prints: think twice.
-func WithAnyAddress() Option {
-	return func(s *settings) { s.anywhere = true }
 }
 
 // source returns a generator of its own for each purpose, so that drawing dice

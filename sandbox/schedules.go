@@ -113,19 +113,6 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 	return sc.id, nil
 }
 
-// StopSchedule ends a recurring payment. It is an error when there is none, or it
-// has ended. Payments that were made stay.
-func (b *Sandbox) StopSchedule(paymentScheduleID string) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	sc := b.schedules.byID[paymentScheduleID]
-	if sc == nil || sc.status != scheduleActive {
-		return fmt.Errorf("sandbox: no active schedule %q", paymentScheduleID)
-	}
-	sc.status = scheduleStopped
-	return nil
-}
-
 // after is the time of the nth payment after the first, at the same time of the
 // day in Sydney. A day that a month does not have is its last.
 func (q Frequency) after(first time.Time, n int) (at time.Time, known bool) {

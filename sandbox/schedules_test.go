@@ -62,8 +62,8 @@ func TestSchedulesOfACustomer(t *testing.T) {
 		fortnightly := create(Schedule{CustomerID: customer, Frequency: Fortnightly})
 		quarterly := create(Schedule{CustomerID: customer, Frequency: Quarterly})
 		yearly := create(Schedule{CustomerID: customer, Frequency: Yearly})
-		require.NoError(t, c.box.StopSchedule(stopped))
-		require.Error(t, c.box.StopSchedule(stopped))
+		require.NoError(t, c.box.Portal(stopped, StopSchedule))
+		require.Error(t, c.box.Portal(stopped, StopSchedule))
 		c.sleep(364*24*time.Hour + 12*time.Hour)
 
 		list := func() (ids []string) {
@@ -86,7 +86,7 @@ func TestSchedulesOfACustomer(t *testing.T) {
 		}
 		assert.Empty(t, c.box.Ledger().Charged("2"), "no account, no payment")
 
-		require.NoError(t, c.box.Account(account).Disable())
+		require.NoError(t, c.box.Portal(account, DisableAccount))
 		before := len(c.box.Ledger())
 		c.sleep(30 * 24 * time.Hour)
 		assert.Len(t, c.box.Ledger(), before)

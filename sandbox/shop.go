@@ -199,20 +199,19 @@ func (s *shopPages) agreementView(entry AgreementEntry) agreementView {
 	return v
 }
 
+//nolint:gochecknoglobals // an immutable table
+var payerButtons = []PayerAction{
+	ConfirmAgreement, DeclineAgreement, SuspendAgreement, ReactivateAgreement, CancelAgreement, AcceptAmendment, RefuseAmendment,
+}
+
 func (s *shopPages) answerAgreement(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-	a := s.Agreement(r.PostFormValue("agreementToken"))
-	does := map[string]func() error{
-		"confirm": a.Confirm, "decline": a.Decline, "suspend": a.Suspend, "reactivate": a.Reactivate, "cancel": a.Cancel,
-		"accept": func() error { return a.AnswerAmendment(true) }, "refuse": func() error { return a.AnswerAmendment(false) },
-	}
-	do := does[r.PostFormValue("action")]
-	if do == nil {
+	action := PayerAction(r.PostFormValue("action"))
+	if !slices.Contains(payerButtons, action) {
 		http.Error(w, "There is no such action.", http.StatusUnprocessableEntity)
 		return
 	}
-	// What has changed in the meantime is seen on the page.
-	_ = do()
+	_ = s.Payer(r.PostFormValue("agreementToken"), action) // the page shows what has changed meanwhile
 	http.Redirect(w, r, PayerPage+"?"+url.Values{"agreementToken": r.URL.Query()["agreementToken"]}.Encode(), http.StatusSeeOther)
 }
 

@@ -33,15 +33,15 @@ func TestClockFiresInOrderAtTheRightTimes(t *testing.T) {
 	note := func(name string) func() {
 		return func() { log = append(log, name+" "+clock.Now().Sub(start).String()) }
 	}
-	clock.AfterFunc(3*time.Second, note("c"))
-	clock.AfterFunc(time.Second, func() {
+	clock.afterFunc(3*time.Second, note("c"))
+	clock.afterFunc(time.Second, func() {
 		note("a")()
-		clock.AfterFunc(time.Second, note("nested"))
-		clock.AfterFunc(time.Hour, note("far"))
+		clock.afterFunc(time.Second, note("nested"))
+		clock.afterFunc(time.Hour, note("far"))
 	})
-	clock.AfterFunc(3*time.Second, note("d"))
-	stop := clock.AfterFunc(2*time.Second, note("never"))
-	clock.AfterFunc(-time.Second, note("past"))
+	clock.afterFunc(3*time.Second, note("d"))
+	stop := clock.afterFunc(2*time.Second, note("never"))
+	clock.afterFunc(-time.Second, note("past"))
 	assert.True(t, stop())
 	assert.False(t, stop())
 	clock.Advance(0)

@@ -141,7 +141,7 @@ func (b *Sandbox) checkTarget(target string) error {
 	case u.User != nil:
 		return errors.New("credentials belong in BasicUser and BasicPassword")
 	}
-	if ip := net.ParseIP(u.Hostname()); ip != nil && !ip.IsLoopback() && !b.anywhere {
+	if ip := net.ParseIP(u.Hostname()); ip != nil && !ip.IsLoopback() {
 		return errNotLoopback
 	}
 	return nil
@@ -151,7 +151,7 @@ var errNotLoopback = errors.New("the URL is not a loopback address")
 
 func (b *Sandbox) checkAddress(_, address string, _ syscall.RawConn) error {
 	host, _, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); !b.anywhere && (err != nil || ip == nil || !ip.IsLoopback()) {
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
 		return errNotLoopback
 	}
 	return nil
@@ -179,25 +179,13 @@ func newUUID(ids *rand.Rand) string {
 	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&0xffffffffffff)
 }
 
-// DeliveryFault is what goes wrong with the first attempt of a delivery. The
-// zero value is nothing.
+// DeliveryFault is what goes wrong with the first attempt of a delivery. The zero value
+// is nothing.
 type DeliveryFault struct {
-	tampered, twice bool
-	shift           time.Duration
+	Twice    bool          // it is posted two times at once
+	Tampered bool          // the body is changed after it was signed
+	Shift    time.Duration // of the time of the signature: negative is the past, as in a replay
 }
-
-// DeliveredTwice posts a notification two times at once.
-func DeliveredTwice() DeliveryFault { return DeliveryFault{twice: true} }
-
-// Tampered changes the body after it was signed.
-func Tampered() DeliveryFault { return DeliveryFault{tampered: true} }
-
-// Stale signs with the time of d ago, as a notification that was held back or
-// recorded and played again.
-func Stale(d time.Duration) DeliveryFault { return DeliveryFault{shift: -d} }
-
-// Future signs with a time that is still to come.
-func Future(d time.Duration) DeliveryFault { return DeliveryFault{shift: d} }
 
 // NextDelivery decides what goes wrong with the deliveries to come, one each, in
 // order.

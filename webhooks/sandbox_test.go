@@ -83,7 +83,7 @@ func collect(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) (ag
 	})
 	require.NoError(t, err)
 	<-time.After(24 * time.Hour)
-	require.NoError(t, box.Agreement(agreement.AgreementToken).Confirm())
+	require.NoError(t, box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
 	synctest.Wait()
 	payment, err := client.Transactions.Pay(t.Context(), quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken}),
@@ -139,13 +139,13 @@ func TestSandboxMisdelivers(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, len(held), 2)
 		slices.Reverse(held)
-		box.NextDelivery(sandbox.Tampered(), sandbox.Stale(stale), sandbox.Future(6*time.Minute), sandbox.DeliveredTwice())
+		box.NextDelivery(sandbox.DeliveryFault{Tampered: true}, sandbox.DeliveryFault{Shift: -(stale)}, sandbox.DeliveryFault{Shift: 6 * time.Minute}, sandbox.DeliveryFault{Twice: true})
 		require.NoError(t, box.ReleaseDeliveries(held...))
 		day()
 		require.ElementsMatch(t, []webhooks.EventType{webhooks.EventTypePayToAgreementConfirmed, webhooks.EventTypePayToPaymentApproved}, m.types(),
 			"refused first, genuine when they came again")
 
-		for _, fault := range []sandbox.DeliveryFault{sandbox.Tampered(), sandbox.Stale(stale), sandbox.Future(time.Hour), sandbox.DeliveredTwice()} {
+		for _, fault := range []sandbox.DeliveryFault{sandbox.DeliveryFault{Tampered: true}, sandbox.DeliveryFault{Shift: -(stale)}, sandbox.DeliveryFault{Shift: time.Hour}, sandbox.DeliveryFault{Twice: true}} {
 			for _, id := range held {
 				require.NoError(t, box.Redeliver(id, fault))
 			}

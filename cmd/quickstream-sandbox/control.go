@@ -171,17 +171,17 @@ func parseOutcome(text string) (sandbox.Outcome, error) {
 }
 
 func (c *control) transaction(r *http.Request) (any, error) {
-	tx := c.box.Transaction(r.PathValue("receiptNumber"))
+	receipt := r.PathValue("receiptNumber")
 	switch action := r.PathValue("action"); action {
 	case "complete":
-		return nil, tx.Complete()
+		return nil, c.box.Portal(receipt, sandbox.CompleteTransaction)
 	case "cancel":
-		return nil, tx.Cancel()
+		return nil, c.box.Portal(receipt, sandbox.CancelTransaction)
 	case "return":
-		return nil, tx.Return("6")
+		return nil, c.box.ReturnPayment(receipt, "6")
 	case "retry":
-		receipt, err := tx.Retry()
-		return map[string]string{"receiptNumber": receipt}, err
+		retried, err := c.box.RetryPayment(receipt)
+		return map[string]string{"receiptNumber": retried}, err
 	default:
 		return nil, fmt.Errorf("no action %q: use complete, cancel, return or retry", action)
 	}

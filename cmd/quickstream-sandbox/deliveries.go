@@ -82,13 +82,13 @@ func parseDeliveryFault(text string) (sandbox.DeliveryFault, error) {
 	case word == "none" && rest == "":
 		return sandbox.DeliveryFault{}, nil
 	case word == "twice" && rest == "":
-		return sandbox.DeliveredTwice(), nil
+		return sandbox.DeliveryFault{Twice: true}, nil
 	case word == "tampered" && rest == "":
-		return sandbox.Tampered(), nil
+		return sandbox.DeliveryFault{Tampered: true}, nil
 	case word == "stale" && err == nil:
-		return sandbox.Stale(d), nil
+		return sandbox.DeliveryFault{Shift: -d}, nil
 	case word == "future" && err == nil:
-		return sandbox.Future(d), nil
+		return sandbox.DeliveryFault{Shift: d}, nil
 	}
 	return sandbox.DeliveryFault{}, fmt.Errorf("no fault %q: use twice, tampered, stale <duration>, future <duration> or none", text)
 }

@@ -75,7 +75,7 @@ func (c *control) outcomeEndpoints() []endpoint {
 		},
 		{
 			"POST /faults", "breaks calls. operation: such as \"POST /transactions\", any without it. nth, times, probability: which calls. kind: " + faultKindNames +
-				". body: ServiceError, HTML, Empty, BrokenJSON, GatewayError, ErrorList, Echo or EchoHTML. Some take delay, bytes, status, retryAfter or location",
+				". body: ServiceError, HTML, Empty, BrokenJSON, GatewayError, ErrorList, Echo, EchoHTML, EchoLinks or DuplicateMembers. Some take delay, bytes, status, retryAfter or location",
 			`-d '{"operation":"POST /transactions","nth":1,"kind":"ResetAfterCommit"}' $SANDBOX/faults`, c.injectFault,
 		},
 		{"GET /faults", "how often each kind has struck", "$SANDBOX/faults", c.faults},

@@ -18,14 +18,14 @@ type faultRequest struct {
 	Delay       string  `json:"delay"`
 	Bytes       int     `json:"bytes"`
 	Status      int     `json:"status"`
-	Body        string  `json:"body"` // ServiceError, HTML, Empty, BrokenJSON, GatewayError, ErrorList, Echo or EchoHTML
+	Body        string  `json:"body"` // ServiceError, HTML, Empty, BrokenJSON, GatewayError, ErrorList, Echo, EchoHTML, EchoLinks or DuplicateMembers
 	RetryAfter  string  `json:"retryAfter"`
 	Location    string  `json:"location"`
 }
 
 // faultKindNames are those that faultKind reads.
 const faultKindNames = "ResetBeforeCommit, ResetAfterCommit, HangBeforeCommit, HangAfterCommit, DelayBeforeCommit, DelayAfterCommit, " +
-	"CommitLate, SlowBody, TruncatedBody, RateLimited, Garbage, DuplicateMembers, EchoLinks, Redirect, Status, StatusAfterCommit"
+	"CommitLate, SlowBody, TruncatedBody, RateLimited, Garbage, Redirect, Status, StatusAfterCommit"
 
 func (c *control) faults(*http.Request) (any, error) { return c.box.FaultCounts(), nil }
 
@@ -83,10 +83,6 @@ func (in faultRequest) faultKind() (kind sandbox.FaultKind, err error) {
 		return sandbox.RateLimited(in.RetryAfter), nil
 	case "Garbage":
 		return sandbox.Garbage(content), nil
-	case "DuplicateMembers":
-		return sandbox.DuplicateMembers(), nil
-	case "EchoLinks":
-		return sandbox.EchoLinks(), nil
 	}
 	if in.Status < 100 || in.Status > 999 {
 		return kind, fmt.Errorf("no kind of fault %q, or one that needs a status", in.Kind)
@@ -121,6 +117,10 @@ func (in faultRequest) bodyKind() (sandbox.BodyKind, error) {
 		return sandbox.Echo, nil
 	case "EchoHTML":
 		return sandbox.EchoHTML, nil
+	case "EchoLinks":
+		return sandbox.EchoLinks, nil
+	case "DuplicateMembers":
+		return sandbox.DuplicateMembers, nil
 	default:
 		return 0, fmt.Errorf("no kind of body %q", in.Body)
 	}

@@ -3,37 +3,22 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// payerAction is what a payer does to an agreement.
-type payerAction struct {
-	name string
-	do   func(sandbox.Agreement) error
-}
-
-func payerActions() []payerAction {
-	answer := func(accept bool) func(sandbox.Agreement) error {
-		return func(a sandbox.Agreement) error { return a.AnswerAmendment(accept) }
-	}
-	return []payerAction{
-		{"confirm", sandbox.Agreement.Confirm},
-		{"decline", sandbox.Agreement.Decline},
-		{"expire", sandbox.Agreement.LetExpire},
-		{"suspend", sandbox.Agreement.Suspend},
-		{"reactivate", sandbox.Agreement.Reactivate},
-		{"cancel", sandbox.Agreement.Cancel},
-		{"accept-amendment", answer(true)},
-		{"refuse-amendment", answer(false)},
-	}
+//nolint:gochecknoglobals // an immutable table
+var payerActions = []sandbox.PayerAction{
+	sandbox.ConfirmAgreement, sandbox.DeclineAgreement, sandbox.ExpireAgreement, sandbox.SuspendAgreement, sandbox.ReactivateAgreement,
+	sandbox.CancelAgreement, sandbox.AcceptAmendment, sandbox.RefuseAmendment,
 }
 
 func payerActionNames() string {
-	var names []string
-	for _, a := range payerActions() {
-		names = append(names, a.name)
+	names := make([]string, len(payerActions))
+	for i, action := range payerActions {
+		names[i] = string(action)
 	}
 	return strings.Join(names, ", ")
 }
@@ -44,13 +29,12 @@ func (c *control) agreement(r *http.Request) (any, error) {
 	return nil, c.answerAgreement(r.PathValue("agreementToken"), r.PathValue("action"))
 }
 
-func (c *control) answerAgreement(token, action string) error {
-	for _, a := range payerActions() {
-		if a.name == action {
-			return a.do(c.box.Agreement(token))
-		}
+func (c *control) answerAgreement(token, name string) error {
+	action := sandbox.PayerAction(name)
+	if !slices.Contains(payerActions, action) {
+		return fmt.Errorf("no action %q: use one of %s", name, payerActionNames())
 	}
-	return fmt.Errorf("no action %q: use one of %s", action, payerActionNames())
+	return c.box.Payer(token, action)
 }
 
 func (c *control) challenges(*http.Request) (any, error) { return c.box.Challenges(), nil }

@@ -25,13 +25,13 @@ type event struct {
 // events are the kinds that the contract and the vendor's public pages name, and the
 // two that stand for those with other names.
 func events() []event {
-	payer := func(do func(sandbox.Agreement) error) func(*control, context.Context, string) error {
-		return func(c *control, _ context.Context, token string) error { return do(c.box.Agreement(token)) }
+	payer := func(action sandbox.PayerAction) func(*control, context.Context, string) error {
+		return func(c *control, _ context.Context, token string) error { return c.box.Payer(token, action) }
 	}
 	return []event{
-		{"payto.agreement.confirmed", payer(sandbox.Agreement.Confirm)},
-		{"payto.agreement.declined", payer(sandbox.Agreement.Decline)},
-		{"payto.agreement.expired", payer(sandbox.Agreement.LetExpire)},
+		{"payto.agreement.confirmed", payer(sandbox.ConfirmAgreement)},
+		{"payto.agreement.declined", payer(sandbox.DeclineAgreement)},
+		{"payto.agreement.expired", payer(sandbox.ExpireAgreement)},
 		{"payto.agreement.recalled", (*control).recall},
 		{"payto.payment.approved", func(c *control, ctx context.Context, token string) error {
 			return c.pay(ctx, token, sandbox.Approved())
@@ -39,10 +39,10 @@ func events() []event {
 		{"payto.payment.added_later", func(c *control, ctx context.Context, token string) error {
 			return c.pay(ctx, token, sandbox.Declined("RJCT"))
 		}},
-		{"payto.agreement.added_later", payer(func(a sandbox.Agreement) error {
-			_ = a.Confirm() // unless it is
-			return a.Suspend()
-		})},
+		{"payto.agreement.added_later", func(c *control, _ context.Context, token string) error {
+			_ = c.box.Payer(token, sandbox.ConfirmAgreement) // unless it is confirmed
+			return c.box.Payer(token, sandbox.SuspendAgreement)
+		}},
 	}
 }
 
@@ -136,10 +136,10 @@ func (c *control) recall(ctx context.Context, token string) error {
 	return err
 }
 
-// pay makes a payment with an outcome, for which the payer confirms first where he
-// has not.
+// pay makes a payment with an outcome. The payer confirms the agreement first, unless
+// it is confirmed.
 func (c *control) pay(ctx context.Context, token string, outcome sandbox.Outcome) error {
-	_ = c.box.Agreement(token).Confirm()
+	_ = c.box.Payer(token, sandbox.ConfirmAgreement)
 	order := "TRIGGER-" + rand.Text()[:8]
 	c.box.NextTransactionFor(order, outcome)
 	_, err := c.call(ctx, http.MethodPost, "/transactions", object{

@@ -122,7 +122,7 @@ func TestTheClockDoesNotWaitForever(t *testing.T) {
 	defer hook.Close()
 	defer close(release)
 	b.control(200, "POST", "/subscriptions", `{"url":"`+hook.URL+`","secret":"s"}`)
-	require.NoError(t, b.box.Agreement(b.agreement()).Confirm())
+	require.NoError(t, b.box.Payer(b.agreement(), sandbox.ConfirmAgreement))
 	begun := b.box.Now()
 	b.control(200, "POST", "/clock", `{"advance":"1h"}`)
 	assert.GreaterOrEqual(t, b.box.Now().Sub(begun), time.Hour)

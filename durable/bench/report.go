@@ -138,7 +138,7 @@ func payment() quickstream.PayParams {
 
 // inbox returns how long acknowledgements take, sorted.
 func (s subject[TTx]) inbox(ctx context.Context, box *sandbox.Sandbox, engine *durable.Engine[TTx]) ([]time.Duration, error) {
-	if err := box.Inject(sandbox.Fault{Kind: sandbox.Refuse()}); err != nil {
+	if err := box.Inject(sandbox.Fault{Kind: sandbox.Unreachable(sandbox.ConnectionRefused)}); err != nil {
 		return nil, err
 	}
 	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)})

@@ -49,7 +49,7 @@ func TestLostAnswer(t *testing.T) {
 
 func TestNothingSentFreesTheOrder(t *testing.T) {
 	for name, kind := range map[string]sandbox.FaultKind{
-		"refused": sandbox.Refuse(), "host": sandbox.UnknownHost(), "503": sandbox.Status(503, sandbox.ServiceError),
+		"refused": sandbox.Unreachable(sandbox.ConnectionRefused), "host": sandbox.Unreachable(sandbox.UnknownHost), "503": sandbox.Status(503, sandbox.ServiceError),
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, f *fixture) {

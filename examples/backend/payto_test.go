@@ -44,7 +44,7 @@ func (f *fixture) agree(reference string) {
 	if len(agreements) != 1 {
 		f.t.Fatalf("%d agreements", len(agreements))
 	}
-	if err := f.box.Agreement(agreements[0].Token).Confirm(); err != nil {
+	if err := f.box.Payer(agreements[0].Token, sandbox.ConfirmAgreement); err != nil {
 		f.t.Fatal(err)
 	}
 	synctest.Wait()

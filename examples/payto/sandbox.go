@@ -49,7 +49,7 @@ func collectFromSandbox(ctx context.Context, timeline *timeline) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		return box.Agreement(agreementToken).Confirm()
+		return box.Payer(agreementToken, sandbox.ConfirmAgreement)
 	}
 	if err := merchant.collect(ctx); err != nil {
 		return err

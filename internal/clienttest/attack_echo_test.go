@@ -39,7 +39,7 @@ func echoes() []sandbox.FaultKind {
 	return []sandbox.FaultKind{
 		sandbox.Status(422, sandbox.Echo), sandbox.Status(401, sandbox.Echo), sandbox.Status(404, sandbox.Echo), sandbox.Status(429, sandbox.Echo),
 		sandbox.Status(503, sandbox.Echo), sandbox.Status(307, sandbox.Echo), sandbox.Status(502, sandbox.EchoHTML), sandbox.Status(403, sandbox.EchoHTML),
-		sandbox.StatusAfterCommit(500, sandbox.Echo), sandbox.Garbage(sandbox.Echo), sandbox.Garbage(sandbox.EchoHTML), sandbox.EchoLinks(),
+		sandbox.StatusAfterCommit(500, sandbox.Echo), sandbox.Garbage(sandbox.Echo), sandbox.Garbage(sandbox.EchoHTML), sandbox.Garbage(sandbox.EchoLinks),
 	}
 }
 

@@ -130,7 +130,7 @@ func TestKeySource(t *testing.T) {
 		ctx := context.WithValue(t.Context(), trace{}, "t")
 		err = client.Check(ctx)
 		require.NoError(t, err)
-		renewed := box.RenewSecretKey(0)
+		renewed := box.RenewKey(sandbox.KeySecret, 0)
 		err = client.Check(ctx)
 		require.ErrorIs(t, err, quickstream.ErrUnauthorized)
 		secret = quickstream.NewSecretKey(renewed)

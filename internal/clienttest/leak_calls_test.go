@@ -217,11 +217,11 @@ func TestAttack59FailingCalls(t *testing.T) {
 // and a payment that succeeds.
 func TestSandboxFaultsTellNothing(t *testing.T) {
 	kinds := []sandbox.FaultKind{
-		sandbox.CommitLate(1), sandbox.DuplicateMembers(), sandbox.Garbage(sandbox.ServiceError), sandbox.HangAfterCommit(), sandbox.HangBeforeCommit(),
-		sandbox.ProxyAuth(), sandbox.RateLimited("1"), sandbox.Redirect(307, "https://evil.invalid/?accountNumber="+callAccount), sandbox.Refuse(),
+		sandbox.CommitLate(1), sandbox.Garbage(sandbox.DuplicateMembers), sandbox.Garbage(sandbox.ServiceError), sandbox.HangAfterCommit(), sandbox.HangBeforeCommit(),
+		sandbox.Unreachable(sandbox.ProxyAuthRequired), sandbox.RateLimited("1"), sandbox.Redirect(307, "https://evil.invalid/?accountNumber="+callAccount), sandbox.Unreachable(sandbox.ConnectionRefused),
 		sandbox.ResetAfterCommit(), sandbox.ResetBeforeCommit(), sandbox.SlowBody(1), sandbox.Status(401, sandbox.ServiceError), sandbox.Status(404, sandbox.ServiceError),
 		sandbox.Status(422, sandbox.ServiceError), sandbox.Status(503, sandbox.HTML), sandbox.StatusAfterCommit(500, sandbox.Empty), sandbox.TruncatedBody(30),
-		sandbox.UnknownHost(), sandbox.UntrustedCertificate(),
+		sandbox.Unreachable(sandbox.UnknownHost), sandbox.Unreachable(sandbox.UntrustedCertificate),
 	}
 	for i, kind := range append([]sandbox.FaultKind{{}}, kinds...) {
 		synctest.Test(t, func(t *testing.T) {

@@ -196,7 +196,7 @@ func TestOwnTransportSpeaksHTTP1(t *testing.T) {
 func TestReadsThatWereSentOnce(t *testing.T) {
 	box, _ := sandboxtest.New(t)
 	client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
-	require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Nth: 1}, sandbox.Fault{Kind: sandbox.Refuse(), Nth: 2, Times: 9}))
+	require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Nth: 1}, sandbox.Fault{Kind: sandbox.Unreachable(sandbox.ConnectionRefused), Nth: 2, Times: 9}))
 	_, err := client.Transactions.Get(t.Context(), "R-1")
 	assert.Equal(t, quickstream.NetworkKindConnectionRefused, networkKind(t, err))
 	assert.NotErrorIs(t, err, quickstream.ErrNotSent)

@@ -148,7 +148,7 @@ func TestPanicsOfObservers(t *testing.T) {
 	client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Millisecond, time.Millisecond), quickstream.WithObserver(quickstream.Observer{
 		End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("mine") },
 	}))
-	require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Nth: 1}, sandbox.Fault{Kind: sandbox.Refuse(), Nth: 2, Times: 9}))
+	require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Nth: 1}, sandbox.Fault{Kind: sandbox.Unreachable(sandbox.ConnectionRefused), Nth: 2, Times: 9}))
 	_, err := client.Transactions.Pay(t.Context(), payment())
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "the first attempt may have arrived, though the last was not sent")
 	client = clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{

@@ -237,7 +237,7 @@ func TestUploadIsRefused(t *testing.T) {
 func TestUploadThatDidNotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: uploadOperation, Kind: sandbox.Refuse(), Times: 2}))
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: uploadOperation, Kind: sandbox.Unreachable(sandbox.ConnectionRefused), Times: 2}))
 		file, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", fileOf("10.50", approvedLine("A"))))
 		require.NoError(t, err)
 		file, err = client.PaymentFiles.Wait(t.Context(), file.PaymentFileID, quickstream.PaymentFileWait{})
@@ -245,7 +245,7 @@ func TestUploadThatDidNotBegin(t *testing.T) {
 		assert.Equal(t, quickstream.PaymentFileStatusComplete, file.Status, "the file is whole")
 		assert.Len(t, box.Ledger().Charged("A"), 1)
 
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: uploadOperation, Kind: sandbox.UntrustedCertificate()}))
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: uploadOperation, Kind: sandbox.Unreachable(sandbox.UntrustedCertificate)}))
 		_, err = client.PaymentFiles.Upload(t.Context(), upload("b.csv", "x"))
 		assert.Equal(t, network, ending(err), "%v", err)
 	})

@@ -44,7 +44,7 @@ func active(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) (cus
 	agreement, err = client.PayTo.Create(t.Context(), customer.CustomerID, agreementParams("REF-ACTIVE"))
 	require.NoError(t, err)
 	wait(time.Minute)
-	require.NoError(t, box.Agreement(agreement.AgreementToken).Confirm())
+	require.NoError(t, box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
 	wait(24 * time.Hour) // until the first day of payments has come everywhere
 	agreement, err = client.PayTo.Get(t.Context(), agreement.AgreementToken)
 	require.NoError(t, err)
@@ -150,7 +150,7 @@ func TestAmendmentAnswerIsLost(t *testing.T) {
 		assert.False(t, state.AsAsked, "the payer has not agreed yet")
 		assert.Equal(t, committed, state.Agreement.HasPendingBilateralAmendment)
 		if committed {
-			require.NoError(t, box.Agreement(agreement.AgreementToken).AnswerAmendment(true))
+			require.NoError(t, box.Payer(agreement.AgreementToken, sandbox.AcceptAmendment))
 			wait(time.Hour)
 			state, err = client.PayTo.ResumeChange(t.Context(), intent)
 			require.NoError(t, err)
@@ -245,7 +245,7 @@ func TestAmendmentKeepsTheRest(t *testing.T) {
 		require.NoError(t, err)
 		terms.PointInTime = new(int64(15))
 		require.NoError(t, client.PayTo.AmendBilaterally(t.Context(), terms))
-		require.NoError(t, box.Agreement(agreement.AgreementToken).AnswerAmendment(true))
+		require.NoError(t, box.Payer(agreement.AgreementToken, sandbox.AcceptAmendment))
 		wait(time.Hour)
 		amended, err := client.PayTo.Get(t.Context(), agreement.AgreementToken)
 		require.NoError(t, err)

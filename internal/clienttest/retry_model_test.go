@@ -37,10 +37,10 @@ const (
 
 func modelSteps() []step {
 	return []step{
-		{kind: sandbox.Refuse(), unsent: true, passes: true},
-		{kind: sandbox.UnknownHost(), unsent: true},
-		{kind: sandbox.UntrustedCertificate(), unsent: true},
-		{kind: sandbox.ProxyAuth(), unsent: true},
+		{kind: sandbox.Unreachable(sandbox.ConnectionRefused), unsent: true, passes: true},
+		{kind: sandbox.Unreachable(sandbox.UnknownHost), unsent: true},
+		{kind: sandbox.Unreachable(sandbox.UntrustedCertificate), unsent: true},
+		{kind: sandbox.Unreachable(sandbox.ProxyAuthRequired), unsent: true},
 		{kind: sandbox.ResetBeforeCommit(), sees: nothing},
 		{kind: sandbox.ResetAfterCommit(), does: works, sees: nothing},
 		{kind: sandbox.CommitLate(time.Hour), does: worksLater, sees: nothing},
@@ -276,7 +276,7 @@ func kinds(steps []step) (names []string) {
 func TestLaterDeclineSettlesNothing(t *testing.T) {
 	answers := map[string]sandbox.FaultKind{
 		"a decline":                        sandbox.DelayAfterCommit(0),
-		"a decline that cannot be decoded": sandbox.DuplicateMembers(),
+		"a decline that cannot be decoded": sandbox.Garbage(sandbox.DuplicateMembers),
 	}
 	for name, second := range answers {
 		synctest.Test(t, func(t *testing.T) {

@@ -118,11 +118,11 @@ func tableRows() []row {
 	rows := []row{
 		{when: "answered with success", name: "slowly", fault: sandbox.DelayAfterCommit(time.Second), cells: all(cell{succeeds, 1})},
 
-		{when: neverSent, name: "connection refused", fault: sandbox.Refuse(), cells: all(cell{network, 3}), kind: quickstream.NetworkKindConnectionRefused, unsent: true},
-		{when: neverSent, name: "connection refused once", fault: sandbox.Refuse(), times: 1, cells: all(cell{succeeds, 2})},
-		{when: neverSent, name: "host name unknown", fault: sandbox.UnknownHost(), cells: all(cell{network, 1}), kind: quickstream.NetworkKindDNS, unsent: true},
-		{when: neverSent, name: "certificate not trusted", fault: sandbox.UntrustedCertificate(), cells: all(cell{network, 1}), kind: quickstream.NetworkKindCertificate, unsent: true},
-		{when: neverSent, name: "proxy wants credentials", fault: sandbox.ProxyAuth(), cells: all(cell{network, 1}), kind: quickstream.NetworkKindProxy, unsent: true},
+		{when: neverSent, name: "connection refused", fault: sandbox.Unreachable(sandbox.ConnectionRefused), cells: all(cell{network, 3}), kind: quickstream.NetworkKindConnectionRefused, unsent: true},
+		{when: neverSent, name: "connection refused once", fault: sandbox.Unreachable(sandbox.ConnectionRefused), times: 1, cells: all(cell{succeeds, 2})},
+		{when: neverSent, name: "host name unknown", fault: sandbox.Unreachable(sandbox.UnknownHost), cells: all(cell{network, 1}), kind: quickstream.NetworkKindDNS, unsent: true},
+		{when: neverSent, name: "certificate not trusted", fault: sandbox.Unreachable(sandbox.UntrustedCertificate), cells: all(cell{network, 1}), kind: quickstream.NetworkKindCertificate, unsent: true},
+		{when: neverSent, name: "proxy wants credentials", fault: sandbox.Unreachable(sandbox.ProxyAuthRequired), cells: all(cell{network, 1}), kind: quickstream.NetworkKindProxy, unsent: true},
 
 		{when: lost, name: "reset before commit", fault: sandbox.ResetBeforeCommit(), cells: gone},
 		{when: lost, name: "reset before commit once", fault: sandbox.ResetBeforeCommit(), times: 1, cells: once},
@@ -136,7 +136,7 @@ func tableRows() []row {
 
 		{when: inconclusive, name: "slow body", fault: sandbox.SlowBody(1), cells: [4]cell{{network, 3}, {unknown, 1}, {unknown, 1}, {unknown, 1}}},
 		{when: inconclusive, name: "truncated body", fault: sandbox.TruncatedBody(40), cells: [4]cell{{network, 3}, {unknown, 1}, {unknown, 1}, {unknown, 1}}},
-		{when: inconclusive, name: "duplicated members", fault: sandbox.DuplicateMembers(), cells: undecodable},
+		{when: inconclusive, name: "duplicated members", fault: sandbox.Garbage(sandbox.DuplicateMembers), cells: undecodable},
 		{when: inconclusive, name: "503, HTML", fault: sandbox.Status(503, sandbox.HTML), cells: unclear},
 		{when: inconclusive, name: "503, empty", fault: sandbox.Status(503, sandbox.Empty), cells: unclear},
 		{when: inconclusive, name: "503, broken JSON", fault: sandbox.Status(503, sandbox.BrokenJSON), cells: unclear},
@@ -344,7 +344,7 @@ func settled(t *testing.T, box *sandbox.Sandbox, err error, name string) {
 // the second attempt with anything but success.
 func TestLaterAnswerSettlesNothing(t *testing.T) {
 	later := map[string]sandbox.FaultKind{
-		"refused": sandbox.Refuse(), "unknown host": sandbox.UnknownHost(), "429": sandbox.RateLimited("1"),
+		"refused": sandbox.Unreachable(sandbox.ConnectionRefused), "unknown host": sandbox.Unreachable(sandbox.UnknownHost), "429": sandbox.RateLimited("1"),
 		"503": sandbox.Status(503, sandbox.ServiceError), "503 HTML": sandbox.Status(503, sandbox.HTML),
 		"500": sandbox.Status(500, sandbox.ServiceError), "307": sandbox.Redirect(307, "/x"),
 		"garbage": sandbox.Garbage(sandbox.HTML),
@@ -391,7 +391,7 @@ func TestContextEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { // between two attempts that never left
 			box, client := sandboxtest.New(t)
 			caller := table(t, client)[i]
-			require.NoError(t, box.Inject(sandbox.Fault{Operation: caller.operation, Kind: sandbox.Refuse()}))
+			require.NoError(t, box.Inject(sandbox.Fault{Operation: caller.operation, Kind: sandbox.Unreachable(sandbox.ConnectionRefused)}))
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
 			start := time.Now()
@@ -446,7 +446,7 @@ func TestWithoutResend(t *testing.T) {
 func TestReceiptIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.DuplicateMembers()}))
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Garbage(sandbox.DuplicateMembers)}))
 		_, err := client.Transactions.Pay(t.Context(), payment())
 		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
 		require.True(t, ok, "%v", err)

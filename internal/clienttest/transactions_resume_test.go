@@ -94,7 +94,7 @@ func TestResume(t *testing.T) {
 	t.Run("by the receipt that could be read", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			box, client := sandboxtest.New(t)
-			intent := lose(t, box, client, sandbox.DuplicateMembers())
+			intent := lose(t, box, client, sandbox.Garbage(sandbox.DuplicateMembers))
 			require.NotEmpty(t, intent.ReceiptNumber)
 			wait(time.Minute)
 			box.ResetRequests()
@@ -150,7 +150,7 @@ func TestResume(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			box, client := sandboxtest.New(t)
 			intent := lose(t, box, client, sandbox.ResetAfterCommit())
-			for _, kind := range []sandbox.FaultKind{sandbox.Status(500, sandbox.ServiceError), sandbox.Refuse(), sandbox.Status(401, sandbox.ServiceError), sandbox.Garbage(sandbox.HTML)} {
+			for _, kind := range []sandbox.FaultKind{sandbox.Status(500, sandbox.ServiceError), sandbox.Unreachable(sandbox.ConnectionRefused), sandbox.Status(401, sandbox.ServiceError), sandbox.Garbage(sandbox.HTML)} {
 				box.ClearFaults()
 				require.NoError(t, box.Inject(sandbox.Fault{Kind: kind}))
 				tx, err := client.Transactions.Resume(t.Context(), intent)

@@ -85,7 +85,7 @@ func actions() []action {
 			for _, d := range m.box.Deliveries() {
 				_ = m.box.Redeliver(d.ID) // one that is too old is not kept
 			}
-			m.box.NextDelivery(sandbox.DeliveredTwice())
+			m.box.NextDelivery(sandbox.DeliveryFault{Twice: true})
 		}},
 		{"kill", "Kill the shop's program now", "As a power cut would. It is started again after a second.", func(_ context.Context, m *Machine) {
 			m.Kill()

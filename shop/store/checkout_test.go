@@ -82,7 +82,7 @@ func TestTwoWaysPayOnce(t *testing.T) {
 		assert.Equal(t, "/orders/"+id, b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID).path)
 	})
 	for _, agreement := range w.box.Agreements() {
-		require.NoError(t, w.box.Agreement(agreement.Token).Confirm())
+		require.NoError(t, w.box.Payer(agreement.Token, sandbox.ConfirmAgreement))
 	}
 	b.becomes("/orders/"+id, approved, 10*time.Second)
 	w.clock.Advance(time.Hour)

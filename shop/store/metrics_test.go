@@ -104,7 +104,7 @@ func TestTraceOfAWebhook(t *testing.T) {
 	b := w.browser()
 	id := b.order("pot")
 	b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
-	require.NoError(t, w.bankApp().Confirm())
+	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
 	b.becomes("/orders/"+id, approved, time.Second)
 	require.NoError(t, w.box.Flush(t.Context()))
 	require.Eventually(t, func() bool {
@@ -120,7 +120,7 @@ func TestTraceOfAnEarlierPayment(t *testing.T) {
 	id := b.order("pot")
 	w.box.NextTransaction(sandbox.Declined("AM04"))
 	b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
-	require.NoError(t, w.bankApp().Confirm())
+	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
 	b.becomes("/orders/"+id, "declined", time.Second)
 	require.NoError(t, w.box.Flush(t.Context()))
 	all := w.box.Deliveries()

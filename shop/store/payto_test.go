@@ -23,12 +23,12 @@ func (b *browser) agree() (order, path string) {
 	return order, page.path
 }
 
-// bankApp is the payer's side of the only agreement.
-func (w *world) bankApp() sandbox.Agreement {
+// inBankApp has the payer of the only agreement act on it.
+func (w *world) inBankApp(action sandbox.PayerAction) error {
 	w.Helper()
 	all := w.box.Agreements()
 	require.Len(w, all, 1)
-	return w.box.Agreement(all[0].Token)
+	return w.box.Payer(all[0].Token, action)
 }
 
 // collected counts what was taken by PayTo.
@@ -75,7 +75,7 @@ func TestMonthlyCollection(t *testing.T) {
 	again := b.post("/payto", "order", order, "name", "Alex Example", "payid", payID).path
 	assert.Equal(t, path, again, "asked for again it is the same agreement")
 
-	require.NoError(t, w.bankApp().Confirm())
+	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
 	b.becomes(path, "active", 0)
 	w.collects(1)
 	b.becomes("/orders/"+order, approved, 10*time.Second)
@@ -94,17 +94,17 @@ func TestSuspended(t *testing.T) {
 	w := newWorld(t)
 	b := w.browser()
 	_, path := b.agree()
-	require.NoError(t, w.bankApp().Confirm())
+	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
 	w.collects(1)
-	require.NoError(t, w.bankApp().Suspend())
+	require.NoError(t, w.inBankApp(sandbox.SuspendAgreement))
 	b.becomes(path, "suspended", 0)
 	w.clock.Advance(32 * 24 * time.Hour)
 	<-time.After(3 * time.Second) // in which the shop has looked
 	assert.Equal(t, 1, w.collected())
-	require.NoError(t, w.bankApp().Reactivate())
+	require.NoError(t, w.inBankApp(sandbox.ReactivateAgreement))
 	b.becomes(path, "active", 0)
 	w.collects(2)
-	require.NoError(t, w.bankApp().Cancel())
+	require.NoError(t, w.inBankApp(sandbox.CancelAgreement))
 	b.becomes(path, "over", 0)
 }
 
@@ -114,7 +114,7 @@ func TestNotificationsLost(t *testing.T) {
 	b := w.browser()
 	b.agree()
 	w.box.HoldDeliveries()
-	require.NoError(t, w.bankApp().Confirm())
+	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
 	w.collects(1)
 }
 
@@ -123,7 +123,7 @@ func TestAgreementDeclined(t *testing.T) {
 	w := newWorld(t)
 	b := w.browser()
 	order, path := b.agree()
-	require.NoError(t, w.bankApp().Decline())
+	require.NoError(t, w.inBankApp(sandbox.DeclineAgreement))
 	page := b.becomes(path, "over", 0)
 	assert.Contains(t, page.body, "/checkout/"+order)
 	assert.Equal(t, "/checkout/"+order, b.get("/checkout/"+order).path)
@@ -149,7 +149,7 @@ func TestPayByPayTo(t *testing.T) {
 	assert.Equal(t, "/orders/"+id, page.path)
 	b.becomes("/orders/"+id, "pending", 0)
 	assert.Equal(t, "/orders/"+id, b.get("/checkout/"+id).path, "it cannot be paid again")
-	require.NoError(t, w.bankApp().Confirm())
+	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
 	b.becomes("/orders/"+id, approved, 10*time.Second)
 	assert.Equal(t, 1, w.charged(id))
 

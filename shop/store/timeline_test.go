@@ -76,8 +76,8 @@ func TestNotificationTwice(t *testing.T) {
 	b := w.browser()
 	id := b.order("pot")
 	b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
-	w.box.NextDelivery(sandbox.DeliveredTwice())
-	require.NoError(t, w.bankApp().Confirm())
+	w.box.NextDelivery(sandbox.DeliveryFault{Twice: true})
+	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
 	b.becomes("/orders/"+id, approved, 10*time.Second)
 	require.NoError(t, w.box.Flush(t.Context()))
 	outcomes := 0
@@ -105,8 +105,8 @@ func TestForgedNotification(t *testing.T) {
 		}
 		return n
 	}
-	w.box.NextDelivery(sandbox.Tampered())
-	require.NoError(t, w.bankApp().Confirm())
+	w.box.NextDelivery(sandbox.DeliveryFault{Tampered: true})
+	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
 	require.NoError(t, w.box.Flush(t.Context()))
 	assert.Zero(t, events())
 	require.NoError(t, w.box.Redeliver(w.box.Deliveries()[0].ID))

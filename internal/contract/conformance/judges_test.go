@@ -321,7 +321,7 @@ func (p *judged) agreement(confirmed bool) string {
 		"payerDetails":         object{"payerType": "PERS", "bsb": "650000", "accountNumber": "123465"},
 	}, "agreementToken")
 	if confirmed {
-		if err := p.box.Agreement(token).Confirm(); err != nil {
+		if err := p.box.Payer(token, sandbox.ConfirmAgreement); err != nil {
 			p.Fatal(err)
 		}
 	}

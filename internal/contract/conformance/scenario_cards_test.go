@@ -83,7 +83,7 @@ func (s *stage) accounts(customer *quickstream.Customer) kept {
 	}
 	all(s, s.client.Accounts.List(customer.CustomerID))
 	s.refused(http.StatusUnprocessableEntity, "POST", "/customers/"+customer.CustomerID+"/accounts", object{})
-	s.check(s.box.Account(accounts.card).MakeDefault())
+	s.check(s.box.Portal(accounts.card, sandbox.MakeAccountDefault))
 	return accounts
 }
 
@@ -253,8 +253,8 @@ func (s *stage) lists(account string) {
 	s.pay("suspended", quickstream.FromCard(cardDetails(visa)))
 	s.preauthorise("open", visa)
 	bank := s.pay("returned", quickstream.FromBankAccount(bankAccount("032-002")), noCard).ReceiptNumber
-	s.check(s.box.Transaction(bank).Return("6"))
-	must(s.box.Transaction(soft).Retry())(s)
+	s.check(s.box.ReturnPayment(bank, "6"))
+	must(s.box.RetryPayment(soft))(s)
 	s.wait(time.Minute)
 
 	day := today(s)

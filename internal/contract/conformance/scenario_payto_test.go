@@ -84,7 +84,7 @@ func (s *stage) amendments(customer *quickstream.Customer) {
 	payTo := s.client.PayTo
 	made := s.agreement(customer)
 	token := made.AgreementToken
-	s.check(s.box.Agreement(token).Confirm())
+	s.check(s.box.Payer(token, sandbox.ConfirmAgreement))
 	reason := quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty, Description: "asked to"}
 	s.check(payTo.Suspend(s.Context(), token, reason))
 	s.check(payTo.Reactivate(s.Context(), token, quickstream.StatusReason{}))
@@ -101,7 +101,7 @@ func (s *stage) amendments(customer *quickstream.Customer) {
 			s.Error("no amendment is pending")
 		}
 		if accept {
-			s.check(s.box.Agreement(token).AnswerAmendment(true))
+			s.check(s.box.Payer(token, sandbox.AcceptAmendment))
 		} else {
 			s.check(payTo.RecallAmendment(s.Context(), token))
 		}
@@ -113,7 +113,7 @@ func (s *stage) amendments(customer *quickstream.Customer) {
 
 func (s *stage) agreementPayments(customer *quickstream.Customer) {
 	made := s.agreement(customer, unrestricted)
-	s.check(s.box.Agreement(made.AgreementToken).Confirm())
+	s.check(s.box.Payer(made.AgreementToken, sandbox.ConfirmAgreement))
 	once := func(bsb string) quickstream.AccountSource {
 		return quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
 			SupplierBusinessCode: shop, Purpose: quickstream.PayToPurposeRetail, Description: "An order", RemittanceInformation1: "INV-1",

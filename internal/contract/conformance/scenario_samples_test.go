@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // samples sends the documented samples, which have every documented member. What
@@ -13,7 +14,7 @@ import (
 // or parameter that the sandbox does not know.
 func (s *stage) samples(customer *quickstream.Customer) {
 	agreement := s.agreement(customer).AgreementToken
-	s.check(s.box.Agreement(agreement).Confirm())
+	s.check(s.box.Payer(agreement, sandbox.ConfirmAgreement))
 	ids := strings.NewReplacer("{customerId}", customer.CustomerID, "{agreementToken}", agreement, "{supplierBusinessCode}", shop)
 	for _, e := range readSamples(s).Exchanges {
 		op, ok := s.doc.Operation(e.Operation)

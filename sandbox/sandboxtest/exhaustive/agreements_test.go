@@ -91,7 +91,7 @@ func cancelledAgreement() contract {
 			require.NoError(t, other.call(t.Context(), client))
 			wait(time.Minute)
 			token := box.Agreements()[0].Token
-			require.NoError(t, box.Agreement(token).Confirm())
+			require.NoError(t, box.Payer(token, sandbox.ConfirmAgreement))
 			c.call = func(ctx context.Context, client *quickstream.Client, opts ...quickstream.CallOption) error {
 				return client.PayTo.Cancel(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}, opts...)
 			}

@@ -38,7 +38,7 @@ func late(d time.Duration) letter {
 // have become of it.
 func lost() []letter {
 	return []letter{
-		unsent(sandbox.Refuse()),
+		unsent(sandbox.Unreachable(sandbox.ConnectionRefused)),
 		sent("reset before", sandbox.ResetBeforeCommit()), sent("reset after", sandbox.ResetAfterCommit()), late(10 * time.Second),
 	}
 }
@@ -55,7 +55,7 @@ func slow() []letter {
 // the way without the letter.
 func endings() []letter {
 	return []letter{
-		unsent(sandbox.UnknownHost()), sent("garbage", sandbox.Garbage(sandbox.HTML)),
+		unsent(sandbox.Unreachable(sandbox.UnknownHost)), sent("garbage", sandbox.Garbage(sandbox.HTML)),
 		sent("500 after", sandbox.StatusAfterCommit(500, sandbox.ServiceError)), sent("408 after", sandbox.StatusAfterCommit(408, sandbox.Empty)),
 		sent("503", sandbox.Status(503, sandbox.ServiceError)), sent("422", sandbox.Status(422, sandbox.ServiceError)),
 	}
@@ -66,10 +66,10 @@ func endings() []letter {
 func honest() []letter {
 	return append(
 		append(lost(), slow()...),
-		unsent(sandbox.UnknownHost()), unsent(sandbox.UntrustedCertificate()), unsent(sandbox.ProxyAuth()),
+		unsent(sandbox.Unreachable(sandbox.UnknownHost)), unsent(sandbox.Unreachable(sandbox.UntrustedCertificate)), unsent(sandbox.Unreachable(sandbox.ProxyAuthRequired)),
 		sent("slow to act", sandbox.DelayBeforeCommit(time.Second)), sent("slow to answer", sandbox.DelayAfterCommit(time.Second)),
 		late(20*time.Minute), late(20*time.Hour), late(47*time.Hour),
-		sent("slow body", sandbox.SlowBody(1)), sent("truncated", sandbox.TruncatedBody(60)), sent("duplicates", sandbox.DuplicateMembers()),
+		sent("slow body", sandbox.SlowBody(1)), sent("truncated", sandbox.TruncatedBody(60)), sent("duplicates", sandbox.Garbage(sandbox.DuplicateMembers)),
 		sent("garbage", sandbox.Garbage(sandbox.HTML)), sent("garbage, empty", sandbox.Garbage(sandbox.Empty)),
 		sent("garbage, broken", sandbox.Garbage(sandbox.BrokenJSON)), sent("garbage, an error", sandbox.Garbage(sandbox.ServiceError)),
 		sent("400", sandbox.Status(400, sandbox.ServiceError)), sent("401", sandbox.Status(401, sandbox.ServiceError)),

@@ -60,7 +60,7 @@ type worldFault struct {
 
 func worldFaults() []worldFault {
 	list := []worldFault{
-		{"notSent", sandbox.Refuse(), 1},
+		{"notSent", sandbox.Unreachable(sandbox.ConnectionRefused), 1},
 		{"lostBeforeCommit", sandbox.ResetBeforeCommit(), 1},
 		{"lostAfterCommit", sandbox.ResetAfterCommit(), 1},
 		{"lostTwice", sandbox.ResetAfterCommit(), 2},

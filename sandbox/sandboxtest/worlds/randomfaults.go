@@ -45,10 +45,10 @@ type weighted struct {
 
 func randomKinds() []weighted {
 	return []weighted{
-		{sandbox.Refuse(), 6, true},
-		{sandbox.UnknownHost(), 3, true},
-		{sandbox.UntrustedCertificate(), 2, true},
-		{sandbox.ProxyAuth(), 2, true},
+		{sandbox.Unreachable(sandbox.ConnectionRefused), 6, true},
+		{sandbox.Unreachable(sandbox.UnknownHost), 3, true},
+		{sandbox.Unreachable(sandbox.UntrustedCertificate), 2, true},
+		{sandbox.Unreachable(sandbox.ProxyAuthRequired), 2, true},
 
 		{sandbox.ResetBeforeCommit(), 13, false},
 		{sandbox.ResetAfterCommit(), 17, false},
@@ -56,7 +56,7 @@ func randomKinds() []weighted {
 		{sandbox.CommitLate(20 * time.Minute), 3, false},
 		{sandbox.CommitLate(20 * time.Hour), 3, false},
 		{sandbox.TruncatedBody(60), 6, false},
-		{sandbox.DuplicateMembers(), 3, false},
+		{sandbox.Garbage(sandbox.DuplicateMembers), 3, false},
 		{sandbox.Garbage(sandbox.HTML), 3, false},
 		{sandbox.Garbage(sandbox.Empty), 3, false},
 		{sandbox.Garbage(sandbox.BrokenJSON), 3, false},
