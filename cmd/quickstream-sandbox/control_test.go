@@ -162,7 +162,7 @@ func TestFaults(t *testing.T) {
 	b.service(502, "POST", "/transactions", b.box.Keys().Secret, object{})
 	assert.Equal(t, 1.0, b.control(200, "GET", "/faults", "").(object)["StatusAfterCommit"])
 	for _, bad := range []string{
-		`{"kind":"Refuse"}`, `{"kind":"Nonsense","status":500}`, `{"kind":"Status"}`, `{"kind":"Garbage","body":"PDF"}`, `{"kind":"SlowBody","delay":"x"}`,
+		`{"kind":"ConnectionRefused"}`, `{"kind":"Nonsense","status":500}`, `{"kind":"Status"}`, `{"kind":"Garbage","body":"PDF"}`, `{"kind":"SlowBody","delay":"x"}`,
 		`{"kind":"ResetAfterCommit","operation":"GET /nowhere"}`, `{"kind":"ResetAfterCommit","sometimes":true}`,
 	} {
 		b.control(422, "POST", "/faults", bad)
