@@ -76,7 +76,7 @@ func matching(pattern *regexp.Regexp, message string) check {
 	}
 }
 
-// publicIP wants an address that a customer on the Internet can have.
+// publicIP accepts addresses that a customer on the Internet can have.
 func publicIP(s string) string {
 	ip, err := netip.ParseAddr(s)
 	switch {
@@ -88,8 +88,7 @@ func publicIP(s string) string {
 	return ""
 }
 
-// sharedAddress reports an address of carrier-grade NAT, which no server ever
-// sees.
+// sharedAddress reports an address of carrier-grade NAT, which a server never sees.
 func sharedAddress(ip netip.Addr) bool {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10).Contains(ip.Unmap())
 }

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// timekeeper is the time a sandbox lives on.
+// timekeeper is the sandbox's clock.
 type timekeeper interface {
 	Now() time.Time
 	afterFunc(d time.Duration, f func()) (stop func() bool)
 }
 
-// packageTime is the real clock and, in a testing/synctest bubble, the fake one.
+// packageTime is package time: the real clock, or the fake one of a testing/synctest bubble.
 type packageTime struct{}
 
 func (packageTime) Now() time.Time { return time.Now() }
@@ -21,11 +21,11 @@ func (packageTime) afterFunc(d time.Duration, f func()) func() bool {
 	return time.AfterFunc(d, f).Stop
 }
 
-// Clock is a clock that stands still until [Clock.Advance] moves it.
+// Clock is a clock that only [Clock.Advance] moves.
 type Clock struct {
 	mu      sync.Mutex
 	now     time.Time
-	pending []*alarm // ordered by due time, then by creation
+	pending []*alarm // by due time, then by creation
 }
 
 type alarm struct {
@@ -33,22 +33,21 @@ type alarm struct {
 	f   func()
 }
 
-// NewClock returns a clock that shows t0. It does not change package time, from
-// which the client takes the NotBefore of an intent: outside of a testing/synctest
-// bubble that is this machine's clock. Let the clock not be more than 30 seconds
-// behind it: a transaction that looks that much older than its intent is found by
-// the intent's id alone, and never when WithIntentMetadata switched the id off.
+// NewClock returns a clock that shows t0. It does not change package time, which gives the
+// NotBefore of the client's intents. Do not set the clock more than 30 seconds behind package
+// time: a transaction that looks older than its intent is matched only by the intent's id in
+// its metadata, and not at all without that.
 func NewClock(t0 time.Time) *Clock { return &Clock{now: t0} }
 
-// Now returns the time the clock shows.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// afterFunc calls f, in the goroutine of the Advance that reaches it, when d has
-// passed. The returned function prevents the call and reports whether it did.
+// afterFunc calls f after d, in the goroutine of the Advance that reaches that time. The
+// returned function prevents the call and reports whether it did.
 func (c *Clock) afterFunc(d time.Duration, f func()) (stop func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,8 +71,8 @@ func (c *Clock) afterFunc(d time.Duration, f func()) (stop func() bool) {
 	}
 }
 
-// Advance moves the clock forward by d. What becomes due on the way happens in
-// order, each at its own time, before Advance returns. A negative d is ignored.
+// Advance moves the clock forward by d. Everything that becomes due happens in order, at its
+// own time, before Advance returns. It ignores a negative d.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +83,7 @@ func (c *Clock) Advance(d time.Duration) {
 		if next.due.After(c.now) {
 			c.now = next.due
 		}
-		c.mu.Unlock() // f may ask for the time and set new alarms
+		c.mu.Unlock() // f may read the time and set new alarms
 		next.f()
 		c.mu.Lock()
 	}

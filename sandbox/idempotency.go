@@ -9,18 +9,18 @@ import (
 
 const keyInFlightStatus = http.StatusConflict
 
-// replayStore remembers the answers of POSTs by their Idempotency-Key.
+// replayStore keeps the answers to POSTs by their Idempotency-Key.
 type replayStore struct {
 	entries map[replayID]*replayEntry
-	expiry  []*replayEntry // in the order in which they end
+	expiry  []*replayEntry // by expiry
 }
 
-// replayID includes the path: a key belongs to one operation on one object.
+// replayID includes the path, because a key belongs to one operation on one object.
 type replayID struct{ operation, path, key string }
 
 type replayEntry struct {
 	id      replayID
-	body    [sha256.Size]byte // its digest
+	body    [sha256.Size]byte // digest
 	done    bool
 	answer  answer
 	expires time.Time
@@ -43,7 +43,7 @@ func (c *call) replayID() (replayID, bool) {
 	return replayID{c.op.id, c.url.EscapedPath(), c.idempotencyKey}, true
 }
 
-// claim reserves the key of a call, or says what became of its first use.
+// claim reserves the idempotency key of a call, or returns the result of its first use.
 func (s *replayStore) claim(c *call) (answer, keyVerdict) {
 	id, keyed := c.replayID()
 	if !keyed {
@@ -75,8 +75,7 @@ func (s *replayStore) claim(c *call) (answer, keyVerdict) {
 	return a, keyReplays
 }
 
-// store ends the reservation of a call: its answer is kept, or the key is free
-// again.
+// store ends the reservation of a call. It keeps the answer, or frees the key.
 func (s *replayStore) store(c *call, a answer) {
 	id, keyed := c.replayID()
 	if !keyed {
@@ -95,8 +94,8 @@ func (s *replayStore) keep(c *call, id replayID, a answer) {
 	s.expiry = append(s.expiry, e)
 }
 
-// spend makes the key of a call that was answered without being carried out
-// repeat that answer.
+// spend repeats an answer for its idempotency key, although the operation was not carried
+// out.
 func (s *replayStore) spend(c *call, a answer) {
 	if id, keyed := c.replayID(); keyed && c.box.assume.UnavailableSpendsKey {
 		if _, used := s.entries[id]; !used {
@@ -105,7 +104,7 @@ func (s *replayStore) spend(c *call, a answer) {
 	}
 }
 
-// drop forgets an entry unless the key is in use by a later one.
+// drop deletes an entry, unless a later one has the same key.
 func (s *replayStore) drop(e *replayEntry) {
 	if s.entries[e.id] == e {
 		delete(s.entries, e.id)

@@ -16,21 +16,22 @@ const (
 	renewedKeyLifetime = 90 * 24 * time.Hour
 )
 
-// Keys are the API keys of a sandbox. They open nothing else.
+// Keys are the API keys of a sandbox. They work with no other sandbox, and not with the
+// service.
 type Keys struct {
 	Secret      string
 	Publishable string
 }
 
-// The kinds of key a call can be made with, as [Request] reports them.
+// The kinds of key, as in [Request].
 const (
 	KeySecret      = "secret"
 	KeyPublishable = "publishable"
 	KeyUnknown     = "unknown" // a key that this sandbox never issued
-	KeyNone        = "none"    // no key, or not in the form of HTTP Basic with an empty password
+	KeyNone        = "none"    // no key, or not HTTP Basic with an empty password
 )
 
-// keyNeed says which kinds of key an operation takes.
+// keyNeed is the kinds of key that an operation accepts.
 type keyNeed int
 
 const (
@@ -52,7 +53,7 @@ func (n keyNeed) met(kind string) bool {
 
 type issuedKey struct {
 	kind    string
-	expires time.Time // zero: not before it is renewed
+	expires time.Time // zero: not before the key is renewed
 }
 
 func (k *issuedKey) endBy(t time.Time) {
@@ -84,15 +85,15 @@ func (k *keyring) issue(ids *rand.Rand, kind string) string {
 	return k.current.Publishable
 }
 
-// Keys returns the keys issued last.
+// Keys returns the newest keys.
 func (b *Sandbox) Keys() Keys {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.keys.current
 }
 
-// ExpireKeys makes every key issued so far invalid at once: calls get 401 until
-// they use a renewed one.
+// ExpireKeys ends the validity of all keys. Calls get 401 until they use a key of
+// [Sandbox.RenewKey].
 func (b *Sandbox) ExpireKeys() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -103,14 +104,14 @@ func (b *Sandbox) ExpireKeys() {
 }
 
 // RenewKey issues a new key of a kind, [KeySecret] or [KeyPublishable], and returns it.
-// The earlier keys of that kind work for the overlap, unless they expire before.
+// Earlier keys of that kind stay valid for the overlap, unless they expire before.
 func (b *Sandbox) RenewKey(kind string, overlap time.Duration) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.renewKey(kind, overlap)
 }
 
-// renewKey is for callers who hold mu.
+// renewKey is RenewKey for callers that hold mu.
 func (b *Sandbox) renewKey(kind string, overlap time.Duration) string {
 	end := b.clock.Now().Add(overlap)
 	for _, k := range b.keys.issued {
@@ -121,8 +122,7 @@ func (b *Sandbox) renewKey(kind string, overlap time.Duration) string {
 	return b.keys.issue(b.ids, kind)
 }
 
-// keyOf tells what key a request carries and whether it has expired. The caller
-// holds mu.
+// keyOf returns the kind of a request's key, and whether it has expired. The caller holds mu.
 func (b *Sandbox) keyOf(h http.Header) (kind string, expired bool) {
 	user, ok := b.userOf(h)
 	if !ok {
@@ -151,8 +151,7 @@ func bareUser(h http.Header) (user string, ok bool) {
 	return string(decoded), strings.EqualFold(scheme, "Basic") && err == nil
 }
 
-// authenticate returns the 401 of a call that may not be made. The caller holds
-// mu.
+// authenticate returns the answer 401 if a call may not be made. The caller holds mu.
 func (b *Sandbox) authenticate(c *call) (answer, bool) {
 	kind, expired := b.keyOf(c.header)
 	_, bare := bareUser(c.header)
@@ -187,7 +186,7 @@ func randomDigits(ids *rand.Rand, n int) string {
 		buf[i] = "0123456789"[ids.IntN(10)]
 	}
 	if n > 0 && buf[0] == '0' {
-		buf[0] = '1' // readers that take it for a number must not lose a digit
+		buf[0] = '1' // readers that parse a number must not lose a digit
 	}
 	return string(buf)
 }
@@ -196,7 +195,7 @@ func (b *Sandbox) keyOperations() []operation {
 	return []operation{{id: "GET /api-keys/latest", handle: b.latestKey}}
 }
 
-// apiKeyBody has the members that public client code reads; unconfirmed.
+// apiKeyBody has the members that public client code reads. Unconfirmed.
 type apiKeyBody struct {
 	Links   []form.Link `json:"links"`
 	KeyName string      `json:"keyName"`
@@ -204,9 +203,8 @@ type apiKeyBody struct {
 	Expires *string     `json:"expiryDate"`
 }
 
-// latestKey renews the Secret key with which it is asked for. Asked for with an
-// earlier key that still works, it gives the one that took its place: a caller
-// whose answer was lost asks again.
+// latestKey renews the Secret key of the request. For an earlier key that is still valid it
+// returns the newest key, because a caller whose answer was lost asks again.
 func (b *Sandbox) latestKey(c *call) answer {
 	if user, _ := b.userOf(c.header); user == b.keys.current.Secret && b.assume.LatestKey == "new" {
 		b.renewKey(KeySecret, keyRenewalOverlap)

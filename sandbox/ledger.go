@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Entry is one transaction as it really stands, whatever answers were given.
-// Amounts are in cents.
+// Entry is a transaction in its real state, whatever answers were given. Amounts are in
+// cents.
 type Entry struct {
 	Receipt                 string
-	OriginalReceipt         string // of refunds and the like
+	OriginalReceipt         string // of refunds, captures, retries and changes
 	Type                    string // transactionType
 	AuthorisationType       string // of changes to a pre-authorisation
-	CancellationType        string // of cancellations of one
+	CancellationType        string // of cancellations of a pre-authorisation
 	Outcome                 string // approved, declined, erred, rejected, suspended, pending or voided
 	Amount                  int64  // before surcharge
 	Surcharge               int64
@@ -24,14 +24,14 @@ type Entry struct {
 	AgreementToken          string // of PayTo payments
 	EndToEndID              string // of PayTo payments
 	Metadata                map[string]string
-	IdempotencyKey          string // with which it was made
+	IdempotencyKey          string // of the request that made it
 	Time                    time.Time
 }
 
-// Ledger is what happened, oldest first.
+// Ledger is a list of transactions, oldest first.
 type Ledger []Entry
 
-// Ledger returns the transactions of the facility as they stand now.
+// Ledger returns the transactions of the facility in their current state.
 func (b *Sandbox) Ledger() Ledger {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -53,9 +53,8 @@ func (b *Sandbox) Ledger() Ledger {
 	return out
 }
 
-// Order returns the entries of one order, which is a customerReferenceNumber,
-// and what followed from them, whatever reference that has: refunds, captures,
-// retries. Case does not matter, as it does not to the service.
+// Order returns the transactions of an order, which is a customerReferenceNumber in any case,
+// and those that refer to them: refunds, captures, retries.
 func (l Ledger) Order(ref string) Ledger {
 	receipts := make(map[string]bool)
 	return l.filter(func(e Entry) bool {
@@ -67,17 +66,16 @@ func (l Ledger) Order(ref string) Ledger {
 	})
 }
 
-// Charged returns the payments and captures for an order that took money,
-// refunded or not; those that were voided took none. More than one means that
-// the payer has paid twice.
+// Charged returns the approved payments and captures of an order, refunded or not. Voided
+// ones are not among them. More than one means that the payer has paid twice.
 func (l Ledger) Charged(ref string) Ledger {
 	return l.Order(ref).filter(func(e Entry) bool {
 		return (e.Type == typePayment || e.Type == typeCapture) && e.Outcome == string(resultApproved)
 	})
 }
 
-// Net is what an order has cost the payer in cents: charges with their
-// surcharges, less refunds.
+// Net returns what the payer has paid for an order, in cents: charges with their surcharges,
+// less refunds.
 func (l Ledger) Net(ref string) int64 {
 	var sum int64
 	for _, e := range l.Order(ref) {

@@ -7,21 +7,21 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
 
-// This file holds what the sandbox refuses, or takes, where the contract is silent: the
-// assumptions about requests.
+// This file holds the assumptions about requests: what the sandbox accepts or refuses where
+// the contract is silent.
 
-// refusesUnknown reports whether requests with parts that the contract does not name are
+// refusesUnknown reports whether a request with parts that are not in the contract is
 // refused.
 func (c *call) refusesUnknown() bool { return c.box.assume.RefuseUnknownMembers }
 
-// ignoreAdded accepts the members that answers had in addition to the contract's.
+// ignoreAdded accepts the members that answers add to those of the contract.
 func (f *fields) ignoreAdded() {
 	if f.c.box.addsMembers() {
 		f.ignore(form.UnknownNames()...)
 	}
 }
 
-// nullIgnored reports whether a null in an update changes nothing. It may be refused.
+// nullIgnored reports whether a null in an update changes nothing. It may refuse the null.
 func (f *fields) nullIgnored(name string) bool {
 	switch f.c.box.assume.NullInPut {
 	case "removes":
@@ -32,7 +32,7 @@ func (f *fields) nullIgnored(name string) bool {
 	return true
 }
 
-// updated is the customer to which an update is applied.
+// updated returns the customer that an update starts from.
 func (b *Sandbox) updated(cust customer) customer {
 	if b.assume.PutRemovesOmitted {
 		return customer{ID: cust.ID, Number: cust.Number, Name: cust.Name, Status: cust.Status}
@@ -94,7 +94,7 @@ func (b *Sandbox) endToEndID() []check {
 	return nil
 }
 
-// captureLimit is the most that can be captured of a pre-authorisation.
+// captureLimit returns the most that can be captured of a pre-authorisation.
 func (b *Sandbox) captureLimit(preauth *transaction, held cents) cents {
 	if b.assume.CaptureLimitFollowsChanges {
 		return 2 * held

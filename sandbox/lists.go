@@ -17,9 +17,9 @@ type listBody struct {
 	Data  []any       `json:"data"`
 }
 
-// list is an answer with one page of items, which come newest first. The cursor
-// names the item that a page begins with, so that new items do not shift old pages;
-// in worlds where they do, its place.
+// list answers with one page of items, given newest first. A cursor names the first item of
+// its page, so that new items do not shift old pages. With Paging=shifting or an unstable
+// order the cursor is a position.
 func list[T any](c *call, items []T, id func(T) string, body func(T) any) answer {
 	items = ordered(c, items)
 	from := 0
@@ -34,7 +34,7 @@ func list[T any](c *call, items []T, id func(T) string, body func(T) any) answer
 		}
 	}
 	size := max(c.box.assume.PageSize, 1)
-	if from > 0 && from <= size && c.pageIsGone() { // the second one
+	if from > 0 && from <= size && c.pageIsGone() { // the second page
 		return c.notFound("page")
 	}
 	to := min(from+size, len(items))
@@ -50,7 +50,7 @@ func list[T any](c *call, items []T, id func(T) string, body func(T) any) answer
 }
 
 func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int) (links []form.Link) {
-	added := 0 // items that came in at the front after the first page
+	added := 0 // items added at the front after the first page
 	if c.box.assume.Paging == "shifting" && c.query.Get(pageParameter) != "" {
 		added = 1
 	}
@@ -66,8 +66,7 @@ func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int)
 	return links
 }
 
-// ordered brings the items into the order of the world, unless the contract
-// promises one.
+// ordered returns the items in the order of ListOrder, unless the contract promises another.
 func ordered[T any](c *call, items []T) []T {
 	if c.op.id == "GET /transactions/{receiptNumber}/refunds" {
 		return items
@@ -77,8 +76,8 @@ func ordered[T any](c *call, items []T) []T {
 		items = slices.Clone(items)
 		slices.Reverse(items)
 	case "unstable":
-		// The neighbours on both sides of the first page's end change places, every
-		// other time that the list is read.
+		// Every other time that the list is read, the last item of the first page and the
+		// first of the second change places.
 		end := max(c.box.assume.PageSize, 1)
 		if c.query.Get(pageParameter) == "" {
 			c.box.listsRead++
@@ -91,7 +90,7 @@ func ordered[T any](c *call, items []T) []T {
 	return items
 }
 
-// pageIsGone says so every other time that a page is asked for.
+// pageIsGone is true every other time that a page is read, with Paging=gone.
 func (c *call) pageIsGone() bool {
 	if c.box.assume.Paging != "gone" {
 		return false
@@ -100,13 +99,13 @@ func (c *call) pageIsGone() bool {
 	return c.box.pagesAsked[c.url.RequestURI()]%2 == 1
 }
 
-// pageParameter is the sandbox's own; the service's is not public.
+// pageParameter is the sandbox's own. The service's name is not public.
 const pageParameter = "page"
 
-// paged are the parameters of a list with pages.
+// paged returns the parameters of a list with pages.
 func paged(filters ...string) []string { return append(filters, pageParameter) }
 
-// pageLink is the address of the page that begins with an item, at a place.
+// pageLink returns the address of the page that begins with an item, at a position.
 func (c *call) pageLink(first string, place int) string {
 	q := cloneQuery(c.query)
 	q.Set(pageParameter, base64.RawURLEncoding.EncodeToString([]byte(c.op.id+"\x00"+strconv.Itoa(place)+"\x00"+first)))
@@ -144,7 +143,8 @@ func otherPrefix(path string) string {
 	return path
 }
 
-// openCursor returns where a page begins. find looks an item up by its identifier.
+// openCursor returns the position at which a page begins. find returns the position of an
+// item by its identifier.
 func (c *call) openCursor(cursor string, length int, find func(first string) int) (from int, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	parts := strings.Split(string(raw), "\x00")
@@ -156,7 +156,7 @@ func (c *call) openCursor(cursor string, length int, find func(first string) int
 	case err != nil || place < 0:
 		return 0, false
 	case c.box.assume.Paging == "shifting":
-		return min(max(place-1, 0), length), true // something came in at the front
+		return min(max(place-1, 0), length), true // an item was added at the front
 	case c.box.assume.ListOrder == "unstable":
 		return min(place, length), true
 	case parts[2] == "":

@@ -16,7 +16,7 @@ var (
 	errAmountSize     = errors.New("is too large")
 )
 
-// parseCents reads a plain decimal: no exponent, and never a rounding.
+// parseCents reads a decimal without an exponent. It never rounds.
 func parseCents(s string) (cents, error) {
 	unsigned, negative := strings.CutPrefix(s, "-")
 	whole, fraction, dotted := strings.Cut(unsigned, ".")
@@ -51,7 +51,7 @@ func (c cents) String() string {
 // MarshalJSON implements json.Marshaler.
 func (c cents) MarshalJSON() ([]byte, error) { return []byte(c.String()), nil }
 
-// display is the amount as people write it, such as $1,234.50.
+// display returns the amount as people write it, such as $1,234.50.
 func (c cents) display() string {
 	whole, fraction, _ := strings.Cut(c.String(), ".")
 	sign := ""
@@ -64,8 +64,7 @@ func (c cents) display() string {
 	return sign + "$" + whole + "." + fraction
 }
 
-// share is the part of the amount for a rate in hundredths of a percent,
-// rounded half up.
+// share returns the part of the amount for a rate in basis points, rounded half up.
 func (c cents) share(basisPoints int) cents { return (c*cents(basisPoints) + 5000) / 10000 }
 
 // amountBody is the service's amount object.

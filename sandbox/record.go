@@ -8,45 +8,43 @@ import (
 	"time"
 )
 
-// Request is what the sandbox keeps of a request that reached it.
+// Request is the sandbox's record of a request.
 type Request struct {
-	// Operation is the operation's id, such as "POST /transactions"; empty when
-	// there is none for the path and method.
+	// Operation is the operation's id, such as "POST /transactions". It is empty if no
+	// operation has the path and method.
 	Operation string
 	Method    string
 	// Path is the escaped path as sent.
 	Path  string
 	Query url.Values
-	// Header has the kind of key in place of the Authorization header's value.
+	// Header has the kind of key as the value of Authorization.
 	Header http.Header
-	// Body is as sent, except that numbers of cards and bank accounts other than
-	// public test numbers, the CVN beside such a card, and PayIDs other than the
-	// sandbox's own are blanked out. So are account numbers in Query. Of a large
-	// body it is the first 64 KiB.
+	// Body is the body, of which at most 64 KiB are kept. Numbers of cards and bank accounts
+	// other than the public test numbers, CVNs of such cards, and PayIDs other than the
+	// sandbox's own are blanked out. So are account numbers in Query.
 	Body []byte
-	// Key is the kind of API key: one of [KeySecret], [KeyPublishable], [KeyUnknown]
-	// and [KeyNone].
+	// Key is the kind of API key: [KeySecret], [KeyPublishable], [KeyUnknown] or [KeyNone].
 	Key            string
 	IdempotencyKey string
-	// Status is that of the answer; 0 when none was given.
+	// Status is the status of the answer; 0 if none was given.
 	Status int
-	// Fault is the name of the fault that the request met, if any.
+	// Fault is the name of the fault that the request met, or empty.
 	Fault string
-	// Replayed says that a stored answer was given again.
+	// Replayed means that the answer was a stored one.
 	Replayed bool
-	// Committed says that the operation was carried out for this request, with
-	// success, whatever the caller was told.
+	// Committed means that the operation succeeded for this request, whatever the answer
+	// was.
 	Committed bool
 	Time      time.Time
 }
 
-// What bounds the memory of a sandbox that runs as a server, where anybody may send
-// anything.
+// The limits of the memory that records take, because anybody may call a sandbox that runs as
+// a server.
 const (
 	maxRecorded      = 10_000
 	maxRecordedBytes = 16 << 20             // of all requests
 	maxRecordedBody  = 64 << 10             // of one
-	maxMaskedBody    = maxRecordedBody + 64 // so that no number is cut before it is masked
+	maxMaskedBody    = maxRecordedBody + 64 // no number is cut before it is masked
 )
 
 type recorder struct {
@@ -71,7 +69,7 @@ func (rec *recorder) add(c *call, kind string) *Request {
 	return e
 }
 
-// makeRoom forgets the oldest tenth, or more, when the record would grow too large.
+// makeRoom deletes the oldest tenth, or more, if the records become too large.
 func (rec *recorder) makeRoom(weight int) {
 	if rec.bytes += weight; len(rec.list) < maxRecorded && rec.bytes <= maxRecordedBytes {
 		return
@@ -84,7 +82,7 @@ func (rec *recorder) makeRoom(weight int) {
 	rec.list = slices.Delete(rec.list, 0, drop)
 }
 
-// weight is about how much memory a request takes.
+// weight returns about how much memory a request takes.
 func (e *Request) weight() int {
 	sum := 512 + len(e.Path) + len(e.Body) + len(e.IdempotencyKey)
 	for _, members := range []map[string][]string{e.Header, e.Query} {
@@ -98,8 +96,8 @@ func (e *Request) weight() int {
 	return sum
 }
 
-// Requests returns what has arrived so far, oldest first; of very many, the last
-// ten thousand or 16 MiB, or so. Calls refused by a dial fault never arrived.
+// Requests returns the requests that have arrived, oldest first: at most about the last ten
+// thousand, or 16 MiB. Calls that met [Unreachable] have not arrived.
 func (b *Sandbox) Requests() []Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,7 +108,7 @@ func (b *Sandbox) Requests() []Request {
 	return out
 }
 
-// ResetRequests forgets the requests recorded so far.
+// ResetRequests deletes the records of requests.
 func (b *Sandbox) ResetRequests() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,19 +137,18 @@ var (
 	longDigits = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,18}`)
 )
 
-// recorded returns what is kept of a body: a copy in which only public test numbers
-// are left readable. It works on text, because a body need not be well-formed to
-// hold a card number.
+// recorded returns what is kept of a body: a copy in which only public test numbers are
+// readable. It works on text, because a malformed body can hold a card number.
 func recorded(body []byte) []byte {
 	out := maskAccounts(maskCards(body[:min(len(body), maxMaskedBody)]))
 	if len(out) == maxMaskedBody {
-		maskCVNs(out) // the card may stand in what is cut off
+		maskCVNs(out) // the card may be in the part that is cut off
 	}
 	return out[:min(len(out), maxRecordedBody)]
 }
 
-// maskCards returns a copy of a body without the numbers of cards, and without CVNs
-// when there is a card that is no test card.
+// maskCards returns a copy of a body without the numbers of real cards, and without CVNs if
+// there is a real card.
 func maskCards(body []byte) []byte {
 	out := slices.Clone(body)
 	foreign := false
@@ -187,8 +184,8 @@ func blank(digits []byte) {
 	}
 }
 
-// holdsCardNumber reports whether a text contains something that may be a card
-// number, test numbers included: those are not echoed either.
+// holdsCardNumber reports whether a text may contain a card number. Test numbers count,
+// because they are not echoed either.
 func holdsCardNumber(s string) bool {
 	for _, digits := range longDigits.FindAllString(s, -1) {
 		if luhn(onlyDigits(digits)) {
@@ -240,8 +237,8 @@ var (
 	payIDMember   = regexp.MustCompile(`("payId"\s*:\s*"?)((?:[^"\\]|\\.)*)`)
 )
 
-// maskAccounts blanks out account numbers and PayIDs in a body, in place. Like
-// maskCards it works on text.
+// maskAccounts blanks out account numbers and PayIDs in a body, in place. It works on text,
+// as maskCards does.
 func maskAccounts(body []byte) []byte {
 	blank := func(pattern *regexp.Regexp, open []string) {
 		for _, at := range pattern.FindAllSubmatchIndex(body, -1) {
@@ -259,7 +256,7 @@ func maskAccounts(body []byte) []byte {
 	return body
 }
 
-// maskQuery is a copy of a query with the account numbers blanked out.
+// maskQuery returns a copy of a query with account numbers blanked out.
 func maskQuery(q url.Values) url.Values {
 	out := cloneQuery(q)
 	for name, values := range out {

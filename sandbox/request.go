@@ -15,10 +15,9 @@ import (
 
 const malformedBodyStatus = http.StatusBadRequest
 
-// fields reads one JSON object of a request, member by member, with the exact
-// spelling of the contract: encoding/json would forgive a wrong case. What is
-// wrong is noted on the call, all of it, and members nobody asked for are found
-// at the end.
+// fields reads one JSON object of a request, member by member, with the exact names of the
+// contract: encoding/json would accept another case. It notes all findings on the call.
+// Members that were not asked for are found at the end.
 type fields struct {
 	c       *call
 	path    string
@@ -27,8 +26,8 @@ type fields struct {
 	asked   map[string]bool
 }
 
-// readBody opens the request's JSON object. When it cannot be read at all, the
-// answer says so and ok is false.
+// readBody opens the JSON object of a request. If it cannot be read, ok is false and refusal
+// is the answer.
 func (c *call) readBody() (f *fields, refusal answer, ok bool) {
 	if kind, _, err := mime.ParseMediaType(c.header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return nil, c.problem(http.StatusUnsupportedMediaType, "The Content-Type must be application/json."), false
@@ -76,8 +75,8 @@ func (c *call) open(path string, doc []byte) (*fields, error) {
 	return f, nil
 }
 
-// valid closes the reading: unknown members are findings, and any finding makes
-// it false.
+// valid ends the reading: it adds the unknown members to the findings, and returns whether
+// there are none.
 func (c *call) valid() bool {
 	if c.refusesUnknown() {
 		for _, f := range c.opened {
@@ -94,21 +93,21 @@ func (c *call) valid() bool {
 
 func (f *fields) refuse(name, value, message string) { f.c.refuse(f.path+name, value, message) }
 
-// has reports whether a member is there and not null. It counts as asked for.
+// has reports whether a member is present and not null. It counts as asked for.
 func (f *fields) has(name string) bool {
 	f.asked[name] = true
 	v, ok := f.members[name]
 	return ok && string(v) != "null"
 }
 
-// ignore accepts a member whatever it is.
+// ignore accepts members with any value.
 func (f *fields) ignore(names ...string) {
 	for _, name := range names {
 		f.asked[name] = true
 	}
 }
 
-// forbid refuses members that exist but do not belong to this variant.
+// forbid refuses members that do not belong to this variant of the request.
 func (f *fields) forbid(why string, names ...string) {
 	for _, name := range names {
 		if f.has(name) {
@@ -117,10 +116,10 @@ func (f *fields) forbid(why string, names ...string) {
 	}
 }
 
-// check looks at a text and returns what is wrong with it, or "".
+// check returns what is wrong with a text, or "".
 type check func(string) string
 
-// text reads an optional text. Absent and null are the same.
+// text reads an optional text. Null is the same as absent.
 func (f *fields) text(name string, checks ...check) string {
 	if !f.has(name) {
 		return ""
@@ -161,7 +160,7 @@ func (f *fields) flag(name string) (value, given bool) {
 	return value, true
 }
 
-// amount reads an amount of money, which transactions send as a JSON number.
+// amount reads an amount of a transaction, which is a JSON number.
 func (f *fields) amount(name string) (value cents, given bool) {
 	if !f.has(name) {
 		return 0, false
@@ -193,7 +192,8 @@ func (f *fields) needAmount(name string) cents {
 	return value
 }
 
-// object opens a nested object; nil when there is none or it is not one.
+// object opens a nested object. It returns nil if there is none, or the member is not an
+// object.
 func (f *fields) object(name string) *fields {
 	if !f.has(name) {
 		return nil
@@ -235,8 +235,7 @@ func oneOf(allowed ...string) check {
 	}
 }
 
-// checkQuery refuses parameters that the operation does not have, and those that
-// are given twice.
+// checkQuery refuses unknown parameters and parameters that are given twice.
 func (c *call) checkQuery() (refusal answer, ok bool) {
 	for _, name := range slices.Sorted(maps.Keys(c.query)) {
 		switch known := slices.Contains(c.op.query, name); {
@@ -252,7 +251,7 @@ func (c *call) checkQuery() (refusal answer, ok bool) {
 	return answer{}, true
 }
 
-// parameters reads the query of a call as fields reads its body.
+// parameters reads the query of a call, as fields reads its body.
 type parameters struct{ c *call }
 
 func (c *call) parameters() parameters { return parameters{c} }

@@ -9,8 +9,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
 
-// operation is one row of the table of what the service offers. Its id is the
-// method and the path template, as the contract writes them.
+// operation is an operation of the service. Its id is the method and the path template of the
+// contract.
 type operation struct {
 	id     string
 	key    keyNeed
@@ -21,7 +21,7 @@ type operation struct {
 	segments []string
 }
 
-// operations is the whole table. Each resource brings its own rows.
+// operations returns all operations; each resource lists its own.
 func (b *Sandbox) operations() []operation {
 	return slices.Concat(
 		b.rootOperations(),
@@ -64,9 +64,8 @@ func (rs routes) known(id string) bool {
 	return slices.ContainsFunc(rs, func(op *operation) bool { return op.id == id })
 }
 
-// find returns the operation for a method and an escaped path. When there is
-// none, allowed lists the methods that the path has. A literal segment wins over
-// a parameter.
+// find returns the operation for a method and an escaped path. If there is none, allowed
+// lists the methods of the path. A literal segment wins over a parameter.
 func (rs routes) find(method, escapedPath string) (op *operation, params map[string]string, allowed []string) {
 	rest, ok := strings.CutPrefix(escapedPath, basePath)
 	if !ok || (rest != "" && rest[0] != '/') {
@@ -89,8 +88,8 @@ func (rs routes) find(method, escapedPath string) (op *operation, params map[str
 	return op, params, allowed
 }
 
-// match compares segment by segment. A parameter is unescaped only here, after
-// the path was split, so that an escaped slash stays part of an identifier.
+// match compares segment by segment. It unescapes parameters only after the path was split,
+// so that an escaped slash stays part of an identifier.
 func (op *operation) match(given []string) (map[string]string, bool) {
 	if len(given) != len(op.segments) {
 		return nil, false
@@ -117,10 +116,10 @@ func (b *Sandbox) rootOperations() []operation {
 	return []operation{{id: "GET /", key: needsEither, handle: b.getRoot}}
 }
 
-// communityCode is the code of the one facility that a sandbox is.
+// communityCode is the code of the facility.
 const communityCode = "SANDBOX"
 
-// rootBody has the members that public client code reads; unconfirmed.
+// rootBody has the members that public client code reads. Unconfirmed.
 type rootBody struct {
 	Links         []form.Link `json:"links"`
 	CommunityCode string      `json:"communityCode"`

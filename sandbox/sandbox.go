@@ -24,8 +24,7 @@ const (
 	maxRequestBody = 64 << 20
 )
 
-// Sandbox is one simulated facility of the service. Every method may be called
-// from several goroutines.
+// Sandbox is one simulated facility of the service. All methods are safe for concurrent use.
 type Sandbox struct {
 	assume    Assumptions
 	form      form.Format // of the assumptions
@@ -42,8 +41,8 @@ type Sandbox struct {
 	serving  sync.WaitGroup // accept loops
 	handling sync.WaitGroup // requests
 
-	// mu guards all that follows. It is never held while a response is
-	// written: a caller that stops reading must not stop the facility.
+	// mu guards the fields below. It is never held while a response is written, so that a
+	// caller that stops reading does not block others.
 	mu           sync.Mutex
 	closed       bool
 	timers       map[*timer]struct{}
@@ -69,11 +68,11 @@ type Sandbox struct {
 	files         fileStore
 	schedules     scheduleStore
 
-	listsRead  int            // where their order is unstable
-	pagesAsked map[string]int // by address, where they are gone at times
+	listsRead  int            // for lists in unstable order
+	pagesAsked map[string]int // by address, for pages that are gone at times
 }
 
-// New starts a sandbox. Close it when done.
+// New starts a sandbox. Call [Sandbox.Close] to stop it.
 func New(opts ...Option) *Sandbox {
 	cfg := settings{assume: DefaultAssumptions(), clock: packageTime{}, noThreeDS: func(string) bool { return false }}
 	for _, opt := range opts {
@@ -117,9 +116,8 @@ func newServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 }
 
-// Close stops the sandbox: open connections are closed, calls that hang are let
-// go, timers are stopped. When it returns nothing of the sandbox runs on. A
-// second Close does nothing.
+// Close stops the sandbox. It closes all connections, ends calls that hang, stops all timers,
+// and returns when nothing of the sandbox runs any more. A second Close does nothing.
 func (b *Sandbox) Close() {
 	b.mu.Lock()
 	if b.closed {
@@ -135,38 +133,34 @@ func (b *Sandbox) Close() {
 	b.mu.Unlock()
 
 	b.transport.CloseIdleConnections()
-	// The only errors of Close are those of listeners that are going away.
+	// Server.Close returns only errors of listeners, which are of no use here.
 	_ = b.server.Close()
 	b.webhooks.close()
 	b.handling.Wait()
 	b.serving.Wait()
 }
 
-// URL is the base address of the in-memory service, to be used with
-// [Sandbox.HTTPClient].
+// URL returns the base address of the sandbox for [Sandbox.HTTPClient].
 func (b *Sandbox) URL() string { return "http://" + memnet.Host + basePath }
 
-// HTTPClient returns a client whose connections lead to this sandbox, in
-// memory, and nowhere else: other host names do not resolve. All clients of a
-// sandbox share one connection pool.
+// HTTPClient returns a client with connections to this sandbox in memory. No other host name
+// resolves. All clients of a sandbox share one connection pool.
 func (b *Sandbox) HTTPClient() *http.Client { return &http.Client{Transport: b.transport} }
 
-// Drain waits until the calls that their callers have given up, as after a timeout, have
-// ended in the sandbox too, with all that they do. A test that moves the clock by days
-// calls it before: a request that is still on its way would arrive days after it was
-// sent, when its idempotency key may be forgotten. It knows the calls of
-// [Sandbox.HTTPClient], and not those over TCP.
+// Drain waits until the sandbox has finished the calls that their callers have given up, such
+// as after a timeout. Call it before you move the clock by days: otherwise a request could
+// arrive days after it was sent, when its idempotency key is forgotten. Drain covers the
+// calls of [Sandbox.HTTPClient], and not calls over TCP.
 func (b *Sandbox) Drain(ctx context.Context) error { return b.listener.Drain(ctx) }
 
-// Now is the sandbox's time.
+// Now returns the sandbox's time.
 func (b *Sandbox) Now() time.Time { return b.clock.Now() }
 
-// Assumptions returns the assumptions in force.
+// Assumptions returns the sandbox's assumptions.
 func (b *Sandbox) Assumptions() Assumptions { return b.assume }
 
-// Listen serves the sandbox on a real TCP port as well, for other processes and
-// other languages, and returns the base address. Port 0 takes a free port.
-// The address must be a loopback address.
+// Listen serves the sandbox on a TCP port too, for other processes and languages, and returns
+// the base address. The address must be a loopback address. Port 0 takes a free port.
 func (b *Sandbox) Listen(addr string) (string, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -188,15 +182,14 @@ func (b *Sandbox) Listen(addr string) (string, error) {
 	return "http://" + l.Addr().String() + basePath, nil
 }
 
-// serveOn ends when the listener is closed, which Server.Close does.
+// serveOn serves until Server.Close closes the listener.
 func (b *Sandbox) serveOn(l net.Listener) {
 	b.serving.Go(func() { _ = b.server.Serve(l) })
 }
 
 type timer struct{ stop func() bool }
 
-// after runs f once, holding mu, when d has passed on the sandbox's clock. The
-// caller holds mu.
+// after runs f once, with mu held, after d on the sandbox's clock. The caller holds mu.
 func (b *Sandbox) after(d time.Duration, f func()) {
 	t := &timer{}
 	b.timers[t] = struct{}{}
@@ -211,8 +204,8 @@ func (b *Sandbox) after(d time.Duration, f func()) {
 	})
 }
 
-// wait blocks for d on the sandbox's clock and reports false when the sandbox
-// was closed, or given up for, before.
+// wait waits for d on the sandbox's clock. It returns false if the sandbox is closed, or gone
+// is closed, before that.
 func (b *Sandbox) wait(d time.Duration, gone <-chan struct{}) bool {
 	done := make(chan struct{})
 	stop := b.clock.afterFunc(d, func() { close(done) })
@@ -239,7 +232,7 @@ type settings struct {
 	shops      []string
 }
 
-// WithClock makes the sandbox live on c instead of package time.
+// WithClock sets the sandbox's clock. Without it the sandbox uses package time.
 func WithClock(c *Clock) Option {
 	return func(s *settings) {
 		if c != nil {
@@ -248,8 +241,8 @@ func WithClock(c *Clock) Option {
 	}
 }
 
-// WithSeed makes keys, identifiers and the dice of [Fault.Probability] the same
-// in every run. Calls that race each other still draw in the order they come.
+// WithSeed makes keys, identifiers and the draws of [Fault.Probability] the same in every
+// run. Concurrent calls draw in the order in which they arrive.
 func WithSeed(n uint64) Option {
 	return func(s *settings) {
 		binary.LittleEndian.PutUint64(s.seed[:], n)
@@ -257,22 +250,21 @@ func WithSeed(n uint64) Option {
 	}
 }
 
-// WithBusiness adds a business with the surcharges it puts on card payments.
-// [DefaultBusiness] exists without it; naming that code replaces it.
+// WithBusiness adds a business with its surcharges on card payments. The code
+// [DefaultBusiness] replaces the business that every sandbox has.
 func WithBusiness(code, name string, surcharges ...Surcharge) Option {
 	return func(s *settings) {
 		s.businesses = append(s.businesses, &business{code: code, name: name, surcharges: surcharges})
 	}
 }
 
-// WithAssumptions changes what the sandbox assumes where the public contract is
-// silent.
+// WithAssumptions changes the sandbox's assumptions.
 func WithAssumptions(change func(*Assumptions)) Option {
 	return func(s *settings) { change(&s.assume) }
 }
 
-// source returns a generator of its own for each purpose, so that drawing dice
-// does not change the identifiers of a seeded run.
+// source returns a separate generator for each purpose, so that draws for faults do not
+// change the identifiers of a seeded run.
 func (s *settings) source(purpose string) *rand.Rand {
 	var seed [32]byte
 	if s.seeded {

@@ -12,8 +12,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 )
 
-// ServeHTTP is the entrance of every request, whichever connection it came by. It
-// makes a sandbox an http.Handler, for programs with a server of their own.
+// ServeHTTP answers every request, over any connection. Use it to serve the sandbox from a
+// server of your own.
 func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !b.enter() {
 		panic(http.ErrAbortHandler)
@@ -29,7 +29,8 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	body, err := b.readBody(w, r)
 	if err != nil {
-		// Cut off while sending: the service never saw a whole request.
+		// The caller stopped in the middle of the request, so that the service never saw
+		// it.
 		panic(http.ErrAbortHandler)
 	}
 	x := b.admit(w, r, body)
@@ -40,8 +41,8 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.send(x.commit())
 }
 
-// readBody reads a whole body, and keeps of one that comes without a key of this
-// sandbox only as much as is recorded: such a call is refused whatever it says.
+// readBody reads the whole body. Of a request without a key of this sandbox, which is refused
+// in any case, it keeps only as much as is recorded.
 func (b *Sandbox) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	b.mu.Lock()
 	kind, _ := b.keyOf(r.Header)
@@ -57,7 +58,7 @@ func (b *Sandbox) readBody(w http.ResponseWriter, r *http.Request) ([]byte, erro
 	return body, err
 }
 
-// enter registers a request to be served, unless the sandbox was closed.
+// enter counts a request that is to be served, unless the sandbox is closed.
 func (b *Sandbox) enter() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,8 +68,7 @@ func (b *Sandbox) enter() bool {
 	return !b.closed
 }
 
-// exchange is a call together with its connection and its entry in the record.
-// Faults are written in terms of it.
+// exchange is a call with its connection and its record. Faults are functions of it.
 type exchange struct {
 	*call
 	w       http.ResponseWriter
@@ -117,9 +117,8 @@ func (c *call) unrouted(allowed []string) answer {
 		with("Allow", strings.Join(slices.Compact(allowed), ", "))
 }
 
-// claim checks the key and reserves the idempotency key, as the service does
-// when a request arrives. Afterwards the exchange may already be settled. The
-// caller holds mu.
+// claim checks the API key and reserves the idempotency key, as the service does when a
+// request arrives. It may settle the exchange. The caller holds mu.
 func (x *exchange) claim() {
 	if x.settled || x.claimed {
 		return
@@ -136,7 +135,7 @@ func (x *exchange) claim() {
 	x.claimed = true
 }
 
-// run carries the operation out and stores its answer. The caller holds mu.
+// run carries out the operation and stores its answer. The caller holds mu.
 func (x *exchange) run() {
 	if x.settled {
 		return
@@ -156,7 +155,7 @@ func (x *exchange) settle(a answer) {
 	x.settled = true
 }
 
-// commit carries the operation out, once, and returns its answer.
+// commit carries out the operation, once, and returns its answer.
 func (x *exchange) commit() answer { return x.answerTo(x.commitNow()) }
 
 func (x *exchange) commitNow() (raised []*delivery) {
@@ -166,9 +165,8 @@ func (x *exchange) commitNow() (raised []*delivery) {
 	return x.carryOut()
 }
 
-// commitLater lets the operation happen when d has passed, on the clock's own
-// goroutine, and then sends the events that it raised. Until then its
-// idempotency key is in use.
+// commitLater carries out the operation after d, in the goroutine of the clock, and then
+// sends its events. Until then its idempotency key is in use.
 func (x *exchange) commitLater(d time.Duration) <-chan []*delivery {
 	done := make(chan []*delivery, 1)
 	x.box.mu.Lock()
@@ -186,20 +184,20 @@ func (x *exchange) carryOut() (raised []*delivery) {
 	return raised
 }
 
-// answerTo returns the answer of an operation that was carried out. The events
-// that it raised may have to arrive before that.
+// answerTo returns the answer of an operation that was carried out. Its events may have to
+// arrive first.
 func (x *exchange) answerTo(raised []*delivery) answer {
 	x.box.awaitAttempts(raised, x.r.Context().Done())
 	return x.result
 }
 
-// send answers the caller. Nothing is locked while it writes.
+// send answers the caller. It holds no lock while it writes.
 func (x *exchange) send(a answer) {
 	x.head(a)
 	_, _ = x.w.Write(a.raw) // the caller may have gone
 }
 
-// head sends what comes before the body.
+// head sends the status and the headers.
 func (x *exchange) head(a answer) {
 	x.answered(a.status)
 	h := x.w.Header()
@@ -217,7 +215,7 @@ func (x *exchange) answered(status int) {
 	x.entry.Status = status
 }
 
-// drop closes the connection without an answer; abruptly, when reset is set.
+// drop closes the connection without an answer; with reset, so that the caller sees a reset.
 func (x *exchange) drop(reset bool) {
 	conn, _, err := http.NewResponseController(x.w).Hijack()
 	if err != nil {
@@ -230,7 +228,7 @@ func (x *exchange) drop(reset bool) {
 	_ = conn.Close()
 }
 
-// hang keeps the caller waiting until one side gives up.
+// hang waits until the caller gives up or the sandbox is closed.
 func (x *exchange) hang() {
 	select {
 	case <-x.r.Context().Done():
