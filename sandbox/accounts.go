@@ -24,8 +24,8 @@ func newAccountStore() accountStore {
 	return accountStore{byToken: make(map[string]*account), byCustomer: make(map[string][]*account)}
 }
 
-// registerAccount keeps an account for a customer. The first one is the default,
-// and a new default takes the place of the old. The caller holds mu.
+// registerAccount keeps an account for a customer. The first account is the default, and a
+// new default replaces the old one. The caller holds mu.
 func (b *Sandbox) registerAccount(cust *customer, source instrument, asDefault bool) *account {
 	own := b.accounts.byCustomer[cust.ID]
 	a := &account{token: b.newHandle(), customer: cust, source: source, enabled: true}
@@ -58,8 +58,8 @@ func (b *Sandbox) accountOperations() []operation {
 	}
 }
 
-// accountBody is flat: the members of the kind of account stand beside the
-// common ones. Public client code reads it so.
+// accountBody is flat, as public client code reads it: the members of the kind of account are
+// beside the common ones.
 type accountBody struct {
 	keptBody
 	*storedCardBody
@@ -75,7 +75,7 @@ type storedCardBody struct {
 	WalletProvider *string `json:"walletProvider"`
 }
 
-// cardBody is what tokens, kept accounts and transactions tell of a card.
+// cardBody is the card in tokens, kept accounts and transactions.
 type cardBody struct {
 	CardNumber              string  `json:"cardNumber"`
 	ExpiryDateMonth         string  `json:"expiryDateMonth"`
@@ -106,7 +106,7 @@ func (b *Sandbox) accountBody(c *call, a *account) accountBody {
 	return body
 }
 
-// storedCard is the wire form of a card that is kept or was paid with.
+// storedCard returns the wire form of a card that is kept or was paid with.
 func storedCard(cd *card, shop *business) *storedCardBody {
 	body := &storedCardBody{cardBody: cardBodyOf(cd, shop), PANType: "FPAN", WalletProvider: optional(cd.walletProvider)}
 	if cd.walletProvider != "" {
@@ -124,7 +124,7 @@ func cardBodyOf(cd *card, shop *business) cardBody {
 	}
 }
 
-// shopOf is the business that a customer belongs to.
+// shopOf returns a customer's business.
 func (b *Sandbox) shopOf(cust *customer) *business {
 	if cust.Business != nil {
 		return b.business(*cust.Business)
@@ -158,7 +158,7 @@ func (b *Sandbox) createAccount(c *call) answer {
 
 const sourceReceipt = "receiptNumber"
 
-// accountDetails reads the one account to be kept; nil when there is none.
+// accountDetails reads the one account that is to be kept; nil if there is none.
 func (b *Sandbox) accountDetails(f *fields) *source {
 	allowed := []string{sourceToken, sourceReceipt, sourceCard, sourceBank, sourceNZBank}
 	given := slices.DeleteFunc(slices.Clone(allowed), func(name string) bool { return !f.has(name) })
@@ -195,7 +195,7 @@ func (b *Sandbox) accountDetails(f *fields) *source {
 	return &source{instrument: details}
 }
 
-// usedByReceipt is the account that an approved transaction was made with.
+// usedByReceipt returns the account of an approved transaction.
 func (b *Sandbox) usedByReceipt(f *fields) instrument {
 	receipt := f.text(sourceReceipt)
 	tx := b.transactions.byReceipt[receipt]

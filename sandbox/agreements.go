@@ -28,8 +28,8 @@ const (
 	agreementCancelled agreementStatus = "CANCELLED"
 )
 
-// agreement is a PayTo agreement. The payer's account number and PayID are
-// masked before they get here: what is not kept cannot leak.
+// agreement is a PayTo agreement. The payer's account number and PayID are masked before they
+// are stored.
 type agreement struct {
 	token     string
 	status    agreementStatus
@@ -43,13 +43,13 @@ type agreement struct {
 	terms     agreementTerms
 	payer     payer
 	fate      fate
-	amendment *amendment     // the bilateral one that the payer has not answered
+	amendment *amendment     // bilateral, not answered by the payer
 	payments  []*transaction // oldest first
-	opening   *opening       // the payment that the agreement came with, until the payer answers
+	opening   *opening       // the payment that came with the agreement, until the payer answers
 }
 
-// agreementPurpose is what paymentDetails holds. Dates are texts in the form
-// YYYY-MM-DD, which compare as dates do.
+// agreementPurpose is paymentDetails. Dates are texts as YYYY-MM-DD, which compare as dates
+// do.
 type agreementPurpose struct {
 	purpose, description string
 	start, end           string
@@ -57,7 +57,7 @@ type agreementPurpose struct {
 	information          string
 }
 
-// agreementTerms is what paymentTerms holds.
+// agreementTerms is paymentTerms.
 type agreementTerms struct {
 	frequency, kind            string
 	permitted, pointInTime     *int64
@@ -75,7 +75,7 @@ func (a *agreement) amendable() bool {
 	return a.status == agreementActive || a.status == agreementSuspended
 }
 
-// unanswered reports whether the payer can still be waited for.
+// unanswered reports whether the payer can still answer.
 func (a *agreement) unanswered() bool {
 	return a.status == agreementPending || a.status == agreementCreated
 }
@@ -85,8 +85,8 @@ type agreementStore struct {
 	byCustomer map[string][]*agreement // newest last
 	ordered    []*agreement            // oldest first
 
-	invalidPayIDs   int    // attempts with them
-	invalidPayIDDay string // on which they were made
+	invalidPayIDs   int    // number of attempts
+	invalidPayIDDay string // day of the attempts
 }
 
 func newAgreementStore() agreementStore {
@@ -113,8 +113,8 @@ func (b *Sandbox) createAgreement(c *call) answer {
 	return reply(http.StatusCreated, body)
 }
 
-// agreement finds an agreement as it stands now: time limits that have run out
-// count, although their timers may be late. The caller holds mu.
+// agreement finds an agreement in its current state. Time limits that have passed apply even
+// if their timers are late. The caller holds mu.
 func (b *Sandbox) agreement(token string) *agreement {
 	a := b.agreements.byToken[token]
 	if a != nil {
@@ -135,8 +135,8 @@ func (b *Sandbox) agreementVisible(a *agreement, now time.Time) bool {
 	return !now.Before(a.created.Add(b.assume.AgreementLookupLag))
 }
 
-// listAgreements lists a customer's agreements, newest first. A filter that
-// fits nothing gives an empty list.
+// listAgreements lists a customer's agreements, newest first. A filter without a match gives
+// an empty list.
 func (b *Sandbox) listAgreements(c *call) answer {
 	cust := b.customers.byID[c.params["customerId"]]
 	if cust == nil {
@@ -165,8 +165,7 @@ func (b *Sandbox) listAgreements(c *call) answer {
 	return reply(http.StatusOK, out)
 }
 
-// AgreementEntry is an agreement as it really stands, whatever answers were
-// given.
+// AgreementEntry is an agreement in its real state, whatever answers were given.
 type AgreementEntry struct {
 	Token                string
 	CustomerID           string
@@ -175,14 +174,14 @@ type AgreementEntry struct {
 	Status               string
 	Created              time.Time
 	RespondBy            time.Time
-	// PendingAmendment says that the payer has a bilateral amendment to answer.
+	// PendingAmendment means that the payer has not answered a bilateral amendment.
 	PendingAmendment bool
-	// Payments are the receipt numbers of the payments made against it.
+	// Payments are the receipt numbers of the agreement's payments.
 	Payments []string
 }
 
-// Agreements returns the agreements of the facility, oldest first: what a payer's
-// banking app would show, and what a lost answer leaves behind.
+// Agreements returns the agreements of the facility, oldest first, as a payer's banking app
+// shows them.
 func (b *Sandbox) Agreements() []AgreementEntry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -303,8 +302,7 @@ func (b *Sandbox) agreementBody(c *call, a *agreement) agreementBody {
 	}
 }
 
-// maskedMerchantAccount is the settlement account, which is the same for all
-// businesses.
+// maskedMerchantAccount returns the merchant's account, which is the same for all businesses.
 func (b *Sandbox) maskedMerchantAccount() string {
 	return b.maskedAccount(merchantBSB, merchantAccount)
 }

@@ -8,21 +8,20 @@ import (
 	"strings"
 )
 
-// The PayIDs of payers who do something by themselves. Sent with a payIdType of
-// EMAL, [ConfirmingPayID] confirms an agreement at once; the contract has such a
-// PayID and does not name it, so that this one is the sandbox's own.
-// [InvalidPayID] is registered nowhere; it is a public test address of the
-// service's PayID resource, and whether agreements know it too is unconfirmed.
+// The PayIDs of payers who act by themselves. With payIdType EMAL, [ConfirmingPayID] confirms
+// an agreement at once. The contract says that there is such a PayID and does not name it:
+// this one is the sandbox's own. [InvalidPayID] is not registered. It is a public test
+// address of the service's PayID resource; whether agreements know it is unconfirmed.
 const (
 	ConfirmingPayID = "confirms@example.com"
 	InvalidPayID    = "invalidpayid@example.com"
 )
 
-// fate is what the payer, or the payer's bank, will do by itself.
+// fate is what the payer or the payer's bank does without [Sandbox.Payer].
 type fate int
 
 const (
-	fateOpen fate = iota // somebody has to act
+	fateOpen fate = iota // waits for [Sandbox.Payer]
 	fateConfirmsAtOnce
 	fateDeclines
 	fateSilent
@@ -33,10 +32,9 @@ const (
 	fateCancelledAfterPayment
 )
 
-// fateOf reads the vendor's public table of payer BSBs, in which the account
-// number does not matter. It has every other BSB approve, which is
-// [Assumptions.AutoConfirm] here. That an agreement "expires", beside a
-// payer who does not answer in time, is taken as expiring early.
+// fateOf reads the vendor's public table of payer BSBs. The account number does not matter.
+// In the table every other BSB approves: that is [Assumptions.AutoConfirm]. "Expires" is
+// taken as an early end, because the table has another payer who does not answer in time.
 func fateOf(bsb, payIDType, payID string) fate {
 	if payIDType == payIDEmail && strings.EqualFold(payID, ConfirmingPayID) {
 		return fateConfirmsAtOnce
@@ -74,8 +72,8 @@ var (
 	payIDABNPattern   = regexp.MustCompile(`^([0-9]{9}|[0-9]{11})$`)
 )
 
-// payIDExists reports whether a PayID could be one of its type and is not known
-// to be unregistered.
+// payIDExists reports whether a PayID has the form of its type and is not known to be
+// unregistered.
 func payIDExists(kind, id string) bool {
 	switch kind {
 	case payIDEmail:
@@ -96,8 +94,8 @@ type PayerAction string
 const (
 	ConfirmAgreement    PayerAction = "confirm"          // PENDING
 	DeclineAgreement    PayerAction = "decline"          // PENDING
-	ExpireAgreement     PayerAction = "expire"           // PENDING or CREATED: the payer's time to answer ends now
-	SuspendAgreement    PayerAction = "suspend"          // ACTIVE: no payments can be taken
+	ExpireAgreement     PayerAction = "expire"           // PENDING or CREATED: ends the payer's time to answer
+	SuspendAgreement    PayerAction = "suspend"          // ACTIVE: the agreement takes no payments
 	ReactivateAgreement PayerAction = "reactivate"       // SUSPENDED
 	CancelAgreement     PayerAction = "cancel"           // ACTIVE or SUSPENDED
 	AcceptAmendment     PayerAction = "accept-amendment" // a bilateral amendment is pending

@@ -22,16 +22,13 @@ const (
 	mostRespondByMinutes = 7200
 )
 
-// pointInTimeLimits are the frequencies with the ends of their ranges, which
-// begin at 1.
-//
+// pointInTimeLimits are the largest values of pointInTime by frequency. The smallest is 1.
 //nolint:gochecknoglobals // an immutable table
 var pointInTimeLimits = map[string]int64{
 	frequencyAdhoc: 0, "DAIL": 24, "WEEK": 7, "FRTN": 14, "MNTH": 31, "QURT": 3, "MIAN": 6, "YEAR": 12,
 }
 
-// readAgreement reads a new agreement. What it returns is of use only when the
-// call has no findings.
+// readAgreement reads a new agreement. The result is valid only if the call has no findings.
 func (b *Sandbox) readAgreement(f *fields) *agreement {
 	a := &agreement{created: f.c.now}
 	a.respondBy = f.respondBy()
@@ -58,7 +55,7 @@ func (b *Sandbox) readAgreement(f *fields) *agreement {
 	return a
 }
 
-// respondBy reads until when the payer can answer.
+// respondBy reads the time until which the payer can answer.
 func (f *fields) respondBy() time.Time {
 	minutes := int64(mostRespondByMinutes)
 	if n := f.integer("respondByTimeMinutes"); n != nil {
@@ -97,8 +94,7 @@ func (f *fields) readPurposeCode() string {
 	return f.need("purpose", oneOf("MORT", "UTIL", "LOAN", "DEPD", "GAMP", "RETL", "SALA", "PERS", "GOVT", "PENS", "TAXS", "OTHR"))
 }
 
-// readEnd reads endDate and automaticRenewal, of which an agreement has exactly
-// one.
+// readEnd reads endDate and automaticRenewal. An agreement has exactly one of them.
 func (f *fields) readEnd() (end string, renews bool) {
 	end = f.text("endDate", dateForm)
 	renews, given := f.flag("automaticRenewal")
@@ -132,7 +128,7 @@ func (b *Sandbox) readTerms(f *fields) agreementTerms {
 	return t
 }
 
-// check applies the rules that join one term to another.
+// check applies the rules between terms.
 func (t *agreementTerms) check(f *fields) {
 	switch n := t.permitted; {
 	case n == nil && t.frequency == frequencyAdhoc && !f.has("numberOfPaymentsPermitted"):
@@ -155,8 +151,8 @@ func (t *agreementTerms) check(f *fields) {
 	}
 }
 
-// readPayer reads the payer, and what that payer will do. Only masked forms of
-// the account and the PayID go further than this.
+// readPayer reads the payer and their fate. It keeps only masked forms of the account and the
+// PayID.
 func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 	p := payer{
 		kind:         f.need("payerType", oneOf("ORGN", "PERS")),
@@ -201,8 +197,8 @@ func (f *fields) pair(first, one, second, other string) {
 	}
 }
 
-// checkPayID counts attempts with invalid PayIDs. Past the limit of the day, valid
-// ones are refused as well.
+// checkPayID counts attempts with invalid PayIDs. Above the daily limit, valid ones are
+// refused too.
 func (b *Sandbox) checkPayID(f *fields, kind, id string) {
 	switch {
 	case !b.payIDsLeft():
@@ -217,7 +213,7 @@ func (b *Sandbox) maskedAccount(bsb, number string) string {
 	return b.maskedBSB(bsb) + " " + b.maskedNumber(number)
 }
 
-// maskedPayID shows the last characters of a PayID that has enough of others.
+// maskedPayID shows the last characters of a PayID that is long enough.
 func (b *Sandbox) maskedPayID(id string) string {
 	shown := ""
 	if runes := []rune(id); len(runes) > 8 {
@@ -250,7 +246,7 @@ func (f *fields) integer(name string) *int64 {
 	return &n
 }
 
-// money reads an optional amount of an agreement, which is a text.
+// money reads an optional amount of an agreement, which is a string.
 func (b *Sandbox) money(f *fields, name string) *cents {
 	text := f.text(name, filled)
 	if text == "" {

@@ -3,13 +3,12 @@ package sandbox
 import "time"
 
 const (
-	payerAnswersAfter  = time.Second // the event is here before the agreement can be read
+	payerAnswersAfter  = time.Second // before the agreement can be read
 	delayedCreation    = 30 * time.Minute
 	creationRetryAfter = time.Minute
 )
 
-// open makes an agreement exist and sends it on its way to the payer. The caller
-// holds mu.
+// open stores an agreement and sends it to the payer. The caller holds mu.
 func (b *Sandbox) open(a *agreement) {
 	a.token = b.newHandle()
 	a.status = agreementPending
@@ -40,8 +39,8 @@ func (b *Sandbox) sendToPayer(a *agreement) {
 	b.awaitPayer(a)
 }
 
-// awaitPayer lets the payers of the test numbers do what the public table says.
-// All others wait for a person, or a test, to act.
+// awaitPayer plans what the payers of the test numbers do. All others wait for
+// [Sandbox.Payer].
 func (b *Sandbox) awaitPayer(a *agreement) {
 	var act func(*agreement)
 	switch a.fate {
@@ -66,15 +65,15 @@ func (b *Sandbox) awaitPayer(a *agreement) {
 	})
 }
 
-// answerAtOnce is the payer who confirms immediately: after the answer was
-// composed, and before the caller has it.
+// answerAtOnce confirms the agreement for a payer who does so immediately: after the answer
+// was made and before the caller has it.
 func (b *Sandbox) answerAtOnce(a *agreement) {
 	if a.fate == fateConfirmsAtOnce && a.status == agreementPending {
 		b.confirm(a)
 	}
 }
 
-// catchUp applies the time limits that have run out.
+// catchUp applies the time limits that have passed.
 func (b *Sandbox) catchUp(a *agreement) {
 	now := b.clock.Now()
 	if a.unanswered() && !now.Before(a.respondBy) {
@@ -105,8 +104,8 @@ func (b *Sandbox) reject(a *agreement) {
 	b.move(a, agreementRejected, eventAgreementUnknown)
 }
 
-// move changes the status and tells the subscribers. An agreement that ends takes
-// what waits for the payer with it. The caller holds mu.
+// move changes the status and notifies the subscribers. An agreement that ends takes its
+// pending amendment and its payment with it. The caller holds mu.
 func (b *Sandbox) move(a *agreement, to agreementStatus, event string) {
 	a.status = to
 	ended := to == agreementCancelled || to == agreementRejected

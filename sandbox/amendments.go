@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The values of updateType, with the members that hold their contents.
+// The values of updateType, and the members with their contents.
 const (
 	updateRecall          = "RECALL_PAYTO_AGREEMENT"
 	updateStatus          = "STATUS_AMENDMENT"
@@ -19,9 +19,8 @@ const (
 	memberBilateral  = "bilateralAmendment"
 )
 
-// amendAgreement dispatches on the member that selects the update. Each reads all
-// of its contents before it looks at the agreement, so that one answer lists
-// everything that is wrong.
+// amendAgreement selects the update by updateType. Each update reads all of its members
+// before it checks the agreement, so that one answer lists all findings.
 func (b *Sandbox) amendAgreement(c *call) answer {
 	a := b.agreement(c.params["agreementToken"])
 	if a == nil {
@@ -46,7 +45,7 @@ func (b *Sandbox) amendAgreement(c *call) answer {
 	case updateRecallBilateral:
 		update = b.recallAmendment
 	default:
-		return c.invalid() // which other members belong cannot be known
+		return c.invalid() // the type decides which other members belong
 	}
 	inner := f
 	if member != "" {
@@ -74,7 +73,7 @@ func (b *Sandbox) recallAgreement(f *fields, a *agreement) func() {
 	return func() { b.recall(a) }
 }
 
-// needStatus is the precondition that the contract puts on an update.
+// needStatus checks the agreement's status before an update.
 func (c *call) needStatus(a *agreement, allowed ...agreementStatus) {
 	if slices.Contains(allowed, a.status) {
 		return
@@ -91,7 +90,6 @@ func listed(states []agreementStatus) string {
 }
 
 // reasonCodes are the codes with the statuses that they may lead to.
-//
 //nolint:gochecknoglobals // an immutable table
 var reasonCodes = map[string][]agreementStatus{
 	"AC04": {agreementCancelled, agreementSuspended},
@@ -134,7 +132,7 @@ func (b *Sandbox) amendStatus(f *fields, a *agreement) func() {
 	}
 }
 
-// amendUnilaterally changes the agreement at once. What is left out goes.
+// amendUnilaterally changes the agreement at once. Members that are left out are removed.
 func (b *Sandbox) amendUnilaterally(f *fields, a *agreement) func() {
 	description := f.text("description", atMost(140))
 	reference := f.text("payeeReference", atMost(35))
@@ -151,8 +149,9 @@ func (b *Sandbox) amendUnilaterally(f *fields, a *agreement) func() {
 	}
 }
 
-// amendBilaterally asks the payer, and changes nothing before the answer. What was
-// added to the agreement in an answer may come back: otherwise it would be removed.
+// amendBilaterally asks the payer. The agreement changes only with the payer's answer.
+// Members that answers have added may be sent back: otherwise the amendment would remove
+// them.
 func (b *Sandbox) amendBilaterally(f *fields, a *agreement) func() {
 	m := &amendment{respondBy: f.respondBy()}
 	part := func(name string) *fields {

@@ -7,15 +7,15 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
 
-// DefaultBusiness is the supplierBusinessCode of the business that every sandbox
-// has. It puts no surcharge on cards; [WithBusiness] can replace it.
+// DefaultBusiness is the supplierBusinessCode of the business that every sandbox has. It has
+// no surcharges on cards. [WithBusiness] can replace it.
 const DefaultBusiness = "SANDBOX01"
 
-// Surcharge is what a business adds to payments with a kind of card.
+// Surcharge is a business's surcharge on payments with a kind of card.
 type Surcharge struct {
 	Scheme      string // VISA, MASTERCARD, AMEX, DINERS, JCB or UNIONPAY
 	CardType    string // CREDIT or DEBIT; empty for any
-	BasisPoints int    // hundredths of a percent: 110 is 1.10 %
+	BasisPoints int    // hundredths of a percent: 110 is 1.10%
 }
 
 type business struct {
@@ -40,7 +40,7 @@ func (b *Sandbox) knownBusiness(code string) string {
 	return ""
 }
 
-// rate is the surcharge for a card in basis points. The first row that fits
+// rate returns the surcharge for a card in basis points. The first surcharge that matches
 // counts.
 func (s *business) rate(scheme, cardType string) int {
 	for _, row := range s.surcharges {
@@ -63,7 +63,7 @@ func (b *Sandbox) businessOperations() []operation {
 	}
 }
 
-// businessBody has the members that public client code reads; unconfirmed.
+// businessBody has the members that public client code reads. Unconfirmed.
 type businessBody struct {
 	Links             []form.Link `json:"links"`
 	Name              string      `json:"supplierBusinessName"`
@@ -100,9 +100,8 @@ func (b *Sandbox) getBusiness(c *call) answer {
 	return reply(http.StatusOK, c.businessBody(shop))
 }
 
-// acceptedKinds are the cards that every business takes. Only two schemes tell
+// acceptedKinds are the cards that every business accepts. Only two schemes distinguish
 // credit from debit.
-//
 //nolint:gochecknoglobals // an immutable table
 var acceptedKinds = []struct{ scheme, cardType string }{
 	{schemeVisa, cardCredit},
@@ -122,8 +121,8 @@ type surchargeBody struct {
 	Rate     string      `json:"surchargePercentage"`
 }
 
-// cardSurcharges serves two paths: that of the contract, and that of public
-// client code, which takes the Publishable key.
+// cardSurcharges serves two paths: that of the contract and that of public client code, which
+// takes the Publishable key.
 func (b *Sandbox) cardSurcharges(c *call) answer {
 	shop := b.business(c.params["supplierBusinessCode"])
 	if shop == nil {
@@ -158,7 +157,7 @@ func (b *Sandbox) queryCardSurcharge(c *call) answer {
 	return reply(http.StatusOK, c.surchargeBody(shop, schemeOf(number), b.cardType(number)))
 }
 
-// cardScheme knows the beginnings of the test numbers.
+// cardScheme knows only the test numbers.
 func (b *Sandbox) cardScheme(c *call) answer {
 	first := c.params["firstSixDigits"]
 	if wrong := digits(6, 6)(first); wrong != "" {
@@ -173,7 +172,7 @@ func (b *Sandbox) cardScheme(c *call) answer {
 	return c.notFound("card scheme")
 }
 
-// schemeBody is a scheme that a business accepts, or that a number belongs to.
+// schemeBody is a scheme that a business accepts, or the scheme of a card number.
 type schemeBody struct {
 	Links  []form.Link `json:"links"`
 	Scheme string      `json:"cardScheme"`

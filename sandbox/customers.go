@@ -17,9 +17,8 @@ func (b *Sandbox) customerOperations() []operation {
 	}
 }
 
-// customer is both the record and, with links, the wire form. Only the
-// identifiers and the name are in the contract; the other members are those of
-// public client code.
+// customer is both the record and, with links, the wire form. Only the identifiers and the
+// name are in the contract. The other members are those of public client code.
 type customer struct {
 	Links              []form.Link `json:"links"`
 	ID                 string      `json:"customerId"`
@@ -123,8 +122,7 @@ func (b *Sandbox) updateCustomer(c *call) answer {
 	return reply(http.StatusOK, c.customerBody(cust))
 }
 
-// readCustomer takes over the members that a request names; the two that a
-// customer must have are read by identity.
+// readCustomer sets the members that a request names. identity reads the two required ones.
 func (b *Sandbox) readCustomer(f *fields, identity func(string, ...check) string, cust *customer) {
 	if s := identity("customerNumber"); s != "" {
 		if other := b.customers.byNumber[s]; other != nil && other.ID != cust.ID {
@@ -158,8 +156,7 @@ func (b *Sandbox) readCustomer(f *fields, identity func(string, ...check) string
 	}
 }
 
-// update sets an optional text when the request names the member. The empty text
-// removes it.
+// update sets an optional text if the request has the member. The empty text removes it.
 func (f *fields) update(target **string, name string, checks ...check) {
 	value, named := f.members[name]
 	if !named {
@@ -176,8 +173,8 @@ func (f *fields) update(target **string, name string, checks ...check) {
 	}
 }
 
-// findCustomers matches customerNumber exactly and the others in part; filters
-// add up, and without any all customers are listed.
+// findCustomers matches customerNumber exactly and the other filters in part. All filters
+// must match; without filters all customers are listed.
 func (b *Sandbox) findCustomers(c *call) answer {
 	contains := func(whole *string, part string) bool {
 		if part == "" {

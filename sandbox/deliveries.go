@@ -20,20 +20,20 @@ import (
 
 // Delivery is one notification to one subscription.
 type Delivery struct {
-	ID        string // of the notification, the same in every attempt
+	ID        string // the notification's, the same in every attempt
 	EventType string
 	Body      []byte
 	State     DeliveryState
 	Attempts  []Attempt // oldest first
 }
 
-// DeliveryState tells what is to become of a delivery.
+// DeliveryState is the state of a delivery.
 type DeliveryState string
 
-// The states of a delivery.
+// The states.
 const (
 	DeliveryWaiting   DeliveryState = "waiting"   // for its first or its next attempt
-	DeliveryHeld      DeliveryState = "held"      // by HoldDeliveries
+	DeliveryHeld      DeliveryState = "held"      // by [Sandbox.HoldDeliveries]
 	DeliveryDone      DeliveryState = "done"      // answered with 200
 	DeliveryAbandoned DeliveryState = "abandoned" // after the last attempt failed
 )
@@ -41,8 +41,8 @@ const (
 // Attempt is one POST of a notification.
 type Attempt struct {
 	Time   time.Time
-	Status int    // of the answer; 0 when there was none
-	Error  string // why there was none
+	Status int    // of the answer; 0 if there was none
+	Error  string // why there was no answer
 }
 
 type delivery struct {
@@ -55,8 +55,8 @@ type delivery struct {
 	attempts  []Attempt
 	done      bool
 	held      bool
-	running   int // attempts under way
-	retries   int // redeliveries planned so far
+	running   int // number of attempts under way
+	retries   int // number of planned redeliveries
 	planned   bool
 	tried     chan struct{} // closed after the first attempt, or when held
 	once      sync.Once
@@ -75,24 +75,23 @@ func (d *delivery) state() DeliveryState {
 	}
 }
 
-// hooks are the subscriptions and what is posted to them.
+// hooks are the subscriptions with their deliveries.
 type hooks struct {
 	subscriptions []*subscription
 	deliveries    []*delivery  // oldest first
-	raised        *[]*delivery // by the operation being carried out; nil when there is none
+	raised        *[]*delivery // by the current operation; nil if there is none
 	faults        []DeliveryFault
 	holding       bool
 	held          []*delivery
-	busy          int           // posts under way
-	quiet         chan struct{} // closed when there are none; nil when nobody waits
+	busy          int           // number of posts under way
+	quiet         chan struct{} // closed when busy falls to 0; nil if nobody waits
 
 	posting sync.WaitGroup
-	life    context.Context // of all posts: they end with the sandbox
+	life    context.Context // of all posts
 	end     context.CancelFunc
 }
 
-// close ends the posts under way, and waits for those and for the servers of
-// handlers.
+// close ends the posts under way, and closes the servers of handlers.
 func (h *hooks) close() {
 	h.end()
 	h.posting.Wait()
@@ -122,8 +121,7 @@ func (h *hooks) nextFault() DeliveryFault {
 	return next
 }
 
-// emit tells the subscribers of an event. What they get is how things stand now,
-// whenever it arrives. The caller holds mu.
+// emit notifies the subscribers of an event, with the data as it is now. The caller holds mu.
 func (b *Sandbox) emit(event string, data any) {
 	isKnown := slices.Contains(knownEvents, event)
 	if !isKnown && !b.assume.UnknownEvents || b.assume.Events == "never" {
@@ -141,8 +139,7 @@ func (b *Sandbox) emit(event string, data any) {
 	}
 }
 
-// dispatch posts a notification, or puts it with those that are held. The caller
-// holds mu.
+// dispatch posts a notification, or holds it. The caller holds mu.
 func (b *Sandbox) dispatch(d *delivery) {
 	if b.webhooks.holding {
 		if !d.held {
@@ -187,8 +184,7 @@ func (b *Sandbox) post(list ...posting) {
 	})
 }
 
-// attempt posts once, with nothing locked, and plans the next attempt when this
-// one fails.
+// attempt posts once, without a lock, and plans the next attempt if this one fails.
 func (b *Sandbox) attempt(p posting) {
 	now, dated := b.clock.Now(), p.to.Clock()
 	b.mu.Lock()
@@ -232,8 +228,7 @@ func (b *Sandbox) attempt(p posting) {
 	})
 }
 
-// again returns the body of a notification that was posted before. The caller holds
-// mu.
+// again returns the body of a notification that is posted again. The caller holds mu.
 func (b *Sandbox) again(d *delivery) []byte {
 	body := d.body
 	if b.assume.RedeliveredBody == "fresher" {
@@ -255,14 +250,14 @@ func (b *Sandbox) again(d *delivery) []byte {
 	if json.Unmarshal(body, &members) != nil {
 		return body
 	}
-	sorted, err := json.Marshal(members) // by name, which is not the order of the first time
+	sorted, err := json.Marshal(members) // by name, which is not the first order
 	if err != nil {
 		return body
 	}
 	return sorted
 }
 
-// headerForm writes a signature header in another form that means the same.
+// headerForm writes a signature header in another form with the same meaning.
 func headerForm(header, form string) string {
 	t, v1, _ := strings.Cut(header, ",")
 	switch form {
@@ -319,13 +314,13 @@ func (b *Sandbox) deliver(p posting, signed time.Time, body []byte) (status int,
 		return 0, cause
 	}
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		err = wrapped.Err // without the address, which may hold what should not be shown
+		err = wrapped.Err // without the address, which may be secret
 	}
 	return 0, err
 }
 
-// forged is a body with another id: whoever does not verify takes it for a
-// notification of its own.
+// forged returns a body with another id, so that a receiver that does not verify takes it for
+// another notification.
 func forged(body []byte, id string) []byte {
 	last, err := strconv.ParseUint(id[len(id)-1:], 16, 8)
 	if err != nil {
@@ -335,8 +330,8 @@ func forged(body []byte, id string) []byte {
 	return bytes.Replace(body, []byte(id), []byte(other), 1)
 }
 
-// awaitAttempts waits until each notification was tried once, if events arrive before
-// the answer of the call that caused them.
+// awaitAttempts waits until each notification was posted once, if events arrive before the
+// answer of the call that caused them.
 func (b *Sandbox) awaitAttempts(list []*delivery, gone <-chan struct{}) {
 	if b.assume.Events != "before" {
 		return
@@ -352,8 +347,7 @@ func (b *Sandbox) awaitAttempts(list []*delivery, gone <-chan struct{}) {
 	}
 }
 
-// Deliveries returns the notifications so far, oldest first; of very many, the
-// last ten thousand or so.
+// Deliveries returns the notifications, oldest first: at most about the last ten thousand.
 func (b *Sandbox) Deliveries() []Delivery {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -366,10 +360,8 @@ func (b *Sandbox) Deliveries() []Delivery {
 	return out
 }
 
-// Redeliver posts a notification again, now, whatever became of it before: the
-// way to a duplicate, or to a forged or replayed copy when a fault is given. An id
-// that was never delivered, or is no longer kept, is an error, and so is more than
-// one fault.
+// Redeliver posts a notification again now, in any state, with at most one fault. It is an
+// error if no delivery with the id is kept.
 func (b *Sandbox) Redeliver(id string, fault ...DeliveryFault) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -396,7 +388,7 @@ func (h *hooks) find(id string) *delivery {
 	return h.deliveries[i]
 }
 
-// HoldDeliveries keeps notifications, and attempts that become due, until
+// HoldDeliveries holds notifications, and attempts that become due, until
 // [Sandbox.ReleaseDeliveries].
 func (b *Sandbox) HoldDeliveries() {
 	b.mu.Lock()
@@ -404,9 +396,9 @@ func (b *Sandbox) HoldDeliveries() {
 	b.webhooks.holding = true
 }
 
-// ReleaseDeliveries posts what was held, one after another: first those with the
-// ids given, in that order, and then the others in the order in which they
-// arose. An id that is not held is an error, and then nothing is released.
+// ReleaseDeliveries posts the held notifications, one after another: first those with the
+// ids, in that order, then the others in their own order. It is an error, and nothing is
+// released, if an id is not held.
 func (b *Sandbox) ReleaseDeliveries(first ...string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -437,9 +429,8 @@ func (b *Sandbox) ReleaseDeliveries(first ...string) error {
 	return nil
 }
 
-// Flush waits until no notification is being posted. Redeliveries that are due
-// later, and what is held, are not waited for. Inside a testing/synctest bubble
-// synctest.Wait does as well.
+// Flush waits until no notification is being posted. It does not wait for later redeliveries
+// or held notifications. Inside a testing/synctest bubble synctest.Wait does the same.
 func (b *Sandbox) Flush(ctx context.Context) error {
 	for {
 		b.mu.Lock()

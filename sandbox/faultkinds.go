@@ -31,9 +31,8 @@ const (
 	ProxyAuthRequired    DialError = "ProxyAuthRequired"    // a proxy answers CONNECT with 407
 )
 
-// Unreachable keeps the request from being sent. It works for clients of
-// [Sandbox.HTTPClient] only: a server on a real port cannot refuse a connection that it
-// has accepted.
+// Unreachable keeps the request from being sent. It works with [Sandbox.HTTPClient] only: a
+// server on a TCP port cannot refuse a connection that it has accepted.
 func Unreachable(why DialError) FaultKind {
 	kind := FaultKind{name: string(why)}
 	switch why {
@@ -49,13 +48,13 @@ func Unreachable(why DialError) FaultKind {
 	return kind
 }
 
-// ResetBeforeCommit resets the connection before anything was done.
+// ResetBeforeCommit resets the connection. The operation is not carried out.
 func ResetBeforeCommit() FaultKind {
 	return FaultKind{name: "ResetBeforeCommit", play: func(x *exchange) { x.drop(true) }}
 }
 
-// ResetAfterCommit carries the operation out and resets the connection in place
-// of the answer.
+// ResetAfterCommit carries out the operation and resets the connection in place of the
+// answer.
 func ResetAfterCommit() FaultKind {
 	return FaultKind{name: "ResetAfterCommit", play: func(x *exchange) {
 		x.commit()
@@ -63,13 +62,12 @@ func ResetAfterCommit() FaultKind {
 	}}
 }
 
-// HangBeforeCommit neither does anything nor answers, until the caller gives up
-// or the sandbox is closed.
+// HangBeforeCommit does nothing until the caller gives up or the sandbox is closed.
 func HangBeforeCommit() FaultKind {
 	return FaultKind{name: "HangBeforeCommit", play: func(x *exchange) { x.hang() }}
 }
 
-// HangAfterCommit carries the operation out and then hangs.
+// HangAfterCommit carries out the operation and does not answer.
 func HangAfterCommit() FaultKind {
 	return FaultKind{name: "HangAfterCommit", play: func(x *exchange) {
 		x.commit()
@@ -77,9 +75,8 @@ func HangAfterCommit() FaultKind {
 	}}
 }
 
-// DelayBeforeCommit is a service that is slow to act: the request has arrived,
-// its idempotency key is in use, and the operation happens after d, also when
-// the caller has given up by then.
+// DelayBeforeCommit carries out the operation after d, even if the caller has given up by
+// then. Until then its idempotency key is in use.
 func DelayBeforeCommit(d time.Duration) FaultKind {
 	return FaultKind{name: "DelayBeforeCommit", play: func(x *exchange) {
 		select {
@@ -93,7 +90,7 @@ func DelayBeforeCommit(d time.Duration) FaultKind {
 	}}
 }
 
-// DelayAfterCommit carries the operation out at once and answers after d.
+// DelayAfterCommit carries out the operation at once and answers after d.
 func DelayAfterCommit(d time.Duration) FaultKind {
 	return FaultKind{name: "DelayAfterCommit", play: func(x *exchange) {
 		a := x.commit()
@@ -105,10 +102,9 @@ func DelayAfterCommit(d time.Duration) FaultKind {
 	}}
 }
 
-// CommitLate resets the connection at once and carries the operation out when d
-// has passed. Until then look-ups find nothing and the idempotency key is in
-// use. A single-use token lives for 10 minutes: a payment that is carried out after
-// its token has expired is refused, and nothing is charged.
+// CommitLate resets the connection at once and carries out the operation after d. Until then
+// look-ups find nothing and the idempotency key is in use. A single-use token is valid for 10
+// minutes: after that the payment is refused and nothing is charged.
 func CommitLate(d time.Duration) FaultKind {
 	return FaultKind{name: "CommitLate", play: func(x *exchange) {
 		x.commitLater(d)
@@ -116,23 +112,23 @@ func CommitLate(d time.Duration) FaultKind {
 	}}
 }
 
-// SlowBody sends the answer's body at so many bytes per second.
+// SlowBody sends the body of the answer at a number of bytes per second.
 func SlowBody(bytesPerSecond int) FaultKind {
 	return FaultKind{name: "SlowBody", play: func(x *exchange) { x.drip(x.commit(), max(bytesPerSecond, 1)) }}
 }
 
-// TruncatedBody sends the true Content-Length and the first n bytes of the body,
-// and then closes the connection.
+// TruncatedBody sends the full Content-Length, the first n bytes of the body, and closes the
+// connection.
 func TruncatedBody(n int) FaultKind {
 	return FaultKind{name: "TruncatedBody", play: func(x *exchange) {
 		a := x.commit()
 		x.head(a)
 		_, _ = x.w.Write(a.raw[:min(max(n, 0), max(len(a.raw)-1, 0))])
-		// net/http closes a connection that owes bytes.
+		// net/http closes a connection if the handler has written too few bytes.
 	}}
 }
 
-// Redirect answers with a redirection instead of doing anything.
+// Redirect answers with a redirection. The operation is not carried out.
 func Redirect(status int, location string) FaultKind {
 	return FaultKind{name: "Redirect", play: func(x *exchange) {
 		x.send(answer{status: status}.with("Location", location))
@@ -156,16 +152,16 @@ const (
 	DuplicateMembers                 // the body as it should be, each member twice: first null, then right
 )
 
-// Status answers with a status of your choice instead of doing anything. A client takes
-// a refusal of a write at its word only in the service's own error body. A 503
-// in the service's own error body is the documented "not processed": its
-// idempotency key is spent, as [Assumptions.UnavailableSpendsKey] explains.
+// Status answers with a status. The operation is not carried out. A client believes that a
+// write was refused only if the body is [ServiceError]. A 503 with [ServiceError] is the
+// documented "not processed", and uses up the idempotency key: see
+// [Assumptions.UnavailableSpendsKey].
 func Status(code int, body BodyKind) FaultKind {
 	return FaultKind{name: "Status", play: func(x *exchange) { x.send(x.instead(code, body)) }}
 }
 
-// RateLimited is a 429 in the service's own error body with a Retry-After
-// header; an empty value leaves the header out.
+// RateLimited answers 429 with [ServiceError] and a Retry-After header, or without the header
+// if retryAfter is empty. The operation is not carried out.
 func RateLimited(retryAfter string) FaultKind {
 	return FaultKind{name: "RateLimited", play: func(x *exchange) {
 		a := x.instead(http.StatusTooManyRequests, ServiceError)
@@ -176,8 +172,7 @@ func RateLimited(retryAfter string) FaultKind {
 	}}
 }
 
-// StatusAfterCommit carries the operation out and then answers as if it had
-// failed.
+// StatusAfterCommit carries out the operation and answers as if it had failed.
 func StatusAfterCommit(code int, body BodyKind) FaultKind {
 	return FaultKind{name: "StatusAfterCommit", play: func(x *exchange) {
 		x.commit()
@@ -185,7 +180,7 @@ func StatusAfterCommit(code int, body BodyKind) FaultKind {
 	}}
 }
 
-// Garbage carries the operation out and answers with its status and another body.
+// Garbage carries out the operation and answers with its status and another body.
 func Garbage(body BodyKind) FaultKind {
 	return FaultKind{name: "Garbage", play: func(x *exchange) {
 		switch a := x.commit(); body {
@@ -208,7 +203,7 @@ func (x *exchange) disfigure(a answer, body BodyKind) answer {
 	return x.echoedHeaders(a, all)
 }
 
-// instead is an answer to a request that was not carried out.
+// instead returns the answer to a request that was not carried out.
 func (x *exchange) instead(code int, body BodyKind) answer {
 	a := x.misreport(code, body)
 	if code == http.StatusServiceUnavailable && body == ServiceError {
@@ -219,7 +214,7 @@ func (x *exchange) instead(code int, body BodyKind) answer {
 	return a
 }
 
-// misreport is an answer that has nothing to do with what was done.
+// misreport returns an answer that does not depend on what was done.
 func (x *exchange) misreport(code int, body BodyKind) answer {
 	switch body {
 	case HTML:
@@ -243,7 +238,7 @@ func (x *exchange) misreport(code int, body BodyKind) answer {
 	}
 }
 
-// drip writes a second's worth of bytes, and waits a second.
+// drip writes a number of bytes each second.
 func (x *exchange) drip(a answer, perSecond int) {
 	x.head(a)
 	flush := http.NewResponseController(x.w).Flush
@@ -258,17 +253,17 @@ func (x *exchange) drip(a answer, perSecond int) {
 	}
 }
 
-// sentText is a text of a request, and where it stood.
+// sentText is a text of a request, with its position.
 type sentText struct{ name, text string }
 
-// The bounds of what is repeated.
+// The limits of what is repeated.
 const (
 	maxSentTexts = 100
 	maxSentText  = 256
 )
 
-// sent returns the texts of a request: of its path, query, headers and body. Of cards
-// only public test numbers are among them.
+// sent returns the texts of a request: of its path, query, headers and body. Card numbers are
+// public test numbers only.
 func (c *call) sent() (all []sentText) {
 	add := func(name, text string) {
 		if text != "" && len(all) < maxSentTexts {
@@ -311,8 +306,8 @@ func walkTexts(name string, tree any, add func(name, text string)) {
 	}
 }
 
-// echo is an answer that repeats what was sent: in its headers, and in a body of the
-// service's form or, as a page, in that of a gateway.
+// echo returns an answer that repeats the request, in its headers and in a body: the
+// service's error body or a gateway's page.
 func (c *call) echo(code int, asPage bool) answer {
 	all := c.sent()
 	var texts strings.Builder
@@ -343,7 +338,7 @@ func (c *call) echoedLinks(all []sentText) (links []form.Link) {
 	return links
 }
 
-// echoedHeaders adds those that gateways and services repeat things in.
+// echoedHeaders adds the request to the headers in which gateways and services repeat it.
 func (c *call) echoedHeaders(a answer, all []sentText) answer {
 	a = a.with("Location", c.origin+c.url.RequestURI())
 	for _, one := range all {

@@ -7,36 +7,34 @@ import (
 	"net/http"
 )
 
-// Fault says which calls break, and how.
+// Fault is a fault, with the calls that meet it.
 type Fault struct {
-	// Operation is an operation's id, such as "POST /transactions"; empty for
-	// any. For dial faults the id is derived from method and path as usual.
+	// Operation is an operation's id, such as "POST /transactions"; empty for all
+	// operations.
 	Operation string
-	// Match narrows the calls down further. It must not call the sandbox. For
-	// dial faults the request has no body yet.
+	// Match limits the fault to the calls for which it returns true. It must not call the
+	// sandbox. With [Unreachable] the request has no body yet.
 	Match func(Request) bool
-	// Nth is the matching call at which the fault begins, counted from 1; 0 is
-	// the first.
+	// Nth is the number, from 1, of the matching call at which the fault begins; 0 is the
+	// first.
 	Nth int
-	// Times bounds how often it fires. 0 is once when Nth is set and without end
-	// otherwise.
+	// Times is the largest number of calls that meet the fault. 0 is one call if Nth is set,
+	// and otherwise no limit.
 	Times int
-	// Probability is the chance that a call that could meet the fault does; 0 is
-	// always.
+	// Probability is the chance that a call meets the fault, from 0 to 1; 0 is always.
 	Probability float64
-	// Kind is what happens.
+	// Kind is what happens to the call. Required.
 	Kind FaultKind
 }
 
-// FaultKind is what a fault does to a call. The functions that return one list
-// the kinds.
+// FaultKind is what a fault does to a call. Functions such as [ResetAfterCommit] return one.
 type FaultKind struct {
 	name string
-	dial error           // set: the request is never sent
-	play func(*exchange) // otherwise: how the call goes
+	dial error           // if set, the request is never sent
+	play func(*exchange) // otherwise, plays the call
 }
 
-// String returns the kind's name, as counted by [Sandbox.FaultCounts].
+// String returns the name of the kind, as in [Sandbox.FaultCounts].
 func (k FaultKind) String() string { return k.name }
 
 type armedFault struct {
@@ -49,9 +47,9 @@ type faultList struct {
 	counts map[string]int
 }
 
-// Inject arms faults. Of several that could fire at a call, the one injected
-// first does. An operation that does not exist, or a [Fault] without a kind, is an
-// error, and then nothing is armed.
+// Inject arms faults. If several faults could meet a call, the first one injected does. It is
+// an error, and nothing is armed, if there is no such operation, a kind is missing, or a
+// probability is not between 0 and 1.
 func (b *Sandbox) Inject(faults ...Fault) error {
 	for _, f := range faults {
 		if f.Operation != "" && !b.routes.known(f.Operation) {
@@ -75,19 +73,20 @@ func (b *Sandbox) Inject(faults ...Fault) error {
 		if list.counts == nil {
 			list.counts = make(map[string]int)
 		}
-		list.counts[f.Kind.name] += 0 // listed although it has not fired
+		list.counts[f.Kind.name] += 0 // counted from 0
 	}
 	return nil
 }
 
-// ClearFaults disarms all faults. Calls that hang go on hanging; counts stay.
+// ClearFaults disarms all faults. It does not end calls that hang, nor reset the counts.
 func (b *Sandbox) ClearFaults() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.dialFaults.armed, b.serverFaults.armed = nil, nil
 }
 
-// FaultCounts tells how often each kind that was ever injected has fired.
+// FaultCounts returns how many calls each kind of fault has met, for all kinds that were
+// injected.
 func (b *Sandbox) FaultCounts() map[string]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,14 +96,14 @@ func (b *Sandbox) FaultCounts() map[string]int {
 	return out
 }
 
-// next returns the fault that a call meets. The caller holds mu.
+// next returns the fault that a call meets, or nil. The caller holds mu.
 func (l *faultList) next(dice *rand.Rand, e Request) *FaultKind {
 	var hit *armedFault
 	for _, f := range l.armed {
 		if f.Operation != "" && f.Operation != e.Operation || f.Match != nil && !f.Match(e.copy()) {
 			continue
 		}
-		f.seen++ // also when another fault wins
+		f.seen++ // even if another fault wins
 		if hit == nil && f.due(dice) {
 			hit = f
 		}
@@ -128,7 +127,7 @@ func (f *armedFault) due(dice *rand.Rand) bool {
 	return f.Probability == 0 || dice.Float64() < f.Probability
 }
 
-// dialFault returns the error with which the sending of a request fails.
+// dialFault returns the error with which a request cannot be sent, or nil.
 func (b *Sandbox) dialFault(r *http.Request) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

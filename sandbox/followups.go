@@ -14,8 +14,8 @@ const (
 	typeVerification = "ACCOUNT_VERIFICATION"
 )
 
-// followUp reads what all transactions against an earlier one have in common,
-// and finds that one; nil when there is none of the kinds that can be followed.
+// followUp reads the common members of transactions against an earlier one, and finds that
+// one. original is nil if there is none of the allowed types.
 func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, original *transaction) {
 	tx = b.newTransaction(f, kind)
 	f.paymentsOnly(kind)
@@ -52,20 +52,19 @@ func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, origi
 	return tx, original
 }
 
-// follow makes a follow-up happen.
+// follow records a follow-up.
 func (b *Sandbox) follow(c *call, tx, original *transaction) answer {
 	b.commit(tx, b.decide(tx, c.now))
 	original.followUps = append(original.followUps, tx)
 	return reply(http.StatusCreated, b.transactionBody(c, tx))
 }
 
-// counts reports whether what a transaction does has to be reckoned with: it was
-// done, or may turn out to have been.
+// counts reports whether a transaction was carried out, or may turn out to have been.
 func (tx *transaction) counts() bool {
 	return tx.result != resultDeclined && tx.result != resultRejected && tx.result != resultVoided
 }
 
-// refundLimit is the most that the refunds of a payment may come to.
+// refundLimit returns the largest sum of the refunds of a payment.
 func (b *Sandbox) refundLimit(tx *transaction) cents {
 	if b.assume.RefundsIncludeSurcharge {
 		return tx.total()
@@ -83,8 +82,8 @@ func (tx *transaction) refunded() cents {
 	return sum
 }
 
-// reversible tells how a transaction can be undone: some card transactions by a
-// void until the cut-off, payments by refunds after it.
+// reversible reports how a transaction can be reversed: some card transactions by a void
+// until the cut-off, payments by refunds after it.
 func (b *Sandbox) reversible(tx *transaction, now time.Time) (voidable, refundable bool) {
 	if tx.result != resultApproved {
 		return false, false
@@ -127,7 +126,7 @@ func (b *Sandbox) checkRefund(f *fields, tx, original *transaction) {
 	}
 }
 
-// refreshExpiry takes the new expiry date of a card that has been renewed since.
+// refreshExpiry reads the new expiry date of a renewed card.
 func (f *fields) refreshExpiry(tx *transaction) {
 	inner := f.object(sourceCard)
 	if inner == nil {
@@ -150,7 +149,7 @@ func (f *fields) refreshExpiry(tx *transaction) {
 	}
 }
 
-// voidTransaction undoes a transaction before it is settled.
+// voidTransaction voids a transaction before it is settled.
 func (b *Sandbox) voidTransaction(c *call) answer {
 	tx := b.transactions.byReceipt[c.params["receiptNumber"]]
 	if tx == nil {

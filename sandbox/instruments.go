@@ -21,9 +21,8 @@ const (
 	cardPrepaid = "PREPAID" // not in the contract, which says that values may be added
 )
 
-// testCards are the vendor's public test numbers with their card type. The last
-// two digits decide the outcome; see [Sandbox.NextTransaction] for others.
-//
+// testCards are the vendor's public test card numbers with their card types. The last two
+// digits decide the outcome.
 //nolint:gochecknoglobals // an immutable table
 var testCards = map[string]string{
 	"4242424242424242": cardCredit, "4111111111111111": cardCredit, "4444333322221111": cardCredit,
@@ -41,21 +40,20 @@ var testCards = map[string]string{
 	"340000000075290": "", "370000000024291": "", "340000000067792": "", "340000000070093": "", "370000000094294": "",
 	"370000000093395": "", "340000000089796": "", "370000000092397": "", "370000000064198": "", "370000000079899": "",
 	"3530000000000003": "", "3532000000000092": "", "6250947000000014": "",
-	// New Zealand merchants.
+	// For New Zealand merchants.
 	"5123450000000008": cardCredit, "2223000000000007": cardCredit, "5111111111111118": cardCredit, "2223000000000023": cardCredit,
 	"4508750015741019": cardCredit, "4012000033330026": cardCredit, "345678901234564": "", "371449635398431": "",
 }
 
-// declineCodes are the response codes of test cards by their last two digits;
-// all others are approved.
-//
+// declineCodes are the response codes of test cards by their last two digits. All other cards
+// are approved.
 //nolint:gochecknoglobals // an immutable table
 var declineCodes = map[string]string{
 	"90": "01", "91": "04", "92": "05", "93": "91", "94": "54",
 	"95": "42", "96": "51", "97": "62", "98": "43", "99": "01",
 }
 
-// card is a card as it was given. The number is always a public test number.
+// card is the card of a request. The number is always a public test number.
 type card struct {
 	holder, number, month, year string
 	walletProvider              string
@@ -86,13 +84,12 @@ func (c *card) firstSixLastFour() string { return c.number[:6] + "..." + c.numbe
 
 func (c *card) shortYear() string { return c.year[len(c.year)-2:] }
 
-// expired compares in Sydney time: a card is good to the end of its month.
+// expired compares in Sydney time: a card is valid to the end of its month.
 func (c *card) expired(now time.Time) bool {
 	return c.year+c.month < calendar.Sydney(now).Format("200601")
 }
 
-// readCard reads the card members of an object. It returns nil unless all of
-// them are in order.
+// readCard reads the card members of an object. It returns nil if one of them is not valid.
 func (b *Sandbox) readCard(f *fields, cvnRequired bool) *card {
 	before := len(f.c.findings)
 	out := &card{
@@ -118,7 +115,7 @@ func (b *Sandbox) readCard(f *fields, cvnRequired bool) *card {
 	return out
 }
 
-// cardType is that of a test number.
+// cardType returns the type of a test card.
 func (b *Sandbox) cardType(number string) string {
 	if t := testCards[number]; t != cardPrepaid {
 		return t
@@ -133,7 +130,7 @@ func publicTestCard(number string) string {
 	return ""
 }
 
-// outcome is what the issuer says; a stored card can have expired meanwhile.
+// outcome is the issuer's answer. A stored card can have expired since.
 func (c *card) outcome(now time.Time) Outcome {
 	if c.expired(now) {
 		return Declined("54")
@@ -155,7 +152,7 @@ type bankAccount struct{ name, bsb, number string }
 
 type nzBankAccount struct{ name, bank, branch, number, suffix string }
 
-// readBankAccount returns nil unless all members are in order.
+// readBankAccount returns nil if a member is not valid.
 func (b *Sandbox) readBankAccount(f *fields) *bankAccount {
 	before := len(f.c.findings)
 	out := &bankAccount{

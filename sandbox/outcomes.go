@@ -8,12 +8,11 @@ import (
 
 const (
 	erredStatus          = "Declined" // reading status alone would report as failed what may yet succeed
-	suspendedSummaryCode = "1"        // and summaryCode alone as declined what may yet be completed
-	pendingSummaryCode   = "0"        // or as approved what may yet be declined
+	suspendedSummaryCode = "1"        // summaryCode alone reports as declined what may still be completed
+	pendingSummaryCode   = "0"        // or as approved what may still be declined
 )
 
-// Outcome is what becomes of a transaction. The functions that return one list
-// the possibilities.
+// Outcome is what becomes of a transaction. Functions such as [Approved] return one.
 type Outcome struct {
 	result result
 	code   string // empty: the usual code for the kind of account
@@ -26,7 +25,7 @@ type laterOutcome struct {
 	outcome Outcome
 }
 
-// result is the state of a transaction, as the ledger names it.
+// result is the state of a transaction, as in the ledger.
 type result string
 
 const (
@@ -39,32 +38,29 @@ const (
 	resultVoided    result = "voided"
 )
 
-// Approved is a payment that succeeds: summaryCode 0.
+// Approved succeeds: summaryCode 0.
 func Approved() Outcome { return Outcome{result: resultApproved} }
 
-// Declined is refused by the financial institution with a response code such as
-// 51: summaryCode 1. Most codes are final. Soft ones, after which the service may
-// try again, are the SoftDeclineCodes of [Assumptions]: only 01 unless they are
-// changed, and only for payments by card.
+// Declined is refused by the financial institution with a response code such as 51:
+// summaryCode 1. The service may retry a card payment by itself after the codes of
+// [Assumptions.SoftDeclineCodes], by default 01 only. All other declines are final.
 func Declined(code string) Outcome { return Outcome{result: resultDeclined, code: code} }
 
-// Erred has an outcome that the service does not know: summaryCode 2. It stays so
-// for ever unless [Outcome.ThenAfter] follows.
+// Erred has an outcome that the service does not know: summaryCode 2. It does not change
+// unless [Outcome.ThenAfter] follows.
 func Erred() Outcome { return Outcome{result: resultErred, code: "QI"} }
 
-// Rejected is refused by the service itself with a response code such as QA:
-// summaryCode 3.
+// Rejected is refused by the service itself with a response code such as QA: summaryCode 3.
 func Rejected(code string) Outcome { return Outcome{result: resultRejected, code: code} }
 
 // Suspended is held by fraud screening: response code 34, status Suspended.
 func Suspended() Outcome { return Outcome{result: resultSuspended, code: "34"} }
 
-// Pending is a PayTo payment that is on its way: status Pending, response code
-// PDNG. It stays so for ever unless [Outcome.ThenAfter] follows.
+// Pending is a PayTo payment that is not settled: status Pending, response code PDNG. It does
+// not change unless [Outcome.ThenAfter] follows.
 func Pending() Outcome { return Outcome{result: resultPending, code: codePayToPending} }
 
-// ThenAfter adds what the transaction turns into when d has passed since the
-// step before.
+// ThenAfter returns the outcome with another one that follows d after the last step.
 func (o Outcome) ThenAfter(d time.Duration, then Outcome) Outcome {
 	if o.next == nil {
 		o.next = &laterOutcome{after: d, outcome: then}
@@ -76,28 +72,25 @@ func (o Outcome) ThenAfter(d time.Duration, then Outcome) Outcome {
 	return o
 }
 
-// ThenRetried has the service retry a soft-declined payment by itself after d, as
-// a new transaction with the outcome given, which may be retried in turn. It does
-// nothing unless the payment is by card and the outcome is [Declined] with a soft
-// code: only 01, unless [WithAssumptions] changes SoftDeclineCodes.
+// ThenRetried returns the outcome with a retry by the service after d, which is a new
+// transaction with the outcome again. It has no effect unless the payment is by card and
+// [Declined] with one of [Assumptions.SoftDeclineCodes].
 func (o Outcome) ThenRetried(d time.Duration, again Outcome) Outcome {
 	o.retry = &laterOutcome{after: d, outcome: again}
 	return o
 }
 
-// NextTransaction decides the outcomes of the transactions that callers make from
-// now on, one each, in order, in place of what the test numbers say. Requests
-// that are refused with 422 use up none.
+// NextTransaction sets the outcomes of the next transactions, one each, in order. Otherwise
+// the test numbers decide. A request that is refused with 422 takes none.
 func (b *Sandbox) NextTransaction(outcomes ...Outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.script = append(b.script, outcomes...)
 }
 
-// NextTransactionFor decides the outcomes of the transactions to come for an
-// order, which is a customerReferenceNumber. It goes before
-// [Sandbox.NextTransaction], and is how tests with concurrent callers decide who
-// gets which.
+// NextTransactionFor sets the outcomes of the next transactions of an order, which is a
+// customerReferenceNumber. It takes precedence over [Sandbox.NextTransaction]. Use it in
+// tests with concurrent calls.
 func (b *Sandbox) NextTransactionFor(customerReferenceNumber string, outcomes ...Outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,7 +113,7 @@ func (b *Sandbox) decide(tx *transaction, now time.Time) Outcome {
 	return b.accountOutcome(tx.source, now)
 }
 
-// accountOutcome is what the test numbers say.
+// accountOutcome returns the outcome of the test numbers.
 func (b *Sandbox) accountOutcome(source instrument, now time.Time) Outcome {
 	switch {
 	case source.card != nil:
@@ -134,8 +127,8 @@ func (b *Sandbox) accountOutcome(source instrument, now time.Time) Outcome {
 	}
 }
 
-// settle gives a transaction its outcome, and a timer for the next. The caller
-// holds mu.
+// settle sets the outcome of a transaction, and a timer for the next one. The caller holds
+// mu.
 func (b *Sandbox) settle(tx *transaction, o Outcome) {
 	if tx.source.bank != nil && tx.result == resultApproved && o.result == resultDeclined {
 		tx.returned = b.clock.Now()
@@ -154,7 +147,7 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 	if o.next != nil {
 		step := tx.steps
 		b.after(o.next.after, func() {
-			if tx.steps == step { // nothing else has happened meanwhile
+			if tx.steps == step { // unless something else has happened
 				b.settle(tx, o.next.outcome)
 			}
 		})
@@ -165,14 +158,14 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 	}
 }
 
-// useToken uses up the token that a transaction was made with.
+// useToken uses up the token of a transaction.
 func (b *Sandbox) useToken(src *source, o Outcome) {
 	if src.token != nil {
 		src.token.used = o.result == resultApproved || b.assume.DeclineConsumesToken
 	}
 }
 
-// payToOutcome is what becomes of a payment against an agreement.
+// payToOutcome returns the outcome of a payment against an agreement.
 func (b *Sandbox) payToOutcome() Outcome {
 	if b.assume.PayToSynchronous {
 		return Approved()
@@ -180,10 +173,9 @@ func (b *Sandbox) payToOutcome() Outcome {
 	return Pending().ThenAfter(b.assume.PayToApprovedAfter, Approved())
 }
 
-// outcome follows the public test BSBs; the account number does not matter,
-// because the public tables disagree on some. Codes are those of the vendor's
-// sibling products. Except for one, which is stopped at once, declines come
-// after the payment was taken as approved.
+// bankOutcome returns the outcome of the public test BSBs. The account number does not
+// matter, because the public tables disagree on some. The codes are those of sister products.
+// A payment is declined after it was approved, except for one test BSB.
 func (b *Sandbox) bankOutcome(a *bankAccount) Outcome {
 	last, isTest := strings.CutPrefix(a.bsb, "03205")
 	switch {
@@ -198,7 +190,7 @@ func (b *Sandbox) bankOutcome(a *bankAccount) Outcome {
 	}
 }
 
-// softDeclined reports a decline that may pass if it is tried again later.
+// softDeclined reports a decline that may succeed later.
 func (b *Sandbox) softDeclined(tx *transaction) bool {
 	return tx.kind == typePayment && tx.source.card != nil && tx.result == resultDeclined && slices.Contains(b.assume.SoftDeclineCodes, tx.code)
 }
@@ -207,7 +199,7 @@ func (b *Sandbox) retriable(tx *transaction) bool {
 	return b.softDeclined(tx) && tx.retries == nil && !slices.ContainsFunc(tx.followUps, (*transaction).counts)
 }
 
-// retry makes the service's own new attempt at a payment. The caller holds mu.
+// retry makes the service's own next attempt at a payment. The caller holds mu.
 func (b *Sandbox) retry(first *transaction, o Outcome) *transaction {
 	again := *first
 	again.receipt, again.steps, again.followUps, again.returned = "", 0, nil, time.Time{}
@@ -219,8 +211,8 @@ func (b *Sandbox) retry(first *transaction, o Outcome) *transaction {
 	return &again
 }
 
-// scheduleRetry sees to a payment that was just soft-declined: scripted retries
-// come first, and then the schedule of the facility. The caller holds mu.
+// scheduleRetry plans the retry of a soft-declined payment. Scripted retries come before the
+// facility's schedule. The caller holds mu.
 func (b *Sandbox) scheduleRetry(tx *transaction, o Outcome) {
 	if !b.softDeclined(tx) {
 		return
@@ -247,8 +239,7 @@ func (b *Sandbox) retryAfter(d time.Duration, first *transaction, outcome func()
 	})
 }
 
-// summaryCode is one of the two members that tell the outcome; status is the
-// other.
+// summaryCode and status together tell the outcome.
 func (b *Sandbox) summaryCode(tx *transaction) string {
 	switch tx.result {
 	case resultApproved:
@@ -288,7 +279,7 @@ func (b *Sandbox) status(tx *transaction) string {
 	}
 }
 
-// describe is the text beside a response code.
+// describe returns the text of a response code.
 func describe(tx *transaction) string {
 	if text, known := descriptions[tx.code]; known {
 		return text

@@ -10,7 +10,7 @@ const (
 	eciInternet = "INTERNET"
 )
 
-// createTransaction dispatches on the member that selects the operation.
+// createTransaction selects the operation by transactionType.
 func (b *Sandbox) createTransaction(c *call) answer {
 	f, refusal, ok := c.readBody()
 	if !ok {
@@ -36,11 +36,11 @@ func (b *Sandbox) createTransaction(c *call) answer {
 		if kind != "" {
 			f.refuse("transactionType", kind, "is not a type of transaction")
 		}
-		return c.invalid() // which other members belong cannot be known
+		return c.invalid() // the type decides which other members belong
 	}
 }
 
-// newTransaction reads what all types have in common.
+// newTransaction reads the members that all types have.
 func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
 	currency := f.need
 	if kind == typeVerification {
@@ -93,8 +93,8 @@ func (b *Sandbox) pay(c *call, f *fields) answer {
 	return reply(http.StatusCreated, b.transactionBody(c, tx))
 }
 
-// checkPayer applies the rules that depend on how the payer takes part. The
-// service knows what is behind a token, so that card rules hold for those too.
+// checkPayer applies the rules that depend on how the payer takes part. Card rules apply to
+// tokens of cards too, because the service knows the card.
 func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string) {
 	isCard := src != nil && src.card != nil
 	if isCard && eci == "" {
@@ -110,8 +110,8 @@ func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string
 	b.checkThreeDS(f, src, tx)
 }
 
-// needsIPAddress reads the contract's rule, which contradicts itself where a token
-// is used by mail or phone, or by the merchant: nothing is required there.
+// needsIPAddress reads the contract's rule. For tokens used by mail, by phone or by the
+// merchant the rule contradicts itself, and nothing is required.
 func needsIPAddress(f *fields, eci string) bool {
 	switch eci {
 	case eciInternet:
@@ -139,7 +139,7 @@ func (b *Sandbox) storedCredential(f *fields, required bool, eci string) {
 	}
 }
 
-// mpgsData accepts an object of members that no public source names.
+// mpgsData accepts an object whose members are not public.
 func (f *fields) mpgsData() {
 	if inner := f.object("mpgsData"); inner != nil {
 		inner.ignore(inner.order...)

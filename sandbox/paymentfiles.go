@@ -44,7 +44,7 @@ const (
 	fileFaulty     = "ERROR"
 )
 
-// paymentFile is an upload and what became of it.
+// paymentFile is an upload with its batches.
 type paymentFile struct {
 	id, name, format string
 	status           string
@@ -57,7 +57,7 @@ type paymentFile struct {
 type fileStore struct {
 	byID    map[string]*paymentFile
 	batches map[string]*batch
-	names   map[string]bool // of all files ever uploaded, faulty ones too
+	names   map[string]bool // of all uploads, with faulty ones
 	ordered []*paymentFile  // oldest first
 }
 
@@ -65,7 +65,7 @@ func newFileStore() fileStore {
 	return fileStore{byID: make(map[string]*paymentFile), batches: make(map[string]*batch), names: make(map[string]bool)}
 }
 
-// paymentFileBody has the two members that are public, and no others.
+// paymentFileBody has only the two members that are public.
 type paymentFileBody struct {
 	Links  []form.Link `json:"links"`
 	ID     string      `json:"paymentFileId"`
@@ -152,8 +152,7 @@ func (c *call) readUpload(boundary string) (*paymentFile, error) {
 	return f, nil
 }
 
-// process makes the payments of a file, all of them or, when the file is faulty,
-// none. The caller holds mu.
+// process makes the payments of a file, or none if the file is faulty. The caller holds mu.
 func (b *Sandbox) process(f *paymentFile) {
 	payments, faults := b.readLines(f)
 	f.content = nil
@@ -173,8 +172,8 @@ func (b *Sandbox) process(f *paymentFile) {
 	}
 }
 
-// FileFaults tells what is wrong with a payment file in the state ERROR, line by
-// line. The service has this in its portal.
+// FileFaults returns what is wrong with a payment file in status ERROR, by line. The service
+// shows it in its portal.
 func (b *Sandbox) FileFaults(paymentFileID string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -211,7 +210,7 @@ func (b *Sandbox) batchesOfFile(c *call) answer {
 	return list(c, f.batches, func(t *batch) string { return t.id }, c.batchBody)
 }
 
-// fileReport answers with a report of a file, once that is complete.
+// fileReport answers with a report of a file that is complete.
 func (b *Sandbox) fileReport(write func(*paymentFile, *Sandbox) (string, bool)) func(*call) answer {
 	return func(c *call) answer {
 		f := b.files.byID[c.params["id"]]
@@ -232,7 +231,7 @@ func (b *Sandbox) fileReport(write func(*paymentFile, *Sandbox) (string, bool)) 
 	}
 }
 
-// batch is the payments of a file that are of one kind, business and currency.
+// batch is the payments of a file with the same kind of account, business and currency.
 type batch struct {
 	id       string
 	file     *paymentFile
@@ -249,7 +248,7 @@ func (t *batch) total() (sum cents) {
 	return sum
 }
 
-// batchBody is the sandbox's own; no source names a member.
+// batchBody is the sandbox's own: its members are not public.
 type batchBody struct {
 	Links        []form.Link `json:"links"`
 	ID           string      `json:"paymentBatchId"`
@@ -271,8 +270,7 @@ func (c *call) batchBody(t *batch) any {
 	}
 }
 
-// payLine makes a payment of a file, and puts it into the batch where it belongs.
-// The caller holds mu.
+// payLine makes one payment of a file and adds it to its batch. The caller holds mu.
 func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
 	outcome := b.accountOutcome(tx.source, tx.created)
 	if tx.source.payTo != nil {
@@ -303,8 +301,8 @@ func (b *Sandbox) getBatch(c *call) answer {
 	return reply(http.StatusOK, c.batchBody(t))
 }
 
-// transactionsOfBatch takes the code to be a summaryCode. It knows 404 and no
-// 422.
+// transactionsOfBatch takes the status to be a summaryCode. It answers 404 and not 422, as
+// the contract lists.
 func (b *Sandbox) transactionsOfBatch(c *call) answer {
 	t := b.files.batches[c.params["id"]]
 	q := c.parameters()
@@ -325,8 +323,8 @@ func (f *paymentFile) payments() (all []*transaction) {
 	return all
 }
 
-// asCSV has the columns of the vendor's public response reports: for CSV2 those
-// of them that are public, for other formats all of the older report.
+// asCSV has the columns of the vendor's public response reports: for CSV2 the public ones,
+// for other formats all of the older report.
 func (f *paymentFile) asCSV(b *Sandbox) (string, bool) {
 	headings := "Transaction Number,Date,Receipt Number,Merchant ID,Account Number,Customer Number,Amount,Response Code,Response Description"
 	row := func(i int, tx *transaction) []string {
@@ -354,13 +352,12 @@ func (f *paymentFile) asCSV(b *Sandbox) (string, bool) {
 	return string(out), true
 }
 
-// asFlatFile is one line of fixed width for each payment; its layout is the
-// sandbox's own.
+// asFlatFile has one line of fixed width for each payment. The layout is the sandbox's own.
 func (f *paymentFile) asFlatFile(*Sandbox) (string, bool) {
 	return flatLines(f.payments()), true
 }
 
-// asRejects is the lines of the payments that failed, for the MTS formats.
+// asRejects has the lines of the payments that failed, for the MTS formats.
 func (f *paymentFile) asRejects(*Sandbox) (string, bool) {
 	failed := slices.DeleteFunc(f.payments(), (*transaction).counts)
 	return flatLines(failed), strings.HasPrefix(f.format, "MTS")

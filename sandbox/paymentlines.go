@@ -37,7 +37,7 @@ var lineMembers = map[string][]string{
 //nolint:gochecknoglobals // an immutable table
 var commonMembers = []string{"supplierBusinessCode", "currency", "principalAmount", "customerReferenceNumber", "paymentReferenceNumber"}
 
-// readLines reads the payments of a file. The faults never hold a value.
+// readLines reads the payments of a file. The faults do not contain values.
 func (b *Sandbox) readLines(f *paymentFile) (payments []*transaction, faults []string) {
 	reader := csv.NewReader(bytes.NewReader(f.content))
 	reader.FieldsPerRecord = -1
@@ -82,7 +82,7 @@ func (b *Sandbox) readLine(record []string, tokens bool) (tx *transaction, messa
 		members[name] = record[i+1]
 	}
 	doc, err := json.Marshal(members)
-	if err != nil { // texts always can be written
+	if err != nil { // texts can always be written
 		return nil, err.Error()
 	}
 	c := b.background()
@@ -123,7 +123,7 @@ func (b *Sandbox) readLine(record []string, tokens bool) (tx *transaction, messa
 	return tx, ""
 }
 
-// checkCurrency finds a bank account that is not in the currency of its country.
+// checkCurrency refuses a bank account in another currency than its country's.
 func checkCurrency(f *fields, tx *transaction, src *source) {
 	switch {
 	case src == nil:
@@ -134,7 +134,7 @@ func checkCurrency(f *fields, tx *transaction, src *source) {
 	}
 }
 
-// lineFits reports whether an account is of the kind that a line says.
+// lineFits reports whether an account is of the kind that the line says.
 func lineFits(kind string, i instrument) bool {
 	return kind == "C" == (i.card != nil) && kind == "B" == (i.bank != nil) && kind == "N" == (i.nz != nil)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
 )
 
-// The codes of PayTo payments are ISO 20022's. Of these the contract shows ACSC;
-// the others are the vendor's sibling products'.
+// The codes of PayTo payments are those of ISO 20022. The contract shows ACSC. The others are
+// those of sister products.
 const (
 	codePayToApproved = "ACSC"
 	codePayToPending  = "PDNG"
@@ -18,20 +18,20 @@ const (
 	typePayTo = "PAYTO"
 )
 
-// payToDetails is what a PayTo payment says beside amount and account.
+// payToDetails is payToData without the amount and the account.
 type payToDetails struct {
 	endToEndID, remittance string
 	final                  bool
 	opens                  bool // the agreement comes with the payment
 }
 
-// opening is a payment that waits for the payer to answer its agreement.
+// opening is a payment that waits until the payer answers its agreement.
 type opening struct {
 	payment *transaction
 	outcome Outcome
 }
 
-// payToSource reads payToData, which names an agreement or brings one along.
+// payToSource reads payToData, which names an agreement or contains a new one.
 func (b *Sandbox) payToSource(f *fields) *source {
 	inner := f.object(sourcePayTo)
 	if inner == nil {
@@ -62,8 +62,7 @@ func (b *Sandbox) payToSource(f *fields) *source {
 	return out
 }
 
-// readOnceOff reads an agreement that is made for one payment. Its terms follow
-// from that payment.
+// readOnceOff reads an agreement for one payment. The payment gives its terms.
 func (b *Sandbox) readOnceOff(f *fields) *agreement {
 	if f == nil {
 		return nil
@@ -83,7 +82,7 @@ func (b *Sandbox) readOnceOff(f *fields) *agreement {
 	return a
 }
 
-// checkPayTo applies the rules that join a payment to its agreement.
+// checkPayTo applies the rules between a payment and its agreement.
 func (b *Sandbox) checkPayTo(f *fields, tx *transaction, src *source) {
 	if src == nil || src.instrument.payTo == nil {
 		return
@@ -107,7 +106,7 @@ func (b *Sandbox) checkPayTo(f *fields, tx *transaction, src *source) {
 	}
 }
 
-// checkTerms holds a payment against what the payer agreed to.
+// checkTerms compares a payment with the terms of its agreement.
 func (b *Sandbox) checkTerms(f *fields, amount cents, a *agreement, final bool) {
 	today := calendar.Sydney(f.c.now).Format(time.DateOnly)
 	if today < a.purpose.start || a.purpose.end != "" && today > a.purpose.end {
@@ -118,7 +117,7 @@ func (b *Sandbox) checkTerms(f *fields, amount cents, a *agreement, final bool) 
 		f.refuse(sourcePayTo+".agreementToken", "", "the permitted number of payments has been made")
 	}
 	if amount <= 0 {
-		return // refused already
+		return // already refused
 	}
 	exact, least := (*cents)(nil), a.terms.each
 	switch {
@@ -139,7 +138,7 @@ func (b *Sandbox) checkTerms(f *fields, amount cents, a *agreement, final bool) 
 	}
 }
 
-// paymentsMade counts the payments that took money or may yet do so.
+// paymentsMade counts the payments that took money or may still do so.
 func (a *agreement) paymentsMade() int {
 	n := 0
 	for _, tx := range a.payments {
@@ -150,8 +149,7 @@ func (a *agreement) paymentsMade() int {
 	return n
 }
 
-// payByAgreement makes a PayTo payment. One that brings its agreement along waits
-// for the payer.
+// payByAgreement makes a PayTo payment. A payment with a new agreement waits for the payer.
 func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails, o Outcome) answer {
 	tx.endToEndID, tx.remittance = details.endToEndID, details.remittance
 	a := tx.source.payTo
@@ -166,8 +164,8 @@ func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails
 	return reply(http.StatusCreated, body)
 }
 
-// openForPayment opens the agreement that came with a payment. The outcome, which
-// may have been scripted, is kept for when the payer has confirmed.
+// openForPayment opens the agreement of a payment. The payment gets the outcome after the
+// payer has confirmed.
 func (b *Sandbox) openForPayment(a *agreement, tx *transaction, o Outcome) {
 	one, today := int64(1), calendar.Sydney(tx.created).Format(time.DateOnly)
 	amount := tx.principal
@@ -178,8 +176,8 @@ func (b *Sandbox) openForPayment(a *agreement, tx *transaction, o Outcome) {
 	b.open(a)
 }
 
-// customerForPayer returns the customer whose number is the payer's id. The
-// service creates a customer when it needs one and was given none.
+// customerForPayer returns the customer whose number is the payer's id. The service creates
+// one if there is none.
 func (b *Sandbox) customerForPayer(p payer) *customer {
 	if known := b.customers.byNumber[p.id]; known != nil && p.id != "" {
 		return known
@@ -189,8 +187,7 @@ func (b *Sandbox) customerForPayer(p payer) *customer {
 	return cust
 }
 
-// payToSettled follows a PayTo payment that has got an outcome. The caller holds
-// mu.
+// payToSettled raises the event of a PayTo payment with an outcome. The caller holds mu.
 func (b *Sandbox) payToSettled(tx *transaction) {
 	a := tx.source.payTo
 	switch tx.result {
@@ -230,7 +227,7 @@ type payToPayerBody struct {
 	PayID               *string `json:"payId"`
 }
 
-// addPayTo fills in both sides of a PayTo payment.
+// addPayTo sets the accounts of the payer and the payee of a PayTo payment.
 func (b *Sandbox) addPayTo(tx *transaction, body *transactionBody) {
 	a := tx.source.payTo
 	body.PayToData = &payToDataBody{

@@ -7,8 +7,7 @@ import (
 
 const preauthLifetime = 5 * 24 * time.Hour
 
-// authorise is an initial pre-authorisation, and the verification of an account,
-// which is one without an amount.
+// authorise makes a pre-authorisation, or an account verification, which has no amount.
 func (b *Sandbox) authorise(c *call, f *fields, kind string) answer {
 	tx := b.newTransaction(f, kind)
 	tx.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))
@@ -44,10 +43,10 @@ const (
 	cancelPartial = "PARTIAL"
 )
 
-// hold is what a pre-authorisation amounts to after all that followed it.
+// hold is the current state of a pre-authorisation, after everything that followed it.
 type hold struct {
-	amount   cents        // authorised and not cancelled or captured
-	current  *transaction // to capture: the original, or its re-authorisation
+	amount   cents        // authorised, and neither cancelled nor captured
+	current  *transaction // that can be captured: the original or its re-authorisation
 	expires  time.Time
 	captured bool
 }
@@ -56,14 +55,14 @@ func (h hold) open(now time.Time) bool {
 	return !h.captured && h.amount > 0 && now.Before(h.expires)
 }
 
-// holdOf adds up an original pre-authorisation and its follow-ups.
+// holdOf returns the hold of an original pre-authorisation.
 func (b *Sandbox) holdOf(original *transaction) hold {
 	h := hold{amount: original.principal, current: original, expires: original.created.Add(preauthLifetime)}
 	for _, tx := range original.followUps {
 		approved := tx.result == resultApproved
 		switch {
 		case tx.kind == typeCapture && (tx.counts() || tx.result == resultVoided):
-			h.captured = true // once, whatever becomes of it
+			h.captured = true // once only, whatever becomes of the capture
 			h.amount = max(h.amount-tx.principal, 0)
 		case tx.kind == typeCancellation && tx.cancellationType == cancelFull && tx.counts():
 			h.amount = 0
@@ -80,7 +79,8 @@ func (b *Sandbox) holdOf(original *transaction) hold {
 	return h
 }
 
-// originalPreauth finds the original of a change. Changes cannot be changed.
+// originalPreauth finds the pre-authorisation that a request changes. A change cannot be
+// changed.
 func (b *Sandbox) originalPreauth(f *fields, kind string) (tx, original *transaction) {
 	tx, original = b.followUp(f, kind, typePreauth)
 	if original != nil && original.authorisationType != "" {
@@ -90,7 +90,7 @@ func (b *Sandbox) originalPreauth(f *fields, kind string) (tx, original *transac
 	return tx, original
 }
 
-// changePreauth is a top-up, an extension or a re-authorisation.
+// changePreauth makes a top-up, an extension or a re-authorisation.
 func (b *Sandbox) changePreauth(c *call, f *fields) answer {
 	change := f.need("authorisationType", oneOf(topUp, extension, reauthorisation))
 	tx, original := b.originalPreauth(f, typePreauth)
@@ -152,8 +152,8 @@ func (b *Sandbox) capture(c *call, f *fields) answer {
 	return b.follow(c, tx, original)
 }
 
-// captured checks a capture and returns the original pre-authorisation, of which
-// the one to capture may be the re-authorisation.
+// captured checks a capture and returns the original pre-authorisation. preauth may be its
+// re-authorisation.
 func (b *Sandbox) captured(f *fields, tx, preauth *transaction) (original *transaction) {
 	original = preauth
 	switch preauth.authorisationType {
@@ -207,14 +207,14 @@ func (b *Sandbox) cancelPreauth(c *call, f *fields) answer {
 	return b.follow(c, tx, original)
 }
 
-// addSurcharge puts the business's surcharge on a card transaction.
+// addSurcharge adds the business's surcharge to a card transaction.
 func (tx *transaction) addSurcharge() {
 	if cd := tx.source.card; cd != nil && tx.shop != nil {
 		tx.surcharge = tx.principal.share(tx.shop.rate(cd.scheme, cd.cardType))
 	}
 }
 
-// authorisationCode is what the issuer gives for approved pre-authorisations.
+// authorisationCode returns the issuer's code of an approved pre-authorisation.
 func (tx *transaction) authorisationCode() *string {
 	if tx.kind != typePreauth || tx.result != resultApproved {
 		return nil

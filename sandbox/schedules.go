@@ -25,7 +25,7 @@ func (b *Sandbox) scheduleOperations() []operation {
 // Frequency is how often a recurring payment is made.
 type Frequency string
 
-// The frequencies. Of these only MONTHLY has been seen in public.
+// The frequencies. Only MONTHLY is public.
 const (
 	Weekly      Frequency = "WEEKLY"
 	Fortnightly Frequency = "FORTNIGHTLY"
@@ -34,15 +34,15 @@ const (
 	Yearly      Frequency = "YEARLY"
 )
 
-// Schedule is a recurring payment as it is set up in the service's portal.
+// Schedule is a recurring payment, as it is set up in the service's portal.
 type Schedule struct {
 	CustomerID           string
-	AccountToken         string // empty: the customer's default account on the day
+	AccountToken         string // empty: the customer's default account at the time of each payment
 	SupplierBusinessCode string // empty: DefaultBusiness
 	Amount               int64  // in cents
 	Currency             string // empty: AUD
 	Frequency            Frequency
-	First                time.Time // zero: at once
+	First                time.Time // zero: now
 	Payments             int       // 0: until further notice
 }
 
@@ -55,12 +55,12 @@ const (
 	fixedNumber        = "FIXED_NUMBER_OF_PAYMENTS"
 )
 
-// schedule is a recurring payment and what it has done.
+// schedule is a recurring payment with its payments.
 type schedule struct {
 	Schedule
 	id, code, status string
 	shop             *business
-	due              time.Time // of the next payment
+	due              time.Time // time of the next payment
 	runs             int
 	payments         []*transaction
 }
@@ -72,9 +72,9 @@ type scheduleStore struct {
 
 func newScheduleStore() scheduleStore { return scheduleStore{byID: make(map[string]*schedule)} }
 
-// CreateSchedule sets up a recurring payment, which then runs on the sandbox's
-// clock, and returns its paymentScheduleId. The outcomes are those of the
-// account; a day on which there is no account is left out.
+// CreateSchedule sets up a recurring payment on the sandbox's clock, and returns its
+// paymentScheduleId. The account decides the outcomes. If the customer has no account on a
+// day, there is no payment.
 func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,8 +113,8 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 	return sc.id, nil
 }
 
-// after is the time of the nth payment after the first, at the same time of the
-// day in Sydney. A day that a month does not have is its last.
+// after returns the time of the nth payment after the first, at the same time of the day in
+// Sydney. If the month is too short, it is the month's last day.
 func (q Frequency) after(first time.Time, n int) (at time.Time, known bool) {
 	first = calendar.Sydney(first)
 	days, months := 0, 0
@@ -157,7 +157,7 @@ func (b *Sandbox) runWhenDue(sc *schedule) {
 	})
 }
 
-// run makes the payment of one day. The caller holds mu.
+// run makes one payment. The caller holds mu.
 func (b *Sandbox) run(sc *schedule) {
 	cust := b.customers.byID[sc.CustomerID]
 	account := b.accounts.defaultOf(sc.CustomerID)
@@ -176,8 +176,7 @@ func (b *Sandbox) run(sc *schedule) {
 	sc.payments = append(sc.payments, tx)
 }
 
-// scheduleBody has, beyond what is public, members for the concepts that the
-// vendor's public pages name.
+// scheduleBody has public members, and members for the concepts of the vendor's public pages.
 type scheduleBody struct {
 	Links           []form.Link `json:"links"`
 	ID              string      `json:"paymentScheduleId"`
@@ -227,7 +226,7 @@ func (b *Sandbox) transactionsOfSchedule(c *call) answer {
 	return b.pagesOf(c, b.visibleOf(sc.payments, c.now, func(*transaction) bool { return true }))
 }
 
-// schedulesOfCustomer lists active schedules first, and then by code.
+// schedulesOfCustomer lists active schedules first, then by code.
 func (b *Sandbox) schedulesOfCustomer(c *call) answer {
 	id := c.params["customerId"]
 	if b.customers.byID[id] == nil {

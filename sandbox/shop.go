@@ -10,44 +10,41 @@ import (
 	"strings"
 )
 
-// The pages of people, which shops lead to, and what they need. The script stands
-// where the service's own does.
+// The paths of the pages for payers. The script has the path of the service's own.
 const (
 	scriptPath    = basePath + "/quickstream-api-1.0.min.js"
 	shopPath      = "/_shop/"
 	challengePath = shopPath + "challenge"
 
-	// PayerPage is the path of the payer's banking app, beside the service: there
-	// PayTo agreements are confirmed, declined, suspended and cancelled.
+	// PayerPage is the path of the payer's banking app, on the host of the service. There
+	// payers confirm, decline, suspend and cancel PayTo agreements.
 	PayerPage = shopPath + "payer"
 )
 
 //go:embed shop
 var shopFiles embed.FS
 
-// WithShop lets web pages of some origins, such as http://127.0.0.1:8080, take
-// payments in a browser. The sandbox then serves a stand-in of the service's browser
-// script at its public path, {base}/quickstream-api-1.0.min.js; the script's calls
-// from these origins are answered, and no others; its challenge page may be framed by
-// them, and [PayerPage] be opened from them.
+// WithShop lets the web pages of origins, such as http://127.0.0.1:8080, take payments in a
+// browser. The sandbox then serves a stand-in of the service's browser script at its public
+// path, {base}/quickstream-api-1.0.min.js. Pages of these origins may make the script's
+// calls, put the challenge page into a frame, and open [PayerPage].
 //
-// The functions of the script are those that public pages call. Nobody outside of the
-// service has confirmed what they do, and the real service answers no calls that pages
-// make by themselves: a page that takes payments uses the service's script, and
-// never a fetch of its own.
+// The functions of the script are those that public pages call. What they do is unconfirmed.
+// The real service does not answer calls that pages make without its script: use the script,
+// and never fetch.
 func WithShop(origins ...string) Option {
 	return func(s *settings) { s.shops = append(s.shops, origins...) }
 }
 
-// ForShop reports whether a request is one that a browser makes for a page of the
-// shops of [WithShop]: for the script, for a token, for the challenge in a frame or to
-// open the payer's page. Servers that keep other sites out let these in.
+// ForShop reports whether a request comes from a browser on a page of [WithShop]: for the
+// script, a token, the challenge page or the payer's page. Servers that refuse other sites
+// let these requests in.
 func (b *Sandbox) ForShop(r *http.Request) bool {
 	switch {
 	case len(b.shops) == 0:
 		return false
 	case r.URL.Path == scriptPath:
-		return r.Method == http.MethodGet // the same for everybody, and about nobody
+		return r.Method == http.MethodGet // the same for everybody
 	case len(r.Header.Values("Origin")) > 0:
 		return len(r.Header.Values("Origin")) == 1 && b.callOfShop(r.Header.Get("Origin"), wantedMethod(r), r.URL.EscapedPath())
 	case r.URL.Path == challengePath || r.URL.Path == PayerPage:
@@ -65,7 +62,7 @@ func (b *Sandbox) callOfShop(origin, method, escapedPath string) bool {
 	return op != nil && op.id == "POST /single-use-tokens" && slices.Contains(b.shops, origin)
 }
 
-// newShopFront serves what browsers get; it is nil without shops.
+// newShopFront returns the handler for browsers; nil without shops.
 func (b *Sandbox) newShopFront() http.Handler {
 	if len(b.shops) == 0 {
 		return nil
@@ -86,7 +83,7 @@ func (b *Sandbox) newShopFront() http.Handler {
 	return http.NewCrossOriginProtection().Handler(mux)
 }
 
-// ofShopFront reports whether a path is one of the shop front and not the service's.
+// ofShopFront reports whether a path belongs to the pages for browsers.
 func (b *Sandbox) ofShopFront(path string) bool {
 	return b.shopFront != nil && (path == scriptPath || strings.HasPrefix(path, shopPath))
 }
@@ -96,8 +93,8 @@ type shopPages struct {
 	templates *template.Template
 }
 
-// show writes a page that uses nothing but its own files, and stands in frames of
-// the given origins only.
+// show writes a page that uses only its own files. Only the origins in ancestors may put it
+// into a frame.
 func (s *shopPages) show(w http.ResponseWriter, name, ancestors string, data any) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -107,8 +104,8 @@ func (s *shopPages) show(w http.ResponseWriter, name, ancestors string, data any
 	_ = s.templates.ExecuteTemplate(w, name, data) // the browser may have gone
 }
 
-// challengeView is an open challenge, or what was answered. Shop is the origin of
-// the page that frames it and is told.
+// challengeView is an open challenge, or its answer. Shop is the origin of the page that has
+// it in a frame and is notified.
 type challengeView struct {
 	Challenge
 
@@ -117,7 +114,7 @@ type challengeView struct {
 	Open   bool
 }
 
-// view reads which challenge a page is about. Only shops are told of it.
+// view reads the challenge of a page. Only shops are notified.
 func (s *shopPages) view(token, shop string) challengeView {
 	v := challengeView{Challenge: Challenge{SingleUseTokenID: token}}
 	if slices.Contains(s.shops, shop) {
@@ -135,7 +132,7 @@ func (s *shopPages) challenge(w http.ResponseWriter, r *http.Request) {
 	s.showChallenge(w, s.view(r.FormValue("singleUseTokenId"), r.FormValue("shop")))
 }
 
-// answerChallenge is the payer's answer. One that comes too late is a failure.
+// answerChallenge answers for the payer. An answer that comes too late is a failure.
 func (s *shopPages) answerChallenge(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
 	v := s.view(r.PostFormValue("singleUseTokenId"), r.PostFormValue("shop"))
@@ -151,11 +148,10 @@ func (s *shopPages) showChallenge(w http.ResponseWriter, v challengeView) {
 	s.show(w, "challenge.html", strings.Join(s.shops, " "), v)
 }
 
-// Passed reports an answer with which the payment can go on.
+// Passed reports an answer after which the payment can go on.
 func (v challengeView) Passed() bool { return v.Status.passed() }
 
-// payer shows the agreements of the payer, the newest first; one where the address
-// names it.
+// payer shows the agreements, newest first, or only the one in the address.
 func (s *shopPages) payer(w http.ResponseWriter, r *http.Request) {
 	only := r.FormValue("agreementToken")
 	list := slices.DeleteFunc(s.Agreements(), func(a AgreementEntry) bool { return only != "" && a.Token != only })
@@ -167,13 +163,13 @@ func (s *shopPages) payer(w http.ResponseWriter, r *http.Request) {
 	s.show(w, "payer.html", "'none'", views)
 }
 
-// agreementView is an agreement with what the payer agrees to.
+// agreementView is an agreement with its terms.
 type agreementView struct {
 	AgreementEntry
 
 	Payee, Description string
 	Amounts            []string
-	Paid               int // payments, of those that were tried
+	Paid               int // number of approved payments
 }
 
 func (s *shopPages) agreementView(entry AgreementEntry) agreementView {
@@ -211,14 +207,13 @@ func (s *shopPages) answerAgreement(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "There is no such action.", http.StatusUnprocessableEntity)
 		return
 	}
-	_ = s.Payer(r.PostFormValue("agreementToken"), action) // the page shows what has changed meanwhile
+	_ = s.Payer(r.PostFormValue("agreementToken"), action) // the page shows the result
 	http.Redirect(w, r, PayerPage+"?"+url.Values{"agreementToken": r.URL.Query()["agreementToken"]}.Encode(), http.StatusSeeOther)
 }
 
-// crossOrigin lets browsers on the allowed origins make the calls of the
-// Publishable key, and those on the origins of shops the calls of the script, and
-// answers the question that they ask first. It reports whether the request was that
-// question.
+// crossOrigin lets pages of the allowed origins make the calls of the Publishable key, and
+// pages of shops the calls of the script. It answers preflight requests, and reports whether
+// the request was one.
 func (b *Sandbox) crossOrigin(w http.ResponseWriter, r *http.Request) (answered bool) {
 	origin, wanted := r.Header.Get("Origin"), wantedMethod(r)
 	if origin == "" || !b.callOfPage(origin, wanted, r.URL.EscapedPath()) && !b.callOfShop(origin, wanted, r.URL.EscapedPath()) {
@@ -235,7 +230,7 @@ func (b *Sandbox) crossOrigin(w http.ResponseWriter, r *http.Request) (answered 
 	return asks(r)
 }
 
-// callOfPage reports whether any page of an origin may make a call.
+// callOfPage reports whether a page of an origin may make a call.
 func (b *Sandbox) callOfPage(origin, method, escapedPath string) bool {
 	if !slices.ContainsFunc(b.assume.AllowedOrigins, func(allowed string) bool { return allowed == origin || allowed == "*" }) {
 		return false
@@ -244,12 +239,13 @@ func (b *Sandbox) callOfPage(origin, method, escapedPath string) bool {
 	return op != nil && op.key != needsSecret
 }
 
-// asks reports whether a browser asks before it makes a call.
+// asks reports a preflight request.
 func asks(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// wantedMethod is that of the call, or of the one that is asked for.
+// wantedMethod returns the method of the call, or of the call that a preflight request is
+// for.
 func wantedMethod(r *http.Request) string {
 	if asks(r) {
 		return r.Header.Get("Access-Control-Request-Method")

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// source is where the money of a transaction comes from, once it is known to
-// exist.
+// source is the account of a transaction, which is known to exist.
 type source struct {
 	instrument
 	account *account
@@ -28,8 +27,8 @@ const (
 //nolint:gochecknoglobals // an immutable table
 var allSources = []string{sourceToken, sourceCustomer, sourceAccount, sourceCard, sourceBank, sourceNZBank, sourcePayTo}
 
-// readSource reads the one source that a request must have, of those that its
-// type allows. It returns nil when there is none to be used.
+// readSource reads the one source of a request, of those that its type allows. It returns nil
+// if there is none that can be used.
 func (b *Sandbox) readSource(f *fields, eci string, allowed ...string) *source {
 	var given []string
 	for _, name := range allSources {
@@ -77,8 +76,8 @@ func (b *Sandbox) readSource(f *fields, eci string, allowed ...string) *source {
 	return nil
 }
 
-// tokenSource finds a token that can still be used. Using it is up to the
-// caller, when all else is in order.
+// tokenSource finds a token that can still be used. The caller marks it as used if all else
+// is valid.
 func (b *Sandbox) tokenSource(f *fields) *source {
 	id := f.text(sourceToken)
 	tok := b.tokens.byID[id]

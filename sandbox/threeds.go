@@ -17,8 +17,8 @@ func (b *Sandbox) threeDSOperations() []operation {
 // TransStatus is the result of a 3D Secure authentication.
 type TransStatus string
 
-// The results. With Y and A the token can be used, C needs the payer, with the
-// others the authentication has failed.
+// The results. A token with Y or A can be used. C needs the payer. With the others the
+// authentication has failed.
 const (
 	ThreeDSAuthenticated    TransStatus = "Y"
 	ThreeDSAttempted        TransStatus = "A"
@@ -28,9 +28,8 @@ const (
 	ThreeDSUnavailable      TransStatus = "U"
 )
 
-// The cards whose authentication has a result other than Y. They are public test
-// cards whose payments are approved; what 3D Secure does with them is the
-// sandbox's own choice.
+// The cards whose authentication has a result other than Y. They are public test cards whose
+// payments are approved. The result of 3D Secure is the sandbox's own choice.
 const (
 	CardAttempted        = "4444333322221111" // A
 	CardChallenge        = "4111111111111111" // C, until the payer answers
@@ -39,10 +38,10 @@ const (
 	CardUnavailable      = "4564000000000182" // U
 )
 
-// threeDS is how far the authentication of a token has come.
+// threeDS is the authentication of a token.
 type threeDS struct {
 	request threeDSRequest
-	status  TransStatus // empty: not asked for yet
+	status  TransStatus // empty: not asked for
 }
 
 // failed reports an authentication that cannot succeed any more.
@@ -52,30 +51,30 @@ func (s TransStatus) failed() bool {
 
 func (s TransStatus) passed() bool { return s == ThreeDSAuthenticated || s == ThreeDSAttempted }
 
-// NextThreeDS decides the results of the authentications to come, one each, in
-// order, in place of what the test cards say.
+// NextThreeDS sets the results of the next authentications, one each, in order. Otherwise the
+// test card decides.
 func (b *Sandbox) NextThreeDS(statuses ...TransStatus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.threeDSScript = append(b.threeDSScript, statuses...)
 }
 
-// WithoutThreeDS leaves 3D Secure disabled for the businesses named, or for all
-// of them when none is: authentication answers 503.
+// WithoutThreeDS disables 3D Secure for the businesses with the codes, or for all without
+// codes: authentication answers 503.
 func WithoutThreeDS(codes ...string) Option {
 	return func(s *settings) {
 		s.noThreeDS = func(code string) bool { return len(codes) == 0 || slices.Contains(codes, code) }
 	}
 }
 
-// Challenge describes an authentication that waits for the payer.
+// Challenge is an authentication that waits for the payer.
 type Challenge struct {
 	SingleUseTokenID string
 	CardNumber       string // masked
-	Amount           string // with two decimals; empty when a card is to be stored
+	Amount           string // with two decimals; empty if a card is to be stored
 }
 
-// Challenges lists the authentications that wait for their payers, oldest first.
+// Challenges returns the authentications that wait for their payers, oldest first.
 func (b *Sandbox) Challenges() []Challenge {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,9 +93,9 @@ func (b *Sandbox) Challenges() []Challenge {
 	return out
 }
 
-// AnswerChallenge is the payer's answer to a challenge, with any result but C.
-// Authenticating the token again reports it. It is an error when the token has no
-// open challenge or has expired.
+// AnswerChallenge answers a challenge for the payer, with any result but C. The next
+// authentication of the token returns it. It is an error if the token has no open challenge
+// or has expired.
 func (b *Sandbox) AnswerChallenge(singleUseTokenID string, status TransStatus) error {
 	if !status.passed() && !status.failed() {
 		return fmt.Errorf("sandbox: %q is no answer to a challenge", status)
@@ -115,8 +114,7 @@ type threeDSBody struct {
 	TransStatus TransStatus `json:"transStatus"`
 }
 
-// authenticateCard does not use the token up. Once there is a result, asking
-// again gives the same one.
+// authenticateCard does not use up the token. A second call returns the same result.
 func (b *Sandbox) authenticateCard(c *call) answer {
 	tok := b.tokens.byID[c.params[sourceToken]]
 	if tok == nil || !tok.live(c.now) || tok.used {
@@ -164,8 +162,8 @@ func (b *Sandbox) threeDSResult(cd *card) TransStatus {
 	}
 }
 
-// checkThreeDS applies the rules on the use of tokens that may need, or have,
-// authentication. What it is to be used for is a payment when tx is given.
+// checkThreeDS applies the rules for tokens that need or have an authentication. tx is the
+// payment, or nil if the account is to be kept.
 func (b *Sandbox) checkThreeDS(f *fields, src *source, tx *transaction) {
 	done, given := f.flag("threeDS2")
 	var tok *token
@@ -193,7 +191,7 @@ func (b *Sandbox) checkThreeDS(f *fields, src *source, tx *transaction) {
 	}
 }
 
-// threeDSRequest is what an authentication is for.
+// threeDSRequest is the use that an authentication is for.
 type threeDSRequest struct {
 	category string
 	amount   cents
@@ -206,7 +204,7 @@ const (
 	forStoring = "02"
 )
 
-// threeDSOptional are the members that any authentication may have.
+// threeDSOptional returns the optional members of an authentication, with their checks.
 func (b *Sandbox) threeDSOptional() map[string][]check {
 	var (
 		line    = []check{atMost(50)}
@@ -249,7 +247,7 @@ func compactDate(s string) string {
 	return ""
 }
 
-// moneyText reads an amount that is written as a string with exactly two decimals.
+// moneyText checks an amount that is a string with exactly two decimals.
 func moneyText(s string) string {
 	if amount, err := parseCents(s); err != nil || amount < 0 || s != amount.String() {
 		return "must be an amount with two decimals"

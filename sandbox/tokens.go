@@ -20,11 +20,11 @@ func (b *Sandbox) tokenOperations() []operation {
 // tokenLifetime is stated in the contract.
 const tokenLifetime = 10 * time.Minute
 
-// token is a single-use token with the details that it stands for.
+// token is a single-use token with its account.
 type token struct {
 	id      string
 	source  instrument
-	profile *browserProfile // set when 3D Secure was asked for
+	profile *browserProfile // set if 3D Secure was asked for
 	created time.Time
 	used    bool
 	shop    *business
@@ -33,7 +33,7 @@ type token struct {
 
 func (t *token) live(now time.Time) bool { return now.Before(t.created.Add(tokenLifetime)) }
 
-// instrument is what money is taken from: exactly one of its members is set.
+// instrument is a card, an account or an agreement: exactly one field is set.
 type instrument struct {
 	card  *card
 	bank  *bankAccount
@@ -61,7 +61,7 @@ type tokenStore struct {
 
 func newTokenStore() tokenStore { return tokenStore{byID: make(map[string]*token)} }
 
-// forget drops the tokens that have expired: their details expire with them.
+// forget deletes the tokens that have expired, and their account details with them.
 func (s *tokenStore) forget(now time.Time) {
 	for len(s.ordered) > 0 && !s.ordered[0].live(now) {
 		delete(s.byID, s.ordered[0].id)
@@ -69,7 +69,7 @@ func (s *tokenStore) forget(now time.Time) {
 	}
 }
 
-// overQuota returns how long to wait until another token may be created.
+// overQuota returns the wait until another token may be created.
 func (b *Sandbox) overQuota(now time.Time) time.Duration {
 	quota := b.assume.TokenQuota
 	if n := len(b.tokens.ordered); quota > 0 && n >= quota {
@@ -108,8 +108,8 @@ type nzBankBody struct {
 	AccountSuffix string `json:"nzAccountSuffix"`
 }
 
-// browserProfile is what 3D Secure wants to know of the payer's browser; answers
-// have it in the member threeDS2.
+// browserProfile is the payer's browser, for 3D Secure. Answers have it in the member
+// threeDS2.
 type browserProfile struct {
 	JavaEnabled  bool   `json:"browserJavaEnabled"`
 	Language     string `json:"browserLanguage"`
@@ -169,13 +169,13 @@ func (b *Sandbox) createToken(c *call) answer {
 	return reply(http.StatusOK, b.tokenBody(c, &tok))
 }
 
-// newHandle makes an identifier of the length that the service reserves for it.
+// newHandle returns an identifier of the length that the service reserves.
 func (b *Sandbox) newHandle() string { return randomText(b.ids, max(b.assume.HandleLength, 16)) }
 
 var languageTag = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
 
-// threeDS2 reads the request for authentication. The profile is required, whole,
-// when it is asked for.
+// threeDS2 reads the request for authentication. If it is asked for, the whole profile is
+// required.
 func (f *fields) threeDS2(accountType string) *browserProfile {
 	wanted, _ := f.flag("threeDS2")
 	if wanted && accountType != typeCard {
@@ -257,7 +257,7 @@ func nzBody(a *nzBankAccount) *nzBankBody {
 	}
 }
 
-// percentage is a rate as text, such as 1.10.
+// percentage returns a rate as text, such as 1.10.
 func percentage(basisPoints int) string {
 	return fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
 }

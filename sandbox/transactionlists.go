@@ -102,8 +102,8 @@ func (b *Sandbox) transactionsByNZBankAccount(c *call) answer {
 	})
 }
 
-// suspendedTransactions knows 404 and no 422: a filter with a wrong value is not
-// found.
+// suspendedTransactions answers 404 and not 422 if a filter is not valid, as the contract
+// lists.
 func (b *Sandbox) suspendedTransactions(c *call) answer {
 	q := c.parameters()
 	code := q.need("supplierBusinessCode", b.knownBusiness)
@@ -118,7 +118,7 @@ func (b *Sandbox) suspendedTransactions(c *call) answer {
 
 func monthOf(t time.Time) string { return calendar.Sydney(t).Format(monthLayout) }
 
-// recentMonth takes this month and the six before it, in Sydney.
+// recentMonth accepts this month and the six before it, in Sydney.
 func recentMonth(month string, now time.Time) string {
 	today := calendar.Sydney(now)
 	first := time.Date(today.Year(), today.Month()-6, 1, 0, 0, 0, 0, time.UTC).Format(monthLayout)
@@ -158,8 +158,7 @@ func (b *Sandbox) openPreauths(c *call) answer {
 	return reply(http.StatusOK, out)
 }
 
-// openPreauth reports an initial pre-authorisation, or a re-authorisation, that
-// can be captured.
+// openPreauth reports a pre-authorisation or a re-authorisation that can be captured.
 func (b *Sandbox) openPreauth(tx *transaction, now time.Time) bool {
 	if tx.kind != typePreauth || tx.result != resultApproved {
 		return false
@@ -180,7 +179,7 @@ func (b *Sandbox) retriesOf(c *call) answer {
 	return b.followUpsOf(c, func(tx *transaction) bool { return tx.retries != nil })
 }
 
-// followUpsOf lists what was done to one transaction.
+// followUpsOf lists the transactions against one transaction.
 func (b *Sandbox) followUpsOf(c *call, want func(*transaction) bool) answer {
 	tx := b.transactions.byReceipt[c.params["receiptNumber"]]
 	if tx == nil || !b.visible(tx, c.now) {
@@ -189,16 +188,14 @@ func (b *Sandbox) followUpsOf(c *call, want func(*transaction) bool) answer {
 	return b.pagesOf(c, b.visibleOf(tx.followUps, c.now, want))
 }
 
-// Everything about the look-up by reference number.
 
-// references are all that reads find a transaction by.
+// references returns the references by which reads find a transaction.
 func (b *Sandbox) references(tx *transaction) []string {
 	customer, payment := b.shownReferences(tx)
 	return []string{tx.receipt, customer, payment, tx.endToEndID}
 }
 
-// shownReferences are those under which reads know a transaction: in some worlds a
-// refund goes by its original's, or by none.
+// shownReferences returns the references of a transaction in reads: see RefundReferences.
 func (b *Sandbox) shownReferences(tx *transaction) (customer, payment string) {
 	switch original := b.transactions.byReceipt[tx.originalReceipt]; {
 	case tx.kind != typeRefund || b.assume.RefundReferences == "own":
@@ -243,13 +240,13 @@ func (b *Sandbox) answersTo(tx *transaction, ref string) bool {
 	})
 }
 
-// drawnReference matches a reference of 26 letters and digits of base32.
+// drawnReference matches a random reference: 26 letters and digits of base32.
 var drawnReference = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// olderUse is the transaction of a month ago that went by the same reference, in
-// worlds where there is one. It is no part of the ledger, and like the first one of
-// now that is looked for, if there is any. A reference that was drawn at random was
-// never used before. The caller holds mu.
+// olderUse returns the transaction of a month ago with the same reference, if
+// ReusedReferences has one. It is not in the ledger. It resembles the first current
+// transaction with the reference. A random reference was never used before. The caller holds
+// mu.
 func (b *Sandbox) olderUse(ref string, now time.Time) *transaction {
 	key := strings.ToLower(ref)
 	if b.assume.ReusedReferences == "none" || b.transactions.byReceipt[ref] != nil || drawnReference.MatchString(ref) {
@@ -268,7 +265,7 @@ func (b *Sandbox) olderUse(ref string, now time.Time) *transaction {
 		older.followUps, older.retries, older.idempotencyKey = nil, nil, ""
 	}
 	older.metadata = nil
-	if all := b.transactions.ordered; len(all) > 0 { // the same merchant's, with values of its own
+	if all := b.transactions.ordered; len(all) > 0 { // of the same merchant, with other values
 		older.metadata = maps.Clone(all[len(all)-1].metadata)
 		for name := range older.metadata {
 			older.metadata[name] = "older"
@@ -286,7 +283,7 @@ func (b *Sandbox) olderUse(ref string, now time.Time) *transaction {
 	return older
 }
 
-// shownPrincipal is what the amount of a transaction shows.
+// shownPrincipal returns the amount of a transaction in answers.
 func (b *Sandbox) shownPrincipal(tx *transaction) cents {
 	isChange := tx.kind == typePreauth && tx.authorisationType != "" || tx.kind == typeCancellation
 	original := b.transactions.byReceipt[tx.originalReceipt]

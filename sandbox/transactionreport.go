@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	reportKept       = time.Hour // a report of today does not show what happened since
+	reportKept       = time.Hour // a report of today does not show what has happened since
 	reportDateLayout = "02-Jan-2006"
 	reportTimeLayout = "02-Jan-2006 15:04:05"
 )
@@ -22,14 +22,13 @@ func (b *Sandbox) reportOperations() []operation {
 	return []operation{{id: "GET /transactions/csv", query: query, handle: b.transactionReport}}
 }
 
-// report is a CSV report that was asked for. It is made once, and holds what was
-// there at that time.
+// report is a CSV report. It is made once and does not change.
 type report struct {
 	ready   time.Time
-	content []byte // nil until somebody fetches it
+	content []byte // nil until it is fetched
 }
 
-// reportQuery is what a report is to hold.
+// reportQuery is the content of a report.
 type reportQuery struct {
 	version, date, status, business string
 	sources                         []string
@@ -68,7 +67,7 @@ func (b *Sandbox) transactionReport(c *call) answer {
 		with("Content-Disposition", `attachment; filename="transactions-`+query.date+`.csv"`)
 }
 
-// acceptsOnlyText reports a request that names text/plain or nothing at all.
+// acceptsOnlyText reports a request that accepts text/plain only, or has no Accept header.
 func acceptsOnlyText(h http.Header) bool {
 	for _, line := range h.Values("Accept") {
 		for one := range strings.SplitSeq(line, ",") {
@@ -109,7 +108,7 @@ func elements(s string) string {
 	return ""
 }
 
-// holds reports whether a transaction belongs into the report.
+// holds reports whether a transaction belongs to the report.
 func (r reportQuery) holds(b *Sandbox, tx *transaction) bool {
 	return tx.settlement == r.date &&
 		(r.business == "" || r.business == tx.shop.code) &&
@@ -118,8 +117,8 @@ func (r reportQuery) holds(b *Sandbox, tx *transaction) bool {
 		(!r.excludePreauths || tx.kind != typePreauth && tx.kind != typeCancellation)
 }
 
-// writeReport makes a report of what reads can see, oldest first: a header
-// record, and CR LF between records but not after the last.
+// writeReport writes the transactions that reads find, oldest first: a header record, and CR
+// LF between records but not after the last.
 func (b *Sandbox) writeReport(r reportQuery, now time.Time) []byte {
 	var out []byte
 	for i, col := range r.columns {
@@ -137,7 +136,7 @@ func (b *Sandbox) writeReport(r reportQuery, now time.Time) []byte {
 	return out
 }
 
-// appendField quotes where the text needs it, and doubles inner quotes.
+// appendField appends a field, with quotes if the text needs them.
 func appendField(out []byte, i int, text string) []byte {
 	if i > 0 {
 		out = append(out, ',')
@@ -158,10 +157,9 @@ type reportColumn struct {
 
 const metadataColumn = "metadata_"
 
-// reportLayout returns the columns of a version. Only the first ones are public:
-// the four of version 1, and the first of version 2. All others are the
-// sandbox's own, and one is there that nobody knows, because columns are added
-// from time to time.
+// reportLayout returns the columns of a version. Only the four of version 1 and the first of
+// version 2 are public. The others are the sandbox's own. One is not in any description,
+// because the service adds columns from time to time.
 func (b *Sandbox) reportLayout(version string) []reportColumn {
 	text := func(heading string, value func(*transaction) string) reportColumn {
 		return reportColumn{heading, value}
@@ -211,8 +209,7 @@ func (b *Sandbox) reportLayout(version string) []reportColumn {
 	)
 }
 
-// pickColumns returns the columns of the headings given, in their order, or the
-// heading that is not a column.
+// pickColumns returns the columns with the headings, or the heading that is not a column.
 func pickColumns(layout []reportColumn, headings []string) (picked []reportColumn, unknown string) {
 	for i, heading := range headings {
 		at := slices.IndexFunc(layout, func(col reportColumn) bool { return col.heading == heading })
@@ -235,7 +232,7 @@ func (b *Sandbox) reportDate(tx *transaction) string {
 	return form.Date(tx.settlement, reportDateLayout)
 }
 
-// maskedSource is the account of a transaction as people may see it.
+// maskedSource returns the masked account of a transaction.
 func (b *Sandbox) maskedSource(tx *transaction) string {
 	switch {
 	case tx.source.card != nil:

@@ -10,7 +10,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
 
-const recentLimit = 20 // as stated; the list is not paginated
+const recentLimit = 20 // as stated in the contract
 
 func (b *Sandbox) transactionOperations() []operation {
 	return []operation{
@@ -22,13 +22,13 @@ func (b *Sandbox) transactionOperations() []operation {
 	}
 }
 
-// transaction is what the facility knows of one.
+// transaction is the facility's record of a transaction.
 type transaction struct {
 	receipt           string
 	kind              string // transactionType
 	shop              *business
 	source            instrument
-	account           *account // when a kept account was used
+	account           *account // if a kept account was used
 	principal         cents
 	surcharge         cents
 	currency          string
@@ -46,24 +46,24 @@ type transaction struct {
 	settlement        string
 	authorisationType string
 	cancellationType  string
-	via               string         // source code, when it did not come by this interface
-	followUps         []*transaction // against this one, oldest first
+	via               string         // source code, if it was not made by this API
+	followUps         []*transaction // transactions against this one, oldest first
 	retries           *transaction   // the payment of which this is a retry
-	attempt           int            // of a retry, from 1
-	returned          time.Time      // by the customer's bank
+	attempt           int            // number of the retry, from 1
+	returned          time.Time      // when the customer's bank returned it
 
 	result result
 	code   string
-	steps  int // changes of result so far
+	steps  int // number of changes of result
 }
 
 func (tx *transaction) total() cents { return tx.principal + tx.surcharge }
 
 type transactionStore struct {
 	byReceipt   map[string]*transaction
-	byReference map[string][]*transaction // by all that it can be looked up by, in lower case
+	byReference map[string][]*transaction // by all references, in lower case
 	ordered     []*transaction            // oldest first
-	older       map[string]*transaction   // earlier uses of references, by those in lower case
+	older       map[string]*transaction   // older transactions, by the reference in lower case
 }
 
 func newTransactionStore() transactionStore {
@@ -83,7 +83,7 @@ func (s *transactionStore) add(tx *transaction) {
 	}
 }
 
-// commit makes a transaction happen. The caller holds mu.
+// commit records a transaction. The caller holds mu.
 func (b *Sandbox) commit(tx *transaction, o Outcome) {
 	for tx.receipt == "" || b.transactions.byReceipt[tx.receipt] != nil {
 		tx.receipt = randomDigits(b.ids, 10)
@@ -93,12 +93,12 @@ func (b *Sandbox) commit(tx *transaction, o Outcome) {
 	b.settle(tx, o)
 }
 
-// visible reports whether reads find the transaction already.
+// visible reports whether reads find a transaction yet.
 func (b *Sandbox) visible(tx *transaction, now time.Time) bool {
 	return !now.Before(tx.created.Add(b.assume.LookupLag))
 }
 
-// visibleTransactions returns what reads can see, most recent first.
+// visibleTransactions returns the transactions that reads find, newest first.
 func (b *Sandbox) visibleTransactions(now time.Time, want func(*transaction) bool) []*transaction {
 	return b.visibleOf(b.transactions.ordered, now, want)
 }
@@ -123,7 +123,7 @@ func (b *Sandbox) getTransaction(c *call) answer {
 	return reply(http.StatusOK, b.transactionBody(c, tx))
 }
 
-// recentTransactions is the one list that is bounded in place of paginated.
+// recentTransactions is the one list with a limit in place of pages.
 func (b *Sandbox) recentTransactions(c *call) answer {
 	q := c.parameters()
 	code := q.text("supplierBusinessCode", b.knownBusiness)
@@ -142,14 +142,13 @@ func (b *Sandbox) recentTransactions(c *call) answer {
 	return reply(http.StatusOK, out)
 }
 
-// settlementDate is the day to which a transaction at t belongs: from the cut-off
-// on the next one.
+// settlementDate returns the settlement date of a transaction made at t.
 func (b *Sandbox) settlementDate(t time.Time) string {
 	return calendar.Settlement{CutOffHour: b.assume.CutOffHour, Late: b.assume.LateSettlementDate, Days: b.assume.SettlementDays}.Date(t.Add(b.skew()))
 }
 
-// transactionBody is the Transaction Response Model, with the further members
-// that public client code names.
+// transactionBody is the Transaction Response Model, with other members that public client
+// code names.
 type transactionBody struct {
 	Links                   []form.Link          `json:"links"`
 	ReceiptNumber           string               `json:"receiptNumber"`
@@ -229,8 +228,8 @@ type nzDirectEntryBody struct {
 	nzBankBody
 }
 
-// keptBody is what the accounts of transactions have in common. Token and
-// customer are null when the account was not a kept one.
+// keptBody has the common members of the accounts of transactions. Token and customer are
+// null if the account is not kept.
 type keptBody struct {
 	Links          []form.Link `json:"links"`
 	AccountType    string      `json:"accountType"`
@@ -258,7 +257,7 @@ type nzBankAccountBody struct {
 	Currency    string `json:"currency"`
 }
 
-// The merchant's own side of the accounts is the same for all businesses.
+// The merchant's own accounts are the same for all businesses.
 const (
 	merchantBSB     = "032-000"
 	merchantAccount = "000001"
@@ -292,7 +291,7 @@ func (b *Sandbox) transactionBody(c *call, tx *transaction) transactionBody {
 		IPAddress:       optional(tx.ip), DebtRepayment: tx.debtRepayment,
 		SupplierBusinessCode: tx.shop.code, Metadata: tx.metadata,
 	}
-	if tx.ip != "" { // only then was there something to screen
+	if tx.ip != "" { // otherwise there is nothing to screen
 		body.FraudGuardResult = optional("OK")
 		if tx.result == resultSuspended {
 			body.FraudGuardResult = optional("SUSPENDED")
@@ -302,7 +301,7 @@ func (b *Sandbox) transactionBody(c *call, tx *transaction) transactionBody {
 	return body
 }
 
-// addAccounts fills in both sides of the money.
+// addAccounts sets the accounts of the payer and the merchant.
 func (b *Sandbox) addAccounts(c *call, tx *transaction, body *transactionBody) {
 	kept := keptBody{Links: c.links(), AccountType: tx.source.accountType()}
 	if a := tx.account; a != nil {
@@ -343,7 +342,7 @@ func (b *Sandbox) addAccounts(c *call, tx *transaction, body *transactionBody) {
 	}
 }
 
-// sourceOf is the source code of a transaction: how it came to the service.
+// sourceOf returns the source code of a transaction.
 func (b *Sandbox) sourceOf(tx *transaction) string {
 	if tx.via != "" {
 		return tx.via

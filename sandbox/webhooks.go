@@ -16,9 +16,9 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// The kinds of event. The first and the last of those with a known name are the
-// contract's, the others are the vendor's public pages'. There are more of which
-// not even the names are public; two made-up ones stand for them.
+// The event types. The first and the last public one are the contract's, the others are those
+// of the vendor's public pages. Others exist whose names are not public: two made-up names
+// stand for them.
 const (
 	eventAgreementConfirmed = "payto.agreement.confirmed"
 	eventAgreementDeclined  = "payto.agreement.declined"
@@ -35,27 +35,25 @@ var knownEvents = []string{
 	eventAgreementConfirmed, eventAgreementDeclined, eventAgreementExpired, eventAgreementRecalled, eventPaymentApproved,
 }
 
-// Subscription is an endpoint that wants to be told about events. The service has
-// them set up in its portal.
+// Subscription is an endpoint that is notified of events. At the service it is set up in the
+// portal.
 type Subscription struct {
-	// URL is posted to over the network. It must be a loopback address unless
-	// [WithAnyAddress] was given.
+	// URL is the address that notifications are posted to. It must be a loopback address.
+	// Either URL or Handler is required.
 	URL string
-	// Handler is posted to in memory, through a real HTTP server and in place of
-	// URL. It works inside a testing/synctest bubble.
+	// Handler receives the notifications in memory, through an HTTP server. It works inside
+	// a testing/synctest bubble.
 	Handler http.Handler
 	// Secret and Scheme sign each attempt. Both are required.
 	Secret string
 	Scheme signature.Scheme
-	// Clock dates the signatures. It is the receiver's clock, in place of the
-	// sandbox's: for a receiver outside of a testing/synctest bubble, which judges a
-	// signature by a clock that [Clock.Advance] does not move, it is time.Now.
+	// Clock gives the times of the signatures. The default is the sandbox's clock. Use
+	// time.Now for a receiver outside a testing/synctest bubble if the sandbox has a
+	// [Clock]: the receiver judges signatures by its own time.
 	Clock func() time.Time
-	// EventTypes are the kinds wanted; none are all, including kinds that nobody
-	// knows.
+	// EventTypes are the wanted event types. Empty is all, with those that are not public.
 	EventTypes []string
-	// BasicUser and BasicPassword are sent as Basic authorisation unless both are
-	// empty.
+	// BasicUser and BasicPassword are sent as Basic authorisation, unless both are empty.
 	BasicUser, BasicPassword string
 }
 
@@ -63,15 +61,15 @@ type subscription struct {
 	Subscription
 	target    string
 	transport *http.Transport
-	server    *http.Server // of a Handler
+	server    *http.Server // for a Handler
 }
 
 func (s *subscription) wants(event string) bool {
 	return len(s.EventTypes) == 0 || slices.Contains(s.EventTypes, event)
 }
 
-// Subscribe adds a subscription. Every event from now on is posted to it until
-// the sandbox is closed.
+// Subscribe adds a subscription. Every later event is posted to it until the sandbox is
+// closed.
 func (b *Sandbox) Subscribe(s Subscription) error {
 	if _, err := signature.Sign(s.Scheme, s.Secret, b.Now(), nil); err != nil {
 		return fmt.Errorf("sandbox: subscription: %w", err)
@@ -123,14 +121,12 @@ func (b *Sandbox) serveSubscription(sub *subscription) {
 		defer b.handling.Done()
 		sub.Handler.ServeHTTP(w, r)
 	}))
-	// A handler that has not read the body would not notice that its connection
-	// was closed.
+	// A handler that does not read the body does not notice that its connection is closed.
 	sub.server.BaseContext = func(net.Listener) context.Context { return b.webhooks.life }
 	b.serving.Go(func() { _ = sub.server.Serve(listener) })
 }
 
-// checkTarget judges an address by its text. Names are judged by what they
-// resolve to, when they are dialled.
+// checkTarget checks the text of an address. A host name is checked when it is dialled.
 func (b *Sandbox) checkTarget(target string) error {
 	u, err := url.Parse(target)
 	switch {
@@ -182,13 +178,12 @@ func newUUID(ids *rand.Rand) string {
 // DeliveryFault is what goes wrong with the first attempt of a delivery. The zero value
 // is nothing.
 type DeliveryFault struct {
-	Twice    bool          // it is posted two times at once
-	Tampered bool          // the body is changed after it was signed
-	Shift    time.Duration // of the time of the signature: negative is the past, as in a replay
+	Twice    bool          // posts the notification two times at once
+	Tampered bool          // changes the body after it was signed
+	Shift    time.Duration // moves the time of the signature: negative is the past, as in a replay
 }
 
-// NextDelivery decides what goes wrong with the deliveries to come, one each, in
-// order.
+// NextDelivery sets the faults of the next deliveries, one each, in order.
 func (b *Sandbox) NextDelivery(faults ...DeliveryFault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
