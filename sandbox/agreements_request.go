@@ -23,6 +23,7 @@ const (
 )
 
 // pointInTimeLimits are the largest values of pointInTime by frequency. The smallest is 1.
+//
 //nolint:gochecknoglobals // an immutable table
 var pointInTimeLimits = map[string]int64{
 	frequencyAdhoc: 0, "DAIL": 24, "WEEK": 7, "FRTN": 14, "MNTH": 31, "QURT": 3, "MIAN": 6, "YEAR": 12,

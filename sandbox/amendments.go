@@ -90,6 +90,7 @@ func listed(states []agreementStatus) string {
 }
 
 // reasonCodes are the codes with the statuses that they may lead to.
+//
 //nolint:gochecknoglobals // an immutable table
 var reasonCodes = map[string][]agreementStatus{
 	"AC04": {agreementCancelled, agreementSuspended},

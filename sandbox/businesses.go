@@ -102,6 +102,7 @@ func (b *Sandbox) getBusiness(c *call) answer {
 
 // acceptedKinds are the cards that every business accepts. Only two schemes distinguish
 // credit from debit.
+//
 //nolint:gochecknoglobals // an immutable table
 var acceptedKinds = []struct{ scheme, cardType string }{
 	{schemeVisa, cardCredit},

@@ -82,7 +82,7 @@ func DelayBeforeCommit(d time.Duration) FaultKind {
 		select {
 		case raised := <-x.commitLater(d):
 			x.send(x.answerTo(raised))
-		case <-x.r.Context().Done(): // it happens all the same, and nobody hears of it
+		case <-x.r.Context().Done(): // it is carried out all the same
 			x.drop(false)
 		case <-x.box.closing:
 			x.drop(false)

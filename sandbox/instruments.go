@@ -23,6 +23,7 @@ const (
 
 // testCards are the vendor's public test card numbers with their card types. The last two
 // digits decide the outcome.
+//
 //nolint:gochecknoglobals // an immutable table
 var testCards = map[string]string{
 	"4242424242424242": cardCredit, "4111111111111111": cardCredit, "4444333322221111": cardCredit,
@@ -47,6 +48,7 @@ var testCards = map[string]string{
 
 // declineCodes are the response codes of test cards by their last two digits. All other cards
 // are approved.
+//
 //nolint:gochecknoglobals // an immutable table
 var declineCodes = map[string]string{
 	"90": "01", "91": "04", "92": "05", "93": "91", "94": "54",

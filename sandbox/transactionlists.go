@@ -188,7 +188,6 @@ func (b *Sandbox) followUpsOf(c *call, want func(*transaction) bool) answer {
 	return b.pagesOf(c, b.visibleOf(tx.followUps, c.now, want))
 }
 
-
 // references returns the references by which reads find a transaction.
 func (b *Sandbox) references(tx *transaction) []string {
 	customer, payment := b.shownReferences(tx)

@@ -210,7 +210,7 @@ func TestRedeliveryKeepsItsSignature(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, began.UnixMilli(), signed.UnixMilli())
 		}
-		require.NoError(t, c.box.Redeliver(got[0].id, DeliveryFault{Shift: -(time.Hour)}))
+		require.NoError(t, c.box.Redeliver(got[0].id, DeliveryFault{Shift: -time.Hour}))
 		_, err := hook.verifier.VerifyWithin(time.Hour-time.Second, []string{hook.all()[6].header}, got[0].raw)
 		assert.ErrorIs(t, err, signature.ErrTooOld)
 	})
@@ -379,7 +379,7 @@ func TestDeliveryFaults(t *testing.T) {
 			assert.Equal(t, DeliveryDone, d.State)
 		}
 		id := c.box.Deliveries()[4].ID
-		require.NoError(t, c.box.Redeliver(id, DeliveryFault{Shift: -(time.Hour)}))
+		require.NoError(t, c.box.Redeliver(id, DeliveryFault{Shift: -time.Hour}))
 		assert.ErrorIs(t, hook.all()[9].err, signature.ErrTooOld)
 		require.NoError(t, c.box.Redeliver(id))
 		assert.Equal(t, id, hook.all()[10].id, "a duplicate")
