@@ -18,14 +18,14 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// What payers of these tests are identified by, and no answer, record or
-// notification may show.
+// The identifiers of the payers of these tests. No answer, record or notification may show
+// them.
 const (
 	payerAccount = "87263541"
 	payerPayID   = "kim.lee.private@example.org"
 )
 
-// agreementRequest is a valid request whose payer does nothing by himself.
+// agreementRequest is a valid request whose payer does nothing without being told.
 func (c *caller) agreementRequest() object {
 	return object{
 		"payeeReference": "ARRANGEMENT-1", "supplierBusinessCode": DefaultBusiness,
@@ -90,13 +90,13 @@ func (c *caller) readAgreement(token string) object {
 	return c.must(200, c.get("/payto-agreements/"+token))
 }
 
-// pass lets time go by in a bubble, and all that it brings happen.
+// pass lets time pass in a bubble, with everything that becomes due.
 func (c *caller) pass(d time.Duration) {
 	c.sleep(d)
 	synctest.Wait()
 }
 
-// agreementState is the status as it is, whatever can be read.
+// agreementState is the real status, whatever reads return.
 func (c *caller) agreementState(token string) string {
 	c.t.Helper()
 	for _, a := range c.box.Agreements() {
@@ -150,7 +150,7 @@ func payToPayment(token string) object {
 
 const hookSecret = "whsec-7d1f"
 
-// receiver is a merchant's endpoint. It checks what every notification must be.
+// receiver is a merchant's endpoint. It checks every notification.
 type receiver struct {
 	c        *caller
 	verifier *signature.Verifier
@@ -215,7 +215,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.WriteHeader(status)
 }
 
-// events are those received so far.
+// events are the event types received so far.
 func (r *receiver) events() []string {
 	var out []string
 	for _, in := range r.all() {
@@ -231,7 +231,7 @@ func (r *receiver) all() []received {
 	return append([]received(nil), r.got...)
 }
 
-// checkRecords looks for the payer's account and PayID in what the sandbox keeps.
+// checkRecords searches the sandbox's records for the payer's account and PayID.
 func (c *caller) checkRecords() {
 	c.t.Helper()
 	for _, r := range c.box.Requests() {
@@ -246,7 +246,7 @@ func (c *caller) checkRecords() {
 	}
 }
 
-// listenAgain takes a port that was in use just now.
+// listenAgain takes a port that was in use before.
 func listenAgain(address string) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(context.Background(), "tcp", address)
 }

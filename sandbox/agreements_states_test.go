@@ -136,7 +136,7 @@ func TestAgreementExpiresByItself(t *testing.T) {
 	})
 }
 
-// On a clock that a program moves, nothing has to run for time to count.
+// On a clock that a program moves, time counts without a timer.
 func TestTimeLimitsHoldWithoutTheirTimers(t *testing.T) {
 	bubble(t, func(c *caller) {
 		pending := c.newAgreement(changed(c.agreementRequest(), "respondByTimeMinutes", 1))

@@ -172,7 +172,7 @@ func TestBilateralAmendmentEnds(t *testing.T) {
 	})
 }
 
-// An amendment that took another's place has a time of its own.
+// An amendment that replaced another has a time limit of its own.
 func TestLaterAmendmentReplacesTheFirst(t *testing.T) {
 	bubble(t, func(c *caller) {
 		token := c.reach(agreementActive)

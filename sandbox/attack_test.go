@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// heapGrowth is how much more memory is in use after f than before.
+// heapGrowth returns how much more memory is in use after f than before.
 func heapGrowth(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -23,7 +23,7 @@ func heapGrowth(f func()) int64 {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
-// hoarder is the naive twin: it keeps what it gets.
+// hoarder is the naive twin: it keeps everything.
 type hoarder struct{ bodies [][]byte }
 
 func (h *hoarder) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
@@ -31,8 +31,8 @@ func (h *hoarder) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	h.bodies = append(h.bodies, body)
 }
 
-// Strangers, wrong keys and keys of idempotency send large bodies to a sandbox that keeps
-// what it was asked: what it keeps is bounded.
+// Callers without a key, with wrong keys and with idempotency keys send large bodies: what
+// the sandbox keeps is bounded.
 func TestAttackRow10BodiesFillMemory(t *testing.T) {
 	const megabytes, enough = 40, 24 << 20
 	large := strings.Repeat("x", 1<<20)
@@ -68,7 +68,7 @@ func TestAttackRow10BodiesFillMemory(t *testing.T) {
 	}
 }
 
-// What is no body counts as well: many headers and a long query.
+// Requests count without a body too: many headers and a long query.
 func TestAttackRow10RecordOfHeaders(t *testing.T) {
 	box := New()
 	defer box.Close()
@@ -84,7 +84,7 @@ func TestAttackRow10RecordOfHeaders(t *testing.T) {
 	assert.LessOrEqual(t, box.requests.bytes, maxRecordedBytes)
 }
 
-// A number that is cut at the end of what is kept is not shown in part either.
+// A number that is cut at the end of the kept part is not shown in part either.
 func TestAttackRow10NumbersAtTheCut(t *testing.T) {
 	const before = `{"cvn":"` + testCVN + `","note":"`
 	number := realPAN

@@ -128,7 +128,7 @@ func TestCrossOriginCalls(t *testing.T) {
 	ask := func(c *caller, origin, method, path string) response {
 		return c.do("OPTIONS", path, "", nil, "Origin", origin, "Access-Control-Request-Method", method)
 	}
-	bubble(t, func(c *caller) { // as the service: not at all
+	bubble(t, func(c *caller) { // by default, not at all
 		assert.Equal(t, http.StatusMethodNotAllowed, ask(c, page, "POST", "/single-use-tokens").status)
 		out := c.do("POST", "/single-use-tokens", c.keys.Publishable, cardToken(goodCard), "Origin", page)
 		assert.Empty(t, out.header.Get("Access-Control-Allow-Origin"))

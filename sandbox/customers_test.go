@@ -72,7 +72,7 @@ func TestCustomerRules(t *testing.T) {
 	}, assuming(func(a *Assumptions) { a.InternationalPhones = true }))
 }
 
-// TestNullInAnUpdate plays what null may mean.
+// TestNullInAnUpdate tests each meaning of null.
 func TestNullInAnUpdate(t *testing.T) {
 	for meaning, want := range map[string]any{"removes": nil, "ignored": "k@example.com", "refused": "k@example.com"} {
 		bubble(t, func(c *caller) {

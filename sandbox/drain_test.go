@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a caller has given up is carried out before Drain returns, and what hangs is over.
+// A call that its caller has given up is carried out before Drain returns, and calls that
+// hang have ended.
 func TestDrain(t *testing.T) {
 	b := New()
 	defer b.Close()

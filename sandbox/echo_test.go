@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEcho: what was sent comes back in body and headers, whatever became of the
-// payment, but for numbers of cards that are no test cards.
+// TestEcho: the request comes back in body and headers, whatever became of the payment,
+// except numbers of real cards.
 func TestEcho(t *testing.T) {
 	for _, test := range []struct {
 		kind            FaultKind
@@ -54,7 +54,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// TestEchoedPage is what a gateway makes of a path.
+// TestEchoedPage is a gateway's page with a path.
 func TestEchoedPage(t *testing.T) {
 	bubble(t, func(c *caller) {
 		require.NoError(t, c.box.Inject(Fault{Kind: Status(http.StatusBadGateway, EchoHTML)}))

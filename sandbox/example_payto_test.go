@@ -30,8 +30,7 @@ func post(box *sandbox.Sandbox, path, body string) (map[string]any, error) {
 	return out, json.NewDecoder(response.Body).Decode(&out)
 }
 
-// A payer confirms an agreement, and the event arrives twice, the first time
-// forged.
+// A payer confirms an agreement. The event arrives twice, the first time forged.
 func ExampleSandbox_Subscribe() {
 	clock := sandbox.NewClock(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC))
 	box := sandbox.New(sandbox.WithClock(clock))

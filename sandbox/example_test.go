@@ -8,8 +8,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// The answer of a payment is lost after the service has taken the money. The
-// caller sees an error, the ledger sees the charge.
+// The answer to a payment is lost after the service has taken the money. The caller sees an
+// error, and the ledger has the charge.
 func Example() {
 	box := sandbox.New()
 	defer box.Close()

@@ -18,8 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEveryFaultKind says for each kind what the caller sees and what the ledger
-// says.
+// TestEveryFaultKind checks for each kind what the caller sees and what the ledger has.
 func TestEveryFaultKind(t *testing.T) {
 	type outcome struct {
 		response
@@ -45,7 +44,7 @@ func TestEveryFaultKind(t *testing.T) {
 		kind     FaultKind
 		client   func(*testing.T, outcome)
 		charges  int
-		recorded int // status; -1 when nothing arrives
+		recorded int // status; -1 if nothing arrives
 	}{
 		{Unreachable(ConnectionRefused), fails(syscall.ECONNREFUSED), 0, -1},
 		{Unreachable(UnknownHost), func(t *testing.T, o outcome) {
@@ -170,13 +169,13 @@ func TestResendAfterALostAnswerIsReplayed(t *testing.T) {
 	}
 }
 
-// TestNetHTTPResends shows the trap that clients must avoid: under the canonical
-// name of the header net/http sends a POST again by itself, and the caller
-// never learns that the first answer was lost.
+// TestNetHTTPResends shows the trap that clients must avoid: with the canonical name of the
+// header net/http sends a POST again by itself, and the caller does not notice that the first
+// answer was lost.
 func TestNetHTTPResends(t *testing.T) {
 	bubble(t, func(c *caller) {
 		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: ResetAfterCommit()}))
-		c.must(200, c.get("/")) // only connections that were used are tried again
+		c.must(200, c.get("/")) // only calls on used connections are sent again
 		r := c.request("POST", "/transactions", c.keys.Secret, cardPayment("O"))
 		r.Header.Set("Idempotency-Key", "k")
 		out, err := c.try(r)
@@ -204,7 +203,7 @@ func TestCommitLate(t *testing.T) {
 		assert.Equal(t, found[0].(object)["receiptNumber"], again["receiptNumber"])
 		assert.Equal(t, c.box.Now().Add(-4*time.Second), c.box.Ledger()[0].Time)
 	})
-	bubble(t, func(c *caller) { // it can also come to nothing
+	bubble(t, func(c *caller) { // the second attempt can also be refused
 		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: CommitLate(11 * time.Minute)}))
 		_, err := c.try(c.request("POST", "/transactions", c.keys.Secret, changed(payment("O"), "singleUseTokenId", c.token(cardToken(goodCard)))))
 		require.Error(t, err)
@@ -212,7 +211,7 @@ func TestCommitLate(t *testing.T) {
 		assert.Empty(t, c.box.Ledger())
 		assert.False(t, c.box.Requests()[1].Committed)
 	})
-	bubble(t, func(c *caller) { // of a request that was carried out before, nothing is left to do
+	bubble(t, func(c *caller) { // the operation was carried out before
 		c.must(201, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k"))
 		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: CommitLate(time.Minute)}))
 		_, err := c.try(c.request("POST", "/transactions", c.keys.Secret, cardPayment("O"), "Idempotency-Key", "k"))
@@ -320,7 +319,7 @@ func TestInjectRefusesNonsense(t *testing.T) {
 	assert.Empty(t, box.FaultCounts())
 }
 
-// TestAStalledReaderStopsNobodyElse reads one answer never and others meanwhile.
+// TestAStalledReaderStopsNobodyElse leaves one answer unread and reads others meanwhile.
 func TestAStalledReaderStopsNobodyElse(t *testing.T) {
 	bubble(t, func(c *caller) {
 		resp, err := c.client.Do(c.request("POST", "/transactions", c.keys.Secret, cardPayment("O")))

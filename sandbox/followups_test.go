@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestFollowUpsKeepTheirLimits does random things to a payment and to a
-// pre-authorisation, and adds up the ledger by itself.
+// TestFollowUpsKeepTheirLimits does random things to a payment and to a pre-authorisation,
+// and adds up the ledger by itself.
 func TestFollowUpsKeepTheirLimits(t *testing.T) {
 	for seed := range uint64(12) {
 		bubble(t, func(c *caller) {

@@ -39,8 +39,8 @@ func referencedPayment() object {
 	return changed(cardPayment(" Order-1 "), "paymentReferenceNumber", "Pay-1", "metadata", object{"n": "42", "lead": "007", "text": "x"})
 }
 
-// asSent has the members of an answer as they were written: numbers as text, texts
-// in quotes.
+// asSent returns the members of an answer as they were written: numbers as text, texts in
+// quotes.
 func asSent(t *testing.T, raw []byte) map[string]string {
 	t.Helper()
 	var all map[string]json.RawMessage
@@ -176,7 +176,7 @@ func TestAmountForms(t *testing.T) {
 	}
 }
 
-// otherThan is a difference from the default world, or none.
+// otherThan is a difference from the default, or none.
 func otherThan(name, value, usual string) string {
 	if value == usual {
 		return ""

@@ -24,8 +24,7 @@ const (
 
 type object = map[string]any
 
-// caller makes raw requests and looks at every answer for numbers that must not
-// be in it.
+// caller makes raw requests and searches every answer for numbers that must not be in it.
 type caller struct {
 	t      *testing.T
 	box    *Sandbox
@@ -84,7 +83,7 @@ func (c *caller) request(method, path, key string, body any, header ...string) *
 	}
 	for i := 0; i+1 < len(header); i += 2 {
 		if header[i] == "Idempotency-Key" {
-			// Spelt so, net/http does not send the request again by itself.
+			// With this spelling net/http does not send the request again by itself.
 			r.Header["idempotency-key"] = []string{header[i+1]}
 			continue
 		}
@@ -115,9 +114,9 @@ func (c *caller) try(r *http.Request) (response, error) {
 	return out, nil
 }
 
-// checkNumbers fails the test when an answer has a card number, a CVN or the
-// whole number of an account that a test used. A short number counts where it
-// stands alone: within a random identifier, its digits come up by chance.
+// checkNumbers fails the test if an answer has a card number, a CVN or the whole number of an
+// account that a test used. A short number counts only if it stands alone, because random
+// identifiers contain its digits by chance.
 func (c *caller) checkNumbers(raw string) {
 	c.t.Helper()
 	for number := range testCards {
@@ -135,7 +134,7 @@ func (c *caller) checkNumbers(raw string) {
 	}
 }
 
-// accountNumbers finds the account numbers of the tests, whole.
+// accountNumbers finds the account numbers of the tests.
 var accountNumbers = regexp.MustCompile(`\b(999994|123465|7654321|` + payerAccount + `)\b`)
 
 func TestAccountNumbersAreFoundWhole(t *testing.T) {
@@ -152,7 +151,7 @@ func TestAccountNumbersAreFoundWhole(t *testing.T) {
 	}
 }
 
-// realPAN has the form of a card number and is on no list of test numbers.
+// realPAN has the form of a card number and is not a test number.
 var realPAN = func() string {
 	const stem = "400000000000000"
 	for digit := '0'; digit <= '9'; digit++ {

@@ -29,7 +29,7 @@ func TestReplay(t *testing.T) {
 		c.must(201, c.post("/transactions", cardPayment("O2")))
 		assert.Len(t, c.box.Ledger().Charged("O2"), 3)
 
-		c.sleep(time.Second) // the key has ended
+		c.sleep(time.Second) // the key has expired
 		later := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
 		assert.NotEqual(t, first.body["receiptNumber"], later.body["receiptNumber"])
 		assert.Len(t, c.box.Ledger().Charged("O"), 2)
@@ -56,7 +56,7 @@ func TestReplayAssumptions(t *testing.T) {
 	bubble(t, func(c *caller) {
 		wrong := changed(cardPayment("O"), "currency", nil)
 		c.must(422, c.post("/transactions", wrong, "Idempotency-Key", "k"))
-		// By default the refusal has burnt the key.
+		// By default the refusal has used up the key.
 		out := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
 		c.must(422, out)
 		assert.Contains(t, out.body["developerMessage"], "another body")

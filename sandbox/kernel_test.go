@@ -87,7 +87,7 @@ func TestRouting(t *testing.T) {
 		assert.Equal(t, "GET, PUT", out.header.Get("Allow"))
 		assert.Equal(t, "DELETE", out.body["requestMethod"])
 
-		// A literal wins over a parameter, and an escaped slash stays in its place.
+		// A literal wins over a parameter, and an escaped slash stays in its segment.
 		c.findings(c.get("/transactions/for-reference-number"))
 		assert.Equal(t, "There is no such customer.", c.get("/customers/a%2Fb").body["developerMessage"])
 	})
@@ -220,7 +220,7 @@ func TestListen(t *testing.T) {
 	body := c.must(200, c.get(""))
 	assert.Equal(t, url, linkOf(body, "self"))
 
-	// What proxies say about the host is not believed.
+	// The headers of proxies about the host are ignored.
 	out := c.do("GET", "", c.keys.Secret, nil, "X-Forwarded-Host", "evil.invalid", "X-Forwarded-Proto", "https")
 	assert.NotContains(t, string(out.raw), "evil.invalid")
 
@@ -253,7 +253,7 @@ func TestCloseEndsEverything(t *testing.T) {
 		c.box.Close()
 		_, err := c.try(c.request("GET", "/", c.keys.Secret, nil))
 		require.ErrorIs(t, err, syscall.ECONNREFUSED)
-		// The bubble itself fails when a goroutine is left.
+		// The bubble fails if a goroutine is left.
 	})
 }
 

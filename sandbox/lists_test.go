@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readPages follows the links of a list as a client does that knows where it is,
-// and returns the references of what it sees, page by page.
+// readPages follows the links of a list as a careful client does, and returns the references
+// that it sees, page by page.
 func (c *caller) readPages(path string) (pages []string) {
 	c.t.Helper()
 	base, err := url.Parse(c.base + path)
@@ -128,7 +128,7 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// found returns the receipts that a reference finds, and 404 as none.
+// found returns the receipts that a reference finds; 404 is none.
 func (c *caller) found(ref string) []string {
 	c.t.Helper()
 	r := c.get("/transactions/for-reference-number?referenceNumber=" + ref)

@@ -130,7 +130,7 @@ func TestPaymentFromEverySource(t *testing.T) {
 		body = c.must(201, c.post("/transactions", byAccount))
 		assert.Equal(t, []any{second.token, false}, []any{body["creditCard"].(object)["accountToken"], body["creditCard"].(object)["defaultAccount"]})
 
-		c.sleep(3 * 365 * 24 * time.Hour) // the card's time has come
+		c.sleep(3 * 365 * 24 * time.Hour) // the card has expired
 		assert.Equal(t, "54", c.must(201, c.post("/transactions", byAccount))["responseCode"])
 
 		c.box.mu.Lock()
@@ -167,7 +167,7 @@ func TestPaymentRules(t *testing.T) {
 			body   object
 			member string
 			value  any
-			field  string // when another one is at fault
+			field  string // if another member is at fault
 		}{
 			{good, "transactionType", nil, ""},
 			{good, "transactionType", "payment", ""},

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// upload sends a form with the parts given as pairs of name and content; a name
-// with a slash is a part and its file name.
+// upload sends a form. Its parts are pairs of name and content; a name with a slash is a part
+// and its file name.
 func (c *caller) upload(csrf string, parts ...string) response {
 	c.t.Helper()
 	var body bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A lost answer says nothing about the agreement; reading does.
+// A lost answer proves nothing about the agreement; a read does.
 func TestLostAnswersOfAgreements(t *testing.T) {
 	for _, tt := range []struct {
 		kind FaultKind
@@ -30,7 +30,7 @@ func TestLostAnswersOfAgreements(t *testing.T) {
 				lose := func(operation string, r *http.Request) {
 					require.NoError(t, c.box.Inject(Fault{Operation: operation, Nth: 1, Kind: tt.kind}))
 					if out, err := c.try(r); err == nil && out.status < 300 {
-						// Without a body there is nothing to garble.
+						// Without a body there is nothing to break.
 						assert.Equal(t, []any{"Garbage", true}, []any{tt.kind.String(), tt.done})
 					}
 					c.box.ClearFaults()
@@ -173,7 +173,7 @@ func TestAgreementsFollowTheModel(t *testing.T) {
 		for seed := range uint64(60) {
 			dice := rand.New(rand.NewPCG(seed, 7))
 			token, m, history := c.newAgreement(c.agreementRequest()), model{status: "PENDING"}, []string(nil)
-			if seed%4 > 0 { // most histories are about what comes after the confirmation
+			if seed%4 > 0 { // most histories are about the time after the confirmation
 				require.True(t, steps[0].do(c, token) && steps[0].model(&m))
 			}
 			for range 12 {
@@ -199,8 +199,8 @@ func TestAgreementsFollowTheModel(t *testing.T) {
 	})
 }
 
-// Everybody at once: an agreement is confirmed once, recalled or confirmed but
-// not both, and all that happened is told.
+// Concurrent callers: an agreement is confirmed once, recalled or confirmed but not both, and
+// every change has its event.
 func TestAgreementsConcurrently(t *testing.T) {
 	bubble(t, func(c *caller) {
 		hook := c.subscribe()

@@ -20,7 +20,7 @@ func costing(token, amount string, pairs ...any) object {
 	return changed(paying(token, pairs...), "principalAmount", json.Number(amount))
 }
 
-// onceOff is a payment that brings its agreement along.
+// onceOff is a payment with a new agreement.
 func onceOff(payer object) object {
 	return changed(payToPayment(""), "payToData", object{
 		"endToEndId": "E2E-1", "payToAgreement": object{

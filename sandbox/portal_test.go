@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// receipts are the receipt numbers of one page after another.
+// receipts are the receipt numbers of all pages.
 func (c *caller) receipts(path string) []string {
 	c.t.Helper()
 	out := []string{}
@@ -169,7 +169,7 @@ func TestHandlesOfAClosedSandbox(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Each order gets its own outcomes, whoever asks first.
+// Each order gets its own outcomes, in any order of calls.
 func TestNextTransactionFor(t *testing.T) {
 	b := New()
 	defer b.Close()

@@ -139,7 +139,7 @@ func TestTopUp(t *testing.T) {
 		assert.Contains(t, c.refused(captureOf(receiptIn(body), "1.00")), original)
 
 		c.box.NextTransaction(Declined("51"))
-		c.made(change(topUp, receipt, "500.00")) // taken, and declined: holds nothing more
+		c.made(change(topUp, receipt, "500.00")) // accepted and declined: it holds nothing more
 		assert.Contains(t, c.refused(captureOf(receipt, "300.01")), "principalAmount")
 		c.made(captureOf(receipt, "300.00"))
 	})
@@ -252,7 +252,7 @@ func TestCancellation(t *testing.T) {
 		full := c.made(preauth("F", goodCard))
 		c.box.NextTransaction(Declined("05"), Erred().ThenAfter(time.Hour, Rejected("QA")))
 		c.made(cancellation(cancelFull, full, "100.00"))
-		c.made(cancellation(cancelFull, full, "100.00")) // unknown: reckoned with until it is known
+		c.made(cancellation(cancelFull, full, "100.00")) // unknown: it counts until the outcome is known
 		assert.Equal(t, "has been cancelled", c.refused(captureOf(full, "1.00"))[original])
 		c.sleep(time.Hour + time.Second)
 		c.made(cancellation(cancelFull, full, "100.00"))

@@ -21,19 +21,19 @@ func against(kind, receipt, amount string) object {
 
 func receiptIn(body object) string { return body["receiptNumber"].(string) }
 
-// made posts a transaction that is taken, and returns its receipt number.
+// made posts a transaction that is accepted, and returns its receipt number.
 func (c *caller) made(body object) string {
 	c.t.Helper()
 	return receiptIn(c.must(201, c.post("/transactions", body)))
 }
 
-// refused posts a transaction that is not taken, and returns why.
+// refused posts a transaction that is refused, and returns why.
 func (c *caller) refused(body object) map[string]string {
 	c.t.Helper()
 	return c.findings(c.post("/transactions", body))
 }
 
-// read gets a transaction once it can be seen.
+// read gets a transaction once it is visible.
 func (c *caller) read(receipt string) object {
 	c.t.Helper()
 	c.sleep(2 * time.Second)
@@ -199,7 +199,7 @@ func TestVoid(t *testing.T) {
 		c.must(422, void(c, c.pay("D")))
 		c.must(401, c.do("POST", "/transactions/"+payment+"/void", c.keys.Publishable, nil))
 	})
-	bubble(t, func(c *caller) { // what was to happen later does not happen to a voided payment
+	bubble(t, func(c *caller) { // later steps of a voided payment do not happen
 		c.box.NextTransaction(Approved().ThenAfter(time.Hour, Declined("05")))
 		payment := c.pay("O")
 		c.must(200, void(c, payment))
@@ -207,7 +207,7 @@ func TestVoid(t *testing.T) {
 		body := c.read(payment)
 		assert.Equal(t, []any{"Voided", "3"}, []any{body["status"], body["summaryCode"]})
 	}, assuming(func(a *Assumptions) { a.VoidedSummaryCode = "3" }))
-	bubble(t, func(c *caller) { // a payment that was refunded in part cannot be voided, and the reverse
+	bubble(t, func(c *caller) { // a partly refunded payment cannot be voided, and the reverse
 		payment := c.pay("O")
 		c.made(against(typeRefund, payment, "1.00"))
 		c.must(409, void(c, payment))

@@ -37,7 +37,7 @@ func TestTwoDays(t *testing.T) {
 		c.box.NextTransaction(Erred().ThenAfter(30*time.Hour, Approved()))
 		erred := c.pay("erred")
 
-		// At once, nothing can be found: that proves nothing.
+		// At first nothing can be found, which proves nothing.
 		for _, order := range []string{"late", "never", "lost", "erred"} {
 			c.must(404, find(order))
 		}
@@ -67,7 +67,7 @@ func TestTwoDays(t *testing.T) {
 	assert.Less(t, time.Since(begun), time.Minute)
 }
 
-// TestManyCallers lets customers pay at the same time while answers are lost.
+// TestManyCallers has customers pay at the same time while answers are lost.
 func TestManyCallers(t *testing.T) {
 	bubble(t, func(c *caller) {
 		require.NoError(t, c.box.Inject(
@@ -109,8 +109,8 @@ func TestManyCallers(t *testing.T) {
 	}, WithSeed(1))
 }
 
-// TestNoAnswerHoldsANumber asks for errors about numbers in every way; the
-// caller's own check looks at each answer.
+// TestNoAnswerHoldsANumber provokes errors about numbers in every way; the caller checks each
+// answer.
 func TestNoAnswerHoldsANumber(t *testing.T) {
 	bubble(t, func(c *caller) {
 		card := cardDetails(goodCard)

@@ -14,7 +14,7 @@ import (
 
 const shopOrigin = "http://127.0.0.1:8080"
 
-// browse asks for a page beside the service, as a browser does.
+// browse requests a page as a browser does.
 func (c *caller) browse(method, path string, form url.Values, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://"+memnet.Host+path, strings.NewReader(form.Encode()))
 	if method == http.MethodPost {
@@ -28,7 +28,7 @@ func (c *caller) browse(method, path string, form url.Values, header ...string) 
 	return w
 }
 
-// The script stands at the service's public path, and says what it is.
+// The script is at the service's public path, and says that it is a stand-in.
 func TestShopScript(t *testing.T) {
 	bubble(t, func(c *caller) {
 		w := c.browse("GET", "/rest/v1/quickstream-api-1.0.min.js", nil)
@@ -44,8 +44,7 @@ func TestShopScript(t *testing.T) {
 	})
 }
 
-// The script's calls are answered to the shops, and neither its calls to others nor
-// other calls to shops.
+// The script's calls are answered for shops only, and shops get no other calls answered.
 func TestShopCalls(t *testing.T) {
 	bubble(t, func(c *caller) {
 		preflight := func(origin, method, path string) int {
@@ -65,7 +64,7 @@ func TestShopCalls(t *testing.T) {
 	}, WithShop(shopOrigin))
 }
 
-// Shops frame the challenge, and nobody else; its answers come from the page itself.
+// Only shops put the challenge into a frame; its answers come from the page itself.
 func TestShopChallenge(t *testing.T) {
 	bubble(t, func(c *caller) {
 		token := c.token(threeDSToken(CardChallenge))
@@ -92,7 +91,7 @@ func TestShopChallenge(t *testing.T) {
 	}, WithShop(shopOrigin, "http://localhost:8080"))
 }
 
-// The payer's page does what the banking app does, and stands in no frame.
+// The payer's page does what the banking app does, and cannot be put into a frame.
 func TestShopPayer(t *testing.T) {
 	bubble(t, func(c *caller) {
 		first, second := c.newAgreement(c.agreementRequest()), c.newAgreement(c.agreementRequest())
@@ -115,7 +114,7 @@ func TestShopPayer(t *testing.T) {
 	}, WithShop(shopOrigin))
 }
 
-// The payer's page counts what was paid, and not what was tried.
+// The payer's page counts approved payments only.
 func TestShopPayerCounts(t *testing.T) {
 	bubble(t, func(c *caller) {
 		token := c.activeAgreement(c.agreementRequest())
@@ -127,7 +126,7 @@ func TestShopPayerCounts(t *testing.T) {
 	}, WithShop(shopOrigin), assuming(func(a *Assumptions) { a.PayToSynchronous = true }))
 }
 
-// A server with a guard learns which requests of other sites are the shop's.
+// A server with a guard finds out which requests of other sites are the shop's.
 func TestForShop(t *testing.T) {
 	bubble(t, func(c *caller) {
 		frame := http.Header{"Referer": {shopOrigin + "/"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Site": {"same-site"}}

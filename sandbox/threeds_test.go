@@ -14,7 +14,7 @@ func threeDSToken(number string) object {
 	return changed(cardToken(number), "threeDS2", true, "browserProfile", browser())
 }
 
-// authentication is the least that a payment of 10.50 needs.
+// authentication is the smallest valid one for a payment of 10.50.
 func authentication() object {
 	return object{
 		"messageCategory": "01", "threeDSRequestorAuthenticationInd": "01", "principalAmount": "10.50", "currency": "AUD",

@@ -12,7 +12,7 @@ import (
 
 const january1 = "/transactions/csv?version=2&settlementDate=2000-01-01"
 
-// report asks for a report until it is there, and returns its records.
+// report reads a report when it is ready, and returns its records.
 func (c *caller) report(path string) []string {
 	c.t.Helper()
 	c.must(202, c.get(path))

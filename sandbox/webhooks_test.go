@@ -105,8 +105,8 @@ func TestBasicAuthorisation(t *testing.T) {
 	})
 }
 
-// The first event of a payer who confirms at once is there before the caller has
-// a token to compare it with.
+// The first event of a payer who confirms at once arrives before the caller has a token to
+// compare it with.
 func TestEventArrivesBeforeTheAnswer(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		bubble(t, func(c *caller) {
@@ -135,8 +135,8 @@ func TestEventArrivesBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// A receiver that waits for the answer is not waited for longer than its time-out,
-// and not at all when the caller has gone or the event is held.
+// A receiver that does not answer is waited for until its timeout, and not at all if the
+// caller has gone or the event is held.
 func TestAnswerDoesNotWaitForEver(t *testing.T) {
 	bubble(t, func(c *caller) {
 		release := make(chan struct{})
@@ -190,8 +190,8 @@ func TestRedelivery(t *testing.T) {
 	}, assuming(func(a *Assumptions) { a.RedeliverySignedAnew = true }))
 }
 
-// The signature of the first attempt is good for five minutes, and for as long as
-// the receiver says.
+// The signature of the first attempt is valid for five minutes, or as long as the receiver
+// accepts it.
 func TestRedeliveryKeepsItsSignature(t *testing.T) {
 	bubble(t, func(c *caller) {
 		hook := c.subscribe(http.StatusInternalServerError, http.StatusInternalServerError, http.StatusInternalServerError)
@@ -309,7 +309,7 @@ func TestReceiverThatHangs(t *testing.T) {
 			Secret: hookSecret, Scheme: signature.AssumedHMAC{},
 			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if attempts++; attempts == 1 {
-					_, _ = io.Copy(io.Discard, r.Body) // only then does a server see that the sender has gone
+					_, _ = io.Copy(io.Discard, r.Body) // a server notices only then that the sender has gone
 					<-r.Context().Done()
 					gone <- struct{}{}
 				}
@@ -386,7 +386,7 @@ func TestDeliveryFaults(t *testing.T) {
 	})
 }
 
-// Two attempts that fail together lead to one redelivery and not to two.
+// Two attempts that fail together cause one redelivery.
 func TestDuplicatesShareTheirSchedule(t *testing.T) {
 	bubble(t, func(c *caller) {
 		hook := c.subscribe(500, 500, 500, 500)
@@ -520,8 +520,8 @@ func TestOldDeliveriesAreForgotten(t *testing.T) {
 	assert.Len(t, h.deliveries, maxRecorded-maxRecorded/10+1)
 }
 
-// A receiver that judges signatures by the real time accepts what is posted after
-// the sandbox's clock was moved, and refuses what a fault makes stale.
+// A receiver that judges signatures by the real time accepts notifications after the
+// sandbox's clock was moved, and refuses those that a fault makes stale.
 func TestReceiverWithAClockOfItsOwn(t *testing.T) {
 	clock := NewClock(time.Now())
 	c := newCaller(t, WithClock(clock))

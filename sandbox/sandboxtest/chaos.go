@@ -15,66 +15,62 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
-// ChaosOptions are the choices of a Chaos. The zero value is a good beginning.
+// ChaosOptions are the options of [Chaos]. The zero value is a good start.
 type ChaosOptions struct {
-	// Orders is how many orders the merchant is to be paid for; 0 is 200.
+	// Orders is the number of orders; 0 is 200.
 	Orders int
-	// Seed makes the faults and the outcomes repeatable; with one worker, and a
-	// merchant that does not draw lots, the whole run.
+	// Seed makes the faults and the outcomes repeatable. With one worker, and a merchant
+	// that is not random, it makes the whole run repeatable.
 	Seed uint64
-	// Workers is how many orders are worked on at a time; 0 is 8.
+	// Workers is the number of orders that are worked on at the same time; 0 is 8.
 	Workers int
-	// Faults is the share of requests that meet a fault, of all the kinds of
-	// [worlds.RandomFaults]; 0 means 0.3, and a negative share no faults.
+	// Faults is the share of requests that meet one of the faults of [worlds.RandomFaults]; 0 is
+	// 0.3, and a negative share is no faults.
 	Faults float64
-	// Declined is the share of orders whose first payment is declined, and Erred
-	// that of orders whose first payment gets summary code 2, and is approved or
-	// declined within a day. 0 means 0.1, and a negative share no such orders. All
-	// others go as the test numbers say.
+	// Declined is the share of orders whose first payment is declined. Erred is the share of
+	// orders whose first payment gets summary code 2, and is approved or declined within a
+	// day. 0 is 0.1, and a negative share is no such orders. The test numbers decide all
+	// other outcomes.
 	Declined, Erred float64
-	// Settle, unless it is nil, is called for each order that is not settled,
-	// again and again and without faults, until it says how the order ended. It
-	// answers as the merchant's function does. A week passes meanwhile; now is
-	// the sandbox's time, which is ahead of package time by what was skipped.
+	// Settle is called for each order whose outcome is unknown, repeatedly and without
+	// faults, until it returns how the order ended. It returns what the merchant's function
+	// returns. A week passes meanwhile: now is the sandbox's time, which is ahead of package
+	// time. Optional.
 	Settle func(ctx context.Context, client *quickstream.Client, order string, now time.Time) error
-	// World is what is true of the service and of the merchant's clock, which is the
-	// now of Settle; the zero value is the default world. In any other an order may
-	// end unknown though it was charged, for there are worlds in which nobody can
-	// know better, and declines carry codes that the service may retry by itself.
+	// World is the world of the service, and of the merchant's clock, which gives the now of
+	// Settle. The zero value is the default world. In other worlds an order may end unknown
+	// although it was charged, because no merchant can know better, and declines have codes
+	// that the service may retry by itself.
 	World worlds.World
-	// Sandbox and Client are applied after Chaos's own options. The sandbox has no
-	// TokenQuota: with one, most orders of a merchant that makes a token for each
-	// would end before their payment. The client has short waits and time limits,
-	// for tests outside of synctest.
+	// Sandbox and Client are added to the options of Chaos. The sandbox has no TokenQuota,
+	// because most orders of a merchant that creates a token for each would otherwise end
+	// before their payment. The client has short waits and time limits, for tests outside
+	// synctest.
 	Sandbox []sandbox.Option
 	Client  []quickstream.ClientOption
 }
 
-// Chaos shows whether a merchant's code charges anybody twice or loses a payment.
+// Chaos shows whether a merchant's code charges an order twice or loses a payment.
 //
 //	sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: 1, Settle: shop.settle}, shop.pay)
 //
-// It calls pay once for each of many orders, concurrently, while calls fail in
-// every way that a network, a gateway and the service can fail; then it lets a
-// week pass and holds what pay said against the sandbox's ledger. Every payment
-// has to carry the order as its CustomerReferenceNumber, which is how the ledger
-// is read: by order and never by idempotency key, because a payer does not care
-// which key the second charge had.
+// It calls pay once for each of many orders, concurrently, while calls fail in every way that
+// a network, a gateway and the service can fail. Then it lets a week pass and compares what
+// pay returned with the sandbox's ledger. Every payment must have the order as its
+// CustomerReferenceNumber. The ledger is read by order and not by idempotency key, because a
+// second charge under another key is still a second charge.
 //
-// What pay returns is the merchant's word: nil says that the order is paid, an
-// error that matches quickstream.ErrOutcomeUnknown that nothing is known yet, and
-// every other error that it is not paid and nothing was taken. t fails when an
-// order was charged more than once, when it was charged and the merchant said or
-// went on believing otherwise, and when it was not charged and the merchant said
-// that it was. An order that is still unknown is no failure without Settle; with
-// it, nobody may be charged whose order is unknown in the end.
+// pay returns nil if the order is paid, an error that matches [quickstream.ErrOutcomeUnknown]
+// if the outcome is unknown, and any other error if the order is not paid. t fails if an
+// order was charged more than once, if it was charged and pay or Settle returned that it is
+// not paid, or if it was not charged and they returned that it is. Without Settle an order
+// may stay unknown. With it, an order that stays unknown must not be charged.
 //
-// t fails too when fewer than half of the orders have a payment in the ledger,
-// charged or not: then pay hardly came to its payments, and the run shows little.
+// t fails too if fewer than half of the orders have a payment in the ledger, because such a
+// run shows little.
 //
-// It works inside and outside of testing/synctest; inside, pay can wait for days
-// by itself. Payments that the service has not made when its caller gives up are
-// made up to 20 hours later.
+// Chaos works inside and outside testing/synctest. Inside, pay can wait for days. Payments
+// that the service has not made when the caller gives up are made up to 20 hours later.
 func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client *quickstream.Client, order string) error) {
 	t.Helper()
 	opts = opts.orDefaults()
@@ -127,15 +123,15 @@ type chaos struct {
 	clock  *runningClock
 	box    *sandbox.Sandbox
 	client *quickstream.Client
-	words  []error // the merchant's, by order
+	words  []error // results of pay and Settle, by order
 }
 
-// inDefaultWorld reports whether nothing is drawn that nobody could know.
+// inDefaultWorld reports whether all draws can be known to the merchant.
 func (o ChaosOptions) inDefaultWorld() bool { return o.World.String() == worlds.World{}.String() }
 
 func order(i int) string { return fmt.Sprintf("CHAOS-%05d", i+1) }
 
-// drawOutcomes decides by the seed alone which orders are declined or erred.
+// drawOutcomes draws, from the seed alone, the orders that are declined or erred.
 func (c *chaos) drawOutcomes() {
 	dice := rand.New(rand.NewPCG(c.opts.Seed, 1)) //nolint:gosec // repeatable on purpose
 	for i := range c.opts.Orders {
@@ -156,7 +152,7 @@ func (c *chaos) drawOutcomes() {
 	}
 }
 
-// each calls do for all orders, some at a time.
+// each calls do for all orders, some at the same time.
 func (c *chaos) each(do func(i int)) {
 	next := make(chan int)
 	var workers sync.WaitGroup
@@ -174,8 +170,8 @@ func (c *chaos) each(do func(i int)) {
 	workers.Wait()
 }
 
-// settle lets a week pass, first in small steps, and asks the merchant at each of
-// them about the orders that he does not know about. It returns how often.
+// settle lets a week pass, in growing steps, and calls Settle at each of them for the orders
+// that are unknown. It returns the number of calls.
 func (c *chaos) settle() (asked int) {
 	const week, longest = 7 * 24 * time.Hour, 3 * time.Hour
 	begun := c.box.Now()

@@ -8,9 +8,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// runningClock is a sandbox's clock that keeps up with package time and can skip
-// ahead of it. It catches up whenever a request is sent, which is soon enough:
-// nobody else reads it.
+// runningClock is a sandbox's clock that follows package time and can skip ahead of it. It
+// moves whenever a request is sent. That is enough, because nothing else reads it.
 type runningClock struct {
 	*sandbox.Clock
 	mu      sync.Mutex
@@ -21,8 +20,8 @@ func newRunningClock() *runningClock {
 	return &runningClock{Clock: sandbox.NewClock(time.Now())}
 }
 
-// skip moves the clock ahead. No call may be in flight, nor one that was given up: its
-// idempotency key could be forgotten between two attempts that are a moment apart.
+// skip moves the clock ahead. No call may be under way, nor one that its caller has given up:
+// its idempotency key could expire between two attempts.
 func (c *runningClock) skip(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +33,7 @@ func (c *runningClock) keepUp() {
 	c.Advance(time.Now().Add(c.skipped).Sub(c.Now()))
 }
 
-// clockedTransport lets the clock catch up before each request.
+// clockedTransport moves the clock before each request.
 type clockedTransport struct {
 	clock *runningClock
 	inner http.RoundTripper

@@ -38,7 +38,7 @@ var (
 	errHeld     = fmt.Errorf("held: %w", quickstream.ErrOutcomeUnknown)
 )
 
-// carefulShop does everything right.
+// carefulShop makes no mistake.
 type carefulShop struct {
 	mu     sync.Mutex
 	states map[string]resolve.Case
@@ -80,7 +80,7 @@ func (s *carefulShop) settle(ctx context.Context, client *quickstream.Client, or
 	}
 }
 
-// answered is the right way with an answer, without looking any further.
+// answered handles an answer correctly, without further look-ups.
 func answered(tx *quickstream.Transaction) error {
 	outcome, err := tx.Outcome()
 	if err != nil {
@@ -148,8 +148,8 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 				sandboxtest.Chaos(t, sandboxtest.ChaosOptions{
 					Orders: 40, World: world, Settle: shop.settle, Client: client,
 					Sandbox: []sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-						// What no merchant can know who says that nothing is retried, and who
-						// leaves his references to the client.
+						// No merchant can know better that says that nothing is retried
+						// and leaves its references to the client.
 						assert.NoError(t, a.Set("SoftDeclineCodes", "none"))
 						assert.NoError(t, a.Set("ReusedReferences", "none"))
 					})},
@@ -182,7 +182,7 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 	})
 }
 
-// TestChaosCatches shows each of the usual mistakes to fail, and with which text.
+// TestChaosCatches checks that each of the usual mistakes fails, and with which text.
 func TestChaosCatches(t *testing.T) {
 	tests := map[string]struct {
 		pay  func(ctx context.Context, client *quickstream.Client, order string) error
@@ -222,7 +222,7 @@ func TestChaosCatches(t *testing.T) {
 		"unknown is taken for not paid": {func(ctx context.Context, client *quickstream.Client, order string) error {
 			tx, err := client.Transactions.Pay(ctx, params(order))
 			if err != nil {
-				return errors.New("please try again") // says nothing of unknown
+				return errors.New("please try again") // does not say that the outcome is unknown
 			}
 			return answered(tx)
 		}, "was charged, and the merchant said that it was not"},
@@ -272,7 +272,7 @@ func TestChaosCatches(t *testing.T) {
 	})
 }
 
-// TestChaosWithTokens pays each order by a single-use token of its own.
+// TestChaosWithTokens pays each order with its own single-use token.
 func TestChaosWithTokens(t *testing.T) {
 	byToken := func(ctx context.Context, client *quickstream.Client, order string) error {
 		p := params(order)
@@ -342,7 +342,7 @@ func TestChaosReports(t *testing.T) {
 	})
 }
 
-// recorder is a test that only notes that it failed.
+// recorder is a test that records only that it failed.
 type recorder struct {
 	testing.TB
 	failures, logs []string

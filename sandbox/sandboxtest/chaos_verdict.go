@@ -13,10 +13,10 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// mostFailures bounds the orders that are reported one by one.
+// mostFailures is the largest number of orders that are reported one by one.
 const mostFailures = 10
 
-// judge holds the merchant's words against the ledger.
+// judge compares the merchant's results with the ledger.
 func (c *chaos) judge(t testing.TB, asked int) {
 	t.Helper()
 	ledger, requests := byOrder(c.box.Ledger()), c.requests()
@@ -57,7 +57,7 @@ func (c *chaos) judge(t testing.TB, asked int) {
 		c.opts.Seed, c.opts.Orders, paid, unpaid, unknown, asked, counts(c.box.FaultCounts()))
 }
 
-// withoutPayment returns the orders that the ledger does not know.
+// withoutPayment returns the orders that are not in the ledger.
 func (c *chaos) withoutPayment(ledger map[string]sandbox.Ledger) (missing []int) {
 	for i := range c.words {
 		if len(ledger[order(i)]) == 0 {
@@ -67,7 +67,7 @@ func (c *chaos) withoutPayment(ledger map[string]sandbox.Ledger) (missing []int)
 	return missing
 }
 
-// verdict says what is wrong with an order, if anything.
+// verdict returns what is wrong with an order, or "".
 func (c *chaos) verdict(word error, charged int) string {
 	isUnknown := errors.Is(word, quickstream.ErrOutcomeUnknown)
 	switch {
@@ -84,7 +84,7 @@ func (c *chaos) verdict(word error, charged int) string {
 	}
 }
 
-// byOrder groups the ledger by order, with what followed from its entries.
+// byOrder groups the ledger by order, with the transactions that refer to its entries.
 func byOrder(all sandbox.Ledger) map[string]sandbox.Ledger {
 	orders := make(map[string]sandbox.Ledger)
 	of := make(map[string]string, len(all)) // by receipt
@@ -99,11 +99,10 @@ func byOrder(all sandbox.Ledger) map[string]sandbox.Ledger {
 	return orders
 }
 
-// requests returns the requests by order: its payments, and look-ups by what
-// those carry.
+// requests returns the requests by order: its payments, and the look-ups by their references.
 func (c *chaos) requests() map[string][]sandbox.Request {
 	orders := make(map[string][]sandbox.Request)
-	references := make(map[string]string) // what an order can be looked up by
+	references := make(map[string]string) // the references of an order
 	for _, e := range c.box.Ledger() {
 		references[e.Receipt] = strings.ToUpper(e.CustomerReferenceNumber)
 	}
@@ -129,7 +128,7 @@ func (c *chaos) requests() map[string][]sandbox.Request {
 	return orders
 }
 
-// report tells all that is known about an order.
+// report describes an order and its requests.
 func report(order, verdict string, word error, entries sandbox.Ledger, requests []sandbox.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "order %s %s\n", order, verdict)

@@ -14,7 +14,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// checkout is a merchant's code, which the examples test.
+// checkout is the merchant's code that the examples test.
 func checkout(ctx context.Context, client *quickstream.Client, order, token string) (paid bool, err error) {
 	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
@@ -29,7 +29,7 @@ func checkout(ctx context.Context, client *quickstream.Client, order, token stri
 	return outcome == quickstream.OutcomeApproved, err
 }
 
-// A test says how the next payment ends, and asks the ledger what was charged.
+// A test sets how the next payment ends, and reads the charges from the ledger.
 func ExampleNew() {
 	t := newT() // in a test, its own t
 	defer t.end()
@@ -48,8 +48,8 @@ func ExampleNew() {
 	// charged 0 times
 }
 
-// The first answer to a payment is lost, after the money was taken. The client sends it
-// again under the same key, here after a short wait, and the customer has paid once.
+// The first answer to a payment is lost after the money was taken. The client sends the
+// payment again under the same key, and the customer has paid once.
 func ExampleClient() {
 	t := newT()
 	defer t.end()
@@ -72,7 +72,7 @@ func ExampleClient() {
 	// charged 1 time
 }
 
-// A card says by its number how its payment ends.
+// The number of a card decides how its payment ends.
 func ExampleCardToken() {
 	t := newT()
 	defer t.end()
@@ -90,7 +90,7 @@ func ExampleCardToken() {
 	// false <nil>
 }
 
-// The cardholder is challenged by the bank, passes, and pays.
+// The bank challenges the cardholder, who passes and pays.
 func ExampleThreeDS() {
 	t := newT()
 	defer t.end()
@@ -121,8 +121,8 @@ func ExampleThreeDS() {
 	// proceed
 }
 
-// Chaos finds the usual mistake: a payment whose answer was lost is taken for one that
-// failed, and is made again.
+// Chaos finds the usual mistake: the program takes a payment whose answer was lost for a
+// failed one, and makes it again.
 func ExampleChaos() {
 	t := newT()
 	defer t.end()
@@ -141,7 +141,7 @@ func ExampleChaos() {
 	// Output: the test fails: true
 }
 
-// Both keys of a sandbox, for a client that is made in another way.
+// Keys are for a client that is made in another way.
 func ExampleKeys() {
 	box := sandbox.New()
 	defer box.Close()

@@ -9,8 +9,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// testPay is a merchant's own test, in 200 worlds: whatever the answer was, an order
-// that was charged is never one that was not paid, and none is charged twice.
+// testPay is a merchant's own test in 200 worlds: an order that was charged is never reported
+// as not paid, and none is charged twice.
 func testPay(t *testing.T) {
 	lookUp := []quickstream.ClientOption{quickstream.WithoutResend()} // in some worlds the service forgets keys at once
 	sandboxtest.Worlds(t, sandboxtest.WorldsOptions{Client: lookUp}, func(t *testing.T, run sandboxtest.Run) {
@@ -30,7 +30,7 @@ func testPay(t *testing.T) {
 	})
 }
 
-// Worlds makes subtests, and so needs a test: go test calls testPay as TestPay.
+// Worlds makes subtests and needs a test: go test calls testPay as TestPay.
 func ExampleWorlds() {
 	_ = testPay
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// exampleT is the t of an example, which has none.
+// exampleT is a t for examples, which have none.
 type exampleT struct {
 	testing.TB
 	cleanups []func()

@@ -1,4 +1,4 @@
-// Package sandboxtest puts a sandbox and a client of it into a test.
+// Package sandboxtest gives tests a sandbox and a client of it.
 package sandboxtest
 
 import (
@@ -8,9 +8,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// New starts a sandbox that ends with the test, and returns it with a client of
-// it. Nothing leaves the process, and everything works inside a
-// testing/synctest bubble too.
+// New starts a sandbox that ends with the test, and returns it with a client. Nothing leaves
+// the process. It works inside a testing/synctest bubble too.
 func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client) {
 	t.Helper()
 	box := sandbox.New(opts...)
@@ -18,7 +17,7 @@ func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.C
 	return box, Client(t, box)
 }
 
-// Client returns a client of the sandbox with both keys and the given options.
+// Client returns a client of the sandbox with both keys and the options.
 func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
 	opts = append([]quickstream.ClientOption{quickstream.WithHTTPClient(box.HTTPClient())}, opts...)
@@ -29,7 +28,7 @@ func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption
 	return client
 }
 
-// Keys returns the sandbox's keys as a client takes them.
+// Keys returns the sandbox's keys in the type of the client.
 func Keys(box *sandbox.Sandbox) quickstream.Keys {
 	keys := box.Keys()
 	return quickstream.Keys{

@@ -11,40 +11,38 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
-// WorldsOptions are the choices of a Worlds. The zero value is a good beginning.
+// WorldsOptions are the options of [Worlds]. The zero value is a good start.
 type WorldsOptions struct {
-	// N is how many worlds there are, and Seed draws those beyond the covering
-	// set, as sandbox.Worlds says; 0 is 200. Negative is the whole covering set.
+	// N is the number of worlds, and Seed draws those after the covering set, as in
+	// [worlds.Generate]. 0 is 200. A negative number is the whole covering set.
 	N    int
 	Seed uint64
-	// Only, unless it is empty, is the one world to run, as it was printed when it
-	// failed.
+	// Only is the one world to run, as a failed subtest has printed it. Empty runs N worlds.
 	Only string
-	// Operation is the operation whose first call meets the fault of the world;
-	// empty is "POST /transactions". NoFaults leaves faults out.
+	// Operation is the operation whose first call meets the world's fault; empty is "POST
+	// /transactions". NoFaults leaves out faults.
 	Operation string
 	NoFaults  bool
-	// Sandbox and Client are applied after Worlds's own options.
+	// Sandbox and Client are added to the options of Worlds.
 	Sandbox []sandbox.Option
 	Client  []quickstream.ClientOption
 }
 
-// Run is one world with a sandbox that has its assumptions, and a client of it.
+// Run is a world, with a sandbox that has its assumptions and a client of it.
 type Run struct {
 	World  worlds.World
 	Box    *sandbox.Sandbox
 	Client *quickstream.Client
 }
 
-// Worlds runs a test in many worlds: each answers differently what the public
-// contract leaves open, and each breaks a call in another way. Code that is right
-// in all of them relies on no guess.
+// Worlds runs a test in many worlds. Each world answers the questions that the public
+// contract leaves open in another way, and breaks a call in another way. Code that is right
+// in all of them does not rely on a guess.
 //
-// Every world is a subtest in a testing/synctest bubble of its own, in which a
-// week of waiting takes no time. What the sandbox does not play is for test to play,
-// when it wants to: where the merchant's process dies, by Run.World.Value, and how his
-// clock goes, by Run.World.MerchantTime. A subtest that fails prints its world; WorldsOptions.Only runs
-// that one again.
+// Every world is a subtest in a testing/synctest bubble of its own, in which a week of
+// waiting takes no time. The test itself may play what happens to the merchant: where their
+// process dies, by the world's Value, and their clock, by its MerchantTime. A subtest that
+// fails prints its world; WorldsOptions.Only runs that one again.
 func Worlds(t *testing.T, opts WorldsOptions, test func(t *testing.T, run Run)) {
 	t.Helper()
 	list, err := opts.worlds()

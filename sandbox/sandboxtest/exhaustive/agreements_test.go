@@ -20,11 +20,11 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// beforeResolving are the points of a process until a few looks were made.
+// beforeResolving are the points of a process up to its first look-ups.
 const beforeResolving = 12
 
-// contract is one way of a write on agreements, which move no money: it is made, or
-// looked for with the stored intent, by one process after another.
+// contract is one way of a write on agreements, which moves no money: it is made, or looked
+// up with the stored intent, by one process after another.
 type contract struct {
 	name, operation string
 	class           transport.Class
@@ -34,7 +34,7 @@ type contract struct {
 
 	begin func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, c *contract)
 	call  func(context.Context, *quickstream.Client, ...quickstream.CallOption) error
-	// look says whether the write has happened; an error is not known yet.
+	// look returns whether the write has happened; an error means that it is not known yet.
 	look     func(context.Context, *quickstream.Client, quickstream.Intent) (bool, error)
 	happened func(*sandbox.Sandbox) int
 }
@@ -119,7 +119,7 @@ func agreements(t *testing.T, c *census) { createdAgreement().grow(t, c) }
 func amendments(t *testing.T, c *census) { cancelledAgreement().grow(t, c) }
 
 // grow walks all letters at every attempt, the death of the process at every point, and
-// callers without patience.
+// callers whose context ends.
 func (c contract) grow(t *testing.T, census *census) {
 	attempts, points := c.play(t, census)
 	alone := len(c.letters) == 1
@@ -145,7 +145,7 @@ func (c contract) grow(t *testing.T, census *census) {
 	}
 }
 
-// play walks the way, and returns the attempts and the points of the first process.
+// play walks the way, and returns the number of attempts and of the first process's points.
 func (c contract) play(t *testing.T, census *census) (attempts, points int) {
 	census.begin(c.name + "s")
 	synctest.Test(t, func(t *testing.T) {
@@ -177,7 +177,7 @@ func (c contract) play(t *testing.T, census *census) (attempts, points int) {
 	return attempts, points
 }
 
-// clerk makes the write, or looks for it once something may have been sent.
+// clerk makes the write, or looks it up if something may have been sent.
 type clerk struct {
 	contract
 	box  *sandbox.Sandbox
@@ -185,7 +185,7 @@ type clerk struct {
 	said []word
 	sent error
 	resp quickstream.Response
-	// called: the call has ended in a living process.
+	// called handles the end of a call in a living process.
 	called bool
 }
 
@@ -239,7 +239,7 @@ func (m *clerk) work(t *testing.T, p *process, client *quickstream.Client) {
 	m.say(p, isHeld) // nothing says when an agreement that cannot be found is absent
 }
 
-// make makes the call, and reports whether what came of it is unknown.
+// make makes the call, and reports whether its outcome is unknown.
 func (m *clerk) make(t *testing.T, p *process, client *quickstream.Client) (said word, unknown bool) {
 	ctx := p.ctx
 	if m.patience > 0 {
@@ -268,7 +268,7 @@ func (m *clerk) make(t *testing.T, p *process, client *quickstream.Client) (said
 	return isRefused, false
 }
 
-// verdict says what is wrong, by what the sandbox knows in the end.
+// verdict returns what is wrong, by the sandbox's final state.
 func (m *clerk) verdict() string {
 	done := m.happened(m.box)
 	if done > 1 {

@@ -34,8 +34,8 @@ func late(d time.Duration) letter {
 	return letter{name: "late by " + d.String(), kind: sandbox.CommitLate(d), late: d}
 }
 
-// lost are letters after which a payment may be sent again, one for each thing that can
-// have become of it.
+// lost are letters after which a payment may be sent again, one for each possible end of an
+// attempt.
 func lost() []letter {
 	return []letter{
 		unsent(sandbox.Unreachable(sandbox.ConnectionRefused)),
@@ -43,7 +43,7 @@ func lost() []letter {
 	}
 }
 
-// slow are the letters that keep the caller waiting for good.
+// slow are the letters that make the caller wait for good.
 func slow() []letter {
 	return []letter{
 		sent("hang before", sandbox.HangBeforeCommit()), sent("hang after", sandbox.HangAfterCommit()),
@@ -51,8 +51,7 @@ func slow() []letter {
 	}
 }
 
-// endings are letters that end a call, each in a way of its own. That nothing is met is
-// the way without the letter.
+// endings are letters that end a call, each in its own way. No letter at all is another end.
 func endings() []letter {
 	return []letter{
 		unsent(sandbox.Unreachable(sandbox.UnknownHost)), sent("garbage", sandbox.Garbage(sandbox.HTML)),
@@ -61,8 +60,8 @@ func endings() []letter {
 	}
 }
 
-// honest are the answers that are taken at their word, given where nothing was done, and
-// the letters that are no answers. None of them lies to any operation.
+// honest are the answers that the client believes, given only if nothing was done, and the
+// letters without an answer. None of them lies about any operation.
 func honest() []letter {
 	return append(
 		append(lost(), slow()...),
@@ -80,9 +79,9 @@ func honest() []letter {
 	)
 }
 
-// lies are failures that are reported of what was done. What the service defines as not
-// carried out is taken at its word in its own words and is not among them; a gateway may
-// say the same. What may be in flight makes a lie of a conflict.
+// lies are failures reported of an operation that was carried out. Answers that the service
+// defines as not carried out, in its own words, are not among them; a gateway may say the
+// same. A conflict lies if the request may still be under way.
 func lies(class transport.Class) []letter {
 	type status struct {
 		code int
@@ -115,8 +114,8 @@ func lies(class transport.Class) []letter {
 	return letters
 }
 
-// inject arms letters, one for each attempt in order. Dial faults count attempts, the
-// others what arrives.
+// inject arms letters, one for each attempt in order. Faults that keep a request from being
+// sent count attempts, the others count arrivals.
 func inject(t *testing.T, box *sandbox.Sandbox, operation string, letters []letter) {
 	t.Helper()
 	arrived := 0
@@ -130,8 +129,8 @@ func inject(t *testing.T, box *sandbox.Sandbox, operation string, letters []lett
 	}
 }
 
-// kindsOfFault reads the names of all kinds out of the sandbox's source, so that no new
-// one is forgotten here.
+// kindsOfFault reads the names of all kinds from the sandbox's source, so that a new one is
+// not forgotten here.
 func kindsOfFault(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../faultkinds.go", nil, parser.SkipObjectResolution)

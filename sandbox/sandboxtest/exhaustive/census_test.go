@@ -19,7 +19,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// census counts what was met on all ways.
+// census counts what occurred on all ways.
 type census struct {
 	mu     sync.Mutex
 	ways   map[string]int // by group
@@ -68,7 +68,7 @@ func (c *census) begin(group string) {
 	c.ways[group]++
 }
 
-// state notes a state in which a way has ended, and the faults that were met on it.
+// state records the state in which a way has ended, and its faults.
 func (c *census) state(box *sandbox.Sandbox, parts ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +78,7 @@ func (c *census) state(box *sandbox.Sandbox, parts ...any) {
 	}
 }
 
-// add notes where a way has ended: result, reason, status and ledger.
+// add records the end of a way: result, reason, status and ledger.
 func (c *census) add(t *testing.T, w way, m *merchant, box *sandbox.Sandbox) {
 	reason, got := transport.Reason("no call"), transport.NotSent
 	if m.call {
@@ -91,8 +91,7 @@ func (c *census) add(t *testing.T, w way, m *merchant, box *sandbox.Sandbox) {
 	c.state(box, w.name, got, reason, m.load(t).State.Status, m.load(t).State.Step, m.last(), strings.Join(ledger, ","))
 }
 
-// cell compares the end of a call with the cell of the retry table that it met, and
-// counts it.
+// cell compares the end of a call with its cell of the retry table, and counts it.
 func (c *census) cell(way fmt.Stringer, write string, class transport.Class, err error, attempts int) (transport.Reason, transport.CallResult) {
 	cause, got := err, transport.Answered
 	var open *quickstream.UnknownOutcomeError
@@ -115,8 +114,8 @@ func (c *census) cell(way fmt.Stringer, write string, class transport.Class, err
 	return reason, got
 }
 
-// fails notes a way on which something was wrong. It is told in the end: a test that
-// fails in a bubble ends the others.
+// fails records a failed way. It is reported at the end, because a failing test in a bubble
+// ends the others.
 func (c *census) fails(way fmt.Stringer, wrong, said string, box *sandbox.Sandbox) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n  %s; it said %s", way, wrong, said)
@@ -134,7 +133,7 @@ func (c *census) fails(way fmt.Stringer, wrong, said string, box *sandbox.Sandbo
 	c.wrong = append(c.wrong, b.String())
 }
 
-// reasonOf names what a call ended with.
+// reasonOf names the end of a call.
 func reasonOf(err error) transport.Reason {
 	if err == nil {
 		return transport.Succeeded
@@ -166,8 +165,8 @@ func resultOf(reason transport.Reason, class transport.Class) transport.CallResu
 	return transport.Unknown
 }
 
-// transitions are all that resolve's machine can make. What is settled for good or
-// charged twice is not looked at any more.
+// transitions are all that resolve's machine can make. Settled and doubly charged cases are
+// not looked at any more.
 func transitions() map[place][]place {
 	looking, held, afterCutOff, daily := place{resolve.StatusOpen, 0}, place{resolve.StatusOpen, 1}, place{resolve.StatusOpen, 2}, place{resolve.StatusOpen, 3}
 	settled, absent, escalated, twice := place{status: resolve.StatusSettled}, place{status: resolve.StatusNotFound}, place{status: resolve.StatusEscalated}, place{status: resolve.StatusDoubleCharged}
@@ -182,7 +181,7 @@ func transitions() map[place][]place {
 	}
 }
 
-// complete fails when something was wrong, and unless everything was met.
+// complete fails if a way failed, or something did not occur.
 func (c *census) complete(t *testing.T) {
 	const told = 20
 	for _, wrong := range c.wrong[:min(len(c.wrong), told)] {

@@ -2,21 +2,21 @@
 
 // Not with the race detector: 8,000 calls one after the other have no races to find.
 
-// Package exhaustive_test walks every way that a write can take between the real client
-// and the sandbox, and holds what the merchant was told against the ledger.
+// Package exhaustive_test walks every way that a write can take between the real client and
+// the sandbox, and compares the merchant's belief with the ledger.
 //
-// A way is what the attempts of a call meet, one letter each, and where the process of
-// the merchant dies: before or after something is stored, around an attempt, in the midst
-// of one, around a look-up. The tree of the letters is grown from the calls themselves: a
-// call that made a further attempt than there were letters branches, and one that did not
-// has ended. Every letter stands at the first and second attempt; at the third and fourth
-// stand one letter for each thing that can become of an attempt, for otherwise the ways
-// would be a hundred times as many. A process dies at every point of its work for what
-// makes resolving different, and at the first twelve for all other letters.
+// A way is a sequence of letters, one for what each attempt of a call meets, and the point at
+// which the merchant's process dies: before or after something is stored, around an attempt,
+// in the middle of one, or around a look-up. The tree of letters grows with the calls: a call
+// that makes more attempts than there are letters branches, and other calls have ended. The
+// first and second attempts take every letter. The third and fourth take one letter for each
+// possible end of an attempt: all letters would make a hundred times as many ways. For the
+// letters that make a difference to resolving, a process dies at every point of its work, and
+// for the others at the first twelve.
 //
-// What is asserted is in verdict: nothing is charged twice, nothing that was charged is
-// said to be refused, declined, absent or not sent, nothing that was not charged is said to
-// be paid, and everything comes to an end.
+// The function verdict checks each way: nothing is charged twice; a charge is never reported
+// as refused, declined, absent or not sent; what was not charged is never reported as paid;
+// and everything comes to an end.
 package exhaustive_test
 
 import (
@@ -41,8 +41,8 @@ type group struct {
 	walk func(*testing.T, *census)
 }
 
-// TestExhaustive walks all ways. With -short only the first two attempts are explored,
-// and processes die at the first points only; what has to be met is the same.
+// TestExhaustive walks all ways. With -short it explores only the first two attempts, and
+// processes die at the first points only; the required coverage is the same.
 func TestExhaustive(t *testing.T) {
 	census := newCensus()
 	t.Run("ways", func(t *testing.T) {
@@ -65,22 +65,22 @@ func TestExhaustive(t *testing.T) {
 
 func usual() world { return world{of: "the usual", calendar: true} }
 
-// forgetful is a world that forgets a key at once, where one attempt at most is approved.
+// forgetful is a world that forgets a key at once, and approves at most one attempt.
 func forgetful(outcomes ...sandbox.Outcome) world {
 	return world{of: "a forgetful", calendar: true, forgets: true, outcomes: outcomes, assume: func(a *sandbox.Assumptions) { a.KeyLifetime = time.Millisecond }}
 }
 
-// keyless is a world that knows no keys: whoever sends again pays again.
+// keyless is a world without idempotency keys: every attempt is a payment.
 func keyless() world {
 	return world{of: "a keyless", calendar: true, assume: func(a *sandbox.Assumptions) { a.KeyLifetime = 0 }}
 }
 
-// shared is a world in which another payment carries the merchant's reference too.
+// shared is a world in which another payment has the merchant's reference too.
 func shared(n neighbour) world {
 	return world{of: "a shared reference's", calendar: true, reference: "INV-1", neighbour: &n, mayHold: true}
 }
 
-// letters are all that an attempt of a write can meet.
+// letters are all letters of an attempt of a write.
 func (w write) letters() []letter {
 	return append(honest(), lies(w.class)...)
 }
@@ -124,7 +124,7 @@ func trees() []group {
 	return groups
 }
 
-// grow walks a way, and those that branch off where the call made a further attempt.
+// grow walks a way, and its branches if the call made a further attempt.
 func (w way) grow(t *testing.T, c *census, name string, depth int) {
 	c.begin(name)
 	attempts, _ := w.play(t, c)
@@ -146,7 +146,7 @@ func (w way) grow(t *testing.T, c *census, name string, depth int) {
 	}
 }
 
-// simple reports whether the ways beyond the second attempt begin with these letters.
+// simple reports whether the ways after the second attempt begin with these letters.
 func simple(letters []letter) bool {
 	for _, l := range letters {
 		if !slices.ContainsFunc(lost(), func(known letter) bool { return known.name == l.name }) {
@@ -169,8 +169,8 @@ func deaths() []group {
 	return groups
 }
 
-// dying has the process die at every point of its work, for what makes the work of
-// resolving different; for all else at those before it.
+// dying makes the process die at every point of its work, for letters that make a difference
+// to resolving, and at the earlier points for the others.
 func dying(t *testing.T, c *census, name string, w write) {
 	different := []string{"reset before", "reset after", late(10 * time.Second).name, late(20 * time.Hour).name, late(47 * time.Hour).name}
 	all := [][]letter{nil}
@@ -186,7 +186,7 @@ func dying(t *testing.T, c *census, name string, w write) {
 		for _, rest := range rests {
 			for dies := 1; whole || dies <= beforeResolving; dies++ {
 				c.begin(name)
-				// What is planned may be sent late, and then be carried out late.
+				// A planned write may be sent late, and then be carried out late.
 				way := way{write: w, world: usual(), letters: letters, dies: dies, rest: rest}
 				if _, points := way.play(t, c); points < dies {
 					break
@@ -200,7 +200,7 @@ func dying(t *testing.T, c *census, name string, w write) {
 	}
 }
 
-// twoProcesses have one intent: both send it, or one looks while the other sends.
+// twoProcesses have one intent: both send it, or one looks it up while the other sends.
 func twoProcesses(t *testing.T, c *census) {
 	for _, l := range append(submitted().letters(), letter{}) {
 		for _, after := range []time.Duration{0, 500 * time.Millisecond, 10 * time.Minute} {
@@ -229,7 +229,7 @@ func impatient(t *testing.T, c *census) {
 	}
 }
 
-// lookUps fail in every way, each time for as long as one look-up tries.
+// lookUps fail in every way, each for as long as one look-up tries.
 func lookUps(t *testing.T, c *census) {
 	for _, w := range []write{paid(), voided()} {
 		operation := byReference
@@ -243,7 +243,7 @@ func lookUps(t *testing.T, c *census) {
 					way.letters = []letter{sent("reset before", sandbox.ResetBeforeCommit())}
 				}
 				way.looks = []sandbox.Fault{{Operation: operation, Kind: l.kind, Times: 4}}
-				if l.name == slow()[0].name && !before { // and the merchant does not wait for it
+				if l.name == slow()[0].name && !before { // the merchant does not wait for it
 					way.lookTime = 5 * time.Second
 				}
 				c.begin("failing look-ups")
@@ -253,8 +253,8 @@ func lookUps(t *testing.T, c *census) {
 	}
 }
 
-// everyTransition makes what the other ways do not: services that carry out late, twice,
-// and beyond what is waited for, and merchants who sleep.
+// everyTransition makes what the other ways do not: services that carry out late, twice, or
+// after the waiting time, and merchants that sleep.
 func everyTransition(t *testing.T, c *census) {
 	const days = 24 * time.Hour
 	before, after := sent("reset before", sandbox.ResetBeforeCommit()), sent("reset after", sandbox.ResetAfterCommit())

@@ -32,7 +32,7 @@ const (
 	saysNothing word = ""
 )
 
-// record is what a merchant keeps on disk about a write, as JSON.
+// record is a merchant's record of a write on disk, as JSON.
 type record struct {
 	Step   step               `json:"step"`
 	Intent quickstream.Intent `json:"intent"`
@@ -42,7 +42,8 @@ type record struct {
 
 type step string
 
-// The steps of a write. What is planned was not sent; what is being sent may have been.
+// The steps of a write. A planned write was not sent; a write that is being sent may have
+// been.
 const (
 	begun     step = ""
 	planned   step = "planned"
@@ -51,15 +52,15 @@ const (
 	over      step = "over"
 )
 
-// process is a process of the merchant's, which dies at one of its points: before or
-// after something durable, or around an attempt.
+// process is a process of the merchant, which dies at one of its points: before or after
+// something is stored, or around an attempt.
 type process struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	dies    int // at which point; 0 for never
 	points  int
 	dead    bool
-	killing time.Duration // after the first byte, in the midst of the exchange; 0 for never
+	killing time.Duration // after the first byte, in the middle of the exchange; 0 for never
 }
 
 // point is where the process may die.
@@ -101,7 +102,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// merchant does what the documentation says, and notes what it believes.
+// merchant does what the documentation says, and records what it believes.
 type merchant struct {
 	client *quickstream.Client
 	policy resolve.Policy
@@ -109,13 +110,13 @@ type merchant struct {
 	claims *claims
 	census *census
 	now    *process
-	// box and settings are what its clients are made of.
+	// box and settings are for its clients.
 	box      *sandbox.Sandbox
 	settings []quickstream.ClientOption
 
 	disk []byte
 	said []word // every word that was stored, in order
-	sent error  // what the call returned, when it returned in a living process
+	sent error  // what the call returned in a living process
 	call bool
 	resp quickstream.Response
 }
@@ -128,7 +129,7 @@ func (m *merchant) last() word {
 	return m.said[len(m.said)-1]
 }
 
-// claims is the row of the intent, which every process of the merchant sees.
+// claims is the row of the intent, which every process of the merchant reads.
 type claims struct {
 	mu    sync.Mutex
 	taken bool
@@ -136,7 +137,7 @@ type claims struct {
 
 var errClaimed = errors.New("another process has claimed it")
 
-// live lets a process work until it is done or dies, and returns it.
+// live runs a process until it is done or dies, and returns it.
 func (m *merchant) live(t *testing.T, dies int, killing time.Duration) *process {
 	p := &process{dies: dies, killing: killing}
 	p.ctx, p.cancel = context.WithCancel(t.Context())
@@ -172,7 +173,7 @@ func (m *merchant) save(t *testing.T, p *process, r record) {
 	p.point()
 }
 
-// work goes on from what is on disk.
+// work continues from the record on disk.
 func (m *merchant) work(t *testing.T, p *process) {
 	r := m.load(t)
 	if r.Step == begun && m.way.plan != nil {
@@ -195,7 +196,7 @@ func (m *merchant) work(t *testing.T, p *process) {
 	}
 }
 
-// send makes the call, and returns what it came to.
+// send makes the call, and returns its result.
 func (m *merchant) send(t *testing.T, p *process, r record) record {
 	ctx, cancel := p.ctx, context.CancelFunc(func() {})
 	if m.way.patience > 0 {
@@ -225,12 +226,12 @@ func (m *merchant) send(t *testing.T, p *process, r record) record {
 			return nil
 		})))
 	}
-	p.point() // it has died while it waited
+	p.point() // it died while it waited
 	m.sent, m.call = err, true
 	return m.judge(r, tx, err)
 }
 
-// judge is what a careful merchant makes of the end of a call.
+// judge decides what the end of a call means.
 func (m *merchant) judge(r record, tx *quickstream.Transaction, err error) record {
 	open, unknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	switch {
@@ -252,7 +253,7 @@ func (m *merchant) judge(r record, tx *quickstream.Transaction, err error) recor
 	return r
 }
 
-// watched makes the look-ups points, and notes what they came to.
+// watched makes the look-ups points, and records their results.
 type watched struct {
 	*quickstream.TransactionsService
 	p      *process

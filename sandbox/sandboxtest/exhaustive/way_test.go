@@ -33,10 +33,10 @@ type way struct {
 	letters []letter
 	looks   []sandbox.Fault // what the look-ups meet
 	dies    int             // the point at which the first process dies; 0 for never
-	killing time.Duration   // the first process dies so long after the first byte
+	killing time.Duration   // after the first byte, when the first process dies
 	rest    time.Duration   // until the next process starts
 	second  *second
-	watch   bool // to the end of the days for which what has ended is looked at on
+	watch   bool // until ended cases are no longer looked at
 	options []quickstream.CallOption
 	// patience ends the context of the call, and lookTime that of each look-up.
 	patience, lookTime time.Duration
@@ -46,7 +46,7 @@ type way struct {
 // second is another process with the same intent.
 type second struct {
 	after  time.Duration
-	looker bool // it looks, and does not try to send
+	looker bool // it looks up and does not try to send
 }
 
 // write is an operation that moves money.
@@ -59,13 +59,13 @@ type write struct {
 	plan    func(context.Context, *quickstream.Client) (quickstream.Intent, error)
 	pay     func(context.Context, *quickstream.Client, []quickstream.CallOption) (*quickstream.Transaction, error)
 	success quickstream.Outcome
-	// happened counts how often it was carried out, and settles says whether an entry
-	// tells what became of it.
+	// happened counts how often the write was carried out, and settles reports whether an
+	// entry settles it.
 	happened func(sandbox.Ledger) int
 	settles  func(sandbox.Entry) bool
 }
 
-// world is what the service is like.
+// world is how the service behaves.
 type world struct {
 	of        string
 	assume    func(*sandbox.Assumptions)
@@ -74,14 +74,14 @@ type world struct {
 	neighbour *neighbour
 	calendar  bool // the merchant's, with every weekday
 	forgets   bool // it may forget a key while the first request with it is under way
-	// mayHold: the payment may be left to a person. mayDouble: what the service does may
-	// charge twice, and the merchant has to be told. beyond: it is carried out after it
-	// is absent, which the merchant has to learn.
+	// mayHold: the payment may be left to a person. mayDouble: the service may charge twice,
+	// and must report it to the merchant. beyond: the payment is carried out after it is
+	// absent, and the merchant must find out.
 	mayHold, mayDouble, beyond bool
 }
 
-// neighbour is an approved payment of another order under the same reference, an hour
-// before or a minute after the call.
+// neighbour is an approved payment of another order with the same reference, an hour before
+// or a minute after the call.
 type neighbour struct {
 	amount string
 	later  bool
@@ -109,7 +109,7 @@ func (w way) String() string {
 	return text
 }
 
-// wordFor is what an outcome of the write's transaction means.
+// wordFor is the meaning of an outcome of the write's transaction.
 func (w *way) wordFor(o quickstream.Outcome) word {
 	if o == w.success {
 		return isDone
@@ -176,7 +176,7 @@ func submitted() write {
 	return w
 }
 
-// voided takes a payment back.
+// voided reverses a payment.
 func voided() write {
 	return write{
 		name: "void", operation: "POST /transactions/{receiptNumber}/void", class: transport.Post, success: quickstream.OutcomeVoided,
@@ -199,8 +199,8 @@ func voided() write {
 	}
 }
 
-// play walks the way and holds what the merchant was told against the ledger. It returns
-// how many attempts the call made, and how many points the first process has.
+// play walks the way and compares the merchant's belief with the ledger. It returns the
+// number of attempts of the call, and of the first process's points.
 func (w way) play(t *testing.T, census *census) (attempts, points int) {
 	synctest.Test(t, func(t *testing.T) {
 		wait(57 * time.Hour) // until a Monday at 20:00 in Sydney, after the cut-off
@@ -229,7 +229,7 @@ func (w way) play(t *testing.T, census *census) (attempts, points int) {
 			}()
 		}
 		merchants := w.walk(t, one)
-		wait(60 * time.Hour) // for what is carried out late
+		wait(60 * time.Hour) // for payments that are carried out late
 		attempts, points = one.resp.Attempts, one.now.points
 		census.add(t, w, one, box)
 		for _, m := range merchants {
@@ -243,14 +243,14 @@ func (w way) play(t *testing.T, census *census) (attempts, points int) {
 	return attempts, points
 }
 
-// apart reports whether no client could be right that sends again: the service has
-// forgotten the key, and an attempt is under way for longer than until the cut-off. The
-// ways without re-sending, which the merchant can choose, have to be right.
+// apart reports whether no client that sends again can be right: the service has forgotten
+// the key, and an attempt is under way until after the cut-off. Merchants can choose the ways
+// without re-sending, which must be right.
 func (w way) apart() bool {
 	return w.forgets && slices.ContainsFunc(w.letters, func(l letter) bool { return l.late > 24*time.Hour })
 }
 
-// walk lets the processes of the way work, and returns what each of them knows.
+// walk runs the processes of the way, and returns what each of them believes.
 func (w way) walk(t *testing.T, one *merchant) []*merchant {
 	if w.second != nil {
 		return w.both(t, one)
@@ -265,7 +265,7 @@ func (w way) walk(t *testing.T, one *merchant) []*merchant {
 	return []*merchant{one}
 }
 
-// both lets two processes work on one planned intent.
+// both runs two processes on one planned intent.
 func (w way) both(t *testing.T, one *merchant) []*merchant {
 	intent, err := w.plan(t.Context(), one.client)
 	require.NoError(t, err)
@@ -316,8 +316,7 @@ func (w way) payFor(t *testing.T, client *quickstream.Client, n *neighbour) {
 	require.NoError(t, err)
 }
 
-// verdict says what is wrong with what a process believes, by the ledger as it stands in
-// the end.
+// verdict returns what is wrong with a process's belief, by the final ledger.
 func (w way) verdict(box *sandbox.Sandbox, m *merchant) string {
 	done := w.happened(box.Ledger())
 	if done > 1 && !w.mayDouble {

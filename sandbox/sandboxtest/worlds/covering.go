@@ -5,20 +5,18 @@ import (
 	"slices"
 )
 
-// covering makes choices, one value for each dimension, until every pair of values
-// has occurred, and then until every triple of values of the core dimensions has.
-// Each choice is the best of some tries, made greedily around a pair or a triple
-// that is still missing.
+// covering makes choices, each with one value for each dimension, until every pair of values
+// has occurred, and then every triple of values of the core dimensions. Each choice is the
+// best of some greedy tries around a missing pair or triple.
 type covering struct {
 	sizes, core []int
 	dice        *rand.Rand
 	pairs       [][]tuples   // by two dimensions, the first before the second
-	triples     [][][]tuples // by three places in core
+	triples     [][][]tuples // by three indices of core
 	began       bool
 }
 
-// tuples are the combinations of the values of some dimensions, as one number
-// each.
+// tuples are the combinations of the values of some dimensions, as one number each.
 type tuples struct {
 	seen    []bool
 	missing int
@@ -64,8 +62,8 @@ func newCovering(sizes, core []int) *covering {
 	return c
 }
 
-// next returns the next choice, and false when nothing is missing. The first has
-// the first value of every dimension.
+// next returns the next choice, and false if nothing is missing. The first choice has the
+// first value of every dimension.
 func (c *covering) next() (choice []int, more bool) {
 	switch pair, triple := c.missingPair(), c.missingTriple(); {
 	case !c.began:
@@ -92,8 +90,8 @@ func (c *covering) blank() []int {
 	return choice
 }
 
-// missingPair returns a choice of two values that have not occurred together, of
-// the two dimensions of which the most pairs are missing; nil when there is none.
+// missingPair returns a choice with two values that have not occurred together, of the two
+// dimensions with the most missing pairs. It returns nil if no pair is missing.
 func (c *covering) missingPair() []int {
 	most, a, b := 0, 0, 0
 	for i := range c.pairs {
@@ -111,7 +109,7 @@ func (c *covering) missingPair() []int {
 	return choice
 }
 
-// missingTriple is the same for triples of the core.
+// missingTriple does the same for triples of the core.
 func (c *covering) missingTriple() []int {
 	most, at := 0, [3]int{}
 	for i := range c.core {
@@ -132,10 +130,10 @@ func (c *covering) missingTriple() []int {
 	return choice
 }
 
-// tries is how many completions of a missing tuple are made to take the best.
+// tries is the number of completions from which the best is taken.
 const tries = 8
 
-// best completes a choice so that it has as many new tuples as can be had soon.
+// best completes a choice so that it has many new tuples.
 func (c *covering) best(start []int, gain func(choice []int, dimension int) int) (best []int) {
 	most := open
 	for range tries {
@@ -152,8 +150,7 @@ func (c *covering) best(start []int, gain func(choice []int, dimension int) int)
 	return best
 }
 
-// fill gives one dimension the value that makes the most new tuples with those that
-// have one; of equals, any.
+// fill gives a dimension the value with the most new tuples, or one of several such values.
 func (c *covering) fill(choice []int, d int, gain func([]int, int) int) (most int) {
 	most = open
 	value, equals := 0, 0
@@ -172,7 +169,7 @@ func (c *covering) fill(choice []int, d int, gain func([]int, int) int) (most in
 	return most
 }
 
-// newPairs counts the missing pairs that the value of a dimension would make.
+// newPairs counts the missing pairs that a dimension's value would make.
 func (c *covering) newPairs(choice []int, d int) (n int) {
 	for other, v := range choice {
 		if v == open || other == d {
@@ -185,8 +182,7 @@ func (c *covering) newPairs(choice []int, d int) (n int) {
 	return n
 }
 
-// newTriples counts the missing triples that the value of a core dimension would
-// make.
+// newTriples counts the missing triples that a core dimension's value would make.
 func (c *covering) newTriples(choice []int, d int) (n int) {
 	at := slices.Index(c.core, d)
 	if at < 0 {
@@ -205,8 +201,7 @@ func (c *covering) newTriples(choice []int, d int) (n int) {
 	return n
 }
 
-// triple returns the tuples of three places in core, j before k, and which of them
-// a choice has.
+// triple returns the tuples of three indices of core, j before k, and the tuple of a choice.
 func (c *covering) triple(choice []int, at, j, k int) (t *tuples, i int) {
 	x, y, z := at, j, k
 	switch {
@@ -219,7 +214,7 @@ func (c *covering) triple(choice []int, at, j, k int) (t *tuples, i int) {
 	return &c.triples[x][y][z], (choice[a]*c.sizes[b]+choice[b])*c.sizes[d] + choice[d]
 }
 
-// mark notes all that a choice has.
+// mark marks all tuples of a choice.
 func (c *covering) mark(choice []int) {
 	for i := range choice {
 		for j := i + 1; j < len(choice); j++ {

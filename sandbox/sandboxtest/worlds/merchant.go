@@ -11,7 +11,7 @@ import (
 // The dimensions that are not assumptions: what happens to the merchant, and to one of
 // their calls.
 const (
-	// Fault is what becomes of a call. [World.Faults] returns it as faults.
+	// Fault is the fault that a call meets. [World.Faults] returns it.
 	Fault = "Fault"
 	// Crash is when the merchant's process dies: none, beforeSend (the intent is stored,
 	// nothing was sent), afterCommit (the service has acted, there is no answer),

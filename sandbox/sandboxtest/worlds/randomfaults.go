@@ -21,9 +21,9 @@ func RandomFaults(share float64) []sandbox.Fault {
 			dial += k.weight
 		}
 	}
-	// The sandbox draws the faults that keep a request from being sent first; the others
-	// can meet only the calls that are left. In both groups the first fault that fires
-	// wins, so that each is drawn from the calls that the ones before it leave.
+	// The sandbox draws the faults that keep a request from being sent first; the others can
+	// meet only the remaining calls. In both groups the first fault that fires wins, so that
+	// each is drawn from the calls that the ones before it leave.
 	var faults []sandbox.Fault
 	left := map[bool]float64{true: 1, false: 1 - share*dial/total}
 	for _, k := range kinds {
