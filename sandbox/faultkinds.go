@@ -136,20 +136,20 @@ func Redirect(status int, location string) FaultKind {
 }
 
 // BodyKind is the body of an answer of [Status], [StatusAfterCommit] or [Garbage].
-type BodyKind int
+type BodyKind string
 
 // The kinds of body.
 const (
-	ServiceError     BodyKind = iota // the service's own error body
-	HTML                             // a gateway's page
-	Empty                            // nothing
-	BrokenJSON                       // JSON that ends in the middle
-	GatewayError                     // a gateway's JSON, with a traceCode and none of the service's texts
-	ErrorList                        // JSON with a list of errors and nothing else
-	Echo                             // the service's error body; its texts, links and headers repeat the request
-	EchoHTML                         // a gateway's page; it and its headers repeat the request
-	EchoLinks                        // the body as it should be; its links and headers repeat the request
-	DuplicateMembers                 // the body as it should be, each member twice: first null, then right
+	ServiceError     BodyKind = "ServiceError"     // the service's own error body
+	HTML             BodyKind = "HTML"             // a gateway's page
+	Empty            BodyKind = "Empty"            // nothing
+	BrokenJSON       BodyKind = "BrokenJSON"       // JSON that ends in the middle
+	GatewayError     BodyKind = "GatewayError"     // a gateway's JSON, with a traceCode and none of the service's texts
+	ErrorList        BodyKind = "ErrorList"        // JSON with a list of errors and nothing else
+	Echo             BodyKind = "Echo"             // the service's error body; its texts, links and headers repeat the request
+	EchoHTML         BodyKind = "EchoHTML"         // a gateway's page; it and its headers repeat the request
+	EchoLinks        BodyKind = "EchoLinks"        // the body as it should be; its links and headers repeat the request
+	DuplicateMembers BodyKind = "DuplicateMembers" // the body as it should be, each member twice: first null, then right
 )
 
 // Status answers with a status. The operation is not carried out. A client believes that a
@@ -180,16 +180,13 @@ func StatusAfterCommit(code int, body BodyKind) FaultKind {
 	}}
 }
 
-// Garbage carries out the operation and answers with its status and another body.
+// Garbage carries out the operation and answers with its status and another body. The
+// names of its kinds with [EchoLinks] and [DuplicateMembers] are those of the body.
 func Garbage(body BodyKind) FaultKind {
-	return FaultKind{name: "Garbage", play: func(x *exchange) {
-		switch a := x.commit(); body {
-		case EchoLinks, DuplicateMembers:
-			x.send(x.disfigure(a, body))
-		default:
-			x.send(x.misreport(a.status, body))
-		}
-	}}
+	if body == EchoLinks || body == DuplicateMembers {
+		return FaultKind{name: string(body), play: func(x *exchange) { x.send(x.disfigure(x.commit(), body)) }}
+	}
+	return FaultKind{name: "Garbage", play: func(x *exchange) { x.send(x.misreport(x.commit().status, body)) }}
 }
 
 // disfigure changes the body of an answer.

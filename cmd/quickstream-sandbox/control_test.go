@@ -151,11 +151,15 @@ func TestFaults(t *testing.T) {
 	for kind, more := range map[string]string{
 		"ResetBeforeCommit": "", "ResetAfterCommit": "", "HangBeforeCommit": "", "HangAfterCommit": "",
 		"DelayBeforeCommit": `,"delay":"1s"`, "DelayAfterCommit": `,"delay":"1s"`, "CommitLate": `,"delay":"1s"`,
-		"SlowBody": `,"bytes":5`, "TruncatedBody": `,"bytes":5`, "RateLimited": `,"retryAfter":"7"`, "Garbage": `,"body":"DuplicateMembers"`,
+		"SlowBody": `,"bytes":5`, "TruncatedBody": `,"bytes":5`, "RateLimited": `,"retryAfter":"7"`, "Garbage": `,"body":"Echo"`,
 		"Redirect": `,"status":307,"location":"/"`, "Status": `,"status":503,"body":"Empty"`, "StatusAfterCommit": `,"status":502,"body":"EchoHTML"`,
 	} {
 		counts := b.control(200, "POST", "/faults", `{"operation":"GET /","nth":99,"kind":"`+kind+`"`+more+`}`).(object)
 		assert.Contains(t, counts, kind)
+	}
+	for _, body := range []string{"EchoLinks", "DuplicateMembers"} {
+		counts := b.control(200, "POST", "/faults", `{"operation":"GET /","nth":99,"kind":"Garbage","body":"`+body+`"}`).(object)
+		assert.Contains(t, counts, body)
 	}
 	b.control(200, "DELETE", "/faults", "")
 	b.control(200, "POST", "/faults", `{"operation":"POST /transactions","nth":1,"kind":"StatusAfterCommit","status":502,"body":"ServiceError"}`)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -99,29 +101,16 @@ func (in faultRequest) faultKind() (kind sandbox.FaultKind, err error) {
 	}
 }
 
+//nolint:gochecknoglobals // an immutable table
+var bodyKinds = []sandbox.BodyKind{
+	sandbox.ServiceError, sandbox.HTML, sandbox.Empty, sandbox.BrokenJSON, sandbox.GatewayError, sandbox.ErrorList,
+	sandbox.Echo, sandbox.EchoHTML, sandbox.EchoLinks, sandbox.DuplicateMembers,
+}
+
 func (in faultRequest) bodyKind() (sandbox.BodyKind, error) {
-	switch in.Body {
-	case "", "ServiceError":
-		return sandbox.ServiceError, nil
-	case "HTML":
-		return sandbox.HTML, nil
-	case "Empty":
-		return sandbox.Empty, nil
-	case "BrokenJSON":
-		return sandbox.BrokenJSON, nil
-	case "GatewayError":
-		return sandbox.GatewayError, nil
-	case "ErrorList":
-		return sandbox.ErrorList, nil
-	case "Echo":
-		return sandbox.Echo, nil
-	case "EchoHTML":
-		return sandbox.EchoHTML, nil
-	case "EchoLinks":
-		return sandbox.EchoLinks, nil
-	case "DuplicateMembers":
-		return sandbox.DuplicateMembers, nil
-	default:
-		return 0, fmt.Errorf("no kind of body %q", in.Body)
+	kind := sandbox.BodyKind(cmp.Or(in.Body, string(sandbox.ServiceError)))
+	if !slices.Contains(bodyKinds, kind) {
+		return "", fmt.Errorf("no kind of body %q", in.Body)
 	}
+	return kind, nil
 }

@@ -135,14 +135,23 @@ func kindsOfFault(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../faultkinds.go", nil, parser.SkipObjectResolution)
 	require.NoError(t, err)
-	var names []string
+	names := []string{string(sandbox.EchoLinks), string(sandbox.DuplicateMembers)}
+	isA := func(expr ast.Expr, name string) bool {
+		ident, ok := expr.(*ast.Ident)
+		return ok && ident.Name == name
+	}
 	for _, decl := range file.Decls {
-		f, ok := decl.(*ast.FuncDecl)
-		if !ok || f.Recv != nil || f.Type.Results == nil {
-			continue
-		}
-		if result, ok := f.Type.Results.List[0].Type.(*ast.Ident); ok && result.Name == "FaultKind" {
-			names = append(names, f.Name.Name)
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Type.Results != nil && isA(d.Type.Results.List[0].Type, "FaultKind") && d.Name.Name != "Unreachable" {
+				names = append(names, d.Name.Name)
+			}
+		case *ast.GenDecl: // the reasons of Unreachable have the names of its kinds
+			for _, spec := range d.Specs {
+				if v, ok := spec.(*ast.ValueSpec); ok && isA(v.Type, "DialError") {
+					names = append(names, v.Names[0].Name)
+				}
+			}
 		}
 	}
 	slices.Sort(names)

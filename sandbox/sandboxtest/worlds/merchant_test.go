@@ -43,7 +43,7 @@ func TestFaultsOfWorlds(t *testing.T) {
 			if value == "cutBody" {
 				status = 0 // only the head of the answer arrives
 			}
-			time.Sleep(time.Hour)
+			<-time.After(time.Hour)
 			assert.Equal(t, want[value], end{status, len(box.Ledger())}, value)
 		})
 	}
