@@ -139,13 +139,13 @@ func TestSandboxMisdelivers(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, len(held), 2)
 		slices.Reverse(held)
-		box.NextDelivery(sandbox.DeliveryFault{Tampered: true}, sandbox.DeliveryFault{Shift: -(stale)}, sandbox.DeliveryFault{Shift: 6 * time.Minute}, sandbox.DeliveryFault{Twice: true})
+		box.NextDelivery(sandbox.DeliveryFault{Tampered: true}, sandbox.DeliveryFault{Shift: -stale}, sandbox.DeliveryFault{Shift: 6 * time.Minute}, sandbox.DeliveryFault{Twice: true})
 		require.NoError(t, box.ReleaseDeliveries(held...))
 		day()
 		require.ElementsMatch(t, []webhooks.EventType{webhooks.EventTypePayToAgreementConfirmed, webhooks.EventTypePayToPaymentApproved}, m.types(),
 			"refused first, genuine when they came again")
 
-		for _, fault := range []sandbox.DeliveryFault{sandbox.DeliveryFault{Tampered: true}, sandbox.DeliveryFault{Shift: -(stale)}, sandbox.DeliveryFault{Shift: time.Hour}, sandbox.DeliveryFault{Twice: true}} {
+		for _, fault := range []sandbox.DeliveryFault{{Tampered: true}, {Shift: -stale}, {Shift: time.Hour}, {Twice: true}} {
 			for _, id := range held {
 				require.NoError(t, box.Redeliver(id, fault))
 			}
