@@ -58,8 +58,8 @@ func (b *Sandbox) accountOperations() []operation {
 	}
 }
 
-// accountBody is flat, as public client code reads it: the members of the kind of account are
-// beside the common ones.
+// accountBody is flat, as public client code reads it: it has the members of the kind of
+// account and the common ones.
 type accountBody struct {
 	keptBody
 	*storedCardBody

@@ -109,7 +109,7 @@ func (b *Sandbox) createAgreement(c *call) answer {
 	a.customer = cust
 	b.open(a)
 	body := b.agreementBody(c, a)
-	b.answerAtOnce(a)
+	b.confirmImmediately(a)
 	return reply(http.StatusCreated, body)
 }
 

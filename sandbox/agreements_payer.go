@@ -9,7 +9,7 @@ import (
 )
 
 // The PayIDs of payers who act by themselves. With payIdType EMAL, [ConfirmingPayID] confirms
-// an agreement at once. The contract says that there is such a PayID and does not name it:
+// an agreement immediately. The contract says that there is such a PayID and does not name it:
 // this one is the sandbox's own. [InvalidPayID] is not registered. It is a public test
 // address of the service's PayID resource; whether agreements know it is unconfirmed.
 const (
@@ -22,7 +22,7 @@ type fate int
 
 const (
 	fateOpen fate = iota // waits for [Sandbox.Payer]
-	fateConfirmsAtOnce
+	fateConfirms
 	fateDeclines
 	fateSilent
 	fateNotEligible
@@ -37,7 +37,7 @@ const (
 // taken as an early end, because the table has another payer who does not answer in time.
 func fateOf(bsb, payIDType, payID string) fate {
 	if payIDType == payIDEmail && strings.EqualFold(payID, ConfirmingPayID) {
-		return fateConfirmsAtOnce
+		return fateConfirms
 	}
 	switch bsb {
 	case "032001":

@@ -65,10 +65,10 @@ func (b *Sandbox) awaitPayer(a *agreement) {
 	})
 }
 
-// answerAtOnce confirms the agreement for a payer who does so immediately: after the answer
+// confirmImmediately confirms the agreement for a payer who does so immediately: after the answer
 // was made and before the caller has it.
-func (b *Sandbox) answerAtOnce(a *agreement) {
-	if a.fate == fateConfirmsAtOnce && a.status == agreementPending {
+func (b *Sandbox) confirmImmediately(a *agreement) {
+	if a.fate == fateConfirms && a.status == agreementPending {
 		b.confirm(a)
 	}
 }

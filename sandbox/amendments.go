@@ -133,7 +133,7 @@ func (b *Sandbox) amendStatus(f *fields, a *agreement) func() {
 	}
 }
 
-// amendUnilaterally changes the agreement at once. Members that are left out are removed.
+// amendUnilaterally changes the agreement without the payer. Members that are left out are removed.
 func (b *Sandbox) amendUnilaterally(f *fields, a *agreement) func() {
 	description := f.text("description", atMost(140))
 	reference := f.text("payeeReference", atMost(35))

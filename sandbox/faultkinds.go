@@ -90,7 +90,7 @@ func DelayBeforeCommit(d time.Duration) FaultKind {
 	}}
 }
 
-// DelayAfterCommit carries out the operation at once and answers after d.
+// DelayAfterCommit carries out the operation and answers after d.
 func DelayAfterCommit(d time.Duration) FaultKind {
 	return FaultKind{name: "DelayAfterCommit", play: func(x *exchange) {
 		a := x.commit()
@@ -102,7 +102,7 @@ func DelayAfterCommit(d time.Duration) FaultKind {
 	}}
 }
 
-// CommitLate resets the connection at once and carries out the operation after d. Until then
+// CommitLate resets the connection and carries out the operation after d. Until then
 // look-ups find nothing and the idempotency key is in use. A single-use token is valid for 10
 // minutes: after that the payment is refused and nothing is charged.
 func CommitLate(d time.Duration) FaultKind {

@@ -26,10 +26,10 @@ type replayEntry struct {
 	expires time.Time
 }
 
-type keyVerdict int
+type keyUse int
 
 const (
-	keyIsFree keyVerdict = iota
+	keyIsFree keyUse = iota
 	keyReplays
 	keyRefused
 )
@@ -44,7 +44,7 @@ func (c *call) replayID() (replayID, bool) {
 }
 
 // claim reserves the idempotency key of a call, or returns the result of its first use.
-func (s *replayStore) claim(c *call) (answer, keyVerdict) {
+func (s *replayStore) claim(c *call) (answer, keyUse) {
 	id, keyed := c.replayID()
 	if !keyed {
 		return answer{}, keyIsFree

@@ -239,7 +239,7 @@ func (b *Sandbox) retryAfter(d time.Duration, first *transaction, outcome func()
 	})
 }
 
-// summaryCode and status together tell the outcome.
+// summaryCode and status together give the outcome.
 func (b *Sandbox) summaryCode(tx *transaction) string {
 	switch tx.result {
 	case resultApproved:

@@ -160,7 +160,7 @@ func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails
 	}
 	b.commit(tx, o)
 	body := b.transactionBody(c, tx)
-	b.answerAtOnce(a)
+	b.confirmImmediately(a)
 	return reply(http.StatusCreated, body)
 }
 

@@ -19,7 +19,7 @@ type Request struct {
 	Query url.Values
 	// Header has the kind of key as the value of Authorization.
 	Header http.Header
-	// Body is the body, of which at most 64 KiB are kept. Numbers of cards and bank accounts
+	// Body is the first 64 KiB of the body. Numbers of cards and bank accounts
 	// other than the public test numbers, CVNs of such cards, and PayIDs other than the
 	// sandbox's own are blanked out. So are account numbers in Query.
 	Body []byte

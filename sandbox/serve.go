@@ -127,8 +127,8 @@ func (x *exchange) claim() {
 		x.settle(refusal)
 		return
 	}
-	if a, verdict := x.box.replays.claim(x.call); verdict != keyIsFree {
-		x.entry.Replayed = verdict == keyReplays
+	if a, use := x.box.replays.claim(x.call); use != keyIsFree {
+		x.entry.Replayed = use == keyReplays
 		x.settle(a)
 		return
 	}

@@ -48,7 +48,7 @@ type transaction struct {
 	cancellationType  string
 	via               string         // source code, if it was not made by this API
 	followUps         []*transaction // transactions against this one, oldest first
-	retries           *transaction   // the payment of which this is a retry
+	retries           *transaction   // the payment that this retries
 	attempt           int            // number of the retry, from 1
 	returned          time.Time      // when the customer's bank returned it
 

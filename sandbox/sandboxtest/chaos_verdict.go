@@ -42,12 +42,12 @@ func (c *chaos) judge(t testing.TB, asked int) {
 		default:
 			unpaid++
 		}
-		verdict := c.verdict(word, len(charged))
-		if verdict == "" {
+		wrong := c.fault(word, len(charged))
+		if wrong == "" {
 			continue
 		}
 		if failures++; failures <= mostFailures {
-			t.Errorf("chaos (seed %d): %s", c.opts.Seed, report(order(i), verdict, word, entries, requests[order(i)]))
+			t.Errorf("chaos (seed %d): %s", c.opts.Seed, report(order(i), wrong, word, entries, requests[order(i)]))
 		}
 	}
 	if failures > mostFailures {
@@ -67,8 +67,8 @@ func (c *chaos) withoutPayment(ledger map[string]sandbox.Ledger) (missing []int)
 	return missing
 }
 
-// verdict returns what is wrong with an order, or "".
-func (c *chaos) verdict(word error, charged int) string {
+// fault returns what is wrong with an order, or "".
+func (c *chaos) fault(word error, charged int) string {
 	isUnknown := errors.Is(word, quickstream.ErrOutcomeUnknown)
 	switch {
 	case charged > 1:
@@ -129,9 +129,9 @@ func (c *chaos) requests() map[string][]sandbox.Request {
 }
 
 // report describes an order and its requests.
-func report(order, verdict string, word error, entries sandbox.Ledger, requests []sandbox.Request) string {
+func report(order, wrong string, word error, entries sandbox.Ledger, requests []sandbox.Request) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "order %s %s\n", order, verdict)
+	fmt.Fprintf(&b, "order %s %s\n", order, wrong)
 	fmt.Fprintf(&b, "  the merchant's last word: %s\n", wording(word))
 	for _, e := range entries {
 		fmt.Fprintf(&b, "  ledger: %s %s, %d.%02d %s, receipt %s, reference %s, key %s\n",

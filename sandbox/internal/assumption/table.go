@@ -133,7 +133,7 @@ func settlement() []Row {
 		row("ReportGeneration", "1m30s", "202 until it is ready; ask again after a minute", "longer than a minute"),
 		row("ReportPendingText", "true", "nothing", "a client must not save this text as the report"),
 		row("FileReports", "404", "nothing", "404 until complete", "202", "ready"),
-		row("FileClearance", "72h", "vendor's public pages: bank accounts take up to 5 business days", "a file is not complete on the day it was sent"),
+		row("FileClearance", "72h", "vendor's public pages: bank accounts need at most 5 business days", "a file is not complete on the day it was sent"),
 	}
 }
 

@@ -44,7 +44,7 @@ func assumed() (list []dimension) {
 	return list
 }
 
-// tripled names the dimensions of which every triple of values is in the covering set.
+// tripled names the dimensions with every triple of values in the covering set.
 //
 //nolint:gochecknoglobals // an immutable table
 var tripled = []string{
