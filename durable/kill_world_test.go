@@ -28,8 +28,8 @@ import (
 	"github.com/quickstream-go/quickstream/durable/postgres"
 	"github.com/quickstream-go/quickstream/durable/sqlite"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
