@@ -1,6 +1,6 @@
 // Package worlds gives every question that the public contract leaves open each of its
-// answers. Package sandboxtest runs a test in such worlds; this package is for programs
-// that play a world by themselves, and does not import the client.
+// answers, and draws faults at random. Package sandboxtest runs a test in such worlds; this
+// package is for programs that play a world by themselves, and does not import the client.
 package worlds
 
 import (
