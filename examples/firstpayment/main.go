@@ -21,9 +21,9 @@ func main() {
 }
 
 func pay(ctx context.Context) error {
-	box := sandbox.New() // the service in this process, and sandboxtest, for tests and demos
+	box := sandbox.New() // the service, simulated in this process
 	defer box.Close()
-	// For the real one: quickstream.NewClient(quickstream.TestAU, quickstream.KeysFromEnv()), or EnvironmentFromEnv
+	// For the real service: quickstream.NewClient(quickstream.TestAU, quickstream.KeysFromEnv())
 	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
 	if err != nil {
 		return err
@@ -41,15 +41,15 @@ func pay(ctx context.Context) error {
 		IPAddress:               netip.MustParseAddr("203.0.113.10"), // the customer's
 		StoredCredential:        &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 		CustomerReferenceNumber: "ORDER-1042",
-		PaymentReferenceNumber:  "ORDER-1042-1", // unique, to find it by: it prevents no second payment
+		PaymentReferenceNumber:  "ORDER-1042-1", // unique; for look-ups, prevents no second payment
 	})
 	if err != nil {
-		return err // see "Unknown outcomes": not every error means that nothing was paid
+		return err // the customer may have been charged: see "Unknown outcomes"
 	}
 	outcome, err := payment.Outcome()
 	if err != nil {
-		return err // it may still be paid: hold the order
+		return err // not final: hold the order
 	}
-	fmt.Println(outcome, payment.ReceiptNumber) // approved, or declined: which is no error
+	fmt.Println(outcome, payment.ReceiptNumber) // approved or declined; a decline is not an error
 	return nil
 }
