@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// basicAuth holds the accepted Basic credentials behind a function, where
-// printing does not find them; nil when none are asked for.
+// basicAuth holds the accepted Basic credentials in a function, where printing does not find them.
+// It is nil if none are required.
 type basicAuth func() []credentials
 
-// credentials are kept as digests, whose comparison takes the same time whatever
-// the length of what was sent.
+// credentials are digests: comparing them takes the same time for every length of input.
 type credentials struct{ user, password [sha256.Size]byte }
 
 func digestOf(user, password string) credentials {
 	return credentials{sha256.Sum256([]byte(user)), sha256.Sum256([]byte(password))}
 }
 
-// WithBasicAuth demands these HTTP Basic credentials in addition to the
-// signature; in the vendor's public pages they are an optional part of a
-// subscription. Used more than once, any of the pairs is accepted, which is for
-// rotation.
+// WithBasicAuth requires these HTTP Basic credentials in addition to the signature. In the vendor's
+// public pages they are an optional part of a subscription. Used more than once, it accepts any of
+// the pairs, for rotation. An empty user or password, or a user with a colon, is an error of
+// [NewVerifier].
 func WithBasicAuth(user string, password Secret) VerifierOption {
 	return func(c *verifierConfig) error {
 		switch {
@@ -42,8 +41,8 @@ func WithBasicAuth(user string, password Secret) VerifierOption {
 	}
 }
 
-// admits reports whether a request carries accepted credentials. User name and
-// password are always both compared, and with every pair.
+// admits reports whether a request carries accepted credentials. It compares user name and password
+// with every pair, in constant time.
 func (b basicAuth) admits(header http.Header) bool {
 	if b == nil {
 		return true

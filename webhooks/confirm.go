@@ -10,40 +10,31 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// DefaultConfirmTimeout is how long [ConfirmWith] asks the API, unless a
-// [quickstream.WithTimeout] says otherwise.
+// DefaultConfirmTimeout limits the call of the API by [ConfirmWith]. Change it with
+// [quickstream.WithTimeout].
 const DefaultConfirmTimeout = 5 * time.Second
 
-// ErrUnconfirmed means that the API was asked and does not say what the
-// notification says: it does not know the agreement or the transaction, which
-// then matches [quickstream.ErrNotFound] too, or shows a state that comes before
-// the event. A look-up can lag behind an event, and an event can come before the
-// answer to the request that caused it, so that it should be asked again; one that
-// stays unconfirmed is for a human to look at.
+// ErrUnconfirmed means that the API does not confirm the notification. It does not know the
+// agreement or the transaction (the error then matches [quickstream.ErrNotFound] too), or it shows
+// a state that precedes the event. Try again later: a look-up can lag behind an event, and an event
+// can precede the answer to the request that caused it. If it stays unconfirmed, a person has to
+// look at it.
 var ErrUnconfirmed = errors.New("webhooks: the API does not confirm the notification")
 
-// ConfirmWith returns a function that asks the API for the agreement or the
-// transaction that a notification names, and calls handle with what the API says
-// in place of the notification's own data.
+// ConfirmWith returns a function that reads the agreement or the transaction that a notification
+// names (GET /payto-agreements/{agreementToken}, GET /transactions/{receiptNumber}), and calls
+// handle with it in place of the notification's data. ID, event type and timestamp remain the
+// notification's.
 //
-// That is the present state, which may be later than the event: an agreement
-// whose payer confirmed it may be suspended by now, so that handle has to look at
-// the status or the outcome. A state before the event is not delivered, because
-// handle would then ignore an event that is not repeated: an agreement that still
-// waits for its payer and a transaction that is pending or unknown are
-// [ErrUnconfirmed].
+// The state may be later than the event, so handle has to check status or outcome. An earlier state
+// (an agreement that waits for its payer, a transaction that is pending or unknown) is not
+// delivered but returned as [ErrUnconfirmed]. An unknown event type becomes a [PaymentEvent] by the
+// receiptNumber in its data, or else an [AgreementEvent] by the agreementToken, in any state;
+// without either it is delivered as an [UnknownEvent].
 //
-// An event of a type that this package does not know becomes a [PaymentEvent] by
-// the receiptNumber in its data, or else an [AgreementEvent] by the agreementToken,
-// in whatever state. One that names neither is delivered as it came, as an
-// [UnknownEvent]. The ID, event type and timestamp remain what the notification
-// says.
-//
-// Asking takes no longer than [DefaultConfirmTimeout], or a
-// [quickstream.WithTimeout] in opts. It does not end with the context, and neither
-// does the context of handle: a sender that hangs up does not leave an effect half
-// done. A context that has ended before starts nothing. Errors of the API are
-// returned as they are.
+// A context that has ended starts nothing. After that neither the call nor handle ends with the
+// context, so that a sender who hangs up cannot interrupt an effect. Errors of the API are returned
+// unchanged.
 func ConfirmWith(client *quickstream.Client, handle Func, opts ...quickstream.CallOption) Func {
 	opts = append([]quickstream.CallOption{quickstream.WithTimeout(DefaultConfirmTimeout)}, opts...)
 	return func(ctx context.Context, n *Notification) error {
@@ -97,8 +88,7 @@ func confirm(ctx context.Context, client *quickstream.Client, n *Notification, o
 	}
 }
 
-// lookupError marks the errors that are about the identifier: it is unknown, or
-// not one at all. Anything else says nothing about the notification.
+// lookupError marks errors about the identifier. Other errors say nothing about the notification.
 func lookupError(err error) error {
 	if errors.Is(err, quickstream.ErrNotFound) || errors.Is(err, quickstream.ErrInvalid) {
 		return fmt.Errorf("%w: %w", ErrUnconfirmed, err)
@@ -106,7 +96,7 @@ func lookupError(err error) error {
 	return err
 }
 
-// answered reports whether an agreement is past waiting for its payer.
+// answered reports whether an agreement no longer waits for its payer.
 func answered(status quickstream.AgreementStatus) bool {
 	switch status {
 	case "", quickstream.AgreementStatusCreated, quickstream.AgreementStatusPending:
@@ -116,8 +106,8 @@ func answered(status quickstream.AgreementStatus) bool {
 	}
 }
 
-// settled reports whether a transaction is past the event. One that fraud screening
-// holds is: the error does not tell it from one that is pending.
+// settled reports whether a transaction is past the event. One that is held by fraud screening
+// counts: its error cannot be told from that of a pending one.
 func settled(t *quickstream.Transaction) bool {
 	outcome, _ := t.Outcome()
 	return outcome != quickstream.OutcomePending && outcome != quickstream.OutcomeUnknown

@@ -6,38 +6,34 @@ import (
 )
 
 var (
-	// ErrInProgress means that the notification is being handled by another
-	// delivery, which has not succeeded yet.
+	// ErrInProgress means that another delivery of the notification is being handled and has not
+	// succeeded yet.
 	ErrInProgress = errors.New("webhooks: the notification is being handled already")
-	// ErrConflict means that a notification with the same ID and other content is
-	// known. Both are kept and handled: which of the two is right is for the API to
-	// say, and why there are two for a human to find out. A [Store] and a [Func]
-	// return it when all has been done; the handler acknowledges and reports it.
+	// ErrConflict means that another notification with this ID had other content. Both are stored
+	// and handled. Ask the API which is right; a person should find out why there are two. A
+	// [Store] and a [Func] return it after everything was done; the handler acknowledges and
+	// reports it.
 	ErrConflict = errors.New("webhooks: a notification with this id had other content")
 )
 
-// A Store remembers which notifications have been handled. [MemoryStore] is one
-// for a single process; implement it on a database to have one that many machines
-// share and that survives them. It has to be safe for concurrent use.
+// A Store remembers which notifications were handled. [MemoryStore] serves one process. Implement
+// Store on a database to share it between machines and to survive a crash. It must be safe for
+// concurrent use.
 //
-// It has to remember each for longer than [StoreTolerance], eight days or more: by
-// that time its signature is refused. A notification that is forgotten earlier can
-// be recorded by somebody, played again, and handled twice.
+// It has to remember each notification for eight days or more, longer than [StoreTolerance]: after
+// that the signature is refused. A notification that is forgotten earlier can be replayed and
+// handled twice.
 type Store interface {
-	// Once calls handle, unless a call for a notification with the same ID and
-	// Digest has succeeded before, and returns its error. The two are remembered
-	// when handle has returned nil, and only then.
+	// Once calls handle and returns its error, unless handle has succeeded before for the same ID
+	// and Digest: then it returns nil. Both are remembered only after handle has returned nil.
 	//
-	// It returns nil without calling handle for a notification that has been
-	// handled. Where one with the same ID and another Digest was, it calls handle,
-	// and returns [ErrConflict] after that has succeeded. While another call for the
-	// same two is running it waits for that, or returns [ErrInProgress]; it must not
-	// return nil before that has succeeded.
+	// If the ID is known with another Digest, it calls handle and then returns [ErrConflict]. While
+	// another call for the same ID and Digest is running, it waits, or returns [ErrInProgress]; it
+	// must not return nil before that call has succeeded.
 	//
-	// On a database, all this is one transaction: insert the ID and the digest
-	// under a unique key of both, which makes a concurrent insert wait; return when
-	// they are there already; call handle with a context that carries the
-	// transaction, so that its effect is part of it; commit, and return the error of
-	// that as well. What asks the API does not belong in there: see [NewInbox].
+	// On a database, do it in one transaction: insert ID and digest under a unique key of both,
+	// which makes a concurrent insert wait; return if they exist; call handle with a context that
+	// carries the transaction; commit, and return the error of the commit too. Do not call the API
+	// inside it: see [NewInbox].
 	Once(ctx context.Context, n *Notification, handle Func) error
 }

@@ -12,12 +12,11 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// EventType is the kind of event that a notification tells about. There are
-// more kinds than this package knows; they are delivered like the others.
+// EventType is the kind of event of a notification. Unknown kinds are delivered like the others.
 type EventType string
 
-// The known event types. The first and the last stand in the service's
-// contract; the others are known from the vendor's public pages.
+// The known event types. The first and the last are in the service's contract; the others are from
+// the vendor's public pages.
 const (
 	// EventTypePayToAgreementConfirmed: the payer confirmed.
 	EventTypePayToAgreementConfirmed EventType = "payto.agreement.confirmed"
@@ -32,7 +31,7 @@ const (
 	EventTypePayToPaymentApproved EventType = "payto.payment.approved"
 )
 
-// The beginnings of the event types about agreements and about payments.
+// The prefixes of the event types.
 const (
 	agreements = "payto.agreement."
 	payments   = "payto.payment."
@@ -48,8 +47,8 @@ func (t EventType) known() bool {
 	}
 }
 
-// label is the event type as it may be printed: a type that this package does
-// not know is text from outside.
+// label returns the event type for printing. An unknown type is text from outside, and is not
+// shown.
 func (t EventType) label() string {
 	if t.known() {
 		return string(t)
@@ -57,15 +56,12 @@ func (t EventType) label() string {
 	return "unknown"
 }
 
-// Event is what a notification is about: an [*AgreementEvent], a [*PaymentEvent]
-// or an [*UnknownEvent]. There may be more in later versions, so that a type
-// switch should have a default.
-//
-// Printing an event shows nothing of its data, and it cannot be marshalled: what a
-// merchant stores is [Notification.Raw].
+// Event is an [*AgreementEvent], a [*PaymentEvent] or an [*UnknownEvent]. Later versions may add
+// more: give a type switch a default. Printing an event shows none of its data, and it cannot be
+// marshalled: store [Notification.Raw].
 type Event interface{ isEvent() }
 
-// sealed is in every event: it makes one of it, and keeps its data out of logs.
+// sealed makes a type an Event, and keeps its data out of logs.
 type sealed struct{}
 
 func (*sealed) isEvent() {}
@@ -76,11 +72,10 @@ func (sealed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "webhooks.E
 // LogValue returns a placeholder.
 func (sealed) LogValue() slog.Value { return slog.StringValue("webhooks.Event") }
 
-// MarshalJSON returns an error: what is stored is the notification, as it came.
+// MarshalJSON returns an error: store [Notification.Raw].
 func (sealed) MarshalJSON() ([]byte, error) { return nil, errMarshal }
 
-// held keeps a value behind a function, which is all that printing, encoders and test
-// differences find of it.
+// held keeps a value in a function, where printing, encoders and test differences do not find it.
 type held[T any] func() T
 
 func hold[T any](value T) held[T] { return func() T { return value } }
@@ -92,37 +87,33 @@ func (h held[T]) get() (value T) {
 	return value
 }
 
-// AgreementEvent is an event whose type begins with "payto.agreement.", and one of
-// any type that this package does not know once [ConfirmWith] has read the
-// agreement that it names.
+// AgreementEvent is an event whose type begins with "payto.agreement.", or an event of unknown type
+// for which [ConfirmWith] has read an agreement.
 type AgreementEvent struct {
 	agreement held[*quickstream.Agreement]
 
 	sealed
 }
 
-// Agreement returns the agreement, which has a token. Unless [ConfirmWith] has
-// confirmed it, it is what the notification says, at the time that it was made: check
-// the token and the status before acting on it.
+// Agreement returns the agreement, which has a token. Unless it comes from [ConfirmWith], it is the
+// notification's claim about a past moment: check token and status before you act on it.
 func (e *AgreementEvent) Agreement() *quickstream.Agreement { return e.agreement.get() }
 
-// PaymentEvent is an event whose type begins with "payto.payment.", and one of any
-// type that this package does not know once [ConfirmWith] has read the transaction
-// that it names.
+// PaymentEvent is an event whose type begins with "payto.payment.", or an event of unknown type for
+// which [ConfirmWith] has read a transaction.
 type PaymentEvent struct {
 	transaction held[*quickstream.Transaction]
 
 	sealed
 }
 
-// Transaction returns the transaction, which has a receipt number. Unless
-// [ConfirmWith] has confirmed it, it is what the notification says, at the time that
-// it was made: check the receipt number and the outcome before acting on it.
+// Transaction returns the transaction, which has a receipt number. Unless it comes from
+// [ConfirmWith], it is the notification's claim about a past moment: check receipt number and
+// outcome before you act on it.
 func (e *PaymentEvent) Transaction() *quickstream.Transaction { return e.transaction.get() }
 
-// UnknownEvent is an event of any other type, and one of a type that this package
-// does not know by its whole name and whose data is not what its beginning lets
-// expect. All that is in it is what the notification says, confirmed by nobody.
+// UnknownEvent is an event of any other type, or of an unknown type whose data does not fit its
+// prefix. Its content is unconfirmed.
 type UnknownEvent struct {
 	data  held[json.RawMessage]
 	named held[subject]
@@ -130,16 +121,13 @@ type UnknownEvent struct {
 	sealed
 }
 
-// Data returns the data as it was received, and nil when there was none. It must
-// not be changed.
+// Data returns the data as it was received, or nil if there was none. Do not change it.
 func (e *UnknownEvent) Data() json.RawMessage { return e.data.get() }
 
-// ReceiptNumber returns the receiptNumber of the data, and "" where there is none
-// that can be read.
+// ReceiptNumber returns the receiptNumber of the data, or "" if there is none that can be read.
 func (e *UnknownEvent) ReceiptNumber() string { return e.named.get().receipt }
 
-// AgreementToken returns the agreementToken of the data, and "" where there is none
-// that can be read.
+// AgreementToken returns the agreementToken of the data, or "" if there is none that can be read.
 func (e *UnknownEvent) AgreementToken() string { return e.named.get().agreement }
 
 func newUnknown(data json.RawMessage) *UnknownEvent {
@@ -147,11 +135,11 @@ func newUnknown(data json.RawMessage) *UnknownEvent {
 	return &UnknownEvent{data: hold(data), named: hold(named)}
 }
 
-// subject is what the data of a notification names.
+// subject holds the identifiers in the data of a notification.
 type subject struct{ receipt, agreement string }
 
-// subjectOf reads the identifiers, by their exact names. One that is there and cannot
-// be read is an error, for it is not the same as none.
+// subjectOf reads the identifiers by their exact names. An unreadable identifier is an error,
+// because it is not the same as a missing one.
 func subjectOf(data json.RawMessage) (s subject, err error) {
 	var receipt struct {
 		Number string `json:"receiptNumber" wire:"decides"`
@@ -160,7 +148,7 @@ func subjectOf(data json.RawMessage) (s subject, err error) {
 		Token string `json:"agreementToken" wire:"decides"`
 	}
 	if !wire.IsObject(data) {
-		return s, nil // and names nothing
+		return s, nil
 	}
 	noReceipt, noAgreement := wire.Decode(data, &receipt), wire.Decode(data, &agreement)
 	if noReceipt == nil {
@@ -175,8 +163,8 @@ func subjectOf(data json.RawMessage) (s subject, err error) {
 	return s, err
 }
 
-// decodeEvent decodes the data of a notification as its type promises. A type that
-// is not known by its whole name promises nothing.
+// decodeEvent decodes the data of a notification by its type. Data that does not fit an unknown
+// type makes an UnknownEvent.
 func decodeEvent(kind EventType, data json.RawMessage) (Event, error) {
 	var unfit error
 	switch {

@@ -14,38 +14,33 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// DefaultReadTimeout is how long a body may take to arrive, unless
-// [WithReadTimeout] says otherwise.
+// DefaultReadTimeout limits how long a body may take to arrive. Change it with [WithReadTimeout].
 const DefaultReadTimeout = 10 * time.Second
 
-// A Func handles a notification. It is where a merchant stores the notification
-// by its ID and digest, or commits its effect. Nil means that the notification is
-// taken care of and need not come again; so does [ErrConflict], which is reported
-// too. Any other error means that it should.
-//
-// The context is the request's: it ends when the sender goes away.
+// A Func handles a notification: it stores it by ID and digest, or commits its effect. Nil
+// acknowledges the notification, and so does [ErrConflict], which is also reported. Any other error
+// asks for redelivery. The context is the request's and ends when the sender goes away. Concurrent
+// requests call a Func concurrently.
 type Func func(ctx context.Context, n *Notification) error
 
-// Failure is a delivery that was not acknowledged, or that was and is for a human
-// to look at: an [ErrConflict].
+// Failure is a delivery that was not acknowledged, or an [ErrConflict].
 type Failure struct {
-	// Status is what the sender was answered: 200 for an [ErrConflict].
+	// Status is the answer's status: 200 for an [ErrConflict].
 	Status int
-	// Notification is nil when the request was refused before anything was asked
-	// to handle it.
+	// Notification is nil if the request was refused before it was handled.
 	Notification *Notification
-	// Err is why: an error of [Verifier.Verify], of the function or the [Store], or
-	// a [PanicError].
+	// Err is the reason: an error of [Verifier.Verify], of the function or of the [Store], or a
+	// [PanicError].
 	Err error
 }
 
-// PanicError is a panic of the function, or of the signature scheme.
+// PanicError is a panic of the function or of the signature scheme.
 type PanicError struct {
 	value func() any
 	stack []byte
 }
 
-// Error does not print the value of the panic, which can be anything.
+// Error does not show the value of the panic, which can hold anything.
 func (e *PanicError) Error() string { return "webhooks: panic while handling a notification" }
 
 // Value returns the value of the panic.
@@ -65,13 +60,11 @@ type handlerConfig struct {
 	report      func(context.Context, Failure)
 }
 
-// A HandlerOption changes how the handler of [NewHandler] works.
+// A HandlerOption configures [NewHandler] and [NewInbox].
 type HandlerOption func(*handlerConfig)
 
-// WithReadTimeout limits how long a body may take to arrive, whatever the
-// server's own limits are. A limit that is not positive leaves the default.
-//
-// The response writer has to support [http.ResponseController.SetReadDeadline]:
+// WithReadTimeout limits how long a body may take to arrive; [DefaultReadTimeout] if d is not
+// positive. The response writer has to support [http.ResponseController.SetReadDeadline]:
 // middleware that wraps it needs an Unwrap method.
 func WithReadTimeout(d time.Duration) HandlerOption {
 	return func(c *handlerConfig) {
@@ -81,10 +74,9 @@ func WithReadTimeout(d time.Duration) HandlerOption {
 	}
 }
 
-// WithStore calls the function once for each notification, as far as the store
-// remembers. It is for handling notifications at once, without an inbox. A
-// signature may be as old as [StoreTolerance], since what is played again is
-// recognised by its ID and digest.
+// WithStore calls the function once for each notification, as far as the store remembers. Use it to
+// handle notifications at once, without an inbox. A signature may be as old as [StoreTolerance],
+// because the store recognises replays by ID and digest.
 func WithStore(store Store) HandlerOption {
 	return func(c *handlerConfig) {
 		if store != nil {
@@ -93,19 +85,16 @@ func WithStore(store Store) HandlerOption {
 	}
 }
 
-// WithLogger logs deliveries: at debug level when acknowledged, as a warning when
-// refused or in an [ErrConflict], and as an error when the function failed. A
-// record holds the status, the duration, the ID and the event type of a verified
-// notification, the latter if it is known, and a reason in this package's words;
-// never a header, a body, or the text of the function's error. Without a logger
-// nothing is logged.
+// WithLogger logs deliveries: acknowledged ones at debug level, refusals and [ErrConflict] as
+// warnings, errors of the function as errors. A record holds the status, the duration, the ID of a
+// verified notification, its event type if it is known, and a reason in this package's words. It
+// never holds a header, a body or the text of the function's error. By default nothing is logged.
 func WithLogger(logger *slog.Logger) HandlerOption {
 	return func(c *handlerConfig) { c.logger = logger }
 }
 
-// WithFailureReport calls report for each delivery that is not acknowledged, and
-// for each [ErrConflict], with the request's context. The connection is free again
-// when it returns.
+// WithFailureReport calls report for each delivery that is not acknowledged, and for each
+// [ErrConflict], with the request's context. The connection stays in use until report returns.
 func WithFailureReport(report func(ctx context.Context, f Failure)) HandlerOption {
 	return func(c *handlerConfig) { c.report = report }
 }
@@ -114,42 +103,36 @@ type handler struct {
 	verifier *Verifier
 	handle   Func
 	config   handlerConfig
-	// unlimited warns once that the read deadline cannot be set.
+	// unlimited makes the warning about read deadlines appear once.
 	unlimited sync.Once
 }
 
-// NewInbox returns the handler of a webhook endpoint that only keeps what it
-// receives, for a job to confirm and to act on. It is [NewHandler] for a keep that
-// stores n.Raw under n.ID and n.Digest, unless the two are there already, for at
-// least eight days: a signature may be as old as [StoreTolerance], since what is
-// played again is recognised. Where the ID is there with another digest, keep stores
-// the new content beside the old and returns [ErrConflict].
+// NewInbox returns the handler of a webhook endpoint that only stores notifications, for a job to
+// confirm and to act on. It is [NewHandler] with a tolerance of [StoreTolerance].
+//
+// keep stores n.Raw under n.ID and n.Digest for at least eight days, unless both are stored
+// already. If the ID is stored with another digest, it stores the new content beside the old and
+// returns [ErrConflict].
 func NewInbox(verifier *Verifier, keep Func, opts ...HandlerOption) http.Handler {
 	kept := func(c *handlerConfig) { c.tolerance = StoreTolerance }
 	return NewHandler(verifier, keep, append([]HandlerOption{kept}, opts...)...)
 }
 
-// NewHandler returns the handler of a webhook endpoint. It answers
+// NewHandler returns the handler of a webhook endpoint. It answers without a body:
 //
-//	200  when the function returned nil or [ErrConflict], and never before
-//	400  when a verified body is not a notification, or the body broke off
-//	401  when the signature or the Basic credentials are missing or wrong, or the
-//	     signature is older than what the store remembers
-//	405  when the request is not a POST
-//	408  when the body took too long
-//	413  when the body is too large
-//	415  when the body has a content encoding
-//	500  when the function returned an error or panicked
+//	200  the function returned nil or ErrConflict
+//	400  a verified body is not a notification, or the body broke off
+//	401  signature or Basic credentials are missing, wrong or too old
+//	405  the request is not a POST
+//	408  the body took too long
+//	413  the body is too large
+//	415  the body has a content encoding
+//	500  the function returned an error or panicked
 //
-// without a body: a sender is not told why. The reasons go to [WithLogger] and
-// [WithFailureReport].
-//
-// The handler limits the time for the body. The time for the headers, and the
-// number of connections, are limited by the [http.Server], which by default does
-// not: see the example Server.
-//
-// A notification that was signed more than [signature.DefaultTolerance] ago is
-// refused, unless the handler has a [WithStore] or the verifier a [WithTolerance].
+// Reasons go to [WithLogger] and [WithFailureReport]. A signature may be
+// [signature.DefaultTolerance] old unless [WithStore] or [WithTolerance] says otherwise. The
+// handler limits the time for the body; set limits for headers and connections on the
+// [http.Server], as in the example Server.
 func NewHandler(verifier *Verifier, handle Func, opts ...HandlerOption) http.Handler {
 	h := &handler{verifier: verifier, handle: handle, config: handlerConfig{
 		readTimeout: DefaultReadTimeout, tolerance: signature.DefaultTolerance,
@@ -169,7 +152,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", http.MethodPost)
 	case http.StatusUnauthorized:
-		// Some clients send credentials only when asked for them.
+		// Some clients send credentials only after they were asked.
 		if h.verifier.basic != nil {
 			w.Header().Set("WWW-Authenticate", `Basic realm="webhooks"`)
 		}
@@ -206,8 +189,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (status int, n *
 }
 
 func (h *handler) receive(w http.ResponseWriter, r *http.Request) (*Notification, error) {
-	// The server lifts the deadline at the end of the body, so that it does not end
-	// the context of a function that takes its time.
+	// The server lifts the deadline after the body, so it does not end the function's context.
 	err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.config.readTimeout))
 	if err != nil && h.config.logger != nil {
 		h.unlimited.Do(func() {
@@ -238,7 +220,7 @@ func refusal(err error) int {
 		return http.StatusRequestTimeout
 	case errors.Is(err, ErrBody):
 		return http.StatusBadRequest
-	default: // the credentials, or one of package signature's
+	default: // credentials and signature
 		return http.StatusUnauthorized
 	}
 }
@@ -268,8 +250,7 @@ func (h *handler) log(ctx context.Context, status int, n *Notification, err erro
 	h.config.logger.LogAttrs(ctx, level, message, attrs...)
 }
 
-// reason is an error in this module's words: the text of any other error may
-// repeat what was received.
+// reason returns an error in this module's words: other texts may repeat what was received.
 func reason(err error) string {
 	if e, ok := errors.AsType[*ParseError](err); ok {
 		return e.Error()

@@ -11,37 +11,33 @@ import (
 )
 
 const (
-	// DefaultMaxIDs is how many notifications a [MemoryStore] remembers at most,
-	// unless it is told otherwise.
+	// DefaultMaxIDs is how many notifications a [MemoryStore] remembers by default.
 	DefaultMaxIDs = 50_000
-	// DefaultRetention is for how long a [MemoryStore] remembers a notification,
-	// unless it is told otherwise: longer than [StoreTolerance].
+	// DefaultRetention is how long a [MemoryStore] remembers a notification by default: longer than
+	// [StoreTolerance].
 	DefaultRetention = 8 * 24 * time.Hour
 )
 
-// A MemoryStore is a [Store] in memory. Its zero value is ready for use, and its
-// fields must not change after the first.
+// A MemoryStore is a [Store] in memory. Its zero value is ready for use. Do not change its fields
+// after the first use. It is safe for concurrent use.
 //
-// It forgets what is older than the retention, the oldest ones first when there
-// are too many, and everything when the process ends. What may have been forgotten
-// is not handled again: a notification that it does not know is refused with
-// [signature.ErrTooOld] when it was signed no later than one that was forgotten, or
-// more than [signature.DefaultTolerance] before the store was first used. So one
-// that is first received after a restart or by a store that is too small can be
-// refused for good, where the service does not sign it anew: an inbox has neither
-// limit. A notification that no [Verifier] has verified is always taken.
+// It forgets what is older than Retention, the oldest if there are more than MaxIDs, and everything
+// when the process ends. It never handles what it may have forgotten: it refuses an unknown
+// notification with [signature.ErrTooOld] if that was signed no later than a forgotten one, or more
+// than [signature.DefaultTolerance] before the store was first used. So a notification that first
+// arrives after a restart can be refused for good if the service does not sign it anew. An inbox
+// does not have this limit. A notification that no [Verifier] has verified is always accepted.
 type MemoryStore struct {
-	// MaxIDs is how many notifications are remembered; [DefaultMaxIDs] when it is
-	// not positive. One takes about 450 bytes. It should be more than arrive within
-	// the tolerance for signatures.
+	// MaxIDs is the largest number of notifications; [DefaultMaxIDs] if not positive. One takes
+	// about 450 bytes. It should exceed what arrives within the tolerance for signatures.
 	MaxIDs int
-	// Retention is for how long; [DefaultRetention] when it is not positive.
+	// Retention is how long they are remembered; [DefaultRetention] if not positive.
 	Retention time.Duration
 
 	mu       sync.Mutex
 	attempts map[string][]*attempt // running and succeeded, by ID
 	handled  []*attempt            // succeeded, oldest first
-	horizon  time.Time             // what was signed by then may have been forgotten
+	horizon  time.Time             // notifications signed by then may have been forgotten
 }
 
 // attempt is a call of a function for a notification.
@@ -50,15 +46,15 @@ type attempt struct {
 	signed     time.Time // the latest signature seen
 	conflict   bool      // the ID was known with another digest
 	ended      chan struct{}
-	// These are written before ended is closed, and read after.
+	// Written before ended is closed, read after.
 	succeeded bool
 	at        time.Time
 }
 
 var _ Store = (*MemoryStore)(nil)
 
-// Once implements [Store]. It waits for a running call for the same notification;
-// if that fails, it calls handle itself.
+// Once implements [Store]. It waits for a running call for the same notification, and calls handle
+// itself if that one fails.
 func (s *MemoryStore) Once(ctx context.Context, n *Notification, handle Func) error {
 	own := &attempt{id: n.ID, digest: n.Digest(), signed: n.signed, ended: make(chan struct{})}
 	for {
@@ -92,8 +88,7 @@ func (s *MemoryStore) run(ctx context.Context, n *Notification, handle Func, own
 	return nil
 }
 
-// begin registers an attempt, or returns the one that is there for the same
-// notification.
+// begin registers an attempt, or returns the existing one for the same notification.
 func (s *MemoryStore) begin(own *attempt, arrived time.Time) (*attempt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

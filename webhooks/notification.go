@@ -19,37 +19,30 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// maxIDLength bounds what a notification is remembered by. The service's
-// identifiers are UUIDs in all that has been seen.
+// maxIDLength bounds an ID. All IDs that were seen are UUIDs.
 const maxIDLength = 255
 
-// Notification is what the service posts when something happened.
-//
-// Printing one shows its ID and event type only, because its data names people, and
-// it cannot be marshalled: store what Raw returns.
+// Notification is what the service posts after an event. Printing it shows ID and event type only,
+// because its data names people. It cannot be marshalled: store [Notification.Raw].
 type Notification struct {
-	// ID identifies the notification: all its deliveries carry the same. It has 1
-	// to 255 printable ASCII characters without blanks.
+	// ID is the same in all deliveries of a notification: 1 to 255 printable ASCII characters
+	// without blanks.
 	ID string
-	// Timestamp is the time that the service gives. It is zero when it is missing
-	// or has a form that this package does not know: a payment is not lost for
-	// want of it.
+	// Timestamp is the service's time. It is zero if it is missing or has an unknown form.
 	Timestamp quickstream.Timestamp
-	// EventType is the kind of event. It is never empty, and may be one that this
-	// package does not know.
+	// EventType is the kind of event, never empty, possibly unknown to this package.
 	EventType EventType
 
 	raw, data held[json.RawMessage]
 	event     func() (Event, error) // nil in a notification that was not parsed
 
-	received *Notification // that this one was confirmed from
+	received *Notification // the unconfirmed notification, if this one was confirmed
 
-	// Of a notification that a Verifier has verified: when it was signed, and when it
-	// arrived, by the verifier's clock.
+	// When a verified notification was signed and arrived, by the verifier's clock.
 	signed, arrived time.Time
 }
 
-// members is a notification in JSON.
+// members is the JSON form of a notification.
 type members struct {
 	ID        string                `json:"id" wire:"decides"`
 	Timestamp quickstream.Timestamp `json:"timestamp,omitzero"`
@@ -57,11 +50,11 @@ type members struct {
 	Data      wire.Span             `json:"data,omitempty" wire:"decides"`
 }
 
-// maxValues bounds what a body can cost in memory, where two bytes can cost hundreds. A
-// notification has about a hundred values.
+// maxValues bounds the memory of a body: two bytes of JSON can take hundreds. A notification has
+// about a hundred values.
 const maxValues = 5_000
 
-// ParseError is a notification, or the data of one, that cannot be understood.
+// ParseError means that a notification or its data cannot be decoded.
 type ParseError struct {
 	reason string
 	err    error
@@ -76,18 +69,18 @@ func (e *ParseError) Unwrap() error { return e.err }
 // Format writes what Error returns, for every verb.
 func (e *ParseError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Error()) }
 
-// Parse decodes the body of a notification that has been verified, now or when it
-// was stored. The body must not be changed afterwards.
+// Parse decodes the body of a verified notification, also of one that was stored. Do not change the
+// body afterwards.
 //
-// A body that is not exactly one JSON object, or lacks the id or the event type, is a
-// [ParseError]. So is one in which id, eventType or data stands twice, or under a name
-// that differs in case alone, and one of more than 5,000 values. An unknown event type, unknown members of whatever names,
-// and data of any shape are not: see [Notification.Event].
+// It returns a [ParseError] for a body that is not exactly one JSON object, has no id or event
+// type, has more than 5,000 values, or has id, eventType or data twice or under a name in another
+// case. Unknown event types, unknown members and data of any shape are accepted: see
+// [Notification.Event].
 func Parse(body []byte) (*Notification, error) {
 	var m members
 	err := wire.Decode(body, &m)
 	switch {
-	case len(body) > maxValues && err == nil && !wire.HasAtMost(body, maxValues): // in a shorter one they have no room
+	case len(body) > maxValues && err == nil && !wire.HasAtMost(body, maxValues): // a shorter body cannot hold more
 		return nil, &ParseError{"the body holds too many values", nil}
 	case errors.Is(err, wire.ErrDuplicateMember):
 		return nil, &ParseError{"the body names a member twice", err}
@@ -114,9 +107,8 @@ func isID(id string) bool {
 	return id != "" && len(id) <= maxIDLength
 }
 
-// NewNotification returns a notification with a new ID and the present time, for
-// tests of what receives it: see [Signer]. Data is anything that encoding/json
-// can write, such as a [quickstream.Agreement].
+// NewNotification returns a notification with a new ID and the present time, for tests with a
+// [Signer]. Data is anything that encoding/json can write, such as a [quickstream.Agreement].
 func NewNotification(eventType EventType, data any) (*Notification, error) {
 	encoded, err := wire.Marshal(data)
 	if err != nil {
@@ -130,17 +122,14 @@ func NewNotification(eventType EventType, data any) (*Notification, error) {
 	return Parse(body)
 }
 
-// Raw returns the body as it was received, or nil when the notification was not
-// parsed. It must not be changed. For a notification that [ConfirmWith] delivers,
-// it is a notification with the data that the API gave.
+// Raw returns the body as it was received, or nil if the notification was not parsed. Do not change
+// it. After [ConfirmWith] it is a notification with the data of the API.
 func (n *Notification) Raw() json.RawMessage { return n.raw.get() }
 
-// Event returns what the notification is about. The data is decoded when Event is
-// called first; every call returns the same event, which must not be changed.
-//
-// Data that is not what the event type promises is a [ParseError]. That comes as
-// late as here, so that such a notification is delivered and can be stored. An
-// event type that this package does not know is not an error.
+// Event returns what the notification is about. It decodes the data on the first call; every call
+// returns the same event. Do not change it. Data that does not fit a known event type is a
+// [ParseError], here and not in [Parse], so that the notification can be stored. An unknown event
+// type is not an error.
 func (n *Notification) Event() (Event, error) {
 	if n.event == nil {
 		return decodeEvent(n.EventType, nil)
@@ -148,25 +137,19 @@ func (n *Notification) Event() (Event, error) {
 	return n.event()
 }
 
-// Digest identifies the content of the notification as it was received: the
-// SHA-256, in hexadecimal digits, of what its JSON means. The order of members,
-// white space and the way that texts are escaped do not count. Numbers count as
-// they are written, so that 1.0 is not 1.00. The timestamp does not count, since a
-// sender could renew it with each delivery.
-//
-// Two deliveries of one notification have the same digest, and so has one that was
-// stored and read again by Parse. A member more, or another value, gives another.
-// For a notification that [ConfirmWith] delivers it remains what it was before.
+// Digest identifies the content as it was received: a SHA-256 of the JSON, in hexadecimal. Order of
+// members, white space, escapes of texts and the timestamp do not count. Numbers count as they are
+// written: 1.0 differs from 1.00. All deliveries of a notification have the same digest, and so has
+// one that was stored and parsed. [ConfirmWith] keeps it.
 func (n *Notification) Digest() string {
 	if n.received != nil {
 		return n.received.Digest()
 	}
-	body, _ := n.body() // cannot fail: it is there, or is made of nothing but texts
+	body, _ := n.body() // cannot fail: it exists, or is made of texts
 	return hex.EncodeToString(meaning(body))
 }
 
-// meaning returns the sum of what counts of a body in one form, or of the body if it is
-// not an object.
+// meaning returns the sum of an object in a normal form, or of the body if it is not an object.
 func meaning(body []byte) []byte {
 	sum := sha256.New()
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -183,7 +166,7 @@ func meaning(body []byte) []byte {
 	return sum.Sum(nil)
 }
 
-// oneLine leaves out the line feed at the end of what a json.Encoder writes at once.
+// oneLine drops the line feed that a json.Encoder writes.
 type oneLine struct{ io.Writer }
 
 func (l oneLine) Write(text []byte) (int, error) {
@@ -191,15 +174,14 @@ func (l oneLine) Write(text []byte) (int, error) {
 	return len(text), err
 }
 
-// unconfirmed returns the notification with an event that promises nothing.
+// unconfirmed returns the notification with an UnknownEvent.
 func (n *Notification) unconfirmed() *Notification {
 	plain, event := *n, newUnknown(n.data.get())
 	plain.event = func() (Event, error) { return event, nil }
 	return &plain
 }
 
-// confirmed returns the notification with another event in the place of its own,
-// and the data of that.
+// confirmed returns the notification with another event and its data.
 func (n *Notification) confirmed(event Event, data json.RawMessage) (*Notification, error) {
 	raw, err := wire.Marshal(members{n.ID, n.Timestamp, n.EventType, wire.Span(data)})
 	if err != nil {
@@ -212,7 +194,7 @@ func (n *Notification) confirmed(event Event, data json.RawMessage) (*Notificati
 	return &confirmed, nil
 }
 
-// UnmarshalJSON reads a notification as Parse does.
+// UnmarshalJSON reads a notification as [Parse] does.
 func (n *Notification) UnmarshalJSON(data []byte) error {
 	parsed, err := Parse(bytes.Clone(data))
 	if err != nil {
@@ -222,8 +204,7 @@ func (n *Notification) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// body returns what Raw does, or for a notification that was not parsed what it would
-// be without data.
+// body returns Raw, or for a notification that was not parsed its JSON without data.
 func (n *Notification) body() ([]byte, error) {
 	if raw := n.Raw(); raw != nil {
 		return raw, nil
@@ -233,11 +214,10 @@ func (n *Notification) body() ([]byte, error) {
 
 var errMarshal = errors.New("webhooks: a notification cannot be marshalled: store what Raw returns, and read it with Parse")
 
-// MarshalJSON returns an error, because logs are written in JSON too. Store what Raw
-// returns.
+// MarshalJSON returns an error, because logs are written in JSON too. Store [Notification.Raw].
 func (n Notification) MarshalJSON() ([]byte, error) { return nil, errMarshal }
 
-// String returns the ID, and the event type if it is a known one.
+// String returns the ID, and the event type if it is known.
 func (n Notification) String() string {
 	return fmt.Sprintf("webhooks.Notification(%q, %s)", n.ID, n.EventType.label())
 }

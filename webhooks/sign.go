@@ -10,23 +10,20 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// A Signer makes the requests that the service would make, for tests of an
-// endpoint.
+// A Signer makes signed requests like the service's, for tests of an endpoint.
 type Signer struct {
-	// Scheme and Secret are those of the endpoint's [Verifier].
+	// Scheme and Secret are those of the endpoint's [Verifier]. Required.
 	Scheme signature.Scheme
 	Secret Secret
-	// User and Password are the Basic credentials. Without a user name none are
-	// sent.
+	// User and Password are the Basic credentials. They are sent if User is not empty.
 	User     string
 	Password Secret
-	// Now gives the time of signing; [time.Now] when nil.
+	// Now returns the time of signing; [time.Now] if nil.
 	Now func() time.Time
 }
 
-// NewRequest returns a signed delivery of a notification to an address. Called
-// again for the same notification it returns a duplicate, as a redelivery would
-// be. The request can be sent with an [http.Client] or given to a handler.
+// NewRequest returns a signed POST of a notification to target. A second call for the same
+// notification returns a redelivery. Send it with an [http.Client], or pass it to a handler.
 func (s Signer) NewRequest(ctx context.Context, target string, n *Notification) (*http.Request, error) {
 	body, err := n.body()
 	if err != nil {
@@ -35,7 +32,7 @@ func (s Signer) NewRequest(ctx context.Context, target string, n *Notification) 
 	return s.NewRequestWithBody(ctx, target, body)
 }
 
-// NewRequestWithBody returns a signed request with any body.
+// NewRequestWithBody returns a signed POST with any body.
 func (s Signer) NewRequestWithBody(ctx context.Context, target string, body []byte) (*http.Request, error) {
 	now := time.Now
 	if s.Now != nil {

@@ -12,41 +12,38 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// DefaultMaxBody is how long the body of a notification may be, in bytes, unless
-// [WithMaxBody] says otherwise.
+// DefaultMaxBody is the longest body of a notification, in bytes. Change it with [WithMaxBody].
 const DefaultMaxBody = 1 << 20
 
-// StoreTolerance is how far the time of a signature may lie in the past where
-// what was received is remembered for longer: see [NewInbox] and [WithStore]. A
-// service may sign a notification once and deliver it for days.
+// StoreTolerance is how old a signature may be if notifications are remembered for longer: see
+// [NewInbox] and [WithStore]. The service may sign a notification once and deliver it for days.
 const StoreTolerance = 7 * 24 * time.Hour
 
-// presize bounds the memory that a request gets for announcing a long body.
+// presize bounds the memory allocated for an announced body.
 const presize = 16 << 10
 
-// The reasons why [Verifier.Verify] refuses a request, next to those of package
-// signature and to [ParseError]. They are for the receiver's own logs: a sender
-// should not be told which one it was.
+// The errors of [Verifier.Verify] beside those of package signature and [ParseError]. Log them, but
+// do not tell the sender which one it was.
 var (
 	// ErrMethod means that the request is not a POST.
 	ErrMethod = errors.New("webhooks: the method is not POST")
-	// ErrContentEncoding means that the body is compressed or otherwise encoded.
-	// The service is not known to do that, and unpacking comes before verifying.
+	// ErrContentEncoding means that the body has a content encoding, such as gzip. The service is
+	// not known to use one, and decompressing would precede verifying.
 	ErrContentEncoding = errors.New("webhooks: the body has a content encoding")
 	// ErrCredentials means that the Basic credentials are missing or wrong.
 	ErrCredentials = errors.New("webhooks: the Basic credentials are missing or wrong")
 	// ErrBodyTooLarge means that the body is longer than the limit.
 	ErrBodyTooLarge = errors.New("webhooks: the body is too large")
-	// ErrBody means that the body could not be read to its end: the sender was too
-	// slow, or went away.
+	// ErrBody means that the body could not be read to its end, because the sender was too slow or
+	// went away.
 	ErrBody = errors.New("webhooks: the body could not be read")
 )
 
-// A Verifier checks that a request is a notification sent by the service. It is
-// safe for concurrent use, and does not reveal its secrets however it is printed.
+// A Verifier checks that a request is a notification from the service. It is safe for concurrent
+// use, and printing does not show its secrets.
 type Verifier struct {
 	signature *signature.Verifier
-	tolerance time.Duration // 0 where it depends on what is remembered
+	tolerance time.Duration // 0: the caller's
 	now       func() time.Time
 	basic     basicAuth
 	maxBody   int64
@@ -60,13 +57,13 @@ type verifierConfig struct {
 	maxBody   int64
 }
 
-// A VerifierOption changes how a [Verifier] works.
+// A VerifierOption configures [NewVerifier].
 type VerifierOption func(*verifierConfig) error
 
-// WithTolerance sets how far the time of a signature may lie in the past. Without
-// it that is [StoreTolerance] for handlers that remember what they received, and
-// [signature.DefaultTolerance] for everything else, [Verifier.Verify] included. It
-// must be positive. In the future it is always the latter.
+// WithTolerance sets how old a signature may be. It must be positive. The default is
+// [StoreTolerance] for handlers that remember notifications, and [signature.DefaultTolerance]
+// otherwise, as in [Verifier.Verify]. A signature may lie [signature.DefaultTolerance] in the
+// future.
 func WithTolerance(d time.Duration) VerifierOption {
 	return func(c *verifierConfig) error {
 		c.signature, c.tolerance = append(c.signature, signature.WithTolerance(d)), d
@@ -74,7 +71,7 @@ func WithTolerance(d time.Duration) VerifierOption {
 	}
 }
 
-// WithClock makes the verifier read the time from now instead of [time.Now].
+// WithClock makes the verifier use now instead of [time.Now].
 func WithClock(now func() time.Time) VerifierOption {
 	return func(c *verifierConfig) error {
 		c.signature, c.now = append(c.signature, signature.WithClock(now)), now
@@ -82,7 +79,7 @@ func WithClock(now func() time.Time) VerifierOption {
 	}
 }
 
-// WithMaxBody sets how long a body may be, in bytes.
+// WithMaxBody sets the longest body, in bytes. It must be positive.
 func WithMaxBody(n int64) VerifierOption {
 	return func(c *verifierConfig) error {
 		if n <= 0 {
@@ -93,13 +90,11 @@ func WithMaxBody(n int64) VerifierOption {
 	}
 }
 
-// NewVerifier returns a verifier of notifications that are signed by scheme with
-// any of secrets. More than one secret is for rotation: give the new one and the
-// old one, and drop the old one when the service no longer uses it.
+// NewVerifier returns a verifier of notifications signed by scheme with any of secrets. To rotate a
+// secret, give the new and the old one, and drop the old one when the service no longer uses it.
 //
-// There is no default scheme; see [signature.AssumedHMAC]. A missing scheme, no
-// secret, an empty one, or an option that makes no sense is an error here, so
-// that none of them can turn into a check that always fails or never does.
+// There is no default scheme: see [signature.AssumedHMAC]. A missing scheme, no secret, an empty
+// secret, one with white space around it, or an invalid option is an error.
 func NewVerifier(scheme signature.Scheme, secrets []Secret, opts ...VerifierOption) (*Verifier, error) {
 	config := verifierConfig{maxBody: DefaultMaxBody, now: time.Now}
 	for _, opt := range opts {
@@ -121,28 +116,26 @@ func NewVerifier(scheme signature.Scheme, secrets []Secret, opts ...VerifierOpti
 	return &Verifier{verifier, config.tolerance, config.now, config.basic, config.maxBody}, nil
 }
 
-// Verify reads the body of a request, checks that the request is a notification
-// sent by the service, and decodes it. Nothing is decoded before the signature
-// over the exact bytes of the body has been found right.
+// Verify reads the body of a request, checks its signature over the exact bytes, and only then
+// decodes it. It does not limit the time for reading; [NewHandler] does.
 //
-// The error is [ErrMethod], [ErrContentEncoding], [ErrCredentials],
-// [ErrBodyTooLarge], [ErrBody], one of package signature's, or a [ParseError].
-// How long reading may take is up to the caller; [NewHandler] limits it.
+// The error is [ErrMethod], [ErrContentEncoding], [ErrCredentials], [ErrBodyTooLarge], [ErrBody],
+// an error of package signature, or a [ParseError].
 func (v *Verifier) Verify(r *http.Request) (*Notification, error) {
 	return v.verify(nil, r, signature.DefaultTolerance)
 }
 
-// VerifyBody is Verify for a body that has been read already, as in functions that are
-// not given an [http.Request]. The body has to be the exact bytes that were sent; the
-// names in the header have to be in the form that [http.Header.Set] gives them.
+// VerifyBody is [Verifier.Verify] for a body that was read already, as in functions without an
+// [http.Request]. Body must be the exact bytes that were sent. Names in header must have the form
+// of [http.Header.Set].
 func (v *Verifier) VerifyBody(header http.Header, body []byte) (*Notification, error) {
 	return v.verify(nil, &http.Request{
 		Method: http.MethodPost, Header: header, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
 	}, signature.DefaultTolerance)
 }
 
-// verify is Verify with a tolerance unless one was asked for; w, which may be nil,
-// is told to close the connection when the body is too large.
+// verify uses past unless the verifier has a tolerance. w, which may be nil, closes the connection
+// if the body is too large.
 func (v *Verifier) verify(w http.ResponseWriter, r *http.Request, past time.Duration) (*Notification, error) {
 	if err := v.admit(r); err != nil {
 		return nil, err
@@ -169,7 +162,7 @@ func (v *Verifier) verify(w http.ResponseWriter, r *http.Request, past time.Dura
 	return n, nil
 }
 
-// admit judges what can be judged without the body, so that a stranger's is not read.
+// admit checks what needs no body, so that bodies of strangers are not read.
 func (v *Verifier) admit(r *http.Request) error {
 	if r.Method != http.MethodPost {
 		return ErrMethod

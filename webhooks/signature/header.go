@@ -7,14 +7,14 @@ const (
 	maxHeaderLength = 8192 // five signatures of any known algorithm
 )
 
-// parsed is a header taken apart. Its strings are views of the header.
+// parsed is a parsed header. Its strings are views of the header.
 type parsed struct {
 	timestamp string
 	ms        int64 // timestamp, read
 	values    []string
 }
 
-// read parses the values of the header, of which there must be one.
+// read parses the header, which must have one value.
 func (p *parsed) read(header []string) error {
 	if len(header) == 0 || len(header) == 1 && header[0] == "" {
 		return ErrMissing
@@ -25,9 +25,8 @@ func (p *parsed) read(header []string) error {
 	return nil
 }
 
-// parse reads the one value of the signature header into p, reusing p.values.
-// Elements it does not know, such as v0, are skipped: a sender may add them. Blanks
-// around an element mean nothing, as in every list in a header.
+// parse reads the value of the header into p and reuses p.values. It ignores unknown elements, such
+// as v0, which a sender may add, and blanks around elements.
 func (p *parsed) parse(header string) bool {
 	*p = parsed{values: p.values[:0]}
 	if len(header) > maxHeaderLength {
@@ -52,9 +51,8 @@ func (p *parsed) parse(header string) bool {
 	return p.timestamp != "" && len(p.values) > 0
 }
 
-// parseTimestamp reads the milliseconds of a moment between 1973 and 2286: twelve
-// or thirteen digits. The length alone tells them from seconds and microseconds,
-// and leaves nothing that could overflow.
+// parseTimestamp reads milliseconds between 1973 and 2286. The length of twelve or thirteen digits
+// excludes seconds, microseconds and overflow.
 func parseTimestamp(s string) (ms int64, ok bool) {
 	if len(s) != 12 && len(s) != 13 || s[0] == '0' {
 		return 0, false

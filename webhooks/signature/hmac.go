@@ -9,24 +9,21 @@ import (
 	"sync"
 )
 
-// AssumedHMAC is HMAC-SHA256, keyed with the bytes of the secret as they are,
-// over the timestamp, a dot and the raw body. When verifying, it takes the
-// signature as hex in either case or as padded standard base64.
+// AssumedHMAC is HMAC-SHA256, keyed with the bytes of the secret, over the timestamp, a dot and the
+// raw body. Verifying accepts hex in either case and padded standard base64.
 //
-// It is unconfirmed. The vendor's public pages that could be read give the form
-// of the header and not the algorithm; this is what other services with the
-// same header form do. Test it against notifications of your own subscription
-// before relying on it, and where a notification moves goods or money, ask the
-// API whether what it says is so.
+// It is unconfirmed. The vendor's public pages give the form of the header and not the algorithm;
+// other services with this form of header use this one. Test it against notifications of your own
+// subscription. If a notification moves goods or money, confirm it with the API.
 type AssumedHMAC struct {
-	// Base64 makes signing write base64 instead of hex. Verifying takes both.
+	// Base64 makes signing write base64 instead of hex. Verifying accepts both.
 	Base64 bool
 }
 
 // Key implements [Scheme]. It accepts every secret.
 func (s AssumedHMAC) Key(secret string) (Key, error) {
 	k := &hmacKey{base64: s.Base64}
-	// The secret stays inside this func, where no way of printing finds it.
+	// The secret stays inside this function, where printing does not find it.
 	k.states.New = func() any {
 		return &hmacState{
 			mac:  hmac.New(sha256.New, []byte(secret)),
@@ -43,8 +40,8 @@ type hmacKey struct {
 	states sync.Pool // of *hmacState
 }
 
-// hmacState is a keyed hash and room for what would otherwise be allocated for
-// each signature, since buffers handed to a hash.Hash escape to the heap.
+// hmacState is a keyed hash with its buffers, which would otherwise escape to the heap at each
+// call.
 type hmacState struct {
 	mac    hash.Hash
 	prefix []byte
@@ -85,8 +82,8 @@ func (s *hmacState) compute(timestamp string, body []byte) []byte {
 	return s.sum
 }
 
-// decode returns the bytes of a v1 value, valid until the next call. The length
-// tells hex from base64.
+// decode returns the bytes of a v1 value, valid until the next call. The length tells hex from
+// base64.
 func (s *hmacState) decode(value string) ([]byte, bool) {
 	text := s.text[:copy(s.text, value)]
 	var n int

@@ -7,40 +7,37 @@ import (
 	"time"
 )
 
-// DefaultTolerance is how far the time of a notification may lie in the verifier's
-// future, and in its past unless [WithTolerance] says otherwise.
+// DefaultTolerance is how far the time of a notification may lie in the verifier's future, and by
+// default in its past.
 const DefaultTolerance = 5 * time.Minute
 
-// The reasons why [Verifier.Verify] refuses a notification. They are for the
-// receiver's own logs: a sender should not be told which one it was.
+// The errors of [Verifier.Verify]. Log them, but do not tell the sender which one it was.
 var (
 	// ErrMissing means that the header is absent or empty.
 	ErrMissing = errors.New("webhook signature: header missing")
 
-	// ErrMalformed means that the header does not have the form
-	// t=<milliseconds>,v1=<signature>: a part is missing, t is given twice or is
-	// not a time in milliseconds, there are more than five v1 values, or the header
-	// was sent more than once. The order of the parts, blanks around them, and parts
-	// with other names do not matter.
+	// ErrMalformed means that the header does not have the form t=<milliseconds>,v1=<signature>: a
+	// part is missing, t is given twice or is not in milliseconds, there are more than five v1
+	// values, or the header was sent more than once. Order, blanks and unknown parts do not matter.
 	ErrMalformed = errors.New("webhook signature: header malformed")
 
-	// ErrMismatch means that no v1 value is the signature of this body at this
-	// time under any of the secrets.
+	// ErrMismatch means that no v1 value is the signature of this body at this time with any of the
+	// secrets.
 	ErrMismatch = errors.New("webhook signature: no signature matches")
 
-	// ErrTooOld means that the signature is right, but older than the tolerance:
-	// the notification was delayed or replayed, or the receiver's clock is fast.
+	// ErrTooOld means that the signature is right but older than the tolerance: the notification
+	// was delayed or replayed, or the receiver's clock is fast.
 	ErrTooOld = errors.New("webhook signature: timestamp too old")
 
-	// ErrTooNew means that the signature is right, but further in the future than
-	// the tolerance: the receiver's clock, or the sender's, is wrong.
+	// ErrTooNew means that the signature is right but further in the future than the tolerance: one
+	// of the clocks is wrong.
 	ErrTooNew = errors.New("webhook signature: timestamp too far in the future")
 )
 
-// A Verifier checks the signature of notifications. It is safe for concurrent
-// use, and does not reveal its secrets however it is printed.
+// A Verifier checks signatures of notifications. It is safe for concurrent use, and printing does
+// not show its secrets.
 type Verifier struct {
-	keys    func() []Key // a func, so that printing cannot reach what keys hold
+	keys    func() []Key // a function, where printing does not find them
 	options options
 	headers sync.Pool // of *parsed
 }
@@ -50,17 +47,14 @@ type options struct {
 	now       func() time.Time
 }
 
-// An Option changes how a [Verifier] works.
+// An Option configures [NewVerifier].
 type Option func(*options) error
 
-// WithTolerance sets how far the time of a notification may lie in the verifier's
-// past. A notification exactly that old is accepted. It cannot be switched off: d
-// must be positive. For what is ahead it remains [DefaultTolerance], which is for
-// clocks that differ.
+// WithTolerance sets how far the time of a notification may lie in the past, inclusive. It must be
+// positive. In the future the limit stays [DefaultTolerance].
 //
-// A sender may sign a notification once and deliver it for days. Accepting that
-// is safe for a receiver that remembers the ids of all notifications for longer,
-// and so recognises one that was recorded and is played again.
+// A sender may sign a notification once and deliver it for days. Accept that only if you remember
+// the ids of all notifications for longer, and so recognise replays.
 func WithTolerance(d time.Duration) Option {
 	return func(o *options) error {
 		if d <= 0 {
@@ -71,7 +65,7 @@ func WithTolerance(d time.Duration) Option {
 	}
 }
 
-// WithClock makes the verifier read the time from now instead of [time.Now].
+// WithClock makes the verifier use now instead of [time.Now].
 func WithClock(now func() time.Time) Option {
 	return func(o *options) error {
 		if now == nil {
@@ -82,13 +76,12 @@ func WithClock(now func() time.Time) Option {
 	}
 }
 
-// NewVerifier returns a verifier that accepts notifications signed by scheme
-// with any of secrets. More than one secret is for rotation: give the new one
-// and the old one, and drop the old one when the sender no longer uses it.
+// NewVerifier returns a verifier that accepts notifications signed by scheme with any of secrets.
+// To rotate a secret, give the new and the old one, and drop the old one when the sender no longer
+// uses it.
 //
-// A missing scheme, no secret at all, a secret that is empty or has white space
-// around it, and a tolerance that is not positive are errors here, so that none
-// of them can turn into a check that always fails or never does.
+// A missing scheme, no secret, a secret that is empty or has white space around it, or an invalid
+// option is an error.
 func NewVerifier(scheme Scheme, secrets []string, opts ...Option) (*Verifier, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("webhook verifier: no secrets given")
@@ -117,29 +110,24 @@ func NewVerifier(scheme Scheme, secrets []string, opts ...Option) (*Verifier, er
 	return v, nil
 }
 
-// CheckHeader judges the form of the header alone, for callers that have not read the
-// body yet: a stranger's need not be. The header is that of Verify, and the error is
-// [ErrMissing] or [ErrMalformed].
+// CheckHeader checks the form of the header, before the body is read. It takes the header as
+// [Verifier.Verify] does, and returns [ErrMissing] or [ErrMalformed].
 func CheckHeader(header []string) error { return new(parsed).read(header) }
 
-// Verify checks that body carries a signature by one of the secrets and was
-// signed within the tolerance. The header is every value of [Header] that the
-// request has, as http.Header.Values returns them, so that a header sent twice
-// is seen and refused. The body is the raw bytes of the request.
+// Verify checks that body carries a signature by one of the secrets and was signed within the
+// tolerance. Header is all values of [Header] in the request, as http.Header.Values returns them;
+// body is the raw bytes of the request.
 //
-// The error is [ErrMissing], [ErrMalformed], [ErrMismatch], [ErrTooOld] or
-// [ErrTooNew]. The time is judged last: the latter two come with a signature
-// that is genuine.
-//
-// A genuine notification can arrive any number of times within the tolerance.
-// Recognise the second one by the id in its body.
+// The error is [ErrMissing], [ErrMalformed], [ErrMismatch], [ErrTooOld] or [ErrTooNew]. The last
+// two mean that the signature is genuine. A genuine notification can arrive any number of times
+// within the tolerance: recognise duplicates by the id in its body.
 func (v *Verifier) Verify(header []string, body []byte) error {
 	_, err := v.VerifyWithin(v.options.tolerance, header, body)
 	return err
 }
 
-// VerifyWithin is Verify with a tolerance into the past of its own, and returns
-// when the notification was signed.
+// VerifyWithin is [Verifier.Verify] with a tolerance for the past of its own. It returns the time
+// of signing.
 func (v *Verifier) VerifyWithin(past time.Duration, header []string, body []byte) (signed time.Time, err error) {
 	p := v.headers.Get().(*parsed)
 	defer v.headers.Put(p)
