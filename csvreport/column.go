@@ -1,8 +1,7 @@
 package csvreport
 
-// The columns of the transaction report whose names the service publishes: of
-// version 1 the first four, of version 2 [SupplierBusinessCode]. All other names
-// are those in your own reports.
+// The published column names of the transaction report: the first four of version 1, and
+// [SupplierBusinessCode] of version 2. Take all other names from your own reports.
 const (
 	CommunityCode        = "Community Code"
 	BusinessCode         = "Business Code"
@@ -11,8 +10,7 @@ const (
 	SupplierBusinessCode = "Supplier Business Code"
 )
 
-// The columns of the PayTo agreements report whose names the service publishes,
-// beside [SupplierBusinessCode].
+// The published column names of the PayTo agreements report, beside [SupplierBusinessCode].
 const (
 	PayeeReference  = "Payee Reference"
 	AgreementToken  = "Agreement Token"
@@ -23,20 +21,18 @@ const (
 	Purpose         = "Purpose"
 )
 
-// metadataPrefix begins the names of the columns that hold a transaction's
-// metadata; the key follows.
+// metadataPrefix precedes the key in the names of metadata columns.
 const metadataPrefix = "metadata_"
 
-// Column is a column of one report, bound by name once and then used for every
-// row. It belongs to the [Reader] that returned it: rows of another report, in
-// which the columns may stand elsewhere, refuse it.
+// Column is a column of one report, bound by name and used for every row. It belongs to the
+// [Reader] that returned it; rows of other reports refuse it.
 type Column struct {
 	header *header
 	place  int  // from 1
-	asked  bool // by its name, which errors may then show
+	asked  bool // by name: errors may show it
 }
 
-// header is the names of a report's columns.
+// header holds the names of a report's columns.
 type header struct{ names []string }
 
 // Name returns the column's name.
@@ -47,9 +43,8 @@ func (c Column) Name() string {
 	return c.header.names[c.place-1]
 }
 
-// Column returns the column of a name, which must match to the letter. The error
-// is a [KindNoColumn], or a [KindAmbiguousColumn] when the header has the name twice;
-// Columns reaches both of them.
+// Column returns the column with exactly this name. The error is a [KindNoColumn], or a
+// [KindAmbiguousColumn] if the header has the name twice; [Reader.Columns] returns both of them.
 func (r *Reader) Column(name string) (Column, error) {
 	var found Column
 	for i, has := range r.header.names {

@@ -12,19 +12,16 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Decode yields the records behind the header as values of T, a struct of your own
-// whose fields name their columns in csv tags.
+// Decode yields the records as values of T, a struct whose fields name their columns in csv tags.
 //
-// A field is a string or of a type made from one, a decimal.Decimal, a
-// quickstream.Date or Timestamp or a bool, all read as the methods of [Row] read
-// them, or of a type with UnmarshalText. A pointer to one of these is nil for an
-// empty cell. A map[string]string named metadata_* takes what [Row.Metadata] yields.
-// Fields without a tag stay as they are, and embedded structs count as their fields
-// do.
+// A field is a string or of a type made from one, a decimal.Decimal, a quickstream.Date or
+// Timestamp, a bool, or of a type with UnmarshalText. They are read as the methods of [Row] read
+// them. A pointer to one of these is nil for an empty cell. A map[string]string named metadata_*
+// takes what [Row.Metadata] yields. Fields without a tag are left alone. Embedded structs count as
+// their fields.
 //
-// Every name has to be in the header: a T that does not fit the report is an error
-// that is yielded once. A cell that cannot be read is an [*Error] in the place of its
-// record, and the next record follows; damage ends the iteration, as that of
+// Every name has to be in the header: otherwise one error is yielded. A cell that cannot be read
+// yields an [*Error] in place of its record, and reading goes on. Damage ends the iteration, as in
 // [Reader.Rows].
 func Decode[T any](r *Reader) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -52,7 +49,7 @@ func Decode[T any](r *Reader) iter.Seq2[T, error] {
 // field reads a row's cell into a struct.
 type field func(row *Row) error
 
-// bind returns what fills a struct.
+// bind returns the functions that fill a struct.
 func bind(r *Reader, record reflect.Value) ([]field, error) {
 	if record.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("csv report: %s is not a struct", record.Type())
@@ -90,8 +87,8 @@ func bind(r *Reader, record reflect.Value) ([]field, error) {
 	return fields, nil
 }
 
-// reading returns what reads a column's cells into a variable, and nil when its
-// type cannot hold a cell.
+// reading returns a function that reads a column's cells into a variable, or nil if its type cannot
+// hold a cell.
 func reading(c Column, value reflect.Value) field {
 	switch p := value.Addr().Interface().(type) {
 	case *decimal.Decimal:
@@ -126,7 +123,7 @@ func reading(c Column, value reflect.Value) field {
 		return func(row *Row) error {
 			cell, err := row.Bytes(c)
 			if err != nil || len(cell) == 0 {
-				return err // and the pointer stays nil
+				return err // an empty cell leaves the pointer nil
 			}
 			p := reflect.New(pointee)
 			value.Set(p)

@@ -2,18 +2,18 @@ package csvreport
 
 import "strconv"
 
-// Kind says what is wrong with a report or a cell. It is an error itself, so
-// that errors.Is(err, csvreport.KindShortRecord) tells an *Error's kind.
+// Kind says what is wrong with a report or a cell. It is an error itself: use errors.Is(err,
+// csvreport.KindShortRecord).
 type Kind string
 
-// Damage to the report. Reading ends with it.
+// Damage to the report, which ends the reading.
 const (
-	// KindRead is the failure of the underlying reader; Unwrap gives its error.
+	// KindRead is a failure of the underlying reader; Unwrap returns its error.
 	KindRead Kind = "reading failed"
-	// KindNoHeader is a report without even a header.
+	// KindNoHeader is a report without a header.
 	KindNoHeader Kind = "the report is empty"
-	// KindShortRecord is a record that ends before the last column of the header.
-	// At the end of a report it mostly means that the report was cut off.
+	// KindShortRecord is a record with fewer fields than the header. At the end of a report it
+	// usually means that the report was cut off.
 	KindShortRecord Kind = "the record ends before this column"
 	// KindLongRecord is a record with more fields than the header has, or a header
 	// with more than 16384.
@@ -27,8 +27,7 @@ const (
 	// KindSeparator is a carriage return that no line feed follows or, under
 	// [WithStrictSeparators], any other departure from the documented separators.
 	KindSeparator Kind = "wrong record separator"
-	// KindFieldTooLong is a field of more than 1 MiB, with its quotes as it stands in
-	// the report.
+	// KindFieldTooLong is a field of more than 1 MiB, quotes included.
 	KindFieldTooLong Kind = "the field is too long"
 	// KindRecordTooLong is a record of more than 16 MiB.
 	KindRecordTooLong Kind = "the record is too long"
@@ -36,13 +35,13 @@ const (
 	KindEncoding Kind = "not UTF-8"
 )
 
-// What may be wrong with a column or with one cell. Reading can go on.
+// Errors of a column or a cell, after which reading can go on.
 const (
 	// KindNoColumn is a column that the header does not have.
 	KindNoColumn Kind = "no such column in the header"
 	// KindAmbiguousColumn is a name that the header has more than once.
 	KindAmbiguousColumn Kind = "several columns of this name in the header"
-	// KindEmpty is an empty cell where a value was asked for.
+	// KindEmpty is an empty cell where a value is required.
 	KindEmpty Kind = "empty"
 	// KindDate is a cell that is not a date of any known format.
 	KindDate Kind = "not a date"
@@ -50,9 +49,9 @@ const (
 	KindTimestamp Kind = "not a time"
 	// KindAmount is a cell that is not an amount.
 	KindAmount Kind = "not an amount"
-	// KindCents is an amount with more than two decimals or beyond an int64.
+	// KindCents is an amount with more than two decimals or outside an int64.
 	KindCents Kind = "not a whole number of cents"
-	// KindBool is a cell that says neither true nor false.
+	// KindBool is a cell that is neither true nor false.
 	KindBool Kind = "neither true nor false"
 	// KindValue is a cell that the UnmarshalText of a struct's field refuses.
 	KindValue Kind = "refused by the field's UnmarshalText"
@@ -61,24 +60,21 @@ const (
 // Error returns the kind in words.
 func (k Kind) Error() string { return string(k) }
 
-// Error says what is wrong and where. Its text has no cell's content, and of
-// column names only those that the caller asked for.
+// Error says what is wrong and where. Its text shows no cell, and only column names that the caller
+// asked for.
 type Error struct {
 	Kind Kind
 
-	// Record counts from 1 for the first record behind the header, which is 0. All
-	// records before it were read whole; it is 0 for a name that is not in the
-	// header, too.
+	// Record counts from 1; the header is 0. All records before it were read. It is also 0 for a
+	// name that is not in the header.
 	Record int64
-	// Line is the line of the damage, or of the cell, in the report, from 1. A line
-	// break inside quotes counts.
+	// Line is the line of the damage or of the cell, from 1. Line breaks inside quotes count.
 	Line int64
-	// Column is the field's place in the record, from 1. It is 0 where no single
-	// field is meant.
+	// Column is the field's position in the record, from 1, or 0 if no single field is meant.
 	Column int
-	// Name is the name under which the caller asked for the column.
+	// Name is the column name that the caller asked for.
 	Name string
-	// Offset is where the record starts, in bytes from the start of the report.
+	// Offset is the start of the record, in bytes from the start of the report.
 	Offset int64
 	// Err is the cause of a [KindRead].
 	Err error
@@ -123,8 +119,7 @@ func (e *Error) Error() string {
 	return string(text)
 }
 
-// Records returns how many records, without the header, were read whole before
-// the one that the error is about.
+// Records returns how many records, without the header, were read before this one.
 func (e *Error) Records() int64 { return max(e.Record-1, 0) }
 
 // Is reports whether target is the error's kind.
@@ -133,5 +128,5 @@ func (e *Error) Is(target error) bool {
 	return ok && kind == e.Kind
 }
 
-// Unwrap returns the error of the underlying reader, if that is the cause.
+// Unwrap returns the error of the underlying reader, or nil.
 func (e *Error) Unwrap() error { return e.Err }

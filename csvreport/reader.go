@@ -7,29 +7,27 @@ import (
 	"iter"
 )
 
-// Reader reads a report record by record. Its memory does not grow with the
-// report. A Reader is not safe for concurrent use.
+// Reader reads a report record by record. Its memory does not grow with the report. It is not safe
+// for concurrent use.
 type Reader struct {
 	scan    scanner
 	header  *header
 	row     Row
 	records int64
-	err     error // why there are no more, kindEnd for the end
+	err     error // the reason for the end: damage, or kindEnd
 }
 
-// Option changes how [NewReader] reads.
+// Option configures [NewReader].
 type Option func(*scanner)
 
-// WithStrictSeparators takes the documented form of a report at its word: CR LF
-// between records and nothing behind the last one. A report that was cut off right
-// behind a separator is then damage. Without this option a line feed alone
-// separates records too, and one separator may follow the last record, as in
-// files that other programs have saved.
+// WithStrictSeparators accepts only the documented form: CR LF between records and nothing after
+// the last. A report that was cut off after a separator is then damage. By default a line feed
+// alone separates records too, and one separator may follow the last record, as in files saved by
+// other programs.
 func WithStrictSeparators() Option { return func(s *scanner) { s.strict = true } }
 
-// NewReader reads the header of a report from src. It buffers, so that it may
-// read more of src than the header. Closing src, and cancelling what it waits for,
-// remain the caller's business; nothing is read twice.
+// NewReader reads the header of a report from src. It buffers, so it may read more of src than the
+// header. The caller closes src. The error is an [*Error].
 func NewReader(src io.Reader, opts ...Option) (*Reader, error) {
 	r := &Reader{scan: scanner{src: src, buf: make([]byte, bufferSize), line: 1, header: true, maxField: maxField}}
 	s := &r.scan
@@ -55,12 +53,9 @@ func NewReader(src io.Reader, opts ...Option) (*Reader, error) {
 	return r, nil
 }
 
-// Rows returns the records behind the header, one by one. The row is borrowed:
-// it, and what its Bytes returns, changes with the next one. Damage is yielded
-// once, as an *Error without a row, and ends the iteration.
-//
-// Rows goes on where an earlier iteration was left. After damage there is nothing
-// to go on with, and it yields the same error again.
+// Rows yields the records. The row, and what its Bytes returns, is valid until the next one. Damage
+// is yielded once, as an *Error without a row, and ends the iteration. Rows continues where an
+// earlier iteration stopped; after damage it yields the same error again.
 func (r *Reader) Rows() iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		s, row := &r.scan, &r.row
@@ -82,7 +77,7 @@ func (r *Reader) Rows() iter.Seq2[*Row, error] {
 	}
 }
 
-// damage describes why there is no such record; kindEnd means that the input has ended.
+// damage describes the failure; kindEnd means that the input has ended.
 func (r *Reader) damage(cause error, record int64) error {
 	if errors.Is(cause, kindEnd) {
 		return cause
@@ -109,8 +104,8 @@ func (r *Reader) damage(cause error, record int64) error {
 // Records returns how many records have been read, without the header.
 func (r *Reader) Records() int64 { return r.records }
 
-// InputOffset returns how many bytes of the report have been read as whole
-// records with their separators, the header among them: in the end, all.
+// InputOffset returns the length of the complete records read so far, in bytes, with the header and
+// all separators.
 func (r *Reader) InputOffset() int64 {
 	s := &r.scan
 	return s.offset + int64(s.start+s.size)

@@ -10,17 +10,15 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Row is a record of a report. The rows of [Reader.Rows] are borrowed: such a row,
-// and what Bytes returns, is good until the next one is read. Clone makes a row
-// that stays.
+// Row is a record of a report. Rows of [Reader.Rows] are borrowed: such a row, and what Bytes
+// returns, is valid until the next one is read. Clone makes a row to keep.
 //
-// The methods that read a cell return an *Error which says where the cell is.
-// For a column that belongs to another [Reader] it is a [KindNoColumn]. All but Bytes
-// and Text return a [KindEmpty] for an empty cell: no amount is not an amount of
-// zero.
+// The methods that read a cell return an [*Error] that says where the cell is. A column of another
+// [Reader] is a [KindNoColumn]. All but Bytes and Text return [KindEmpty] for an empty cell,
+// because no amount is not an amount of zero.
 type Row struct {
 	header *header
-	data   []byte // the record as it was scanned; nil when text holds it
+	data   []byte // the scanned record; nil if text holds it
 	text   string
 	spans  []span
 	record int64
@@ -28,19 +26,18 @@ type Row struct {
 	offset int64
 }
 
-// Record returns the number of the record, from 1 for the first behind the header.
+// Record returns the number of the record, from 1; the header does not count.
 func (row *Row) Record() int64 { return row.record }
 
-// Line returns the line of the report on which the record starts, from 1 for the
-// header's.
+// Line returns the line on which the record starts; the header's is 1.
 func (row *Row) Line() int64 { return row.line }
 
-// Offset returns where the record starts, in bytes from the start of the report.
+// Offset returns the start of the record, in bytes from the start of the report.
 func (row *Row) Offset() int64 { return row.offset }
 
-// Clone returns a row that is independent of the [Reader]. It holds the record as one
-// string: every text from it is a part of that string, and keeps all of it in
-// memory. Other goroutines may use it, and Columns, while the Reader goes on.
+// Clone returns a row that is independent of the [Reader]. It holds the record as one string, which
+// each text from it keeps in memory. Other goroutines may use it, and Columns, while the Reader
+// continues.
 func (row *Row) Clone() Row {
 	owned := *row
 	if row.data != nil {
@@ -51,8 +48,8 @@ func (row *Row) Clone() Row {
 	return owned
 }
 
-// Bytes returns a cell without copying it. It is good until the next row is read
-// and must not be changed. Of an owned row it is a copy.
+// Bytes returns a cell without copying it. It is valid until the next row is read, and must not be
+// changed. On a clone it returns a copy.
 func (row *Row) Bytes(c Column) ([]byte, error) {
 	if c.header != row.header || c.place == 0 {
 		return nil, row.fail(c, KindNoColumn)
@@ -64,7 +61,7 @@ func (row *Row) Bytes(c Column) ([]byte, error) {
 	return row.data[at.start:at.end:at.end], nil
 }
 
-// Text returns a cell as it is, to keep.
+// Text returns a cell as a string.
 func (row *Row) Text(c Column) (string, error) {
 	if row.data == nil && c.header == row.header && c.place > 0 {
 		at := row.spans[c.place-1]
@@ -89,8 +86,8 @@ func (row *Row) Cells() iter.Seq2[int, []byte] {
 	}
 }
 
-// Metadata yields the keys and values of the metadata_ columns in the order of the
-// header, without those that are empty.
+// Metadata yields the keys and values of the metadata_ columns that are not empty, in the order of
+// the header.
 func (row *Row) Metadata() iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		for i, cell := range row.Cells() {
@@ -102,7 +99,7 @@ func (row *Row) Metadata() iter.Seq2[string, string] {
 	}
 }
 
-// value reads a cell with parse, which says whether it could.
+// value reads a cell with parse, which reports whether the cell was valid.
 func value[V any](row *Row, c Column, kind Kind, parse func([]byte) (V, bool)) (V, error) {
 	var none V
 	cell, err := row.Bytes(c)
@@ -119,8 +116,8 @@ func value[V any](row *Row, c Column, kind Kind, parse func([]byte) (V, bool)) (
 	return v, nil
 }
 
-// Decimal returns an amount, with all the decimals that it is written with: an
-// optional minus sign, digits and, if there are decimals, a point and digits.
+// Decimal returns an amount with all its decimals: an optional minus sign, digits, and optionally a
+// point and digits.
 func (row *Row) Decimal(c Column) (decimal.Decimal, error) {
 	n, err := value(row, c, KindAmount, parseNumber)
 	if err != nil || n.fits {
@@ -133,8 +130,8 @@ func (row *Row) Decimal(c Column) (decimal.Decimal, error) {
 	return decimal.NewFromString(text)
 }
 
-// Cents returns an amount in hundredths, without allocating. It is exact: what is
-// no whole number of cents is an error, a [KindCents].
+// Cents returns an amount in hundredths, without allocating. An amount that is not a whole number
+// of cents is a [KindCents].
 func (row *Row) Cents(c Column) (int64, error) {
 	n, err := value(row, c, KindAmount, parseNumber)
 	switch {
@@ -162,19 +159,17 @@ func (row *Row) Date(c Column) (quickstream.Date, error) {
 	return value(row, c, KindDate, parseDate)
 }
 
-// Timestamp returns a point in time written 2024-02-03T10:11:12+1100, where a
-// blank may stand for the T, a fraction may follow the seconds, and the offset may
-// be +11:00 or Z. Without an offset it is a [KindTimestamp]: which time zone a report
-// is in is not public.
+// Timestamp returns a time written 2024-02-03T10:11:12+1100. A blank may replace the T, a fraction
+// may follow the seconds, and the offset may be +11:00 or Z. A time without an offset is a
+// [KindTimestamp], because the time zone of reports is not public.
 func (row *Row) Timestamp(c Column) (quickstream.Timestamp, error) {
 	return value(row, c, KindTimestamp, parseTimestamp)
 }
 
-// Bool returns a boolean written true, yes or y, or false, no or n, in upper or
-// lower case.
+// Bool returns a boolean written true, yes or y, or false, no or n, in any case.
 func (row *Row) Bool(c Column) (bool, error) { return value(row, c, KindBool, parseBool) }
 
-// fail is the error of a cell that cannot be read as what was asked for.
+// fail returns the error of a cell.
 func (row *Row) fail(c Column, kind Kind) error {
 	e := &Error{Kind: kind, Record: row.record, Line: row.line, Offset: row.offset}
 	if c.asked {

@@ -14,17 +14,16 @@ const (
 	// blockSize is how many bytes one mask covers.
 	blockSize = 64
 
-	// chunkSize is how much is masked ahead: few enough bytes that they are still
-	// in the fastest cache when the record is put together.
+	// chunkSize is how much is masked ahead: it fits into the fastest cache.
 	chunkSize = 64 * blockSize
 
-	// bufferSize is how much is asked of the source at a time.
+	// bufferSize is the size of the first buffer.
 	bufferSize = 64 << 10
 
-	// maxField limits a field, with its quotes as it stands in the report.
+	// maxField limits a field, quotes included.
 	maxField = 1 << 20
 
-	// recordFactor limits a record, in lengths of the longest field.
+	// recordFactor limits a record, in lengths of maxField.
 	recordFactor = 16
 
 	// maxColumns limits the header.
@@ -40,13 +39,12 @@ const kindEnd Kind = "end of the report"
 // span is a field's place in its record.
 type span struct{ start, end int32 }
 
-// scanner finds the fields of one record after the other. It works in two
-// steps: more makes masks of the bytes that can mean something, a chunk at a
-// time, and record walks over their bits, the marks. A position that outlives a
-// call of more or fill is relative to the record, which these may move.
+// scanner finds the fields of records. It works in two steps: more makes masks of the bytes that
+// can mean something, a chunk at a time, and record walks over their bits, the marks. A position
+// that outlives a call of more or fill is relative to the record, which these may move.
 type scanner struct {
 	src    io.Reader
-	srcErr error // why src has no more, kindEnd for its end
+	srcErr error // why src ended; kindEnd for its end
 
 	buf    []byte
 	start  int   // of the record in buf
@@ -58,16 +56,15 @@ type scanner struct {
 	masks  [chunkSize / blockSize]uint64
 	blocks int    // how many masks there are
 	block  int    // the next one
-	marks  uint64 // what is left of the one before it
+	marks  uint64 // the rest of the mask before it
 	at     int    // where the block of marks begins in buf
 
-	header bool   // is still to come, and decides how many fields a record has
-	spans  []span // the fields of the record, with room for all of them
+	header bool   // not read yet; it sets the number of fields
+	spans  []span // the fields of the record; its capacity is their number
 	size   int    // length of the record with its separator
 	lines  int64  // line feeds in the record
 
-	// wide says that the record may have bytes outside ASCII, chunkWide that the
-	// chunk has.
+	// The record, or the chunk, may have bytes outside ASCII.
 	wide, chunkWide bool
 
 	maxField  int
@@ -75,10 +72,9 @@ type scanner struct {
 	separated bool // from what follows, as the last record was
 }
 
-// record scans the next record into spans, which lie relative to its start. It
-// returns kindEnd when there is none, and a Kind or the source's error when the
-// record is damaged or incomplete; the fields in spans are then those before the
-// damage.
+// record scans the next record into spans, relative to its start. It returns kindEnd at the end of
+// the input. If the record is damaged or incomplete, it returns a Kind or the source's error, and
+// spans has the fields before the damage.
 func (s *scanner) record() error {
 	s.start += s.size
 	s.line += s.lines
@@ -89,7 +85,7 @@ func (s *scanner) record() error {
 		if field > recordFactor*s.maxField {
 			return KindRecordTooLong
 		}
-		if len(s.spans) == cap(s.spans) { // and a comma that promises another field
+		if len(s.spans) == cap(s.spans) { // a comma follows the last field
 			if !s.header || len(s.spans) >= maxColumns {
 				return KindLongRecord
 			}
@@ -100,7 +96,7 @@ func (s *scanner) record() error {
 		if err == nil && end == field && s.buf[s.start+end] == '"' {
 			content, end, err = s.quoted(field)
 		}
-		mark := byte('\n') // the end of the input is that of a record
+		mark := byte('\n') // the end of the input ends the record
 		switch {
 		case err == nil:
 			mark = s.buf[s.start+end]
@@ -129,9 +125,9 @@ func (s *scanner) record() error {
 	}
 }
 
-// plain takes fields without quotes that end with a comma, as nearly all do, while
-// spans has room, beginning at position field. It stops before any other mark, and
-// at the end of the chunk, and returns the position of the field that is left.
+// plain scans fields without quotes that end with a comma, beginning at position field, while spans
+// has room. It stops before any other mark and at the end of the chunk, and returns the position of
+// the next field.
 func (s *scanner) plain(field int) (rest int) {
 	spans := s.spans[:cap(s.spans)]
 	n, buf, base, start := len(s.spans), s.buf, s.start, s.start+field
@@ -160,13 +156,11 @@ func (s *scanner) plain(field int) (rest int) {
 	return start - base
 }
 
-// quoted scans a field whose opening quote, at position field, has been taken,
-// and takes what ends it: a comma or the separator. It returns the place of its
-// content, with doubled quotes made single, and where it ends; at the end of the
-// input with kindEnd.
+// quoted scans a quoted field after its opening quote at position field, and the mark that ends it.
+// It returns the content, with doubled quotes made single, and its end; at the end of the input
+// with kindEnd.
 func (s *scanner) quoted(field int) (content span, end int, err error) {
-	// What has been scanned of the content ends at position to, once doubled quotes
-	// have been made single; from is where the rest begins.
+	// The scanned content ends at to, with doubled quotes made single; the rest begins at from.
 	to, from := field+1, field+1
 	for {
 		p, err := s.next(field)
@@ -205,8 +199,8 @@ func (s *scanner) quoted(field int) (content span, end int, err error) {
 	}
 }
 
-// finish takes the rest of the separator at position end, which may be the end of
-// the input, and judges the record as a whole.
+// finish scans the rest of the separator at position end, which may be the end of the input, and
+// checks the record.
 func (s *scanner) finish(end int) error {
 	var err error
 	size := end
@@ -243,8 +237,8 @@ func (s *scanner) finish(end int) error {
 	return nil
 }
 
-// next takes the next mark and returns its position, while a field that began at
-// position field is incomplete; at the end of the input that and kindEnd.
+// next returns the position of the next mark, in a field that began at position field; at the end
+// of the input the end and kindEnd.
 func (s *scanner) next(field int) (p int, err error) {
 	if s.marks == 0 {
 		if err := s.more(field); err != nil {
@@ -256,8 +250,8 @@ func (s *scanner) next(field int) (p int, err error) {
 	return p, nil
 }
 
-// peek returns the byte at position p, to which everything has been read. There may
-// be no further one: then next says why.
+// peek returns the byte at position p, up to which everything was read, or false at the end; then
+// next returns the reason.
 func (s *scanner) peek(p int) (c byte, ok bool) {
 	if s.start+p == s.end && s.fill() != nil {
 		return 0, false
@@ -265,9 +259,8 @@ func (s *scanner) peek(p int) (c byte, ok bool) {
 	return s.buf[s.start+p], true
 }
 
-// more finds the next mark, while a field that began at position field of the
-// record is incomplete. It masks another chunk and reads if need be. At the end of
-// the input it returns kindEnd.
+// more finds the next mark in a field that began at position field. It masks another chunk, and
+// reads if necessary. At the end of the input it returns kindEnd.
 func (s *scanner) more(field int) error {
 	for s.marks == 0 {
 		if s.block < s.blocks {
@@ -291,7 +284,7 @@ func (s *scanner) more(field int) error {
 		for len(chunk) > 0 {
 			block := chunk
 			if len(chunk) < blockSize {
-				// It is filled up with bytes that get no mark.
+				// Pad with bytes that get no mark.
 				const blank = "----------------------------------------------------------------"
 				block = []byte(blank)
 				copy(block, chunk)
@@ -307,10 +300,9 @@ func (s *scanner) more(field int) error {
 	return nil
 }
 
-// mask returns which bytes of a block are a comma, a double quote or a control
-// character, the first byte in the lowest bit, and whether the block has bytes
-// outside ASCII. It looks at eight bytes in one word: ones puts a value into each
-// of them, low keeps their seven lower bits and high their top bits.
+// mask returns which bytes of a block are a comma, a double quote or a control character, the first
+// byte in the lowest bit, and whether the block has bytes outside ASCII. It handles eight bytes in
+// one word: ones puts a value into each byte, low keeps the seven lower bits and high the top bits.
 func mask(b *[blockSize]byte) (special uint64, wide bool) {
 	const (
 		ones = 0x0101010101010101
@@ -318,8 +310,7 @@ func mask(b *[blockSize]byte) (special uint64, wide bool) {
 		high = 0x80 * ones
 	)
 	marks := func(w uint64) uint64 {
-		// Every sum stays within its byte, so that no byte is mistaken because of its
-		// neighbour. Its top bit is then off for a byte that gets a mark.
+		// Every sum stays within its byte. Its top bit is off for a byte that gets a mark.
 		text := w & low
 		comma := text ^ ','*ones + low
 		quote := text ^ '"'*ones + low
@@ -340,7 +331,7 @@ func mask(b *[blockSize]byte) (special uint64, wide bool) {
 	return special, (w0|w1|w2|w3|w4|w5|w6|w7)&high != 0
 }
 
-// fill reads more data behind what the record has so far.
+// fill reads more data after the data of the record.
 func (s *scanner) fill() error {
 	if s.srcErr != nil {
 		return s.srcErr
@@ -369,8 +360,8 @@ func (s *scanner) fill() error {
 			n, err = 0, errors.New("the source returned an impossible count")
 		}
 		s.end += n
-		// Only io.EOF itself is the end. An error that wraps it tells of a connection
-		// that was lost, and the report would pass for whole.
+		// Only io.EOF itself is the end. An error that wraps it means a lost connection, and the
+		// report would pass for complete.
 		if err == io.EOF { //nolint:errorlint // see above
 			err = kindEnd
 		}
@@ -386,7 +377,7 @@ func (s *scanner) fill() error {
 	return s.srcErr
 }
 
-// skipByteOrderMark reads the byte order mark that may open the input.
+// skipByteOrderMark skips a byte order mark at the start of the input.
 func (s *scanner) skipByteOrderMark() error {
 	mark := []byte("\xef\xbb\xbf")
 	for s.end < len(mark) {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxFastDigits is how many digits always fit into an int64, in hundredths too.
+	// maxFastDigits always fit into an int64, also in hundredths.
 	maxFastDigits = 16
 
 	// maxAmount is the greatest length of an amount.
@@ -56,8 +56,8 @@ func parseNumber(b []byte) (n number, ok bool) {
 	return n, count > 0
 }
 
-// parseDate reads dates as the API writes them, and as the vendor publishes them for
-// other reports. No form can be taken for another of these.
+// parseDate reads dates as the API writes them, and as the vendor publishes them for other reports.
+// The forms exclude each other.
 func parseDate(b []byte) (quickstream.Date, bool) {
 	var year, month, day []byte
 	switch {
@@ -132,8 +132,7 @@ func parseOffset(b []byte) (*time.Location, bool) {
 	return time.FixedZone("", east), true
 }
 
-// digits returns what is written in digits only, and -1 for anything else and for
-// more than most.
+// digits returns the value of decimal digits, or -1 for anything else and above most.
 func digits(b []byte, most int) int {
 	n := 0
 	for _, c := range b {
@@ -154,7 +153,7 @@ func parseBool(b []byte) (value, ok bool) {
 		return false, false
 	}
 	for i, c := range b {
-		lower[i] = c | 0x20 // and no other byte becomes a letter
+		lower[i] = c | 0x20 // makes letters of letters only
 	}
 	switch string(lower[:len(b)]) {
 	case "true", "yes", "y":
