@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// ErrDuplicateMember reports an object that names a member twice which decides, so that
-// it could turn a decline into an approval.
+// ErrDuplicateMember reports an object that has a deciding member twice: that could turn a decline
+// into an approval.
 var ErrDuplicateMember = errors.New("a member is named twice")
 
 var (
@@ -23,27 +23,26 @@ var (
 	errIdentifier = errors.New("an identifier cannot be one")
 )
 
-// decisive is the error of a member that decides. It fails whatever it stands in.
+// decisive is the error of a deciding member. It fails every value around it.
 type decisive struct{ error }
 
 func (e decisive) Unwrap() error { return e.error }
 
-// Decode reads JSON into a value that holds nothing yet: strictly what decides, and
-// leniently what informs.
+// Decode reads JSON into a zero value: strictly what decides, leniently what informs.
 //
-// The members of a struct are its fields with a json tag, by their exact names. Those
-// with the tag `wire:"decides"` decide what happened to whose money. They stand there
-// once, under no name that differs in case alone, and as what they should be; a text
-// is valid UTF-8, or a number without sign, fraction and exponent, and is its digits.
-// Texts with the tag `wire:"identifies"` decide too, and are what [IsIdentifier] takes,
-// or empty. Everything else informs: what cannot be read becomes the zero value and
-// fails nothing; of two the last counts; a text may be any number. null is absent for
-// both, and so is what is empty where a list or an object should be. What is not
-// modelled is not looked at.
+// The members of a struct are its fields with a json tag, by their exact names. Members with the
+// tag `wire:"decides"` say what happened to whose money. Such a member occurs once, under no name
+// that differs only in case, and has the expected type. Its text is valid UTF-8, or an unsigned
+// integer, which is read as its digits. A text with the tag `wire:"identifies"` decides too, and is
+// empty or an identifier as [IsIdentifier] defines it.
 //
-// A struct is read by its fields even where it decodes itself: it does so with
-// Decode. What Decode does not read by itself it leaves to encoding/json. It goes
-// through the data once, apart from values that decode themselves.
+// All other members inform. What cannot be read becomes the zero value and fails nothing; the last
+// of two counts; a text may be any number. For both kinds, null is absent, and so is an empty value
+// where a list or an object is expected. Unknown members are ignored.
+//
+// A struct is read by its fields even if it decodes itself, because it does so with Decode. Types
+// that Decode does not know are left to encoding/json. The data is read once, except for values
+// that decode themselves.
 func Decode[T any](data []byte, into *T) error {
 	v := reflect.ValueOf(into).Elem()
 	s := scanner{data: data}
@@ -53,18 +52,18 @@ func Decode[T any](data []byte, into *T) error {
 	return s.end()
 }
 
-// Span is a value as it stands in the data that [Decode] reads. It shares its
-// memory, which a json.RawMessage does not. A member that is null is a nil Span.
+// Span is a value of the data that [Decode] reads. It shares the data's memory, which a
+// json.RawMessage does not. A member that is null is a nil Span.
 type Span []byte
 
-// MarshalJSON writes the value as it stood there.
+// MarshalJSON writes the value unchanged.
 func (s Span) MarshalJSON() ([]byte, error) { return s, nil }
 
-// Spans are the items of a list. They are nil only where there is no list: null and
-// what is empty are a list of nothing.
+// Spans are the items of a list. They are nil only if there is no list: null and an empty value are
+// an empty list.
 type Spans []Span
 
-// reader reads the next value into v, which can be set and holds nothing yet.
+// reader reads the next value into v, which is settable and zero.
 type reader func(s *scanner, v reflect.Value) error
 
 // decoders are how a type is read within another, and alone: there a struct is read by
@@ -175,7 +174,7 @@ func readForeign(s *scanner, v reflect.Value) error {
 	return json.Unmarshal(raw, v.Addr().Interface())
 }
 
-// readText takes a number as it is written.
+// readText accepts a number as it is written.
 func readText(s *scanner, v reflect.Value) error {
 	if c := s.peek(); c != 'n' && c != '"' && c != '-' && !isDigit(c) {
 		return errKind
@@ -185,11 +184,11 @@ func readText(s *scanner, v reflect.Value) error {
 	return err
 }
 
-// readDecidingText takes a number by its digits.
+// readDecidingText accepts an integer by its digits.
 func readDecidingText(s *scanner, v reflect.Value) error {
 	if c := s.peek(); c == '"' || c == 'n' {
 		err := readText(s, v)
-		if strings.ContainsRune(v.String(), utf8.RuneError) { // which decoding puts there for what is no UTF-8
+		if strings.ContainsRune(v.String(), utf8.RuneError) { // encoding/json's substitute for invalid UTF-8
 			return errEncoding
 		}
 		return err
@@ -210,7 +209,7 @@ func readIdentifier(s *scanner, v reflect.Value) error {
 	return err
 }
 
-// anyText reads a text, null as an empty one, and anything else as its JSON.
+// anyText reads a text. Null is an empty text, and anything else its JSON.
 func (s *scanner) anyText() (string, error) {
 	switch s.peek() {
 	case 'n':
@@ -227,8 +226,8 @@ func (s *scanner) anyText() (string, error) {
 	}
 }
 
-// readTexts reads an object whose names are not ours. Each of its values is kept: what
-// is no text, as its JSON.
+// readTexts reads an object with names of the merchant's. A value that is not a text is kept as its
+// JSON.
 func readTexts(s *scanner, v reflect.Value) error {
 	switch c := s.peek(); {
 	case c == 'n':
@@ -293,9 +292,9 @@ func readInt(s *scanner, v reflect.Value) error {
 	return nil
 }
 
-// pointerReader and sliceReader find out about their elements when they meet one:
-// a type may hold itself that way. A pointer to what decodes itself to its zero value,
-// such as an amount without a number, is nil.
+// pointerReader and sliceReader look up the reader of their elements on first use, because a type
+// may contain itself. A pointer to a type that decodes itself is nil if the value is zero, such as
+// an amount without a number.
 func pointerReader(elem reflect.Type) reader {
 	readerOf, zeroIsNil := sync.OnceValue(func() reader { return readerOf(elem) }), decodesItself(elem)
 	return func(s *scanner, v reflect.Value) error {
@@ -355,7 +354,7 @@ func readSpans(s *scanner, v reflect.Value) error {
 	return err
 }
 
-// list reads an array, each of its elements with item.
+// list reads an array, each element with item.
 func (s *scanner) list(item func(n int) error) error {
 	if s.peek() != '[' {
 		return s.nothing()
@@ -374,8 +373,8 @@ func (s *scanner) list(item func(n int) error) error {
 	}
 }
 
-// nothing moves behind an empty object, array or text, where another of these was
-// expected; it is an error if something else is there.
+// nothing skips an empty object, array or text where another type was expected. Anything else is an
+// error.
 func (s *scanner) nothing() error {
 	raw, err := s.raw()
 	switch {

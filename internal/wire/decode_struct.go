@@ -40,7 +40,7 @@ func newStructReader(t reflect.Type) *structReader {
 	return r
 }
 
-// maxFields is how many fields a struct may have whose repetition is noticed.
+// maxFields limits the fields of a struct, to notice duplicates.
 const maxFields = 128
 
 func (r *structReader) read(s *scanner, v reflect.Value) error {
@@ -84,8 +84,7 @@ func (r *structReader) read(s *scanner, v reflect.Value) error {
 	}
 }
 
-// folds reports whether an unknown name is that of a member that decides, in another
-// case.
+// folds reports whether an unknown name differs only in case from a member that decides.
 func (r *structReader) folds(name []byte) bool {
 	for i := range r.fields {
 		if field := &r.fields[i]; field.decides && strings.EqualFold(field.name, string(name)) {
@@ -95,7 +94,7 @@ func (r *structReader) folds(name []byte) bool {
 	return false
 }
 
-// readInto forgives what it can of a member that informs.
+// readInto forgives errors in a member that informs.
 func (f *fieldReader) readInto(s *scanner, v reflect.Value) error {
 	start, depth := s.at, s.depth
 	err := f.read(s, v)
@@ -113,7 +112,7 @@ func (f *fieldReader) readInto(s *scanner, v reflect.Value) error {
 	return s.skip()
 }
 
-// unreadable reports whether a value that stands there was forgiven.
+// unreadable reports whether readInto would forgive an error in this value.
 func (f *fieldReader) unreadable(value []byte) bool {
 	s := scanner{data: value}
 	return !f.decides && f.read(&s, reflect.New(f.model).Elem()) != nil

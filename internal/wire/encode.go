@@ -22,15 +22,14 @@ func Encode(v any) ([]byte, error) {
 	}
 	body, err := Marshal(v)
 	if odd, ok := errors.AsType[*json.MarshalerError](err); ok {
-		err = odd.Err // without the name of a type
+		err = odd.Err // without the name of our type
 	}
 	return body, err
 }
 
-// CheckText refuses a value with a text that is not valid UTF-8: encoding/json writes
-// another text in its place, and its output does not tell. Strings, keys of maps and
-// [json.RawMessage] are texts. What the MarshalJSON or MarshalText of a type writes is
-// its own. The error does not show the value.
+// CheckText refuses a value with a text that is not valid UTF-8, which encoding/json would silently
+// replace. Strings, keys of maps and [json.RawMessage] are texts. Output of MarshalJSON and
+// MarshalText is not checked. The error does not show the value.
 func CheckText(v any) error { return checkText(reflect.ValueOf(v), 0) }
 
 func checkText(v reflect.Value, depth int) error {
@@ -85,7 +84,7 @@ func checkMap(m reflect.Value, depth int) error {
 }
 
 func checkFields(s reflect.Value, depth int) error {
-	if depth > maxDepth { // an embedded pointer may lead back
+	if depth > maxDepth { // an embedded pointer may form a loop
 		return errNesting
 	}
 	for _, field := range writtenOf(s.Type()).fields {
@@ -106,15 +105,15 @@ func checkFields(s reflect.Value, depth int) error {
 	return nil
 }
 
-// written is what encoding/json writes of the values of a type.
+// written says what encoding/json writes for a type.
 type written struct {
 	raw             bool // json.RawMessage, or a pointer to it
 	own, ownPointer bool // a method of the type, or of its pointer, writes it
 	fields          []textField
 }
 
-// textField is a field of a struct. The fields of one that is embedded stand beside it,
-// whatever methods its type has.
+// textField is a field of a struct. The fields of an embedded struct count as fields of the outer
+// one, whatever methods its type has.
 type textField struct {
 	index    int
 	embedded bool

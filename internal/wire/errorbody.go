@@ -10,43 +10,41 @@ import (
 	"unicode/utf8"
 )
 
-// What is read of an error body, and kept of its texts.
+// Limits for an error body and its texts.
 const (
 	maxErrorJSON   = 256 << 10
-	maxFieldErrors = 10 // and as many messages of each
+	maxFieldErrors = 10 // also messages of each
 	maxMessage     = 1024
 	maxName        = 100
 )
 
-// ErrorBody is what the client keeps of the service's error body. The shape is
-// not part of the published contract; it is known from public client code, so
-// every member is optional and every type is tolerated. Its texts are those that
-// [Shown] returns.
+// ErrorBody is what the client keeps of the service's error body. Its shape is not in the published
+// contract but known from public client code, so every member is optional and every type is
+// tolerated. Texts are as [Shown] returns them.
 type ErrorBody struct {
 	CustomerMessage  string
 	DeveloperMessage string
 	TraceCode        string
-	Fields           []FieldError // the first of them
-	// Own tells that the body is the service's: an object that decodes strictly and
-	// has a message, or a list of errors of which one names a field. A gateway in front
-	// of the service answers in other shapes, and what a gateway says proves nothing
-	// about a payment.
+	Fields           []FieldError // the first maxFieldErrors
+	// Own means that the body is the service's: an object that decodes strictly, with a message or
+	// a list of errors of which one has a field name. Gateways answer in other shapes, and their
+	// answers prove nothing about a payment.
 	Own bool
 }
 
-// FieldError is what an error body says about one field, whose name may be missing. The
-// rejected value itself is never kept: it may be a card number.
+// FieldError is the error of one field, whose name may be missing. The rejected value is never
+// kept: it may be a card number.
 type FieldError struct {
 	FieldName string
 	Messages  []string
 }
 
-// isErrorJSON reports whether an error body is JSON, and no larger than one has to be.
+// isErrorJSON reports whether an error body is JSON within the limits.
 func isErrorJSON(data []byte) bool {
 	return len(data) <= maxErrorJSON && HasAtMost(data, maxErrorValues)
 }
 
-// ParseErrorBody reads an error body, leniently but for Own.
+// ParseErrorBody reads an error body: leniently, except for Own.
 func ParseErrorBody(data []byte) ErrorBody {
 	var members map[string]json.RawMessage
 	switch {
@@ -75,7 +73,7 @@ func ParseErrorBody(data []byte) ErrorBody {
 	return body
 }
 
-// namesField reports whether errors are a list with an object whose field has a name.
+// namesField reports whether errs is a list with an object that has a field name.
 func namesField(errs []byte) bool {
 	var items Spans
 	return Decode(errs, &items) == nil && slices.ContainsFunc(items, func(item Span) bool {
@@ -88,7 +86,7 @@ func namesField(errs []byte) bool {
 	})
 }
 
-// Conceal drops the names in which a secret comes back: an error prints them.
+// Conceal drops names that contain a secret, because errors print them.
 func (b *ErrorBody) Conceal(secret string) {
 	if strings.Contains(b.TraceCode, secret) {
 		b.TraceCode = ""
@@ -100,8 +98,8 @@ func (b *ErrorBody) Conceal(secret string) {
 	}
 }
 
-// fieldErrors reads a list of errors, which are objects or texts, or a single one, or an
-// object of messages by field.
+// fieldErrors reads a list of errors (objects or texts), a single one, or an object of messages by
+// field.
 func fieldErrors(data json.RawMessage) (found []FieldError) {
 	add := func(name string, messages []string) {
 		if (name != "" || len(messages) > 0) && len(found) < maxFieldErrors {
@@ -129,7 +127,7 @@ func fieldErrors(data json.RawMessage) (found []FieldError) {
 	return found
 }
 
-// list returns the items of a list, and anything else as the only one.
+// list returns the items of a list, or anything else as the only item.
 func list(data json.RawMessage) (items []json.RawMessage) {
 	if json.Unmarshal(data, &items) != nil {
 		return []json.RawMessage{data}
@@ -137,7 +135,7 @@ func list(data json.RawMessage) (items []json.RawMessage) {
 	return items
 }
 
-// texts reads a text, or a list of which the texts count.
+// texts reads a text, or the texts of a list.
 func texts(data json.RawMessage) (found []string) {
 	for _, item := range list(data) {
 		if message := text(item, maxMessage); message != "" && len(found) < maxFieldErrors {
@@ -155,26 +153,25 @@ func text(data json.RawMessage, longest int) string {
 	return Shown(s, longest)
 }
 
-// sentName ends the names of what repeats what was sent.
+// sentName matches the end of names whose members repeat what was sent.
 const sentName = `(?i:value|cvn|cvv|card.?number|account.?number|pay.?id|cryptogram|api.?key|authorization|password)`
 
-// longestText bounds the texts of a body that is kept.
+// longestText bounds the texts of a kept body.
 const longestText = 16 << 10
 
 var (
 	sentMember = regexp.MustCompile(sentName + `$`)
-	// sentText and echo find it where there is no JSON to walk through.
+	// sentText and echo are for bodies that are not JSON.
 	sentText  = regexp.MustCompile(sentName)
 	echo      = regexp.MustCompile(`\S+@\S+|\d{6,}|(?i:basic)\s+\S+`)
 	queryPart = regexp.MustCompile(`\?\S+`)
 	userPart  = regexp.MustCompile(`//[^/\s]*@`)
 )
 
-// Scrub returns an error body without what the caller sent: refused values and members
-// with the names of secrets are removed, numbers that may be a card's are masked, and
-// query and user are cut from echoed addresses, at any depth. A body that is not JSON is
-// returned up to the first such name, because nothing tells where a value ends, and
-// without numbers and addresses. Of long texts the beginning is kept.
+// Scrub returns an error body without what the caller sent, at any depth: it removes rejected
+// values and members named like secrets, masks numbers that may be a card's, and cuts query and
+// user from addresses. A body that is not JSON is cut at the first such name, because the end of a
+// value is unknown there, and loses numbers and addresses. Long texts are cut.
 func Scrub(data []byte) []byte {
 	if !isErrorJSON(data) {
 		text := cut(string(data), longestText)

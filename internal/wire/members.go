@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// links is the member whose addresses can carry account numbers.
+// links is the member whose addresses can contain account numbers.
 const links = "links"
 
-// Unknown returns the members of data that the type does not model, and those that
-// Decode could not read, keyed by their path, such as "creditCard.newMember" or
-// "items[0].newMember". Links that could not be read are left out.
+// Unknown returns the members of data that the type does not model and those that Decode could not
+// read, by path, such as "creditCard.newMember" or "items[0].newMember". Unreadable links are left
+// out.
 func Unknown(data []byte, model reflect.Type) map[string]json.RawMessage {
 	found := map[string]json.RawMessage{}
 	unknown(data, model, "", found)
@@ -48,9 +48,9 @@ func unknown(data []byte, model reflect.Type, path string, found map[string]json
 	}
 }
 
-// Graft returns known with every member of raw that Unknown finds put back in its
-// place, so that a model survives being stored and read again. What does not have the
-// shape of the model is returned as it is, and what was changed stays so.
+// Graft returns known with every member of raw that Unknown finds added in its place, so that a
+// model survives storing and reading. Data without the shape of the model is returned unchanged,
+// and changed members are kept.
 func Graft(known, raw json.RawMessage, model reflect.Type) (json.RawMessage, error) {
 	model = deref(model)
 	switch model.Kind() {
@@ -90,7 +90,7 @@ func graftMembers(have, had map[string]json.RawMessage, known *structReader) (js
 	return Marshal(have)
 }
 
-// isZero reports whether JSON is how the zero value of a type is written.
+// isZero reports whether data is the JSON of the type's zero value.
 func isZero(data []byte, model reflect.Type) bool {
 	zero, err := Marshal(reflect.Zero(model).Interface())
 	return err == nil && bytes.Equal(data, zero)
@@ -107,7 +107,7 @@ func graftItems(have, had []json.RawMessage, item reflect.Type) (json.RawMessage
 	return Marshal(have)
 }
 
-// modelled returns the types of a struct's members by their names.
+// modelled returns the types of a struct's members by name.
 func modelled(model reflect.Type) map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	if model = deref(model); model != nil && model.Kind() == reflect.Struct {

@@ -15,9 +15,8 @@ var (
 	errMany   = errors.New("JSON of too many values")
 )
 
-// What JSON may hold. A value of two bytes can cost hundreds in memory, so that the
-// length of a body alone bounds nothing. A page of 1,000 transactions with all that is
-// known of them has about 100,000 values.
+// Limits of JSON. A value of two bytes can take hundreds in memory, so the length of a body bounds
+// nothing. A page of 1,000 transactions with all known members has about 100,000 values.
 const (
 	maxDepth       = 10_000 // that of encoding/json
 	maxElements    = 5_000  // of a list
@@ -25,16 +24,15 @@ const (
 	maxErrorValues = 5_000 // of an error body
 )
 
-// scanner walks through JSON once, and refuses what encoding/json refuses, and more
-// values than anybody needs.
+// scanner walks through JSON once. It refuses what encoding/json refuses, and too many values.
 type scanner struct {
 	data   []byte
 	at     int
 	depth  int
-	values int // that were met in objects and arrays
+	values int // in objects and arrays so far
 }
 
-// HasAtMost reports whether data is JSON that holds no more than so many values.
+// HasAtMost reports whether data is JSON with at most this many values.
 func HasAtMost(data []byte, values int) bool {
 	s := scanner{data: data, values: maxValues - values}
 	return s.skip() == nil && s.end() == nil
@@ -53,7 +51,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// end is an error unless nothing is left.
+// end returns an error unless all data was read.
 func (s *scanner) end() error {
 	s.peek()
 	if s.at < len(s.data) {
@@ -62,7 +60,7 @@ func (s *scanner) end() error {
 	return nil
 }
 
-// raw returns the next value as it stands there.
+// raw returns the bytes of the next value.
 func (s *scanner) raw() ([]byte, error) {
 	s.peek()
 	start := s.at
@@ -70,7 +68,7 @@ func (s *scanner) raw() ([]byte, error) {
 	return s.data[start:s.at:s.at], err
 }
 
-// skip moves behind the next value.
+// skip skips the next value.
 func (s *scanner) skip() error {
 	switch s.peek() {
 	case '{':
@@ -107,7 +105,7 @@ func (s *scanner) object() error {
 	}
 }
 
-// open moves into the object or array at the cursor.
+// open enters the object or array at the cursor.
 func (s *scanner) open() error {
 	s.at++
 	if s.depth++; s.depth > maxDepth {
@@ -116,8 +114,7 @@ func (s *scanner) open() error {
 	return nil
 }
 
-// more moves to the next element of an object or array, of which n have been
-// read, or behind its end.
+// more moves to the next element of an object or array of which n were read, or past its end.
 func (s *scanner) more(end byte, n int) (bool, error) {
 	switch c := s.peek(); {
 	case c == end:
@@ -135,8 +132,8 @@ func (s *scanner) more(end byte, n int) (bool, error) {
 	return true, nil
 }
 
-// member moves behind the name of the next member of an object, of which n have
-// been read, or behind the object's end.
+// member reads the name of the next member of an object of which n were read, or moves past its
+// end.
 func (s *scanner) member(n int) (name []byte, more bool, err error) {
 	if more, err = s.more('}', n); err != nil || !more {
 		return nil, false, err
@@ -145,7 +142,7 @@ func (s *scanner) member(n int) (name []byte, more bool, err error) {
 	return name, true, err
 }
 
-// name moves behind the name of a member and its colon.
+// name reads the name of a member and its colon.
 func (s *scanner) name() ([]byte, error) {
 	if s.peek() != '"' {
 		return nil, errSyntax
@@ -161,10 +158,10 @@ func (s *scanner) name() ([]byte, error) {
 	return name.bytes()
 }
 
-// quoted is a string as it stands in JSON, with its quotes.
+// quoted is a JSON string with its quotes.
 type quoted struct {
 	json  []byte
-	plain bool // the content is what stands between the quotes
+	plain bool // the text between the quotes is the content
 }
 
 func (q quoted) content() []byte { return q.json[1 : len(q.json)-1] }
@@ -178,7 +175,7 @@ func (q quoted) unquote() (string, error) {
 	return text, err
 }
 
-// bytes returns the text, in the memory of the data where it can.
+// bytes returns the text, without copying if possible.
 func (q quoted) bytes() ([]byte, error) {
 	if q.plain {
 		return q.content(), nil
@@ -187,7 +184,7 @@ func (q quoted) bytes() ([]byte, error) {
 	return []byte(text), err
 }
 
-// text moves behind the string at the cursor.
+// text reads the string at the cursor.
 func (s *scanner) text() (quoted, error) {
 	start, ascii, escaped := s.at, true, false
 	for s.at++; s.at < len(s.data); s.at++ {
@@ -244,7 +241,7 @@ func (s *scanner) literal(text string) error {
 	return nil
 }
 
-// number returns the number at the cursor and moves behind it.
+// number reads the number at the cursor.
 func (s *scanner) number() ([]byte, error) {
 	start := s.at
 	s.accept('-', '-')
@@ -264,7 +261,7 @@ func (s *scanner) number() ([]byte, error) {
 	return s.data[start:s.at], nil
 }
 
-// accept moves behind one byte if it is one of two.
+// accept skips one byte if it is a or b.
 func (s *scanner) accept(a, b byte) bool {
 	if s.at < len(s.data) && (s.data[s.at] == a || s.data[s.at] == b) {
 		s.at++
@@ -273,7 +270,7 @@ func (s *scanner) accept(a, b byte) bool {
 	return false
 }
 
-// digits moves behind digits and returns how many there were.
+// digits skips digits and returns their count.
 func (s *scanner) digits() int {
 	start := s.at
 	for s.at < len(s.data) && isDigit(s.data[s.at]) {
@@ -282,10 +279,9 @@ func (s *scanner) digits() int {
 	return s.at - start
 }
 
-// Unambiguous is an error unless data is JSON in which no object names a member twice,
-// in whatever case: encoding/json takes such two for one, and the last of them. So it does
-// of a name with a letter that folds to an ASCII one, which is refused alone too. Only in
-// metadata, whose names are the merchant's own, case tells names apart.
+// Unambiguous returns an error unless data is JSON in which no object has a member twice, in any
+// case: encoding/json would take the last of them. It also refuses a name with a letter that folds
+// to an ASCII one. Names in metadata are the merchant's, and their case counts.
 func Unambiguous(data []byte) error {
 	s := scanner{data: data}
 	if err := s.unambiguous(false); err != nil {
@@ -332,7 +328,7 @@ func isASCII(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
-// leastFold returns one rune for all that bytes.EqualFold takes for equal.
+// leastFold returns the same rune for all that bytes.EqualFold takes for equal.
 func leastFold(r rune) rune {
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

@@ -8,11 +8,11 @@ import (
 
 const masked = "[redacted]"
 
-// cardLike is what may be a card number: twelve digits and more, also in groups.
+// cardLike matches what may be a card number: twelve or more digits, also in groups.
 var cardLike = regexp.MustCompile(`\p{Nd}(?:[ \p{Pd}._]{0,2}\p{Nd}){11,}`)
 
-// Shown returns what is kept of a text that the service chose: what can be printed of
-// its first bytes, and no number that may be a card's.
+// Shown returns what is kept of a text of the service: the printable part of its beginning, without
+// what may be a card number.
 func Shown(text string, longest int) string {
 	if len(text) <= longest && isHarmless(text) {
 		return text
@@ -26,7 +26,7 @@ func Shown(text string, longest int) string {
 	return cardLike.ReplaceAllLiteralString(text, masked)
 }
 
-// cut returns the beginning of a text, without the beginning of a number.
+// cut returns the beginning of a text, without part of a number at its end.
 func cut(text string, longest int) string {
 	if len(text) <= longest {
 		return text
@@ -34,7 +34,7 @@ func cut(text string, longest int) string {
 	return strings.TrimRightFunc(text[:longest], func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
-// isHarmless spares most texts the search.
+// isHarmless spares most texts the regular expression.
 func isHarmless(text string) bool {
 	digits := 0
 	for i := range len(text) {
@@ -48,8 +48,8 @@ func isHarmless(text string) bool {
 	return digits < 12
 }
 
-// IsIdentifier reports whether a text can name a thing: in the path of a request without
-// changing which thing is meant, and in an answer without being a burden to store.
+// IsIdentifier reports whether a text is an identifier: safe in the path of a request, and short
+// enough to store from an answer.
 func IsIdentifier(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -59,8 +59,8 @@ func IsIdentifier(text string) bool {
 	return strings.Trim(text, " ") != "" && text != "." && text != ".." && len(text) <= 255 && !strings.ContainsAny(text, `/\?#%;`)
 }
 
-// SameFold reports whether two texts are the same but for the case of ASCII letters. Of
-// other letters some fold to an ASCII one, such as the long s.
+// SameFold reports whether two texts are equal except for the case of ASCII letters. Other letters
+// are not folded: the long s folds to an ASCII one.
 func SameFold(a, b string) bool {
 	lower := func(c byte) byte {
 		if 'A' <= c && c <= 'Z' {

@@ -1,5 +1,5 @@
-// Package wire reads and writes the service's JSON: strictly what decides and leniently
-// what informs, money in its two forms, and what the models do not know.
+// Package wire reads and writes the service's JSON. It reads strictly what decides and leniently
+// what informs, handles both forms of money, and keeps unknown members.
 package wire
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// maxDecimalLength bounds the text of an amount before it is parsed, its digits and its
-// exponent: a decimal with a huge exponent is cheap to send and expensive to compute with.
+// maxDecimalLength bounds the text, the digits and the exponent of an amount: a huge exponent is
+// cheap to send and expensive to compute with.
 const maxDecimalLength = 32
 
 var (
@@ -23,8 +23,9 @@ var (
 	errPlaces = errors.New("amount has more than two decimals or 32 digits")
 )
 
-// Number is money as transaction requests carry it: a JSON number with exactly
-// two decimals. In responses it has any form that [ParseDecimal] reads. The output does not depend on decimal's process-wide switches.
+// Number is an amount in transactions. It is written as a JSON number with exactly two decimals,
+// and read in any form that [ParseDecimal] accepts. It does not depend on decimal's process-wide
+// switches.
 type Number struct{ d decimal.Decimal }
 
 // NewNumber returns d as a JSON number.
@@ -33,7 +34,7 @@ func NewNumber(d decimal.Decimal) Number { return Number{d} }
 // Decimal returns the amount.
 func (n Number) Decimal() decimal.Decimal { return n.d }
 
-// OptionalNumber returns nil for nil, so that omitempty leaves the member out.
+// OptionalNumber returns nil for nil, so that omitempty omits the member.
 func OptionalNumber(d *decimal.Decimal) *Number {
 	if d == nil {
 		return nil
@@ -41,8 +42,8 @@ func OptionalNumber(d *decimal.Decimal) *Number {
 	return &Number{*d}
 }
 
-// UnmarshalJSON reads the amount of a response as [ParseDecimal] does; null and an
-// empty text are the zero Number, which no amount that was read is.
+// UnmarshalJSON reads an amount as [ParseDecimal] does. Null and an empty text are the zero Number;
+// an amount never is.
 func (n *Number) UnmarshalJSON(data []byte) error {
 	if IsNull(data) || string(data) == `""` {
 		*n = Number{}
@@ -53,14 +54,13 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// MarshalJSON writes the number with two decimals and refuses to round.
+// MarshalJSON writes the number with two decimals, and returns an error instead of rounding.
 func (n Number) MarshalJSON() ([]byte, error) {
 	text, err := twoDecimals(n.d)
 	return []byte(text), err
 }
 
-// Text is money as PayTo and 3D Secure requests carry it: a JSON string that
-// holds exactly two decimals.
+// Text is an amount in PayTo and 3D Secure: a JSON string with exactly two decimals.
 type Text struct{ d decimal.Decimal }
 
 // NewText returns d as a JSON string.
@@ -69,7 +69,7 @@ func NewText(d decimal.Decimal) Text { return Text{d} }
 // Decimal returns the amount.
 func (t Text) Decimal() decimal.Decimal { return t.d }
 
-// OptionalText returns nil for nil, so that omitempty leaves the member out.
+// OptionalText returns nil for nil, so that omitempty omits the member.
 func OptionalText(d *decimal.Decimal) *Text {
 	if d == nil {
 		return nil
@@ -77,14 +77,13 @@ func OptionalText(d *decimal.Decimal) *Text {
 	return &Text{*d}
 }
 
-// MarshalJSON writes the quoted amount with two decimals and refuses to round.
+// MarshalJSON writes the quoted amount with two decimals, and returns an error instead of rounding.
 func (t Text) MarshalJSON() ([]byte, error) {
 	text, err := twoDecimals(t.d)
 	return []byte(strconv.Quote(text)), err
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, so that a stored request can be
-// compared; null is zero.
+// UnmarshalJSON reads a stored request's amount, for comparison; null is zero.
 func (t *Text) UnmarshalJSON(data []byte) error {
 	var n Number
 	err := n.UnmarshalJSON(data)
@@ -99,20 +98,20 @@ func twoDecimals(d decimal.Decimal) (string, error) {
 	return d.StringFixed(2), nil
 }
 
-// HasTwoDecimals reports whether d can be written with two decimals without
-// rounding, and computed with at no cost.
+// HasTwoDecimals reports whether d is small and can be written with two decimals without rounding.
 func HasTwoDecimals(d decimal.Decimal) bool {
 	return IsSmall(d) && (d.Exponent() >= -2 || d.Equal(d.Truncate(2)))
 }
 
-// IsSmall is to be asked before any arithmetic, which scales the digits by the exponent.
+// IsSmall reports whether arithmetic with d is cheap. Call it first: arithmetic scales the digits
+// by the exponent.
 func IsSmall(d decimal.Decimal) bool {
-	const maxBits = 107 // of as many digits
+	const maxBits = 107 // of maxDecimalLength digits
 	return d.Exponent() <= maxDecimalLength && d.Exponent() >= -maxDecimalLength && d.Coefficient().BitLen() <= maxBits
 }
 
-// ParseDecimal reads an amount from a response: a JSON number or a string that
-// holds one. The error never repeats the input.
+// ParseDecimal reads an amount of a response: a JSON number or a string that holds one. The error
+// never repeats the input.
 func ParseDecimal(data []byte) (decimal.Decimal, error) {
 	text := data
 	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
@@ -133,8 +132,7 @@ func ParseDecimal(data []byte) (decimal.Decimal, error) {
 	return d, nil
 }
 
-// Marshal encodes a wire struct without HTML escaping, which would only make
-// bodies longer and harder to compare.
+// Marshal encodes a wire struct without HTML escapes, which would only lengthen bodies.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -148,16 +146,15 @@ func Marshal(v any) ([]byte, error) {
 // IsNull reports whether data is the JSON null.
 func IsNull(data []byte) bool { return bytes.Equal(bytes.TrimSpace(data), []byte("null")) }
 
-// IsObject reports whether data begins as a JSON object.
+// IsObject reports whether data begins like a JSON object.
 func IsObject(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	return len(data) > 0 && data[0] == '{'
 }
 
-// SetMember returns the object with value written at path, creating objects on
-// the way. A member that is already there is an error, in whatever case, and so is the
-// name of one that the object's type models, in another case: extra members add to a
-// request and never change what was checked.
+// SetMember returns the object with value added at path, and creates missing objects. An existing
+// member is an error, in any case, and so is a modelled name in another case: extra members never
+// change what was checked.
 func SetMember(object json.RawMessage, path []string, value json.RawMessage, model reflect.Type) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
 	if len(object) > 0 {
