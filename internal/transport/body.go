@@ -26,16 +26,16 @@ var (
 	errUnasked  = errors.New("the server answered before it was asked")
 )
 
-// Upload is a request body that is sent while it is read. It is read at most
-// once: after its first byte was taken there is no further attempt.
+// Upload is a request body that is sent while it is read. It is read at most once: after its first
+// byte there is no further attempt.
 type Upload struct {
 	Content     io.Reader
 	Length      int64 // of the content
 	ContentType string
 }
 
-// outgoing is the body of a request. net/http reads it on a goroutine of its own,
-// which can outlive the attempt.
+// outgoing is the body of a request. net/http reads it on its own goroutine, which can outlive the
+// attempt.
 type outgoing struct {
 	content  io.Reader
 	attempt  *attempt
@@ -43,11 +43,11 @@ type outgoing struct {
 	gate     gate
 	since    time.Time // when the write was first sent, if an attempt may have arrived
 	window   time.Duration
-	late     atomic.Bool // it was not given out for that
+	late     atomic.Bool // the window had passed, so nothing was read
 }
 
-// Read gives the body out once. Its first call is the moment at which sending
-// begins, however long it took to get a connection.
+// Read returns the body once. Its first call is the moment at which sending begins, however long
+// getting a connection took.
 func (o *outgoing) Read(p []byte) (int, error) {
 	first, ok := o.gate.pass()
 	if !ok {
@@ -61,23 +61,23 @@ func (o *outgoing) Read(p []byte) (int, error) {
 	if !o.streamed {
 		return o.content.Read(p)
 	}
-	// The time that this side takes does not count.
+	// Time that the caller's reader takes does not count.
 	o.attempt.timer.Stop()
 	n, err := o.content.Read(p)
 	o.attempt.patience()
 	return n, err
 }
 
-// Close leaves the content alone: it is the caller's, and a next attempt's where
-// this one did not get as far as reading it.
+// Close leaves the content open: it is the caller's, and the next attempt needs it if this one did
+// not read it.
 func (o *outgoing) Close() error { return nil }
 
-// patience begins anew to wait for the other side.
+// patience restarts the time limit for the other side.
 func (a *attempt) patience() { a.timer.Reset(a.x.call.Limits.AttemptTimeout) }
 
-// readBody reads the body up to its cap and drains a little more, because a
-// connection whose body is not read to the end is lost. What could be read is
-// returned with the error: it may hold a receipt number.
+// readBody reads the body up to its limit and drains a little more, because a connection with an
+// unread body cannot be used again. It returns what was read with the error: it may hold a receipt
+// number.
 func readBody(resp *http.Response, success bool) ([]byte, error) {
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the connection, which no context ends
@@ -89,7 +89,7 @@ func readBody(resp *http.Response, success bool) ([]byte, error) {
 	}
 	room := int64(512)
 	if n := resp.ContentLength; n > 0 && n <= limit {
-		room = n + 1 // the read that meets the end hands the connection back
+		room = n + 1 // reading the end frees the connection
 	}
 	body, err := make([]byte, 0, room), error(nil)
 	for err == nil && int64(len(body)) <= limit {
@@ -112,8 +112,8 @@ func readBody(resp *http.Response, success bool) ([]byte, error) {
 	return body, nil
 }
 
-// deliver hands a body over while it arrives. Once some of it was, or the sink
-// failed, there is no further attempt.
+// deliver copies a body to the sink as it arrives. After the first byte, or an error of the sink,
+// there is no further attempt.
 func (x *exchange) deliver(ctx context.Context, resp *http.Response, sink io.Writer, a *attempt) {
 	defer resp.Body.Close()
 	body := &incoming{body: resp.Body, attempt: a}
@@ -146,8 +146,7 @@ func (i *incoming) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// retryAfter reads the header in either of its forms; an absent, negative or
-// unreadable value asks for nothing.
+// retryAfter reads both forms of the header; an absent, negative or invalid value is 0.
 func retryAfter(h http.Header) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {

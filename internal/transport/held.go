@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// gate is passed by what goes out, until it is shut. Whoever shuts it learns
-// whether anything has passed, and knows that nothing will.
+// gate lets bytes out until it is shut. Shutting it reports whether any passed, and none can pass
+// afterwards.
 type gate struct{ state atomic.Int32 }
 
 const (
@@ -24,28 +24,27 @@ func (g *gate) pass() (first, ok bool) {
 	return false, g.state.Load() == passed
 }
 
-// retract takes back what was the first to pass, and did not get out.
+// retract undoes the first pass, whose bytes did not get out.
 func (g *gate) retract() { g.state.CompareAndSwap(passed, unused) }
 
 // shut reports whether nothing has passed.
 func (g *gate) shut() bool { return g.state.Swap(shut) == unused }
 
-// heldConn is a connection of our own. It carries one request at a time, and lets
-// bytes out only for the attempt that holds it, once all that came in before is read:
-// net/http would take what is left over from the last answer for the next one.
+// heldConn is a connection of our own. It carries one request at a time, and sends bytes only for
+// the attempt that holds it, after all earlier input was read: net/http would take the rest of the
+// last answer for the next one.
 type heldConn struct {
 	net.Conn
 
 	mu      sync.Mutex
 	changed *sync.Cond
 	holder  *gate
-	below   bool // TLS, which reads and writes by itself, is above
+	below   bool // TLS, which reads and writes by itself, is on top
 	reading bool
-	ended   bool // it was closed, or nothing can be read any more
+	ended   bool // closed, or reading failed
 }
 
-// readPatience is how long a request waits for net/http to read on. It does so at once,
-// or never again.
+// readPatience is how long a request waits for net/http to read again. It does so at once or never.
 const readPatience = time.Second
 
 func newHeldConn(conn net.Conn) *heldConn {
@@ -54,15 +53,15 @@ func newHeldConn(conn net.Conn) *heldConn {
 	return c
 }
 
-// hold gives a connection to an attempt. Of one through a proxy the bytes of TLS
-// are seen, a few more than those of the request.
+// hold gives a connection to an attempt. Through a proxy it sees the bytes of TLS, a few more than
+// those of the request.
 func hold(conn net.Conn, attempt *gate) {
 	over, below := conn.(interface{ NetConn() net.Conn })
 	if below {
 		conn = over.NetConn()
 	}
 	held, ok := conn.(*heldConn)
-	if !ok { // nobody knows what is written to it
+	if !ok { // what is written to it cannot be seen
 		attempt.pass()
 		return
 	}
@@ -71,7 +70,7 @@ func hold(conn net.Conn, attempt *gate) {
 	held.holder, held.below = attempt, below
 }
 
-// Read takes nothing for an answer that comes before its request.
+// Read refuses an answer that arrives before its request.
 func (c *heldConn) Read(p []byte) (int, error) {
 	c.set(&c.reading)
 	n, err := c.Conn.Read(p)
@@ -87,8 +86,7 @@ func (c *heldConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write begins a request when the connection is being read, and so nothing is left
-// over of what came in.
+// Write begins a request only while the connection is being read, so that no earlier input is left.
 func (c *heldConn) Write(p []byte) (int, error) {
 	holder, first, ok := c.begin()
 	if holder == nil { // before the first request
@@ -98,13 +96,13 @@ func (c *heldConn) Write(p []byte) (int, error) {
 		return 0, errOver
 	}
 	n, err := c.Conn.Write(p)
-	if first && n == 0 && err != nil { // of a connection that was closed while idle
+	if first && n == 0 && err != nil { // the connection was closed while idle
 		holder.retract()
 	}
 	return n, err
 }
 
-// begin waits until a request may begin. It may not where nobody will read its answer.
+// begin waits until a request may begin. It may not if its answer would not be read.
 func (c *heldConn) begin() (holder *gate, first, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +124,7 @@ func (c *heldConn) begin() (holder *gate, first, ok bool) {
 	return c.holder, first, ok
 }
 
-// decided reports whether it is known if a request may begin.
+// decided reports whether begin can decide.
 func (c *heldConn) decided() bool {
 	return c.reading || c.ended || c.holder.state.Load() != unused
 }

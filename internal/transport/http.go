@@ -10,20 +10,19 @@ import (
 	"time"
 )
 
-// HTTPConfig is what a caller may choose about connections.
+// HTTPConfig is the caller's choice of connections.
 type HTTPConfig struct {
 	Client  *http.Client
 	Proxy   func(*http.Request) (*url.URL, error)
 	RootCAs *x509.CertPool
 }
 
-// maxIdlePerHost keeps connections of many concurrent callers alive: net/http's
-// default of two makes the third and every further caller pay a new handshake.
+// maxIdlePerHost keeps connections of many concurrent callers open: net/http's default of two makes
+// all others pay for a new handshake.
 const maxIdlePerHost = 100
 
-// newHTTPClient returns a copy of the caller's client, or a client over a
-// transport of our own, tuned for many concurrent calls to one host. Neither
-// follows redirects, which would carry card data to an address nobody chose.
+// newHTTPClient returns a copy of the caller's client, or a client with a transport of our own.
+// Neither follows redirects, which would carry card data to another address.
 func newHTTPClient(config HTTPConfig) (client *http.Client, own bool) {
 	client = &http.Client{}
 	if config.Client != nil {
@@ -36,9 +35,8 @@ func newHTTPClient(config HTTPConfig) (client *http.Client, own bool) {
 	return client, own
 }
 
-// newTransport returns a transport that speaks HTTP/1.1 alone: there a connection
-// carries one request at a time, so that the bytes written to it tell whether the
-// request was sent.
+// newTransport returns a transport for HTTP/1.1 only. There a connection carries one request at a
+// time, so the bytes written to it show whether the request was sent.
 func newTransport(config HTTPConfig) *http.Transport {
 	secure := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
@@ -60,7 +58,7 @@ func newTransport(config HTTPConfig) *http.Transport {
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			return held(dialer.DialContext(ctx, network, address))
 		},
-		// Held above TLS: its farewell on a connection that was closed is no request.
+		// Held above TLS, because TLS writes a closing alert that is not a request.
 		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			return held((&tls.Dialer{NetDialer: &dialer, Config: secure}).DialContext(ctx, network, address))
 		},

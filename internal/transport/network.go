@@ -31,18 +31,18 @@ const (
 // ErrProxyAuth is the cause when a proxy asks for credentials.
 var ErrProxyAuth = errors.New("the proxy answered 407 Proxy Authentication Required")
 
-// proxyAuthText is how net/http words a 407 on CONNECT, which it reports as an
-// untyped error when the transport is not ours.
+// proxyAuthText is net/http's text for a 407 on CONNECT, an untyped error if the transport is not
+// ours.
 const proxyAuthText = "Proxy Authentication Required"
 
-// Windows has numbers of its own for what others call ECONNREFUSED and ECONNRESET.
+// Windows has its own numbers for ECONNREFUSED and ECONNRESET.
 const (
 	windowsAborted = syscall.Errno(10053)
 	windowsReset   = syscall.Errno(10054)
 	windowsRefused = syscall.Errno(10061)
 )
 
-// condition names what err is and whether it can pass by itself.
+// condition classifies err and says whether it is temporary.
 func condition(err error) (kind Kind, temporary bool) {
 	var (
 		dns       *net.DNSError
@@ -76,7 +76,7 @@ func condition(err error) (kind Kind, temporary bool) {
 	return KindOther, true
 }
 
-// ended names how a context ended.
+// ended says how a context ended.
 func ended(err error) Kind {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return KindDeadline
@@ -84,7 +84,7 @@ func ended(err error) Kind {
 	return KindCancelled
 }
 
-// clean drops the address from err: it can carry account numbers in its query.
+// clean removes the address from err: its query can contain account numbers.
 func clean(err error) error {
 	var u *url.Error
 	for errors.As(err, &u) {

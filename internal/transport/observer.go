@@ -15,21 +15,20 @@ type Attempt struct {
 	Duration time.Duration
 }
 
-// Observer sees attempts, with calls by their route templates. It may be nil. One
-// that panics ends the call, because what it was to count or to trace is lost: as a
-// lost answer, unless nothing was sent.
+// Observer sees attempts and their calls; it may be nil. If it panics, the call ends as a lost
+// answer, or as not sent if nothing was sent.
 type Observer func(ctx context.Context, call *Call, attempt Attempt)
 
 func (o Observer) attempt(x *exchange, begun time.Time) (err error) {
 	if o != nil {
 		defer Report("the observer", &err)
-		// Not with the exchange itself, which is a context that prints what is sent.
+		// Not the exchange itself: printing that context would show what is sent.
 		o(x.Context, &x.call, Attempt{Number: x.attempts, Status: x.result.Status, Kind: x.result.Kind, Start: begun, Duration: time.Since(begun)})
 	}
 	return nil
 }
 
-// Report turns a panic of a caller's function into an error. It is to be deferred.
+// Report turns a panic of a caller's function into an error. Defer it.
 func Report(what string, err *error) {
 	if value := recover(); value != nil {
 		*err = fmt.Errorf("%s panicked: %v", what, value)

@@ -4,8 +4,8 @@ import "runtime/debug"
 
 const modulePath = "github.com/quickstream-go/quickstream"
 
-// userAgent names this module in the version that the running program was built with,
-// which is "devel" in a workspace and below a replacement by a directory.
+// userAgent returns this module's name and the version that the program was built with: "devel" in
+// a workspace and with a replacement by a directory.
 func userAgent(build *debug.BuildInfo) string {
 	version := "devel"
 	if build != nil {
