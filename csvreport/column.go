@@ -10,7 +10,8 @@ const (
 	SupplierBusinessCode = "Supplier Business Code"
 )
 
-// The published column names of the PayTo agreements report, beside [SupplierBusinessCode].
+// The other published column names of the PayTo agreements report, which also has
+// [SupplierBusinessCode].
 const (
 	PayeeReference  = "Payee Reference"
 	AgreementToken  = "Agreement Token"

@@ -9,7 +9,7 @@
 //
 // The endpoint should only store what it receives: the body ([Notification.Raw]) under the pair of
 // ID and [Notification.Digest]. A redelivery has the same pair. If the same ID arrives with another
-// digest, store it beside the first and return [ErrConflict], which is acknowledged and reported.
+// digest, store it as well and return [ErrConflict], which is acknowledged and reported.
 // Store the body as text or bytes: a JSON column may rewrite numbers, and so change the digest.
 //
 // A job then reads the stored body with [Parse], confirms it and acts on it:
@@ -39,7 +39,7 @@
 //
 // A notification is acknowledged with 200 only after the function returned nil or [ErrConflict]. It
 // is delivered at least once: an acknowledgement can be lost, and the service then posts it again.
-// Redelivery is an assumption: the vendor's public pages tell merchants to expect duplicates, and
+// Redelivery is an assumption: the vendor's public pages announce duplicates to merchants and
 // publish no schedule.
 //
 // [NewHandler] with [WithStore] handles notifications at once, without an inbox, and skips those

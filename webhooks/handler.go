@@ -111,7 +111,7 @@ type handler struct {
 // confirm and to act on. It is [NewHandler] with a tolerance of [StoreTolerance].
 //
 // keep stores n.Raw under n.ID and n.Digest for at least eight days, unless both are stored
-// already. If the ID is stored with another digest, it stores the new content beside the old and
+// already. If the ID is stored with another digest, it stores the new content as well and
 // returns [ErrConflict].
 func NewInbox(verifier *Verifier, keep Func, opts ...HandlerOption) http.Handler {
 	kept := func(c *handlerConfig) { c.tolerance = StoreTolerance }

@@ -22,8 +22,8 @@ const StoreTolerance = 7 * 24 * time.Hour
 // presize bounds the memory allocated for an announced body.
 const presize = 16 << 10
 
-// The errors of [Verifier.Verify] beside those of package signature and [ParseError]. Log them, but
-// do not tell the sender which one it was.
+// The errors of [Verifier.Verify], together with those of package signature and [ParseError]. Log
+// them, but do not disclose the reason to the sender.
 var (
 	// ErrMethod means that the request is not a POST.
 	ErrMethod = errors.New("webhooks: the method is not POST")

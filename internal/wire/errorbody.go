@@ -26,8 +26,8 @@ type ErrorBody struct {
 	DeveloperMessage string
 	TraceCode        string
 	Fields           []FieldError // the first maxFieldErrors
-	// Own means that the body is the service's: an object that decodes strictly, with a message or
-	// a list of errors of which one has a field name. Gateways answer in other shapes, and their
+	// Own means that the body is the service's: an object that decodes strictly, and has a message
+	// or a list with an error that names a field. Gateways answer in other shapes, and their
 	// answers prove nothing about a payment.
 	Own bool
 }

@@ -114,7 +114,7 @@ func (s *scanner) open() error {
 	return nil
 }
 
-// more moves to the next element of an object or array of which n were read, or past its end.
+// more moves to the next element of an object or array after n elements, or past its end.
 func (s *scanner) more(end byte, n int) (bool, error) {
 	switch c := s.peek(); {
 	case c == end:
@@ -132,8 +132,7 @@ func (s *scanner) more(end byte, n int) (bool, error) {
 	return true, nil
 }
 
-// member reads the name of the next member of an object of which n were read, or moves past its
-// end.
+// member reads the name of the next member of an object after n members, or moves past its end.
 func (s *scanner) member(n int) (name []byte, more bool, err error) {
 	if more, err = s.more('}', n); err != nil || !more {
 		return nil, false, err

@@ -82,8 +82,8 @@ func (s *hmacState) compute(timestamp string, body []byte) []byte {
 	return s.sum
 }
 
-// decode returns the bytes of a v1 value, valid until the next call. The length tells hex from
-// base64.
+// decode returns the bytes of a v1 value, valid until the next call. The length distinguishes hex
+// from base64.
 func (s *hmacState) decode(value string) ([]byte, bool) {
 	text := s.text[:copy(s.text, value)]
 	var n int

@@ -6,7 +6,7 @@
 //	X-Webhook-Signature: t=<milliseconds since 1970>,v1=<signature>
 //
 // This form is public; the algorithm of v1 is not. So there is no default: name a [Scheme], either
-// [AssumedHMAC], which is unconfirmed, or your own, written from what the vendor tells you.
+// [AssumedHMAC], which is unconfirmed, or your own, written from the vendor's information.
 //
 // Verify the bytes as they arrived, before anything decodes them. A body that was decoded and
 // encoded again is a different message.

@@ -11,7 +11,7 @@ import (
 // default in its past.
 const DefaultTolerance = 5 * time.Minute
 
-// The errors of [Verifier.Verify]. Log them, but do not tell the sender which one it was.
+// The errors of [Verifier.Verify]. Log them, but do not disclose the reason to the sender.
 var (
 	// ErrMissing means that the header is absent or empty.
 	ErrMissing = errors.New("webhook signature: header missing")
