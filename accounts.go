@@ -8,21 +8,20 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// AccountsService holds the operations on the accounts that are registered for
-// customers.
+// AccountsService has the operations on accounts that are registered for customers.
 type AccountsService struct{ client *Client }
 
-// RegisterAccountParams describes an account to be registered.
+// RegisterAccountParams describes the account to register.
 type RegisterAccountParams struct {
-	// Source is required.
+	// Source is the account. Required.
 	Source RegistrationSource
-	// ThreeDS2 is true when the card behind a single-use token was authenticated
-	// with 3D Secure.
+	// ThreeDS2 is true if the card of a single-use token was authenticated with 3D Secure.
+	// Optional.
 	ThreeDS2 *bool
 }
 
-// RegistrationSource is where the details of an account to be registered come from. The
-// functions that return one make it.
+// RegistrationSource holds the details of an account to register. Make one with the functions
+// listed here.
 type RegistrationSource interface{ registrationSource() registrationSource }
 
 // registrationSource has exactly one member set.
@@ -36,17 +35,16 @@ type registrationSource struct {
 
 func (a registrationSource) registrationSource() registrationSource { return a }
 
-// MarshalJSON returns an error, as that of an AccountSource does.
+// MarshalJSON returns an error, like that of an AccountSource.
 func (registrationSource) MarshalJSON() ([]byte, error) { return nil, errSealed }
 
-// RegistrationFromSingleUseToken registers what is behind a single-use token, which is
-// consumed.
+// RegistrationFromSingleUseToken registers the account of a single-use token, and uses the token
+// up.
 func RegistrationFromSingleUseToken(singleUseTokenID string) RegistrationSource {
 	return registrationSource{token: singleUseTokenID}
 }
 
-// RegistrationFromReceipt registers the account that a transaction was made with, where
-// that is one that can be kept.
+// RegistrationFromReceipt registers the account of a transaction, if it can be stored.
 func RegistrationFromReceipt(receiptNumber string) RegistrationSource {
 	return registrationSource{receipt: receiptNumber}
 }
@@ -61,8 +59,8 @@ func RegistrationFromBankAccount(account BankAccountDetails) RegistrationSource 
 	return registrationSource{bank: &account}
 }
 
-// RegistrationFromNZBankAccount registers a New Zealand bank account. That it takes
-// the same members as tokens do is inferred and unconfirmed.
+// RegistrationFromNZBankAccount registers a New Zealand bank account. Its members are inferred from
+// those of tokens; unconfirmed.
 func RegistrationFromNZBankAccount(account NZBankAccountDetails) RegistrationSource {
 	return registrationSource{nzBank: &account}
 }
@@ -106,24 +104,20 @@ func (p RegisterAccountParams) from() registrationSource {
 	return p.Source.registrationSource()
 }
 
-// Register registers an account for a customer, to be paid with by its account
-// token.
+// Register registers an account for a customer, for payments by its account token.
 //
-// POST /customers/{customerId}/accounts. The specification does not show the
-// answer: where it does not name the account, AccountToken is empty, and the
-// account is found with [AccountsService.List]. Members that are not published can
-// be added with [WithExtraField]. A token that was used or has expired is an
-// [APIError] that matches [ErrInvalid] or [ErrNotFound]. When the answer is lost
-// the error is an [UnknownOutcomeError]: look with List, by the account's masked
-// number.
+// POST /customers/{customerId}/accounts. The specification does not show the answer: if
+// AccountToken is empty, find the account with [AccountsService.List]. Add unpublished members with
+// [WithExtraField]. A used or expired token matches [ErrInvalid] or [ErrNotFound]. After an
+// [UnknownOutcomeError] compare the accounts of [AccountsService.List].
 func (s *AccountsService) Register(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (*Account, error) {
 	call := s.register(customerID, params.wire(), opts)
 	call.check(params.check)
 	return sendRegistration(ctx, call, customerID)
 }
 
-// sendRegistration sends the registration of a customer's account, of whose answer
-// nothing is specified: it may be empty, or hold the account in one of its members.
+// sendRegistration sends the registration of an account. Its answer is not specified: it may be
+// empty, or have the account in one of its members.
 func sendRegistration(ctx context.Context, call *call, customerID string) (*Account, error) {
 	var account *Account
 	err := call.do(ctx, func(_ int, body []byte) (err error) {
@@ -184,9 +178,9 @@ func (s *AccountsService) Plan(ctx context.Context, customerID string, params Re
 	return call.plan(ctx)
 }
 
-// Submit sends a registration that Plan has made, once: see [TransactionsService.Submit].
+// Submit sends a planned registration once: see [TransactionsService.Submit].
 //
-// POST /customers/{customerId}/accounts, and errors as for Register.
+// POST /customers/{customerId}/accounts. Errors as for Register.
 func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Account, error) {
 	var body accountRegisterJSON
 	unread := json.Unmarshal(intent.Request, &body)
@@ -197,30 +191,28 @@ func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim
 
 // List returns the enabled accounts of a customer, newest first.
 //
-// GET /customers/{customerId}/accounts. An unknown customer is an [APIError] that
-// matches [ErrNotFound]; unconfirmed. The operation is described in the vendor's
-// public pages.
+// GET /customers/{customerId}/accounts. An unknown customer matches [ErrNotFound]; unconfirmed.
+// From the vendor's public pages.
 func (s *AccountsService) List(customerID string, opts ...CallOption) List[Account] {
 	return list[Account](s.client, "Accounts.List", noQuery{}, nil, opts, customerID)
 }
 
 // Get returns an account.
 //
-// GET /accounts/{accountToken}. An unknown token is an [APIError] that matches
-// [ErrNotFound]. The operation is described in the vendor's public pages.
+// GET /accounts/{accountToken}. An unknown token matches [ErrNotFound]. From the vendor's public
+// pages.
 func (s *AccountsService) Get(ctx context.Context, accountToken string, opts ...CallOption) (*Account, error) {
 	return get[Account](ctx, s.client, "Accounts.Get", opts, accountToken)
 }
 
-// Account is a registered account. The members of its kind are set, beside the
-// common ones. The members other than AccountToken and AccountType are known from
-// public client code and are unconfirmed.
+// Account is a registered account, with the common members and those of its kind. Members other
+// than AccountToken and AccountType are from public client code; unconfirmed.
 type Account struct {
 	// AccountToken identifies the account in payments. Store it.
 	AccountToken string      `json:"accountToken,omitempty" wire:"identifies"`
 	AccountType  AccountType `json:"accountType,omitempty" wire:"decides"`
 	CustomerID   string      `json:"customerId,omitempty" wire:"identifies"`
-	// DefaultAccount marks the account that [FromCustomer] pays with.
+	// DefaultAccount marks the account that [FromCustomer] uses.
 	DefaultAccount bool     `json:"defaultAccount,omitempty"`
 	DisplayName    string   `json:"displayName,omitempty"`
 	Currency       Currency `json:"currency,omitempty"`
@@ -257,8 +249,7 @@ type Account struct {
 // UnmarshalJSON reads an account.
 func (a *Account) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), a) }
 
-// MarshalJSON writes the account with the members that this package does not
-// model, so that it can be stored.
+// MarshalJSON writes the account with its unknown members.
 func (a Account) MarshalJSON() ([]byte, error) {
 	type plain Account
 	return encode(plain(a), a.envelope)

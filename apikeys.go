@@ -5,25 +5,22 @@ import (
 	"reflect"
 )
 
-// APIKeysService holds the operations on the API keys themselves.
+// APIKeysService has the operations on API keys.
 type APIKeysService struct{ client *Client }
 
-// APIKey is a secret key as the service issued it. It keeps nothing of the body
-// that it came in, and cannot be marshalled.
+// APIKey is a secret key from the service. It keeps nothing of the answer's body and cannot be
+// marshalled.
 type APIKey struct {
 	KeyName string
 	Key     SecretKey
-	// ExpiryDate is text in a form that is not published; "" where the key does not
-	// expire.
+	// ExpiryDate is text in an unpublished form; "" if the key does not expire.
 	ExpiryDate string
 	Links      []Link
 }
 
-// Reveal returns the key as text, for the place where keys are stored and for
-// nothing else.
+// Reveal returns the key as text. Use it only to store the key.
 func (k *APIKey) Reveal() string { return k.Key.text() }
 
-// apiKeyJSON keeps nothing either.
 type apiKeyJSON struct {
 	KeyName    string `json:"keyName"`
 	Key        string `json:"key" wire:"decides"`
@@ -35,13 +32,12 @@ func (k *apiKeyJSON) identifier() string { return k.Key }
 
 func (k *apiKeyJSON) keep([]byte, reflect.Type) {}
 
-// Renew returns the latest secret key, issuing it where the service does so: the
-// way to replace a key before it expires, with the key itself. This client goes
-// on using the keys that it has; [WithKeySource] changes them without a restart.
+// Renew returns the latest secret key, and issues one if necessary. Use it to replace a key before
+// it expires, with the key itself. This client keeps its keys; [WithKeySource] changes them without
+// a restart.
 //
-// GET /api-keys/latest. The vendor's public pages name the operation; its path and
-// members are known from public client code and are unconfirmed. A key that has
-// expired cannot renew itself: that is an [APIError] that matches
+// GET /api-keys/latest. The operation is from the vendor's public pages, its path and members from
+// public client code; unconfirmed. An expired key cannot renew itself: that matches
 // [ErrUnauthorized].
 func (s *APIKeysService) Renew(ctx context.Context, opts ...CallOption) (*APIKey, error) {
 	issued, err := send[apiKeyJSON](ctx, s.client.begin("APIKeys.Renew", opts))

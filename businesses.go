@@ -4,11 +4,11 @@ import (
 	"context"
 )
 
-// BusinessesService holds the operations on the merchant's businesses.
+// BusinessesService has the operations on the merchant's businesses.
 type BusinessesService struct{ client *Client }
 
-// Business is one of the merchant's businesses, which payments name by its code.
-// The members are known from public client code and are unconfirmed.
+// Business is one of the merchant's businesses, with the code for payments. Its members are from
+// public client code; unconfirmed.
 type Business struct {
 	SupplierBusinessCode      string   `json:"supplierBusinessCode,omitempty" wire:"identifies"`
 	SupplierBusinessName      string   `json:"supplierBusinessName,omitempty"`
@@ -28,24 +28,24 @@ func (b *Business) identifier() string { return b.SupplierBusinessCode }
 
 // List returns the merchant's businesses.
 //
-// GET /businesses. The operation is described in the vendor's public pages.
+// GET /businesses. From the vendor's public pages.
 func (s *BusinessesService) List(opts ...CallOption) List[Business] {
 	return list[Business](s.client, "Businesses.List", noQuery{}, nil, opts)
 }
 
 // Get returns a business.
 //
-// GET /businesses/{supplierBusinessCode}. An unknown code is an [APIError] that
-// matches [ErrNotFound]. The operation is described in the vendor's public pages.
+// GET /businesses/{supplierBusinessCode}. An unknown code matches [ErrNotFound]. From the vendor's
+// public pages.
 func (s *BusinessesService) Get(ctx context.Context, supplierBusinessCode string, opts ...CallOption) (*Business, error) {
 	return get[Business](ctx, s.client, "Businesses.Get", opts, supplierBusinessCode)
 }
 
-// CardSurcharge is what a business adds to payments with a kind of card. The
-// members are known from public client code and are unconfirmed.
+// CardSurcharge is what a business adds to payments by a kind of card. Its members are from public
+// client code; unconfirmed.
 type CardSurcharge struct {
 	CardScheme CardScheme `json:"cardScheme,omitempty" wire:"decides"`
-	// CardType is empty where the scheme does not tell credit from debit.
+	// CardType is empty if the scheme does not distinguish credit and debit.
 	CardType CardType `json:"cardType,omitempty"`
 	// SurchargePercentage is a percentage as text, such as "1.10".
 	SurchargePercentage string `json:"surchargePercentage,omitempty"`
@@ -61,22 +61,19 @@ func (c *CardSurcharge) identifier() string {
 	return string(c.CardScheme) + " " + string(c.CardType)
 }
 
-// CardSurcharges returns the cards that a business accepts, with their
-// surcharges.
+// CardSurcharges returns the cards that a business accepts, with their surcharges.
 //
-// GET /businesses/{supplierBusinessCode}/list-card-surcharges with the secret
-// key. That is the path of the specification; public client code asks for
-// another one, which is PublicCardSurcharges. Where one of them is an [APIError]
-// that matches [ErrNotFound], try the other.
+// GET /businesses/{supplierBusinessCode}/list-card-surcharges with the secret key. The path is the
+// specification's; public client code uses that of PublicCardSurcharges. If one of them matches
+// [ErrNotFound], try the other.
 func (s *BusinessesService) CardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
 	return list[CardSurcharge](s.client, "Businesses.CardSurcharges", noQuery{}, nil, opts, supplierBusinessCode)
 }
 
-// PublicCardSurcharges returns what CardSurcharges does.
+// PublicCardSurcharges returns the same as CardSurcharges.
 //
-// GET /businesses/{supplierBusinessCode}/card-surcharges with the publishable
-// key. The path and the kind of key are known from public client code and are
-// unconfirmed.
+// GET /businesses/{supplierBusinessCode}/card-surcharges with the publishable key. Path and key are
+// from public client code; unconfirmed.
 func (s *BusinessesService) PublicCardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
 	return list[CardSurcharge](s.client, "Businesses.PublicCardSurcharges", noQuery{}, nil, opts, supplierBusinessCode)
 }
@@ -89,12 +86,11 @@ func (q cardSurchargeQueryJSON) check(f *findings) {
 	f.require(isDigits(q.CardNumber) && lengthWithin(q.CardNumber, 12, 19), "cardSurcharge.cardNumber.digits", "cardNumber", "must have 12 to 19 digits")
 }
 
-// QueryCardSurcharge returns what a business adds to payments with one card.
+// QueryCardSurcharge returns what a business adds to payments by one card. The card number passes
+// through this server; a token made in the browser has the surcharge too.
 //
-// POST /businesses/{supplierBusinessCode}/query-card-surcharge with the
-// publishable key. It changes nothing and is repeated like a GET. The operation
-// is known from public client code and is unconfirmed. The card number passes
-// through this server: a token made in the browser has the surcharge too.
+// POST /businesses/{supplierBusinessCode}/query-card-surcharge with the publishable key. It changes
+// nothing and is repeated like a GET. From public client code; unconfirmed.
 func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusinessCode string, cardNumber Secret, opts ...CallOption) (*CardSurcharge, error) {
 	call := s.client.begin("Businesses.QueryCardSurcharge", opts, supplierBusinessCode)
 	body := cardSurchargeQueryJSON{cardNumber.text()}
@@ -103,8 +99,8 @@ func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusi
 	return send[CardSurcharge](ctx, call)
 }
 
-// AcceptedCard is a card scheme that a business takes. The members are known from
-// public client code and are unconfirmed.
+// AcceptedCard is a card scheme that a business accepts. Its members are from public client code;
+// unconfirmed.
 type AcceptedCard struct {
 	CardScheme CardScheme `json:"cardScheme,omitempty" wire:"decides"`
 	Links      []Link     `json:"links,omitempty"`
@@ -114,17 +110,16 @@ type AcceptedCard struct {
 
 func (a *AcceptedCard) identifier() string { return string(a.CardScheme) }
 
-// AcceptedCards returns the card schemes that a business takes.
+// AcceptedCards returns the card schemes that a business accepts. CardSurcharges has them too.
 //
-// GET /businesses/{supplierBusinessCode}/accepted-cards with the publishable key.
-// The operation is known from public client code and is unconfirmed; CardSurcharges
-// has the schemes too.
+// GET /businesses/{supplierBusinessCode}/accepted-cards with the publishable key. From public
+// client code; unconfirmed.
 func (s *BusinessesService) AcceptedCards(supplierBusinessCode string, opts ...CallOption) List[AcceptedCard] {
 	return list[AcceptedCard](s.client, "Businesses.AcceptedCards", noQuery{}, nil, opts, supplierBusinessCode)
 }
 
-// CardPrefix is what the beginning of a card number says about the card. The
-// members are known from public client code and are unconfirmed.
+// CardPrefix describes the cards with a number prefix. Its members are from public client code;
+// unconfirmed.
 type CardPrefix struct {
 	CardScheme CardScheme `json:"cardScheme,omitempty" wire:"decides"`
 	Links      []Link     `json:"links,omitempty"`
@@ -134,12 +129,10 @@ type CardPrefix struct {
 
 func (c *CardPrefix) identifier() string { return string(c.CardScheme) }
 
-// CardScheme returns the scheme of the cards whose numbers begin with six digits,
-// before the rest of a number is typed in.
+// CardScheme returns the scheme of the cards whose numbers begin with these six digits.
 //
-// GET /credit-cards/card-schemes/{firstSixDigits} with the publishable key. The
-// operation is known from public client code and is unconfirmed. What it answers
-// to digits that no scheme has is not known.
+// GET /credit-cards/card-schemes/{firstSixDigits} with the publishable key. From public client
+// code; unconfirmed. The answer to unknown digits is not known.
 func (s *BusinessesService) CardScheme(ctx context.Context, firstSix string, opts ...CallOption) (*CardPrefix, error) {
 	call := s.client.begin("Businesses.CardScheme", opts, firstSix)
 	call.check(func(f *findings) {

@@ -10,9 +10,8 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// Client is a client of one environment. It is immutable and safe for
-// concurrent use; make one and keep it. Its fields group the operations by
-// resource.
+// Client is a client of one environment. It is immutable and safe for concurrent use: make one and
+// keep it. Its fields group the operations by resource.
 type Client struct {
 	Customers         *CustomersService
 	Accounts          *AccountsService
@@ -28,15 +27,14 @@ type Client struct {
 	observer  Observer // with the logger
 	config    callConfig
 	authorise [2]func(context.Context) (string, error) // by the kind of key
-	// transport is behind a function because it leads to the buffers of open
-	// connections, which dumps of a client in test output would follow.
+	// A function, because dumps in test output would follow a pointer to the buffers of open
+	// connections.
 	transport func() *transport.Transport
 }
 
-// NewClient returns a client for an environment. It fails on an environment
-// without TLS, host or scheme, or with credentials in its address, on keys that
-// cannot be right, and on options that contradict each other. It sends nothing: Check
-// does.
+// NewClient returns a client for an environment. It sends nothing: call [Client.Check] for that. It
+// fails if the environment is not an absolute https URL (http on this machine), or holds
+// credentials; if a key is malformed or none is given; or if options contradict each other.
 func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error) {
 	base, err := env.base()
 	if err != nil {
@@ -84,14 +82,13 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	return c, nil
 }
 
-// CloseIdleConnections closes connections that no call is using. A client needs
-// no other closing.
+// CloseIdleConnections closes connections that no call uses. A client needs no other closing.
 func (c *Client) CloseIdleConnections() { c.transport().CloseIdleConnections() }
 
-// Root is what the service says about itself and the key it was asked with.
-// The members are known from public client code and are unconfirmed.
+// Root is what the service says about itself and the key. Its members are known from public client
+// code; unconfirmed.
 type Root struct {
-	Links         []Link `json:"links,omitempty" wire:"decides"` // as nothing identifies it
+	Links         []Link `json:"links,omitempty" wire:"decides"` // decides, because there is no identifier
 	CommunityCode string `json:"communityCode,omitempty"`
 	CommunityName string `json:"communityName,omitempty"`
 	KeyName       string `json:"keyName,omitempty"`
@@ -99,31 +96,29 @@ type Root struct {
 	envelope
 }
 
-func (r *Root) identifier() string { return "/" } // there is one
+func (r *Root) identifier() string { return "/" }
 
-// Root returns what the service says about itself. It proves nothing about the secret
-// key, because the service answers it to both kinds of key: Check does.
+// Root returns what the service says about itself. The service answers it for both kinds of key, so
+// it does not test the secret key: [Client.Check] does.
 //
 // GET /.
 func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
 	return send[Root](ctx, c.begin("Root", opts))
 }
 
-// Check tests connectivity and the secret key: it asks for a page of the merchant's
-// businesses, which only a secret key is given, and returns nil when it got one.
+// Check tests address, network and secret key: it reads one page of the merchant's businesses.
 //
-// GET /businesses. A 401 is an [APIError] that matches [ErrUnauthorized]; trouble
-// with name resolution, certificates or a proxy is a [NetworkError] whose Kind says
-// which.
+// GET /businesses. A wrong or expired key is an [APIError] that matches [ErrUnauthorized]. A
+// failure of name resolution, certificate or proxy is a [NetworkError] with that Kind.
 func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	call := c.begin("Check", opts)
 	return call.do(ctx, func(_ int, body []byte) error {
-		// That it is a list is enough: the members of a business are unconfirmed.
+		// A list is enough: the members of a business are unconfirmed.
 		return new(Page[Business]).decode(call, body, func([]byte) (*Business, error) { return nil, nil })
 	})
 }
 
-// String names the environment's host and no more.
+// String returns the environment's host.
 func (c *Client) String() string { return "quickstream.Client(" + c.base.Host + ")" }
 
 // GoString returns what String returns.

@@ -7,22 +7,22 @@ import (
 	"fmt"
 )
 
-// CustomersService holds the operations on customers.
+// CustomersService has the operations on customers.
 type CustomersService struct{ client *Client }
 
 // CustomerStatus says whether a customer can be used.
 type CustomerStatus string
 
-// The statuses of a customer, known from public client code; unconfirmed.
+// The statuses of a customer, from public client code; unconfirmed.
 const (
 	CustomerStatusEnabled  CustomerStatus = "ENABLED"
 	CustomerStatusDisabled CustomerStatus = "DISABLED"
 )
 
-// NotificationMedium says how a customer wants to be notified.
+// NotificationMedium says how a customer is notified.
 type NotificationMedium string
 
-// The media of notification, known from public client code; unconfirmed.
+// The media, from public client code; unconfirmed.
 const (
 	NotificationMediumEmail       NotificationMedium = "EMAIL"
 	NotificationMediumSMS         NotificationMedium = "SMS"
@@ -30,8 +30,7 @@ const (
 	NotificationMediumNone        NotificationMedium = "NONE"
 )
 
-// Address is a postal address. Its members are known from public client code
-// and are unconfirmed.
+// Address is a postal address. Its members are from public client code; unconfirmed.
 type Address struct {
 	Street1  string `json:"street1,omitempty"`
 	Street2  string `json:"street2,omitempty"`
@@ -42,13 +41,12 @@ type Address struct {
 	Country  string `json:"country,omitempty"`
 }
 
-// Customer is a customer of the merchant. The members other than CustomerID,
-// CustomerNumber and CustomerName are known from public client code and are
-// unconfirmed.
+// Customer is a customer of the merchant. Members other than CustomerID, CustomerNumber and
+// CustomerName are from public client code; unconfirmed.
 type Customer struct {
-	// CustomerID is the service's identifier, for use in other operations.
+	// CustomerID is the service's identifier, for other operations.
 	CustomerID string `json:"customerId,omitempty" wire:"identifies"`
-	// CustomerNumber is the merchant's own unique identifier.
+	// CustomerNumber is the merchant's unique identifier.
 	CustomerNumber              string             `json:"customerNumber,omitempty" wire:"decides"`
 	CustomerName                string             `json:"customerName,omitempty"`
 	SupplierBusinessCode        string             `json:"supplierBusinessCode,omitempty"`
@@ -65,8 +63,7 @@ type Customer struct {
 // UnmarshalJSON reads a customer.
 func (c *Customer) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), c) }
 
-// MarshalJSON writes the customer with the members that this package does not
-// model, so that it can be stored.
+// MarshalJSON writes the customer with its unknown members, for storing.
 func (c Customer) MarshalJSON() ([]byte, error) {
 	type plain Customer
 	return encode(plain(c), c.envelope)
@@ -76,11 +73,11 @@ func (c *Customer) identifier() string { return c.CustomerID }
 
 // CreateCustomerParams describes a new customer.
 type CreateCustomerParams struct {
-	// CustomerNumber is the merchant's own identifier. Required and unique.
+	// CustomerNumber is the merchant's identifier. Required, unique.
 	CustomerNumber string
 	// CustomerName is required.
 	CustomerName string
-	// The other members are known from public client code; unconfirmed.
+	// The other members are optional, from public client code; unconfirmed.
 	SupplierBusinessCode        string
 	PhoneNumber                 string // international or local form
 	EmailAddress                string
@@ -104,11 +101,10 @@ func (p CreateCustomerParams) check(f *findings) {
 	f.require(p.CustomerName != "", "customer.customerName.required", "customerName", "is required")
 }
 
-// Create registers a customer.
+// Create creates a customer.
 //
-// POST /customers. A customer number that is taken is refused with an [APIError]
-// that matches [ErrInvalid]. When the answer is lost the error is an
-// [UnknownOutcomeError]: ask GetByNumber for the customer number.
+// POST /customers. A customer number in use matches [ErrInvalid]. After an [UnknownOutcomeError]
+// look it up with [CustomersService.GetByNumber].
 func (s *CustomersService) Create(ctx context.Context, params CreateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call := s.client.begin(OperationCreateCustomer, opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
@@ -125,35 +121,33 @@ func (s *CustomersService) Create(ctx context.Context, params CreateCustomerPara
 
 // Get returns a customer by the service's identifier.
 //
-// GET /customers/{customerId}. An unknown identifier is an [APIError] that matches
-// [ErrNotFound]. The operation is described in the vendor's public pages.
+// GET /customers/{customerId}. An unknown identifier matches [ErrNotFound]. From the vendor's
+// public pages.
 func (s *CustomersService) Get(ctx context.Context, customerID string, opts ...CallOption) (*Customer, error) {
 	return get[Customer](ctx, s.client, "Customers.Get", opts, customerID)
 }
 
-// ListCustomersParams narrows a list of customers; the zero value lists all.
+// ListCustomersParams filters customers; the zero value lists all.
 type ListCustomersParams struct {
-	// CustomerNumber matches exactly.
+	// CustomerNumber matches exactly. Optional.
 	CustomerNumber string `url:"customerNumber,omitempty"`
-	// CustomerName and EmailAddress match in part. They are described in the
-	// vendor's public pages.
+	// CustomerName and EmailAddress match in part. Optional; from the vendor's public pages.
 	CustomerName string `url:"customerName,omitempty"`
 	EmailAddress string `url:"emailAddress,omitempty"`
 }
 
-// List returns the customers that match, sorted by identifier.
+// List returns the matching customers, sorted by identifier.
 //
-// GET /customers, page by page.
+// GET /customers.
 func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) List[Customer] {
 	return list[Customer](s.client, "Customers.List", params, nil, opts)
 }
 
-// GetByNumber returns the customer with the merchant's own customer number, or the one
-// whose number differs in case only, and an error that matches [ErrNotFound] when there
-// is none.
+// GetByNumber returns the customer with the merchant's customer number, or the only one whose
+// number differs just in case. Without one the error matches [ErrNotFound], which after an unknown
+// outcome of Create means "not found yet".
 //
-// GET /customers. After an unknown outcome of Create, "not found" means "not found
-// yet".
+// GET /customers.
 func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber string, opts ...CallOption) (*Customer, error) {
 	const name Operation = "Customers.GetByNumber"
 	if customerNumber == "" {
@@ -178,8 +172,8 @@ func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber strin
 	return nil, fmt.Errorf("quickstream: no customer has the number: %w", ErrNotFound)
 }
 
-// UpdateCustomerParams holds the members to change. A nil member is left as it
-// is; new("") empties a text.
+// UpdateCustomerParams has the members to change, at least one. A nil member is not changed;
+// new("") empties a text.
 type UpdateCustomerParams struct {
 	CustomerNumber              *string
 	CustomerName                *string
@@ -188,7 +182,7 @@ type UpdateCustomerParams struct {
 	EmailAddress                *string
 	PreferredNotificationMedium *NotificationMedium
 	Address                     *Address
-	// Enabled disables or enables the customer.
+	// Enabled enables or disables the customer.
 	Enabled *bool
 }
 
@@ -196,13 +190,12 @@ func (p UpdateCustomerParams) check(f *findings) {
 	f.require(p != UpdateCustomerParams{}, "customer.update.empty", "(body)", "must change something")
 }
 
-// Update changes a customer.
+// Update changes a customer. If the service answers without a body, only CustomerID is set in the
+// result.
 //
-// PUT /customers/{customerId}. The operation is described in the vendor's public
-// pages, its members in public client code; unconfirmed. When the answer is lost
-// the error is an [UnknownOutcomeError]: Get shows whether the customer is as
-// desired. Where the service answers without a body, the customer has its
-// CustomerID alone.
+// PUT /customers/{customerId}. The operation is from the vendor's public pages, its members from
+// public client code; unconfirmed. After an [UnknownOutcomeError] read the customer with Get and
+// compare.
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call := s.client.begin(OperationUpdateCustomer, opts, customerID)
 	call.check(params.check)
@@ -222,7 +215,6 @@ func (s *CustomersService) Update(ctx context.Context, customerID string, params
 	return customer, nil
 }
 
-// optional returns nil for a zero value, so that omitempty leaves it out.
 func optional[T comparable](v T) *T {
 	var zero T
 	if v == zero {

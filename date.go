@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// Date is a calendar date without a time zone, written YYYY-MM-DD. The zero
-// Date means "not given".
+// Date is a calendar date without a time zone, written YYYY-MM-DD. The zero Date means "not given".
 type Date struct {
 	Year  int
 	Month time.Month
@@ -22,8 +21,8 @@ func NewDate(year int, month time.Month, day int) Date {
 	return DateOf(time.Date(year, month, day, 0, 0, 0, 0, time.UTC))
 }
 
-// DateOf returns the date of t in t's own location. The service's dates are
-// Sydney dates: convert with t.In before calling where that matters.
+// DateOf returns the date of t in t's location. The service's dates are Sydney dates: convert with
+// t.In if necessary.
 func DateOf(t time.Time) Date {
 	year, month, day := t.Date()
 	return Date{year, month, day}
@@ -41,16 +40,15 @@ func ParseDate(text string) (Date, error) {
 // IsZero reports whether d is the zero Date.
 func (d Date) IsZero() bool { return d == Date{} }
 
-// IsValid reports whether d exists in the calendar and can be written with a
-// four-digit year.
+// IsValid reports whether d exists in the calendar, in years 1 to 9999.
 func (d Date) IsValid() bool {
 	return d.Year >= 1 && d.Year <= 9999 && NewDate(d.Year, d.Month, d.Day) == d
 }
 
-// Compare returns -1, 0 or 1 when d is before, equal to or after other.
+// Compare returns -1, 0 or 1 if d is before, equal to or after other.
 func (d Date) Compare(other Date) int { return d.In(time.UTC).Compare(other.In(time.UTC)) }
 
-// AddDays returns the date n days later, or earlier when n is negative.
+// AddDays returns the date n days later; n may be negative.
 func (d Date) AddDays(n int) Date { return NewDate(d.Year, d.Month, d.Day+n) }
 
 // In returns midnight of the date in a location.
@@ -58,7 +56,7 @@ func (d Date) In(loc *time.Location) time.Time {
 	return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, loc)
 }
 
-// String returns the date as YYYY-MM-DD, and "" for the zero Date.
+// String returns YYYY-MM-DD, or "" for the zero Date.
 func (d Date) String() string {
 	if d.IsZero() {
 		return ""
@@ -66,11 +64,11 @@ func (d Date) String() string {
 	return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day)
 }
 
-// MarshalText writes YYYY-MM-DD, and nothing for the zero Date.
+// MarshalText writes YYYY-MM-DD, or nothing for the zero Date.
 func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads YYYY-MM-DD, or a date such as 20 Nov 2026. Empty text is the zero
-// Date, and a time after YYYY-MM-DD is ignored.
+// UnmarshalText reads YYYY-MM-DD, or a date such as 20 Nov 2026. It ignores a time after
+// YYYY-MM-DD. Empty text is the zero Date.
 func (d *Date) UnmarshalText(text []byte) error {
 	*d = Date{}
 	if len(text) == 0 {
@@ -85,7 +83,7 @@ func (d *Date) UnmarshalText(text []byte) error {
 	return err
 }
 
-// EncodeValues adds the date to a query, and nothing for the zero Date.
+// EncodeValues adds the date to a query, or nothing for the zero Date.
 func (d Date) EncodeValues(key string, v *url.Values) error {
 	if !d.IsZero() {
 		v.Set(key, d.String())
@@ -93,8 +91,7 @@ func (d Date) EncodeValues(key string, v *url.Values) error {
 	return nil
 }
 
-// YearMonth is a calendar month, written YYYY-MM. The zero YearMonth means "not
-// given".
+// YearMonth is a calendar month, written YYYY-MM. The zero YearMonth means "not given".
 type YearMonth struct {
 	Year  int
 	Month time.Month
@@ -112,7 +109,7 @@ func ParseYearMonth(text string) (YearMonth, error) {
 // IsZero reports whether m is the zero YearMonth.
 func (m YearMonth) IsZero() bool { return m == YearMonth{} }
 
-// String returns the month as YYYY-MM, and "" for the zero YearMonth.
+// String returns YYYY-MM, or "" for the zero YearMonth.
 func (m YearMonth) String() string {
 	if m.IsZero() {
 		return ""
@@ -134,7 +131,7 @@ func (m *YearMonth) UnmarshalText(text []byte) error {
 	return err
 }
 
-// EncodeValues adds the month to a query, and nothing for the zero YearMonth.
+// EncodeValues adds the month to a query, or nothing for the zero YearMonth.
 func (m YearMonth) EncodeValues(key string, v *url.Values) error {
 	if !m.IsZero() {
 		v.Set(key, m.String())
@@ -142,15 +139,14 @@ func (m YearMonth) EncodeValues(key string, v *url.Values) error {
 	return nil
 }
 
-// Timestamp is a point in time as the service writes it, with a numeric offset
-// such as +1100. Other forms are read as well: other offsets, a blank for the T, no
-// seconds, and the seconds or milliseconds since 1970.
+// Timestamp is a point in time, which the service writes with a numeric offset such as +1100. Other
+// forms are read too: other offsets, a blank for the T, no seconds, and seconds or milliseconds
+// since 1970.
 //
-// A time without an offset is taken for one in Sydney, which is assumed and unconfirmed.
-// Assumed tells such a time apart: it informs, and nothing about money should hang on it.
+// A time without an offset is taken as Sydney time (assumed, unconfirmed), and [Timestamp.Assumed]
+// reports it. Do not base decisions about money on it.
 type Timestamp struct{ time.Time }
 
-// assumedZone names the location of a time that came without an offset.
 const assumedZone = "Sydney, assumed"
 
 const (
@@ -161,8 +157,8 @@ const (
 // Assumed reports whether the time was read from a text without an offset.
 func (t Timestamp) Assumed() bool { return t.Location().String() == assumedZone }
 
-// String returns the time with its offset, without one if that was assumed, and "" for
-// the zero Timestamp.
+// String returns the time with its offset, without it if it was assumed, and "" for the zero
+// Timestamp.
 func (t Timestamp) String() string {
 	switch {
 	case t.IsZero():
@@ -174,11 +170,10 @@ func (t Timestamp) String() string {
 	}
 }
 
-// MarshalText writes the form that the service uses.
+// MarshalText writes the service's form.
 func (t Timestamp) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// MarshalJSON writes the form that the service uses, and "" for the zero
-// Timestamp.
+// MarshalJSON writes the service's form, or "" for the zero Timestamp.
 func (t Timestamp) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 
 // UnmarshalJSON reads a timestamp; null and "" are the zero Timestamp.
@@ -224,8 +219,7 @@ func (t *Timestamp) UnmarshalText(text []byte) error {
 	return errors.New("quickstream: not a time of a known form")
 }
 
-// sinceEpoch reads the seconds since 1970 where that is before the year 5138, and else
-// the milliseconds.
+// sinceEpoch reads seconds since 1970 up to the year 5138, and milliseconds above.
 func (t *Timestamp) sinceEpoch(digits string) error {
 	const milliseconds = 100_000_000_000
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -240,8 +234,8 @@ func (t *Timestamp) sinceEpoch(digits string) error {
 	return nil
 }
 
-// inSydney returns the time at which Sydney's clocks show what local shows, by the rule
-// since 2008: they are an hour ahead from the first Sunday of October to that of April.
+// inSydney returns the time at which Sydney's clocks show local, by the rule since 2008: daylight
+// saving from the first Sunday of October to the first of April.
 func inSydney(local time.Time) time.Time {
 	sunday := func(month time.Month) time.Time {
 		first := time.Date(local.Year(), month, 1, 2, 0, 0, 0, time.UTC)

@@ -13,62 +13,57 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// Sentinels for errors.Is. Each error type says which of them it matches. The error of a
-// write matches the sentinel of a status only if the answer is in the service's own words,
-// as the package documentation has them.
+// Sentinels for errors.Is. Each error type says which of them it matches. The error of a write
+// matches the sentinel of a status only if the answer is in the service's own words: see the
+// package documentation.
 var (
-	// ErrUnauthorized is a 401: the wrong kind of key, or an expired one. On a write only
-	// the service's own words are a refusal. A 401 by something in between is an
-	// [UnknownOutcomeError], whose text shows the status: check key and address with
+	// ErrUnauthorized is a 401: the wrong kind of key, or an expired one. A 401 to a write that is
+	// not in the service's own words is an [UnknownOutcomeError]: check key and address with
 	// [Client.Check].
 	ErrUnauthorized = errors.New("unauthorized")
 	// ErrForbidden is a 403: the key lacks a permission.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound is a 404. Of Get and ByReference after an unknown outcome it means
-	// "not found yet". The error of a Resume never matches it.
+	// ErrNotFound is a 404. After an unknown outcome it means "not found yet". The error of a
+	// Resume never matches it.
 	ErrNotFound = errors.New("not found")
-	// ErrEmptyList is [List.First] on a list with nothing in it.
+	// ErrEmptyList is returned by [List.First] for an empty list.
 	ErrEmptyList = errors.New("the list is empty")
-	// ErrUnreadableItem is one item of a list that cannot be read. The list goes on
-	// after it.
+	// ErrUnreadableItem is one item of a list that cannot be read. The list continues after it.
 	ErrUnreadableItem = errors.New("an item of the list cannot be read")
-	// ErrInvalid is a request that was refused: by the service with 422, or by
-	// this package before it was sent.
+	// ErrInvalid is a request that was refused, by the service with 400 or 422, or by this package
+	// before sending.
 	ErrInvalid = errors.New("invalid request")
-	// ErrRateLimited is a 429: too many requests, or the token quota is used up. On a
-	// write only the service's own words are a refusal. A 429 by something in between is
-	// an [UnknownOutcomeError].
+	// ErrRateLimited is a 429: too many requests, or the token quota is used up. A 429 to a write
+	// that is not in the service's own words is an [UnknownOutcomeError].
 	ErrRateLimited = errors.New("rate limited")
-	// ErrUnavailable is a 503 in the service's own error body: the request was
-	// not processed. It never matches an unknown outcome.
+	// ErrUnavailable is a 503 in the service's own words: the request was not processed. It never
+	// matches an unknown outcome.
 	ErrUnavailable = errors.New("service unavailable, request not processed")
-	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication; unless it is in the
-	// service's own words it matches [ErrUnavailable] too. It is never a reason to pay
-	// without authentication.
+	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication. Unless it is in the service's own
+	// words it matches [ErrUnavailable] too. Never pay without authentication because of it.
 	ErrThreeDSNotEnabled = errors.New("3D Secure is not enabled for the facility")
-	// ErrKeyRequired means that the client was not given the kind of key that
-	// the operation needs. Nothing was sent.
+	// ErrKeyRequired means that the client lacks the kind of key that the operation needs. Nothing
+	// was sent.
 	ErrKeyRequired = errors.New("API key required")
-	// ErrReportNotReady means that the service is still making the report. Ask
-	// again in a minute, or use a method that does.
+	// ErrReportNotReady means that the service is still making the report. Ask again in a minute,
+	// or use a method that waits.
 	ErrReportNotReady = errors.New("report not ready")
-	// ErrOutcomeUnknown means that a write may or may not have happened. See
-	// [UnknownOutcomeError], and [NotSettledError] for a transaction that was answered.
+	// ErrOutcomeUnknown means that a write may have been executed. See [UnknownOutcomeError], and
+	// [NotSettledError] for a transaction whose answer arrived.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
-	// ErrNotSent means that nothing was sent, which is proven: the same call may be
-	// made again. An [UnknownOutcomeError] never matches it. A Submit that ends before
-	// its claim has succeeded is one, because another call may have sent the intent.
+	// ErrNotSent means that this call provably sent nothing: it may be made again. An
+	// [UnknownOutcomeError] never matches it, also not that of a Submit before its claim.
 	ErrNotSent = errors.New("nothing was sent")
 )
 
-// CallInfo names a call without any of its values.
+// CallInfo names a call without its values.
 type CallInfo struct {
 	Operation Operation
 	Method    string // HTTP verb
 	Route     string // path with parameter names, such as "/transactions/{receiptNumber}"
 }
 
-// text names the call in an error. One made by hand may have no names.
+// text names the call; an error made by hand may have no names.
 func (c CallInfo) text() string {
 	if c == (CallInfo{}) {
 		return "a call"
@@ -82,12 +77,12 @@ type Finding struct {
 	Rule string
 	// Path is the member of the request, in the service's names.
 	Path string
-	// Message says what the rule demands. It never contains the value.
+	// Message says what the rule requires. It never contains the value.
 	Message string
 }
 
-// ValidationError reports every rule that a request breaks. Nothing was sent.
-// It matches [ErrInvalid] and [ErrNotSent].
+// ValidationError lists every rule that a request breaks. Nothing was sent. It matches [ErrInvalid]
+// and [ErrNotSent].
 type ValidationError struct {
 	Operation Operation
 	Findings  []Finding
@@ -109,10 +104,10 @@ func (e *ValidationError) Error() string {
 // Is matches [ErrInvalid] and [ErrNotSent].
 func (e *ValidationError) Is(target error) bool { return target == ErrInvalid || target == ErrNotSent }
 
-// NetworkKind names a network condition.
+// NetworkKind classifies a network failure.
 type NetworkKind string
 
-// The network conditions that a caller can act on.
+// The kinds of network failure.
 const (
 	NetworkKindDNS               NetworkKind = NetworkKind(transport.KindDNS)               // the host name could not be resolved
 	NetworkKindCertificate       NetworkKind = NetworkKind(transport.KindCertificate)       // the certificate is not trusted
@@ -126,7 +121,7 @@ const (
 	NetworkKindOther             NetworkKind = NetworkKind(transport.KindOther)             // anything else
 )
 
-// Hint says what usually helps, and is "" when nothing general can be said.
+// Hint says what usually helps, or "" if nothing general can be said.
 func (k NetworkKind) Hint() string {
 	switch k {
 	case NetworkKindDNS:
@@ -150,20 +145,19 @@ func (k NetworkKind) Hint() string {
 	}
 }
 
-// NetworkError is a request that was not answered and changed nothing: a write
-// that never left this machine, which matches [ErrNotSent], or a read that failed in
-// any way. It is safe to make the call again. The cause can be reached with
-// errors.Is and errors.As, and never contains an address's path or query. One that a
-// test makes by hand is a call of which nothing was sent.
+// NetworkError is a request without an answer that changed nothing: a write that was never sent,
+// which matches [ErrNotSent], or a read that failed. The call may be made again. errors.Is and
+// errors.As find the cause, without the address's path and query. One made by hand in a test counts
+// as never sent.
 type NetworkError struct {
 	CallInfo
 	Kind     NetworkKind
 	Attempts int
 	err      error
-	sent     bool // as the cause of an unknown outcome
+	sent     bool // if it is the cause of an unknown outcome
 }
 
-// Error returns the operation, the condition and what helps.
+// Error returns the operation, the kind and the hint.
 func (e *NetworkError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
 
 func (e *NetworkError) says() string {
@@ -183,8 +177,7 @@ func (e *NetworkError) says() string {
 // Unwrap returns the cause.
 func (e *NetworkError) Unwrap() error { return e.err }
 
-// Is matches [ErrNotSent] when no request left this machine, and the context's error
-// where that has ended.
+// Is matches [ErrNotSent] if nothing was sent, and the context's error if that ended the call.
 func (e *NetworkError) Is(target error) bool {
 	return target == ErrNotSent && !e.sent ||
 		target == context.Canceled && e.Kind == NetworkKindCancelled ||
@@ -196,55 +189,44 @@ func (e *NetworkError) Timeout() bool {
 	return e.Kind == NetworkKindTimeout || e.Kind == NetworkKindDeadline || errors.Is(e.err, context.DeadlineExceeded)
 }
 
-// UnknownOutcomeError is a write that may or may not have happened: the
-// connection broke after sending, the context ended, or the answer cannot be
-// relied on. It is neither a success nor a failure. Do not make the call again
-// before having found out; FindOut says how. Ask the error and not the context: that a
-// context has ended says nothing about the payment.
+// UnknownOutcomeError is a write that may have been executed: the connection broke after sending,
+// the context ended, or the answer cannot be relied on. Do not make the call again; find out first,
+// as FindOut says. Check it before the context's error.
 //
-// It matches [ErrOutcomeUnknown] and nothing else: not the context's error either,
-// which middleware takes for "not done". It does not unwrap to its cause, so that
-// no check for another error can mistake it for "not processed".
+// It matches [ErrOutcomeUnknown] and nothing else, and does not unwrap to its cause, so that no
+// check for another error takes it for "not processed".
 type UnknownOutcomeError struct {
 	CallInfo
-	// Intent is what the service's Resume takes. It is nil for writes that have
-	// none.
+	// Intent is for the service's Resume; nil for writes without one.
 	Intent *Intent
-	// IdempotencyKey is the key that every attempt of the call carried; "" for
-	// operations that have none.
+	// IdempotencyKey is the key of every attempt; "" without one.
 	IdempotencyKey string
-	// Reference is what to look for: the payment reference of a transaction, the
-	// receipt of a void, the customer number of a customer, the payee reference
-	// of an agreement, the name of a payment file.
+	// Reference is what to look up: a payment reference, the receipt of a void, a customer number,
+	// a payee reference, or the name of a payment file.
 	Reference string
-	// ReceiptNumber is set when the answer could not be decoded but its receipt
-	// number could be read. It is the best thing to look up.
+	// ReceiptNumber is set if only it could be read from the answer. Look it up first.
 	ReceiptNumber string
-	// FirstSent is when the first attempt began, by this machine's clock.
+	// FirstSent is the start of the first attempt, by this machine's clock.
 	FirstSent time.Time
 	Attempts  int
-	// Candidates are what a Resume found that settles nothing, with the reasons. None
-	// means "not found yet", and is no permission to pay again.
+	// Candidates are what a Resume found that settles nothing. None means "not found yet", not "pay
+	// again".
 	Candidates []Candidate
-	// NextLook is when another Resume can show more, at the earliest; zero when no
-	// look was made.
+	// NextLook is when another Resume is useful; zero without a look-up.
 	NextLook time.Time
-	// FindOut says in one or two sentences how to find out what happened.
+	// FindOut says how to find out what happened.
 	FindOut string
-	// Cause is the last thing that was seen: a network error, or the answer to a
-	// later attempt, which proves nothing about an earlier one: an [APIError], or
-	// another error that says that the later attempt was not approved. Of a Resume
-	// it is why the look-up failed, and nil when it did not.
+	// Cause is the last event, which proves nothing about earlier attempts: a [NetworkError], an
+	// [APIError] or another error. For a Resume it is why the look-up failed, or nil.
 	Cause error
 }
 
-// Candidate is something that a look for a lost write has found, and that does not
-// settle it. One of the pointers is set.
+// Candidate is something that a look-up found and that settles nothing. One pointer is set.
 type Candidate struct {
 	Transaction *Transaction
 	Agreement   *Agreement
 	PaymentFile *PaymentFile
-	// Matches is true if it is the write's by everything that could be compared.
+	// Matches means that everything that could be compared is equal.
 	Matches bool
 	// Reasons say why it settles nothing.
 	Reasons []string
@@ -262,7 +244,7 @@ func (e *UnknownOutcomeError) Error() string {
 	}
 	if api, ok := errors.AsType[*APIError](e.Cause); ok {
 		answer := *api
-		answer.Reason = "" // "not processed" would be said of the last attempt alone
+		answer.Reason = "" // "not processed" holds for the last attempt only
 		text += " (last seen: " + answer.says() + ")"
 	} else if seen, ok := errors.AsType[saying](e.Cause); ok {
 		text += " (last seen: " + seen.says() + ")"
@@ -275,19 +257,19 @@ func (e *UnknownOutcomeError) Error() string {
 // Is matches [ErrOutcomeUnknown].
 func (e *UnknownOutcomeError) Is(target error) bool { return target == ErrOutcomeUnknown }
 
-// DecodeError is a success of a read that could not be understood, or one item of a
-// list, which matches [ErrUnreadableItem]. Nothing was changed by it.
+// DecodeError is a successful answer to a read that could not be decoded, or one item of a list,
+// which matches [ErrUnreadableItem]. Nothing was changed.
 type DecodeError struct {
 	CallInfo
 	StatusCode int
 	Attempts   int
 	err        error
 	body       func() []byte
-	stranger   string // why it may not be the service that answered
-	place      int    // of an item on its page, from 1
+	stranger   string // why something other than the service may have answered
+	place      int    // position of an item on its page, from 1
 }
 
-// Error returns the operation and what was wrong, without the body.
+// Error returns the operation and the reason, without the body.
 func (e *DecodeError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
 
 func (e *DecodeError) says() string {
@@ -304,8 +286,8 @@ func (e *DecodeError) Unwrap() error { return e.err }
 // Is matches [ErrUnreadableItem] for an item of a list.
 func (e *DecodeError) Is(target error) bool { return target == ErrUnreadableItem && e.place > 0 }
 
-// RawBody returns the JSON that could not be decoded, or the item alone, and of any other
-// body what RawBody of an [APIError] does. Of the route that issues keys it is nil.
+// RawBody returns the JSON that could not be decoded, or the item; for a body that is not JSON what
+// [APIError.RawBody] returns. It is nil for the route that issues keys.
 func (e *DecodeError) RawBody() []byte {
 	if e.body == nil {
 		return nil

@@ -12,54 +12,49 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// FieldError is one field that the service refused; its name is "" where the service
-// says what is wrong and not where. The refused value is dropped before the answer is
-// kept.
+// FieldError is one field that the service refused. FieldName is "" if the service does not name
+// the field. The refused value is not kept.
 type FieldError struct {
 	FieldName string
 	Messages  []string
 }
 
-// APIError is an answer of the service that is not a success and settles what
-// happened: the request was refused, and a write did not take place. The
-// exception is a read, for which it may also be a failure that outlasted the
-// attempts.
+// APIError is an answer that refuses the request: a write was not executed. For a read it may also
+// be a failure that outlasted the attempts.
 //
-// It matches the sentinel of its [Reason], and so does one that a test makes by hand:
-// &APIError{Reason: [ReasonNotFound]} matches [ErrNotFound]. Printing it shows the
-// operation, the status and the trace code; messages have to be asked for, or shown
-// by [WithDevelopmentErrors].
+// It matches the sentinel of its [Reason], also if made by hand in a test: &APIError{Reason:
+// ReasonNotFound} matches [ErrNotFound]. Printing shows the operation, the status and the trace
+// code. Messages have methods; [WithDevelopmentErrors] prints them.
 type APIError struct {
 	CallInfo
 	StatusCode int
 	// Reason is what the answer means.
 	Reason Reason
-	// TraceCode identifies the request for the service's technical support. One that
-	// repeats what was sent is left out.
+	// TraceCode identifies the request for the service's technical support. It is "" if it repeats
+	// what was sent.
 	TraceCode string
-	// RetryAfter is how long the service asked to wait; zero when it did not.
+	// RetryAfter is the pause that the service asked for; zero if none.
 	RetryAfter time.Duration
 	Attempts   int
 
-	said     func() words // kept like a secret, because it may repeat what was sent
-	stranger string       // why it may not be the service that answered
-	messages string       // the service's, of WithDevelopmentErrors
+	said     func() words // a function, because it may repeat what was sent
+	stranger string       // why something other than the service may have answered
+	messages string       // of the service, for WithDevelopmentErrors
 }
 
-// words are what an answer says, in the service's words.
 type words struct {
 	customer, developer string
 	fields              []FieldError
 	body                []byte
 }
 
-// Error returns the operation, the status and the trace code, and what can be done.
+// Error returns the operation, the status, the trace code and what to do.
 func (e *APIError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
 
 func (e *APIError) says() string {
 	text := "the service answered " + statusText(e.StatusCode)
 	switch {
-	case e.StatusCode == 0: // made by hand
+	case e.StatusCode == 0: // made in a test
 		text = strings.TrimSuffix("the service answered: "+strings.ReplaceAll(string(e.Reason), "_", " "), ": ")
 	case e.stranger != "":
 		text = "answered " + statusText(e.StatusCode)
@@ -94,29 +89,26 @@ func (e *APIError) words() (w words) {
 	return w
 }
 
-// CustomerMessage returns what is meant for the end user. Messages may change at any
-// time: never match on their text.
+// CustomerMessage returns the message for the end user. Messages may change: do not match on their
+// text.
 func (e *APIError) CustomerMessage() string { return e.words().customer }
 
-// DeveloperMessage returns what is meant for logs, and may repeat what was sent.
+// DeveloperMessage returns the message for logs, which may repeat what was sent.
 func (e *APIError) DeveloperMessage() string { return e.words().developer }
 
-// Fields returns what the service says about single fields, the first ten.
+// Fields returns what the service says about single fields, ten at most.
 func (e *APIError) Fields() []FieldError { return e.words().fields }
 
-// RawBody returns the answer's body without the values that it repeats. It may be JSON
-// of any shape, of at most 256 KiB, or the first 16 KiB of anything else. Of the route
-// that issues keys it is nil.
+// RawBody returns the answer's body without the values that it repeats: JSON of any shape of at
+// most 256 KiB, or the first 16 KiB of anything else. It is nil for the route that issues keys.
 func (e *APIError) RawBody() []byte { return e.words().body }
 
-// saying is an error with a text that leaves its call out.
+// saying is an error that can be printed without its call.
 type saying interface {
 	error
 	says() string
 }
 
-// missing says of a 404 what was not found, by the kinds of resource that the route
-// names.
 func (e *APIError) missing() string {
 	if e.Reason != ReasonNotFound || e.stranger != "" || e.Route == "" {
 		return ""
@@ -143,7 +135,6 @@ func (e *APIError) missing() string {
 	}
 }
 
-// orAddress is for an answer without the service's words.
 func (e *APIError) orAddress() string {
 	if e.CustomerMessage()+e.DeveloperMessage() != "" {
 		return ""
@@ -151,8 +142,8 @@ func (e *APIError) orAddress() string {
 	return "; if nothing is ever found, look at the environment's address"
 }
 
-// stranger says why something other than the service may have answered, and what to
-// look at; "" where nothing says.
+// stranger says why something other than the service may have answered, and what to check; "" if
+// nothing shows it.
 func (c *call) stranger(r *transport.Result) string {
 	address := "look at the environment's address"
 	versionless := !versionElement.MatchString(path.Base(c.client.base.Path))
@@ -169,11 +160,9 @@ func (c *call) stranger(r *transport.Result) string {
 	return ""
 }
 
-// plainWord is what a message may show: letters, of which no secret is made, and the
-// punctuation of a sentence.
+// plainWord is what a message may show: words of letters, which no secret is, and punctuation.
 var plainWord = regexp.MustCompile(`^["'(]*[A-Za-z'/-]{1,24}["')]*[.,:;!?]*$`)
 
-// readMessages returns the messages of the service.
 func (e *APIError) readMessages() string {
 	var lines []string
 	add := func(name, message string) {
@@ -204,8 +193,8 @@ func (e *APIError) readMessages() string {
 	return "; it says: " + strings.Join(lines, "; ")
 }
 
-// safeName returns a name that the service chose if it looks like one. What
-// comes back in an error body could be anything, even what was sent.
+// safeName returns a name from an error body if it looks like one. Otherwise it could repeat what
+// was sent.
 func safeName(name string, maxDigits int) string {
 	const longest = 64
 	digits := 0
@@ -224,7 +213,6 @@ func safeName(name string, maxDigits int) string {
 	return name
 }
 
-// apiError builds the error for an answer.
 func (c *call) apiError(r *transport.Result) *APIError {
 	said := words{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, body: c.rawBody(r)}
 	for _, f := range r.Problem.Fields {

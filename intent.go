@@ -13,67 +13,52 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// IntentVersion is the version of the intents that this package makes. It refuses
-// those of any other.
+// IntentVersion is the version of intents. Others are refused.
 const IntentVersion = 1
 
-// Intent is what a merchant stores before a write is sent, so that it can be found
-// again after a lost answer or a crash. The client hands it out through
-// [WithBeforeSend], right before the first byte, and with an [UnknownOutcomeError]. It
-// is stored as JSON as it is.
+// Intent describes a write so that it can be found after a lost answer or a crash. Store it as JSON
+// before sending, in [WithBeforeSend]; an [UnknownOutcomeError] has it too.
 //
-// Writes that can be looked up have one: all transactions, voids, the creation of
-// agreements and their amendments, the registration of accounts, and uploads. Those
-// that are made again without harm or are found by a number of the merchant's have
-// none: tokens, 3D Secure, and customers.
-//
-// It holds handles, such as tokens and receipts, and no secrets: no keys, card
-// numbers, account numbers or PayIDs, and no hash of them.
+// Transactions, voids, agreements and their amendments, registrations and uploads have one. Tokens,
+// 3D Secure and customers do not: they can be repeated without harm, or found by customer number.
+// It contains handles such as tokens and receipts, but no keys, card numbers, account numbers or
+// PayIDs, nor hashes of them.
 type Intent struct {
 	Version int `json:"version"`
 	// Operation is the method that made it.
 	Operation Operation `json:"operation"`
-	// Target is what a write is made to: the receipt of a void, the agreement of an
-	// amendment, the customer of a registration. "" for transactions and uploads.
+	// Target is the receipt of a void, the agreement of an amendment, the customer of a
+	// registration; "" otherwise.
 	Target string `json:"target,omitempty"`
-	// Reference is what the write is looked up by: the payment reference of a
-	// transaction, the payee reference of an agreement, the name of a payment file.
+	// Reference is the payment reference of a transaction, the payee reference of an agreement, the
+	// name of a payment file.
 	Reference string `json:"reference,omitempty"`
-	// OwnReference tells that the merchant chose the reference, or that the intent was
-	// Renewed: another transaction may carry it. One that this package makes was never
-	// used before.
+	// OwnReference means that another transaction may have the reference: the merchant chose it, or
+	// the intent was Renewed.
 	OwnReference bool `json:"ownReference,omitempty"`
-	// IdempotencyKey is the key that every attempt carries; "" for amendments.
+	// IdempotencyKey is the key of every attempt; "" for amendments.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
-	// ID tells a transaction from all others: it is sent in its metadata, under
-	// MetadataName, which the service echoes. Both are "" for other writes, and where
-	// [WithIntentMetadata] switched it off.
+	// ID identifies a transaction. Its metadata has it as MetadataName, which the service echoes.
+	// Both are "" for other writes and without [WithIntentMetadata].
 	ID           string `json:"id,omitempty"`
 	MetadataName string `json:"metadataName,omitempty"`
-	// NotBefore is when the intent was given to the hooks or planned, by this machine's
-	// clock: nothing was sent before.
+	// NotBefore is when the intent was made, by this machine's clock.
 	NotBefore time.Time `json:"notBefore"`
-	// Attempts is how many requests were sent before the outcome became unknown; 0
-	// when that is not known, as after a crash.
+	// Attempts counts the requests; 0 if unknown, as after a crash.
 	Attempts int `json:"attempts,omitempty"`
-	// ReceiptNumber is set once it is known. It is the best thing to look up.
+	// ReceiptNumber is set once known. Look it up first.
 	ReceiptNumber string `json:"receiptNumber,omitempty"`
-	// Request is what is sent, without its secrets.
+	// Request is what is sent, without secrets.
 	Request json.RawMessage `json:"request,omitempty"`
-	// Complete tells that nothing was left out of Request, so that Submit can send it.
+	// Complete means that Request has every member, so that Submit can send it.
 	Complete bool `json:"complete,omitempty"`
-	// Carrier is what the observer's Carrier returned when the intent was given to the hooks
-	// or planned, so that later work on it continues the same trace: Submit, Resume
-	// and ResumeChange give it to the observer's Continue. It is the merchant's own
-	// text, which this package does not read.
+	// Carrier is the text of [Observer].Carrier, to continue the trace.
 	Carrier string `json:"carrier,omitempty"`
 }
 
-// Renewed returns the same request as a new intent, with an idempotency key and an
-// id of its own. It is a second payment, unless the first is proven never to have been
-// sent: by an error of the one call that sent the intent, which matches [ErrNotSent]. A
-// 401, a 429 or a 503 is no such proof: it may answer a second request, which something
-// in front of the service has made of the first. Look the intent up before renewing it.
+// Renewed returns the same request as a new intent, with a new idempotency key and id. Sending it
+// is a second payment unless an error of the call that sent the first matches [ErrNotSent]. A 401,
+// a 429 or a 503 proves nothing: a gateway may have repeated the request. Look the intent up first.
 func (i Intent) Renewed() Intent {
 	i.NotBefore, i.Attempts, i.ReceiptNumber, i.OwnReference = time.Now(), 0, "", i.Reference != ""
 	if i.IdempotencyKey != "" {
@@ -93,7 +78,6 @@ func (i Intent) Renewed() Intent {
 	return i
 }
 
-// requestOf encodes a wire struct without secrets. What was checked can be encoded.
 func requestOf(body any) json.RawMessage {
 	request, err := wire.Marshal(body)
 	if err != nil {
@@ -102,7 +86,6 @@ func requestOf(body any) json.RawMessage {
 	return request
 }
 
-// known refuses an intent that this version of the package cannot know enough of.
 func (i Intent) known() error {
 	if i.Version != IntentVersion {
 		return fmt.Errorf("the intent has version %d, and this package knows version %d", i.Version, IntentVersion)
@@ -110,7 +93,7 @@ func (i Intent) known() error {
 	return nil
 }
 
-// of refuses an intent that is not known, or another method's.
+// of refuses an intent of an unknown version or of another method.
 func (i Intent) of(operations ...Operation) error {
 	if err := i.known(); err != nil || slices.Contains(operations, i.Operation) {
 		return err
@@ -125,7 +108,7 @@ var (
 	errClaimRequired    = errors.New("a claim is required, so that only one process sends the intent")
 )
 
-// unsent refuses an intent that cannot be sent, or may have been.
+// unsent refuses an intent that cannot be sent or may have been sent.
 func (i Intent) unsent() error {
 	switch {
 	case i.known() != nil:
@@ -138,15 +121,14 @@ func (i Intent) unsent() error {
 	return nil
 }
 
-// Claim says that this process, and no other, sends an intent. Submit calls it last
-// before the first byte; after its error this call sends nothing, and the outcome is
-// unknown: somebody else may have sent the intent. It is where the merchant moves the
-// intent from "planned" to "sending" in one committed transaction, and fails when
-// somebody has done so before. One that always returns nil lets every run pay.
+// Claim claims an intent for this process; Submit calls it right before the first byte. Move the
+// intent from "planned" to "sending" in one committed transaction, and fail if another process did
+// so before. Then Submit sends nothing, and the outcome is unknown. A Claim that always returns nil
+// lets every run pay.
 type Claim func(ctx context.Context) error
 
-// callHooks completes the intent with what is known right before the first byte, and
-// gives it to the hooks: the client's, then the call's.
+// callHooks completes the intent right before the first byte and calls the hooks: the client's,
+// then the call's.
 func (c *call) callHooks(ctx context.Context, key string) (err error) {
 	if c.planned != nil {
 		c.intent.Carrier = c.planned.Carrier

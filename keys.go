@@ -14,13 +14,11 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// Environment is the base address of one of the service's installations. There
-// is no default: which one money moves in is always written down.
+// Environment is the base address of an installation of the service. There is no default.
 type Environment string
 
-// The public environments. The Australian addresses stand in the vendor's
-// public pages; those for New Zealand are known from a third party's summary of
-// them and are unconfirmed.
+// The public environments. The Australian addresses are from the vendor's public pages. Those for
+// New Zealand are from a third party's summary of them; unconfirmed.
 const (
 	ProductionAU Environment = "https://api.quickstream.westpac.com.au/rest/v1"
 	TestAU       Environment = "https://api.quickstream.support.qvalent.com/rest/v1"
@@ -28,15 +26,14 @@ const (
 	TestNZ       Environment = "https://quickapi-test.paymentsonline.co.nz/rest/v1"
 )
 
-// CustomURL returns the environment at a base address whose last segment is the
-// version, such as a sandbox's. It has to be https, except on this machine, and
-// cannot carry credentials.
+// CustomURL returns the environment at a base address that ends with the version, such as a
+// sandbox's. It has to be https, or http on this machine, without credentials; [NewClient] checks
+// it.
 func CustomURL(baseURL string) Environment { return Environment(baseURL) }
 
-// EnvironmentFromEnv reads the environment from QUICKSTREAM_ENVIRONMENT: [TestAU],
-// [ProductionAU], [TestNZ] or [ProductionNZ], in any case of letters, or a base address as
-// for [CustomURL]. It fails when the variable is not set, or is neither; the error never
-// repeats it, because it may hold a key by mistake.
+// EnvironmentFromEnv reads QUICKSTREAM_ENVIRONMENT: TestAU, ProductionAU, TestNZ or ProductionNZ in
+// any case, or a base address as for [CustomURL]. A missing or invalid value is an error, which
+// never repeats the value because it may be a key by mistake.
 func EnvironmentFromEnv() (Environment, error) {
 	value := strings.TrimSpace(os.Getenv("QUICKSTREAM_ENVIRONMENT"))
 	switch strings.ToLower(value) {
@@ -58,13 +55,12 @@ func EnvironmentFromEnv() (Environment, error) {
 	return env, nil
 }
 
-// IsProduction reports whether real money moves there.
+// IsProduction reports whether the environment moves real money.
 func (e Environment) IsProduction() bool {
 	u, err := url.Parse(string(e))
 	return err == nil && isHostOf(u, ProductionAU, ProductionNZ)
 }
 
-// isHostOf reports whether an address is on the host of an environment.
 func isHostOf(u *url.URL, environments ...Environment) bool {
 	return slices.ContainsFunc(environments, func(e Environment) bool {
 		known, err := url.Parse(string(e))
@@ -72,8 +68,8 @@ func isHostOf(u *url.URL, environments ...Environment) bool {
 	})
 }
 
-// base parses and judges the address. Its errors never repeat it, because a
-// mistaken address may contain a key.
+// base parses and checks the address. Its errors never repeat it: a wrong address may contain a
+// key.
 func (e Environment) base() (*url.URL, error) {
 	if e == "" {
 		return nil, errors.New("no environment given; choose TestAU, ProductionAU, TestNZ, ProductionNZ or CustomURL")
@@ -111,8 +107,8 @@ func isLoopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// Keys holds the API keys. Either may be missing; an operation that needs the
-// missing one returns [ErrKeyRequired] and sends nothing.
+// Keys holds the API keys. One may be missing: operations that need it return [ErrKeyRequired] and
+// send nothing.
 type Keys struct {
 	Secret      SecretKey
 	Publishable PublishableKey
@@ -124,8 +120,8 @@ const (
 	publishableKeyVariable = "QUICKSTREAM_PUBLISHABLE_KEY"
 )
 
-// KeysFromEnv reads the keys from QUICKSTREAM_SECRET_KEY and
-// QUICKSTREAM_PUBLISHABLE_KEY. The client itself reads no environment variable.
+// KeysFromEnv reads the keys from QUICKSTREAM_SECRET_KEY and QUICKSTREAM_PUBLISHABLE_KEY. The
+// client itself reads no environment variables.
 func KeysFromEnv() Keys {
 	return Keys{
 		Secret:      NewSecretKey(strings.TrimSpace(os.Getenv(secretKeyVariable))),
@@ -133,12 +129,10 @@ func KeysFromEnv() Keys {
 	}
 }
 
-// KeySource returns the keys to use for one call, so that keys can be rotated
-// without a restart. It is called for every call, concurrently, and should keep
-// what it returns in memory.
+// KeySource returns the keys for a call, so that keys can be rotated without a restart. It is
+// called for every call, concurrently. Keep the keys in memory.
 type KeySource func(ctx context.Context) (Keys, error)
 
-// keyKind is what an operation has to be authorised with.
 type keyKind uint8
 
 const (
@@ -153,11 +147,10 @@ func (k keyKind) String() string {
 	return "secret"
 }
 
-// maxKey is far more than a key has: what is longer is something else.
+// maxKey is far longer than any key.
 const maxKey = 1 << 10
 
-// authorization returns the header's value for a key kind: HTTP Basic with the
-// key as user name and no password.
+// authorization returns the header's value: HTTP Basic with the key as user name and no password.
 func (keys Keys) authorization(kind keyKind) (string, error) {
 	key, variable := keys.Secret.hidden, secretKeyVariable
 	if kind == publishableKey {

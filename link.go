@@ -9,10 +9,9 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// Link points to a related resource. Its address can carry account numbers in
-// its query, which is why it has to be asked for and is left out of every
-// printed form. A marshalled link keeps its address without the query, and one of more
-// than 8 KiB not at all.
+// Link points to a related resource. Its address can contain account numbers, so printing omits it,
+// and Href returns it. A marshalled link keeps its address without the query, and no address of
+// more than 8 KiB.
 type Link struct {
 	Rel           string
 	RequestMethod string
@@ -25,10 +24,9 @@ type linkJSON struct {
 	RequestMethod string `json:"requestMethod,omitempty"`
 }
 
-// maxLinkText bounds what is not an address.
 const maxLinkText = 64
 
-// Href returns the link's address as the service sent it.
+// Href returns the address as the service sent it.
 func (l Link) Href() string { return l.href.text() }
 
 // UnmarshalJSON reads a link.
@@ -41,7 +39,6 @@ func (l *Link) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// link keeps what can be shown, and the address.
 func (l linkJSON) link() Link {
 	return Link{Rel: wire.Shown(l.Rel, maxLinkText), RequestMethod: wire.Shown(l.RequestMethod, maxLinkText), href: hide(l.Href)}
 }
@@ -51,13 +48,13 @@ func (l Link) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(linkJSON{l.Rel, withoutQuery(l.Href()), l.RequestMethod})
 }
 
-// MarshalText writes the relationship only.
+// MarshalText writes the relationship.
 func (l Link) MarshalText() ([]byte, error) { return []byte(l.Rel), nil }
 
-// Format writes the relationship only, for every verb.
+// Format writes the relationship, for every verb.
 func (l Link) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "Link("+l.Rel+")") }
 
-// LogValue returns the relationship only.
+// LogValue returns the relationship.
 func (l Link) LogValue() slog.Value { return slog.StringValue(l.Rel) }
 
 func withoutQuery(address string) string {
@@ -69,7 +66,6 @@ func withoutQuery(address string) string {
 	return u.String()
 }
 
-// findLink returns the first link with a relationship, in whatever case.
 func findLink(links []Link, rel string) (Link, bool) {
 	for _, l := range links {
 		if wire.SameFold(l.Rel, rel) {

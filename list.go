@@ -17,39 +17,33 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// Cursor is a place in a list. It is opaque, belongs to the environment that it
-// came from, and can carry account numbers, so that printing it shows nothing;
-// Text gives what can be stored.
+// Cursor is a position in a list of one environment. It is opaque and can contain account numbers,
+// so printing it shows nothing. Store its Text.
 type Cursor struct{ hidden }
 
-// ParseCursor returns the cursor whose Text was stored.
+// ParseCursor returns the cursor for a stored Text.
 func ParseCursor(text string) Cursor { return Cursor{hide(text)} }
 
-// Text returns the cursor in a form that can be stored and given to [ParseCursor].
-// Treat it like an account number.
+// Text returns the cursor for [ParseCursor]. Protect it like an account number.
 func (c Cursor) Text() string { return c.text() }
 
-// Page is one page of a list. What to store are its items and where the next one
-// begins: a page itself cannot be marshalled. One of more than 5,000 items or links, or
-// 150,000 values in all, is a [DecodeError].
+// Page is one page of a list. Store its items and Next; it cannot be marshalled. More than 5,000
+// items or links, or 150,000 values, are a [DecodeError].
 type Page[T any] struct {
 	Links []Link `json:"links" wire:"decides"`
 	// Data holds the items that could be read.
 	Data []*T `json:"data" wire:"decides"`
-	// Unreadable are the others, in their order. Each matches [ErrUnreadableItem].
+	// Unreadable are the other items, in order. Each matches [ErrUnreadableItem].
 	Unreadable []*DecodeError
-	// Shifted tells that the page holds an item that was there before: the list has
-	// changed while it was read, and what moved the other way may have been missed.
+	// Shifted means that an item was on an earlier page too: the list changed, and items may be
+	// missing.
 	Shifted bool
-	// Next is where the following page begins; it is the zero [Cursor] on the last
-	// page.
+	// Next is the following page; the zero [Cursor] on the last page.
 	Next Cursor
 
 	envelope
 }
 
-// maxUnreadable is how many unreadable items a page may have before it is no page of
-// the list.
 const maxUnreadable = 100
 
 type pageJSON struct {
@@ -64,8 +58,8 @@ type pageLinkJSON struct {
 	RequestMethod string `json:"requestMethod"`
 }
 
-// decode reads a page from a body, which it keeps, and each item as a single
-// answer is read. A page without data is an error and never an empty page.
+// decode reads a page from a body, which it keeps. A page without data is an error, not an empty
+// page.
 func (p *Page[T]) decode(call *call, body []byte, item func(body []byte) (*T, error)) error {
 	var plain pageJSON
 	if err := wire.Decode(body, &plain); err != nil {
@@ -84,7 +78,7 @@ func (p *Page[T]) decode(call *call, body []byte, item func(body []byte) (*T, er
 	}
 	p.Next = Cursor{next.href}
 	for i, raw := range plain.Data {
-		object, err := item(bytes.Clone(raw)) // which does not keep the page
+		object, err := item(bytes.Clone(raw)) // a copy, which does not keep the page
 		if err == nil {
 			p.Data = append(p.Data, object)
 			continue
@@ -98,7 +92,6 @@ func (p *Page[T]) decode(call *call, body []byte, item func(body []byte) (*T, er
 	return nil
 }
 
-// unreadable returns the error of an item.
 func (c *call) unreadable(i int, raw []byte, err error) *DecodeError {
 	unread := c.decodeError(fmt.Errorf("data[%d]: %w", i, err))
 	body := bytes.Clone(raw)
@@ -106,7 +99,6 @@ func (c *call) unreadable(i int, raw []byte, err error) *DecodeError {
 	return unread
 }
 
-// each yields what is on the page, in its order.
 func (p *Page[T]) each(yield func(*T, error) bool) bool {
 	items, unreadable := p.Data, p.Unreadable
 	for place := 1; len(items)+len(unreadable) > 0; place++ {
@@ -125,15 +117,11 @@ func (p *Page[T]) each(yield func(*T, error) bool) bool {
 	return true
 }
 
-// List is a list of the service, read page by page as it is consumed. It is a
-// description of the request and can be read any number of times, concurrently
-// too. Every page is its own request, with its own attempts and deadline.
-//
-// A page that fails is an error and never the end of the list, and neither is one
-// that the service no longer has: its 404 does not match [ErrNotFound]. A list can
-// shift while it is read: items may be seen twice, so compare identifiers, or be
-// missed, which Page.Shifted gives away. The zero List has nothing in it; [ListOf]
-// makes one of given items.
+// List is a list of the service, read page by page. It describes a request and can be read any
+// number of times, also concurrently. Each page is a request with its own attempts and deadline. A
+// failed page is an error, never the end of the list; a 404 on a later page does not match
+// [ErrNotFound]. A list can change while it is read: items may repeat or be missed, see [Page]. The
+// zero List is empty; [ListOf] makes one from items.
 type List[T any] struct {
 	begin func() *call
 	item  func(body []byte) (*T, error)
@@ -144,33 +132,26 @@ type List[T any] struct {
 	pages *pagesRead // of a look-up
 }
 
-// ListOf returns a list of the given items, as one page and without a request: for
-// tests of what takes lists.
+// ListOf returns a list of these items, as one page without a request, for tests.
 func ListOf[T any](items ...*T) List[T] {
 	return List[T]{items: append([]*T{}, items...)}
 }
 
-// From returns the same list beginning at a cursor.
+// From returns the same list, beginning at a cursor.
 func (l List[T]) From(cursor Cursor) List[T] {
 	l.start = cursor
 	return l
 }
 
-// Prefetch returns the same list, read one page ahead: while the loop works on a
-// page, the next one is already asked for. That helps where the work takes about
-// as long as the service does. It costs a request in vain when the loop is left
-// early, and the page that is waiting can be as old as the work on the one before
-// it.
-//
-// Pages and errors come in the same order as without it. A loop that is left
-// cancels the request that is under way and waits for its end, so that nothing is
-// left running. First never reads ahead.
+// Prefetch returns the same list, read one page ahead while the loop works. Order and errors stay
+// the same. A loop that stops early cancels one request and waits for its end. A page can be as old
+// as the work on the previous one. First never reads ahead.
 func (l List[T]) Prefetch() List[T] {
 	l.ahead = true
 	return l
 }
 
-// Pages yields the pages. It stops after the first error.
+// Pages yields the pages and stops after the first error.
 func (l List[T]) Pages(ctx context.Context) iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
 		switch {
@@ -184,7 +165,6 @@ func (l List[T]) Pages(ctx context.Context) iter.Seq2[*Page[T], error] {
 	}
 }
 
-// read yields the pages one by one.
 func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], error) bool) {
 	pages, items := newMemory(), newMemory()
 	for cursor := l.start; ; {
@@ -212,8 +192,7 @@ func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], erro
 	}
 }
 
-// memory is what is remembered of a list that is being read: digests, because how
-// large its cursors are is the service's choice.
+// memory remembers digests of cursors and items, because the service chooses their size.
 type memory struct {
 	seed maphash.Seed
 	seen map[uint64]struct{}
@@ -221,7 +200,6 @@ type memory struct {
 
 func newMemory() memory { return memory{maphash.MakeSeed(), map[uint64]struct{}{}} }
 
-// has reports whether it was asked about a text before.
 func (m memory) has(text string) bool {
 	digest := maphash.String(m.seed, text)
 	_, again := m.seen[digest]
@@ -229,15 +207,15 @@ func (m memory) has(text string) bool {
 	return again
 }
 
-// readAhead yields what read yields. The other goroutine has the next page in its
-// hands while the caller works on one, and reads no further.
+// readAhead yields what read yields. Its goroutine holds one page while the caller works on
+// another.
 func (l List[T]) readAhead(ctx context.Context, call *call, yield func(*Page[T], error) bool) {
 	type result struct {
 		page     *Page[T]
 		err      error
 		response Response
 	}
-	// What WithResponseInto asks for belongs to the page at hand, not to the next.
+	// WithResponseInto has to show the current page, not the next.
 	into, response := call.config.response, new(Response)
 	call.config.response = response
 
@@ -258,8 +236,7 @@ func (l List[T]) readAhead(ctx context.Context, call *call, yield func(*Page[T],
 		})
 		err = nil
 	}()
-	// Once cancelled, reading ends with an error by itself, and nobody waits for
-	// what was read until then.
+	// After cancelling, reading ends with an error, and its results are dropped.
 	defer func() {
 		cancel()
 		for range results {
@@ -275,10 +252,9 @@ func (l List[T]) readAhead(ctx context.Context, call *call, yield func(*Page[T],
 	}
 }
 
-// All yields the items of all pages. One that cannot be read, or lacks its
-// identifier, is a [DecodeError] that matches [ErrUnreadableItem], and the next item
-// follows. Any other error is the last. A page on which more than 100 items cannot be
-// read is such an error.
+// All yields the items of all pages. An unreadable item, or one without its identifier, is a
+// [DecodeError] that matches [ErrUnreadableItem], and the next item follows. Any other error ends
+// the list, as do more than 100 unreadable items on a page.
 func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for page, err := range l.Pages(ctx) {
@@ -293,12 +269,9 @@ func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	}
 }
 
-// First returns the first item, or the error of the first where that cannot be
-// read. When the list is empty the error matches
-// [ErrEmptyList], and [ErrNotFound], because for a look-up both mean the same. Where
-// "nothing in it" and "no such thing" differ, as for the batches of a payment
-// file, ask for ErrEmptyList: an [APIError] that matches ErrNotFound does not match
-// it.
+// First returns the first item, or its error if it cannot be read. For an empty list the error
+// matches [ErrEmptyList] and [ErrNotFound]. Check ErrEmptyList if "empty" differs from "no such
+// list": an [APIError] that matches ErrNotFound does not match it.
 func (l List[T]) First(ctx context.Context) (*T, error) {
 	l.ahead = false
 	for item, err := range l.All(ctx) {
@@ -307,8 +280,6 @@ func (l List[T]) First(ctx context.Context) (*T, error) {
 	return nil, fmt.Errorf("quickstream: %w (%w)", ErrEmptyList, ErrNotFound)
 }
 
-// at returns a copy of a read that asks for what follows a cursor, or for the first
-// page.
 func (c *call) at(cursor Cursor) *call {
 	moved := *c
 	if cursor.IsZero() {
@@ -322,8 +293,7 @@ func (c *call) at(cursor Cursor) *call {
 	return &moved
 }
 
-// laterPage is the error of a page after the first. That the service does not have it
-// says nothing about the list.
+// laterPage changes the error of a page after the first: its 404 says nothing about the list.
 func laterPage(err error) error {
 	api, ok := errors.AsType[*APIError](err)
 	if !ok || api.Reason != ReasonNotFound {
@@ -334,15 +304,14 @@ func laterPage(err error) error {
 	return &gone
 }
 
-// maxCursor bounds the text of a cursor, which goes into a request line.
+// maxCursor bounds a cursor, which becomes part of a request line.
 const maxCursor = 8 << 10
 
 var versionElement = regexp.MustCompile(`^v[0-9]+$`)
 
-// follow returns the query of the page that a cursor leads to. A cursor is an address
-// as the service gave it, which may be its own view of itself, behind a proxy: scheme
-// and port are not compared, and nothing but the query is used. The rest has to be
-// this list's.
+// follow returns the query of a cursor's page. A cursor is an address from the service, which may
+// be behind a proxy: scheme and port are ignored, host and path have to be this list's, and only
+// the query is used.
 func (c *call) follow(cursor Cursor) (query string, err error) {
 	text, base := cursor.text(), c.client.base
 	if len(text) > maxCursor {
@@ -363,8 +332,8 @@ func (c *call) follow(cursor Cursor) (query string, err error) {
 	return target.RawQuery, nil
 }
 
-// list describes a list operation, whose query is checked unless check is nil.
-// Mistakes in the query, the options or the path come out when the list is read.
+// list describes a list operation. Errors in the query, the options or the path are returned when
+// the list is read.
 func list[T, Q any, P model[T]](c *Client, name Operation, params Q, check func(*findings), opts []CallOption, ids ...string) List[T] {
 	begin := func() *call {
 		call := c.begin(name, opts, ids...)

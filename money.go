@@ -8,22 +8,22 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// Currency is an ISO 4217 code. The service takes AUD and NZD.
+// Currency is an ISO 4217 code. The service uses AUD and NZD.
 type Currency string
 
-// The currencies of the service.
+// The service's currencies.
 const (
 	CurrencyAUD Currency = "AUD"
 	CurrencyNZD Currency = "NZD"
 )
 
-// Amount is money in a response. Compare the Amount member with
-// decimal.Decimal's Equal; 1.5 and 1.50 are equal and differ under ==.
+// Amount is money in a response. Compare with decimal.Decimal's Equal: 1.5 and 1.50 are equal but
+// differ under ==.
 type Amount struct {
-	// Currency is "" where the service left it out.
+	// Currency is "" if the service omitted it.
 	Currency Currency        `json:"currency" wire:"decides"`
 	Amount   decimal.Decimal `json:"amount" wire:"decides"`
-	// DisplayAmount is the amount with its currency symbol, for people to read.
+	// DisplayAmount is the amount with its currency symbol, for display.
 	DisplayAmount string `json:"displayAmount,omitempty"`
 }
 
@@ -33,8 +33,7 @@ type amountJSON struct {
 	DisplayAmount string          `json:"displayAmount,omitempty"`
 }
 
-// MarshalJSON writes the amount as a number with at least two decimals, the form
-// in which the service sends it.
+// MarshalJSON writes the amount as the service does: a number with at least two decimals.
 func (a Amount) MarshalJSON() ([]byte, error) {
 	text := a.Amount.String()
 	if a.Amount.Exponent() > -2 || wire.HasTwoDecimals(a.Amount) {
@@ -43,9 +42,8 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(amountJSON{a.Currency, json.RawMessage(text), a.DisplayAmount})
 }
 
-// UnmarshalJSON reads the amount digit by digit, whether it is written as a number or
-// as a text, alone or with its currency. What holds no number, such as null and {}, is
-// the zero Amount, which an amount of 0.00 is not.
+// UnmarshalJSON reads the amount digit by digit, from a number or a text, with or without currency.
+// Values without a number, such as null and {}, are the zero Amount, which differs from 0.00.
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	var plain struct {
 		Currency      Currency    `json:"currency" wire:"decides"`

@@ -11,20 +11,18 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// AttemptInfo tells about one attempt of a call.
+// AttemptInfo describes one attempt of a call.
 type AttemptInfo struct {
 	// Number counts the attempts of the call, from 1.
 	Number int
-	// Host and Port are those of the environment, the port that of its scheme where the
-	// address names none.
+	// Host and Port are the environment's; Port is the scheme's default if the address has none.
 	Host string
 	Port int
-	// StatusCode is that of the answer; 0 when nothing was answered.
+	// StatusCode is the answer's; 0 without an answer.
 	StatusCode int
-	// Network is why nothing was answered; "" when something was.
+	// Network says why there was no answer; "" with one.
 	Network NetworkKind
-	// Start is when the attempt began, and Duration how long it took, with the body of
-	// its answer.
+	// Start is when the attempt began. Duration includes the answer's body.
 	Start    time.Time
 	Duration time.Duration
 }
@@ -42,51 +40,47 @@ const (
 	CallResultUndecodable   CallResult = "undecodable"    // a DecodeError, or a report that could not be written
 )
 
-// EndInfo tells how a call ended.
+// EndInfo describes how a call ended.
 type EndInfo struct {
-	// StatusCode is that of the last answer; 0 when there was none.
+	// StatusCode is the last answer's; 0 without one.
 	StatusCode int
-	// Attempts is how many requests were sent; 0 for a call that was refused.
+	// Attempts counts the requests that were sent; 0 for a call that was refused.
 	Attempts int
 	Result   CallResult
-	// Err is the very error that the call returns; nil for a success. Printing it
-	// shows no values, and its fields may hold some. A call that a panic of the
-	// caller's code ends, as of a RoundTripper, returns none: the cause of Err says so.
+	// Err is the error that the call returns; nil for a success. Printing it shows no values, but
+	// its fields may hold some. After a panic of the caller's code, as in a RoundTripper, the call
+	// returns no error, and Err describes the panic.
 	Err error
-	// TraceCode is that of an [APIError], also as the last answer of an unknown outcome,
-	// or "?" when it does not look like one. One that repeats what was sent is left out.
+	// TraceCode is that of an [APIError], also as the cause of an unknown outcome; "?" if it does
+	// not look like a code, and "" if it repeats what was sent.
 	TraceCode string
-	// Duration is how long the call took, with its pauses between attempts.
+	// Duration is that of the whole call, with pauses.
 	Duration time.Duration
 }
 
-// Observer is called as calls proceed, for metrics and traces; the module
-// otelquickstream has one for OpenTelemetry. It sees every call once, those too that
-// are refused before anything is sent, and each page of a list and each question of a
-// method that waits as a call of its own. The [CallInfo] names the method that the
-// merchant called: the requests of a Resume or a Wait carry its name, and their own
-// verb and route. Those of Submit carry the name of the method that the intent names.
-// Plan makes no call.
+// Observer is called as calls proceed, for metrics and traces; module otelquickstream has one for
+// OpenTelemetry. It sees every call once, including calls that are refused before sending, and each
+// page of a list and each request of a method that waits as a call of its own. Plan makes no call.
 //
-// It sees route templates and counts, and no values outside of the error. Each
-// function may be nil, is called concurrently by concurrent calls, and delays the
-// call while it runs. A function that panics ends the call: as never sent where it
-// happens before the first byte, as a lost answer after it. A call that was refused
-// keeps its error.
+// [CallInfo] has the method that the merchant called. Requests of Resume and Wait carry its name
+// with their own verb and route. Those of Submit carry the name of the intent's method.
+//
+// It sees route templates and counts, and values only in errors. Each function may be nil, is
+// called concurrently, and delays the call. If one panics, the call ends: as not sent before the
+// first byte, as a lost answer afterwards. A call that was refused keeps its error.
 type Observer struct {
-	// Start may return a context that the call continues with.
+	// Start may return a context for the rest of the call.
 	Start func(ctx context.Context, call CallInfo) context.Context
 	// Attempt is called after each attempt.
 	Attempt func(ctx context.Context, call CallInfo, attempt AttemptInfo)
-	// End is called once for every Start, with the context that it returned; after a
-	// panic of Start, with one that holds no values.
+	// End is called once for every Start with the context that it returned. If Start panicked, the
+	// context holds no values.
 	End func(ctx context.Context, call CallInfo, end EndInfo)
-	// Carrier returns what to store with an intent that is handed out or planned, so
-	// that later work on it continues the trace: such as a traceparent. It is called
-	// with the call's context, and with Plan's.
+	// Carrier returns what to store in an intent, such as a traceparent, so that later work
+	// continues the trace. It gets the context of the call or of Plan.
 	Carrier func(ctx context.Context) string
-	// Continue returns the context with which Submit, Resume and ResumeChange go on,
-	// given the Carrier of their intent. It is not called for an intent without one.
+	// Continue returns the context for Submit, Resume and ResumeChange, from the Carrier of their
+	// intent. It is not called for an intent without one.
 	Continue func(ctx context.Context, carrier string) context.Context
 }
 
@@ -100,8 +94,8 @@ func (o Observer) start(ctx context.Context, call CallInfo) (started context.Con
 	return started, nil
 }
 
-// unstarted is the context of a call whose Start has panicked. What an observer would
-// find in the caller's may be of another call, in whose hook this one was made.
+// unstarted is the context of a call whose Start panicked. The caller's may hold the values of
+// another call, in whose hook this one was made.
 type unstarted struct{ context.Context }
 
 func (unstarted) Value(any) any { return nil }
@@ -114,7 +108,6 @@ func (o Observer) end(ctx context.Context, call CallInfo, end EndInfo) (err erro
 	return nil
 }
 
-// carry returns the carrier of an intent, and the given one without a function.
 func (o Observer) carry(ctx context.Context, given string) (carrier string, err error) {
 	if o.Carrier == nil {
 		return given, nil
@@ -133,7 +126,6 @@ func (o Observer) resume(ctx context.Context, carrier string) (resumed context.C
 	return resumed, nil
 }
 
-// attempts is what the transport calls.
 func (o Observer) attempts() transport.Observer {
 	if o.Attempt == nil {
 		return nil
@@ -157,7 +149,6 @@ func portOf(address *url.URL) int {
 	}
 }
 
-// endOf describes the end of a call that returns err.
 func endOf(err error, r *transport.Result, begun time.Time) EndInfo {
 	end := EndInfo{StatusCode: r.Status, Attempts: r.Attempts, Err: err, Duration: time.Since(begun)}
 	api, answered := errors.AsType[*APIError](err)
@@ -185,7 +176,6 @@ func endOf(err error, r *transport.Result, begun time.Time) EndInfo {
 	return end
 }
 
-// logging returns the observer with the logger before it.
 func (o Observer) logging(logger *slog.Logger) Observer {
 	if logger == nil {
 		return o

@@ -23,12 +23,10 @@ import (
 // ClientOption configures a [Client].
 type ClientOption interface{ applyClient(*clientConfig) error }
 
-// CallOption configures one call. A call's options are applied after the
-// client's.
+// CallOption configures one call. It is applied after the client's options.
 type CallOption interface{ applyCall(*callConfig) error }
 
-// Option is valid for a client, where it is the default of every call, and for a
-// single call.
+// Option configures a client, as the default of every call, or a single call.
 type Option interface {
 	ClientOption
 	CallOption
@@ -44,17 +42,16 @@ type clientConfig struct {
 
 type callConfig struct {
 	limits   transport.Limits
-	header   func() http.Header // what it holds may be a secret of the merchant
+	header   func() http.Header // a function, because a value may be a secret
 	disabled map[string]bool
 	key      string
 	response *Response
 	extra    []extraField
-	// beforeSend are the hooks, the client's before the call's.
-	beforeSend []func(context.Context, Intent) error
-	intentName string // of the metadata that the intent's id is sent in; "" for none
-	business   string // of requests that name none
-	foreign    func(receiptNumber string) bool
-	// development puts the service's messages into the text of errors.
+	// beforeSend holds the client's hooks before the call's.
+	beforeSend  []func(context.Context, Intent) error
+	intentName  string // the member of metadata for the intent's id; "" for none
+	business    string // for requests without one
+	foreign     func(receiptNumber string) bool
 	development bool
 }
 
@@ -84,8 +81,7 @@ func defaultLimits() transport.Limits {
 	}
 }
 
-// Options makes one option of several, which are applied in their order: the defaults
-// of a program under one name.
+// Options combines options, which are applied in order.
 func Options(opts ...Option) Option {
 	opts = slices.Clone(opts)
 	return option(func(c *callConfig) error {
@@ -101,19 +97,16 @@ func Options(opts ...Option) Option {
 	})
 }
 
-// WithHTTPClient makes the client send through a copy of an http.Client, with
-// its transport, cookie jar and timeout. Redirects are not followed all the
-// same. Leave its Timeout at zero: [WithAttemptTimeout] knows about bodies. It
-// cannot be combined with [WithProxy] or [WithRootCAs] when it has a Transport.
+// WithHTTPClient makes the client use a copy of client, with its Transport, cookie jar and Timeout.
+// Redirects are still not followed. Leave its Timeout at zero and use [WithAttemptTimeout]. If it
+// has a Transport, [WithProxy] and [WithRootCAs] are errors.
 //
-// Without a Transport the client's own connections are used, which know what was
-// written to them. Of a Transport of yours only what net/http reports to
-// httptrace is known: a write counts as never sent when no connection was got for
-// it, and as lost in every other case without an answer. A second request that
-// appears there, as HTTP/2 makes of a void after a broken stream, counts as an
-// attempt without an answer. A RoundTripper that sends a request again by itself,
-// reads the body in advance or leaves the request's context hides its requests: it
-// can charge twice, and no error says "nothing was sent" of what it sends.
+// Without a Transport the client uses its own connections, which show what was written. With yours
+// it knows only what net/http reports to httptrace: a write counts as never sent if it got no
+// connection, and as lost otherwise. A second request that appears there, such as HTTP/2's repeat
+// of a void, counts as an attempt without an answer. A RoundTripper that repeats requests, reads
+// bodies in advance or drops the request's context hides what it sends: it can charge twice, and
+// errors may wrongly say "nothing was sent".
 func WithHTTPClient(client *http.Client) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if client == nil {
@@ -124,9 +117,8 @@ func WithHTTPClient(client *http.Client) ClientOption {
 	})
 }
 
-// WithProxy chooses the proxy for each request, as http.Transport's Proxy does.
-// Without it no proxy is used, whatever the environment variables say;
-// WithProxy(http.ProxyFromEnvironment) makes them count.
+// WithProxy chooses the proxy for each request, like http.Transport's Proxy. By default no proxy is
+// used; WithProxy(http.ProxyFromEnvironment) uses the environment variables.
 func WithProxy(proxy func(*http.Request) (*url.URL, error)) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.http.Proxy = proxy
@@ -134,8 +126,8 @@ func WithProxy(proxy func(*http.Request) (*url.URL, error)) ClientOption {
 	})
 }
 
-// WithRootCAs replaces the root certificates of this machine, for one whose own
-// are outdated or behind a proxy that opens TLS.
+// WithRootCAs replaces the root certificates of this machine, if they are outdated or a proxy
+// intercepts TLS.
 func WithRootCAs(pool *x509.CertPool) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.http.RootCAs = pool
@@ -143,8 +135,8 @@ func WithRootCAs(pool *x509.CertPool) ClientOption {
 	})
 }
 
-// WithKeySource asks source for the keys at every call. The [Keys] given to
-// [NewClient] must then be empty.
+// WithKeySource calls source for the keys of every call. The [Keys] given to [NewClient] must be
+// empty.
 func WithKeySource(source KeySource) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if source == nil {
@@ -155,10 +147,10 @@ func WithKeySource(source KeySource) ClientOption {
 	})
 }
 
-// WithLogger logs attempts and ends of calls: at debug level, and at warning
-// level where the outcome of a write is unknown. A record holds the operation,
-// the route template, counts, the status and durations; never a key, an address,
-// a header, a body or a message. Without a logger nothing is logged.
+// WithLogger logs attempts and calls: at debug level, and at warning level if the outcome of a
+// write is unknown. A record holds the operation, the route template, counts, the status, the trace
+// code and durations. It never holds a key, an address, a header, a body or a message. By default
+// nothing is logged.
 func WithLogger(logger *slog.Logger) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.logger = logger
@@ -174,13 +166,10 @@ func WithObserver(observer Observer) ClientOption {
 	})
 }
 
-// WithDevelopmentErrors makes the text of an [APIError] end with the messages of the
-// service, for the time in which a program is written. They can repeat what a payer
-// typed, such as a name. What is not a word of letters alone stands there as "?", so
-// that no key, number or address gets in.
-//
-// [NewClient] refuses it together with a production environment. An address of your own
-// that leads to one is for you to know.
+// WithDevelopmentErrors adds the service's messages to the text of an [APIError] during
+// development. Messages can repeat what a payer typed, such as a name. Every word with other
+// characters than letters is shown as "?", so that no key, number or address appears. [NewClient]
+// refuses it with a production environment; it cannot recognise your own address for one.
 func WithDevelopmentErrors() ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.development = true
@@ -188,9 +177,8 @@ func WithDevelopmentErrors() ClientOption {
 	})
 }
 
-// WithAttemptTimeout limits one attempt, its body included; 30 seconds by
-// default. A report that is downloaded and a file that is uploaded may take
-// longer as a whole: there it limits each wait for the other side.
+// WithAttemptTimeout limits one attempt with its body; 30 seconds by default. For reports and
+// uploads it limits each wait for the service instead. It must be positive.
 func WithAttemptTimeout(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 {
@@ -201,18 +189,17 @@ func WithAttemptTimeout(d time.Duration) Option {
 	})
 }
 
-// WithTimeout limits a whole call, all its attempts and waits, and what hooks and key
-// sources take that heed their context.
+// WithTimeout limits a whole call: its attempts and pauses, and hooks and key sources that obey
+// their context. It must be positive.
 //
 // Without it and without a deadline, a call takes at most
 //
 //	attempts * attempt timeout + (attempts - 1) * longest pause
 //
-// beside hooks and key sources, by [WithMaxAttempts], [WithAttemptTimeout] and
-// [WithRetryWait]: 3 * 30 s + 2 * 8 s = 106 seconds by default. That holds for every
-// method that makes one call, such as Transactions.Pay, and for each page of a list, but
-// not for uploads and reports, which may be long. The WriteTimeout of an HTTP server has
-// to be longer, or its handler cannot answer.
+// plus hooks and key sources: 3 * 30 s + 2 * 8 s = 106 seconds by default. See [WithMaxAttempts],
+// [WithAttemptTimeout] and [WithRetryWait]. This holds for each method that makes one call and for
+// each page of a list, but not for uploads and reports. The WriteTimeout of an HTTP server has to
+// be longer.
 func WithTimeout(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 {
@@ -223,9 +210,8 @@ func WithTimeout(d time.Duration) Option {
 	})
 }
 
-// WithMaxAttempts limits how often a call may be attempted; 3 by default, and 1
-// means that nothing is repeated. What may be repeated at all is in the package
-// documentation.
+// WithMaxAttempts limits the attempts of a call; 3 by default, at most 10. 1 means that nothing is
+// repeated. The package documentation says which calls are repeated.
 func WithMaxAttempts(n int) Option {
 	return option(func(c *callConfig) error {
 		if n < 1 || n > transport.MaxAttempts {
@@ -236,11 +222,9 @@ func WithMaxAttempts(n int) Option {
 	})
 }
 
-// WithRetryWait sets the shortest and longest pause between two attempts; half a
-// second and 8 seconds by default. When the service asks for a longer pause than
-// that, the call ends and the error says how long to wait. A payment that may have
-// arrived is not sent again later than a minute after the first attempt, however
-// long the pauses are.
+// WithRetryWait sets the shortest and longest pause between attempts; half a second and 8 seconds
+// by default. If the service asks for a longer pause, the call ends with an error that has it. A
+// payment that may have arrived is sent again only within [WithResendWindow].
 func WithRetryWait(shortest, longest time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if shortest <= 0 || longest < shortest {
@@ -251,9 +235,8 @@ func WithRetryWait(shortest, longest time.Duration) Option {
 	})
 }
 
-// WithoutResend makes every lost answer of a write an [UnknownOutcomeError] at
-// once, so that it is settled by looking it up only. Use it if you do not want
-// to rely on the service remembering idempotency keys.
+// WithoutResend makes every lost answer of a write an [UnknownOutcomeError] at once. Use it if you
+// do not want to rely on the service remembering idempotency keys.
 func WithoutResend() Option {
 	return option(func(c *callConfig) error {
 		c.limits.NoResend = true
@@ -261,9 +244,9 @@ func WithoutResend() Option {
 	})
 }
 
-// WithResendWindow limits how long after the first sending a payment that may have
-// arrived is sent again with its key; a minute by default and at most. How long the
-// service remembers a key is not public.
+// WithResendWindow limits how long after the first sending a payment that may have arrived is sent
+// again with its key; a minute by default and at most. The service does not publish how long it
+// remembers a key.
 func WithResendWindow(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 || d > transport.ResendWindow {
@@ -274,19 +257,17 @@ func WithResendWindow(d time.Duration) Option {
 	})
 }
 
-// WithBeforeSend hands the intent of a write out right before the first byte of its
-// first attempt, once for each call and after all checks: what the hook stores is
-// what is sent. A client's hooks are called before a call's, and none replaces
-// another. They run under the call's deadline. When one returns an error or panics,
-// nothing was sent and the error matches [ErrNotSent] and wraps the hook's: that speaks of
-// this call alone, and an earlier one for the same order may have been sent.
+// WithBeforeSend passes the intent of a write to hook, once for each call, after all checks and
+// right before the first byte. Store the intent: insert it, and fail if the order has another that
+// is not settled. Overwriting an intent permits a second payment.
 //
-// Insert the intent, and fail while the order has another that is not settled. A hook
-// that overwrites it lets a second payment through.
+// Client hooks run before call hooks, under the call's deadline. If one returns an error or panics,
+// nothing is sent, and the error matches [ErrNotSent] and wraps the hook's. That says nothing about
+// earlier calls for the same order.
 //
-// A crash between the hook and the first byte leaves an intent of which nobody knows
-// whether it was sent: Resume does not find it, and package resolve ends it as
-// absent. Writes that have no intent, and reads, call no hook.
+// A crash between hook and first byte leaves an intent that may not have been sent: Resume does not
+// find it, and package resolve ends it as not found. Reads and writes without an intent call no
+// hook.
 func WithBeforeSend(hook func(ctx context.Context, intent Intent) error) Option {
 	return option(func(c *callConfig) error {
 		if hook == nil {
@@ -297,10 +278,9 @@ func WithBeforeSend(hook func(ctx context.Context, intent Intent) error) Option 
 	})
 }
 
-// WithIntentMetadata names the member of metadata in which every transaction carries
-// the id of its intent; "intentId" by default. An empty name switches it off, for a
-// facility that refuses unknown metadata: lost transactions are then told apart by
-// their references alone.
+// WithIntentMetadata names the member of metadata in which every transaction carries its intent's
+// id; "intentId" by default. An empty name switches it off, for a facility that refuses unknown
+// metadata. Lost transactions are then recognised by their references alone.
 func WithIntentMetadata(name string) Option {
 	return option(func(c *callConfig) error {
 		if !isVisible(name) {
@@ -311,12 +291,13 @@ func WithIntentMetadata(name string) Option {
 	})
 }
 
-// WithForeignReceipts tells Resume which receipts belong to other intents of the
-// merchant, by a function that looks in the merchant's own records and may be called
-// concurrently. Such a transaction is neither the intent's nor a candidate. With it, the
-// only refund of the same payment and amount that belongs to no other intent is taken
-// for the intent's, where the service echoes neither its reference nor its id: look at
-// the refunds of a payment one after the other, and store a receipt before the next look.
+// WithForeignReceipts lets Resume recognise receipts that belong to other intents of the merchant.
+// known looks them up in the merchant's records and may be called concurrently. Such a transaction
+// is neither the intent's nor a candidate.
+//
+// With it, the only refund of the same payment and amount that belongs to no other intent is taken
+// for the intent's if the service echoes neither reference nor id. Resume the refunds of a payment
+// one after the other, and store each receipt before the next.
 func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
 	return callOption(func(c *callConfig) error {
 		if known == nil {
@@ -327,11 +308,10 @@ func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
 	})
 }
 
-// WithSupplierBusinessCode names the business of requests whose parameters leave their
-// SupplierBusinessCode empty: payments, pre-authorisations, verifications, single-use
-// tokens, agreements and new customers. It counts as if it stood in the parameters, in
-// checks and in intents. An agreement that a payment brings along is for the payment's
-// business. Lists, reports and changes take what they are given alone.
+// WithSupplierBusinessCode sets the business of requests with an empty SupplierBusinessCode:
+// payments, pre-authorisations, verifications, single-use tokens, agreements and new customers.
+// Checks and intents use it as well. An agreement that is created with a payment gets the payment's
+// business. Lists, reports and changes do not use it.
 func WithSupplierBusinessCode(code string) Option {
 	return option(func(c *callConfig) error {
 		if code == "" || !isVisible(code) {
@@ -342,10 +322,9 @@ func WithSupplierBusinessCode(code string) Option {
 	})
 }
 
-// WithHeader adds a header to requests. Headers that this package or net/http
-// sets itself are refused, and so is X-Idempotency-Key, which makes net/http send
-// a POST again by itself. A value is printable ASCII of up to 8 KiB. A User-Agent takes
-// the place of the module's name and version, and an empty one is not sent.
+// WithHeader adds a header to requests. Headers that this package or net/http sets are refused, and
+// X-Idempotency-Key, which makes net/http repeat a POST. A value is printable ASCII of up to 8 KiB.
+// A User-Agent replaces the module's name and version; an empty one is not sent.
 func WithHeader(name, value string) Option {
 	return option(func(c *callConfig) error {
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
@@ -361,11 +340,11 @@ func WithHeader(name, value string) Option {
 	})
 }
 
-// maxHeader bounds a header's value: servers refuse longer ones, which of a payment would
-// be an unknown outcome.
+// maxHeader bounds a header's value: servers refuse longer ones, and a payment's outcome would be
+// unknown.
 const maxHeader = 8 << 10
 
-// addHeader leaves the header alone that other calls share.
+// addHeader copies the header, which other calls share.
 func (c *callConfig) addHeader(name, value string) {
 	header := c.header().Clone()
 	if header == nil {
@@ -375,10 +354,9 @@ func (c *callConfig) addHeader(name, value string) {
 	c.header = func() http.Header { return header }
 }
 
-// WithoutRule switches off rules that are checked before sending, by the ids
-// that findings carry and rules.md lists, so that a rule that is wrong for a merchant never stops
-// his payments. An id that no rule has is ignored, because a rule may disappear
-// in a later version.
+// WithoutRule switches off rules by the ids that findings carry and rules.md lists, so that a rule
+// that is wrong for a merchant never stops their payments. Unknown ids are ignored, because later
+// versions may remove rules.
 func WithoutRule(ids ...string) Option {
 	return option(func(c *callConfig) error {
 		c.disabled = maps.Clone(c.disabled)
@@ -392,14 +370,11 @@ func WithoutRule(ids ...string) Option {
 	})
 }
 
-// WithIdempotencyKey sends the call, which has to be a POST, with the caller's
-// own key instead of a new random one: up to 255 printable ASCII characters
-// without blanks. It is for callers whose keys mean something elsewhere, and it
-// stands in the intent.
+// WithIdempotencyKey sends a POST with this key instead of a random one: 1 to 255 printable ASCII
+// characters without blanks. The intent holds it.
 //
-// It does not make a call safe to repeat. How long the service remembers a key is
-// not public, so that the same call an hour later may be a second payment: after an
-// unknown outcome or a crash use Resume.
+// It does not make a call safe to repeat: the service does not publish how long it remembers a key,
+// so the same call later may be a second payment. After an unknown outcome or a crash use Resume.
 func WithIdempotencyKey(key string) CallOption {
 	return callOption(func(c *callConfig) error {
 		if key == "" || len(key) > 255 || !isVisible(key) {
@@ -410,18 +385,18 @@ func WithIdempotencyKey(key string) CallOption {
 	})
 }
 
-// Response tells about the answer behind a call's result.
+// Response describes the answer to a call.
 type Response struct {
 	StatusCode int
 	Header     http.Header
-	// Attempts is how many requests were begun.
+	// Attempts counts the requests that were begun.
 	Attempts int
-	// IdempotencyKey is the key that the last attempt carried.
+	// IdempotencyKey is the key of the last attempt.
 	IdempotencyKey string
 }
 
-// WithResponseInto fills resp when the call ends, with or without an error. For
-// a list it is filled at every page. StatusCode is 0 when nothing was answered.
+// WithResponseInto fills resp when the call ends, also with an error; for a list at every page.
+// StatusCode is 0 if there was no answer.
 func WithResponseInto(resp *Response) CallOption {
 	return callOption(func(c *callConfig) error {
 		if resp == nil {
@@ -432,10 +407,9 @@ func WithResponseInto(resp *Response) CallOption {
 	})
 }
 
-// WithExtraField adds a member to the request that this package does not know:
-// name is its path, such as "creditCard.newMember". A member that the request
-// already has cannot be replaced, nor one that this package knows be named in another
-// case, which the service may read as the same.
+// WithExtraField adds a member that this package does not know to the request. Name is its path,
+// such as "creditCard.newMember". It cannot replace a member of the request, nor use the name of a
+// known member in another case.
 func WithExtraField(name string, value any) CallOption {
 	return callOption(func(c *callConfig) error {
 		path := strings.Split(name, ".")
@@ -453,8 +427,6 @@ func WithExtraField(name string, value any) CallOption {
 	})
 }
 
-// keySource returns the function that authorises calls of a client, with the
-// values of the Authorization header.
 func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) (string, error), error) {
 	if source != nil {
 		if !keys.Secret.IsZero() || !keys.Publishable.IsZero() {
@@ -471,7 +443,7 @@ func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) (str
 	if keys.Secret.IsZero() && keys.Publishable.IsZero() {
 		return nil, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given; KeysFromEnv takes them from %s and %s", ErrKeyRequired, secretKeyVariable, publishableKeyVariable)
 	}
-	// Both headers are made once: what is wrong with a key shows at start-up.
+	// Made once, so that malformed keys are found at start-up.
 	var values [2]string
 	for _, kind := range [...]keyKind{secretKey, publishableKey} {
 		value, err := keys.authorization(kind)

@@ -9,24 +9,22 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// PayToService holds the operations on PayTo agreements.
+// PayToService has the operations on PayTo agreements.
 type PayToService struct{ client *Client }
 
 // CreateAgreementParams describes a new PayTo agreement.
 type CreateAgreementParams struct {
-	// SupplierBusinessCode identifies the merchant's business and account.
-	// Required, here or by [WithSupplierBusinessCode].
+	// SupplierBusinessCode is the merchant's business and account. Required, here or by
+	// [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// RespondByTimeMinutes is how long the payer has to answer, from creation: at
-	// most 7200, which is 5 days and what nil means. The service recalls the
-	// agreement by itself after that. What governs is RespondByTime in the answer.
+	// RespondByTimeMinutes is how long the payer has to answer: at most 7200 (5 days), the default.
+	// Then the service recalls the agreement. RespondByTime in the answer is authoritative.
 	RespondByTimeMinutes *int64
-	// PayeeReference is the merchant's reference of up to 35 characters. An
-	// agreement whose answer was lost is found by it. With
-	// [AgreementCreationTypeMigratedDDR] it is required and has to be the lodgement
-	// reference of an existing direct debit with this customer.
+	// PayeeReference is the merchant's reference of up to 35 characters, by which Resume finds the
+	// agreement. Optional. With [AgreementCreationTypeMigratedDDR] it is required and has to be the
+	// lodgement reference of the customer's direct debit.
 	PayeeReference string
-	// CreationType is [AgreementCreationTypeAuthorised] when empty.
+	// CreationType is [AgreementCreationTypeAuthorised] if empty.
 	CreationType AgreementCreationType
 	// Payment, Terms and Payer are required.
 	Payment AgreementPaymentParams
@@ -38,63 +36,62 @@ type CreateAgreementParams struct {
 type AgreementPaymentParams struct {
 	// Purpose is required.
 	Purpose PayToPurpose
-	// Description has up to 140 characters. Whether there has to be one only the
-	// service knows.
+	// Description has up to 140 characters. The service does not publish whether it is required.
 	Description string
-	// StartDate is the first day on which payments may be made. Whether it can be
-	// left out or lie in the past only the service knows.
+	// StartDate is the first day for payments. The service does not publish whether it is required
+	// or may be past.
 	StartDate Date
-	// EndDate is required when AutomaticRenewal is false, and absent otherwise.
+	// EndDate is required without AutomaticRenewal, and absent with it.
 	EndDate Date
 	// AutomaticRenewal is true for an agreement without an end.
 	AutomaticRenewal bool
-	// AdditionalInformation has up to 140 characters. With
-	// [AgreementCreationTypeMigratedDDR] it is required and holds the 6-digit APCA
-	// number of an existing direct debit.
+	// AdditionalInformation has up to 140 characters. Optional. With
+	// [AgreementCreationTypeMigratedDDR] it is required and has the direct debit's 6-digit APCA
+	// number.
 	AdditionalInformation string
 }
 
-// AgreementTermsParams says how much may be taken and how often. Amounts have at
-// most two decimals and are in Australian dollars.
+// AgreementTermsParams says how much may be taken and how often. Amounts have at most two decimals
+// and are in Australian dollars.
 type AgreementTermsParams struct {
+	// Frequency is required.
 	Frequency PayToFrequency
-	// NumberOfPaymentsPermitted is required with [PayToFrequencyAdhoc]; at most 18
-	// digits.
+	// NumberOfPaymentsPermitted has at most 18 digits. Required with [PayToFrequencyAdhoc].
 	NumberOfPaymentsPermitted *int64
-	// PointInTime is the day within the period on which payments are made. Its
-	// range depends on the frequency, and [PayToFrequencyAdhoc] has none.
+	// PointInTime is the day of payments within the period. Its range depends on the frequency.
+	// Optional; absent with [PayToFrequencyAdhoc].
 	PointInTime *int64
-	Type        PayToAgreementType
+	// Type is required.
+	Type PayToAgreementType
 	// FirstPaymentAmount is optional.
 	FirstPaymentAmount *decimal.Decimal
 	// LastPaymentAmount is required with [PayToAgreementTypeBalloon].
 	LastPaymentAmount *decimal.Decimal
-	// PaymentAmount is the amount with [PayToAgreementTypeFixed], and the least
-	// amount with the other types. Whether it is required only the service knows.
+	// PaymentAmount is the amount with [PayToAgreementTypeFixed], and the least amount otherwise.
+	// The service does not publish whether it is required.
 	PaymentAmount *decimal.Decimal
 	// MaximumPaymentAmount is the most that one payment may take. Optional.
 	MaximumPaymentAmount *decimal.Decimal
-	// Currency is [CurrencyAUD] when empty; there is no other.
+	// Currency is [CurrencyAUD], also if empty. The due dates are optional.
 	Currency        Currency
 	FirstPaymentDue Date
 	LastPaymentDue  Date
 }
 
-// PayToPayerParams says who is asked to agree. Give a BSB and account number, or
-// a PayID and its type.
+// PayToPayerParams says who is asked to agree: by BSB and account number, or by PayID and its type.
 type PayToPayerParams struct {
 	// Type is required.
 	Type PayerType
-	// ID is the merchant's unique identifier of the payer, and Name the payer's.
-	// Whether they can be left out only the service knows.
+	// ID is the merchant's unique identifier of the payer, Name the payer's name. The service does
+	// not publish whether they are required.
 	ID   string
 	Name string
-	// UltimateName is Name when empty.
+	// UltimateName is Name if empty.
 	UltimateName string
 	// Reference is the merchant's reference for the payer. Optional.
 	Reference string
-	// BSB has 6 digits, with or without a hyphen in the middle, without which it is
-	// sent. AccountNumber has 6 to 9.
+	// BSB has 6 digits, optionally with a hyphen in the middle, which is not sent. AccountNumber
+	// has 6 to 9 digits.
 	BSB           string
 	AccountNumber Secret
 	PayIDType     PayIDType
@@ -167,23 +164,19 @@ func (p PayToPayerParams) wire() payToPayerJSON {
 	return payToPayerJSON{p.Type, p.ID, p.Name, p.UltimateName, p.Reference, unhyphenated(p.BSB), p.AccountNumber.text(), p.PayIDType, p.PayID.text()}
 }
 
-// newPayToAgreement is the agreement that a payment brings along.
+// newPayToAgreement is the agreement that is created with a payment.
 type newPayToAgreement struct {
 	SupplierBusinessCode string               `json:"supplierBusinessCode"`
 	PaymentDetails       agreementPaymentJSON `json:"paymentDetails"`
 	PayerDetails         payToPayerJSON       `json:"payerDetails"`
 }
 
-// Create asks a payer to agree to payments. The agreement is sent to the payer's
-// banking app, and payments are possible once its status is
-// [AgreementStatusActive]: the answer's status is most often
-// [AgreementStatusPending].
+// Create asks a payer to agree to payments, in their banking app. Payments are possible once the
+// status is [AgreementStatusActive]; the answer usually has [AgreementStatusPending].
 //
-// POST /customers/{customerId}/payto-agreements. Invalid data, or too many attempts
-// with invalid PayIDs on one day, are an [APIError] that matches [ErrInvalid]. When
-// the answer is lost the error is an [UnknownOutcomeError]: give its [Intent] to
-// Resume, for which the agreement needs a unique payee reference, and do not create
-// another before that.
+// POST /customers/{customerId}/payto-agreements. Invalid data, and too many attempts with invalid
+// PayIDs on one day, match [ErrInvalid]. After an [UnknownOutcomeError] do not create another: give
+// its [Intent] to Resume, which needs a unique payee reference.
 func (s *PayToService) Create(ctx context.Context, customerID string, params CreateAgreementParams, opts ...CallOption) (*Agreement, error) {
 	call := s.client.begin(OperationCreateAgreement, opts, customerID)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
@@ -204,13 +197,12 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 
 // Get returns an agreement.
 //
-// GET /payto-agreements/{agreementToken}. An unknown token is an [APIError] that
-// matches [ErrNotFound].
+// GET /payto-agreements/{agreementToken}. An unknown token matches [ErrNotFound].
 func (s *PayToService) Get(ctx context.Context, agreementToken string, opts ...CallOption) (*Agreement, error) {
 	return get[Agreement](ctx, s.client, "PayTo.Get", opts, agreementToken)
 }
 
-// ListAgreementsParams narrows a list of agreements; the zero value lists all.
+// ListAgreementsParams filters agreements; the zero value lists all.
 type ListAgreementsParams struct {
 	SupplierBusinessCode string          `url:"supplierBusinessCode,omitempty"`
 	Status               AgreementStatus `url:"status,omitempty"`

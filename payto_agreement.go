@@ -15,14 +15,14 @@ const (
 	AgreementStatusCancelled AgreementStatus = "CANCELLED" // nothing is possible
 )
 
-// AgreementCreationType says where an agreement comes from.
+// AgreementCreationType is the origin of an agreement.
 type AgreementCreationType string
 
 // The creation types.
 const (
 	AgreementCreationTypeAuthorised AgreementCreationType = "AUTHORISED"
-	// AgreementCreationTypeMigratedDDR replaces a direct debit; only if it is active
-	// on the facility.
+	// AgreementCreationTypeMigratedDDR replaces a direct debit. It has to be enabled for the
+	// facility.
 	AgreementCreationTypeMigratedDDR AgreementCreationType = "MIGRATED_DDR"
 )
 
@@ -71,11 +71,11 @@ const (
 	PayToAgreementTypeVariable PayToAgreementType = "VARI" // not by usage
 )
 
-// PayToPriority is the priority of an agreement or a PayTo payment. The
-// specification shows two values and does not list them.
+// PayToPriority is the priority of an agreement or a PayTo payment. The specification shows two
+// values but no list.
 type PayToPriority string
 
-// The priorities that have been seen.
+// The known priorities.
 const (
 	PayToPriorityNormal     PayToPriority = "NORM" // of payments
 	PayToPriorityUnattended PayToPriority = "UNAT" // of agreements
@@ -103,18 +103,16 @@ const (
 
 // Agreement is a PayTo agreement.
 type Agreement struct {
-	// AgreementToken identifies the agreement; payments are made against it.
-	// Store it.
+	// AgreementToken identifies the agreement for payments. Store it.
 	AgreementToken string          `json:"agreementToken,omitempty" wire:"identifies"`
 	Status         AgreementStatus `json:"status,omitempty" wire:"decides"`
 	Priority       PayToPriority   `json:"priority,omitempty"`
 	// RespondByTime is until when the payer can answer.
 	RespondByTime  Timestamp `json:"respondByTime,omitzero"`
 	PayeeReference string    `json:"payeeReference,omitempty" wire:"decides"`
-	// HasPendingBilateralAmendment is true while the payer has not answered a
-	// bilateral amendment.
+	// HasPendingBilateralAmendment is true until the payer answers a bilateral amendment.
 	HasPendingBilateralAmendment bool `json:"hasPendingBilateralAmendment" wire:"decides"`
-	// RejectionReason is set when the status is [AgreementStatusRejected].
+	// RejectionReason is set with [AgreementStatusRejected].
 	RejectionReason string            `json:"rejectionReason,omitempty"`
 	PaymentDetails  *AgreementPayment `json:"paymentDetails,omitempty" wire:"decides"`
 	PaymentTerms    *AgreementTerms   `json:"paymentTerms,omitempty" wire:"decides"`
@@ -128,8 +126,7 @@ type Agreement struct {
 // UnmarshalJSON reads an agreement.
 func (a *Agreement) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), a) }
 
-// MarshalJSON writes the agreement with the members that this package does not
-// model, so that it can be stored.
+// MarshalJSON writes the agreement with its unknown members, for storing.
 func (a Agreement) MarshalJSON() ([]byte, error) {
 	type plain Agreement
 	return encode(plain(a), a.envelope)
@@ -142,14 +139,14 @@ type AgreementPayment struct {
 	Purpose     PayToPurpose `json:"purpose,omitempty"`
 	Description string       `json:"description,omitempty"`
 	StartDate   Date         `json:"startDate,omitzero"`
-	// EndDate is the zero Date when the agreement has no end.
+	// EndDate is the zero Date if the agreement has no end.
 	EndDate               Date   `json:"endDate,omitzero"`
 	AutomaticRenewal      bool   `json:"automaticRenewal"`
 	AdditionalInformation string `json:"additionalInformation,omitempty"`
 }
 
-// AgreementTerms says how much may be taken and how often. An amount that the service
-// gives no number is nil, for terms of 0.00 would be others.
+// AgreementTerms says how much may be taken and how often. An amount without a number is nil,
+// because 0.00 would be a different term.
 type AgreementTerms struct {
 	Frequency                 PayToFrequency     `json:"frequency,omitempty" wire:"decides"`
 	NumberOfPaymentsPermitted *int64             `json:"numberOfPaymentsPermitted,omitempty"`

@@ -127,11 +127,10 @@ func (t *BilateralTerms) wire() *bilateralAmendmentJSON {
 	}
 }
 
-// ReasonCode says why the status of an agreement is changed.
+// ReasonCode is the reason for a change of an agreement's status.
 type ReasonCode string
 
-// The reason codes. Payments have a code set of their own: a closed account is
-// AC04 here and AC05 there.
+// The reason codes. Payments have another code set: a closed account is AC04 here and AC05 there.
 const (
 	ReasonCodeClosedAccount     ReasonCode = "AC04" // suspend, cancel
 	ReasonCodeInitiatingParty   ReasonCode = "MD17" // requested by the merchant; any change
@@ -145,7 +144,7 @@ const (
 	ReasonCodeNoAnswer          ReasonCode = "NOAS" // from the customer; any change
 )
 
-// StatusReason says why the status of an agreement is changed.
+// StatusReason is the reason for a change of an agreement's status.
 type StatusReason struct {
 	// Code is required to suspend and to cancel, and optional to reactivate.
 	Code ReasonCode
@@ -153,31 +152,30 @@ type StatusReason struct {
 	Description string
 }
 
-// AgreementChange is a change of an agreement, for Plan: an edited [UnilateralDetails] or
-// [BilateralTerms], or the result of a function that begins with Changing.
+// AgreementChange is a change of an agreement, for Plan: edited [UnilateralDetails] or
+// [BilateralTerms], or the result of a function whose name begins with Changing.
 type AgreementChange interface {
 	patch(operation Operation) (agreementChange, error)
 }
 
-// agreementChange is a change that is about to be sent.
 type agreementChange struct {
 	agreementToken string
 	body           patchJSON
-	check          func(*findings) // nil for nothing
+	check          func(*findings) // may be nil
 }
 
 func (c agreementChange) patch(Operation) (agreementChange, error) { return c, nil }
 
-// MarshalJSON returns an error, as that of an AccountSource does.
+// MarshalJSON returns an error, like that of an AccountSource.
 func (agreementChange) MarshalJSON() ([]byte, error) { return nil, errSealed }
 
-// ChangingRecall is the change that Recall makes.
+// ChangingRecall is the change of Recall.
 func ChangingRecall(agreementToken string) AgreementChange {
 	return agreementChange{agreementToken: agreementToken, body: patchJSON{UpdateType: updateRecall, Recall: &statusCodeJSON{AgreementStatusCancelled}}}
 }
 
-// ChangingStatus is the change that Suspend, Reactivate and Cancel make: to
-// [AgreementStatusSuspended], [AgreementStatusActive] or [AgreementStatusCancelled].
+// ChangingStatus is the change of Suspend, Reactivate and Cancel: to [AgreementStatusSuspended],
+// [AgreementStatusActive] or [AgreementStatusCancelled].
 func ChangingStatus(agreementToken string, to AgreementStatus, reason StatusReason) AgreementChange {
 	amendment := &statusAmendmentJSON{to, reason.Code, reason.Description}
 	return agreementChange{agreementToken, patchJSON{UpdateType: updateStatus, StatusAmendment: amendment}, func(f *findings) {
@@ -185,7 +183,7 @@ func ChangingStatus(agreementToken string, to AgreementStatus, reason StatusReas
 	}}
 }
 
-// ChangingRecallAmendment is the change that RecallAmendment makes.
+// ChangingRecallAmendment is the change of RecallAmendment.
 func ChangingRecallAmendment(agreementToken string) AgreementChange {
 	return agreementChange{agreementToken: agreementToken, body: patchJSON{UpdateType: updateRecallAmendment}}
 }
@@ -204,72 +202,60 @@ func (t *BilateralTerms) patch(operation Operation) (agreementChange, error) {
 	return agreementChange{t.agreement.AgreementToken, patchJSON{UpdateType: updateBilateral, BilateralAmendment: t.wire()}, t.check}, nil
 }
 
-// Recall takes back an agreement that the payer has not answered yet.
+// Recall withdraws an agreement that the payer has not answered.
 //
-// PATCH /payto-agreements/{agreementToken} (RECALL_PAYTO_AGREEMENT). An agreement that is
-// not pending is an [APIError] that matches [ErrInvalid], and an unknown one matches
-// [ErrNotFound]. If the answer is lost, the error is an [UnknownOutcomeError]:
-// ResumeChange shows whether the agreement is cancelled.
+// PATCH /payto-agreements/{agreementToken} (RECALL_PAYTO_AGREEMENT). An agreement that is not
+// pending matches [ErrInvalid], an unknown one [ErrNotFound]. After an [UnknownOutcomeError] use
+// ResumeChange.
 func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts ...CallOption) error {
 	return s.change(ctx, OperationRecallAgreement, ChangingRecall(agreementToken), opts)
 }
 
-// Suspend stops payments against an active agreement until Reactivate.
+// Suspend stops payments on an active agreement until Reactivate.
 //
-// PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT) with the secret
-// key. An agreement that is neither active nor suspended is an [APIError] that
-// matches [ErrInvalid]. When the answer is lost the error is an
-// [UnknownOutcomeError]: ResumeChange shows the status.
+// PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). An agreement that is neither active
+// nor suspended matches [ErrInvalid]. After an [UnknownOutcomeError] use ResumeChange.
 func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
 	return s.change(ctx, OperationSuspendAgreement, ChangingStatus(agreementToken, AgreementStatusSuspended, reason), opts)
 }
 
-// Reactivate allows payments against a suspended agreement again. The reason is
-// optional.
+// Reactivate allows payments on a suspended agreement again. The reason is optional.
 //
-// PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT) with the secret
-// key, and errors as for Suspend.
+// PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) Reactivate(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
 	return s.change(ctx, OperationReactivateAgreement, ChangingStatus(agreementToken, AgreementStatusActive, reason), opts)
 }
 
-// Cancel ends an active or suspended agreement for good.
+// Cancel ends an active or suspended agreement for good. Use Recall before the payer has answered.
 //
-// PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT) with the secret
-// key, and errors as for Suspend. An agreement that the payer has not answered is
-// taken back with Recall instead.
+// PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
 	return s.change(ctx, OperationCancelAgreement, ChangingStatus(agreementToken, AgreementStatusCancelled, reason), opts)
 }
 
-// AmendUnilaterally changes an agreement to the details, an edited copy from
-// [Agreement.Details]. Read the agreement just before: a change that another program made
-// since is changed back.
+// AmendUnilaterally changes an agreement at once. Details is an edited copy from
+// [Agreement.Details]; read the agreement just before, because later changes by others are undone.
+// Details made without an agreement are a [ValidationError].
 //
-// PATCH /payto-agreements/{agreementToken} (UNILATERAL_AMENDMENT) with the secret
-// key, and errors as for Suspend. Details that are not from an agreement are a
-// [ValidationError].
+// PATCH /payto-agreements/{agreementToken} (UNILATERAL_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) AmendUnilaterally(ctx context.Context, details *UnilateralDetails, opts ...CallOption) error {
 	return s.change(ctx, OperationAmendUnilaterally, details, opts)
 }
 
-// AmendBilaterally asks the payer to agree to the terms, an edited copy from
-// [Agreement.Terms]. Read the agreement just before. Until the payer has answered,
-// HasPendingBilateralAmendment is true, and RecallAmendment takes the amendment back. The
-// service takes it back when the time to respond is over.
+// AmendBilaterally asks the payer to agree to new terms, an edited copy from [Agreement.Terms];
+// read the agreement just before. HasPendingBilateralAmendment is true until the payer answers.
+// RecallAmendment withdraws the amendment; the service does so when the time to respond has passed.
+// Terms made without an agreement are a [ValidationError].
 //
-// PATCH /payto-agreements/{agreementToken} (BILATERAL_AMENDMENT) with the secret
-// key, and errors as for Suspend. Terms that are not from an agreement are a
-// [ValidationError].
+// PATCH /payto-agreements/{agreementToken} (BILATERAL_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTerms, opts ...CallOption) error {
 	return s.change(ctx, OperationAmendBilaterally, terms, opts)
 }
 
-// RecallAmendment takes back a bilateral amendment that the payer has not
-// answered yet.
+// RecallAmendment withdraws a bilateral amendment that the payer has not answered.
 //
-// PATCH /payto-agreements/{agreementToken} (RECALL_BILATERAL_AMENDMENT). If no amendment is
-// pending, the error is an [APIError] that matches [ErrInvalid].
+// PATCH /payto-agreements/{agreementToken} (RECALL_BILATERAL_AMENDMENT). No pending amendment
+// matches [ErrInvalid].
 func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken string, opts ...CallOption) error {
 	return s.change(ctx, OperationRecallAmendment, ChangingRecallAmendment(agreementToken), opts)
 }
@@ -279,10 +265,9 @@ func (s *PayToService) Plan(ctx context.Context, change AgreementChange, opts ..
 	return s.begin("", change, opts).plan(ctx)
 }
 
-// Submit sends a change that Plan has made, once: see [TransactionsService.Submit].
+// Submit sends a planned change once: see [TransactionsService.Submit].
 //
-// PATCH /payto-agreements/{agreementToken}, and errors as for the method that the
-// intent names.
+// PATCH /payto-agreements/{agreementToken}. Errors as for the intent's method.
 func (s *PayToService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) error {
 	body, err := intent.change()
 	call := s.patch(body.operation(), intent.Target, opts)

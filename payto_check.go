@@ -73,11 +73,10 @@ func (p AgreementTermsParams) checkAmounts(f *findings) {
 	f.require(p.Currency == "" || p.Currency == CurrencyAUD, "agreement.currency.aud", "currency", "must be AUD")
 }
 
-// isAmount lets an absent amount pass.
+// isAmount accepts an absent amount.
 func isAmount(d *decimal.Decimal) bool { return d == nil || !d.IsNegative() && isMoney(*d) }
 
-// lastPointInTime returns the end of a frequency's range. Frequencies that this
-// package does not know have two digits.
+// lastPointInTime returns the end of a frequency's range; 99 for unknown frequencies.
 func lastPointInTime(f PayToFrequency) int64 {
 	switch f {
 	case PayToFrequencyDaily:
@@ -118,8 +117,8 @@ func (a statusAmendmentJSON) check(f *findings) {
 		"statusAmendment.reasonDescription.length", "reasonDescription", "must not be longer than 256 characters")
 }
 
-// fits reports whether the code may be used for a change to a status. Codes that
-// this package does not know are left to the service.
+// fits reports whether the code may be used for a change to a status. The service judges unknown
+// codes.
 func (c ReasonCode) fits(to AgreementStatus) bool {
 	switch c {
 	case ReasonCodeClosedAccount, ReasonCodeAgreementExpired, ReasonCodeContractCancelled, ReasonCodeContractExpired:
@@ -131,7 +130,7 @@ func (c ReasonCode) fits(to AgreementStatus) bool {
 	}
 }
 
-// checkAmendable leaves a status that this package does not know to the service.
+// checkAmendable leaves unknown statuses to the service.
 func (a *Agreement) checkAmendable(f *findings) {
 	amendable := true
 	switch a.Status {
@@ -152,7 +151,6 @@ func (d *UnilateralDetails) check(f *findings) {
 	})
 }
 
-// check judges the agreement as it would be.
 func (t *BilateralTerms) check(f *findings) {
 	t.agreement.checkAmendable(f)
 	f.within("bilateralAmendment", func(f *findings) {

@@ -22,8 +22,8 @@ const (
 	updateRecallAmendment = "RECALL_BILATERAL_AMENDMENT"
 )
 
-// patchJSON is what every change of an agreement is sent as. It can be read again
-// from its own JSON, after which stands tells whether the change was made.
+// patchJSON is the body of every change of an agreement. It can be decoded again, for stands to
+// check whether the change was made.
 type patchJSON struct {
 	UpdateType          string                   `json:"updateType"`
 	Recall              *statusCodeJSON          `json:"recallPayToAgreement,omitempty"`
@@ -53,12 +53,11 @@ type bilateralAmendmentJSON struct {
 	PaymentDetails       agreementPaymentJSON `json:"paymentDetails"`
 	PaymentTerms         agreementTermsJSON   `json:"paymentTerms"`
 
-	// agreement is the JSON of the agreement that is amended.
 	agreement json.RawMessage
 }
 
-// MarshalJSON adds the members of the agreement's paymentDetails and paymentTerms
-// that this package does not model: the service would remove them.
+// MarshalJSON adds the unknown members of the agreement's paymentDetails and paymentTerms: the
+// service would remove them.
 func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
 	type plain bilateralAmendmentJSON
 	known, err := wire.Encode(plain(a))
@@ -105,14 +104,12 @@ func (p patchJSON) operation() Operation {
 	return ""
 }
 
-// change checks and sends a change of an agreement.
 func (s *PayToService) change(ctx context.Context, name Operation, change AgreementChange, opts []CallOption) error {
 	call := s.begin(name, change, opts)
 	return call.sendChange(ctx, call.reference)
 }
 
-// begin checks a change of an agreement. Its method follows from what it is, where no
-// name is given.
+// begin checks a change of an agreement. Without a name, the change determines its method.
 func (s *PayToService) begin(name Operation, change AgreementChange, opts []CallOption) *call {
 	var patch agreementChange
 	err := fmt.Errorf("quickstream: PayTo.Plan: %w: the change is nil", ErrNotSent)
@@ -136,13 +133,12 @@ func (s *PayToService) begin(name Operation, change AgreementChange, opts []Call
 	return call
 }
 
-// patch begins a PATCH /payto-agreements/{agreementToken}.
 func (s *PayToService) patch(name Operation, agreementToken string, opts []CallOption) *call {
 	return s.client.begin(cmp.Or(name, "PayTo.Submit"), opts, agreementToken)
 }
 
-// changes gives a call the JSON of the change, which an intent keeps as it is: it can
-// hold members that this package does not model.
+// changes sets the JSON of the change. An intent keeps it as it is, because it can hold unknown
+// members.
 func (c *call) changes(agreementToken string, request json.RawMessage) {
 	c.reference, c.body = agreementToken, request
 	c.intent = &Intent{Target: agreementToken, Reference: agreementToken, Request: request, Complete: true}
@@ -154,9 +150,8 @@ func (c *call) sendChange(ctx context.Context, agreementToken string) error {
 
 var errNotChanged = errors.New("the answer does not say that the agreement was changed")
 
-// accepted is an error unless an answer says that the agreement was changed: with
-// 204, or with 200 and the agreement or nothing. Any other success, such as a page
-// from a gateway, is nothing that the service is known to say.
+// accepted returns an error unless the agreement was changed: 204, or 200 with the agreement or
+// without a body. Other successes, such as a gateway's page, prove nothing.
 func accepted(agreementToken string, status int, body []byte) error {
 	switch {
 	case status == http.StatusNoContent, status == http.StatusOK && len(body) == 0:
@@ -174,9 +169,8 @@ func accepted(agreementToken string, status int, body []byte) error {
 	return nil
 }
 
-// stands reports whether an agreement is as the change wanted it: amounts and
-// dates by their value, and members that this package does not model left aside.
-// A bilateral amendment stands once the payer has agreed.
+// stands reports whether an agreement is as the change requested: by value, without unknown
+// members. A bilateral amendment counts once the payer has agreed.
 func (p patchJSON) stands(a *Agreement) bool {
 	switch {
 	case p.Recall != nil:
@@ -199,8 +193,8 @@ func (p patchJSON) stands(a *Agreement) bool {
 	}
 }
 
-// saysNoneIsPending reports whether the agreement says that no amendment waits for the
-// payer. An answer may leave it out, which is not the same.
+// saysNoneIsPending reports whether the agreement says that no amendment is pending. An omitted
+// member says nothing.
 func (a *Agreement) saysNoneIsPending() bool {
 	var said struct {
 		Pending *bool `json:"hasPendingBilateralAmendment"`
@@ -208,7 +202,6 @@ func (a *Agreement) saysNoneIsPending() bool {
 	return !a.HasPendingBilateralAmendment && json.Unmarshal(a.Raw(), &said) == nil && said.Pending != nil
 }
 
-// sameTerms compares what the two would have the agreement say.
 func (a *bilateralAmendmentJSON) sameTerms(b *bilateralAmendmentJSON) bool {
 	ours, err := wire.Marshal([...]any{a.PaymentDetails, a.PaymentTerms})
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// intent describes the creation of an agreement, without the payer's account and
-// PayID.
+// intent describes the creation of an agreement, without the payer's account and PayID.
 func (b agreementJSON) intent(customerID string) (kept agreementJSON, intent *Intent) {
 	kept = b
 	kept.PayerDetails.AccountNumber, kept.PayerDetails.PayID = "", ""
@@ -22,13 +21,11 @@ func (b agreementJSON) intent(customerID string) (kept agreementJSON, intent *In
 	}
 }
 
-// Resume looks for the agreement of a Create whose answer was lost: the customer's
-// agreement with the same payee reference, without regard to case, and with what was
-// asked for of business, payer, purpose, description, dates and terms. The payee reference is
-// required, and has to be one that no earlier agreement with the same terms carries,
-// because agreements do not tell when they were made. Everything but one agreement is
-// an [UnknownOutcomeError]: nothing found is "not found yet", and one with the reference
-// and other terms is a candidate that does not match.
+// Resume looks up the agreement of a Create whose answer was lost: the customer's agreement with
+// the same payee reference (case ignored) and the requested business, payer, purpose, description,
+// dates and terms. No earlier agreement with these terms may have the reference, because agreements
+// do not say when they were made. Any result but one agreement is an [UnknownOutcomeError]; nothing
+// found means "not found yet".
 //
 // GET /customers/{customerId}/payto-agreements.
 func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Agreement, error) {
@@ -42,7 +39,7 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	if err := json.Unmarshal(intent.Request, &wanted); err != nil || wanted.PayeeReference == "" || wanted.PayeeReference != intent.Reference {
-		err := errors.New("the intent has no payee reference, without which agreements cannot be told apart")
+		err := errors.New("the intent has no payee reference, without which agreements cannot be distinguished")
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	var matches, others []Candidate
@@ -77,9 +74,8 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 	return open(nil, append(matches, others...)...)
 }
 
-// differs says in what an agreement is not the one that was asked of a customer. Terms
-// that were not asked for, and those that the answer leaves out, say nothing: the
-// service may fill them in.
+// differs returns how an agreement differs from the requested one. Terms that were not requested or
+// not answered do not count: the service may fill them in.
 func (b agreementJSON) differs(a *Agreement, customerID string) []string {
 	var reasons []string
 	differ := func(what string, differs bool) {
@@ -133,20 +129,19 @@ func (b agreementJSON) differs(a *Agreement, customerID string) []string {
 	return reasons
 }
 
-// AgreementState says whether an agreement is as a change wanted it. That is all that
-// can be known after a lost answer: not whose call made it so.
+// AgreementState says whether an agreement is as a change requested. It does not say whose call
+// made it so.
 type AgreementState struct {
-	// AsAsked is true when the agreement is as the change wanted it now. It is false
-	// for a bilateral amendment while the payer has not answered.
+	// AsAsked is true if the agreement is now as requested; for a bilateral amendment only after
+	// the payer has agreed.
 	AsAsked bool
-	// Agreement is the agreement as it stands.
-	// HasPendingBilateralAmendment tells that a bilateral amendment waits for the
-	// payer.
+	// Agreement is the current agreement. HasPendingBilateralAmendment means that an amendment
+	// waits for the payer.
 	Agreement *Agreement
 }
 
-// ResumeChange reads the agreement of a change whose answer was lost, and tells
-// whether it is as asked now. A look-up that fails is an [UnknownOutcomeError].
+// ResumeChange reads the agreement of a change whose answer was lost, and says whether it is as
+// requested. A failed look-up is an [UnknownOutcomeError].
 //
 // GET /payto-agreements/{agreementToken}.
 func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...CallOption) (*AgreementState, error) {
@@ -163,7 +158,6 @@ func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...
 	return &AgreementState{AsAsked: wanted.stands(agreement), Agreement: agreement}, nil
 }
 
-// change reads back what was to be changed.
 func (i Intent) change() (patchJSON, error) {
 	var body patchJSON
 	if err := json.Unmarshal(i.Request, &body); err != nil {

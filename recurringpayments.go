@@ -4,20 +4,18 @@ import (
 	"context"
 )
 
-// RecurringPaymentsService holds the operations on recurring payments, which the
-// service makes by itself on a schedule.
+// RecurringPaymentsService has the operations on recurring payments, which the service makes on a
+// schedule.
 type RecurringPaymentsService struct{ client *Client }
 
 // RecurringPaymentStatus is the status of a recurring payment.
 type RecurringPaymentStatus string
 
-// RecurringPaymentStatusActive is the only status that the vendor's public pages
-// name.
+// RecurringPaymentStatusActive is the only status in the vendor's public pages.
 const RecurringPaymentStatusActive RecurringPaymentStatus = "ACTIVE"
 
-// RecurringPayment is a schedule of payments. Its members are known from the
-// vendor's public pages, which name no more of them: read the others, such as
-// the frequency, from Extra.
+// RecurringPayment is a schedule of payments. Its members are from the vendor's public pages, which
+// name no others: read those, such as the frequency, from Extra.
 type RecurringPayment struct {
 	PaymentScheduleID   string                 `json:"paymentScheduleId,omitempty" wire:"identifies"`
 	PaymentScheduleCode string                 `json:"paymentScheduleCode,omitempty"`
@@ -31,27 +29,24 @@ func (p *RecurringPayment) identifier() string { return p.PaymentScheduleID }
 
 // Get returns a recurring payment.
 //
-// GET /recurring-payments/{paymentScheduleId}. An unknown identifier is an
-// [APIError] that matches [ErrNotFound]. The operation is described in the vendor's
-// public pages.
+// GET /recurring-payments/{paymentScheduleId}. An unknown identifier matches [ErrNotFound]. From
+// the vendor's public pages.
 func (s *RecurringPaymentsService) Get(ctx context.Context, paymentScheduleID string, opts ...CallOption) (*RecurringPayment, error) {
 	return get[RecurringPayment](ctx, s.client, "RecurringPayments.Get", opts, paymentScheduleID)
 }
 
-// List returns the recurring payments of a customer: active ones first, and
-// then by their codes.
+// List returns the recurring payments of a customer: active ones first, then by code.
 //
-// GET /customers/{customerId}/recurring-payments. An unknown customer is an
-// [APIError] that matches [ErrNotFound]; unconfirmed. The operation is described in
-// the vendor's public pages.
+// GET /customers/{customerId}/recurring-payments. An unknown customer matches [ErrNotFound];
+// unconfirmed. From the vendor's public pages.
 func (s *RecurringPaymentsService) List(customerID string, opts ...CallOption) List[RecurringPayment] {
 	return list[RecurringPayment](s.client, "RecurringPayments.List", noQuery{}, nil, opts, customerID)
 }
 
-// Transactions returns the payments that were made on a schedule.
+// Transactions returns the payments of a schedule.
 //
-// GET /recurring-payments/{paymentScheduleId}/transactions. An unknown identifier
-// is an [APIError] that matches [ErrNotFound]; unconfirmed.
+// GET /recurring-payments/{paymentScheduleId}/transactions. An unknown identifier matches
+// [ErrNotFound]; unconfirmed.
 func (s *RecurringPaymentsService) Transactions(paymentScheduleID string, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "RecurringPayments.Transactions", noQuery{}, nil, opts, paymentScheduleID)
 }

@@ -12,10 +12,8 @@ const redacted = "[redacted]"
 
 var errSecret = errors.New("quickstream: a secret cannot be marshalled")
 
-// hidden keeps a text behind a function, because no printing route calls
-// functions: fmt ignores the methods of values in unexported fields and shows
-// what they hold, encoders and test diffs follow pointers, and a function is
-// all that each of them finds here.
+// hidden keeps a text in a function, because no printing route calls functions: fmt shows the
+// content of unexported fields, and encoders and test diffs follow pointers.
 type hidden struct{ reveal func() string }
 
 func hide(text string) hidden {
@@ -36,10 +34,10 @@ func (h hidden) equal(other hidden) bool {
 	return subtle.ConstantTimeCompare([]byte(h.text()), []byte(other.text())) == 1
 }
 
-// IsZero reports whether no value was given.
+// IsZero reports whether there is no value.
 func (h hidden) IsZero() bool { return h.reveal == nil }
 
-// String returns a placeholder, never the value.
+// String returns a placeholder.
 func (h hidden) String() string {
 	if h.IsZero() {
 		return ""
@@ -47,36 +45,34 @@ func (h hidden) String() string {
 	return redacted
 }
 
-// GoString returns a placeholder, never the value.
+// GoString returns a placeholder.
 func (h hidden) GoString() string { return redacted }
 
 // Format writes a placeholder for every verb.
 func (h hidden) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, h.String()) }
 
-// LogValue returns a placeholder, never the value.
+// LogValue returns a placeholder.
 func (h hidden) LogValue() slog.Value { return slog.StringValue(h.String()) }
 
-// MarshalJSON returns an error: a secret leaves the process only inside the
-// request that carries it.
+// MarshalJSON returns an error: only the request that carries a secret contains it.
 func (h hidden) MarshalJSON() ([]byte, error) { return nil, errSecret }
 
-// MarshalText returns an error, for the same reason.
+// MarshalText returns an error, like MarshalJSON.
 func (h hidden) MarshalText() ([]byte, error) { return nil, errSecret }
 
-// Secret is a card number, CVN, account number, PayID or cryptogram on its way
-// to the service. Every printing and marshalling route shows a placeholder or
-// fails. Two secrets are compared with Equal; == does not compile.
+// Secret is a card number, CVN, account number, PayID or cryptogram. Printing shows a placeholder,
+// and marshalling fails. Compare with Equal; == does not compile.
 type Secret struct{ hidden }
 
-// NewSecret returns value as a [Secret]. An empty value is the zero Secret, which
-// means "not given".
+// NewSecret returns value as a [Secret]. An empty value is the zero Secret, which means "not
+// given".
 func NewSecret(value string) Secret { return Secret{hide(value)} }
 
 // Equal reports in constant time whether both hold the same value.
 func (s Secret) Equal(other Secret) bool { return s.equal(other.hidden) }
 
-// SecretKey is the secret API key: for use on servers only, and needed by every
-// operation that the publishable key is not for.
+// SecretKey is the secret API key, for servers only. Every operation needs it unless its
+// documentation names the publishable key.
 type SecretKey struct{ hidden }
 
 // NewSecretKey returns key as a [SecretKey].
@@ -85,8 +81,8 @@ func NewSecretKey(key string) SecretKey { return SecretKey{hide(key)} }
 // Equal reports in constant time whether both are the same key.
 func (k SecretKey) Equal(other SecretKey) bool { return k.equal(other.hidden) }
 
-// PublishableKey is the publishable API key, which may be shown to a browser
-// and is needed to create single-use tokens and to ask what cards a business takes.
+// PublishableKey is the publishable API key, which browsers may see. It creates single-use tokens
+// and reads the cards that a business accepts.
 type PublishableKey struct{ hidden }
 
 // NewPublishableKey returns key as a [PublishableKey].

@@ -11,40 +11,35 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// TransStatus is the result of a 3D Secure authentication.
-//
-// A value that comes from a browser, such as after a challenge, is whatever the
-// browser says: pay on the strength of what the service answered to this server
-// only.
+// TransStatus is the result of a 3D Secure authentication. Never decide by one that came from a
+// browser, such as after a challenge: use the service's answer to this server.
 type TransStatus string
 
 // The results.
 const (
 	TransStatusAuthenticated    TransStatus = "Y"
-	TransStatusAttempted        TransStatus = "A" // the issuer could not authenticate and vouches for the attempt
+	TransStatusAttempted        TransStatus = "A" // the issuer could not authenticate but vouches for the attempt
 	TransStatusChallenge        TransStatus = "C" // the cardholder has to answer first
 	TransStatusNotAuthenticated TransStatus = "N"
 	TransStatusRejected         TransStatus = "R"
 	TransStatusUnavailable      TransStatus = "U"
 )
 
-// ThreeDSStep is what to do after a 3D Secure authentication.
+// ThreeDSStep says what to do after an authentication.
 type ThreeDSStep string
 
 // The steps.
 const (
-	// ThreeDSStepProceed: use the token, with ThreeDS2 true, to pay or to register the
-	// account.
+	// ThreeDSStepProceed: pay or register the account with the token and ThreeDS2 true.
 	ThreeDSStepProceed ThreeDSStep = "proceed"
-	// ThreeDSStepChallenge: show the challenge in the cardholder's browser, with
-	// the service's own script, and authenticate again afterwards.
+	// ThreeDSStepChallenge: show the challenge in the cardholder's browser with the service's own
+	// script, then authenticate again.
 	ThreeDSStepChallenge ThreeDSStep = "show challenge"
-	// ThreeDSStepStop: tell the cardholder; take no payment and register no account.
+	// ThreeDSStepStop: take no payment, register no account, and inform the cardholder.
 	ThreeDSStepStop ThreeDSStep = "stop"
 )
 
-// Next returns what to do. A value that this package does not know, and none at
-// all, mean [ThreeDSStepStop].
+// Next returns what to do. An unknown or empty value means [ThreeDSStepStop].
 func (s TransStatus) Next() ThreeDSStep {
 	switch s {
 	case TransStatusAuthenticated, TransStatusAttempted:
@@ -56,35 +51,33 @@ func (s TransStatus) Next() ThreeDSStep {
 	}
 }
 
-// AuthenticateParams describes a 3D Secure authentication. Members beyond what the
-// purpose requires are optional; the more of them the issuer sees, the less
-// often the cardholder is challenged.
+// AuthenticateParams describes a 3D Secure authentication. Members are optional unless they say
+// otherwise. The more of them the issuer sees, the less often the cardholder is challenged.
 type AuthenticateParams struct {
-	// MessageCategory says what the token will be used for. Required.
+	// MessageCategory says what the token is for. Required.
 	MessageCategory ThreeDSMessageCategory `json:"messageCategory"`
 	// Purpose is the member threeDSRequestorAuthenticationInd. Required.
 	Purpose ThreeDSPurpose `json:"threeDSRequestorAuthenticationInd"`
-	// PrincipalAmount is the amount before surcharge, with at most two decimals.
-	// Required for a payment, a recurring payment and an instalment.
+	// PrincipalAmount is the amount before surcharge, with at most two decimals. Required for a
+	// payment, a recurring payment and an instalment.
 	PrincipalAmount *decimal.Decimal `json:"principalAmount"`
-	// Currency is [CurrencyAUD] when there is an amount; there is no other.
+	// Currency of the amount: [CurrencyAUD], also if empty.
 	Currency Currency `json:"currency"`
-	// RecurringExpiry is the last day of authorisations, and RecurringFrequency
-	// the least days between two, up to 9999. Both are required for a recurring
-	// payment and an instalment.
+	// RecurringExpiry is the last day of authorisations, RecurringFrequency the least days between
+	// two, up to 9999. Required for a recurring payment and an instalment.
 	RecurringExpiry    Date `json:"recurringExpiry"`
 	RecurringFrequency *int `json:"recurringFrequency"`
-	// Instalments is the most authorisations, up to 999: the member
+	// Instalments is the largest number of authorisations, up to 999: the member
 	// purchaseInstalData. Required for an instalment.
 	Instalments *int `json:"purchaseInstalData"`
-	// Email has up to 254 characters, a phone number up to 15. The service asks for
-	// the international form, such as +61400000000; a local one is sent as it is.
+	// Email has up to 254 characters, a phone number up to 15, which are sent unchanged. The
+	// service asks for the international form, such as +61400000000.
 	Email       string `json:"email"`
 	HomePhone   string `json:"homePhone"`
 	MobilePhone string `json:"mobilePhone"`
 	WorkPhone   string `json:"workPhone"`
-	// BillingAddress is required for [ThreeDSMessageCategoryPayment], and recommended
-	// otherwise. Which of its members are required only the service knows.
+	// BillingAddress is required for [ThreeDSMessageCategoryPayment], and recommended otherwise.
+	// The service does not publish which of its members are required.
 	BillingAddress  ThreeDSAddress `prefix:"billAddr"`
 	ShippingAddress ThreeDSAddress `prefix:"shipAddr"`
 	// AddressesMatch says whether the two addresses are the same.
@@ -93,8 +86,8 @@ type AuthenticateParams struct {
 	Account        ThreeDSAccount
 }
 
-// wire returns the members of the body, which are all texts: the fields that are not zero,
-// by the names in their tags, and those of an address by a prefix and their own.
+// wire returns the members of the body, all of them texts: the fields that are not zero, by the
+// names in their tags, and those of an address with a prefix.
 func (p AuthenticateParams) wire() map[string]any {
 	if p.Currency == "" && p.PrincipalAmount != nil {
 		p.Currency = CurrencyAUD
@@ -127,8 +120,7 @@ func addMembers(members map[string]any, prefix string, of reflect.Value) {
 	}
 }
 
-// ThreeDSMessageCategory says what a token that is authenticated will be used
-// for.
+// ThreeDSMessageCategory says what an authenticated token is for.
 type ThreeDSMessageCategory string
 
 // The categories.
@@ -137,7 +129,7 @@ const (
 	ThreeDSMessageCategoryStoring ThreeDSMessageCategory = "02"
 )
 
-// ThreeDSPurpose is why a cardholder is authenticated.
+// ThreeDSPurpose is the reason for an authentication.
 type ThreeDSPurpose string
 
 // The purposes.
@@ -147,13 +139,13 @@ const (
 	ThreeDSPurposeInstalment   ThreeDSPurpose = "03"
 	ThreeDSPurposeAddCard      ThreeDSPurpose = "04"
 	ThreeDSPurposeMaintainCard ThreeDSPurpose = "05"
-	// ThreeDSPurposeVerification verifies the cardholder for tokenising the card.
+	// ThreeDSPurposeVerification verifies the cardholder before the card is tokenised.
 	ThreeDSPurposeVerification ThreeDSPurpose = "06"
 )
 
 // ThreeDSAddress is a billing or shipping address.
 type ThreeDSAddress struct {
-	// The lines and City have up to 50 characters each.
+	// Lines and City have up to 50 characters each.
 	Line1, Line2, Line3 string
 	City                string
 	PostCode            string // up to 16 characters
@@ -161,18 +153,15 @@ type ThreeDSAddress struct {
 	Country             string // ISO 3166-1 numeric, such as 036 for Australia
 }
 
-// Authenticate authenticates the cardholder behind a single-use token of a card
-// that was made with a browser profile and not used yet. It does not use the token
-// up.
+// Authenticate authenticates the cardholder of an unused card token that was created with a
+// [BrowserProfile]. It does not use the token up. Act on [TransStatus.Next]: a failed
+// authentication is not an error.
 //
-// POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication. Read what to do
-// from [TransStatus.Next]: a failed authentication is
-// not an error. A token that is unknown or older than 10 minutes is an [APIError]
-// that matches [ErrNotFound]. A 503 in the service's own words is one that matches
-// [ErrThreeDSNotEnabled]: the facility has no 3D Secure. Any other 503 matches
-// [ErrUnavailable] too, because it is one of the two. Neither is a reason to pay
-// without authentication.
-// After an [UnknownOutcomeError] authenticate again: that charges nothing.
+// POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication. A token that is unknown or
+// older than 10 minutes matches [ErrNotFound]. A 503 in the service's own words matches
+// [ErrThreeDSNotEnabled]; any other 503 matches [ErrUnavailable] as well, because it can be either.
+// Never pay without authentication because of them. An authentication charges nothing: after an
+// [UnknownOutcomeError] repeat it.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
 	call := s.client.begin(OperationAuthenticate, opts, singleUseTokenID)
 	call.check(params.check)

@@ -2,8 +2,7 @@ package quickstream
 
 import "strconv"
 
-// check judges the form of a code and not the code: one that is not listed may be
-// new.
+// check judges the form of codes only: an unlisted code may be new.
 func (p AuthenticateParams) check(all *findings) {
 	f := threeDSFindings{all}
 	f.require(p.MessageCategory != "", "threeDS.messageCategory.required", "messageCategory", "is required")
@@ -15,7 +14,7 @@ func (p AuthenticateParams) check(all *findings) {
 	f.length(p.HomePhone, 15, "homePhone")
 	f.length(p.MobilePhone, 15, "mobilePhone")
 	f.length(p.WorkPhone, 15, "workPhone")
-	// Which members make an address is not published: any of them does.
+	// Which members make an address is not published, so any will do.
 	f.require(p.MessageCategory != ThreeDSMessageCategoryPayment || p.BillingAddress != ThreeDSAddress{},
 		"threeDS.billingAddress.required", "billAddrLine1", "or another member of the billing address is required for a payment")
 	p.BillingAddress.check(f, "billAddr")
@@ -24,7 +23,6 @@ func (p AuthenticateParams) check(all *findings) {
 	p.Account.check(f)
 }
 
-// checkTerms checks how much is charged, how often and for how long.
 func (p AuthenticateParams) checkTerms(f threeDSFindings) {
 	repeats := p.Purpose == ThreeDSPurposeRecurring || p.Purpose == ThreeDSPurposeInstalment
 	charges := repeats || p.Purpose == ThreeDSPurposePayment
@@ -44,7 +42,6 @@ func (p AuthenticateParams) checkTerms(f threeDSFindings) {
 	f.count(p.Instalments, 999, "purchaseInstalData")
 }
 
-// check takes what the names of the address's members begin with.
 func (a ThreeDSAddress) check(f threeDSFindings, prefix string) {
 	f.length(a.Line1, 50, prefix+"Line1")
 	f.length(a.Line2, 50, prefix+"Line2")
@@ -87,8 +84,6 @@ func (a ThreeDSAccount) check(f threeDSFindings) {
 	f.count(a.TransactionsYear, 999, "txnActivityYear")
 }
 
-// threeDSFindings holds the rules that many members of an authentication have. All
-// these members are optional.
 type threeDSFindings struct{ *findings }
 
 func (f threeDSFindings) length(text string, longest int, member string) {

@@ -1,10 +1,6 @@
 package quickstream
 
-// What an issuer may be told about an order and about the cardholder's account
-// with the merchant. Everything is optional, and the zero value means "not
-// told".
-
-// ThreeDSOrder describes what is bought.
+// ThreeDSOrder describes what is bought. All members are optional.
 type ThreeDSOrder struct {
 	// DeliveryEmail has up to 254 characters.
 	DeliveryEmail string          `json:"deliveryEmailAddress"`
@@ -15,14 +11,14 @@ type ThreeDSOrder struct {
 	GiftCardCount *int `json:"giftCardCount" format:"%02d"`
 	// GiftCardCurrency is an ISO 4217 numeric code, such as 036 for AUD.
 	GiftCardCurrency string `json:"giftCardCurr"`
-	// PreOrderDate is when goods that are ordered early will be available.
+	// PreOrderDate is when goods ordered early will be available.
 	PreOrderDate Date                `json:"preOrderDate"`
 	Availability ThreeDSAvailability `json:"preOrderPurchaseInd"`
 	Reorder      ThreeDSReorder      `json:"reorderItemsInd"`
 	Shipping     ThreeDSShipping     `json:"shipIndicator"`
 }
 
-// ThreeDSDelivery is how soon goods are delivered: the member deliveryTimeframe.
+// ThreeDSDelivery says how soon goods are delivered: the member deliveryTimeframe.
 type ThreeDSDelivery string
 
 // The time frames of delivery.
@@ -33,8 +29,7 @@ const (
 	ThreeDSDeliveryLater      ThreeDSDelivery = "04" // two days or more
 )
 
-// ThreeDSAvailability says whether goods can be had yet: the member
-// preOrderPurchaseInd.
+// ThreeDSAvailability says whether goods are available: the member preOrderPurchaseInd.
 type ThreeDSAvailability string
 
 // The availabilities.
@@ -43,8 +38,7 @@ const (
 	ThreeDSAvailabilityLater ThreeDSAvailability = "02"
 )
 
-// ThreeDSReorder says whether goods were ordered before: the member
-// reorderItemsInd.
+// ThreeDSReorder says whether goods were ordered before: the member reorderItemsInd.
 type ThreeDSReorder string
 
 // The kinds of order.
@@ -53,13 +47,13 @@ const (
 	ThreeDSReorderAgain ThreeDSReorder = "02"
 )
 
-// ThreeDSShipping is where goods go: the member shipIndicator.
+// ThreeDSShipping says where goods are sent: the member shipIndicator.
 type ThreeDSShipping string
 
 // The places.
 const (
 	ThreeDSShippingToBilling   ThreeDSShipping = "01"
-	ThreeDSShippingToVerified  ThreeDSShipping = "02" // another address that is on file and verified
+	ThreeDSShippingToVerified  ThreeDSShipping = "02" // another verified address on file
 	ThreeDSShippingToDifferent ThreeDSShipping = "03"
 	ThreeDSShippingToStore     ThreeDSShipping = "04"
 	ThreeDSShippingDigital     ThreeDSShipping = "05"
@@ -67,42 +61,39 @@ const (
 	ThreeDSShippingOther       ThreeDSShipping = "07"
 )
 
-// ThreeDSAccount describes the cardholder's account with the merchant.
+// ThreeDSAccount describes the cardholder's account with the merchant. All members are optional.
 type ThreeDSAccount struct {
-	// ID is for a cardholder who is signed in; up to 64 characters.
+	// ID identifies a signed-in cardholder; up to 64 characters.
 	ID string `json:"acctID"`
-	// Created and Age say since when there has been the account.
+	// Created and Age say when the account was created.
 	Created Date       `json:"chAccDate"`
 	Age     ThreeDSAge `json:"chAccAgeInd"`
-	// Changed and ChangeAge say when it was changed last.
+	// Changed and ChangeAge say when it was last changed.
 	Changed   Date             `json:"chAccChange"`
 	ChangeAge ThreeDSChangeAge `json:"chAccChangeInd"`
-	// PasswordChanged and PasswordAge say when its password was.
+	// PasswordChanged and PasswordAge say when its password was last changed.
 	PasswordChanged Date               `json:"chAccPwChange"`
 	PasswordAge     ThreeDSPasswordAge `json:"chAccPwChangeInd"`
-	// PurchasesSixMonths is the purchases in the previous six months, at most 9999.
+	// PurchasesSixMonths counts purchases in the previous six months, at most 9999.
 	PurchasesSixMonths *int `json:"nbPurchaseAccount"`
-	// PaymentAccountCreated and PaymentAccountAge say since when the card has been
-	// stored with the account. The age can be told for a guest too.
+	// PaymentAccountCreated and PaymentAccountAge say since when the card is stored. The age may be
+	// given for a guest too.
 	PaymentAccountCreated Date       `json:"paymentAccAge"`
 	PaymentAccountAge     ThreeDSAge `json:"paymentAccInd"`
-	// AddCardAttemptsDay is the attempts to add a card in the previous 24 hours, at
-	// most 999.
+	// AddCardAttemptsDay counts attempts to add a card in the previous 24 hours, at most 999.
 	AddCardAttemptsDay *int `json:"provisionAttemptsDay"`
-	// ShippingAddressUsed and ShippingAddressAge say when the shipping address was
-	// used first.
+	// ShippingAddressUsed and ShippingAddressAge say when the shipping address was first used.
 	ShippingAddressUsed Date                `json:"shipAddressUsage"`
 	ShippingAddressAge  ThreeDSChangeAge    `json:"shipAddressUsageInd"`
 	ShippingName        ThreeDSShippingName `json:"shipNameIndicator"`
 	Suspicion           ThreeDSSuspicion    `json:"suspiciousAccActivity"`
-	// TransactionsDay and TransactionsYear are the transactions in the previous 24
-	// hours and in the previous year, at most 999 each.
+	// TransactionsDay and TransactionsYear count transactions in the previous 24 hours and the
+	// previous year, at most 999 each.
 	TransactionsDay  *int `json:"txnActivityDay"`
 	TransactionsYear *int `json:"txnActivityYear"`
 }
 
-// ThreeDSAge is the age of an account: the members chAccAgeInd and
-// paymentAccInd.
+// ThreeDSAge is the age of an account: the members chAccAgeInd and paymentAccInd.
 type ThreeDSAge string
 
 // The ages.
@@ -114,8 +105,8 @@ const (
 	ThreeDSAgeOver60Days      ThreeDSAge = "05"
 )
 
-// ThreeDSChangeAge is how long ago something changed: the members
-// chAccChangeInd and shipAddressUsageInd.
+// ThreeDSChangeAge says how long ago something changed: the members chAccChangeInd and
+// shipAddressUsageInd.
 type ThreeDSChangeAge string
 
 // The ages of a change.
@@ -126,8 +117,7 @@ const (
 	ThreeDSChangeAgeOver60Days      ThreeDSChangeAge = "04"
 )
 
-// ThreeDSPasswordAge is how long ago a password changed: the member
-// chAccPwChangeInd.
+// ThreeDSPasswordAge says how long ago a password changed: the member chAccPwChangeInd.
 type ThreeDSPasswordAge string
 
 // The ages of a password.
@@ -139,8 +129,8 @@ const (
 	ThreeDSPasswordAgeOver60Days      ThreeDSPasswordAge = "05"
 )
 
-// ThreeDSShippingName compares the name on the account with that of the
-// recipient: the member shipNameIndicator.
+// ThreeDSShippingName compares the account's name with the recipient's: the member
+// shipNameIndicator.
 type ThreeDSShippingName string
 
 // The comparisons.
@@ -149,8 +139,8 @@ const (
 	ThreeDSShippingNameDifferent ThreeDSShippingName = "02"
 )
 
-// ThreeDSSuspicion says whether the account was seen to act suspiciously: the
-// member suspiciousAccActivity.
+// ThreeDSSuspicion says whether suspicious activity was seen on the account: the member
+// suspiciousAccActivity.
 type ThreeDSSuspicion string
 
 // The suspicions.

@@ -11,42 +11,37 @@ import (
 // SingleUseTokenLifetime is how long a single-use token can be used.
 const SingleUseTokenLifetime = 10 * time.Minute
 
-// SingleUseTokensService holds the operations on single-use tokens.
+// SingleUseTokensService has the operations on single-use tokens.
 type SingleUseTokensService struct{ client *Client }
 
-// TokenAccount is an account that can be turned into a single-use token:
-// [CardDetails], [BankAccountDetails] or [NZBankAccountDetails].
+// TokenAccount is an account for a single-use token: [CardDetails], [BankAccountDetails] or
+// [NZBankAccountDetails].
 type TokenAccount interface{ tokenAccount(*singleUseTokenJSON) }
 
-// CreateSingleUseTokenParams describes a single-use token.
-//
-// Creating a token on a server means that card details pass through it. Where
-// that is not wanted, create tokens in the browser with the service's own
-// script, and begin with the token's identifier.
+// CreateSingleUseTokenParams describes a single-use token. To keep card details away from your
+// server, create tokens in the browser with the service's own script.
 type CreateSingleUseTokenParams struct {
-	// SupplierBusinessCode is the business whose settings the account is checked
-	// against. Required, here or by [WithSupplierBusinessCode].
+	// SupplierBusinessCode is the business whose settings the account has to meet. Required, here
+	// or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
 	// Account is required.
 	Account TokenAccount
-	// ThreeDS asks for 3D Secure authentication of a card. It describes the
-	// customer's browser.
+	// ThreeDS requests 3D Secure authentication of a card. Optional.
 	ThreeDS *BrowserProfile
 }
 
-// BrowserProfile describes the customer's browser for 3D Secure, as its script
-// environment reports it. All members are required.
+// BrowserProfile describes the customer's browser for 3D Secure, as its scripts see it. All members
+// are required.
 type BrowserProfile struct {
 	JavaEnabled bool
 	// Language is an IETF BCP 47 tag of at most 8 characters.
 	Language string
-	// ScreenHeight and ScreenWidth are in pixels, of at most 6 digits.
+	// ScreenHeight and ScreenWidth are in pixels, with at most 6 digits.
 	ScreenHeight int
 	ScreenWidth  int
-	// ColorDepth is one of 1, 4, 8, 15, 16, 24, 32 and 48 bits.
+	// ColorDepth is 1, 4, 8, 15, 16, 24, 32 or 48 bits.
 	ColorDepth int
-	// TZ is the offset from UTC in minutes, as getTimezoneOffset returns it: -600
-	// for Brisbane.
+	// TZ is the offset from UTC in minutes, as getTimezoneOffset returns it: -600 for Brisbane.
 	TZ int
 }
 
@@ -119,7 +114,7 @@ func (p CreateSingleUseTokenParams) check(f *findings) {
 	case NZBankAccountDetails:
 		p.checkNoBrowser(f)
 		account.wire().check(f)
-	default: // a pointer to one of them is a TokenAccount too, and may be nil
+	default: // a pointer is a TokenAccount too, and may be nil
 		f.require(false, "token.account.required", "accountType",
 			"an account is required: a value of CardDetails, BankAccountDetails or NZBankAccountDetails")
 	}
@@ -140,12 +135,11 @@ func (p *BrowserProfile) check(f *findings) {
 	f.require(len(strconv.Itoa(p.TZ)) <= 5, "browserProfile.browserTZ", "browserTZ", "must be an offset in minutes of at most 5 characters")
 }
 
-// Create turns an account into a single-use token, which lives for 10 minutes
-// and can be used once: to pay, or to register an account.
+// Create turns an account into a single-use token. It lives for 10 minutes and is used once, to pay
+// or to register an account.
 //
-// POST /single-use-tokens with the publishable key. A token beyond the facility's
-// quota is an [APIError] that matches [ErrRateLimited]. Asking for a token charges
-// nothing, so that after an [UnknownOutcomeError] another one may be asked for.
+// POST /single-use-tokens with the publishable key. Exceeding the facility's quota matches
+// [ErrRateLimited]. A token charges nothing: after an [UnknownOutcomeError] create another.
 func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
 	call := s.client.begin(OperationCreateToken, opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
@@ -156,7 +150,7 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 		account.tokenAccount(&body)
 	}
 	call.body = body
-	// The service counts from when it made the token, which is not before now.
+	// The service counts from making the token, which is later.
 	begun := time.Now()
 	token, err := send[SingleUseToken](ctx, call)
 	if err != nil {
@@ -168,7 +162,7 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 	return token, nil
 }
 
-// SingleUseToken is a single-use token with the masked account behind it.
+// SingleUseToken is a single-use token with its masked account.
 type SingleUseToken struct {
 	SingleUseTokenID string               `json:"singleUseTokenId,omitempty" wire:"identifies"`
 	AccountType      AccountType          `json:"accountType,omitempty" wire:"decides"`
@@ -176,8 +170,8 @@ type SingleUseToken struct {
 	BankAccount      *MaskedBankAccount   `json:"bankAccount,omitempty"`
 	NZBankAccount    *MaskedNZBankAccount `json:"nzBankAccount,omitempty"`
 	Links            []Link               `json:"links,omitempty"`
-	// ExpiresAt is an estimate that is never too late: 10 minutes from before the
-	// token was asked for, by this machine's clock. The service does not send it.
+	// ExpiresAt is 10 minutes after the call began, by this machine's clock, so never too late. The
+	// service does not send it.
 	ExpiresAt Timestamp `json:"expiresAt,omitzero"`
 
 	envelope
@@ -185,10 +179,9 @@ type SingleUseToken struct {
 
 func (t *SingleUseToken) identifier() string { return t.SingleUseTokenID }
 
-// TokenCreditCard is the masked card behind a single-use token.
+// TokenCreditCard is the masked card of a single-use token.
 type TokenCreditCard struct {
-	// CardNumber shows the first 6 and the last 3 digits,
-	// MaskedCardNumber4Digits the last 4.
+	// CardNumber shows the first 6 and last 3 digits, MaskedCardNumber4Digits the last 4.
 	CardNumber              string     `json:"cardNumber,omitempty"`
 	MaskedCardNumber4Digits string     `json:"maskedCardNumber4Digits,omitempty"`
 	ExpiryDateMonth         string     `json:"expiryDateMonth,omitempty"` // 2 digits
@@ -198,22 +191,22 @@ type TokenCreditCard struct {
 	CardholderName          string     `json:"cardholderName,omitempty"`
 	// SurchargePercentage is a percentage as text, such as "1.10".
 	SurchargePercentage string `json:"surchargePercentage,omitempty"`
-	// ThreeDS2AuthRequired means that the card has to be authenticated before it
-	// is charged or stored.
+	// ThreeDS2AuthRequired means that the card has to be authenticated before it is charged or
+	// stored.
 	ThreeDS2AuthRequired bool `json:"threeDS2AuthRequired,omitempty" wire:"decides"`
 	// ThreeDS2 is the browser information for 3D Secure, as the service sent it.
 	ThreeDS2       map[string]any `json:"threeDS2,omitempty"`
 	ThreeDS2Status string         `json:"threeDS2Status,omitempty"`
 }
 
-// MaskedBankAccount is the masked Australian bank account behind a token.
+// MaskedBankAccount is the masked Australian bank account of a token.
 type MaskedBankAccount struct {
 	AccountName   string `json:"accountName,omitempty"`
 	BSB           string `json:"bsb,omitempty"`
 	AccountNumber string `json:"accountNumber,omitempty"`
 }
 
-// MaskedNZBankAccount is the New Zealand bank account behind a token.
+// MaskedNZBankAccount is the New Zealand bank account of a token.
 type MaskedNZBankAccount struct {
 	AccountName   string `json:"nzAccountName,omitempty"`
 	BankCode      string `json:"nzBankCode,omitempty"`

@@ -8,40 +8,36 @@ import (
 	"time"
 )
 
-// Outcome is what became of a transaction.
+// Outcome says what became of a transaction.
 type Outcome string
 
 // The outcomes.
 const (
-	// OutcomeUnknown: the service does not know, or says two different things.
-	// Hold the transaction, do not make another, and read it again later.
+	// OutcomeUnknown: the service does not know, or contradicts itself. Hold the order and read the
+	// transaction later.
 	OutcomeUnknown Outcome = "unknown"
-	// OutcomeApproved: the payment was taken.
+	// OutcomeApproved: the money was taken.
 	OutcomeApproved Outcome = "approved"
 	// OutcomeDeclined: the financial institution declined.
 	OutcomeDeclined Outcome = "declined"
-	// OutcomeRejected: the service rejected it, often for its configuration.
+	// OutcomeRejected: the service rejected it, often because of its configuration.
 	OutcomeRejected Outcome = "rejected"
 	// OutcomePending: not settled yet; a PayTo payment waits for its event.
 	OutcomePending Outcome = "pending"
-	// OutcomeSuspended: fraud screening holds it, until a person completes or cancels it
-	// in the service's portal.
+	// OutcomeSuspended: held by fraud screening until it is completed or cancelled in the service's
+	// portal.
 	OutcomeSuspended Outcome = "suspended"
-	// OutcomeVoided: taken back before settlement.
+	// OutcomeVoided: voided before settlement.
 	OutcomeVoided Outcome = "voided"
 )
 
-// Outcome returns how the transaction ended: approved, declined, rejected or voided, with
-// a nil error. A decline is an outcome, and never a Go error.
+// Outcome returns how the transaction ended: approved, declined, rejected or voided. If it has not
+// ended or is unknown, the error is a [NotSettledError], which matches [ErrOutcomeUnknown]: money
+// may have moved or may still move, and the outcome is for display only.
 //
-// If it has not ended, or its end is unknown, the error is a [NotSettledError], which
-// matches [ErrOutcomeUnknown]: money may have moved, or may still. The outcome with the
-// error is unknown, pending or suspended, and is for display. Only declined or rejected
-// with a nil error permits another payment. [NextStep] says whether the service may be
-// retrying first.
-//
-// The outcome follows from the summary code and the status together. It is unknown if they
-// disagree, if this package does not know one of them, and for a nil or zero Transaction.
+// Only declined or rejected with a nil error permits another payment; see [Transaction.NextStep].
+// The outcome is unknown if summary code and status disagree or are unknown to this package, and
+// for a nil or zero Transaction.
 func (t *Transaction) Outcome() (Outcome, error) {
 	switch outcome := t.outcome(); outcome {
 	case OutcomeApproved, OutcomeDeclined, OutcomeRejected, OutcomeVoided:
@@ -57,7 +53,7 @@ func (t *Transaction) outcome() Outcome {
 	}
 	approved := t.SummaryCode == SummaryCodeApproved
 	if t.Status == TransactionStatusSuspended || t.ResponseCode == "34" { // held by fraud screening
-		// Declined with this code is held all the same: it can still be completed.
+		// A declined one with this code is held as well: it can still be completed.
 		if approved || t.Status == TransactionStatusApproved || t.Status == TransactionStatusApprovedReturnable || t.Status == TransactionStatusVoided {
 			return OutcomeUnknown
 		}
@@ -88,42 +84,39 @@ func (t *Transaction) outcome() Outcome {
 	return OutcomeUnknown
 }
 
-// MayBeReturned reports whether an approved payment came from a bank account and
-// can still be returned by the customer's bank, which takes up to three banking
-// days by the vendor's public pages.
+// MayBeReturned reports whether an approved payment came from a bank account and may still be
+// returned: up to three banking days, by the vendor's public pages.
 func (t *Transaction) MayBeReturned() bool {
 	return t.outcome() == OutcomeApproved && (t.Status == TransactionStatusApprovedReturnable ||
 		t.BankAccount != nil || t.NZBankAccount != nil || t.DirectEntryAccount != nil || t.NZDirectEntryAccount != nil)
 }
 
-// NextStep is what to do about a transaction.
+// NextStep says what to do about a transaction.
 type NextStep string
 
 // The next steps.
 const (
-	// NextStepNone: it is approved, or voided as wanted.
+	// NextStepNone: it is approved, or voided as requested.
 	NextStepNone NextStep = "none"
-	// NextStepPayAgain: it was declined and took no money, and will not by itself.
-	// Correct the details or take another account, in a new transaction.
+	// NextStepPayAgain: declined, and will take no money. Pay again with corrected details or
+	// another account.
 	NextStepPayAgain NextStep = "pay_again"
-	// NextStepCheckRetries: it was declined and took no money, with a code that may pass.
-	// If the facility lets the service retry, read Retries first, and pay again only if no
-	// retry is approved or to come. If it does not, pay again.
+	// NextStepCheckRetries: declined with a code that the service may retry. If your facility lets
+	// it, read Retries, and pay again only if none is approved or still to come. Otherwise pay
+	// again.
 	NextStepCheckRetries NextStep = "check_retries"
-	// NextStepResolve: what became of it is not known. Hold it, do not pay again,
-	// and give it to the resolve package.
+	// NextStepResolve: unknown. Hold the order and use package resolve.
 	NextStepResolve NextStep = "resolve"
-	// NextStepWait: a PayTo payment that is not settled yet. Wait for its event,
-	// or read it again.
+	// NextStepWait: a pending PayTo payment. Wait for its event, or read it again.
 	NextStepWait NextStep = "wait"
-	// NextStepReviewInPortal: fraud screening holds it until someone completes or cancels
-	// it in the service's portal.
+	// NextStepReviewInPortal: held by fraud screening until somebody completes or cancels it in the
+	// service's portal.
 	NextStepReviewInPortal NextStep = "review_in_portal"
-	// NextStepCorrectRequest: the service rejected it for something in the request, such as
-	// an amount or a card that it does not accept. Correct it, and send a new one.
+	// NextStepCorrectRequest: something in the request was rejected, such as an amount or a card.
+	// Correct it and make a new one.
 	NextStepCorrectRequest NextStep = "correct_request"
-	// NextStepContactSupport: the service or the financial institution rejects it for a
-	// reason that paying again does not cure, often the facility's configuration.
+	// NextStepContactSupport: rejected for a reason that paying again does not solve, often the
+	// facility's configuration.
 	NextStepContactSupport NextStep = "contact_support"
 )
 
@@ -151,8 +144,8 @@ func (n NextStep) Text() string {
 	}
 }
 
-// NextStep returns what to do about the transaction, from its outcome and its
-// response code. It is never to pay again while money may have moved.
+// NextStep returns what to do about the transaction. It never says "pay again" while money may have
+// moved.
 func (t *Transaction) NextStep() NextStep {
 	switch t.outcome() {
 	case OutcomeApproved, OutcomeVoided:
@@ -163,7 +156,7 @@ func (t *Transaction) NextStep() NextStep {
 		return NextStepReviewInPortal
 	case OutcomeRejected:
 		switch t.ResponseCode {
-		case "QA", "QD", "QQ", "QT", "QW", "QY", "QZ": // about the request, and not the facility or the service
+		case "QA", "QD", "QQ", "QT", "QW", "QY", "QZ": // about the request
 			return NextStepCorrectRequest
 		}
 		return NextStepContactSupport
@@ -174,11 +167,10 @@ func (t *Transaction) NextStep() NextStep {
 	}
 }
 
-// afterDecline goes by the response code. Cards, bank accounts and PayTo have code sets
-// of their own, and one code can mean different things. The meaning of a few codes is
-// published, that of the others is known from third parties. Only of 01 it is published
-// that the service retries, so a card's unlisted code counts as retried, and so do QR
-// ("retry") and QS ("successful").
+// afterDecline decides by response code. Cards, bank accounts and PayTo have different code sets.
+// The meanings of a few codes are published; the others are from third parties. That the service
+// retries is published of 01 only. So an unlisted code of a card, and QR ("retry") and QS
+// ("successful"), count as retried.
 func (t *Transaction) afterDecline() NextStep {
 	code := t.ResponseCode
 	switch {
@@ -189,7 +181,7 @@ func (t *Transaction) afterDecline() NextStep {
 			return NextStepContactSupport
 		}
 		return NextStepPayAgain
-	case len(code) == 1: // two digits that came as a number
+	case len(code) == 1: // two digits, sent as a number
 		code = "0" + code
 	}
 	switch code {
@@ -198,28 +190,25 @@ func (t *Transaction) afterDecline() NextStep {
 	case "00", "08", "12", "13", "14", "17", "30", "36", "42", "54", "57", "59", "62", "94": // such as an expired card
 		return NextStepPayAgain
 	}
-	if of, ok := strings.CutPrefix(code, "Q"); ok && len(of) == 1 && strings.Contains("0123456ABCDEFGHIJKLMNOPQTUVWXYZ", of) { // the gateway's
+	if of, ok := strings.CutPrefix(code, "Q"); ok && len(of) == 1 && strings.Contains("0123456ABCDEFGHIJKLMNOPQTUVWXYZ", of) { // codes of the gateway
 		return NextStepPayAgain
 	}
 	return NextStepCheckRetries
 }
 
-// DeclinedError is the error of [RequireApproved] for a transaction that was declined or
-// rejected, and took no money. It is the only one of its errors that permits another
-// payment. It prints the outcome and the response code.
+// DeclinedError is returned by [RequireApproved] for a declined or rejected transaction, which took
+// no money. It is the only one of its errors that permits another payment.
 type DeclinedError struct{ Transaction *Transaction }
 
 // Error returns the outcome, the response code and the next step.
 func (e *DeclinedError) Error() string { return e.Transaction.says() }
 
-// NotSettledError is the error of [Transaction.Outcome] and [RequireApproved] for a
-// transaction that is unknown, pending or suspended, and may still take money. It matches
-// [ErrOutcomeUnknown]: do not pay again. Read the transaction with Get, not before
-// NextLook, or give it to package resolve. It unwraps to an [UnknownOutcomeError], whose
-// [Intent] Resume takes, so that a program needs to handle only that type.
+// NotSettledError is the error for a transaction that is unknown, pending or suspended. It matches
+// [ErrOutcomeUnknown]: do not pay again. Read the transaction with Get after NextLook, or use
+// package resolve. It unwraps to an [UnknownOutcomeError] whose [Intent] is for Resume.
 type NotSettledError struct {
 	Transaction *Transaction
-	// NextLook is the earliest time at which another reading can show more.
+	// NextLook is the earliest time at which reading it again is useful.
 	NextLook time.Time
 }
 
@@ -252,14 +241,13 @@ func (t *Transaction) says() string {
 	return fmt.Sprintf("quickstream: the transaction is %s (response code %s); next: %s", t.outcome(), safeName(t.ResponseCode, 4), t.NextStep().Text())
 }
 
-// RequireApproved turns every transaction that is not approved into an error:
+// RequireApproved turns a transaction that is not approved into an error:
 //
 //	tx, err := quickstream.RequireApproved(client.Transactions.Pay(ctx, params))
 //
-// The error is a [DeclinedError] if the transaction was declined or rejected, and a
-// [NotSettledError], which matches [ErrOutcomeUnknown], if it has not ended. A voided
-// transaction gives an error that is neither. The transaction is returned with the error.
-// An error of the call itself is passed through, without a transaction.
+// The error is a [DeclinedError] for declined and rejected, a [NotSettledError] for unknown,
+// pending and suspended, and another one for voided. The transaction is returned with it. Errors of
+// the call are returned unchanged.
 func RequireApproved(t *Transaction, err error) (*Transaction, error) {
 	if err != nil {
 		return nil, err

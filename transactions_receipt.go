@@ -8,17 +8,16 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// receiptForm is the form of a receipt number in text, and receiptDigits of one in digits.
-// Both are narrower than an identifier's, because the rest of the answer is broken.
+// receiptForm and receiptDigits match receipt numbers. They are narrower than identifiers, because
+// the answer is damaged.
 var (
 	receiptForm   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,255}$`)
 	receiptDigits = regexp.MustCompile(`^[0-9]{1,255}$`)
 )
 
-// receiptIn returns the receipt number of a success that could not be decoded, and may be
-// cut off. It takes a text or digits in a member of the answer itself. Of two different
-// numbers neither counts, because the body is unreliable. After an attempt without an
-// answer none counts, because it may be another transaction's.
+// receiptIn returns the receipt number of a success that could not be decoded, which may be cut
+// off: a text or digits, in a member of the answer itself. Two different ones count as none. After
+// an attempt without an answer it returns "", because the receipt may be another transaction's.
 func receiptIn(r *transport.Result) string {
 	if r.Status < 200 || r.Status > 299 || r.Unanswered {
 		return ""

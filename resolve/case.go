@@ -10,19 +10,19 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Status is where the pursuit of an unknown outcome stands.
+// Status says where the pursuit of an unknown outcome stands.
 type Status string
 
-// The statuses. All but the first are final.
+// The statuses. All but [StatusOpen] are final.
 const (
 	StatusOpen    Status = "open" // to be looked up at NextLook
 	StatusSettled Status = "settled"
-	// StatusNotFound: nothing that may be the payment was found. It is absence of
-	// evidence, and no permission to pay again.
+	// StatusNotFound: nothing that may be the payment was found. That is absence of evidence, and
+	// no permission to pay again.
 	StatusNotFound  Status = "not_found"
 	StatusEscalated Status = "escalated"
-	// StatusDoubleCharged: more than one transaction of the intent is approved. Nothing
-	// gives money back by itself.
+	// StatusDoubleCharged: more than one transaction of the intent is approved. Nothing refunds it
+	// automatically.
 	StatusDoubleCharged Status = "double_charged"
 )
 
@@ -34,13 +34,13 @@ const (
 	stepDaily              // was looked up on a later day
 )
 
-// Final reports whether the merchant may act on the status. The case may still be
-// looked up, and then changes when a charge is found late: see Case.NextLook.
+// Final reports whether the merchant may act on the status. Look-ups may go on, and change it if a
+// charge appears late: see Case.NextLook.
 func (s Status) Final() bool {
 	return s == StatusSettled || s == StatusNotFound || s == StatusEscalated || s == StatusDoubleCharged
 }
 
-// Lookup is one entry of the evidence: look-ups that found the same are one.
+// Lookup is one entry of the evidence. Equal consecutive look-ups are one entry.
 type Lookup struct {
 	At    time.Time `json:"at"`   // the first time
 	Last  time.Time `json:"last"` // the last time
@@ -48,11 +48,10 @@ type Lookup struct {
 	Observation
 }
 
-// maxLookups bounds the evidence. A further look-up takes the place of the last one.
+// maxLookups bounds the evidence. Later look-ups replace the last one.
 const maxLookups = 64
 
-// CaseVersion is the version of the cases that this package makes. It refuses those
-// of any other.
+// CaseVersion is the version of cases. Others are refused.
 const CaseVersion = 1
 
 // Case is the pursuit of one unknown outcome. Store it as JSON.
@@ -60,35 +59,33 @@ type Case struct {
 	Version int                `json:"version"`
 	Intent  quickstream.Intent `json:"intent"`
 	Status  Status             `json:"status"`
-	// Step is the step of the schedule that an open case has come to: 0 looks soon and
-	// often, 1 waits for a cut-off, a retry, the payer or the portal, 2 has looked after
-	// the cut-off, 3 looks daily. It is 0 in a final status.
+	// Step is the step of the schedule of an open case: 0 looks soon and often, 1 waits for a
+	// cut-off, a retry, the payer or the portal, 2 has looked after the cut-off, 3 looks daily. In
+	// a final status it is 0.
 	Step int `json:"step,omitempty"`
-	// NextLook is when to look up next. It is zero when all is over, and only in a final
-	// status: what is not found or escalated is looked up daily until Until.
+	// NextLook is when to look up next. It is zero when the case is over.
 	NextLook time.Time `json:"nextLook,omitzero"`
-	// Until is when a final case is looked up last.
+	// Until is the last look-up of a final case.
 	Until time.Time `json:"until,omitzero"`
-	// Outcome is what became of the payment, in [StatusSettled] and [StatusDoubleCharged].
+	// Outcome is set with [StatusSettled] and [StatusDoubleCharged].
 	Outcome quickstream.Outcome `json:"outcome,omitempty"`
-	// Seen is the transaction as it was seen last; in [StatusSettled] the one that settled
-	// it, with the response code and the next step.
+	// Seen is the last observation of the transaction; with [StatusSettled] the one that settled
+	// it, with response code and next step.
 	Seen Observation `json:"seen,omitzero"`
-	// Lookups are all so far, the evidence for technical support: what was found last
-	// comes last.
+	// Lookups are all look-ups, oldest first, as evidence for technical support.
 	Lookups []Lookup `json:"lookups,omitempty"`
-	// Misses counts look-ups in a row that found nothing.
+	// Misses counts consecutive look-ups that found nothing.
 	Misses int `json:"misses,omitempty"`
-	// Failing is since when every look-up has failed.
+	// Failing is the first of the latest failed look-ups; zero if the last one succeeded.
 	Failing time.Time `json:"failing,omitzero"`
 }
 
-// Begin returns the case of a write whose answer was lost, to be looked up at once:
-// a transaction, a refund or a void. A void settles as voided, and is not found when it
-// has not come by the end: the transaction stands.
+// Begin returns the case of a transaction, refund or void whose answer was lost, to be looked up
+// immediately. A void settles as voided. A void that is not found by the end had no effect: the
+// transaction stays approved.
 //
-// The intent is that of the UnknownOutcomeError, or the stored one. The stored one does
-// not say how many requests were sent, and a decline is then held until the cut-off.
+// The intent is that of the UnknownOutcomeError, or the stored one. The stored one does not have
+// the number of attempts, so a decline is held until the cut-off.
 func Begin(intent quickstream.Intent, now time.Time) Case {
 	if intent.NotBefore.IsZero() {
 		intent.NotBefore = now
@@ -97,9 +94,9 @@ func Begin(intent quickstream.Intent, now time.Time) Case {
 	return Case{Version: CaseVersion, Intent: intent, Status: StatusOpen, NextLook: now.Round(0)}
 }
 
-// BeginTransaction returns the case of a transaction that was answered, to be read
-// again at once: one without a final status, such as a pending payment by PayTo, or a
-// decline that the service may retry.
+// BeginTransaction returns the case of a transaction whose answer arrived, to be read again
+// immediately: one without a final status, such as a pending PayTo payment, or a decline that the
+// service may retry.
 func BeginTransaction(t *quickstream.Transaction, now time.Time) Case {
 	sent := t.TransactionTime.Time
 	if sent.IsZero() || sent.After(now) {
@@ -113,9 +110,8 @@ func BeginTransaction(t *quickstream.Transaction, now time.Time) Case {
 	return c
 }
 
-// Receipts returns the receipt numbers of all transactions that were seen, which
-// technical support will ask for. There can be several where several attempts
-// were sent.
+// Receipts returns the receipt numbers of all transactions that were seen, for technical support.
+// Several attempts can have several.
 func (c Case) Receipts() []string {
 	var receipts []string
 	add := func(receipt string) {
@@ -133,8 +129,8 @@ func (c Case) Receipts() []string {
 	return receipts
 }
 
-// UnmarshalJSON reads a case, and refuses one that this package does not know in
-// full. A case that holds an intent and was never begun is read as it is.
+// UnmarshalJSON reads a case, and refuses one with unknown version, status or results. It accepts a
+// case that has only an intent.
 func (c *Case) UnmarshalJSON(data []byte) error {
 	type plain Case
 	var read plain
@@ -150,7 +146,7 @@ func (c *Case) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// known refuses a case that this version of the package cannot judge.
+// known refuses a case that this version cannot judge.
 func (c Case) known() error {
 	if open := c.Status == StatusOpen; !open && !c.Status.Final() || c.Step < 0 || c.Step > stepDaily || !open && c.Step != 0 {
 		return fmt.Errorf("resolve: the status %q at step %d is not known", c.Status, c.Step)
@@ -172,7 +168,7 @@ func (c Case) known() error {
 	return nil
 }
 
-// record returns the case with a look-up in its evidence, and the given one as it was.
+// record returns a copy of the case with another look-up.
 func (c Case) record(o Observation, now time.Time) Case {
 	lookup := Lookup{At: now, Last: now, Count: 1, Observation: o}
 	lookups := make([]Lookup, 0, len(c.Lookups)+1)
@@ -193,26 +189,25 @@ func (c Case) record(o Observation, now time.Time) Case {
 	return c
 }
 
-// anyLookup reports whether a condition holds for any look-up.
+// anyLookup reports whether a condition holds for a look-up.
 func (c Case) anyLookup(holds func(Lookup) bool) bool { return slices.ContainsFunc(c.Lookups, holds) }
 
-// evident reports whether there is anything that may be the payment. Such a payment
-// is never not_found, wherever it may hide.
+// evident reports whether anything found may be the payment. Then it is never not_found.
 func (c Case) evident() bool {
 	return c.Intent.ReceiptNumber != "" || c.anyLookup(func(l Lookup) bool {
 		return len(l.Candidates) > 0 || l.Result != LookupNone && l.Result != LookupFailed
 	})
 }
 
-// rivalled reports whether a transaction other than the observed one may be the
-// payment, and may have taken its money.
+// rivalled reports whether another transaction than the observed one may be the payment and have
+// taken its money.
 func (c Case) rivalled(o Observation) bool {
 	return c.anyLookup(func(l Lookup) bool {
 		return len(l.Candidates) > 0 || l.Result == LookupPending && l.ReceiptNumber != o.ReceiptNumber
 	})
 }
 
-// taken reports whether an observation is that of a write which was carried out.
+// taken reports whether an observation shows that the write was executed.
 func (c Case) taken(o Observation) bool {
 	wanted := quickstream.OutcomeApproved
 	if c.Intent.Operation == quickstream.OperationVoid {
@@ -221,8 +216,7 @@ func (c Case) taken(o Observation) bool {
 	return o.Result == LookupSettled && o.Outcome == wanted
 }
 
-// settle ends with an outcome. Where several have matched, the others are looked at
-// on: one of them may be approved too.
+// settle ends with an outcome. If several matched, look-ups go on, because another may be approved.
 func (c Case) settle(o Observation, now time.Time) Case {
 	c.Status, c.Step, c.Outcome, c.Seen = StatusSettled, 0, o.Outcome, o
 	if c.anyLookup(func(l Lookup) bool { return l.Result == LookupAmbiguous }) {
@@ -235,21 +229,20 @@ func (c Case) settle(o Observation, now time.Time) Case {
 	return c
 }
 
-// doubleCharged ends what was carried out more than once.
+// doubleCharged ends a write that was executed more than once.
 func (c Case) doubleCharged() Case {
 	c.Status, c.Step, c.Outcome = StatusDoubleCharged, 0, quickstream.OutcomeApproved
 	c.NextLook, c.Until = time.Time{}, time.Time{}
 	return c
 }
 
-// watch ends without an outcome, to be looked at on.
+// watch ends without an outcome; look-ups go on.
 func (c Case) watch(status Status, now time.Time) Case {
 	c.Status, c.Step, c.Until = status, 0, now.Add(watched)
 	return c.watchOn(now)
 }
 
-// watchOn looks again daily, until the days are over; at what is suspended for as long
-// as it is.
+// watchOn looks daily until Until, and at a suspended payment as long as it is suspended.
 func (c Case) watchOn(now time.Time) Case {
 	if c.Lookups[len(c.Lookups)-1].Outcome == quickstream.OutcomeSuspended {
 		c.NextLook = nextDay(now)

@@ -1,38 +1,35 @@
-// Package resolve settles payments whose outcome is not known: a lost answer, or
-// a transaction with summary code 2.
+// Package resolve finds out what became of a payment whose outcome is unknown: after a lost answer,
+// or for a transaction with summary code 2.
 //
-// The service's procedure is to look at once, to hold the payment and not to make
-// another, to look again after the settlement cut-off, again at the same time on
-// the next day, and to call technical support after 48 hours. The procedure is a
-// pure state machine here: [Policy.Next] takes a [Case], what a look-up found and
-// the time, and returns the next Case and what to do. A Case can be stored as
-// JSON between any two steps, so that any engine can drive it; Run is a small one
-// for a single process.
+// The service's procedure is: look up immediately; hold the order and do not pay again; look up
+// after the settlement cut-off, and at the same time next day; call technical support after 48
+// hours. Here it is a pure state machine. [Policy.Next] takes a [Case], what a look-up found and
+// the time, and returns the next Case. A Case can be stored as JSON between any two steps, so that
+// any job queue can drive it. [Run] drives it in one process.
 //
-// Five things can come out. Settled: the service said what became of the payment.
-// Not found: nothing that may be the payment was ever found, not for 48 hours and not
-// after the service has settled twice since, on the two business days after the day of
-// sending by Policy.Calendar, and on three weekdays without one; whether to pay again
-// is then for the merchant to decide, by policy or by a person. Escalated: the service
-// still does not know, or several transactions match, or one that is too like to be
-// overlooked does not; the Case holds the receipts and every look-up as evidence for
-// technical support. Double charged: more than one is approved; nothing here gives money
-// back. None of them is ever reached because a look-up failed, but that look-ups which
-// fail for days are escalated.
+// A case ends with one of four statuses:
 //
-// What can be acted on is final, by [Status.Final], and not always over: what is not found or
-// escalated is looked up daily for 14 days more, and settles when a charge is found
-// late. All is over when Case.NextLook is zero. A queue needs no more than that: when
-// NextLook comes, it looks, calls Next, and stores the Case. What is seen in between,
-// by an event or by another worker, is given to Next just so.
+//   - settled: the service said what became of the payment.
+//   - not_found: no look-up found anything that may be the payment, for 48 hours and until the
+//     service had settled twice since: on the two business days after sending by Policy.Calendar,
+//     or three weekdays without one. The merchant decides whether to pay again.
+//   - escalated: the service still does not know, several transactions match, or a similar one does
+//     not match. The Case holds receipts and look-ups as evidence for technical support. Look-ups
+//     that fail for days lead here too, and to no other end.
+//   - double_charged: more than one transaction is approved. This package refunds nothing.
 //
-// A pending PayTo payment waits for the payer for as long as its agreement lets it,
-// where that is not active, and what fraud screening suspends for as long as it is.
+// A case with a final status ([Status.Final]) can be acted on, but may not be over: one that is not
+// found or escalated is looked up daily for 14 more days, and settles if a charge appears late. It
+// is over when Case.NextLook is zero. So a queue looks up at NextLook, calls Next and stores the
+// Case. Pass observations from events or other workers to Next as well.
 //
-// Whether a facility lets the service retry declined payments by itself only the
-// merchant knows: [DefaultPolicy] asks for it. Where it does, a soft decline is held
-// until no retry can follow any more, and the retries are read.
+// A pending PayTo payment whose agreement is not active waits until its payer can no longer answer.
+// A suspended payment waits until somebody acts in the portal.
 //
-// The card cut-off of 18:00 in Sydney stands in the vendor's public pages. Those
-// of other accounts are not public and assumed to be the same.
+// Only the merchant knows whether the facility lets the service retry declined payments:
+// [DefaultPolicy] asks for it. If it does, a soft decline is held until no retry can follow, and
+// the retries are read.
+//
+// The card cut-off of 18:00 in Sydney is from the vendor's public pages. Those of other accounts
+// are not public and assumed to be the same.
 package resolve

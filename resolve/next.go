@@ -6,15 +6,13 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Next returns the case after a look-up, or after a webhook whose transaction is the
-// intent's. It is pure: the same arguments give the same result, and the given case is
-// left as it was.
+// Next returns the case after a look-up, or after a webhook about the intent's transaction. It is
+// pure: it does not change its arguments, and equal arguments give equal results.
 //
-// An approval settles whenever it is seen, in a final status too; another approval is
-// [StatusDoubleCharged]. A decline settles as soon as nothing can follow it. All else that is
-// seen before NextLook is counted and moves nothing, but that what was seen is not
-// [StatusNotFound] any more. A case that this package does not know in full stays as it is, and
-// is due again later.
+// An approval settles at any time, also in a final status; a second approval is
+// [StatusDoubleCharged]. A decline settles when nothing can follow it. Any other observation before
+// NextLook is recorded but changes no status, except that [StatusNotFound] ends if something was
+// found. A case of an unknown version stays unchanged and is due again later.
 func (p Policy) Next(c Case, o Observation, now time.Time) Case {
 	now, o = now.Round(0), o.of(c.Intent)
 	if c.known() != nil {
@@ -52,16 +50,15 @@ func (p Policy) Next(c Case, o Observation, now time.Time) Case {
 	return p.held(c, o, now)
 }
 
-// declinedForGood reports whether an observation is a decline for good. Where the service retries
-// nothing every one is, also when the caller's clock is behind that of the intent.
+// declinedForGood reports whether an observation is a final decline. Without retries every decline
+// is, even if the caller's clock is behind the intent's.
 func (p Policy) declinedForGood(c Case, o Observation, now time.Time) bool {
 	return p.whole(c, o, now) && !(o.Retryable && p.mayFollow() > 0 && now.Before(p.retried(c)))
 }
 
-// whole reports whether a refusal is the payment's whole story. One that is found by
-// reference after several attempts, or an unknown number of them before a crash, may be
-// that of one of them while another is approved and not visible yet: it counts after
-// the cut-off only, and only when nothing else was seen.
+// whole reports whether a refusal answers every attempt. One found by reference after several or an
+// unknown number of attempts may be for one of them, while another is approved and not visible yet.
+// So it counts only after the cut-off, and if nothing else was found.
 func (p Policy) whole(c Case, o Observation, now time.Time) bool {
 	if o.Result != LookupSettled {
 		return false
@@ -72,7 +69,7 @@ func (p Policy) whole(c Case, o Observation, now time.Time) bool {
 	return c.Intent.Attempts == 1 && !o.Doubtful || !now.Before(p.cutOffOf(c)) && !c.rivalled(o)
 }
 
-// held waits for what was found.
+// held waits for a transaction that was found.
 func (p Policy) held(c Case, o Observation, now time.Time) Case {
 	c.Misses = 0
 	if p.whole(c, o, now) { // only a retry can follow
@@ -83,14 +80,14 @@ func (p Policy) held(c Case, o Observation, now time.Time) Case {
 	if c.Intent.ReceiptNumber == "" && c.Intent.Attempts == 1 && identified && o.Result == LookupPending && !o.Retryable {
 		c.Intent.ReceiptNumber = o.ReceiptNumber
 	}
-	if o.Outcome == quickstream.OutcomeSuspended { // until somebody acts in the portal
+	if o.Outcome == quickstream.OutcomeSuspended { // somebody has to act in the portal
 		c.Step, c.NextLook = stepHeld, nextDay(now)
 		return c
 	}
 	return p.climb(c, now, p.limit(c), StatusEscalated)
 }
 
-// missed waits a little longer each time, and then climbs.
+// missed waits longer each time, and then climbs.
 func (p Policy) missed(c Case, now time.Time) Case {
 	c.Misses++
 	if c.Step == stepSoon && c.Misses <= len(p.Delays) {
@@ -105,8 +102,8 @@ func (p Policy) missed(c Case, now time.Time) Case {
 	return p.climb(c, now, p.horizon(c.Intent.NotBefore), StatusNotFound)
 }
 
-// climb goes to the next step: after the cut-off, the same time next day, and daily to
-// the limit. What the last step ends in is given.
+// climb goes to the next step: after the cut-off, the same time next day, then daily to the limit.
+// last is the status at the end.
 func (p Policy) climb(c Case, now, limit time.Time, last Status) Case {
 	if cutOff := p.cutOffOf(c); now.Before(cutOff) {
 		c.Step, c.NextLook = stepHeld, cutOff
@@ -123,8 +120,8 @@ func (p Policy) climb(c Case, now, limit time.Time, last Status) Case {
 	return c.watch(last, now)
 }
 
-// failed tries again without moving on: a look-up that fails proves nothing. When they
-// have failed for a day, far beyond the limit, a person has to take over.
+// failed tries again at the same step, because a failed look-up proves nothing. After a day of
+// failures beyond the limit it escalates.
 func (p Policy) failed(c Case, now time.Time) Case {
 	if c.Failing.IsZero() {
 		c.Failing = now

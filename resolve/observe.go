@@ -21,7 +21,7 @@ const (
 	LookupFailed        LookupResult = "failed"
 )
 
-// Text says in words what was found, for a person.
+// Text returns the result in words, for a person.
 func (r LookupResult) Text() string {
 	switch r {
 	case LookupNone:
@@ -50,28 +50,27 @@ type Observation struct {
 	NextStep       quickstream.NextStep    `json:"nextStep,omitempty"`
 	SettlementDate quickstream.Date        `json:"settlementDate,omitzero"`
 	AccountType    quickstream.AccountType `json:"accountType,omitempty"`
-	// Agreement is the status of the agreement of a pending PayTo payment, and RespondBy
-	// until when its payer can answer. Zero is not known.
+	// Agreement is the status of a pending PayTo payment's agreement, RespondBy until when its
+	// payer can answer. Zero means unknown.
 	Agreement quickstream.AgreementStatus `json:"agreement,omitempty"`
 	RespondBy time.Time                   `json:"respondBy,omitzero"`
-	// Retryable tells that the service may retry the decline, where it is let.
+	// Retryable means that the service may retry the decline.
 	Retryable bool `json:"retryable,omitempty"`
-	// Doubtful tells that Resume found the outcome and did not take it for the whole
-	// story.
+	// Doubtful means that Resume found an outcome that may not be the only one.
 	Doubtful bool `json:"doubtful,omitempty"`
-	// Candidates are the receipt numbers when several transactions match, and of those
-	// that do not match and are too like to be overlooked; "" stands for one without.
+	// Candidates are the receipt numbers of several matches, or of similar transactions that do not
+	// match; "" for one without a receipt.
 	Candidates []string `json:"candidates,omitempty"`
 }
 
-// Observe describes what Transactions.Resume returned, and nothing else: an error of
-// the payment itself, such as an APIError, counts as a look-up that failed.
+// Observe describes the result of Transactions.Resume. An error of the payment itself, such as an
+// APIError, counts as a failed look-up.
 func Observe(t *quickstream.Transaction, err error) Observation {
 	o, _ := observe(t, err)
 	return o
 }
 
-// observe returns the transaction too, where there is one.
+// observe also returns the transaction, if there is one.
 func observe(t *quickstream.Transaction, err error) (Observation, *quickstream.Transaction) {
 	if err == nil {
 		return ObserveTransaction(t), t
@@ -103,7 +102,7 @@ func observe(t *quickstream.Transaction, err error) (Observation, *quickstream.T
 	return o, nil
 }
 
-// among describes all transactions that match, of which there should be one.
+// among describes all matching transactions. There should be one.
 func among(matches []*quickstream.Transaction) Observation {
 	switch len(matches) {
 	case 0:
@@ -127,7 +126,7 @@ func among(matches []*quickstream.Transaction) Observation {
 		o.Candidates = append(o.Candidates, t.ReceiptNumber)
 	}
 	switch {
-	case unpaid == len(matches): // each attempt, or each retry of the service's own
+	case unpaid == len(matches): // one for each attempt or retry
 		return last
 	case approved > 1:
 		o.Result = LookupDoubleCharged
@@ -136,17 +135,17 @@ func among(matches []*quickstream.Transaction) Observation {
 	return o
 }
 
-// maxCandidates bounds what one look can add to a Case.
+// maxCandidates bounds what one look-up adds to a Case.
 const maxCandidates = 20
 
-// receipts puts receipt numbers into one order, so that equal look-ups are equal.
+// receipts sorts receipt numbers, so that equal look-ups are equal.
 func receipts(numbers []string) []string {
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
 	return numbers[:min(len(numbers), maxCandidates)]
 }
 
-// ObserveTransaction describes a transaction that was read.
+// ObserveTransaction describes a transaction.
 func ObserveTransaction(t *quickstream.Transaction) Observation {
 	if t == nil {
 		return Observation{Result: LookupFailed}
@@ -165,7 +164,7 @@ func ObserveTransaction(t *quickstream.Transaction) Observation {
 
 func final(o quickstream.Outcome) bool { return o == quickstream.OutcomeApproved || tookNoMoney(o) }
 
-// tookNoMoney reports whether an outcome is final, and took no money or gave it back.
+// tookNoMoney reports whether an outcome is final and the customer has not paid.
 func tookNoMoney(o quickstream.Outcome) bool {
 	return o == quickstream.OutcomeDeclined || o == quickstream.OutcomeRejected || o == quickstream.OutcomeVoided
 }
@@ -186,9 +185,8 @@ func accountType(t *quickstream.Transaction) quickstream.AccountType {
 	return ""
 }
 
-// of returns the observation as it concerns an intent. That a transaction stands says
-// nothing about a void of it; that it is neither approved nor voided may be a form of
-// the void. What is unknown proves nothing.
+// of returns the observation as it concerns an intent. A transaction that is still approved says
+// nothing about a lost void. One that is neither approved nor voided may be a form of the void.
 func (o Observation) of(intent quickstream.Intent) Observation {
 	switch o.Result {
 	case LookupSettled, LookupPending, LookupAmbiguous, LookupDoubleCharged:
@@ -210,7 +208,7 @@ func (o Observation) of(intent quickstream.Intent) Observation {
 	}
 }
 
-// same reports whether two observations saw the same transactions in the same state.
+// same reports whether two observations show the same transactions in the same state.
 func (o Observation) same(other Observation) bool {
 	return o.Result == other.Result && o.Outcome == other.Outcome && o.ReceiptNumber == other.ReceiptNumber &&
 		o.ResponseCode == other.ResponseCode && o.Retryable == other.Retryable && slices.Equal(o.Candidates, other.Candidates)

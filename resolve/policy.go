@@ -3,7 +3,7 @@ package resolve
 import (
 	"context"
 	"time"
-	_ "time/tzdata" // Sydney's daylight saving, in containers without zone data too
+	_ "time/tzdata" // Sydney's daylight saving, for containers without zone data
 
 	"github.com/quickstream-go/quickstream"
 )
@@ -11,24 +11,21 @@ import (
 // TimeOfDay is a time of day in Sydney.
 type TimeOfDay struct{ Hour, Minute int }
 
-// ServiceRetries says whether the facility lets the service retry declined payments
-// by itself. That is a setting of the merchant's, which nobody else knows:
-// [ServiceRetriesOff] and [ServiceRetriesFor] make it. The zero value says nothing, and a
-// soft decline is then held as long as a status may take.
+// ServiceRetries says whether the facility lets the service retry declined payments, a setting of
+// the merchant's facility. Make it with [ServiceRetriesOff] or [ServiceRetriesFor]. The zero value
+// is unknown: a soft decline is held as long as a status may take.
 type ServiceRetries struct {
 	said bool
 	last time.Duration
 }
 
-// ServiceRetriesOff says that the service retries nothing: a decline is settled at
-// once.
+// ServiceRetriesOff says that the service retries nothing: a decline settles immediately.
 func ServiceRetriesOff() ServiceRetries { return ServiceRetries{said: true} }
 
-// ServiceRetriesFor says that the service may retry a decline until so long after the
-// payment.
+// ServiceRetriesFor says that the service may retry a decline for this long after the payment.
 func ServiceRetriesFor(d time.Duration) ServiceRetries { return ServiceRetries{said: true, last: d} }
 
-// mayFollow is for how long after a payment a retry may follow.
+// mayFollow returns how long after a payment a retry may follow.
 func (p Policy) mayFollow() time.Duration {
 	if !p.ServiceRetries.said {
 		return p.Limit
@@ -40,47 +37,44 @@ func (p Policy) mayFollow() time.Duration {
 type Calendar struct {
 	// Business reports whether a date is a business day.
 	Business func(quickstream.Date) bool
-	// Until is the last date that Business knows.
+	// Until is the last date that Business covers.
 	Until quickstream.Date
 }
 
-// Agreements reads PayTo agreements. Client.PayTo is one.
+// Agreements reads PayTo agreements, such as Client.PayTo.
 type Agreements interface {
 	Get(ctx context.Context, agreementToken string, opts ...quickstream.CallOption) (*quickstream.Agreement, error)
 }
 
-// Policy says when to look. [DefaultPolicy] returns the service's procedure.
+// Policy says when to look up. [DefaultPolicy] returns the service's procedure.
 type Policy struct {
-	// ServiceRetries holds a soft decline until no retry can follow any more.
+	// ServiceRetries holds a soft decline until no retry can follow.
 	ServiceRetries ServiceRetries
-	// CutOff is when the business of a settlement date closes, in Sydney.
+	// CutOff is the settlement cut-off, in Sydney.
 	CutOff TimeOfDay
-	// CutOffs holds the cut-offs of kinds of account that differ from CutOff.
+	// CutOffs has the account types with other cut-offs.
 	CutOffs map[quickstream.AccountType]TimeOfDay
-	// Margin is how long after a cut-off to look.
+	// Margin is how long after a cut-off to look up.
 	Margin time.Duration
-	// Limit is how long a final status can take. After it a payment without one is
-	// escalated, and not before it one that cannot be found is absent.
+	// Limit is how long a final status can take. Then a payment without one is escalated. A payment
+	// that is not found ends no earlier.
 	Limit time.Duration
-	// Calendar lets absent be said after two business days. Where it does not cover
-	// them, three weekdays are waited for, which holds over every long weekend.
+	// Calendar lets not_found come after two business days. If it does not cover them, three
+	// weekdays are waited for, which is enough over every long weekend.
 	Calendar Calendar
-	// Agreements tells [Policy.LookUp] whether the payer of a pending PayTo payment may still
-	// answer. Without it, or when it fails, the longest time is waited for.
+	// Agreements lets [Policy.LookUp] read whether the payer of a pending PayTo payment may still
+	// answer. Without it, or if it fails, the longest time is waited for.
 	Agreements Agreements
-	// Delays are the pauses before the first looks for a payment that cannot be
-	// found yet, before the cut-off is waited for.
+	// Delays are the pauses before the first look-ups for a payment that is not found yet.
 	Delays []time.Duration
-	// RetryDelay is the pause after a look-up that failed; it doubles up to
-	// MaxRetryDelay.
+	// RetryDelay is the pause after a failed look-up; it doubles up to MaxRetryDelay.
 	RetryDelay    time.Duration
 	MaxRetryDelay time.Duration
 }
 
-// DefaultPolicy returns the service's procedure: the card cut-off for every kind
-// of account, half an hour of margin, a limit of 48 hours. Whether the facility lets
-// the service retry declines by itself has no default: a decline that is retried may
-// be approved, and charge the customer, after somebody has paid again.
+// DefaultPolicy returns the service's procedure: the card cut-off for all accounts, a margin of
+// half an hour, a limit of 48 hours. Service retries have no default, because a retried decline may
+// be approved after the customer has paid again.
 func DefaultPolicy(retries ServiceRetries) Policy {
 	return Policy{
 		ServiceRetries: retries,
@@ -93,8 +87,7 @@ func DefaultPolicy(retries ServiceRetries) Policy {
 	}
 }
 
-// sydney returns the service's time zone. The import of time/tzdata makes it
-// available everywhere.
+// sydney returns the service's time zone, which time/tzdata makes available.
 func sydney() *time.Location {
 	location, err := time.LoadLocation("Australia/Sydney")
 	if err != nil {
@@ -103,7 +96,7 @@ func sydney() *time.Location {
 	return location
 }
 
-// afterCutOff returns when to look after the cut-off of a settlement date.
+// afterCutOff returns when to look up after the cut-off of a settlement date.
 func (p Policy) afterCutOff(settlement quickstream.Date, account quickstream.AccountType) time.Time {
 	cutOff, ok := p.CutOffs[account]
 	if !ok {
@@ -112,8 +105,8 @@ func (p Policy) afterCutOff(settlement quickstream.Date, account quickstream.Acc
 	return time.Date(settlement.Year, settlement.Month, settlement.Day, cutOff.Hour, cutOff.Minute, 0, 0, sydney()).Add(p.Margin)
 }
 
-// nextCutOff returns when to look after the first cut-off that follows t, where the
-// settlement date is not known.
+// nextCutOff returns when to look up after the first cut-off after t, for an unknown settlement
+// date.
 func (p Policy) nextCutOff(t time.Time, account quickstream.AccountType) time.Time {
 	today := dateOf(t)
 	if at := p.afterCutOff(today, account); at.Add(-p.Margin).After(t) {
@@ -123,15 +116,15 @@ func (p Policy) nextCutOff(t time.Time, account quickstream.AccountType) time.Ti
 }
 
 const (
-	// watched is for how long what ended without an outcome is looked at on. Nothing
-	// that is waited for by a date of the service is waited for longer.
+	// watched is how long look-ups go on after an end without an outcome. No date of the service is
+	// waited for longer.
 	watched = 14 * 24 * time.Hour
-	// respondBy is how long a payer has to answer, where the agreement does not tell.
+	// respondBy is how long a payer has to answer if the agreement does not say.
 	respondBy = 7200 * time.Minute
 )
 
-// cutOffOf returns when to look after the cut-off that settles a payment. A settlement
-// date that is past already says nothing.
+// cutOffOf returns when to look up after the cut-off that settles a payment. A past settlement date
+// says nothing.
 func (p Policy) cutOffOf(c Case) time.Time {
 	next := p.nextCutOff(c.Intent.NotBefore, c.Seen.AccountType)
 	if c.Seen.SettlementDate.IsZero() {
@@ -140,18 +133,18 @@ func (p Policy) cutOffOf(c Case) time.Time {
 	return latest(next, c.within(p.afterCutOff(c.Seen.SettlementDate, c.Seen.AccountType)))
 }
 
-// within bounds what the service says of the future.
+// within bounds dates that the service gives.
 func (c Case) within(t time.Time) time.Time { return earliest(t, c.Intent.NotBefore.Add(watched)) }
 
-// retried is when no retry of the service's own can follow any more, and the last one
-// can be read: what was made may be absent from every list until after a cut-off.
+// retried returns when the service can retry no more and the last retry can be read: a new
+// transaction may be missing from lists until a cut-off.
 func (p Policy) retried(c Case) time.Time {
 	last := c.Intent.NotBefore.Add(p.mayFollow())
 	return latest(last.Add(p.Limit/2), p.nextCutOff(last, c.Seen.AccountType))
 }
 
-// limit is when a final status must have come. A retry of the service's own has the
-// same time from when it was made, and a payer one cut-off more than to answer.
+// limit returns when a final status must exist. A retry has the same time from its creation; a
+// payer has one more cut-off after answering.
 func (p Policy) limit(c Case) time.Time {
 	limit := c.Intent.NotBefore.Add(p.Limit)
 	if c.anyLookup(func(l Lookup) bool { return l.Retryable }) {
@@ -163,14 +156,14 @@ func (p Policy) limit(c Case) time.Time {
 	return limit
 }
 
-// answers is until when the payer of a pending PayTo payment may answer. Of an agreement
-// that was answered it is zero.
+// answers returns until when the payer of a pending PayTo payment may answer; zero if they have
+// answered.
 func (c Case) answers() time.Time {
 	switch c.Seen.Agreement {
 	case quickstream.AgreementStatusActive, quickstream.AgreementStatusSuspended,
 		quickstream.AgreementStatusCancelled, quickstream.AgreementStatusRejected:
 		return time.Time{}
-	default: // created, pending, not known
+	default: // created, pending, unknown
 	}
 	account := c.Seen.AccountType
 	if c.Seen.Outcome != quickstream.OutcomePending || account != "" && account != quickstream.AccountTypePayTo {
@@ -182,9 +175,9 @@ func (c Case) answers() time.Time {
 	return c.within(c.Seen.RespondBy)
 }
 
-// horizon is when what cannot be found is absent: not before the limit, and not before
-// the service has settled twice since, on business days after the day of sending. Every
-// day is one too many, or one of any long weekend, where the calendar does not tell.
+// horizon returns when a payment that cannot be found is not_found: not before the limit, and not
+// before the service has settled twice on business days after sending. Without a calendar it adds a
+// day for long weekends.
 func (p Policy) horizon(sent time.Time) time.Time {
 	settled := func(days int, business func(quickstream.Date) bool) (day quickstream.Date) {
 		for day = dateOf(sent); days > 0; {
@@ -202,7 +195,7 @@ func (p Policy) horizon(sent time.Time) time.Time {
 		}
 	}
 	at := p.afterCutOff(last, "")
-	for account := range p.CutOffs { // what was sent is not known
+	for account := range p.CutOffs { // the account type is unknown
 		at = latest(at, p.afterCutOff(last, account))
 	}
 	return latest(at, sent.Add(p.Limit))
@@ -215,8 +208,8 @@ func weekday(d quickstream.Date) bool {
 
 func dateOf(t time.Time) quickstream.Date { return quickstream.DateOf(t.In(sydney())) }
 
-// nextDay returns the same time on the next day in Sydney, which is 23 or 25
-// hours later when daylight saving begins or ends.
+// nextDay returns the same time next day in Sydney, 23 to 25 hours later because of daylight
+// saving.
 func nextDay(t time.Time) time.Time { return t.In(sydney()).AddDate(0, 0, 1) }
 
 func earliest(a, b time.Time) time.Time {

@@ -8,15 +8,15 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Service reads what became of an intent. Client.Transactions is one.
+// Service looks up intents, such as Client.Transactions.
 type Service interface {
 	Resume(ctx context.Context, intent quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error)
 	Retries(receiptNumber string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction]
 }
 
-// LookUp reads what became of an intent, once. Of a decline that the service may have
-// retried by itself it reads the retries too: one that is not declined takes its
-// place. Of a pending PayTo payment it reads the agreement.
+// LookUp looks up an intent once. For a decline that the service may have retried it also reads the
+// retries: one that is not declined replaces it. For a pending PayTo payment it reads the
+// agreement.
 func (p Policy) LookUp(ctx context.Context, s Service, intent quickstream.Intent) Observation {
 	o, t := observe(s.Resume(ctx, intent))
 	if o.Retryable && p.mayFollow() > 0 {
@@ -30,14 +30,13 @@ func (p Policy) LookUp(ctx context.Context, s Service, intent quickstream.Intent
 	return o
 }
 
-// retries returns what became of the retries of a decline, and the decline when none
-// of them is anything else.
+// retries returns the outcome of a decline's retries, or the decline if all of them are declined.
 func (p Policy) retries(ctx context.Context, s Service, declined Observation) Observation {
 	var others []*quickstream.Transaction
 	first := true
 	for retry, err := range s.Retries(declined.ReceiptNumber).All(ctx) {
 		if first && errors.Is(err, quickstream.ErrNotFound) {
-			return declined // the service may answer so for an empty list
+			return declined // may mean an empty list
 		}
 		if err != nil {
 			return Observation{Result: LookupFailed}
@@ -55,18 +54,15 @@ func (p Policy) retries(ctx context.Context, s Service, declined Observation) Ob
 	return o
 }
 
-// Run drives a case to its end in this process, which can take 48 hours and longer.
-// After every look-up it gives the case to save, which may be nil; when save fails Run
-// ends with its error. It returns the last case, with the context's error when the
-// context ended first.
+// Run drives a case until its status is final, which can take 48 hours or more. After every look-up
+// it calls save, which may be nil. It returns the last case, with save's error if that fails, or
+// the context's if that ends.
 //
-// It returns as soon as the status is final. A final case that has a NextLook can be
-// given to it again: then it watches on, for up to 14 days, and returns when the status
-// has changed or all is over, which is when NextLook is zero.
+// A final case with a NextLook can be passed again: Run then watches for up to 14 days, and returns
+// when the status changes or the case is over (NextLook is zero).
 //
-// Run does not survive a crash by itself: after one, give it the case that was
-// saved last. For many payments or machines drive [Policy.Next] from a queue of
-// durable jobs instead.
+// Run does not survive a crash: pass the last saved case to it afterwards. For many payments or
+// machines drive [Policy.Next] from a queue of durable jobs.
 func Run(ctx context.Context, service Service, p Policy, c Case, save func(Case) error) (Case, error) {
 	if !p.ServiceRetries.said {
 		return c, errors.New("resolve: the policy does not say whether the service retries declines")
@@ -93,8 +89,8 @@ func Run(ctx context.Context, service Service, p Policy, c Case, save func(Case)
 	return c, nil
 }
 
-// sleepUntil wakes up every few minutes: timers do not see that a machine was suspended,
-// or that its clock was set.
+// sleepUntil wakes every few minutes: timers do not notice that a machine was suspended or its
+// clock was set.
 func sleepUntil(ctx context.Context, t time.Time) error {
 	for left := time.Until(t); left > 0; left = time.Until(t) {
 		timer := time.NewTimer(min(left, 10*time.Minute))

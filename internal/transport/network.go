@@ -23,8 +23,8 @@ const (
 	KindTLS               Kind = "tls"
 	KindTimeout           Kind = "timeout"
 	KindReset             Kind = "reset"
-	KindCancelled         Kind = "cancelled" // the caller's context was
-	KindDeadline          Kind = "deadline"  // that of the caller's context, or of the whole call, has passed
+	KindCancelled         Kind = "cancelled" // of the caller's context
+	KindDeadline          Kind = "deadline"  // of the caller's context or of the whole call
 	KindOther             Kind = "other"
 )
 
