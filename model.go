@@ -18,7 +18,7 @@ func (e *envelope) keep(body []byte, model reflect.Type) {
 	e.source = func() ([]byte, reflect.Type) { return body, model }
 }
 
-// Raw returns the JSON that the value was decoded from, or nil. Do not change it.
+// Raw returns the decoded JSON, or nil. Do not change it.
 func (e envelope) Raw() json.RawMessage {
 	if e.source == nil {
 		return nil
@@ -27,9 +27,8 @@ func (e envelope) Raw() json.RawMessage {
 	return body
 }
 
-// Extra returns the members of the response that have no Go field or could not be read, by path,
-// such as "creditCard.newMember". The Go field of an unreadable member is zero. Links are left out,
-// because they can contain account numbers.
+// Extra returns members without a Go field and unreadable members, by path: see the package
+// documentation.
 func (e envelope) Extra() map[string]json.RawMessage {
 	if e.source == nil {
 		return map[string]json.RawMessage{}

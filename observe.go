@@ -48,26 +48,24 @@ type EndInfo struct {
 	Attempts int
 	Result   CallResult
 	// Err is the error that the call returns; nil for a success. Printing it shows no values, but
-	// its fields may hold some. After a panic of the caller's code, as in a RoundTripper, the call
-	// returns no error, and Err describes the panic.
+	// its fields may. If the caller's code panicked, the call returns none, and Err describes the
+	// panic.
 	Err error
-	// TraceCode is that of an [APIError], also as the cause of an unknown outcome; "?" if it does
-	// not look like a code, and "" if it repeats what was sent.
+	// TraceCode is that of an [APIError], also as a cause; "?" if it does not look like a code, ""
+	// if it repeats what was sent.
 	TraceCode string
 	// Duration is that of the whole call, with pauses.
 	Duration time.Duration
 }
 
 // Observer is called as calls proceed, for metrics and traces; module otelquickstream has one for
-// OpenTelemetry. It sees every call once, including calls that are refused before sending, and each
-// page of a list and each request of a method that waits as a call of its own. Plan makes no call.
+// OpenTelemetry. It sees each call once, refused ones included. Pages of lists and requests of
+// waiting methods are calls of their own. [CallInfo] names the merchant's method, also for requests
+// of Resume, Wait and Submit, with their own verb and route. Plan makes no call.
 //
-// [CallInfo] has the method that the merchant called. Requests of Resume and Wait carry its name
-// with their own verb and route. Those of Submit carry the name of the intent's method.
-//
-// It sees route templates and counts, and values only in errors. Each function may be nil, is
-// called concurrently, and delays the call. If one panics, the call ends: as not sent before the
-// first byte, as a lost answer afterwards. A call that was refused keeps its error.
+// Functions may be nil, are called concurrently, and delay the call. They see values only in
+// errors. A panic ends the call: as not sent before the first byte, as a lost answer afterwards; a
+// refused call keeps its error.
 type Observer struct {
 	// Start may return a context for the rest of the call.
 	Start func(ctx context.Context, call CallInfo) context.Context
@@ -76,11 +74,11 @@ type Observer struct {
 	// End is called once for every Start with the context that it returned. If Start panicked, the
 	// context holds no values.
 	End func(ctx context.Context, call CallInfo, end EndInfo)
-	// Carrier returns what to store in an intent, such as a traceparent, so that later work
-	// continues the trace. It gets the context of the call or of Plan.
+	// Carrier returns a text for an intent, such as a traceparent, from the context of the call or
+	// of Plan.
 	Carrier func(ctx context.Context) string
-	// Continue returns the context for Submit, Resume and ResumeChange, from the Carrier of their
-	// intent. It is not called for an intent without one.
+	// Continue returns the context for Submit, Resume and ResumeChange from the intent's Carrier,
+	// if it has one.
 	Continue func(ctx context.Context, carrier string) context.Context
 }
 

@@ -98,15 +98,13 @@ func Options(opts ...Option) Option {
 }
 
 // WithHTTPClient makes the client use a copy of client, with its Transport, cookie jar and Timeout.
-// Redirects are still not followed. Leave its Timeout at zero and use [WithAttemptTimeout]. If it
-// has a Transport, [WithProxy] and [WithRootCAs] are errors.
+// Leave Timeout at zero: see [WithAttemptTimeout]. Redirects are not followed. A Transport
+// contradicts [WithProxy] and [WithRootCAs].
 //
-// Without a Transport the client uses its own connections, which show what was written. With yours
-// it knows only what net/http reports to httptrace: a write counts as never sent if it got no
-// connection, and as lost otherwise. A second request that appears there, such as HTTP/2's repeat
-// of a void, counts as an attempt without an answer. A RoundTripper that repeats requests, reads
-// bodies in advance or drops the request's context hides what it sends: it can charge twice, and
-// errors may wrongly say "nothing was sent".
+// The client's own connections show what was written. With your Transport a write counts as never
+// sent only if net/http reports no connection for it to httptrace. A second request that httptrace
+// reports counts as an attempt without an answer. A RoundTripper that repeats requests, reads
+// bodies in advance or drops the context can charge twice, and makes "nothing was sent" wrong.
 func WithHTTPClient(client *http.Client) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if client == nil {
@@ -117,8 +115,8 @@ func WithHTTPClient(client *http.Client) ClientOption {
 	})
 }
 
-// WithProxy chooses the proxy for each request, like http.Transport's Proxy. By default no proxy is
-// used; WithProxy(http.ProxyFromEnvironment) uses the environment variables.
+// WithProxy chooses the proxy for each request. By default no proxy is used;
+// WithProxy(http.ProxyFromEnvironment) uses the environment variables.
 func WithProxy(proxy func(*http.Request) (*url.URL, error)) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.http.Proxy = proxy
@@ -147,10 +145,9 @@ func WithKeySource(source KeySource) ClientOption {
 	})
 }
 
-// WithLogger logs attempts and calls: at debug level, and at warning level if the outcome of a
-// write is unknown. A record holds the operation, the route template, counts, the status, the trace
-// code and durations. It never holds a key, an address, a header, a body or a message. By default
-// nothing is logged.
+// WithLogger logs attempts and calls at debug level, and unknown outcomes of writes as warnings.
+// Records hold the operation, route template, counts, status, trace code and durations; never a
+// key, address, header, body or message. By default nothing is logged.
 func WithLogger(logger *slog.Logger) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.logger = logger
@@ -167,9 +164,9 @@ func WithObserver(observer Observer) ClientOption {
 }
 
 // WithDevelopmentErrors adds the service's messages to the text of an [APIError] during
-// development. Messages can repeat what a payer typed, such as a name. Every word with other
-// characters than letters is shown as "?", so that no key, number or address appears. [NewClient]
-// refuses it with a production environment; it cannot recognise your own address for one.
+// development. Messages can repeat what a payer typed, such as a name; words with other characters
+// than letters are shown as "?". [NewClient] refuses it for a production environment, but cannot
+// recognise one behind your own address.
 func WithDevelopmentErrors() ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.development = true
@@ -189,17 +186,14 @@ func WithAttemptTimeout(d time.Duration) Option {
 	})
 }
 
-// WithTimeout limits a whole call: its attempts and pauses, and hooks and key sources that obey
-// their context. It must be positive.
-//
-// Without it and without a deadline, a call takes at most
+// WithTimeout limits a whole call: attempts, pauses, and hooks and key sources that obey their
+// context. It must be positive. Without it and without a deadline, a call takes at most
 //
 //	attempts * attempt timeout + (attempts - 1) * longest pause
 //
-// plus hooks and key sources: 3 * 30 s + 2 * 8 s = 106 seconds by default. See [WithMaxAttempts],
-// [WithAttemptTimeout] and [WithRetryWait]. This holds for each method that makes one call and for
-// each page of a list, but not for uploads and reports. The WriteTimeout of an HTTP server has to
-// be longer.
+// plus hooks and key sources: 3 * 30 s + 2 * 8 s = 106 seconds by default. This holds for single
+// calls and for each page of a list, not for uploads and reports. Give an HTTP server a longer
+// WriteTimeout.
 func WithTimeout(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 {
@@ -210,8 +204,8 @@ func WithTimeout(d time.Duration) Option {
 	})
 }
 
-// WithMaxAttempts limits the attempts of a call; 3 by default, at most 10. 1 means that nothing is
-// repeated. The package documentation says which calls are repeated.
+// WithMaxAttempts limits the attempts of a call; 3 by default, 1 to 10. The package documentation
+// says which calls are repeated.
 func WithMaxAttempts(n int) Option {
 	return option(func(c *callConfig) error {
 		if n < 1 || n > transport.MaxAttempts {
@@ -223,8 +217,8 @@ func WithMaxAttempts(n int) Option {
 }
 
 // WithRetryWait sets the shortest and longest pause between attempts; half a second and 8 seconds
-// by default. If the service asks for a longer pause, the call ends with an error that has it. A
-// payment that may have arrived is sent again only within [WithResendWindow].
+// by default. If the service asks for more, the call ends with an error that says so. A payment is
+// sent again only within [WithResendWindow].
 func WithRetryWait(shortest, longest time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if shortest <= 0 || longest < shortest {
@@ -235,8 +229,8 @@ func WithRetryWait(shortest, longest time.Duration) Option {
 	})
 }
 
-// WithoutResend makes every lost answer of a write an [UnknownOutcomeError] at once. Use it if you
-// do not want to rely on the service remembering idempotency keys.
+// WithoutResend makes every lost answer of a write an [UnknownOutcomeError] at once, without
+// relying on idempotency keys.
 func WithoutResend() Option {
 	return option(func(c *callConfig) error {
 		c.limits.NoResend = true
@@ -257,17 +251,14 @@ func WithResendWindow(d time.Duration) Option {
 	})
 }
 
-// WithBeforeSend passes the intent of a write to hook, once for each call, after all checks and
-// right before the first byte. Store the intent: insert it, and fail if the order has another that
-// is not settled. Overwriting an intent permits a second payment.
+// WithBeforeSend passes the intent of a write to hook once for each call, after all checks and
+// right before the first byte. Insert it into your database, and fail if the order has another that
+// is not settled: overwriting one permits a second payment.
 //
-// Client hooks run before call hooks, under the call's deadline. If one returns an error or panics,
-// nothing is sent, and the error matches [ErrNotSent] and wraps the hook's. That says nothing about
-// earlier calls for the same order.
-//
-// A crash between hook and first byte leaves an intent that may not have been sent: Resume does not
-// find it, and package resolve ends it as not found. Reads and writes without an intent call no
-// hook.
+// Client hooks run before call hooks, under the call's deadline. If one fails or panics, nothing is
+// sent, and the error matches [ErrNotSent] and wraps the hook's. Earlier calls for the order may
+// have been sent all the same. After a crash between hook and first byte, Resume does not find the
+// write, and package resolve ends it as not found. Reads and writes without an intent call no hook.
 func WithBeforeSend(hook func(ctx context.Context, intent Intent) error) Option {
 	return option(func(c *callConfig) error {
 		if hook == nil {
@@ -278,9 +269,9 @@ func WithBeforeSend(hook func(ctx context.Context, intent Intent) error) Option 
 	})
 }
 
-// WithIntentMetadata names the member of metadata in which every transaction carries its intent's
-// id; "intentId" by default. An empty name switches it off, for a facility that refuses unknown
-// metadata. Lost transactions are then recognised by their references alone.
+// WithIntentMetadata names the member of metadata for the intent's id of transactions; "intentId"
+// by default. An empty name switches it off, for facilities that refuse unknown metadata: lost
+// transactions are then found by reference only.
 func WithIntentMetadata(name string) Option {
 	return option(func(c *callConfig) error {
 		if !isVisible(name) {
@@ -291,12 +282,9 @@ func WithIntentMetadata(name string) Option {
 	})
 }
 
-// WithForeignReceipts lets Resume recognise receipts that belong to other intents of the merchant.
-// known looks them up in the merchant's records and may be called concurrently. Such a transaction
-// is neither the intent's nor a candidate.
-//
-// With it, the only refund of the same payment and amount that belongs to no other intent is taken
-// for the intent's if the service echoes neither reference nor id. Resume the refunds of a payment
+// WithForeignReceipts makes Resume ignore receipts of the merchant's other intents, which known
+// looks up, concurrently. The only other refund of the same payment and amount is then taken for
+// the intent's, if the service echoes neither reference nor id. So resume the refunds of a payment
 // one after the other, and store each receipt before the next.
 func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
 	return callOption(func(c *callConfig) error {
@@ -308,10 +296,10 @@ func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
 	})
 }
 
-// WithSupplierBusinessCode sets the business of requests with an empty SupplierBusinessCode:
-// payments, pre-authorisations, verifications, single-use tokens, agreements and new customers.
-// Checks and intents use it as well. An agreement that is created with a payment gets the payment's
-// business. Lists, reports and changes do not use it.
+// WithSupplierBusinessCode fills in an empty SupplierBusinessCode of payments, pre-authorisations,
+// verifications, single-use tokens, agreements and new customers, for checks and intents too. An
+// agreement that is created with a payment gets the payment's business. Lists, reports and changes
+// do not use it.
 func WithSupplierBusinessCode(code string) Option {
 	return option(func(c *callConfig) error {
 		if code == "" || !isVisible(code) {
@@ -322,8 +310,8 @@ func WithSupplierBusinessCode(code string) Option {
 	})
 }
 
-// WithHeader adds a header to requests. Headers that this package or net/http sets are refused, and
-// X-Idempotency-Key, which makes net/http repeat a POST. A value is printable ASCII of up to 8 KiB.
+// WithHeader adds a header to requests. The value is printable ASCII of up to 8 KiB. Headers of
+// this package and net/http are refused, and X-Idempotency-Key, with which net/http repeats a POST.
 // A User-Agent replaces the module's name and version; an empty one is not sent.
 func WithHeader(name, value string) Option {
 	return option(func(c *callConfig) error {
@@ -371,10 +359,8 @@ func WithoutRule(ids ...string) Option {
 }
 
 // WithIdempotencyKey sends a POST with this key instead of a random one: 1 to 255 printable ASCII
-// characters without blanks. The intent holds it.
-//
-// It does not make a call safe to repeat: the service does not publish how long it remembers a key,
-// so the same call later may be a second payment. After an unknown outcome or a crash use Resume.
+// characters without blanks. It does not make a call safe to repeat, because the service does not
+// publish how long it remembers keys: after an unknown outcome or a crash use Resume.
 func WithIdempotencyKey(key string) CallOption {
 	return callOption(func(c *callConfig) error {
 		if key == "" || len(key) > 255 || !isVisible(key) {
@@ -407,9 +393,9 @@ func WithResponseInto(resp *Response) CallOption {
 	})
 }
 
-// WithExtraField adds a member that this package does not know to the request. Name is its path,
-// such as "creditCard.newMember". It cannot replace a member of the request, nor use the name of a
-// known member in another case.
+// WithExtraField adds an unknown member to the request. Name is its path, such as
+// "creditCard.newMember". It cannot replace a member of the request, nor be a known name in another
+// case.
 func WithExtraField(name string, value any) CallOption {
 	return callOption(func(c *callConfig) error {
 		path := strings.Split(name, ".")

@@ -17,12 +17,12 @@ type CreateAgreementParams struct {
 	// SupplierBusinessCode is the merchant's business and account. Required, here or by
 	// [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// RespondByTimeMinutes is how long the payer has to answer: at most 7200 (5 days), the default.
-	// Then the service recalls the agreement. RespondByTime in the answer is authoritative.
+	// RespondByTimeMinutes is how long the payer has to answer; at most and by default 7200 (5
+	// days). Then the service recalls the agreement. RespondByTime in the answer is authoritative.
 	RespondByTimeMinutes *int64
-	// PayeeReference is the merchant's reference of up to 35 characters, by which Resume finds the
-	// agreement. Optional. With [AgreementCreationTypeMigratedDDR] it is required and has to be the
-	// lodgement reference of the customer's direct debit.
+	// PayeeReference has up to 35 characters; Resume needs it. Optional. With
+	// [AgreementCreationTypeMigratedDDR] it is the lodgement reference of the direct debit, and
+	// required.
 	PayeeReference string
 	// CreationType is [AgreementCreationTypeAuthorised] if empty.
 	CreationType AgreementCreationType
@@ -36,18 +36,18 @@ type CreateAgreementParams struct {
 type AgreementPaymentParams struct {
 	// Purpose is required.
 	Purpose PayToPurpose
-	// Description has up to 140 characters. The service does not publish whether it is required.
+	// Description has up to 140 characters. Whether it is required is not published.
 	Description string
-	// StartDate is the first day for payments. The service does not publish whether it is required
-	// or may be past.
+	// StartDate is the first day for payments. Whether it is required or may be past is not
+	// published.
 	StartDate Date
 	// EndDate is required without AutomaticRenewal, and absent with it.
 	EndDate Date
 	// AutomaticRenewal is true for an agreement without an end.
 	AutomaticRenewal bool
 	// AdditionalInformation has up to 140 characters. Optional. With
-	// [AgreementCreationTypeMigratedDDR] it is required and has the direct debit's 6-digit APCA
-	// number.
+	// [AgreementCreationTypeMigratedDDR] it is the direct debit's 6-digit APCA number, and
+	// required.
 	AdditionalInformation string
 }
 
@@ -68,7 +68,7 @@ type AgreementTermsParams struct {
 	// LastPaymentAmount is required with [PayToAgreementTypeBalloon].
 	LastPaymentAmount *decimal.Decimal
 	// PaymentAmount is the amount with [PayToAgreementTypeFixed], and the least amount otherwise.
-	// The service does not publish whether it is required.
+	// Whether it is required is not published.
 	PaymentAmount *decimal.Decimal
 	// MaximumPaymentAmount is the most that one payment may take. Optional.
 	MaximumPaymentAmount *decimal.Decimal
@@ -82,8 +82,8 @@ type AgreementTermsParams struct {
 type PayToPayerParams struct {
 	// Type is required.
 	Type PayerType
-	// ID is the merchant's unique identifier of the payer, Name the payer's name. The service does
-	// not publish whether they are required.
+	// ID is the merchant's unique identifier of the payer, Name the payer's name. Whether they are
+	// required is not published.
 	ID   string
 	Name string
 	// UltimateName is Name if empty.

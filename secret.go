@@ -48,16 +48,16 @@ func (h hidden) String() string {
 // GoString returns a placeholder.
 func (h hidden) GoString() string { return redacted }
 
-// Format writes a placeholder for every verb.
+// Format writes a placeholder.
 func (h hidden) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, h.String()) }
 
 // LogValue returns a placeholder.
 func (h hidden) LogValue() slog.Value { return slog.StringValue(h.String()) }
 
-// MarshalJSON returns an error: only the request that carries a secret contains it.
+// MarshalJSON returns an error.
 func (h hidden) MarshalJSON() ([]byte, error) { return nil, errSecret }
 
-// MarshalText returns an error, like MarshalJSON.
+// MarshalText returns an error.
 func (h hidden) MarshalText() ([]byte, error) { return nil, errSecret }
 
 // Secret is a card number, CVN, account number, PayID or cryptogram. Printing shows a placeholder,

@@ -58,26 +58,25 @@ type AuthenticateParams struct {
 	MessageCategory ThreeDSMessageCategory `json:"messageCategory"`
 	// Purpose is the member threeDSRequestorAuthenticationInd. Required.
 	Purpose ThreeDSPurpose `json:"threeDSRequestorAuthenticationInd"`
-	// PrincipalAmount is the amount before surcharge, with at most two decimals. Required for a
-	// payment, a recurring payment and an instalment.
+	// PrincipalAmount is the amount before surcharge, with at most two decimals. Required for
+	// payments, recurring payments and instalments.
 	PrincipalAmount *decimal.Decimal `json:"principalAmount"`
 	// Currency of the amount: [CurrencyAUD], also if empty.
 	Currency Currency `json:"currency"`
 	// RecurringExpiry is the last day of authorisations, RecurringFrequency the least days between
-	// two, up to 9999. Required for a recurring payment and an instalment.
+	// two, up to 9999. Required for recurring payments and instalments.
 	RecurringExpiry    Date `json:"recurringExpiry"`
 	RecurringFrequency *int `json:"recurringFrequency"`
-	// Instalments is the largest number of authorisations, up to 999: the member
-	// purchaseInstalData. Required for an instalment.
+	// Instalments is the member purchaseInstalData, up to 999. Required for instalments.
 	Instalments *int `json:"purchaseInstalData"`
-	// Email has up to 254 characters, a phone number up to 15, which are sent unchanged. The
-	// service asks for the international form, such as +61400000000.
+	// Email has up to 254 characters, a phone number up to 15, in international form such as
+	// +61400000000. They are sent unchanged.
 	Email       string `json:"email"`
 	HomePhone   string `json:"homePhone"`
 	MobilePhone string `json:"mobilePhone"`
 	WorkPhone   string `json:"workPhone"`
-	// BillingAddress is required for [ThreeDSMessageCategoryPayment], and recommended otherwise.
-	// The service does not publish which of its members are required.
+	// BillingAddress is required for [ThreeDSMessageCategoryPayment]; the service does not publish
+	// which members.
 	BillingAddress  ThreeDSAddress `prefix:"billAddr"`
 	ShippingAddress ThreeDSAddress `prefix:"shipAddr"`
 	// AddressesMatch says whether the two addresses are the same.

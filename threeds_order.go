@@ -74,21 +74,20 @@ type ThreeDSAccount struct {
 	// PasswordChanged and PasswordAge say when its password was last changed.
 	PasswordChanged Date               `json:"chAccPwChange"`
 	PasswordAge     ThreeDSPasswordAge `json:"chAccPwChangeInd"`
-	// PurchasesSixMonths counts purchases in the previous six months, at most 9999.
+	// PurchasesSixMonths counts purchases in six months, at most 9999.
 	PurchasesSixMonths *int `json:"nbPurchaseAccount"`
-	// PaymentAccountCreated and PaymentAccountAge say since when the card is stored. The age may be
-	// given for a guest too.
+	// PaymentAccountCreated and PaymentAccountAge say since when the card is stored.
 	PaymentAccountCreated Date       `json:"paymentAccAge"`
 	PaymentAccountAge     ThreeDSAge `json:"paymentAccInd"`
-	// AddCardAttemptsDay counts attempts to add a card in the previous 24 hours, at most 999.
+	// AddCardAttemptsDay counts attempts to add a card in 24 hours, at most 999.
 	AddCardAttemptsDay *int `json:"provisionAttemptsDay"`
 	// ShippingAddressUsed and ShippingAddressAge say when the shipping address was first used.
 	ShippingAddressUsed Date                `json:"shipAddressUsage"`
 	ShippingAddressAge  ThreeDSChangeAge    `json:"shipAddressUsageInd"`
 	ShippingName        ThreeDSShippingName `json:"shipNameIndicator"`
 	Suspicion           ThreeDSSuspicion    `json:"suspiciousAccActivity"`
-	// TransactionsDay and TransactionsYear count transactions in the previous 24 hours and the
-	// previous year, at most 999 each.
+	// TransactionsDay and TransactionsYear count transactions in 24 hours and in a year, at most
+	// 999 each.
 	TransactionsDay  *int `json:"txnActivityDay"`
 	TransactionsYear *int `json:"txnActivityYear"`
 }
