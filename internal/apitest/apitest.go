@@ -1,5 +1,5 @@
-// Package apitest compares what a module exports with the lists in its directory
-// api, one for each public package, so that a change of the API is seen in a diff.
+// Package apitest compares what a module exports with the lists in its directory api, one for each
+// public package, so that a diff shows every change of the API.
 package apitest
 
 import (

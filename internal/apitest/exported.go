@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// exported lists what a package exports, one line for each thing that a program can
-// name, without the names of parameters.
+// exported lists what a package exports, one line for each name, without the names of parameters.
 func exported(pkg *types.Package) []string {
 	l := listing{pkg: pkg}
 	for _, name := range pkg.Scope().Names() {
@@ -40,7 +39,7 @@ func (l *listing) add(format string, args ...any) {
 	l.lines = append(l.lines, fmt.Sprintf(format, args...))
 }
 
-// text is a type as the package itself would write it.
+// text returns a type as the package itself writes it.
 func (l *listing) text(t types.Type) string {
 	return types.TypeString(t, func(p *types.Package) string {
 		if p == l.pkg {
@@ -103,7 +102,7 @@ func (l *listing) typeName(obj *types.TypeName) {
 	}
 }
 
-// methods lists those of an interface, with the embedded ones.
+// methods lists the methods of an interface, with embedded ones.
 func (l *listing) methods(name string, i *types.Interface) {
 	if !i.IsMethodSet() {
 		l.add("type %s %s", name, l.text(i))
@@ -118,8 +117,7 @@ func (l *listing) methods(name string, i *types.Interface) {
 	}
 }
 
-// fields lists those of a struct, with the fields of embedded structs that are not
-// exported themselves.
+// fields lists the fields of a struct, with those of embedded unexported structs.
 func (l *listing) fields(name string, s *types.Struct) {
 	for f := range s.Fields() {
 		switch inner, isStruct := f.Type().Underlying().(*types.Struct); {

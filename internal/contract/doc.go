@@ -2,8 +2,7 @@
 // sandbox of this repository are both tested against, and validates requests,
 // responses and webhook notifications with it.
 //
-// The description is unofficial and in our own words. Requests are closed: a
-// member or query parameter that is not documented is an error. Responses are
-// open, as the service may add members at any time; [Undocumented] tells which
-// members of a body are not in the description.
+// The description is unofficial, in our own words. Requests are closed: a member or query parameter
+// that is not documented is an error. Responses are open, because the service may add members;
+// [Undocumented] lists the members of a body that are not in the description.
 package contract

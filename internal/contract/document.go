@@ -39,7 +39,7 @@ type Operation struct {
 	Name      string   // the OpenAPI operationId
 	Method    string   // HTTP verb
 	Path      string   // path template; the event type for a webhook
-	Keys      []string // security schemes, any one of which opens the operation
+	Keys      []string // security schemes; each one opens the operation
 	Paginated bool     // whether the response may link to a next page
 	Source    string   // "public" when the operation is not from the contract proper, else empty
 	Sureness  string   // "seen" or "unconfirmed" for public operations

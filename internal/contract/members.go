@@ -19,11 +19,11 @@ type Member struct {
 	Path string
 	// Types are the JSON types allowed, "null" among them.
 	Types []string
-	// Required tells that the member must be there whenever its parent is.
+	// Required means that the member is present whenever its parent is.
 	Required bool
 	// Values are the documented values of a list of values.
 	Values []string
-	// Open tells that values other than Values are valid too.
+	// Open means that other values than Values are valid too.
 	Open bool
 	// Source is "public" when the member is not from the contract proper, else empty.
 	Source string

@@ -198,8 +198,8 @@ func headerValue(header http.Header, name string) (string, bool) {
 	return "", false
 }
 
-// validateCredentials checks the form only: which of the two keys was sent
-// cannot be told from its text. See [Operation.Keys].
+// validateCredentials checks the form only, because a key's text does not show its kind. See
+// [Operation.Keys].
 func (o *Operation) validateCredentials(r *http.Request) error {
 	user, password, ok := r.BasicAuth()
 	switch {

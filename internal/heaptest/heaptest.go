@@ -12,8 +12,8 @@ import (
 // slack is how much garbage may gather before the collector runs.
 const slack = 512 << 10
 
-// Peak returns how many bytes more than before are on the heap while f runs, at most. The
-// collector runs often, so that what is seen is what is held.
+// Peak returns the most bytes that f adds to the heap. The collector runs often, so that garbage
+// hardly counts.
 func Peak(f func()) (peak int64) {
 	runtime.GC()
 	held := func() int64 {
@@ -43,9 +43,8 @@ func Peak(f func()) (peak int64) {
 	return max(peak, after)
 }
 
-// Least returns the least of many peaks, and no more of them than it takes to come to
-// enough: where little is read, what the collector has not come to yet can be as much as
-// what is held.
+// Least returns the least of several peaks, and stops at enough: with small inputs, garbage can
+// exceed what is held.
 func Least(enough int64, f func()) int64 {
 	peak := Peak(f)
 	for range 20 {
@@ -57,8 +56,7 @@ func Least(enough int64, f func()) int64 {
 	return peak
 }
 
-// Full returns a text of a length: an element again and again between two others, and
-// then blanks.
+// Full returns a text of a length: an element repeated between two others, and then blanks.
 func Full(length int, before, element, after string) string {
 	room := length - len(before) - len(after)
 	body := before + strings.TrimSuffix(strings.Repeat(element, room/len(element)), ",") + after

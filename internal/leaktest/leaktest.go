@@ -14,12 +14,11 @@ import (
 	"time"
 )
 
-// patience is how long goroutines that are about to end, such as those of a connection
-// that was closed, are given.
+// patience is how long goroutines may take to end, such as those of a closed connection.
 const patience = 5 * time.Second
 
-// Main runs the tests of a package, and fails when they succeed and leave something
-// behind. It returns what TestMain exits with.
+// Main runs the tests of a package and fails if they leave something behind. It returns the exit
+// code for TestMain.
 func Main(m *testing.M) int {
 	before := Take()
 	code := m.Run()
@@ -30,18 +29,18 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Snapshot is what runs and what is open at some time.
+// Snapshot lists the goroutines and open descriptors at some time.
 type Snapshot struct{ held map[string]string }
 
-// Take returns what runs and what is open now.
+// Take returns the present goroutines and open descriptors.
 func Take() Snapshot {
 	held := descriptors()
 	maps.Copy(held, goroutines())
 	return Snapshot{held}
 }
 
-// Left describes what came since and is still there after a while. It is empty as soon as
-// nothing is.
+// Left describes what was added since and does not go away. It returns "" as soon as nothing is
+// left.
 func (s Snapshot) Left(wait time.Duration) string {
 	for deadline := time.Now().Add(wait); ; <-time.After(5 * time.Millisecond) {
 		now := Take().held
@@ -55,8 +54,7 @@ func (s Snapshot) Left(wait time.Duration) string {
 	}
 }
 
-// goroutines returns the stacks of all goroutines but the caller's and the one that waits
-// for signals, which never ends.
+// goroutines returns all stacks but the caller's and that of the signal handler, which never ends.
 func goroutines() map[string]string {
 	stacks := make([]byte, 1<<20)
 	for {
@@ -76,8 +74,8 @@ func goroutines() map[string]string {
 	return found
 }
 
-// descriptors returns the open files, pipes and sockets where the system lists them, as
-// Linux does. What the poller of the runtime has for itself is none of them.
+// descriptors returns the open files, pipes and sockets if the system lists them, as Linux does,
+// without those of the runtime's poller.
 func descriptors() map[string]string {
 	const directory = "/proc/self/fd"
 	found := map[string]string{}

@@ -1,4 +1,4 @@
-// Package liveclock makes a sandbox's clock go as the real one does.
+// Package liveclock drives a sandbox's clock in real time.
 package liveclock
 
 import (
@@ -9,8 +9,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// Clock makes a sandbox's clock go as fast as the real one, and jump forward on
-// demand.
+// Clock drives a sandbox's clock in real time, and jumps forward on demand.
 type Clock struct {
 	*sandbox.Clock
 	mu   sync.Mutex
@@ -18,7 +17,7 @@ type Clock struct {
 	lead time.Duration
 }
 
-// New returns a clock that shows the real time, and goes while [Clock.Run] runs.
+// New returns a clock that shows the real time and advances while [Clock.Run] runs.
 func New() *Clock {
 	now := time.Now()
 	return &Clock{Clock: sandbox.NewClock(now), last: now}
@@ -27,7 +26,7 @@ func New() *Clock {
 // tick is how often the clock catches up with real time.
 const tick = 50 * time.Millisecond
 
-// Run lets the clock go until ctx ends.
+// Run advances the clock until ctx ends.
 func (c *Clock) Run(ctx context.Context) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -41,8 +40,7 @@ func (c *Clock) Run(ctx context.Context) {
 	}
 }
 
-// Jump moves the clock by d beyond the real time that has passed. What becomes
-// due on the way has happened when it returns.
+// Jump moves the clock forward by d. When it returns, everything due by then has happened.
 func (c *Clock) Jump(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +50,7 @@ func (c *Clock) Jump(d time.Duration) {
 	c.lead += d
 }
 
-// Ahead is by how much the clock was moved beyond real time.
+// Ahead returns how far the clock is ahead of real time.
 func (c *Clock) Ahead() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

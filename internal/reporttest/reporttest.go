@@ -31,16 +31,15 @@ func block(records int) []byte {
 	return b.Bytes()
 }
 
-// Generator is a report that never exists as a whole. A copy of one that has not
-// been read can be read as well.
+// Generator is a report that is generated while it is read. A copy of an unread one can be read
+// too.
 type Generator struct {
 	next  []byte // what is left of the header or of a block
 	block []byte
 	left  int64 // blocks to come
 }
 
-// Generate returns a report of at least that many bytes, and how many records
-// it has.
+// Generate returns a report of at least size bytes, and its number of records.
 func Generate(size int64) (*Generator, int64) {
 	const perBlock = 500
 	g := &Generator{next: []byte(strings.Join(Columns(), ",")), block: block(perBlock)}
