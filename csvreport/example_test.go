@@ -19,7 +19,7 @@ const report = "Supplier Business Code,Receipt Number,Settlement Date,Total Amou
 	"BUSINESSONE,1000002,2024-02-03,-2.50,\"=1+1\",A-2"
 
 func Example() {
-	r, err := csvreport.NewReader(strings.NewReader(report)) // mostly the body of a download
+	r, err := csvreport.NewReader(strings.NewReader(report)) // usually the body of a download
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,12 +56,12 @@ func Example() {
 	// 2 records, 1000 cents
 }
 
-// Your reports' columns, under the names that stand in your reports.
+// The columns of your reports, by their names there.
 type sale struct {
 	Receipt  string            `csv:"Receipt Number"`
 	Settled  quickstream.Date  `csv:"Settlement Date"`
 	Total    decimal.Decimal   `csv:"Total Amount"`
-	Comment  *string           `csv:"Comment"` // nil where the cell is empty
+	Comment  *string           `csv:"Comment"` // nil if the cell is empty
 	Order    string            `csv:"metadata_order"`
 	Metadata map[string]string `csv:"metadata_*"`
 }
@@ -84,7 +84,7 @@ func ExampleDecode() {
 	// 1000002 2024-02-03 -2.50 =1+1 A-2 map[order:A-2]
 }
 
-// day is a date in a form that only your reports have.
+// day is a date in a form of your reports.
 type day struct{ time.Time }
 
 func (d *day) UnmarshalText(text []byte) (err error) {
@@ -92,7 +92,7 @@ func (d *day) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Any other form of a value is read by a type of your own.
+// A type of your own reads any other form of a value.
 func ExampleDecode_ownForm() {
 	type settlement struct {
 		Business string `csv:"Supplier Business Code"`
@@ -106,7 +106,7 @@ func ExampleDecode_ownForm() {
 	}
 	for s, err := range csvreport.Decode[settlement](r) {
 		if err != nil {
-			fmt.Println(err) // about this record only: the next one would follow
+			fmt.Println(err) // of this record only
 			continue
 		}
 		fmt.Println(s.Business, s.Settled.Format(time.DateOnly))
@@ -116,7 +116,7 @@ func ExampleDecode_ownForm() {
 	// csv report: record 2, line 3, column 2 "Settled On": refused by the field's UnmarshalText (1 records read before it)
 }
 
-// The metadata that was given to the transactions: for each key there is a column.
+// Each metadata key of the transactions has a column.
 func ExampleRow_Metadata() {
 	r, err := csvreport.NewReader(strings.NewReader("Receipt Number,metadata_order,metadata_shop\r\n1000001,A-1,Perth\r\n1000002,A-2,"))
 	if err != nil {
@@ -169,7 +169,7 @@ func ExampleRow_Cells() {
 	// Comment: two, please
 }
 
-// A row that is kept is a clone of the borrowed one.
+// Clone a borrowed row to keep it.
 func ExampleRow_Clone() {
 	r, err := csvreport.NewReader(strings.NewReader(report))
 	if err != nil {
@@ -201,7 +201,7 @@ func ExampleRow_Clone() {
 	// Output: blue, large <nil>
 }
 
-// Damage says how far reading got.
+// The error of damage says how far reading got.
 func ExampleError() {
 	cut := report[:len(report)-len(",\"=1+1\",A-2")]
 	r, err := csvreport.NewReader(strings.NewReader(cut))

@@ -16,7 +16,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// tenOClock is that of Sydney, on a Wednesday.
+// tenOClock is 10:00 on a Wednesday in Sydney.
 var tenOClock = time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)
 
 // exampleShop is a simulator of the service and a client of it.
@@ -29,7 +29,7 @@ func exampleShop(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client)
 	return box, client
 }
 
-// exampleOrder is what the examples are paid for.
+// exampleOrder is the order of the examples.
 func exampleOrder() quickstream.PayParams {
 	return quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
@@ -39,8 +39,8 @@ func exampleOrder() quickstream.PayParams {
 	}
 }
 
-// The answer of a payment is lost. Run looks it up, and gives every state to be saved.
-// It is for one process and few payments; the other examples show what a job does.
+// The answer to a payment is lost. Run looks it up, and saves every case. Use it for one process
+// and few payments; the other examples show a job.
 func ExampleRun() {
 	ctx := context.Background()
 	box, client := exampleShop()
@@ -68,8 +68,7 @@ func ExampleRun() {
 	// settled approved <nil>
 }
 
-// What a job does when State.NextLook has come: read the state, look once, store what
-// comes out. Between two looks there is nothing but JSON in a database.
+// A job runs at NextLook: it reads the case, looks up once, and stores the case as JSON.
 func ExamplePolicy_LookUp() {
 	ctx := context.Background()
 	clock := sandbox.NewClock(tenOClock)
@@ -108,8 +107,8 @@ func ExamplePolicy_LookUp() {
 	// then: approved
 }
 
-// The procedure alone, for a payment that is never found: soon and often, after the
-// cut-off, the same time on the days after. Not found is said when it cannot come any more.
+// The schedule for a payment that is never found: soon and often, after the cut-off, daily at the
+// same time, and finally not_found.
 func ExamplePolicy_Next() {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	state := resolve.Begin(quickstream.Intent{
@@ -137,8 +136,8 @@ func ExamplePolicy_Next() {
 	// and looked at on: true
 }
 
-// An event may tell before any look does. Its transaction is an observation like any
-// other, once webhooks.ConfirmWith has read it again.
+// An event may come before a look-up. Its transaction is an observation once webhooks.ConfirmWith
+// has read it from the API.
 func ExampleObserveTransaction() {
 	ctx := context.Background()
 	clock := sandbox.NewClock(tenOClock)
@@ -164,9 +163,8 @@ func ExampleObserveTransaction() {
 	// Output: settled declined - pay again, with corrected details or another account
 }
 
-// Whether the service retries declines by itself is the merchant's setting. Where it
-// does, a soft decline is held until no retry can follow: paying again before that may
-// charge twice.
+// If the facility lets the service retry declines, a soft decline is held until no retry can
+// follow. Paying again before that may charge twice.
 func ExampleServiceRetriesFor() {
 	ctx := context.Background()
 	clock := sandbox.NewClock(tenOClock)
@@ -188,8 +186,7 @@ func ExampleServiceRetriesFor() {
 	// open
 }
 
-// A look-up that is made by other means, such as a tool for operators, is told in the same
-// words as those of Look.
+// Observe describes look-ups by other means, such as a tool for operators.
 func ExampleObserve() {
 	notFound := &quickstream.UnknownOutcomeError{} // as Resume returns it
 	fmt.Println(resolve.Observe(nil, notFound).Result, "-", resolve.Observe(nil, notFound).Result.Text())

@@ -13,7 +13,7 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// inbox stands for a table whose unique key is the pair of id and digest.
+// inbox replaces a table with a unique key of id and digest.
 type inbox struct{ rows []row }
 
 type row struct {
@@ -22,8 +22,7 @@ type row struct {
 	done       bool
 }
 
-// keep stores a notification and does nothing else. On a database it is one
-// transaction of
+// keep stores a notification and does nothing else. On a database it is one transaction with
 //
 //	INSERT INTO inbox (id, digest, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
 //	SELECT count(*) FROM inbox WHERE id = $1
@@ -45,8 +44,8 @@ func (in *inbox) keep(_ context.Context, n *webhooks.Notification) error {
 	return nil
 }
 
-// work is the job. What it cannot confirm it leaves for its next run: an event can
-// come before the API shows what it is about.
+// work is the job. It leaves what it cannot confirm for its next run, because an event can precede
+// the API's data.
 func (in *inbox) work(ctx context.Context, confirmed webhooks.Func) {
 	for i, waiting := range in.rows {
 		if waiting.done {
@@ -64,8 +63,7 @@ func (in *inbox) work(ctx context.Context, confirmed webhooks.Func) {
 	}
 }
 
-// act does the same however often it is called for the same agreement or payment:
-// it writes down what the API says.
+// act stores what the API says. It may be called repeatedly for the same agreement or payment.
 func act(_ context.Context, n *webhooks.Notification) error {
 	event, err := n.Event()
 	if err != nil {
@@ -80,8 +78,7 @@ func act(_ context.Context, n *webhooks.Notification) error {
 	return nil
 }
 
-// The endpoint only stores, and answers. A job confirms what is stored with the
-// API, and acts on that.
+// The endpoint only stores and answers. A job confirms notifications with the API and acts on them.
 func Example_inbox() {
 	secret := webhooks.NewSecret("the subscription's secret")
 	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})

@@ -11,8 +11,8 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// newServer returns a server that slow senders cannot exhaust. An http.Server
-// without these settings waits for headers without end.
+// newServer returns a server that slow senders cannot exhaust. By default an http.Server waits for
+// headers for ever.
 func newServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -24,9 +24,8 @@ func newServer(handler http.Handler) *http.Server {
 	}
 }
 
-// A server for a webhook endpoint limits the time for everything that a sender
-// does. How many connections there may be at once is limited in front of it, by a
-// proxy or a listener.
+// A server for a webhook endpoint limits every wait for the sender. Limit the number of connections
+// in a proxy or a listener.
 func Example_server() {
 	secret := webhooks.NewSecret("the subscription's secret")
 	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
@@ -68,7 +67,7 @@ func Example_server() {
 	response.Body.Close()
 	fmt.Println(response.Status)
 
-	// Let what is being handled finish, so that it is acknowledged.
+	// Let running requests finish, so that they are acknowledged.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	fmt.Println(server.Shutdown(ctx), <-stopped)

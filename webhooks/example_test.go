@@ -38,7 +38,7 @@ func ExampleNotification_Event() {
 	case *webhooks.AgreementEvent:
 		fmt.Println(event.Agreement().AgreementToken, event.Agreement().Status)
 	case *webhooks.UnknownEvent:
-		// A type of event that is of no interest, or that is new.
+		// An event type of no interest, or a new one.
 		fmt.Println(n.EventType, event.ReceiptNumber(), event.AgreementToken(), len(event.Data()))
 	}
 	// Output: 1000000001 Approved
@@ -52,7 +52,7 @@ func ExampleNewHandler() {
 		return
 	}
 	save := func(_ context.Context, n *webhooks.Notification) error {
-		// An error here means that it will come again.
+		// An error asks for redelivery.
 		fmt.Println("saved", n.EventType)
 		return nil
 	}
@@ -129,7 +129,7 @@ func ExampleConfirmWith() {
 }
 
 func ExampleSigner() {
-	// What is tested: an endpoint that sets orders to paid.
+	// The tested endpoint sets orders to paid.
 	paid := map[string]bool{}
 	secret := webhooks.NewSecret("test secret")
 	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
@@ -170,8 +170,7 @@ func ExampleSigner() {
 	// Output: 200 map[ORDER-1:true]
 }
 
-// database stands for a merchant's database: a transaction keeps its changes to
-// itself until it commits, and transactions run one after the other.
+// database replaces a merchant's database with serial transactions.
 type database struct {
 	mu     sync.Mutex
 	seen   map[string][]string // digests by notification id
@@ -182,13 +181,13 @@ type transaction struct{ orders []string }
 
 type transactionKey struct{}
 
-// Once is one database transaction, of which what handle does is a part. With
-// PostgreSQL it begins with
+// Once is one database transaction that includes the effects of handle. With PostgreSQL it begins
+// with
 //
 //	INSERT INTO notifications (id, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING
 //
-// which waits for another transaction that has inserted the same two; when it
-// inserts nothing, there is nothing to do. Rows are kept for eight days or more.
+// which waits for another transaction with the same two; if it inserts nothing, there is nothing to
+// do. Rows are kept for eight days or more.
 func (db *database) Once(ctx context.Context, n *webhooks.Notification, handle webhooks.Func) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -207,8 +206,8 @@ func (db *database) Once(ctx context.Context, n *webhooks.Notification, handle w
 	return nil
 }
 
-// With a store on the merchant's own database, the effect of a notification takes
-// place exactly once: it commits together with the notification's ID.
+// With a store on the merchant's database, the effect of a notification happens exactly once: it
+// commits together with the notification's ID.
 func ExampleStore() {
 	db := &database{seen: map[string][]string{}}
 	attempts := 0

@@ -28,14 +28,14 @@ func Example() {
 			return
 		}
 		if err := verifier.Verify(r.Header.Values(signature.Header), body); err != nil {
-			w.WriteHeader(http.StatusUnauthorized) // log err, and do not tell the sender
+			w.WriteHeader(http.StatusUnauthorized) // log err, but do not disclose it
 			return
 		}
 		// Store the notification by its id before answering.
 		w.WriteHeader(http.StatusOK)
 	}
 
-	// A sender whose signature still comes from the old secret.
+	// A sender still signs with the old secret.
 	body := `{"id":"8e3c","eventType":"payto.payment.approved"}`
 	header, err := signature.Sign(signature.AssumedHMAC{}, "old-secret", time.Now(), []byte(body))
 	if err != nil {
@@ -54,9 +54,8 @@ func Example() {
 	// 401
 }
 
-// confirmed is what a merchant writes when the vendor says, for example, that
-// the signature is the HMAC-SHA512 of the body and then the timestamp, in
-// base64.
+// confirmed is a scheme for an algorithm that the vendor has confirmed, such as HMAC-SHA512 of the
+// body and then the timestamp, in base64.
 type confirmed struct{}
 
 func (confirmed) Key(secret string) (signature.Key, error) {
