@@ -12,8 +12,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// registeredCard is the account token of a card that was registered for a
-// customer before, as the customer's default account.
+// registeredCard is the account token of a registered card, the customer's default account.
 func registeredCard(box *sandbox.Sandbox, client *quickstream.Client, customerID string) string {
 	account, err := client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{
 		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
@@ -27,7 +26,7 @@ func registeredCard(box *sandbox.Sandbox, client *quickstream.Client, customerID
 	return account.AccountToken
 }
 
-// monthlyFee describes a payment that the merchant makes, with a card on file.
+// monthlyFee describes a payment by the merchant with a stored card.
 func monthlyFee(source quickstream.AccountSource, reference string) quickstream.PayParams {
 	return quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Source: source,
@@ -40,8 +39,8 @@ func monthlyFee(source quickstream.AccountSource, reference string) quickstream.
 	}
 }
 
-// What is behind a single-use token is registered for a customer, to be paid with
-// by its account token from then on.
+// Register the account of a single-use token for a customer, and pay with its account token from
+// then on.
 func ExampleAccountsService_Register() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -58,8 +57,7 @@ func ExampleAccountsService_Register() {
 	// Output: CREDIT_CARD VISA 424242...242
 }
 
-// There are other ways to say which account is meant: by a payment that was made
-// with it, or by its details.
+// Register the account of an earlier payment, or an account by its details.
 func ExampleAccountsService_Register_others() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -124,8 +122,8 @@ func ExampleAccountsService_Get() {
 	// Output: Ann Example 12/99
 }
 
-// A registered account is paid with by its token. Saying that it is a card has
-// the rules for cards checked before sending.
+// Pay with a registered account by its token. If it is said to be a card, the rules for cards are
+// checked before sending.
 func ExampleFromAccount() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -141,7 +139,7 @@ func ExampleFromAccount() {
 	// Output: Approved 424242...4242
 }
 
-// A customer is paid for with the default account, whatever it is by now.
+// Pay with the customer's present default account.
 func ExampleFromCustomer() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -157,8 +155,7 @@ func ExampleFromCustomer() {
 	// Output: Approved true
 }
 
-// A registration from a token or a receipt can be planned, stored and sent later, by
-// one worker.
+// Plan a registration, store it, and let one worker send it later.
 func ExampleAccountsService_Plan() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -175,7 +172,7 @@ func ExampleAccountsService_Plan() {
 	// Output: Accounts.Register true
 }
 
-// The claim decides which worker registers the account.
+// The claim lets one worker register the account.
 func ExampleAccountsService_Submit() {
 	box, client := exampleSandbox()
 	defer box.Close()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A secret key is replaced with the key itself, while it is still valid.
+// Renew a secret key with the key itself, while it is valid.
 func ExampleAPIKeysService_Renew() {
 	box, client := exampleSandbox()
 	defer box.Close()

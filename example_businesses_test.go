@@ -8,7 +8,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// The merchant's businesses, which payments name by their codes.
+// List the merchant's businesses, whose codes payments need.
 func ExampleBusinessesService_List() {
 	box, client := exampleSandbox(sandbox.WithBusiness("SHOP", "Shop"))
 	defer box.Close()
@@ -39,7 +39,7 @@ func ExampleBusinessesService_Get() {
 	// Output: Shop
 }
 
-// surcharging has a business that puts a surcharge on Visa cards.
+// surcharging has a business with a surcharge on Visa cards.
 func surcharging() sandbox.Option {
 	return sandbox.WithBusiness("SHOP", "Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 110})
 }
@@ -57,7 +57,7 @@ func surchargeOf(list quickstream.List[quickstream.CardSurcharge], scheme quicks
 	return "not accepted"
 }
 
-// What a card will cost is shown before it is paid with.
+// Show the surcharge before the customer pays.
 func ExampleBusinessesService_CardSurcharges() {
 	box, client := exampleSandbox(surcharging())
 	defer box.Close()
@@ -75,7 +75,7 @@ func ExampleBusinessesService_PublicCardSurcharges() {
 	// Output: 1.10 %
 }
 
-// What one card costs, for a form that shows it before the payment.
+// Show the surcharge of one card before the payment.
 func ExampleBusinessesService_QueryCardSurcharge() {
 	box, client := exampleSandbox(surcharging())
 	defer box.Close()
@@ -89,7 +89,7 @@ func ExampleBusinessesService_QueryCardSurcharge() {
 	// Output: VISA CREDIT 1.10 %
 }
 
-// The logos on a payment page are those of the cards that a business takes.
+// Show the logos of the cards that a business accepts.
 func ExampleBusinessesService_AcceptedCards() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -110,7 +110,7 @@ func ExampleBusinessesService_AcceptedCards() {
 	// UNIONPAY
 }
 
-// Six digits tell the scheme while the rest is typed in.
+// Six digits show the scheme while the customer types the rest.
 func ExampleBusinessesService_CardScheme() {
 	box, client := exampleSandbox()
 	defer box.Close()

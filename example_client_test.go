@@ -17,8 +17,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// A client is made once, for an environment that is always written down, and
-// kept. Making it sends nothing.
+// Make one client for an environment and keep it. Making it sends nothing.
 func ExampleNewClient() {
 	client, err := quickstream.NewClient(
 		quickstream.TestAU,
@@ -40,15 +39,15 @@ func ExampleNewClient() {
 	// Output: quickstream.Client(api.quickstream.support.qvalent.com)
 }
 
-// What cannot be right is found when the client is made.
+// NewClient finds invalid settings.
 func ExampleNewClient_refused() {
 	_, err := quickstream.NewClient(quickstream.CustomURL("http://payments.example.com/rest/v1"), quickstream.KeysFromEnv())
 	fmt.Println(err)
 	// Output: quickstream: the environment's URL has to begin with https://; http:// is accepted on this machine only
 }
 
-// Where the environment comes from outside, a missing or unknown one stops the
-// program: there is no default. A sandbox's address will do as well.
+// If the environment comes from a variable, a missing or unknown one stops the program: there is no
+// default. It can be a sandbox's address.
 func ExampleEnvironmentFromEnv() {
 	_, err := quickstream.EnvironmentFromEnv()
 	fmt.Println(err)
@@ -62,7 +61,7 @@ func ExampleEnvironmentFromEnv() {
 	// true <nil>
 }
 
-// Keys can be rotated without a restart: the source is asked at every call.
+// Rotate keys without a restart: every call reads them from the source.
 func ExampleWithKeySource() {
 	box := sandbox.New()
 	defer box.Close()
@@ -86,8 +85,8 @@ func ExampleWithKeySource() {
 	// <nil>
 }
 
-// Do calls what this package has no method for, or reads an answer in another way.
-// A write that it has a method for is refused.
+// Do calls operations without a method, or decodes an answer differently. It refuses a write that
+// has a method.
 func ExampleClient_Do() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -108,7 +107,7 @@ func ExampleClient_Do() {
 	// true
 }
 
-// Root tells which facility the address and the key lead to.
+// Root shows the facility of the address and the key.
 func ExampleClient_Root() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -137,7 +136,7 @@ func ExampleClient_Check() {
 	// true
 }
 
-// A client needs no closing; connections that nobody uses can be given back.
+// A client needs no closing; unused connections can be closed.
 func ExampleClient_CloseIdleConnections() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -152,8 +151,7 @@ func ExampleClient_CloseIdleConnections() {
 	// <nil>
 }
 
-// The keys are secrets of two types, so that they cannot be swapped, and print
-// as placeholders whatever prints them.
+// The keys have two types, so that they cannot be swapped, and print as placeholders.
 func ExampleKeys() {
 	keys := quickstream.Keys{Secret: quickstream.NewSecretKey("<SECRET_API_KEY>")}
 	fmt.Printf("%+v\n", keys)
@@ -186,8 +184,7 @@ func ExampleWithObserver() {
 	// Output: Transactions.Get GET /transactions/{receiptNumber} answered 404 1
 }
 
-// A logger is given records about attempts and calls, without keys, addresses or
-// bodies. Unknown outcomes are warnings.
+// Log attempts and calls, without keys, addresses or bodies. Unknown outcomes are warnings.
 func ExampleWithLogger() {
 	box := sandbox.New()
 	defer box.Close()
@@ -212,8 +209,7 @@ func ExampleWithLogger() {
 	// level=DEBUG msg="quickstream call" operation=Customers.Get method=GET route=/customers/{customerId} result=answered attempts=1 status=404
 }
 
-// A machine whose root certificates are outdated, or that is behind a proxy which
-// opens TLS, brings its own.
+// Use other root certificates if the machine's are outdated, or behind a proxy that intercepts TLS.
 func ExampleWithRootCAs() {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"links": [], "data": []}`)
@@ -236,7 +232,7 @@ func ExampleWithRootCAs() {
 	// Output: <nil>
 }
 
-// What the answer was like is asked for with an option of the call.
+// Read status and header of the answer with an option.
 func ExampleWithResponseInto() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -254,7 +250,7 @@ func ExampleWithResponseInto() {
 	// Output: 200 1 true
 }
 
-// Options puts the habits of a program under one name, for clients and for calls.
+// Options combines the options of a program, for clients and calls.
 func ExampleOptions() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -266,7 +262,7 @@ func ExampleOptions() {
 	// Output: true
 }
 
-// A merchant with one business names it once. Parameters and calls can name another.
+// Name the business once. Parameters and calls can name another.
 func ExampleWithSupplierBusinessCode() {
 	box := sandbox.New()
 	defer box.Close()
@@ -292,7 +288,7 @@ func ExampleWithSupplierBusinessCode() {
 	// Output: SANDBOX01
 }
 
-// Real money moves in two of the environments.
+// Two of the environments move real money.
 func ExampleEnvironment_IsProduction() {
 	for _, env := range []quickstream.Environment{quickstream.ProductionAU, quickstream.TestAU, quickstream.CustomURL("http://localhost:8642/rest/v1")} {
 		fmt.Println(env.IsProduction())

@@ -8,7 +8,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// A customer is registered under the merchant's own number, which is unique.
+// Create a customer under the merchant's own number, which is unique.
 func ExampleCustomersService_Create() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -26,8 +26,7 @@ func ExampleCustomersService_Create() {
 	// Output: C-1001 true
 }
 
-// Get reads a customer by the service's identifier. What the service says beyond
-// what this package models is kept.
+// Get reads a customer by the service's identifier. Extra has the members without a Go field.
 func ExampleCustomersService_Get() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -45,8 +44,7 @@ func ExampleCustomersService_Get() {
 	// true true
 }
 
-// A customer is found again by the merchant's own number, for one after the
-// answer to Create was lost.
+// Find a customer by the merchant's own number, for example after the answer to Create was lost.
 func ExampleCustomersService_GetByNumber() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
@@ -66,7 +64,7 @@ func ExampleCustomersService_GetByNumber() {
 	// true
 }
 
-// A list is read page by page while it is ranged over.
+// The loop reads the list page by page.
 func ExampleCustomersService_List() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -87,7 +85,7 @@ func ExampleCustomersService_List() {
 	// C-1003 Cy Example
 }
 
-// Update changes the members that are given, and leaves the others as they are.
+// Update changes the given members only.
 func ExampleCustomersService_Update() {
 	box, client := exampleSandbox()
 	defer box.Close()

@@ -14,8 +14,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// A request that cannot be right is never sent, and all that is wrong with it is
-// reported at once.
+// A request that breaks rules is not sent, and one error reports all of them.
 func ExampleValidationError() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -37,8 +36,7 @@ func ExampleValidationError() {
 	// 0 payments
 }
 
-// A rule of this package that is wrong for a merchant never stops his payments:
-// its id switches it off, and the service decides.
+// Switch a rule off by its id if it is wrong for you. The service then decides.
 func ExampleWithoutRule() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -52,8 +50,7 @@ func ExampleWithoutRule() {
 	// Output: true
 }
 
-// A refusal of the service says what it did not like. Messages have to be asked
-// for, because they may repeat what was sent.
+// Read the reasons of a refusal. Messages have methods, because they may repeat what was sent.
 func ExampleAPIError() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -79,9 +76,8 @@ func ExampleAPIError() {
 	// for support: true for logs: true whole: true
 }
 
-// While a program is written, its errors can show the messages of the service. What is
-// not a word of letters is left out, and a client of a production environment is not
-// made at all.
+// During development, errors can show the service's messages, without words that have other
+// characters than letters. NewClient refuses this for a production environment.
 func ExampleWithDevelopmentErrors() {
 	box := sandbox.New()
 	defer box.Close()
@@ -103,9 +99,8 @@ func ExampleWithDevelopmentErrors() {
 	// quickstream: WithDevelopmentErrors is not for a production environment: what payers typed would get into errors and logs
 }
 
-// The answer to a payment is lost after the service has taken the money. The
-// error is neither a success nor a failure: it says what to look for, and paying
-// again is not among the ways to find out.
+// The answer to a payment is lost after the service has taken the money. The error says what to
+// look up. Do not pay again.
 func ExampleUnknownOutcomeError() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
@@ -137,8 +132,8 @@ func ExampleUnknownOutcomeError() {
 	// charged 1 time
 }
 
-// A 503 in the service's own words means "not processed": the payment can be made
-// again, by public advice after 20 seconds.
+// A 503 in the service's own words means "not processed": pay again after 20 seconds, as the
+// service advises.
 func ExampleReason() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -166,8 +161,7 @@ func ExampleReason() {
 	// Approved
 }
 
-// Trouble on the way says of which kind it is and what usually helps. For a
-// write it means that nothing was sent.
+// A NetworkError has a kind and a hint. For a write it means that nothing was sent.
 func ExampleNetworkError() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -186,8 +180,7 @@ func ExampleNetworkError() {
 	// the server's certificate is not trusted; update this machine's root certificates or use WithRootCAs
 }
 
-// A read that was answered with something else than the contract says: here by a
-// page of HTML in place of JSON.
+// A read is answered with a page of HTML instead of JSON.
 func ExampleDecodeError() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -206,8 +199,7 @@ func ExampleDecodeError() {
 	// true
 }
 
-// Where everything but an approval is the same, a transaction that is not
-// approved can be turned into an error.
+// Turn a transaction that is not approved into an error.
 func ExampleRequireApproved() {
 	box, client := exampleSandbox()
 	defer box.Close()

@@ -8,8 +8,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// payments is what a checkout needs of a client, in an interface of its own: in
-// production it is given client.Transactions.
+// payments is the part of a client that a checkout needs. In production it is client.Transactions.
 type payments interface {
 	Pay(ctx context.Context, params quickstream.PayParams, opts ...quickstream.CallOption) (*quickstream.Transaction, error)
 }
@@ -33,16 +32,15 @@ func tellCustomer(ctx context.Context, p payments, order quickstream.PayParams) 
 	}
 }
 
-// fakePayments pays as a test says.
+// fakePayments returns what a test sets.
 type fakePayments func() (*quickstream.Transaction, error)
 
 func (f fakePayments) Pay(context.Context, quickstream.PayParams, ...quickstream.CallOption) (*quickstream.Transaction, error) {
 	return f()
 }
 
-// A fake needs nothing but exported fields: errors that are made by hand match what the
-// client's own match. An APIError does by its Reason. Where the service's answers
-// matter, and not only what is made of them, package sandbox is the better fake.
+// A fake needs exported fields only: errors made by hand match the same sentinels, an APIError by
+// its Reason. If the service's behaviour matters, use package sandbox.
 func Example_fake() {
 	answers := func(tx *quickstream.Transaction, err error) fakePayments {
 		return func() (*quickstream.Transaction, error) { return tx, err }

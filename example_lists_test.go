@@ -9,8 +9,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// All yields the items of all pages. A page that fails is an error in the range
-// and never the end of the list.
+// All yields the items of all pages. A failed page is an error, never the end of the list.
 func ExampleList_All() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -32,8 +31,8 @@ func ExampleList_All() {
 	// Output: 7
 }
 
-// Page by page, a long list can be stopped and resumed another day: the cursor is
-// a text to store. Treat it like an account number, because it may contain one.
+// Stop a long list and resume it another day from the stored cursor. Protect the cursor like an
+// account number, because it may contain one.
 func ExampleList_From() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 5 }))
@@ -65,8 +64,7 @@ func ExampleList_From() {
 	// another day: 2
 }
 
-// Each page is a request of its own. It keeps what the service sent beside the
-// items.
+// Each page is a request. It keeps the other members of the answer.
 func ExampleList_Pages() {
 	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 5 }))
 	defer box.Close()
@@ -86,7 +84,7 @@ func ExampleList_Pages() {
 	// 2 more: false links: true
 }
 
-// First is for the one item that matters. An empty list has none.
+// First returns the first item. An empty list has none.
 func ExampleList_First() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
@@ -106,7 +104,7 @@ func ExampleList_First() {
 	// true
 }
 
-// What takes a list can be tested without a service.
+// Test code that takes a list without a service.
 func ExampleListOf() {
 	numbersOf := func(customers quickstream.List[quickstream.Customer]) (numbers []string, err error) {
 		for customer, err := range customers.All(context.Background()) {
@@ -126,8 +124,7 @@ func ExampleListOf() {
 	// [] <nil>
 }
 
-// A loop that does something slow with every item, such as storing it, can have
-// the service prepare the next page in the meantime.
+// Read the next page while a slow loop works on this one.
 func ExampleList_Prefetch() {
 	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 5 }))
 	defer box.Close()

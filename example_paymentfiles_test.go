@@ -21,7 +21,7 @@ C,SANDBOX01,AUD,10.00,C-1002,ORDER-2,4242424242424242,03,2035,Ann Example
 T,2,59.95
 `
 
-// exampleFile is a payment file that was uploaded before.
+// exampleFile is an uploaded payment file.
 func exampleFile(client *quickstream.Client) *quickstream.PaymentFile {
 	file, err := client.PaymentFiles.Upload(context.Background(), quickstream.UploadPaymentFileParams{
 		FileName: "payments-2026-07-01.csv", Format: quickstream.PaymentFileFormatCSV2,
@@ -33,8 +33,7 @@ func exampleFile(client *quickstream.Client) *quickstream.PaymentFile {
 	return file
 }
 
-// A file is uploaded once, under a name that was never used before: that is what
-// keeps it from being processed twice.
+// Upload a file once, under a new name: that prevents processing it twice.
 func ExamplePaymentFilesService_Upload() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -78,8 +77,8 @@ func ExamplePaymentFilesService_Get() {
 	// Output: COMPLETE true
 }
 
-// Processing takes minutes for cards and days for bank accounts. Waiting can be
-// given up and taken up again at any time.
+// Processing takes minutes for cards and days for bank accounts. Waiting can stop and resume at any
+// time.
 func ExamplePaymentFilesService_Wait() {
 	clock := exampleClock()
 	box, client := exampleSandbox(sandbox.WithClock(clock))
@@ -100,8 +99,7 @@ func ExamplePaymentFilesService_Wait() {
 	// Output: COMPLETE
 }
 
-// The files of the last year, for one to look for a file after the answer to its
-// upload was lost.
+// List the files of the last year, for example after the answer to an upload was lost.
 func ExamplePaymentFilesService_List() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
@@ -117,8 +115,7 @@ func ExamplePaymentFilesService_List() {
 	// Output: true QUEUED
 }
 
-// A file is processed in batches of payments of one kind, and these hold the
-// transactions that were made.
+// A file is processed in batches of payments of one kind, which hold the transactions.
 func ExamplePaymentFilesService_Batches() {
 	ctx := context.Background()
 	clock := exampleClock()
@@ -139,7 +136,7 @@ func ExamplePaymentFilesService_Batches() {
 	// ORDER-2 Approved 10.00 AUD
 }
 
-// firstBatch is the first batch of a file that has been processed.
+// firstBatch is the first batch of a processed file.
 func firstBatch(client *quickstream.Client, paymentFileID string) *quickstream.PaymentBatch {
 	batch, err := client.PaymentFiles.Batches(paymentFileID).First(context.Background())
 	if err != nil {
@@ -148,7 +145,7 @@ func firstBatch(client *quickstream.Client, paymentFileID string) *quickstream.P
 	return batch
 }
 
-// Of a batch the specification names no members; what the service sends is kept.
+// The specification names no members of a batch; Extra has what the service sends.
 func ExamplePaymentFilesService_Batch() {
 	clock := exampleClock()
 	box, client := exampleSandbox(sandbox.WithClock(clock))
@@ -255,7 +252,7 @@ func ExamplePaymentFilesService_DownloadMTSRejects() {
 	// Output: 1
 }
 
-// A file whose answer is lost is looked for before it is uploaded under another name.
+// After a lost answer, look the file up before you upload it under another name.
 func ExamplePaymentFilesService_Resume() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))

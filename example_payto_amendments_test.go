@@ -11,7 +11,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// An agreement that the payer has not answered is taken back.
+// Withdraw an agreement that the payer has not answered.
 func ExamplePayToService_Recall() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -29,7 +29,7 @@ func ExamplePayToService_Recall() {
 	// true
 }
 
-// No payments are taken while an agreement is suspended. The code says why.
+// Suspend payments on an agreement. The code says why.
 func ExamplePayToService_Suspend() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
@@ -47,7 +47,7 @@ func ExamplePayToService_Suspend() {
 	// Output: SUSPENDED
 }
 
-// A suspended agreement is made active again. No reason is needed.
+// Reactivate a suspended agreement. No reason is needed.
 func ExamplePayToService_Reactivate() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -66,8 +66,7 @@ func ExamplePayToService_Reactivate() {
 	// Output: ACTIVE
 }
 
-// An agreement is ended for good. A code that cannot be used for that is found
-// before anything is sent.
+// End an agreement for good. A code that does not fit is found before sending.
 func ExamplePayToService_Cancel() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -88,8 +87,8 @@ func ExamplePayToService_Cancel() {
 	// CANCELLED
 }
 
-// After a lost answer the agreement tells whether it is as asked, and not whose call
-// made it so.
+// After a lost answer, the agreement shows whether it is as requested, but not whose call made it
+// so.
 func ExamplePayToService_ResumeChange() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -116,7 +115,7 @@ func ExamplePayToService_ResumeChange() {
 	// Output: as asked: true CANCELLED
 }
 
-// A change that the payer has to agree to is pending until then, and not as asked.
+// Until the payer agrees, a bilateral change is pending and the agreement is not as requested.
 func ExamplePayToService_ResumeChange_bilateral() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -145,7 +144,7 @@ func ExamplePayToService_ResumeChange_bilateral() {
 	// Output: as asked: false pending: true
 }
 
-// A change can be planned, stored, and sent later, by one worker.
+// Plan a change, store it, and let one worker send it later.
 func ExamplePayToService_Plan() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -168,7 +167,7 @@ func ExamplePayToService_Plan() {
 	// PayTo.RecallAmendment
 }
 
-// The claim decides which worker makes the change.
+// The claim lets one worker make the change.
 func ExamplePayToService_Submit() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -189,8 +188,7 @@ func ExamplePayToService_Submit() {
 	// Output: CANCELLED
 }
 
-// Texts are changed at once, in a copy of what stands. What is not edited stays,
-// and what is emptied is removed.
+// Change texts immediately, in a copy of the current ones. Texts that are emptied are removed.
 func ExamplePayToService_AmendUnilaterally() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
@@ -212,7 +210,7 @@ func ExamplePayToService_AmendUnilaterally() {
 	// Output: "Electricity and gas" ""
 }
 
-// Terms change only if the payer agrees. Until then the old ones hold.
+// Terms change only if the payer agrees.
 func ExamplePayToService_AmendBilaterally() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
@@ -241,7 +239,7 @@ func ExamplePayToService_AmendBilaterally() {
 	// 150.00 AUD false
 }
 
-// An amendment that the payer has not answered is taken back.
+// Withdraw an amendment that the payer has not answered.
 func ExamplePayToService_RecallAmendment() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))

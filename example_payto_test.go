@@ -49,7 +49,7 @@ func activeAgreement(box *sandbox.Sandbox, client *quickstream.Client) *quickstr
 	return readAgreement(client, token)
 }
 
-// readAgreement is an agreement as it stands now.
+// readAgreement is a current agreement.
 func readAgreement(client *quickstream.Client, token string) *quickstream.Agreement {
 	agreement, err := client.PayTo.Get(context.Background(), token)
 	if err != nil {
@@ -58,8 +58,8 @@ func readAgreement(client *quickstream.Client, token string) *quickstream.Agreem
 	return agreement
 }
 
-// The payer is asked, in the banking app, to agree to payments. They are possible
-// once the agreement is active, of which a notification tells.
+// Ask the payer to agree to payments, in their banking app. Payments are possible once a
+// notification says that the agreement is active.
 func ExamplePayToService_Create() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -105,7 +105,7 @@ func ExamplePayToService_Create() {
 	// ACTIVE
 }
 
-// Get returns an agreement as it stands. The payer's account and PayID are masked.
+// Get returns the current agreement. The payer's account and PayID are masked.
 func ExamplePayToService_Get() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -126,7 +126,7 @@ func ExamplePayToService_Get() {
 	// true
 }
 
-// The agreements of a customer, here those that can be paid against.
+// List the active agreements of a customer.
 func ExamplePayToService_List() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
@@ -145,8 +145,7 @@ func ExamplePayToService_List() {
 	// Output: BILL-1001 ACTIVE true
 }
 
-// The answer to Create is lost. The agreement is looked for before another one is
-// sent to the payer.
+// The answer to Create is lost. Look the agreement up before you send another one to the payer.
 func ExamplePayToService_Resume() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -173,8 +172,8 @@ func ExamplePayToService_Resume() {
 	// Output: BILL-1001 PENDING
 }
 
-// A payment against an agreement is often pending at first. It is settled when
-// its notification arrives, or when it is read again later.
+// A payment on an agreement is often pending at first. Wait for its notification, or read it again
+// later.
 func ExampleFromPayTo() {
 	ctx := context.Background()
 	clock := exampleClock()
@@ -208,8 +207,8 @@ func ExampleFromPayTo() {
 	// Approved
 }
 
-// A single purchase needs no agreement beforehand: the payment brings one along,
-// which the payer confirms with it.
+// A single purchase needs no earlier agreement: the payment creates one, and the payer confirms
+// both.
 func ExampleFromPayToWithAgreement() {
 	ctx := context.Background()
 	clock := exampleClock()

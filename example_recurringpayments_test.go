@@ -9,8 +9,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// scheduled is a recurring payment that was set up in the service's portal, and
-// the customer that it belongs to.
+// scheduled returns a recurring payment from the service's portal, and its customer.
 func scheduled(box *sandbox.Sandbox, client *quickstream.Client) (paymentScheduleID, customerID string) {
 	customerID = registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 	registeredCard(box, client, customerID)
@@ -52,7 +51,7 @@ func ExampleRecurringPaymentsService_List() {
 	// Output: true ACTIVE
 }
 
-// What the service has taken on a schedule so far.
+// List the payments of a schedule so far.
 func ExampleRecurringPaymentsService_Transactions() {
 	clock := exampleClock()
 	box, client := exampleSandbox(sandbox.WithClock(clock))

@@ -17,9 +17,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// A card payment from beginning to end, with everything that can come of it. A
-// simulator in the same process takes the service's place; with the service, the
-// environment is quickstream.TestAU, and the keys are the merchant's.
+// A card payment from beginning to end, with every outcome. A simulator in the same process
+// replaces the service; for the service, use quickstream.TestAU and the merchant's keys.
 func Example() {
 	box := sandbox.New()
 	defer box.Close()
@@ -67,9 +66,8 @@ func Example() {
 	// Output: paid 49.95 AUD
 }
 
-// A browser that closes ends the context of its request. A payment that is on its way
-// must not end with it, because its outcome would then be unknown: it gets a context of
-// its own, with a limit, and its end is stored whether or not somebody reads the answer.
+// A browser that disconnects ends the context of its request. Pay with another context and a limit,
+// so that the outcome does not become unknown, and store the result in any case.
 func Example_httpHandler() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -107,9 +105,8 @@ func Example_httpHandler() {
 	// the browser: context canceled
 }
 
-// exampleSandbox starts a simulator of the service, which takes the service's
-// place in the examples, and a client of it. It shows what happened at once; the
-// simulator's default is to let a while pass, as the service may.
+// exampleSandbox starts a simulator for the examples, and a client of it. Its look-ups show
+// everything immediately; by default they lag, as the service's may.
 func exampleSandbox(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client) {
 	opts = append([]sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 		a.LookupLag, a.AgreementLookupLag = 0, 0
@@ -122,7 +119,7 @@ func exampleSandbox(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Clie
 	return box, client
 }
 
-// exampleClock stands at 10:00 on 1 July 2026 in Sydney until it is advanced.
+// exampleClock shows 10:00 on 1 July 2026 in Sydney until it is advanced.
 func exampleClock() *sandbox.Clock {
 	return sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC))
 }
@@ -134,8 +131,8 @@ const (
 	noFundsCard    = "4111111111444496"
 )
 
-// tokenFromBrowser stands in for the service's script in the customer's browser,
-// which makes a single-use token so that no card details reach the merchant.
+// tokenFromBrowser stands in for the service's script in the customer's browser, which keeps card
+// details away from the merchant.
 func tokenFromBrowser(client *quickstream.Client, cardNumber string) string {
 	token, err := sandboxtest.CardToken(context.Background(), client, cardNumber)
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// A token is made with the publishable key: by the service's script in the
-// browser, or like this where card details may reach the server. It can be used
-// once, within ten minutes.
+// Create a token with the publishable key: by the service's script in the browser, or like this if
+// card details may reach the server. Use it once, within ten minutes.
 func ExampleSingleUseTokensService_Create() {
 	box, client := exampleSandbox(sandbox.WithBusiness("SHOP", "Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 110}))
 	defer box.Close()
@@ -37,7 +36,7 @@ func ExampleSingleUseTokensService_Create() {
 	// Output: VISA 424242...242 1.10 %
 }
 
-// Bank accounts are tokenised too. The token shows a masked account.
+// Tokenise a bank account. The token shows a masked account.
 func ExampleSingleUseTokensService_Create_bankAccount() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -56,8 +55,7 @@ func ExampleSingleUseTokensService_Create_bankAccount() {
 	// Output: DIRECT_DEBIT Kim Lee xxxxxx465
 }
 
-// The browser's profile asks for 3D Secure: the card then has to be
-// authenticated before it is charged or stored.
+// The browser's profile requests 3D Secure: authenticate the card before you charge or store it.
 func ExampleSingleUseTokensService_Create_threeDSecure() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -93,8 +91,7 @@ func ExampleSingleUseTokensService_Create_quota() {
 	// Output: true
 }
 
-// profiledToken is a single-use token that was made with a browser profile, so
-// that its card can be authenticated.
+// profiledToken is a single-use token with a browser profile, for authentication.
 func profiledToken(client *quickstream.Client, cardNumber string) string {
 	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
@@ -119,8 +116,8 @@ func authenticationFor(amount string) quickstream.AuthenticateParams {
 	}
 }
 
-// The card is authenticated before it is paid with. What to do is read from the
-// result's Next: only ThreeDSStepProceed is a permission to pay.
+// Authenticate the card before you pay. Act on the result's Next: only ThreeDSStepProceed permits a
+// payment.
 func ExampleSingleUseTokensService_Authenticate() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
@@ -150,8 +147,7 @@ func ExampleSingleUseTokensService_Authenticate() {
 	// Output: Approved
 }
 
-// Some cardholders are asked to prove themselves. What the browser says about it
-// afterwards is worth nothing: the service is asked again.
+// Some cardholders are challenged. Ignore the browser's result, and authenticate again.
 func ExampleSingleUseTokensService_Authenticate_challenge() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
@@ -179,8 +175,8 @@ func ExampleSingleUseTokensService_Authenticate_challenge() {
 	// proceed
 }
 
-// A facility without 3D Secure says so with an error of its own. It is never a
-// reason to pay without authentication.
+// A facility without 3D Secure returns its own error. Never pay without authentication because of
+// it.
 func ExampleSingleUseTokensService_Authenticate_notEnabled() {
 	box, client := exampleSandbox(sandbox.WithoutThreeDS())
 	defer box.Close()
@@ -190,7 +186,7 @@ func ExampleSingleUseTokensService_Authenticate_notEnabled() {
 	// Output: true false
 }
 
-// Of a result that is not known, nothing is made.
+// An unknown result means stop.
 func ExampleTransStatus_Next() {
 	for _, status := range []quickstream.TransStatus{"Y", "A", "C", "N", "R", "U", "?"} {
 		fmt.Print(status, ": ", status.Next(), "\n")

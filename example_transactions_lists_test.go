@@ -80,8 +80,7 @@ func ExampleTransactionsService_List() {
 	// ORDER-1 Approved 49.95 AUD
 }
 
-// A reference finds payments, their refunds and whatever else carries it. It is
-// compared without regard to case, so compare it again.
+// A reference finds payments, their refunds and others with it, in any case. Compare it again.
 func ExampleTransactionsService_ByReference() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -100,7 +99,7 @@ func ExampleTransactionsService_ByReference() {
 	// 49.95 AUD true
 }
 
-// What settles on a date, which is a Sydney date.
+// List the transactions that settle on a Sydney date.
 func ExampleTransactionsService_BySettlementDate() {
 	clock := exampleClock()
 	box, client := exampleSandbox(sandbox.WithClock(clock))
@@ -113,8 +112,7 @@ func ExampleTransactionsService_BySettlementDate() {
 	// Output: ORDER-2 Approved 10.00 AUD
 }
 
-// The payments with cards of which the first six and the last three digits are
-// known, as an enquiry by telephone has them.
+// List payments by the first six and last three digits of a card, as for a telephone enquiry.
 func ExampleTransactionsService_ByCreditCard() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -140,8 +138,7 @@ func paidByBank(client *quickstream.Client, order, amount string) *quickstream.T
 	return payment
 }
 
-// The payments from an Australian bank account. Its number is a secret and
-// travels in the address of the request.
+// List the payments from an Australian bank account. The request's address contains its number.
 func ExampleTransactionsService_ByBankAccount() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -151,8 +148,7 @@ func ExampleTransactionsService_ByBankAccount() {
 	// Output: ORDER-1 Approved* 49.95 AUD
 }
 
-// The payments from a New Zealand bank account, whose suffix is not part of the
-// number.
+// List the payments from a New Zealand bank account, without its suffix.
 func ExampleTransactionsService_ByNZBankAccount() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -172,7 +168,7 @@ func ExampleTransactionsService_ByNZBankAccount() {
 	// Output: ORDER-1 Approved* 49.95 NZD
 }
 
-// What fraud screening holds is completed or cancelled in the service's portal.
+// Suspended transactions are completed or cancelled in the service's portal.
 func ExampleTransactionsService_Suspended() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -223,8 +219,7 @@ func ExampleTransactionsService_Refunds() {
 	// Output: 25.00
 }
 
-// After a soft decline the service may have tried again by itself. Read that
-// before paying again.
+// After a soft decline the service may have retried. Read the retries before you pay again.
 func ExampleTransactionsService_Retries() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -242,7 +237,7 @@ func ExampleTransactionsService_Retries() {
 	// ORDER-1 Approved 49.95 AUD
 }
 
-// Payments from bank accounts that were approved and then came back.
+// List approved payments that the customers' banks returned.
 func ExampleTransactionsService_Returned() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
@@ -264,9 +259,8 @@ func ExampleTransactionsService_Returned() {
 	// ORDER-1 Declined 49.95 AUD
 }
 
-// The report of a settlement date is made when it is first asked for, and
-// downloaded when it is ready. It goes to a writer while it arrives, whatever its
-// size. Package csvreport reads it.
+// The service makes a report on the first request. When it is ready, it is written as it arrives.
+// Package csvreport reads it.
 func ExampleTransactionsService_DownloadReport() {
 	ctx := context.Background()
 	clock := exampleClock()
@@ -296,8 +290,7 @@ func ExampleTransactionsService_DownloadReport() {
 	// ORDER-2,Declined
 }
 
-// AwaitReport asks again every minute until the report is there, for as long as
-// the context allows.
+// AwaitReport repeats the request every minute until the report is ready or the context ends.
 func ExampleTransactionsService_AwaitReport() {
 	clock := exampleClock()
 	box, client := exampleSandbox(sandbox.WithClock(clock))

@@ -12,7 +12,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// preauthorised is a pre-authorisation that was made before.
+// preauthorised is an earlier pre-authorisation.
 func preauthorised(client *quickstream.Client, amount, cardNumber string) *quickstream.Transaction {
 	preauth, err := client.Transactions.Preauthorise(context.Background(), quickstream.PreauthoriseParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(tokenFromBrowser(client, cardNumber)),
@@ -26,7 +26,7 @@ func preauthorised(client *quickstream.Client, amount, cardNumber string) *quick
 	return preauth
 }
 
-// An amount is reserved on a card, and can be captured once.
+// Reserve an amount on a card. It can be captured once.
 func ExampleTransactionsService_Preauthorise() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -48,8 +48,7 @@ func ExampleTransactionsService_Preauthorise() {
 	// Output: PREAUTH Approved 200.00 AUD
 }
 
-// A capture takes at most double the reserved amount. With the pre-authorisation
-// as it was read, that is checked before anything is sent.
+// Capture at most double the reserved amount. With Original the capture is checked before sending.
 func ExampleTransactionsService_Capture() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -76,7 +75,7 @@ func ExampleTransactionsService_Capture() {
 	// quickstream: Transactions.Capture: nothing was sent: currency must be that of the transaction that was passed in [transaction.original.currency]
 }
 
-// What is not needed is released, wholly or in part.
+// Release the reserved amount or a part of it.
 func ExampleTransactionsService_CancelPreauthorisation() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -96,7 +95,7 @@ func ExampleTransactionsService_CancelPreauthorisation() {
 	// Output: PREAUTH_CANCELLATION Approved 200.00 AUD
 }
 
-// A stay that becomes longer needs more to be reserved.
+// Reserve more, for example for a longer stay.
 func ExampleTransactionsService_TopUp() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -115,7 +114,7 @@ func ExampleTransactionsService_TopUp() {
 	// Output: Approved 50.00 AUD
 }
 
-// A pre-authorisation of a Mastercard can be prolonged before it expires.
+// Extend a pre-authorisation of a Mastercard before it expires.
 func ExampleTransactionsService_Extend() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -133,7 +132,7 @@ func ExampleTransactionsService_Extend() {
 	// Output: Approved 0.00 AUD
 }
 
-// A pre-authorisation of a Visa card can be made again after it has expired.
+// Reauthorise a Visa card after its pre-authorisation expired.
 func ExampleTransactionsService_Reauthorise() {
 	clock := exampleClock()
 	box, client := exampleSandbox(sandbox.WithClock(clock))
@@ -154,7 +153,7 @@ func ExampleTransactionsService_Reauthorise() {
 	// Output: Approved 200.00 AUD
 }
 
-// An account is verified without taking money, for one before it is stored.
+// Verify an account without taking money, for example before you store it.
 func ExampleTransactionsService_VerifyAccount() {
 	box, client := exampleSandbox()
 	defer box.Close()

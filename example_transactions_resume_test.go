@@ -11,8 +11,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// The request is lost before the service gets it. It is not found - yet: nothing
-// proves that it will not be, and so it is looked for again.
+// The request is lost before the service gets it. Nothing is found yet, which proves nothing: look
+// it up again later.
 func ExampleTransactionsService_Resume() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
@@ -37,7 +37,7 @@ func ExampleTransactionsService_Resume() {
 	// Output: not found yet, and 0 candidates; the next look is in 1m0s
 }
 
-// While a void is unknown the payment is not refunded: both could happen.
+// Do not refund a payment while its void is unknown: both could happen.
 func ExampleTransactionsService_Resume_void() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -65,8 +65,8 @@ func ExampleTransactionsService_Resume_void() {
 	// Output: Voided
 }
 
-// Two refunds of the same amount look alike where the service echoes neither their
-// references nor their ids. The merchant's own records tell them apart.
+// Two refunds of the same amount look alike if the service echoes neither references nor ids. The
+// merchant's records distinguish them.
 func ExampleWithForeignReceipts() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -85,8 +85,7 @@ func ExampleWithForeignReceipts() {
 	// Output: true
 }
 
-// A queue holds planned payments, and a worker sends each once: its claim fails when
-// another one was faster.
+// A queue holds planned payments, and one worker sends each: the claims of others fail.
 func ExampleTransactionsService_Submit() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
@@ -118,8 +117,8 @@ func ExampleTransactionsService_Submit() {
 	// true
 }
 
-// What is planned can be stored and sent later. A payment that is proven not to have
-// been carried out is renewed: the same request, as a new intent.
+// Store a planned payment and send it later. Renew it if it was provably not sent: the same request
+// as a new intent.
 func ExampleTransactionsService_Plan() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -140,7 +139,7 @@ func ExampleTransactionsService_Plan() {
 	// true false false
 }
 
-// A void is planned by the receipt of what it takes back.
+// Plan a void by the transaction's receipt number.
 func ExampleTransactionsService_PlanVoid() {
 	ctx := context.Background()
 	box, client := exampleSandbox()

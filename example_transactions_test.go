@@ -14,8 +14,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// A payment from a single-use token that the customer's browser made. A decline
-// is an outcome and not an error.
+// Pay with a single-use token from the customer's browser. A decline is an outcome, not an error.
 func ExampleTransactionsService_Pay() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
@@ -47,8 +46,7 @@ func ExampleTransactionsService_Pay() {
 	// Output: paid 49.95 AUD settles on 2026-07-01
 }
 
-// The intent is stored right before the payment is sent, so that after a crash at
-// any point it can be looked for.
+// Store the intent right before the payment is sent, so that it can be looked up after a crash.
 func ExampleTransactionsService_Pay_intent() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
@@ -78,8 +76,7 @@ func ExampleTransactionsService_Pay_intent() {
 	// Approved
 }
 
-// The same idempotency key is for the same request: a repetition within the time
-// that the service remembers it is answered with the first one's result.
+// While the service remembers an idempotency key, a repeated request gets the first one's result.
 func ExampleWithIdempotencyKey() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
@@ -100,7 +97,7 @@ func ExampleWithIdempotencyKey() {
 	// Output: true 1
 }
 
-// The business puts a surcharge on cards, which the service adds.
+// The service adds the business's surcharge on cards.
 func ExampleTransactionsService_Pay_surcharge() {
 	box, client := exampleSandbox(sandbox.WithBusiness(sandbox.DefaultBusiness, "Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 110}))
 	defer box.Close()
@@ -136,8 +133,8 @@ func ExampleFromCard() {
 	// Output: Approved MASTERCARD 516320...0008
 }
 
-// A payment from an Australian bank account is approved at first and can still be
-// returned by the customer's bank for some days.
+// A payment from an Australian bank account is approved first. The customer's bank can return it
+// for some days.
 func ExampleFromBankAccount() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -180,8 +177,7 @@ func ExampleFromNZBankAccount() {
 	// Output: Approved* 49.95 NZD
 }
 
-// A member that this package does not know can be sent all the same. This service
-// refuses it, and says so.
+// Send a member that has no Go field. This service refuses it.
 func ExampleWithExtraField() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -198,8 +194,7 @@ func ExampleWithExtraField() {
 	// POST /transactions 422
 }
 
-// A payment is refunded once it is settled. With the payment as it was read, what
-// the service would refuse is found before anything is sent.
+// Refund a payment after it has settled. With Original the refund is checked before sending.
 func ExampleTransactionsService_Refund() {
 	ctx := context.Background()
 	clock := exampleClock()
@@ -233,8 +228,7 @@ func ExampleTransactionsService_Refund() {
 	// quickstream: Transactions.Refund: nothing was sent: principalAmount must not be more than the payment with its surcharge [refund.principalAmount.payment]
 }
 
-// Until the cut-off of its settlement date a card payment is voided in place of
-// being refunded.
+// Void a card payment before its settlement cut-off, instead of refunding it.
 func ExampleTransactionsService_Void() {
 	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
@@ -253,8 +247,7 @@ func ExampleTransactionsService_Void() {
 	// Voided 0
 }
 
-// A transaction that has not ended gives an error, beside the outcome so far. No other
-// payment is made for it.
+// A transaction that has not ended returns an error with its outcome so far. Do not pay again.
 func ExampleTransaction_Outcome() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -272,9 +265,8 @@ func ExampleTransaction_Outcome() {
 	// suspended - hold it: true
 }
 
-// What to do about a transaction depends on its outcome and its response code, and
-// not on its status: the second to the fourth are all called declined. It is never to
-// pay again while money may have moved.
+// The next step depends on outcome and response code, not on the status: the second to the fourth
+// are all declined.
 func ExampleTransaction_NextStep() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -292,7 +284,7 @@ func ExampleTransaction_NextStep() {
 	// Suspended - complete or cancel it in the portal
 }
 
-// A card payment that is approved stays so; that of a bank account can come back.
+// An approved card payment stays approved; a bank account payment can be returned.
 func ExampleTransaction_MayBeReturned() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -301,8 +293,7 @@ func ExampleTransaction_MayBeReturned() {
 	// Output: false
 }
 
-// Merchants store transactions: what this package does not model is kept and can
-// be read by its path.
+// Stored transactions keep members without a Go field, which Extra returns by path.
 func ExampleTransaction() {
 	transaction := &quickstream.Transaction{}
 	err := transaction.UnmarshalJSON([]byte(`{"receiptNumber": "1000000001", "status": "Approved", "summaryCode": "0", "loyalty": {"points": 49}}`))

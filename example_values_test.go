@@ -9,8 +9,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Secrets show themselves to nobody: not to fmt, not to a logger, not to an
-// encoder.
+// fmt, loggers and encoders do not show secrets.
 func ExampleSecret() {
 	number := quickstream.NewSecret(visaCard)
 	fmt.Printf("%v %+v %#v %s\n", number, quickstream.CardDetails{CardNumber: number}, number, number)
@@ -20,8 +19,7 @@ func ExampleSecret() {
 	// true
 }
 
-// Dates are calendar dates without a time zone, as the service's are. Those are
-// Sydney dates: a time is converted before its date is taken.
+// Dates have no time zone. The service's are Sydney dates: convert a time before you take its date.
 func ExampleDate() {
 	sydney := time.FixedZone("AEST", 10*60*60)
 	date := quickstream.DateOf(time.Date(2026, time.June, 30, 20, 0, 0, 0, time.UTC).In(sydney))
@@ -56,7 +54,7 @@ func ExampleAmount() {
 	// Output: 49.90 AUD $49.90
 }
 
-// A time without an offset is taken for one in Sydney, and remembers that nobody said so.
+// A time without an offset is taken as Sydney time, and Assumed reports it.
 func ExampleTimestamp_Assumed() {
 	var given, assumed quickstream.Timestamp
 	if err := errors.Join(given.UnmarshalText([]byte("2026-11-20T10:11:12+1100")), assumed.UnmarshalText([]byte("2026-11-20T10:11:12"))); err != nil {
@@ -70,8 +68,7 @@ func ExampleTimestamp_Assumed() {
 	// 2026-11-20T10:11:12 true true
 }
 
-// The address of a link may carry an account number. It is shown only when it is
-// asked for.
+// The address of a link may contain an account number. Only Href returns it.
 func ExampleLink() {
 	var link quickstream.Link
 	if err := json.Unmarshal([]byte(`{"rel": "next", "href": "https://example.com/list?accountNumber=123465"}`), &link); err != nil {
