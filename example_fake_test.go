@@ -15,14 +15,14 @@ type payments interface {
 
 var _ payments = (*quickstream.TransactionsService)(nil)
 
-// tellCustomer is the code under test.
-func tellCustomer(ctx context.Context, p payments, order quickstream.PayParams) string {
+// messageFor is the code under test.
+func messageFor(ctx context.Context, p payments, order quickstream.PayParams) string {
 	_, err := quickstream.RequireApproved(p.Pay(ctx, order))
 	switch _, declined := errors.AsType[*quickstream.DeclinedError](err); {
 	case err == nil:
 		return "thank you"
 	case errors.Is(err, quickstream.ErrOutcomeUnknown):
-		return "we will write to you" // and nobody pays again until it is known
+		return "we will write to you" // do not pay again until it is known
 	case declined:
 		return "please use another card"
 	case errors.Is(err, quickstream.ErrNotSent), errors.Is(err, quickstream.ErrUnavailable):
@@ -54,7 +54,7 @@ func Example_fake() {
 		answers(nil, &quickstream.APIError{Reason: quickstream.ReasonUnavailable}),
 		answers(nil, &quickstream.APIError{Reason: quickstream.ReasonUnauthorized}),
 	} {
-		fmt.Println(tellCustomer(context.Background(), fake, quickstream.PayParams{}))
+		fmt.Println(messageFor(context.Background(), fake, quickstream.PayParams{}))
 	}
 	// Output:
 	// thank you

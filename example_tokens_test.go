@@ -142,7 +142,7 @@ func ExampleSingleUseTokensService_Authenticate() {
 	case quickstream.ThreeDSStepChallenge:
 		fmt.Println("show the challenge in the browser, and authenticate again afterwards")
 	case quickstream.ThreeDSStepStop:
-		fmt.Println("tell the cardholder, and take no payment")
+		fmt.Println("inform the cardholder, and take no payment")
 	}
 	// Output: Approved
 }
