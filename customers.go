@@ -63,7 +63,7 @@ type Customer struct {
 // UnmarshalJSON reads a customer.
 func (c *Customer) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), c) }
 
-// MarshalJSON writes the customer with its unknown members, for storing.
+// MarshalJSON writes the customer with its unknown members.
 func (c Customer) MarshalJSON() ([]byte, error) {
 	type plain Customer
 	return encode(plain(c), c.envelope)

@@ -67,8 +67,8 @@ func (d Date) String() string {
 // MarshalText writes YYYY-MM-DD, or nothing for the zero Date.
 func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads YYYY-MM-DD, or a date such as 20 Nov 2026. It ignores a time after
-// YYYY-MM-DD. Empty text is the zero Date.
+// UnmarshalText reads YYYY-MM-DD, with or without a time, or a date such as 20 Nov 2026. Empty text
+// is the zero Date.
 func (d *Date) UnmarshalText(text []byte) error {
 	*d = Date{}
 	if len(text) == 0 {
@@ -83,7 +83,7 @@ func (d *Date) UnmarshalText(text []byte) error {
 	return err
 }
 
-// EncodeValues adds the date to a query, or nothing for the zero Date.
+// EncodeValues adds the date to a query, unless it is zero.
 func (d Date) EncodeValues(key string, v *url.Values) error {
 	if !d.IsZero() {
 		v.Set(key, d.String())
@@ -131,7 +131,7 @@ func (m *YearMonth) UnmarshalText(text []byte) error {
 	return err
 }
 
-// EncodeValues adds the month to a query, or nothing for the zero YearMonth.
+// EncodeValues adds the month to a query, unless it is zero.
 func (m YearMonth) EncodeValues(key string, v *url.Values) error {
 	if !m.IsZero() {
 		v.Set(key, m.String())
@@ -155,8 +155,7 @@ const (
 // Assumed reports whether the time was read from a text without an offset.
 func (t Timestamp) Assumed() bool { return t.Location().String() == assumedZone }
 
-// String returns the time with its offset, without it if it was assumed, and "" for the zero
-// Timestamp.
+// String returns the time with its offset, unless that was assumed; "" for the zero Timestamp.
 func (t Timestamp) String() string {
 	switch {
 	case t.IsZero():

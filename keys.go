@@ -32,8 +32,7 @@ const (
 func CustomURL(baseURL string) Environment { return Environment(baseURL) }
 
 // EnvironmentFromEnv reads QUICKSTREAM_ENVIRONMENT: TestAU, ProductionAU, TestNZ or ProductionNZ in
-// any case, or a base address as for [CustomURL]. A missing or invalid value is an error, which
-// never repeats the value because it may be a key by mistake.
+// any case, or a base address. A missing or invalid value is an error that does not repeat it.
 func EnvironmentFromEnv() (Environment, error) {
 	value := strings.TrimSpace(os.Getenv("QUICKSTREAM_ENVIRONMENT"))
 	switch strings.ToLower(value) {

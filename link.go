@@ -9,9 +9,8 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// Link points to a related resource. Its address can contain account numbers, so printing omits it,
-// and Href returns it. A marshalled link keeps its address without the query, and no address of
-// more than 8 KiB.
+// Link points to a related resource. Its address can contain account numbers: printing omits it,
+// Href returns it, and marshalling drops its query, or all of it above 8 KiB.
 type Link struct {
 	Rel           string
 	RequestMethod string

@@ -18,7 +18,7 @@ func (e *envelope) keep(body []byte, model reflect.Type) {
 	e.source = func() ([]byte, reflect.Type) { return body, model }
 }
 
-// Raw returns the decoded JSON, or nil. Do not change it.
+// Raw returns the decoded JSON; do not change it.
 func (e envelope) Raw() json.RawMessage {
 	if e.source == nil {
 		return nil
@@ -27,8 +27,7 @@ func (e envelope) Raw() json.RawMessage {
 	return body
 }
 
-// Extra returns members without a Go field and unreadable members, by path: see the package
-// documentation.
+// Extra returns unknown and unreadable members, by path.
 func (e envelope) Extra() map[string]json.RawMessage {
 	if e.source == nil {
 		return map[string]json.RawMessage{}

@@ -33,7 +33,7 @@ type amountJSON struct {
 	DisplayAmount string          `json:"displayAmount,omitempty"`
 }
 
-// MarshalJSON writes the amount as the service does: a number with at least two decimals.
+// MarshalJSON writes a number with at least two decimals.
 func (a Amount) MarshalJSON() ([]byte, error) {
 	text := a.Amount.String()
 	if a.Amount.Exponent() > -2 || wire.HasTwoDecimals(a.Amount) {
@@ -42,8 +42,8 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(amountJSON{a.Currency, json.RawMessage(text), a.DisplayAmount})
 }
 
-// UnmarshalJSON reads the amount digit by digit, from a number or a text, with or without currency.
-// Values without a number, such as null and {}, are the zero Amount, which differs from 0.00.
+// UnmarshalJSON reads a number or a text digit by digit, with or without currency. Without a
+// number, as in null and {}, it is the zero Amount, which differs from 0.00.
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	var plain struct {
 		Currency      Currency    `json:"currency" wire:"decides"`

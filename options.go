@@ -175,7 +175,7 @@ func WithDevelopmentErrors() ClientOption {
 }
 
 // WithAttemptTimeout limits one attempt with its body; 30 seconds by default. For reports and
-// uploads it limits each wait for the service instead. It must be positive.
+// uploads it limits each wait for the service.
 func WithAttemptTimeout(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 {
@@ -187,13 +187,12 @@ func WithAttemptTimeout(d time.Duration) Option {
 }
 
 // WithTimeout limits a whole call: attempts, pauses, and hooks and key sources that obey their
-// context. It must be positive. Without it and without a deadline, a call takes at most
+// context. It must be positive. By default a call without a deadline takes at most
 //
 //	attempts * attempt timeout + (attempts - 1) * longest pause
 //
-// plus hooks and key sources: 3 * 30 s + 2 * 8 s = 106 seconds by default. This holds for single
-// calls and for each page of a list, not for uploads and reports. Give an HTTP server a longer
-// WriteTimeout.
+// plus hooks and key sources: 3 * 30 s + 2 * 8 s = 106 seconds. This holds for single calls and
+// each page of a list, not for uploads and reports. Give an HTTP server a longer WriteTimeout.
 func WithTimeout(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 {
@@ -239,8 +238,7 @@ func WithoutResend() Option {
 }
 
 // WithResendWindow limits how long after the first sending a payment that may have arrived is sent
-// again with its key; a minute by default and at most. The service does not publish how long it
-// remembers a key.
+// again; a minute by default and at most. The service does not publish how long it remembers keys.
 func WithResendWindow(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 || d > transport.ResendWindow {
@@ -256,9 +254,9 @@ func WithResendWindow(d time.Duration) Option {
 // is not settled: overwriting one permits a second payment.
 //
 // Client hooks run before call hooks, under the call's deadline. If one fails or panics, nothing is
-// sent, and the error matches [ErrNotSent] and wraps the hook's. Earlier calls for the order may
-// have been sent all the same. After a crash between hook and first byte, Resume does not find the
-// write, and package resolve ends it as not found. Reads and writes without an intent call no hook.
+// sent, and the error matches [ErrNotSent] and wraps the hook's; earlier calls for the order may
+// have been sent. After a crash between hook and first byte Resume finds nothing, and package
+// resolve ends as not found. Reads and writes without an intent call no hook.
 func WithBeforeSend(hook func(ctx context.Context, intent Intent) error) Option {
 	return option(func(c *callConfig) error {
 		if hook == nil {
@@ -297,9 +295,8 @@ func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
 }
 
 // WithSupplierBusinessCode fills in an empty SupplierBusinessCode of payments, pre-authorisations,
-// verifications, single-use tokens, agreements and new customers, for checks and intents too. An
-// agreement that is created with a payment gets the payment's business. Lists, reports and changes
-// do not use it.
+// verifications, single-use tokens, agreements and new customers. Lists, reports and changes do not
+// use it.
 func WithSupplierBusinessCode(code string) Option {
 	return option(func(c *callConfig) error {
 		if code == "" || !isVisible(code) {
@@ -342,9 +339,8 @@ func (c *callConfig) addHeader(name, value string) {
 	c.header = func() http.Header { return header }
 }
 
-// WithoutRule switches off rules by the ids that findings carry and rules.md lists, so that a rule
-// that is wrong for a merchant never stops their payments. Unknown ids are ignored, because later
-// versions may remove rules.
+// WithoutRule switches off rules that are wrong for a merchant, by the ids of findings and
+// rules.md. Unknown ids are ignored, because later versions may remove rules.
 func WithoutRule(ids ...string) Option {
 	return option(func(c *callConfig) error {
 		c.disabled = maps.Clone(c.disabled)

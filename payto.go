@@ -175,8 +175,8 @@ type newPayToAgreement struct {
 // status is [AgreementStatusActive]; the answer usually has [AgreementStatusPending].
 //
 // POST /customers/{customerId}/payto-agreements. Invalid data, and too many attempts with invalid
-// PayIDs on one day, match [ErrInvalid]. After an [UnknownOutcomeError] do not create another: give
-// its [Intent] to Resume, which needs a unique payee reference.
+// PayIDs on one day, match [ErrInvalid]. After an [UnknownOutcomeError] give its [Intent] to
+// Resume, which needs a unique payee reference.
 func (s *PayToService) Create(ctx context.Context, customerID string, params CreateAgreementParams, opts ...CallOption) (*Agreement, error) {
 	call := s.client.begin(OperationCreateAgreement, opts, customerID)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)

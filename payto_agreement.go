@@ -126,7 +126,7 @@ type Agreement struct {
 // UnmarshalJSON reads an agreement.
 func (a *Agreement) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), a) }
 
-// MarshalJSON writes the agreement with its unknown members, for storing.
+// MarshalJSON writes the agreement with its unknown members.
 func (a Agreement) MarshalJSON() ([]byte, error) {
 	type plain Agreement
 	return encode(plain(a), a.envelope)

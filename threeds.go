@@ -158,9 +158,8 @@ type ThreeDSAddress struct {
 //
 // POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication. A token that is unknown or
 // older than 10 minutes matches [ErrNotFound]. A 503 in the service's own words matches
-// [ErrThreeDSNotEnabled]; any other 503 matches [ErrUnavailable] as well, because it can be either.
-// Never pay without authentication because of them. An authentication charges nothing: after an
-// [UnknownOutcomeError] repeat it.
+// [ErrThreeDSNotEnabled], any other 503 [ErrUnavailable] as well. Never pay without authentication
+// because of them. After an [UnknownOutcomeError] authenticate again: it charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
 	call := s.client.begin(OperationAuthenticate, opts, singleUseTokenID)
 	call.check(params.check)
