@@ -17,22 +17,21 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// call is one call of an operation: its request and, of a write, what finds it again.
+// call is one call of an operation: its request and, for a write, what finds it again.
 type call struct {
 	client *Client
 	op     operation
 	config callConfig // key, headers, extra fields, limits
 	request
 	write
-	// ended is what ended the call before it was sent: the first thing that did. It
-	// comes out in do, so that an observer sees such a call too.
+	// ended is the first error that ends the call before sending. do returns it, so that observers
+	// see the call too.
 	ended error
-	// attempts counts those that have begun, also where a panic leaves no result.
+	// attempts counts the attempts begun, also after a panic.
 	attempts int
 	result   *transport.Result // of do
 }
 
-// request is what a call sends, and where its answer goes.
 type request struct {
 	target url.URL
 	body   any               // wire struct; nil for none
@@ -41,24 +40,22 @@ type request struct {
 	later  bool              // a page of a list after the first
 }
 
-// write is what finds a write again.
 type write struct {
 	reference string  // what an unknown outcome can be looked up by
 	intent    *Intent // nil for a write that has none
 	kept      any     // what the intent holds of the body; nil where its Request is set
-	// planned is the intent that Submit was given, which may be sent once it is claimed.
+	// planned is the intent of Submit, until it is claimed.
 	planned *Intent
 	claim   Claim
 	claimed bool
 }
 
-// begin applies the options of a call, and sets its path with the values for the
-// route's parameters.
+// begin applies the options of a call, and sets its path with the route's parameters.
 func (c *Client) begin(name Operation, opts []CallOption, ids ...string) *call {
 	return c.beginCall(name.row(), opts, ids)
 }
 
-// beginCall begins the call of an operation that need not be in the table.
+// beginCall begins a call of an operation that may not be in the table.
 func (c *Client) beginCall(op operation, opts []CallOption, ids []string) *call {
 	started := &call{client: c, op: op, config: c.config}
 	for _, o := range opts {
@@ -77,19 +74,18 @@ func (c *Client) beginCall(op operation, opts []CallOption, ids []string) *call 
 	return started
 }
 
-// named is the option of a method that makes the calls of others: they carry its name.
+// named gives calls the name of the method that makes them.
 type named Operation
 
 func (named) applyCall(*callConfig) error { return nil }
 
 func (n named) with(opts []CallOption) []CallOption { return append([]CallOption{n}, opts...) }
 
-// get makes a call that reads one object by its identifier.
 func get[T any, P model[T]](ctx context.Context, c *Client, name Operation, opts []CallOption, id string) (*T, error) {
 	return sendAbout(ctx, c.begin(name, opts, id), identifiedBy[T, P](id))
 }
 
-// sendAbout makes a call whose answer is one object that has to fit the request.
+// sendAbout makes a call whose answer has to fit the request.
 func sendAbout[T any, P model[T]](ctx context.Context, c *call, fits func(P) error) (*T, error) {
 	object := new(T)
 	if err := c.do(ctx, about[T](P(object), fits)); err != nil {
@@ -98,13 +94,11 @@ func sendAbout[T any, P model[T]](ctx context.Context, c *call, fits func(P) err
 	return object, nil
 }
 
-// send makes a call whose answer is one object, which is nil with an error.
+// send makes a call whose answer is an object, nil with an error.
 func send[T any, P model[T]](ctx context.Context, c *call) (*T, error) {
 	return sendAbout(ctx, c, func(P) error { return nil })
 }
 
-// path sets the path below the base address, with the values for the route's
-// parameters in their order.
 func (c *call) path(values []string) {
 	base := c.client.base
 	path, rest, escaped := base.Path, c.op.route, base.RawPath != ""
@@ -128,7 +122,7 @@ func (c *call) path(values []string) {
 	}
 }
 
-// escapedPath returns the path where it differs from the plain one.
+// escapedPath returns the path if it differs from the plain one.
 func (c *call) escapedPath(values []string) string {
 	path := c.client.base.EscapedPath()
 	rest := c.op.route
@@ -140,16 +134,14 @@ func (c *call) escapedPath(values []string) string {
 	return path + rest
 }
 
-// query adds the parameters to the address.
 func (c *call) query(params any) {
 	values, err := query.Values(params)
 	c.refuse(err)
 	c.target.RawQuery = values.Encode()
 }
 
-// do prepares the call, sends it unless it has ended, and concludes with an error or nil.
-// decode is given the body of a success; its error makes the answer count as undecodable,
-// unless it is a [transport.Unsettled].
+// do prepares the call, sends it unless it has ended, and concludes. An error of decode makes the
+// answer undecodable, unless it is a [transport.Unsettled].
 func (c *call) do(ctx context.Context, decode func(status int, body []byte) error) error {
 	begun, concluded := time.Now(), false
 	ctx, err := c.client.observer.start(ctx, c.info())
@@ -179,7 +171,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	return err
 }
 
-// prepare completes the intent, and returns the body, of a call that has not ended.
+// prepare completes the intent and returns the body.
 func (c *call) prepare() []byte {
 	if c.ended != nil {
 		return nil
@@ -209,7 +201,6 @@ func (c *call) prepare() []byte {
 	return body
 }
 
-// send gives the call to the transport.
 func (c *call) send(ctx context.Context, body []byte, decode func(status int, body []byte) error) *transport.Result {
 	sent := transport.Call{
 		Operation: string(c.op.name), Method: c.op.method, Route: c.op.route, Class: c.op.class,
@@ -231,7 +222,6 @@ func (c *call) send(ctx context.Context, body []byte, decode func(status int, bo
 	return r
 }
 
-// conclude returns what the call returns for its result.
 func (c *call) conclude() error {
 	if c.ended != nil {
 		return c.ended
@@ -246,8 +236,8 @@ func (c *call) conclude() error {
 	return err
 }
 
-// panicked describes the end of a call that a panic of the caller's code has ended: as
-// never sent before the first attempt, and as a lost answer after it.
+// panicked describes the end of a call after a panic of the caller's code: not sent before the
+// first attempt, a lost answer afterwards.
 func (c *call) panicked(begun time.Time) EndInfo {
 	err := errors.New("the caller's code panicked")
 	r := &transport.Result{End: transport.NotSent, Err: err, Attempts: c.attempts}
@@ -261,22 +251,19 @@ func (c *call) panicked(begun time.Time) EndInfo {
 	return endOf(err, r, begun)
 }
 
-// refuse ends the call before anything is sent, unless it has ended. A nil error does
-// nothing.
+// refuse ends the call before sending, unless it has ended. A nil error does nothing.
 func (c *call) refuse(err error) {
 	if err != nil && c.ended == nil {
 		c.ended = c.notSent(err)
 	}
 }
 
-// notSent says that a call ended before anything was sent, and why.
 func (c *call) notSent(err error) error {
 	return c.unclaimed(fmt.Errorf("quickstream: %s: %w: %w", c.op.name, ErrNotSent, err))
 }
 
-// unclaimed returns the error of a call that ended before anything was sent. Until
-// the claim of a Submit has succeeded, an earlier call may have sent the intent, and
-// that this one sent nothing settles nothing.
+// unclaimed returns the error of a call that sent nothing. Until the claim of a Submit has
+// succeeded, an earlier call may have sent the intent, so the outcome is unknown.
 func (c *call) unclaimed(err error) error {
 	if c.planned == nil || c.claimed {
 		return err
@@ -288,7 +275,6 @@ func (c *call) unclaimed(err error) error {
 
 func (c *call) info() CallInfo { return CallInfo{c.op.name, c.op.method, c.op.route} }
 
-// errorOf maps what the transport found to the error tree.
 func (c *call) errorOf(r *transport.Result) error {
 	switch r.End {
 	case transport.Success:
@@ -312,7 +298,7 @@ func (c *call) errorOf(r *transport.Result) error {
 	}
 }
 
-// cause is what the last attempt came to.
+// cause is the error of the last attempt.
 func (c *call) cause(r *transport.Result) error {
 	switch {
 	case r.Reason == transport.Succeeded: // which does not settle an earlier attempt
@@ -328,8 +314,8 @@ func (c *call) cause(r *transport.Result) error {
 	}
 }
 
-// rawBody returns what RawBody does. Where keys are issued it is nil, and only a success
-// in JSON is kept as it is: anything else may repeat what was sent.
+// rawBody returns the body for RawBody: nil if keys are issued, unchanged for a success in JSON,
+// and scrubbed otherwise.
 func (c *call) rawBody(r *transport.Result) []byte {
 	switch {
 	case strings.Contains(strings.ToLower(c.target.Path), "/api-keys"):

@@ -19,36 +19,31 @@ import (
 type Request struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string
-	// Route is the path below the environment's address, with a name in braces for
-	// each identifier in it, such as "/customers/{customerId}/notes". Errors, logs
-	// and observers show it.
+	// Route is the path below the environment's address, with a name in braces for each identifier,
+	// such as "/customers/{customerId}/notes". Errors, logs and observers show it.
 	Route string
-	// Path holds the identifiers, in the order of their names in Route. They are
-	// escaped, and nothing shows them.
+	// Path holds the identifiers in the order of Route. They are escaped and never shown.
 	Path  []string
 	Query url.Values
-	// Body is sent as JSON; nil for none. A Secret in it cannot be sent, and what
-	// else it holds is shown where a [Request] is printed.
+	// Body is sent as JSON; nil for none. It must not contain a Secret. Printing a [Request] shows
+	// it.
 	Body any
 	// Publishable sends the publishable key in place of the secret one.
 	Publishable bool
 }
 
-// Do makes a call that this package has no method for, in the way of its methods:
-// with their keys, options, errors, logs and observers.
+// Do calls an operation without a method, with the keys, options, errors, logs and observers of
+// methods.
 //
-// A GET is repeated like theirs. Any other method is not sent again after it may
-// have arrived, also with an idempotency key, and ends in an [UnknownOutcomeError]
-// when its answer is lost: look at what it was to change before making it again.
+// A GET is repeated as usual. Any other method that may have arrived is never sent again, and ends
+// in an [UnknownOutcomeError] if its answer is lost: read what it changes before you repeat it.
 //
-// A write that this package has a method for is refused with a [ValidationError],
-// because the method knows what makes it safe. So is a Route that does not lead
-// to a place below the environment's address. [WithoutRule] changes neither.
+// A write with a method of its own is refused with a [ValidationError], because the method makes it
+// safe. So is a Route that leaves the environment's address. [WithoutRule] changes neither.
 //
-// The JSON of a success replaces the value that into points to, which an error
-// leaves as it was. It is decoded as encoding/json does, except that an object
-// which names a member twice cannot be decoded. An answer without content (204)
-// leaves a zero value. With a nil into the body of a success is not looked at.
+// The JSON of a success replaces the value that into points to; an error leaves it unchanged. It is
+// decoded like encoding/json, except that an object with a member twice is an error. An answer
+// without content (204) makes it zero. If into is nil the body is ignored.
 func (c *Client) Do(ctx context.Context, request Request, into any, opts ...CallOption) error {
 	call := c.beginRequest(request, into, opts)
 	var decoded reflect.Value
@@ -70,7 +65,6 @@ func (c *Client) Do(ctx context.Context, request Request, into any, opts ...Call
 	return nil
 }
 
-// beginRequest returns the call for a request that may be made.
 func (c *Client) beginRequest(r Request, into any, opts []CallOption) *call {
 	op := operation{
 		name: "Do", method: r.Method, route: r.Route, class: transport.Change,
@@ -85,7 +79,7 @@ func (c *Client) beginRequest(r Request, into any, opts []CallOption) *call {
 	if r.Publishable {
 		op.key = publishableKey
 	}
-	refused := &call{client: c, op: operation{name: op.name}} // without a route, which may hold values
+	refused := &call{client: c, op: operation{name: op.name}} // without the route, which may hold values
 	if refused.check(func(f *findings) { r.check(f, into) }); refused.ended != nil {
 		return refused
 	}
@@ -99,8 +93,8 @@ func (c *Client) beginRequest(r Request, into any, opts []CallOption) *call {
 	return started
 }
 
-// routeForm keeps out of routes what an identifier looks like, and what a server may
-// read as another path, such as "transactions.json".
+// routeForm excludes identifiers, and what a server may read as another path, such as
+// "transactions.json".
 var routeForm = regexp.MustCompile(`^(/([A-Za-z][\w-]*|\{[A-Za-z]\w*\}))+$`)
 
 func (r Request) check(f *findings, into any) {
@@ -114,8 +108,8 @@ func (r Request) check(f *findings, into any) {
 	f.require(into == nil || target.Kind() == reflect.Pointer && !target.IsNil(), "request.into", "(into)", "must be a pointer to a value, or nil")
 }
 
-// decodeAny reads a body into a value of a type that is not this package's. Its
-// errors show nothing of the body, which those of other decoders may.
+// decodeAny decodes into a caller's type. Its errors, unlike other decoders', show nothing of the
+// body.
 func decodeAny(body []byte, into any) error {
 	if err := wire.Unambiguous(body); err != nil {
 		return err

@@ -8,11 +8,11 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// Operation names what a call does, by the method of the client that makes it, such as
-// "Transactions.Pay" or "Customers.Get". Errors, intents and observers carry it.
+// Operation is the method of the client that makes a call, such as "Transactions.Pay". Errors,
+// intents and observers carry it.
 type Operation string
 
-// The operations that change something. The name of every other is its method's too.
+// The operations that change something. The others are named after their methods too.
 const (
 	OperationCreateToken            Operation = "SingleUseTokens.Create"
 	OperationAuthenticate           Operation = "SingleUseTokens.Authenticate"
@@ -40,8 +40,8 @@ const (
 	OperationUploadPaymentFile      Operation = "PaymentFiles.Upload"
 )
 
-// IsTransaction reports whether it is a write of [TransactionsService]: one that sends a
-// transaction, or a void. Its outcome is found with [TransactionsService.Resume].
+// IsTransaction reports whether it sends a transaction or a void, which
+// [TransactionsService.Resume] looks up.
 func (o Operation) IsTransaction() bool {
 	switch o {
 	case OperationPay, OperationRefund, OperationPreauthorise, OperationTopUp, OperationExtend, OperationReauthorise,
@@ -52,8 +52,7 @@ func (o Operation) IsTransaction() bool {
 	}
 }
 
-// IsAgreementChange reports whether it changes a PayTo agreement. Its outcome is found
-// with [PayToService.ResumeChange].
+// IsAgreementChange reports whether it changes a PayTo agreement: see [PayToService.ResumeChange].
 func (o Operation) IsAgreementChange() bool {
 	switch o {
 	case OperationRecallAgreement, OperationSuspendAgreement, OperationReactivateAgreement, OperationCancelAgreement,
@@ -64,15 +63,14 @@ func (o Operation) IsAgreementChange() bool {
 	}
 }
 
-// operation is a row of the table of operations: all that is fixed about one.
+// operation is a row of the table.
 type operation struct {
 	name   Operation
 	method string
 	route  string // path with the contract's parameter names
 	key    keyKind
 	class  transport.Class
-	// threeDS and named are what the meaning of some answers depends on:
-	// see transport.Call.
+	// See transport.Call.
 	threeDS, named bool
 	findOut        string
 }
@@ -175,7 +173,6 @@ var operations = [...]operation{
 	{name: "Root", method: http.MethodGet, route: "/"},
 }
 
-// row returns the operation's row in the table.
 func (o Operation) row() operation {
 	for i := range operations {
 		if operations[i].name == o {
@@ -185,15 +182,13 @@ func (o Operation) row() operation {
 	return operation{name: o, class: transport.Change} // never repeated; a test holds that there is none
 }
 
-// info names the calls of the operation.
 func (o Operation) info() CallInfo {
 	row := o.row()
 	return CallInfo{o, row.method, row.route}
 }
 
-// isModelledWrite reports whether a method of this package makes the request and it is no
-// GET. It is asked about the path as it is sent: a route can name a part of it that is no
-// identifier. A server may take a path in another case for the same.
+// isModelledWrite reports whether a method of this package makes this write. It compares the path
+// as it is sent, in any case, because a route can have an identifier as a plain part.
 func isModelledWrite(method, path string) bool {
 	sent := strings.Split(path, "/")
 	return method != http.MethodGet && slices.ContainsFunc(operations[:], func(o operation) bool {

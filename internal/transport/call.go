@@ -30,11 +30,11 @@ type Call struct {
 	Method    string
 	Route     string // path with the contract's parameter names
 	Class     Class
-	// ThreeDS marks the operation on which a 503 means "not enabled", and Named those
-	// that create what has a unique name of the caller's, so that a 409 refuses them.
+	// ThreeDS: a 503 means "not enabled". Named: the write has a unique name of the caller's, so a
+	// 409 refuses it.
 	ThreeDS, Named bool
 
-	// Reference is the caller's name for what is written; it may be empty.
+	// Reference is the caller's name of the write. Optional.
 	Reference string
 
 	URL    *url.URL
@@ -46,38 +46,36 @@ type Call struct {
 	Limits *Limits
 	// Authorise returns the value of the Authorization header.
 	Authorise func(ctx context.Context) (string, error)
-	// Before is called once, right before the first attempt. Its error or panic ends
-	// the call before anything was sent. It may be nil.
+	// Before is called once, right before the first attempt. If it fails or panics, nothing is
+	// sent. Optional.
 	Before func(ctx context.Context, key string) error
-	// Begun is how many attempts have begun, for who has no result because a function of
-	// the caller's panicked. It may be nil.
+	// Begun counts the attempts for a caller without a result, after a panic. Optional.
 	Begun *int
-	// Sink, unless it is nil, says where the body of an answer goes while it
-	// arrives; nil for an answer that is read and decoded like any other. Nothing
-	// is repeated once something went there.
+	// Sink returns where the body of an answer goes as it arrives, or nil if it is to be read and
+	// decoded. Nothing is repeated after that. Optional.
 	Sink func(status int, header http.Header) io.Writer
-	// Decode takes a 2xx body. Its error makes the answer inconclusive, unless it is an
+	// Decode decodes a 2xx body. Its error makes the answer inconclusive, unless it is an
 	// Unsettled.
 	Decode func(status int, body []byte) error
 }
 
-// Unsettled is the error of Decode for a decoded answer that does not settle earlier
-// attempts without an answer, such as a decline. Without such attempts it is a success.
+// Unsettled is returned by Decode for a decoded answer that does not settle earlier attempts
+// without an answer. Without such attempts it is a success.
 type Unsettled struct{ Why error }
 
 func (u Unsettled) Error() string { return u.Why.Error() }
 
-// repeats reports whether a trace code shows what the call sends. Nothing is known of the
-// form of one, and errors, logs and spans name it.
+// repeats reports whether a trace code repeats what the call sends. Errors, logs and spans show
+// trace codes, and their form is not published.
 func (c *Call) repeats(code string) bool {
-	within := func(value string) bool { // a shorter one stands there by chance
+	within := func(value string) bool { // a shorter one may be chance
 		return len(value) > 3 && strings.Contains(code, value)
 	}
 	if within(c.Key) || within(c.Reference) {
 		return true
 	}
 	path, route := strings.Split(c.URL.Path, "/"), strings.Split(c.Route, "/")
-	path = path[max(len(path)-len(route), 0):] // below that of the environment
+	path = path[max(len(path)-len(route), 0):] // without the environment's path
 	for i, value := range path {
 		if strings.HasPrefix(route[i], "{") && within(value) {
 			return true
@@ -91,7 +89,7 @@ func (c *Call) repeats(code string) bool {
 	return strings.Contains(c.URL.Path+"?"+c.URL.RawQuery, code) || bytes.Contains(c.Body, []byte(code))
 }
 
-// Result is how a call ended.
+// Result says how a call ended.
 type Result struct {
 	End        CallResult
 	Reason     Reason // of the last attempt; empty when there was none
@@ -99,8 +97,8 @@ type Result struct {
 	Status     int    // of the last answer; 0 when the last attempt had none
 	Header     http.Header
 	Body       []byte         // of the last answer, capped
-	Problem    wire.ErrorBody // what it says, when it is no success
-	Err        error          // the cause when there was no usable answer, without addresses
+	Problem    wire.ErrorBody // its texts, unless it is a success
+	Err        error          // why there is no usable answer, without addresses
 	Kind       Kind
 	RetryAfter time.Duration
 	Key        string

@@ -5,27 +5,25 @@ import (
 	"slices"
 )
 
-// Class groups operations by what may be done when their answer is lost. The
-// classes are the columns of the retry table.
+// Class groups operations by what may be done after a lost answer. The classes are the columns of
+// the retry table.
 type Class uint8
 
 // The four classes.
 const (
-	// Read changes nothing and may always be repeated: a GET, or a POST that asks.
+	// Read changes nothing and may be repeated: a GET, or a POST that only asks.
 	Read Class = iota
-	// Keyed is a POST for which the service documents that a repeated
-	// Idempotency-Key is not carried out twice, or which is harmless twice:
-	// /transactions, 3D Secure authentication and /single-use-tokens.
+	// Keyed is a POST that is not executed twice under one Idempotency-Key, as the service
+	// documents, or harmless twice: /transactions, 3D Secure authentication and /single-use-tokens.
 	Keyed
-	// Post is every other POST. It carries a key as well, but nothing says that
-	// the service honours it there.
+	// Post is every other POST. It carries a key too, but the service documents no effect.
 	Post
 	// Change is a PATCH or PUT, which carries no key.
 	Change
 	classes
 )
 
-// Reason names what became of an attempt: how it failed, or what its answer means.
+// Reason says how an attempt failed, or what its answer means.
 type Reason string
 
 // The reasons.
@@ -48,16 +46,16 @@ const (
 	Redirected         Reason = "redirected"
 )
 
-// CallResult is how a call ends.
+// CallResult says how a call ends.
 type CallResult uint8
 
 // The results.
 const (
-	// Success hands the decoded answer over.
+	// Success: the answer was decoded.
 	Success CallResult = iota
 	// NetworkFailed: nothing was sent, or a read failed on the way.
 	NetworkFailed
-	// Unknown: a write that may have happened.
+	// Unknown: a write may have been executed.
 	Unknown
 	// Answered: the service's answer is the result, as an error.
 	Answered
@@ -65,21 +63,20 @@ const (
 	NotSent
 )
 
-// Again says whether a further attempt may be made, subject to the limit of
-// attempts, to the context, and to a Retry-After beyond the longest pause.
+// Again says whether another attempt may be made, within the limit of attempts, the context and the
+// longest pause.
 type Again uint8
 
 // The conditions for a further attempt.
 const (
 	// Never ends the call.
 	Never Again = iota
-	// Temporary allows one when the cause can pass by itself.
+	// Temporary allows one if the cause is temporary.
 	Temporary
 	// Always allows one.
 	Always
-	// SameKey allows one with the same idempotency key, within the window in
-	// which a key can be trusted to be remembered, and unless the caller chose
-	// look-up only.
+	// SameKey allows one with the same idempotency key, within the resend window and without
+	// NoResend.
 	SameKey
 )
 
@@ -89,7 +86,7 @@ type Step struct {
 	End   CallResult
 }
 
-// Row is a row of the retry table: a step for each class.
+// Row is a row of the retry table.
 type Row struct {
 	When    string // as the package documentation of the root words it
 	Reasons []Reason
@@ -124,9 +121,8 @@ func step(r Reason, c Class) Step {
 	return Step{Never, Unknown} // an answer without a reason is not trusted
 }
 
-// judge names what a status other than a success means; nothing else in the client
-// decides by it. own says that the body is the service's: what a gateway in front of
-// it says proves nothing about a payment, whatever its status is.
+// judge says what a status other than a success means; no other code decides by status. own means
+// that the body is the service's: a gateway's answer proves nothing about a payment.
 func (x *exchange) judge(status int, own bool) Reason {
 	call := &x.call
 	threeDS503 := call.ThreeDS && status == http.StatusServiceUnavailable

@@ -1,6 +1,5 @@
-// Package transport carries one logical call to the service: it decides how
-// often a request may be sent, what an answer or its absence means, and never
-// more than that. What the bodies hold is the caller's business.
+// Package transport makes one logical call: it decides how often a request may be sent, and what an
+// answer or its absence means. The caller knows what the bodies contain.
 package transport
 
 import (
@@ -22,16 +21,15 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// MaxAttempts is the highest limit of attempts that a call may have.
+// MaxAttempts is the largest number of attempts of a call.
 const MaxAttempts = 10
 
-// ResendWindow is how long, at most, after the first sending a write may be sent
-// again with its key. How long the service remembers a key is not published; sending
-// a forgotten key again would be a second payment.
+// ResendWindow limits how long after the first sending a write may be sent again with its key. The
+// service does not publish how long it remembers a key, and a forgotten key makes a second payment.
 const ResendWindow = time.Minute
 
-// keyHeader is deliberately not in canonical form: net/http sends a POST again by
-// itself when it finds the canonical name and an HTTP/1 connection breaks.
+// keyHeader is not in canonical form: with the canonical name net/http repeats a POST after an
+// HTTP/1 connection broke.
 const keyHeader = "idempotency-key"
 
 // Transport sends the calls of one client. It is immutable and safe for
@@ -50,7 +48,7 @@ func New(config HTTPConfig, observer Observer) *Transport {
 	client.Transport = &roundTripper{next: client.Transport, own: own, agent: userAgent(build), observer: observer, closing: closing}
 	return &Transport{
 		closing: closing,
-		// The loop knows nothing of a call: check decides by the call's own limits.
+		// The loop does not know the call: check uses the call's limits.
 		loop: &retryablehttp.Client{HTTPClient: client, RetryMax: MaxAttempts, CheckRetry: check, Backoff: pause, PrepareRetry: renew},
 	}
 }
@@ -58,8 +56,7 @@ func New(config HTTPConfig, observer Observer) *Transport {
 // CloseIdleConnections closes connections that no call is using.
 func (t *Transport) CloseIdleConnections() { t.closing() }
 
-// exchange is the state of one call, and the context in which each of its attempts
-// finds it: the caller's, with the deadline of the whole call.
+// exchange is the state of one call. Each attempt finds it as its context.
 type exchange struct {
 	context.Context
 	call          Call
@@ -120,25 +117,23 @@ func (t *Transport) Do(ctx context.Context, call Call) *Result {
 	return &x.result
 }
 
-// before hands the call out.
 func before(ctx context.Context, call *Call) (err error) {
 	defer Report("the hook before sending", &err)
 	return call.Before(ctx, call.Key)
 }
 
-// roundTripper makes the attempts of every call of a client. It returns no error
-// to the loop above it, and has no CloseIdleConnections that the loop could call:
-// a failed call must not cost the others their connections.
+// roundTripper makes the attempts of all calls of a client. It returns no error to the loop, and
+// has no CloseIdleConnections for it: a failed call must not cost others their connections.
 type roundTripper struct {
 	next     http.RoundTripper
-	own      bool // next is our own transport, whose connections tell what was written
+	own      bool // next is our own transport, whose connections show what was written
 	agent    string
 	observer Observer
 	closing  func()
 }
 
-// RoundTrip makes one attempt and reads its answer to the end, so that the
-// attempt's time limit covers the body and the connection can be used again.
+// RoundTrip makes one attempt and reads its answer to the end, so that the attempt's time limit
+// covers the body and the connection can be used again.
 func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := exchangeOf(req.Context())
 	previous := x.result
@@ -162,7 +157,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer a.timer.Stop()
 	resp, err := a.send(t.next, a.request(ctx, req, t.agent))
 	if err == nil {
-		x.answered(ctx, resp, a) // while an upload may go on: its end would be the answer's
+		x.answered(ctx, resp, a) // before shut, which would end an upload and with it the answer
 		a.shut()
 	} else {
 		x.failed(ctx, err, a)
@@ -180,17 +175,16 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := t.observer.attempt(x, begun); err != nil {
 		x.lose(err)
 	}
-	// go-retryablehttp and net/http's client act on the answer and the error that they are
-	// given: the client follows a redirect, and the loop drains a body, wraps an error and
-	// closes idle connections when it gives up. What an attempt came to is decided above,
-	// once. So they are given a made-up answer, the same for every attempt: 200 without a
-	// body, and the true header, whose cookies the client keeps. check and pause find what
-	// the attempt came to in the exchange.
+	// go-retryablehttp and net/http's client act on the answer and the error that they get: the
+	// client follows redirects, and the loop drains bodies, wraps errors and closes idle
+	// connections. All that is decided above. So they get the same made-up answer for every
+	// attempt: 200 without a body, with the true header, whose cookies the client keeps. check and
+	// pause read the exchange.
 	a.shown = http.Response{StatusCode: http.StatusOK, Header: x.result.Header, Body: http.NoBody, Request: req}
 	return &a.shown, nil
 }
 
-// attempt is one request, as far as it got.
+// attempt is one request.
 type attempt struct {
 	x       *exchange
 	own     bool
@@ -199,18 +193,17 @@ type attempt struct {
 	body    *outgoing // nil for none
 	trace   httptrace.ClientTrace
 	shown   http.Response // to net/http's client and the loop
-	// dialled and connected are what a caller's transport tells, and wrote how many
-	// requests it began. Of our own, written knows whether a byte went out.
+	// Through a caller's transport, httptrace reports dialled, connected and the requests begun. On
+	// our own connections, written knows whether a byte went out.
 	dialled, connected atomic.Bool
 	wrote              atomic.Int32
 	written            gate
 	reused             bool
 }
 
-// request makes the request of an attempt. Nothing of an earlier one is used
-// again: net/http may still be reading it, or a RoundTripper may have changed it.
-// It has no GetBody, and its body can be read once: with either, net/http would
-// send it again by itself.
+// request makes the request of an attempt. Nothing of an earlier one is reused: net/http may still
+// read it, and a RoundTripper may have changed it. It has no GetBody, and its body can be read
+// once: otherwise net/http would repeat it.
 func (a *attempt) request(ctx context.Context, loop *http.Request, agent string) *http.Request {
 	call := &a.x.call
 	a.trace.GetConn = func(string) { a.dialled.Store(true) }
@@ -224,7 +217,7 @@ func (a *attempt) request(ctx context.Context, loop *http.Request, agent string)
 	a.trace.WroteHeaders = func() { a.wrote.Add(1) }
 
 	a.address = *call.URL
-	header, jar := loop.Header, loop.Header.Get("Cookie") // which is all that net/http's client has added
+	header, jar := loop.Header, loop.Header.Get("Cookie") // all that net/http's client adds
 	values := []string{a.x.authorization, call.Accept, call.Key, agent}
 	header["User-Agent"] = values[3:4:4]
 	for name, values := range call.Header {
@@ -257,7 +250,7 @@ func (a *attempt) request(ctx context.Context, loop *http.Request, agent string)
 	return request.WithContext(httptrace.WithClientTrace(ctx, &a.trace))
 }
 
-// send hands the request over, unless the context has ended before.
+// send sends the request unless the context has ended.
 func (a *attempt) send(next http.RoundTripper, request *http.Request) (*http.Response, error) {
 	if ctx := request.Context(); ctx.Err() != nil {
 		a.dialled.Store(true) // and never connected
@@ -278,9 +271,8 @@ func (a *attempt) send(next http.RoundTripper, request *http.Request) (*http.Res
 	return resp, err
 }
 
-// shut lets nothing more of the attempt out, and reports whether nothing ever was:
-// only then may a call say so. Where the transport is a caller's, nothing can have
-// been written before it was seen to dial and got no connection.
+// shut lets nothing more out, and reports whether nothing ever was: only then may a call say so. A
+// caller's transport has written nothing only if it dialled and got no connection.
 func (a *attempt) shut() (unsent bool) {
 	unread := a.body == nil || a.body.gate.shut()
 	unwritten := a.written.shut()
@@ -294,7 +286,7 @@ func (a *attempt) shut() (unsent bool) {
 	}
 }
 
-// failed names what became of an attempt that got no answer.
+// failed classifies an attempt without an answer.
 func (x *exchange) failed(ctx context.Context, err error, a *attempt) {
 	err = clean(err)
 	if cause := context.Cause(ctx); errors.Is(cause, errPatience) || errors.Is(cause, context.DeadlineExceeded) {
@@ -316,8 +308,8 @@ func (x *exchange) failed(ctx context.Context, err error, a *attempt) {
 	}
 }
 
-// answered reads an answer and names what it means. A status that has arrived
-// counts, whatever becomes of the body or the context.
+// answered reads an answer and classifies it. A status that has arrived counts, even if the body or
+// the context fails.
 func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt) {
 	if x.call.Sink != nil {
 		if sink := x.call.Sink(resp.StatusCode, resp.Header); sink != nil {
@@ -360,8 +352,7 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 	x.result = r
 }
 
-// check is go-retryablehttp's CheckRetry. It never looks at the answer that it is
-// given: the attempt has been judged by then.
+// check is go-retryablehttp's CheckRetry. It ignores the made-up answer.
 func check(ctx context.Context, _ *http.Response, err error) (bool, error) {
 	x := exchangeOf(ctx)
 	if err != nil { // net/http's client refused the request itself
@@ -376,15 +367,15 @@ func pause(_, _ time.Duration, _ int, resp *http.Response) time.Duration {
 	return exchangeOf(resp.Request.Context()).pause
 }
 
-// renew is go-retryablehttp's PrepareRetry: the cookies that net/http's client
-// added to the last attempt would be doubled.
+// renew is go-retryablehttp's PrepareRetry: it drops the cookies of the last attempt, which
+// net/http's client adds again.
 func renew(req *http.Request) error {
 	req.Header = http.Header{}
 	return nil
 }
 
-// again reports whether the table, the limits and the context allow another
-// attempt, and says when.
+// again reports whether the table, the limits and the context allow another attempt, and sets the
+// pause.
 func (x *exchange) again() bool {
 	limits := x.call.Limits
 	if x.over || x.Err() != nil || x.attempts >= limits.MaxAttempts || x.result.RetryAfter > limits.WaitMax {
@@ -403,20 +394,18 @@ func (x *exchange) again() bool {
 	}
 }
 
-// tooLate reports whether the service may have forgotten the key of a write that
-// may have arrived, when it is sent again after a pause.
+// tooLate reports whether the service may have forgotten the key after the pause.
 func (x *exchange) tooLate(pause time.Duration) bool {
 	return since(x.firstSent)+pause >= x.call.Limits.ResendWindow
 }
 
-// since is how long ago something was, without the monotonic clock too, which may
-// stand still while the machine sleeps.
+// since also compares wall clocks, because the monotonic clock may stop while the machine sleeps.
 func since(t time.Time) time.Duration {
 	return max(time.Since(t), time.Now().Round(0).Sub(t.Round(0)))
 }
 
-// wait is how long to wait before the next attempt: exponential with jitter, and
-// at least what the service asked for.
+// wait returns the pause before the next attempt: exponential with jitter, and at least what the
+// service asked for.
 func (x *exchange) wait() time.Duration {
 	if x.stale {
 		return 0
@@ -430,8 +419,7 @@ func (x *exchange) wait() time.Duration {
 	return max(d, x.result.RetryAfter)
 }
 
-// lose makes of the latest attempt one whose answer is lost, because an observer
-// panicked.
+// lose makes the latest answer a lost one, because an observer panicked.
 func (x *exchange) lose(err error) {
 	x.result.lose(err)
 	x.over = true
@@ -444,8 +432,7 @@ func (r *Result) lose(err error) {
 	r.Err, r.Kind = err, KindOther
 }
 
-// Lose makes the answer of a call that has ended a lost one, because what was to
-// observe its end panicked.
+// Lose makes the answer of a call that has ended a lost one, because its observer panicked.
 func (r *Result) Lose(class Class, err error) {
 	r.lose(err)
 	r.End = step(r.Reason, class).End
@@ -454,11 +441,9 @@ func (r *Result) Lose(class Class, err error) {
 	}
 }
 
-// settle says how the call ends. A later attempt's answer does not settle an earlier
-// one: a "token used" or a 503 that answers the second attempt says nothing about
-// what the first one did. Neither does a decline, which comes as a success:
-// Unsettled tells those apart. A context error of the loop means that the
-// context ended in a wait between two attempts.
+// settle decides how the call ends. A later attempt's answer does not settle an earlier one: a
+// "token used", a 503 or a decline (Unsettled) of the second attempt says nothing about the first.
+// A context error of the loop means that the context ended in a pause.
 func (x *exchange) settle(loopErr error) {
 	r, write := &x.result, x.call.Class != Read
 	if over := x.Err(); over != nil && errors.Is(loopErr, over) {
