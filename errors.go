@@ -299,9 +299,8 @@ func statusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// The error structs hold messages and references that may repeat what was sent.
-// Every verb, log handler and encoder therefore gets the same text as Error, from
-// a pointer and from a value: log/slog asks for MarshalText too.
+// Error structs hold texts that may repeat what was sent, so every verb, log handler and encoder gets
+// Error's text, from a pointer and from a value. log/slog uses MarshalText.
 
 func formatError(f fmt.State, verb rune, err error) {
 	text := err.Error()
@@ -311,44 +310,44 @@ func formatError(f fmt.State, verb rune, err error) {
 	_, _ = io.WriteString(f, text)
 }
 
-// Format writes what Error returns, for every verb.
+// Format writes Error's text for every verb.
 func (e ValidationError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
-// MarshalText returns what Error returns.
+// MarshalText returns Error's text.
 func (e ValidationError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes what Error returns, for every verb.
+// Format writes Error's text for every verb.
 func (e APIError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
-// MarshalText returns what Error returns.
+// MarshalText returns Error's text.
 func (e APIError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes what Error returns, for every verb.
+// Format writes Error's text for every verb.
 func (e NetworkError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
-// MarshalText returns what Error returns.
+// MarshalText returns Error's text.
 func (e NetworkError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes what Error returns, for every verb.
+// Format writes Error's text for every verb.
 func (e UnknownOutcomeError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
-// MarshalText returns what Error returns.
+// MarshalText returns Error's text.
 func (e UnknownOutcomeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes what Error returns, for every verb.
+// Format writes Error's text for every verb.
 func (e DecodeError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
-// MarshalText returns what Error returns.
+// MarshalText returns Error's text.
 func (e DecodeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes what Error returns, for every verb.
+// Format writes Error's text for every verb.
 func (e DeclinedError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
-// MarshalText returns what Error returns.
+// MarshalText returns Error's text.
 func (e DeclinedError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes what Error returns, for every verb.
+// Format writes Error's text for every verb.
 func (e NotSettledError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
-// MarshalText returns what Error returns.
+// MarshalText returns Error's text.
 func (e NotSettledError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }

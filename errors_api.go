@@ -228,9 +228,7 @@ func (c *call) apiError(r *transport.Result) *APIError {
 	return e
 }
 
-// Reason names what an answer of the service means. It is judged once, where the
-// answer arrives; the sentinels follow it. A write is refused in the service's own words
-// alone, whatever the status.
+// Reason is what an answer of the service means. The sentinels follow from it.
 type Reason string
 
 // The reasons.
@@ -241,27 +239,25 @@ const (
 	ReasonNotFound     = Reason(transport.NotFound)     // 404: ErrNotFound
 	ReasonConflict     = Reason(transport.Conflict)     // 409
 	ReasonRateLimited  = Reason(transport.RateLimited)  // 429: ErrRateLimited
-	// ReasonUnavailable is a 503 in the service's own words, which say that nothing
-	// was processed: [ErrUnavailable].
+	// ReasonUnavailable is a 503 in the service's own words, which means that nothing was
+	// processed: [ErrUnavailable].
 	ReasonUnavailable = Reason(transport.Unavailable)
-	// ReasonThreeDSNotEnabled is a 503 on 3D Secure authentication in the service's
-	// own words: [ErrThreeDSNotEnabled].
+	// ReasonThreeDSNotEnabled is a 503 on 3D Secure authentication in the service's own words:
+	// [ErrThreeDSNotEnabled].
 	ReasonThreeDSNotEnabled = Reason(transport.ThreeDSNotEnabled)
-	// ReasonThreeDSUnavailable is any other 503 on 3D Secure authentication. It is
-	// one of the two: [ErrThreeDSNotEnabled] and [ErrUnavailable].
+	// ReasonThreeDSUnavailable is any other 503 on 3D Secure authentication: [ErrThreeDSNotEnabled]
+	// and [ErrUnavailable], because it can be either.
 	ReasonThreeDSUnavailable = Reason(transport.ThreeDSUnavailable)
-	// ReasonRefused is a refusal by any other status that HTTP defines as not carried
-	// out: 405, 406, 411, 413, 414 and 415.
+	// ReasonRefused is a refusal with 405, 406, 411, 413, 414 or 415, which HTTP defines as not
+	// executed.
 	ReasonRefused    = Reason(transport.Refused)
 	ReasonRedirected = Reason(transport.Redirected) // 3xx, which is never followed
-	// ReasonInconclusive is an answer that says nothing about what was asked: any
-	// other status, a 503 that is not in the service's own words, any refusal of a
-	// write that is not, and a 409 where a key in flight may be meant. A write that
-	// is answered so ends in an [UnknownOutcomeError].
+	// ReasonInconclusive is an answer that proves nothing: any other status, a 503 or a refusal of
+	// a write that is not in the service's own words, and a 409 that may be about a key in use. For
+	// a write it becomes an [UnknownOutcomeError].
 	ReasonInconclusive = Reason(transport.Inconclusive)
 )
 
-// sentinels maps the reasons to what errors.Is finds.
 func (r Reason) sentinels() []error {
 	switch r {
 	case ReasonInvalid:
@@ -285,7 +281,6 @@ func (r Reason) sentinels() []error {
 	}
 }
 
-// explains says what a caller should know about an answer in addition to its status.
 func (r Reason) explains() string {
 	switch r {
 	case ReasonUnauthorized:

@@ -188,18 +188,17 @@ const (
 	PaymentFileFormatMTSTokens      PaymentFileFormat = "MTS_TOKENS"
 )
 
-// UploadPaymentFileParams describes a payment file to upload.
+// UploadPaymentFileParams describes a payment file. All members but Progress are required.
 type UploadPaymentFileParams struct {
-	// FileName must never have been used before, so that no file is processed twice. It is
-	// UTF-8 without path separators and control characters, and is sent unchanged.
-	// Required.
+	// FileName must be new: that prevents processing a file twice. It is sent unchanged, in UTF-8,
+	// and has no path separators.
 	FileName string
-	// Format is required.
+	// Format is the layout of Content.
 	Format PaymentFileFormat
-	// Content is read once, to its end, and sent while it is read, in constant memory. It is
-	// not closed. A Read may still be running when the call ends. Required.
+	// Content is read once, to its end, while it is sent. It is not closed. A Read may still be
+	// running when the call ends.
 	Content io.Reader
-	// Size is the number of bytes in Content, more than zero. Required.
+	// Size is the length of Content in bytes.
 	Size int64
 	// Progress is called from another goroutine with the bytes read so far. Optional.
 	Progress func(sent int64)
@@ -212,16 +211,14 @@ func (p UploadPaymentFileParams) check(f *findings) {
 	f.require(p.Size > 0, "paymentFile.size.positive", "file", "must have a size of more than zero bytes")
 }
 
-// Upload uploads a payment file. The service then makes its payments: see Wait.
+// Upload uploads a payment file; the service then makes its payments, and Wait says when. Only the
+// context and [WithTimeout] limit the upload; [WithAttemptTimeout] limits each wait for the
+// service.
 //
-// POST /payment-files. Nothing is sent again after the first byte of Content was read. A
-// used name is an [APIError] that matches [ErrInvalid]. If the answer is lost, or Content
-// is not as long as Size, the error is an [UnknownOutcomeError]: give its [Intent] to
-// Resume, or look in the service's portal. Upload the file under a new name only if its
-// status is [PaymentFileStatusError] and no batch of it was processed.
-//
-// Only the context and [WithTimeout] limit how long an upload may take.
-// [WithAttemptTimeout] limits each wait for the service.
+// POST /payment-files. Nothing is sent again after the first byte was read. A file name in use
+// matches [ErrInvalid]. If the answer is lost, or Content fails or does not have Size bytes, the
+// error is an [UnknownOutcomeError]: use Resume or the service's portal. Upload under a new name
+// only if the status is [PaymentFileStatusError] and no batch was processed.
 func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
 	call := s.client.begin(OperationUploadPaymentFile, opts)
 	call.check(params.check)
@@ -234,9 +231,8 @@ func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFi
 	return send[PaymentFile](ctx, call)
 }
 
-// Resume reads the payment files. The contract has no member that says which upload
-// made a file, so that none settles the intent: the result is an [UnknownOutcomeError]
-// whose Candidates are the files, at most 20 of them.
+// Resume reads the payment files. The contract does not say which upload made a file, so the result
+// is always an [UnknownOutcomeError] whose Candidates are the files, at most 20.
 //
 // GET /payment-files.
 func (s *PaymentFilesService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*PaymentFile, error) {
@@ -261,8 +257,7 @@ func (s *PaymentFilesService) Resume(ctx context.Context, intent Intent, opts ..
 // mostUploads is how many files Resume returns as candidates.
 const mostUploads = 20
 
-// form returns the file inside a multipart form, of which only the file's
-// surroundings are held in memory.
+// form returns the file inside a multipart form. Only the text around the file is in memory.
 func (p UploadPaymentFileParams) form() (*transport.Upload, error) {
 	var around bytes.Buffer
 	form := multipart.NewWriter(&around)
@@ -290,13 +285,13 @@ var (
 	errFileLong  = errors.New("the content is longer than its size says")
 )
 
-// fileContent reads a file of a known size. A file of another size fails before the end of
-// the form, so that the service never receives a whole request.
+// fileContent reads a file of a known size. Another size is an error before the end of the form, so
+// the service never gets a complete request.
 type fileContent struct {
 	content    io.Reader
 	left, size int64
 	progress   func(int64)
-	err        error // once there was one, it stays
+	err        error // the first error
 }
 
 func (f *fileContent) Read(p []byte) (int, error) {
@@ -318,7 +313,6 @@ func (f *fileContent) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end makes sure that nothing follows.
 func (f *fileContent) end() error {
 	var one [1]byte
 	n, err := f.content.Read(one[:])
@@ -329,8 +323,8 @@ func (f *fileContent) end() error {
 	return err
 }
 
-// isFileName reports whether a name arrives as it is from the header of a form's
-// part, where quotes are escaped.
+// isFileName reports whether a name arrives unchanged in the header of a form's part, where quotes
+// are escaped.
 func isFileName(name string) bool {
 	return name != "" && name != "." && name != ".." && utf8.ValidString(name) &&
 		!strings.ContainsAny(name, `/\`) && !strings.ContainsFunc(name, unicode.IsControl)

@@ -6,26 +6,23 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// UnilateralDetails are the fields that PayTo.AmendUnilaterally can change: an editable
-// copy of the current ones, from [Agreement.Details]. The amendment removes a field that is
-// empty.
+// UnilateralDetails is an editable copy, from [Agreement.Details], of what AmendUnilaterally can
+// change. An empty text removes the field from the agreement.
 type UnilateralDetails struct {
 	// Description has up to 140 characters. Optional.
 	Description string
-	// PayeeReference has up to 35 characters. Optional.
+	// PayeeReference has up to 35 characters.
 	PayeeReference string
 
 	agreement *Agreement // that the copy is of
 }
 
-// BilateralTerms are the fields that PayTo.AmendBilaterally can change: an editable copy of
-// the current ones, from [Agreement.Terms]. The amendment removes a field that is nil, a
-// zero Date or empty.
+// BilateralTerms is an editable copy, from [Agreement.Terms], of what AmendBilaterally can change.
+// A nil pointer, a zero Date or an empty text removes the field from the agreement.
 type BilateralTerms struct {
-	// RespondByTimeMinutes is how many minutes the payer has to answer, at most 7200.
-	// Optional: nil means 7200.
+	// RespondByTimeMinutes is how long the payer has to answer: at most 7200 (5 days), the default.
 	RespondByTimeMinutes *int64
-	// EndDate is required if AutomaticRenewal is false.
+	// EndDate is required without AutomaticRenewal.
 	EndDate Date
 	// AutomaticRenewal is true for an agreement without an end.
 	AutomaticRenewal bool
@@ -37,9 +34,8 @@ type BilateralTerms struct {
 	agreement *Agreement // that the copy is of
 }
 
-// Details returns a copy of what can be changed without the payer. Edit it, and give it to
-// PayTo.AmendUnilaterally. The service removes what an amendment leaves out, so an
-// agreement without payment details, supplier business code or token is a
+// Details returns a copy of what AmendUnilaterally can change. The service removes what an
+// amendment omits, so an agreement without payment details, supplier business code or token is a
 // [ValidationError].
 func (a *Agreement) Details() (*UnilateralDetails, error) {
 	if err := a.checkComplete("Agreement.Details", func(f *findings) {
@@ -52,10 +48,9 @@ func (a *Agreement) Details() (*UnilateralDetails, error) {
 	return &UnilateralDetails{Description: a.PaymentDetails.Description, PayeeReference: a.PayeeReference, agreement: &now}, nil
 }
 
-// Terms returns a copy of what can be changed if the payer agrees. Edit it, and give it to
-// PayTo.AmendBilaterally. Members of the payment details and terms that this package does
-// not model are sent unchanged. The service removes what an amendment leaves out, so an
-// agreement without payment details, payment terms or token is a [ValidationError].
+// Terms returns a copy of what AmendBilaterally can change. Unknown members of payment details and
+// terms are sent unchanged. The service removes what an amendment omits, so an agreement without
+// payment details, payment terms or token is a [ValidationError].
 func (a *Agreement) Terms() (*BilateralTerms, error) {
 	if err := a.checkComplete("Agreement.Terms", func(f *findings) {
 		f.require(a.PaymentTerms != nil,
@@ -77,7 +72,6 @@ func (a *Agreement) Terms() (*BilateralTerms, error) {
 	}, nil
 }
 
-// checkComplete finds what an amendment needs and the agreement lacks.
 func (a *Agreement) checkComplete(operation Operation, checks func(*findings)) error {
 	if a == nil || a.AgreementToken == "" {
 		return missingAgreement(operation)

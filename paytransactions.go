@@ -13,44 +13,39 @@ import (
 
 // PayParams describes a payment.
 type PayParams struct {
-	// SupplierBusinessCode is the merchant's business that is paid. Required, here or by
-	// [WithSupplierBusinessCode].
+	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
 	// Source is the account that pays. Required.
 	Source AccountSource
-	// PrincipalAmount is the amount before surcharge in dollars, above zero and with at
-	// most two decimals. Required.
+	// PrincipalAmount is the amount before surcharge in dollars, above zero, with at most two
+	// decimals. Required.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
 	// ECI says how the customer ordered. Required for cards.
 	ECI ECI
-	// IPAddress is the customer's public address, and never the merchant's own. Required
-	// with a single-use token, and with account details and [ECIInternet]. Leave it out
-	// if the customer did not order over the Internet.
+	// IPAddress is the customer's public address, never the merchant's. Required with a single-use
+	// token, and for account details with [ECIInternet]. Omit it if the customer did not order over
+	// the Internet.
 	IPAddress netip.Addr
 	// StoredCredential is required for cards.
 	StoredCredential *StoredCredentialData
-	// ThreeDS2 is true if the card behind a single-use token was authenticated with 3D
-	// Secure. Optional.
+	// ThreeDS2 is true if the token's card was authenticated with 3D Secure. Optional.
 	ThreeDS2 *bool
 	// DebtRepayment is true if the payment repays a debt. Optional.
 	DebtRepayment *bool
-	// CustomerReferenceNumber has up to 100 printable ASCII characters. If it equals a
-	// customer number, the customer's history shows the transaction. Optional.
+	// CustomerReferenceNumber has up to 100 printable ASCII characters. If it is a customer number,
+	// the customer's history shows the transaction. Optional.
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber has up to 100 printable ASCII characters. A lost payment is
-	// found by it, so make it unique and store it before the call. Optional: if it is
-	// empty, a unique one is made.
+	// PaymentReferenceNumber has up to 100 printable ASCII characters. A lost payment is found by
+	// it: make it unique and store it first. If empty, a unique one is made.
 	PaymentReferenceNumber string
 	// Comment is free text. Optional.
 	Comment string
-	// Metadata are texts under names of the merchant's, which the service returns.
-	// Optional.
+	// Metadata are the merchant's texts by name, which the service returns. Optional.
 	Metadata map[string]string
-	// MPGSData is for recurring payments and instalments of facilities that use the
-	// Mastercard Payment Gateway. Its members are not published. Optional: if it is empty,
-	// the service makes it.
+	// MPGSData is for recurring payments and instalments with the Mastercard Payment Gateway. Its
+	// members are not published. If empty, the service makes it.
 	MPGSData map[string]any
 }
 
@@ -93,15 +88,11 @@ type payToDataJSON struct {
 
 // Pay takes a payment.
 //
-// POST /transactions (PAYMENT). Errors are a [ValidationError] for a request that breaks
-// a rule, an [APIError] for one that the service refused, a [NetworkError] when nothing
-// was sent, and an [UnknownOutcomeError] when the payment may have been taken: then give
-// its [Intent] to Resume or to package resolve, and do not pay again. A call with a new
-// reference is a new payment.
+// POST /transactions (PAYMENT). The errors are [ValidationError], [NetworkError], [APIError] and
+// [UnknownOutcomeError]. After the last one the payment may have been taken: do not pay again, but
+// give its [Intent] to Resume or package resolve. Every call is a new payment.
 //
-// A decline is not an error: [Transaction.Outcome] says how the payment ended. When
-// another payment is safe, and how a payment survives a crash, is under "Taking a
-// payment" and "Unknown outcomes" in the package documentation.
+// A decline is not an error: read [Transaction.Outcome].
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }

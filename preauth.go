@@ -15,21 +15,19 @@ type PreauthoriseParams struct {
 	SupplierBusinessCode string
 	// Source is the card. Required.
 	Source CardSource
-	// PrincipalAmount is the amount to reserve in dollars, above zero and with at most
-	// two decimals. Required.
+	// PrincipalAmount is in dollars, above zero, with at most two decimals. Required.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
 	// ECI is required, and is not 5, 6 or 7.
 	ECI ECI
-	// IPAddress is required and left out as in [PayParams].
+	// IPAddress is as in [PayParams].
 	IPAddress netip.Addr
 	// StoredCredential is required.
 	StoredCredential *StoredCredentialData
 	// ThreeDS2 is optional, as in [PayParams].
 	ThreeDS2 *bool
-	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
-	// and as in [PayParams].
+	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -38,7 +36,7 @@ type PreauthoriseParams struct {
 
 // Preauthorise reserves an amount on a card, to be captured later.
 //
-// POST /transactions (PREAUTH), and errors as for Pay.
+// POST /transactions (PREAUTH). Errors as for Pay.
 func (s *TransactionsService) Preauthorise(ctx context.Context, params PreauthoriseParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -55,18 +53,15 @@ func (p PreauthoriseParams) body() transactionBody {
 	return body
 }
 
-// TopUpParams names a pre-authorisation and the amount to add to it.
+// TopUpParams describes a top-up.
 type TopUpParams struct {
-	// OriginalReceiptNumber is the receipt number of the original, approved
-	// pre-authorisation. Required.
+	// OriginalReceiptNumber is that of the original, approved pre-authorisation. Required.
 	OriginalReceiptNumber string
-	// PrincipalAmount is the amount to add in dollars, above zero and with at most two
-	// decimals. Required.
+	// PrincipalAmount is in dollars, above zero, with at most two decimals. Required.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
-	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
-	// and as in [PayParams].
+	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -75,7 +70,7 @@ type TopUpParams struct {
 
 // TopUp adds an amount to a pre-authorisation.
 //
-// POST /transactions (PREAUTH, INCREMENTAL), and errors as for Pay.
+// POST /transactions (PREAUTH, INCREMENTAL). Errors as for Pay.
 func (s *TransactionsService) TopUp(ctx context.Context, params TopUpParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -86,19 +81,17 @@ func (p TopUpParams) body() transactionBody {
 	return body
 }
 
-// ReauthoriseParams names an expired pre-authorisation and the amount to authorise
-// again.
+// ReauthoriseParams describes a re-authorisation.
 type ReauthoriseParams struct {
-	// OriginalReceiptNumber is the receipt number of the original pre-authorisation,
-	// which was approved and has expired. Required.
+	// OriginalReceiptNumber is that of the original pre-authorisation, approved and expired.
+	// Required.
 	OriginalReceiptNumber string
-	// PrincipalAmount is the full amount in dollars, above zero and with at most two
-	// decimals. Required.
+	// PrincipalAmount is the full amount in dollars, above zero, with at most two decimals.
+	// Required.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
-	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
-	// and as in [PayParams].
+	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -108,7 +101,7 @@ type ReauthoriseParams struct {
 // Reauthorise authorises an expired original pre-authorisation of a Visa card
 // again, for the full amount.
 //
-// POST /transactions (PREAUTH, REAUTHORISATION), and errors as for Pay.
+// POST /transactions (PREAUTH, REAUTHORISATION). Errors as for Pay.
 func (s *TransactionsService) Reauthorise(ctx context.Context, params ReauthoriseParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -122,15 +115,13 @@ func (p ReauthoriseParams) body() transactionBody {
 	}}
 }
 
-// ExtendParams names the pre-authorisation to extend.
+// ExtendParams describes an extension.
 type ExtendParams struct {
-	// OriginalReceiptNumber is the receipt number of the original, approved
-	// pre-authorisation. Required.
+	// OriginalReceiptNumber is that of the original, approved pre-authorisation. Required.
 	OriginalReceiptNumber string
 	// Currency is required.
 	Currency Currency
-	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
-	// and as in [PayParams].
+	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -140,7 +131,7 @@ type ExtendParams struct {
 // Extend prolongs a pre-authorisation of a Mastercard. It sends the amount 0.00, as the
 // service requires.
 //
-// POST /transactions (PREAUTH, EXTENSION), and errors as for Pay.
+// POST /transactions (PREAUTH, EXTENSION). Errors as for Pay.
 func (s *TransactionsService) Extend(ctx context.Context, params ExtendParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -156,22 +147,20 @@ func (p ExtendParams) body() transactionBody {
 
 // CaptureParams describes the capture of a pre-authorisation.
 type CaptureParams struct {
-	// OriginalReceiptNumber is the receipt number of an initial pre-authorisation or of a
-	// re-authorisation. Required unless Original is given.
+	// OriginalReceiptNumber is that of an initial pre-authorisation or a re-authorisation. Required
+	// without Original.
 	OriginalReceiptNumber string
-	// Original is the pre-authorisation as it was read. With it, a transaction of another
-	// type or currency is found before sending. Optional.
+	// Original is the pre-authorisation, to check its type and currency before sending. Optional.
 	Original *Transaction
-	// PrincipalAmount is the amount to capture in dollars, above zero and with at most two
-	// decimals. Required. It is at most double the pre-authorised amount, which only the
-	// service knows, because the original does not show top-ups.
+	// PrincipalAmount is in dollars, above zero, with at most two decimals. Required. At most
+	// double the pre-authorised amount; the service checks that, because the original does not show
+	// top-ups.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
 	// StoredCredential is required.
 	StoredCredential *StoredCredentialData
-	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
-	// and as in [PayParams].
+	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -181,7 +170,7 @@ type CaptureParams struct {
 // Capture takes the money of a pre-authorisation. A pre-authorisation can be captured
 // once.
 //
-// POST /transactions (CAPTURE), and errors as for Pay.
+// POST /transactions (CAPTURE). Errors as for Pay.
 func (s *TransactionsService) Capture(ctx context.Context, params CaptureParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -206,19 +195,17 @@ func (b *transactionBody) checkCapture(f *findings) {
 
 // CancelPreauthorisationParams describes the cancellation of a pre-authorisation.
 type CancelPreauthorisationParams struct {
-	// OriginalReceiptNumber is the receipt number of the original, approved
-	// pre-authorisation. Required.
+	// OriginalReceiptNumber is that of the original, approved pre-authorisation. Required.
 	OriginalReceiptNumber string
 	// Type is required.
 	Type CancellationType
-	// PrincipalAmount is in dollars, above zero and with at most two decimals: the full
-	// original amount with [CancellationTypeFull], and the outstanding part to cancel with
-	// [CancellationTypePartial]. Required.
+	// PrincipalAmount is in dollars, above zero, with at most two decimals: the original amount
+	// with [CancellationTypeFull], the outstanding part to cancel with [CancellationTypePartial].
+	// Required.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
-	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
-	// and as in [PayParams].
+	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -227,7 +214,7 @@ type CancelPreauthorisationParams struct {
 
 // CancelPreauthorisation releases the reserved amount, or a part of it.
 //
-// POST /transactions (PREAUTH_CANCELLATION), and errors as for Pay.
+// POST /transactions (PREAUTH_CANCELLATION). Errors as for Pay.
 func (s *TransactionsService) CancelPreauthorisation(ctx context.Context, params CancelPreauthorisationParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }

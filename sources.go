@@ -47,9 +47,9 @@ const (
 	CardTypeDebit  CardType = "DEBIT"
 )
 
-// CardDetails is a card as the customer types it in. A server that handles it is in scope
-// of PCI DSS; a single-use token that the browser makes avoids that. It prints without its
-// secrets and cannot be marshalled. Never store the CVN.
+// CardDetails is a card. A server that handles it is in scope of PCI DSS; a single-use token made
+// in the browser avoids that. It prints without its secrets and cannot be marshalled. Never store
+// the CVN.
 type CardDetails struct {
 	// CardholderName is optional.
 	CardholderName string
@@ -61,8 +61,7 @@ type CardDetails struct {
 	CVN Secret
 	// WalletProvider marks the number of a wallet. Optional, and not for single-use tokens.
 	WalletProvider WalletProvider
-	// Cryptogram is the wallet's cryptogram. Required with WalletProvider if there is one,
-	// which only the service knows.
+	// Cryptogram is the wallet's cryptogram. Required with WalletProvider if there is one.
 	Cryptogram Secret
 }
 
@@ -80,7 +79,7 @@ const (
 type BankAccountDetails struct {
 	// AccountName is the holder's name.
 	AccountName string
-	// BSB has 6 digits, with or without a hyphen in the middle. It is sent with one.
+	// BSB has 6 digits, optionally with a hyphen in the middle.
 	BSB           string
 	AccountNumber Secret
 }
@@ -121,9 +120,8 @@ func expiry(m YearMonth) (month, year string) {
 	return fmt.Sprintf("%02d", int(m.Month)), strconv.Itoa(m.Year)
 }
 
-// AccountSource is an account that a payment can be taken from. The From functions return
-// one. Neither it nor parameters with one can be marshalled: Plan makes an [Intent] of
-// them, which can.
+// AccountSource is an account to pay from, made by a From function. Parameters with one cannot be
+// marshalled: Plan makes an [Intent], which can.
 type AccountSource interface{ accountSource() source }
 
 // CardSource is an [AccountSource] that may be a card, so that it can be pre-authorised
@@ -167,9 +165,8 @@ func (s anySource) accountSource() source  { return s.source }
 func (s cardSource) accountSource() source { return s.source }
 func (cardSource) cardSource()             {}
 
-// FromSingleUseToken pays with a single-use token, which must be unused and at most 10
-// minutes old. The payment consumes it. Give the [AccountType] of the account behind the
-// token, which only the service knows, and the rules for cards are checked before sending.
+// FromSingleUseToken pays with an unused single-use token of at most 10 minutes, and uses it up.
+// With the optional [AccountType] of its account, the rules for cards are checked before sending.
 func FromSingleUseToken(singleUseTokenID string, kind ...AccountType) CardSource {
 	return cardSource{source{token: singleUseTokenID, kind: declaredKind(kind)}}
 }
@@ -224,8 +221,7 @@ func declaredKind(kind []AccountType) AccountType {
 type PayToPayment struct {
 	// AgreementToken is the token of an active agreement. Required.
 	AgreementToken string
-	// EndToEndID is the merchant's identifier of the payment, by which it can be found.
-	// Optional: if it is empty, a unique one is made.
+	// EndToEndID is the merchant's identifier of the payment. If empty, a unique one is made.
 	EndToEndID string
 	// RemittanceInformation1 is a text for the payer. Optional.
 	RemittanceInformation1 string
@@ -235,8 +231,7 @@ type PayToPayment struct {
 
 // PayToPaymentWithAgreement is a payment that creates its agreement.
 type PayToPaymentWithAgreement struct {
-	// SupplierBusinessCode is the merchant's business that is paid. Required, here or by
-	// [WithSupplierBusinessCode].
+	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
 	// Purpose is what the payment is for. Required.
 	Purpose PayToPurpose
@@ -333,8 +328,7 @@ const (
 type StoredCredentialData struct {
 	// EntryMode is required.
 	EntryMode EntryMode `json:"entryMode"`
-	// Usage is required in some cases with [EntryModeStoredCredential], which only the
-	// service knows.
+	// Usage is required in some cases with [EntryModeStoredCredential], which are not published.
 	Usage CredentialUsage `json:"usage,omitempty"`
 }
 

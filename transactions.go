@@ -8,7 +8,7 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// TransactionsService holds the operations on transactions.
+// TransactionsService has the operations on transactions.
 type TransactionsService struct{ client *Client }
 
 // TransactionType is what a transaction does.
@@ -43,14 +43,13 @@ const (
 	CancellationTypePartial CancellationType = "PARTIAL"
 )
 
-// TransactionStatus is the status of a transaction. Read [Transaction.Outcome] instead: the
-// status alone does not settle what happened.
+// TransactionStatus is the status of a transaction, which does not settle what happened: read
+// [Transaction.Outcome].
 type TransactionStatus string
 
-// The statuses of a transaction. Those other than Approved and Declined are
-// known from third parties' models of the service; unconfirmed.
-// [TransactionStatusApprovedReturnable] most likely marks a bank account payment
-// that may still be returned.
+// The statuses of a transaction. All but Approved and Declined are from third parties' models of
+// the service; unconfirmed. [TransactionStatusApprovedReturnable] probably marks a bank account
+// payment that may still be returned.
 const (
 	TransactionStatusApproved           TransactionStatus = "Approved"
 	TransactionStatusApprovedReturnable TransactionStatus = "Approved*"
@@ -71,12 +70,11 @@ const (
 	SummaryCodeRejected SummaryCode = "3" // by the service
 )
 
-// Transaction is a transaction as the service reports it. Read what became of
-// it from [Transaction.Outcome]. Members that the specification does not name are known from
-// third parties' models of the service and are unconfirmed; they are marked so.
+// Transaction is a transaction as the service reports it. Read what became of it from
+// [Transaction.Outcome]. Members marked as unconfirmed are from third parties' models of the
+// service.
 //
-// A decoded Transaction keeps its source for Raw and Extra, so that two of them
-// are never reflect.DeepEqual: compare ReceiptNumber and Outcome.
+// Two decoded Transactions are never reflect.DeepEqual: compare ReceiptNumber and Outcome.
 type Transaction struct {
 	// ReceiptNumber identifies the transaction in other operations. Store it.
 	ReceiptNumber       string            `json:"receiptNumber,omitempty" wire:"identifies"`
@@ -85,9 +83,8 @@ type Transaction struct {
 	SummaryCode         SummaryCode       `json:"summaryCode,omitempty" wire:"decides"`
 	ResponseCode        string            `json:"responseCode,omitempty" wire:"decides"`
 	ResponseDescription string            `json:"responseDescription,omitempty"`
-	// FraudGuardResult is what fraud screening found: "" when the transaction
-	// was not screened, "OK" when it passed (unconfirmed), any other text, or the
-	// JSON of an object.
+	// FraudGuardResult is the result of fraud screening: "" without screening, "OK" if passed
+	// (unconfirmed), another text, or the JSON of an object.
 	FraudGuardResult        FraudGuardResult `json:"fraudGuardResult,omitempty"`
 	CustomerReferenceNumber string           `json:"customerReferenceNumber,omitempty"`
 	PaymentReferenceNumber  string           `json:"paymentReferenceNumber,omitempty" wire:"decides"`
@@ -118,9 +115,8 @@ type Transaction struct {
 	Metadata             map[string]string     `json:"metadata,omitempty" wire:"decides"`
 	AuthorisationType    AuthorisationType     `json:"authorisationType,omitempty" wire:"decides"` // unconfirmed
 	CancellationType     CancellationType      `json:"cancellationType,omitempty" wire:"decides"`  // unconfirmed
-	// OriginalReceiptNumber is the transaction that this one follows: the payment
-	// of a refund, the pre-authorisation of a capture, the payment that is being
-	// retried. Unconfirmed.
+	// OriginalReceiptNumber is the refunded or retried payment, or the captured pre-authorisation.
+	// Unconfirmed.
 	OriginalReceiptNumber string `json:"originalReceiptNumber,omitempty" wire:"identifies"`
 	AuthorisationCode     string `json:"authorisationCode,omitempty"`    // unconfirmed
 	AuthorisationTraceID  string `json:"authorisationTraceId,omitempty"` // unconfirmed; NetworkTransactionID replaces it
@@ -139,14 +135,12 @@ type Transaction struct {
 	envelope
 }
 
-// UnmarshalJSON reads a transaction. What decides has to be readable: identifiers and
-// references, types, status, codes, amounts and metadata. A body that names one of these
-// twice is an error, because the two could disagree about whether money moved. What else
-// cannot be read is zero, and in Extra.
+// UnmarshalJSON reads a transaction. Identifiers, references, types, status, codes, amounts and
+// metadata have to be readable and must not occur twice. Other unreadable members are zero, and in
+// Extra.
 func (t *Transaction) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), t) }
 
-// MarshalJSON writes the transaction with the members that this package does not
-// model, so that it can be stored.
+// MarshalJSON writes the transaction with its unknown members.
 func (t Transaction) MarshalJSON() ([]byte, error) {
 	type plain Transaction
 	return encode(plain(t), t.envelope)
@@ -154,8 +148,8 @@ func (t Transaction) MarshalJSON() ([]byte, error) {
 
 func (t *Transaction) identifier() string { return t.ReceiptNumber }
 
-// FraudGuardResult is a text, or the JSON of an object where the service sends
-// one: the specification says object, clients of the service have seen texts.
+// FraudGuardResult is a text or the JSON of an object: the specification says object, clients have
+// seen texts.
 type FraudGuardResult string
 
 // UnmarshalJSON reads a text, null or any other JSON.
@@ -183,8 +177,7 @@ func (r FraudGuardResult) MarshalJSON() ([]byte, error) {
 
 // Get returns a transaction by its receipt number, with its latest state.
 //
-// GET /transactions/{receiptNumber}. An unknown receipt number is an [APIError]
-// that matches [ErrNotFound].
+// GET /transactions/{receiptNumber}. An unknown receipt number matches [ErrNotFound].
 func (s *TransactionsService) Get(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
 	return get[Transaction](ctx, s.client, "Transactions.Get", opts, receiptNumber)
 }

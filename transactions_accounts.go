@@ -34,8 +34,8 @@ type CreditCard struct {
 	Links                   []Link         `json:"links,omitempty"`
 }
 
-// PANType says whether a card number is the card's own or a device's. It is
-// known from third parties' models of the service; unconfirmed.
+// PANType says whether a card number is the card's own or a device's. From third parties' models of
+// the service; unconfirmed.
 type PANType string
 
 // The kinds of card number.
@@ -44,8 +44,8 @@ const (
 	PANTypeDPAN PANType = "DPAN" // a device's number
 )
 
-// BankAccount is the masked Australian bank account of a transaction. Known from
-// third parties' models of the service; unconfirmed.
+// BankAccount is the masked Australian bank account of a transaction. From third parties' models of
+// the service; unconfirmed.
 type BankAccount struct {
 	AccountType    AccountType `json:"accountType,omitempty"`
 	AccountToken   string      `json:"accountToken,omitempty" wire:"identifies"`
@@ -59,8 +59,8 @@ type BankAccount struct {
 	Links          []Link      `json:"links,omitempty"`
 }
 
-// NZBankAccount is the masked New Zealand bank account of a transaction. Known
-// from third parties' models of the service; unconfirmed.
+// NZBankAccount is the masked New Zealand bank account of a transaction. From third parties' models
+// of the service; unconfirmed.
 type NZBankAccount struct {
 	AccountType    AccountType `json:"accountType,omitempty"`
 	AccountToken   string      `json:"accountToken,omitempty" wire:"identifies"`
@@ -76,8 +76,8 @@ type NZBankAccount struct {
 	Links          []Link      `json:"links,omitempty"`
 }
 
-// DirectEntryAccount is the merchant's side of an Australian bank account
-// transaction. Known from third parties' models of the service; unconfirmed.
+// DirectEntryAccount is the merchant's side of an Australian bank account transaction. From third
+// parties' models of the service; unconfirmed.
 type DirectEntryAccount struct {
 	DisplayName             string   `json:"displayName,omitempty"`
 	Currency                Currency `json:"currency,omitempty"`
@@ -89,8 +89,8 @@ type DirectEntryAccount struct {
 	RemitterName            string   `json:"remitterName,omitempty"`
 }
 
-// NZDirectEntryAccount is the merchant's side of a New Zealand bank account
-// transaction. Known from third parties' models of the service; unconfirmed.
+// NZDirectEntryAccount is the merchant's side of a New Zealand bank account transaction. From third
+// parties' models of the service; unconfirmed.
 type NZDirectEntryAccount struct {
 	DisplayName   string   `json:"displayName,omitempty"`
 	Currency      Currency `json:"currency,omitempty"`

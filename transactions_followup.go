@@ -12,24 +12,20 @@ import (
 
 // RefundParams describes a refund.
 type RefundParams struct {
-	// OriginalReceiptNumber is the receipt number of the payment. Required unless
-	// Original is given.
+	// OriginalReceiptNumber is that of the payment. Required without Original.
 	OriginalReceiptNumber string
-	// Original is the payment as it was read. With it, a refund that the service would
-	// refuse is found before sending. Optional.
+	// Original is the payment, to check the refund before sending. Optional.
 	Original *Transaction
-	// PrincipalAmount is the amount to refund in dollars, above zero and with at most two
-	// decimals. Required. It is at most the payment less its earlier refunds, and for
-	// PayTo all of the payment. Only the service knows the earlier refunds, and whether
-	// the facility refunds surcharges: up to the total is sent.
+	// PrincipalAmount is in dollars, above zero, with at most two decimals. Required. At most the
+	// payment less its earlier refunds; for PayTo the whole payment. The service checks earlier
+	// refunds and surcharges: up to the total is sent.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
 	// CardExpiry is the new expiry of a card that has expired since the payment.
 	// Optional.
 	CardExpiry YearMonth
-	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
-	// and as in [PayParams].
+	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -39,10 +35,9 @@ type RefundParams struct {
 // Refund refunds a payment, or a part of it, if the payment's Refundable is true. Before
 // settlement, Void may be possible.
 //
-// POST /transactions (REFUND), and errors as for Pay. A refund of more than the payment, or
-// of a refunded payment, is an [APIError] that matches [ErrInvalid]. After an
-// [UnknownOutcomeError] give its [Intent] to Resume, and do not refund again before it is
-// settled.
+// POST /transactions (REFUND). Errors as for Pay. A refund of more than the payment, or of a
+// refunded payment, matches [ErrInvalid]. After an [UnknownOutcomeError] give its [Intent] to
+// Resume, and do not refund again before it is settled.
 func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -121,21 +116,19 @@ func withinTotal(amount decimal.Decimal, paid *Transaction) bool {
 type VerifyAccountParams struct {
 	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// Source is the account. Required. It need not be a card: the service judges which
-	// accounts it verifies.
+	// Source is the account, not only a card. Required.
 	Source CardSource
 	// Currency is [CurrencyAUD] if it is empty.
 	Currency Currency
 	// ECI is required for cards, and is not 5, 6 or 7.
 	ECI ECI
-	// IPAddress is required and left out as in [PayParams].
+	// IPAddress is as in [PayParams].
 	IPAddress netip.Addr
 	// StoredCredential is required for cards.
 	StoredCredential *StoredCredentialData
 	// ThreeDS2 is optional, as in [PayParams].
 	ThreeDS2 *bool
-	// CustomerReferenceNumber, PaymentReferenceNumber, Comment and Metadata are optional
-	// and as in [PayParams].
+	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -144,7 +137,7 @@ type VerifyAccountParams struct {
 
 // VerifyAccount checks that an account can be used. It takes no money.
 //
-// POST /transactions (ACCOUNT_VERIFICATION), and errors as for Pay.
+// POST /transactions (ACCOUNT_VERIFICATION). Errors as for Pay.
 func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAccountParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -164,13 +157,12 @@ func (p VerifyAccountParams) body() transactionBody {
 	return body
 }
 
-// Void takes a transaction back before it is settled, if the transaction's Voidable is
-// true. Neither the customer's statement nor the settlement shows it then.
+// Void cancels a transaction before it is settled, if its Voidable is true. Neither the customer's
+// statement nor the settlement shows it then.
 //
-// POST /transactions/{receiptNumber}/void, and errors as for Pay. An answer that shows the
-// transaction itself is a success only if its outcome is [OutcomeVoided], and otherwise an
-// [UnknownOutcomeError], like a lost answer. Give its [Intent] to Resume, and do not refund
-// the transaction before the outcome is known: both could happen.
+// POST /transactions/{receiptNumber}/void. Errors as for Pay. An answer that shows the transaction
+// with another outcome than [OutcomeVoided] is an [UnknownOutcomeError], like a lost answer. Give
+// its [Intent] to Resume. Do not refund before: both could happen.
 func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
 	return s.sendVoid(ctx, s.void(receiptNumber, opts), receiptNumber)
 }

@@ -23,12 +23,12 @@ type referenceQuery struct {
 	ReferenceNumber string `url:"referenceNumber"`
 }
 
-// ByReference returns the transactions with a reference: a receipt number, a
-// customer or payment reference number, or the end-to-end identifier of a PayTo
-// payment. The service compares references in any case, so compare a match again.
+// ByReference returns the transactions with a reference: a receipt number, a customer or payment
+// reference number, or the end-to-end identifier of a PayTo payment. The service ignores case, so
+// compare a match again.
 //
-// GET /transactions/for-reference-number. Nothing found is an empty list or an [APIError]
-// that matches [ErrNotFound]. After an unknown outcome both mean "not found yet".
+// GET /transactions/for-reference-number. Nothing found is an empty list or matches [ErrNotFound].
+// After an unknown outcome both mean "not found yet".
 func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOption) List[Transaction] {
 	q := referenceQuery{referenceNumber}
 	return list[Transaction](s.client, "Transactions.ByReference", q, q.check, opts)
@@ -97,9 +97,8 @@ type bankAccountQuery struct {
 	AccountNumber string `url:"accountNumber"`
 }
 
-// ByBankAccount returns the transactions of an Australian bank account, whose
-// number has 6 to 9 digits. The account number travels in the address of the
-// request: keep addresses out of the logs of proxies.
+// ByBankAccount returns the transactions of an Australian bank account, with a number of 6 to 9
+// digits. The request's address contains it: keep addresses out of the logs of proxies.
 //
 // GET /transactions/for-bank-account.
 func (s *TransactionsService) ByBankAccount(bsb string, accountNumber Secret, opts ...CallOption) List[Transaction] {
@@ -120,9 +119,8 @@ type nzBankAccountQuery struct {
 	AccountNumber string `url:"accountNumber"`
 }
 
-// ByNZBankAccount returns the transactions of a New Zealand bank account: a bank
-// code of 2 digits, a branch code of 4 and an account number of 7 or 8 digits
-// without its suffix. As with ByBankAccount, the number is in the address.
+// ByNZBankAccount returns the transactions of a New Zealand bank account: bank code of 2 digits,
+// branch code of 4, account number of 7 or 8 without suffix. The request's address contains it.
 //
 // GET /transactions/for-nz-bank-account.
 func (s *TransactionsService) ByNZBankAccount(bankCode, branchCode string, accountNumber Secret, opts ...CallOption) List[Transaction] {
@@ -167,8 +165,8 @@ func (s *TransactionsService) Refunds(receiptNumber string, opts ...CallOption) 
 	return list[Transaction](s.client, "Transactions.Refunds", noQuery{}, nil, opts, receiptNumber)
 }
 
-// Retries returns the retries of a soft-declined payment, made by hand or on a schedule.
-// Read them before you pay again: the service may have retried with success.
+// Retries returns the retries of a soft-declined payment, manual or scheduled. Read them before you
+// pay again: one may be approved.
 //
 // GET /transactions/{receiptNumber}/retries.
 func (s *TransactionsService) Retries(receiptNumber string, opts ...CallOption) List[Transaction] {
@@ -182,8 +180,8 @@ type ReturnedParams struct {
 	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
 }
 
-// Returned returns the transactions of Australian bank accounts that the
-// customer's bank returned on a date, after they had been approved.
+// Returned returns the approved transactions of Australian bank accounts that the customers' banks
+// returned on a date.
 //
 // GET /transactions/returns.
 func (s *TransactionsService) Returned(params ReturnedParams, opts ...CallOption) List[Transaction] {
@@ -201,9 +199,8 @@ type OpenPreauthsParams struct {
 	SupplierBusinessCode string    `url:"supplierBusinessCode,omitempty"`
 }
 
-// OpenPreauths returns the pre-authorisations that can be captured, most recent
-// first: initial ones and re-authorisations that have not been captured and have
-// passed fraud screening.
+// OpenPreauths returns the initial pre-authorisations and re-authorisations that can be captured,
+// most recent first, without those that fraud screening holds.
 //
 // GET /transactions/open-preauths.
 func (s *TransactionsService) OpenPreauths(params OpenPreauthsParams, opts ...CallOption) List[Transaction] {

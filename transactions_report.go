@@ -35,9 +35,8 @@ type ReportParams struct {
 	Sources []string `url:"source,comma,omitempty"`
 	// ExcludePreauths is true to leave pre-authorisations out. Optional.
 	ExcludePreauths *bool `url:"excludePreAuths,omitempty"`
-	// Columns are headings of the version, in the wanted order. The heading of a metadata
-	// key is metadata_ and the key. Optional: none means all columns, to which the service
-	// adds from time to time.
+	// Columns are headings of the version, in order; metadata_ and the key for metadata. Optional:
+	// none means all columns, to which the service may add.
 	Columns []string `url:"columns,comma,omitempty"`
 }
 
@@ -54,26 +53,24 @@ func (p ReportParams) check(f *findings) {
 // notElement reports whether a text cannot stand in a list joined by commas.
 func notElement(text string) bool { return text == "" || strings.Contains(text, ",") }
 
-// DownloadReport asks once for the transactions of a settlement date as CSV, and writes
-// them to a writer while they arrive, in constant memory. It returns how many bytes were
-// written, also with an error. Package csvreport reads the report.
+// DownloadReport requests the transactions of a settlement date as CSV once, and writes them as
+// they arrive, in constant memory. It returns the bytes written, also with an error. Package
+// csvreport reads reports.
 //
-// GET /transactions/csv. The service makes a report when it is first asked for it. Until
-// the report is ready the error matches [ErrReportNotReady]. Invalid parameters are an
-// [APIError] that matches [ErrInvalid]. A report that breaks off is a [NetworkError], and an
-// error of the writer is wrapped. After the first byte nothing is repeated: discard what
-// was written.
+// GET /transactions/csv. The service makes a report on the first request; until it is ready the
+// error matches [ErrReportNotReady]. Invalid parameters match [ErrInvalid]. A report that breaks
+// off is a [NetworkError]; an error of the writer is wrapped. Nothing is repeated after the first
+// byte: discard what was written.
 func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
 	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, awaited: true})
 }
 
 // ReportWait says how to wait for a report.
 type ReportWait struct {
-	// Interval is the pause between two requests. Optional: if it is zero, the pause is the
-	// minute that the service asks for.
+	// Interval is the pause between requests; a minute, as the service asks, if zero.
 	Interval time.Duration
-	// Progress is called after every request that found the report not ready, and while
-	// the report arrives. Optional.
+	// Progress is called after each request before the report is ready, and while it arrives.
+	// Optional.
 	Progress func(ReportProgress)
 }
 
@@ -85,13 +82,11 @@ type ReportProgress struct {
 	Bytes int64
 }
 
-// AwaitReport asks for a report as DownloadReport does, and asks again until the report is
-// ready or the context ends. [WithTimeout] limits each request, and only the context limits
-// all of them together.
+// AwaitReport repeats DownloadReport until the report is ready or the context ends. [WithTimeout]
+// limits each request.
 //
-// GET /transactions/csv, every minute. If the context ends between two requests, the error
-// matches [ErrReportNotReady] and the context's error. Every other error ends the waiting
-// and is as for DownloadReport.
+// GET /transactions/csv, every minute. If the context ends in a pause, the error matches
+// [ErrReportNotReady] and the context's error. Any other error ends the waiting.
 func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
 	call := s.report("Transactions.AwaitReport", params, opts)
 	progress := ReportProgress{}

@@ -11,17 +11,15 @@ import (
 // resumePause is how long to wait before another look can show more.
 const resumePause = time.Minute
 
-// Resume looks up the transaction of an intent: that of an [UnknownOutcomeError], or one
-// that was stored before a crash. It only reads. It returns the transaction if that is
-// settled, approved or not, and after a void if it is voided. Everything else is an
-// UnknownOutcomeError: Candidates says what was found and why it settles nothing, Cause
-// why the look-up failed, and NextLook when to look again. Nothing found means "not found
-// yet", and permits no other payment: package resolve says how long to look.
+// Resume looks up the transaction of an intent: that of an [UnknownOutcomeError], or one that was
+// stored before a crash. It only reads. It returns a settled transaction, approved or not; for a
+// void a voided one. Everything else is an UnknownOutcomeError: see its Candidates, Cause and
+// NextLook. Nothing found means "not found yet" and does not permit another payment: package
+// resolve says how long to look.
 //
 // GET /transactions/{receiptNumber} if the receipt number is known, else GET
-// /transactions/for-reference-number and, for refunds, GET
-// /transactions/{receiptNumber}/refunds. "How a transaction is found" in the package
-// documentation says which transaction is the intent's, and when it settles.
+// /transactions/for-reference-number and, for refunds, GET /transactions/{receiptNumber}/refunds.
+// See "How a transaction is found" in the package documentation.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
 	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
 	look := lookUp{s: s, opts: opts, intent: intent, foreign: s.client.begin(resumeName, opts).config.foreign}

@@ -16,9 +16,9 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// TransactionParams describes a transaction: [PayParams], [RefundParams],
-// [PreauthoriseParams], [TopUpParams], [ReauthoriseParams], [ExtendParams], [CaptureParams],
-// [CancelPreauthorisationParams] or [VerifyAccountParams].
+// TransactionParams is one of [PayParams], [RefundParams], [PreauthoriseParams], [TopUpParams],
+// [ReauthoriseParams], [ExtendParams], [CaptureParams], [CancelPreauthorisationParams] or
+// [VerifyAccountParams].
 type TransactionParams interface{ body() transactionBody }
 
 // operationOf names the method that sends a body.
@@ -159,13 +159,11 @@ func unsettledBy(t *Transaction) error {
 	return nil
 }
 
-// Plan checks a transaction, chooses its references and its key, and sends nothing. It is
-// for queues, whose worker gives the intent to Submit, and for processes that may crash
-// between storing and sending. Only Submit sends this intent: Pay makes one of its own.
-// Store the intent under its IdempotencyKey, which every planned transaction has.
+// Plan checks a transaction, chooses its references and its key, and sends nothing. Use it in
+// queues, whose workers call Submit, and if the process may crash between storing and sending. Only
+// Submit sends this intent. Store it under its IdempotencyKey.
 //
-// A source that is a secret, such as a card's details, cannot be planned: make a
-// single-use token of it first.
+// A secret source, such as card details, cannot be planned: create a single-use token first.
 func (s *TransactionsService) Plan(ctx context.Context, params TransactionParams, opts ...CallOption) (Intent, error) {
 	call, body := s.begin(params, opts)
 	call.transaction(body)
@@ -194,17 +192,16 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 	return *c.intent, nil
 }
 
-// Submit sends a transaction or void that Plan or PlanVoid has made, in this process or
-// in another, once. It calls claim last before the first byte. Claim must fail when the
-// intent was sent before: after a crash give the intent to Resume.
+// Submit sends a planned transaction or void once, in this process or another. It calls claim right
+// before the first byte; claim must fail if the intent was sent before. After a crash give the
+// intent to Resume.
 //
-// POST /transactions, or the request of Void, and errors as for the method that the
-// intent names. Until the claim has succeeded, every error is an [UnknownOutcomeError],
-// whose Cause says why this call sent nothing: an earlier one may have. So end an intent
-// that is not complete, of another version or known to have been sent, and a stored
-// request that breaks a rule, with a [ValidationError] as the Cause. Give a rule that
-// Plan was called without to [WithoutRule] here too. Look the intent up with Resume, and
-// do not renew it. After the claim, an error that matches [ErrNotSent] is proof.
+// POST /transactions, or the request of Void. Errors as for the intent's method. Until the claim
+// has succeeded, every error is an [UnknownOutcomeError] whose Cause says why this call sent
+// nothing, because an earlier call may have sent the intent: also for an intent that is incomplete,
+// of another version or already sent, and for a stored request that breaks a rule ([WithoutRule]
+// applies here too). Look the intent up with Resume; do not renew it. After the claim, an error
+// that matches [ErrNotSent] proves that nothing was sent.
 func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
 	if intent.Operation == OperationVoid {
 		call := s.void(intent.Target, opts)
