@@ -9,5 +9,5 @@
 //
 //	go -C internal/contract test -v -run 'ClientRequests|Sandbox' ./conformance
 //
-// tells how much is covered.
+// shows the coverage.
 package conformance
