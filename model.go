@@ -18,7 +18,7 @@ func (e *envelope) keep(body []byte, model reflect.Type) {
 	e.source = func() ([]byte, reflect.Type) { return body, model }
 }
 
-// Raw returns the decoded JSON; do not change it.
+// Raw returns the decoded JSON, or nil; do not change it.
 func (e envelope) Raw() json.RawMessage {
 	if e.source == nil {
 		return nil

@@ -295,8 +295,8 @@ func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
 }
 
 // WithSupplierBusinessCode fills in an empty SupplierBusinessCode of payments, pre-authorisations,
-// verifications, single-use tokens, agreements and new customers. Lists, reports and changes do not
-// use it.
+// verifications, single-use tokens, agreements and new customers, before checks. An agreement
+// created with a payment gets the payment's. Lists, reports and changes do not use it.
 func WithSupplierBusinessCode(code string) Option {
 	return option(func(c *callConfig) error {
 		if code == "" || !isVisible(code) {
