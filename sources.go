@@ -104,7 +104,6 @@ func hyphenated(bsb string) string {
 	return bsb
 }
 
-// unhyphenated is the form that PayTo wants.
 func unhyphenated(bsb string) string {
 	if digits := strings.Replace(bsb, "-", "", 1); hyphenated(digits) == bsb {
 		return digits

@@ -77,7 +77,6 @@ func (b *transactionBody) checkAmount(f *findings) {
 	f.require(isMoney(amount), "transaction.principalAmount.decimals", "principalAmount", "must not have more than two decimals or 32 digits")
 }
 
-// amount is zero where the request has none.
 func (b *transactionBody) amount() decimal.Decimal {
 	if b.PrincipalAmount == nil {
 		return decimal.Decimal{}
@@ -139,7 +138,6 @@ func (b *transactionBody) checkSource(f *findings, isCard bool) {
 		"transaction.threeDS2.token", "threeDS2", "is for single-use tokens of cards")
 }
 
-// checkDetails checks what the account's own members hold.
 func (b *transactionBody) checkDetails(f *findings) {
 	switch {
 	case b.CreditCard != nil:
@@ -153,7 +151,6 @@ func (b *transactionBody) checkDetails(f *findings) {
 	}
 }
 
-// sources counts the accounts that the request names.
 func (b *transactionBody) sources() (n int) {
 	for _, given := range []bool{
 		b.SingleUseTokenID != "", b.CustomerID != "", b.AccountToken != "",
@@ -197,7 +194,6 @@ func (b *transactionBody) needsIPAddress() bool {
 	}
 }
 
-// isPublic reports whether an address can be a customer's on the Internet.
 func isPublic(address string) bool {
 	a, err := netip.ParseAddr(address)
 	a = a.Unmap()

@@ -170,7 +170,6 @@ func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, op
 // errNotVoided is for an answer that shows the transaction unchanged.
 var errNotVoided = errors.New("the answer shows the transaction, and not as voided")
 
-// sendVoid sends a void, whose answer is the voided transaction or one that follows it.
 func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptNumber string) (*Transaction, error) {
 	return sendAbout(ctx, call, func(t *Transaction) error {
 		switch {

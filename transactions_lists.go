@@ -209,14 +209,12 @@ func (s *TransactionsService) OpenPreauths(params OpenPreauthsParams, opts ...Ca
 
 func (p OpenPreauthsParams) check(f *findings) { checkMonth(f, p.Month) }
 
-// noQuery is the query of a list that takes no parameters.
 type noQuery struct{}
 
 func checkMonth(f *findings, m YearMonth) {
 	f.require(isMonth(m), "list.month.required", "month", "is required and must be a month of the calendar")
 }
 
-// isMonth reports whether a month has the form of the service.
 func isMonth(m YearMonth) bool {
 	return m.Year >= 1 && m.Year <= 9999 && m.Month >= time.January && m.Month <= time.December
 }

@@ -90,7 +90,6 @@ func sameText(answered, sent string) bool {
 	return strings.EqualFold(strings.TrimSpace(answered), strings.TrimSpace(sent))
 }
 
-// match is how a transaction compares with an intent.
 type match struct {
 	matches bool
 	// onlyMatch is true if it cannot be another intent's, and byID if it carries the
@@ -161,7 +160,6 @@ func (i Intent) older(t *Transaction, skew time.Duration) []string {
 	return nil
 }
 
-// pagesRead describes the pages that a look-up has read.
 type pagesRead struct {
 	count int
 	skew  time.Duration // how far the service's clock is ahead of this machine's
@@ -175,7 +173,6 @@ func (p *pagesRead) note(header http.Header) {
 	}
 }
 
-// noting returns the same list, and counts its pages.
 func (l List[T]) noting(pages *pagesRead) List[T] {
 	l.pages = pages
 	return l

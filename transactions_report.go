@@ -112,7 +112,6 @@ func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, par
 
 const textPlain = "text/plain"
 
-// report begins a call for a transaction report.
 func (s *TransactionsService) report(name Operation, params ReportParams, opts []CallOption) *call {
 	call := s.client.begin(name, opts)
 	call.check(params.check)

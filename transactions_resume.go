@@ -43,7 +43,6 @@ func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ..
 
 const resumeName Operation = "Transactions.Resume"
 
-// lookUp is one look for the transaction of an intent.
 type lookUp struct {
 	s      *TransactionsService
 	opts   []CallOption
@@ -67,7 +66,6 @@ func (i Intent) open(call CallInfo, cause error, candidates []Candidate) *Unknow
 	}
 }
 
-// refused ends the look before its first request.
 func (l lookUp) refused(ctx context.Context, cause error) error {
 	return l.s.client.refusedLookUp(ctx, resumeName, l.intent, cause)
 }
@@ -90,7 +88,6 @@ func (c *Client) refused(ctx context.Context, name Operation, err error) error {
 	return call.do(ctx, nil)
 }
 
-// voided looks at the transaction that a void was made to.
 func (l lookUp) voided(ctx context.Context) (*Transaction, error) {
 	t, err := l.s.Get(ctx, l.intent.Target, l.opts...)
 	switch {
@@ -175,7 +172,6 @@ var errShifts = errors.New("the list changes from one reading to the next, so th
 // id.
 const unnamedReason = "another one carries the intent's id"
 
-// found is what a search has found.
 type found struct {
 	matches   []*Transaction
 	others    []Candidate
@@ -201,7 +197,6 @@ func (f found) settled(attempts int) *Transaction {
 	return nil
 }
 
-// approved returns the one approved match if the others took no money.
 func (f found) approved() *Transaction {
 	var approved *Transaction
 	for _, t := range f.matches {

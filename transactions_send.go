@@ -47,13 +47,11 @@ func operationOf(b transactionJSON) Operation {
 	}
 }
 
-// send checks and sends a transaction.
 func (s *TransactionsService) send(ctx context.Context, params TransactionParams, opts []CallOption) (*Transaction, error) {
 	call, body := s.begin(params, opts)
 	return s.post(ctx, call, body)
 }
 
-// begin checks a transaction and gives it its references.
 func (s *TransactionsService) begin(params TransactionParams, opts []CallOption) (*call, transactionBody) {
 	if params == nil { // an error and no panic, and no request that could be sent
 		call := s.client.begin("Transactions.Submit", named("Transactions.Plan").with(opts))
@@ -219,7 +217,6 @@ func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim C
 	return s.post(ctx, call, body)
 }
 
-// transaction reads the request in the intent.
 func (i Intent) transaction() (transactionBody, error) {
 	body := transactionBody{ownReference: i.OwnReference, intentName: i.MetadataName}
 	if !i.Operation.IsTransaction() {
