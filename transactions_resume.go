@@ -178,8 +178,8 @@ type found struct {
 	onlyMatch bool        // no other intent can have the matches
 	byID      bool        // they carry the id of the intent
 	refunds   []Candidate // matches if no other intent has made them
-	// receipts are all that was seen, sorted. whole is true if every list had one page,
-	// between two of which nothing can be hidden.
+	// receipts are all that was seen, sorted. whole is true if every list had one page, because
+	// items can be missed between two.
 	receipts []string
 	whole    bool
 	err      error
