@@ -17,7 +17,8 @@ import (
 )
 
 const budgetHead = `# The most that this repository may hold. TestBudget fails above a number.
-# UPDATE_BUDGET=1 go test -v -run TestBudget ./internal/repocheck writes the present numbers.
+# UPDATE_BUDGET=1 go test -v -run TestBudget ./internal/repocheck writes the present numbers, those of
+# lines and words rounded up to fifty, so that a mended sentence needs no new number.
 # A commit that raises a number says why in its message.
 #
 # code, tests: lines of Go files; core is the root folder, webhooks, resolve and csvreport
@@ -42,9 +43,13 @@ func TestBudget(t *testing.T) {
 		var text strings.Builder
 		text.WriteString(budgetHead)
 		for _, name := range slices.Sorted(maps.Keys(now)) {
-			fmt.Fprintf(&text, "%-40s %6d\n", name, now[name])
-			if now[name] != most[name] {
-				t.Logf("%s: %d, was %d", name, now[name], most[name])
+			allowed := now[name]
+			if !strings.HasPrefix(name, "files ") && !strings.HasPrefix(name, "exported ") {
+				allowed = (allowed + 49) / 50 * 50
+			}
+			fmt.Fprintf(&text, "%-40s %6d\n", name, allowed)
+			if allowed != most[name] {
+				t.Logf("%s: %d, was %d", name, allowed, most[name])
 			}
 		}
 		for name := range most {
