@@ -218,38 +218,6 @@ func TestRegistrationIsPlanned(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 }
 
-func TestRegistrationIsChecked(t *testing.T) {
-	box, client := sandboxtest.New(t)
-	wallet := approvedCard()
-	wallet.WalletProvider, wallet.Cryptogram = quickstream.WalletProviderApplePay, quickstream.NewSecret("AAAA")
-	for rule, params := range map[string]quickstream.RegisterAccountParams{
-		"account.source.required":            {},
-		"account.cryptogram.none":            {Source: quickstream.RegistrationFromCard(wallet)},
-		"account.threeDS2.token":             {Source: quickstream.RegistrationFromBankAccount(bankAccount()), ThreeDS2: new(true)},
-		"card.cardNumber.required":           {Source: quickstream.RegistrationFromCard(quickstream.CardDetails{Expiry: approvedCard().Expiry})},
-		"bankAccount.accountNumber.required": {Source: quickstream.RegistrationFromBankAccount(quickstream.BankAccountDetails{AccountName: "Kim", BSB: "032002"})},
-	} {
-		_, err := client.Accounts.Register(t.Context(), "customer", params)
-		invalid, ok := errors.AsType[*quickstream.ValidationError](err)
-		require.True(t, ok, "%s: %v", rule, err)
-		require.Len(t, invalid.Findings, 1, rule)
-		assert.Equal(t, rule, invalid.Findings[0].Rule)
-	}
-	_, err := client.Accounts.Register(t.Context(), "customer", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("")})
-	require.ErrorIs(t, err, quickstream.ErrInvalid, "an empty token is no account")
-	assert.Empty(t, box.Requests())
-}
-
-func TestUnknownAccounts(t *testing.T) {
-	_, client := sandboxtest.New(t)
-	_, err := client.Accounts.Get(t.Context(), "1")
-	require.ErrorIs(t, err, quickstream.ErrNotFound)
-	_, err = client.Accounts.List("1").First(t.Context())
-	require.ErrorIs(t, err, quickstream.ErrNotFound)
-	_, err = client.Accounts.Register(t.Context(), "1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
-	require.ErrorIs(t, err, quickstream.ErrNotFound)
-}
-
 // TestRegistrationAnswers: the contract does not show the answer to a registration.
 func TestRegistrationAnswers(t *testing.T) {
 	params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("S-1")}

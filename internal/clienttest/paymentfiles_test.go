@@ -223,16 +223,6 @@ func TestUploadIsSentOnce(t *testing.T) {
 	}
 }
 
-func TestUploadIsRefused(t *testing.T) {
-	_, client := sandboxtest.New(t)
-	content := fileOf("10.50", approvedLine("A"))
-	_, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", content))
-	require.NoError(t, err)
-	_, err = client.PaymentFiles.Upload(t.Context(), upload("a.csv", content))
-	require.ErrorIs(t, err, quickstream.ErrInvalid, "a name that was used before")
-	assert.Equal(t, answered, ending(err))
-}
-
 // TestUploadThatDidNotBegin is tried again: nothing of the content was taken.
 func TestUploadThatDidNotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -353,21 +343,6 @@ func TestContentIsLeftAlone(t *testing.T) {
 
 func TestUploadIsChecked(t *testing.T) {
 	box, client := sandboxtest.New(t)
-	for name, params := range map[string]quickstream.UploadPaymentFileParams{
-		"paymentFile.format.required":  {FileName: "a", Content: strings.NewReader("x"), Size: 1},
-		"paymentFile.content.required": {FileName: "a", Format: "CSV", Size: 1},
-		"paymentFile.size.positive":    {FileName: "a", Format: "CSV", Content: strings.NewReader("")},
-	} {
-		_, err := client.PaymentFiles.Upload(t.Context(), params)
-		invalid, ok := errors.AsType[*quickstream.ValidationError](err)
-		require.True(t, ok, "%s: %v", name, err)
-		require.Len(t, invalid.Findings, 1)
-		assert.Equal(t, name, invalid.Findings[0].Rule)
-	}
-	for _, name := range []string{"", ".", "..", "a/b", `a\b`, "a\r\nX: y", "a\x00", "caf\xe9"} {
-		_, err := client.PaymentFiles.Upload(t.Context(), upload(name, "x"))
-		require.ErrorIs(t, err, quickstream.ErrInvalid, "%q", name)
-	}
 	_, err := client.PaymentFiles.Upload(t.Context(), upload("a", "x"), quickstream.WithExtraField("a", 1))
 	require.Error(t, err)
 	_, err = client.PaymentFiles.DownloadCSV(t.Context(), nil, "1")

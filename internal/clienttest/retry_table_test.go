@@ -196,7 +196,7 @@ func TestRetryTable(t *testing.T) {
 		}
 	}
 	for _, documented := range transport.Table {
-		if documented.When == "503 on 3D Secure" { // one operation: see TestThreeDSNotEnabled
+		if documented.When == "503 on 3D Secure" { // one operation: see TestEvery503OnThreeDS
 			continue
 		}
 		for i, hits := range met[documented.When] {

@@ -171,18 +171,7 @@ func lastBody(t *testing.T, box *sandbox.Sandbox) map[string]any {
 	return body
 }
 
-func TestThreeDSNotEnabled(t *testing.T) {
-	box, client := sandboxtest.New(t, sandbox.WithoutThreeDS())
-	_, err := client.SingleUseTokens.Authenticate(t.Context(), browserToken(t.Context(), t, client, "4242424242424242"), authentication())
-	require.ErrorIs(t, err, quickstream.ErrThreeDSNotEnabled)
-	require.NotErrorIs(t, err, quickstream.ErrUnavailable, "it will not pass by waiting")
-	assert.Equal(t, answered, ending(err))
-	assert.Contains(t, err.Error(), "do not pay without authentication")
-	assert.Len(t, box.Requests(), 2, "a token and one authentication")
-}
-
-// TestAuthenticationIsSentAgainWithItsKey loses an answer. A 503 that is not the
-// service's own leaves open whether 3D Secure is enabled.
+// TestAuthenticationIsSentAgainWithItsKey loses an answer.
 func TestAuthenticationIsSentAgainWithItsKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
@@ -196,13 +185,6 @@ func TestAuthenticationIsSentAgainWithItsKey(t *testing.T) {
 		require.Len(t, requests, 2)
 		assert.NotEmpty(t, requests[0].IdempotencyKey)
 		assert.Equal(t, requests[0].IdempotencyKey, requests[1].IdempotencyKey)
-
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: threeDSOperation, Kind: sandbox.Status(503, sandbox.HTML)}))
-		_, err = client.SingleUseTokens.Authenticate(t.Context(), token, authentication())
-		assert.Equal(t, answered, ending(err), "%v", err)
-		require.ErrorIs(t, err, quickstream.ErrThreeDSNotEnabled, "one of the two")
-		require.ErrorIs(t, err, quickstream.ErrUnavailable, "one of the two")
-		assert.Contains(t, err.Error(), "do not pay without authentication")
 	})
 }
 
@@ -215,38 +197,6 @@ func TestTokenToAuthenticateHasExpired(t *testing.T) {
 		require.ErrorIs(t, err, quickstream.ErrNotFound)
 		assert.Equal(t, answered, ending(err))
 	})
-}
-
-// TestAuthenticationIsChecked makes several mistakes at once.
-func TestAuthenticationIsChecked(t *testing.T) {
-	box, client := sandboxtest.New(t)
-	rulesOf := func(params quickstream.AuthenticateParams) []string {
-		_, err := client.SingleUseTokens.Authenticate(t.Context(), "token", params)
-		invalid, ok := errors.AsType[*quickstream.ValidationError](err)
-		require.True(t, ok, "%v", err)
-		var ids []string
-		for _, f := range invalid.Findings {
-			ids = append(ids, f.Rule)
-		}
-		return ids
-	}
-	assert.Equal(t, []string{"threeDS.messageCategory.required", "threeDS.purpose.required"}, rulesOf(quickstream.AuthenticateParams{}))
-	params := authentication()
-	params.Purpose, params.PrincipalAmount, params.BillingAddress = quickstream.ThreeDSPurposeInstalment, nil, quickstream.ThreeDSAddress{}
-	params.ShippingAddress.Country = "AU"
-	params.Currency, params.Order.GiftCardCount, params.Account.Age = quickstream.CurrencyNZD, new(100), "5"
-	assert.Equal(t, []string{
-		"threeDS.principalAmount.required", "threeDS.currency.aud", "threeDS.recurringExpiry.required", "threeDS.recurringFrequency.required",
-		"threeDS.purchaseInstalData.required", "threeDS.billingAddress.required", "threeDS.shipAddrCountry.digits",
-		"threeDS.giftCardCount.range", "threeDS.chAccAgeInd.digits",
-	}, rulesOf(params))
-	assert.Empty(t, box.Requests())
-
-	// A code that may be a new one is left to the service.
-	params = authentication()
-	params.Order.Shipping = "08"
-	_, err := client.SingleUseTokens.Authenticate(t.Context(), browserToken(t.Context(), t, client, "4242424242424242"), params)
-	assert.Equal(t, answered, ending(err), "%v", err)
 }
 
 // TestEvery503OnThreeDS: the service's own words tell which of the two it is. What
