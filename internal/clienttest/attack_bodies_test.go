@@ -115,59 +115,24 @@ func TestAttack14EndlessBody(t *testing.T) {
 	})
 }
 
-// TestAttack15WrongLength: what is shorter or longer than it says is no success, though the
+// TestAttack15CutBody: what is shorter or longer than it says is no success, though the
 // part that came looks like one.
-func TestAttack15WrongLength(t *testing.T) {
+func TestAttack15CutBody(t *testing.T) {
 	quiet(t)
 	with := func(length int, body string) http.HandlerFunc {
 		return raw(t, fmt.Sprintf("HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n%s", length, body))
 	}
-	for name, c := range map[string]struct {
-		handle  http.HandlerFunc
-		receipt string
-	}{
-		"shorter":     {with(100, approvedBody), "R-1"},
-		"cut":         {with(100, `{"receiptNumber":"R-1",`), "R-1"},
-		"longer":      {with(30, approvedBody), "R-1"},
-		"nothing":     {with(0, approvedBody), ""},
-		"negative":    {with(-1, approvedBody), ""},
-		"two lengths": {raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{} "), ""},
-	} {
-		assert.Equal(t, c.receipt, attacked(t, name, c.handle).ReceiptNumber, name)
-	}
-}
-
-// TestAttack16TruncatedChunk: the same where the length is that of a part.
-func TestAttack16TruncatedChunk(t *testing.T) {
 	chunk := func(size int, body string) http.HandlerFunc {
 		return raw(t, fmt.Sprintf("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s", size, body))
 	}
 	for name, handle := range map[string]http.HandlerFunc{
+		"shorter":         with(100, approvedBody),
+		"cut":             with(100, `{"receiptNumber":"R-1",`),
+		"longer":          with(30, approvedBody),
 		"within a chunk":  chunk(255, approvedBody),
-		"after a chunk":   chunk(len(approvedBody), approvedBody),
-		"within its end":  chunk(len(approvedBody), approvedBody+"\r\n0"),
 		"before the last": chunk(len(approvedBody), approvedBody+"\r\n0\r\n"),
-		"of a wrong size": chunk(5, approvedBody+"\r\n0\r\n\r\n"),
 	} {
-		lost := attacked(t, name, handle)
-		if name != "of a wrong size" {
-			assert.Equal(t, "R-1", lost.ReceiptNumber, name)
-		}
-	}
-}
-
-// TestAttack17HTMLWithSuccess: the page of a gateway is no transaction, whatever its status.
-func TestAttack17HTMLWithSuccess(t *testing.T) {
-	for _, status := range []int{200, 201, 202} {
-		page := func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/html")
-			w.WriteHeader(status)
-			_, _ = io.WriteString(w, "<html>Please try again later</html>")
-		}
-		attacked(t, "page", page)
-		client, _ := server(t, page, plain)
-		_, err := client.Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1))
-		assert.Equal(t, decoding, ending(err), status)
+		assert.Equal(t, "R-1", attacked(t, name, handle).ReceiptNumber, name)
 	}
 }
 
@@ -176,11 +141,8 @@ func TestAttack18NothingWithSuccess(t *testing.T) {
 	quiet(t)
 	for name, handle := range map[string]http.HandlerFunc{
 		"200 without a body": raw(t, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
-		"closed at once":     raw(t, "HTTP/1.1 200 OK\r\n\r\n"),
-		"blank":              raw(t, "HTTP/1.1 200 OK\r\n\r\n \r\n"),
-		"null":               raw(t, created("null")),
+		"202 with a page":    raw(t, strings.Replace(created("<html>Please try again later</html>"), "201 Created", "202 Accepted", 1)),
 		"204 with a body":    raw(t, strings.Replace(created(approvedBody), "201 Created", "204 No Content", 1)),
-		"205 with a body":    raw(t, strings.Replace(created("null"), "201 Created", "205 Reset Content", 1)),
 		"304":                raw(t, strings.Replace(created(approvedBody), "201 Created", "304 Not Modified", 1)),
 	} {
 		assert.Empty(t, attacked(t, name, handle).ReceiptNumber, name)
@@ -192,14 +154,8 @@ func TestAttack19WrongContentType(t *testing.T) {
 	called := func(name, body string) http.HandlerFunc {
 		return raw(t, strings.Replace(created(body), "\r\n", "\r\nContent-Type: "+name+"\r\n", 1))
 	}
-	wide := "\xfe\xff"
-	for _, b := range []byte(approvedBody) {
-		wide += "\x00" + string(b)
-	}
 	for name, body := range map[string]string{
-		"application/json": "<html>Approved</html>", "application/json; charset=utf-16": wide, "text/csv": "receiptNumber,status\r\nR-1,Approved\r\n",
-		"application/xml": "<transaction><status>Approved</status></transaction>", "application/x-www-form-urlencoded": "receiptNumber=R-1&status=Approved",
-		"multipart/mixed; boundary=b": "--b\r\n\r\n" + approvedBody + "\r\n--b--",
+		"application/json": "<html>Approved</html>", "application/x-www-form-urlencoded": "receiptNumber=R-1&status=Approved",
 	} {
 		attacked(t, name, called(name, body))
 	}

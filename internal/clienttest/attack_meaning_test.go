@@ -67,18 +67,6 @@ func TestAttackHugeNumbers(t *testing.T) {
 	}
 }
 
-// TestAttackSurrogates: two receipts differ in halves of surrogates alone, which a decoder
-// makes one sign of. Neither is a receipt, and no member's name is repaired into another.
-func TestAttackSurrogates(t *testing.T) {
-	for _, half := range []string{`\ud800`, `\udbff`, `\udc00`, `\udfff`, `\udc00\ud800`, `\ud83d\ude00`} {
-		neverApproved(t, half, `{"receiptNumber":"R-1`+half+`","status":"Approved","summaryCode":"0"}`)
-		neverApproved(t, half, `{"receiptNumber":"R-1","status":"Approved`+half+`","status":"Approved","summaryCode":"0"}`)
-		tx, err := clientOf(t, says(200, `{"receiptNumber":"R-1","status":"Approved","summaryCode":"1","summaryCode`+half+`":"0"}`)).Transactions.Get(t.Context(), "R-1")
-		require.NoError(t, err)
-		assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(tx), "%s: it is a member that nobody knows", half)
-	}
-}
-
 // TestAttackMetadataOfAnswers: metadata has the names of members that decide, of other
 // languages' objects, and none. It stays metadata, and is stored as it came.
 func TestAttackMetadataOfAnswers(t *testing.T) {

@@ -161,34 +161,3 @@ func attackMemory(t *testing.T, status int, body string, call func(*quickstream.
 	t.Logf("%6.1f MiB, %3.1f times, %s: %v", float64(peak)/mebibyte, float64(peak)/float64(limit), time.Since(begun).Round(time.Millisecond), err)
 	assert.LessOrEqual(t, peak, 8*limit)
 }
-
-// blanks is a body of any length that never exists as a whole.
-type blanks struct{ left int }
-
-func (b *blanks) Read(p []byte) (int, error) {
-	n := min(len(p), b.left)
-	b.left -= n
-	clear(p[:n])
-	if n == 0 {
-		return 0, io.EOF
-	}
-	return n, nil
-}
-
-func (b *blanks) Close() error { return nil }
-
-// TestAttackMemoryOfReports: a report is not bounded, and not held either.
-func TestAttackMemoryOfReports(t *testing.T) {
-	const length = 256 << 20
-	client := clientOf(t, func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/plain"}}, Body: &blanks{length}, ContentLength: -1}, nil
-	})
-	var written int64
-	var err error
-	peak := heaptest.Peak(func() {
-		written, err = client.Transactions.DownloadReport(t.Context(), io.Discard, quickstream.ReportParams{SettlementDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}})
-	})
-	assert.NoError(t, err)
-	assert.EqualValues(t, length, written)
-	assert.Less(t, peak, int64(mebibyte))
-}

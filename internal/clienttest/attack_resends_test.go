@@ -2,23 +2,17 @@ package clienttest_test
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // created is a success as it goes over the wire.
@@ -113,43 +107,5 @@ func TestAttack08BodyThatCannotBeReadAgain(t *testing.T) {
 			return answer(422, ""), nil
 		}), "ID-1")
 		assert.Error(t, err, op.name)
-	}
-}
-
-// TestAttack10AnswerAfterTheTimeOut: a payment is carried out, and answered when the client
-// has given up. That is no failure, and the next call gets an answer of its own.
-func TestAttack10AnswerAfterTheTimeOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.DelayAfterCommit(time.Minute), Times: 1}))
-		_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
-		assert.Equal(t, unknown, ending(err))
-		assert.Len(t, box.Ledger().Charged(order), 1)
-		<-time.After(time.Minute)
-		_, err = client.Transactions.Get(t.Context(), "R-0")
-		assert.ErrorIs(t, err, quickstream.ErrNotFound)
-	})
-}
-
-// TestAttack11InformationalAnswers: any number of informational answers are none, and a few
-// do no harm.
-func TestAttack11InformationalAnswers(t *testing.T) {
-	goesOn := strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 3)
-	hints := "HTTP/1.1 103 Early Hints\r\nX-Hint: " + strings.Repeat("x", 100) + "\r\n\r\n"
-	pay := func(answer string) (*quickstream.Transaction, error) {
-		client, connections := server(t, raw(t, answer), plain)
-		tx, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
-		assert.EqualValues(t, 1, connections.Load())
-		return tx, err
-	}
-	tx, err := pay(goesOn + hints + created(approvedBody))
-	require.NoError(t, err)
-	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
-	flood := strings.Repeat(hints, 3000) + created(approvedBody)
-	for name, answer := range map[string]string{"flood": flood, "nothing else": goesOn, "half of one": "HTTP/1.1 100 Cont"} {
-		_, err = pay(answer)
-		assert.Equal(t, unknown, ending(err), name)
-		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-		assert.True(t, ok && lost.Attempts == 1, name)
 	}
 }

@@ -150,6 +150,9 @@ func TestAttackRow11Echoes(t *testing.T) {
 		"a header's end":  `Basic Q0FOQVJZX1NFQ1JFVF9LRVk6`,
 		"a broken body":   `{"errors":[{"rejectedValue":"9137`,
 		"a broken number": strings.Repeat("x ", 8191) + `4111111111111111`,
+		"the contract's":  errorBody, "its beginning": errorBody[:110], "and more": errorBody + "}",
+		"a long one":     strings.Replace(errorBody, `"errors":[`, `"padding":"`+strings.Repeat("x", 1<<20-100)+`","errors":[`, 1),
+		"a value within": `{"a":[{"FieldValue":{"b":"4111111111111111"}}]}`,
 	}
 	canaries := []string{"4111", "9137", "999994", "canary-payid", "Q0FOQVJZ"}
 	for name, body := range echoes {
@@ -162,10 +165,13 @@ func TestAttackRow11Echoes(t *testing.T) {
 			for _, canary := range canaries {
 				assert.NotContains(t, kept, canary, "%s: %d", name, status)
 			}
+			assert.LessOrEqual(t, len(kept), 1<<20, "%s: %d", name, status)
 		}
 	}
 	_, err := clientOf(t, says(403, `<html><title>Blocked by the gateway</title></html>`)).Transactions.Get(t.Context(), "R-1")
 	assert.Equal(t, `<html><title>Blocked by the gateway</title></html>`, string(err.(interface{ RawBody() []byte }).RawBody()), "what says who has answered is kept")
+	assert.Nil(t, new(quickstream.APIError).RawBody())
+	assert.Nil(t, new(quickstream.DecodeError).RawBody())
 }
 
 // TestAttackKeyAsAName: a service repeats the key where an error prints a name: as the

@@ -3,7 +3,6 @@ package clienttest_test
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -134,21 +133,6 @@ func TestSwitchingProtocols(t *testing.T) {
 	require.Error(t, client.Check(t.Context(), quickstream.WithMaxAttempts(1)))
 }
 
-// TestAttackTwoFramings: of an answer that has its length in two ways nothing is left for
-// the next call, and a coding that nobody knows is no success.
-func TestAttackTwoFramings(t *testing.T) {
-	quiet(t)
-	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(approvedBody), approvedBody)
-	both := "HTTP/1.1 201 Created\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked
-	client, _ := server(t, raw(t, both), plain)
-	tx, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
-	require.NoError(t, err, "chunks count, as RFC 9112 has it")
-	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
-	for _, coding := range []string{"gzip, chunked", "chunked, chunked", "xchunked", "chunked\r\nTransfer-Encoding: identity", "\x0bchunked"} {
-		attacked(t, coding, raw(t, strings.Replace(both, "chunked", coding, 1)))
-	}
-}
-
 // TestAttackCookies: what a service sets is not sent back to it, so that it cannot tell
 // who comes again.
 func TestAttackCookies(t *testing.T) {
@@ -195,22 +179,6 @@ func TestAttackHints(t *testing.T) {
 	assert.Zero(t, elsewhere.Load())
 }
 
-// TestAttackTrailers: what follows a body changes nothing of what was said before it.
-func TestAttackTrailers(t *testing.T) {
-	quiet(t)
-	const declined = `{"receiptNumber":"R-1","status":"Declined","summaryCode":"1"}`
-	trailing := raw(t, fmt.Sprintf("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nTrailer: X-Late\r\n\r\n%x\r\n%s\r\n0\r\n"+
-		"X-Late: 1\r\nRetry-After: 3600\r\nLocation: /x\r\nContent-Length: 1\r\nStatus: 200\r\n\r\n%s", len(declined), declined, created(approvedBody)))
-	client, _ := server(t, trailing, plain)
-	var resp quickstream.Response
-	tx, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend(), quickstream.WithResponseInto(&resp))
-	require.NoError(t, err)
-	assert.Equal(t, quickstream.OutcomeDeclined, outcomeOf(tx))
-	for name := range resp.Header {
-		assert.Contains(t, []string{"Trailer", "Date"}, name)
-	}
-}
-
 // TestAttackCodings: an answer in a coding that nobody asked for, or wrapped more than
 // once, is no answer that can be read.
 func TestAttackCodings(t *testing.T) {
@@ -229,12 +197,4 @@ func TestAttackCodings(t *testing.T) {
 			_, _ = w.Write(c.body)
 		})
 	}
-}
-
-// TestAttackSwitchedProtocols: an answer to a question that nobody asked, such as for another
-// protocol, is none, and neither is what follows it.
-func TestAttackSwitchedProtocols(t *testing.T) {
-	quiet(t)
-	switched := raw(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"+created(approvedBody))
-	assert.Empty(t, attacked(t, "101", switched).ReceiptNumber)
 }

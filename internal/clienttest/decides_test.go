@@ -180,6 +180,7 @@ func TestTimesInform(t *testing.T) {
 		`"2026-11-20T10:11:12+1100"`: false, `"2026-11-20T10:11:12+11:00"`: false, `"2026-11-20T10:11:12+11"`: false, `"2026-11-20T10:11:12Z"`: false,
 		`"2026-11-20T10:11:12"`: false, `"2026-11-20 10:11:12+1100"`: false, `"2026-11-20T10:11+1100"`: false, `"2026-11-20T10:11:12.345+1100"`: false,
 		`1795129872`: false, `"1795129872000"`: false, `null`: true, `""`: true, `"20 Nov 2026, 10:11"`: true, `[2026,11,20]`: true, `true`: true, `1e9`: true,
+		`"2026-03-01T10:11:12+9900"`: true, `"10000-01-01T00:00:00Z"`: true, `"2026-02-30T00:00:00Z"`: true,
 	} {
 		body := `{"receiptNumber":"1","status":"Approved","summaryCode":"0","settlementDate":"20 Nov 2026","transactionTime":` + text + `}`
 		tx, err := clientOf(t, says(200, body)).Transactions.Get(t.Context(), "1")

@@ -113,22 +113,6 @@ func TestAPIErrorHoldsTheAnswer(t *testing.T) {
 	assert.Equal(t, "quickstream: Transactions.Pay (POST /transactions): the service answered 429 Too Many Requests (fields: cardNumber), trace code 8a7f-Trace_1", err.Error())
 }
 
-// TestRawBodyRepeatsNothing: what was sent is dropped before a body is kept.
-func TestRawBodyRepeatsNothing(t *testing.T) {
-	huge := strings.Replace(errorBody, `"errors":[`, `"padding":"`+strings.Repeat("x", 1<<20-100)+`","errors":[`, 1)
-	for _, body := range []string{errorBody, huge, errorBody[:110], errorBody + "}", `{"a":[{"FieldValue":{"b":"4111111111111111"}}]}`} {
-		_, err := clientOf(t, says(422, body)).Transactions.Pay(t.Context(), payment())
-		refused := answerIn(err)
-		require.NotNil(t, refused)
-		raw := string(refused.RawBody())
-		assert.NotContains(t, raw, "41111111")
-		assert.NotContains(t, raw, "999994")
-		assert.LessOrEqual(t, len(raw), 1<<20)
-	}
-	assert.Nil(t, new(quickstream.APIError).RawBody())
-	assert.Nil(t, new(quickstream.DecodeError).RawBody())
-}
-
 // TestErrorBodiesOfAnyShape: for a read the status counts, whatever the body is. A write
 // is refused in the service's own words alone.
 func TestErrorBodiesOfAnyShape(t *testing.T) {

@@ -49,7 +49,7 @@ func (s *slowPages) RoundTrip(req *http.Request) (*http.Response, error) {
 		next = 2
 	}
 	if next <= s.pages {
-		links = fmt.Sprintf(`{"rel":"next","href":"https://pages.invalid/rest/v1/transactions?page=%d"}`, next)
+		links = fmt.Sprintf(`{"rel":"next","href":"https://api.invalid/rest/v1/transactions?page=%d"}`, next)
 	}
 	return &http.Response{
 		StatusCode: status, Header: http.Header{"Page": {strconv.Itoa(page)}}, Request: req, ContentLength: -1,
@@ -59,10 +59,7 @@ func (s *slowPages) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func (s *slowPages) list(t *testing.T, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
 	t.Helper()
-	client, err := quickstream.NewClient(quickstream.CustomURL("https://pages.invalid/rest/v1"),
-		quickstream.Keys{Secret: quickstream.NewSecretKey("test-key")}, quickstream.WithHTTPClient(&http.Client{Transport: s}))
-	require.NoError(t, err)
-	return client.Transactions.List(quickstream.ListTransactionsParams{}, opts...)
+	return clientOf(t, s.RoundTrip).Transactions.List(quickstream.ListTransactionsParams{}, opts...)
 }
 
 const pageTakes, workTakes = 10 * time.Millisecond, 10 * time.Millisecond

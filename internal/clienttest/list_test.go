@@ -18,8 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // pages serves a list of customers, whose pages are kept by their page number.
@@ -188,6 +186,15 @@ func TestNextLinks(t *testing.T) {
 		"blank":                " ",
 		"too long":             "https://api.invalid/rest/v1/customers?page=1&x=" + long,
 		"back to the start":    "#x",
+		"the keys":             "/rest/v1/api-keys/latest",
+		"the keys, relative":   "../api-keys/latest",
+		"the keys, by dots":    "customers/../api-keys/latest",
+		"the keys, escaped":    "/rest/v1/customers/%2e%2e/api-keys/latest",
+		"an item":              "/rest/v1/customers/7",
+		"the root":             "/rest/v1?page=1",
+		"a parameter":          "/rest/v1/customers;x",
+		"another case":         "/rest/v1/CUSTOMERS",
+		"a name that folds":    "/rest/v1/customer\u017f",
 	} {
 		asked := 0
 		client := clientOf(t, pages(&asked, pageOf(next, "1"), pageOf("", "2")))
@@ -405,22 +412,6 @@ func TestPagesAreRetriedAlone(t *testing.T) {
 			ids++
 		}
 		assert.Equal(t, 3, ids)
-	})
-}
-
-// TestListsOfTheSandbox reads small pages of the simulator.
-func TestListsOfTheSandbox(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 2 }))
-		for i := range 7 {
-			_, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: fmt.Sprint(i), CustomerName: "Ann"})
-			require.NoError(t, err)
-		}
-		box.ResetRequests()
-		ids, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{CustomerName: "nn"}))
-		require.NoError(t, err)
-		assert.Len(t, ids, 7)
-		assert.Len(t, box.Requests(), 4)
 	})
 }
 

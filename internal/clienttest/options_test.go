@@ -19,8 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 func TestRefusedOptions(t *testing.T) {
@@ -365,24 +363,4 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 	assert.Equal(t, int64(8*(len(all)+2)), sent.Load())
 	assert.Equal(t, sent.Load(), answered.Load())
-}
-
-// TestOptionsReachTheSandbox: the options of a client are the defaults of its
-// calls, and a call's come after them.
-func TestOptionsReachTheSandbox(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box := sandbox.New()
-		t.Cleanup(box.Close)
-		client := sandboxtest.Client(t, box, quickstream.WithMaxAttempts(1), quickstream.WithRetryWait(time.Second, time.Second))
-		require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.Status(500, sandbox.Empty)}))
-		var resp quickstream.Response
-		err := client.Check(t.Context(), quickstream.WithResponseInto(&resp))
-		require.Error(t, err)
-		assert.Equal(t, 1, resp.Attempts)
-		start := time.Now()
-		err = client.Check(t.Context(), quickstream.WithResponseInto(&resp), quickstream.WithMaxAttempts(4))
-		require.Error(t, err)
-		assert.Equal(t, 4, resp.Attempts)
-		assert.Equal(t, 3*time.Second, time.Since(start))
-	})
 }

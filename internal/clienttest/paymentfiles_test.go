@@ -57,7 +57,7 @@ func filesOf(t *testing.T, client *quickstream.Client) []*quickstream.PaymentFil
 func TestUploadedForm(t *testing.T) {
 	var request *http.Request
 	var body []byte
-	client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 		var err error
 		request = r
 		body, err = io.ReadAll(r.Body)
@@ -325,7 +325,7 @@ func TestUploadEndsWithTheContext(t *testing.T) {
 // content, and goes on reading after the call has ended.
 func TestContentIsLeftAlone(t *testing.T) {
 	var body io.ReadCloser
-	client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 		body = r.Body
 		return uploadedFile(r), nil
 	})
@@ -354,7 +354,7 @@ func TestUploadIsChecked(t *testing.T) {
 func TestUploadTakesConstantMemory(t *testing.T) {
 	const size = 64 << 20
 	var got int64
-	client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 		var err error
 		got, err = io.Copy(io.Discard, r.Body)
 		assert.Equal(t, r.ContentLength, got)

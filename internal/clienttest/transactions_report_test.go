@@ -229,21 +229,6 @@ func TestSlowReport(t *testing.T) {
 	})
 }
 
-// roundTrip answers every request with a body.
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func clientOver(t *testing.T, f roundTrip) *quickstream.Client {
-	t.Helper()
-	client, err := quickstream.NewClient(
-		quickstream.CustomURL("https://quickstream.invalid/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("key")},
-		quickstream.WithHTTPClient(&http.Client{Transport: f}),
-	)
-	require.NoError(t, err)
-	return client
-}
-
 func plainReport(r *http.Request, length int64, body io.Reader) *http.Response {
 	return &http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}},
@@ -264,7 +249,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 func TestStalledReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
-		client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 			requests++
 			sent := false
 			return plainReport(r, -1, readerFunc(func(p []byte) (int, error) {
@@ -291,7 +276,7 @@ func TestStalledReport(t *testing.T) {
 // TestSlowWriter takes long over every piece: the service is not to blame.
 func TestSlowWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 			body := io.MultiReader(strings.NewReader("a"), strings.NewReader("b"))
 			return plainReport(r, -1, readerFunc(func(p []byte) (int, error) {
 				if err := r.Context().Err(); err != nil {
@@ -312,7 +297,7 @@ func TestSlowWriter(t *testing.T) {
 // TestShortReport is shorter than announced, over a RoundTripper that does not
 // notice.
 func TestShortReport(t *testing.T) {
-	client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 		return plainReport(r, 100, strings.NewReader("Receipt Number\r\n1")), nil
 	})
 	n, err := client.Transactions.DownloadReport(t.Context(), io.Discard, reportDay())
@@ -379,7 +364,7 @@ func TestReportNeedsAWriter(t *testing.T) {
 // TestReportTakesConstantMemory downloads 64 MiB.
 func TestReportTakesConstantMemory(t *testing.T) {
 	const size = 64 << 20
-	client := clientOver(t, func(r *http.Request) (*http.Response, error) {
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 		return plainReport(r, size, io.LimitReader(readerFunc(func(p []byte) (int, error) { return len(p), nil }), size)), nil
 	})
 	var before, after runtime.MemStats
