@@ -7,7 +7,6 @@ package webhooks_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -22,15 +21,6 @@ func padded(body string) string {
 	return strings.Replace(body, "~", strings.Repeat("x", max(0, webhooks.DefaultMaxBody-len(body)+1)), 1)
 }
 
-// objectOf returns n members of an object, each with its comma.
-func objectOf(n int, value string) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, `"%x":%s,`, i, value)
-	}
-	return b.String()
-}
-
 // TestAttackMemoryOfNotifications: a notification of the largest size makes an endpoint with a store hold
 // no more than eight times that, whatever is in it. Decoding it plainly takes 20 times.
 func TestAttackMemoryOfNotifications(t *testing.T) {
@@ -39,12 +29,12 @@ func TestAttackMemoryOfNotifications(t *testing.T) {
 		heaptest.Full(limit, `{"id":"1","eventType":"x","data":[`, `{},`, `]}`),
 		heaptest.Full(limit, `{"id":"1","eventType":"x","data":{"a":"`, `\u00e9`, `"}}`),
 		padded(`{"id":"1","eventType":"x","data":{"a":"~"}}`),
-		padded(`{"id":"1","eventType":"x","data":{"m":"~",` + objectOf(4_900, `{}`) + `"n":1}}`),
+		padded(`{"id":"1","eventType":"x","data":{"m":"~",` + heaptest.Members(4_900, `{}`) + `"n":1}}`),
 		padded(`{"id":"1","eventType":"x","data":{"m":"~","n":[` + strings.Repeat(`{"a":1},`, 2_400) + `1]}}`),
-		padded(`{"id":"1","eventType":"x","data":{"m":"~",` + objectOf(80_000, `{}`) + `"n":1}}`),
-		padded(`{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","metadata":{` + objectOf(4_900, `""`) + `"m":"~"}}}`),
-		padded(`{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1",` + objectOf(4_900, `{}`) + `"m":"~"}}`),
-		padded(`{` + objectOf(4_900, `1`) + `"id":"1","eventType":"payto.agreement.confirmed","data":{"agreementToken":"1","m":"~"}}`),
+		padded(`{"id":"1","eventType":"x","data":{"m":"~",` + heaptest.Members(80_000, `{}`) + `"n":1}}`),
+		padded(`{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","metadata":{` + heaptest.Members(4_900, `""`) + `"m":"~"}}}`),
+		padded(`{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1",` + heaptest.Members(4_900, `{}`) + `"m":"~"}}`),
+		padded(`{` + heaptest.Members(4_900, `1`) + `"id":"1","eventType":"payto.agreement.confirmed","data":{"agreementToken":"1","m":"~"}}`),
 	} {
 		if len(body) != limit {
 			t.Fatalf("body %d has %d bytes", i, len(body))

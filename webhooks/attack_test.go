@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/printtest"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -116,16 +117,16 @@ func TestAttackRow07NotificationData(t *testing.T) {
 	for name, v := range values {
 		found := false
 		for _, v := range []any{v, &v, struct{ V any }{v}, struct{ v any }{v}, []any{v}, map[string]any{"v": v}} {
-			found = found || shows(printed(v))
+			found = found || shows(printtest.Printed(v))
 		}
-		if found || reachable(reflect.ValueOf(v), map[uintptr]bool{}) {
+		if found || printtest.Reachable(v, secrets()...) {
 			t.Errorf("%s shows its data", name)
 		}
 	}
 	agreement := eventOf[*webhooks.AgreementEvent](t, parse(t, `{"id":"1","eventType":"payto.agreement.confirmed","data":`+
 		strings.Replace(agreementData, `"Canary Payer"`, string(quoted), 1)+`}`)).Agreement()
 	naive := naiveEvent{agreement}
-	if !shows(printed(naive)) || !reachable(reflect.ValueOf(naive), map[uintptr]bool{}) || shows(fmt.Sprintf("%v %+v %#v", naive, naive, naive)) {
+	if !shows(printtest.Printed(naive)) || !printtest.Reachable(naive, secrets()...) || shows(fmt.Sprintf("%v %+v %#v", naive, naive, naive)) {
 		t.Error("the naive event does not fall for it")
 	}
 }

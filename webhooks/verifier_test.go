@@ -13,6 +13,7 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
+// What else a header may be is told in TestAttack45SignatureHeader of package signature.
 func TestVerifySignature(t *testing.T) {
 	t.Parallel()
 	genuine := signed(t, confirmedBody).Header.Get(signature.Header)
@@ -22,27 +23,9 @@ func TestVerifySignature(t *testing.T) {
 		want   error
 	}{
 		"genuine":           {[]string{genuine}, nil},
-		"upper case hex":    {[]string{stamp + ",v1=" + strings.ToUpper(value)}, nil},
-		"unknown v0":        {[]string{stamp + ",v0=x,v1=" + value}, nil},
-		"second of two":     {[]string{stamp + ",v1=" + strings.Repeat("0", 64) + ",v1=" + value}, nil},
 		"missing":           {nil, signature.ErrMissing},
-		"empty":             {[]string{""}, signature.ErrMissing},
 		"sent twice":        {[]string{genuine, genuine}, signature.ErrMalformed},
-		"two t":             {[]string{stamp + "," + genuine}, signature.ErrMalformed},
-		"no t":              {[]string{"v1=" + value}, signature.ErrMalformed},
-		"no v1":             {[]string{stamp}, signature.ErrMalformed},
-		"empty v1":          {[]string{stamp + ",v1="}, signature.ErrMalformed},
-		"negative t":        {[]string{"t=-1707312770123,v1=" + value}, signature.ErrMalformed},
-		"t in seconds":      {[]string{"t=1707312770,v1=" + value}, signature.ErrMalformed},
-		"t beyond int64":    {[]string{"t=9223372036854775808,v1=" + value}, signature.ErrMalformed},
-		"float t":           {[]string{stamp + ".5,v1=" + value}, signature.ErrMalformed},
-		"space":             {[]string{stamp + ", v1=" + value}, nil},
-		"other order":       {[]string{"v1=" + value + "," + stamp}, nil},
-		"10,000 v1":         {[]string{stamp + strings.Repeat(",v1="+value, 10_000)}, signature.ErrMalformed},
 		"bit flip":          {[]string{stamp + ",v1=" + string(value[0]^1) + value[1:]}, signature.ErrMismatch},
-		"truncated":         {[]string{stamp + ",v1=" + value[:62]}, signature.ErrMismatch},
-		"other time":        {[]string{"t=1707312770124,v1=" + value}, signature.ErrMismatch},
-		"neither encoding":  {[]string{stamp + ",v1=" + strings.Repeat("g", 64)}, signature.ErrMismatch},
 		"of an empty body":  {[]string{signed(t, "").Header.Get(signature.Header)}, signature.ErrMismatch},
 		"of another secret": {[]string{signedBy(t, forger, confirmedBody).Header.Get(signature.Header)}, signature.ErrMismatch},
 	} {
@@ -75,19 +58,16 @@ func TestVerifyRotation(t *testing.T) {
 
 func TestVerifyTolerance(t *testing.T) {
 	t.Parallel()
-	const edge = 5 * time.Minute
+	const edge = 5 * time.Minute // which belongs to the window: see TestAttack48Replay
 	for name, test := range map[string]struct {
 		sent time.Duration
 		opts []webhooks.VerifierOption
 		want error
 	}{
-		"at the edge, past":     {-edge, nil, nil},
-		"at the edge, future":   {edge, nil, nil},
-		"stale":                 {-edge - time.Millisecond, nil, signature.ErrTooOld},
-		"future":                {edge + time.Millisecond, nil, signature.ErrTooNew},
-		"wider":                 {-time.Hour, []webhooks.VerifierOption{webhooks.WithTolerance(time.Hour)}, nil},
-		"narrower":              {-2 * time.Second, []webhooks.VerifierOption{webhooks.WithTolerance(time.Second)}, signature.ErrTooOld},
-		"replayed the next day": {-24 * time.Hour, nil, signature.ErrTooOld},
+		"stale":    {-edge - time.Millisecond, nil, signature.ErrTooOld},
+		"future":   {edge + time.Millisecond, nil, signature.ErrTooNew},
+		"wider":    {-time.Hour, []webhooks.VerifierOption{webhooks.WithTolerance(time.Hour)}, nil},
+		"narrower": {-2 * time.Second, []webhooks.VerifierOption{webhooks.WithTolerance(time.Second)}, signature.ErrTooOld},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,7 +5,6 @@
 package clienttest_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -99,13 +98,13 @@ func TestAttackRow01Memory(t *testing.T) {
 		"links of items":   {look, accepted(14, `{"data":[`, `{"receiptNumber":"1","responseDescription":"~","links":`+nested(1, 5_000, `{"rel":"a"}`)+`}`, `]}`)},
 		"links":            {look, padded(`{"data":[],"links":` + nested(1, 4_999, `{"href":"a"}`) + `,"new":"~"}`)},
 		"links of one":     {get, padded(`{"receiptNumber":"R-1","links":` + nested(1, 4_999, `{"href":"a"}`) + `,"responseDescription":"~"}`)},
-		"metadata":         {get, padded(`{"receiptNumber":"R-1","metadata":{` + objectOf(149_000, `""`) + `"m":"~"}}`)},
-		"unknown names":    {get, padded(`{"receiptNumber":"R-1",` + objectOf(149_000, `1`) + `"m":"~"}`)},
+		"metadata":         {get, padded(`{"receiptNumber":"R-1","metadata":{` + heaptest.Members(149_000, `""`) + `"m":"~"}}`)},
+		"unknown names":    {get, padded(`{"receiptNumber":"R-1",` + heaptest.Members(149_000, `1`) + `"m":"~"}`)},
 		"unknown values":   {get, padded(`{"receiptNumber":"R-1","new":[` + nested(14, 5_000, `{"a":1}`) + `],"m":"~"}`)},
-		"any names":        {do, padded(`{` + objectOf(149_000, `[]`) + `"m":"~"}`)},
+		"any names":        {do, padded(`{` + heaptest.Members(149_000, `[]`) + `"m":"~"}`)},
 		"any objects":      {do, padded(`{"m":"~","new":[` + nested(14, 5_000, `{"a":1}`) + `]}`)},
 		"any inner lists":  {do, padded(`{"m":"~","new":[` + nested(4_900, 28, `[]`) + `]}`)},
-		"a payment's text": {pay, padded(`{"receiptNumber":"R-1","metadata":{` + objectOf(149_000, `""`) + `"m":"~"},"summaryCode":{}}`)},
+		"a payment's text": {pay, padded(`{"receiptNumber":"R-1","metadata":{` + heaptest.Members(149_000, `""`) + `"m":"~"},"summaryCode":{}}`)},
 	} {
 		t.Run("accepted "+name, func(t *testing.T) { attackMemory(t, 200, c.body, c.call) })
 	}
@@ -126,24 +125,15 @@ func TestAttackRow01Memory(t *testing.T) {
 		t.Run(c[0]+c[1], func(t *testing.T) { attackMemory(t, 422, heaptest.Full(errorCap, c[0], c[1], c[2]), pay) })
 	}
 	for _, c := range []string{
-		`{"errors":{` + objectOf(2_400, `["x"]`) + `"m":["~"]}}`,
+		`{"errors":{` + heaptest.Members(2_400, `["x"]`) + `"m":["~"]}}`,
 		`{"errors":[` + nested(1, 2_000, `{"fieldName":"a"}`) + `],"customerMessage":"~"}`,
 		`{"new":[` + nested(1, 2_000, `{"a":{}}`) + `],"customerMessage":"~"}`,
-		`{` + objectOf(4_900, `1`) + `"m":"~"}`,
+		`{` + heaptest.Members(4_900, `1`) + `"m":"~"}`,
 	} {
 		t.Run("accepted "+c[:12], func(t *testing.T) {
 			attackMemory(t, 422, strings.Replace(c, "~", strings.Repeat("/?", (errorJSON-len(c))/2), 1), pay)
 		})
 	}
-}
-
-// objectOf returns n members of an object, each with its comma.
-func objectOf(n int, value string) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, `"%x":%s,`, i, value)
-	}
-	return b.String()
 }
 
 func attackMemory(t *testing.T, status int, body string, call func(*quickstream.Client) error) {

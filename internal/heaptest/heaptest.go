@@ -2,6 +2,7 @@
 package heaptest
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -61,4 +62,13 @@ func Full(length int, before, element, after string) string {
 	room := length - len(before) - len(after)
 	body := before + strings.TrimSuffix(strings.Repeat(element, room/len(element)), ",") + after
 	return body + strings.Repeat(" ", length-len(body))
+}
+
+// Members returns n members of an object, each with its comma.
+func Members(n int, value string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"%x":%s,`, i, value)
+	}
+	return b.String()
 }
