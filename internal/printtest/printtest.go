@@ -73,7 +73,7 @@ func reachable(v reflect.Value, seen map[uintptr]bool, secrets []string) bool {
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			text := make([]byte, v.Len())
 			for i := range text {
-				text[i] = byte(v.Index(i).Uint())
+				text[i] = byte(v.Index(i).Uint()) //nolint:gosec // it is one
 			}
 			return Shows(string(text), secrets...)
 		}
