@@ -164,7 +164,8 @@
 //
 // Responses keep members without a Go field. Extra returns them, and those that could not be read
 // and whose field is zero, by path, such as "creditCard.newMember". It omits links, which can
-// contain account numbers. Raw returns the whole JSON. [WithExtraField] adds members to requests.
+// contain account numbers. Raw returns the whole JSON; do not change it. [WithExtraField] adds
+// members to requests.
 //
 // # Contexts
 //

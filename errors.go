@@ -310,43 +310,43 @@ func formatError(f fmt.State, verb rune, err error) {
 	_, _ = io.WriteString(f, text)
 }
 
-// Format writes Error's text for every verb.
+// Format writes Error's text.
 func (e ValidationError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // MarshalText returns Error's text.
 func (e ValidationError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes Error's text for every verb.
+// Format writes Error's text.
 func (e APIError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // MarshalText returns Error's text.
 func (e APIError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes Error's text for every verb.
+// Format writes Error's text.
 func (e NetworkError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // MarshalText returns Error's text.
 func (e NetworkError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes Error's text for every verb.
+// Format writes Error's text.
 func (e UnknownOutcomeError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // MarshalText returns Error's text.
 func (e UnknownOutcomeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes Error's text for every verb.
+// Format writes Error's text.
 func (e DecodeError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // MarshalText returns Error's text.
 func (e DecodeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes Error's text for every verb.
+// Format writes Error's text.
 func (e DeclinedError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // MarshalText returns Error's text.
 func (e DeclinedError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes Error's text for every verb.
+// Format writes Error's text.
 func (e NotSettledError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // MarshalText returns Error's text.

@@ -18,7 +18,7 @@ func (e *envelope) keep(body []byte, model reflect.Type) {
 	e.source = func() ([]byte, reflect.Type) { return body, model }
 }
 
-// Raw returns the decoded JSON, or nil; do not change it.
+// Raw returns the JSON, or nil.
 func (e envelope) Raw() json.RawMessage {
 	if e.source == nil {
 		return nil
@@ -27,7 +27,7 @@ func (e envelope) Raw() json.RawMessage {
 	return body
 }
 
-// Extra returns unknown and unreadable members, by path.
+// Extra returns members without a field.
 func (e envelope) Extra() map[string]json.RawMessage {
 	if e.source == nil {
 		return map[string]json.RawMessage{}
