@@ -17,7 +17,7 @@ import (
 // repeat. It has no digits, which a log's time would repeat by chance.
 const canary = "KNRY"
 
-func TestDamage(t *testing.T) {
+func TestAttack58Damage(t *testing.T) {
 	const head = canary + "a," + canary + "b," + canary + "c\r\n"
 	const good = canary + ",\"" + canary + "\r\n\"," + canary + "\r\n" // lines 2 and 3
 	const at = int64(len(head + good))
