@@ -1,12 +1,8 @@
 package main
 
 import (
-	"iter"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,59 +13,25 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// naive guards as the command once did: the control endpoints only, by a lenient
-// reading of the host and against writes only.
-func (b *bench) naive(r *http.Request) int {
-	lenient := func(hostport string) bool {
-		host := hostport
-		if h, _, err := net.SplitHostPort(hostport); err == nil {
-			host = h
-		}
-		if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
-			return ip.IsLoopback()
-		}
-		return host == "localhost" || strings.HasSuffix(host, ".localhost")
-	}
-	inner := b.handler.(guard)
-	w := httptest.NewRecorder()
-	switch {
-	case !strings.HasPrefix(r.URL.Path, controlPath+"/"):
-		inner.service.ServeHTTP(w, r)
-	case !lenient(r.Host):
-		w.WriteHeader(http.StatusForbidden)
-	default:
-		http.NewCrossOriginProtection().Handler(inner.control).ServeHTTP(w, r)
-	}
-	return w.Code
-}
-
 // A page reaches this port under a name of its own, or under one that a lenient reading
 // takes for a loopback: no host but a loopback's is answered, on no path.
 func TestAttackRow10HostNames(t *testing.T) {
 	b := newBench(t)
-	for host, deceives := range map[string]bool{
-		"[127.0.0.1": true, "127.0.0.1]": true, "[127.0.0.1]": true, "[127.0.0.1]:8642": true, "::1": true, "[::1": true, "::1]:8642": false,
-		"evil.example#.localhost": true, "evil.example/.localhost": true, "a@b.localhost": true, ".localhost": true, "-.localhost": true,
-		"localhost:": true, "localhost:99999": true, "localhost:http": true, "127.0.0.1:-1": true, "[::1%25eth0]": true, "[::1]x": false,
-		"127.0.0.1:8642:1": false, "localhost.": false, "127.1": false, "0x7f.0.0.1": false, "2130706433": false, "0.0.0.0": false, "[::]": false,
-		"localhost.evil.example": false, "127.0.0.1.evil.example": false, "192.0.2.1:8642": false, "": false,
+	for _, host := range []string{
+		"[127.0.0.1", "127.0.0.1]", "[127.0.0.1]", "[127.0.0.1]:8642", "::1", "[::1", "::1]:8642",
+		"evil.example#.localhost", "evil.example/.localhost", "a@b.localhost", ".localhost", "-.localhost",
+		"localhost:", "localhost:99999", "localhost:http", "127.0.0.1:-1", "[::1%25eth0]", "[::1]x",
+		"127.0.0.1:8642:1", "localhost.", "127.1", "0x7f.0.0.1", "2130706433", "0.0.0.0", "[::]",
+		"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.1:8642", "",
 	} {
 		for _, path := range []string{"/_sandbox/clock", "/rest/v1/", "/"} {
 			r := newRequest("GET", path, "")
 			r.Host = host
 			assert.Equal(t, http.StatusForbidden, b.send(r).Code, "%s at %q", path, host)
 		}
-		r := newRequest("GET", "/_sandbox/clock", "")
-		r.Host = host
-		assert.Equal(t, deceives, b.naive(r) == http.StatusOK, "the naive guard at %q", host)
 	}
 	assert.Empty(t, b.box.Requests(), "and the service has seen none of them")
-	r := newRequest("GET", "/rest/v1/", "")
-	r.Host = "evil.example"
-	assert.Equal(t, http.StatusUnauthorized, b.naive(r))
-	assert.Len(t, b.box.Requests(), 1, "the naive guard lets the service record strangers")
-
-	for _, host := range []string{"127.0.0.1", "127.8.9.1:1", "[::1]", "[::1]:8642", "LocalHost:8642", "a-b.quickstream.localhost:80"} {
+	for _, host := range []string{"127.0.0.1", "127.8.9.1:1", "[::1]", "[::1]:8642", "LocalHost:8642", "quickstream.localhost", "a-b.quickstream.localhost:80"} {
 		r := newRequest("GET", "/_sandbox/clock", "")
 		r.Host = host
 		assert.Equal(t, http.StatusOK, b.send(r).Code, host)
@@ -104,7 +66,6 @@ func TestAttackRow10OtherSites(t *testing.T) {
 		assert.Equal(t, http.StatusForbidden, b.send(from("POST", "/_sandbox/clock", `{"advance":"1h"}`, header)).Code, name)
 		assert.Equal(t, http.StatusForbidden, b.send(from("POST", "/rest/v1/transactions", "{}", header)).Code, name)
 		assert.Equal(t, http.StatusForbidden, b.send(from("OPTIONS", "/rest/v1/single-use-tokens", "", header)).Code, name)
-		assert.Equal(t, http.StatusOK, b.naive(from("GET", "/_sandbox/requests", "", header)), "the naive guard lets %s read", name)
 	}
 	assert.Empty(t, b.box.Requests())
 	for _, own := range []http.Header{{}, {"Origin": {"http://127.0.0.1:8642"}, "Sec-Fetch-Site": {"same-origin"}}, {"Sec-Fetch-Site": {"none"}}} {
@@ -114,7 +75,7 @@ func TestAttackRow10OtherSites(t *testing.T) {
 }
 
 // An origin that may call the service may not control the sandbox, and no other comes in
-// behind it. The naive guard looks at the first origin alone.
+// behind it.
 func TestAttackRow10AllowedOrigins(t *testing.T) {
 	b := newBench(t)
 	allowed := http.Header{"Origin": {"http://shop.localhost:3000"}, "Sec-Fetch-Site": {"same-site"}}
@@ -132,13 +93,11 @@ func TestAttackRow10AllowedOrigins(t *testing.T) {
 		assert.Equal(t, http.StatusForbidden, get("/_sandbox/requests", allowed))
 		both := http.Header{"Origin": append(allowed["Origin"], "https://evil.example")}
 		assert.Equal(t, http.StatusForbidden, get("/rest/v1/", both))
-		assert.True(t, slices.Contains(origins, both.Get("Origin")) || slices.Contains(origins, "*"), "the naive guard allows it")
 		assert.Equal(t, http.StatusForbidden, get("/rest/v1/", http.Header{"Sec-Fetch-Site": {"cross-site"}}), "who says no origin has none that is allowed")
 	}
 }
 
-// What a shop's pages may do is not for its other requests, nor for other sites. The naive
-// guard compares how a Referer begins.
+// What a shop's pages may do is not for its other requests, nor for other sites.
 func TestAttackRow10Shops(t *testing.T) {
 	const shop = "http://127.0.0.1:8080"
 	box := sandbox.New(sandbox.WithShop(shop))
@@ -164,11 +123,9 @@ func TestAttackRow10Shops(t *testing.T) {
 	status, _ = code("GET", "/rest/v1/quickstream-api-1.0.min.js", http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"no-cors"}})
 	assert.Equal(t, http.StatusOK, status)
 
-	for from, deceives := range map[string]bool{
-		"": false, "null": false, "https://evil.example/": false, "https://127.0.0.1:8080/": false,
-		shop + ".evil.example/": true, shop + "1/": true, shop + "@evil.example/": true,
+	for _, from := range []string{
+		"", "null", "https://evil.example/", "https://127.0.0.1:8080/", shop + ".evil.example/", shop + "1/", shop + "@evil.example/",
 	} {
-		assert.Equal(t, deceives, strings.HasPrefix(from, shop), "the naive guard with %q", from)
 		for _, path := range []string{"/_shop/challenge", sandbox.PayerPage, "/_sandbox/challenge", "/_sandbox/", "/rest/v1/"} {
 			status, _ = code("GET", path, leads(from))
 			assert.Equal(t, http.StatusForbidden, status, "%s from %q", path, from)
@@ -185,8 +142,7 @@ func TestAttackRow10Shops(t *testing.T) {
 	assert.Empty(t, box.Requests())
 }
 
-// No answer of this port may be framed, or be taken for another kind of content. What
-// the service answers without the guard may be.
+// No answer of this port may be framed, or be taken for another kind of content.
 func TestAttackRow10FramesAndSniffing(t *testing.T) {
 	b := newBench(t)
 	for _, path := range []string{
@@ -198,9 +154,6 @@ func TestAttackRow10FramesAndSniffing(t *testing.T) {
 		assert.NotContains(t, h.Get("Content-Security-Policy"), "unsafe", path)
 		assert.Equal(t, "nosniff", h.Get("X-Content-Type-Options"), path)
 	}
-	naive := httptest.NewRecorder()
-	b.handler.(guard).service.ServeHTTP(naive, newRequest("GET", "/rest/v1/", ""))
-	assert.Empty(t, naive.Header().Get("Content-Security-Policy"))
 }
 
 // largestWrite is how much an answer holds at once.
@@ -214,8 +167,7 @@ func (w *largestWrite) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Bodies that grow when they are written as JSON do not make one large text, as the naive
-// list of them does.
+// Bodies that grow when they are written as JSON do not make one large text.
 func TestAttackRow10BodiesReadBack(t *testing.T) {
 	b := newBench(t)
 	for range 12 {
@@ -224,14 +176,4 @@ func TestAttackRow10BodiesReadBack(t *testing.T) {
 	w := &largestWrite{ResponseRecorder: httptest.NewRecorder()}
 	b.handler.ServeHTTP(w, newRequest("GET", "/_sandbox/requests", ""))
 	assert.Less(t, w.most, 1<<20)
-
-	naive := &largestWrite{ResponseRecorder: httptest.NewRecorder()}
-	var all []any
-	list, err := (&control{box: b.box}).requests(nil)
-	require.NoError(t, err)
-	for r := range list.(iter.Seq[any]) {
-		all = append(all, r)
-	}
-	writeJSON(naive, http.StatusOK, all)
-	assert.Greater(t, naive.most, 4<<20)
 }

@@ -286,21 +286,8 @@ func TestSubscriptionsAndSchedules(t *testing.T) {
 	b.control(422, "POST", "/schedules", `{"customerId":"x"}`)
 }
 
-func TestWhoMayControl(t *testing.T) {
+func TestPathsThatAreNotServed(t *testing.T) {
 	b := newBench(t)
-	for _, host := range []string{"127.0.0.1:8642", "[::1]:8642", "localhost:8642", "quickstream.localhost"} {
-		r := newRequest("GET", "/_sandbox/clock", "")
-		r.Host = host
-		assert.Equal(t, 200, b.send(r).Code, host)
-	}
-	for _, host := range []string{"evil.example", "192.0.2.1:8642", "localhost.evil.example", ""} {
-		r := newRequest("GET", "/_sandbox/clock", "")
-		r.Host = host
-		assert.Equal(t, 403, b.send(r).Code, host)
-	}
-	r := newRequest("POST", "/_sandbox/clock", `{"advance":"1h"}`)
-	r.Header.Set("Origin", "https://evil.example")
-	assert.Equal(t, 403, b.send(r).Code)
 	assert.Equal(t, 200, b.send(newRequest("GET", "/_sandbox/", "")).Code)
 	assert.Equal(t, 404, b.send(newRequest("GET", "/_sandbox/nowhere", "")).Code)
 	assert.Equal(t, 404, b.send(newRequest("GET", "/nowhere", "")).Code)
