@@ -1,11 +1,7 @@
 package wiretest
 
 import (
-	"bytes"
-	"crypto/tls"
 	"fmt"
-	"io"
-	"net/http"
 	"testing"
 
 	"golang.org/x/net/http2"
@@ -43,34 +39,6 @@ func TestAttack09StreamBroken(t *testing.T) {
 			}
 		}
 	})
-	each(t, secureRoutes()[1:], func(x *scene) {
-		if x.setting.resends || x.void {
-			return
-		}
-		secure := x.route.caller
-		x.route.caller = func(c *tls.Config) *http.Transport {
-			transport := secure(c)
-			transport.RegisterProtocol("https", rewinding{secure(c)})
-			return transport
-		}
-		res := x.play(fault{name: "GOAWAY", when: committed, frames: func(s *stream) { s.goAway(s.id-1, http2.ErrCodeNo) }}, nil)
-		if res.effects != 2 {
-			x.Errorf("net/http falls for it, where a request has what its own have: %d effects: %v", res.effects, res.err)
-		}
-	})
-}
-
-// rewinding gives requests what http.NewRequest would have given them.
-type rewinding struct{ http.RoundTripper }
-
-func (r rewinding) RoundTrip(req *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		return nil, err
-	}
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	req.Body, _ = req.GetBody()
-	return r.RoundTripper.RoundTrip(req)
 }
 
 // TestStreamAnswerCutOff: the stream ends within the answer of a request that was
