@@ -32,37 +32,32 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 	base, control := vars["QUICKSTREAM_ENVIRONMENT"], vars["SANDBOX"]
 	assert.Equal(t, base, strings.TrimSuffix(control, controlPath)+"/rest/v1")
 
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base, nil)
-	require.NoError(t, err)
-	r.SetBasicAuth(vars["QUICKSTREAM_SECRET_KEY"], "")
-	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
+	request := func(method, url, key string, header ...string) (*http.Response, []byte) {
+		r, err := http.NewRequestWithContext(ctx, method, url, nil)
+		require.NoError(t, err)
+		if key != "" {
+			r.SetBasicAuth(key, "")
+		}
+		for i := 0; i+1 < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp, body
+	}
+	resp, _ := request("GET", base, vars["QUICKSTREAM_SECRET_KEY"])
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
-
-	r, err = http.NewRequestWithContext(ctx, http.MethodOptions, base+"/single-use-tokens", nil)
-	require.NoError(t, err)
-	r.Header.Set("Origin", "http://b.example")
-	r.Header.Set("Access-Control-Request-Method", "POST")
-	resp, err = (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
+	resp, _ = request("OPTIONS", base+"/single-use-tokens", "", "Origin", "http://b.example", "Access-Control-Request-Method", "POST")
 	assert.Equal(t, "http://b.example", resp.Header.Get("Access-Control-Allow-Origin"))
-
-	r, err = http.NewRequestWithContext(ctx, http.MethodGet, control+"/clock", nil)
-	require.NoError(t, err)
-	resp, err = (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
+	resp, _ = request("GET", control+"/clock", "")
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
 
-	r, err = http.NewRequestWithContext(ctx, http.MethodGet, control+"/assumptions", nil)
-	require.NoError(t, err)
-	resp, err = (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-	require.NoError(t, err)
-	defer resp.Body.Close()
+	_, assumptions := request("GET", control+"/assumptions", "")
 	var listed []sandbox.Assumption
-	require.NoError(t, json.NewDecoder(resp.Body).Decode(&listed))
+	require.NoError(t, json.Unmarshal(assumptions, &listed))
 	inForce := map[string]string{}
 	for _, a := range listed {
 		inForce[a.Name] = a.Value
