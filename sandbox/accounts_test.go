@@ -137,7 +137,8 @@ func TestAccountsOfACustomer(t *testing.T) {
 	})
 	bubble(t, func(c *caller) {
 		customer := c.customerNumbered("1")
-		c.keep(customer, object{"bankAccount": bankDetails()})
+		first := c.keep(customer, object{"bankAccount": bankDetails()})["accountToken"].(string)
 		assert.Equal(t, true, c.keep(customer, object{"bankAccount": bankDetails()})["defaultAccount"])
+		assert.Equal(t, false, c.must(200, c.get("/accounts/"+first))["defaultAccount"])
 	}, assuming(func(a *Assumptions) { a.NewAccountIsDefault = true }))
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -21,14 +20,6 @@ func heapGrowth(f func()) int64 {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
-}
-
-// hoarder is the naive twin: it keeps everything.
-type hoarder struct{ bodies [][]byte }
-
-func (h *hoarder) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	h.bodies = append(h.bodies, body)
 }
 
 // Callers without a key, with wrong keys and with idempotency keys send large bodies: what
@@ -60,7 +51,6 @@ func TestAttackRow10BodiesFillMemory(t *testing.T) {
 	} {
 		box := New(WithSeed(1))
 		assert.Less(t, flood(box, attack), int64(enough), name)
-		assert.Greater(t, flood(&hoarder{}, attack), int64(megabytes-1)<<20, name)
 		for _, r := range box.Requests() {
 			assert.Len(t, r.Body, maxRecordedBody)
 		}
@@ -72,14 +62,11 @@ func TestAttackRow10BodiesFillMemory(t *testing.T) {
 func TestAttackRow10RecordOfHeaders(t *testing.T) {
 	box := New()
 	defer box.Close()
-	naive := 0
 	for range 500 {
 		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/rest/v1/?"+strings.Repeat("a&", 5000), nil)
 		r.Header.Set("X-Large", strings.Repeat("x", 60<<10))
 		box.ServeHTTP(httptest.NewRecorder(), r)
-		naive += len(r.URL.RawQuery) + len(r.Header.Get("X-Large"))
 	}
-	assert.Greater(t, naive, 2*maxRecordedBytes)
 	assert.Less(t, len(box.Requests()), 300)
 	assert.LessOrEqual(t, box.requests.bytes, maxRecordedBytes)
 }

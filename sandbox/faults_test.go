@@ -169,23 +169,6 @@ func TestResendAfterALostAnswerIsReplayed(t *testing.T) {
 	}
 }
 
-// TestNetHTTPResends shows the trap that clients must avoid: with the canonical name of the
-// header net/http sends a POST again by itself, and the caller does not notice that the first
-// answer was lost.
-func TestNetHTTPResends(t *testing.T) {
-	bubble(t, func(c *caller) {
-		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: ResetAfterCommit()}))
-		c.must(200, c.get("/")) // only calls on used connections are sent again
-		r := c.request("POST", "/transactions", c.keys.Secret, cardPayment("O"))
-		r.Header.Set("Idempotency-Key", "k")
-		out, err := c.try(r)
-		require.NoError(t, err)
-		c.must(201, out)
-		assert.Len(t, c.box.Requests(), 3)
-		assert.Len(t, c.box.Ledger().Charged("O"), 2)
-	}, assuming(func(a *Assumptions) { a.KeyLifetime = 0 }))
-}
-
 func TestCommitLate(t *testing.T) {
 	bubble(t, func(c *caller) {
 		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: CommitLate(time.Minute)}))

@@ -48,10 +48,6 @@ func TestByReference(t *testing.T) {
 		assert.Equal(t, "is required", c.findings(find(""))["referenceNumber"])
 		assert.Equal(t, "must be printable ASCII", c.findings(find("%C3%A9"))["referenceNumber"])
 	})
-	bubble(t, func(c *caller) {
-		body := c.must(200, c.get("/transactions/for-reference-number?referenceNumber=x"))
-		assert.Equal(t, []any{}, body["data"])
-	}, assuming(func(a *Assumptions) { a.NothingFound = "empty" }))
 }
 
 func TestPagesStayPutWhenTransactionsArrive(t *testing.T) {

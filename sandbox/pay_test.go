@@ -144,20 +144,6 @@ func TestPaymentFromEverySource(t *testing.T) {
 	})
 }
 
-func TestANewDefaultAccountReplacesTheOld(t *testing.T) {
-	bubble(t, func(c *caller) {
-		customer := c.must(201, c.post("/customers", object{"customerNumber": "1", "customerName": "K"}))["customerId"].(string)
-		c.box.mu.Lock()
-		defer c.box.mu.Unlock()
-		cust := c.box.customers.byID[customer]
-		source := instrument{bank: &bankAccount{name: "K", bsb: "032999", number: "999994"}}
-		first := c.box.registerAccount(cust, source, false)
-		second := c.box.registerAccount(cust, source, true)
-		assert.Equal(t, []bool{false, true}, []bool{first.isDefault, second.isDefault})
-		assert.Same(t, second, c.box.accounts.defaultOf(customer))
-	})
-}
-
 func TestPaymentRules(t *testing.T) {
 	bubble(t, func(c *caller) {
 		long := strings.Repeat("x", 101)

@@ -5,67 +5,12 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// TestTwoDays follows payments for 48 hours of sandbox time.
-func TestTwoDays(t *testing.T) {
-	begun := time.Now()
-	bubble(t, func(c *caller) {
-		find := func(order string) response {
-			return c.get("/transactions/for-reference-number?referenceNumber=" + order)
-		}
-		start := c.box.Now()
-		require.NoError(t, c.box.Inject(
-			Fault{Operation: "POST /transactions", Nth: 1, Kind: CommitLate(90 * time.Second)},
-			Fault{Operation: "POST /transactions", Nth: 2, Kind: ResetBeforeCommit()},
-			Fault{Operation: "POST /transactions", Nth: 3, Kind: ResetAfterCommit()},
-		))
-		send := func(order string) {
-			_, err := c.try(c.request("POST", "/transactions", c.keys.Secret, cardPayment(order), "Idempotency-Key", order))
-			require.ErrorIs(t, err, syscall.ECONNRESET)
-		}
-		token := c.token(cardToken(goodCard))
-		for _, order := range []string{"late", "never", "lost"} {
-			send(order)
-		}
-		c.box.NextTransaction(Erred().ThenAfter(30*time.Hour, Approved()))
-		erred := c.pay("erred")
-
-		// At first nothing can be found, which proves nothing.
-		for _, order := range []string{"late", "never", "lost", "erred"} {
-			c.must(404, find(order))
-		}
-		c.sleep(2 * time.Second)
-		c.must(404, find("late"))
-		c.must(200, find("lost"))
-		c.sleep(2 * time.Minute)
-		c.must(200, find("late"))
-		c.sleep(8 * time.Minute)
-		assert.Contains(t, c.findings(c.post("/transactions", changed(payment("token"), "singleUseTokenId", token))), "singleUseTokenId")
-		for hour := range 47 {
-			c.sleep(time.Hour)
-			want := "2"
-			if c.box.Now().Sub(start) > 30*time.Hour {
-				want = "0"
-			}
-			assert.Equal(t, want, c.must(200, c.get("/transactions/"+erred))["summaryCode"], "hour %d", hour)
-		}
-		c.must(404, find("never"))
-		charged := map[string]int{}
-		for _, order := range []string{"late", "never", "lost", "erred"} {
-			charged[order] = len(c.box.Ledger().Charged(order))
-		}
-		assert.Equal(t, map[string]int{"late": 1, "never": 0, "lost": 1, "erred": 1}, charged)
-		assert.GreaterOrEqual(t, c.box.Now().Sub(start), 47*time.Hour)
-	})
-	assert.Less(t, time.Since(begun), time.Minute)
-}
 
 // TestManyCallers has customers pay at the same time while answers are lost.
 func TestManyCallers(t *testing.T) {

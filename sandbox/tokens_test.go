@@ -62,9 +62,6 @@ func TestTokensOfBankAccounts(t *testing.T) {
 		delete(nz, "addedLater")
 		assert.Equal(t, changed(nzAccount(), "nzAccountNumber", "xxxx321"), nz)
 	})
-	bubble(t, func(c *caller) {
-		c.must(200, c.post("/single-use-tokens", changed(bankToken(), "bsb", "032002")))
-	}, assuming(func(a *Assumptions) { a.HyphenatedBSB = false }))
 }
 
 func TestTokenThreeDS2(t *testing.T) {

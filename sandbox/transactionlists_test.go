@@ -63,10 +63,6 @@ func TestListOfAnAccountToken(t *testing.T) {
 		assert.Equal(t, want, c.receipts(path))
 		c.must(404, c.get("/transactions/for-account-token?accountToken=x"))
 	})
-	bubble(t, func(c *caller) {
-		assert.Empty(t, c.receipts("/transactions/for-account-token?accountToken=x"))
-		assert.Empty(t, c.receipts("/transactions/for-settlement-date?settlementDate=2000-01-03"))
-	}, assuming(func(a *Assumptions) { a.NothingFound = "empty" }))
 }
 
 func TestListParameters(t *testing.T) {
