@@ -32,7 +32,7 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 	base, control := vars["QUICKSTREAM_ENVIRONMENT"], vars["SANDBOX"]
 	assert.Equal(t, base, strings.TrimSuffix(control, controlPath)+"/rest/v1")
 
-	request := func(method, url, key string, header ...string) (*http.Response, []byte) {
+	request := func(method, url, key string, header ...string) (int, http.Header, []byte) {
 		r, err := http.NewRequestWithContext(ctx, method, url, nil)
 		require.NoError(t, err)
 		if key != "" {
@@ -46,16 +46,16 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
-		return resp, body
+		return resp.StatusCode, resp.Header, body
 	}
-	resp, _ := request("GET", base, vars["QUICKSTREAM_SECRET_KEY"])
-	assert.Equal(t, http.StatusOK, resp.StatusCode)
-	resp, _ = request("OPTIONS", base+"/single-use-tokens", "", "Origin", "http://b.example", "Access-Control-Request-Method", "POST")
-	assert.Equal(t, "http://b.example", resp.Header.Get("Access-Control-Allow-Origin"))
-	resp, _ = request("GET", control+"/clock", "")
-	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	status, _, _ := request("GET", base, vars["QUICKSTREAM_SECRET_KEY"])
+	assert.Equal(t, http.StatusOK, status)
+	_, header, _ := request("OPTIONS", base+"/single-use-tokens", "", "Origin", "http://b.example", "Access-Control-Request-Method", "POST")
+	assert.Equal(t, "http://b.example", header.Get("Access-Control-Allow-Origin"))
+	status, _, _ = request("GET", control+"/clock", "")
+	assert.Equal(t, http.StatusOK, status)
 
-	_, assumptions := request("GET", control+"/assumptions", "")
+	_, _, assumptions := request("GET", control+"/assumptions", "")
 	var listed []sandbox.Assumption
 	require.NoError(t, json.Unmarshal(assumptions, &listed))
 	inForce := map[string]string{}
