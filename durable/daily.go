@@ -64,11 +64,11 @@ func (t turn) text() string { return fmt.Sprint(t.done, " ", t.until) }
 func turnOf(text string, now time.Time) turn {
 	var t turn
 	_, _ = fmt.Sscan(text, &t.done, &t.until) // "" when it was never done
-	latest := now.Add(dailyPause).UnixMicro()
-	if t.done > latest {
+	latest := now.Add(dailyPause)
+	if t.done > latest.UnixMicro() {
 		t.done = 0
 	}
-	if t.until > latest {
+	if t.until > latest.Add(dailyPause).UnixMicro() { // a turn of this moment ends in dailyPause
 		t.until = 0
 	}
 	return t
