@@ -335,8 +335,8 @@ func TestOldestIsOneOfTheUnknown(t *testing.T) {
 	b.post("/office/orders/"+id+"/give-back", "amount", "10", "steps", "0")
 	w.clock.Advance(3 * time.Hour)
 	w.shopFollows()
-	w.box.NextTransaction(sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved()))
 	id = customer.order("pot")
+	w.box.NextTransactionFor(id, sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved())) // the refund may be made meanwhile
 	customer.pay(id, visa)
 	customer.becomes("/orders/"+id, "unknown", 0)
 	page := b.until("/office/figures", `id="unknown"><dt>Unknown now</dt><dd><strong>1</strong>`)
