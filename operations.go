@@ -80,7 +80,7 @@ const (
 	resumeTransaction = "look it up with Transactions.Resume and the error's Intent; not finding it means that it is not visible yet"
 	resumeVoid        = "look with Transactions.Resume and the error's Intent whether it was voided; do not refund it before that is known"
 	resumeAgreement   = "look for it with PayTo.Resume and the error's Intent; not finding it means that it is not visible yet"
-	resumeChange      = "read the agreement with PayTo.ResumeChange and the error's Intent: it is as asked now or not, whoever made it so"
+	resumeChange      = "read the agreement with PayTo.ResumeChange and the error's Intent: it shows whether it is as requested, not which request made it so"
 	newToken          = "a token that was made and not seen expires by itself; ask for another"
 	authenticateAgain = "authenticate the token again, which charges nothing; until there is a result, do not pay with it"
 	lookUpCustomer    = "look the customer up with Customers.GetByNumber"

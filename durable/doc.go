@@ -37,8 +37,13 @@
 //
 // Refunds, voids, captures and the other follow-ups name the receipt of their payment; one
 // of them is open at a time, and refunds never add up to more than the payment.
-// [Engine.GiveBack] chooses between void and refund when it is sent. A refund must not be
-// repeated like a payment: see [ErrFollowUpOpen].
+// [Engine.GiveBack] chooses between void and refund when it is sent. A capture or another
+// follow-up that is the same as the open one is that one. A refund of the same amount may be
+// another refund: find out first whether the open refund is the one that a job wants.
+//
+// If OnOutcome writes the order's row, write that row after Pay and not before. OnOutcome
+// holds the payment and waits for the order, and PostgreSQL ends one of two transactions
+// that wait for each other (40P01). Run yours again; the engine does so with its own.
 //
 // Requests reach the service at least once where the connection fails, with the same
 // Idempotency-Key, as the client sends them. A payment that may have been sent is never

@@ -62,7 +62,8 @@ func onFile(t *testing.T, file string) store[*sql.Tx] {
 	return s
 }
 
-// postgresServer is the address of a server, where there is one.
+// postgresServer is the address of a server. Without one the tests run on SQLite alone;
+// .ci/run starts one, and fails if they did not run on it.
 func postgresServer(t *testing.T) string {
 	t.Helper()
 	server := os.Getenv(postgresVariable)

@@ -23,28 +23,17 @@ const orderMember = "quickstreamOrder"
 
 const maxOrderID = 255
 
-// Pay writes a payment of an order into the merchant's transaction, to be sent when that
-// has committed, and returns its id. params describes a payment or a first
-// pre-authorisation, or a follow-up of one: a refund, capture, top-up, extension,
-// re-authorisation or cancellation, which names the receipt of what it follows. Its
-// source has to be a handle, such as a token: see [quickstream.TransactionsService.Plan],
-// whose errors Pay returns.
+// Pay writes a payment or first pre-authorisation of an order, or a follow-up of one, into
+// the merchant's transaction, and returns its id. It is sent after the commit. A follow-up
+// names the receipt of its transaction. The source must be a handle, such as a token; the
+// errors of [quickstream.TransactionsService.Plan] are returned.
 //
-// An order has one payment at a time. Where it has one that is not declined, refused,
-// not sent, voided or returned, nothing is written, and Pay returns the id of that one:
-// so the same call may be made any number of times. Where that one is of another amount,
-// currency or kind the error matches [ErrOtherRequest].
-//
-// A transaction has one open follow-up at a time: the error matches [ErrFollowUpOpen]. A
-// capture or another follow-up that is the same as the open one is that one, with no error.
-// A refund of the same amount may be another refund: it returns the id of the open one with
-// that error. Do not repeat a job on it: find out first whether the open refund is the one
-// that the job wants. Refunds that would exceed their payment match [ErrTooMuch], and the
-// receipt of another order's payment matches [ErrNotAllowed].
-//
-// Where OnOutcome writes the order's own row, write it after Pay and not before: OnOutcome
-// holds the payment then and wants the order, and PostgreSQL ends one of two transactions
-// that wait for each other (40P01). Run yours again; the engine does so with its own.
+// If the order has a payment that blocks it, Pay writes nothing and returns the id of that
+// payment. The error matches [ErrOtherRequest] if amount, currency or kind differ,
+// [ErrFollowUpOpen] if another follow-up is open, [ErrTooMuch] if refunds would exceed the
+// payment, and [ErrNotAllowed] if the receipt is another order's. A second refund returns
+// the id of the open refund with ErrFollowUpOpen: do not repeat a job on that error. See
+// "One order, one payment" in the package documentation.
 func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, orderID string, params quickstream.TransactionParams) (string, error) {
 	if len(orderID) == 0 || len(orderID) > maxOrderID || !utf8.ValidString(orderID) || strings.ContainsFunc(orderID, unicode.IsControl) {
 		return "", errors.New("durable: an order's id has 1 to 255 bytes of UTF-8 and no control characters")

@@ -32,7 +32,8 @@ type server struct {
 	up             bool
 }
 
-// newServer starts a server with the database "shop", where PostgreSQL is installed.
+// newServer starts a server with the database "shop". Without PostgreSQL its tests are
+// skipped; .ci/run installs it, and fails if they did not run.
 func newServer(t *testing.T) *server {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin")

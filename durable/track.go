@@ -10,14 +10,11 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// Send makes a write whose request holds secrets or a file, and so cannot wait in the
-// database: the creation of an agreement, the registration of an account, an upload, a
-// payment by a card's details. Its intent is stored right before the first byte, and what
-// came of it after the answer. After a crash in between the engine looks for it, and tells
-// OnOutcome: payments and agreements are found again. Of accounts and uploads the service
-// does not say which request made them: where there is one that may be it, the write is
-// [StateEscalated], and its Problem names what a person has to compare. call gives the
-// option to the method:
+// Send makes a write whose request holds secrets or a file: an agreement, an account, an
+// upload, a payment by card details. It stores the intent right before the first byte and
+// the result after the answer. After a crash the engine looks the write up. The service does
+// not say which request made an account or upload: if one may be it, the write is
+// [StateEscalated], and its Problem names what a person compares. call passes the option on:
 //
 //	agreement, err := durable.Send(ctx, engine, orderID, func(stored quickstream.CallOption) (*quickstream.Agreement, error) {
 //		return client.PayTo.Create(ctx, customerID, params, stored)

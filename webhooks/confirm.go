@@ -23,8 +23,7 @@ var ErrUnconfirmed = errors.New("webhooks: the API does not confirm the notifica
 
 // ConfirmWith returns a function that reads the agreement or the transaction that a notification
 // names (GET /payto-agreements/{agreementToken}, GET /transactions/{receiptNumber}), and calls
-// handle with it in place of the notification's data. ID, event type and timestamp remain the
-// notification's.
+// handle with it in place of the notification's data. ID, event type and timestamp stay.
 //
 // The state may be later than the event, so handle has to check status or outcome. An earlier state
 // (an agreement that waits for its payer, a transaction that is pending or unknown) is not
@@ -32,9 +31,8 @@ var ErrUnconfirmed = errors.New("webhooks: the API does not confirm the notifica
 // receiptNumber in its data, or else an [AgreementEvent] by the agreementToken, in any state;
 // without either it is delivered as an [UnknownEvent].
 //
-// A context that has ended starts nothing. After that neither the call nor handle ends with the
-// context, so that a sender who hangs up cannot interrupt an effect. Errors of the API are returned
-// unchanged.
+// A context that has ended starts nothing; after the start nothing ends with it, so a sender that
+// hangs up interrupts no effect. Errors of the API are returned unchanged.
 func ConfirmWith(client *quickstream.Client, handle Func, opts ...quickstream.CallOption) Func {
 	opts = append([]quickstream.CallOption{quickstream.WithTimeout(DefaultConfirmTimeout)}, opts...)
 	return func(ctx context.Context, n *Notification) error {

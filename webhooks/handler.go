@@ -120,14 +120,11 @@ func NewInbox(verifier *Verifier, keep Func, opts ...HandlerOption) http.Handler
 
 // NewHandler returns the handler of a webhook endpoint. It answers without a body:
 //
-//	200  the function returned nil or ErrConflict
-//	400  a verified body is not a notification, or the body broke off
-//	401  signature or Basic credentials are missing, wrong or too old
-//	405  the request is not a POST
-//	408  the body took too long
-//	413  the body is too large
-//	415  the body has a content encoding
-//	500  the function returned an error or panicked
+//	200            the function returned nil or ErrConflict
+//	400            a verified body is not a notification, or the body broke off
+//	401            signature or Basic credentials are missing, wrong or too old
+//	405, 413, 415  not a POST, too large, or with a content encoding
+//	408, 500       the body took too long; the function returned an error or panicked
 //
 // Reasons go to [WithLogger] and [WithFailureReport]. A signature may be
 // [signature.DefaultTolerance] old unless [WithStore] or [WithTolerance] says otherwise. The

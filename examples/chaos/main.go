@@ -23,8 +23,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/quickstream-go/quickstream/internal/oracle"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/oracle"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/oracle"
 	"github.com/quickstream-go/quickstream/resolve"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/oracle"
 )
 
 const (

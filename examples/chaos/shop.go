@@ -11,10 +11,10 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/oracle"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/oracle"
 )
 
 // openShop makes a client, a PayTo agreement, and a row for each order.

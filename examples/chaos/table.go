@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/oracle"
 	"github.com/quickstream-go/quickstream/resolve"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/oracle"
 )
 
 // write is a row of the merchant's table: something to be done for an order, and what is known

@@ -57,7 +57,7 @@ func TestImportGraph(t *testing.T) {
 		"/internal/transport":         {"", "testing"},
 		"/sandbox":                    {"", "/internal/transport", "/internal/wire", "testing", "github.com"},
 		"/sandbox/sandboxtest":        {"/webhooks", "/resolve", "/csvreport"},
-		"/sandbox/sandboxtest/oracle": {"", "/resolve", "/webhooks", "/internal/transport", "/internal/wire", "testing"},
+		"/internal/oracle":            {"", "/resolve", "/webhooks", "/internal/transport", "/internal/wire", "testing"},
 		"/sandbox/sandboxtest/worlds": {"", "/resolve", "/internal/transport", "/internal/wire", "testing"},
 		"/webhooks":                   {"/sandbox", "/resolve", "testing"},
 		"/webhooks/signature":         {"", "/internal/wire", "/sandbox", "net/http", "testing", "github.com"},
