@@ -1,7 +1,6 @@
 package quickstream
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 
@@ -74,22 +73,14 @@ type accountRegisterJSON struct {
 	ThreeDS2         *bool              `json:"threeDS2,omitempty"`
 }
 
-func (p RegisterAccountParams) check(f *findings) {
-	from := p.from()
-	given := from != registrationSource{}
-	f.require(given, "account.source.required", "(account)",
+// check holds a registration to its rules, whether it was just made or stored.
+func (b accountRegisterJSON) check(f *findings) {
+	sources := count(b.SingleUseTokenID != "", b.ReceiptNumber != "", b.CreditCard != nil, b.BankAccount != nil, b.NZBankAccount != nil)
+	f.require(sources == 1, "account.source.required", "(account)",
 		"exactly one of a single-use token, a receipt number, a card and a bank account is required")
-	f.require(from.card == nil || from.card.Cryptogram.IsZero(), "account.cryptogram.none", "(cryptogram)", "is for payments only")
-	authenticated := p.ThreeDS2 != nil && *p.ThreeDS2
-	f.require(!authenticated || !given || from.token != "", "account.threeDS2.token", "threeDS2", "is for single-use tokens of cards")
-	switch {
-	case from.card != nil:
-		f.within("creditCard", from.card.wire().check)
-	case from.bank != nil:
-		f.within("bankAccount", from.bank.wire().check)
-	case from.nzBank != nil:
-		f.within("nzBankAccount", from.nzBank.wire().check)
-	}
+	authenticated := b.ThreeDS2 != nil && *b.ThreeDS2
+	f.require(!authenticated || sources == 0 || b.SingleUseTokenID != "", "account.threeDS2.token", "threeDS2", "is for single-use tokens of cards")
+	checkAccount(f, b.CreditCard, b.BankAccount, b.NZBankAccount)
 }
 
 func (p RegisterAccountParams) wire() accountRegisterJSON {
@@ -111,9 +102,23 @@ func (p RegisterAccountParams) from() registrationSource {
 // [WithExtraField]. A used or expired token matches [ErrInvalid] or [ErrNotFound]. After an
 // [UnknownOutcomeError] compare the accounts of [AccountsService.List].
 func (s *AccountsService) Register(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (*Account, error) {
-	call := s.register(customerID, params.wire(), opts)
-	call.check(params.check)
+	call := s.register(customerID, params, opts)
 	return sendRegistration(ctx, call, customerID)
+}
+
+// RegisterWithoutCustomer registers the account of a single-use token for no customer, for payments
+// by its account token. From public client code; unconfirmed.
+//
+// POST /accounts. Errors as for Register. No list has the account: after an [UnknownOutcomeError]
+// it may exist, but only its token pays with it; ask the payer for another single-use token. For a
+// card that was authenticated add [WithExtraField] with "threeDS2" and true.
+func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUseTokenID string, opts ...CallOption) (*Account, error) {
+	call := s.client.begin(OperationRegisterWithoutCustomer, opts)
+	body := accountRegisterJSON{SingleUseTokenID: singleUseTokenID}
+	setFields(call, &body)
+	call.check(body.check)
+	call.body = body
+	return send[Account](ctx, call)
 }
 
 // sendRegistration sends the registration of an account. Its answer is not specified: it may be
@@ -126,6 +131,9 @@ func sendRegistration(ctx context.Context, call *call, customerID string) (*Acco
 		}
 		if account, err = accountIn(body, customerID); err != nil || account.AccountToken != "" {
 			return err
+		}
+		if problem := wire.ParseErrorBody(body); problem.TraceCode+problem.CustomerMessage+problem.DeveloperMessage != "" || problem.Fields != nil {
+			return errNotAsked
 		}
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(body, &members); err != nil {
@@ -163,30 +171,48 @@ func accountIn(body []byte, customerID string) (*Account, error) {
 	return account, nil
 }
 
-func (s *AccountsService) register(customerID string, body accountRegisterJSON, opts []CallOption) *call {
+func (s *AccountsService) register(customerID string, params RegisterAccountParams, opts []CallOption) *call {
 	call := s.client.begin(OperationRegisterAccount, opts, customerID)
-	call.body = body
-	kept := accountRegisterJSON{SingleUseTokenID: body.SingleUseTokenID, ReceiptNumber: body.ReceiptNumber, ThreeDS2: body.ThreeDS2}
-	call.kept, call.intent = kept, &Intent{Target: customerID, Complete: kept == body}
+	body := params.wire()
+	body.BankAccount.formBSB(&call.config)
+	setFields(call, &body)
+	call.check(func(f *findings) {
+		card := params.from().card
+		f.require(card == nil || card.Cryptogram.IsZero(), "account.cryptogram.none", "(cryptogram)", "is for payments only")
+		body.check(f)
+	})
+	call.registration(customerID, body)
 	return call
 }
 
-// Plan plans a Register from a token or a receipt, for Submit. It sends nothing.
+// registration gives a call its body, and its intent.
+func (c *call) registration(customerID string, body accountRegisterJSON) {
+	kept, complete := body.kept()
+	c.body, c.kept, c.intent = body, kept, &Intent{Target: customerID, Complete: complete}
+}
+
+func (b accountRegisterJSON) kept() (kept accountRegisterJSON, complete bool) {
+	kept = accountRegisterJSON{SingleUseTokenID: b.SingleUseTokenID, ReceiptNumber: b.ReceiptNumber, ThreeDS2: b.ThreeDS2}
+	return kept, kept == b
+}
+
+// Plan plans a Register from a token or a receipt, for Submit. It sends nothing. A broken rule is a
+// [ValidationError].
 func (s *AccountsService) Plan(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (Intent, error) {
-	call := s.register(customerID, params.wire(), opts)
-	call.check(params.check)
-	return call.plan(ctx)
+	return s.register(customerID, params, opts).plan(ctx)
 }
 
 // Submit sends a planned registration once: see [TransactionsService.Submit].
 //
 // POST /customers/{customerId}/accounts. Errors as for Register.
 func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Account, error) {
-	var body accountRegisterJSON
-	unread := json.Unmarshal(intent.Request, &body)
-	call := s.register(intent.Target, body, opts)
+	body, unread := requested[accountRegisterJSON](intent)
+	call := s.client.begin(OperationRegisterAccount, opts, intent.Target)
+	call.registration(intent.Target, body)
 	call.refuse(unread)
-	return sendRegistration(call.submits(ctx, intent, claim, OperationRegisterAccount), call, intent.Target)
+	ctx = call.submits(ctx, intent, claim, OperationRegisterAccount)
+	call.check(body.check)
+	return sendRegistration(ctx, call, intent.Target)
 }
 
 // List returns the enabled accounts of a customer, newest first.
@@ -247,7 +273,7 @@ type Account struct {
 }
 
 // UnmarshalJSON reads an account.
-func (a *Account) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), a) }
+func (a *Account) UnmarshalJSON(data []byte) error { return decode(data, a) }
 
 // MarshalJSON writes the account with its unknown members.
 func (a Account) MarshalJSON() ([]byte, error) {

@@ -2,6 +2,7 @@ package quickstream_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,19 +47,43 @@ func TestNextStep(t *testing.T) {
 		"pending":                   {card("Pending", "0", "PDNG"), quickstream.NextStepWait},
 		"PayTo without funds":       {payTo("1", "AM04"), quickstream.NextStepPayAgain},
 		"PayTo, a card's soft code": {payTo("1", "01"), quickstream.NextStepPayAgain},
+		"PayTo, closed account":     {payTo("1", "AC05"), quickstream.NextStepPayAgain},
+		"card, a PayTo code":        {card("Declined", "1", "AC05"), quickstream.NextStepCheckRetries},
 		"bank account, closed":      {bank("3"), quickstream.NextStepPayAgain},
 		"bank account, deceased":    {bank("4"), quickstream.NextStepContactSupport},
 	}
 	for name, tt := range tests {
 		assert.Equal(t, tt.want, tt.tx.NextStep(), name)
 	}
+	for step, codes := range map[quickstream.NextStep]string{
+		quickstream.NextStepContactSupport: "03 04 07 41 43 3 4 7",
+		quickstream.NextStepPayAgain:       "00 08 12 13 14 17 30 36 42 54 57 59 62 94 8 Q0 Q6 QA QQ QT QZ",
+		quickstream.NextStepCheckRetries:   "01 05 51 61 91 5 Q Q7 QR QS QAB",
+	} {
+		for code := range strings.FieldsSeq(codes) {
+			assert.Equal(t, step, card("Declined", "1", code).NextStep(), "a declined card, code %s", code)
+		}
+	}
+	for _, code := range strings.Fields("QA QD QQ QT QW QY QZ") {
+		assert.Equal(t, quickstream.NextStepCorrectRequest, card("Declined", "3", code).NextStep(), "a rejected card, code %s", code)
+	}
+	for _, code := range []string{"4", "8"} {
+		assert.Equal(t, quickstream.NextStepContactSupport, bank(code).NextStep(), "a bank account, code %s", code)
+		direct := &quickstream.Transaction{Status: quickstream.TransactionStatusDeclined, SummaryCode: "1", ResponseCode: code, DirectEntryAccount: &quickstream.DirectEntryAccount{}}
+		assert.Equal(t, quickstream.NextStepContactSupport, direct.NextStep(), "direct entry, code %s", code)
+	}
 }
 
-func TestCodeSetsAreKeptApart(t *testing.T) {
-	closed := &quickstream.Transaction{Status: "Declined", SummaryCode: "1", ResponseCode: "AC05", PayToData: &quickstream.PayToData{}}
-	assert.Equal(t, quickstream.NextStepPayAgain, closed.NextStep())
-	closed.PayToData = nil
-	assert.Equal(t, quickstream.NextStepCheckRetries, closed.NextStep(), "a PayTo code means nothing for a card")
+// TestNextStepsInWords: a person reads words and no identifier.
+func TestNextStepsInWords(t *testing.T) {
+	for step, text := range map[quickstream.NextStep]string{
+		quickstream.NextStepNone: "nothing", quickstream.NextStepPayAgain: "pay again, with corrected details or another account",
+		quickstream.NextStepCheckRetries: "read the retries first", quickstream.NextStepResolve: "hold and resolve", quickstream.NextStepWait: "wait",
+		quickstream.NextStepReviewInPortal: "complete or cancel it in the portal", quickstream.NextStepCorrectRequest: "correct it and send a new one",
+		quickstream.NextStepContactSupport: "resolve it offline", "new": "new",
+	} {
+		assert.Equal(t, text, step.Text())
+	}
 }
 
 func TestRequireApproved(t *testing.T) {
@@ -80,4 +105,16 @@ func TestRequireApproved(t *testing.T) {
 	assert.Same(t, declined, refused.Transaction)
 	assert.Contains(t, err.Error(), "declined")
 	assert.Contains(t, err.Error(), "51")
+
+	rejected := &quickstream.Transaction{Status: "Declined", SummaryCode: "3", ResponseCode: "QA"}
+	_, err = quickstream.RequireApproved(rejected, nil)
+	refused, ok = errors.AsType[*quickstream.DeclinedError](err)
+	require.True(t, ok)
+	assert.Same(t, rejected, refused.Transaction)
+	voided := &quickstream.Transaction{Status: "Voided", SummaryCode: "0"}
+	tx, err = quickstream.RequireApproved(voided, nil)
+	assert.Same(t, voided, tx)
+	require.ErrorContains(t, err, "voided")
+	refused, _ = errors.AsType[*quickstream.DeclinedError](err)
+	assert.Nil(t, refused, "it does not permit another payment")
 }

@@ -30,7 +30,7 @@ type apiKeyJSON struct {
 
 func (k *apiKeyJSON) identifier() string { return k.Key }
 
-func (k *apiKeyJSON) keep([]byte, reflect.Type) {}
+func (k *apiKeyJSON) keep(func() ([]byte, reflect.Type)) {}
 
 // Renew returns the latest secret key, and issues one if necessary. Use it to replace a key before
 // it expires. This client keeps its keys; [WithKeySource] changes them without a restart.

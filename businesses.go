@@ -28,7 +28,8 @@ func (b *Business) identifier() string { return b.SupplierBusinessCode }
 
 // List returns the merchant's businesses.
 //
-// GET /businesses. From the vendor's public pages.
+// GET /businesses. A wrong or expired key matches [ErrUnauthorized]. From the vendor's public
+// pages.
 func (s *BusinessesService) List(opts ...CallOption) List[Business] {
 	return list[Business](s.client, "Businesses.List", noQuery{}, nil, opts)
 }
@@ -65,7 +66,8 @@ func (c *CardSurcharge) identifier() string {
 //
 // GET /businesses/{supplierBusinessCode}/list-card-surcharges with the secret key. The path is the
 // specification's; public client code uses that of PublicCardSurcharges. If one of them matches
-// [ErrNotFound], try the other.
+// [ErrNotFound], try the other. Since 1 October 2026 Visa, Mastercard and eftpos may not be
+// surcharged in Australia (public reports; unconfirmed): check before you charge one.
 func (s *BusinessesService) CardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
 	return list[CardSurcharge](s.client, "Businesses.CardSurcharges", noQuery{}, nil, opts, supplierBusinessCode)
 }
@@ -73,7 +75,8 @@ func (s *BusinessesService) CardSurcharges(supplierBusinessCode string, opts ...
 // PublicCardSurcharges returns the same as CardSurcharges.
 //
 // GET /businesses/{supplierBusinessCode}/card-surcharges with the publishable key. Path and key are
-// from public client code; unconfirmed.
+// from public client code; unconfirmed. A wrong or expired key matches [ErrUnauthorized], an unknown
+// business [ErrNotFound].
 func (s *BusinessesService) PublicCardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
 	return list[CardSurcharge](s.client, "Businesses.PublicCardSurcharges", noQuery{}, nil, opts, supplierBusinessCode)
 }
@@ -90,7 +93,9 @@ func (q cardSurchargeQueryJSON) check(f *findings) {
 // through this server; a token made in the browser has the surcharge too.
 //
 // POST /businesses/{supplierBusinessCode}/query-card-surcharge with the publishable key. It changes
-// nothing and is repeated like a GET. From public client code; unconfirmed.
+// nothing and is repeated like a GET. From public client code; unconfirmed. A wrong or expired key
+// matches [ErrUnauthorized], an unknown business [ErrNotFound], an invalid number [ErrInvalid].
+// Check that a surcharge is still allowed: see CardSurcharges.
 func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusinessCode string, cardNumber Secret, opts ...CallOption) (*CardSurcharge, error) {
 	call := s.client.begin("Businesses.QueryCardSurcharge", opts, supplierBusinessCode)
 	body := cardSurchargeQueryJSON{cardNumber.text()}
@@ -113,7 +118,8 @@ func (a *AcceptedCard) identifier() string { return string(a.CardScheme) }
 // AcceptedCards returns the card schemes that a business accepts. CardSurcharges has them too.
 //
 // GET /businesses/{supplierBusinessCode}/accepted-cards with the publishable key. From public
-// client code; unconfirmed.
+// client code; unconfirmed. A wrong or expired key matches [ErrUnauthorized], an unknown business
+// [ErrNotFound].
 func (s *BusinessesService) AcceptedCards(supplierBusinessCode string, opts ...CallOption) List[AcceptedCard] {
 	return list[AcceptedCard](s.client, "Businesses.AcceptedCards", noQuery{}, nil, opts, supplierBusinessCode)
 }
@@ -132,7 +138,8 @@ func (c *CardPrefix) identifier() string { return string(c.CardScheme) }
 // CardScheme returns the scheme of the cards whose numbers begin with these six digits.
 //
 // GET /credit-cards/card-schemes/{firstSixDigits} with the publishable key. From public client
-// code; unconfirmed. The answer to unknown digits is not known.
+// code; unconfirmed. The answer to unknown digits is not known: it may match [ErrNotFound] or
+// [ErrInvalid]. A wrong or expired key matches [ErrUnauthorized].
 func (s *BusinessesService) CardScheme(ctx context.Context, firstSix string, opts ...CallOption) (*CardPrefix, error) {
 	call := s.client.begin("Businesses.CardScheme", opts, firstSix)
 	call.check(func(f *findings) {

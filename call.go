@@ -88,7 +88,7 @@ func get[T any, P model[T]](ctx context.Context, c *Client, name Operation, opts
 // sendAbout makes a call whose answer has to fit the request.
 func sendAbout[T any, P model[T]](ctx context.Context, c *call, fits func(P) error) (*T, error) {
 	object := new(T)
-	if err := c.do(ctx, about[T](P(object), fits)); err != nil {
+	if err := c.do(ctx, about(c, P(object), fits)); err != nil {
 		return nil, err
 	}
 	return object, nil
@@ -101,7 +101,7 @@ func send[T any, P model[T]](ctx context.Context, c *call) (*T, error) {
 
 func (c *call) path(values []string) {
 	base := c.client.base
-	path, rest, escaped := base.Path, c.op.route, base.RawPath != ""
+	path, rest, escaped := base.Path, strings.TrimSuffix(c.op.route, "/"), base.RawPath != "" // the root has no slash of its own
 	for _, value := range values {
 		before, after, _ := strings.Cut(rest, "{")
 		name, tail, _ := strings.Cut(after, "}")
@@ -125,7 +125,7 @@ func (c *call) path(values []string) {
 // escapedPath returns the path if it differs from the plain one.
 func (c *call) escapedPath(values []string) string {
 	path := c.client.base.EscapedPath()
-	rest := c.op.route
+	rest := strings.TrimSuffix(c.op.route, "/")
 	for _, value := range values {
 		before, after, _ := strings.Cut(rest, "{")
 		_, tail, _ := strings.Cut(after, "}")
@@ -192,7 +192,9 @@ func (c *call) prepare() []byte {
 	body, err := wire.Encode(c.body)
 	c.refuse(err)
 	for _, field := range c.config.extra {
-		if c.ended == nil {
+		if field.replaces {
+			body, _ = wire.Replace(body, field.path, field.value, reflect.TypeOf(c.body))
+		} else if c.ended == nil {
 			if body, err = wire.SetMember(body, field.path, field.value, reflect.TypeOf(c.body)); err != nil {
 				c.refuse(fmt.Errorf("option %w", err))
 			}
@@ -207,12 +209,12 @@ func (c *call) send(ctx context.Context, body []byte, decode func(status int, bo
 		ThreeDS: c.op.threeDS, Named: c.op.named, Reference: c.reference,
 		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header(), Accept: "application/json",
 		Key: c.config.key, Limits: &c.config.limits, Authorise: c.client.authorise[c.op.key],
-		Decode: decode, Begun: &c.attempts,
+		Decode: decode, Also: c.op.also, Refusal: c.config.refusal, Begun: &c.attempts,
 	}
 	if c.report != nil {
 		sent.Accept, sent.Sink = c.report.accept, c.report.sink
 	}
-	if c.intent != nil && (len(c.config.beforeSend) > 0 || c.claim != nil || c.client.observer.Carrier != nil) {
+	if c.intent != nil {
 		sent.Before = c.callHooks
 	}
 	r := c.client.transport().Do(ctx, sent)
@@ -283,19 +285,24 @@ func (c *call) errorOf(r *transport.Result) error {
 		return c.notSent(r.Err)
 	case transport.Unknown:
 		lost := &UnknownOutcomeError{
-			CallInfo: c.info(), IdempotencyKey: r.Key, Reference: c.reference, ReceiptNumber: receiptIn(r),
+			CallInfo: c.info(), IdempotencyKey: r.Key, Reference: c.reference, ReceiptNumber: c.receiptIn(r),
 			FirstSent: r.FirstSent, Attempts: r.Attempts, FindOut: c.op.findOut, Cause: c.cause(r),
 		}
 		if c.intent != nil {
-			intent := *c.intent
-			intent.IdempotencyKey, intent.NotBefore = r.Key, r.FirstSent
-			intent.Attempts, intent.ReceiptNumber = lost.Attempts, lost.ReceiptNumber
-			lost.Intent = &intent
+			lost.Intent = c.sent(r)
+			lost.Intent.ReceiptNumber = lost.ReceiptNumber
 		}
 		return lost
 	default:
 		return c.unclaimed(c.cause(r))
 	}
+}
+
+// sent returns the intent as it was sent.
+func (c *call) sent(r *transport.Result) *Intent {
+	intent := *c.intent
+	intent.IdempotencyKey, intent.Attempts = r.Key, r.Attempts
+	return &intent
 }
 
 // cause is the error of the last attempt.

@@ -43,6 +43,24 @@ func (c *call) check(checks func(*findings)) {
 	}
 }
 
+func count(given ...bool) (n int) {
+	for _, is := range given {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // isPrintable asks for printable ASCII characters and blanks.
 func isPrintable(text string) bool {
 	for i := range len(text) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
@@ -41,7 +42,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 		return nil, fmt.Errorf("quickstream: %w", err)
 	}
 	config := clientConfig{callConfig: callConfig{
-		limits: defaultLimits(), intentName: "intentId", header: func() http.Header { return nil },
+		limits: defaultLimits(), intentName: "intentId", header: func() http.Header { return nil }, now: time.Now,
 	}}
 	for _, o := range opts {
 		if o == nil {
@@ -101,21 +102,27 @@ func (r *Root) identifier() string { return "/" }
 // Root returns what the service says about itself. The service answers it for both kinds of key, so
 // it does not test the secret key: [Client.Check] does.
 //
-// GET /.
+// GET /. An expired key matches [ErrUnauthorized].
 func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
 	return send[Root](ctx, c.begin("Root", opts))
 }
 
-// Check tests address, network and secret key: it reads one page of the merchant's businesses.
+// Check tests address, network and secret key: it reads the latest transactions, as whoever pays
+// may do.
 //
-// GET /businesses. A wrong or expired key is an [APIError] that matches [ErrUnauthorized]. A
-// failure of name resolution, certificate or proxy is a [NetworkError] with that Kind.
+// GET /transactions. A wrong or expired key is an [APIError] that matches [ErrUnauthorized], whatever
+// its body is. A write takes a 401 without the service's error body for an unknown outcome: should
+// the service send such (unconfirmed), only Check finds a wrong key. A failure of name resolution,
+// certificate or proxy is a [NetworkError] with that Kind.
 func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	call := c.begin("Check", opts)
-	return call.do(ctx, func(_ int, body []byte) error {
-		// A list is enough: the members of a business are unconfirmed.
-		return new(Page[Business]).decode(call, body, func([]byte) (*Business, error) { return nil, nil })
+	err := call.do(ctx, func(status int, body []byte) error {
+		return new(Page[Transaction]).decode(call, status, body, func([]byte) (*Transaction, error) { return nil, nil }) // a list is enough
 	})
+	if isAbsent(err) { // the service may answer so if there are none
+		return nil
+	}
+	return err
 }
 
 // String returns the environment's host.

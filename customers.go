@@ -1,7 +1,6 @@
 package quickstream
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -61,7 +60,7 @@ type Customer struct {
 }
 
 // UnmarshalJSON reads a customer.
-func (c *Customer) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), c) }
+func (c *Customer) UnmarshalJSON(data []byte) error { return decode(data, c) }
 
 // MarshalJSON writes the customer with its unknown members.
 func (c Customer) MarshalJSON() ([]byte, error) {
@@ -110,12 +109,14 @@ func (s *CustomersService) Create(ctx context.Context, params CreateCustomerPara
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	call.check(params.check)
 	call.reference = params.CustomerNumber
-	call.body = customerJSON{
+	body := customerJSON{
 		CustomerNumber: optional(params.CustomerNumber), CustomerName: optional(params.CustomerName),
 		SupplierBusinessCode: optional(params.SupplierBusinessCode), PhoneNumber: optional(params.PhoneNumber),
 		EmailAddress: optional(params.EmailAddress), PreferredNotificationMedium: optional(params.PreferredNotificationMedium),
 		Address: params.Address,
 	}
+	setFields(call, &body)
+	call.body = body
 	return send[Customer](ctx, call)
 }
 
@@ -138,7 +139,7 @@ type ListCustomersParams struct {
 
 // List returns the matching customers, sorted by identifier.
 //
-// GET /customers.
+// GET /customers. A wrong or expired key matches [ErrUnauthorized].
 func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) List[Customer] {
 	return list[Customer](s.client, "Customers.List", params, nil, opts)
 }
@@ -172,8 +173,9 @@ func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber strin
 	return nil, fmt.Errorf("quickstream: no customer has the number: %w", ErrNotFound)
 }
 
-// UpdateCustomerParams has the members to change, at least one. A nil member is not changed;
-// new("") empties a text.
+// UpdateCustomerParams has the members to change, at least one. new("") empties a text. A nil member
+// is not sent: it stays as it is if the service's PUT changes only what it gets, which is
+// unconfirmed. One that replaces removes it.
 type UpdateCustomerParams struct {
 	CustomerNumber              *string
 	CustomerName                *string
@@ -194,14 +196,16 @@ func (p UpdateCustomerParams) check(f *findings) {
 // result.
 //
 // PUT /customers/{customerId}. The operation is from the vendor's public pages, its members from
-// public client code; unconfirmed. After an [UnknownOutcomeError] read the customer with Get and
-// compare.
+// public client code; unconfirmed. An unknown identifier matches [ErrNotFound], a customer number in
+// use [ErrInvalid]. After an [UnknownOutcomeError] read the customer with Get and compare.
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call := s.client.begin(OperationUpdateCustomer, opts, customerID)
 	call.check(params.check)
-	call.body = customerJSON(params)
+	body := customerJSON(params)
+	setFields(call, &body)
+	call.body = body
 	customer := new(Customer)
-	read := about(customer, identifiedBy[Customer](customerID))
+	read := about(call, customer, identifiedBy[Customer](customerID))
 	err := call.do(ctx, func(status int, body []byte) error {
 		if len(body) == 0 {
 			*customer = Customer{CustomerID: customerID}

@@ -67,6 +67,9 @@ func (d Date) String() string {
 // MarshalText writes YYYY-MM-DD, or nothing for the zero Date.
 func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
+// longestDate has room for a time with its offset and fractions.
+const longestDate = 64
+
 // UnmarshalText reads YYYY-MM-DD, with or without a time, or a date such as 20 Nov 2026. Empty text
 // is the zero Date.
 func (d *Date) UnmarshalText(text []byte) error {
@@ -74,11 +77,16 @@ func (d *Date) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	if day, err := time.Parse("2 Jan 2006", string(text)); err == nil {
-		text = []byte(day.Format(time.DateOnly))
+	if len(text) > longestDate {
+		return errors.New("quickstream: not a date")
 	}
 	day, _, _ := strings.Cut(strings.Replace(string(text), " ", "T", 1), "T")
 	parsed, err := ParseDate(day)
+	if err != nil {
+		if named, nameless := time.Parse("2 Jan 2006", string(text)); nameless == nil {
+			parsed, err = ParseDate(named.Format(time.DateOnly))
+		}
+	}
 	*d = parsed
 	return err
 }
@@ -175,16 +183,15 @@ func (t Timestamp) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String(
 
 // UnmarshalJSON reads a timestamp; null and "" are the zero Timestamp.
 func (t *Timestamp) UnmarshalJSON(data []byte) error {
-	text := string(data)
-	switch n := len(text); {
-	case text == "null":
-		text = ""
-	case n >= 2 && text[0] == '"' && text[n-1] == '"':
-		text = text[1 : n-1]
-	case n == 0 || !isDigits(text[:1]):
+	switch n := len(data); {
+	case string(data) == "null":
+		data = nil
+	case n >= 2 && data[0] == '"' && data[n-1] == '"':
+		data = data[1 : n-1]
+	case n == 0 || !isDigits(string(data[:1])):
 		return errors.New("quickstream: a timestamp is neither a text nor a number")
 	}
-	return t.UnmarshalText([]byte(text))
+	return t.UnmarshalText(data)
 }
 
 // UnmarshalText reads a timestamp; empty text is the zero Timestamp.
@@ -200,18 +207,19 @@ func (t *Timestamp) UnmarshalText(text []byte) error {
 	if len(written) > 10 && written[10] == ' ' {
 		written = written[:10] + "T" + strings.ReplaceAll(written[11:], " ", "")
 	}
-	for _, offset := range [...]string{"Z0700", "Z07:00", "Z07", ""} {
-		for _, clock := range [...]string{"15:04:05", "15:04"} {
-			parsed, err := time.Parse("2006-01-02T"+clock+offset, written)
-			if err != nil {
-				continue
-			}
-			if offset == "" {
-				parsed = inSydney(parsed)
-			}
-			*t = Timestamp{parsed}
-			return nil
+	const seconds, minutes = "2006-01-02T15:04:05", "2006-01-02T15:04"
+	for _, layout := range [...]string{
+		seconds + "Z0700", minutes + "Z0700", seconds + "Z07:00", minutes + "Z07:00", seconds + "Z07", minutes + "Z07", seconds, minutes,
+	} {
+		parsed, err := time.Parse(layout, written)
+		if err != nil {
+			continue
 		}
+		if layout == seconds || layout == minutes {
+			parsed = inSydney(parsed)
+		}
+		*t = Timestamp{parsed}
+		return nil
 	}
 	return errors.New("quickstream: not a time of a known form")
 }

@@ -42,8 +42,8 @@ type Request struct {
 // safe. So is a Route that leaves the environment's address. [WithoutRule] changes neither.
 //
 // The JSON of a success replaces the value that into points to; an error leaves it unchanged. It is
-// decoded like encoding/json, except that an object with a member twice is an error. An answer
-// without content (204) makes it zero. If into is nil the body is ignored.
+// decoded like encoding/json, except that an object with a member twice is an error, and a text that
+// is not UTF-8. An answer without content (204) makes it zero. If into is nil the body is ignored.
 func (c *Client) Do(ctx context.Context, request Request, into any, opts ...CallOption) error {
 	call := c.beginRequest(request, into, opts)
 	var decoded reflect.Value
@@ -67,7 +67,7 @@ func (c *Client) Do(ctx context.Context, request Request, into any, opts ...Call
 
 func (c *Client) beginRequest(r Request, into any, opts []CallOption) *call {
 	op := operation{
-		name: "Do", method: r.Method, route: r.Route, class: transport.Change,
+		name: "Do", method: r.Method, route: r.Route, class: transport.Change, also: http.StatusAccepted,
 		findOut: "read what the request was to change; do not make it again before that is known",
 	}
 	switch {
@@ -116,7 +116,7 @@ func decodeAny(body []byte, into any) error {
 	}
 	err := json.Unmarshal(body, into)
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return errors.New(safeName(kind.Field, 4) + " does not fit a " + kind.Type.String())
+		return errors.New("a member of the answer does not fit a " + kind.Type.String())
 	} else if err != nil {
 		return errors.New("the answer does not fit a " + reflect.TypeOf(into).Elem().String())
 	}

@@ -32,6 +32,9 @@
 // the money. Try another card only after [Transaction.Outcome] returned declined or rejected with a
 // nil error.
 //
+// For direct debits from bank accounts there is PayTo: the bank's own pages call moving to it by 2030
+// a necessity.
+//
 // Later operations name the payment's receipt number: [TransactionsService.Refund],
 // [TransactionsService.Void], and after [TransactionsService.Preauthorise] a capture, top-up,
 // extension or cancellation.
@@ -62,7 +65,8 @@
 // Submit before its claim, Resume and ResumeChange return an UnknownOutcomeError.
 // Transaction.Outcome returns a NotSettledError, and RequireApproved one of the last two.
 //
-// "Matches [ErrNotFound]" in the documentation of a method means an [APIError] that does.
+// "Matches [ErrNotFound]" in the documentation of a method means an [APIError] that does. That of
+// every method matches [ErrUnauthorized] if the key is of the wrong kind or has expired.
 // [ErrNotSent] matches every error that proves that nothing was sent, such as a [NetworkError] of a
 // write. Only then may the same call be made again.
 //
@@ -92,20 +96,34 @@
 //
 // [TransactionsService.Resume] reads the transaction by its receipt number if that is known,
 // otherwise all transactions with its payment reference, and for a refund also the refunds of the
-// payment.
+// payment. As long as nothing matches, it goes on: with the reference trimmed and in upper and lower
+// case, because the service may store it so; for what follows a pre-authorisation, with the receipt
+// and the reference of the pre-authorisation; with the customer reference, which costs a request for
+// every page of the customer's history; and last with the transactions of [WithScan].
 //
-// A transaction matches if its metadata has the intent's id. Without any id it matches if it is not
-// older than the intent by the service's clock, and agrees in everything that it echoes: payment
-// reference (in any case), type, amount, currency, business, original receipt number, end-to-end
-// identifier. Candidates that do not match are a transaction with the reference that disagrees, a
-// refund of the same payment and amount with another reference (see [WithForeignReceipts]), and a
-// transaction with another intent's id that agrees otherwise.
+// A transaction matches if its metadata has the intent's id, unless a payment shows another
+// reference and another amount, which makes it a candidate. Without any id, or if the id came back
+// in another case, quoted, cut or masked, it matches if it is not older than the intent by the
+// service's clock, and agrees in everything that it echoes: payment reference and type (in any
+// case), amount, currency, business, original receipt number, end-to-end identifier. Candidates that
+// do not match are a transaction with the reference that disagrees, one with the altered id and
+// another reference, a refund or follow-up of the same original with another reference (see
+// [WithForeignReceipts]), and a transaction with another intent's id that agrees otherwise. What was
+// not searched by the intent's reference, and carries neither that nor the id, is a candidate only if it
+// agrees in everything.
+//
+// If another transaction may have the reference, the time has to prove that this one is not older:
+// it is at most two seconds older than the intent, before the look-up, of a known settlement date that is not earlier, and not too old if it is
+// Sydney's under another label, such as Z. Otherwise the transaction is a candidate. A receipt that is listed
+// with two outcomes counts as GET /transactions/{receiptNumber} shows it.
 //
 // An approval settles the intent if all other matches took no money. Two approvals are candidates:
 // the order is charged twice. A decline settles the intent if it was sent once by its Attempts, and
 // no other transaction has its id or a reference that this package made. Otherwise the decline is a
 // candidate, because another transaction may still appear. A list of several pages is read until
-// two readings agree. If anything cannot be read, the look-up fails.
+// two readings agree. If anything cannot be read, the look-up fails. Only an empty list, or a 404 in
+// the service's own words, says that there is nothing: status 206, a list with errors in place of
+// items, a gateway's 404, and a 404 of the refunds of a payment that cannot be read are failures.
 //
 // # Retries
 //
@@ -132,12 +150,16 @@
 // write is refused only in the service's own words, because a gateway may answer with the same
 // status after the service has executed the write. The service's own words are a JSON error body
 // with a customerMessage or developerMessage, or with a list of errors that names a field
-// (fieldName).
+// (fieldName). Its status, requestMethod and requestUrl, if it has them, are those of the call; of
+// the address the end of the path counts. Public client code shows this form; unconfirmed. Should
+// the service's 401 have no such body, a wrong key makes every write unknown, and [Client.Check]
+// finds it. [WithRefusal] accepts other refusals.
 //
 // An answer is inconclusive if it is
 //
 //   - any other status, such as 408, 425, 500 and 502,
 //   - a success that cannot be decoded or is about something else,
+//   - a 2xx other than 200, 201, 204, and 202 for a report or [Client.Do],
 //   - a 503 that is not in the service's own words,
 //   - on a write, a refusal that is not in the service's own words,
 //   - a 409 on a POST other than of a customer or a payment file: it may mean a key in use.
@@ -150,6 +172,12 @@
 //
 // After an unanswered attempt of a write only a success settles the call, and for a payment only an
 // approval: a decline of the second attempt says nothing about the first.
+//
+// Repeats have a budget, so that clients do not multiply the load of an outage. A client has 10
+// tokens for repeated reads and requests that were never sent, and 10 for payments that are sent
+// again after a loss. A repeat takes one, a success gives a tenth back to both. Without a token a
+// call ends as after its last attempt. First attempts, and repeats on a new connection because an
+// idle one had been closed, are free.
 //
 // One attempt is one request. net/http repeats some requests by itself; the client's own
 // connections speak HTTP/1.1 and permit that only if nothing was written. See [WithHTTPClient]
@@ -165,7 +193,10 @@
 // Responses keep members without a Go field. Extra returns them, and those that could not be read
 // and whose field is zero, by path, such as "creditCard.newMember". It omits links, which can
 // contain account numbers. Raw returns the whole JSON; do not change it. [WithExtraField] adds
-// members to requests.
+// members to requests, and sends a known one in another form.
+//
+// Texts of one response share memory: one that is kept keeps up to 8 KiB of it. Identifiers do not.
+// Use [strings.Clone] for others that you keep in large numbers.
 //
 // # Contexts
 //

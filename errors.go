@@ -31,7 +31,8 @@ var (
 	// ErrUnreadableItem is one item of a list that cannot be read. The list continues after it.
 	ErrUnreadableItem = errors.New("an item of the list cannot be read")
 	// ErrInvalid is a request that was refused, by the service with 400 or 422, or by this package
-	// before sending.
+	// before sending. If something in between sends a write twice, it may pass on the refusal of one
+	// request, such as "token used" or "wrong key", although the service executed the other.
 	ErrInvalid = errors.New("invalid request")
 	// ErrRateLimited is a 429: too many requests, or the token quota is used up. A 429 to a write
 	// that is not in the service's own words is an [UnknownOutcomeError].
@@ -217,7 +218,8 @@ type UnknownOutcomeError struct {
 	// FindOut says how to find out what happened.
 	FindOut string
 	// Cause is the last event, which proves nothing about earlier attempts: a [NetworkError], an
-	// [APIError] or another error. For a Resume it is why the look-up failed, or nil.
+	// [APIError] with the answer's status, or another error. A 401 may be the key's: call
+	// [Client.Check]. For a Resume it is why the look-up failed, or nil.
 	Cause error
 }
 

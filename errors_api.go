@@ -46,6 +46,7 @@ type words struct {
 	customer, developer string
 	fields              []FieldError
 	body                []byte
+	own                 bool // the body is the service's
 }
 
 // Error returns the operation, the status, the trace code and what to do.
@@ -99,8 +100,9 @@ func (e *APIError) DeveloperMessage() string { return e.words().developer }
 // Fields returns what the service says about single fields, ten at most.
 func (e *APIError) Fields() []FieldError { return e.words().fields }
 
-// RawBody returns the answer's body without the values that it repeats: JSON of any shape of at
-// most 256 KiB, or the first 16 KiB of anything else. It is nil for the route that issues keys.
+// RawBody returns the answer's body: JSON of any shape of at most 256 KiB without the values of
+// members that repeat secrets, or the first 16 KiB of anything else, without what looks like a card
+// number. A secret in a sentence of the service can remain. It is nil for the route that issues keys.
 func (e *APIError) RawBody() []byte { return e.words().body }
 
 // saying is an error that can be printed without its call.
@@ -151,14 +153,21 @@ func (c *call) stranger(r *transport.Result) string {
 		address += ", which does not end with a version such as /rest/v1"
 	}
 	write := c.op.class != transport.Read
+	foreign := write && !r.Problem.Own && r.Reason == transport.Inconclusive && r.Status >= 400 && r.Status < 500
 	switch undecoded := r.Reason == transport.Inconclusive && r.Err != nil; {
+	case foreign && r.Status == http.StatusUnauthorized:
+		return foreignAnswer + " and the keys with Client.Check"
 	case bytes.HasPrefix(bytes.TrimLeft(r.Body, "\ufeff \t\r\n"), []byte("<")):
 		return "it is HTML or XML, and the service answers with JSON; " + address + ", and at proxies on the way"
 	case !r.Problem.Own && (versionless && undecoded || (versionless || write) && r.Status == http.StatusNotFound):
 		return address
+	case foreign:
+		return foreignAnswer
 	}
 	return ""
 }
+
+const foreignAnswer = "not in the service's own words about this call, so it proves nothing; check what stands in front of the service"
 
 // plainWord is what a message may show: words of letters, which no secret is, and punctuation.
 var plainWord = regexp.MustCompile(`^["'(]*[A-Za-z'/-]{1,24}["')]*[.,:;!?]*$`)
@@ -214,7 +223,7 @@ func safeName(name string, maxDigits int) string {
 }
 
 func (c *call) apiError(r *transport.Result) *APIError {
-	said := words{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, body: c.rawBody(r)}
+	said := words{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, body: c.rawBody(r), own: r.Problem.Own}
 	for _, f := range r.Problem.Fields {
 		said.fields = append(said.fields, FieldError(f))
 	}
@@ -249,7 +258,7 @@ const (
 	// and [ErrUnavailable], because it can be either.
 	ReasonThreeDSUnavailable = Reason(transport.ThreeDSUnavailable)
 	// ReasonRefused is a refusal with 405, 406, 411, 413, 414 or 415, which HTTP defines as not
-	// executed.
+	// executed, or with another status that [WithRefusal] accepts.
 	ReasonRefused    = Reason(transport.Refused)
 	ReasonRedirected = Reason(transport.Redirected) // 3xx, which is never followed
 	// ReasonInconclusive is an answer that proves nothing: any other status, a 503 or a refusal of

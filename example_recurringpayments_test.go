@@ -13,11 +13,7 @@ import (
 func scheduled(box *sandbox.Sandbox, client *quickstream.Client) (paymentScheduleID, customerID string) {
 	customerID = registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 	registeredCard(box, client, customerID)
-	paymentScheduleID, err := box.CreateSchedule(sandbox.Schedule{CustomerID: customerID, Amount: 990, Frequency: sandbox.Monthly})
-	if err != nil {
-		panic(err)
-	}
-	return paymentScheduleID, customerID
+	return must(box.CreateSchedule(sandbox.Schedule{CustomerID: customerID, Amount: 990, Frequency: sandbox.Monthly})), customerID
 }
 
 // A recurring payment is made by the service itself.

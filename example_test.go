@@ -105,6 +105,18 @@ func Example_httpHandler() {
 	// the browser: context canceled
 }
 
+// must and check are for the steps around an example that do not fail.
+func must[T any](value T, err error) T {
+	check(err)
+	return value
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 // exampleSandbox starts a simulator for the examples, and a client of it. Its look-ups show
 // everything immediately; by default they lag, as the service's may.
 func exampleSandbox(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client) {
@@ -112,11 +124,14 @@ func exampleSandbox(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Clie
 		a.LookupLag, a.AgreementLookupLag = 0, 0
 	})}, opts...)
 	box := sandbox.New(opts...)
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
-	if err != nil {
-		panic(err)
-	}
-	return box, client
+	return box, must(quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient())))
+}
+
+// exampleClient starts a simulator, and a client of it with options.
+func exampleClient(opts ...quickstream.ClientOption) (*sandbox.Sandbox, *quickstream.Client) {
+	box := sandbox.New()
+	opts = append(opts, quickstream.WithHTTPClient(box.HTTPClient()))
+	return box, must(quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), opts...))
 }
 
 // exampleClock shows 10:00 on 1 July 2026 in Sydney until it is advanced.
@@ -134,11 +149,7 @@ const (
 // tokenFromBrowser stands in for the service's script in the customer's browser, which keeps card
 // details away from the merchant.
 func tokenFromBrowser(client *quickstream.Client, cardNumber string) string {
-	token, err := sandboxtest.CardToken(context.Background(), client, cardNumber)
-	if err != nil {
-		panic(err)
-	}
-	return token
+	return must(sandboxtest.CardToken(context.Background(), client, cardNumber))
 }
 
 // orderParams describes the payment of an order by a single-use token.
@@ -154,18 +165,10 @@ func orderParams(order, amount, token string) quickstream.PayParams {
 
 // paidOrder is an order that was paid by card.
 func paidOrder(client *quickstream.Client, order, amount, cardNumber string) *quickstream.Transaction {
-	payment, err := client.Transactions.Pay(context.Background(), orderParams(order, amount, tokenFromBrowser(client, cardNumber)))
-	if err != nil {
-		panic(err)
-	}
-	return payment
+	return must(client.Transactions.Pay(context.Background(), orderParams(order, amount, tokenFromBrowser(client, cardNumber))))
 }
 
 // registeredCustomer is a customer who was registered before.
 func registeredCustomer(client *quickstream.Client, number, name string) *quickstream.Customer {
-	customer, err := client.Customers.Create(context.Background(), quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: name})
-	if err != nil {
-		panic(err)
-	}
-	return customer
+	return must(client.Customers.Create(context.Background(), quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: name}))
 }

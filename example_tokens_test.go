@@ -36,25 +36,6 @@ func ExampleSingleUseTokensService_Create() {
 	// Output: VISA 424242...242 1.10 %
 }
 
-// Tokenise a bank account. The token shows a masked account.
-func ExampleSingleUseTokensService_Create_bankAccount() {
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Account: quickstream.BankAccountDetails{
-			AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
-		},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(token.AccountType, token.BankAccount.AccountName, token.BankAccount.AccountNumber)
-	// Output: DIRECT_DEBIT Kim Lee xxxxxx465
-}
-
 // The browser's profile requests 3D Secure: authenticate the card before you charge or store it.
 func ExampleSingleUseTokensService_Create_threeDSecure() {
 	box, client := exampleSandbox()
@@ -77,33 +58,15 @@ func ExampleSingleUseTokensService_Create_threeDSecure() {
 	// Output: true
 }
 
-// Too many tokens in a short time are refused.
-func ExampleSingleUseTokensService_Create_quota() {
-	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 1 }))
-	defer box.Close()
-	tokenFromBrowser(client, visaCard)
-
-	_, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Account:              quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465")},
-	})
-	fmt.Println(errors.Is(err, quickstream.ErrRateLimited))
-	// Output: true
-}
-
 // profiledToken is a single-use token with a browser profile, for authentication.
 func profiledToken(client *quickstream.Client, cardNumber string) string {
-	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
+	return must(client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Account: quickstream.CardDetails{
 			CardNumber: quickstream.NewSecret(cardNumber), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},
 		},
 		ThreeDS: &quickstream.BrowserProfile{Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600},
-	})
-	if err != nil {
-		panic(err)
-	}
-	return token.SingleUseTokenID
+	})).SingleUseTokenID
 }
 
 // authenticationFor describes the authentication of a card that will be paid with.
@@ -160,10 +123,7 @@ func ExampleSingleUseTokensService_Authenticate_challenge() {
 		return
 	}
 	fmt.Println(result.TransStatus.Next())
-	if err := box.AnswerChallenge(token, sandbox.ThreeDSAuthenticated); err != nil { // the cardholder
-		fmt.Println(err)
-		return
-	}
+	check(box.AnswerChallenge(token, sandbox.ThreeDSAuthenticated)) // the cardholder
 	result, err = client.SingleUseTokens.Authenticate(ctx, token, authenticationFor("49.95"))
 	if err != nil {
 		fmt.Println(err)

@@ -22,10 +22,7 @@ func ExampleTransactionsService_ByAccount() {
 	defer box.Close()
 	accountToken := registeredCard(box, client, registeredCustomer(client, "C-1001", "Ann Example").CustomerID)
 	for _, reference := range []string{"FEE-1", "FEE-2"} {
-		if _, err := client.Transactions.Pay(ctx, monthlyFee(quickstream.FromAccount(accountToken), reference)); err != nil {
-			fmt.Println(err)
-			return
-		}
+		must(client.Transactions.Pay(ctx, monthlyFee(quickstream.FromAccount(accountToken), reference)))
 	}
 
 	fmt.Println(summary(client.Transactions.ByAccount(accountToken)))
@@ -49,22 +46,17 @@ func summary(list quickstream.List[quickstream.Transaction]) string {
 // Get returns the latest state of a transaction, by the receipt number that the
 // merchant stored.
 func ExampleTransactionsService_Get() {
-	ctx := context.Background()
 	box, client := exampleSandbox()
 	defer box.Close()
 	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
 
-	payment, err := client.Transactions.Get(ctx, receipt)
+	payment, err := client.Transactions.Get(context.Background(), receipt)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(payment.PaymentReferenceNumber, payment.Status, payment.CreditCard.MaskedCardNumber4Digits)
-	_, err = client.Transactions.Get(ctx, "9999999999")
-	fmt.Println(errors.Is(err, quickstream.ErrNotFound))
-	// Output:
-	// ORDER-1 Approved 424242...4242
-	// true
+	// Output: ORDER-1 Approved 424242...4242
 }
 
 // The most recent transactions of the current settlement date, latest first.
@@ -123,26 +115,31 @@ func ExampleTransactionsService_ByCreditCard() {
 	// Output: ORDER-1 Approved 49.95 AUD
 }
 
-// paidByBank is an order that was paid from an Australian bank account.
-func paidByBank(client *quickstream.Client, order, amount string) *quickstream.Transaction {
-	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.RequireFromString(amount), Currency: quickstream.CurrencyAUD,
-		Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{
-			AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
-		}),
-		PaymentReferenceNumber: order,
-	})
-	if err != nil {
-		panic(err)
+// The bank accounts of the examples.
+func bankAccount() quickstream.BankAccountDetails {
+	return quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465")}
+}
+
+func nzBankAccount() quickstream.NZBankAccountDetails {
+	return quickstream.NZBankAccountDetails{
+		AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405", AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
 	}
-	return payment
+}
+
+// paidFrom is an order of 49.95 that was paid from a bank account.
+func paidFrom(client *quickstream.Client, source quickstream.AccountSource, currency quickstream.Currency) *quickstream.Transaction {
+	return must(client.Transactions.Pay(context.Background(), quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: source,
+		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: currency,
+		PaymentReferenceNumber: "ORDER-1",
+	}))
 }
 
 // List the payments from an Australian bank account. The request's address contains its number.
 func ExampleTransactionsService_ByBankAccount() {
 	box, client := exampleSandbox()
 	defer box.Close()
-	paidByBank(client, "ORDER-1", "49.95")
+	paidFrom(client, quickstream.FromBankAccount(bankAccount()), quickstream.CurrencyAUD)
 
 	fmt.Println(summary(client.Transactions.ByBankAccount("032-002", quickstream.NewSecret("123465"))))
 	// Output: ORDER-1 Approved* 49.95 AUD
@@ -152,17 +149,7 @@ func ExampleTransactionsService_ByBankAccount() {
 func ExampleTransactionsService_ByNZBankAccount() {
 	box, client := exampleSandbox()
 	defer box.Close()
-	_, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyNZD,
-		Source: quickstream.FromNZBankAccount(quickstream.NZBankAccountDetails{
-			AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405", AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
-		}),
-		PaymentReferenceNumber: "ORDER-1",
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	paidFrom(client, quickstream.FromNZBankAccount(nzBankAccount()), quickstream.CurrencyNZD)
 
 	fmt.Println(summary(client.Transactions.ByNZBankAccount("12", "3405", quickstream.NewSecret("0000001"))))
 	// Output: ORDER-1 Approved* 49.95 NZD
@@ -177,14 +164,7 @@ func ExampleTransactionsService_Suspended() {
 
 	month := quickstream.YearMonth{Year: held.TransactionTime.Year(), Month: held.TransactionTime.Month()}
 	fmt.Println(summary(client.Transactions.Suspended(quickstream.SuspendedParams{SupplierBusinessCode: sandbox.DefaultBusiness, Month: month})))
-	if err := box.Portal(held.ReceiptNumber, sandbox.CompleteTransaction); err != nil { // a person in the portal
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(summary(client.Transactions.ByReference("ORDER-1")))
-	// Output:
-	// ORDER-1 Suspended 49.95 AUD
-	// ORDER-1 Approved 49.95 AUD
+	// Output: ORDER-1 Suspended 49.95 AUD
 }
 
 // The refunds of a payment, latest first.
@@ -196,27 +176,21 @@ func ExampleTransactionsService_Refunds() {
 	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
 	clock.Advance(24 * time.Hour)
 	for _, amount := range []string{"20.00", "5.00"} {
-		_, err := client.Transactions.Refund(ctx, quickstream.RefundParams{
+		must(client.Transactions.Refund(ctx, quickstream.RefundParams{
 			OriginalReceiptNumber: receipt, PrincipalAmount: decimal.RequireFromString(amount), Currency: quickstream.CurrencyAUD,
-		})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		}))
 	}
 
-	refunded := decimal.Zero
 	for refund, err := range client.Transactions.Refunds(receipt).All(ctx) {
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		if outcome, err := refund.Outcome(); err == nil && outcome == quickstream.OutcomeApproved {
-			refunded = refunded.Add(refund.PrincipalAmount.Amount)
-		}
+		fmt.Println(refund.Status, refund.PrincipalAmount)
 	}
-	fmt.Println(refunded.StringFixed(2))
-	// Output: 25.00
+	// Output:
+	// Approved 5.00 AUD
+	// Approved 20.00 AUD
 }
 
 // After a soft decline the service may have retried. Read the retries before you pay again.
@@ -225,38 +199,34 @@ func ExampleTransactionsService_Retries() {
 	defer box.Close()
 	box.NextTransaction(sandbox.Declined("01"), sandbox.Approved())
 	payment := paidOrder(client, "ORDER-1", "49.95", visaCard)
-	fmt.Println(payment.Status, "-", payment.NextStep().Text())
-	if _, err := box.RetryPayment(payment.ReceiptNumber); err != nil { // the service, on its schedule
-		fmt.Println(err)
-		return
-	}
+	must(box.RetryPayment(payment.ReceiptNumber)) // the service, on its schedule
 
 	fmt.Println(summary(client.Transactions.Retries(payment.ReceiptNumber)))
-	// Output:
-	// Declined - read the retries first
-	// ORDER-1 Approved 49.95 AUD
+	// Output: ORDER-1 Approved 49.95 AUD
+}
+
+// Read a list whole, before you conclude from what is not in it.
+func ExampleList_ReadAll() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	box.NextTransaction(sandbox.Declined("01"), sandbox.Approved())
+	payment := paidOrder(client, "ORDER-1", "49.95", visaCard)
+	must(box.RetryPayment(payment.ReceiptNumber)) // the service, on its schedule
+
+	retries, err := client.Transactions.Retries(payment.ReceiptNumber).ReadAll(context.Background())
+	fmt.Println(len(retries), err)
+	// Output: 1 <nil>
 }
 
 // List approved payments that the customers' banks returned.
 func ExampleTransactionsService_Returned() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
-	payment := paidByBank(client, "ORDER-1", "49.95")
-	fmt.Println(payment.Status, payment.MayBeReturned())
-	if err := box.ReturnPayment(payment.ReceiptNumber, "6"); err != nil { // the customer's bank
-		fmt.Println(err)
-		return
-	}
+	payment := paidFrom(client, quickstream.FromBankAccount(bankAccount()), quickstream.CurrencyAUD)
+	check(box.ReturnPayment(payment.ReceiptNumber, "6")) // the customer's bank
 
-	today, err := quickstream.ParseDate("2026-07-01")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(summary(client.Transactions.Returned(quickstream.ReturnedParams{Date: today})))
-	// Output:
-	// Approved* true
-	// ORDER-1 Declined 49.95 AUD
+	fmt.Println(summary(client.Transactions.Returned(quickstream.ReturnedParams{Date: quickstream.NewDate(2026, time.July, 1)})))
+	// Output: ORDER-1 Declined 49.95 AUD
 }
 
 // The service makes a report on the first request. When it is ready, it is written as it arrives.

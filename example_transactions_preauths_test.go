@@ -14,16 +14,12 @@ import (
 
 // preauthorised is an earlier pre-authorisation.
 func preauthorised(client *quickstream.Client, amount, cardNumber string) *quickstream.Transaction {
-	preauth, err := client.Transactions.Preauthorise(context.Background(), quickstream.PreauthoriseParams{
+	return must(client.Transactions.Preauthorise(context.Background(), quickstream.PreauthoriseParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(tokenFromBrowser(client, cardNumber)),
 		PrincipalAmount: decimal.RequireFromString(amount), Currency: quickstream.CurrencyAUD,
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	})
-	if err != nil {
-		panic(err)
-	}
-	return preauth
+	}))
 }
 
 // Reserve an amount on a card. It can be captured once.
@@ -54,25 +50,18 @@ func ExampleTransactionsService_Capture() {
 	defer box.Close()
 	preauth := preauthorised(client, "200.00", visaCard)
 
-	params := quickstream.CaptureParams{
+	capture, err := client.Transactions.Capture(context.Background(), quickstream.CaptureParams{
 		Original:         preauth,
 		PrincipalAmount:  decimal.RequireFromString("180.00"),
 		Currency:         quickstream.CurrencyAUD,
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential},
-	}
-	capture, err := client.Transactions.Capture(context.Background(), params)
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(capture.TransactionType, capture.Status, capture.PrincipalAmount)
-
-	params.Currency = quickstream.CurrencyNZD
-	_, err = client.Transactions.Capture(context.Background(), params)
-	fmt.Println(err)
-	// Output:
-	// CAPTURE Approved 180.00 AUD
-	// quickstream: Transactions.Capture: nothing was sent: currency must be that of the transaction that was passed in [transaction.original.currency]
+	// Output: CAPTURE Approved 180.00 AUD
 }
 
 // Release the reserved amount or a part of it.

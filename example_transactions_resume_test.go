@@ -2,13 +2,13 @@ package quickstream_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // The request is lost before the service gets it. Nothing is found yet, which proves nothing: look
@@ -17,10 +17,7 @@ func ExampleTransactionsService_Resume() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
 	defer box.Close()
-	if err := box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetBeforeCommit()}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetBeforeCommit()}))
 
 	order := orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))
 	_, err := client.Transactions.Pay(ctx, order, quickstream.WithoutResend())
@@ -37,34 +34,6 @@ func ExampleTransactionsService_Resume() {
 	// Output: not found yet, and 0 candidates; the next look is in 1m0s
 }
 
-// Do not refund a payment while its void is unknown: both could happen.
-func ExampleTransactionsService_Resume_void() {
-	ctx := context.Background()
-	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
-	defer box.Close()
-	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
-	err := box.Inject(sandbox.Fault{Operation: "POST /transactions/{receiptNumber}/void", Kind: sandbox.ResetAfterCommit()})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	_, err = client.Transactions.Void(ctx, receipt)
-	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	if !ok {
-		fmt.Println("settled:", err)
-		return
-	}
-
-	void, err := client.Transactions.Resume(ctx, *lost.Intent)
-	if err != nil {
-		fmt.Println("it is not voided:", err)
-		return
-	}
-	fmt.Println(void.Status)
-	// Output: Voided
-}
-
 // Two refunds of the same amount look alike if the service echoes neither references nor ids. The
 // merchant's records distinguish them.
 func ExampleWithForeignReceipts() {
@@ -72,17 +41,40 @@ func ExampleWithForeignReceipts() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	records := map[string]string{} // order by receipt
-	intent, err := client.Transactions.Plan(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = client.Transactions.Resume(ctx, intent, quickstream.WithForeignReceipts(func(receiptNumber string) bool {
+	intent := must(client.Transactions.Plan(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))))
+	_, err := client.Transactions.Resume(ctx, intent, quickstream.WithForeignReceipts(func(receiptNumber string) bool {
 		order, known := records[receiptNumber]
 		return known && order != "ORDER-1"
 	}))
 	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown)) // nothing was sent yet
 	// Output: true
+}
+
+// No search by reference found the payment. The complete list of a settlement date may still have
+// it. Package resolve reads these lists for all cases.
+func ExampleWithScan() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	intent := must(client.Transactions.Plan(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))))
+	day := client.Transactions.BySettlementDate(quickstream.NewDate(2026, time.March, 2))
+	_, err := client.Transactions.Resume(ctx, intent, quickstream.WithScan(day.All(ctx)))
+	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown)) // nothing was sent yet
+	// Output: true
+}
+
+// The first answer was lost and the payment was sent again. If the service ignores the idempotency
+// key, the customer has paid twice: give the intent to BeginResent of package resolve.
+func ExampleTransaction_Resent() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	check(box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1}))
+	payment := must(client.Transactions.Pay(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))))
+	if intent := payment.Resent(); intent != nil {
+		fmt.Println(payment.Status, "after", intent.Attempts, "attempts")
+	}
+	// Output: Approved after 2 attempts
 }
 
 // A queue holds planned payments, and one worker sends each: the claims of others fail.
@@ -91,11 +83,7 @@ func ExampleTransactionsService_Submit() {
 	box, client := exampleSandbox()
 	defer box.Close()
 
-	intent, err := client.Transactions.Plan(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	intent := must(client.Transactions.Plan(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))))
 	claimed := false // a row of the database, moved by "update ... where state = 'planned'"
 	claim := func(context.Context) error {
 		if claimed {
@@ -160,31 +148,34 @@ func ExampleTransactionsService_PlanVoid() {
 	// Output: Voided
 }
 
-// A hook of the client sees every write that can be lost, right before it is sent.
+// A hook of the client or of a call sees every write that can be lost, right before it is sent. Store
+// the intent, so that the payment can be looked up after a crash.
 func ExampleWithBeforeSend() {
 	ctx := context.Background()
-	box, _ := exampleSandbox()
+	box, client := exampleSandbox()
 	defer box.Close()
-	keys := sandboxtest.Keys(box)
-	client, err := quickstream.NewClient(
-		quickstream.CustomURL(box.URL()), keys, quickstream.WithHTTPClient(box.HTTPClient()),
-		quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
-			fmt.Println("store", intent.Operation, intent.Reference)
-			return nil // an error would mean that nothing is sent
-		}),
-	)
-	if err != nil {
+
+	var stored []byte // in a database
+	store := quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) (err error) {
+		stored, err = json.Marshal(intent)
+		return err // with an error, nothing is sent
+	})
+	_, err := client.Transactions.Pay(ctx, orderParams("", "49.95", tokenFromBrowser(client, visaCard)), store)
+	fmt.Println(err) // say that the process ends here, and another one goes on
+
+	var intent quickstream.Intent
+	if err := json.Unmarshal(stored, &intent); err != nil {
 		fmt.Println(err)
 		return
 	}
-	payment, err := client.Transactions.Pay(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)))
+	payment, err := client.Transactions.Resume(ctx, intent)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(payment.Status)
 	// Output:
-	// store Transactions.Pay ORDER-1
+	// <nil>
 	// Approved
 }
 
@@ -206,4 +197,12 @@ func ExampleOperation() {
 	// Transactions.Pay is looked up with Transactions.Resume
 	// PayTo.Suspend is looked up with PayTo.ResumeChange
 	// PayTo.Create is looked up with PayTo.Resume
+}
+
+// Say what a status means that the service answers your facility with summary code 0.
+func ExampleWithStatus() {
+	client, err := quickstream.NewClient(quickstream.TestAU, quickstream.Keys{Secret: quickstream.NewSecretKey("my-key")},
+		quickstream.WithStatus("Settled", quickstream.OutcomeApproved))
+	fmt.Println(client != nil, err)
+	// Output: true <nil>
 }

@@ -2,7 +2,6 @@ package quickstream_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -46,36 +45,6 @@ func ExampleTransactionsService_Pay() {
 	// Output: paid 49.95 AUD settles on 2026-07-01
 }
 
-// Store the intent right before the payment is sent, so that it can be looked up after a crash.
-func ExampleTransactionsService_Pay_intent() {
-	ctx := context.Background()
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	var stored []byte // in a database
-	store := quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) (err error) {
-		stored, err = json.Marshal(intent)
-		return err
-	})
-	_, err := client.Transactions.Pay(ctx, orderParams("", "49.95", tokenFromBrowser(client, visaCard)), store)
-	fmt.Println(err) // say that the process ends here, and another one goes on
-
-	var intent quickstream.Intent
-	if err := json.Unmarshal(stored, &intent); err != nil {
-		fmt.Println(err)
-		return
-	}
-	payment, err := client.Transactions.Resume(ctx, intent)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.Status)
-	// Output:
-	// <nil>
-	// Approved
-}
-
 // While the service remembers an idempotency key, a repeated request gets the first one's result.
 func ExampleWithIdempotencyKey() {
 	ctx := context.Background()
@@ -83,11 +52,7 @@ func ExampleWithIdempotencyKey() {
 	defer box.Close()
 	params := orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))
 
-	first, err := client.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey("order-1-attempt-1"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	first := must(client.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey("order-1-attempt-1")))
 	again, err := client.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey("order-1-attempt-1"))
 	if err != nil {
 		fmt.Println(err)
@@ -95,20 +60,6 @@ func ExampleWithIdempotencyKey() {
 	}
 	fmt.Println(first.ReceiptNumber == again.ReceiptNumber, len(box.Ledger().Charged("C-1001")))
 	// Output: true 1
-}
-
-// The service adds the business's surcharge on cards.
-func ExampleTransactionsService_Pay_surcharge() {
-	box, client := exampleSandbox(sandbox.WithBusiness(sandbox.DefaultBusiness, "Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 110}))
-	defer box.Close()
-
-	payment, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "100.00", tokenFromBrowser(client, visaCard)))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.PrincipalAmount, "+", payment.SurchargeAmount, "=", payment.TotalAmount)
-	// Output: 100.00 AUD + 1.10 AUD = 101.10 AUD
 }
 
 // A server in scope of PCI DSS can pay with a card's details. They print without
@@ -131,6 +82,45 @@ func ExampleFromCard() {
 	}
 	fmt.Println(payment.Status, payment.CreditCard.CardScheme, payment.CreditCard.MaskedCardNumber4Digits)
 	// Output: Approved MASTERCARD 516320...0008
+}
+
+// A wallet's card brings the wallet's cryptogram. With an ECI other than INTERNET it needs no CVN.
+func ExampleFromCard_wallet() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	params := orderParams("ORDER-1", "49.95", "")
+	params.ECI = quickstream.ECI5
+	params.Source = quickstream.FromCard(quickstream.CardDetails{
+		CardNumber:     quickstream.NewSecret(mastercardCard),
+		Expiry:         quickstream.YearMonth{Year: 2035, Month: time.March},
+		WalletProvider: quickstream.WalletProviderApplePay,
+		Cryptogram:     quickstream.NewSecret("AgAAAAAAAIR8CQrXcIhbQAAAAAA="),
+	})
+	payment, err := client.Transactions.Pay(context.Background(), params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Status, payment.CreditCard.WalletProvider, payment.CreditCard.PANType)
+	// Output: Approved APPLE_PAY DPAN
+}
+
+// A wallet's button in a browser makes a token. The server pays with it as with a card's.
+func ExampleFromSingleUseToken_wallet() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	token := must(box.WalletToken("GOOGLE_PAY", visaCard)) // from the browser
+
+	params := orderParams("ORDER-1", "49.95", "")
+	params.Source = quickstream.FromSingleUseToken(token, quickstream.AccountTypeGooglePay)
+	payment, err := client.Transactions.Pay(context.Background(), params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Status, payment.CreditCard.WalletProvider)
+	// Output: Approved GOOGLE_PAY
 }
 
 // A payment from an Australian bank account is approved first. The customer's bank can return it
@@ -177,6 +167,26 @@ func ExampleFromNZBankAccount() {
 	// Output: Approved* 49.95 NZD
 }
 
+// Pay from a bank account at a facility that takes BSBs as six digits.
+func ExampleWithPlainBSB() {
+	box, client := exampleClient(quickstream.WithPlainBSB())
+	defer box.Close()
+
+	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{
+			AccountName: "Ann Example", BSB: "650-000", AccountNumber: quickstream.NewSecret("999994"),
+		}),
+		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Status, payment.BankAccount.BSB)
+	// Output: Approved* xxx-000
+}
+
 // Send a member that has no Go field. This service refuses it.
 func ExampleWithExtraField() {
 	box, client := exampleSandbox()
@@ -194,6 +204,25 @@ func ExampleWithExtraField() {
 	// POST /transactions 422
 }
 
+// Send a member of the parameters in another form, such as a year of two digits. This service
+// wants four, and so do the rules.
+func ExampleWithExtraField_replace() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	card := quickstream.CardDetails{CardNumber: quickstream.NewSecret(visaCard), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March}}
+
+	_, err := client.Transactions.Pay(
+		context.Background(), monthlyFee(quickstream.FromCard(card), "FEE-1"),
+		quickstream.WithExtraField("creditCard.expiryDateYear", "35"),
+		quickstream.WithoutRule("card.expiryDate.valid"),
+	)
+	fmt.Println(err != nil)
+	fmt.Println(box.Requests()[0].Status)
+	// Output:
+	// true
+	// 422
+}
+
 // Refund a payment after it has settled. With Original the refund is checked before sending.
 func ExampleTransactionsService_Refund() {
 	ctx := context.Background()
@@ -202,49 +231,36 @@ func ExampleTransactionsService_Refund() {
 	defer box.Close()
 	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
 	clock.Advance(24 * time.Hour)
+	payment := must(client.Transactions.Get(ctx, receipt))
 
-	payment, err := client.Transactions.Get(ctx, receipt)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	params := quickstream.RefundParams{
+	refund, err := client.Transactions.Refund(ctx, quickstream.RefundParams{
 		Original:        payment,
 		PrincipalAmount: decimal.RequireFromString("20.00"),
 		Currency:        quickstream.CurrencyAUD,
-	}
-	refund, err := client.Transactions.Refund(ctx, params)
+		// Optional: the business of the payment.
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(refund.TransactionType, refund.Status, refund.TotalAmount)
-
-	params.PrincipalAmount = decimal.RequireFromString("49.96")
-	_, err = client.Transactions.Refund(ctx, params)
-	fmt.Println(err)
-	// Output:
-	// REFUND Approved 20.00 AUD
-	// quickstream: Transactions.Refund: nothing was sent: principalAmount must not be more than the payment with its surcharge [refund.principalAmount.payment]
+	// Output: REFUND Approved 20.00 AUD
 }
 
 // Void a card payment before its settlement cut-off, instead of refunding it.
 func ExampleTransactionsService_Void() {
-	ctx := context.Background()
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
-	payment := paidOrder(client, "ORDER-1", "49.95", visaCard)
-	fmt.Println("voidable:", payment.Voidable, "refundable:", payment.Refundable)
+	payment := paidOrder(client, "ORDER-1", "49.95", visaCard) // which is Voidable, and not Refundable yet
 
-	voided, err := client.Transactions.Void(ctx, payment.ReceiptNumber)
+	voided, err := client.Transactions.Void(context.Background(), payment.ReceiptNumber)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(voided.Status, len(box.Ledger().Charged("C-1001")))
-	// Output:
-	// voidable: true refundable: false
-	// Voided 0
+	// Output: Voided 0
 }
 
 // A transaction that has not ended returns an error with its outcome so far. Do not pay again.

@@ -24,7 +24,7 @@ func ExampleDate() {
 	sydney := time.FixedZone("AEST", 10*60*60)
 	date := quickstream.DateOf(time.Date(2026, time.June, 30, 20, 0, 0, 0, time.UTC).In(sydney))
 	fmt.Println(date, date.AddDays(31))
-	fmt.Println(date.Compare(quickstream.NewDate(2026, time.July, 2)), date.In(time.UTC).Weekday())
+	fmt.Println(date.Compare(must(quickstream.ParseDate("2026-07-02"))), date.In(time.UTC).Weekday())
 	fmt.Println(quickstream.Date{Year: 2026, Month: time.February, Day: 29}.IsValid())
 	// Output:
 	// 2026-07-01 2026-08-01

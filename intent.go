@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -62,13 +63,13 @@ type Intent struct {
 func (i Intent) Renewed() Intent {
 	i.NotBefore, i.Attempts, i.ReceiptNumber, i.OwnReference = time.Now(), 0, "", i.Reference != ""
 	if i.IdempotencyKey != "" {
-		i.IdempotencyKey = rand.Text()
+		i.IdempotencyKey = transport.NewKey()
 	}
 	if i.ID == "" {
 		return i
 	}
-	var body transactionJSON
-	if wire.CheckText(i.Request) != nil || json.Unmarshal(i.Request, &body) != nil || body.Metadata == nil {
+	body, err := requested[transactionJSON](i)
+	if err != nil || body.Metadata == nil {
 		i.Complete = false
 		return i
 	}
@@ -136,7 +137,7 @@ func (c *call) callHooks(ctx context.Context, key string) (err error) {
 	if c.intent.Carrier, err = c.client.observer.carry(ctx, c.intent.Carrier); err != nil {
 		return err
 	}
-	c.intent.IdempotencyKey, c.intent.NotBefore = key, time.Now()
+	c.intent.IdempotencyKey, c.intent.NotBefore = key, c.config.now()
 	for _, hook := range c.config.beforeSend {
 		copied := *c.intent
 		copied.Request = bytes.Clone(c.intent.Request)

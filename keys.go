@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -129,8 +130,13 @@ func KeysFromEnv() Keys {
 }
 
 // KeySource returns the keys for a call, so that keys can be rotated without a restart. It is
-// called for every call, concurrently. Keep the keys in memory.
+// called for every call, concurrently. Keep the keys in memory. If it panics, nothing is sent.
 type KeySource func(ctx context.Context) (Keys, error)
+
+func (s KeySource) keys(ctx context.Context) (keys Keys, err error) {
+	defer transport.Report("it", &err)
+	return s(ctx)
+}
 
 type keyKind uint8
 
@@ -163,4 +169,38 @@ func (keys Keys) authorization(kind keyKind) (string, error) {
 		return "", fmt.Errorf("quickstream: the %s key contains a blank, a colon or a character that is not printable ASCII, or has more than 1024; was it copied whole and without a line end?", kind)
 	}
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(text+":")), nil
+}
+
+// keySource returns what gives the Authorization of a request.
+func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) (string, error), error) {
+	if source != nil {
+		if !keys.Secret.IsZero() || !keys.Publishable.IsZero() {
+			return nil, errors.New("quickstream: both Keys and WithKeySource were given")
+		}
+		return func(ctx context.Context, kind keyKind) (string, error) {
+			current, err := source.keys(ctx)
+			if err != nil {
+				return "", fmt.Errorf("quickstream: key source: %w", err)
+			}
+			return current.authorization(kind)
+		}, nil
+	}
+	if keys.Secret.IsZero() && keys.Publishable.IsZero() {
+		return nil, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given; KeysFromEnv takes them from %s and %s", ErrKeyRequired, secretKeyVariable, publishableKeyVariable)
+	}
+	// Made once, so that malformed keys are found at start-up.
+	var values [2]string
+	for _, kind := range [...]keyKind{secretKey, publishableKey} {
+		value, err := keys.authorization(kind)
+		if err != nil && !errors.Is(err, ErrKeyRequired) {
+			return nil, err
+		}
+		values[kind] = value
+	}
+	return func(_ context.Context, kind keyKind) (string, error) {
+		if values[kind] == "" {
+			return keys.authorization(kind)
+		}
+		return values[kind], nil
+	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
+	"strings"
 
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
@@ -12,6 +13,8 @@ import (
 // Link points to a related resource. Its address can contain account numbers: printing omits it,
 // Href returns it, and marshalling drops its query, or all of it above 8 KiB.
 type Link struct {
+	_ wire.Via[linkJSON, Link]
+
 	Rel           string
 	RequestMethod string
 	href          hidden
@@ -30,15 +33,16 @@ func (l Link) Href() string { return l.href.text() }
 
 // UnmarshalJSON reads a link.
 func (l *Link) UnmarshalJSON(data []byte) error {
-	var plain linkJSON
-	if err := wire.Decode(data, &plain); err != nil {
-		return err
+	var read Link
+	err := wire.Decode(data, &read)
+	if err == nil {
+		*l = read
 	}
-	*l = plain.link()
-	return nil
+	return err
 }
 
-func (l linkJSON) link() Link {
+// Value returns the link.
+func (l linkJSON) Value() Link {
 	return Link{Rel: wire.Shown(l.Rel, maxLinkText), RequestMethod: wire.Shown(l.RequestMethod, maxLinkText), href: hide(l.Href)}
 }
 
@@ -56,13 +60,21 @@ func (l Link) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "Link("+l.R
 // LogValue returns the relationship.
 func (l Link) LogValue() slog.Value { return slog.StringValue(l.Rel) }
 
+// withoutQuery cuts the text itself: writing the address anew would escape the braces of a template.
 func withoutQuery(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || len(address) > maxCursor {
+	if err != nil || u.Opaque != "" || len(address) > maxCursor {
 		return ""
 	}
-	u.RawQuery, u.ForceQuery, u.Fragment, u.User = "", false, "", nil
-	return u.String()
+	if end := strings.IndexAny(address, "?#"); end >= 0 {
+		address = address[:end]
+	}
+	if u.User != nil {
+		scheme, rest, _ := strings.Cut(address, "//")
+		authority, _, _ := strings.Cut(rest, "/")
+		address = scheme + "//" + rest[strings.LastIndex(authority, "@")+1:]
+	}
+	return address
 }
 
 func findLink(links []Link, rel string) (Link, bool) {

@@ -2,16 +2,19 @@ package quickstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"iter"
+	"net/http"
 	"path"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
@@ -49,7 +52,11 @@ const maxUnreadable = 100
 type pageJSON struct {
 	Links []pageLinkJSON `json:"links" wire:"decides"`
 	Data  wire.Spans     `json:"data" wire:"decides"`
+	// Errors of an empty list say that it may not be empty.
+	Errors wire.Span `json:"errors"`
 }
+
+func (p pageJSON) reportsErrors() bool { return strings.Trim(string(p.Errors), "[]{}\" \t\r\n") != "" }
 
 // pageLinkJSON decides whether a page is the last.
 type pageLinkJSON struct {
@@ -60,7 +67,7 @@ type pageLinkJSON struct {
 
 // decode reads a page from a body, which it keeps. A page without data is an error, not an empty
 // page.
-func (p *Page[T]) decode(call *call, body []byte, item func(body []byte) (*T, error)) error {
+func (p *Page[T]) decode(call *call, status int, body []byte, item func(body []byte) (*T, error)) error {
 	var plain pageJSON
 	if err := wire.Decode(body, &plain); err != nil {
 		return err
@@ -68,9 +75,12 @@ func (p *Page[T]) decode(call *call, body []byte, item func(body []byte) (*T, er
 	if plain.Data == nil {
 		return errors.New("the answer is not a list: it has no data")
 	}
+	if status == http.StatusPartialContent || len(plain.Data) == 0 && (status != http.StatusOK || plain.reportsErrors()) {
+		return errors.New("the answer may be a part of the list")
+	}
 	*p = Page[T]{Data: make([]*T, 0, len(plain.Data))}
 	for _, link := range plain.Links {
-		p.Links = append(p.Links, linkJSON(link).link())
+		p.Links = append(p.Links, linkJSON(link).Value())
 	}
 	next, more := findLink(p.Links, "next")
 	if more && next.Href() == "" {
@@ -78,7 +88,7 @@ func (p *Page[T]) decode(call *call, body []byte, item func(body []byte) (*T, er
 	}
 	p.Next = Cursor{next.href}
 	for i, raw := range plain.Data {
-		object, err := item(bytes.Clone(raw)) // a copy, which does not keep the page
+		object, err := item(raw) // which copies it, and does not keep the page
 		if err == nil {
 			p.Data = append(p.Data, object)
 			continue
@@ -88,7 +98,7 @@ func (p *Page[T]) decode(call *call, body []byte, item func(body []byte) (*T, er
 		}
 		p.Unreadable = append(p.Unreadable, call.unreadable(i, raw, err))
 	}
-	p.keep(body, reflect.TypeFor[Page[T]]())
+	p.keep(func() ([]byte, reflect.Type) { return body, reflect.TypeFor[Page[T]]() })
 	return nil
 }
 
@@ -174,7 +184,7 @@ func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], erro
 			return
 		}
 		page := new(Page[T])
-		err := at.do(ctx, func(_ int, body []byte) error { return page.decode(at, body, l.item) })
+		err := at.do(ctx, func(status int, body []byte) error { return page.decode(at, status, body, l.item) })
 		if l.pages != nil && at.result.Status != 0 {
 			l.pages.note(at.result.Header)
 		}
@@ -269,6 +279,32 @@ func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	}
 }
 
+// ReadAll returns all items of a list that may change while it is read: it reads until the list has
+// one page or two readings agree, four times at most. Otherwise, or if an item cannot be read, it
+// returns an error and no items.
+func (l List[T]) ReadAll(ctx context.Context) ([]*T, error) {
+	var items []*T
+	unstable := readWhole(func() (seen []string, whole bool, err error) {
+		pages := newPages(time.Now)
+		items = nil
+		for item, unread := range l.noting(pages).All(ctx) {
+			if unread != nil {
+				err = cmp.Or(err, unread)
+				continue
+			}
+			if items = append(items, item); l.id != nil {
+				seen = append(seen, l.id(item))
+			}
+		}
+		slices.Sort(seen)
+		return seen, pages.count <= 1, err
+	})
+	if unstable != nil {
+		return nil, unstable
+	}
+	return items, nil
+}
+
 // First returns the first item, or its error if it cannot be read. For an empty list the error
 // matches [ErrEmptyList] and [ErrNotFound]. Check ErrEmptyList if "empty" differs from "no such
 // list": an [APIError] that matches ErrNotFound does not match it.
@@ -347,7 +383,9 @@ func list[T, Q any, P model[T]](c *Client, name Operation, params Q, check func(
 		begin: begin,
 		item: func(body []byte) (*T, error) {
 			object := new(T)
-			return object, read(body, P(object))
+			err := read(body, P(object))
+			c.config.statuses.explain(object)
+			return object, err
 		},
 		id: func(object *T) string { return P(object).identifier() },
 	}

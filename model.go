@@ -14,9 +14,7 @@ type envelope struct {
 	source func() (body []byte, model reflect.Type)
 }
 
-func (e *envelope) keep(body []byte, model reflect.Type) {
-	e.source = func() ([]byte, reflect.Type) { return body, model }
-}
+func (e *envelope) keep(source func() (body []byte, model reflect.Type)) { e.source = source }
 
 // Raw returns the JSON, or nil.
 func (e envelope) Raw() json.RawMessage {
@@ -45,7 +43,7 @@ var (
 type model[T any] interface {
 	*T
 	identifier() string
-	keep(body []byte, model reflect.Type)
+	keep(source func() (body []byte, model reflect.Type))
 }
 
 // read decodes an answer that has an identifier, directly or in a member named data.
@@ -54,7 +52,7 @@ func read[T any, P model[T]](body []byte, object P) error {
 		return err
 	}
 	var nested struct {
-		Data json.RawMessage `json:"data" wire:"decides"`
+		Data wire.Span `json:"data" wire:"decides"`
 	}
 	if err := wire.Decode(body, &nested); err != nil {
 		return err
@@ -67,11 +65,12 @@ func read[T any, P model[T]](body []byte, object P) error {
 
 // about returns a function that decodes an answer and checks with fits that it is about the right
 // object.
-func about[T any, P model[T]](object P, fits func(P) error) func(status int, body []byte) error {
+func about[T any, P model[T]](c *call, object P, fits func(P) error) func(status int, body []byte) error {
 	return func(_ int, body []byte) error {
 		if err := read(body, object); err != nil {
 			return err
 		}
+		c.config.statuses.explain(object)
 		return fits(object)
 	}
 }
@@ -85,16 +84,18 @@ func identifiedBy[T any, P model[T]](id string) func(P) error {
 	}
 }
 
+// decode reads an object, and keeps a copy of the body.
 func decode[T any, P model[T]](body []byte, object P) error {
 	*object = *new(T)
 	if !wire.IsObject(body) {
 		return errNotObject
 	}
-	if err := wire.Decode(body, (*T)(object)); err != nil {
+	kept, err := wire.DecodeCopy(body, (*T)(object))
+	if err != nil {
 		*object = *new(T) // half an answer could read as an approval
 		return err
 	}
-	object.keep(body, reflect.TypeFor[T]())
+	object.keep(func() ([]byte, reflect.Type) { return []byte(kept), reflect.TypeFor[T]() })
 	return nil
 }
 

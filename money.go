@@ -22,7 +22,7 @@ const (
 type Amount struct {
 	// Currency is "" if the service omitted it.
 	Currency Currency        `json:"currency" wire:"decides"`
-	Amount   decimal.Decimal `json:"amount" wire:"decides"`
+	Amount   decimal.Decimal `json:"amount" wire:"amount"`
 	// DisplayAmount is the amount with its currency symbol, for display.
 	DisplayAmount string `json:"displayAmount,omitempty"`
 }
@@ -45,20 +45,12 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a number or a text digit by digit, with or without currency. Without a
 // number, as in null and {}, it is the zero Amount, which differs from 0.00.
 func (a *Amount) UnmarshalJSON(data []byte) error {
-	var plain struct {
-		Currency      Currency    `json:"currency" wire:"decides"`
-		Amount        wire.Number `json:"amount" wire:"decides"`
-		DisplayAmount string      `json:"displayAmount"`
+	var read Amount
+	err := wire.Decode(data, &read)
+	if err != nil {
+		read = Amount{}
 	}
-	var err error
-	if wire.IsObject(data) {
-		err = wire.Decode(data, &plain)
-	} else {
-		err = plain.Amount.UnmarshalJSON(data)
-	}
-	if *a = (Amount{}); err == nil && plain.Amount != (wire.Number{}) {
-		*a = Amount{Currency: plain.Currency, Amount: plain.Amount.Decimal(), DisplayAmount: plain.DisplayAmount}
-	}
+	*a = read
 	return err
 }
 

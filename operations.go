@@ -14,30 +14,31 @@ type Operation string
 
 // The operations that change something. The others are named after their methods too.
 const (
-	OperationCreateToken            Operation = "SingleUseTokens.Create"
-	OperationAuthenticate           Operation = "SingleUseTokens.Authenticate"
-	OperationCreateCustomer         Operation = "Customers.Create"
-	OperationUpdateCustomer         Operation = "Customers.Update"
-	OperationRegisterAccount        Operation = "Accounts.Register"
-	OperationCreateAgreement        Operation = "PayTo.Create"
-	OperationRecallAgreement        Operation = "PayTo.Recall"
-	OperationSuspendAgreement       Operation = "PayTo.Suspend"
-	OperationReactivateAgreement    Operation = "PayTo.Reactivate"
-	OperationCancelAgreement        Operation = "PayTo.Cancel"
-	OperationAmendUnilaterally      Operation = "PayTo.AmendUnilaterally"
-	OperationAmendBilaterally       Operation = "PayTo.AmendBilaterally"
-	OperationRecallAmendment        Operation = "PayTo.RecallAmendment"
-	OperationPay                    Operation = "Transactions.Pay"
-	OperationRefund                 Operation = "Transactions.Refund"
-	OperationPreauthorise           Operation = "Transactions.Preauthorise"
-	OperationTopUp                  Operation = "Transactions.TopUp"
-	OperationExtend                 Operation = "Transactions.Extend"
-	OperationReauthorise            Operation = "Transactions.Reauthorise"
-	OperationCapture                Operation = "Transactions.Capture"
-	OperationCancelPreauthorisation Operation = "Transactions.CancelPreauthorisation"
-	OperationVerifyAccount          Operation = "Transactions.VerifyAccount"
-	OperationVoid                   Operation = "Transactions.Void"
-	OperationUploadPaymentFile      Operation = "PaymentFiles.Upload"
+	OperationCreateToken             Operation = "SingleUseTokens.Create"
+	OperationAuthenticate            Operation = "SingleUseTokens.Authenticate"
+	OperationCreateCustomer          Operation = "Customers.Create"
+	OperationUpdateCustomer          Operation = "Customers.Update"
+	OperationRegisterAccount         Operation = "Accounts.Register"
+	OperationRegisterWithoutCustomer Operation = "Accounts.RegisterWithoutCustomer"
+	OperationCreateAgreement         Operation = "PayTo.Create"
+	OperationRecallAgreement         Operation = "PayTo.Recall"
+	OperationSuspendAgreement        Operation = "PayTo.Suspend"
+	OperationReactivateAgreement     Operation = "PayTo.Reactivate"
+	OperationCancelAgreement         Operation = "PayTo.Cancel"
+	OperationAmendUnilaterally       Operation = "PayTo.AmendUnilaterally"
+	OperationAmendBilaterally        Operation = "PayTo.AmendBilaterally"
+	OperationRecallAmendment         Operation = "PayTo.RecallAmendment"
+	OperationPay                     Operation = "Transactions.Pay"
+	OperationRefund                  Operation = "Transactions.Refund"
+	OperationPreauthorise            Operation = "Transactions.Preauthorise"
+	OperationTopUp                   Operation = "Transactions.TopUp"
+	OperationExtend                  Operation = "Transactions.Extend"
+	OperationReauthorise             Operation = "Transactions.Reauthorise"
+	OperationCapture                 Operation = "Transactions.Capture"
+	OperationCancelPreauthorisation  Operation = "Transactions.CancelPreauthorisation"
+	OperationVerifyAccount           Operation = "Transactions.VerifyAccount"
+	OperationVoid                    Operation = "Transactions.Void"
+	OperationUploadPaymentFile       Operation = "PaymentFiles.Upload"
 )
 
 // IsTransaction reports whether it sends a transaction or a void, which
@@ -72,6 +73,7 @@ type operation struct {
 	class  transport.Class
 	// See transport.Call.
 	threeDS, named bool
+	also           int
 	findOut        string
 }
 
@@ -86,6 +88,7 @@ const (
 	lookUpCustomer    = "look the customer up with Customers.GetByNumber"
 	compareCustomer   = "read the customer with Customers.Get and compare"
 	listAccounts      = "look with Accounts.List, by the account's masked number"
+	newAccount        = "an account that was made and not seen is in no list; register another with a new single-use token, which charges nothing"
 	resumeUpload      = "look for the file with PaymentFiles.Resume or in the service's portal; do not upload it under another name before that"
 	repeatedLikeGet   = "it only asks, and is repeated like a GET"
 )
@@ -121,8 +124,8 @@ var operations = [...]operation{
 	{name: "Transactions.Returned", method: http.MethodGet, route: "/transactions/returns"},
 	{name: "Transactions.OpenPreauths", method: http.MethodGet, route: "/transactions/open-preauths"},
 	{name: "Transactions.Resume", method: http.MethodGet, route: "/transactions"},
-	{name: "Transactions.DownloadReport", method: http.MethodGet, route: "/transactions/csv"},
-	{name: "Transactions.AwaitReport", method: http.MethodGet, route: "/transactions/csv"},
+	{name: "Transactions.DownloadReport", method: http.MethodGet, route: "/transactions/csv", also: http.StatusAccepted},
+	{name: "Transactions.AwaitReport", method: http.MethodGet, route: "/transactions/csv", also: http.StatusAccepted},
 	{name: OperationCreateAgreement, method: http.MethodPost, route: "/customers/{customerId}/payto-agreements", class: transport.Post, findOut: resumeAgreement},
 	{name: OperationRecallAgreement, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: OperationSuspendAgreement, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
@@ -144,6 +147,7 @@ var operations = [...]operation{
 	{name: "Customers.List", method: http.MethodGet, route: "/customers"},
 	{name: "Customers.GetByNumber", method: http.MethodGet, route: "/customers"},
 	{name: OperationRegisterAccount, method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post, findOut: listAccounts},
+	{name: OperationRegisterWithoutCustomer, method: http.MethodPost, route: "/accounts", class: transport.Post, findOut: newAccount},
 	{name: "Accounts.Submit", method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post, findOut: listAccounts},
 	{name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts"},
 	{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"},
@@ -169,7 +173,7 @@ var operations = [...]operation{
 	{name: "Businesses.QueryCardSurcharge", method: http.MethodPost, route: "/businesses/{supplierBusinessCode}/query-card-surcharge", key: publishableKey, findOut: repeatedLikeGet},
 	{name: "Businesses.CardScheme", method: http.MethodGet, route: "/credit-cards/card-schemes/{firstSixDigits}", key: publishableKey},
 	{name: "APIKeys.Renew", method: http.MethodGet, route: "/api-keys/latest"},
-	{name: "Check", method: http.MethodGet, route: "/businesses"},
+	{name: "Check", method: http.MethodGet, route: "/transactions"},
 	{name: "Root", method: http.MethodGet, route: "/"},
 }
 

@@ -72,7 +72,7 @@ func TestAPIPage(t *testing.T) {
 
 // TestOperations compares the table with the methods, their doc comments and the contract.
 func TestOperations(t *testing.T) {
-	methods, contract := callingMethods(t), contractOperations(t)
+	methods, contract := callingMethods(t), contractStatuses(t)
 	names := map[string]bool{}
 	for _, row := range operations {
 		name := string(row.name)
@@ -86,7 +86,8 @@ func TestOperations(t *testing.T) {
 		}
 		assert.Equal(t, row.key == publishableKey, strings.Contains(text, "publishable key"), "the comment of %s", name)
 		for _, operation := range said {
-			assert.True(t, contract == nil || slices.Contains(contract, operation), "the contract does not describe the operation of %s", name)
+			_, described := contract[operation]
+			assert.True(t, contract == nil || described, "the contract does not describe the operation of %s", name)
 		}
 		assert.Equal(t, row.method != http.MethodGet, row.findOut != "", "%s: how it is found", name)
 		for _, other := range methodText.FindAllString(row.findOut, -1) {
@@ -96,6 +97,45 @@ func TestOperations(t *testing.T) {
 	for name := range methods {
 		assert.Contains(t, names, name, "the table lacks a method")
 	}
+}
+
+var (
+	contractStatus = regexp.MustCompile(`^ +'(\d{3})': `)
+	namedError     = regexp.MustCompile(`\[(Err[A-Z]\w+|\w+Error)\]`)
+	errorsAs       = regexp.MustCompile(`Errors as for (\w+)\.`)
+)
+
+// TestMethodsNameTheirErrors: the comment of every method that calls the service, or of the method
+// to which it points, names the error of each status that the contract has for its operation. A 401
+// is that of every operation, so the package documentation names it for those without an own list.
+func TestMethodsNameTheirErrors(t *testing.T) {
+	methods, statuses := callingMethods(t), contractStatuses(t)
+	names := map[string]string{"401": "[ErrUnauthorized]", "404": "[ErrNotFound]", "422": "[ErrInvalid]", "429": "[ErrRateLimited]", "503": "[ErrUnavailable]"}
+	checked := 0
+	for name, method := range methods {
+		service, bare, _ := strings.Cut(name, ".")
+		said := strings.Join(strings.Fields(method.Doc), " ")
+		own := operationsIn(said)
+		if other := errorsAs.FindStringSubmatch(said); other != nil {
+			require.Contains(t, methods, service+"."+other[1])
+			said += strings.Join(strings.Fields(methods[service+"."+other[1]].Doc), " ")
+		}
+		assert.Regexp(t, namedError, said, "the comment of %s", name)
+		if strings.HasPrefix(bare, "Resume") || bare == "Submit" {
+			continue // they have an error of their own, and that of the intent's method
+		}
+		for _, operation := range own {
+			for _, status := range statuses[operation] {
+				everywhere := status == "401" && service != "Transactions" && service != "SingleUseTokens"
+				if names[status] == "" || everywhere || name == "Check" {
+					continue
+				}
+				checked++
+				assert.Contains(t, said, names[status], "the comment of %s, for %s", name, status)
+			}
+		}
+	}
+	assert.True(t, statuses == nil || checked > 60, checked)
 }
 
 // TestMethodsNameThemselves: the name that a method gives to its call is its own.
@@ -182,19 +222,22 @@ func operationsIn(text string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(found)))
 }
 
-// contractOperations reads the operations from the text of the OpenAPI document. It is
+// contractStatuses are the statuses of each operation in the text of the OpenAPI document. It is
 // part of another module and absent if only this one was downloaded.
-func contractOperations(t *testing.T) []string {
+func contractStatuses(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("internal/contract/openapi.yaml")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	require.NoError(t, err)
-	var found []string
+	found, operation := map[string][]string{}, ""
 	for line := range strings.Lines(string(text)) {
 		if _, name, ok := strings.Cut(line, "x-operation: "); ok {
-			found = append(found, strings.TrimSpace(name))
+			operation = strings.TrimSpace(name)
+			found[operation] = nil
+		} else if status := contractStatus.FindStringSubmatch(line); status != nil {
+			found[operation] = append(found[operation], status[1])
 		}
 	}
 	require.Greater(t, len(found), 20)

@@ -1,12 +1,11 @@
 package quickstream
 
 import (
-	"cmp"
 	"context"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
-	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // ClientOption configures a [Client].
@@ -51,13 +49,13 @@ type callConfig struct {
 	beforeSend  []func(context.Context, Intent) error
 	intentName  string // the member of metadata for the intent's id; "" for none
 	business    string // for requests without one
+	plainBSB    bool
 	foreign     func(receiptNumber string) bool
+	statuses    statuses
+	refusal     func(status int, header http.Header, body []byte) bool
+	scan        iter.Seq2[*Transaction, error]
+	now         func() time.Time // for intents, and for what is compared with the service's times
 	development bool
-}
-
-type extraField struct {
-	path  []string
-	value json.RawMessage
 }
 
 type (
@@ -111,6 +109,19 @@ func WithHTTPClient(client *http.Client) ClientOption {
 			return errors.New("WithHTTPClient: the client is nil")
 		}
 		c.http.Client = client
+		return nil
+	})
+}
+
+// WithClock makes the client use now instead of [time.Now] for the times in intents, and where it
+// compares them with the service's, for a program that runs in the time of a sandbox's clock. Time
+// limits and pauses are real.
+func WithClock(now func() time.Time) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		if now == nil {
+			return errors.New("WithClock: the clock is nil")
+		}
+		c.now = now
 		return nil
 	})
 }
@@ -204,7 +215,7 @@ func WithTimeout(d time.Duration) Option {
 }
 
 // WithMaxAttempts limits the attempts of a call; 3 by default, 1 to 10. The package documentation
-// says which calls are repeated.
+// says which calls are repeated, and how a budget limits all repeats of a client.
 func WithMaxAttempts(n int) Option {
 	return option(func(c *callConfig) error {
 		if n < 1 || n > transport.MaxAttempts {
@@ -280,16 +291,54 @@ func WithIntentMetadata(name string) Option {
 	})
 }
 
+// WithRefusal takes an answer to a write for a refusal if refused returns true. Use it if the
+// service does not speak to your facility as the package documentation says. It is asked for a 4xx
+// that leaves the outcome unknown, if no earlier attempt may have reached the service; never for
+// 408, 409 or 425. A panic counts as false. A gateway can send any 4xx after the service has
+// executed a payment: if refused returns true for one, the payment can be made twice.
+func WithRefusal(refused func(status int, header http.Header, body []byte) bool) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		if refused == nil {
+			return errors.New("WithRefusal: the function is nil")
+		}
+		c.refusal = refused
+		return nil
+	})
+}
+
 // WithForeignReceipts makes Resume ignore receipts of the merchant's other intents, which known
-// looks up, concurrently. The only other refund of the same payment and amount is then taken for
-// the intent's, if the service echoes neither reference nor id. So resume the refunds of a payment
-// one after the other, and store each receipt before the next.
+// looks up, concurrently. One that carries this intent's reference or id too stays a candidate. The
+// only other refund of the same payment and amount, or capture of the pre-authorisation, is then
+// taken for the intent's, if the service echoes neither reference nor id. So resume the refunds of
+// a payment one after the other, and store each receipt before the next.
 func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
 	return callOption(func(c *callConfig) error {
 		if known == nil {
 			return errors.New("WithForeignReceipts: the function is nil")
 		}
 		c.foreign = known
+		return nil
+	})
+}
+
+// WithStatus says what a status means that this package does not know, in any case; "" is an absent
+// one. It applies to summary code 0 alone, so outcome is approved, pending or voided: the summary
+// code of a decline decides by itself. Ask the service before you use it: money is taken by it.
+//
+// It applies to what the client reads. A transaction that is decoded without a client, from a
+// webhook or your database, stays unknown: read it with Get, or webhooks.ConfirmWith.
+func WithStatus(status TransactionStatus, outcome Outcome) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		if status.listed() != "" {
+			return errors.New("WithStatus: this package knows the status")
+		}
+		if outcome != OutcomeApproved && outcome != OutcomePending && outcome != OutcomeVoided {
+			return errors.New("WithStatus: the outcome is not approved, pending or voided")
+		}
+		if c.statuses == nil {
+			c.statuses = statuses{}
+		}
+		c.statuses[strings.ToLower(string(status))] = outcome
 		return nil
 	})
 }
@@ -303,6 +352,15 @@ func WithSupplierBusinessCode(code string) Option {
 			return errors.New("WithSupplierBusinessCode: the code is empty or not printable ASCII without blanks")
 		}
 		c.business = code
+		return nil
+	})
+}
+
+// WithPlainBSB sends the BSBs of bank accounts as six digits. By default they have a dash, as the
+// vendor prints them; which form the service takes is not published. PayTo always has digits.
+func WithPlainBSB() Option {
+	return option(func(c *callConfig) error {
+		c.plainBSB = true
 		return nil
 	})
 }
@@ -354,18 +412,21 @@ func WithoutRule(ids ...string) Option {
 	})
 }
 
-// WithIdempotencyKey sends a POST with this key instead of a random one: 1 to 255 printable ASCII
-// characters without blanks. It does not make a call safe to repeat, because the service does not
+// WithIdempotencyKey sends a POST with this key instead of a random UUID: 1 to 255 printable ASCII
+// characters without blanks. Prefer a UUID: a sister product takes nothing else. It does not make a call safe to repeat, because the service does not
 // publish how long it remembers keys: after an unknown outcome or a crash use Resume.
 func WithIdempotencyKey(key string) CallOption {
 	return callOption(func(c *callConfig) error {
-		if key == "" || len(key) > 255 || !isVisible(key) {
+		if !isKey(key) {
 			return errors.New("WithIdempotencyKey: the key is not 1 to 255 printable ASCII characters without blanks")
 		}
 		c.key = key
 		return nil
 	})
 }
+
+// isKey reports whether a text can be an idempotency key.
+func isKey(text string) bool { return text != "" && len(text) <= 255 && isVisible(text) }
 
 // Response describes the answer to a call.
 type Response struct {
@@ -387,57 +448,4 @@ func WithResponseInto(resp *Response) CallOption {
 		c.response = resp
 		return nil
 	})
-}
-
-// WithExtraField adds an unknown member to the request. Name is its path, such as
-// "creditCard.newMember". It cannot replace a member of the request, nor be a known name in another
-// case.
-func WithExtraField(name string, value any) CallOption {
-	return callOption(func(c *callConfig) error {
-		path := strings.Split(name, ".")
-		for _, part := range path {
-			if part == "" {
-				return errors.New("WithExtraField: the name is empty or has an empty part")
-			}
-		}
-		encoded, err := wire.Encode(value)
-		if err = cmp.Or(wire.CheckText(name), err); err != nil {
-			return fmt.Errorf("WithExtraField: %w", err)
-		}
-		c.extra = append(c.extra[:len(c.extra):len(c.extra)], extraField{path, encoded})
-		return nil
-	})
-}
-
-func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) (string, error), error) {
-	if source != nil {
-		if !keys.Secret.IsZero() || !keys.Publishable.IsZero() {
-			return nil, errors.New("quickstream: both Keys and WithKeySource were given")
-		}
-		return func(ctx context.Context, kind keyKind) (string, error) {
-			current, err := source(ctx)
-			if err != nil {
-				return "", fmt.Errorf("quickstream: key source: %w", err)
-			}
-			return current.authorization(kind)
-		}, nil
-	}
-	if keys.Secret.IsZero() && keys.Publishable.IsZero() {
-		return nil, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given; KeysFromEnv takes them from %s and %s", ErrKeyRequired, secretKeyVariable, publishableKeyVariable)
-	}
-	// Made once, so that malformed keys are found at start-up.
-	var values [2]string
-	for _, kind := range [...]keyKind{secretKey, publishableKey} {
-		value, err := keys.authorization(kind)
-		if err != nil && !errors.Is(err, ErrKeyRequired) {
-			return nil, err
-		}
-		values[kind] = value
-	}
-	return func(_ context.Context, kind keyKind) (string, error) {
-		if values[kind] == "" {
-			return keys.authorization(kind)
-		}
-		return values[kind], nil
-	}, nil
 }

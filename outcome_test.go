@@ -21,15 +21,18 @@ func TestOutcomeTable(t *testing.T) {
 	}
 	summaries := []quickstream.SummaryCode{"", "0", "1", "2", "3", "9", "00", " 0"}
 	rows := map[string]string{
-		"":          "? ? ? ? ? ? ? ?  S ? S S S S S S",
+		"":          "? ? D ? R ? ? ?  S ? S S S S S S",
 		"Approved":  "? A ? ? ? ? ? ?  ? ? ? ? ? ? ? ?",
 		"Approved*": "? A ? ? ? ? ? ?  ? ? ? ? ? ? ? ?",
 		"Declined":  "? ? D ? R ? ? ?  S ? S S S S S S",
 		"Pending":   "P P ? ? ? ? ? ?  S ? S S S S S S",
 		"Voided":    "? V ? ? V ? ? ?  ? ? ? ? ? ? ? ?",
 		"Suspended": "S ? S S S S S S  S ? S S S S S S",
-		"approved":  "? ? ? ? ? ? ? ?  S ? S S S S S S",
-		"Brand new": "? ? ? ? ? ? ? ?  S ? S S S S S S",
+		"Brand new": "? ? D ? R ? ? ?  S ? S S S S S S",
+		"Approved ": "? ? D ? R ? ? ?  S ? S S S S S S",
+	}
+	for _, listed := range []string{"Approved", "Approved*", "Declined", "Pending", "Voided", "Suspended"} {
+		rows[strings.ToUpper(listed)], rows[strings.ToLower(listed)] = rows[listed], rows[listed]
 	}
 	cells := 0
 	for status, row := range rows {
@@ -77,6 +80,7 @@ func TestMayBeReturned(t *testing.T) {
 	}
 	for name, change := range map[string]func(*quickstream.Transaction){
 		"status":          func(tx *quickstream.Transaction) { tx.Status = quickstream.TransactionStatusApprovedReturnable },
+		"upper status":    func(tx *quickstream.Transaction) { tx.Status = "APPROVED*" },
 		"bank account":    func(tx *quickstream.Transaction) { tx.BankAccount = &quickstream.BankAccount{} },
 		"NZ bank account": func(tx *quickstream.Transaction) { tx.NZBankAccount = &quickstream.NZBankAccount{} },
 		"direct entry":    func(tx *quickstream.Transaction) { tx.DirectEntryAccount = &quickstream.DirectEntryAccount{} },

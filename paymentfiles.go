@@ -86,7 +86,7 @@ type PaymentFileWait struct {
 // ends, whose error is then matched. [PaymentFileStatusError] is not an error. Any other error ends
 // the waiting. [WithTimeout] limits each request.
 //
-// GET /payment-files/{id}, every minute.
+// GET /payment-files/{id}, every minute. Errors as for Get.
 func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wait PaymentFileWait, opts ...CallOption) (*PaymentFile, error) {
 	opts = named("PaymentFiles.Wait").with(opts)
 	for {
@@ -109,7 +109,7 @@ func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wa
 // List returns the files of the last 365 days.
 //
 // GET /payment-files. The operation is from the vendor's public pages; its path is inferred and
-// unconfirmed.
+// unconfirmed. A wrong or expired key matches [ErrUnauthorized].
 func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
 	return list[PaymentFile](s.client, "PaymentFiles.List", noQuery{}, nil, opts)
 }

@@ -34,14 +34,15 @@ type CreateAgreementParams struct {
 
 // AgreementPaymentParams says what an agreement is for and how long it lasts.
 type AgreementPaymentParams struct {
-	// Purpose is required.
+	// Purpose is a code. Whether it is required is not published.
 	Purpose PayToPurpose
 	// Description has up to 140 characters. Whether it is required is not published.
 	Description string
 	// StartDate is the first day for payments. Whether it is required or may be past is not
 	// published.
 	StartDate Date
-	// EndDate is required without AutomaticRenewal, and absent with it.
+	// EndDate is required without AutomaticRenewal, and absent with it. One before StartDate is sent:
+	// the contract does not refuse it.
 	EndDate Date
 	// AutomaticRenewal is true for an agreement without an end.
 	AutomaticRenewal bool
@@ -54,21 +55,23 @@ type AgreementPaymentParams struct {
 // AgreementTermsParams says how much may be taken and how often. Amounts have at most two decimals
 // and are in Australian dollars.
 type AgreementTermsParams struct {
-	// Frequency is required.
+	// Frequency is how often payments are made. Whether it is required is not published.
 	Frequency PayToFrequency
-	// NumberOfPaymentsPermitted has at most 18 digits. Required with [PayToFrequencyAdhoc].
+	// NumberOfPaymentsPermitted has at most 18 digits. Required with [PayToFrequencyAdhoc]. A public
+	// client creates such agreements without it: [WithoutRule] of
+	// "agreement.numberOfPaymentsPermitted.required" does too, which is unconfirmed.
 	NumberOfPaymentsPermitted *int64
 	// PointInTime is the day of payments within the period. Its range depends on the frequency.
 	// Optional; absent with [PayToFrequencyAdhoc].
 	PointInTime *int64
-	// Type is required.
+	// Type says how the amounts are set. Whether it is required is not published.
 	Type PayToAgreementType
 	// FirstPaymentAmount is optional.
 	FirstPaymentAmount *decimal.Decimal
 	// LastPaymentAmount is required with [PayToAgreementTypeBalloon].
 	LastPaymentAmount *decimal.Decimal
 	// PaymentAmount is the amount with [PayToAgreementTypeFixed], and the least amount otherwise.
-	// Whether it is required is not published.
+	// Whether it is required is not published: a fixed amount without it is sent.
 	PaymentAmount *decimal.Decimal
 	// MaximumPaymentAmount is the most that one payment may take. Optional.
 	MaximumPaymentAmount *decimal.Decimal
@@ -80,7 +83,7 @@ type AgreementTermsParams struct {
 
 // PayToPayerParams says who is asked to agree: by BSB and account number, or by PayID and its type.
 type PayToPayerParams struct {
-	// Type is required.
+	// Type is a code. Whether it is required is not published.
 	Type PayerType
 	// ID is the merchant's unique identifier of the payer, Name the payer's name. Whether they are
 	// required is not published.
@@ -118,10 +121,10 @@ type agreementPaymentJSON struct {
 }
 
 type agreementTermsJSON struct {
-	Frequency                 PayToFrequency     `json:"frequency,omitempty"`
+	Frequency                 PayToFrequency     `json:"frequency,omitempty" wire:"decides"`
 	NumberOfPaymentsPermitted *int64             `json:"numberOfPaymentsPermitted,omitempty"`
 	PointInTime               *int64             `json:"pointInTime,omitempty"`
-	AgreementType             PayToAgreementType `json:"agreementType,omitempty"`
+	AgreementType             PayToAgreementType `json:"agreementType,omitempty" wire:"decides"`
 	FirstPaymentAmount        *wire.Text         `json:"firstPaymentAmount,omitempty" wire:"decides"`
 	LastPaymentAmount         *wire.Text         `json:"lastPaymentAmount,omitempty" wire:"decides"`
 	PaymentAmount             *wire.Text         `json:"paymentAmount,omitempty" wire:"decides"`
@@ -166,7 +169,7 @@ func (p PayToPayerParams) wire() payToPayerJSON {
 
 // newPayToAgreement is the agreement that is created with a payment.
 type newPayToAgreement struct {
-	SupplierBusinessCode string               `json:"supplierBusinessCode"`
+	SupplierBusinessCode string               `json:"supplierBusinessCode,omitempty"`
 	PaymentDetails       agreementPaymentJSON `json:"paymentDetails"`
 	PayerDetails         payToPayerJSON       `json:"payerDetails"`
 }
@@ -176,23 +179,19 @@ type newPayToAgreement struct {
 //
 // POST /customers/{customerId}/payto-agreements. Invalid data, and too many attempts with invalid
 // PayIDs on one day, match [ErrInvalid]. After an [UnknownOutcomeError] give its [Intent] to
-// Resume, which needs a unique payee reference.
+// Resume, which needs a unique payee reference. If an answer came that is about another agreement,
+// the error's Candidates have it.
 func (s *PayToService) Create(ctx context.Context, customerID string, params CreateAgreementParams, opts ...CallOption) (*Agreement, error) {
 	call := s.client.begin(OperationCreateAgreement, opts, customerID)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
-	call.check(params.check)
 	body := agreementJSON{
 		params.RespondByTimeMinutes, params.PayeeReference, params.SupplierBusinessCode, params.CreationType,
 		params.Payment.wire(), params.Terms.wire(), params.Payer.wire(),
 	}
+	call.check(body.check)
 	call.reference, call.body = params.PayeeReference, body
 	call.kept, call.intent = body.intent(customerID)
-	return sendAbout(ctx, call, func(answered *Agreement) error {
-		if len(body.differs(answered, customerID)) > 0 {
-			return errNotAsked
-		}
-		return nil
-	})
+	return call.create(ctx, body, customerID)
 }
 
 // Get returns an agreement.
@@ -210,7 +209,7 @@ type ListAgreementsParams struct {
 
 // List returns the agreements of a customer.
 //
-// GET /customers/{customerId}/payto-agreements.
+// GET /customers/{customerId}/payto-agreements. A wrong or expired key matches [ErrUnauthorized].
 func (s *PayToService) List(customerID string, params ListAgreementsParams, opts ...CallOption) List[Agreement] {
 	return list[Agreement](s.client, "PayTo.List", params, nil, opts, customerID)
 }

@@ -1,7 +1,5 @@
 package quickstream
 
-import "bytes"
-
 // AgreementStatus is the status of a PayTo agreement.
 type AgreementStatus string
 
@@ -120,11 +118,18 @@ type Agreement struct {
 	PayeeDetails    *AgreementPayee   `json:"payeeDetails,omitempty"`
 	Links           []Link            `json:"links,omitempty"`
 
+	differences []string
 	envelope
 }
 
+// Differences names the members that differ from the request and do not decide, such as
+// "paymentDetails.description": texts that the bank has changed, and optional terms that the service
+// has filled in or left out. It is empty except on what Create, Resume and ResumeChange return, and
+// is not stored.
+func (a *Agreement) Differences() []string { return a.differences }
+
 // UnmarshalJSON reads an agreement.
-func (a *Agreement) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), a) }
+func (a *Agreement) UnmarshalJSON(data []byte) error { return decode(data, a) }
 
 // MarshalJSON writes the agreement with its unknown members.
 func (a Agreement) MarshalJSON() ([]byte, error) {

@@ -155,7 +155,7 @@ type AgreementChange interface {
 type agreementChange struct {
 	agreementToken string
 	body           patchJSON
-	check          func(*findings) // may be nil
+	current        *Agreement // nil if it was not given
 }
 
 func (c agreementChange) patch(Operation) (agreementChange, error) { return c, nil }
@@ -172,9 +172,7 @@ func ChangingRecall(agreementToken string) AgreementChange {
 // [AgreementStatusActive] or [AgreementStatusCancelled].
 func ChangingStatus(agreementToken string, to AgreementStatus, reason StatusReason) AgreementChange {
 	amendment := &statusAmendmentJSON{to, reason.Code, reason.Description}
-	return agreementChange{agreementToken, patchJSON{UpdateType: updateStatus, StatusAmendment: amendment}, func(f *findings) {
-		f.within("statusAmendment", amendment.check)
-	}}
+	return agreementChange{agreementToken: agreementToken, body: patchJSON{UpdateType: updateStatus, StatusAmendment: amendment}}
 }
 
 // ChangingRecallAmendment is the change of RecallAmendment.
@@ -186,14 +184,14 @@ func (d *UnilateralDetails) patch(operation Operation) (agreementChange, error) 
 	if d == nil || d.agreement == nil {
 		return agreementChange{}, missingAgreement(operation)
 	}
-	return agreementChange{d.agreement.AgreementToken, patchJSON{UpdateType: updateUnilateral, UnilateralAmendment: d.wire()}, d.check}, nil
+	return agreementChange{d.agreement.AgreementToken, patchJSON{UpdateType: updateUnilateral, UnilateralAmendment: d.wire()}, d.agreement}, nil
 }
 
 func (t *BilateralTerms) patch(operation Operation) (agreementChange, error) {
 	if t == nil || t.agreement == nil {
 		return agreementChange{}, missingAgreement(operation)
 	}
-	return agreementChange{t.agreement.AgreementToken, patchJSON{UpdateType: updateBilateral, BilateralAmendment: t.wire()}, t.check}, nil
+	return agreementChange{t.agreement.AgreementToken, patchJSON{UpdateType: updateBilateral, BilateralAmendment: t.wire()}, t.agreement}, nil
 }
 
 // Recall withdraws an agreement that the payer has not answered.
@@ -208,7 +206,8 @@ func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts .
 // Suspend stops payments on an active agreement until Reactivate.
 //
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). An agreement that is neither active
-// nor suspended matches [ErrInvalid]. After an [UnknownOutcomeError] use ResumeChange.
+// nor suspended matches [ErrInvalid], an unknown one [ErrNotFound]. After an [UnknownOutcomeError]
+// use ResumeChange.
 func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
 	return s.change(ctx, OperationSuspendAgreement, ChangingStatus(agreementToken, AgreementStatusSuspended, reason), opts)
 }
@@ -248,24 +247,28 @@ func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTer
 
 // RecallAmendment withdraws a bilateral amendment that the payer has not answered.
 //
-// PATCH /payto-agreements/{agreementToken} (RECALL_BILATERAL_AMENDMENT). No pending amendment
-// matches [ErrInvalid].
+// PATCH /payto-agreements/{agreementToken} (RECALL_BILATERAL_AMENDMENT). Errors as for Suspend. No
+// pending amendment matches [ErrInvalid].
 func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken string, opts ...CallOption) error {
 	return s.change(ctx, OperationRecallAmendment, ChangingRecallAmendment(agreementToken), opts)
 }
 
-// Plan plans a change of an agreement, for Submit. It sends nothing.
+// Plan plans a change of an agreement, for Submit. It sends nothing. A broken rule is a
+// [ValidationError].
 func (s *PayToService) Plan(ctx context.Context, change AgreementChange, opts ...CallOption) (Intent, error) {
 	return s.begin("", change, opts).plan(ctx)
 }
 
 // Submit sends a planned change once: see [TransactionsService.Submit].
 //
-// PATCH /payto-agreements/{agreementToken}. Errors as for the intent's method.
+// PATCH /payto-agreements/{agreementToken}. Before the claim the error is an [UnknownOutcomeError],
+// and then as for the intent's method.
 func (s *PayToService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) error {
 	body, err := intent.change()
 	call := s.patch(body.operation(), intent.Target, opts)
 	call.refuse(err)
 	call.changes(intent.Target, intent.Request)
-	return call.sendChange(call.submits(ctx, intent, claim, intent.Operation), intent.Target)
+	ctx = call.submits(ctx, intent, claim, intent.Operation)
+	call.check(body.check)
+	return call.sendChange(ctx, intent.Target)
 }

@@ -1,6 +1,6 @@
 package quickstream
 
-import "github.com/shopspring/decimal"
+import "github.com/quickstream-go/quickstream/internal/wire"
 
 const (
 	maxRespondByMinutes = 7200
@@ -9,25 +9,23 @@ const (
 	maxNumberOfPayments = 999_999_999_999_999_999 // 18 digits
 )
 
-func (p CreateAgreementParams) check(f *findings) {
-	migrated, apca := p.CreationType == AgreementCreationTypeMigratedDDR, p.Payment.AdditionalInformation
-	f.require(p.SupplierBusinessCode != "", "agreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
-	f.require(inRange(p.RespondByTimeMinutes, 0, maxRespondByMinutes),
+func (b agreementJSON) check(f *findings) {
+	migrated, apca := b.AgreementCreationType == AgreementCreationTypeMigratedDDR, b.PaymentDetails.AdditionalInformation
+	f.require(b.SupplierBusinessCode != "", "agreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+	f.require(inRange(b.RespondByTimeMinutes, 0, maxRespondByMinutes),
 		"agreement.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 0 to 7200")
-	f.require(lengthWithin(p.PayeeReference, 0, maxPayeeReference),
+	f.require(lengthWithin(b.PayeeReference, 0, maxPayeeReference),
 		"agreement.payeeReference.length", "payeeReference", "must not be longer than 35 characters")
-	f.require(!migrated || p.PayeeReference != "",
+	f.require(!migrated || b.PayeeReference != "",
 		"agreement.payeeReference.migrated", "payeeReference", "is required for MIGRATED_DDR: the lodgement reference of the direct debit")
 	f.require(!migrated || len(apca) == 6 && isDigits(apca), "agreement.additionalInformation.migrated",
 		"paymentDetails.additionalInformation", "must be the 6-digit APCA number of the direct debit for MIGRATED_DDR")
-	f.within("paymentDetails", p.Payment.check)
-	f.within("paymentTerms", p.Terms.check)
-	payer := p.Payer.wire()
-	f.within("payerDetails", payer.check)
+	f.within("paymentDetails", b.PaymentDetails.check)
+	f.within("paymentTerms", b.PaymentTerms.check)
+	f.within("payerDetails", b.PayerDetails.check)
 }
 
-func (p AgreementPaymentParams) check(f *findings) {
-	f.require(p.Purpose != "", "agreement.purpose.required", "purpose", "is required")
+func (p agreementPaymentJSON) check(f *findings) {
 	f.require(lengthWithin(p.Description, 0, maxDescription),
 		"agreement.description.length", "description", "must not be longer than 140 characters")
 	f.require(p.StartDate.IsZero() || p.StartDate.IsValid(), "agreement.startDate.valid", "startDate", "must be a date of the calendar")
@@ -35,46 +33,46 @@ func (p AgreementPaymentParams) check(f *findings) {
 }
 
 // checkChangeable checks what a bilateral amendment can change.
-func (p AgreementPaymentParams) checkChangeable(f *findings) {
-	ends := !p.EndDate.IsZero()
-	f.require(ends || p.AutomaticRenewal, "agreement.endDate.required", "endDate", "is required when automaticRenewal is false")
-	f.require(!ends || !p.AutomaticRenewal, "agreement.endDate.renewal", "endDate", "must be absent when automaticRenewal is true")
+func (p agreementPaymentJSON) checkChangeable(f *findings) {
+	ends, renews := !p.EndDate.IsZero(), p.AutomaticRenewal != nil && *p.AutomaticRenewal
+	f.require(ends || renews, "agreement.endDate.required", "endDate", "is required when automaticRenewal is false")
+	f.require(!ends || !renews, "agreement.endDate.renewal", "endDate", "must be absent when automaticRenewal is true")
 	f.require(!ends || p.EndDate.IsValid(), "agreement.endDate.valid", "endDate", "must be a date of the calendar")
 	f.require(lengthWithin(p.AdditionalInformation, 0, maxDescription),
 		"agreement.additionalInformation.length", "additionalInformation", "must not be longer than 140 characters")
 }
 
-func (p AgreementTermsParams) check(f *findings) {
-	adhoc := p.Frequency == PayToFrequencyAdhoc
-	f.require(p.Frequency != "", "agreement.frequency.required", "frequency", "is required")
-	f.require(p.Type != "", "agreement.agreementType.required", "agreementType", "is required")
-	f.require(!adhoc || p.NumberOfPaymentsPermitted != nil,
+func (t agreementTermsJSON) check(f *findings) {
+	adhoc := t.Frequency == PayToFrequencyAdhoc
+	f.require(!adhoc || t.NumberOfPaymentsPermitted != nil,
 		"agreement.numberOfPaymentsPermitted.required", "numberOfPaymentsPermitted", "is required for ADHO")
-	f.require(inRange(p.NumberOfPaymentsPermitted, 0, maxNumberOfPayments),
+	f.require(inRange(t.NumberOfPaymentsPermitted, 0, maxNumberOfPayments),
 		"agreement.numberOfPaymentsPermitted.range", "numberOfPaymentsPermitted", "must have at most 18 digits and no sign")
-	f.require(adhoc || inRange(p.PointInTime, 1, lastPointInTime(p.Frequency)), "agreement.pointInTime.range", "pointInTime",
+	f.require(adhoc || inRange(t.PointInTime, 1, lastPointInTime(t.Frequency)), "agreement.pointInTime.range", "pointInTime",
 		"must lie in the range of the frequency: 1-24 DAIL, 1-7 WEEK, 1-14 FRTN, 1-31 MNTH, 1-3 QURT, 1-6 MIAN, 1-12 YEAR, two digits for any other")
-	f.require(!adhoc || p.PointInTime == nil, "agreement.pointInTime.adhoc", "pointInTime", "must be absent for ADHO")
-	p.checkAmounts(f)
-	f.require(p.FirstPaymentDue.IsZero() || p.FirstPaymentDue.IsValid(),
+	f.require(!adhoc || t.PointInTime == nil, "agreement.pointInTime.adhoc", "pointInTime", "must be absent for ADHO")
+	t.checkAmounts(f)
+	f.require(t.FirstPaymentDue.IsZero() || t.FirstPaymentDue.IsValid(),
 		"agreement.firstPaymentDue.valid", "firstPaymentDue", "must be a date of the calendar")
-	f.require(p.LastPaymentDue.IsZero() || p.LastPaymentDue.IsValid(),
+	f.require(t.LastPaymentDue.IsZero() || t.LastPaymentDue.IsValid(),
 		"agreement.lastPaymentDue.valid", "lastPaymentDue", "must be a date of the calendar")
 }
 
-func (p AgreementTermsParams) checkAmounts(f *findings) {
+func (t agreementTermsJSON) checkAmounts(f *findings) {
 	const money = "must not be negative or have more than two decimals or 32 digits"
-	f.require(p.Type != PayToAgreementTypeBalloon || p.LastPaymentAmount != nil,
+	f.require(t.AgreementType != PayToAgreementTypeBalloon || t.LastPaymentAmount != nil,
 		"agreement.lastPaymentAmount.required", "lastPaymentAmount", "is required for BALN")
-	f.require(isAmount(p.FirstPaymentAmount), "agreement.firstPaymentAmount.money", "firstPaymentAmount", money)
-	f.require(isAmount(p.LastPaymentAmount), "agreement.lastPaymentAmount.money", "lastPaymentAmount", money)
-	f.require(isAmount(p.PaymentAmount), "agreement.paymentAmount.money", "paymentAmount", money)
-	f.require(isAmount(p.MaximumPaymentAmount), "agreement.maximumPaymentAmount.money", "maximumPaymentAmount", money)
-	f.require(p.Currency == "" || p.Currency == CurrencyAUD, "agreement.currency.aud", "currency", "must be AUD")
+	f.require(isAmount(t.FirstPaymentAmount), "agreement.firstPaymentAmount.money", "firstPaymentAmount", money)
+	f.require(isAmount(t.LastPaymentAmount), "agreement.lastPaymentAmount.money", "lastPaymentAmount", money)
+	f.require(isAmount(t.PaymentAmount), "agreement.paymentAmount.money", "paymentAmount", money)
+	f.require(isAmount(t.MaximumPaymentAmount), "agreement.maximumPaymentAmount.money", "maximumPaymentAmount", money)
+	f.require(t.Currency == "" || t.Currency == CurrencyAUD, "agreement.currency.aud", "currency", "must be AUD")
 }
 
 // isAmount accepts an absent amount.
-func isAmount(d *decimal.Decimal) bool { return d == nil || !d.IsNegative() && isMoney(*d) }
+func isAmount(t *wire.Text) bool {
+	return t == nil || !t.Decimal().IsNegative() && isMoney(t.Decimal())
+}
 
 // lastPointInTime returns the end of a frequency's range; 99 for unknown frequencies.
 func lastPointInTime(f PayToFrequency) int64 {
@@ -100,7 +98,6 @@ func lastPointInTime(f PayToFrequency) int64 {
 
 func (p *payToPayerJSON) check(f *findings) {
 	bsb, number := p.BSB, p.AccountNumber
-	f.require(p.PayerType != "", "payer.payerType.required", "payerType", "is required")
 	f.require((bsb == "") == (number == ""), "payer.account.pair", "bsb", "and accountNumber must be given together")
 	f.require(bsb == "" || len(bsb) == 6 && isDigits(bsb), "payer.bsb.digits", "bsb", "must have 6 digits")
 	f.require(number == "" || isDigits(number) && lengthWithin(number, 6, 9), "payer.accountNumber.digits", "accountNumber", "must have 6 to 9 digits")
@@ -130,8 +127,11 @@ func (c ReasonCode) fits(to AgreementStatus) bool {
 	}
 }
 
-// checkAmendable leaves unknown statuses to the service.
+// checkAmendable leaves unknown statuses to the service, like an agreement that was not given.
 func (a *Agreement) checkAmendable(f *findings) {
+	if a == nil {
+		return
+	}
 	amendable := true
 	switch a.Status {
 	case AgreementStatusCreated, AgreementStatusRejected, AgreementStatusPending, AgreementStatusCancelled:
@@ -141,24 +141,29 @@ func (a *Agreement) checkAmendable(f *findings) {
 	f.require(amendable, "amendment.status", "agreementToken", "the agreement must be active or suspended")
 }
 
-func (d *UnilateralDetails) check(f *findings) {
-	d.agreement.checkAmendable(f)
-	f.within("unilateralAmendment", func(f *findings) {
-		f.require(lengthWithin(d.Description, 0, maxDescription),
-			"unilateralAmendment.description.length", "description", "must not be longer than 140 characters")
-		f.require(lengthWithin(d.PayeeReference, 0, maxPayeeReference),
-			"unilateralAmendment.payeeReference.length", "payeeReference", "must not be longer than 35 characters")
-	})
+// check holds a change to its rules, whether it was just made or stored.
+func (p patchJSON) check(f *findings) {
+	if p.StatusAmendment != nil {
+		f.within("statusAmendment", p.StatusAmendment.check)
+	}
+	if p.UnilateralAmendment != nil {
+		f.within("unilateralAmendment", p.UnilateralAmendment.check)
+	}
+	if p.BilateralAmendment != nil {
+		f.within("bilateralAmendment", p.BilateralAmendment.check)
+	}
 }
 
-func (t *BilateralTerms) check(f *findings) {
-	t.agreement.checkAmendable(f)
-	f.within("bilateralAmendment", func(f *findings) {
-		f.require(inRange(t.RespondByTimeMinutes, 0, maxRespondByMinutes),
-			"bilateralAmendment.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 0 to 7200")
-		f.within("paymentDetails", AgreementPaymentParams{
-			EndDate: t.EndDate, AutomaticRenewal: t.AutomaticRenewal, AdditionalInformation: t.AdditionalInformation,
-		}.checkChangeable)
-		f.within("paymentTerms", t.AgreementTermsParams.check)
-	})
+func (a unilateralAmendmentJSON) check(f *findings) {
+	f.require(lengthWithin(a.Description, 0, maxDescription),
+		"unilateralAmendment.description.length", "description", "must not be longer than 140 characters")
+	f.require(lengthWithin(a.PayeeReference, 0, maxPayeeReference),
+		"unilateralAmendment.payeeReference.length", "payeeReference", "must not be longer than 35 characters")
+}
+
+func (a bilateralAmendmentJSON) check(f *findings) {
+	f.require(inRange(a.RespondByTimeMinutes, 0, maxRespondByMinutes),
+		"bilateralAmendment.respondByTimeMinutes.range", "respondByTimeMinutes", "must be from 0 to 7200")
+	f.within("paymentDetails", a.PaymentDetails.checkChangeable)
+	f.within("paymentTerms", a.PaymentTerms.check)
 }

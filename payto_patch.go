@@ -78,6 +78,20 @@ func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
 	return wire.Graft(known, received, reflect.TypeFor[plain]())
 }
 
+// UnmarshalJSON keeps the unknown members, for MarshalJSON.
+func (a *bilateralAmendmentJSON) UnmarshalJSON(data []byte) error {
+	type plain bilateralAmendmentJSON
+	var read plain
+	if err := wire.Decode(data, &read); err != nil {
+		return err
+	}
+	*a = bilateralAmendmentJSON(read)
+	a.agreement = bytes.Clone(data)
+	return nil
+}
+
+func (p patchJSON) kept() (patchJSON, bool) { return p, true }
+
 // operation names the method that sends a change; "" for what none sends.
 func (p patchJSON) operation() Operation {
 	switch {
@@ -124,10 +138,14 @@ func (s *PayToService) begin(name Operation, change AgreementChange, opts []Call
 		call.ended = err
 		return call
 	}
-	if patch.check != nil {
-		call.check(patch.check)
-	}
+	call.check(func(f *findings) {
+		patch.current.checkAmendable(f)
+		patch.body.check(f)
+	})
 	request, err := wire.Encode(patch.body)
+	if err == nil {
+		_, err = requested[patchJSON](Intent{Request: request}) // the agreement's unknown members can have one twice
+	}
 	call.refuse(err)
 	call.changes(patch.agreementToken, request)
 	return call
@@ -183,11 +201,21 @@ func (p patchJSON) stands(a *Agreement) bool {
 			return false
 		}
 		now, asked := details.wire(), p.UnilateralAmendment
-		return now.Description == asked.Description && sameText(now.PayeeReference, asked.PayeeReference) &&
+		if now.Description != asked.Description {
+			a.differences = []string{"paymentDetails.description"}
+		}
+		return folded(now.Description) == folded(asked.Description) && sameWords(now.PayeeReference, asked.PayeeReference) &&
 			sameText(now.SupplierBusinessCode, asked.SupplierBusinessCode)
 	case p.BilateralAmendment != nil:
 		terms, err := a.Terms()
-		return err == nil && terms.wire().sameTerms(p.BilateralAmendment)
+		if err != nil {
+			return false
+		}
+		now, asked := *terms.wire(), *p.BilateralAmendment
+		if now.PaymentDetails.AdditionalInformation != asked.PaymentDetails.AdditionalInformation {
+			a.differences = []string{"paymentDetails.additionalInformation"}
+		}
+		return now.sameTerms(asked)
 	default:
 		return p.UpdateType == updateRecallAmendment && a.saysNoneIsPending()
 	}
@@ -202,7 +230,10 @@ func (a *Agreement) saysNoneIsPending() bool {
 	return !a.HasPendingBilateralAmendment && json.Unmarshal(a.Raw(), &said) == nil && said.Pending != nil
 }
 
-func (a *bilateralAmendmentJSON) sameTerms(b *bilateralAmendmentJSON) bool {
+func (a bilateralAmendmentJSON) sameTerms(b bilateralAmendmentJSON) bool {
+	for _, details := range []*agreementPaymentJSON{&a.PaymentDetails, &b.PaymentDetails} {
+		details.AdditionalInformation = folded(details.AdditionalInformation)
+	}
 	ours, err := wire.Marshal([...]any{a.PaymentDetails, a.PaymentTerms})
 	if err != nil {
 		return false // an amount that no amendment can have

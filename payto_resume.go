@@ -3,34 +3,33 @@ package quickstream
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-
-	"github.com/quickstream-go/quickstream/internal/wire"
+	"time"
 )
 
-// intent describes the creation of an agreement, without the payer's account and PayID.
-func (b agreementJSON) intent(customerID string) (kept agreementJSON, intent *Intent) {
+// kept leaves out the payer's account and PayID.
+func (b agreementJSON) kept() (kept agreementJSON, complete bool) {
 	kept = b
 	kept.PayerDetails.AccountNumber, kept.PayerDetails.PayID = "", ""
-	return kept, &Intent{
-		Target: customerID, Reference: b.PayeeReference, OwnReference: b.PayeeReference != "",
-		Complete: b.PayerDetails.AccountNumber == "" && b.PayerDetails.PayID == "",
-	}
+	return kept, kept.PayerDetails == b.PayerDetails
+}
+
+// intent describes the creation of an agreement.
+func (b agreementJSON) intent(customerID string) (kept agreementJSON, intent *Intent) {
+	kept, complete := b.kept()
+	return kept, &Intent{Target: customerID, Reference: b.PayeeReference, OwnReference: b.PayeeReference != "", Complete: complete}
 }
 
 // Resume looks up the agreement of a Create whose answer was lost: the customer's agreement with
-// the same payee reference (case ignored) and the requested business, payer, purpose, description,
-// dates and terms. No earlier agreement with these terms may have the reference, because agreements
-// do not say when they were made. Any result but one agreement is an [UnknownOutcomeError]; nothing
-// found means "not found yet".
+// the same payee reference and the requested business, payer, purpose, description, dates and
+// terms. Case and blanks of texts are ignored, and names: see Differences. No earlier agreement
+// with these terms may have the reference, because agreements do not say when they were made. Any
+// result but one agreement is an [UnknownOutcomeError]; nothing found means "not found yet".
 //
 // GET /customers/{customerId}/payto-agreements.
 func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Agreement, error) {
 	const name Operation = "PayTo.Resume"
-	var wanted agreementJSON
 	open := func(cause error, candidates ...Candidate) (*Agreement, error) {
 		return nil, intent.open(name.info(), cause, candidates)
 	}
@@ -38,27 +37,30 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 	if err = cmp.Or(err, intent.of(OperationCreateAgreement)); err != nil {
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
-	if err := json.Unmarshal(intent.Request, &wanted); err != nil || wanted.PayeeReference == "" || wanted.PayeeReference != intent.Reference {
+	wanted, err := requested[agreementJSON](intent)
+	if err != nil || wanted.PayeeReference == "" || wanted.PayeeReference != intent.Reference {
 		err := errors.New("the intent has no payee reference, without which agreements cannot be distinguished")
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	var matches, others []Candidate
 	read := func() (tokens []string, whole bool, err error) {
 		matches, others = nil, nil
-		pages := new(pagesRead)
+		pages := newPages(time.Now)
 		for agreement, unread := range s.List(intent.Target, ListAgreementsParams{}, opts...).noting(pages).All(ctx) {
 			if unread != nil {
 				err = cmp.Or(err, unread)
 				continue
 			}
 			tokens = append(tokens, agreement.AgreementToken)
-			reasons := wanted.differs(agreement, intent.Target)
+			found := wanted.compare(agreement, intent.Target)
+			agreement.differences = found.changed
+			reasons := reasonsFor(append(found.another, found.reworded...))
 			switch {
 			case len(reasons) == 0 && agreement.PayeeReference != "":
 				matches = append(matches, Candidate{Agreement: agreement, Matches: true, Reasons: []string{"it is not the only one"}})
 			case len(reasons) == 0:
 				others = append(others, Candidate{Agreement: agreement, Reasons: []string{"it carries no payee reference"}})
-			case sameText(agreement.PayeeReference, wanted.PayeeReference):
+			case sameWords(agreement.PayeeReference, wanted.PayeeReference):
 				others = append(others, Candidate{Agreement: agreement, Reasons: reasons})
 			}
 		}
@@ -72,61 +74,6 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 		return matches[0].Agreement, nil
 	}
 	return open(nil, append(matches, others...)...)
-}
-
-// differs returns how an agreement differs from the requested one. Terms that were not requested or
-// not answered do not count: the service may fill them in.
-func (b agreementJSON) differs(a *Agreement, customerID string) []string {
-	var reasons []string
-	differ := func(what string, differs bool) {
-		if differs {
-			reasons = append(reasons, "its "+what+" is another")
-		}
-	}
-	text := func(what, answered, sent string) {
-		differ(what, answered != "" && sent != "" && !sameText(answered, sent))
-	}
-	date := func(what string, answered, sent Date) {
-		differ(what, !answered.IsZero() && !sent.IsZero() && answered != sent)
-	}
-	amount := func(what string, answered *Amount, sent *wire.Text) {
-		differ(what, answered != nil && sent != nil && !answered.Amount.Equal(sent.Decimal()))
-	}
-	count := func(what string, answered, sent *int64) {
-		differ(what, answered != nil && sent != nil && *answered != *sent)
-	}
-	text("payee reference", a.PayeeReference, b.PayeeReference)
-	if a.PayeeDetails != nil {
-		text("business", a.PayeeDetails.SupplierBusinessCode, b.SupplierBusinessCode)
-	}
-	if d, asked := a.PaymentDetails, b.PaymentDetails; d != nil {
-		text("purpose", string(d.Purpose), string(asked.Purpose))
-		text("description", d.Description, asked.Description)
-		text("additional information", d.AdditionalInformation, asked.AdditionalInformation)
-		date("start", d.StartDate, asked.StartDate)
-		date("end", d.EndDate, asked.EndDate)
-		renews := asked.AutomaticRenewal != nil && *asked.AutomaticRenewal
-		differ("end", d.AutomaticRenewal && !renews || renews && !d.AutomaticRenewal && !d.EndDate.IsZero())
-	}
-	if t, asked := a.PaymentTerms, b.PaymentTerms; t != nil {
-		text("frequency", string(t.Frequency), string(asked.Frequency))
-		text("type", string(t.Type), string(asked.AgreementType))
-		amount("first amount", t.FirstPaymentAmount, asked.FirstPaymentAmount)
-		amount("last amount", t.LastPaymentAmount, asked.LastPaymentAmount)
-		amount("amount", t.PaymentAmount, asked.PaymentAmount)
-		amount("maximum", t.MaximumPaymentAmount, asked.MaximumPaymentAmount)
-		date("first payment", t.FirstPaymentDue, asked.FirstPaymentDue)
-		date("last payment", t.LastPaymentDue, asked.LastPaymentDue)
-		count("number of payments", t.NumberOfPaymentsPermitted, asked.NumberOfPaymentsPermitted)
-		count("point in time", t.PointInTime, asked.PointInTime)
-	}
-	if p, asked := a.PayerDetails, b.PayerDetails; p != nil {
-		text("customer", p.CustomerID, customerID)
-		text("payer", p.ID, asked.PayerID)
-		text("payer's name", p.Name, asked.PayerName)
-		text("payer's reference", p.Reference, asked.PayerReference)
-	}
-	return reasons
 }
 
 // AgreementState says whether an agreement is as a change requested. It does not say whose call
@@ -159,9 +106,9 @@ func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...
 }
 
 func (i Intent) change() (patchJSON, error) {
-	var body patchJSON
-	if err := json.Unmarshal(i.Request, &body); err != nil {
-		return body, fmt.Errorf("the intent's request cannot be read: %w", err)
+	body, err := requested[patchJSON](i)
+	if err != nil {
+		return body, err
 	}
 	if body.operation() != i.Operation {
 		return body, errIntentForeign

@@ -34,10 +34,10 @@ type PayParams struct {
 	ThreeDS2 *bool
 	// DebtRepayment is true if the payment repays a debt. Optional.
 	DebtRepayment *bool
-	// CustomerReferenceNumber has up to 100 printable ASCII characters. If it is a customer number,
+	// CustomerReferenceNumber has up to 100 ASCII characters. If it is a customer number,
 	// the customer's history shows the transaction. Optional.
 	CustomerReferenceNumber string
-	// PaymentReferenceNumber has up to 100 printable ASCII characters. A lost payment is found by
+	// PaymentReferenceNumber has up to 100 ASCII characters. A lost payment is found by
 	// it: make it unique and store it first. If empty, a unique one is made.
 	PaymentReferenceNumber string
 	// Comment is free text. Optional.
@@ -90,7 +90,8 @@ type payToDataJSON struct {
 //
 // POST /transactions (PAYMENT). The errors are [ValidationError], [NetworkError], [APIError] and
 // [UnknownOutcomeError]. After the last one the payment may have been taken: do not pay again, but
-// give its [Intent] to Resume or package resolve. Every call is a new payment.
+// give its [Intent] to Resume or package resolve. Every call is a new payment. An APIError can match
+// [ErrInvalid], [ErrUnauthorized] or [ErrUnavailable].
 //
 // A decline is not an error: read [Transaction.Outcome].
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
@@ -124,17 +125,16 @@ func (b *transactionBody) setSource(from AccountSource) {
 		b.PayToData = &payToDataJSON{p.AgreementToken, unique(p.EndToEndID), p.RemittanceInformation1, p.FinalPayment, nil}
 	case s.newPayTo != nil:
 		p := s.newPayTo
-		b.PayToData = &payToDataJSON{"", unique(p.EndToEndID), p.RemittanceInformation1, nil, p.wire()}
+		b.PayToData = &payToDataJSON{"", unique(p.EndToEndID), p.RemittanceInformation1, p.FinalPayment, p.wire()}
 	}
 }
 
 // setBusiness fills in the default business. A transaction that follows another is made
 // in that one's, and an agreement is for the business of its payment.
 func (b *transactionBody) setBusiness(code string) {
-	if code == "" || b.OriginalReceiptNumber != "" {
-		return
+	if b.OriginalReceiptNumber == "" {
+		b.SupplierBusinessCode = cmp.Or(b.SupplierBusinessCode, code)
 	}
-	b.SupplierBusinessCode = cmp.Or(b.SupplierBusinessCode, code)
 	if b.PayToData != nil && b.PayToData.PayToAgreement != nil {
 		agreement := b.PayToData.PayToAgreement
 		agreement.SupplierBusinessCode = cmp.Or(agreement.SupplierBusinessCode, b.SupplierBusinessCode)

@@ -61,6 +61,9 @@ type TopUpParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
+	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
+	// fill it in. Optional.
+	SupplierBusinessCode string
 	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
@@ -91,6 +94,9 @@ type ReauthoriseParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
+	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
+	// fill it in. Optional.
+	SupplierBusinessCode string
 	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
@@ -111,7 +117,7 @@ func (p ReauthoriseParams) body() transactionBody {
 		TransactionType: TransactionTypePreauth, AuthorisationType: AuthorisationTypeReauthorisation, OriginalReceiptNumber: p.OriginalReceiptNumber,
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata,
+		Comment: p.Comment, Metadata: p.Metadata, SupplierBusinessCode: p.SupplierBusinessCode,
 	}}
 }
 
@@ -121,6 +127,9 @@ type ExtendParams struct {
 	OriginalReceiptNumber string
 	// Currency is required.
 	Currency Currency
+	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
+	// fill it in. Optional.
+	SupplierBusinessCode string
 	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
@@ -141,7 +150,7 @@ func (p ExtendParams) body() transactionBody {
 		TransactionType: TransactionTypePreauth, AuthorisationType: AuthorisationTypeExtension, OriginalReceiptNumber: p.OriginalReceiptNumber,
 		PrincipalAmount: wire.OptionalNumber(new(decimal.Decimal)), Currency: p.Currency, // 0.00 is sent, and not left out
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata,
+		Comment: p.Comment, Metadata: p.Metadata, SupplierBusinessCode: p.SupplierBusinessCode,
 	}}
 }
 
@@ -160,6 +169,9 @@ type CaptureParams struct {
 	Currency Currency
 	// StoredCredential is required.
 	StoredCredential *StoredCredentialData
+	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
+	// fill it in. Optional.
+	SupplierBusinessCode string
 	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
@@ -180,7 +192,7 @@ func (p CaptureParams) body() transactionBody {
 		TransactionType: TransactionTypeCapture, OriginalReceiptNumber: receiptOf(p.OriginalReceiptNumber, p.Original),
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency, StoredCredentialData: p.StoredCredential,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata,
+		Comment: p.Comment, Metadata: p.Metadata, SupplierBusinessCode: p.SupplierBusinessCode,
 	}, original: p.Original}
 }
 
@@ -205,6 +217,9 @@ type CancelPreauthorisationParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
+	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
+	// fill it in. Optional.
+	SupplierBusinessCode string
 	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
@@ -224,6 +239,6 @@ func (p CancelPreauthorisationParams) body() transactionBody {
 		TransactionType: TransactionTypePreauthCancellation, CancellationType: p.Type, OriginalReceiptNumber: p.OriginalReceiptNumber,
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata,
+		Comment: p.Comment, Metadata: p.Metadata, SupplierBusinessCode: p.SupplierBusinessCode,
 	}}
 }

@@ -28,15 +28,20 @@ func validNZBankAccount() NZBankAccountDetails {
 	}
 }
 
-// cardCases are the cases of CardDetails in a request that put sets a card into.
-func cardCases[T any](put func(*T, CardDetails)) []ruleCase[T] {
-	with := func(change func(*CardDetails)) func(*T) {
+// changing returns what puts a changed copy of a valid part into a request.
+func changing[T, V any](valid func() V, put func(*T, V)) func(func(*V)) func(*T) {
+	return func(change func(*V)) func(*T) {
 		return func(request *T) {
-			card := validCard()
-			change(&card)
-			put(request, card)
+			part := valid()
+			change(&part)
+			put(request, part)
 		}
 	}
+}
+
+// cardCases are the cases of CardDetails in a request that put sets a card into.
+func cardCases[T any](put func(*T, CardDetails)) []ruleCase[T] {
+	with := changing(validCard, put)
 	number := func(text string) func(*T) {
 		return with(func(c *CardDetails) { c.CardNumber = NewSecret(text) })
 	}
@@ -63,13 +68,7 @@ func cardCases[T any](put func(*T, CardDetails)) []ruleCase[T] {
 
 // bankAccountCases are the cases of BankAccountDetails.
 func bankAccountCases[T any](put func(*T, BankAccountDetails)) []ruleCase[T] {
-	with := func(change func(*BankAccountDetails)) func(*T) {
-		return func(request *T) {
-			account := validBankAccount()
-			change(&account)
-			put(request, account)
-		}
-	}
+	with := changing(validBankAccount, put)
 	whole := with(func(*BankAccountDetails) {})
 	return []ruleCase[T]{
 		{rule: "bankAccount.accountName.required", pass: whole, fail: with(func(a *BankAccountDetails) { a.AccountName = "" })},
@@ -80,13 +79,7 @@ func bankAccountCases[T any](put func(*T, BankAccountDetails)) []ruleCase[T] {
 
 // nzBankAccountCases are the cases of NZBankAccountDetails.
 func nzBankAccountCases[T any](put func(*T, NZBankAccountDetails)) []ruleCase[T] {
-	with := func(change func(*NZBankAccountDetails)) func(*T) {
-		return func(request *T) {
-			account := validNZBankAccount()
-			change(&account)
-			put(request, account)
-		}
-	}
+	with := changing(validNZBankAccount, put)
 	whole := with(func(*NZBankAccountDetails) {})
 	return []ruleCase[T]{
 		{rule: "nzBankAccount.nzAccountName.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.AccountName = "" })},
@@ -108,9 +101,8 @@ func accountRegisterTable() ruleTable[RegisterAccountParams] {
 	cryptogram := validCard()
 	cryptogram.Cryptogram = NewSecret("a cryptogram")
 	return ruleTable[params]{
-		send: func(c *Client, p params, opts ...CallOption) error {
-			_, err := c.Accounts.Register(context.Background(), canaryCustomer, p, opts...)
-			return err
+		send: func(c *Client, p params, opts ...CallOption) (any, error) {
+			return c.Accounts.Register(context.Background(), canaryCustomer, p, opts...)
 		},
 		wire:  accountRegisterJSON{},
 		valid: func() params { return params{Source: RegistrationFromCard(validCard())} },
@@ -150,33 +142,30 @@ func singleUseTokenTable() ruleTable[CreateSingleUseTokenParams] {
 	var none *CardDetails
 	card := validCard()
 
-	cases := []ruleCase[params]{
-		{
-			rule: "token.supplierBusinessCode.required",
-			fail: set(func(p *params) *string { return &p.SupplierBusinessCode }, ""),
-		},
-		{rule: "token.account.required", pass: account(validBankAccount()), fail: account(nil)},
-		{rule: "token.account.required", pass: account(validNZBankAccount()), fail: account(none)},
-		{rule: "token.account.required", pass: account(validCard()), fail: account(&card)},
-		{rule: "token.threeDS2.card", pass: threeDS(validCard()), fail: threeDS(validBankAccount())},
-		{rule: "token.threeDS2.card", pass: threeDS(validCard()), fail: threeDS(validNZBankAccount())},
-		{rule: "token.walletProvider.none", pass: account(validCard()), fail: account(wallet)},
-		{rule: "token.walletProvider.none", pass: account(validCard()), fail: account(cryptogram)},
-	}
-	cases = append(cases, cardCases(func(p *params, c CardDetails) { p.Account = c })...)
-	cases = append(cases, bankAccountCases(func(p *params, a BankAccountDetails) { p.Account = a })...)
-	cases = append(cases, nzBankAccountCases(func(p *params, a NZBankAccountDetails) { p.Account = a })...)
-	cases = append(cases, browserCases()...)
 	return ruleTable[params]{
-		send: func(c *Client, p params, opts ...CallOption) error {
-			_, err := c.SingleUseTokens.Create(context.Background(), p, opts...)
-			return err
+		send: func(c *Client, p params, opts ...CallOption) (any, error) {
+			return c.SingleUseTokens.Create(context.Background(), p, opts...)
 		},
 		wire:      singleUseTokenJSON{},
 		elsewhere: []string{"walletProvider"},
 		valid:     func() params { return params{SupplierBusinessCode: canaryBusiness, Account: validCard()} },
-		cases:     cases,
-		worst:     params{Account: CardDetails{WalletProvider: WalletProviderApplePay, CVN: NewSecret("12")}, ThreeDS: &BrowserProfile{TZ: 100000}},
+		cases: slices.Concat(
+			[]ruleCase[params]{
+				{rule: "token.supplierBusinessCode.required", fail: set(func(p *params) *string { return &p.SupplierBusinessCode }, "")},
+				{rule: "token.account.required", pass: account(validBankAccount()), fail: account(nil)},
+				{rule: "token.account.required", pass: account(validNZBankAccount()), fail: account(none)},
+				{rule: "token.account.required", pass: account(validCard()), fail: account(&card)},
+				{rule: "token.threeDS2.card", pass: threeDS(validCard()), fail: threeDS(validBankAccount())},
+				{rule: "token.threeDS2.card", pass: threeDS(validCard()), fail: threeDS(validNZBankAccount())},
+				{rule: "token.walletProvider.none", pass: account(validCard()), fail: account(wallet)},
+				{rule: "token.walletProvider.none", pass: account(validCard()), fail: account(cryptogram)},
+			},
+			cardCases(func(p *params, c CardDetails) { p.Account = c }),
+			bankAccountCases(func(p *params, a BankAccountDetails) { p.Account = a }),
+			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { p.Account = a }),
+			browserCases(),
+		),
+		worst: params{Account: CardDetails{WalletProvider: WalletProviderApplePay, CVN: NewSecret("12")}, ThreeDS: &BrowserProfile{TZ: 100000}},
 		broken: []string{
 			"token.supplierBusinessCode.required", "token.walletProvider.none",
 			"card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits",
@@ -187,24 +176,13 @@ func singleUseTokenTable() ruleTable[CreateSingleUseTokenParams] {
 }
 
 func browserCases() []ruleCase[CreateSingleUseTokenParams] {
-	with := func(change func(*BrowserProfile)) func(*CreateSingleUseTokenParams) {
-		return func(p *CreateSingleUseTokenParams) {
-			browser := validBrowser()
-			change(&browser)
-			p.ThreeDS = &browser
-		}
-	}
-	language := func(text string) func(*CreateSingleUseTokenParams) {
-		return with(func(b *BrowserProfile) { b.Language = text })
-	}
-	height := func(n int) func(*CreateSingleUseTokenParams) {
-		return with(func(b *BrowserProfile) { b.ScreenHeight = n })
-	}
-	width := func(n int) func(*CreateSingleUseTokenParams) {
-		return with(func(b *BrowserProfile) { b.ScreenWidth = n })
-	}
-	zone := func(n int) func(*CreateSingleUseTokenParams) { return with(func(b *BrowserProfile) { b.TZ = n }) }
-	cases := []ruleCase[CreateSingleUseTokenParams]{
+	type params = CreateSingleUseTokenParams
+	with := changing(validBrowser, func(p *params, b BrowserProfile) { p.ThreeDS = &b })
+	language := func(text string) func(*params) { return with(func(b *BrowserProfile) { b.Language = text }) }
+	height := func(n int) func(*params) { return with(func(b *BrowserProfile) { b.ScreenHeight = n }) }
+	width := func(n int) func(*params) { return with(func(b *BrowserProfile) { b.ScreenWidth = n }) }
+	zone := func(n int) func(*params) { return with(func(b *BrowserProfile) { b.TZ = n }) }
+	cases := []ruleCase[params]{
 		{rule: "browserProfile.browserLanguage", pass: language(strings.Repeat("e", 8)), fail: language(strings.Repeat("e", 9))},
 		{rule: "browserProfile.browserLanguage", pass: language("e"), fail: language("")},
 		{rule: "browserProfile.browserScreenHeight", pass: height(999999), fail: height(1000000)},
@@ -215,7 +193,7 @@ func browserCases() []ruleCase[CreateSingleUseTokenParams] {
 		{rule: "browserProfile.browserTZ", pass: zone(-9999), fail: zone(-10000)},
 	}
 	for _, depth := range []struct{ good, bad int }{{1, 0}, {4, 3}, {8, 9}, {15, 14}, {16, 17}, {24, 30}, {32, 31}, {48, 64}} {
-		cases = append(cases, ruleCase[CreateSingleUseTokenParams]{
+		cases = append(cases, ruleCase[params]{
 			rule: "browserProfile.browserColorDepth",
 			pass: with(func(b *BrowserProfile) { b.ColorDepth = depth.good }),
 			fail: with(func(b *BrowserProfile) { b.ColorDepth = depth.bad }),
@@ -227,9 +205,8 @@ func browserCases() []ruleCase[CreateSingleUseTokenParams] {
 func customerCreateTable() ruleTable[CreateCustomerParams] {
 	type params = CreateCustomerParams
 	return ruleTable[params]{
-		send: func(c *Client, p params, opts ...CallOption) error {
-			_, err := c.Customers.Create(context.Background(), p, opts...)
-			return err
+		send: func(c *Client, p params, opts ...CallOption) (any, error) {
+			return c.Customers.Create(context.Background(), p, opts...)
 		},
 		wire:  customerJSON{},
 		valid: func() params { return params{CustomerNumber: canaryCustomer, CustomerName: "Ann Example"} },
@@ -244,9 +221,8 @@ func customerCreateTable() ruleTable[CreateCustomerParams] {
 func customerUpdateTable() ruleTable[UpdateCustomerParams] {
 	type params = UpdateCustomerParams
 	return ruleTable[params]{
-		send: func(c *Client, p params, opts ...CallOption) error {
-			_, err := c.Customers.Update(context.Background(), canaryCustomer, p, opts...)
-			return err
+		send: func(c *Client, p params, opts ...CallOption) (any, error) {
+			return c.Customers.Update(context.Background(), canaryCustomer, p, opts...)
 		},
 		wire:  customerJSON{},
 		valid: func() params { return params{CustomerName: new("Ann Example")} },
@@ -263,9 +239,8 @@ func cardSurchargeTable() ruleTable[cardSurchargeQueryJSON] {
 	number := func(q *query) *string { return &q.CardNumber }
 	const rule = "cardSurcharge.cardNumber.digits"
 	return ruleTable[query]{
-		send: func(c *Client, q query, opts ...CallOption) error {
-			_, err := c.Businesses.QueryCardSurcharge(context.Background(), canaryBusiness, NewSecret(q.CardNumber), opts...)
-			return err
+		send: func(c *Client, q query, opts ...CallOption) (any, error) {
+			return c.Businesses.QueryCardSurcharge(context.Background(), canaryBusiness, NewSecret(q.CardNumber), opts...)
 		},
 		wire:  query{},
 		valid: func() query { return query{canaryCard} },
@@ -280,21 +255,15 @@ func cardSurchargeTable() ruleTable[cardSurchargeQueryJSON] {
 }
 
 func cardSchemeTable() ruleTable[string] {
-	to := func(text string) func(*string) { return func(s *string) { *s = text } }
+	itself := func(s *string) *string { return s }
 	const rule = "cardScheme.firstSixDigits.digits"
 	return ruleTable[string]{
-		send: func(c *Client, firstSix string, opts ...CallOption) error {
-			_, err := c.Businesses.CardScheme(context.Background(), firstSix, opts...)
-			return err
+		send: func(c *Client, firstSix string, opts ...CallOption) (any, error) {
+			return c.Businesses.CardScheme(context.Background(), firstSix, opts...)
 		},
 		wire:  struct{}{},
 		valid: func() string { return "424242" },
-		cases: []ruleCase[string]{
-			{rule: rule, pass: to("000000"), fail: to("00000")},
-			{rule: rule, pass: to("999999"), fail: to("9999999")},
-			{rule: rule, pass: to("411111"), fail: to("41111x")},
-			{rule: rule, pass: to("340000"), fail: to(canaryCard)},
-		},
+		cases: append(digitRows(rule, 6, 6, itself), ruleCase[string]{rule: rule, pass: set(itself, "340000"), fail: set(itself, canaryCard)}),
 		worst: "x", broken: []string{rule},
 		elsewhere: []string{"firstSixDigits"},
 	}

@@ -22,9 +22,8 @@ func paymentFileUploadTable() ruleTable[UploadPaymentFileParams] {
 		cases = append(cases, ruleCase[params]{rule: "paymentFile.fileName", pass: set(name, "..."), fail: set(name, bad)})
 	}
 	return ruleTable[params]{
-		send: func(c *Client, p params, opts ...CallOption) error {
-			_, err := c.PaymentFiles.Upload(context.Background(), p, opts...)
-			return err
+		send: func(c *Client, p params, opts ...CallOption) (any, error) {
+			return c.PaymentFiles.Upload(context.Background(), p, opts...)
 		},
 		wire: struct {
 			File   string `json:"file"`

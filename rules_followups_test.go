@@ -1,73 +1,51 @@
 package quickstream
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
 )
 
-func topUpTable() ruleTable[TopUpParams] {
-	type params = TopUpParams
-	return ruleTable[params]{
-		send: sends((*TransactionsService).TopUp),
-		wire: transactionJSON{},
-		valid: func() params {
-			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD}
-		},
-		cases: slices.Concat(
-			originalCases(func(p *params) *string { return &p.OriginalReceiptNumber }),
-			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
-			currencyCases(func(p *params) *Currency { return &p.Currency }),
-			referenceCases(
-				func(p *params) *string { return &p.CustomerReferenceNumber },
-				func(p *params) *string { return &p.PaymentReferenceNumber },
-				func(p *params) *map[string]string { return &p.Metadata },
-			),
-		),
-		broken: []string{"transaction.originalReceiptNumber.required", "transaction.currency.required", "transaction.principalAmount.positive"},
+// followUpTable has the cases that all requests for a transaction with an original
+// share, and those of the type.
+func followUpTable[T any](
+	method func(*TransactionsService, context.Context, T, ...CallOption) (*Transaction, error), valid T, broken []string, cases ...[]ruleCase[T],
+) ruleTable[T] {
+	receipt := member[T, string]("OriginalReceiptNumber")
+	cases = append(cases, currencyCases[T](), referenceCases[T](), []ruleCase[T]{
+		{rule: "transaction.originalReceiptNumber.required", pass: set(receipt, "1"), fail: set(receipt, "")},
+	})
+	return ruleTable[T]{
+		send: sends(method), wire: transactionJSON{}, valid: func() T { return valid },
+		cases: slices.Concat(cases...), broken: broken,
 	}
+}
+
+func topUpTable() ruleTable[TopUpParams] {
+	return followUpTable(
+		(*TransactionsService).TopUp,
+		TopUpParams{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD},
+		[]string{"transaction.originalReceiptNumber.required", "transaction.currency.required", "transaction.principalAmount.positive"},
+		amountCases[TopUpParams](),
+	)
 }
 
 func reauthoriseTable() ruleTable[ReauthoriseParams] {
-	type params = ReauthoriseParams
-	return ruleTable[params]{
-		send: sends((*TransactionsService).Reauthorise),
-		wire: transactionJSON{},
-		valid: func() params {
-			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD}
-		},
-		cases: slices.Concat(
-			originalCases(func(p *params) *string { return &p.OriginalReceiptNumber }),
-			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
-			currencyCases(func(p *params) *Currency { return &p.Currency }),
-			referenceCases(
-				func(p *params) *string { return &p.CustomerReferenceNumber },
-				func(p *params) *string { return &p.PaymentReferenceNumber },
-				func(p *params) *map[string]string { return &p.Metadata },
-			),
-		),
-		broken: []string{"transaction.originalReceiptNumber.required", "transaction.currency.required", "transaction.principalAmount.positive"},
-	}
+	return followUpTable(
+		(*TransactionsService).Reauthorise,
+		ReauthoriseParams{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD},
+		[]string{"transaction.originalReceiptNumber.required", "transaction.currency.required", "transaction.principalAmount.positive"},
+		amountCases[ReauthoriseParams](),
+	)
 }
 
 func extendTable() ruleTable[ExtendParams] {
-	type params = ExtendParams
-	return ruleTable[params]{
-		send:  sends((*TransactionsService).Extend),
-		wire:  transactionJSON{},
-		valid: func() params { return params{OriginalReceiptNumber: canaryReceipt, Currency: CurrencyAUD} },
-		cases: slices.Concat(
-			originalCases(func(p *params) *string { return &p.OriginalReceiptNumber }),
-			currencyCases(func(p *params) *Currency { return &p.Currency }),
-			referenceCases(
-				func(p *params) *string { return &p.CustomerReferenceNumber },
-				func(p *params) *string { return &p.PaymentReferenceNumber },
-				func(p *params) *map[string]string { return &p.Metadata },
-			),
-		),
-		broken: []string{"transaction.originalReceiptNumber.required", "transaction.currency.required"},
-	}
+	return followUpTable(
+		(*TransactionsService).Extend, ExtendParams{OriginalReceiptNumber: canaryReceipt, Currency: CurrencyAUD},
+		[]string{"transaction.originalReceiptNumber.required", "transaction.currency.required"},
+	)
 }
 
 // original is a transaction that was read, of 10.50 AUD.
@@ -84,94 +62,67 @@ func original(kind TransactionType, change ...func(*Transaction)) *Transaction {
 }
 
 // givenOriginalCases are for requests that can be given the transaction that
-// they follow: with sets it, of the right kind for the request.
-func givenOriginalCases[T any](receipt func(*T) *string, currency func(*T) *Currency, with func(*T)) []ruleCase[T] {
-	and := func(change func(*T)) func(*T) {
-		return func(request *T) { with(request); change(request) }
-	}
+// they follow, here one of the right kind for the request.
+func givenOriginalCases[T any](given *Transaction) []ruleCase[T] {
+	receipt, currency := member[T, string]("OriginalReceiptNumber"), member[T, Currency]("Currency")
+	with := set(member[T, *Transaction]("Original"), given)
+	bare := *given
+	bare.PrincipalAmount, bare.TotalAmount = &Amount{Amount: given.PrincipalAmount.Amount}, nil
+	unsaid := set(member[T, *Transaction]("Original"), &bare)
 	return []ruleCase[T]{
-		{rule: "transaction.originalReceiptNumber.required", pass: and(set(receipt, "")), fail: set(receipt, "")},
-		{rule: "transaction.original.same", pass: and(set(receipt, canaryReceipt)), fail: and(set(receipt, canaryReceipt+"9"))},
-		{rule: "transaction.original.currency", pass: and(set(currency, CurrencyAUD)), fail: and(set(currency, CurrencyNZD))},
+		{rule: "transaction.originalReceiptNumber.required", pass: all(with, set(receipt, "")), fail: set(receipt, "")},
+		{rule: "transaction.original.same", pass: all(with, set(receipt, canaryReceipt)), fail: all(with, set(receipt, canaryReceipt+"9"))},
+		{rule: "transaction.original.currency", pass: all(with, set(currency, CurrencyAUD)), fail: all(with, set(currency, CurrencyNZD))},
+		{rule: "transaction.original.currency", pass: all(unsaid, set(currency, CurrencyNZD)), fail: all(with, set(currency, CurrencyNZD))},
+		{rule: "transaction.currency.required", pass: with, fail: all(with, set(currency, ""))},
 	}
 }
 
 func captureTable() ruleTable[CaptureParams] {
 	type params = CaptureParams
-	receipt := func(p *params) *string { return &p.OriginalReceiptNumber }
-	currency := func(p *params) *Currency { return &p.Currency }
 	stored := func(p *params) **StoredCredentialData { return &p.StoredCredential }
 	of := func(t *Transaction, amount string) func(*params) {
 		return func(p *params) { p.Original, p.PrincipalAmount = t, decimal.RequireFromString(amount) }
 	}
 	preauth := original(TransactionTypePreauth)
-	return ruleTable[params]{
-		send: sends((*TransactionsService).Capture),
-		wire: transactionJSON{},
-		valid: func() params {
-			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD, StoredCredential: manual()}
-		},
-		cases: slices.Concat(
-			originalCases(receipt),
-			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
-			currencyCases(currency),
-			referenceCases(
-				func(p *params) *string { return &p.CustomerReferenceNumber },
-				func(p *params) *string { return &p.PaymentReferenceNumber },
-				func(p *params) *map[string]string { return &p.Metadata },
-			),
-			givenOriginalCases(receipt, currency, func(p *params) { p.Original = preauth }),
-			[]ruleCase[params]{
-				{rule: "capture.storedCredentialData.required", pass: set(stored, manual()), fail: set(stored, nil)},
-				{rule: "capture.storedCredentialData.entryMode", pass: set(stored, manual()), fail: set(stored, &StoredCredentialData{})},
-				// A top-up, which the original does not show, raises the limit.
-				{rule: "capture.original.preauth", pass: of(preauth, "1000"), fail: of(original(TransactionTypePayment), "1")},
-			},
-		),
-		worst: params{
-			OriginalReceiptNumber: "1", Original: original(TransactionTypeRefund), PrincipalAmount: decimal.New(21001, -3), Currency: CurrencyNZD,
-		},
-		broken: []string{
+	table := followUpTable(
+		(*TransactionsService).Capture,
+		params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD, StoredCredential: manual()},
+		[]string{
 			"transaction.principalAmount.decimals", "transaction.original.same", "transaction.original.currency",
 			"capture.storedCredentialData.required", "capture.original.preauth",
 		},
+		amountCases[params](), givenOriginalCases[params](preauth),
+		[]ruleCase[params]{
+			{rule: "capture.storedCredentialData.required", pass: set(stored, manual()), fail: set(stored, nil)},
+			{rule: "capture.storedCredentialData.entryMode", pass: set(stored, manual()), fail: set(stored, &StoredCredentialData{})},
+			// A top-up, which the original does not show, raises the limit.
+			{rule: "capture.original.preauth", pass: of(preauth, "1000"), fail: of(original(TransactionTypePayment), "1")},
+		},
+	)
+	table.worst = params{
+		OriginalReceiptNumber: "1", Original: original(TransactionTypeRefund), PrincipalAmount: decimal.New(21001, -3), Currency: CurrencyNZD,
 	}
+	return table
 }
 
 func cancelPreauthorisationTable() ruleTable[CancelPreauthorisationParams] {
 	type params = CancelPreauthorisationParams
 	kind := func(p *params) *CancellationType { return &p.Type }
-	return ruleTable[params]{
-		send: sends((*TransactionsService).CancelPreauthorisation),
-		wire: transactionJSON{},
-		valid: func() params {
-			return params{OriginalReceiptNumber: canaryReceipt, Type: CancellationTypeFull, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD}
-		},
-		cases: slices.Concat(
-			originalCases(func(p *params) *string { return &p.OriginalReceiptNumber }),
-			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
-			currencyCases(func(p *params) *Currency { return &p.Currency }),
-			referenceCases(
-				func(p *params) *string { return &p.CustomerReferenceNumber },
-				func(p *params) *string { return &p.PaymentReferenceNumber },
-				func(p *params) *map[string]string { return &p.Metadata },
-			),
-			[]ruleCase[params]{{
-				rule: "cancelPreauthorisation.cancellationType.required",
-				pass: set(kind, CancellationTypePartial), fail: set(kind, ""),
-			}},
-		),
-		broken: []string{
+	return followUpTable(
+		(*TransactionsService).CancelPreauthorisation,
+		params{OriginalReceiptNumber: canaryReceipt, Type: CancellationTypeFull, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD},
+		[]string{
 			"transaction.originalReceiptNumber.required", "transaction.principalAmount.positive",
 			"transaction.currency.required", "cancelPreauthorisation.cancellationType.required",
 		},
-	}
+		amountCases[params](),
+		[]ruleCase[params]{{rule: "cancelPreauthorisation.cancellationType.required", pass: set(kind, CancellationTypePartial), fail: set(kind, "")}},
+	)
 }
 
 func refundTable() ruleTable[RefundParams] {
 	type params = RefundParams
-	receipt := func(p *params) *string { return &p.OriginalReceiptNumber }
-	currency := func(p *params) *Currency { return &p.Currency }
 	expiry := func(p *params) *YearMonth { return &p.CardExpiry }
 	of := func(t *Transaction, amount string) func(*params) {
 		return func(p *params) { p.Original, p.PrincipalAmount = t, decimal.RequireFromString(amount) }
@@ -183,40 +134,28 @@ func refundTable() ruleTable[RefundParams] {
 	aud := func(cents int64) *Amount { return &Amount{Currency: CurrencyAUD, Amount: decimal.New(cents, -2)} }
 	inTotal := original(TransactionTypePayment, func(t *Transaction) { t.TotalAmount = aud(1062) })
 	inParts := original(TransactionTypePayment, func(t *Transaction) { t.SurchargeAmount, t.TotalAmount = aud(11), nil })
-	return ruleTable[params]{
-		send: sends((*TransactionsService).Refund),
-		wire: transactionJSON{},
-		valid: func() params {
-			return params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD}
-		},
-		cases: slices.Concat(
-			originalCases(receipt),
-			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
-			currencyCases(currency),
-			referenceCases(
-				func(p *params) *string { return &p.CustomerReferenceNumber },
-				func(p *params) *string { return &p.PaymentReferenceNumber },
-				func(p *params) *map[string]string { return &p.Metadata },
-			),
-			givenOriginalCases(receipt, currency, func(p *params) { p.Original = paid }),
-			[]ruleCase[params]{
-				{rule: "refund.cardExpiry.valid", pass: set(expiry, YearMonth{9999, time.December}), fail: set(expiry, YearMonth{10000, time.January})},
-				{rule: "refund.cardExpiry.valid", pass: set(expiry, YearMonth{1000, time.January}), fail: set(expiry, YearMonth{2035, 13})},
-				{rule: "refund.refundable", pass: of(paid, "1"), fail: of(closed, "1")},
-				{rule: "refund.principalAmount.payment", pass: of(paid, "10.50"), fail: of(paid, "10.51")},
-				{rule: "refund.principalAmount.payment", pass: of(unknown, "10.51"), fail: of(payTo, "10.51")},
-				{rule: "refund.principalAmount.payment", pass: of(inTotal, "10.62"), fail: of(inTotal, "10.63")},
-				{rule: "refund.principalAmount.payment", pass: of(inParts, "10.61"), fail: of(inParts, "10.62")},
-				{rule: "refund.principalAmount.payTo", pass: of(payTo, "10.50"), fail: of(payTo, "10.49")},
-				{rule: "refund.principalAmount.payTo", pass: of(paid, "10.49"), fail: of(payTo, "0.01")},
-			},
-		),
-		worst: params{
-			OriginalReceiptNumber: "1", Original: closed, PrincipalAmount: decimal.New(10501, -3), Currency: CurrencyNZD, CardExpiry: YearMonth{35, time.March},
-		},
-		broken: []string{
+	table := followUpTable(
+		(*TransactionsService).Refund,
+		params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD},
+		[]string{
 			"transaction.principalAmount.decimals", "transaction.original.same", "transaction.original.currency",
 			"refund.cardExpiry.valid", "refund.refundable", "refund.principalAmount.payment",
 		},
+		amountCases[params](), givenOriginalCases[params](paid),
+		[]ruleCase[params]{
+			{rule: "refund.cardExpiry.valid", pass: set(expiry, YearMonth{9999, time.December}), fail: set(expiry, YearMonth{10000, time.January})},
+			{rule: "refund.cardExpiry.valid", pass: set(expiry, YearMonth{1000, time.January}), fail: set(expiry, YearMonth{2035, 13})},
+			{rule: "refund.refundable", pass: of(paid, "1"), fail: of(closed, "1")},
+			{rule: "refund.principalAmount.payment", pass: of(paid, "10.50"), fail: of(paid, "10.51")},
+			{rule: "refund.principalAmount.payment", pass: of(unknown, "10.51"), fail: of(payTo, "10.51")},
+			{rule: "refund.principalAmount.payment", pass: of(inTotal, "10.62"), fail: of(inTotal, "10.63")},
+			{rule: "refund.principalAmount.payment", pass: of(inParts, "10.61"), fail: of(inParts, "10.62")},
+			{rule: "refund.principalAmount.payTo", pass: of(payTo, "10.50"), fail: of(payTo, "10.49")},
+			{rule: "refund.principalAmount.payTo", pass: of(paid, "10.49"), fail: of(payTo, "0.01")},
+		},
+	)
+	table.worst = params{
+		OriginalReceiptNumber: "1", Original: closed, PrincipalAmount: decimal.New(10501, -3), Currency: CurrencyNZD, CardExpiry: YearMonth{35, time.March},
 	}
+	return table
 }

@@ -82,7 +82,7 @@ client.Transactions.Pay(ctx, params, quickstream.WithoutRule("transaction.cvn.re
 ` + "```" + `
 
 A member in brackets is not one of the request's own. ` + "`Plan`" + ` checks what the method checks, and
-` + "`Transactions.Submit`" + ` checks the stored request again, so switch the rule off there too.
+` + "`Submit`" + ` checks the stored request again, so switch the rule off there too.
 What only the service can judge stands in the doc comments.
 `
 

@@ -12,7 +12,7 @@ type statusChange struct {
 	reason StatusReason
 }
 
-func sendStatusChange(c *Client, s statusChange, opts ...CallOption) error {
+func sendStatusChange(c *Client, s statusChange, opts ...CallOption) (any, error) {
 	change := c.PayTo.Cancel
 	switch s.to {
 	case AgreementStatusActive:
@@ -21,7 +21,7 @@ func sendStatusChange(c *Client, s statusChange, opts ...CallOption) error {
 		change = c.PayTo.Suspend
 	default:
 	}
-	return change(context.Background(), canaryAgreement, s.reason, opts...)
+	return nil, change(context.Background(), canaryAgreement, s.reason, opts...)
 }
 
 func statusAmendmentTable() ruleTable[statusChange] {
@@ -87,15 +87,15 @@ type unilateralChange struct {
 	description, payeeReference string
 }
 
-func sendUnilateralChange(c *Client, u unilateralChange, opts ...CallOption) error {
+func sendUnilateralChange(c *Client, u unilateralChange, opts ...CallOption) (any, error) {
 	details, err := (&Agreement{
 		AgreementToken: canaryAgreement, Status: u.status, PaymentDetails: &AgreementPayment{}, PayeeDetails: &AgreementPayee{SupplierBusinessCode: canaryBusiness},
 	}).Details()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	details.Description, details.PayeeReference = u.description, u.payeeReference
-	return c.PayTo.AmendUnilaterally(context.Background(), details, opts...)
+	return nil, c.PayTo.AmendUnilaterally(context.Background(), details, opts...)
 }
 
 func unilateralAmendmentTable() ruleTable[unilateralChange] {
@@ -129,19 +129,19 @@ type bilateralChange struct {
 	terms                AgreementTermsParams
 }
 
-func sendBilateralChange(c *Client, b bilateralChange, opts ...CallOption) error {
+func sendBilateralChange(c *Client, b bilateralChange, opts ...CallOption) (any, error) {
 	agreement := &Agreement{
 		AgreementToken: canaryAgreement, Status: b.status,
 		PaymentDetails: &AgreementPayment{StartDate: Date{2026, time.July, 1}}, PaymentTerms: &AgreementTerms{},
 	}
 	terms, err := agreement.Terms()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	terms.RespondByTimeMinutes, terms.AgreementTermsParams = b.respondByTimeMinutes, b.terms
 	terms.AutomaticRenewal, terms.EndDate = b.payment.AutomaticRenewal, b.payment.EndDate
 	terms.AdditionalInformation = b.payment.AdditionalInformation
-	return c.PayTo.AmendBilaterally(context.Background(), terms, opts...)
+	return nil, c.PayTo.AmendBilaterally(context.Background(), terms, opts...)
 }
 
 func bilateralAmendmentTable() ruleTable[bilateralChange] {

@@ -22,8 +22,6 @@ func payerCases[T any](payer func(*T) *PayToPayerParams) []ruleCase[T] {
 	}
 	kind := func(request *T) *PayerType { return &payer(request).Type }
 	return []ruleCase[T]{
-		{rule: "payer.payerType.required", pass: set(kind, "NEW"), fail: set(kind, "")},
-		{rule: "payer.payerType.required", pass: func(request *T) { payer(request).ID, payer(request).Name = "", "" }, fail: set(kind, "")},
 		{rule: "payer.account.pair", pass: account("032001", canaryAccount), fail: account("032001", "")},
 		{rule: "payer.account.pair", pass: account("", ""), fail: account("", canaryAccount)},
 		{rule: "payer.bsb.digits", pass: account("032001", canaryAccount), fail: account("03200", canaryAccount)},
@@ -35,27 +33,22 @@ func payerCases[T any](payer func(*T) *PayToPayerParams) []ruleCase[T] {
 		{rule: "payer.accountNumber.digits", pass: account("032001", "999994"), fail: account("032001", "99999x")},
 		{rule: "payer.payId.pair", pass: payID(PayIDTypePhone, "+61-400000000"), fail: payID(PayIDTypePhone, "")},
 		{rule: "payer.payId.pair", pass: payID("", ""), fail: payID("", canaryPayID)},
+		{rule: "payer.payId.pair", pass: set(kind, ""), fail: payID("", canaryPayID)},
+		{rule: "payer.payId.pair", pass: func(request *T) { payer(request).ID, payer(request).Name = "", "" }, fail: payID("", canaryPayID)},
 	}
 }
 
 // newPayToPaymentCases are the cases of PayToPaymentWithAgreement.
 func newPayToPaymentCases[T any](put func(*T, PayToPaymentWithAgreement)) []ruleCase[T] {
-	with := func(change func(*PayToPaymentWithAgreement)) func(*T) {
-		return func(request *T) {
-			n := PayToPaymentWithAgreement{SupplierBusinessCode: canaryBusiness, Purpose: PayToPurposeRetail, Description: "One order", Payer: validPayer()}
-			change(&n)
-			put(request, n)
-		}
-	}
+	with := changing(func() PayToPaymentWithAgreement {
+		return PayToPaymentWithAgreement{SupplierBusinessCode: canaryBusiness, Purpose: PayToPurposeRetail, Description: "One order", Payer: validPayer()}
+	}, put)
 	description := func(text string) func(*T) {
 		return with(func(n *PayToPaymentWithAgreement) { n.Description = text })
 	}
 	cases := []ruleCase[T]{
-		{
-			rule: "payToAgreement.supplierBusinessCode.required",
-			pass: with(func(*PayToPaymentWithAgreement) {}), fail: with(func(n *PayToPaymentWithAgreement) { n.SupplierBusinessCode = "" }),
-		},
-		{rule: "payToAgreement.purpose.required", pass: description("d"), fail: with(func(n *PayToPaymentWithAgreement) { n.Purpose = "" })},
+		{rule: "payToAgreement.description.length", pass: with(func(n *PayToPaymentWithAgreement) { n.SupplierBusinessCode = "" }), fail: description(letters(141))},
+		{rule: "payToAgreement.description.length", pass: with(func(n *PayToPaymentWithAgreement) { n.Purpose = "" }), fail: description(letters(141))},
 		{rule: "payToAgreement.description.length", pass: description(""), fail: description(letters(141))},
 		{rule: "payToAgreement.description.length", pass: description(letters(140)), fail: description(letters(141))},
 	}
@@ -91,8 +84,10 @@ func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 	}
 	ten := new(decimal.New(10, 0))
 	cases := []ruleCase[T]{
-		{rule: "agreement.frequency.required", pass: with(set(frequency, "NEW")), fail: with(set(frequency, ""))},
-		{rule: "agreement.agreementType.required", pass: kind("NEW"), fail: kind("")},
+		{rule: "agreement.currency.aud", pass: with(set(frequency, "NEW")), fail: with(set(currency, CurrencyNZD))},
+		{rule: "agreement.currency.aud", pass: with(set(frequency, "")), fail: with(set(currency, CurrencyNZD))},
+		{rule: "agreement.currency.aud", pass: kind("NEW"), fail: with(set(currency, CurrencyNZD))},
+		{rule: "agreement.currency.aud", pass: kind(""), fail: with(set(currency, CurrencyNZD))},
 		{rule: "agreement.numberOfPaymentsPermitted.required", pass: adhoc(new(int64(1))), fail: adhoc(nil)},
 		{rule: "agreement.numberOfPaymentsPermitted.range", pass: adhoc(new(int64(999_999_999_999_999_999))), fail: adhoc(new(int64(1_000_000_000_000_000_000)))},
 		{rule: "agreement.numberOfPaymentsPermitted.range", pass: adhoc(new(int64(0))), fail: adhoc(new(int64(-1)))},
@@ -172,11 +167,10 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 			p.Payment.AdditionalInformation = number
 		}
 	}
-	start := func(p *params) *Date { return &p.Payment.StartDate }
+	start, description := func(p *params) *Date { return &p.Payment.StartDate }, func(p *params) *string { return &p.Payment.Description }
 	return ruleTable[params]{
-		send: func(c *Client, p params, opts ...CallOption) error {
-			_, err := c.PayTo.Create(context.Background(), canaryCustomer, p, opts...)
-			return err
+		send: func(c *Client, p params, opts ...CallOption) (any, error) {
+			return c.PayTo.Create(context.Background(), canaryCustomer, p, opts...)
 		},
 		wire: agreementJSON{},
 		valid: func() params {
@@ -200,15 +194,12 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "999999"), fail: migrated("L", "9999999")},
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "123456"), fail: migrated("L", "12345x")},
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "123456"), fail: migrated("L", "")},
-				{rule: "agreement.purpose.required", fail: set(func(p *params) *PayToPurpose { return &p.Payment.Purpose }, "")},
 				{
 					rule: "agreement.description.length",
-					pass: func(p *params) { p.Payment.Description = "" }, fail: func(p *params) { p.Payment.Description = letters(141) },
+					pass: set(func(p *params) *PayToPurpose { return &p.Payment.Purpose }, ""), fail: set(description, letters(141)),
 				},
-				{
-					rule: "agreement.description.length",
-					pass: func(p *params) { p.Payment.Description = letters(140) }, fail: func(p *params) { p.Payment.Description = letters(141) },
-				},
+				{rule: "agreement.description.length", pass: set(description, ""), fail: set(description, letters(141))},
+				{rule: "agreement.description.length", pass: set(description, letters(140)), fail: set(description, letters(141))},
 				{rule: "agreement.startDate.valid", pass: set(start, Date{}), fail: set(start, Date{2026, time.February, 29})},
 				{rule: "agreement.startDate.valid", pass: set(start, Date{2026, time.July, 31}), fail: set(start, Date{2026, time.June, 31})},
 			},
@@ -230,11 +221,10 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 		broken: []string{
 			"agreement.supplierBusinessCode.required", "agreement.respondByTimeMinutes.range",
 			"agreement.payeeReference.migrated", "agreement.additionalInformation.migrated",
-			"agreement.purpose.required", "agreement.description.length", "agreement.startDate.valid",
+			"agreement.description.length", "agreement.startDate.valid",
 			"agreement.endDate.required", "agreement.additionalInformation.length",
-			"agreement.frequency.required", "agreement.agreementType.required", "agreement.numberOfPaymentsPermitted.range",
+			"agreement.numberOfPaymentsPermitted.range",
 			"agreement.pointInTime.range", "agreement.paymentAmount.money", "agreement.currency.aud", "agreement.firstPaymentDue.valid",
-			"payer.payerType.required",
 			"payer.account.pair", "payer.bsb.digits", "payer.payId.pair",
 		},
 	}

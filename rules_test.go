@@ -36,7 +36,7 @@ type ruleCase[T any] struct {
 // ruleTable holds what the rules of a request type are tested by.
 type ruleTable[T any] struct {
 	// send gives a request to the method that takes it.
-	send  func(*Client, T, ...CallOption) error
+	send  func(*Client, T, ...CallOption) (any, error)
 	valid func() T
 	cases []ruleCase[T]
 	// worst is one request that breaks many rules, and broken are their ids in the
@@ -200,7 +200,8 @@ func (table ruleTable[T]) judge(request T, without ...string) error {
 	if err != nil {
 		return err
 	}
-	return table.send(client, request, WithoutRule(without...))
+	_, err = table.send(client, request, WithoutRule(without...))
+	return err
 }
 
 // refusing is a service that refuses everything.
@@ -212,18 +213,16 @@ func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
 }
 
 // sends returns what gives requests to a method of the transactions.
-func sends[T any](method func(*TransactionsService, context.Context, T, ...CallOption) (*Transaction, error)) func(*Client, T, ...CallOption) error {
-	return func(c *Client, request T, opts ...CallOption) error {
-		_, err := method(c.Transactions, context.Background(), request, opts...)
-		return err
+func sends[T any](method func(*TransactionsService, context.Context, T, ...CallOption) (*Transaction, error)) func(*Client, T, ...CallOption) (any, error) {
+	return func(c *Client, request T, opts ...CallOption) (any, error) {
+		return method(c.Transactions, context.Background(), request, opts...)
 	}
 }
 
 // reading returns what asks a list of transactions for its first item.
-func reading[T any](list func(*TransactionsService, T, ...CallOption) List[Transaction]) func(*Client, T, ...CallOption) error {
-	return func(c *Client, query T, opts ...CallOption) error {
-		_, err := list(c.Transactions, query, opts...).First(context.Background())
-		return err
+func reading[T any](list func(*TransactionsService, T, ...CallOption) List[Transaction]) func(*Client, T, ...CallOption) (any, error) {
+	return func(c *Client, query T, opts ...CallOption) (any, error) {
+		return list(c.Transactions, query, opts...).First(context.Background())
 	}
 }
 
@@ -284,6 +283,32 @@ func set[T, V any](field func(*T) *V, value V) func(*T) {
 	return func(request *T) { *field(request) = value }
 }
 
+// all makes several changes.
+func all[T any](changes ...func(*T)) func(*T) {
+	return func(request *T) {
+		for _, change := range changes {
+			change(request)
+		}
+	}
+}
+
+// member is a field that request types share, by its name.
+func member[T, V any](name string) func(*T) *V {
+	return func(request *T) *V {
+		return reflect.ValueOf(request).Elem().FieldByName(name).Addr().Interface().(*V)
+	}
+}
+
+// digitRows are the cases of a text of so many digits.
+func digitRows[T any, S ~string](rule string, shortest, longest int, field func(*T) *S) []ruleCase[T] {
+	of := func(digit string, n int, more string) func(*T) { return set(field, S(strings.Repeat(digit, n)+more)) }
+	return []ruleCase[T]{
+		{rule: rule, pass: of("0", shortest, ""), fail: of("0", shortest-1, "")},
+		{rule: rule, pass: of("9", longest, ""), fail: of("9", longest+1, "")},
+		{rule: rule, pass: of("1", shortest, ""), fail: of("1", shortest-1, "x")},
+	}
+}
+
 // letters is a text of n characters, each of two bytes.
 func letters(n int) string { return strings.Repeat("é", n) }
 
@@ -294,12 +319,12 @@ func ascii(n int) string { return strings.Repeat("x", n) }
 // faulty table is reported for what is wrong with it.
 func TestRuleProblemsAreFound(t *testing.T) {
 	// short stands for a method, with one rule that f.require is given.
-	short := func(id, path, message string, more ...func(*findings, string)) func(*Client, string, ...CallOption) error {
-		return func(_ *Client, s string, opts ...CallOption) error {
+	short := func(id, path, message string, more ...func(*findings, string)) func(*Client, string, ...CallOption) (any, error) {
+		return func(_ *Client, s string, opts ...CallOption) (any, error) {
 			c := call{op: operation{name: "Test"}}
 			for _, o := range opts {
 				if err := o.applyCall(&c.config); err != nil {
-					return err
+					return nil, err
 				}
 			}
 			c.check(func(f *findings) {
@@ -308,7 +333,7 @@ func TestRuleProblemsAreFound(t *testing.T) {
 					check(f, s)
 				}
 			})
-			return cmp.Or(c.ended, error(&APIError{}))
+			return nil, cmp.Or(c.ended, error(&APIError{}))
 		}
 	}
 	lower := func(f *findings, s string) { f.require(s == strings.ToLower(s), "lower", "text", "must be lower case") }
@@ -346,7 +371,7 @@ func TestRuleProblemsAreFound(t *testing.T) {
 		},
 		"the worst request breaks [], not []": {send: sound, cases: []ruleCase[string]{good}},
 		"the valid request breaks [nothing and does not reach the service: <nil>]": {
-			send: func(*Client, string, ...CallOption) error { return nil },
+			send: func(*Client, string, ...CallOption) (any, error) { return nil, nil },
 		},
 	} {
 		table.valid, table.wire = func() string { return "a" }, struct {

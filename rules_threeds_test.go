@@ -3,7 +3,6 @@ package quickstream
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -19,13 +18,7 @@ func lengthCases(member string, longest int, field func(*AuthenticateParams) *st
 }
 
 func digitsCases[S ~string](member string, digits int, field func(*AuthenticateParams) *S) []ruleCase[AuthenticateParams] {
-	of := func(text string) func(*AuthenticateParams) { return set(field, S(text)) }
-	rule := "threeDS." + member + ".digits"
-	return []ruleCase[AuthenticateParams]{
-		{rule: rule, pass: of(strings.Repeat("0", digits)), fail: of(strings.Repeat("0", digits-1))},
-		{rule: rule, pass: of(strings.Repeat("9", digits)), fail: of(strings.Repeat("9", digits+1))},
-		{rule: rule, pass: of(strings.Repeat("1", digits)), fail: of(strings.Repeat("1", digits-1) + "x")},
-	}
+	return digitRows("threeDS."+member+".digits", digits, digits, field)
 }
 
 func codeCases[S ~string](member string, field func(*AuthenticateParams) *S) []ruleCase[AuthenticateParams] {
@@ -73,9 +66,8 @@ func threeDSTable() ruleTable[AuthenticateParams] {
 	const recurring, instalment = ThreeDSPurposeRecurring, ThreeDSPurposeInstalment
 	until := Date{2027, time.July, 1}
 	return ruleTable[params]{
-		send: func(c *Client, p params, opts ...CallOption) error {
-			_, err := c.SingleUseTokens.Authenticate(context.Background(), canaryToken, p, opts...)
-			return err
+		send: func(c *Client, p params, opts ...CallOption) (any, error) {
+			return c.SingleUseTokens.Authenticate(context.Background(), canaryToken, p, opts...)
 		},
 		wire: AuthenticateParams{},
 		valid: func() params {

@@ -2,6 +2,7 @@ package quickstream
 
 import (
 	"net/netip"
+	"reflect"
 	"slices"
 
 	"github.com/shopspring/decimal"
@@ -10,12 +11,15 @@ import (
 // Cases that several types of transaction share. They are given the fields of
 // the request that they are about.
 
-func businessCases[T any](code func(*T) *string) []ruleCase[T] {
+func businessCases[T any]() []ruleCase[T] {
+	code := member[T, string]("SupplierBusinessCode")
 	return []ruleCase[T]{{rule: "transaction.supplierBusinessCode.required", pass: set(code, "B"), fail: set(code, "")}}
 }
 
-func amountCases[T any](amount func(*T) *decimal.Decimal) []ruleCase[T] {
-	is := func(text string) func(*T) { return set(amount, decimal.RequireFromString(text)) }
+func amountCases[T any]() []ruleCase[T] {
+	is := func(text string) func(*T) {
+		return set(member[T, decimal.Decimal]("PrincipalAmount"), decimal.RequireFromString(text))
+	}
 	return []ruleCase[T]{
 		{rule: "transaction.principalAmount.positive", pass: is("0.01"), fail: is("0.00")},
 		{rule: "transaction.principalAmount.positive", pass: is("1"), fail: is("-0.01")},
@@ -25,75 +29,78 @@ func amountCases[T any](amount func(*T) *decimal.Decimal) []ruleCase[T] {
 	}
 }
 
-func currencyCases[T any](currency func(*T) *Currency) []ruleCase[T] {
+func currencyCases[T any]() []ruleCase[T] {
+	currency := member[T, Currency]("Currency")
 	return []ruleCase[T]{{rule: "transaction.currency.required", pass: set(currency, CurrencyAUD), fail: set(currency, "")}}
 }
 
-func referenceCases[T any](customer, payment func(*T) *string, metadata func(*T) *map[string]string) []ruleCase[T] {
+func referenceCases[T any]() []ruleCase[T] {
+	customer, payment := member[T, string]("CustomerReferenceNumber"), member[T, string]("PaymentReferenceNumber")
+	metadata := member[T, map[string]string]("Metadata")
 	return []ruleCase[T]{
 		{rule: "transaction.customerReferenceNumber.length", pass: set(customer, ascii(100)), fail: set(customer, ascii(101))},
 		{rule: "transaction.customerReferenceNumber.ascii", pass: set(customer, " ~"), fail: set(customer, "é")},
-		{rule: "transaction.customerReferenceNumber.ascii", pass: set(customer, ""), fail: set(customer, "\x7f")},
+		{rule: "transaction.customerReferenceNumber.ascii", pass: set(customer, "\x00\x7f"), fail: set(customer, "\u0080")},
 		{rule: "transaction.paymentReferenceNumber.length", pass: set(payment, ascii(100)), fail: set(payment, ascii(101))},
 		{rule: "transaction.paymentReferenceNumber.ascii", pass: set(payment, " ~"), fail: set(payment, "é")},
-		{rule: "transaction.paymentReferenceNumber.ascii", pass: set(payment, ""), fail: set(payment, "a\n")},
+		{rule: "transaction.paymentReferenceNumber.ascii", pass: set(payment, "a\tb\n"), fail: set(payment, "a\u00a0b")},
 		{rule: "transaction.metadata.intent", pass: set(metadata, map[string]string{"shop": "1"}), fail: set(metadata, map[string]string{"intentId": "1"})},
 	}
-}
-
-func originalCases[T any](receipt func(*T) *string) []ruleCase[T] {
-	return []ruleCase[T]{{rule: "transaction.originalReceiptNumber.required", pass: set(receipt, "1"), fail: set(receipt, "")}}
-}
-
-// cardOrderFields are the fields that the checks of an order look at.
-type cardOrderFields[T any] struct {
-	source  func(*T, CardSource)
-	eci     func(*T) *ECI
-	ip      func(*T) *netip.Addr
-	stored  func(*T) **StoredCredentialData
-	threeDS func(*T) **bool
 }
 
 func customerIP() netip.Addr { return netip.MustParseAddr("203.0.113.7") }
 
 func manual() *StoredCredentialData { return &StoredCredentialData{EntryMode: EntryModeManual} }
 
-func cardOrderCases[T any](f cardOrderFields[T]) []ruleCase[T] {
-	from := func(s CardSource) func(*T) { return func(request *T) { f.source(request, s) } }
-	all := func(changes ...func(*T)) func(*T) {
-		return func(request *T) {
-			for _, change := range changes {
-				change(request)
-			}
+// from is the change that puts an account, or none, into a payment.
+func from[T any](source any) func(*T) {
+	return func(request *T) {
+		field := reflect.ValueOf(request).Elem().FieldByName("Source")
+		if source == nil {
+			field.SetZero()
+			return
 		}
+		field.Set(reflect.ValueOf(source))
 	}
+}
+
+func cardOrderCases[T any]() []ruleCase[T] {
+	from, eci, ip := from[T], member[T, ECI]("ECI"), member[T, netip.Addr]("IPAddress")
+	stored, threeDS := member[T, *StoredCredentialData]("StoredCredential"), member[T, *bool]("ThreeDS2")
 	bare := validCard()
 	bare.CVN = Secret{}
+	wallet := validCard()
+	wallet.WalletProvider = WalletProviderApplePay
+	signed := wallet
+	signed.Cryptogram = NewSecret(canaryAccount)
 	noCVN, token := from(FromCard(bare)), from(FromSingleUseToken(canaryToken))
-	noIP := set(f.ip, netip.Addr{})
+	noIP := set(ip, netip.Addr{})
 	cases := []ruleCase[T]{
 		{rule: "transaction.source.required", pass: from(FromAccount(canaryToken)), fail: from(nil)},
 		{rule: "transaction.source.required", pass: from(FromCustomer(canaryCustomer)), fail: from(FromCustomer(""))},
 		{rule: "transaction.source.required", pass: token, fail: from(FromSingleUseToken(""))},
-		{rule: "transaction.source.required", pass: token, fail: all(from(nil), set(f.eci, ECIPhone), set(f.threeDS, new(true)))},
-		{rule: "transaction.eci.required", pass: set(f.eci, ECIPhone), fail: set(f.eci, "")},
-		{rule: "transaction.cvn.required", pass: all(noCVN, set(f.eci, ECIMail)), fail: noCVN},
-		{rule: "transaction.storedCredentialData.required", pass: set(f.stored, manual()), fail: set(f.stored, nil)},
+		{rule: "transaction.source.required", pass: token, fail: all(from(nil), set(eci, ECIPhone), set(threeDS, new(true)))},
+		{rule: "transaction.eci.required", pass: set(eci, ECIPhone), fail: set(eci, "")},
+		{rule: "transaction.cvn.required", pass: all(noCVN, set(eci, ECIMail)), fail: noCVN},
+		{rule: "transaction.cryptogram.required", pass: from(FromCard(signed)), fail: from(FromCard(wallet))},
+		{rule: "transaction.storedCredentialData.required", pass: set(stored, manual()), fail: set(stored, nil)},
 		{
 			rule: "transaction.storedCredentialData.entryMode",
-			pass: set(f.stored, &StoredCredentialData{EntryMode: EntryModeStoredCredential}),
-			fail: set(f.stored, &StoredCredentialData{Usage: CredentialUsageRecurring}),
+			pass: set(stored, &StoredCredentialData{EntryMode: EntryModeStoredCredential}),
+			fail: set(stored, &StoredCredentialData{Usage: CredentialUsageRecurring}),
 		},
-		{rule: "transaction.ipAddress.required", pass: all(noIP, set(f.eci, ECIPhone)), fail: noIP},
-		{rule: "transaction.ipAddress.required", pass: all(noIP, set(f.eci, ECIMail)), fail: all(noIP, token)},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, set(eci, ECIPhone)), fail: noIP},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, set(eci, ECIMail)), fail: all(noIP, token)},
 		{rule: "transaction.ipAddress.required", pass: all(noIP, from(FromAccount(canaryToken))), fail: noIP},
 		{rule: "transaction.ipAddress.required", pass: all(noIP, from(FromCustomer(canaryCustomer))), fail: noIP},
-		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(f.eci, ECIRecurring)), fail: all(noIP, token, set(f.eci, ECIInternet))},
-		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(f.eci, ECIInstalment)), fail: all(noIP, token, set(f.eci, "NEW"))},
-		{rule: "transaction.threeDS2.token", pass: all(token, set(f.threeDS, new(true))), fail: set(f.threeDS, new(true))},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(eci, ECIRecurring)), fail: all(noIP, token, set(eci, ECIInternet))},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(eci, ECIMail)), fail: all(noIP, token)},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(eci, ECIPhone)), fail: all(noIP, token)},
+		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(eci, ECIInstalment)), fail: all(noIP, token, set(eci, "NEW"))},
+		{rule: "transaction.threeDS2.token", pass: all(token, set(threeDS, new(true))), fail: set(threeDS, new(true))},
 		{
 			rule: "transaction.threeDS2.token",
-			pass: set(f.threeDS, new(false)), fail: all(from(FromAccount(canaryToken)), set(f.threeDS, new(true))),
+			pass: set(threeDS, new(false)), fail: all(from(FromAccount(canaryToken)), set(threeDS, new(true))),
 		},
 	}
 	for public, not := range map[string]string{
@@ -107,34 +114,20 @@ func cardOrderCases[T any](f cardOrderFields[T]) []ruleCase[T] {
 	} {
 		cases = append(cases, ruleCase[T]{
 			rule: "transaction.ipAddress.public",
-			pass: set(f.ip, netip.MustParseAddr(public)), fail: set(f.ip, netip.MustParseAddr(not)),
+			pass: set(ip, netip.MustParseAddr(public)), fail: set(ip, netip.MustParseAddr(not)),
 		})
 	}
 	return cases
 }
 
 // eciCases are for the types of transaction that are no payments.
-func eciCases[T any](eci func(*T) *ECI) []ruleCase[T] {
+func eciCases[T any]() []ruleCase[T] {
 	var cases []ruleCase[T]
+	eci := member[T, ECI]("ECI")
 	for allowed, not := range map[ECI]ECI{ECIPhone: ECI5, ECIRecurring: ECI6, "NEW": ECI7} {
 		cases = append(cases, ruleCase[T]{rule: "transaction.eci.paymentsOnly", pass: set(eci, allowed), fail: set(eci, not)})
 	}
 	return cases
-}
-
-func payFields() cardOrderFields[PayParams] {
-	type params = PayParams
-	return cardOrderFields[params]{
-		source: func(p *params, s CardSource) {
-			if p.Source = s; s == nil {
-				p.Source = nil // and not an AccountSource that holds a nil CardSource
-			}
-		},
-		eci:     func(p *params) *ECI { return &p.ECI },
-		ip:      func(p *params) *netip.Addr { return &p.IPAddress },
-		stored:  func(p *params) **StoredCredentialData { return &p.StoredCredential },
-		threeDS: func(p *params) **bool { return &p.ThreeDS2 },
-	}
 }
 
 func payTable() ruleTable[PayParams] {
@@ -151,15 +144,11 @@ func payTable() ruleTable[PayParams] {
 			}
 		},
 		cases: slices.Concat(
-			businessCases(func(p *params) *string { return &p.SupplierBusinessCode }),
-			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
-			currencyCases(func(p *params) *Currency { return &p.Currency }),
-			referenceCases(
-				func(p *params) *string { return &p.CustomerReferenceNumber },
-				func(p *params) *string { return &p.PaymentReferenceNumber },
-				func(p *params) *map[string]string { return &p.Metadata },
-			),
-			cardOrderCases(payFields()),
+			businessCases[params](),
+			amountCases[params](),
+			currencyCases[params](),
+			referenceCases[params](),
+			cardOrderCases[params](),
 			cardCases(func(p *params, c CardDetails) { p.Source = FromCard(c) }),
 			bankAccountCases(func(p *params, a BankAccountDetails) { *p = bankPayment(FromBankAccount(a)) }),
 			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { *p = bankPayment(FromNZBankAccount(a)) }),
@@ -203,7 +192,7 @@ func payTable() ruleTable[PayParams] {
 		},
 		broken: []string{
 			"transaction.supplierBusinessCode.required", "transaction.principalAmount.positive", "transaction.principalAmount.decimals",
-			"transaction.currency.required", "transaction.eci.required",
+			"transaction.currency.required", "transaction.eci.required", "transaction.cryptogram.required",
 			"transaction.storedCredentialData.required", "transaction.ipAddress.public", "transaction.threeDS2.token",
 			"transaction.customerReferenceNumber.length", "transaction.customerReferenceNumber.ascii",
 			"transaction.paymentReferenceNumber.length", "transaction.paymentReferenceNumber.ascii",
@@ -219,9 +208,7 @@ func bankPayment(s AccountSource) PayParams {
 
 func preauthoriseTable() ruleTable[PreauthoriseParams] {
 	type params = PreauthoriseParams
-	source := func(p *params, s CardSource) { p.Source = s }
-	from := func(s CardSource) func(*params) { return func(p *params) { p.Source = s } }
-	eci := func(p *params) *ECI { return &p.ECI }
+	from := from[params]
 	return ruleTable[params]{
 		send: sends((*TransactionsService).Preauthorise),
 		wire: transactionJSON{},
@@ -232,15 +219,11 @@ func preauthoriseTable() ruleTable[PreauthoriseParams] {
 			}
 		},
 		cases: slices.Concat(
-			businessCases(func(p *params) *string { return &p.SupplierBusinessCode }),
-			amountCases(func(p *params) *decimal.Decimal { return &p.PrincipalAmount }),
-			currencyCases(func(p *params) *Currency { return &p.Currency }),
-			referenceCases(
-				func(p *params) *string { return &p.CustomerReferenceNumber },
-				func(p *params) *string { return &p.PaymentReferenceNumber },
-				func(p *params) *map[string]string { return &p.Metadata },
-			),
-			eciCases(eci),
+			businessCases[params](),
+			amountCases[params](),
+			currencyCases[params](),
+			referenceCases[params](),
+			eciCases[params](),
 			[]ruleCase[params]{
 				{
 					rule: "transaction.source.card",
@@ -248,12 +231,7 @@ func preauthoriseTable() ruleTable[PreauthoriseParams] {
 				},
 				{rule: "transaction.source.card", pass: from(FromAccount(canaryToken)), fail: from(FromAccount(canaryToken, AccountTypePayTo))},
 			},
-			cardOrderCases(cardOrderFields[params]{
-				source: source, eci: eci,
-				ip:      func(p *params) *netip.Addr { return &p.IPAddress },
-				stored:  func(p *params) **StoredCredentialData { return &p.StoredCredential },
-				threeDS: func(p *params) **bool { return &p.ThreeDS2 },
-			}),
+			cardOrderCases[params](),
 			cardCases(func(p *params, c CardDetails) { p.Source = FromCard(c) }),
 		),
 		worst: params{Source: FromSingleUseToken(canaryToken, AccountTypePayTo), ECI: ECI7},
@@ -266,7 +244,6 @@ func preauthoriseTable() ruleTable[PreauthoriseParams] {
 
 func verifyAccountTable() ruleTable[VerifyAccountParams] {
 	type params = VerifyAccountParams
-	source := func(p *params, s CardSource) { p.Source = s }
 	eci := func(p *params) *ECI { return &p.ECI }
 	return ruleTable[params]{
 		send: sends((*TransactionsService).VerifyAccount),
@@ -278,13 +255,9 @@ func verifyAccountTable() ruleTable[VerifyAccountParams] {
 			}
 		},
 		cases: slices.Concat(
-			businessCases(func(p *params) *string { return &p.SupplierBusinessCode }),
-			referenceCases(
-				func(p *params) *string { return &p.CustomerReferenceNumber },
-				func(p *params) *string { return &p.PaymentReferenceNumber },
-				func(p *params) *map[string]string { return &p.Metadata },
-			),
-			eciCases(eci),
+			businessCases[params](),
+			referenceCases[params](),
+			eciCases[params](),
 			[]ruleCase[params]{{
 				rule: "transaction.eci.required",
 				pass: func(p *params) {
@@ -292,12 +265,7 @@ func verifyAccountTable() ruleTable[VerifyAccountParams] {
 				},
 				fail: set(eci, ""),
 			}},
-			cardOrderCases(cardOrderFields[params]{
-				source: source, eci: eci,
-				ip:      func(p *params) *netip.Addr { return &p.IPAddress },
-				stored:  func(p *params) **StoredCredentialData { return &p.StoredCredential },
-				threeDS: func(p *params) **bool { return &p.ThreeDS2 },
-			}),
+			cardOrderCases[params](),
 			cardCases(func(p *params, c CardDetails) { p.Source = FromCard(c) }),
 		),
 		broken: []string{

@@ -57,11 +57,13 @@ type CardDetails struct {
 	CardNumber Secret
 	// Expiry is required.
 	Expiry YearMonth
-	// CVN has 3 or 4 digits. Required for payments with [ECIInternet].
+	// CVN has 3 or 4 digits. Required with [ECIInternet], also for a wallet's card. With any other
+	// ECI a card goes without one: payments have [ECI5], [ECI6] and [ECI7] for a wallet's card.
 	CVN Secret
 	// WalletProvider marks the number of a wallet. Optional, and not for single-use tokens.
 	WalletProvider WalletProvider
-	// Cryptogram is the wallet's cryptogram. Required with WalletProvider if there is one.
+	// Cryptogram is the wallet's cryptogram. Required with WalletProvider. The contract names it for
+	// payments; for pre-authorisations and verifications it is inferred and unconfirmed.
 	Cryptogram Secret
 }
 
@@ -109,6 +111,14 @@ func unhyphenated(bsb string) string {
 		return digits
 	}
 	return bsb
+}
+
+// bsb writes a BSB in the form that the facility takes.
+func (c *callConfig) bsb(text string) string {
+	if c.plainBSB {
+		return unhyphenated(text)
+	}
+	return hyphenated(text)
 }
 
 // expiry returns the month with 2 and the year with 4 digits.
@@ -230,17 +240,18 @@ type PayToPayment struct {
 
 // PayToPaymentWithAgreement is a payment that creates its agreement.
 type PayToPaymentWithAgreement struct {
-	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
+	// SupplierBusinessCode is the payment's if it is empty. Optional.
 	SupplierBusinessCode string
-	// Purpose is what the payment is for. Required.
+	// Purpose is what the payment is for. Whether it is required is not published.
 	Purpose PayToPurpose
 	// Description is a text for the payer, of up to 140 characters. Optional.
 	Description string
 	// Payer is who is asked to confirm. Required.
 	Payer PayToPayerParams
-	// EndToEndID and RemittanceInformation1 are optional, as in [PayToPayment].
+	// The following fields are optional, as in [PayToPayment].
 	EndToEndID             string
 	RemittanceInformation1 string
+	FinalPayment           *bool
 }
 
 type cardJSON struct {
@@ -278,7 +289,7 @@ func (d *BankAccountDetails) wire() *bankAccountJSON {
 	if d == nil {
 		return nil
 	}
-	return &bankAccountJSON{d.AccountName, hyphenated(d.BSB), d.AccountNumber.text()}
+	return &bankAccountJSON{d.AccountName, d.BSB, d.AccountNumber.text()}
 }
 
 func (d *NZBankAccountDetails) wire() *nzBankAccountJSON {
@@ -335,6 +346,19 @@ func (p PayToPaymentWithAgreement) wire() *newPayToAgreement {
 	return &newPayToAgreement{p.SupplierBusinessCode, agreementPaymentJSON{Purpose: p.Purpose, Description: p.Description}, p.Payer.wire()}
 }
 
+// checkAccount checks the details of an account.
+func checkAccount(f *findings, card *cardJSON, bank *bankAccountJSON, nzBank *nzBankAccountJSON) {
+	if card != nil {
+		f.within("creditCard", card.check)
+	}
+	if bank != nil {
+		f.within("bankAccount", bank.check)
+	}
+	if nzBank != nil {
+		f.within("nzBankAccount", nzBank.check)
+	}
+}
+
 func (c *cardJSON) check(f *findings) {
 	dated := c.ExpiryDateMonth != "" || c.ExpiryDateYear != ""
 	f.require(c.CardNumber != "", "card.cardNumber.required", "cardNumber", "is required")
@@ -344,10 +368,23 @@ func (c *cardJSON) check(f *findings) {
 	f.require(c.CVN == "" || isDigits(c.CVN) && lengthWithin(c.CVN, 3, 4), "card.cvn.digits", "cvn", "must have 3 or 4 digits")
 }
 
+// isExpiry reports whether there is an expiry and nothing else. It is too short for a card number.
+func (c *cardJSON) isExpiry() bool {
+	return c != nil && len(c.ExpiryDateMonth) <= 4 && len(c.ExpiryDateYear) <= 4 &&
+		*c == cardJSON{ExpiryDateMonth: c.ExpiryDateMonth, ExpiryDateYear: c.ExpiryDateYear}
+}
+
 // hasExpiry reports whether the expiry is a month of 2 digits and a year of 4.
 func (c *cardJSON) hasExpiry() bool {
 	month, year := c.ExpiryDateMonth, c.ExpiryDateYear
 	return isDigits(month) && len(month) == 2 && month >= "01" && month <= "12" && isDigits(year) && len(year) == 4 && year >= "1000"
+}
+
+// formBSB writes the account's BSB in the form that the facility takes.
+func (a *bankAccountJSON) formBSB(c *callConfig) {
+	if a != nil {
+		a.BSB = c.bsb(a.BSB)
+	}
 }
 
 func (a *bankAccountJSON) check(f *findings) {
@@ -375,8 +412,6 @@ func (p *payToDataJSON) check(f *findings) {
 
 func (a *newPayToAgreement) check(f *findings) {
 	description := a.PaymentDetails.Description
-	f.require(a.SupplierBusinessCode != "", "payToAgreement.supplierBusinessCode.required", "supplierBusinessCode", "is required")
-	f.require(a.PaymentDetails.Purpose != "", "payToAgreement.purpose.required", "paymentDetails.purpose", "is required")
 	f.require(lengthWithin(description, 0, maxDescription),
 		"payToAgreement.description.length", "paymentDetails.description", "must not be longer than 140 characters")
 	f.within("payerDetails", a.PayerDetails.check)

@@ -157,7 +157,8 @@ type ThreeDSAddress struct {
 // authentication is not an error.
 //
 // POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication. A token that is unknown or
-// older than 10 minutes matches [ErrNotFound]. A 503 in the service's own words matches
+// older than 10 minutes matches [ErrNotFound]. Others can match [ErrInvalid], [ErrUnauthorized] or
+// [ErrRateLimited]. A 503 in the service's own words matches
 // [ErrThreeDSNotEnabled], any other 503 [ErrUnavailable] as well. Never pay without authentication
 // because of them. After an [UnknownOutcomeError] authenticate again: it charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {

@@ -1,6 +1,10 @@
 package quickstream
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
 
 // check judges the form of codes only: an unlisted code may be new.
 func (p AuthenticateParams) check(all *findings) {
@@ -29,7 +33,7 @@ func (p AuthenticateParams) checkTerms(f threeDSFindings) {
 	amount := p.PrincipalAmount
 	f.require(!charges || amount != nil,
 		"threeDS.principalAmount.required", "principalAmount", "is required for a payment, a recurring payment and an instalment")
-	f.require(isAmount(amount), "threeDS.principalAmount.money", "principalAmount", "must not be negative or have more than two decimals or 32 digits")
+	f.require(isAmount(wire.OptionalText(amount)), "threeDS.principalAmount.money", "principalAmount", "must not be negative or have more than two decimals or 32 digits")
 	f.require(p.Currency == "" || p.Currency == CurrencyAUD, "threeDS.currency.aud", "currency", "must be AUD")
 	f.require(!repeats || !p.RecurringExpiry.IsZero(),
 		"threeDS.recurringExpiry.required", "recurringExpiry", "is required for a recurring payment and an instalment")

@@ -73,7 +73,7 @@ func (d CardDetails) tokenAccount(body *singleUseTokenJSON) {
 
 func (d BankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
 	body.AccountType = AccountTypeDirectDebit
-	body.AccountName, body.BSB, body.AccountNumber = d.AccountName, hyphenated(d.BSB), d.AccountNumber.text()
+	body.AccountName, body.BSB, body.AccountNumber = d.AccountName, d.BSB, d.AccountNumber.text()
 }
 
 func (d NZBankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
@@ -138,8 +138,9 @@ func (p *BrowserProfile) check(f *findings) {
 // Create turns an account into a single-use token. It lives for 10 minutes and is used once, to pay
 // or to register an account.
 //
-// POST /single-use-tokens with the publishable key. Exceeding the facility's quota matches
-// [ErrRateLimited]. A token charges nothing: after an [UnknownOutcomeError] create another.
+// POST /single-use-tokens with the publishable key. Invalid details match [ErrInvalid], the wrong
+// key or an expired one [ErrUnauthorized], exceeding the facility's quota [ErrRateLimited]. A token
+// charges nothing: after an [UnknownOutcomeError] create another.
 func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
 	call := s.client.begin(OperationCreateToken, opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
@@ -149,6 +150,8 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 	case CardDetails, BankAccountDetails, NZBankAccountDetails:
 		account.tokenAccount(&body)
 	}
+	body.BSB = call.config.bsb(body.BSB)
+	setFields(call, &body)
 	call.body = body
 	// The service counts from making the token, which is later.
 	begun := time.Now()

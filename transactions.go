@@ -1,7 +1,6 @@
 package quickstream
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 
@@ -132,13 +131,26 @@ type Transaction struct {
 	SubMerchantID         string `json:"subMerchantId,omitempty"`
 	Links                 []Link `json:"links,omitempty"`
 
+	meaning Outcome // of a status that this package does not know
+	resent  *Intent // if it was sent again after a lost answer
+
 	envelope
+}
+
+// Resent returns the intent of an approved transaction whose answer came after an earlier attempt
+// was lost, with the number of Attempts, and nil for any other. If the service ignored the
+// idempotency key, the customer has paid twice: see BeginResent of package resolve.
+func (t *Transaction) Resent() *Intent {
+	if t == nil {
+		return nil
+	}
+	return t.resent
 }
 
 // UnmarshalJSON reads a transaction. Identifiers, references, types, status, codes, amounts and
 // metadata have to be readable and must not occur twice. Other unreadable members are zero, and in
 // Extra.
-func (t *Transaction) UnmarshalJSON(data []byte) error { return decode(bytes.Clone(data), t) }
+func (t *Transaction) UnmarshalJSON(data []byte) error { return decode(data, t) }
 
 // MarshalJSON writes the transaction with its unknown members.
 func (t Transaction) MarshalJSON() ([]byte, error) {
@@ -154,17 +166,11 @@ type FraudGuardResult string
 
 // UnmarshalJSON reads a text, null or any other JSON.
 func (r *FraudGuardResult) UnmarshalJSON(data []byte) error {
-	if wire.IsNull(data) {
-		*r = ""
-		return nil
-	}
-	var text string
-	if json.Unmarshal(data, &text) == nil {
+	text, err := wire.AnyText(data)
+	if err == nil {
 		*r = FraudGuardResult(text)
-		return nil
 	}
-	*r = FraudGuardResult(bytes.TrimSpace(data))
-	return nil
+	return err
 }
 
 // MarshalJSON writes what UnmarshalJSON reads.
@@ -177,7 +183,8 @@ func (r FraudGuardResult) MarshalJSON() ([]byte, error) {
 
 // Get returns a transaction by its receipt number, with its latest state.
 //
-// GET /transactions/{receiptNumber}. An unknown receipt number matches [ErrNotFound].
+// GET /transactions/{receiptNumber}. An unknown receipt number matches [ErrNotFound], a wrong or
+// expired key [ErrUnauthorized].
 func (s *TransactionsService) Get(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
 	return get[Transaction](ctx, s.client, "Transactions.Get", opts, receiptNumber)
 }

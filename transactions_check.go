@@ -89,12 +89,12 @@ func (b *transactionBody) checkCurrency(f *findings) {
 }
 
 func (b *transactionBody) checkReferences(f *findings) {
-	const short, plain = "must not be longer than 100 characters", "must consist of printable ASCII characters"
+	const short, plain = "must not be longer than 100 characters", "must consist of ASCII characters"
 	customer, payment := b.CustomerReferenceNumber, b.PaymentReferenceNumber
 	f.require(len(customer) <= maxReference, "transaction.customerReferenceNumber.length", "customerReferenceNumber", short)
-	f.require(isPrintable(customer), "transaction.customerReferenceNumber.ascii", "customerReferenceNumber", plain)
+	f.require(isASCII(customer), "transaction.customerReferenceNumber.ascii", "customerReferenceNumber", plain)
 	f.require(len(payment) <= maxReference, "transaction.paymentReferenceNumber.length", "paymentReferenceNumber", short)
-	f.require(isPrintable(payment), "transaction.paymentReferenceNumber.ascii", "paymentReferenceNumber", plain)
+	f.require(isASCII(payment), "transaction.paymentReferenceNumber.ascii", "paymentReferenceNumber", plain)
 }
 
 func (b *transactionBody) checkReceipt(f *findings) {
@@ -107,7 +107,7 @@ func (b *transactionBody) checkOriginal(f *findings) {
 	if b.original == nil {
 		return
 	}
-	f.require(b.OriginalReceiptNumber == "" || b.OriginalReceiptNumber == b.original.ReceiptNumber,
+	f.require(b.OriginalReceiptNumber == b.original.ReceiptNumber,
 		"transaction.original.same", "originalReceiptNumber", "must be that of the transaction that was passed in")
 	amount := b.original.PrincipalAmount
 	f.require(amount == nil || amount.Currency == "" || b.Currency == "" || amount.Currency == b.Currency,
@@ -123,10 +123,13 @@ func (b *transactionBody) checkECI(f *findings) {
 // checkSource checks that there is one account, and the members that depend on its kind.
 func (b *transactionBody) checkSource(f *findings, isCard bool) {
 	card, stored, kind := b.CreditCard, b.StoredCredentialData, b.accountType()
-	sources := b.sources()
+	sources := count(b.SingleUseTokenID != "", b.CustomerID != "", b.AccountToken != "",
+		b.CreditCard != nil, b.BankAccount != nil, b.NZBankAccount != nil, b.PayToData != nil)
 	f.require(sources == 1, "transaction.source.required", "(account source)", "exactly one account is required")
 	f.require(!isCard || b.ECI != "", "transaction.eci.required", "eci", "is required for cards")
 	f.require(card == nil || b.ECI != ECIInternet || card.CVN != "", "transaction.cvn.required", "creditCard.cvn", "is required with eci INTERNET")
+	f.require(card == nil || card.WalletProvider == "" || b.Cryptogram != "",
+		"transaction.cryptogram.required", "cryptogram", "is required with walletProvider")
 	f.require(!isCard || stored != nil, "transaction.storedCredentialData.required", "storedCredentialData", "is required for cards")
 	f.require(stored == nil || stored.EntryMode != "",
 		"transaction.storedCredentialData.entryMode", "storedCredentialData.entryMode", "is required")
@@ -139,28 +142,10 @@ func (b *transactionBody) checkSource(f *findings, isCard bool) {
 }
 
 func (b *transactionBody) checkDetails(f *findings) {
-	switch {
-	case b.CreditCard != nil:
-		f.within("creditCard", b.CreditCard.check)
-	case b.BankAccount != nil:
-		f.within("bankAccount", b.BankAccount.check)
-	case b.NZBankAccount != nil:
-		f.within("nzBankAccount", b.NZBankAccount.check)
-	case b.PayToData != nil:
+	checkAccount(f, b.CreditCard, b.BankAccount, b.NZBankAccount)
+	if b.PayToData != nil {
 		f.within("payToData", b.PayToData.check)
 	}
-}
-
-func (b *transactionBody) sources() (n int) {
-	for _, given := range []bool{
-		b.SingleUseTokenID != "", b.CustomerID != "", b.AccountToken != "",
-		b.CreditCard != nil, b.BankAccount != nil, b.NZBankAccount != nil, b.PayToData != nil,
-	} {
-		if given {
-			n++
-		}
-	}
-	return n
 }
 
 // accountType is the kind of the account; "" where only the service knows it.

@@ -25,6 +25,9 @@ type RefundParams struct {
 	// CardExpiry is the new expiry of a card that has expired since the payment.
 	// Optional.
 	CardExpiry YearMonth
+	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
+	// fill it in. Optional.
+	SupplierBusinessCode string
 	// The following fields are optional, as in [PayParams].
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
@@ -47,7 +50,7 @@ func (p RefundParams) body() transactionBody {
 		TransactionType: TransactionTypeRefund, OriginalReceiptNumber: receiptOf(p.OriginalReceiptNumber, p.Original),
 		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata,
+		Comment: p.Comment, Metadata: p.Metadata, SupplierBusinessCode: p.SupplierBusinessCode,
 	}, original: p.Original}
 	if !p.CardExpiry.IsZero() {
 		month, year := expiry(p.CardExpiry)
@@ -160,25 +163,21 @@ func (p VerifyAccountParams) body() transactionBody {
 // Void cancels a transaction before it is settled, if its Voidable is true. Neither the customer's
 // statement nor the settlement shows it then.
 //
-// POST /transactions/{receiptNumber}/void. Errors as for Pay. An answer that shows the transaction
-// with another outcome than [OutcomeVoided] is an [UnknownOutcomeError], like a lost answer. Give
-// its [Intent] to Resume. Do not refund before: both could happen.
+// POST /transactions/{receiptNumber}/void. Errors as for Pay. An unknown receipt number matches
+// [ErrNotFound]. An answer that does not show this transaction as [OutcomeVoided] is an
+// [UnknownOutcomeError], like a lost answer. Give its [Intent] to Resume. Do not refund before: both
+// could happen.
 func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
 	return s.sendVoid(ctx, s.void(receiptNumber, opts), receiptNumber)
 }
 
-// errNotVoided is for an answer that shows the transaction unchanged.
-var errNotVoided = errors.New("the answer shows the transaction, and not as voided")
+// errNotVoided is for an answer that shows the transaction unchanged, or another one.
+var errNotVoided = errors.New("the answer does not show the transaction as voided")
 
 func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptNumber string) (*Transaction, error) {
 	return sendAbout(ctx, call, func(t *Transaction) error {
-		switch {
-		case sameText(t.ReceiptNumber, receiptNumber):
-			if t.outcome() != OutcomeVoided {
-				return errNotVoided
-			}
-		case !sameText(t.OriginalReceiptNumber, receiptNumber):
-			return errNotAsked
+		if !sameText(t.ReceiptNumber, receiptNumber) || t.outcome() != OutcomeVoided {
+			return errNotVoided
 		}
 		return nil
 	})

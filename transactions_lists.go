@@ -14,7 +14,7 @@ type ListTransactionsParams struct {
 // List returns up to 20 of the most recent transactions of the current
 // settlement date, most recent first.
 //
-// GET /transactions.
+// GET /transactions. An error can match [ErrUnauthorized] or [ErrInvalid].
 func (s *TransactionsService) List(params ListTransactionsParams, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.List", params, nil, opts)
 }
@@ -28,7 +28,8 @@ type referenceQuery struct {
 // compare a match again.
 //
 // GET /transactions/for-reference-number. Nothing found is an empty list or matches [ErrNotFound].
-// After an unknown outcome both mean "not found yet".
+// After an unknown outcome both mean "not found yet". Other errors can match [ErrUnauthorized] or
+// [ErrInvalid].
 func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOption) List[Transaction] {
 	q := referenceQuery{referenceNumber}
 	return list[Transaction](s.client, "Transactions.ByReference", q, q.check, opts)
@@ -36,7 +37,7 @@ func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOp
 
 func (q referenceQuery) check(f *findings) {
 	f.require(q.ReferenceNumber != "", "list.referenceNumber.required", "referenceNumber", "is required")
-	f.require(isPrintable(q.ReferenceNumber), "list.referenceNumber.ascii", "referenceNumber", "must consist of printable ASCII characters")
+	f.require(isASCII(q.ReferenceNumber), "list.referenceNumber.ascii", "referenceNumber", "must consist of ASCII characters")
 }
 
 type settlementDateQuery struct {
@@ -46,7 +47,8 @@ type settlementDateQuery struct {
 // BySettlementDate returns the transactions that settle on a date, which is a
 // Sydney date.
 //
-// GET /transactions/for-settlement-date.
+// GET /transactions/for-settlement-date. An error can match [ErrUnauthorized], [ErrNotFound] or
+// [ErrInvalid].
 func (s *TransactionsService) BySettlementDate(settlementDate Date, opts ...CallOption) List[Transaction] {
 	q := settlementDateQuery{settlementDate}
 	return list[Transaction](s.client, "Transactions.BySettlementDate", q, q.check, opts)
@@ -62,7 +64,8 @@ type accountTokenQuery struct {
 
 // ByAccount returns the transactions of a registered account.
 //
-// GET /transactions/for-account-token.
+// GET /transactions/for-account-token. An error can match [ErrUnauthorized], [ErrNotFound] or
+// [ErrInvalid].
 func (s *TransactionsService) ByAccount(accountToken string, opts ...CallOption) List[Transaction] {
 	q := accountTokenQuery{accountToken}
 	return list[Transaction](s.client, "Transactions.ByAccount", q, q.check, opts)
@@ -70,7 +73,7 @@ func (s *TransactionsService) ByAccount(accountToken string, opts ...CallOption)
 
 func (q accountTokenQuery) check(f *findings) {
 	f.require(q.AccountToken != "", "list.accountToken.required", "accountToken", "is required")
-	f.require(isPrintable(q.AccountToken), "list.accountToken.ascii", "accountToken", "must consist of printable ASCII characters")
+	f.require(isASCII(q.AccountToken), "list.accountToken.ascii", "accountToken", "must consist of ASCII characters")
 }
 
 type creditCardQuery struct {
@@ -81,7 +84,7 @@ type creditCardQuery struct {
 // ByCreditCard returns the transactions of cards with these first six and last three
 // digits. Several cards can have them.
 //
-// GET /transactions/for-credit-card.
+// GET /transactions/for-credit-card. An error can match [ErrUnauthorized] or [ErrInvalid].
 func (s *TransactionsService) ByCreditCard(firstSix, lastThree string, opts ...CallOption) List[Transaction] {
 	q := creditCardQuery{firstSix, lastThree}
 	return list[Transaction](s.client, "Transactions.ByCreditCard", q, q.check, opts)
@@ -100,15 +103,16 @@ type bankAccountQuery struct {
 // ByBankAccount returns the transactions of an Australian bank account, with a number of 6 to 9
 // digits. The request's address contains it: keep addresses out of the logs of proxies.
 //
-// GET /transactions/for-bank-account.
+// GET /transactions/for-bank-account. An error can match [ErrUnauthorized] or [ErrInvalid].
 func (s *TransactionsService) ByBankAccount(bsb string, accountNumber Secret, opts ...CallOption) List[Transaction] {
-	q := bankAccountQuery{hyphenated(bsb), accountNumber.text()}
+	form := s.client.begin("Transactions.ByBankAccount", opts).config.bsb
+	q := bankAccountQuery{form(bsb), accountNumber.text()}
 	return list[Transaction](s.client, "Transactions.ByBankAccount", q, q.check, opts)
 }
 
 func (q bankAccountQuery) check(f *findings) {
 	f.require(q.BSB != "", "list.bsb.required", "bsb", "is required")
-	f.require(isPrintable(q.BSB), "list.bsb.ascii", "bsb", "must consist of printable ASCII characters")
+	f.require(isASCII(q.BSB), "list.bsb.ascii", "bsb", "must consist of ASCII characters")
 	f.require(isDigits(q.AccountNumber) && lengthWithin(q.AccountNumber, 6, 9),
 		"list.accountNumber.digits", "accountNumber", "must have 6 to 9 digits")
 }
@@ -122,7 +126,7 @@ type nzBankAccountQuery struct {
 // ByNZBankAccount returns the transactions of a New Zealand bank account: bank code of 2 digits,
 // branch code of 4, account number of 7 or 8 without suffix. The request's address contains it.
 //
-// GET /transactions/for-nz-bank-account.
+// GET /transactions/for-nz-bank-account. An error can match [ErrUnauthorized] or [ErrInvalid].
 func (s *TransactionsService) ByNZBankAccount(bankCode, branchCode string, accountNumber Secret, opts ...CallOption) List[Transaction] {
 	q := nzBankAccountQuery{bankCode, branchCode, accountNumber.text()}
 	return list[Transaction](s.client, "Transactions.ByNZBankAccount", q, q.check, opts)
@@ -145,7 +149,7 @@ type SuspendedParams struct {
 
 // Suspended returns the transactions that fraud screening holds.
 //
-// GET /transactions/suspended.
+// GET /transactions/suspended. An error can match [ErrUnauthorized] or [ErrNotFound].
 func (s *TransactionsService) Suspended(params SuspendedParams, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.Suspended", params, params.check, opts)
 }
@@ -160,15 +164,15 @@ func (p SuspendedParams) check(f *findings) {
 
 // Refunds returns the refunds of a payment, most recent first.
 //
-// GET /transactions/{receiptNumber}/refunds.
+// GET /transactions/{receiptNumber}/refunds. An error can match [ErrUnauthorized] or [ErrNotFound].
 func (s *TransactionsService) Refunds(receiptNumber string, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.Refunds", noQuery{}, nil, opts, receiptNumber)
 }
 
 // Retries returns the retries of a soft-declined payment, manual or scheduled. Read them before you
-// pay again: one may be approved.
+// pay again, with [List.ReadAll]: one may be approved. A retry that is declined may have retries too.
 //
-// GET /transactions/{receiptNumber}/retries.
+// GET /transactions/{receiptNumber}/retries. An error can match [ErrUnauthorized] or [ErrNotFound].
 func (s *TransactionsService) Retries(receiptNumber string, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.Retries", noQuery{}, nil, opts, receiptNumber)
 }
@@ -183,7 +187,7 @@ type ReturnedParams struct {
 // Returned returns the approved transactions of Australian bank accounts that the customers' banks
 // returned on a date.
 //
-// GET /transactions/returns.
+// GET /transactions/returns. An error can match [ErrUnauthorized] or [ErrNotFound].
 func (s *TransactionsService) Returned(params ReturnedParams, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.Returned", params, params.check, opts)
 }
@@ -202,7 +206,7 @@ type OpenPreauthsParams struct {
 // OpenPreauths returns the initial pre-authorisations and re-authorisations that can be captured,
 // most recent first, without those that fraud screening holds.
 //
-// GET /transactions/open-preauths.
+// GET /transactions/open-preauths. An error can match [ErrUnauthorized] or [ErrInvalid].
 func (s *TransactionsService) OpenPreauths(params OpenPreauthsParams, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.OpenPreauths", params, params.check, opts)
 }

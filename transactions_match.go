@@ -2,8 +2,11 @@ package quickstream
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,9 +30,10 @@ var errAnother = errors.New("the answer is about another transaction than the on
 
 // fits refuses an answer that is not about what was sent.
 func (b transactionBody) fits(t *Transaction) error {
-	switch id := t.Metadata[b.intentName]; {
-	case b.intentName == "" || id == "":
-	case id != b.Metadata[b.intentName]:
+	id, own := t.Metadata[b.intentName], b.Metadata[b.intentName]
+	switch may, _ := altered(id, own); {
+	case b.intentName == "" || id == "" || may: // says nothing
+	case id != own:
 		return errAnother
 	case b.TransactionType == TransactionTypeRefund: // which may go by its payment's reference
 		b.PaymentReferenceNumber = ""
@@ -90,6 +94,35 @@ func sameText(answered, sent string) bool {
 	return strings.EqualFold(strings.TrimSpace(answered), strings.TrimSpace(sent))
 }
 
+// beginsWith reports whether a reference is a longer one, which a search by beginnings lists too.
+func beginsWith(longer, reference string) bool {
+	longer, reference = strings.ToLower(strings.TrimSpace(longer)), strings.ToLower(strings.TrimSpace(reference))
+	return strings.HasPrefix(longer, reference)
+}
+
+// altered reports whether an id in metadata may be the intent's own, echoed in another case, with
+// blanks or quotes, cut or masked, and whether it shows enough of it to be no other one.
+func altered(id, own string) (may, shows bool) {
+	if id == own {
+		return false, false
+	}
+	own = strings.ToLower(own)
+	parts := mask.Split(strings.ToLower(strings.Trim(id, " \t\"'`\\")), -1)
+	first, last := parts[0], parts[len(parts)-1]
+	if len(parts) == 1 {
+		may = len(first) >= shortestCut && strings.Contains(own, first)
+		return may, may
+	}
+	may = strings.HasPrefix(own, first) && strings.HasSuffix(own, last)
+	return may, may && len(first)+len(last) >= shortestCut
+}
+
+// shortestCut is the length from which a part of an id is no accident.
+const shortestCut = 4
+
+// mask is what ids are masked or cut with.
+var mask = regexp.MustCompile(`[*#•….]+|x{4,}`)
+
 type match struct {
 	matches bool
 	// onlyMatch is true if it cannot be another intent's, and byID if it carries the
@@ -102,73 +135,148 @@ type match struct {
 	reasons []string
 }
 
-// match compares a transaction with the intent. skew is how far the service's clock is
-// ahead of this machine's. A transaction with another intent's id may have taken this
+// match compares a transaction with the intent. A transaction with another intent's id may have taken this
 // intent's money, if a program called Pay instead of submitting the plan.
-func (i Intent) match(t *Transaction, wanted transactionBody, skew time.Duration) match {
-	reasons := append(wanted.differs(t), i.older(t, skew)...)
+func (i Intent) match(t *Transaction, wanted transactionBody, clocks clocks) match {
+	reasons := append(wanted.differs(t), i.age(t, clocks)...)
 	id := t.Metadata[i.MetadataName]
-	switch {
+	switch may, shows := altered(id, i.ID); {
 	case i.ID != "" && id == i.ID:
-		if t.TransactionType != "" && t.TransactionType != wanted.TransactionType {
+		if t.TransactionType != "" && !sameText(string(t.TransactionType), string(wanted.TransactionType)) {
 			return match{reasons: []string{"it carries the intent's id, and its type is another"}}
 		}
+		if another := len(wanted.differs(t)) > 1 && t.PaymentReferenceNumber != "" && !sameText(t.PaymentReferenceNumber, i.Reference); another && wanted.OriginalReceiptNumber == "" {
+			return match{reasons: append([]string{"it carries the intent's id, and not its reference"}, reasons...)}
+		}
 		return match{matches: true, onlyMatch: true, byID: true}
-	case i.ID != "" && id != "":
-		if len(reasons) > 0 || !sameText(t.PaymentReferenceNumber, i.Reference) || t.outcome().tookNoMoney() {
+	case shows && !sameText(t.PaymentReferenceNumber, i.Reference):
+		return match{reasons: append(reasons, "it carries what may be the intent's id, and not its reference")}
+	case i.ID != "" && id != "" && !may:
+		another := len(wanted.differs(t)) > 0 || i.older(t, clocks) || t.outcome().tookNoMoney()
+		if another || t.PaymentReferenceNumber != "" && !sameText(t.PaymentReferenceNumber, i.Reference) {
 			return match{}
 		}
-		return match{reasons: []string{"it carries another intent's id, and the same reference and amount"}}
+		return match{reasons: []string{"it carries another intent's id, and agrees otherwise"}}
 	case t.PaymentReferenceNumber == "":
 		return match{reasons: append(reasons, "it carries neither a reference nor the intent's id")}
 	case !sameText(t.PaymentReferenceNumber, i.Reference):
-		return match{}
+		wanted.PaymentReferenceNumber = ""
+		if beginsWith(t.PaymentReferenceNumber, i.Reference) || len(wanted.differs(t)) > 0 || i.older(t, clocks) || t.outcome().tookNoMoney() {
+			return match{}
+		}
+		return match{reasons: append([]string{"it shows another reference than it was searched by"}, reasons...)}
 	}
 	return match{matches: len(reasons) == 0, onlyMatch: !i.OwnReference, reasons: reasons}
 }
 
 // matchRefund compares a refund of the intent's payment, which the service may show under
 // another reference than it was sent with.
-func (i Intent) matchRefund(t *Transaction, wanted transactionBody, skew time.Duration) match {
-	m := i.match(t, wanted, skew)
-	if m.matches || i.ID != "" && t.Metadata[i.MetadataName] != "" || sameText(t.PaymentReferenceNumber, i.Reference) {
+func (i Intent) matchRefund(t *Transaction, wanted transactionBody, clocks clocks) match {
+	m := i.match(t, wanted, clocks)
+	id := t.Metadata[i.MetadataName]
+	may, _ := altered(id, i.ID)
+	if m.matches || i.ID != "" && id != "" && !may || sameText(t.PaymentReferenceNumber, i.Reference) {
 		return m
 	}
 	if wanted.PaymentReferenceNumber = ""; len(wanted.differs(t)) > 0 {
 		return m
 	}
 	i.OwnReference = true // only its age distinguishes it from an earlier refund
-	age := i.older(t, skew)
+	age := i.age(t, clocks)
 	reasons := append(age, "it is a refund of the same payment and amount, without the intent's reference or id")
 	return match{refund: len(age) == 0, reasons: reasons}
 }
 
-// older says that a transaction seems to have been made before the intent was sent, or
-// that its time is unknown and decides.
-func (i Intent) older(t *Transaction, skew time.Duration) []string {
-	known := !t.TransactionTime.IsZero() && !t.TransactionTime.Assumed()
-	tolerance := oldForMade
-	if i.OwnReference {
-		tolerance = oldForOwn
+// older reports whether a transaction was made before the intent was sent.
+func (i Intent) older(t *Transaction, clocks clocks) bool {
+	made, settles := t.TransactionTime, t.SettlementDate
+	if made.IsZero() || made.Assumed() {
+		return false
 	}
+	if !i.OwnReference {
+		return made.Before(i.NotBefore.Add(clocks.skew - oldForMade))
+	}
+	first := i.NotBefore.Add(clocks.skew - oldForOwn)
+	return made.Before(first) || !settles.IsZero() && settles.Compare(sydneyDate(first)) < 0
+}
+
+// age says that a transaction is older than the intent, or, if another transaction may have the
+// reference, why its time does not prove that it is not.
+func (i Intent) age(t *Transaction, clocks clocks) []string {
+	made := t.TransactionTime
+	sydney := inSydney(time.Date(made.Year(), made.Month(), made.Day(), made.Hour(), made.Minute(), made.Second(), 0, time.UTC))
 	switch {
-	case !known && i.OwnReference:
-		return []string{"its time is not known, and an earlier one may look the same"}
-	case known && t.TransactionTime.Before(i.NotBefore.Add(skew-tolerance)):
+	case i.older(t, clocks):
 		return []string{"it is older"}
+	case !i.OwnReference:
+		return nil
+	case made.IsZero() || made.Assumed():
+		return []string{"its time is not known, and an earlier one may look the same"}
+	case t.SettlementDate.IsZero():
+		return []string{"its settlement date is not known, and its time may be that of its last change"}
+	case sydney.Before(i.NotBefore.Add(clocks.skew - oldForOwn)):
+		return []string{"it is older if its time is Sydney's under another label"}
+	case !made.Before(clocks.now().Add(clocks.skew).Truncate(time.Second)):
+		return []string{"its time is not before this look-up, so it may be that of its last change"}
 	}
 	return nil
 }
 
+// sydneyDate returns the date in Sydney, by winter time: of two dates the earlier.
+func sydneyDate(t time.Time) Date { return DateOf(t.UTC().Add(sydneyStandard)) }
+
+// has reports whether a transaction was seen with this outcome. One that is listed again with another
+// outcome is compared again, so that its place in the list decides nothing.
+func (f *found) has(t *Transaction) bool {
+	outcome, seen := f.states[t.ReceiptNumber]
+	switch {
+	case !seen:
+		f.states[t.ReceiptNumber] = t.outcome()
+		return false
+	case outcome == t.outcome():
+		return true
+	}
+	f.changing = append(f.changing, t.ReceiptNumber)
+	return false
+}
+
+// reread replaces the matches that were listed with two outcomes by what the service says of their
+// receipt. If it cannot be read the look-up fails, and its outcome is unknown.
+func (f *found) reread(ctx context.Context, l lookUp) {
+	slices.Sort(f.changing)
+	for _, receipt := range slices.Compact(f.changing) {
+		is := func(t *Transaction) bool { return t.ReceiptNumber == receipt }
+		listed := slices.IndexFunc(f.matches, is)
+		if listed < 0 {
+			continue
+		}
+		latest, err := l.s.Get(ctx, receipt, l.opts...)
+		if err != nil {
+			unknown := *f.matches[listed]
+			unknown.Status, unknown.SummaryCode, unknown.ResponseCode = "", "", ""
+			latest, f.err = &unknown, cmp.Or(f.err, err)
+		}
+		f.matches = append(slices.DeleteFunc(f.matches, is), latest)
+	}
+}
+
+// clocks are the client's, and how far the service's is ahead of it.
+type clocks struct {
+	now  func() time.Time
+	skew time.Duration
+}
+
 type pagesRead struct {
 	count int
-	skew  time.Duration // how far the service's clock is ahead of this machine's
+	clocks
 }
+
+func newPages(now func() time.Time) *pagesRead { return &pagesRead{clocks: clocks{now: now}} }
 
 func (p *pagesRead) note(header http.Header) {
 	p.count++
 	date, err := http.ParseTime(header.Get("Date"))
-	if skew := time.Until(date); err == nil && skew.Abs() < maxSkew {
+	if skew := date.Sub(p.now()); err == nil && skew.Abs() < maxSkew {
 		p.skew = skew
 	}
 }

@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -36,8 +37,9 @@ const (
 // may have moved or may still move, and the outcome is for display only.
 //
 // Only declined or rejected with a nil error permits another payment; see [Transaction.NextStep].
-// The outcome is unknown if summary code and status disagree or are unknown to this package, and
-// for a nil or zero Transaction.
+// Statuses are compared in any case. If the status is absent or not known to this package, summary
+// codes 1 and 3 decide, and 0 only with [WithStatus]. The outcome is unknown if summary code and
+// status disagree, and for a nil or zero Transaction.
 func (t *Transaction) Outcome() (Outcome, error) {
 	switch outcome := t.outcome(); outcome {
 	case OutcomeApproved, OutcomeDeclined, OutcomeRejected, OutcomeVoided:
@@ -51,15 +53,15 @@ func (t *Transaction) outcome() Outcome {
 	if t == nil {
 		return OutcomeUnknown
 	}
-	approved := t.SummaryCode == SummaryCodeApproved
-	if t.Status == TransactionStatusSuspended || t.ResponseCode == "34" { // held by fraud screening
+	status, approved := t.Status.listed(), t.SummaryCode == SummaryCodeApproved
+	if status == TransactionStatusSuspended || t.ResponseCode == "34" { // held by fraud screening
 		// A declined one with this code is held as well: it can still be completed.
-		if approved || t.Status == TransactionStatusApproved || t.Status == TransactionStatusApprovedReturnable || t.Status == TransactionStatusVoided {
+		if approved || status == TransactionStatusApproved || status == TransactionStatusApprovedReturnable || status == TransactionStatusVoided {
 			return OutcomeUnknown
 		}
 		return OutcomeSuspended
 	}
-	switch t.Status {
+	switch status {
 	case TransactionStatusApproved, TransactionStatusApprovedReturnable:
 		if approved {
 			return OutcomeApproved
@@ -79,15 +81,47 @@ func (t *Transaction) outcome() Outcome {
 		if approved || t.SummaryCode == SummaryCodeRejected {
 			return OutcomeVoided
 		}
-	default: // a status that this package does not know
+	default:
+		switch t.SummaryCode {
+		case SummaryCodeDeclined:
+			return OutcomeDeclined
+		case SummaryCodeRejected:
+			return OutcomeRejected
+		case SummaryCodeApproved: // which a pending or voided one can have too
+			return cmp.Or(t.meaning, OutcomeUnknown)
+		default:
+		}
 	}
 	return OutcomeUnknown
+}
+
+// listed returns the status of this package that s is in another case, or "".
+func (s TransactionStatus) listed() TransactionStatus {
+	for _, known := range [...]TransactionStatus{
+		TransactionStatusApproved, TransactionStatusApprovedReturnable, TransactionStatusPending,
+		TransactionStatusDeclined, TransactionStatusVoided, TransactionStatusSuspended,
+	} {
+		if strings.EqualFold(string(s), string(known)) {
+			return known
+		}
+	}
+	return ""
+}
+
+// statuses are the meanings of statuses in lower case, by [WithStatus].
+type statuses map[string]Outcome
+
+// explain gives a transaction the meaning of its status.
+func (s statuses) explain(object any) {
+	if t, ok := object.(*Transaction); ok && len(s) > 0 {
+		t.meaning = s[strings.ToLower(string(t.Status))]
+	}
 }
 
 // MayBeReturned reports whether an approved payment came from a bank account and may still be
 // returned: up to three banking days, by the vendor's public pages.
 func (t *Transaction) MayBeReturned() bool {
-	return t.outcome() == OutcomeApproved && (t.Status == TransactionStatusApprovedReturnable ||
+	return t.outcome() == OutcomeApproved && (t.Status.listed() == TransactionStatusApprovedReturnable ||
 		t.BankAccount != nil || t.NZBankAccount != nil || t.DirectEntryAccount != nil || t.NZDirectEntryAccount != nil)
 }
 
@@ -101,9 +135,9 @@ const (
 	// NextStepPayAgain: declined, and will take no money. Pay again with corrected details or
 	// another account.
 	NextStepPayAgain NextStep = "pay_again"
-	// NextStepCheckRetries: declined with a code that the service may retry. If your facility lets
-	// it, read Retries, and pay again only if none is approved or still to come. Otherwise pay
-	// again.
+	// NextStepCheckRetries: declined with a code that the service may retry, such as 05, 51 or 91. If
+	// your facility lets it, read Retries, and pay again only if none is approved or still to come.
+	// Otherwise pay again, as the NextStep of package resolve's Policy says.
 	NextStepCheckRetries NextStep = "check_retries"
 	// NextStepResolve: unknown. Hold the order and use package resolve.
 	NextStepResolve NextStep = "resolve"

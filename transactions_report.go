@@ -58,9 +58,9 @@ func notElement(text string) bool { return text == "" || strings.Contains(text, 
 // csvreport reads reports.
 //
 // GET /transactions/csv. The service makes a report on the first request; until it is ready the
-// error matches [ErrReportNotReady]. Invalid parameters match [ErrInvalid]. A report that breaks
-// off is a [NetworkError]; an error of the writer is wrapped. Nothing is repeated after the first
-// byte: discard what was written.
+// error matches [ErrReportNotReady]. Invalid parameters match [ErrInvalid], a wrong or expired key
+// [ErrUnauthorized]. A report that breaks off is a [NetworkError]; an error of the writer is
+// wrapped. Nothing is repeated after the first byte: discard what was written.
 func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
 	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, awaited: true})
 }
@@ -85,8 +85,8 @@ type ReportProgress struct {
 // AwaitReport repeats DownloadReport until the report is ready or the context ends. [WithTimeout]
 // limits each request.
 //
-// GET /transactions/csv, every minute. If the context ends in a pause, the error matches
-// [ErrReportNotReady] and the context's error. Any other error ends the waiting.
+// GET /transactions/csv, every minute. Errors as for DownloadReport. If the context ends in a pause,
+// the error matches [ErrReportNotReady] and the context's error. Any other error ends the waiting.
 func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
 	call := s.report("Transactions.AwaitReport", params, opts)
 	progress := ReportProgress{}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
+	"maps"
 	"slices"
 	"time"
 )
@@ -19,16 +21,17 @@ const resumePause = time.Minute
 //
 // GET /transactions/{receiptNumber} if the receipt number is known, else GET
 // /transactions/for-reference-number and, for refunds, GET /transactions/{receiptNumber}/refunds.
-// See "How a transaction is found" in the package documentation.
+// If nothing matches, it goes on with other forms of the reference, with the original and with the
+// customer reference. See "How a transaction is found" in the package documentation.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
 	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
-	look := lookUp{s: s, opts: opts, intent: intent, foreign: s.client.begin(resumeName, opts).config.foreign}
+	config := s.client.begin(resumeName, opts).config
+	look := lookUp{s: s, opts: opts, intent: intent, foreign: config.foreign, scan: config.scan}
 	if err = cmp.Or(err, intent.known()); err != nil {
 		return nil, look.refused(ctx, err)
 	}
-	var wanted transactionBody
 	if len(intent.Request) > 0 || intent.ReceiptNumber == "" {
-		wanted, err = intent.transaction()
+		look.wanted, err = intent.transaction()
 	}
 	switch {
 	case intent.Operation == OperationVoid:
@@ -36,9 +39,9 @@ func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ..
 	case err != nil:
 		return nil, look.refused(ctx, err)
 	case intent.ReceiptNumber != "":
-		return look.byReceipt(ctx, wanted)
+		return look.byReceipt(ctx)
 	}
-	return look.byReference(ctx, wanted)
+	return look.byReference(ctx)
 }
 
 const resumeName Operation = "Transactions.Resume"
@@ -47,8 +50,11 @@ type lookUp struct {
 	s      *TransactionsService
 	opts   []CallOption
 	intent Intent
+	wanted transactionBody
 	// foreign knows the receipts of other intents; nil without WithForeignReceipts.
 	foreign func(receiptNumber string) bool
+	// scan is searched last; nil without WithScan.
+	scan iter.Seq2[*Transaction, error]
 }
 
 // open returns the error of a look that settles nothing.
@@ -101,17 +107,17 @@ func (l lookUp) voided(ctx context.Context) (*Transaction, error) {
 
 // byReceipt reads the transaction whose receipt came with an unusable answer. If it is not
 // the intent's, it is a candidate, and the search goes on.
-func (l lookUp) byReceipt(ctx context.Context, wanted transactionBody) (*Transaction, error) {
+func (l lookUp) byReceipt(ctx context.Context) (*Transaction, error) {
 	t, err := l.s.Get(ctx, l.intent.ReceiptNumber, l.opts...)
 	switch {
-	case errors.Is(err, ErrNotFound) && wanted.PaymentReferenceNumber != "":
-		return l.byReference(ctx, wanted)
-	case errors.Is(err, ErrNotFound):
+	case isAbsent(err) && l.wanted.PaymentReferenceNumber != "":
+		return l.byReference(ctx)
+	case isAbsent(err):
 		return nil, l.open(nil)
 	case err != nil:
 		return nil, l.open(err)
-	case wanted.fits(t) != nil:
-		return l.byReference(ctx, wanted, Candidate{Transaction: t, Reasons: []string{"it came in the answer, and is about something else"}})
+	case l.wanted.fits(t) != nil:
+		return l.byReference(ctx, Candidate{Transaction: t, Reasons: []string{"it came in the answer, and is about something else"}})
 	}
 	if outcome := t.outcome(); outcome != OutcomeApproved && !outcome.tookNoMoney() {
 		return nil, l.open(nil, Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(outcome)}})
@@ -119,16 +125,17 @@ func (l lookUp) byReceipt(ctx context.Context, wanted transactionBody) (*Transac
 	return t, nil
 }
 
-// byReference searches the transactions with the intent's reference, and for a refund the
-// refunds of its payment too.
-func (l lookUp) byReference(ctx context.Context, wanted transactionBody, others ...Candidate) (*Transaction, error) {
+// byReference searches every list that may have the transaction.
+func (l lookUp) byReference(ctx context.Context, others ...Candidate) (*Transaction, error) {
 	var found found
 	unstable := readWhole(func() ([]string, bool, error) {
-		found = l.search(ctx, wanted)
-		return found.receipts, found.whole || found.approved() != nil, found.err
+		found = l.search(ctx)
+		return slices.Sorted(maps.Keys(found.states)), found.whole || found.approved() != nil, found.err
 	})
 	found.err = cmp.Or(found.err, unstable)
-	found.takeRefund(ctx, l, wanted)
+	found.reread(ctx, l)
+	found.scanned(ctx, l)
+	found.takeFollowUp(ctx, l)
 	if t := found.settled(l.intent.Attempts); t != nil {
 		return t, nil
 	}
@@ -178,10 +185,12 @@ type found struct {
 	onlyMatch bool        // no other intent can have the matches
 	byID      bool        // they carry the id of the intent
 	refunds   []Candidate // matches if no other intent has made them
-	// receipts are all that was seen, sorted. whole is true if every list had one page, because
-	// items can be missed between two.
-	receipts []string
+	// states are the outcomes of all receipts. whole is true if every list had one page, because items
+	// can be missed between two.
+	states   map[string]Outcome
+	changing []string // receipts with two outcomes
 	whole    bool
+	clocks   clocks // at the list that was read last
 	err      error
 }
 
@@ -210,67 +219,66 @@ func (f found) approved() *Transaction {
 	return approved
 }
 
-// search reads the lists once, and takes each transaction once.
-func (l lookUp) search(ctx context.Context, wanted transactionBody) found {
-	f := found{onlyMatch: true, whole: true}
-	byReference := l.s.ByReference(wanted.PaymentReferenceNumber, l.opts...)
-	if wanted.TransactionType == TransactionTypeRefund && wanted.OriginalReceiptNumber != "" {
-		f.add(ctx, l, wanted, byReference, l.intent.matchRefund)
-		f.add(ctx, l, wanted, l.s.Refunds(wanted.OriginalReceiptNumber, l.opts...), l.intent.matchRefund)
-	} else {
-		f.add(ctx, l, wanted, byReference, l.intent.match)
-	}
-	slices.Sort(f.receipts)
-	return f
-}
-
-// add reads a list to its end, past items that cannot be read.
-func (f *found) add(ctx context.Context, l lookUp, wanted transactionBody, list List[Transaction], compare func(*Transaction, transactionBody, time.Duration) match) {
-	pages := new(pagesRead)
+// add reads a list to its end, past items that cannot be read. It returns false for a 404, which
+// the service may answer for an empty list.
+func (f *found) add(ctx context.Context, l lookUp, list List[Transaction], compare matcher) bool {
+	pages := newPages(l.s.client.config.now)
 	for t, err := range list.noting(pages).All(ctx) {
+		f.clocks = pages.clocks
 		switch {
-		case errors.Is(err, ErrNotFound) && pages.count <= 1:
-			return // the service may answer so for an empty list
+		case isAbsent(err):
+			return false
 		case err != nil:
 			f.err = cmp.Or(f.err, err)
-			continue
-		case slices.Contains(f.receipts, t.ReceiptNumber):
-			continue
-		}
-		f.receipts = append(f.receipts, t.ReceiptNumber)
-		if foreign := l.foreign; foreign != nil && foreign(t.ReceiptNumber) {
-			continue
-		}
-		switch m := compare(t, wanted, pages.skew); {
-		case m.matches && f.byID && !m.byID:
-			f.others = append(f.others, Candidate{Transaction: t, Reasons: []string{unnamedReason}})
-		case m.matches:
-			if m.byID && !f.byID { // which nothing else can be as well
-				for _, other := range f.matches {
-					f.others = append(f.others, Candidate{Transaction: other, Reasons: []string{unnamedReason}})
-				}
-				f.matches, f.onlyMatch, f.byID = nil, true, true
-			}
-			f.matches, f.onlyMatch = append(f.matches, t), f.onlyMatch && m.onlyMatch
-		case m.refund:
-			f.refunds = append(f.refunds, Candidate{Transaction: t, Reasons: m.reasons})
-		case len(m.reasons) > 0:
-			f.others = append(f.others, Candidate{Transaction: t, Reasons: m.reasons})
+		case !f.has(t):
+			f.take(l, t, compare)
 		}
 	}
 	f.whole = f.whole && pages.count <= 1
+	return true
 }
 
-// takeRefund takes a refund of the payment and amount for the intent's, if the lists were
-// read whole, it is the only one, and the caller knows that no other intent made it.
-func (f *found) takeRefund(ctx context.Context, l lookUp, wanted transactionBody) {
-	if l.foreign == nil || f.err != nil || len(f.matches) > 0 || len(f.refunds) != 1 {
+// take judges a transaction that was not seen before.
+func (f *found) take(l lookUp, t *Transaction, compare matcher) {
+	if t.ReceiptNumber == l.wanted.OriginalReceiptNumber {
+		return
+	}
+	m := compare(t, l.wanted, f.clocks)
+	if related := m.matches || m.refund || len(m.reasons) > 0; !related {
+		return
+	}
+	if l.foreign != nil && l.foreign(t.ReceiptNumber) {
+		m = l.intent.shared(t, m)
+	}
+	switch {
+	case m.matches && f.byID && !m.byID:
+		f.others = append(f.others, Candidate{Transaction: t, Reasons: []string{unnamedReason}})
+	case m.matches:
+		if m.byID && !f.byID { // which nothing else can be as well
+			for _, other := range f.matches {
+				f.others = append(f.others, Candidate{Transaction: other, Reasons: []string{unnamedReason}})
+			}
+			f.matches, f.onlyMatch, f.byID = nil, true, true
+		}
+		f.matches, f.onlyMatch = append(f.matches, t), f.onlyMatch && m.onlyMatch
+	case m.refund:
+		f.refunds = append(f.refunds, Candidate{Transaction: t, Reasons: m.reasons})
+	case len(m.reasons) > 0:
+		f.others = append(f.others, Candidate{Transaction: t, Reasons: m.reasons})
+	}
+}
+
+// takeFollowUp takes a refund or capture of the same original and amount for the intent's, if the
+// lists were read whole, it is the only one, and the caller knows that no other intent made it.
+func (f *found) takeFollowUp(ctx context.Context, l lookUp) {
+	byAmount := l.wanted.TransactionType == TransactionTypeRefund || l.wanted.TransactionType == TransactionTypeCapture
+	if !byAmount || l.foreign == nil || f.err != nil || len(f.matches) > 0 || len(f.refunds) != 1 {
 		f.others = append(f.others, f.refunds...)
 		return
 	}
 	refund := f.refunds[0].Transaction
 	if reference := refund.PaymentReferenceNumber; reference != "" { // another refund's, or its payment's
-		original, err := l.s.Get(ctx, wanted.OriginalReceiptNumber, l.opts...)
+		original, err := l.s.Get(ctx, l.wanted.OriginalReceiptNumber, l.opts...)
 		if err != nil || !sameText(reference, original.PaymentReferenceNumber) {
 			f.err = cmp.Or(f.err, err)
 			return

@@ -5,15 +5,12 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
-	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // TransactionParams is one of [PayParams], [RefundParams], [PreauthoriseParams], [TopUpParams],
@@ -62,6 +59,8 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 	call := s.client.begin(operationOf(body.transactionJSON), opts)
 	name := call.config.intentName
 	body.setBusiness(call.config.business)
+	body.BankAccount.formBSB(&call.config)
+	setFields(call, &body.transactionJSON)
 	call.check(func(f *findings) {
 		body.check(f)
 		_, taken := body.Metadata[name]
@@ -105,10 +104,10 @@ type transactionBody struct {
 
 // kept returns the transaction without its secrets and without members that may hold some,
 // and whether it is complete.
-func (b transactionBody) kept() (kept transactionJSON, complete bool) {
-	kept = b.transactionJSON
+func (b transactionJSON) kept() (kept transactionJSON, complete bool) {
+	kept = b
 	kept.CreditCard, kept.BankAccount, kept.NZBankAccount, kept.Cryptogram, kept.MPGSData = nil, nil, nil, "", nil
-	if b.CreditCard != nil && b.CreditCard.CardNumber == "" { // the new expiry of a refund
+	if b.CreditCard.isExpiry() { // of a refund
 		kept.CreditCard = b.CreditCard
 	}
 	complete = kept.CreditCard == b.CreditCard && b.BankAccount == nil && b.NZBankAccount == nil && b.Cryptogram == "" && b.MPGSData == nil
@@ -134,7 +133,7 @@ func (c *call) transaction(body transactionBody) {
 func (s *TransactionsService) post(ctx context.Context, call *call, body transactionBody) (*Transaction, error) {
 	call.transaction(body)
 	transaction := new(Transaction)
-	read := about(transaction, body.fits)
+	read := about(call, transaction, body.fits)
 	if err := call.do(ctx, func(status int, answer []byte) error {
 		if err := read(status, answer); err != nil {
 			return err
@@ -142,6 +141,9 @@ func (s *TransactionsService) post(ctx context.Context, call *call, body transac
 		return unsettledBy(transaction)
 	}); err != nil {
 		return nil, err
+	}
+	if call.result.Unanswered {
+		transaction.resent = call.sent(call.result)
 	}
 	return transaction, nil
 }
@@ -161,14 +163,15 @@ func unsettledBy(t *Transaction) error {
 // queues, whose workers call Submit, and if the process may crash between storing and sending. Only
 // Submit sends this intent. Store it under its IdempotencyKey.
 //
-// A secret source, such as card details, cannot be planned: create a single-use token first.
+// A secret source, such as card details, cannot be planned: create a single-use token first. A
+// broken rule is a [ValidationError].
 func (s *TransactionsService) Plan(ctx context.Context, params TransactionParams, opts ...CallOption) (Intent, error) {
 	call, body := s.begin(params, opts)
 	call.transaction(body)
 	return call.plan(ctx)
 }
 
-// PlanVoid plans a Void, for Submit.
+// PlanVoid plans a Void, for Submit. A broken rule is a [ValidationError].
 func (s *TransactionsService) PlanVoid(ctx context.Context, receiptNumber string, opts ...CallOption) (Intent, error) {
 	return s.void(receiptNumber, opts).plan(ctx)
 }
@@ -183,9 +186,9 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 	if !c.intent.Complete {
 		return Intent{}, c.notSent(errIntentIncomplete)
 	}
-	c.intent.Carrier, c.intent.IdempotencyKey, c.intent.NotBefore = carrier, c.config.key, time.Now()
+	c.intent.Carrier, c.intent.IdempotencyKey, c.intent.NotBefore = carrier, c.config.key, c.config.now()
 	if c.config.key == "" && c.op.method == http.MethodPost {
-		c.intent.IdempotencyKey = rand.Text()
+		c.intent.IdempotencyKey = transport.NewKey()
 	}
 	return *c.intent, nil
 }
@@ -222,9 +225,11 @@ func (i Intent) transaction() (transactionBody, error) {
 	if !i.Operation.IsTransaction() {
 		return body, errIntentForeign
 	}
-	if err := json.Unmarshal(i.Request, &body.transactionJSON); err != nil {
-		return body, fmt.Errorf("the intent's request cannot be read: %w", err)
+	request, err := requested[transactionJSON](i)
+	if err != nil {
+		return body, err
 	}
+	body.transactionJSON = request
 	if body.PaymentReferenceNumber != i.Reference || body.Metadata[i.MetadataName] != i.ID {
 		return body, errIntentForeign
 	}
@@ -240,11 +245,12 @@ func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operatio
 		c.ended = c.unclaimed(c.ended)
 	}
 	c.refuse(intent.unsent())
-	c.refuse(wire.CheckText(intent.Request))
 	switch {
 	case err != nil:
 	case intent.Operation != operation:
 		err = errIntentForeign
+	case c.op.method == http.MethodPost && !isKey(intent.IdempotencyKey), c.op.method != http.MethodPost && intent.IdempotencyKey != "":
+		err = errIntentKey
 	case claim == nil:
 		err = errClaimRequired
 	case c.config.key != "":

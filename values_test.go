@@ -187,3 +187,14 @@ func TestAmountIsReadDigitByDigit(t *testing.T) {
 	}
 	assert.Equal(t, "12.50 AUD", quickstream.Amount{Currency: "AUD", Amount: decimal.New(125, -1)}.String())
 }
+
+// TestFraudGuardResultIsWrittenAsItWasRead: the contract does not say what it is.
+func TestFraudGuardResultIsWrittenAsItWasRead(t *testing.T) {
+	for text, written := range map[quickstream.FraudGuardResult]string{
+		`{"score":7}`: `{"score":7}`, `{"score":7`: `"{\"score\":7"`, `ACCEPT`: `"ACCEPT"`, `7`: `"7"`, ``: `""`,
+	} {
+		data, err := json.Marshal(text)
+		require.NoError(t, err)
+		assert.Equal(t, written, string(data))
+	}
+}

@@ -51,19 +51,7 @@ func TestAttackMemoryOfRecords(t *testing.T) {
 		"broken in quotes": {next: "a,b\r\n\"x\"", again: "\r\n"},
 	} {
 		report.left = length
-		var damage error
-		peak := heaptest.Peak(func() {
-			source := report
-			reader, err := csvreport.NewReader(&source)
-			if err == nil {
-				for row, rowErr := range reader.Rows() {
-					if err = rowErr; err == nil {
-						_ = row.Clone()
-					}
-				}
-			}
-			damage = err
-		})
+		peak, damage := held(report)
 		if _, own := errors.AsType[*csvreport.Error](damage); damage != nil && !own {
 			t.Error(damage)
 		}
@@ -72,4 +60,38 @@ func TestAttackMemoryOfRecords(t *testing.T) {
 			t.Errorf("%s: %d bytes were held", name, peak)
 		}
 	}
+}
+
+// held reads a report to its end or its first error, and returns the most that is held.
+func held(report endless) (peak int64, damage error) {
+	peak = heaptest.Peak(func() {
+		source := report
+		reader, err := csvreport.NewReader(&source)
+		if err == nil {
+			for row, rowErr := range reader.Rows() {
+				if err = rowErr; err == nil {
+					_ = row.Clone()
+				}
+			}
+		}
+		damage = err
+	})
+	return peak, damage
+}
+
+// FuzzMemory: whatever bytes a report repeats, its reader holds no more than four times the longest
+// record.
+func FuzzMemory(f *testing.F) {
+	f.Add("a,b\r\n\"", `""`)
+	f.Add("a,b\r\n", "\xff,")
+	f.Add("", "x,")
+	f.Fuzz(func(t *testing.T, begin, again string) {
+		if again == "" {
+			return
+		}
+		again = strings.Repeat(again, 1+4096/len(again)) // read in few pieces
+		if peak, _ := held(endless{next: begin, again: again, left: 32 << 20}); peak > 4*(16<<20) {
+			t.Errorf("%d bytes were held", peak)
+		}
+	})
 }

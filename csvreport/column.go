@@ -1,5 +1,11 @@
 package csvreport
 
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
 // The published column names of the transaction report: the first four of version 1, and
 // [SupplierBusinessCode] of version 2. Take all other names from your own reports.
 const (
@@ -36,6 +42,38 @@ type Column struct {
 // header holds the names of a report's columns.
 type header struct{ names []string }
 
+const (
+	maxListed     = 20 // names in an error
+	maxListedName = 40 // bytes of each
+)
+
+// append appends the names as an error shows them.
+func (h *header) append(text []byte) []byte {
+	for i, name := range h.names[:min(len(h.names), maxListed)] {
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		text = strconv.AppendQuote(text, listed(name))
+	}
+	if len(h.names) > maxListed {
+		text = append(text, " and others"...)
+	}
+	return text
+}
+
+// listed returns a name without the words that can be values. A word that was cut is not shown.
+func listed(name string) string {
+	cut := len(name) > maxListedName
+	words := strings.Split(name[:min(len(name), maxListedName)], " ")
+	for i, word := range words {
+		odd := func(r rune) bool { return !unicode.IsLetter(r) && r != '_' && r != '-' }
+		if strings.ContainsFunc(word, odd) || cut && i == len(words)-1 {
+			words[i] = "?"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // Name returns the column's name.
 func (c Column) Name() string {
 	if c.header == nil {
@@ -58,7 +96,7 @@ func (r *Reader) Column(name string) (Column, error) {
 		}
 	}
 	if found.place == 0 {
-		return Column{}, &Error{Kind: KindNoColumn, Name: name}
+		return Column{}, &Error{Kind: KindNoColumn, Name: name, header: r.header}
 	}
 	return found, nil
 }

@@ -37,26 +37,6 @@ func only(t *testing.T, r *csvreport.Reader) *csvreport.Row {
 	return owned
 }
 
-func TestColumnsByName(t *testing.T) {
-	for _, report := range []string{
-		"Receipt Number,New Column,Total Amount\r\nR1,?,5.00",
-		"Total Amount,Receipt Number\r\n5.00,R1",
-	} {
-		r := open(t, report)
-		receipt, err1 := r.Column("Receipt Number")
-		total, err2 := r.Column("Total Amount")
-		if err := errors.Join(err1, err2); err != nil {
-			t.Fatal(err)
-		}
-		row := only(t, r)
-		text, err1 := row.Text(receipt)
-		cents, err2 := row.Cents(total)
-		if text != "R1" || cents != 500 || err1 != nil || err2 != nil {
-			t.Errorf("got %q, %d, %v, %v", text, cents, err1, err2)
-		}
-	}
-}
-
 func TestNamesMatchToTheLetter(t *testing.T) {
 	r := open(t, "Receipt Number, Status,\u017ftate,twice,x,twice")
 	for name, kind := range map[string]csvreport.Kind{
@@ -64,6 +44,7 @@ func TestNamesMatchToTheLetter(t *testing.T) {
 		"Status":         csvreport.KindNoColumn,
 		"state":          csvreport.KindNoColumn,
 		"":               csvreport.KindNoColumn,
+		"x\x00":          csvreport.KindNoColumn,
 		"twice":          csvreport.KindAmbiguousColumn,
 	} {
 		c, err := r.Column(name)
@@ -71,7 +52,8 @@ func TestNamesMatchToTheLetter(t *testing.T) {
 			t.Errorf("%q: got %v", name, err)
 		}
 	}
-	if _, err := r.Column("Status"); err.Error() != `csv report: header, column "Status": no such column in the header` {
+	want := `csv report: header, column "Status": no such column in the header; it has "Receipt Number", " Status", "ſtate", "twice", "x", "twice"`
+	if _, err := r.Column("Status"); err.Error() != want {
 		t.Errorf("got %q", err)
 	}
 	var names []string
@@ -80,6 +62,21 @@ func TestNamesMatchToTheLetter(t *testing.T) {
 	}
 	if want := []string{"Receipt Number", " Status", "\u017ftate", "twice", "x", "twice"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("got %q", names)
+	}
+}
+
+// A file without a header has cells in its place: an error names what is made of letters.
+func TestNamesInErrors(t *testing.T) {
+	for header, want := range map[string]string{
+		"SHOP,1000001,424242...242,2024-02-03,payer@example.invalid,Line 1": `"SHOP", "?", "?", "?", "?", "Line ?"`,
+		"metadata_order,metadata_k2,\u200bStatus,Status\t":                  `"metadata_order", "?", "?", "?"`,
+		strings.Repeat("long ", 9) + "," + strings.Repeat("a", 41) + ",":    `"long long long long long long long long ?", "?", ""`,
+		"a" + strings.Repeat(",b", 20):                                      `"a"` + strings.Repeat(`, "b"`, 19) + " and others",
+	} {
+		_, err := open(t, header).Column("Amount")
+		if got, want := err.Error(), `csv report: header, column "Amount": no such column in the header; it has `+want; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 
@@ -115,27 +112,6 @@ func TestColumnOfAnotherReport(t *testing.T) {
 	}
 	for range none.Metadata() {
 		t.Error("metadata from nowhere")
-	}
-}
-
-func TestPublishedNames(t *testing.T) {
-	for header, names := range map[string][]string{
-		"Community Code,Business Code,Business Name,Source": {
-			csvreport.CommunityCode, csvreport.BusinessCode, csvreport.BusinessName, csvreport.Source,
-		},
-		"Supplier Business Code,Later": {csvreport.SupplierBusinessCode},
-		"Payee Reference,Agreement Token,Agreement Status,Customer ID,Customer Number,Supplier Business Code,Respond By Time,Purpose": {
-			csvreport.PayeeReference, csvreport.AgreementToken, csvreport.AgreementStatus, csvreport.CustomerID,
-			csvreport.CustomerNumber, csvreport.SupplierBusinessCode, csvreport.RespondByTime, csvreport.Purpose,
-		},
-	} {
-		r := open(t, header)
-		columns := r.Columns()
-		for i, name := range names {
-			if c, err := r.Column(name); err != nil || c.Name() != columns[i].Name() {
-				t.Errorf("%s: got %v", name, err)
-			}
-		}
 	}
 }
 

@@ -35,6 +35,9 @@
 // which the day comes first. A form that [Row.Date], [Row.Timestamp] and [Row.Bool] do not know is
 // an error. Read it as text, or into a type with UnmarshalText.
 //
+// A record can show the amount of a transaction that was declined or voided: add up only those
+// whose status is approved.
+//
 // # Form
 //
 // A report is UTF-8 text, and its first record is the header. CR LF separates records, and nothing

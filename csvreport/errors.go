@@ -60,8 +60,9 @@ const (
 // Error returns the kind in words.
 func (k Kind) Error() string { return string(k) }
 
-// Error says what is wrong and where. Its text shows no cell, and only column names that the caller
-// asked for.
+// Error says what is wrong and where. Its text shows no cell. That of a [KindNoColumn] lists up to
+// 20 names of the header, in which words that are not all letters are "?": a file without a header
+// has cells there.
 type Error struct {
 	Kind Kind
 
@@ -78,6 +79,8 @@ type Error struct {
 	Offset int64
 	// Err is the cause of a [KindRead].
 	Err error
+
+	header *header // of a KindNoColumn
 }
 
 // Error says what is wrong, where, and how many records were read before.
@@ -107,6 +110,10 @@ func (e *Error) Error() string {
 	}
 	text = append(text, ": "...)
 	text = append(text, e.Kind...)
+	if e.header != nil {
+		text = append(text, "; it has "...)
+		text = e.header.append(text)
+	}
 	if e.Err != nil {
 		text = append(text, ": "...)
 		text = append(text, e.Err.Error()...)

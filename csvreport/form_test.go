@@ -82,6 +82,7 @@ func everywhere(t *testing.T, input string, opts ...csvreport.Option) result {
 	return whole
 }
 
+// What encoding/csv reads in the same way is in fuzzSeeds.
 func TestForm(t *testing.T) {
 	long := strings.Repeat("0123456789,", 1000)
 	for name, test := range map[string]struct {
@@ -98,27 +99,8 @@ func TestForm(t *testing.T) {
 			},
 			opts: []csvreport.Option{csvreport.WithStrictSeparators()},
 		},
-		"header only":               {input: "a,b", want: [][]string{{"a", "b"}}},
-		"header and separator":      {input: "a,b\r\n", want: [][]string{{"a", "b"}}},
-		"one column":                {input: "a\r\n1", want: [][]string{{"a"}, {"1"}}},
-		"byte order mark":           {input: "\xef\xbb\xbfa,b\r\n1,2", want: [][]string{{"a", "b"}, {"1", "2"}}},
-		"byte order mark, quotes":   {input: "\xef\xbb\xbf\"a\",b", want: [][]string{{"a", "b"}}},
-		"second byte order mark":    {input: "\xef\xbb\xbf\ufeffa", want: [][]string{{"\ufeffa"}}},
-		"last separator":            {input: "a,b\r\n1,2\r\n", want: [][]string{{"a", "b"}, {"1", "2"}}},
-		"line feeds":                {input: "a,b\n1,2\n3,4\n", want: [][]string{{"a", "b"}, {"1", "2"}, {"3", "4"}}},
-		"mixed separators":          {input: "a,b\n1,2\r\n3,4", want: [][]string{{"a", "b"}, {"1", "2"}, {"3", "4"}}},
-		"empty cells":               {input: "a,b,c\r\n,,\r\n\"\",,\"\"", want: [][]string{{"a", "b", "c"}, {"", "", ""}, {"", "", ""}}},
-		"last cell empty":           {input: "a,b\r\n1,", want: [][]string{{"a", "b"}, {"1", ""}}},
-		"doubled quotes":            {input: "a,b\r\n\"said \"\"hi\"\" and \"\"bye\"\"\",\"\"\"\"", want: [][]string{{"a", "b"}, {`said "hi" and "bye"`, `"`}}},
-		"only doubled quotes":       {input: "a,b\r\n\"\"\"\"\"\"\"\",2", want: [][]string{{"a", "b"}, {`"""`, "2"}}},
 		"separators inside quotes":  {input: "a,b\r\n\"1\r\n2\n3\r4\",\"\r\n\"\r\n5,6", want: [][]string{{"a", "b"}, {"1\r\n2\n3\r4", "\r\n"}, {"5", "6"}}},
-		"quoted header":             {input: "\"a,1\",\"b\"\"\"\r\n1,2", want: [][]string{{"a,1", `b"`}, {"1", "2"}}},
-		"quoted last cell":          {input: "a,b\r\n1,\"2\"\r\n3,\"4\"", want: [][]string{{"a", "b"}, {"1", "2"}, {"3", "4"}}},
-		"blanks and controls":       {input: "a,b\r\n 1 ,\t2\x00\r\n\x1f,\x7f", want: [][]string{{"a", "b"}, {" 1 ", "\t2\x00"}, {"\x1f", "\x7f"}}},
-		"beyond ASCII":              {input: "a,b\r\nMāori,\"„Ünï“ ¬ ÿ\"\r\n\U0001F4B0,\u2028", want: [][]string{{"a", "b"}, {"Māori", "„Ünï“ ¬ ÿ"}, {"\U0001F4B0", "\u2028"}}},
 		"blank line, one column":    {input: "a\r\n\r\n1\r\n\r\n", want: [][]string{{"a"}, {""}, {"1"}, {""}}},
-		"same names":                {input: "a,a\r\n1,2", want: [][]string{{"a", "a"}, {"1", "2"}}},
-		"formulas are left alone":   {input: "a,b\r\n=1+1,@x", want: [][]string{{"a", "b"}, {"=1+1", "@x"}}},
 		"long cells":                {input: "a,b\r\n\"" + long + "\",\"" + strings.ReplaceAll(long, ",", `""`) + "\"", want: [][]string{{"a", "b"}, {long, strings.ReplaceAll(long, ",", `"`)}}},
 		"exactly as long as may be": {input: "a,b\r\n1234,\"67\"", want: [][]string{{"a", "b"}, {"1234", "67"}}, opts: []csvreport.Option{csvreport.WithMaxField(4)}},
 	} {

@@ -1,52 +1,11 @@
 package csvreport_test
 
 import (
-	"runtime"
 	"testing"
 
 	"github.com/quickstream-go/quickstream/csvreport"
 	"github.com/quickstream-go/quickstream/internal/reporttest"
 )
-
-func memory() *runtime.MemStats {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return &m
-}
-
-func TestConstantMemory(t *testing.T) {
-	report, want := reporttest.Generate(64 << 20)
-	runtime.GC()
-	before := memory()
-	r, err := csvreport.NewReader(report)
-	if err != nil {
-		t.Fatal(err)
-	}
-	total, err := r.Column("Total Amount")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var records, sum int64
-	for row, err := range r.Rows() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		cents, err := row.Cents(total)
-		if err != nil {
-			t.Fatal(err)
-		}
-		records++
-		sum += cents
-	}
-	after := memory()
-	if records != want || r.Records() != want || sum == 0 || r.InputOffset() < 64<<20 {
-		t.Errorf("%d records of %d, %d bytes, sum %d", records, want, r.InputOffset(), sum)
-	}
-	// All that was allocated, collected or not: the buffer and the header.
-	if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
-		t.Errorf("%d bytes allocated", grown)
-	}
-}
 
 // rowsPerRun is how many rows a test of allocations reads at a time.
 const rowsPerRun = 200

@@ -21,8 +21,8 @@ const (
 	// no permission to pay again.
 	StatusNotFound  Status = "not_found"
 	StatusEscalated Status = "escalated"
-	// StatusDoubleCharged: more than one transaction of the intent is approved. Nothing refunds it
-	// automatically.
+	// StatusDoubleCharged: more than one transaction of the intent is approved. Under a reference
+	// that the merchant chose, only the intent's id shows it. Nothing refunds it automatically.
 	StatusDoubleCharged Status = "double_charged"
 )
 
@@ -32,6 +32,7 @@ const (
 	stepHeld               // waits for a cut-off, a retry, the payer or the portal
 	stepAfterCutOff        // was looked up after the cut-off
 	stepDaily              // was looked up on a later day
+	stepScan               // the lists of its settlement dates are to be read
 )
 
 // Final reports whether the merchant may act on the status. Look-ups may go on, and change it if a
@@ -60,8 +61,8 @@ type Case struct {
 	Intent  quickstream.Intent `json:"intent"`
 	Status  Status             `json:"status"`
 	// Step is the step of the schedule of an open case: 0 looks soon and often, 1 waits for a
-	// cut-off, a retry, the payer or the portal, 2 has looked after the cut-off, 3 looks daily. In
-	// a final status it is 0.
+	// cut-off, a retry, the payer or the portal, 2 has looked after the cut-off, 3 looks daily, 4
+	// reads the lists of its settlement dates. In a final status it is 0.
 	Step int `json:"step,omitempty"`
 	// NextLook is when to look up next. It is zero when the case is over.
 	NextLook time.Time `json:"nextLook,omitzero"`
@@ -74,6 +75,8 @@ type Case struct {
 	Seen Observation `json:"seen,omitzero"`
 	// Lookups are all look-ups, oldest first, as evidence for technical support.
 	Lookups []Lookup `json:"lookups,omitempty"`
+	// Resent means that the payment is approved, and was sent again after a lost answer.
+	Resent bool `json:"resent,omitempty"`
 	// Misses counts consecutive look-ups that found nothing.
 	Misses int `json:"misses,omitempty"`
 	// Failing is the first of the latest failed look-ups; zero if the last one succeeded.
@@ -81,8 +84,8 @@ type Case struct {
 }
 
 // Begin returns the case of a transaction, refund or void whose answer was lost, to be looked up
-// immediately. A void settles as voided. A void that is not found by the end had no effect: the
-// transaction stays approved.
+// immediately. A void settles as voided. If it is not found by the end, the transaction was still
+// approved at each look-up.
 //
 // The intent is that of the UnknownOutcomeError, or the stored one. The stored one does not have
 // the number of attempts, so a decline is held until the cut-off.
@@ -110,6 +113,51 @@ func BeginTransaction(t *quickstream.Transaction, now time.Time) Case {
 	return c
 }
 
+// resentAgain is when a payment that was sent again is looked up for the second time.
+const resentAgain = 15 * time.Minute
+
+// BeginResent returns the case of an approved transaction that was sent again after a lost answer:
+// see [quickstream.Transaction.Resent]. It is settled, and is looked up by reference immediately
+// and after 15 minutes. A second approval makes it [StatusDoubleCharged]. A failed look-up changes
+// nothing. Another transaction under a reference that the merchant chose counts only if it carries
+// the intent's id.
+func BeginResent(intent quickstream.Intent, t *quickstream.Transaction, now time.Time) Case {
+	c := Begin(intent, now)
+	c.Intent.ReceiptNumber = ""
+	c.Resent, c.Until, c.Status = true, now.Round(0).Add(resentAgain), StatusSettled
+	c.Seen = ObserveTransaction(t)
+	c.Outcome = c.Seen.Outcome
+	return c
+}
+
+// own makes a match of a Resume a candidate if another payment may have made it: under a reference
+// of the merchant's, only the intent's id shows that a payment was made twice.
+func (c Case) own(t *quickstream.Transaction, err error) (*quickstream.Transaction, error) {
+	if !c.Resent || !c.Intent.OwnReference {
+		return t, err
+	}
+	is := func(t *quickstream.Transaction) bool {
+		return t == nil || t.ReceiptNumber == c.Seen.ReceiptNumber || c.isNamedBy(t)
+	}
+	if !is(t) {
+		return nil, &quickstream.UnknownOutcomeError{Candidates: []quickstream.Candidate{{Transaction: t}}}
+	}
+	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+		open := *lost
+		open.Candidates = slices.Clone(lost.Candidates)
+		for i := range open.Candidates {
+			candidate := &open.Candidates[i]
+			candidate.Matches = candidate.Matches && is(candidate.Transaction)
+		}
+		err = &open
+	}
+	return t, err
+}
+
+func (c Case) isNamedBy(t *quickstream.Transaction) bool {
+	return c.Intent.ID != "" && t.Metadata[c.Intent.MetadataName] == c.Intent.ID
+}
+
 // Receipts returns the receipt numbers of all transactions that were seen, for technical support.
 // Several attempts can have several.
 func (c Case) Receipts() []string {
@@ -129,13 +177,15 @@ func (c Case) Receipts() []string {
 	return receipts
 }
 
+var errUnreadable = errors.New("resolve: the case cannot be read")
+
 // UnmarshalJSON reads a case, and refuses one with unknown version, status or results. It accepts a
 // case that has only an intent.
 func (c *Case) UnmarshalJSON(data []byte) error {
 	type plain Case
 	var read plain
-	if err := json.Unmarshal(data, &read); err != nil {
-		return err
+	if json.Unmarshal(data, &read) != nil {
+		return errUnreadable // and nothing of the case, as encoding/json's errors may show
 	}
 	if begun := read.Version != 0 || read.Status != "" || read.Lookups != nil; begun {
 		if err := Case(read).known(); err != nil {
@@ -148,7 +198,7 @@ func (c *Case) UnmarshalJSON(data []byte) error {
 
 // known refuses a case that this version cannot judge.
 func (c Case) known() error {
-	if open := c.Status == StatusOpen; !open && !c.Status.Final() || c.Step < 0 || c.Step > stepDaily || !open && c.Step != 0 {
+	if open := c.Status == StatusOpen; !open && !c.Status.Final() || c.Step < 0 || c.Step > stepScan || !open && c.Step != 0 {
 		return fmt.Errorf("resolve: the status %q at step %d is not known", c.Status, c.Step)
 	}
 	if c.Version != CaseVersion {
@@ -203,7 +253,8 @@ func (c Case) evident() bool {
 // taken its money.
 func (c Case) rivalled(o Observation) bool {
 	return c.anyLookup(func(l Lookup) bool {
-		return len(l.Candidates) > 0 || l.Result == LookupPending && l.ReceiptNumber != o.ReceiptNumber
+		another := func(receipt string) bool { return receipt != o.ReceiptNumber }
+		return slices.ContainsFunc(l.Candidates, another) || l.Result == LookupPending && l.ReceiptNumber != o.ReceiptNumber
 	})
 }
 

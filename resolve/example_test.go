@@ -95,7 +95,7 @@ func ExamplePolicy_LookUp() {
 			return
 		}
 		clock.Advance(state.NextLook.Sub(clock.Now())) // the queue waits
-		state = policy.Next(state, policy.LookUp(ctx, client.Transactions, state.Intent), clock.Now())
+		state = policy.Next(state, policy.LookUp(ctx, client.Transactions, state), clock.Now())
 		fmt.Println(state.Seen.Outcome, "-", state.Status)
 		stored, err = json.Marshal(state)
 	}

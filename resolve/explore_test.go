@@ -151,6 +151,8 @@ func (e *explorer) check(before, after node, o resolve.Observation) {
 	ended := s.Status.Final()
 	settled := s.Status == resolve.StatusSettled
 	switch {
+	case counted(s) != counted(before.state)+1 && !before.state.Status.Final():
+		fail("a look is not in the evidence")
 	case !ended && s.NextLook.IsZero(), !s.NextLook.IsZero() && !s.NextLook.After(now):
 		fail("it is not looked at again, or at once")
 	case s.NextLook.After(now.AddDate(0, 0, 15)):

@@ -59,6 +59,12 @@ func TestAbsentNotBefore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := policy()
 			p.Calendar = tt.calendar
+			if business := tt.calendar.Business; business != nil {
+				p.Calendar.Business = func(d quickstream.Date) bool {
+					assert.LessOrEqual(t, d.Compare(tt.calendar.Until), 0, "%s is not asked for", d)
+					return business(d)
+				}
+			}
 			times, end := looksBy(p, resolve.Begin(quickstream.Intent{}, at(tt.sent)), foundNothing())
 			assert.Equal(t, resolve.StatusNotFound, end.Status)
 			assert.Equal(t, tt.want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
@@ -138,7 +144,7 @@ func TestPendingPayTo(t *testing.T) {
 			if tt.agreements != nil {
 				p.Agreements = tt.agreements
 			}
-			o := p.LookUp(t.Context(), &fake{err: open(match(payTo("R1", "A1")))}, quickstream.Intent{})
+			o := p.LookUp(t.Context(), &fake{err: open(match(payTo("R1", "A1")))}, resolve.Case{})
 			require.Equal(t, quickstream.OutcomePending, o.Outcome)
 			if tt.agreements != nil {
 				assert.Equal(t, "A1", tt.agreements.asked)
@@ -160,12 +166,12 @@ func TestPendingPayTo(t *testing.T) {
 			if account != "" {
 				tx.BankAccount = new(quickstream.BankAccount)
 			}
-			times, _ := looksBy(p, begun(quickstream.Intent{}), p.LookUp(t.Context(), &fake{found: tx}, quickstream.Intent{}))
+			times, _ := looksBy(p, begun(quickstream.Intent{}), p.LookUp(t.Context(), &fake{found: tx}, resolve.Case{}))
 			assert.Equal(t, want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
 		}
 		settled := approved("R1")
 		settled.PayToData = &quickstream.PayToData{AgreementToken: "A1"}
-		p.LookUp(t.Context(), &fake{found: settled}, quickstream.Intent{})
+		p.LookUp(t.Context(), &fake{found: settled}, resolve.Case{})
 		assert.Empty(t, read.asked, "what is not pending needs no agreement")
 	})
 	t.Run("that is missed once", func(t *testing.T) {
@@ -215,7 +221,7 @@ func TestAllRefused(t *testing.T) {
 	assert.Equal(t, resolve.LookupAmbiguous, resolve.Observe(nil, &quickstream.UnknownOutcomeError{Candidates: both}).Result)
 }
 
-// TestRetriesThatBreakOff: the second page is not there any more.
+// TestRetriesThatBreakOff: the second page is not there any more, four times.
 func TestRetriesThatBreakOff(t *testing.T) {
 	pages := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -230,7 +236,7 @@ func TestRetriesThatBreakOff(t *testing.T) {
 	client, err := quickstream.NewClient(quickstream.CustomURL(server.URL), quickstream.Keys{Secret: quickstream.NewSecretKey("secret")})
 	require.NoError(t, err)
 	retries := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour))
-	o := retries.LookUp(t.Context(), &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}, quickstream.Intent{})
+	o := retries.LookUp(t.Context(), &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}, resolve.Case{})
 	assert.Equal(t, resolve.LookupFailed, o.Result)
-	assert.Equal(t, 2, pages)
+	assert.Equal(t, 8, pages)
 }

@@ -15,6 +15,7 @@ import (
 // found. A case of an unknown version stays unchanged and is due again later.
 func (p Policy) Next(c Case, o Observation, now time.Time) Case {
 	now, o = now.Round(0), o.of(c.Intent)
+	o.NextStep = p.nextStep(o.NextStep)
 	if c.known() != nil {
 		c.NextLook = now.Add(p.MaxRetryDelay)
 		return c
@@ -28,6 +29,9 @@ func (p Policy) Next(c Case, o Observation, now time.Time) Case {
 	c = c.record(o, now)
 	if twice {
 		return c.doubleCharged()
+	}
+	if c.Resent {
+		return p.resent(c, o, now)
 	}
 	if c.taken(o) || !settled && p.declinedForGood(c, o, now) {
 		return c.settle(o, now)
@@ -45,7 +49,7 @@ func (p Policy) Next(c Case, o Observation, now time.Time) Case {
 		return c.watchOn(now)
 	}
 	if o.Result == LookupNone {
-		return p.missed(c, now)
+		return p.missed(c, o, now)
 	}
 	return p.held(c, o, now)
 }
@@ -87,8 +91,28 @@ func (p Policy) held(c Case, o Observation, now time.Time) Case {
 	return p.climb(c, now, p.limit(c), StatusEscalated)
 }
 
+// resent looks for a second approval of a payment that was sent again: until 15 minutes have passed,
+// and longer if another transaction may still be approved.
+func (p Policy) resent(c Case, o Observation, now time.Time) Case {
+	if now.Before(c.NextLook) || c.NextLook.IsZero() {
+		return c
+	}
+	if o.Result == LookupFailed {
+		return p.failed(c, now)
+	}
+	if o.Result == LookupAmbiguous || o.Result == LookupPending {
+		c.Until = c.Intent.NotBefore.Add(watched)
+		return c.watchOn(now)
+	}
+	c.NextLook = time.Time{}
+	if now.Before(c.Until) {
+		c.NextLook = earliest(c.Until, nextDay(now))
+	}
+	return c
+}
+
 // missed waits longer each time, and then climbs.
-func (p Policy) missed(c Case, now time.Time) Case {
+func (p Policy) missed(c Case, o Observation, now time.Time) Case {
 	c.Misses++
 	if c.Step == stepSoon && c.Misses <= len(p.Delays) {
 		if at := now.Add(p.Delays[c.Misses-1]); at.Before(p.cutOffOf(c)) {
@@ -99,7 +123,12 @@ func (p Policy) missed(c Case, now time.Time) Case {
 	if c.evident() {
 		return p.climb(c, now, p.limit(c), StatusEscalated)
 	}
-	return p.climb(c, now, p.horizon(c.Intent.NotBefore), StatusNotFound)
+	end := p.climb(c, now, p.horizon(c.Intent.NotBefore), StatusNotFound)
+	if end.Status == StatusNotFound && p.scanned(c) && !o.Scanned {
+		c.Step, c.NextLook = stepScan, now
+		return c
+	}
+	return end
 }
 
 // climb goes to the next step: after the cut-off, the same time next day, then daily to the limit.

@@ -58,6 +58,10 @@ type Observation struct {
 	Retryable bool `json:"retryable,omitempty"`
 	// Doubtful means that Resume found an outcome that may not be the only one.
 	Doubtful bool `json:"doubtful,omitempty"`
+	// Scanned means that nothing was found in the complete lists of the settlement dates either.
+	Scanned bool `json:"scanned,omitempty"`
+	// Matches are the receipt numbers of several matches, which Candidates has too.
+	Matches []string `json:"matches,omitempty"`
 	// Candidates are the receipt numbers of several matches, or of similar transactions that do not
 	// match; "" for one without a receipt.
 	Candidates []string `json:"candidates,omitempty"`
@@ -70,10 +74,10 @@ func Observe(t *quickstream.Transaction, err error) Observation {
 	return o
 }
 
-// observe also returns the transaction, if there is one.
-func observe(t *quickstream.Transaction, err error) (Observation, *quickstream.Transaction) {
+// observe also returns the transactions that match.
+func observe(t *quickstream.Transaction, err error) (Observation, []*quickstream.Transaction) {
 	if err == nil {
-		return ObserveTransaction(t), t
+		return ObserveTransaction(t), []*quickstream.Transaction{t}
 	}
 	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	if !ok || lost.Cause != nil {
@@ -96,10 +100,7 @@ func observe(t *quickstream.Transaction, err error) (Observation, *quickstream.T
 	o := among(matches)
 	o.Doubtful = o.Result == LookupSettled
 	o.Candidates = receipts(append(o.Candidates, near...))
-	if len(matches) == 1 {
-		return o, matches[0]
-	}
-	return o, nil
+	return o, matches
 }
 
 // among describes all matching transactions. There should be one.
@@ -132,6 +133,7 @@ func among(matches []*quickstream.Transaction) Observation {
 		o.Result = LookupDoubleCharged
 	}
 	o.Candidates = receipts(o.Candidates)
+	o.Matches = slices.Clone(o.Candidates)
 	return o
 }
 
@@ -211,5 +213,5 @@ func (o Observation) of(intent quickstream.Intent) Observation {
 // same reports whether two observations show the same transactions in the same state.
 func (o Observation) same(other Observation) bool {
 	return o.Result == other.Result && o.Outcome == other.Outcome && o.ReceiptNumber == other.ReceiptNumber &&
-		o.ResponseCode == other.ResponseCode && o.Retryable == other.Retryable && slices.Equal(o.Candidates, other.Candidates)
+		o.ResponseCode == other.ResponseCode && o.Retryable == other.Retryable && o.Scanned == other.Scanned && slices.Equal(o.Candidates, other.Candidates)
 }

@@ -77,6 +77,7 @@ func TestObserve(t *testing.T) {
 		"of a void": {err: &quickstream.UnknownOutcomeError{
 			Intent: &quickstream.Intent{Operation: "Transactions.Void"}, Candidates: []quickstream.Candidate{match(approved("R1"))},
 		}, result: resolve.LookupNone},
+		"of a void, without candidates": {err: &quickstream.UnknownOutcomeError{Intent: &quickstream.Intent{Operation: "Transactions.Void"}}, result: resolve.LookupNone},
 		"of a payment with its intent": {err: &quickstream.UnknownOutcomeError{
 			Intent: &quickstream.Intent{Operation: "Transactions.Pay"}, Candidates: []quickstream.Candidate{match(unsettled("R1"))},
 		}, result: resolve.LookupPending, receipt: "R1"},
@@ -105,6 +106,16 @@ func TestObserve(t *testing.T) {
 	assert.Len(t, resolve.Observe(nil, open(crowd...)).Candidates, 20)
 }
 
+// TestLookupResultsInWords: a person reads words and no identifier.
+func TestLookupResultsInWords(t *testing.T) {
+	for result, text := range map[resolve.LookupResult]string{
+		resolve.LookupNone: "not found", resolve.LookupPending: "found, without a final status", resolve.LookupSettled: "found, with a final status",
+		resolve.LookupAmbiguous: "several match", resolve.LookupDoubleCharged: "several match and are approved", resolve.LookupFailed: "look-up failed", "new": "new",
+	} {
+		assert.Equal(t, text, result.Text())
+	}
+}
+
 func TestAccountTypes(t *testing.T) {
 	for want, tx := range map[quickstream.AccountType]*quickstream.Transaction{
 		quickstream.AccountTypeCreditCard:    {CreditCard: new(quickstream.CreditCard)},
@@ -117,17 +128,44 @@ func TestAccountTypes(t *testing.T) {
 	}
 }
 
-// fake is a service of which every answer is written down.
+// fake is a service of which every answer is written down, or those to its look-ups one
+// after the other, the last again and again.
+// TestTwoApprovedUnderAReferenceOfTheMerchant: only the intent's id shows that both are the intent's.
+func TestTwoApprovedUnderAReferenceOfTheMerchant(t *testing.T) {
+	named := approved("R1")
+	named.Metadata = map[string]string{"intentId": "ID-1"}
+	for name, tt := range map[string]struct {
+		intent quickstream.Intent
+		first  *quickstream.Transaction
+		want   resolve.LookupResult
+	}{
+		"a reference that the client made": {quickstream.Intent{}, approved("R1"), resolve.LookupDoubleCharged},
+		"without an id":                    {quickstream.Intent{OwnReference: true}, approved("R1"), resolve.LookupAmbiguous},
+		"the id was dropped":               {quickstream.Intent{OwnReference: true, ID: "ID-1", MetadataName: "intentId"}, approved("R1"), resolve.LookupAmbiguous},
+		"both have the id":                 {quickstream.Intent{OwnReference: true, ID: "ID-1", MetadataName: "intentId"}, named, resolve.LookupDoubleCharged},
+	} {
+		service := &fake{err: open(match(tt.first), match(approved("R2")))}
+		o := policy().LookUp(t.Context(), service, begun(tt.intent))
+		assert.Equal(t, tt.want, o.Result, name)
+		assert.Equal(t, []string{"R1", "R2"}, o.Candidates, name)
+	}
+}
+
 type fake struct {
 	found   *quickstream.Transaction
 	err     error
 	retries quickstream.List[quickstream.Transaction]
+	script  []fake
 	calls   int
 }
 
 func (f *fake) Resume(context.Context, quickstream.Intent, ...quickstream.CallOption) (*quickstream.Transaction, error) {
 	if f.calls++; f.calls > 1000 {
 		panic("it never ends")
+	}
+	if len(f.script) > 0 {
+		now := f.script[min(f.calls, len(f.script))-1]
+		return now.found, now.err
 	}
 	return f.found, f.err
 }
@@ -158,13 +196,13 @@ func TestRetriesOfTheService(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), &tt.service, quickstream.Intent{})
+			o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), &tt.service, resolve.Case{})
 			assert.Equal(t, tt.result, o.Result)
 			assert.Equal(t, tt.receipt, o.ReceiptNumber)
 			assert.Equal(t, tt.retryable, o.Retryable)
 			assert.True(t, slices.IsSorted(o.Candidates))
 		})
 	}
-	o := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).LookUp(t.Context(), &fake{found: soft, retries: refused}, quickstream.Intent{})
+	o := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).LookUp(t.Context(), &fake{found: soft, retries: refused}, resolve.Case{})
 	assert.Equal(t, "R1", o.ReceiptNumber)
 }

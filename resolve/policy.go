@@ -25,6 +25,19 @@ func ServiceRetriesOff() ServiceRetries { return ServiceRetries{said: true} }
 // ServiceRetriesFor says that the service may retry a decline for this long after the payment.
 func ServiceRetriesFor(d time.Duration) ServiceRetries { return ServiceRetries{said: true, last: d} }
 
+// NextStep returns what to do about a transaction, as its own method does. If the service retries
+// nothing, a soft decline can be paid again at once: see [quickstream.NextStepCheckRetries].
+func (p Policy) NextStep(t *quickstream.Transaction) quickstream.NextStep {
+	return p.nextStep(t.NextStep())
+}
+
+func (p Policy) nextStep(step quickstream.NextStep) quickstream.NextStep {
+	if step == quickstream.NextStepCheckRetries && p.ServiceRetries.said && p.ServiceRetries.last <= 0 {
+		return quickstream.NextStepPayAgain
+	}
+	return step
+}
+
 // mayFollow returns how long after a payment a retry may follow.
 func (p Policy) mayFollow() time.Duration {
 	if !p.ServiceRetries.said {
@@ -65,6 +78,9 @@ type Policy struct {
 	// Agreements lets [Policy.LookUp] read whether the payer of a pending PayTo payment may still
 	// answer. Without it, or if it fails, the longest time is waited for.
 	Agreements Agreements
+	// Scan lets a case end as [StatusNotFound] only after the complete lists of its settlement dates
+	// were read. Without it, not found means that no search by reference found anything.
+	Scan DateScan
 	// Delays are the pauses before the first look-ups for a payment that is not found yet.
 	Delays []time.Duration
 	// RetryDelay is the pause after a failed look-up; it doubles up to MaxRetryDelay.
@@ -176,9 +192,19 @@ func (c Case) answers() time.Time {
 }
 
 // horizon returns when a payment that cannot be found is not_found: not before the limit, and not
-// before the service has settled twice on business days after sending. Without a calendar it adds a
-// day for long weekends.
+// before the service has settled twice on business days after sending.
 func (p Policy) horizon(sent time.Time) time.Time {
+	last := p.lastDate(sent)
+	at := p.afterCutOff(last, "")
+	for account := range p.CutOffs { // the account type is unknown
+		at = latest(at, p.afterCutOff(last, account))
+	}
+	return latest(at, sent.Add(p.Limit))
+}
+
+// lastDate returns the second business day after sending. Without a calendar it adds a day for long
+// weekends.
+func (p Policy) lastDate(sent time.Time) quickstream.Date {
 	settled := func(days int, business func(quickstream.Date) bool) (day quickstream.Date) {
 		for day = dateOf(sent); days > 0; {
 			if day = day.AddDays(1); business(day) {
@@ -187,18 +213,13 @@ func (p Policy) horizon(sent time.Time) time.Time {
 		}
 		return day
 	}
-	last := settled(3, weekday)
 	if calendar := p.Calendar; calendar.Business != nil {
 		covered := func(d quickstream.Date) bool { return d.Compare(calendar.Until) > 0 || calendar.Business(d) }
 		if day := settled(2, covered); day.Compare(calendar.Until) <= 0 {
-			last = day
+			return day
 		}
 	}
-	at := p.afterCutOff(last, "")
-	for account := range p.CutOffs { // the account type is unknown
-		at = latest(at, p.afterCutOff(last, account))
-	}
-	return latest(at, sent.Add(p.Limit))
+	return settled(3, weekday)
 }
 
 func weekday(d quickstream.Date) bool {

@@ -2,10 +2,7 @@ package resolve_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,96 +131,12 @@ func TestLostPayment(t *testing.T) {
 	sent := at("2026-06-10 09:00")
 	begin := resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent)
 
-	t.Run("never found is absent, after 48 hours and no earlier", func(t *testing.T) {
-		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-		p.CutOff = resolve.TimeOfDay{Hour: 8}
-		p.Calendar = resolve.Calendar{Business: func(quickstream.Date) bool { return true }, Until: quickstream.NewDate(2026, time.June, 12)}
-		begin := resolve.Begin(begin.Intent, sent)
-		times, end := looksBy(p, begin, foundNothing())
-		assert.Equal(t, resolve.StatusNotFound, end.Status)
-		assert.Equal(t, 48*time.Hour, times[len(times)-1].Sub(sent), "and not at the cut-off before")
-	})
-	t.Run("never found is absent after the third weekday's cut-off", func(t *testing.T) {
-		times, end := looks(begin, foundNothing())
-		assert.Equal(t, resolve.StatusNotFound, end.Status)
-		assert.Equal(t, sent, times[0], "at once")
-		assert.Equal(t, at("2026-06-15 18:30"), times[len(times)-1])
-		assert.Contains(t, times, at("2026-06-10 18:30"))
-		assert.Contains(t, times, at("2026-06-11 18:30"))
-		assert.Len(t, times, 12, "six in the first hours, and then daily")
-	})
-	t.Run("known receipt is never absent", func(t *testing.T) {
-		s := begin
-		s.Intent.ReceiptNumber = "R1"
-		_, end := looks(s, foundNothing())
-		assert.Equal(t, resolve.StatusEscalated, end.Status)
-	})
-	t.Run("found later", func(t *testing.T) {
-		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-		s := p.Next(begin, foundNothing(), sent)
-		s = p.Next(s, resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}, s.NextLook)
-		assert.Equal(t, resolve.StatusSettled, s.Status)
-		assert.Equal(t, quickstream.OutcomeApproved, s.Outcome)
-		assert.Equal(t, "R1", s.Intent.ReceiptNumber)
-		assert.True(t, s.NextLook.IsZero())
-	})
-	t.Run("a decline after several attempts waits for the cut-off", func(t *testing.T) {
-		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-		declined := resolve.Observation{
-			Result: resolve.LookupSettled, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R2",
-			SettlementDate: quickstream.NewDate(2026, time.June, 10),
-		}
-		s := begin
-		s.Intent.Attempts = 1
-		assert.Equal(t, resolve.StatusSettled, p.Next(s, declined, sent).Status, "after one attempt it is the whole story")
-		s.Intent.Attempts = 0 // not known, after a crash
-		assert.Equal(t, openHeld, progressOf(p.Next(s, declined, sent)))
-		s.Intent.Attempts = 2
-		s = p.Next(s, declined, sent)
-		require.Equal(t, openHeld, progressOf(s))
-		assert.Empty(t, s.Intent.ReceiptNumber, "it goes on looking by reference")
-		assert.Equal(t, at("2026-06-10 18:30"), s.NextLook.In(location))
-		assert.Equal(t, resolve.StatusSettled, p.Next(s, declined, s.NextLook).Status)
-		approved := declined
-		approved.Outcome = quickstream.OutcomeApproved
-		assert.Equal(t, resolve.StatusSettled, p.Next(s, approved, sent.Add(time.Minute)).Status)
-		assert.Equal(t, resolve.StatusEscalated, p.Next(s, resolve.Observation{Result: resolve.LookupAmbiguous}, s.NextLook).Status, "both turned up")
-	})
-	t.Run("a payment without a status after several attempts is not pinned", func(t *testing.T) {
-		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-		s := begin
-		s.Intent.Attempts = 2
-		s = p.Next(s, erred(quickstream.NewDate(2026, time.June, 10)), sent)
-		require.Equal(t, openHeld, progressOf(s))
-		assert.Empty(t, s.Intent.ReceiptNumber, "another attempt's may turn up beside it")
-		_, end := looks(s, foundNothing())
-		assert.Equal(t, resolve.StatusEscalated, end.Status, "and what was seen once is not absent")
-	})
-	t.Run("a decline that the service may retry is held until it has given up", func(t *testing.T) {
-		const days = 3 * 24 * time.Hour
-		p := resolve.DefaultPolicy(resolve.ServiceRetriesFor(days))
+	t.Run("a policy that does not say whether the service retries declines waits", func(t *testing.T) {
 		soft := resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1", Retryable: true}
-		s := begin
-		s.Intent.Attempts = 1
-		assert.Equal(t, resolve.StatusSettled, resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Next(s, soft, sent).Status, "at once where it does not")
-		for now := sent; now.Before(sent.Add(days + 24*time.Hour)); now = s.NextLook {
-			s = p.Next(s, soft, now)
-			require.Equal(t, openHeld, progressOf(s))
-			require.LessOrEqual(t, s.NextLook.Sub(now), 25*time.Hour)
-		}
 		unsaid := resolve.DefaultPolicy(resolve.ServiceRetries{})
-		assert.Equal(t, openHeld, progressOf(unsaid.Next(begin, soft, sent.Add(47*time.Hour))), "nobody has said that it does not")
-		_, err := resolve.Run(t.Context(), &answers{}, unsaid, begin, nil)
+		assert.Equal(t, openHeld, progressOf(unsaid.Next(begin, soft, sent.Add(47*time.Hour))))
+		_, err := resolve.Run(t.Context(), &fake{}, unsaid, begin, nil)
 		assert.ErrorContains(t, err, "does not say")
-		retried := resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R2"}
-		assert.Equal(t, quickstream.OutcomeApproved, p.Next(s, retried, s.NextLook).Outcome)
-		assert.Equal(t, quickstream.OutcomeDeclined, p.Next(s, soft, s.NextLook).Outcome, "nothing can follow any more")
-	})
-	t.Run("several match", func(t *testing.T) {
-		s := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).Next(begin, resolve.Observation{Result: resolve.LookupAmbiguous, Candidates: []string{"R1", "R2"}}, sent)
-		assert.Equal(t, resolve.StatusEscalated, s.Status)
-		assert.Equal(t, []string{"R1", "R2"}, s.Lookups[0].Candidates)
-		assert.Equal(t, []string{"R1", "R2"}, s.Receipts())
 	})
 	t.Run("a process that slept for a week looks twice, a day apart", func(t *testing.T) {
 		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
@@ -233,134 +146,26 @@ func TestLostPayment(t *testing.T) {
 		assert.Equal(t, 24*time.Hour, s.NextLook.Sub(late))
 		assert.Equal(t, resolve.StatusNotFound, p.Next(s, foundNothing(), s.NextLook).Status)
 	})
-	t.Run("failed look-ups prove nothing", func(t *testing.T) {
-		times, end := looks(begin, resolve.Observation{Result: resolve.LookupFailed})
-		assert.Equal(t, resolve.StatusEscalated, end.Status)
-		assert.Greater(t, times[len(times)-1].Sub(sent), 72*time.Hour)
-		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-		for i := 1; i < len(times); i++ {
-			assert.LessOrEqual(t, times[i].Sub(times[i-1]), p.MaxRetryDelay)
-		}
-	})
-}
-
-// TestProperties drives random sequences of observations and checks what has to
-// hold whatever happens.
-func TestProperties(t *testing.T) {
-	p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-	for seed := range uint64(3000) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		sent := at("2026-01-01 00:00").Add(time.Duration(rng.IntN(365*24*60)) * time.Minute)
-		s := resolve.Begin(quickstream.Intent{Reference: "X", NotBefore: sent}, sent)
-		lastNothing := time.Time{}
-		for step := 0; !s.Status.Final(); step++ {
-			require.Less(t, step, 1000, "seed %d: it ends", seed)
-			now := s.NextLook.Add(time.Duration(rng.IntN(90)) * time.Minute) // a slow engine
-			o := random(rng, sent)
-			if rng.IntN(4) == 0 { // a restart in between
-				data, err := json.Marshal(s)
-				require.NoError(t, err)
-				restored := resolve.Case{}
-				require.NoError(t, json.Unmarshal(data, &restored))
-				assert.Equal(t, fmt.Sprint(progressOf(p.Next(s, o, now)), p.Next(s, o, now).NextLook.Unix()),
-					fmt.Sprint(progressOf(p.Next(restored, o, now)), p.Next(restored, o, now).NextLook.Unix()), "seed %d", seed)
-				s = restored
-			}
-			before := counted(s)
-			next := p.Next(s, o, now)
-			require.Equal(t, before, counted(s), "seed %d: the given state is left alone", seed)
-			require.Equal(t, before+1, counted(next))
-			if !next.Status.Final() {
-				require.True(t, next.NextLook.After(now), "seed %d: it never looks twice at once", seed)
-			}
-			if o.Result == resolve.LookupNone {
-				lastNothing = now
-			}
-			s = next
-		}
-		last := s.Lookups[len(s.Lookups)-1]
-		switch s.Status {
-		case resolve.StatusSettled:
-			require.Equal(t, resolve.LookupSettled, last.Result, "seed %d", seed)
-		case resolve.StatusNotFound:
-			require.Equal(t, resolve.LookupNone, last.Result, "seed %d", seed)
-			require.GreaterOrEqual(t, lastNothing.Sub(sent), p.Limit, "seed %d", seed)
-			for _, look := range s.Lookups {
-				require.Empty(t, look.ReceiptNumber, "seed %d: what was seen is not absent", seed)
-			}
-		case resolve.StatusEscalated:
-			require.NotEqual(t, resolve.LookupSettled, last.Result, "seed %d", seed)
-		default:
-			t.Fatalf("seed %d ended in %s", seed, s.Status)
-		}
-		require.Equal(t, s.Status, p.Next(s, foundNothing(), time.Now()).Status, "a final state stays")
-	}
-}
-
-func random(rng *rand.Rand, sent time.Time) resolve.Observation {
-	switch n := rng.IntN(40); {
-	case n < 22:
-		return foundNothing()
-	case n < 34:
-		return erred(quickstream.DateOf(sent.In(location)).AddDays(rng.IntN(4)))
-	case n < 38:
-		return resolve.Observation{Result: resolve.LookupFailed}
-	case n < 39:
-		return resolve.Observation{Result: resolve.LookupAmbiguous}
-	default:
-		return resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1"}
-	}
-}
-
-// answers is a service that answers from a script, then with its last entry.
-type answers struct {
-	script []resolve.LookupResult
-	calls  int
-}
-
-func (a *answers) Resume(context.Context, quickstream.Intent, ...quickstream.CallOption) (*quickstream.Transaction, error) {
-	if a.calls > 1000 {
-		panic("it never ends")
-	}
-	result := a.script[min(a.calls, len(a.script)-1)]
-	a.calls++
-	tx := &quickstream.Transaction{ReceiptNumber: "R1", Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}
-	open := new(quickstream.UnknownOutcomeError)
-	switch result {
-	case resolve.LookupSettled:
-		return tx, nil
-	case resolve.LookupFailed:
-		open.Cause = errors.New("no answer")
-	case resolve.LookupAmbiguous:
-		open.Candidates = []quickstream.Candidate{{Transaction: tx}, {Transaction: tx}}
-	case resolve.LookupPending:
-		tx.SummaryCode = quickstream.SummaryCodeErred
-		open.Candidates = []quickstream.Candidate{{Transaction: tx}}
-	case resolve.LookupNone, resolve.LookupDoubleCharged:
-	}
-	return nil, open
-}
-
-func (a *answers) Retries(string, ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
-	panic("nothing was declined")
 }
 
 func TestRun(t *testing.T) {
-	tests := []struct {
-		script []resolve.LookupResult
+	none, settled := fake{err: open()}, fake{found: approved("R1")}
+	pending, failed := fake{err: open(match(unsettled("R1")))}, fake{err: errors.New("no answer")}
+	ambiguous := fake{err: open(match(approved("R1")), match(unsettled("R2")))}
+	for _, tt := range []struct {
+		script []fake
 		status resolve.Status
 	}{
-		{[]resolve.LookupResult{resolve.LookupSettled}, resolve.StatusSettled},
-		{[]resolve.LookupResult{resolve.LookupNone, resolve.LookupFailed, resolve.LookupPending, resolve.LookupSettled}, resolve.StatusSettled},
-		{[]resolve.LookupResult{resolve.LookupNone}, resolve.StatusNotFound},
-		{[]resolve.LookupResult{resolve.LookupPending}, resolve.StatusEscalated},
-		{[]resolve.LookupResult{resolve.LookupNone, resolve.LookupAmbiguous}, resolve.StatusEscalated},
-	}
-	for _, tt := range tests {
+		{[]fake{settled}, resolve.StatusSettled},
+		{[]fake{none, failed, pending, settled}, resolve.StatusSettled},
+		{[]fake{none}, resolve.StatusNotFound},
+		{[]fake{pending}, resolve.StatusEscalated},
+		{[]fake{none, ambiguous}, resolve.StatusEscalated},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			saved := 0
 			start := time.Now()
-			looked := &answers{script: tt.script}
+			looked := &fake{script: tt.script}
 			end, err := resolve.Run(t.Context(), looked, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
 				resolve.Begin(quickstream.Intent{Reference: "X"}, start), func(resolve.Case) error { saved++; return nil })
 			require.NoError(t, err)
@@ -372,21 +177,40 @@ func TestRun(t *testing.T) {
 	}
 	t.Run("the context ends it", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour+time.Second)
 			defer cancel()
-			end, err := resolve.Run(ctx, &answers{script: []resolve.LookupResult{resolve.LookupNone}}, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
+			start := time.Now()
+			end, err := resolve.Run(ctx, &none, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
 				resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now()), nil)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.Equal(t, time.Hour+time.Second, time.Since(start), "at once, and not at the next look")
 			assert.False(t, end.Status.Final())
 			assert.NotEmpty(t, end.Lookups)
 		})
 	})
+	t.Run("a look-up that the context ends is no evidence", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		end, err := resolve.Run(ctx, cancelling{&none, cancel}, policy(), resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now()), nil)
+		require.ErrorIs(t, err, context.Canceled)
+		assert.Empty(t, end.Lookups)
+	})
 	t.Run("a state that cannot be saved ends it", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			full := errors.New("disk full")
-			_, err := resolve.Run(t.Context(), &answers{script: []resolve.LookupResult{resolve.LookupNone}}, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
+			_, err := resolve.Run(t.Context(), &none, resolve.DefaultPolicy(resolve.ServiceRetriesOff()),
 				resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now()), func(resolve.Case) error { return full })
 			assert.ErrorIs(t, err, full)
 		})
 	})
+}
+
+// cancelling is a service during whose look-ups the caller gives up.
+type cancelling struct {
+	*fake
+	cancel func()
+}
+
+func (c cancelling) Resume(ctx context.Context, intent quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
+	c.cancel()
+	return c.fake.Resume(ctx, intent, opts...)
 }

@@ -3,6 +3,7 @@ package resolve
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -14,36 +15,61 @@ type Service interface {
 	Retries(receiptNumber string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction]
 }
 
-// LookUp looks up an intent once. For a decline that the service may have retried it also reads the
-// retries: one that is not declined replaces it. For a pending PayTo payment it reads the
-// agreement.
-func (p Policy) LookUp(ctx context.Context, s Service, intent quickstream.Intent) Observation {
-	o, t := observe(s.Resume(ctx, intent))
-	if o.Retryable && p.mayFollow() > 0 {
-		return p.retries(ctx, s, o)
+// LookUp looks up the intent of a case once. For declines that the service may have retried it also
+// reads the retries, and those of a retry that is declined: one that is not declined replaces them.
+// For a pending PayTo payment it reads the agreement. At the end of a case that would be not_found
+// it reads the lists of Policy.Scan.
+func (p Policy) LookUp(ctx context.Context, s Service, c Case) Observation {
+	var opts []quickstream.CallOption
+	scans := c.Step == stepScan && p.scanned(c)
+	if scans {
+		opts = append(opts, quickstream.WithScan(p.dates(ctx, c.Intent.NotBefore)))
 	}
-	if o.Outcome == quickstream.OutcomePending && p.Agreements != nil && t.PayToData != nil {
-		if agreement, err := p.Agreements.Get(ctx, t.PayToData.AgreementToken); err == nil {
+	o, matches := observe(c.own(s.Resume(ctx, c.Intent, opts...)))
+	o.Scanned = scans && o.Result == LookupNone
+	if o.Result == LookupDoubleCharged && c.Intent.OwnReference && !slices.ContainsFunc(matches, c.isNamedBy) {
+		o.Result = LookupAmbiguous // one may be an earlier payment's, whose time is that of its last change
+	}
+	if o.Retryable && p.mayFollow() > 0 {
+		return afterRetries(ctx, s, o, matches)
+	}
+	if o.Outcome == quickstream.OutcomePending && p.Agreements != nil && len(matches) == 1 && matches[0].PayToData != nil {
+		if agreement, err := p.Agreements.Get(ctx, matches[0].PayToData.AgreementToken); err == nil {
 			o.Agreement, o.RespondBy = agreement.Status, agreement.RespondByTime.Round(0)
 		}
 	}
 	return o
 }
 
-// retries returns the outcome of a decline's retries, or the decline if all of them are declined.
-func (p Policy) retries(ctx context.Context, s Service, declined Observation) Observation {
+// maxRetried bounds how many lists of retries one look-up reads.
+const maxRetried = 50
+
+// afterRetries returns the outcome of the retries of declined attempts, or the decline if all of them
+// are declined. A retry that the lists show with two outcomes proves nothing.
+func afterRetries(ctx context.Context, s Service, declined Observation, attempts []*quickstream.Transaction) Observation {
+	outcomes := map[string]quickstream.Outcome{}
 	var others []*quickstream.Transaction
-	first := true
-	for retry, err := range s.Retries(declined.ReceiptNumber).All(ctx) {
-		if first && errors.Is(err, quickstream.ErrNotFound) {
-			return declined // may mean an empty list
-		}
-		if err != nil {
+	for n := 0; n < len(attempts); n++ {
+		if n == maxRetried {
 			return Observation{Result: LookupFailed}
 		}
-		first = false
-		if !tookNoMoney(ObserveTransaction(retry).Outcome) {
-			others = append(others, retry)
+		retries, err := s.Retries(attempts[n].ReceiptNumber).ReadAll(ctx)
+		if err != nil && !saysNone(err) { // which may mean an empty list
+			return Observation{Result: LookupFailed}
+		}
+		for _, retry := range append([]*quickstream.Transaction{attempts[n]}, retries...) {
+			outcome := ObserveTransaction(retry).Outcome
+			earlier, seen := outcomes[retry.ReceiptNumber]
+			outcomes[retry.ReceiptNumber] = outcome
+			switch {
+			case seen && earlier != outcome:
+				return Observation{Result: LookupFailed}
+			case seen:
+			case !tookNoMoney(outcome):
+				others = append(others, retry)
+			case retry != attempts[n]:
+				attempts = append(attempts, retry)
+			}
 		}
 	}
 	if len(others) == 0 {
@@ -74,7 +100,7 @@ func Run(ctx context.Context, service Service, p Policy, c Case, save func(Case)
 		if err := sleepUntil(ctx, c.NextLook); err != nil {
 			return c, err
 		}
-		o := p.LookUp(ctx, service, c.Intent)
+		o := p.LookUp(ctx, service, c)
 		if ctx.Err() != nil {
 			return c, ctx.Err()
 		}

@@ -62,6 +62,9 @@ func TestWatch(t *testing.T) {
 			assert.Equal(t, slow.Until, slow.NextLook, "the last look is not left out")
 			failing := policy().Next(s, resolve.Observation{Result: resolve.LookupFailed}, s.NextLook)
 			assert.Equal(t, s.NextLook.Add(30*time.Second), failing.NextLook, "one that fails is made again")
+			twoHours := failing.Failing.Add(2 * time.Hour)
+			assert.Equal(t, twoHours.Add(30*time.Minute), policy().Next(failing, resolve.Observation{Result: resolve.LookupFailed}, twoHours).NextLook)
+			assert.Equal(t, twoHours.Add(1).AddDate(0, 0, 1), policy().Next(failing, resolve.Observation{Result: resolve.LookupFailed}, twoHours.Add(1)).NextLook, "after two hours daily")
 			failing = policy().Next(failing, resolve.Observation{Result: resolve.LookupFailed}, failing.Failing.Add(30*time.Hour))
 			assert.False(t, failing.NextLook.IsZero(), "for as long as the days last")
 			asleep, failed := s.Until.Add(time.Hour), resolve.Observation{Result: resolve.LookupFailed}
@@ -132,7 +135,12 @@ func TestTwice(t *testing.T) {
 func TestSeveralAndThenOne(t *testing.T) {
 	s := policy().Next(begun(quickstream.Intent{}), several("R1", "R2"), wednesday())
 	require.Equal(t, resolve.StatusEscalated, s.Status)
+	assert.Equal(t, []string{"R1", "R2"}, s.Receipts())
 	assert.Equal(t, wednesday().AddDate(0, 0, 1), s.NextLook)
+	once := policy().Next(begun(quickstream.Intent{Attempts: 1}), several("R1", "R2"), wednesday())
+	once = policy().Next(once, found(approved("R1")), once.NextLook)
+	once = policy().Next(once, found(declined("R2", "54")), once.NextLook)
+	assert.Equal(t, quickstream.OutcomeApproved, once.Outcome, "a decline takes no approval back")
 	early := policy().Next(s, found(approved("R1")), wednesday().Add(time.Minute))
 	assert.Equal(t, s.NextLook, early.NextLook)
 	for _, settled := range []resolve.Case{early, policy().Next(s, found(approved("R1")), s.NextLook)} {
@@ -163,6 +171,10 @@ func TestEarlyLooks(t *testing.T) {
 		{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved},
 		{Result: resolve.LookupSettled, Outcome: "split", ReceiptNumber: "R1"},
 	} {
+		if o.Outcome == "split" || o.Result == resolve.LookupSettled && o.ReceiptNumber == "" {
+			recorded := policy().Next(s, o, s.NextLook).Lookups
+			assert.Equal(t, resolve.LookupFailed, recorded[len(recorded)-1].Result, "an observation that contradicts itself")
+		}
 		next := policy().Next(s, o, s.NextLook.Add(-1))
 		assert.Equal(t, counted(s)+1, counted(next))
 		next.Lookups, next.Seen = s.Lookups, s.Seen
@@ -195,7 +207,16 @@ func TestRefusals(t *testing.T) {
 	assert.Equal(t, resolve.StatusSettled, policy().Next(known, found(declined("R1", "54")), wednesday()).Status)
 	assert.Equal(t, openHeld, progressOf(policy().Next(known, found(declined("R2", "54")), wednesday())), "another one's")
 
-	s := policy().Next(begun(quickstream.Intent{}), found(unsettled("R2")), wednesday())
+	s := policy().Next(begun(quickstream.Intent{}), found(unsettled("R1")), wednesday())
+	assert.Equal(t, resolve.StatusSettled, policy().Next(s, found(declined("R1", "54")), cutOff).Status, "the same one was pending")
+	odd := resolve.Observation{Result: resolve.LookupPending, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}
+	assert.Equal(t, openHeld, progressOf(policy().Next(begun(quickstream.Intent{}), odd, wednesday())), "an approval is settled")
+	retrying := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour))
+	once := begun(quickstream.Intent{Attempts: 1})
+	assert.Equal(t, resolve.StatusSettled, retrying.Next(once, found(declined("R1", "54")), wednesday()).Status, "nothing retries this code")
+	assert.Equal(t, openHeld, progressOf(retrying.Next(once, found(declined("R1", "51")), wednesday())))
+
+	s = policy().Next(begun(quickstream.Intent{}), found(unsettled("R2")), wednesday())
 	s = policy().Next(s, found(declined("R1", "54")), cutOff)
 	assert.Equal(t, openAfterCutOff, progressOf(s), "another one was seen, and nobody knows of it")
 	assert.Equal(t, resolve.StatusSettled, policy().Next(s, found(approved("R2")), cutOff).Status)
@@ -207,6 +228,8 @@ func TestRefusals(t *testing.T) {
 	}
 	assert.Empty(t, policy().Next(begun(own), found(unsettled("R1")), wednesday()).Intent.ReceiptNumber, "it may be another one's")
 	assert.Equal(t, "R1", policy().Next(known, found(unsettled("R2")), wednesday()).Intent.ReceiptNumber)
+	sentOnce := begun(quickstream.Intent{ReceiptNumber: "R1", Attempts: 1})
+	assert.Equal(t, "R1", policy().Next(sentOnce, found(unsettled("R2")), wednesday()).Intent.ReceiptNumber)
 	retry := found(unsettled("R2"))
 	retry.Retryable = true
 	assert.Empty(t, policy().Next(begun(quickstream.Intent{Attempts: 1}), retry, wednesday()).Intent.ReceiptNumber, "the retries are those of the first")
@@ -218,8 +241,9 @@ func TestVoidsOfWhatStands(t *testing.T) {
 		s := policy().Next(void, o, wednesday())
 		assert.Equal(t, openSoon, progressOf(s))
 		assert.Empty(t, s.Receipts())
+		assert.Empty(t, s.Lookups[0].Candidates)
 	}
-	for _, status := range []quickstream.TransactionStatus{"VOIDED", "Reversed", quickstream.TransactionStatusPending, ""} {
+	for _, status := range []quickstream.TransactionStatus{"Cancelled", "Reversed", quickstream.TransactionStatusPending, ""} {
 		odd := transaction("R1", status, quickstream.SummaryCodeApproved, "00")
 		lost := &quickstream.UnknownOutcomeError{Intent: &void.Intent, Candidates: []quickstream.Candidate{{Transaction: odd, Matches: true}}}
 		_, end := looksBy(policy(), void, resolve.Observe(nil, lost))
@@ -250,6 +274,10 @@ func TestSuspended(t *testing.T) {
 	assert.Equal(t, resolve.StatusEscalated, policy().Next(missed, foundNothing(), missed.NextLook).Status)
 	assert.Equal(t, resolve.StatusSettled, policy().Next(s, found(declined("R1", "54")), s.NextLook).Status)
 
+	late := suspended
+	late.SettlementDate = quickstream.NewDate(2026, time.June, 12)
+	held := policy().Next(begun(quickstream.Intent{Attempts: 1}), late, wednesday())
+	assert.Equal(t, at("2026-06-12 18:30"), policy().Next(held, foundNothing(), held.NextLook).NextLook, "no more at once, but after its cut-off")
 	_, end := looks(begun(quickstream.Intent{}), found(unsettled("R1")))
 	end = policy().Next(end, suspended, end.Until.Add(time.Hour))
 	assert.Equal(t, end.Lookups[len(end.Lookups)-1].Last.In(location).AddDate(0, 0, 1), end.NextLook, "watched for as long as it is")
@@ -297,6 +325,11 @@ func TestEvidenceIsBounded(t *testing.T) {
 	one := found(declined("R1", "54"))
 	kinds := []resolve.Observation{foundNothing(), one, {Result: resolve.LookupFailed}, found(declined("R2", "54")), found(declined("R1", "01")), several("R1")}
 	kinds = append(kinds, found(&quickstream.Transaction{ReceiptNumber: "R1", ResponseCode: "54"}))
+	retryable, scanned := one, foundNothing()
+	retryable.Retryable, scanned.Scanned = true, true
+	rejected := one
+	rejected.Outcome = quickstream.OutcomeRejected
+	kinds = append(kinds, retryable, scanned, rejected, found(declined("R1", "57")), several("R1", "R2"))
 	s = begun(quickstream.Intent{})
 	for range 3 {
 		for _, o := range kinds {
@@ -333,6 +366,11 @@ func TestCasesOfOthersAreRefused(t *testing.T) {
 		"another outcome": strings.Replace(text(absent), `"status"`, `"outcome":"approved","status"`, 1),
 		"an open outcome": strings.Replace(text(absent), `"status"`, `"outcome":"pending","status"`, 1),
 		"no JSON":         "{",
+		"version alone":   `{"version":1}`,
+		"look-ups alone":  `{"lookups":[]}`,
+		"early step":      strings.Replace(looking, `"status":"open"`, `"status":"open","step":-1`, 1),
+		"late step":       strings.Replace(looking, `"status":"open"`, `"status":"open","step":5`, 1),
+		"final step":      strings.Replace(text(absent), `"status":"not_found"`, `"status":"not_found","step":1`, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := resolve.Case{Misses: 7}
@@ -350,7 +388,7 @@ func TestCasesOfOthersAreRefused(t *testing.T) {
 		"version":   func(s *resolve.Case) { s.Version = 2 },
 		"status":    func(s *resolve.Case) { s.Status = "asleep" },
 		"no status": func(s *resolve.Case) { s.Status = "" },
-		"step":      func(s *resolve.Case) { s.Step = 4 },
+		"step":      func(s *resolve.Case) { s.Step = 5 },
 		"no time":   func(s *resolve.Case) { s.Intent.NotBefore = time.Time{} },
 		"look-up":   func(s *resolve.Case) { s.Lookups = []resolve.Lookup{{Observation: resolve.Observation{Result: "?"}}} },
 	} {

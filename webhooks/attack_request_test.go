@@ -2,7 +2,6 @@ package webhooks_test
 
 import (
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
@@ -28,6 +26,7 @@ func TestAttack46DecodedBeforeVerified(t *testing.T) {
 		"longer":          confirmedBody + "\n",
 		"not JSON at all": "{{{{",
 		"empty":           "",
+		"byte order mark": "\ufeff" + confirmedBody,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -41,10 +40,6 @@ func TestAttack46DecodedBeforeVerified(t *testing.T) {
 				t.Errorf("with its own signature: %v", err)
 			}
 		})
-	}
-	smuggled := strings.Replace(confirmedBody, `"id"`, `"id":"5f2c8a54-9999","id"`, 1)
-	if _, err := newVerifier(t).VerifyBody(signed(t, confirmedBody).Header, []byte(smuggled)); !errors.Is(err, signature.ErrMismatch) {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -109,9 +104,12 @@ func TestAttack50BodyTooLarge(t *testing.T) {
 			if _, err := v.Verify(signed(t, body)); !errors.Is(err, test.want) {
 				t.Errorf("announced: got %v, want %v", err, test.want)
 			}
-			// A sender need not say how long the body is.
+			// A sender need not say how long the body is, nor ever end it.
 			r := signed(t, body)
 			source := &counting{Reader: r.Body}
+			if test.want != nil {
+				source.Reader = io.MultiReader(source.Reader, endless{})
+			}
 			r.Body, r.ContentLength = source, -1
 			if _, err := v.Verify(r); !errors.Is(err, test.want) {
 				t.Errorf("unannounced: got %v, want %v", err, test.want)
@@ -121,56 +119,6 @@ func TestAttack50BodyTooLarge(t *testing.T) {
 			}
 			if _, err := v.VerifyBody(r.Header, []byte(body)); !errors.Is(err, test.want) {
 				t.Errorf("read before: got %v, want %v", err, test.want)
-			}
-		})
-	}
-}
-
-// A body that never ends is cut at the limit.
-func TestAttack50EndlessBody(t *testing.T) {
-	t.Parallel()
-	r := signed(t, confirmedBody)
-	source := &counting{Reader: endless{}}
-	r.Body, r.ContentLength = source, -1
-	if _, err := newVerifier(t).Verify(r); !errors.Is(err, webhooks.ErrBodyTooLarge) {
-		t.Errorf("got %v", err)
-	}
-	if source.n > 2*webhooks.DefaultMaxBody {
-		t.Errorf("%d bytes were read", source.n)
-	}
-}
-
-// A genuine signature under another method, or of a body that would have to be unpacked
-// before it can be verified.
-func TestAttack52Request(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		change func(*http.Request)
-		want   error
-	}{
-		"as sent":            {func(*http.Request) {}, nil},
-		"no content type":    {func(r *http.Request) { r.Header.Del("Content-Type") }, nil},
-		"identity":           {func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, nil},
-		"unasked for Basic":  {func(r *http.Request) { r.SetBasicAuth("user", "password") }, nil},
-		"of unknown length":  {func(r *http.Request) { r.ContentLength = -1 }, nil},
-		"GET":                {func(r *http.Request) { r.Method = http.MethodGet }, webhooks.ErrMethod},
-		"HEAD":               {func(r *http.Request) { r.Method = http.MethodHead }, webhooks.ErrMethod},
-		"PUT":                {func(r *http.Request) { r.Method = http.MethodPut }, webhooks.ErrMethod},
-		"post":               {func(r *http.Request) { r.Method = "post" }, webhooks.ErrMethod},
-		"gzip":               {func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }, webhooks.ErrContentEncoding},
-		"gzip, second value": {func(r *http.Request) { r.Header["Content-Encoding"] = []string{"", "gzip"} }, webhooks.ErrContentEncoding},
-		"no body":            {func(r *http.Request) { r.Body, r.ContentLength = nil, 0 }, signature.ErrMismatch},
-		"body breaks off": {func(r *http.Request) {
-			r.Body = io.NopCloser(io.MultiReader(strings.NewReader(confirmedBody[:9]), failing{io.ErrUnexpectedEOF}))
-		}, webhooks.ErrBody},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := signed(t, confirmedBody)
-			test.change(r)
-			n, err := newVerifier(t).Verify(r)
-			if !errors.Is(err, test.want) || (n == nil) != (test.want != nil) {
-				t.Errorf("got %v, %v, want %v", n, err, test.want)
 			}
 		})
 	}
@@ -222,35 +170,5 @@ func TestAttack55BasicAuth(t *testing.T) {
 				t.Errorf("with the body read before: got %v, want %v", err, test.want)
 			}
 		})
-	}
-}
-
-// A forger learns nothing from the answers: to a wrong signature they are all the same,
-// whatever is wrong with it.
-func TestAttack56AnswersSayNothing(t *testing.T) {
-	t.Parallel()
-	h := webhooks.NewHandler(newVerifier(t), new(calls).handle)
-	stale := sender
-	stale.Now = func() time.Time { return signedAt.Add(-time.Hour) }
-	future := sender
-	future.Now = func() time.Time { return signedAt.Add(time.Hour) }
-	malformed := signed(t, confirmedBody)
-	malformed.Header.Set(signature.Header, "t=1")
-	unsigned := signed(t, confirmedBody)
-	unsigned.Header.Del(signature.Header)
-
-	var first string
-	for _, r := range []*http.Request{
-		unsigned, malformed, signedBy(t, forger, confirmedBody), signedBy(t, stale, confirmedBody), signedBy(t, future, confirmedBody),
-		signedBy(t, forger, "not JSON"),
-	} {
-		w := post(h, r)
-		answer := fmt.Sprintln(w.Code, w.Header(), w.Body)
-		if first == "" {
-			first = answer
-		}
-		if answer != first || w.Code != http.StatusUnauthorized {
-			t.Errorf("answers differ: %s and %s", first, answer)
-		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -134,23 +135,38 @@ func TestAttack53Panic(t *testing.T) {
 	}
 }
 
-// A process that dies between the acknowledgement and the insert has lost a payment: the
-// answer waits for the function, however long that takes.
-func TestAttack53EarlyAcknowledgement(t *testing.T) {
+// panickingLogs is the handler of a logger that panics.
+type panickingLogs struct{ slog.Handler }
+
+func (panickingLogs) Enabled(context.Context, slog.Level) bool  { return true }
+func (panickingLogs) Handle(context.Context, slog.Record) error { panic("canary") }
+
+// A panic of the logger or of the failure report changes no answer, and each is told to the other
+// without its value.
+func TestAttack53PanicOfLogs(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var stored time.Time
-		start := time.Now()
-		keep := func(context.Context, *webhooks.Notification) error {
-			<-time.After(time.Minute)
-			stored = time.Now()
-			return nil
+	failing := func(context.Context, *webhooks.Notification) error { return errors.New("own") }
+	for name, test := range map[string]struct {
+		handle webhooks.Func
+		status int
+	}{"acknowledged": {new(calls).handle, http.StatusOK}, "refused": {failing, http.StatusInternalServerError}} {
+		var failure webhooks.Failure
+		h := webhooks.NewHandler(newVerifier(t), test.handle, webhooks.WithLogger(slog.New(panickingLogs{})),
+			webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { failure = f }))
+		w := post(h, signed(t, confirmedBody)) // a recorder supports no read deadline, which is logged too
+		text := fmt.Sprintf("%v %+v %#v", failure.Err, failure.Err, failure.Err)
+		if w.Code != test.status || failure.Status != test.status || strings.Contains(text, "canary") ||
+			!strings.Contains(text, "webhooks: the logger panicked with a string at attack_slow_test.go:") || strings.Contains(text, "own") == (test.status == http.StatusOK) {
+			t.Errorf("%s: answered %d, reported %v", name, w.Code, failure)
 		}
-		h := webhooks.NewHandler(newVerifier(t), keep)
-		w := &recorder{header: http.Header{}}
-		h.ServeHTTP(w, signed(t, confirmedBody))
-		if w.status != http.StatusOK || w.at.Sub(start) != time.Minute || w.at.Before(stored) {
-			t.Errorf("answered %d after %v, stored after %v", w.status, w.at.Sub(start), stored.Sub(start))
-		}
-	})
+	}
+	var out bytes.Buffer
+	h := webhooks.NewHandler(newVerifier(t), failing, webhooks.WithLogger(slog.New(slog.NewTextHandler(&out, nil))),
+		webhooks.WithFailureReport(func(context.Context, webhooks.Failure) { panic("canary") }))
+	if w := post(h, signed(t, confirmedBody)); w.Code != http.StatusInternalServerError {
+		t.Errorf("answered %d", w.Code)
+	}
+	if text := out.String(); strings.Contains(text, "canary") || !strings.Contains(text, "the failure report panicked with a string at attack_slow_test.go:") {
+		t.Errorf("logged %s", text)
+	}
 }

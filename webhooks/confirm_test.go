@@ -203,32 +203,6 @@ func TestConfirmHasItsOwnTime(t *testing.T) {
 	}
 }
 
-// An event that the API does not confirm yet is delivered once it does.
-func TestConfirmAfterALag(t *testing.T) {
-	t.Parallel()
-	client, service := newAPI(t, 0, "")
-	answers := []struct {
-		status int
-		body   string
-	}{{404, "{}"}, {200, withStatus("PENDING")}, {200, agreementData}, {200, agreementData}}
-	asked := 0
-	service.handler = func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(answers[asked].status)
-		_, _ = w.Write([]byte(answers[asked].body))
-		asked++
-	}
-	f := new(calls)
-	h := webhooks.NewHandler(newVerifier(t), webhooks.ConfirmWith(client, f.handle), webhooks.WithStore(new(webhooks.MemoryStore)))
-	for i, want := range []int{500, 500, 200, 200} {
-		if w := post(h, signed(t, confirmedBody)); w.Code != want {
-			t.Errorf("delivery %d: %d, want %d", i+1, w.Code, want)
-		}
-	}
-	if f.count() != 1 || asked != 3 {
-		t.Errorf("%d calls after asking %d times", f.count(), asked)
-	}
-}
-
 // The order in which confirming and de-duplicating are put together changes the
 // cost and not the result, even when the state changes in between.
 func TestConfirmOutsideTheStore(t *testing.T) {

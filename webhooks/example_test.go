@@ -60,7 +60,7 @@ func ExampleNewHandler() {
 
 	// In a test, a Signer plays the service.
 	signer := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: secret}
-	forger := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: webhooks.NewSecret("a guess")}
+	forger := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: webhooks.NewSecret("a forger's guess")}
 	notification, err := webhooks.NewNotification(webhooks.EventTypePayToAgreementConfirmed,
 		quickstream.Agreement{AgreementToken: "AGR0001", Status: quickstream.AgreementStatusActive})
 	if err != nil {
@@ -131,7 +131,7 @@ func ExampleConfirmWith() {
 func ExampleSigner() {
 	// The tested endpoint sets orders to paid.
 	paid := map[string]bool{}
-	secret := webhooks.NewSecret("test secret")
+	secret := webhooks.NewSecret("the test's secret")
 	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
 	if err != nil {
 		fmt.Println(err)

@@ -7,10 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"sync"
 	"time"
 
+	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -23,9 +23,9 @@ const DefaultReadTimeout = 10 * time.Second
 // requests call a Func concurrently.
 type Func func(ctx context.Context, n *Notification) error
 
-// Failure is a delivery that was not acknowledged, or an [ErrConflict].
+// Failure is a delivery that was not acknowledged, an [ErrConflict], or a panic of the logger.
 type Failure struct {
-	// Status is the answer's status: 200 for an [ErrConflict].
+	// Status is the answer's status: 200 for an [ErrConflict], and if only the logger panicked.
 	Status int
 	// Notification is nil if the request was refused before it was handled.
 	Notification *Notification
@@ -35,19 +35,16 @@ type Failure struct {
 }
 
 // PanicError is a panic of the function or of the signature scheme.
-type PanicError struct {
-	value func() any
-	stack []byte
-}
+type PanicError struct{ panicked *transport.Panic }
 
 // Error does not show the value of the panic, which can hold anything.
 func (e *PanicError) Error() string { return "webhooks: panic while handling a notification" }
 
 // Value returns the value of the panic.
-func (e *PanicError) Value() any { return e.value() }
+func (e *PanicError) Value() any { return e.panicked.Value() }
 
 // Stack returns the stack at the panic.
-func (e *PanicError) Stack() []byte { return e.stack }
+func (e *PanicError) Stack() []byte { return e.panicked.Stack() }
 
 // Format writes what Error returns, for every verb.
 func (e *PanicError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Error()) }
@@ -93,8 +90,9 @@ func WithLogger(logger *slog.Logger) HandlerOption {
 	return func(c *handlerConfig) { c.logger = logger }
 }
 
-// WithFailureReport calls report for each delivery that is not acknowledged, and for each
-// [ErrConflict], with the request's context. The connection stays in use until report returns.
+// WithFailureReport calls report for each delivery that is not acknowledged, for each [ErrConflict]
+// and for each panic of the logger, with the request's context. The connection stays in use until
+// report returns. A panic of report is logged.
 func WithFailureReport(report func(ctx context.Context, f Failure)) HandlerOption {
 	return func(c *handlerConfig) { c.report = report }
 }
@@ -155,18 +153,21 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.WriteHeader(status)
-	h.log(r.Context(), status, n, err, time.Since(start))
-	if err != nil && h.config.report != nil {
-		h.config.report(r.Context(), Failure{status, n, err})
+	if failed := h.log(r.Context(), status, n, err, time.Since(start)); failed != nil {
+		err = errors.Join(err, failed)
+	}
+	if failed := h.report(r.Context(), status, n, err); failed != nil {
+		_ = h.record(r.Context(), slog.LevelError, "webhook failure report panicked", slog.String("reason", failed.Error()))
 	}
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) (status int, n *Notification, err error) {
 	defer func() {
-		if value := recover(); value != nil {
-			status, err = http.StatusInternalServerError, &PanicError{func() any { return value }, debug.Stack()}
+		if panicked, ok := err.(*transport.Panic); ok { //nolint:errorlint // a wrapped one is another call's
+			status, err = http.StatusInternalServerError, &PanicError{panicked}
 		}
 	}()
+	defer transport.Report("the function", &err)
 	if n, err = h.receive(w, r); err != nil {
 		return refusal(err), nil, err
 	}
@@ -188,9 +189,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (status int, n *
 func (h *handler) receive(w http.ResponseWriter, r *http.Request) (*Notification, error) {
 	// The server lifts the deadline after the body, so it does not end the function's context.
 	err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.config.readTimeout))
-	if err != nil && h.config.logger != nil {
+	if err != nil {
 		h.unlimited.Do(func() {
-			h.config.logger.LogAttrs(r.Context(), slog.LevelWarn, "webhook endpoint cannot limit the time for a body",
+			_ = h.record(r.Context(), slog.LevelWarn, "webhook endpoint cannot limit the time for a body",
 				slog.String("reason", "the response writer does not support read deadlines"))
 		})
 	}
@@ -222,10 +223,7 @@ func refusal(err error) int {
 	}
 }
 
-func (h *handler) log(ctx context.Context, status int, n *Notification, err error, took time.Duration) {
-	if h.config.logger == nil {
-		return
-	}
+func (h *handler) log(ctx context.Context, status int, n *Notification, err error, took time.Duration) error {
 	attrs := make([]slog.Attr, 0, 5)
 	attrs = append(attrs, slog.Int("status", status), slog.Duration("duration", took))
 	if n != nil {
@@ -244,7 +242,24 @@ func (h *handler) log(ctx context.Context, status int, n *Notification, err erro
 	if err != nil {
 		attrs = append(attrs, slog.String("reason", reason(err)))
 	}
-	h.config.logger.LogAttrs(ctx, level, message, attrs...)
+	return h.record(ctx, level, message, attrs...)
+}
+
+// record logs. A panic of the logger is an error: the answer stays.
+func (h *handler) record(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) (err error) {
+	if h.config.logger != nil {
+		defer transport.Report("webhooks: the logger", &err)
+		h.config.logger.LogAttrs(ctx, level, message, attrs...)
+	}
+	return nil
+}
+
+func (h *handler) report(ctx context.Context, status int, n *Notification, reason error) (err error) {
+	if reason != nil && h.config.report != nil {
+		defer transport.Report("webhooks: the failure report", &err)
+		h.config.report(ctx, Failure{status, n, reason})
+	}
+	return nil
 }
 
 // reason returns an error in this module's words: other texts may repeat what was received.

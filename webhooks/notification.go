@@ -110,7 +110,7 @@ func isID(id string) bool {
 // NewNotification returns a notification with a new ID and the present time, for tests with a
 // [Signer]. Data is anything that encoding/json can write, such as a [quickstream.Agreement].
 func NewNotification(eventType EventType, data any) (*Notification, error) {
-	encoded, err := wire.Marshal(data)
+	encoded, err := wire.Encode(data)
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: data: %w", err)
 	}
@@ -152,7 +152,7 @@ func (n *Notification) Digest() string {
 // meaning returns the sum of an object in a normal form, or of the body if it is not an object.
 func meaning(body []byte) []byte {
 	sum := sha256.New()
-	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder := json.NewDecoder(bytes.NewReader(wire.ValidUTF8(body)))
 	decoder.UseNumber()
 	var tree map[string]any
 	if decoder.Decode(&tree) != nil {

@@ -96,32 +96,6 @@ func collect(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) (ag
 // day lets redeliveries take place.
 func day() { <-time.After(24 * time.Hour) }
 
-func TestSandboxDelivers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		m := &merchant{fails: 1} // the first delivery is not acknowledged, and comes again
-		endpoint(t, box, client, m)
-		token, receipt := collect(t, box, client)
-		day()
-		require.ElementsMatch(t, []webhooks.EventType{webhooks.EventTypePayToAgreementConfirmed, webhooks.EventTypePayToPaymentApproved}, m.types())
-		for _, n := range m.got {
-			switch n.EventType {
-			case webhooks.EventTypePayToAgreementConfirmed:
-				agreement := eventOf[*webhooks.AgreementEvent](t, n).Agreement()
-				assert.Equal(t, token, agreement.AgreementToken)
-				assert.Equal(t, quickstream.AgreementStatusActive, agreement.Status)
-			case webhooks.EventTypePayToPaymentApproved:
-				payment := eventOf[*webhooks.PaymentEvent](t, n).Transaction()
-				assert.Equal(t, receipt, payment.ReceiptNumber)
-				_, err := quickstream.RequireApproved(payment, nil)
-				assert.NoError(t, err)
-			default:
-				t.Fatalf("an event that was not subscribed to: %s", n.EventType)
-			}
-		}
-	})
-}
-
 // TestSandboxMisdelivers duplicates, reorders, tampers with and replays
 // notifications: each genuine one is handled once, and no other is.
 func TestSandboxMisdelivers(t *testing.T) {
@@ -162,25 +136,6 @@ func TestSandboxMisdelivers(t *testing.T) {
 			}
 		}
 		assert.GreaterOrEqual(t, refused, 6, "what was forged, stale or from the future")
-	})
-}
-
-// TestSandboxEventForAnUnknownAgreement receives a genuine notification about an
-// agreement that this merchant's API does not know.
-func TestSandboxEventForAnUnknownAgreement(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		_, stranger := sandboxtest.New(t)
-		m := new(merchant)
-		endpoint(t, box, stranger, m)
-		collect(t, box, client)
-		day()
-		assert.Empty(t, m.got, "what the API does not confirm is not delivered")
-		for _, d := range box.Deliveries() {
-			for _, attempt := range d.Attempts {
-				assert.Equal(t, http.StatusInternalServerError, attempt.Status, "and not acknowledged")
-			}
-		}
 	})
 }
 

@@ -48,13 +48,8 @@ func echoes() []sandbox.FaultKind {
 func echoedCalls(t *testing.T) map[string]func(*quickstream.Client) (any, error) {
 	t.Helper()
 	calls := map[string]func(*quickstream.Client) (any, error){}
-	for _, op := range operations() {
-		calls[op.name] = func(c *quickstream.Client) (any, error) { return op.call(t.Context(), c, callHandle) }
-	}
 	for name, call := range secretCalls() {
-		if calls[name] == nil {
-			calls[name] = func(c *quickstream.Client) (any, error) { return nil, call(t.Context(), c) }
-		}
+		calls[name] = func(c *quickstream.Client) (any, error) { return call(t.Context(), c) }
 	}
 	withoutRules := quickstream.WithoutRule(allRules(t)...)
 	for i, source := range append([]any{quickstream.FromSingleUseToken(echoToken)}, variantsOfCalls()...) {
@@ -91,7 +86,7 @@ func printedForms(v any) []string {
 	return []string{fmt.Sprintf("%v|%+v|%#v|%q|%s", v, v, v, v, v), logged.String(), string(data) + fmt.Sprint(err)}
 }
 
-// echoWitness is all that was told while calls were made.
+// echoWitness is all that was told while calls were made, and the contexts that it came with.
 type echoWitness struct {
 	logged bytes.Buffer
 	events []any
@@ -100,17 +95,16 @@ type echoWitness struct {
 func (w *echoWitness) options() []quickstream.ClientOption {
 	level := &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}
 	both := slog.NewMultiHandler(slog.NewTextHandler(&w.logged, level), slog.NewJSONHandler(&w.logged, level))
+	told := func(ctx context.Context, event any) {
+		w.events = append(w.events, fmt.Sprintf("%v %+v", ctx, ctx), event)
+	}
 	return []quickstream.ClientOption{
 		quickstream.WithLogger(slog.New(both)), quickstream.WithHeader("X-Proxy-Token", echoHeader),
 		quickstream.WithObserver(quickstream.Observer{
-			Start: func(ctx context.Context, c quickstream.CallInfo) context.Context {
-				w.events = append(w.events, c)
-				return ctx
-			},
-			Attempt: func(_ context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) {
-				w.events = append(w.events, a)
-			},
-			End: func(_ context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) { w.events = append(w.events, e) },
+			Start:   func(ctx context.Context, c quickstream.CallInfo) context.Context { told(ctx, c); return ctx },
+			Attempt: func(ctx context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) { told(ctx, a) },
+			End:     func(ctx context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) { told(ctx, e) },
+			Carrier: func(ctx context.Context) string { told(ctx, nil); return "" },
 		}),
 	}
 }
@@ -183,38 +177,6 @@ func sayNoCard(t *testing.T, err error) {
 	}
 	if refused, ok := errors.AsType[*quickstream.APIError](err); ok {
 		assert.NotContains(t, refused.CustomerMessage()+refused.DeveloperMessage()+fmt.Sprint(refused.Fields())+string(refused.RawBody()), callCard)
-	}
-}
-
-// TestAttackEchoPanics: an observer or a hook that panics with what it was given ends the
-// call with an error that tells as little.
-func TestAttackEchoPanics(t *testing.T) {
-	end := func(_ context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) {
-		panic(fmt.Sprintf("%+v %#v", e, e))
-	}
-	attempt := func(_ context.Context, c quickstream.CallInfo, a quickstream.AttemptInfo) { panic([]any{c, a}) }
-	naive := func(_ context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) {
-		refused, _ := errors.AsType[*quickstream.APIError](e.Err)
-		panic(refused.DeveloperMessage()) // which has to be asked for
-	}
-	for name, opts := range map[string][]quickstream.ClientOption{
-		"end":     {quickstream.WithObserver(quickstream.Observer{End: end})},
-		"attempt": {quickstream.WithObserver(quickstream.Observer{Attempt: attempt})},
-		"hook":    {quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) error { panic(i) })},
-		"naive":   {quickstream.WithObserver(quickstream.Observer{End: naive})},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			box := sandbox.New()
-			t.Cleanup(box.Close)
-			require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.Status(422, sandbox.Echo)}))
-			params := payment()
-			params.Source = variantsOfCalls()[1].(quickstream.AccountSource)
-			_, err := sandboxtest.Client(t, box, opts...).Transactions.Pay(t.Context(), params)
-			require.Error(t, err, name)
-			shown := strings.Join(everyForm(t, err), "\n")
-			assert.Contains(t, shown, "panicked", name)
-			assert.Equal(t, name == "naive", secretIn(shown) != "", "%s: %s", name, shown)
-		})
 	}
 }
 

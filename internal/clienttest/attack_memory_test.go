@@ -23,61 +23,100 @@ const (
 	errorJSON  = 256 << 10
 )
 
-// TestAttackRow01Memory: whatever the service answers, no more than eight times what is read
-// of a body is held, and what came of the answer is bounded too.
-func TestAttackRow01Memory(t *testing.T) {
-	type client = quickstream.Client
-	drain := func(list quickstream.List[quickstream.Transaction]) (err error) {
-		for _, pageErr := range list.Pages(t.Context()) {
-			err = pageErr
-		}
-		return err
+// memoryCalls are calls whose answers the tests below make, by the name that a seed has.
+func memoryCalls(t *testing.T) map[string]func(*quickstream.Client) error {
+	ctx := t.Context()
+	return map[string]func(*quickstream.Client) error{
+		"list": func(c *quickstream.Client) (err error) {
+			for _, pageErr := range c.Transactions.ByReference("REF-1").Pages(ctx) {
+				err = pageErr
+			}
+			return err
+		},
+		"get": func(c *quickstream.Client) error {
+			tx, err := c.Transactions.Get(ctx, "R-1")
+			if err == nil {
+				_ = tx.Extra()
+			}
+			return err
+		},
+		"pay": func(c *quickstream.Client) error { return second(c.Transactions.Pay(ctx, payment())) },
+		"do": func(c *quickstream.Client) error {
+			return c.Do(ctx, quickstream.Request{Method: "GET", Route: "/notes"}, new(any))
+		},
 	}
-	look := func(c *client) error { return drain(c.Transactions.ByReference("REF-1")) }
-	get := func(c *client) error {
-		tx, err := c.Transactions.Get(t.Context(), "R-1")
-		if err == nil {
-			_ = tx.Extra()
-		}
-		return err
-	}
-	pay := func(c *client) error { _, err := c.Transactions.Pay(t.Context(), payment()); return err }
-	do := func(c *client) error {
-		return c.Do(t.Context(), quickstream.Request{Method: "GET", Route: "/notes"}, new(any))
-	}
-	rich := `{"receiptNumber":"1","creditCard":{},"bankAccount":{},"nzBankAccount":{},"directEntryAccount":{},"nzDirectEntryAccount":{},"merchantAccount":{},` +
-		`"payToData":{},"payToPayerAccount":{},"payToPayeeAccount":{},"metadata":{"a":""},"principalAmount":1,"totalAmount":1,"surchargeAmount":1},`
-	for _, c := range []struct {
-		name                   string
-		call                   func(*client) error
-		before, element, after string
-	}{
-		{"items without a member", look, `{"data":[`, `{},`, `]}`},
-		{"items with a receipt", look, `{"data":[`, `{"receiptNumber":"1"},`, `]}`},
-		{"items of small objects", look, `{"data":[`, rich, `]}`},
-		{"links without a member", look, `{"data":[],"links":[`, `{},`, `]}`},
-		{"links with a member", look, `{"data":[],"links":[`, `{"rel":"a"},`, `]}`},
-		{"links of items", look, `{"data":[`, `{"receiptNumber":"1","links":[` + strings.Repeat(`{},`, 99) + `{}]},`, `]}`},
-		{"lists of links", look, `{"data":[`, `{"receiptNumber":"1","links":[` + strings.Repeat(`{},`, 4999) + `{}]},`, `]}`},
-		{"members nobody knows of a page", look, `{"data":[],"new":[`, `{"a":1},`, `]}`},
-		{"links of an object", get, `{"receiptNumber":"R-1","links":[`, `{},`, `]}`},
-		{"addresses of an object", get, `{"receiptNumber":"R-1","links":[`, `{"href":"a"},`, `]}`},
-		{"metadata of one name", get, `{"receiptNumber":"R-1","metadata":{"a":[`, `1,`, `]}}`},
-		{"members nobody knows", get, `{"receiptNumber":"R-1","new":[`, `{"a":{}},`, `]}`},
-		{"a text", get, `{"receiptNumber":"R-1","responseDescription":"`, `x`, `"}`},
-		{"an escaped text", get, `{"receiptNumber":"R-1","responseDescription":"`, `\u00e9`, `"}`},
-		{"a receipt", get, `{"receiptNumber":"`, `1`, `"}`},
-		{"a payment's links", pay, `{"receiptNumber":"R-1","links":[`, `{},`, `]}`},
-		{"a payment's receipt", pay, `{"summaryCode":{},"receiptNumber":"`, `1`, `"}`},
-		{"any objects", do, `[`, `{"a":1},`, `]`},
-		{"any lists", do, `[`, `[1],`, `]`},
-		{"any nulls", do, `[`, `null,`, `]`},
+}
+
+// rich is an item with all members that are pointers.
+const rich = `{"receiptNumber":"1","creditCard":{},"bankAccount":{},"nzBankAccount":{},"directEntryAccount":{},"nzDirectEntryAccount":{},"merchantAccount":{},` +
+	`"payToData":{},"payToPayerAccount":{},"payToPayeeAccount":{},"metadata":{"a":""},"principalAmount":1,"totalAmount":1,"surchargeAmount":1},`
+
+// FuzzMemory: whatever bytes an answer repeats until it has the largest size, no more than eight
+// times what is read of it is held. An error is the answer to a payment.
+func FuzzMemory(f *testing.F) {
+	for _, c := range [][4]string{
+		{"list", `{"data":[`, `{},`, `]}`},                                                                    // items without a member
+		{"list", `{"data":[`, `{"receiptNumber":"1"},`, `]}`},                                                 // items with a receipt
+		{"list", `{"data":[`, rich, `]}`},                                                                     // items of small objects
+		{"list", `{"data":[],"links":[`, `{},`, `]}`},                                                         // links without a member
+		{"list", `{"data":[],"links":[`, `{"rel":"a"},`, `]}`},                                                // links with a member
+		{"list", `{"data":[`, `{"receiptNumber":"1","links":[` + strings.Repeat(`{},`, 99) + `{}]},`, `]}`},   // links of items
+		{"list", `{"data":[`, `{"receiptNumber":"1","links":[` + strings.Repeat(`{},`, 4999) + `{}]},`, `]}`}, // lists of links
+		{"list", `{"data":[],"new":[`, `{"a":1},`, `]}`},                                                      // members nobody knows of a page
+		{"get", `{"receiptNumber":"R-1","links":[`, `{},`, `]}`},                                              // links of an object
+		{"get", `{"receiptNumber":"R-1","links":[`, `{"href":"a"},`, `]}`},                                    // addresses of an object
+		{"get", `{"receiptNumber":"R-1","metadata":{"a":[`, `1,`, `]}}`},                                      // metadata of one name
+		{"get", `{"receiptNumber":"R-1","new":[`, `{"a":{}},`, `]}`},                                          // members nobody knows
+		{"get", `{"receiptNumber":"R-1","responseDescription":"`, `x`, `"}`},                                  // a text
+		{"get", `{"receiptNumber":"R-1","responseDescription":"`, `\u00e9`, `"}`},                             // an escaped text
+		{"get", `{"receiptNumber":"`, `1`, `"}`},                                                              // a receipt
+		{"pay", `{"receiptNumber":"R-1","links":[`, `{},`, `]}`},                                              // a payment's links
+		{"pay", `{"summaryCode":{},"receiptNumber":"`, `1`, `"}`},                                             // a payment's receipt
+		{"do", `[`, `{"a":1},`, `]`},                                                                          // any objects
+		{"do", `[`, `[1],`, `]`},                                                                              // any lists
+		{"do", `[`, `null,`, `]`},                                                                             // any nulls
+		{"get", `{"receiptNumber":"R-1","responseDescription":"`, "\xff", `"}`},                               // a text that is not UTF-8
+		{"get", `{"receiptNumber":"R-1","fraudGuardResult":"`, "\xff", `"}`},                                  // a result that is not UTF-8
+		{"get", `{"receiptNumber":"R-1","settlementDate":"`, "\xff", `"}`},                                    // a date that is not UTF-8
+		{"get", `{"receiptNumber":"R-1","links":[{"href":"`, "\xff", `"}]}`},                                  // an address that is not UTF-8
+		{"pay", `{"receiptNumber":"`, "\xff", `"}`},                                                           // a receipt that is not UTF-8
+		{"pay", `{"receiptNumber":"R-1","metadata":{"a":"`, "\xff\xffa", `"}}`},                               // metadata that is not UTF-8
+		{"pay", `{"receiptNumber":"R-1","`, "\xffa", `":1}`},                                                  // a name that is not UTF-8
+		{"get", `{"receiptNumber":"R-1","creditCard":{"`, "\xff", `":1}}`},                                    // an inner name that is not UTF-8
+		{"do", `{"a":"`, "\xff", `"}`},                                                                        // any text that is not UTF-8
+		{"error", `{"errors":[`, `{},`, `]}`},
+		{"error", `{"errors":[`, `"x",`, `]}`},
+		{"error", `{"errors":[`, `{"fieldName":"a"},`, `]}`},
+		{"error", `[`, `{"fieldName":"a","messages":["b"]},`, `]`},
+		{"error", `{"errors":[{"fieldName":"a","messages":[`, `"b",`, `]}]}`},
+		{"error", `{"new":[`, `[[]],`, `]}`},
+		{"error", `{"new":[`, `{"a":{}},`, `]}`},
+		{"error", `{"customerMessage":"`, `\u00e9`, `"}`},
+		{"error", `{"customerMessage":"`, `/?`, `"}`},
+		{"error", `{"developerMessage":"`, `1 `, `"}`},
+		{"error", `<html>`, `?a `, ``},
+		{"error", `<html>`, `12345 `, ``},
+		{"error", `<html>`, "\xff", ``},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			attackMemory(t, 200, heaptest.Full(successCap, c.before, c.element, c.after), c.call)
-		})
+		f.Add(c[0], c[1], c[2], c[3])
 	}
-	// As much as is accepted, in a body that is as long as it may be.
+	f.Fuzz(func(t *testing.T, kind, before, element, after string) {
+		call, status, length := memoryCalls(t)[kind], 200, successCap
+		if kind == "error" {
+			call, status, length = memoryCalls(t)["pay"], 422, errorCap
+		}
+		if call == nil || element == "" || len(before)+len(element)+len(after) > length {
+			return
+		}
+		attackMemory(t, status, heaptest.Full(length, before, element, after), call)
+	})
+}
+
+// TestAttackRow01Memory: as much as is accepted, in a body that is as long as it may be, holds no
+// more than eight times what is read of it either.
+func TestAttackRow01Memory(t *testing.T) {
+	calls := memoryCalls(t)
+	look, get, pay, do := calls["list"], calls["get"], calls["pay"], calls["do"]
 	accepted := func(n int, before, element, after string) string {
 		padding := strings.Repeat("x", (successCap-len(before)-len(after)-n*(len(element)+1))/n)
 		return before + strings.TrimSuffix(strings.Repeat(strings.Replace(element, "~", padding, 1)+",", n), ",") + after
@@ -90,7 +129,7 @@ func TestAttackRow01Memory(t *testing.T) {
 		return strings.Replace(body, "~", strings.Repeat("x", successCap-len(body)), 1)
 	}
 	for name, c := range map[string]struct {
-		call func(*client) error
+		call func(*quickstream.Client) error
 		body string
 	}{
 		"items":            {look, accepted(4_999, `{"data":[`, rich[:len(rich)-2]+`,"responseDescription":"~"}`, `]}`)},
@@ -108,31 +147,18 @@ func TestAttackRow01Memory(t *testing.T) {
 	} {
 		t.Run("accepted "+name, func(t *testing.T) { attackMemory(t, 200, c.body, c.call) })
 	}
-	for _, c := range [][3]string{
-		{`{"errors":[`, `{},`, `]}`},
-		{`{"errors":[`, `"x",`, `]}`},
-		{`{"errors":[`, `{"fieldName":"a"},`, `]}`},
-		{`[`, `{"fieldName":"a","messages":["b"]},`, `]`},
-		{`{"errors":[{"fieldName":"a","messages":[`, `"b",`, `]}]}`},
-		{`{"new":[`, `[[]],`, `]}`},
-		{`{"new":[`, `{"a":{}},`, `]}`},
-		{`{"customerMessage":"`, `\u00e9`, `"}`},
-		{`{"customerMessage":"`, `/?`, `"}`},
-		{`{"developerMessage":"`, `1 `, `"}`},
-		{`<html>`, `?a `, ``},
-		{`<html>`, `12345 `, ``},
-	} {
-		t.Run(c[0]+c[1], func(t *testing.T) { attackMemory(t, 422, heaptest.Full(errorCap, c[0], c[1], c[2]), pay) })
-	}
 	for _, c := range []string{
 		`{"errors":{` + heaptest.Members(2_400, `["x"]`) + `"m":["~"]}}`,
 		`{"errors":[` + nested(1, 2_000, `{"fieldName":"a"}`) + `],"customerMessage":"~"}`,
 		`{"new":[` + nested(1, 2_000, `{"a":{}}`) + `],"customerMessage":"~"}`,
 		`{` + heaptest.Members(4_900, `1`) + `"m":"~"}`,
+		`{"customerMessage":"~"}`, `{"errors":["~"]}`, `{"errors":{"~":"m"}}`, `{"~":"m"}`,
 	} {
-		t.Run("accepted "+c[:12], func(t *testing.T) {
-			attackMemory(t, 422, strings.Replace(c, "~", strings.Repeat("/?", (errorJSON-len(c))/2), 1), pay)
-		})
+		for _, text := range []string{"/?", "\xff\xff", "\xffa"} {
+			t.Run("accepted "+c[:min(12, len(c))]+text, func(t *testing.T) {
+				attackMemory(t, 422, strings.Replace(c, "~", strings.Repeat(text, (errorJSON-len(c))/2), 1), pay)
+			})
+		}
 	}
 }
 
@@ -147,7 +173,7 @@ func attackMemory(t *testing.T, status int, body string, call func(*quickstream.
 	}, quickstream.WithMaxAttempts(1))
 	var err error
 	begun := time.Now()
-	peak := heaptest.Peak(func() { err = call(client) })
+	peak := heaptest.Least(8*limit, func() { err = call(client) })
 	t.Logf("%6.1f MiB, %3.1f times, %s: %v", float64(peak)/mebibyte, float64(peak)/float64(limit), time.Since(begun).Round(time.Millisecond), err)
 	assert.LessOrEqual(t, peak, 8*limit)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strings"
 	"testing"
 	"unicode"
@@ -45,40 +44,18 @@ func TestAttackRow03NewKeyInAnError(t *testing.T) {
 	assert.Contains(t, string(err.(interface{ RawBody() []byte }).RawBody()), key, "elsewhere the body is kept")
 }
 
-// TestAttackRow04GatewaysWords: what the service has not said in its own words says nothing
-// about a payment.
-func TestAttackRow04GatewaysWords(t *testing.T) {
-	for body, own := range map[string]bool{
-		`{"customerMessage":"Closed."}`: true, `{"developerMessage":"d","traceCode":"t","new":{"a":1}}`: true,
-		`{"traceCode":"4D2C"}`: false, `{"traceCode":"a","traceCode":"b"}`: false, `{"customerMessage":"a","customerMessage":"b"}`: false,
-		`{"customerMessage":"a","CustomerMessage":"b"}`: false, `{"cu\u017ftomerMessage":"a"}`: false, `{"customerMessage":"a","cu\u017ftomerMessage":"b"}`: false,
-		`{"customerMessage":["a"]}`: false, `{"customerMessage":503}`: false, `{"customerMessage":""}`: false, `{"customerMessage":" \n"}`: false, `{"developerMessage":null,"traceCode":"t"}`: false,
-		"{\"customerMessage\":\"\xff\"}": false, `{"customerMessage":"\ud800"}`: false, `{"customerMessage":"a"}{}`: false, `[{"customerMessage":"a"}]`: false, `{"error":{"customerMessage":"a"}}`: false,
-		`{"errors":[{"fieldName":"a","messages":["b"]}]}`: true, `{"errors":["a",{"fieldName":"b"}]}`: true, `{"errors":{"code":429}}`: false, `{"errors":{"fieldName":"a"}}`: false,
-		`{"errors":["a"]}`: false, `{"errors":[{"fieldName":" "}]}`: false, `{"errors":[{"fieldName":7}]}`: false, `[{"fieldName":"a"}]`: false,
-		`{"errors":[{"fieldName":"a","fieldName":"a"}]}`: false, `{"errors":[],"errors":[{"fieldName":"a"}]}`: false, `{"message":"no healthy upstream"}`: false,
-	} {
-		for _, status := range []int{400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 422, 429, 503} {
-			_, err := clientOf(t, says(status, body)).Transactions.Pay(t.Context(), payment())
-			want := unknown
-			if own {
-				want = answered
-			}
-			assert.Equal(t, want, ending(err), "%d %s", status, body)
-			assert.Equal(t, own && status == 503, errors.Is(err, quickstream.ErrUnavailable), body)
-		}
-	}
-}
-
-// TestAttackRow06TextsOfTheService: what is printed of an answer is bounded, of one line, and
-// no card number.
+// TestAttackRow06TextsOfTheService: what is printed of an answer is bounded, of one line, without
+// characters that turn or hide what is read around them, and no card number.
 func TestAttackRow06TextsOfTheService(t *testing.T) {
 	const card = "4111111111111111"
 	var many strings.Builder
 	for i := range 2_000 {
 		fmt.Fprintf(&many, `{"fieldName":"field%d\n","messages":["%s","b","c"]},`, i, strings.Repeat("x", 50))
 	}
-	bodies := []string{`{"traceCode":"a\nb\u202e\u0000"}`, `{"customerMessage":"` + strings.Repeat("long ", 20_000) + `","traceCode":"` + strings.Repeat("t", 5_000) + `"}`, `{"errors":[` + strings.TrimSuffix(many.String(), ",") + `]}`}
+	hidden, err := json.Marshal("not \u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c\u200b\u200d\u2060\ufeff\u00ad\U000e0041\u2028\u2029\u0085\x1bpaid")
+	require.NoError(t, err)
+	all := strings.ReplaceAll(`{"customerMessage":~,"developerMessage":~,"traceCode":~,"errors":[{"fieldName":~,"messages":[~]}]}`, "~", string(hidden))
+	bodies := []string{all, `{"traceCode":"a\nb\u202e\u0000"}`, `{"customerMessage":"` + strings.Repeat("long ", 20_000) + `","traceCode":"` + strings.Repeat("t", 5_000) + `"}`, `{"errors":[` + strings.TrimSuffix(many.String(), ",") + `]}`}
 	for _, number := range []string{card, "4111 1111 1111 1111", "4111-1111-1111-1111", `4111\u00a01111\u20131111 1111`, "4111.1111.1111.1111", "411111111111", "6304000000000000000", `\uff14111111111111111`, "x" + card + "y", `41111111\n11111111`} {
 		bodies = append(bodies, `{"customerMessage":"no `+number+`","developerMessage":"`+number+`","traceCode":"`+number+`","errors":[{"fieldName":"`+number+`","messages":["`+number+`"]}]}`,
 			`{"errors":{"`+number+`":"`+number+`"}}`, `["`+number+`"]`)
@@ -105,6 +82,7 @@ func TestAttackRow06TextsOfTheService(t *testing.T) {
 		require.NotNil(t, api)
 		assert.LessOrEqual(t, len(api.Fields()), 10)
 		texts := []string{api.CustomerMessage(), api.DeveloperMessage(), api.TraceCode}
+		assert.Equal(t, body == all, strings.Contains(api.CustomerMessage(), "paid"))
 		for _, field := range api.Fields() {
 			assert.LessOrEqual(t, len(field.Messages), 10)
 			texts = append(append(texts, field.FieldName), field.Messages...)
@@ -174,24 +152,33 @@ func TestAttackRow11Echoes(t *testing.T) {
 	assert.Nil(t, new(quickstream.DecodeError).RawBody())
 }
 
-// TestAttackKeyAsAName: a service repeats the key where an error prints a name: as the
-// trace code, and as the name of a field. The error shows neither.
-func TestAttackKeyAsAName(t *testing.T) {
-	const key = "SECRET_KEY_1"
-	body := `{"customerMessage":"no","traceCode":"` + key + `","errors":[{"fieldName":"x.` + key + `","messages":["is not valid"]}]}`
-	client := clientOf(t, says(http.StatusUnprocessableEntity, body))
-	_, err := client.Transactions.Get(t.Context(), "R-1")
-	failed, ok := errors.AsType[*quickstream.APIError](err)
-	require.True(t, ok, "%v", err)
-	assert.Empty(t, failed.TraceCode)
-	require.Len(t, failed.Fields(), 1)
-	assert.Equal(t, []string{"is not valid"}, failed.Fields()[0].Messages)
-	assert.NotContains(t, fmt.Sprintf("%+v %+v", err, failed.Fields()), key)
+// TestAttackEchoAsFieldName: a service repeats a value of the request as the name of a field. Errors
+// do not show it. A name that the request holds as a name stays.
+func TestAttackEchoAsFieldName(t *testing.T) {
+	for name, kept := range map[string]bool{
+		callKey: false, "x." + callKey: false, callRef: false, "metadata." + callRef + "[0]": false, echoHeader: false, "X-" + echoHeader: false,
+		"TOKEN-0123456789": false, "accountToken.TOKEN-0123456789": false, "WORDS-of-metadata": false,
+		"principalAmount": true, "paymentReferenceNumber": true, "metadata.orderNumber": true, "creditCard.cardNumber": true, "accountToken": true,
+	} {
+		params := payment()
+		params.PaymentReferenceNumber, params.Source = callRef, quickstream.FromAccount("TOKEN-0123456789")
+		params.Metadata = map[string]string{"orderNumber": "WORDS-of-metadata"}
+		body, err := json.Marshal(map[string]any{"customerMessage": "no", "errors": []any{map[string]any{"fieldName": name, "messages": []string{"is not valid"}}}})
+		require.NoError(t, err)
+		_, err = clientOf(t, says(422, string(body)), quickstream.WithHeader("X-Proxy-Token", echoHeader)).
+			Transactions.Pay(t.Context(), params, quickstream.WithIdempotencyKey(callKey))
+		refused, ok := errors.AsType[*quickstream.APIError](err)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, kept, strings.Contains(err.Error(), name), "%v", err)
+		require.Len(t, refused.Fields(), 1)
+		assert.Equal(t, kept, refused.Fields()[0].FieldName == name, name)
+	}
 }
 
 // TestAttackEchoAsTraceCode: a service repeats what was sent as the trace code: its key,
-// identifier, reference, account number, token, header or a parameter of the address. It
-// is in no error, log and event. A code that only shares some characters stays.
+// identifier, reference, account number, token, header or a parameter of the address; and its
+// key as the name of a field. It is in no error, log and event. A code that only shares some
+// characters stays.
 func TestAttackEchoAsTraceCode(t *testing.T) {
 	pay := func(c *quickstream.Client) error {
 		params := payment()
@@ -210,6 +197,7 @@ func TestAttackEchoAsTraceCode(t *testing.T) {
 		code string
 		kept bool
 	}{
+		{pay, "SECRET_KEY_1", false},
 		{pay, callKey, false},
 		{pay, "X-" + callKey + "-1", false},
 		{pay, callRef, false},
@@ -227,7 +215,7 @@ func TestAttackEchoAsTraceCode(t *testing.T) {
 	} {
 		var s observed
 		var logged bytes.Buffer
-		err := c.call(clientOf(t, says(422, `{"customerMessage":"no","traceCode":"`+c.code+`"}`), quickstream.WithHeader("X-Proxy-Token", echoHeader),
+		err := c.call(clientOf(t, says(422, `{"customerMessage":"no","traceCode":"`+c.code+`","errors":[{"fieldName":"x.SECRET_KEY_1","messages":["is not valid"]}]}`), quickstream.WithHeader("X-Proxy-Token", echoHeader),
 			quickstream.WithObserver(s.observer()), quickstream.WithLogger(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))))
 		refused, ok := errors.AsType[*quickstream.APIError](err)
 		require.True(t, ok, "%v", err)
@@ -237,6 +225,9 @@ func TestAttackEchoAsTraceCode(t *testing.T) {
 			want = c.code
 		}
 		assert.Equal(t, []string{want, want}, []string{refused.TraceCode, s.ends[0].TraceCode}, c.code)
+		require.Len(t, refused.Fields(), 1)
+		assert.Equal(t, []string{"is not valid"}, refused.Fields()[0].Messages)
+		assert.NotContains(t, fmt.Sprintf("%+v %+v", err, refused.Fields()), "SECRET_KEY_1")
 		if len(c.code) > 1 {
 			assert.Equal(t, c.kept, strings.Contains(err.Error(), c.code), "%v", err)
 		}

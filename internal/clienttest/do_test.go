@@ -19,46 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
-
-func TestDoInTheSandbox(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		id := newCustomer(t, client)
-		one := quickstream.Request{Method: "GET", Route: "/customers/{anyName}", Path: []string{id}}
-		require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Times: 1}))
-		var customer quickstream.Customer
-		var resp quickstream.Response
-		require.NoError(t, client.Do(t.Context(), one, &customer, quickstream.WithResponseInto(&resp)))
-		assert.Equal(t, id, customer.CustomerID)
-		assert.Equal(t, 2, resp.Attempts, "a read is repeated")
-		require.NoError(t, client.Do(t.Context(), one, nil))
-
-		var page struct{ Data []struct{ CustomerID string } }
-		require.NoError(t, client.Do(t.Context(), quickstream.Request{Method: "GET", Route: "/customers", Query: url.Values{"customerNumber": {"nobody's"}}}, &page))
-		assert.Empty(t, page.Data)
-		require.NoError(t, client.Do(t.Context(), quickstream.Request{Method: "GET", Route: "/customers"}, &page))
-		assert.Len(t, page.Data, 1)
-
-		box.ResetRequests()
-		var cards map[string]any
-		public := quickstream.Request{Method: "GET", Route: "/businesses/{code}/card-surcharges", Path: []string{sandbox.DefaultBusiness}, Publishable: true}
-		require.NoError(t, client.Do(t.Context(), public, &cards))
-		assert.Len(t, cards["data"], 8)
-		public.Publishable = false
-		require.ErrorIs(t, client.Do(t.Context(), public, nil), quickstream.ErrUnauthorized)
-		assert.Equal(t, []string{sandbox.KeyPublishable, sandbox.KeySecret}, []string{box.Requests()[0].Key, box.Requests()[1].Key})
-
-		one.Path = []string{"1"}
-		require.ErrorIs(t, client.Do(t.Context(), one, nil), quickstream.ErrNotFound)
-		one.Method, one.Path = "DELETE", []string{id}
-		refused, ok := errors.AsType[*quickstream.APIError](client.Do(t.Context(), one, nil))
-		require.True(t, ok)
-		assert.Equal(t, 405, refused.StatusCode)
-	})
-}
 
 // TestDoSends looks at the request itself.
 func TestDoSends(t *testing.T) {
@@ -78,12 +39,13 @@ func TestDoSends(t *testing.T) {
 		into := struct{ ID, Other int }{Other: 1}
 		require.NoError(t, client.Do(t.Context(), quickstream.Request{
 			Method: method, Route: "/customers/{customerId}/notes/{noteId}", Path: []string{"C:1", `"2"`}, Query: url.Values{"q": {"a&b"}}, Body: body,
+			Publishable: method == "DELETE",
 		}, &into, quickstream.WithHeader("X-Own", "1")), method)
 		assert.Equal(t, struct{ ID, Other int }{ID: 7}, into, "what was there is replaced")
 		assert.Equal(t, method, sent.Method)
 		assert.Equal(t, "/rest/v1/customers/C:1/notes/%222%22?q=a%26b", sent.URL.RequestURI())
 		user, _, _ := sent.BasicAuth()
-		assert.Equal(t, "SECRET_KEY_1", user)
+		assert.Equal(t, map[bool]string{true: "PUBLISHABLE_KEY_1", false: "SECRET_KEY_1"}[method == "DELETE"], user)
 		assert.Equal(t, "1", sent.Header.Get("X-Own"))
 		assert.Equal(t, "application/json", sent.Header.Get("Accept"))
 		assert.Equal(t, method == "POST", sent.Header["idempotency-key"] != nil) //nolint:staticcheck // not canonical on purpose
@@ -158,7 +120,9 @@ func TestDoReadsAnswers(t *testing.T) {
 				A string
 				N time.Time
 			}{},
-			`{"n":"` + callHandle + `"}`: &map[string]json.Number{},
+			`{"n":"` + callHandle + `"}`:           &map[string]json.Number{},
+			`{"a":"x` + "\xff" + `"}`:              &map[string]string{},
+			`{"a":"x","` + callCard[:4] + `":"x"}`: &map[string]int{},
 		} {
 			err := clientOf(t, says(200, body)).Do(t.Context(), quickstream.Request{Method: "GET", Route: "/notes"}, into)
 			undecodable, ok := errors.AsType[*quickstream.DecodeError](err)
@@ -213,6 +177,13 @@ func TestDoRefuses(t *testing.T) {
 	err := client.Do(t.Context(), quickstream.Request{Method: "POST", Route: "/a", Body: map[string]any{"cardNumber": quickstream.NewSecret(callCard)}}, nil)
 	require.ErrorContains(t, err, "nothing was sent")
 	assert.Empty(t, secretIn(err.Error()))
+	for _, number := range []string{callCard + "x", callHandle, "1.2.3" + callCard} {
+		err = client.Do(t.Context(), quickstream.Request{Method: "POST", Route: "/a", Body: map[string]any{"amount": json.Number(number)}}, nil)
+		require.ErrorContains(t, err, "nothing was sent")
+		for ; err != nil; err = errors.Unwrap(err) {
+			assert.Empty(t, secretIn(err.Error()))
+		}
+	}
 	err = client.Do(t.Context(), quickstream.Request{Method: "PUT", Route: "/a"}, nil, quickstream.WithIdempotencyKey(callKey))
 	require.ErrorContains(t, err, "not a POST")
 	ended, cancel := context.WithCancel(t.Context())

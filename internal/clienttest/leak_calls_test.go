@@ -102,32 +102,26 @@ func failures() map[string]service {
 }
 
 // secretCalls are all operations, with secrets where they take any.
-func secretCalls() map[string]func(context.Context, *quickstream.Client) error {
-	calls := map[string]func(context.Context, *quickstream.Client) error{}
+func secretCalls() map[string]func(context.Context, *quickstream.Client) (any, error) {
+	calls := map[string]func(context.Context, *quickstream.Client) (any, error){}
 	for _, op := range operations() {
-		calls[op.name] = func(ctx context.Context, c *quickstream.Client) error {
-			_, err := op.call(ctx, c, callHandle)
-			return err
-		}
+		calls[op.name] = func(ctx context.Context, c *quickstream.Client) (any, error) { return op.call(ctx, c, callHandle) }
 	}
 	withoutRules := quickstream.WithoutRule("card.cvn.digits")
 	card := approvedCard()
 	card.CVN = quickstream.NewSecret(callCVN)
-	calls["Transactions.Pay"] = func(ctx context.Context, c *quickstream.Client) error {
+	calls["Transactions.Pay"] = func(ctx context.Context, c *quickstream.Client) (any, error) {
 		params := payment()
 		params.Source, params.PaymentReferenceNumber = quickstream.FromCard(card), callRef
-		_, err := c.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey(callKey), withoutRules)
-		return err
+		return c.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey(callKey), withoutRules)
 	}
-	calls["Transactions.Pay from a bank account"] = func(ctx context.Context, c *quickstream.Client) error {
+	calls["Transactions.Pay from a bank account"] = func(ctx context.Context, c *quickstream.Client) (any, error) {
 		params := payment()
 		params.Source = quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032-999", AccountNumber: quickstream.NewSecret(callAccount)})
-		_, err := c.Transactions.Pay(ctx, params)
-		return err
+		return c.Transactions.Pay(ctx, params)
 	}
-	calls["SingleUseTokens.Create"] = func(ctx context.Context, c *quickstream.Client) error {
-		_, err := c.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: card}, withoutRules)
-		return err
+	calls["SingleUseTokens.Create"] = func(ctx context.Context, c *quickstream.Client) (any, error) {
+		return c.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: card}, withoutRules)
 	}
 	return calls
 }
@@ -161,8 +155,8 @@ func everyForm(t *testing.T, err error) []string {
 }
 
 // TestAttack59FailingCalls makes every call fail in every way: what the service, a
-// gateway or the network says repeats all that was sent, and no log, error or event of an
-// observer shows any of it.
+// gateway or the network says repeats all that was sent, and no log, error, event or context of
+// an observer shows any of it. With an error comes no object.
 func TestAttack59FailingCalls(t *testing.T) {
 	assert.NotEmpty(t, secretIn(naiveFailure(t, failures()["refused"], baseURL)), "the naive look-up's error shows the query")
 	assert.NotEmpty(t, secretIn(naiveFailure(t, failures()["422"], baseURL)), "the naive look-up's error shows the body")
@@ -170,30 +164,15 @@ func TestAttack59FailingCalls(t *testing.T) {
 	for failure, service := range failures() {
 		for name, call := range secretCalls() {
 			synctest.Test(t, func(t *testing.T) {
-				var logged bytes.Buffer
-				level := &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}
-				both := slog.NewMultiHandler(slog.NewTextHandler(&logged, level), slog.NewJSONHandler(&logged, level))
-				var observed []any
-				var ended error
-				client := clientOf(t, service, quickstream.WithLogger(slog.New(both)), quickstream.WithObserver(quickstream.Observer{
-					Start: func(ctx context.Context, c quickstream.CallInfo) context.Context {
-						observed = append(observed, c)
-						return ctx
-					},
-					Attempt: func(_ context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) {
-						observed = append(observed, a)
-					},
-					End: func(_ context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) {
-						observed, ended = append(observed, e), e.Err
-					},
-				}))
-				err := call(t.Context(), client)
-				assert.NotEmpty(t, logged.String())
-				for _, text := range []string{logged.String(), fmt.Sprintf("%+v", observed)} {
+				w := new(echoWitness)
+				client := clientOf(t, service, w.options()...)
+				result, err := call(t.Context(), client)
+				assert.NotEmpty(t, w.logged.String())
+				for _, text := range append(printedForms(w.events), w.logged.String()) {
 					assert.Empty(t, secretIn(text), "%s, %s: %s", name, failure, text)
 				}
-				if ended != nil {
-					for _, form := range everyForm(t, ended) {
+				if end, ended := w.events[len(w.events)-1].(quickstream.EndInfo); ended && end.Err != nil {
+					for _, form := range everyForm(t, end.Err) {
 						assert.Empty(t, secretIn(form), "%s, %s: %s", name, failure, form)
 					}
 				}
@@ -201,6 +180,8 @@ func TestAttack59FailingCalls(t *testing.T) {
 					return
 				}
 				errs++
+				assert.True(t, result == nil || reflect.ValueOf(result).IsNil(), "%s, %s: an object with an error", name, failure)
+				assert.Contains(t, []string{network, unknown, answered, decoding}, ending(err), "%s, %s", name, failure)
 				for _, form := range everyForm(t, err) {
 					forms++
 					assert.Empty(t, secretIn(form), "%s, %s: %s", name, failure, form)

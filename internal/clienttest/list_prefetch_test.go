@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/heaptest"
 )
 
 // slowPages serves a list of one transaction per page, each after a while.
@@ -211,4 +213,61 @@ func TestPrefetchFirst(t *testing.T) {
 		synctest.Wait()
 		assert.EqualValues(t, 1, pages.asked.Load())
 	})
+}
+
+// TestAttackRow08Cursors: of the links that were followed nothing but digests is kept.
+func TestAttackRow08Cursors(t *testing.T) {
+	const pages, length = 2_000, 8 << 10
+	cursor := func(page int) string { return fmt.Sprintf("?page=%0*d", length-len("?page="), page) }
+	asked := 0
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		if asked++; asked == pages {
+			return answer(200, pageOf("")), nil
+		}
+		return answer(200, pageOf(cursor(asked))), nil
+	})
+	var err error
+	peak := heaptest.Peak(func() { _, err = read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{})) })
+	require.NoError(t, err)
+	require.Equal(t, pages, asked)
+	t.Logf("%.1f MiB after %d pages", float64(peak)/mebibyte, pages)
+	assert.Less(t, peak, int64(pages*length/2), "links are not kept")
+}
+
+// TestAttackRow11PanicsUnderPrefetch: a panic of the caller's code on the goroutine that reads
+// ahead is an error of the list, and so is its end. Neither takes the program along or
+// is taken for the end of the list.
+func TestAttackRow11PanicsUnderPrefetch(t *testing.T) {
+	blow := map[string]func(){"panic": func() { panic("blown") }, "exit": runtime.Goexit}
+	for name, end := range blow {
+		for _, hook := range []string{"transport", "start", "attempt", "end"} {
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				at := func(place string) {
+					if place != hook {
+						return
+					}
+					if calls++; calls == 2 { // of the second page
+						end()
+					}
+				}
+				client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+					at("transport")
+					return answer(200, pageOf("?page="+r.URL.Query().Get("page")+"1", "1")), nil
+				}, quickstream.WithMaxAttempts(1), quickstream.WithObserver(quickstream.Observer{
+					Start:   func(ctx context.Context, _ quickstream.CallInfo) context.Context { at("start"); return ctx },
+					Attempt: func(context.Context, quickstream.CallInfo, quickstream.AttemptInfo) { at("attempt") },
+					End:     func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { at("end") },
+				}))
+				read, last := 0, error(nil)
+				for _, err := range client.Customers.List(quickstream.ListCustomersParams{}).Prefetch().Pages(t.Context()) {
+					if last = err; err == nil {
+						read++
+					}
+				}
+				assert.Equal(t, 1, read, "%s in %s", name, hook)
+				assert.Error(t, last, "%s in %s: it is not the end of the list", name, hook)
+			})
+		}
+	}
 }

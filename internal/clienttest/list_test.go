@@ -238,18 +238,14 @@ func TestNextLinks(t *testing.T) {
 
 // TestNextLinksOfAResource: what belongs to one resource does not go on at another.
 func TestNextLinksOfAResource(t *testing.T) {
-	for next, want := range map[string]int{"/rest/v1/customers/8/accounts?page=1": 1, "/rest/v1/accounts?page=1": 1, "accounts?page=1": 2} {
+	for next, end := range map[string]string{"/rest/v1/customers/8/accounts?page=1": decoding, "/rest/v1/accounts?page=1": decoding, "accounts?page=1": succeeds} {
 		asked := 0
-		client := clientOf(t, func(*http.Request) (*http.Response, error) {
-			if asked++; asked == 2 {
-				next = ""
-			}
-			return answer(200, strings.Replace(pageOf(next, "x"), `"customerId"`, `"accountToken"`, 1)), nil
-		})
-		for _, err := range client.Accounts.List("7").All(t.Context()) {
-			assert.Equal(t, err == nil, asked > 0 && (want == 2 || err == nil), "%v", err)
+		list := clientOf(t, pages(&asked, `{"data":[],"links":[{"rel":"next","href":"`+next+`"}]}`, `{"data":[]}`)).Accounts.List("7")
+		var last error
+		for _, last = range list.All(t.Context()) {
 		}
-		assert.Equal(t, want, asked)
+		assert.Equal(t, end, ending(last), next)
+		assert.Equal(t, map[string]int{decoding: 1, succeeds: 2}[end], asked, next)
 	}
 }
 
@@ -483,5 +479,28 @@ func TestNextLinkWithoutAddress(t *testing.T) {
 		client := clientOf(t, says(200, `{"links":[`+link+`],"data":[]}`), quickstream.WithMaxAttempts(1))
 		_, err := client.Customers.List(quickstream.ListCustomersParams{}).First(t.Context())
 		assert.Equal(t, decoding, ending(err), link)
+	}
+}
+
+// TestAttackRow02FoldingHosts: a host that only folds to ours gets no request, be it the base
+// address's or a link's.
+func TestAttackRow02FoldingHosts(t *testing.T) {
+	const ours = "desk.invalid"
+	for _, host := range []string{"de\u017fk.invalid", "des\u212a.invalid", "de%C5%BFk.invalid", "des%E2%84%AA.invalid", "desk\u3002invalid", "\uff44esk.invalid", "d\u00e9sk.invalid"} {
+		_, err := quickstream.NewClient(quickstream.CustomURL("https://"+host+"/rest/v1"), testKeys())
+		require.Error(t, err, host)
+		assert.False(t, quickstream.CustomURL("https://"+host).IsProduction())
+
+		asked := []string{}
+		client, err := quickstream.NewClient(quickstream.CustomURL("https://DESK.invalid/rest/v1"), testKeys(), quickstream.WithHTTPClient(&http.Client{
+			Transport: service(func(r *http.Request) (*http.Response, error) {
+				asked = append(asked, r.URL.Host)
+				return answer(200, pageOf("https://"+host+"/rest/v1/customers?page=1", "1")), nil
+			}),
+		}))
+		require.NoError(t, err)
+		_, err = read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
+		assert.Equal(t, decoding, ending(err), host)
+		assert.Equal(t, []string{ours}, asked, host)
 	}
 }

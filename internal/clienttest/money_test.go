@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"reflect"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -41,8 +44,7 @@ func payAmount(d decimal.Decimal) func(*quickstream.Client, ...quickstream.CallO
 	return func(c *quickstream.Client, opts ...quickstream.CallOption) error {
 		params := payment()
 		params.PrincipalAmount = d
-		_, err := c.Transactions.Pay(context.Background(), params, opts...)
-		return err
+		return second(c.Transactions.Pay(context.Background(), params, opts...))
 	}
 }
 
@@ -50,8 +52,20 @@ func agreeAmount(d decimal.Decimal) func(*quickstream.Client, ...quickstream.Cal
 	return func(c *quickstream.Client, opts ...quickstream.CallOption) error {
 		params := validArguments("")[reflect.TypeFor[quickstream.CreateAgreementParams]()].(quickstream.CreateAgreementParams)
 		params.Terms.PaymentAmount = &d
-		_, err := c.PayTo.Create(context.Background(), "CUSTOMER-1", params, opts...)
-		return err
+		return second(c.PayTo.Create(context.Background(), "CUSTOMER-1", params, opts...))
+	}
+}
+
+// TestCurrencyOfAVerification is AUD if none is named.
+func TestCurrencyOfAVerification(t *testing.T) {
+	for currency, sent := range map[quickstream.Currency]string{"": `"currency":"AUD"`, quickstream.CurrencyNZD: `"currency":"NZD"`} {
+		params := validArguments("")[reflect.TypeFor[quickstream.VerifyAccountParams]()].(quickstream.VerifyAccountParams)
+		params.Currency = currency
+		body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+			return second(c.Transactions.VerifyAccount(t.Context(), params, opts...))
+		})
+		require.ErrorIs(t, err, quickstream.ErrInvalid)
+		assert.Contains(t, body, sent)
 	}
 }
 
@@ -100,4 +114,56 @@ func TestDecimalsSwitches(t *testing.T) {
 	require.Error(t, err)
 	assert.Contains(t, string(intent.Request), `"principalAmount":1500.10,`)
 	t.Log("checked " + which)
+}
+
+// TestAttackRow09Amounts: an amount of millions of digits is refused before anything is
+// computed with it.
+func TestAttackRow09Amounts(t *testing.T) {
+	huge := []decimal.Decimal{
+		decimal.New(1, 10_000_000), decimal.New(1, -10_000_000), decimal.New(1, 1<<31-1), decimal.New(-1, -1<<31), decimal.RequireFromString("1e9999"),
+		decimal.RequireFromString(strings.Repeat("9", 33)), decimal.RequireFromString("1e33"), decimal.RequireFromString("0." + strings.Repeat("0", 40)),
+	}
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		t.Error("it was sent")
+		return nil, http.ErrAbortHandler
+	})
+	paid := &quickstream.Transaction{
+		ReceiptNumber: "R-1", Refundable: true, PayToData: &quickstream.PayToData{},
+		PrincipalAmount: &quickstream.Amount{Amount: decimal.New(10, 0)}, SurchargeAmount: &quickstream.Amount{Amount: decimal.New(1, 0)},
+	}
+	for _, amount := range huge {
+		for _, without := range [][]string{nil, {"transaction.principalAmount.decimals", "transaction.principalAmount.positive", "refund.principalAmount.payment", "refund.principalAmount.payTo", "threeDS.principalAmount.money", "agreement.paymentAmount.money"}} {
+			option, opts := quickstream.WithoutRule(without...), []error{}
+			allocated := allocatedBy(func() {
+				pay := payment()
+				pay.PrincipalAmount = amount
+				_, err := client.Transactions.Pay(t.Context(), pay, option)
+				opts = append(opts, err)
+				_, err = client.Transactions.Refund(t.Context(), quickstream.RefundParams{OriginalReceiptNumber: "R-1", Original: paid, PrincipalAmount: amount, Currency: "AUD"}, option)
+				opts = append(opts, err)
+				_, err = client.SingleUseTokens.Authenticate(t.Context(), "T-1", quickstream.AuthenticateParams{
+					MessageCategory: quickstream.ThreeDSMessageCategoryStoring, Purpose: quickstream.ThreeDSPurposeAddCard, PrincipalAmount: &amount,
+				}, option)
+				opts = append(opts, err)
+			})
+			for _, err := range opts {
+				assert.ErrorIs(t, err, quickstream.ErrNotSent)
+				assert.Less(t, len(fmt.Sprint(err)), 1<<10)
+			}
+			assert.Less(t, allocated, uint64(mebibyte))
+		}
+	}
+	for _, number := range []string{`1e9999`, `1e10000000`, `"1e9999"`, `1e-9999`, `1e33`, strings.Repeat("9", 33), `0.` + strings.Repeat("0", 1<<20)} {
+		body := `{"receiptNumber":"R-1","status":"Approved","summaryCode":"0","totalAmount":{"amount":` + number + `}}`
+		_, err := clientOf(t, says(200, body), quickstream.WithMaxAttempts(1)).Transactions.Get(t.Context(), "R-1")
+		assert.Equal(t, decoding, ending(err), "%.20s", number)
+	}
+}
+
+func allocatedBy(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

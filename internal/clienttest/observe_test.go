@@ -1,9 +1,11 @@
 package clienttest_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"reflect"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/printtest"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
@@ -118,8 +121,16 @@ func TestHooksErrorsAreNotTheCalls(t *testing.T) {
 // TestPanicsOfObservers end a call as never sent before the first byte, and as a
 // lost answer after it. A call that was refused keeps its error.
 func TestPanicsOfObservers(t *testing.T) {
+	type trace struct{}
+	ended := 0
 	for name, observer := range map[string]quickstream.Observer{
-		"start":   {Start: func(context.Context, quickstream.CallInfo) context.Context { panic("mine") }},
+		"start": {
+			Start: func(context.Context, quickstream.CallInfo) context.Context { panic("mine") },
+			End: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) {
+				ended++
+				assert.Nil(t, ctx.Value(trace{}), "the values of the caller's may be another call's")
+			},
+		},
 		"carrier": {Carrier: func(context.Context) string { panic("mine") }},
 		"attempt": {Attempt: func(context.Context, quickstream.CallInfo, quickstream.AttemptInfo) { panic("mine") }},
 		"end":     {End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("mine") }},
@@ -129,21 +140,22 @@ func TestPanicsOfObservers(t *testing.T) {
 			sent++
 			return answer(http.StatusCreated, approvedBody), nil
 		}, quickstream.WithObserver(observer))
-		_, err := client.Transactions.Pay(t.Context(), payment())
+		_, err := client.Transactions.Pay(context.WithValue(t.Context(), trace{}, "another call's"), payment())
 		if name == "start" || name == "carrier" {
 			require.ErrorIs(t, err, quickstream.ErrNotSent, name)
-			require.ErrorContains(t, err, "mine", name)
+			require.ErrorContains(t, err, "the observer panicked with a string at observe_test.go:", name)
 			assert.Zero(t, sent, name)
 		} else {
 			lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
 			require.True(t, ok, "%s: %v", name, err)
-			require.ErrorContains(t, errors.Unwrap(lost.Cause), "mine", name)
+			require.ErrorContains(t, errors.Unwrap(lost.Cause), "the observer panicked with a string at observe_test.go:", name)
 			assert.Equal(t, 1, sent, name)
 		}
 		_, err = client.Transactions.Pay(t.Context(), quickstream.PayParams{})
 		_, own := errors.AsType[*quickstream.ValidationError](err)
 		assert.True(t, own, "%s: %v", name, err)
 	}
+	assert.Equal(t, 2, ended, "once for each call")
 	box, _ := sandboxtest.New(t)
 	client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Millisecond, time.Millisecond), quickstream.WithObserver(quickstream.Observer{
 		End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("mine") },
@@ -159,25 +171,56 @@ func TestPanicsOfObservers(t *testing.T) {
 	void.Carrier = "stored"
 	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { return nil })
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	require.ErrorContains(t, err, "mine")
+	require.ErrorContains(t, err, "the observer panicked with a string at observe_test.go:")
 	_, err = client.Transactions.Resume(t.Context(), void)
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 }
 
-// TestEndAfterPanicOfStart is called once, with a context that has no values: those of the
-// caller's may be another call's.
-func TestEndAfterPanicOfStart(t *testing.T) {
-	type trace struct{}
-	var values []any
-	client := clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{
-		Start: func(context.Context, quickstream.CallInfo) context.Context { panic("mine") },
-		End: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) {
-			values = append(values, ctx.Value(trace{}))
-		},
-	}))
-	_, err := client.Transactions.Get(context.WithValue(t.Context(), trace{}, "another call's"), "R-1")
-	require.ErrorIs(t, err, quickstream.ErrNotSent)
-	assert.Equal(t, []any{nil}, values)
+// TestPanicsOfHooksShowNoValues: the value of a panic can hold anything, and appears in no error and
+// no log. A key source that panics ends the call before it is sent.
+func TestPanicsOfHooksShowNoValues(t *testing.T) {
+	const canary = "4242424242424242"
+	type refused struct{ Card string }
+	for kind, value := range map[string]any{
+		"string": canary, "*errors.errorString": errors.New(canary), "clienttest_test.refused": refused{canary},
+		"*fmt.wrapError": fmt.Errorf("%w: %s", quickstream.ErrNotFound, canary), "*runtime.TypeAssertionError": nil,
+	} {
+		blow := func() {
+			if value == nil {
+				_ = any(canary).(error) // whose text has the type alone, and other runtime errors numbers
+			}
+			panic(value)
+		}
+		ctx := context.WithValue(t.Context(), refused{}, canary)
+		for name, option := range map[string]quickstream.ClientOption{
+			"the observer":            quickstream.WithObserver(quickstream.Observer{Start: func(context.Context, quickstream.CallInfo) context.Context { blow(); return nil }}),
+			"the hook before sending": quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { blow(); return nil }),
+			"key source: it":          quickstream.WithKeySource(func(context.Context) (quickstream.Keys, error) { blow(); return quickstream.Keys{}, nil }),
+			"after":                   quickstream.WithObserver(quickstream.Observer{End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { blow() }}),
+		} {
+			var log bytes.Buffer
+			logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			keys := quickstream.Keys{Secret: quickstream.NewSecretKey("key")}
+			if name == "key source: it" {
+				keys = quickstream.Keys{}
+			}
+			client, err := quickstream.NewClient(quickstream.TestAU, keys, option, quickstream.WithLogger(logger),
+				quickstream.WithHTTPClient(&http.Client{Transport: says(http.StatusCreated, approvedBody)}))
+			require.NoError(t, err)
+			_, err = client.Transactions.Pay(ctx, payment())
+			if name == "after" {
+				require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
+			} else {
+				require.ErrorIs(t, err, quickstream.ErrNotSent, name)
+				require.ErrorContains(t, err, name+" panicked with a "+kind+" at observe_test.go:")
+			}
+			require.NotErrorIs(t, err, quickstream.ErrNotFound, name)
+			logger.Info("failed", "err", err, "any", slog.AnyValue(struct{ E error }{err}))
+			printed := printtest.Printed(err) + log.String()
+			assert.NotContains(t, printed, canary, "%s, %s", name, kind)
+			assert.False(t, printtest.Reachable(err, canary), "%s, %s", name, kind)
+		}
+	}
 }
 
 // panics is the caller's code that does.
@@ -231,26 +274,6 @@ func TestPanicsOfTheCallersCode(t *testing.T) {
 			End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("the observer's") },
 		}))
 		assert.PanicsWithValue(t, "mine", func() { _ = c.call(client) }, "%s: the first panic goes on", name)
-	}
-}
-
-// TestContextsTellNothing: the contexts that an observer is given show nothing of what is
-// sent, however they are printed.
-func TestContextsTellNothing(t *testing.T) {
-	var shown []string
-	show := func(ctx context.Context) { shown = append(shown, fmt.Sprintf("%v %+v", ctx, ctx)) }
-	client := clientOf(t, says(422, errorBody), quickstream.WithObserver(quickstream.Observer{
-		Start:   func(ctx context.Context, _ quickstream.CallInfo) context.Context { show(ctx); return ctx },
-		Attempt: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.AttemptInfo) { show(ctx) },
-		End:     func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) { show(ctx) },
-		Carrier: func(ctx context.Context) string { show(ctx); return "" },
-	}))
-	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithIdempotencyKey(callKey))
-	require.ErrorIs(t, err, quickstream.ErrInvalid)
-	require.Len(t, shown, 4)
-	for _, text := range shown {
-		assert.Empty(t, secretIn(text), text)
-		assert.NotContains(t, text, "Basic ")
 	}
 }
 

@@ -140,8 +140,7 @@ func TestPayToPointersToZeroArrive(t *testing.T) {
 	for final, want := range map[*bool]string{nil: "", new(false): `"finalPayment":false`, new(true): `"finalPayment":true`} {
 		body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
 			params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", FinalPayment: final})
-			_, err := c.Transactions.Pay(t.Context(), params, opts...)
-			return err
+			return second(c.Transactions.Pay(t.Context(), params, opts...))
 		})
 		require.ErrorIs(t, err, quickstream.ErrInvalid)
 		assert.Contains(t, body, want)

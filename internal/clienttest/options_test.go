@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -30,6 +31,7 @@ func TestRefusedOptions(t *testing.T) {
 		"nil of several":           {quickstream.Options(quickstream.WithMaxAttempts(2), nil)},
 		"wrong of several":         {quickstream.Options(quickstream.WithMaxAttempts(0))},
 		"nil client":               {quickstream.WithHTTPClient(nil)},
+		"nil clock":                {quickstream.WithClock(nil)},
 		"nil source":               {quickstream.WithKeySource(nil)},
 		"keys twice":               {quickstream.WithKeySource(func(context.Context) (quickstream.Keys, error) { return testKeys(), nil })},
 		"proxy and own transport":  {proxy, ownTransport},
@@ -130,36 +132,53 @@ func TestWithHeader(t *testing.T) {
 	assert.Equal(t, []string{"client"}, seen.Values("X-Own"))
 }
 
+// TestWithExtraField: an extra member is sent beside those of the client, and cannot be read as
+// one that was checked.
 func TestWithExtraField(t *testing.T) {
 	pay := func(opts ...quickstream.CallOption) (map[string]any, error) {
-		var sent map[string]any
-		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-			assert.NoError(t, json.NewDecoder(r.Body).Decode(&sent))
-			return answer(422, errorBody), nil
-		})
-		_, err := client.Transactions.Pay(t.Context(), payment(), opts...)
-		return sent, err
+		body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+			return second(c.Transactions.Pay(t.Context(), payment(), opts...))
+		}, opts...)
+		if errors.Is(err, errNothingSent) {
+			return nil, err
+		}
+		return decodedTree(t, []byte(body)), err
 	}
 	sent, err := pay(quickstream.WithExtraField("newMember", []int{1}), quickstream.WithExtraField("creditCard.newMember", map[string]any{"a": nil}),
-		quickstream.WithExtraField("new.deep.member", "<&>"), quickstream.WithExtraField("new.deep.other", true))
+		quickstream.WithExtraField("new.deep.member", "<&>"), quickstream.WithExtraField("new.deep.other", true), quickstream.WithExtraField("newObject.NEW", 1))
 	require.ErrorIs(t, err, quickstream.ErrInvalid)
-	assert.Equal(t, []any{1.0}, sent["newMember"])
+	assert.Equal(t, []any{json.Number("1")}, sent["newMember"])
 	assert.Equal(t, map[string]any{"a": nil}, sent["creditCard"].(map[string]any)["newMember"])
-	assert.Equal(t, map[string]any{"member": "<&>", "other": true}, sent["new"].(map[string]any)["deep"])
-	assert.Equal(t, 10.5, sent["principalAmount"])
+	assert.Equal(t, map[string]any{"deep": map[string]any{"member": "<&>", "other": true}}, sent["new"])
+	assert.Equal(t, json.Number("10.50"), sent["principalAmount"])
 
-	for name, value := range map[string]any{
+	refused := map[string]any{
 		"": 1, ".": 1, "a.": 1, ".a": 1, "a..b": 1, "x": func() {}, "y": make(chan int), "z": quickstream.NewSecret("4111111111111111"),
 		"principalAmount": 99, "creditCard.cardNumber": "x", "creditCard": nil, "currency.code": "AUD", "transactionType": "REFUND",
+		"currency": "NZD", "customerReferenceNumber": "x", "paymentReferenceNumber": "x", "originalReceiptNumber": "x", "singleUseTokenId": "x", "accountToken": "x",
+		"customerId": "x", "payToData.agreementToken": "x", "authorisationType": "x", "bankAccount.accountNumber": "x", "metadata": "x", "storedCredentialData": nil,
+	}
+	for _, name := range []string{
+		"PRINCIPALAMOUNT", "PrincipalAmount", "principalamount", "tran\u017factionType", "CREDITCARD.cvn", "creditCard.CVN", "creditcard.new", "creditCard.cardHolderName",
+		"creditCard.WalletProvider", "threeds2", "metaData.x",
 	} {
+		refused[name] = 1
+	}
+	for name, value := range refused {
 		sent, err := pay(quickstream.WithExtraField(name, value))
-		require.Error(t, err, name)
+		require.ErrorIs(t, err, quickstream.ErrNotSent, name)
 		assert.Nil(t, sent, "%s was sent", name)
 		assert.NotContains(t, err.Error(), "4111111111111111")
 	}
 	_, err = pay(quickstream.WithExtraField("a", 1), quickstream.WithExtraField("a", 2))
 	assert.ErrorContains(t, err, "already")
-	err = clientOf(t, says(422, "")).Check(t.Context(), quickstream.WithExtraField("a", 1))
+	sent, err = pay(quickstream.WithExtraField("new", 1), quickstream.WithExtraField("NEW", 2))
+	assert.ErrorIs(t, err, quickstream.ErrNotSent, "nor as each other")
+	assert.Nil(t, sent)
+	client := clientOf(t, says(422, ""))
+	err = client.Do(t.Context(), quickstream.Request{Method: "POST", Route: "/notes", Body: map[string]int{"a": 1}}, nil, quickstream.WithExtraField("A", 2))
+	assert.ErrorIs(t, err, quickstream.ErrNotSent)
+	err = client.Check(t.Context(), quickstream.WithExtraField("a", 1))
 	assert.ErrorContains(t, err, "no body of JSON")
 }
 
@@ -363,4 +382,112 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 	assert.Equal(t, int64(8*(len(all)+2)), sent.Load())
 	assert.Equal(t, sent.Load(), answered.Load())
+}
+
+// TestWithSupplierBusinessCode fills in every request that has a business and was given
+// none, except for transactions that follow another, and nothing else.
+func TestWithSupplierBusinessCode(t *testing.T) {
+	var sent *http.Request
+	var body []byte
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		sent = r
+		if r.Body != nil {
+			body, _ = io.ReadAll(r.Body)
+		}
+		return answer(422, errorBody), nil
+	}, quickstream.WithSupplierBusinessCode("DEFAULT-1"))
+	filled := map[string]bool{}
+	for _, op := range operations() {
+		for of, value := range validArguments("ID-1") {
+			params := reflect.New(of).Elem()
+			params.Set(reflect.ValueOf(value))
+			has := false
+			if of.Kind() == reflect.Struct {
+				if field := params.FieldByName("SupplierBusinessCode"); field.IsValid() {
+					has = field.Kind() == reflect.String && !params.FieldByName("OriginalReceiptNumber").IsValid()
+					field.SetZero()
+				}
+			}
+			sent, body = nil, nil
+			if _, err := op.callWith(t.Context(), client, "ID-1", params); errors.Is(err, errNotTaken) || sent == nil {
+				continue
+			}
+			assert.Equal(t, has && sent.Method == http.MethodPost, strings.Contains(string(body), `"supplierBusinessCode":"DEFAULT-1"`), op.name)
+			assert.NotContains(t, sent.URL.String(), "DEFAULT-1", op.name)
+			if has && sent.Method == http.MethodPost {
+				filled[op.name] = true
+			}
+		}
+	}
+	assert.Equal(t, map[string]bool{
+		"Transactions.Pay": true, "Transactions.Preauthorise": true, "Transactions.VerifyAccount": true,
+		"PayTo.Create": true, "SingleUseTokens.Create": true, "Customers.Create": true,
+	}, filled)
+	for _, refused := range []string{"", "A B", "é"} {
+		_, err := quickstream.NewClient(quickstream.CustomURL(baseURL), testKeys(), quickstream.WithSupplierBusinessCode(refused))
+		assert.Error(t, err)
+	}
+}
+
+// TestWithSupplierBusinessCodeInIntents: what was planned keeps its business, and the
+// nearest name counts: the parameters', the call's, the client's.
+func TestWithSupplierBusinessCodeInIntents(t *testing.T) {
+	client := clientOf(t, says(422, errorBody), quickstream.WithSupplierBusinessCode("CLIENT"))
+	params := bankDebit("")
+	business := func(params quickstream.PayParams, opts ...quickstream.CallOption) string {
+		var intent quickstream.Intent
+		_, err := client.Transactions.Pay(t.Context(), params, append(opts, quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) error {
+			intent = i
+			return nil
+		}))...)
+		require.ErrorIs(t, err, quickstream.ErrInvalid)
+		var request struct{ SupplierBusinessCode string }
+		require.NoError(t, json.Unmarshal(intent.Request, &request))
+		return request.SupplierBusinessCode
+	}
+	assert.Equal(t, "CLIENT", business(params))
+	assert.Equal(t, "CALL", business(params, quickstream.WithSupplierBusinessCode("CALL")))
+	assert.Equal(t, "OWN", business(bankDebit("OWN"), quickstream.WithSupplierBusinessCode("CALL")))
+	assert.Empty(t, params.SupplierBusinessCode)
+
+	params.Source = quickstream.FromAccount("A-1")
+	intent, err := client.Transactions.Plan(t.Context(), params)
+	require.NoError(t, err)
+	assert.Contains(t, string(intent.Request), `"supplierBusinessCode":"CLIENT"`)
+	var body []byte
+	worker := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		body, _ = io.ReadAll(r.Body)
+		return answer(422, errorBody), nil
+	}, quickstream.WithSupplierBusinessCode("WORKER"))
+	_, err = worker.Transactions.Submit(t.Context(), intent, func(context.Context) error { return nil })
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	assert.JSONEq(t, string(intent.Request), string(body))
+
+	// The agreement that a payment brings along is for the payment's business.
+	params = bankDebit("OWN")
+	agreement := quickstream.PayToPaymentWithAgreement{
+		Purpose: quickstream.PayToPurposeRetail, Description: "Order 1", Payer: quickstream.PayToPayerParams{
+			Type: quickstream.PayerTypePerson, ID: "P-1", Name: "Ann Example", BSB: "032999", AccountNumber: quickstream.NewSecret("999994"),
+		},
+	}
+	for _, payer := range []*quickstream.Client{worker, clientOf(t, func(r *http.Request) (*http.Response, error) {
+		body, _ = io.ReadAll(r.Body)
+		return answer(422, errorBody), nil
+	})} {
+		for own, want := range map[string]string{"": "OWN", "SHOP": "SHOP"} {
+			agreement.SupplierBusinessCode = own
+			params.Source = quickstream.FromPayToWithAgreement(agreement)
+			_, err = payer.Transactions.Pay(t.Context(), params)
+			require.NotErrorIs(t, err, quickstream.ErrNotSent)
+			assert.Contains(t, string(body), `"payToAgreement":{"supplierBusinessCode":"`+want+`"`)
+		}
+	}
+}
+
+// bankDebit is a payment from a bank account.
+func bankDebit(business string) quickstream.PayParams {
+	return quickstream.PayParams{
+		SupplierBusinessCode: business, PrincipalAmount: decimal.RequireFromString("10.50"), Currency: quickstream.CurrencyAUD,
+		Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032999", AccountNumber: quickstream.NewSecret("999994")}),
+	}
 }

@@ -1,12 +1,13 @@
 package clienttest_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,71 +16,6 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
-
-func TestRecurringPayments(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		customer := newCustomer(t, client)
-		_, err := client.Accounts.Register(t.Context(), customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
-		require.NoError(t, err)
-		id, err := box.CreateSchedule(sandbox.Schedule{CustomerID: customer, Amount: 1050, Frequency: sandbox.Monthly})
-		require.NoError(t, err)
-		<-time.After(32 * 24 * time.Hour)
-
-		schedule, err := client.RecurringPayments.Get(t.Context(), id)
-		require.NoError(t, err)
-		assert.Equal(t, id, schedule.PaymentScheduleID)
-		assert.NotEmpty(t, schedule.PaymentScheduleCode)
-		assert.Equal(t, quickstream.RecurringPaymentStatusActive, schedule.Status)
-		assert.JSONEq(t, `"MONTHLY"`, string(schedule.Extra()["frequency"]), "members that are not modelled are kept")
-		listed, err := client.RecurringPayments.List(customer).First(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, id, listed.PaymentScheduleID)
-		payments := 0
-		for tx, err := range client.RecurringPayments.Transactions(id).All(t.Context()) {
-			require.NoError(t, err)
-			assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
-			payments++
-		}
-		assert.Equal(t, 2, payments)
-
-		_, err = client.RecurringPayments.Get(t.Context(), "1")
-		require.ErrorIs(t, err, quickstream.ErrNotFound)
-	})
-}
-
-func TestBusinesses(t *testing.T) {
-	box, client := sandboxtest.New(t, sandbox.WithBusiness("SURCHARGED", "A Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 110}))
-	codes := []string{}
-	for business, err := range client.Businesses.List().All(t.Context()) {
-		require.NoError(t, err)
-		codes = append(codes, business.SupplierBusinessCode)
-	}
-	assert.Contains(t, codes, "SURCHARGED")
-	business, err := client.Businesses.Get(t.Context(), "SURCHARGED")
-	require.NoError(t, err)
-	assert.Equal(t, "A Shop", business.SupplierBusinessName)
-	assert.Equal(t, "Australia", business.BusinessAddress.Country)
-	_, err = client.Businesses.Get(t.Context(), "NOBODY")
-	require.ErrorIs(t, err, quickstream.ErrNotFound)
-
-	for key, list := range map[string]quickstream.List[quickstream.CardSurcharge]{
-		sandbox.KeySecret:      client.Businesses.CardSurcharges("SURCHARGED"),
-		sandbox.KeyPublishable: client.Businesses.PublicCardSurcharges("SURCHARGED"),
-	} {
-		box.ResetRequests()
-		rates := map[string]string{}
-		for card, err := range list.All(t.Context()) {
-			require.NoError(t, err, key)
-			rates[string(card.CardScheme)+" "+string(card.CardType)] = card.SurchargePercentage
-		}
-		assert.Equal(t, "1.10", rates["VISA CREDIT"], key)
-		assert.Equal(t, "0.00", rates["AMEX "], key)
-		requests := box.Requests()
-		require.Len(t, requests, 1, "neither falls back to the other")
-		assert.Equal(t, key, requests[0].Key)
-	}
-}
 
 // TestCardsOfABusiness asks with the publishable key, and again where an answer was
 // lost: nothing of it is a write.
@@ -91,26 +27,12 @@ func TestCardsOfABusiness(t *testing.T) {
 		surcharge, err := client.Businesses.QueryCardSurcharge(t.Context(), "SHOP", number)
 		require.NoError(t, err)
 		assert.Equal(t, []any{quickstream.CardSchemeVisa, quickstream.CardTypeCredit, "1.10"}, []any{surcharge.CardScheme, surcharge.CardType, surcharge.SurchargePercentage})
-		debit, err := client.Businesses.QueryCardSurcharge(t.Context(), sandbox.DefaultBusiness, quickstream.NewSecret("4041370000456459"))
-		require.NoError(t, err)
-		assert.Equal(t, []any{quickstream.CardTypeDebit, "0.00"}, []any{debit.CardType, debit.SurchargePercentage})
-		prefix, err := client.Businesses.CardScheme(t.Context(), "250000")
-		require.ErrorIs(t, err, quickstream.ErrNotFound)
-		assert.Nil(t, prefix)
 		requests := box.Requests()
-		require.Len(t, requests, 4)
+		require.Len(t, requests, 2)
 		for _, r := range requests {
 			assert.Equal(t, sandbox.KeyPublishable, r.Key)
 		}
 		assert.Equal(t, requests[0].IdempotencyKey, requests[1].IdempotencyKey)
-
-		_, err = client.Businesses.QueryCardSurcharge(t.Context(), "NOBODY", number)
-		require.ErrorIs(t, err, quickstream.ErrNotFound)
-		_, err = client.Businesses.AcceptedCards("NOBODY").First(t.Context())
-		require.ErrorIs(t, err, quickstream.ErrNotFound)
-		require.NotErrorIs(t, err, quickstream.ErrEmptyList)
-		_, err = client.Businesses.QueryCardSurcharge(t.Context(), "SHOP", quickstream.NewSecret("424242424242"))
-		require.ErrorIs(t, err, quickstream.ErrInvalid, "no test number")
 	})
 	// In every way to fail there is no unknown outcome.
 	for name, way := range failures() {
@@ -120,37 +42,6 @@ func TestCardsOfABusiness(t *testing.T) {
 			assert.NotErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
 		})
 	}
-}
-
-// TestKeyIsRenewed goes on with the new key after the old one has expired.
-func TestKeyIsRenewed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		old := sandboxtest.Keys(box).Secret
-		renewed, err := client.APIKeys.Renew(t.Context())
-		require.NoError(t, err)
-		assert.False(t, renewed.Key.Equal(old))
-		assert.NotEmpty(t, renewed.KeyName)
-		assert.NotEmpty(t, renewed.ExpiryDate)
-		assert.Equal(t, box.Keys().Secret, renewed.Reveal())
-
-		for _, printed := range []string{fmt.Sprint(renewed), fmt.Sprintf("%+v", *renewed), fmt.Sprintf("%#v", renewed)} {
-			assert.NotContains(t, printed, renewed.Reveal())
-		}
-		_, err = json.Marshal(renewed)
-		require.Error(t, err)
-
-		<-time.After(2 * time.Hour)
-		err = client.Check(t.Context())
-		require.ErrorIs(t, err, quickstream.ErrUnauthorized, "the old key has expired")
-		_, err = client.APIKeys.Renew(t.Context())
-		require.ErrorIs(t, err, quickstream.ErrUnauthorized)
-		client, err = quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: renewed.Key},
-			quickstream.WithHTTPClient(box.HTTPClient()))
-		require.NoError(t, err)
-		err = client.Check(t.Context())
-		require.NoError(t, err)
-	})
 }
 
 // TestCheckProvesTheSecretKey: a publishable key in its place is answered at the root,
@@ -172,5 +63,178 @@ func TestCheckProvesTheSecretKey(t *testing.T) {
 	for _, body := range []string{``, `<html>`, `{}`, `[]`, `{"data":7}`} {
 		_, unreadable := errors.AsType[*quickstream.DecodeError](clientOf(t, says(200, body)).Check(t.Context(), quickstream.WithMaxAttempts(1)))
 		assert.True(t, unreadable, body)
+	}
+}
+
+const registerOperation = "POST /customers/{customerId}/accounts"
+
+func newCustomer(t *testing.T, client *quickstream.Client) string {
+	t.Helper()
+	customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Kim Lee"})
+	require.NoError(t, err)
+	return customer.CustomerID
+}
+
+func bankAccount() quickstream.BankAccountDetails {
+	return quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: "650-000", AccountNumber: quickstream.NewSecret("999994")}
+}
+
+func nzBankAccount() quickstream.NZBankAccountDetails {
+	return quickstream.NZBankAccountDetails{
+		AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405", AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
+	}
+}
+
+// TestAccountsAreRegistered registers an account from everything that one can be made from,
+// and reads it again.
+func TestAccountsAreRegistered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		customer := newCustomer(t, client)
+		token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{
+			SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard(),
+		})
+		require.NoError(t, err)
+		paid, err := client.Transactions.Pay(t.Context(), payment())
+		require.NoError(t, err)
+
+		var tokens []string
+		for _, c := range []struct {
+			account quickstream.RegistrationSource
+			body    map[string]any
+			kind    quickstream.AccountType
+		}{
+			{
+				quickstream.RegistrationFromSingleUseToken(token.SingleUseTokenID),
+				map[string]any{"singleUseTokenId": token.SingleUseTokenID},
+				quickstream.AccountTypeCreditCard,
+			},
+			{
+				quickstream.RegistrationFromReceipt(paid.ReceiptNumber),
+				map[string]any{"receiptNumber": paid.ReceiptNumber},
+				quickstream.AccountTypeCreditCard,
+			},
+			{
+				quickstream.RegistrationFromCard(approvedCard()),
+				map[string]any{"creditCard": map[string]any{
+					"cardholderName": "Ann Example", "cardNumber": "4242424242424242", "cvn": "123", "expiryDateMonth": "03", "expiryDateYear": "2035",
+				}},
+				quickstream.AccountTypeCreditCard,
+			},
+			{
+				quickstream.RegistrationFromBankAccount(bankAccount()),
+				map[string]any{"bankAccount": map[string]any{"accountName": "Kim Lee", "bsb": "650-000", "accountNumber": "999994"}},
+				quickstream.AccountTypeDirectDebit,
+			},
+			{
+				quickstream.RegistrationFromNZBankAccount(nzBankAccount()),
+				map[string]any{"nzBankAccount": map[string]any{
+					// The record of requests hides numbers that are not public test numbers.
+					"nzAccountName": "Kim Lee", "nzBankCode": "12", "nzBranchCode": "3405", "nzAccountNumber": "xxxxxxx", "nzAccountSuffix": "00",
+				}},
+				quickstream.AccountTypeDirectDebitNZ,
+			},
+		} {
+			account, err := client.Accounts.Register(t.Context(), customer, quickstream.RegisterAccountParams{Source: c.account})
+			require.NoError(t, err, c.kind)
+			assert.Equal(t, c.body, lastBody(t, box))
+			assert.Equal(t, c.kind, account.AccountType)
+			assert.Equal(t, customer, account.CustomerID)
+			tokens = append([]string{account.AccountToken}, tokens...)
+
+			again, err := client.Accounts.Get(t.Context(), account.AccountToken)
+			require.NoError(t, err)
+			assert.Equal(t, marshalled(t, account), marshalled(t, again))
+		}
+		var listed []string
+		for account, err := range client.Accounts.List(customer).All(t.Context()) {
+			require.NoError(t, err)
+			listed = append(listed, account.AccountToken)
+		}
+		assert.Equal(t, tokens, listed, "newest first, over more than one page")
+	})
+}
+
+func marshalled(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestLostRegistration loses the answer, which is not sent again.
+func TestLostRegistration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t)
+		customer := newCustomer(t, client)
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: registerOperation, Kind: sandbox.ResetAfterCommit()}))
+		box.ResetRequests()
+		_, err := client.Accounts.Register(t.Context(), customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
+		require.Equal(t, unknown, ending(err), "%v", err)
+		assert.Len(t, box.Requests(), 1)
+		lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.NotNil(t, lost.Intent)
+		assert.False(t, lost.Intent.Complete, "a card is left out")
+
+		assert.Contains(t, lost.FindOut, "Accounts.List")
+
+		account, err := client.Accounts.List(lost.Intent.Target).First(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "424242...242", account.CardNumber)
+	})
+}
+
+// TestRegistrationIsPlanned from a token and from a receipt, and sent once.
+func TestRegistrationIsPlanned(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	customer := newCustomer(t, client)
+	token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()})
+	require.NoError(t, err)
+	box.ResetRequests()
+	intent, err := client.Accounts.Plan(t.Context(), customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token.SingleUseTokenID)})
+	require.NoError(t, err)
+	assert.Empty(t, box.Requests())
+	_, err = client.Accounts.Submit(t.Context(), intent, func(context.Context) error { return errors.New("claimed") })
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "somebody else may have sent it")
+	account, err := client.Accounts.Submit(t.Context(), intent, func(context.Context) error { return nil })
+	require.NoError(t, err)
+	assert.Equal(t, "424242...242", account.CardNumber)
+	require.Len(t, box.Requests(), 1)
+	assert.Equal(t, intent.IdempotencyKey, box.Requests()[0].IdempotencyKey)
+
+	_, err = client.Accounts.Plan(t.Context(), customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")})
+	require.NoError(t, err)
+	_, err = client.Accounts.Plan(t.Context(), customer, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(approvedCard())})
+	require.ErrorIs(t, err, quickstream.ErrNotSent, "a card cannot be planned")
+	intent.Request = []byte("{")
+	_, err = client.Accounts.Submit(t.Context(), intent, func(context.Context) error { return nil })
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+}
+
+// TestRegistrationAnswers: the contract does not show the answer to a registration.
+func TestRegistrationAnswers(t *testing.T) {
+	params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("S-1")}
+	for body, token := range map[string]string{
+		`{"accountToken":"A-1"}`: "A-1", `{"creditCard":{"accountToken":"A-1"}}`: "A-1", ``: "", `{}`: "", `{"links":[]}`: "",
+	} {
+		account, err := clientOf(t, says(http.StatusCreated, body)).Accounts.Register(t.Context(), "C-1", params)
+		require.NoError(t, err, body)
+		assert.Equal(t, token, account.AccountToken, body)
+	}
+	for _, body := range []string{
+		"<html>OK</html>", `{"accountToken":"A-1","customerId":"C-2"}`, `{"creditCard":{"accountToken":"A-1","customerId":"C-2"}}`,
+		`{"creditCard":{"accountToken":["A-1"]}}`, `{"creditCard":{"AccountToken":"A-1"}}`,
+	} {
+		_, err := clientOf(t, says(http.StatusOK, body)).Accounts.Register(t.Context(), "C-1", params)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, body)
+	}
+}
+
+// TestAgreementOfAnotherCustomer is not the one that was asked for.
+func TestAgreementOfAnotherCustomer(t *testing.T) {
+	for customer, fits := range map[string]bool{"C-1": true, "c-1": true, "C-2": false} {
+		body := fmt.Sprintf(`{"agreementToken":"A-1","status":"Pending","payerDetails":{"customerId":%q}}`, customer)
+		_, err := clientOf(t, says(http.StatusCreated, body)).PayTo.Create(t.Context(), "C-1", agreementParams("P-1"))
+		assert.Equal(t, fits, err == nil, "%s: %v", customer, err)
 	}
 }

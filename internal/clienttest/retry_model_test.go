@@ -66,12 +66,13 @@ func modelSteps() []step {
 	}
 }
 
-// modelOptions are the choices of the caller, whether the service honours keys,
-// and which of the payments that it makes it approves, in order.
+// modelOptions are the choices of the caller, whether the service honours keys, what earlier calls
+// left of the budget, and which of the payments that it makes it approves, in order.
 type modelOptions struct {
 	attempts           int
 	timeout            time.Duration
 	noResend, honoured bool
+	repeats, resends   int // tokens
 	approves           [4]bool
 }
 
@@ -142,8 +143,13 @@ func predict(steps []step, o modelOptions) (p prediction) {
 			unanswered = true
 			again = !o.noResend && elapsed < time.Minute
 		}
+		tokens := &o.repeats
+		if unanswered {
+			tokens = &o.resends
+		}
 		switch {
-		case again && !last:
+		case again && !last && *tokens > 0:
+			*tokens--
 			continue
 		case unanswered, saw == unclear:
 			p.ends = unknown
@@ -176,6 +182,7 @@ func TestRetryModel(t *testing.T) {
 		o := modelOptions{
 			attempts: 1 + rng.IntN(4), timeout: []time.Duration{5 * time.Second, 25 * time.Second, 45 * time.Second}[rng.IntN(3)],
 			noResend: rng.IntN(4) == 0, honoured: rng.IntN(4) > 0,
+			repeats: []int{10, 9, 2, 1, 0}[rng.IntN(5)], resends: []int{10, 9, 2, 1, 0}[rng.IntN(5)],
 		}
 		for i := range o.approves {
 			o.approves[i] = rng.IntN(3) > 0
@@ -196,6 +203,7 @@ func TestRetryModel(t *testing.T) {
 					a.KeyLifetime = 0
 				}
 			}))
+			spend(t, box, client, 10-o.repeats, 10-o.resends)
 			require.NoError(t, box.Inject(inOrder(sequence)...))
 			for _, approved := range o.approves {
 				if approved {
@@ -245,6 +253,26 @@ func TestRetryModel(t *testing.T) {
 	for _, end := range []string{succeeds, network, unknown, answered} {
 		require.Greater(t, ended[end], 100, "the sequences cover %s: %v", end, ended)
 	}
+}
+
+// spend takes tokens from the budget of a client, by reads that fail and tokens for cards that are
+// lost.
+func spend(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, repeats, resends int) {
+	t.Helper()
+	const get, create = "GET /transactions/{receiptNumber}", "POST /single-use-tokens"
+	require.NoError(t, box.Inject(
+		sandbox.Fault{Operation: get, Kind: sandbox.Status(503, sandbox.HTML)}, sandbox.Fault{Operation: create, Kind: sandbox.ResetBeforeCommit()},
+	))
+	card := quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard()}
+	for ; repeats > 0; repeats -= 5 {
+		_, err := client.Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1+min(repeats, 5)))
+		require.Equal(t, answered, ending(err))
+	}
+	for ; resends > 0; resends -= 5 {
+		_, err := client.SingleUseTokens.Create(t.Context(), card, quickstream.WithMaxAttempts(1+min(resends, 5)))
+		require.Equal(t, unknown, ending(err), "%v", err)
+	}
+	box.ResetRequests()
 }
 
 // inOrder returns faults that fire at the attempts of one call, one each. Dial

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
-	"syscall"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,20 +64,16 @@ func table(t *testing.T, c *quickstream.Client) []caller {
 	require.NoError(t, err)
 	return []caller{
 		{"GET", "GET /customers/{customerId}", func(ctx context.Context, c *quickstream.Client, opts ...quickstream.CallOption) error {
-			_, err := c.Customers.Get(ctx, customer.CustomerID, opts...)
-			return err
+			return second(c.Customers.Get(ctx, customer.CustomerID, opts...))
 		}},
 		{"POST /transactions", "POST /transactions", func(ctx context.Context, c *quickstream.Client, opts ...quickstream.CallOption) error {
-			_, err := c.Transactions.Pay(ctx, payment(), opts...)
-			return err
+			return second(c.Transactions.Pay(ctx, payment(), opts...))
 		}},
 		{"other POST", "POST /customers", func(ctx context.Context, c *quickstream.Client, opts ...quickstream.CallOption) error {
-			_, err := c.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Bob"}, opts...)
-			return err
+			return second(c.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Bob"}, opts...))
 		}},
 		{"PUT", "PUT /customers/{customerId}", func(ctx context.Context, c *quickstream.Client, opts ...quickstream.CallOption) error {
-			_, err := c.Customers.Update(ctx, customer.CustomerID, quickstream.UpdateCustomerParams{CustomerName: new("Cy")}, opts...)
-			return err
+			return second(c.Customers.Update(ctx, customer.CustomerID, quickstream.UpdateCustomerParams{CustomerName: new("Cy")}, opts...))
 		}},
 	}
 }
@@ -152,6 +149,7 @@ func tableRows() []row {
 		{when: refused429, name: "429", fault: sandbox.RateLimited("1"), cells: later},
 		{when: refused429, name: "429 without Retry-After", fault: sandbox.RateLimited(""), cells: later},
 		{when: refused429, name: "429 at the cap", fault: sandbox.RateLimited("8"), cells: later},
+		{when: refused429, name: "429 until a time", fault: sandbox.RateLimited("Sat, 01 Jan 2000 00:00:05 GMT"), cells: later},
 		{when: refused429, name: "429 beyond the cap", fault: sandbox.RateLimited("3600"), cells: all(cell{answered, 1})},
 		{when: refused429, name: "429 with an absurd Retry-After", fault: sandbox.RateLimited("99999999999999999999"), cells: later},
 		{when: "3xx, never followed", name: "300", fault: sandbox.Status(300, sandbox.Empty), cells: redirected},
@@ -228,11 +226,17 @@ func (r row) play(t *testing.T, class int, want cell) {
 
 	assert.Equal(t, want.ends, ending(err), "%s: %v", name, err)
 	assert.Equal(t, want.requests, resp.Attempts, "%s: attempts", name)
+	if err != nil {
+		assert.Equal(t, want.requests, attemptsIn(err), "%s: attempts of the error", name)
+	}
 	if !r.unsent && r.times == 0 {
 		assert.Len(t, box.Requests(), want.requests, "%s: requests seen by the service", name)
 	}
 	if network, ok := errors.AsType[*quickstream.NetworkError](err); ok && r.kind != "" {
 		assert.Equal(t, r.kind, network.Kind, name)
+		assert.NotEmpty(t, r.kind.Hint(), name)
+		assert.ErrorContains(t, err, r.kind.Hint(), name)
+		assert.Equal(t, class > 0, strings.Contains(err.Error(), "nothing was sent"), "%s: of a write it is said: %v", name, err)
 	}
 	sameKey(t, box, name)
 	settled(t, box, err, name)
@@ -276,6 +280,25 @@ func ending(err error) string {
 	return err.Error()
 }
 
+// attemptsIn returns the attempts that an error counts. The intent of an unknown outcome has the
+// same number: a decline settles one that was sent once.
+func attemptsIn(err error) int {
+	switch e := err.(type) { //nolint:errorlint // as the method returned it
+	case *quickstream.UnknownOutcomeError:
+		if e.Intent != nil && e.Intent.Attempts != e.Attempts {
+			return -e.Intent.Attempts
+		}
+		return e.Attempts
+	case *quickstream.NetworkError:
+		return e.Attempts
+	case *quickstream.APIError:
+		return e.Attempts
+	case *quickstream.DecodeError:
+		return e.Attempts
+	}
+	return 0
+}
+
 // sameKey checks that all requests of the one call carried one key, and that
 // only POSTs did.
 func sameKey(t *testing.T, box *sandbox.Sandbox, name string) {
@@ -313,39 +336,6 @@ func settled(t *testing.T, box *sandbox.Sandbox, err error, name string) {
 	}
 }
 
-// TestLaterAnswerSettlesNothing loses the first answer of a payment and answers
-// the second attempt with anything but success.
-func TestLaterAnswerSettlesNothing(t *testing.T) {
-	later := map[string]sandbox.FaultKind{
-		"refused": sandbox.Unreachable(sandbox.ConnectionRefused), "unknown host": sandbox.Unreachable(sandbox.UnknownHost), "429": sandbox.RateLimited("1"),
-		"503": sandbox.Status(503, sandbox.ServiceError), "503 HTML": sandbox.Status(503, sandbox.HTML),
-		"500": sandbox.Status(500, sandbox.ServiceError), "307": sandbox.Redirect(307, "/x"),
-		"garbage": sandbox.Garbage(sandbox.HTML),
-	}
-	for _, code := range []int{400, 401, 403, 404, 407, 409, 422} {
-		later[fmt.Sprint(code)] = sandbox.Status(code, sandbox.ServiceError)
-	}
-	for _, first := range []sandbox.FaultKind{sandbox.ResetBeforeCommit(), sandbox.ResetAfterCommit(), sandbox.HangAfterCommit()} {
-		for name, second := range later {
-			synctest.Test(t, func(t *testing.T) {
-				box, client := sandboxtest.New(t)
-				require.NoError(t, box.Inject(
-					sandbox.Fault{Operation: "POST /transactions", Kind: first, Times: 1},
-					sandbox.Fault{Operation: "POST /transactions", Kind: second, Nth: 2},
-				))
-				_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(2))
-				assert.Equal(t, unknown, ending(err), "%s, then %s: %v", first, name, err)
-				lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-				require.True(t, ok)
-				assert.NotEmpty(t, lost.Reference)
-				assert.NotEmpty(t, lost.IdempotencyKey)
-				assert.Equal(t, 2, lost.Attempts)
-				settled(t, box, err, name)
-			})
-		}
-	}
-}
-
 // TestContextEnds ends the caller's context before and between attempts; during one does a
 // row of the table.
 func TestContextEnds(t *testing.T) {
@@ -374,67 +364,76 @@ func TestContextEnds(t *testing.T) {
 			assert.Empty(t, box.Requests())
 		})
 	}
-	synctest.Test(t, func(t *testing.T) { // between two attempts of a payment that may have arrived
-		box, client := sandboxtest.New(t)
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		_, err := client.Transactions.Pay(ctx, payment())
-		assert.Equal(t, unknown, ending(err))
-	})
-	synctest.Test(t, func(t *testing.T) { // the deadline of the whole call
-		box, client := sandboxtest.New(t)
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.HangAfterCommit()}))
-		start := time.Now()
-		_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithTimeout(3*time.Second))
-		assert.Equal(t, unknown, ending(err))
-		assert.Equal(t, 3*time.Second, time.Since(start))
-	})
 }
 
-// TestWarmConnection loses answers on connections that served before. There
-// net/http repeats requests by itself that look repeatable to it, below every
-// setting of ours; a write must not.
-func TestWarmConnection(t *testing.T) {
-	for i := range 4 {
-		synctest.Test(t, func(t *testing.T) {
-			box, client := sandboxtest.New(t)
-			caller := table(t, client)[i]
-			require.NoError(t, box.Inject(sandbox.Fault{Operation: caller.operation, Kind: sandbox.ResetAfterCommit()}))
-			box.ResetRequests()
-			var resp quickstream.Response
-			err := caller.call(t.Context(), client, quickstream.WithoutResend(), quickstream.WithMaxAttempts(1), quickstream.WithResponseInto(&resp))
-			assert.Error(t, err)
-			if i > 0 {
-				assert.Equal(t, unknown, ending(err), caller.name)
-				assert.Len(t, box.Requests(), 1, caller.name)
+// TestLongestCall: no call takes longer than the formula of WithTimeout says, whatever
+// the service does, and a read can take exactly as long.
+func TestLongestCall(t *testing.T) {
+	type limits struct {
+		attempts                int
+		attempt, shortest, wait time.Duration
+	}
+	hang := func(r *http.Request) (*http.Response, error) {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	for name, l := range map[string]limits{
+		"by default": {3, 30 * time.Second, time.Second / 2, 8 * time.Second},
+		"one":        {1, 30 * time.Second, time.Second / 2, 8 * time.Second},
+		"many":       {10, 2 * time.Second, time.Second, time.Second},
+		"patient":    {4, time.Minute, time.Minute, time.Hour},
+	} {
+		longest := time.Duration(l.attempts)*l.attempt + time.Duration(l.attempts-1)*l.wait
+		busy := func(r *http.Request) (*http.Response, error) {
+			select {
+			case <-time.After(l.attempt - 1):
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
 			}
-			assert.Len(t, box.Requests(), resp.Attempts, "%s: every request is counted", caller.name)
-		})
+			resp := answer(429, errorBody)
+			resp.Header.Set("Retry-After", strconv.Itoa(int(l.wait/time.Second)))
+			return resp, nil
+		}
+		for kind, c := range map[string]struct {
+			service  service
+			shortest time.Duration // of a payment
+		}{
+			"lost": {hang, l.attempt},
+			"never sent": {func(r *http.Request) (*http.Response, error) {
+				httptrace.ContextClientTrace(r.Context()).GetConn(r.URL.Host)
+				return hang(r)
+			}, time.Duration(l.attempts) * l.attempt},
+			"busy": {busy, l.attempt - 1},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				opts := []quickstream.ClientOption{}
+				if name != "by default" {
+					opts = append(opts, quickstream.WithMaxAttempts(l.attempts), quickstream.WithAttemptTimeout(l.attempt), quickstream.WithRetryWait(l.shortest, l.wait))
+				}
+				client := clientOf(t, c.service, opts...)
+				begun := time.Now()
+				_, err := client.Transactions.Pay(t.Context(), payment())
+				assert.Error(t, err)
+				took := time.Since(begun)
+				assert.LessOrEqual(t, took, longest, "%s, %s: payment", name, kind)
+				assert.GreaterOrEqual(t, took, c.shortest, "%s, %s: payment", name, kind)
+
+				begun = time.Now()
+				assert.Error(t, client.Check(t.Context()))
+				took = time.Since(begun)
+				assert.LessOrEqual(t, took, longest, "%s, %s: read", name, kind)
+				if name == "by default" {
+					assert.Equal(t, 106*time.Second, longest, "as the comment of WithTimeout says")
+				}
+				if kind == "busy" {
+					assert.Equal(t, longest-time.Duration(l.attempts), took, "%s: the limit is reached", name)
+				}
+
+				begun = time.Now()
+				_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithTimeout(time.Second))
+				assert.Error(t, err)
+				assert.LessOrEqual(t, time.Since(begun), time.Second, "%s, %s: WithTimeout", name, kind)
+			})
+		}
 	}
-}
-
-// stubborn is a RoundTripper that tries again by itself, as some middleware does,
-// and fails to connect the second time.
-type stubborn struct{ http.RoundTripper }
-
-func (s stubborn) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := s.RoundTripper.RoundTrip(r)
-	if err == nil {
-		return resp, nil
-	}
-	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-}
-
-// TestDialErrorAfterSending: a refused connection proves nothing when the request
-// was sent over another one before.
-func TestDialErrorAfterSending(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, _ := sandboxtest.New(t)
-		client := sandboxtest.Client(t, box, quickstream.WithHTTPClient(&http.Client{Transport: stubborn{box.HTTPClient().Transport}}))
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
-		_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
-		assert.Equal(t, unknown, ending(err), "%v", err)
-		assert.Len(t, box.Ledger().Charged(order), 1)
-	})
 }

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -18,28 +16,15 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// requestBodies is a service that keeps the bodies of requests and refuses them.
-type requestBodies struct {
-	sync.Mutex
-	bodies []string
-}
-
-func (h *requestBodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	h.Lock()
-	defer h.Unlock()
-	h.bodies = append(h.bodies, string(body))
-	w.WriteHeader(http.StatusUnprocessableEntity)
-	_, _ = io.WriteString(w, `{"developerMessage":"No."}`)
-}
-
-func (h *requestBodies) client(t *testing.T) *quickstream.Client {
+// keeping returns a client of a service that keeps the bodies of requests and refuses them.
+func keeping(t *testing.T) (client *quickstream.Client, bodies *[]string) {
 	t.Helper()
-	server := httptest.NewServer(h)
-	t.Cleanup(server.Close)
-	client, err := quickstream.NewClient(quickstream.CustomURL(server.URL), testKeys(), quickstream.WithMaxAttempts(1))
-	require.NoError(t, err)
-	return client
+	bodies = new([]string)
+	return clientOf(t, func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		*bodies = append(*bodies, string(body))
+		return answer(http.StatusUnprocessableEntity, `{"developerMessage":"No."}`), err
+	}), bodies
 }
 
 type (
@@ -58,7 +43,9 @@ type (
 func (o ownWords) MarshalJSON() ([]byte, error) { return []byte(o.words), nil }
 
 // requests are ways to send a text, each in another place of a request.
-func requests(ctx context.Context, c *quickstream.Client, text string) map[string]func() error {
+func requests(t *testing.T, c *quickstream.Client, text string) map[string]func() error {
+	t.Helper()
+	ctx := t.Context()
 	pay := func(change func(*quickstream.PayParams), opts ...quickstream.CallOption) func() error {
 		return func() error {
 			params := payment()
@@ -73,16 +60,9 @@ func requests(ctx context.Context, c *quickstream.Client, text string) map[strin
 	}
 	card := approvedCard()
 	card.CardholderName = text
-	holds := func(part string) *quickstream.Agreement {
-		agreement := new(quickstream.Agreement)
-		if err := json.Unmarshal([]byte(currentJSON), agreement); err != nil {
-			panic(err)
-		}
-		if part == "description" {
-			agreement.PaymentDetails.Description = text
-		}
-		return agreement
-	}
+	agreement := currentAgreement(t)
+	described := currentAgreement(t)
+	described.PaymentDetails.Description = text
 	return map[string]func() error{
 		"a field":               pay(func(p *quickstream.PayParams) { p.Comment = text }),
 		"a name of metadata":    pay(func(p *quickstream.PayParams) { p.Metadata = map[string]string{text: "a"} }),
@@ -102,11 +82,11 @@ func requests(ctx context.Context, c *quickstream.Client, text string) map[strin
 			return second(c.PayTo.Create(ctx, "C-1", params))
 		},
 		"a change of details": func() error {
-			details, err := holds("description").Details()
+			details, err := described.Details()
 			return errors.Join(err, c.PayTo.AmendUnilaterally(ctx, details))
 		},
 		"a change of terms": func() error {
-			terms, err := holds("").Terms()
+			terms, err := agreement.Terms()
 			terms.AdditionalInformation = text
 			return errors.Join(err, c.PayTo.AmendBilaterally(ctx, terms))
 		},
@@ -128,7 +108,9 @@ func requests(ctx context.Context, c *quickstream.Client, text string) map[strin
 }
 
 // plans are ways to store a text in an intent.
-func plans(ctx context.Context, c *quickstream.Client, text string) map[string]func() (quickstream.Intent, error) {
+func plans(t *testing.T, c *quickstream.Client, text string) map[string]func() (quickstream.Intent, error) {
+	t.Helper()
+	ctx := t.Context()
 	params := payment()
 	params.Source = quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard)
 	pay := func(change func(*quickstream.PayParams)) func() (quickstream.Intent, error) {
@@ -138,10 +120,7 @@ func plans(ctx context.Context, c *quickstream.Client, text string) map[string]f
 			return c.Transactions.Plan(ctx, params)
 		}
 	}
-	agreement := new(quickstream.Agreement)
-	if err := json.Unmarshal([]byte(currentJSON), agreement); err != nil {
-		panic(err)
-	}
+	agreement := currentAgreement(t)
 	return map[string]func() (quickstream.Intent, error){
 		"a field":             pay(func(p *quickstream.PayParams) { p.Comment = text }),
 		"a name of metadata":  pay(func(p *quickstream.PayParams) { p.Metadata = map[string]string{text: "a"} }),
@@ -172,37 +151,35 @@ func plans(ctx context.Context, c *quickstream.Client, text string) map[string]f
 // request is refused before anything is sent or stored, whatever encoding/json makes of it.
 func TestTextsOfRequests(t *testing.T) {
 	for _, text := range []string{"Ann\xff", "Ann\xed\xa0\x80", "Ann\xc3"} {
-		service := new(requestBodies)
-		client := service.client(t)
-		for name, send := range requests(t.Context(), client, text) {
+		client, bodies := keeping(t)
+		for name, send := range requests(t, client, text) {
 			err := send()
 			require.ErrorIs(t, err, quickstream.ErrNotSent, "%s %q", name, text)
 			require.ErrorContains(t, err, "not valid UTF-8", "%s %q", name, text)
 			assert.NotContains(t, err.Error(), "Ann", name)
 		}
-		for name, plan := range plans(t.Context(), client, text) {
+		for name, plan := range plans(t, client, text) {
 			intent, err := plan()
 			require.ErrorIs(t, err, quickstream.ErrNotSent, "%s %q", name, text)
 			require.ErrorContains(t, err, "not valid UTF-8", "%s %q", name, text)
 			assert.Empty(t, intent, name)
 			assert.NotContains(t, err.Error(), "Ann", name)
 		}
-		assert.Empty(t, service.bodies, "%q", text)
+		assert.Empty(t, *bodies, "%q", text)
 	}
 }
 
 // TestReplacementSign: U+FFFD is a text like any other. It is sent and stored as it is.
 func TestReplacementSign(t *testing.T) {
 	const text = "Ann \ufffd"
-	service := new(requestBodies)
-	client := service.client(t)
-	for name, send := range requests(t.Context(), client, text) {
-		service.bodies = nil
+	client, bodies := keeping(t)
+	for name, send := range requests(t, client, text) {
+		*bodies = nil
 		require.ErrorIs(t, send(), quickstream.ErrInvalid, name)
-		require.Len(t, service.bodies, 1, name)
-		assert.Contains(t, service.bodies[0], text, name)
+		require.Len(t, *bodies, 1, name)
+		assert.Contains(t, (*bodies)[0], text, name)
 	}
-	for name, plan := range plans(t.Context(), client, text) {
+	for name, plan := range plans(t, client, text) {
 		intent, err := plan()
 		require.NoError(t, err, name)
 		assert.Contains(t, string(intent.Request), text, name)
@@ -212,22 +189,21 @@ func TestReplacementSign(t *testing.T) {
 // TestOwnWords: what a MarshalJSON of the caller's writes is sent as it stands, and what is
 // not sent is not judged.
 func TestOwnWords(t *testing.T) {
-	service := new(requestBodies)
-	client := service.client(t)
+	client, bodies := keeping(t)
 	for want, body := range map[string]any{
 		`{"a":"\ufffd"}`: ownWords{`{"a":"\ufffd"}`}, `["\ufffd"]`: []ownWords{{`"\ufffd"`}}, `"/w=="`: []byte("\xff"),
 		`{"text":"a"}`: note{Note: Note{"a"}, Unsent: "\xff", unsent: "\xff"},
 	} {
-		service.bodies = nil
+		*bodies = nil
 		err := client.Do(t.Context(), quickstream.Request{Method: http.MethodPost, Route: "/notes", Body: body}, nil)
 		require.ErrorIs(t, err, quickstream.ErrInvalid)
-		assert.Equal(t, []string{want}, service.bodies)
+		assert.Equal(t, []string{want}, *bodies)
 	}
-	service.bodies = nil
+	*bodies = nil
 	err := second(client.Transactions.Pay(t.Context(), payment(), quickstream.WithExtraField("new", ownWords{`"\ufffd"`})))
 	require.ErrorIs(t, err, quickstream.ErrInvalid)
-	require.Len(t, service.bodies, 1)
-	assert.Contains(t, service.bodies[0], `"new":"\ufffd"`)
+	require.Len(t, *bodies, 1)
+	assert.Contains(t, (*bodies)[0], `"new":"\ufffd"`)
 
 	loop := map[string]any{}
 	loop["a"] = loop
@@ -238,10 +214,9 @@ func TestOwnWords(t *testing.T) {
 // TestTextsOfStoredIntents: a stored request that is not valid UTF-8 any more would be read
 // as another one. It is not sent, and not renewed either.
 func TestTextsOfStoredIntents(t *testing.T) {
-	service := new(requestBodies)
-	client := service.client(t)
+	client, bodies := keeping(t)
 	claim := func(context.Context) error { t.Error("claimed"); return nil }
-	for name, plan := range plans(t.Context(), client, "Ann") {
+	for name, plan := range plans(t, client, "Ann") {
 		intent, err := plan()
 		require.NoError(t, err, name)
 		intent.Request = json.RawMessage(strings.Replace(string(intent.Request), "Ann", "A\xff", 1))
@@ -258,14 +233,13 @@ func TestTextsOfStoredIntents(t *testing.T) {
 			require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
 		}
 	}
-	assert.Empty(t, service.bodies)
+	assert.Empty(t, *bodies)
 }
 
 // TestTextsOfAgreements: what an agreement holds and the client does not model is sent
 // back with an amendment, as it came or not at all.
 func TestTextsOfAgreements(t *testing.T) {
-	service := new(requestBodies)
-	client := service.client(t)
+	client, bodies := keeping(t)
 	agreement := new(quickstream.Agreement)
 	require.NoError(t, agreement.UnmarshalJSON([]byte(strings.Replace(currentJSON, `"T1"`, "\"T\xff\"", 1))))
 	terms, err := agreement.Terms()
@@ -273,5 +247,5 @@ func TestTextsOfAgreements(t *testing.T) {
 	require.ErrorIs(t, client.PayTo.AmendBilaterally(t.Context(), terms), quickstream.ErrNotSent)
 	_, err = client.PayTo.Plan(t.Context(), terms)
 	require.ErrorIs(t, err, quickstream.ErrNotSent)
-	assert.Empty(t, service.bodies)
+	assert.Empty(t, *bodies)
 }

@@ -40,52 +40,20 @@ func authentication() quickstream.AuthenticateParams {
 	}
 }
 
-func TestAuthenticationResults(t *testing.T) {
-	_, client := sandboxtest.New(t)
-	for number, want := range map[string]struct {
-		status quickstream.TransStatus
-		next   quickstream.ThreeDSStep
-	}{
-		"4242424242424242":           {quickstream.TransStatusAuthenticated, quickstream.ThreeDSStepProceed},
-		sandbox.CardAttempted:        {quickstream.TransStatusAttempted, quickstream.ThreeDSStepProceed},
-		sandbox.CardChallenge:        {quickstream.TransStatusChallenge, quickstream.ThreeDSStepChallenge},
-		sandbox.CardNotAuthenticated: {quickstream.TransStatusNotAuthenticated, quickstream.ThreeDSStepStop},
-		sandbox.CardRejected:         {quickstream.TransStatusRejected, quickstream.ThreeDSStepStop},
-		sandbox.CardUnavailable:      {quickstream.TransStatusUnavailable, quickstream.ThreeDSStepStop},
+// TestTransStatusNext: nothing but the values that are known to proceed does.
+func TestTransStatusNext(t *testing.T) {
+	for next, statuses := range map[quickstream.ThreeDSStep][]quickstream.TransStatus{
+		quickstream.ThreeDSStepProceed:   {quickstream.TransStatusAuthenticated, quickstream.TransStatusAttempted},
+		quickstream.ThreeDSStepChallenge: {quickstream.TransStatusChallenge},
+		quickstream.ThreeDSStepStop: {
+			quickstream.TransStatusNotAuthenticated, quickstream.TransStatusRejected, quickstream.TransStatusUnavailable,
+			"", "y", "a", " Y", "YES", "D", "I", "S", "0", "true",
+		},
 	} {
-		result, err := client.SingleUseTokens.Authenticate(t.Context(), browserToken(t.Context(), t, client, number), authentication())
-		require.NoError(t, err)
-		assert.Equal(t, want.status, result.TransStatus)
-		assert.Equal(t, want.next, result.TransStatus.Next(), want.status)
+		for _, status := range statuses {
+			assert.Equal(t, next, status.Next(), "%q", status)
+		}
 	}
-}
-
-// TestUnknownTransStatusStops: nothing but the values that are known to proceed
-// does.
-func TestUnknownTransStatusStops(t *testing.T) {
-	for _, status := range []quickstream.TransStatus{"", "y", "a", " Y", "YES", "D", "I", "S", "0", "true"} {
-		assert.Equal(t, quickstream.ThreeDSStepStop, status.Next(), "%q", status)
-	}
-	var result quickstream.ThreeDSResult
-	assert.Equal(t, quickstream.ThreeDSStepStop, result.TransStatus.Next(), "a zero result")
-}
-
-func TestAuthenticateAndPay(t *testing.T) {
-	box, client := sandboxtest.New(t)
-	token := browserToken(t.Context(), t, client, sandbox.CardChallenge)
-	result, err := client.SingleUseTokens.Authenticate(t.Context(), token, authentication())
-	require.NoError(t, err)
-	require.Equal(t, quickstream.ThreeDSStepChallenge, result.TransStatus.Next())
-	require.NoError(t, box.AnswerChallenge(token, sandbox.ThreeDSAuthenticated))
-	result, err = client.SingleUseTokens.Authenticate(t.Context(), token, authentication())
-	require.NoError(t, err)
-	require.Equal(t, quickstream.ThreeDSStepProceed, result.TransStatus.Next())
-
-	pay := payment()
-	pay.Source, pay.ThreeDS2 = quickstream.FromSingleUseToken(token), new(true)
-	tx, err := client.Transactions.Pay(t.Context(), pay)
-	require.NoError(t, err)
-	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
 }
 
 // TestAuthenticationBody sets every field and compares what is sent, member by
@@ -185,17 +153,6 @@ func TestAuthenticationIsSentAgainWithItsKey(t *testing.T) {
 		require.Len(t, requests, 2)
 		assert.NotEmpty(t, requests[0].IdempotencyKey)
 		assert.Equal(t, requests[0].IdempotencyKey, requests[1].IdempotencyKey)
-	})
-}
-
-func TestTokenToAuthenticateHasExpired(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, client := sandboxtest.New(t)
-		token := browserToken(t.Context(), t, client, "4242424242424242")
-		<-time.After(11 * time.Minute)
-		_, err := client.SingleUseTokens.Authenticate(t.Context(), token, authentication())
-		require.ErrorIs(t, err, quickstream.ErrNotFound)
-		assert.Equal(t, answered, ending(err))
 	})
 }
 

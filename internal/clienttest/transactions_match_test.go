@@ -31,9 +31,17 @@ func echoOf(request object) object {
 	return object{
 		"receiptNumber": "R-1", "status": "Approved", "summaryCode": "0", "transactionType": request["transactionType"],
 		"paymentReferenceNumber": request["paymentReferenceNumber"], "metadata": request["metadata"],
-		"principalAmount": money(fmt.Sprint(request["principalAmount"])), "transactionTime": time.Now().Format(time.RFC3339),
+		"principalAmount": money(fmt.Sprint(request["principalAmount"])), "transactionTime": madeAt(time.Now()), "settlementDate": settling(),
 	}
 }
+
+// madeAt writes a time as the contract's samples have it: Sydney's, with its offset.
+func madeAt(t time.Time) string {
+	return t.In(time.FixedZone("", 11*60*60)).Format("2006-01-02T15:04:05-0700")
+}
+
+// settling is the settlement date of what is made now.
+func settling() string { return time.Now().UTC().Add(11 * time.Hour).Format(time.DateOnly) }
 
 // echoing is a service that answers a POST with what change makes of its echo.
 func echoing(t *testing.T, change func(object)) service {
@@ -72,6 +80,7 @@ func TestAnswersAreAboutTheQuestion(t *testing.T) {
 		"no amount": set("principalAmount", nil), "receipt only": func(t object) {
 			maps.DeleteFunc(t, func(name string, _ any) bool { return name != "receiptNumber" })
 		},
+		"PayTo details of another kind of source": set("payToData", object{"agreementToken": "A-9"}),
 		"surcharge": surcharged("10.50", "0.50", "11.00"), "the total as principal": surcharged("11.00", "0.50", "11.00"),
 		"total alone": surcharged("", "", "10.50"), "total with a surcharge not shown": surcharged("", "", "11.00"),
 		"surcharge alone": surcharged("", "0.50", ""), "no principal": surcharged("", "0.50", "11.00"),
@@ -127,22 +136,35 @@ func TestFollowUpsAreAboutTheirOriginal(t *testing.T) {
 	held := func(t object) { t["principalAmount"] = money("99.00") }
 	_, err := clientOf(t, echoing(t, held)).Transactions.TopUp(t.Context(), params)
 	require.NoError(t, err)
+	_, err = clientOf(t, echoing(t, held)).Transactions.CancelPreauthorisation(t.Context(), quickstream.CancelPreauthorisationParams{
+		OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD", Type: quickstream.CancellationTypePartial,
+	})
+	require.NoError(t, err)
 	_, err = clientOf(t, echoing(t, func(t object) { t["originalReceiptNumber"] = "R-9" })).Transactions.TopUp(t.Context(), params)
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 }
 
 // lookedUp is a service whose look-ups answer the given pages, a list for each; nil is
-// a 404. Each reading takes the next of readings, and then the last again.
+// a 404. Each reading takes the next of readings, and then the last again. It searches the
+// first reference only.
 func lookedUp(readings ...[][]object) service {
-	reading := -1
+	reading, searched := -1, ""
 	return func(r *http.Request) (*http.Response, error) {
 		page := 0
+		if reference := r.URL.Query().Get("referenceNumber"); reference != "" {
+			if searched == "" {
+				searched = reference
+			}
+			if searched != reference {
+				return answer(http.StatusOK, `{"data":[]}`), nil
+			}
+		}
 		if _, err := fmt.Sscan(r.URL.Query().Get("page"), &page); err != nil {
 			reading = min(reading+1, len(readings)-1)
 		}
 		pages := readings[reading]
 		if page >= len(pages) || pages[page] == nil {
-			return answer(http.StatusNotFound, `{}`), nil
+			return answer(http.StatusNotFound, errorBody), nil
 		}
 		body := object{"data": pages[page], "links": []any{}}
 		if page+1 < len(pages) {
@@ -196,12 +218,16 @@ func TestLookUps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		made, paid := sent(t, "")
 		own, bare := sent(t, "ORDER-1", quickstream.WithIntentMetadata(""))
+		planned, taken := sent(t, "ORDER-2")
+		taken["metadata"] = object{"intentId": "X"} // Pay was called and not Submit
+		sentAt := time.Now()
+		<-time.After(time.Minute)
 		unnamed := with(paid, "metadata", nil)
 		resent := made
 		resent.Attempts = 2
 		second := func(t object) object { return with(t, "receiptNumber", "R-2") }
 		older := func(t object, d time.Duration) object {
-			return with(t, "transactionTime", time.Now().Add(-d).Format(time.RFC3339))
+			return with(t, "transactionTime", madeAt(sentAt.Add(-d)))
 		}
 		one := func(data ...object) [][]object { return [][]object{data} }
 		for _, c := range []struct {
@@ -216,6 +242,10 @@ func TestLookUps(t *testing.T) {
 			{"the id, and nothing else", made, [][][]object{one(with(paid, "paymentReferenceNumber", nil, "principalAmount", money("99.00")))}, "R-1", 0, false},
 			{"the id, of another type", made, [][][]object{one(with(paid, "transactionType", "REFUND"))}, "", 1, false},
 			{"another id", made, [][][]object{one(with(paid, "metadata", object{"intentId": "X"}, "principalAmount", money("1.00")))}, "", 0, false},
+			{"another id, without a reference", made, [][][]object{one(with(paid, "metadata", object{"intentId": "X"}, "paymentReferenceNumber", nil))}, "", 1, false},
+			{"the id, with another reference and amount", made, [][][]object{one(with(paid, "paymentReferenceNumber", "X", "principalAmount", money("99.00")))}, "", 1, false},
+			{"a cut reference", made, [][][]object{one(with(unnamed, "paymentReferenceNumber", made.Reference[:5]))}, "", 1, false},
+			{"a cut reference, and another amount", made, [][][]object{one(with(unnamed, "paymentReferenceNumber", made.Reference[:5], "principalAmount", money("99.00")))}, "", 0, false},
 			{"no id", made, [][][]object{one(unnamed)}, "R-1", 0, false},
 			{"neither id nor reference", made, [][][]object{one(with(unnamed, "paymentReferenceNumber", nil))}, "", 1, false},
 			{"a prefix", made, [][][]object{one(with(unnamed, "paymentReferenceNumber", made.Reference+"2"))}, "", 0, false},
@@ -223,10 +253,14 @@ func TestLookUps(t *testing.T) {
 			{"three hours old", made, [][][]object{one(older(unnamed, 3*time.Hour))}, "", 1, false},
 			{"three hours old, with the id", made, [][][]object{one(older(paid, 3*time.Hour))}, "R-1", 0, false},
 			{"a decline", made, [][][]object{one(declined(unnamed, "R-3"))}, "R-3", 0, false},
+			{"a rejection", made, [][][]object{one(with(unnamed, "status", "Declined", "summaryCode", "3"))}, "R-1", 0, false},
+			{"voided since", made, [][][]object{one(with(unnamed, "status", "Voided"))}, "R-1", 0, false},
+			{"approved beside rejected", made, [][][]object{one(with(second(paid), "status", "Declined", "summaryCode", "3"), paid)}, "R-1", 0, false},
 			{"a decline of one of two requests", resent, [][][]object{one(declined(paid, "R-3"))}, "", 1, false},
 			{"approved beside declined", made, [][][]object{one(declined(paid, "R-3"), paid)}, "R-1", 0, false},
 			{"approved beside pending", made, [][][]object{one(with(second(paid), "status", "Pending"), paid)}, "", 2, false},
 			{"approved twice", made, [][][]object{one(paid, second(paid))}, "", 2, false},
+			{"approved twice, no id", made, [][][]object{one(unnamed, second(unnamed))}, "", 2, false},
 			{"declined twice", made, [][][]object{one(declined(paid, "R-3"), declined(paid, "R-4"))}, "", 2, false},
 			{"page two is gone", made, [][][]object{{{declined(paid, "R-3")}, nil}}, "", 1, true},
 			{"page two is gone, and page one approves", made, [][][]object{{{paid}, nil}}, "R-1", 0, false},
@@ -248,6 +282,10 @@ func TestLookUps(t *testing.T) {
 			{"own reference, declined", own, [][][]object{one(declined(bare, "R-3"))}, "", 1, false},
 			{"own reference, older", own, [][][]object{one(older(bare, 5*time.Second))}, "", 1, false},
 			{"own reference, without a time", own, [][][]object{one(with(bare, "transactionTime", nil))}, "", 1, false},
+			{"own reference, without a settlement date", own, [][][]object{one(with(bare, "settlementDate", nil))}, "", 1, false},
+			{"own reference, another id", planned, [][][]object{one(taken)}, "", 1, false},
+			{"own reference, another id, without a time", planned, [][][]object{one(with(taken, "transactionTime", nil))}, "", 1, false},
+			{"own reference, another id, older", planned, [][][]object{one(older(taken, 5*time.Second))}, "", 0, false},
 		} {
 			tx, err := clientOf(t, lookedUp(c.readings...)).Transactions.Resume(t.Context(), c.intent)
 			if c.found != "" {
@@ -257,11 +295,34 @@ func TestLookUps(t *testing.T) {
 			}
 			open := still(t, tx, err)
 			assert.Len(t, open.Candidates, c.candidates, c.name)
+			for _, candidate := range open.Candidates {
+				several := candidate.Matches && c.candidates > 1
+				assert.Equal(t, several, strings.HasSuffix(candidate.Reasons[0], ", and not the only one"), c.name)
+			}
+			assert.Equal(t, c.intent.Attempts, open.Attempts, "%s: how often the payment was sent", c.name)
 			assert.Equal(t, c.failed, open.Cause != nil, "%s: %v", c.name, open.Cause)
 			assert.NotErrorIs(t, err, quickstream.ErrNotFound)
 		}
 	})
 }
+
+// TestReasonsBesideAMatch: what matches by id does not change why another one does not match.
+func TestReasonsBesideAMatch(t *testing.T) {
+	made, paid := sent(t, "")
+	made.Attempts = 2 // so that a decline ends nothing
+	other := with(paid, "receiptNumber", "R-2", "metadata", nil)
+	tx, err := clientOf(t, lookedUp([][]object{{
+		declined(paid, "R-1"), other, with(other, "receiptNumber", "R-3", "principalAmount", money("99.00")),
+	}})).Transactions.Resume(t.Context(), made)
+	reasons := map[string]string{}
+	for _, candidate := range still(t, tx, err).Candidates {
+		reasons[candidate.Transaction.ReceiptNumber] = strings.Join(candidate.Reasons, ", ")
+	}
+	assert.Equal(t, map[string]string{"R-1": "it is declined", "R-2": "another one carries the intent's id", "R-3": "its amount is another"}, reasons)
+}
+
+// gone is a service that carries out what it is sent, or not, and never answers.
+func gone(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
 // TestReceiptOfAnother: a receipt that came with an answer is the intent's only when what
 // it names is about the intent. It stays a candidate.
@@ -290,40 +351,73 @@ func TestReceiptOfAnother(t *testing.T) {
 	})
 }
 
+// TestReceiptThatCannotBeRead: a look-up by receipt that fails is the cause of the open outcome, and
+// no candidate.
+func TestReceiptThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made, _ := sent(t, "")
+		made.ReceiptNumber = "R-9"
+		tx, err := clientOf(t, says(http.StatusInternalServerError, errorBody)).Transactions.Resume(t.Context(), made)
+		open := still(t, tx, err)
+		require.ErrorContains(t, open.Cause, "500")
+		assert.Empty(t, open.Candidates)
+	})
+}
+
+// lostRefund returns the intent of a refund whose answer was lost, and makes refunds of the
+// same payment.
+func lostRefund(t *testing.T, opts ...quickstream.CallOption) (intent quickstream.Intent, refund func(reference string, pairs ...any) object) {
+	t.Helper()
+	params := quickstream.RefundParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD"}
+	_, err := clientOf(t, gone).Transactions.Refund(t.Context(), params, append(opts, handed(&intent), quickstream.WithoutResend())...)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	return intent, func(reference string, pairs ...any) object {
+		return with(object{
+			"receiptNumber": "R-1", "status": "Approved", "summaryCode": "0", "transactionType": "REFUND", "originalReceiptNumber": "R-0",
+			"paymentReferenceNumber": reference, "principalAmount": money("10.50"), "transactionTime": madeAt(time.Now().Add(-time.Second)), "settlementDate": settling(),
+		}, pairs...)
+	}
+}
+
+// refunded is a service that made the payment R-0, and a refund of it.
+func refunded(refund object) service {
+	return func(r *http.Request) (*http.Response, error) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/R-0"):
+			return answer(http.StatusOK, `{"receiptNumber":"R-0","paymentReferenceNumber":"ORIGINAL"}`), nil
+		case strings.HasSuffix(r.URL.Path, "/refunds"):
+			return lookedUp([][]object{{refund}})(r)
+		}
+		return lookedUp([][]object{{}})(r)
+	}
+}
+
 // TestRefundsThatLookOlder: what tells an earlier refund from the lost one is its age
 // alone, and clocks differ: it is a candidate.
 func TestRefundsThatLookOlder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var intent quickstream.Intent
-		lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
-		params := quickstream.RefundParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD"}
-		_, err := lost.Transactions.Refund(t.Context(), params, handed(&intent), quickstream.WithoutResend(), quickstream.WithIntentMetadata(""))
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		refund := func(reference string, age time.Duration) object {
-			return object{
-				"receiptNumber": "R-1", "status": "Approved", "summaryCode": "0", "transactionType": "REFUND", "originalReceiptNumber": "R-0",
-				"paymentReferenceNumber": reference, "principalAmount": money("10.50"), "transactionTime": time.Now().Add(-age).Format(time.RFC3339),
-			}
-		}
+		intent, refund := lostRefund(t, quickstream.WithIntentMetadata(""))
+		made, sentAt := refund("ORIGINAL"), time.Now()
+		<-time.After(time.Minute)
+		aged := func(age time.Duration) object { return with(made, "transactionTime", madeAt(sentAt.Add(-age))) }
 		known := quickstream.WithForeignReceipts(func(string) bool { return false })
 		for age, opts := range map[time.Duration][]quickstream.CallOption{0: nil, time.Minute: nil, 2 * time.Minute: {known}} {
-			client := clientOf(t, lookedUp([][]object{{}}, [][]object{{refund("ORIGINAL", age)}}))
+			client := clientOf(t, lookedUp([][]object{{}}, [][]object{{aged(age)}}))
 			tx, err := client.Transactions.Resume(t.Context(), intent, opts...)
 			assert.Len(t, still(t, tx, err).Candidates, 1, age)
 		}
-		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-			if strings.HasSuffix(r.URL.Path, "/R-0") {
-				return answer(http.StatusOK, `{"receiptNumber":"R-0","paymentReferenceNumber":"ORIGINAL"}`), nil
-			}
-			return lookedUp([][]object{{refund("ORIGINAL", 0)}})(r)
-		})
+		client := clientOf(t, lookedUp([][]object{{with(aged(3*time.Hour), "paymentReferenceNumber", intent.Reference)}}))
 		tx, err := client.Transactions.Resume(t.Context(), intent, known)
+		require.Len(t, still(t, tx, err).Candidates, 1)
+		assert.Equal(t, []string{"it is older"}, still(t, tx, err).Candidates[0].Reasons, "it has the intent's reference")
+		client = clientOf(t, refunded(made))
+		tx, err = client.Transactions.Resume(t.Context(), intent, known)
 		require.NoError(t, err, "no other intent has made it")
 		assert.Equal(t, "R-1", tx.ReceiptNumber)
 		foreign := quickstream.WithForeignReceipts(func(receipt string) bool { return receipt == "R-1" })
 		tx, err = client.Transactions.Resume(t.Context(), intent, foreign)
 		assert.Empty(t, still(t, tx, err).Candidates, "it is another's")
-		client = clientOf(t, lookedUp([][]object{{refund("ANOTHER", 0)}}))
+		client = clientOf(t, lookedUp([][]object{{refund("ANOTHER")}}))
 		tx, err = client.Transactions.Resume(t.Context(), intent, known)
 		still(t, tx, err)
 	})
@@ -331,18 +425,13 @@ func TestRefundsThatLookOlder(t *testing.T) {
 
 // TestRefundsAmongOthers: which of a payment's refunds is the one whose answer was lost.
 func TestRefundsAmongOthers(t *testing.T) {
-	var intent quickstream.Intent
-	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
-	params := quickstream.RefundParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD"}
-	_, err := lost.Transactions.Refund(t.Context(), params, handed(&intent), quickstream.WithoutResend())
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	refund := func(id, reference, amount string) object {
-		return object{
-			"receiptNumber": "R-1", "status": "Approved", "summaryCode": "0", "transactionType": "REFUND", "originalReceiptNumber": "R-0",
-			"paymentReferenceNumber": reference, "principalAmount": money(amount), "transactionTime": time.Now().Format(time.RFC3339),
-			"metadata": object{intent.MetadataName: id},
-		}
-	}
+	synctest.Test(t, refundsAmongOthers)
+}
+
+func refundsAmongOthers(t *testing.T) {
+	intent, refund := lostRefund(t)
+	sentAt := madeAt(time.Now())
+	<-time.After(time.Minute)
 	for _, c := range []struct {
 		id, reference, amount string
 		found                 bool
@@ -357,15 +446,7 @@ func TestRefundsAmongOthers(t *testing.T) {
 		{"ANOTHER", intent.Reference, "10.50", false, 1},
 		{"ANOTHER", intent.Reference, "10.51", false, 0},
 	} {
-		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-			switch {
-			case strings.HasSuffix(r.URL.Path, "/R-0"):
-				return answer(http.StatusOK, `{"receiptNumber":"R-0","paymentReferenceNumber":"ORIGINAL"}`), nil
-			case strings.HasSuffix(r.URL.Path, "/refunds"):
-				return lookedUp([][]object{{refund(c.id, c.reference, c.amount)}})(r)
-			}
-			return lookedUp([][]object{{}})(r)
-		})
+		client := clientOf(t, refunded(refund(c.reference, "transactionTime", sentAt, "principalAmount", money(c.amount), "metadata", object{intent.MetadataName: c.id})))
 		tx, err := client.Transactions.Resume(t.Context(), intent, quickstream.WithForeignReceipts(func(string) bool { return false }))
 		if c.found {
 			require.NoError(t, err, "%+v", c)
@@ -379,8 +460,7 @@ func TestRefundsAmongOthers(t *testing.T) {
 // TestAmendmentsThatAreNotNamed: that no amendment waits for the payer has to be said.
 func TestAmendmentsThatAreNotNamed(t *testing.T) {
 	var intent quickstream.Intent
-	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
-	err := lost.PayTo.RecallAmendment(t.Context(), "A-1", handed(&intent))
+	err := clientOf(t, gone).PayTo.RecallAmendment(t.Context(), "A-1", handed(&intent))
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 	for body, asAsked := range map[string]bool{
 		`{"agreementToken":"A-1","hasPendingBilateralAmendment":false}`: true,
@@ -398,16 +478,15 @@ func TestAmendmentsThatAreNotNamed(t *testing.T) {
 // a candidate, and none that the service made.
 func TestAgreementsAreTheOnesAskedFor(t *testing.T) {
 	var intent quickstream.Intent
-	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
 	params := agreementParams("AG-1")
 	params.Terms.NumberOfPaymentsPermitted = new(int64(12))
-	_, err := lost.PayTo.Create(t.Context(), "C-1", params, handed(&intent))
+	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", params, handed(&intent))
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 	assert.True(t, intent.OwnReference)
 	assert.False(t, intent.Complete, "the payer's account number is not in it")
 	for terms, reasons := range map[string][]string{
 		`{"numberOfPaymentsPermitted":12}`: nil, `{"numberOfPaymentsPermitted":null}`: nil,
-		`{"numberOfPaymentsPermitted":24}`: {"its number of payments is another"},
+		`{"numberOfPaymentsPermitted":24}`: {"its paymentTerms.numberOfPaymentsPermitted is another"},
 	} {
 		body := `{"data":[{"agreementToken":"A-1","payeeReference":"ag-1","paymentTerms":` + terms + `}]}`
 		agreement, err := clientOf(t, says(http.StatusOK, body)).PayTo.Resume(t.Context(), intent)
@@ -428,8 +507,7 @@ func TestAgreementsAreTheOnesAskedFor(t *testing.T) {
 // pages counts when two readings agree.
 func TestAgreementsInListsThatMove(t *testing.T) {
 	var intent quickstream.Intent
-	lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
-	_, err := lost.PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"), handed(&intent))
+	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"), handed(&intent))
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 	agreement := func(token, reference string) object {
 		return object{"agreementToken": token, "payeeReference": reference}
@@ -444,6 +522,7 @@ func TestAgreementsInListsThatMove(t *testing.T) {
 	}{
 		{[][][]object{{{agreement("A-1", "AG-1")}}}, 1, true},
 		{[][][]object{pages("B-1")}, 4, true},
+		{[][][]object{pages("B-1"), {pages("B-1")[1], pages("B-1")[0]}}, 4, true},
 		{[][][]object{pages("B-1"), pages("B-2"), pages("B-2")}, 6, true},
 		{[][][]object{pages("B-1"), pages("B-2"), pages("B-3"), pages("B-4")}, 8, false},
 	} {
@@ -496,6 +575,18 @@ func TestAgreementsRenewAsAskedFor(t *testing.T) {
 	}
 }
 
+// TestAgreementsWithoutARenewal: a stored request need not say whether the agreement renews itself.
+func TestAgreementsWithoutARenewal(t *testing.T) {
+	var intent quickstream.Intent
+	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"), handed(&intent))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	edit(t, &intent, func(r request) { delete(r["paymentDetails"].(request), "automaticRenewal") })
+	body := `{"data":[{"agreementToken":"A-1","payeeReference":"AG-1","paymentDetails":{"automaticRenewal":false}}]}`
+	agreement, err := clientOf(t, says(http.StatusOK, body)).PayTo.Resume(t.Context(), intent)
+	require.NoError(t, err)
+	assert.Equal(t, "A-1", agreement.AgreementToken)
+}
+
 // TestReceiptsOfFailures: the receipt in the body of an error is nobody's.
 func TestReceiptsOfFailures(t *testing.T) {
 	for status, receipt := range map[int]string{http.StatusCreated: "R-9", 299: "R-9", 300: "", http.StatusInternalServerError: ""} {
@@ -503,6 +594,24 @@ func TestReceiptsOfFailures(t *testing.T) {
 		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
 		require.True(t, ok, "%d: %v", status, err)
 		assert.Equal(t, receipt, lost.Intent.ReceiptNumber, status)
+	}
+}
+
+// TestReceiptsInLocations: the Location of what was created is a receipt number only of a transaction.
+func TestReceiptsInLocations(t *testing.T) {
+	at := func(r *http.Request) (*http.Response, error) {
+		resp := answer(http.StatusCreated, `{"status":[]}`)
+		resp.Header.Set("Location", r.URL.Path+"/R-9")
+		return resp, nil
+	}
+	client := clientOf(t, at)
+	for receipt, call := range map[string]func() error{
+		"R-9": func() error { return second(client.Transactions.Pay(t.Context(), payment())) },
+		"":    func() error { return second(client.PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"))) },
+	} {
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](call())
+		require.True(t, ok)
+		assert.Equal(t, receipt, lost.Intent.ReceiptNumber)
 	}
 }
 

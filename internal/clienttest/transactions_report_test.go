@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -44,20 +42,6 @@ func withReport(t *testing.T, f func(t *testing.T, box *sandbox.Sandbox, client 
 		}
 		box.ResetRequests()
 		f(t, box, client)
-	})
-}
-
-func TestReportThatIsNotReady(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		var to bytes.Buffer
-		var resp quickstream.Response
-		n, err := client.Transactions.DownloadReport(t.Context(), &to, reportDay(), quickstream.WithResponseInto(&resp))
-		require.ErrorIs(t, err, quickstream.ErrReportNotReady)
-		assert.Zero(t, n)
-		assert.Zero(t, to.Len(), "the text of a 202 is not a report")
-		assert.Equal(t, http.StatusAccepted, resp.StatusCode)
-		assert.Len(t, box.Requests(), 1, "asked once")
 	})
 }
 
@@ -139,26 +123,32 @@ func TestAwaitingEndsWithTheContext(t *testing.T) {
 	})
 }
 
-// TestReportBreaksOff cuts reports off, before and after their first byte.
+// TestReportBreaksOff cuts reports off, before and after their first byte, and answers with
+// something else, of which nothing is written.
 func TestReportBreaksOff(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind               sandbox.FaultKind
 		written, questions int
+		ends               string
 		network            quickstream.NetworkKind
 	}{
-		"in the middle":         {sandbox.TruncatedBody(100), 100, 1, quickstream.NetworkKindReset},
-		"before the first byte": {sandbox.TruncatedBody(0), 0, 3, quickstream.NetworkKindReset},
-		"before the answer":     {sandbox.ResetBeforeCommit(), 0, 3, quickstream.NetworkKindReset},
-		"no answer":             {sandbox.HangBeforeCommit(), 0, 3, quickstream.NetworkKindTimeout},
+		"in the middle":         {sandbox.TruncatedBody(100), 100, 1, network, quickstream.NetworkKindReset},
+		"before the first byte": {sandbox.TruncatedBody(0), 0, 3, network, quickstream.NetworkKindReset},
+		"before the answer":     {sandbox.ResetBeforeCommit(), 0, 3, network, quickstream.NetworkKindReset},
+		"no answer":             {sandbox.HangBeforeCommit(), 0, 3, network, quickstream.NetworkKindTimeout},
+		"a page":                {sandbox.Garbage(sandbox.HTML), 0, 3, decoding, ""},
+		"JSON":                  {sandbox.Garbage(sandbox.ServiceError), 0, 3, decoding, ""},
+		"nothing":               {sandbox.Garbage(sandbox.Empty), 0, 1, decoding, ""},
 	} {
 		withReport(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) {
 			client.CloseIdleConnections()
 			require.NoError(t, box.Inject(sandbox.Fault{Operation: csvOperation, Kind: c.kind}))
 			var to bytes.Buffer
 			n, err := client.Transactions.DownloadReport(t.Context(), &to, reportDay())
-			broken, ok := errors.AsType[*quickstream.NetworkError](err)
-			require.True(t, ok, "%s: %v", name, err)
-			assert.Equal(t, c.network, broken.Kind, name)
+			require.Equal(t, c.ends, ending(err), "%s: %v", name, err)
+			if c.network != "" {
+				assert.Equal(t, c.network, networkKind(t, err), name)
+			}
 			assert.EqualValues(t, c.written, n, name)
 			assert.Equal(t, c.written, to.Len(), name)
 			assert.Len(t, box.Requests(), c.questions, name)
@@ -180,20 +170,6 @@ func TestReportIsAskedForAgainUntilItBegins(t *testing.T) {
 			assert.EqualValues(t, to.Len(), n)
 			assert.True(t, strings.HasPrefix(to.String(), "Supplier Business Code,"), "%s: %s", kind, to.String())
 			assert.Len(t, box.Requests(), 3)
-		})
-	}
-}
-
-// TestWhatIsNoReport answers 200 with something else. Nothing of it is written.
-func TestWhatIsNoReport(t *testing.T) {
-	for _, body := range []sandbox.BodyKind{sandbox.HTML, sandbox.ServiceError, sandbox.Empty} {
-		withReport(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) {
-			require.NoError(t, box.Inject(sandbox.Fault{Operation: csvOperation, Kind: sandbox.Garbage(body)}))
-			var to bytes.Buffer
-			n, err := client.Transactions.DownloadReport(t.Context(), &to, reportDay())
-			assert.Equal(t, decoding, ending(err), "%v", err)
-			assert.Zero(t, n)
-			assert.Zero(t, to.Len())
 		})
 	}
 }
@@ -358,7 +334,23 @@ func TestReportNeedsAWriter(t *testing.T) {
 	box, client := sandboxtest.New(t)
 	_, err := client.Transactions.DownloadReport(t.Context(), nil, reportDay())
 	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	_, err = client.Transactions.DownloadReport(t.Context(), nil, quickstream.ReportParams{})
+	require.ErrorContains(t, err, "settlementDate", "what else is wrong is said first")
 	assert.Empty(t, box.Requests())
+}
+
+// TestFilesMayBeEmpty: a report has a header record, and the errors of a payment file need not.
+func TestFilesMayBeEmpty(t *testing.T) {
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		resp := answer(http.StatusOK, "")
+		resp.Header.Set("Content-Type", "text/csv")
+		return resp, nil
+	})
+	written, err := client.PaymentFiles.DownloadCSV(t.Context(), io.Discard, "1")
+	require.NoError(t, err)
+	assert.Zero(t, written)
+	_, err = client.Transactions.DownloadReport(t.Context(), io.Discard, reportDay())
+	require.Error(t, err)
 }
 
 // TestReportTakesConstantMemory downloads 64 MiB.
@@ -367,11 +359,10 @@ func TestReportTakesConstantMemory(t *testing.T) {
 	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 		return plainReport(r, size, io.LimitReader(readerFunc(func(p []byte) (int, error) { return len(p), nil }), size)), nil
 	})
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	n, err := client.Transactions.DownloadReport(t.Context(), io.Discard, reportDay())
-	runtime.ReadMemStats(&after)
+	var n int64
+	var err error
+	allocated := allocatedBy(func() { n, err = client.Transactions.DownloadReport(t.Context(), io.Discard, reportDay()) })
 	require.NoError(t, err)
 	assert.EqualValues(t, size, n)
-	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), fmt.Sprint("bytes allocated for ", n))
+	assert.Less(t, allocated, uint64(mebibyte))
 }

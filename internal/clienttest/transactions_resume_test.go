@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
@@ -68,29 +68,6 @@ func TestResume(t *testing.T) {
 			assert.Equal(t, box.Ledger()[0].Receipt, tx.ReceiptNumber)
 		})
 	})
-	t.Run("never committed", func(t *testing.T) {
-		for _, nothing := range []string{"404", "empty"} {
-			synctest.Test(t, func(t *testing.T) {
-				box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.NothingFound = nothing }))
-				intent := lose(t, box, client, sandbox.ResetBeforeCommit())
-				wait(48 * time.Hour)
-				tx, err := client.Transactions.Resume(t.Context(), intent)
-				assert.NoError(t, still(t, tx, err).Cause, "an empty list and a 404 mean the same")
-			})
-		}
-	})
-	t.Run("committed late", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			box, client := sandboxtest.New(t)
-			intent := lose(t, box, client, sandbox.CommitLate(3*time.Hour))
-			wait(time.Hour)
-			tx, err := client.Transactions.Resume(t.Context(), intent)
-			still(t, tx, err)
-			wait(3 * time.Hour)
-			_, err = client.Transactions.Resume(t.Context(), intent)
-			require.NoError(t, err)
-		})
-	})
 	t.Run("by the receipt that could be read", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			box, client := sandboxtest.New(t)
@@ -102,48 +79,6 @@ func TestResume(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, box.Requests(), 1)
 			assert.Equal(t, "GET /transactions/{receiptNumber}", box.Requests()[0].Operation)
-		})
-	})
-	t.Run("an earlier payment with the same reference is not this one", func(t *testing.T) {
-		for _, metadata := range []string{"", "intentId"} {
-			synctest.Test(t, func(t *testing.T) {
-				box, client := sandboxtest.New(t)
-				box.NextTransaction(sandbox.Declined("51"))
-				params := payment()
-				params.PaymentReferenceNumber = "REUSED"
-				_, err := client.Transactions.Pay(t.Context(), params, quickstream.WithIntentMetadata(metadata))
-				require.NoError(t, err)
-				wait(time.Minute)
-				var intent quickstream.Intent // stored, then the process crashed before sending
-				_, err = client.Transactions.Pay(t.Context(), params, quickstream.WithIntentMetadata(metadata), handed(&intent), crash())
-				require.ErrorIs(t, err, quickstream.ErrNotSent)
-				wait(time.Minute)
-				tx, err := client.Transactions.Resume(t.Context(), intent)
-				candidates := still(t, tx, err).Candidates
-				if metadata != "" {
-					assert.Empty(t, candidates, "it carries another id")
-					return
-				}
-				require.Len(t, candidates, 1, "clocks differ")
-				assert.False(t, candidates[0].Matches)
-				assert.Equal(t, []string{"it is older"}, candidates[0].Reasons)
-			})
-		}
-	})
-	t.Run("two that match settle nothing", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			_, client := sandboxtest.New(t)
-			var intent quickstream.Intent
-			params := payment()
-			params.PaymentReferenceNumber = "TWICE"
-			for range 2 {
-				_, err := client.Transactions.Pay(t.Context(), params, quickstream.WithIntentMetadata(""), handed(&intent))
-				require.NoError(t, err)
-			}
-			wait(time.Minute)
-			intent.NotBefore = intent.NotBefore.Add(-time.Minute)
-			tx, err := client.Transactions.Resume(t.Context(), intent)
-			assert.Len(t, still(t, tx, err).Candidates, 2)
 		})
 	})
 	t.Run("a look-up that fails says nothing", func(t *testing.T) {
@@ -177,11 +112,6 @@ func TestResume(t *testing.T) {
 			assert.Empty(t, box.Requests())
 		})
 	})
-}
-
-// crash ends a call in its hook, after the intent was handed out.
-func crash() quickstream.Option {
-	return quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { return errors.New("crash") })
 }
 
 // TestResumeComparesAll changes one thing at a time between a payment and an intent
@@ -230,74 +160,25 @@ func TestResumeComparesAll(t *testing.T) {
 	})
 }
 
-// TestIntentID: where the service echoes it nothing else counts, and a payment that
-// carries another one is never taken.
+// TestIntentID: under a key of the caller's the id tells one request from another, and it
+// stands under the name that the caller chooses.
 func TestIntentID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		params := payment()
-		params.PaymentReferenceNumber = "SAME"
-		var first, second quickstream.Intent
-		_, err := client.Transactions.Pay(t.Context(), params, handed(&first))
-		require.NoError(t, err)
-		box.NextTransaction(sandbox.Declined("51"))
-		_, err = client.Transactions.Pay(t.Context(), params, handed(&second))
-		require.NoError(t, err)
-		assert.NotEqual(t, first.ID, second.ID)
-		wait(time.Minute)
-		first.Attempts, second.Attempts = 1, 1
-		paid, err := client.Transactions.Resume(t.Context(), first)
-		require.NoError(t, err)
-		assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(paid))
-		refused, err := client.Transactions.Resume(t.Context(), second)
-		require.NoError(t, err)
-		assert.Equal(t, quickstream.OutcomeDeclined, outcomeOf(refused))
+	var ids []string
+	params := payment()
+	for _, amount := range []string{"10.50", "10.50", "10.51"} {
+		var keyed quickstream.Intent
+		params.PrincipalAmount = decimal.RequireFromString(amount)
+		_, _ = clientOf(t, gone).Transactions.Pay(t.Context(), params, quickstream.WithIdempotencyKey("mine"), quickstream.WithoutResend(), handed(&keyed))
+		ids = append(ids, keyed.ID)
+	}
+	assert.Equal(t, ids[0], ids[1])
+	assert.NotEqual(t, ids[0], ids[2])
 
-		// Under a key of the caller's the id tells one request from another.
-		var ids []string
-		for _, amount := range []string{"10.50", "10.50", "10.51"} {
-			var keyed quickstream.Intent
-			params.PrincipalAmount = decimal.RequireFromString(amount)
-			_, _ = client.Transactions.Pay(t.Context(), params, quickstream.WithIdempotencyKey("mine"), handed(&keyed))
-			ids = append(ids, keyed.ID)
-		}
-		assert.Equal(t, ids[0], ids[1])
-		assert.NotEqual(t, ids[0], ids[2])
-
-		params.Metadata = map[string]string{"intentId": "mine"}
-		_, err = client.Transactions.Pay(t.Context(), params)
-		require.ErrorContains(t, err, "transaction.metadata.intent")
-		_, err = client.Transactions.Pay(t.Context(), params, quickstream.WithIntentMetadata("other"))
-		require.NoError(t, err)
-		assert.Equal(t, map[string]string{"intentId": "mine"}, params.Metadata, "parameters are not changed")
-	})
-}
-
-// TestIntentIsStored stores and restores an intent around a crash.
-func TestIntentIsStored(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		var stored []byte
-		store := quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) (err error) {
-			assert.Empty(t, box.Requests(), "nothing is sent before")
-			stored, err = json.Marshal(intent)
-			return err
-		})
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
-		_, err := client.Transactions.Pay(t.Context(), payment(), store, quickstream.WithoutResend())
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		assert.NotContains(t, string(stored), "4242", "no card details are stored")
-		wait(time.Minute)
-
-		var restored quickstream.Intent // by another process
-		require.NoError(t, json.Unmarshal(stored, &restored))
-		assert.False(t, restored.Complete, "a card is left out")
-		tx, err := client.Transactions.Resume(t.Context(), restored)
-		require.NoError(t, err)
-		assert.Equal(t, restored.Reference, tx.PaymentReferenceNumber)
-		assert.Equal(t, restored.IdempotencyKey, box.Requests()[0].IdempotencyKey)
-		assert.Len(t, box.Ledger().Charged(order), 1)
-	})
+	params.Metadata = map[string]string{"intentId": "mine"}
+	var intent quickstream.Intent
+	_, _ = clientOf(t, gone).Transactions.Pay(t.Context(), params, quickstream.WithIntentMetadata("other"), quickstream.WithoutResend(), handed(&intent))
+	assert.Contains(t, string(intent.Request), `"other":"`+intent.ID+`"`)
+	assert.Equal(t, map[string]string{"intentId": "mine"}, params.Metadata, "parameters are not changed")
 }
 
 // TestBeforeSend: hooks are called in order, once for each call, and may end it.
@@ -325,7 +206,7 @@ func TestBeforeSend(t *testing.T) {
 			_, err = client.Transactions.Pay(t.Context(), payment(), hook("call", fails))
 			require.ErrorIs(t, err, quickstream.ErrNotSent, name)
 			require.NotErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
-			require.ErrorContains(t, err, "disk full", name)
+			require.ErrorContains(t, err, map[string]string{"error": "disk full", "panic": "panicked"}[name], name)
 		}
 		assert.Empty(t, box.Requests())
 
@@ -434,41 +315,29 @@ func TestSubmitChecksTheStoredRequest(t *testing.T) {
 	capture := quickstream.CaptureParams{
 		OriginalReceiptNumber: "R-1", PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD, StoredCredential: pay.StoredCredential,
 	}
-	type request = map[string]any
 	for name, c := range map[string]struct {
 		params quickstream.TransactionParams
 		edit   func(request)
 		rule   string
 	}{
-		"three decimals":  {pay, func(r request) { r["principalAmount"] = json.Number("10.005") }, "transaction.principalAmount.decimals"},
-		"no amount":       {pay, func(r request) { delete(r, "principalAmount") }, "transaction.principalAmount.positive"},
-		"long reference":  {pay, func(r request) { r["paymentReferenceNumber"] = strings.Repeat("x", 101) }, "transaction.paymentReferenceNumber.length"},
-		"two sources":     {pay, func(r request) { r["customerId"] = "C-1" }, "transaction.source.required"},
-		"no source":       {pay, func(r request) { delete(r, "accountToken") }, "transaction.source.required"},
-		"no business":     {pay, func(r request) { delete(r, "supplierBusinessCode") }, "transaction.supplierBusinessCode.required"},
-		"no address":      {pay, func(r request) { r["ipAddress"] = "the customer's" }, "transaction.ipAddress.public"},
-		"PayTo, no token": {payTo, func(r request) { r["payToData"] = request{} }, "payToData.agreementToken.required"},
-		"PayTo preauth":   {preauth, func(r request) { r["payToData"] = request{"agreementToken": "T-1"}; delete(r, "accountToken") }, "transaction.source.card"},
-		"bank preauth": {preauth, func(r request) {
-			r["bankAccount"] = request{"accountName": "a", "bsb": "b", "accountNumber": "1"}
-			delete(r, "accountToken")
-		}, "transaction.source.card"},
+		"no amount":          {pay, func(r request) { delete(r, "principalAmount") }, "transaction.principalAmount.positive"},
+		"long reference":     {pay, func(r request) { r["paymentReferenceNumber"] = strings.Repeat("x", 101) }, "transaction.paymentReferenceNumber.length"},
+		"two sources":        {pay, func(r request) { r["customerId"] = "C-1" }, "transaction.source.required"},
+		"no source":          {pay, func(r request) { delete(r, "accountToken") }, "transaction.source.required"},
+		"no business":        {pay, func(r request) { delete(r, "supplierBusinessCode") }, "transaction.supplierBusinessCode.required"},
+		"no address":         {pay, func(r request) { r["ipAddress"] = "the customer's" }, "transaction.ipAddress.public"},
+		"PayTo, no token":    {payTo, func(r request) { r["payToData"] = request{} }, "payToData.agreementToken.required"},
+		"PayTo preauth":      {preauth, func(r request) { r["payToData"] = request{"agreementToken": "T-1"}; delete(r, "accountToken") }, "transaction.source.card"},
 		"ECI of a payment":   {preauth, func(r request) { r["eci"] = "5" }, "transaction.eci.paymentsOnly"},
 		"refund of nothing":  {refund, func(r request) { delete(r, "originalReceiptNumber") }, "transaction.originalReceiptNumber.required"},
 		"refund, odd month":  {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "13", "expiryDateYear": "2035"} }, "refund.cardExpiry.valid"},
 		"refund, long month": {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "011", "expiryDateYear": "2035"} }, "refund.cardExpiry.valid"},
 		"refund, odd year":   {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "12", "expiryDateYear": "0999"} }, "refund.cardExpiry.valid"},
-		"capture, no origin": {capture, func(r request) { r["storedCredentialData"] = request{} }, "capture.storedCredentialData.entryMode"},
+		"capture, no origin": {capture, func(r request) { r["storedCredentialData"] = request{"entryMode": ""} }, "capture.storedCredentialData.entryMode"},
 	} {
 		intent, err := client.Transactions.Plan(t.Context(), c.params)
 		require.NoError(t, err, name)
-		stored := request{}
-		decoder := json.NewDecoder(bytes.NewReader(intent.Request))
-		decoder.UseNumber()
-		require.NoError(t, decoder.Decode(&stored), name)
-		c.edit(stored)
-		intent.Request, err = json.Marshal(stored)
-		require.NoError(t, err, name)
+		stored := edit(t, &intent, c.edit)
 		intent.Reference, _ = stored["paymentReferenceNumber"].(string)
 
 		claimed := false
@@ -481,12 +350,99 @@ func TestSubmitChecksTheStoredRequest(t *testing.T) {
 		assert.False(t, claimed, name)
 		assert.Zero(t, sent, name)
 
-		if c.rule != "transaction.principalAmount.decimals" { // which cannot be written at all
-			_, err = client.Transactions.Submit(t.Context(), intent, claim, quickstream.WithoutRule(c.rule))
-			invalid, _ := errors.AsType[*quickstream.ValidationError](err)
-			assert.Nil(t, invalid, name)
-			assert.True(t, claimed, "%s: a rule is switched off here too", name)
+		_, err = client.Transactions.Submit(t.Context(), intent, claim, quickstream.WithoutRule(c.rule))
+		invalid, _ := errors.AsType[*quickstream.ValidationError](err)
+		assert.Nil(t, invalid, name)
+		assert.True(t, claimed, "%s: a rule is switched off here too", name)
+		sent = 0
+	}
+}
+
+type request = map[string]any
+
+// edit changes the stored request of an intent.
+func edit(t *testing.T, intent *quickstream.Intent, change func(request)) request {
+	t.Helper()
+	stored := request{}
+	decoder := json.NewDecoder(bytes.NewReader(intent.Request))
+	decoder.UseNumber()
+	require.NoError(t, decoder.Decode(&stored))
+	change(stored)
+	var err error
+	intent.Request, err = json.Marshal(stored)
+	require.NoError(t, err)
+	return stored
+}
+
+// TestOtherSubmitsCheckTheStoredRequest holds registrations and changes of agreements to the same.
+func TestOtherSubmitsCheckTheStoredRequest(t *testing.T) {
+	sent := 0
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		sent++
+		return answer(http.StatusNoContent, ""), nil
+	})
+	registration, err := client.Accounts.Plan(t.Context(), "C-1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")})
+	require.NoError(t, err)
+	plan := func(change quickstream.AgreementChange) quickstream.Intent {
+		intent, err := client.PayTo.Plan(t.Context(), change)
+		require.NoError(t, err)
+		return intent
+	}
+	var agreement quickstream.Agreement
+	require.NoError(t, json.Unmarshal([]byte(`{"agreementToken":"A-1","paymentDetails":{"automaticRenewal":true},
+		"paymentTerms":{"frequency":"ADHO","agreementType":"VARI","numberOfPaymentsPermitted":1},"payeeDetails":{"supplierBusinessCode":"SHOP"}}`), &agreement))
+	details, err := agreement.Details()
+	require.NoError(t, err)
+	terms, err := agreement.Terms()
+	require.NoError(t, err)
+	unilateral, bilateral := plan(details), plan(terms)
+	suspension := plan(quickstream.ChangingStatus("A-1", quickstream.AgreementStatusSuspended, quickstream.StatusReason{Code: quickstream.ReasonCodeNoAnswer}))
+	in := func(part string, path ...string) func(request) request {
+		return func(r request) request {
+			for _, name := range append([]string{part}, path...) {
+				r = r[name].(request)
+			}
+			return r
 		}
+	}
+	status, changed, changedTerms := in("statusAmendment"), in("unilateralAmendment"), in("bilateralAmendment", "paymentTerms")
+	for name, c := range map[string]struct {
+		intent quickstream.Intent
+		edit   func(request)
+		rule   string
+	}{
+		"no account":         {registration, func(r request) { delete(r, "receiptNumber") }, "account.source.required"},
+		"two accounts":       {registration, func(r request) { r["singleUseTokenId"] = "S-1" }, "account.source.required"},
+		"3D Secure, receipt": {registration, func(r request) { r["threeDS2"] = true }, "account.threeDS2.token"},
+		"no reason":          {suspension, func(r request) { delete(status(r), "reasonCode") }, "statusAmendment.reasonCode.required"},
+		"description":        {unilateral, func(r request) { changed(r)["description"] = strings.Repeat("x", 141) }, "unilateralAmendment.description.length"},
+		"payee reference":    {unilateral, func(r request) { changed(r)["payeeReference"] = strings.Repeat("x", 36) }, "unilateralAmendment.payeeReference.length"},
+		"time to respond":    {bilateral, func(r request) { in("bilateralAmendment")(r)["respondByTimeMinutes"] = 7201 }, "bilateralAmendment.respondByTimeMinutes.range"},
+		"neither end":        {bilateral, func(r request) { delete(in("bilateralAmendment", "paymentDetails")(r), "automaticRenewal") }, "agreement.endDate.required"},
+		"negative amount":    {bilateral, func(r request) { changedTerms(r)["paymentAmount"] = "-1.00" }, "agreement.paymentAmount.money"},
+		"number of payments": {bilateral, func(r request) { delete(changedTerms(r), "numberOfPaymentsPermitted") }, "agreement.numberOfPaymentsPermitted.required"},
+		"another currency":   {bilateral, func(r request) { changedTerms(r)["currency"] = "NZD" }, "agreement.currency.aud"},
+		"point in time":      {bilateral, func(r request) { changedTerms(r)["pointInTime"] = 1 }, "agreement.pointInTime.adhoc"},
+	} {
+		edit(t, &c.intent, c.edit)
+		claimed := false
+		submit := func(opts ...quickstream.CallOption) (err error) {
+			claim := func(context.Context) error { claimed = true; return nil }
+			if c.intent.Operation == quickstream.OperationRegisterAccount {
+				_, err = client.Accounts.Submit(t.Context(), c.intent, claim, opts...)
+				return err
+			}
+			return client.PayTo.Submit(t.Context(), c.intent, claim, opts...)
+		}
+		err := submit()
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "%s: %v", name, err)
+		assert.Equal(t, []string{c.rule}, brokenRules(lost.Cause), name)
+		assert.False(t, claimed, name)
+		assert.Zero(t, sent, name)
+
+		require.NoError(t, submit(quickstream.WithoutRule(c.rule)), name)
+		assert.True(t, claimed, name)
 		sent = 0
 	}
 }
@@ -532,6 +488,48 @@ func TestForeignIntents(t *testing.T) {
 	assert.Zero(t, sent)
 }
 
+// TestUnreadableIntents: what cannot be read of a stored request or case is in no error.
+func TestUnreadableIntents(t *testing.T) {
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		t.Errorf("%s was sent", r.URL)
+		return answer(http.StatusOK, `{"data":[]}`), nil
+	})
+	ctx, claim := t.Context(), func(context.Context) error { return nil }
+	intent := func(operation quickstream.Operation) quickstream.Intent {
+		return quickstream.Intent{
+			Version: quickstream.IntentVersion, Operation: operation, Target: "T-1", Complete: true,
+			Request: json.RawMessage(`{"metadata":{"65020000123456":1},"supplierBusinessCode":1,"paymentTerms":{"pointInTime":65020000123456.5},"agreementStatus":1,"receiptNumber":1}`),
+		}
+	}
+	for name, call := range map[string]func() error{
+		"Transactions.Submit": func() error {
+			return second(client.Transactions.Submit(ctx, intent(quickstream.OperationPay), claim))
+		},
+		"Transactions.Resume": func() error { return second(client.Transactions.Resume(ctx, intent(quickstream.OperationPay))) },
+		"Accounts.Submit": func() error {
+			return second(client.Accounts.Submit(ctx, intent(quickstream.OperationRegisterAccount), claim))
+		},
+		"PayTo.Resume": func() error {
+			return second(client.PayTo.Resume(ctx, intent(quickstream.OperationCreateAgreement)))
+		},
+		"PayTo.ResumeChange": func() error {
+			return second(client.PayTo.ResumeChange(ctx, intent(quickstream.OperationSuspendAgreement)))
+		},
+		"resolve.Case": func() error {
+			return json.Unmarshal([]byte(`{"version":1,"step":65020000123456.5}`), new(resolve.Case))
+		},
+	} {
+		err := call()
+		require.Error(t, err, name)
+		for e := err; e != nil; e = errors.Unwrap(e) {
+			assert.NotContains(t, fmt.Sprintf("%+v %#v", e, e), "65020000123456", name)
+		}
+		if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok && lost.Cause != nil {
+			assert.NotContains(t, fmt.Sprintf("%+v %#v", lost.Cause, lost.Cause), "65020000123456", name)
+		}
+	}
+}
+
 // TestRenewed: the same request under a key and an id of its own.
 func TestRenewed(t *testing.T) {
 	client := clientOf(t, says(500, ""))
@@ -557,34 +555,60 @@ func TestRenewed(t *testing.T) {
 // TestEveryTransactionIsPlanned goes through the types of parameters.
 func TestEveryTransactionIsPlanned(t *testing.T) {
 	client := clientOf(t, says(500, ""))
-	source := quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard)
-	stored := &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential}
-	ten := decimal.RequireFromString("10")
-	for method, params := range map[string]quickstream.TransactionParams{
-		"Pay":                    quickstream.PayParams{SupplierBusinessCode: "SHOP", Source: source, PrincipalAmount: ten, Currency: "AUD", ECI: quickstream.ECIRecurring, StoredCredential: stored},
-		"Preauthorise":           quickstream.PreauthoriseParams{SupplierBusinessCode: "SHOP", Source: source, PrincipalAmount: ten, Currency: "AUD", ECI: quickstream.ECIRecurring, StoredCredential: stored},
-		"VerifyAccount":          quickstream.VerifyAccountParams{SupplierBusinessCode: "SHOP", Source: source, ECI: quickstream.ECIRecurring, StoredCredential: stored},
-		"Refund":                 quickstream.RefundParams{OriginalReceiptNumber: "R-1", PrincipalAmount: ten, Currency: "AUD", CardExpiry: quickstream.YearMonth{Year: 2035, Month: time.May}},
-		"TopUp":                  quickstream.TopUpParams{OriginalReceiptNumber: "R-1", PrincipalAmount: ten, Currency: "AUD"},
-		"Reauthorise":            quickstream.ReauthoriseParams{OriginalReceiptNumber: "R-1", PrincipalAmount: ten, Currency: "AUD"},
-		"Extend":                 quickstream.ExtendParams{OriginalReceiptNumber: "R-1", Currency: "AUD"},
-		"Capture":                quickstream.CaptureParams{OriginalReceiptNumber: "R-1", PrincipalAmount: ten, Currency: "AUD", StoredCredential: stored},
-		"CancelPreauthorisation": quickstream.CancelPreauthorisationParams{OriginalReceiptNumber: "R-1", Type: quickstream.CancellationTypeFull, PrincipalAmount: ten, Currency: "AUD"},
-	} {
+	source, planned := quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard), 0
+	for of, value := range validArguments("ID-1") {
+		params, ok := value.(quickstream.TransactionParams)
+		if !ok {
+			continue
+		}
+		planned++
+		switch given := value.(type) { // a card cannot be planned
+		case quickstream.PayParams:
+			given.Source = source
+			params = given
+		case quickstream.PreauthoriseParams:
+			given.Source = source
+			params = given
+		case quickstream.VerifyAccountParams:
+			given.Source = source
+			params = given
+		}
+		method := strings.TrimSuffix(of.Name(), "Params")
 		intent, err := client.Transactions.Plan(t.Context(), params)
 		require.NoError(t, err, method)
 		assert.Equal(t, quickstream.Operation("Transactions."+method), intent.Operation)
 		assert.True(t, intent.Complete, method)
 		assert.NotEmpty(t, intent.Reference, method)
 		assert.False(t, intent.OwnReference, method)
-		var sent []byte
-		recorder := clientOf(t, func(r *http.Request) (*http.Response, error) {
-			sent, _ = io.ReadAll(r.Body)
-			return answer(http.StatusCreated, approvedBody), nil
+		sent, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+			return second(c.Transactions.Submit(t.Context(), intent, func(context.Context) error { return nil }, opts...))
 		})
-		_, err = recorder.Transactions.Submit(t.Context(), intent, func(context.Context) error { return nil })
-		require.NoError(t, err, fmt.Sprint(method))
-		assert.Equal(t, string(intent.Request), string(sent), "%s: what was planned is sent", method)
+		require.ErrorIs(t, err, quickstream.ErrInvalid, method)
+		assert.Equal(t, string(intent.Request), sent, "%s: what was planned is sent", method)
+	}
+	assert.Equal(t, 9, planned)
+}
+
+// TestSecretsCannotBePlanned: an intent keeps no secret, so a transaction with one is not complete.
+func TestSecretsCannotBePlanned(t *testing.T) {
+	client := clientOf(t, says(500, ""))
+	account := quickstream.NewSecret("12345678")
+	mpgs := payment()
+	mpgs.Source, mpgs.MPGSData = quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard), map[string]any{"a": "b"}
+	plain := quickstream.PayParams{SupplierBusinessCode: "SHOP", PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD}
+	from := func(source quickstream.AccountSource) quickstream.PayParams {
+		params := plain
+		params.Source = source
+		return params
+	}
+	for name, params := range map[string]quickstream.PayParams{
+		"card": payment(), "MPGS": mpgs,
+		"bank":    from(quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032-999", AccountNumber: account})),
+		"NZ bank": from(quickstream.FromNZBankAccount(quickstream.NZBankAccountDetails{AccountName: "Ann", BankCode: "01", BranchCode: "0123", AccountNumber: account, AccountSuffix: "00"})),
+	} {
+		_, err := client.Transactions.Plan(t.Context(), params)
+		require.ErrorIs(t, err, quickstream.ErrNotSent, name)
+		require.ErrorContains(t, err, "does not hold the whole request", name)
 	}
 }
 

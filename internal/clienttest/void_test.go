@@ -3,10 +3,7 @@ package clienttest_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,11 +12,11 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// TestVoidThatShowsNone: a void is answered with the transaction as it stood. That is no
-// success: whether it was voided is unknown, and Resume finds out.
+// TestVoidThatShowsNone: a void is answered with the transaction as it stood, or with another one that
+// names it. That is no success: whether it was voided is unknown, and Resume finds out.
 func TestVoidThatShowsNone(t *testing.T) {
 	const voided = `{"receiptNumber":"R-1","transactionType":"PAYMENT","status":"Voided","summaryCode":"0","responseCode":"08"}`
-	for answer, unknown := range map[string]bool{
+	for answered, unknown := range map[string]bool{
 		`{"receiptNumber":"R-1","transactionType":"PAYMENT","status":"Approved","summaryCode":"0","responseCode":"08","voidable":true}`: true,
 		`{"receiptNumber":" r-1 ","transactionType":"PAYMENT","status":"Approved","summaryCode":"0"}`:                                   true,
 		`{"receiptNumber":"R-1","status":"Approved*","summaryCode":"0"}`:                                                                true,
@@ -31,24 +28,21 @@ func TestVoidThatShowsNone(t *testing.T) {
 		`{"receiptNumber":"R-1"}`: true,
 		voided:                    false,
 		`{"receiptNumber":"R-1","status":"Voided","summaryCode":"3"}`:                                                     false,
-		`{"receiptNumber":"R-2","originalReceiptNumber":"R-1","status":"Approved","summaryCode":"0","responseCode":"08"}`: false,
-		`{"receiptNumber":"R-2","originalReceiptNumber":"R-1"}`:                                                           false,
+		`{"receiptNumber":"R-1","status":"VOIDED","summaryCode":"0"}`:                                                     false,
+		`{"receiptNumber":"R-2","originalReceiptNumber":"R-1","status":"Approved","summaryCode":"0","responseCode":"08"}`: true,
+		`{"receiptNumber":"R-2","originalReceiptNumber":"R-1","status":"Voided","summaryCode":"0"}`:                       true,
+		`{"receiptNumber":"R-2","originalReceiptNumber":"R-1"}`:                                                           true,
+		`{"receiptNumber":"R-2","status":"Voided","summaryCode":"0"}`:                                                     true,
 	} {
-		var posts atomic.Int32
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			body := voided
+		posts := 0
+		var s observed
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 			if r.Method == http.MethodPost {
-				posts.Add(1)
-				body = answer
+				posts++
+				return answer(http.StatusOK, answered), nil
 			}
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = io.WriteString(w, body)
-		}))
-		var ends []quickstream.EndInfo
-		client, err := quickstream.NewClient(quickstream.CustomURL(server.URL), testKeys(), quickstream.WithObserver(quickstream.Observer{
-			End: func(_ context.Context, _ quickstream.CallInfo, end quickstream.EndInfo) { ends = append(ends, end) },
-		}))
-		require.NoError(t, err)
+			return answer(http.StatusOK, voided), nil
+		}, quickstream.WithObserver(s.observer()))
 		plan, err := client.Transactions.PlanVoid(t.Context(), "R-1")
 		require.NoError(t, err)
 		for name, void := range map[string]func() (*quickstream.Transaction, error){
@@ -57,26 +51,24 @@ func TestVoidThatShowsNone(t *testing.T) {
 				return client.Transactions.Submit(t.Context(), plan, func(context.Context) error { return nil })
 			},
 		} {
-			posts.Store(0)
-			ends = nil
+			posts, s.ends = 0, nil
 			tx, err := void()
-			assert.EqualValues(t, 1, posts.Load(), "a void is sent once")
-			require.Len(t, ends, 1)
+			assert.Equal(t, 1, posts, "a void is sent once")
+			require.Len(t, s.ends, 1)
 			if !unknown {
-				require.NoError(t, err, "%s: %s", name, answer)
+				require.NoError(t, err, "%s: %s", name, answered)
 				assert.NotNil(t, tx)
 				continue
 			}
 			lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-			require.True(t, ok, "%s: %v: %s", name, err, answer)
+			require.True(t, ok, "%s: %v: %s", name, err, answered)
 			assert.Nil(t, tx)
-			assert.Equal(t, err, ends[0].Err)
+			assert.Equal(t, err, s.ends[0].Err)
 			require.NotNil(t, lost.Intent)
 			assert.Equal(t, []string{"Transactions.Void", "R-1"}, []string{string(lost.Intent.Operation), lost.Intent.Target})
 			tx, err = client.Transactions.Resume(t.Context(), *lost.Intent)
 			require.NoError(t, err)
 			assert.Equal(t, quickstream.OutcomeVoided, outcomeOf(tx))
 		}
-		server.Close()
 	}
 }

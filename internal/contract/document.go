@@ -35,14 +35,13 @@ type Document struct {
 
 // Operation is one method on one path of the contract, or one webhook.
 type Operation struct {
-	ID        string   // "POST /transactions"; for a webhook "WEBHOOK payto.payment.approved"
-	Name      string   // the OpenAPI operationId
-	Method    string   // HTTP verb
-	Path      string   // path template; the event type for a webhook
-	Keys      []string // security schemes; each one opens the operation
-	Paginated bool     // whether the response may link to a next page
-	Source    string   // "public" when the operation is not from the contract proper, else empty
-	Sureness  string   // "seen" or "unconfirmed" for public operations
+	ID       string   // "POST /transactions"; for a webhook "WEBHOOK payto.payment.approved"
+	Name     string   // the OpenAPI operationId
+	Method   string   // HTTP verb
+	Path     string   // path template; the event type for a webhook
+	Keys     []string // security schemes; each one opens the operation
+	Source   string   // "public" when the operation is not from the contract proper, else empty
+	Sureness string   // "seen" or "unconfirmed" for public operations
 
 	parameters []parameter
 	body       map[string]*content // by media type
@@ -77,8 +76,8 @@ type variant struct {
 	consts map[string]string // members whose value is fixed, such as transactionType
 }
 
-// Load parses the embedded document and compiles its schemas. It takes some
-// tens of milliseconds; call it once and share the result.
+// Load parses the embedded document and compiles its schemas. It takes long;
+// call it once and share the result.
 func Load() (*Document, error) {
 	root, err := decodeYAML(source)
 	if err != nil {

@@ -52,7 +52,7 @@ var (
 		[]any{json.Number("0.01"), json.Number("12.5"), json.Number("12.50"), json.Number("1e2")},
 		[]any{json.Number("12.505"), json.Number("0.001"), json.Number("0.00"), json.Number("-0.01"), "12.50"},
 	}
-	ascii100 = values{[]any{strings.Repeat("~", 100), "a b"}, []any{strings.Repeat("a", 101), "é", "a\nb"}}
+	ascii100 = values{[]any{strings.Repeat("~", 100), "a b", "a\tb", "\x7f"}, []any{strings.Repeat("a", 101), "é", "\u0080"}}
 	month    = values{[]any{"01", "12"}, []any{"", "1", "00", "13", "001"}}
 	bsb      = values{[]any{"032002", "032-002"}, []any{"", "32002", "032 002", "0320022", "032-00a"}}
 	basicEci = only("INTERNET", "PHONE", "MAIL", "RECURRING", "INSTALMENT")
@@ -227,7 +227,7 @@ func TestCardConditions(t *testing.T) {
 		`"eci":"INTERNET",` + stored + `,"ipAddress":"203.0.113.7","creditCard":{` + card + `}}`:                 false, // no cvn
 		`"eci":"INTERNET",` + stored + `,"ipAddress":"203.0.113.7","creditCard":{` + card + `,"cvn":"123"}}`:     true,
 		`"eci":"INTERNET",` + stored + `,"creditCard":{` + card + `,"cvn":"123"}}`:                               false, // no address
-		`"eci":"5",` + stored + `,"creditCard":{` + card + `,"walletProvider":"APPLE_PAY"}}`:                     true,  // no cryptogram, which need not apply
+		`"eci":"5",` + stored + `,"creditCard":{` + card + `,"walletProvider":"APPLE_PAY"}}`:                     false, // no cryptogram
 		`"eci":"5",` + stored + `,"cryptogram":"AAAA","creditCard":{` + card + `,"walletProvider":"APPLE_PAY"}}`: true,
 		`"eci":"MAIL","creditCard":{` + card + `}}`:                                                              false, // no stored credential data
 		stored + `,"creditCard":{` + card + `}}`:                                                                 false, // no eci
@@ -242,6 +242,20 @@ func TestCardConditions(t *testing.T) {
 	} {
 		if err := op.ValidateRequestBody("application/json", []byte(start+rest)); (err == nil) != want {
 			t.Errorf("%s: %v", rest, err)
+		}
+	}
+}
+
+// TestWalletCards: a wallet's card brings its cryptogram, whatever the card is used for.
+func TestWalletCards(t *testing.T) {
+	op := loadSamples(t).operation(t, "POST /transactions")
+	for _, kind := range []string{`"PAYMENT","principalAmount":1.00,"currency":"AUD"`, `"PREAUTH","principalAmount":1.00,"currency":"AUD"`, `"ACCOUNT_VERIFICATION"`} {
+		for cryptogram, want := range map[string]bool{``: false, `,"cryptogram":"AAAA"`: true} {
+			body := `{"transactionType":` + kind + `,"supplierBusinessCode":"BUSINESSONE","eci":"MAIL","storedCredentialData":{"entryMode":"MANUAL"}` + cryptogram +
+				`,"creditCard":{"cardNumber":"4242424242424242","expiryDateMonth":"01","expiryDateYear":"2031","walletProvider":"APPLE_PAY"}}`
+			if err := op.ValidateRequestBody("application/json", []byte(body)); (err == nil) != want {
+				t.Errorf("%s: %v", body, err)
+			}
 		}
 	}
 }
@@ -266,7 +280,7 @@ func TestPointInTime(t *testing.T) {
 	}
 }
 
-// TestPayerIsReached: by account, by PayID or by both, but somehow.
+// TestPayerIsReached: by account, by PayID or by both, whose members come in pairs.
 func TestPayerIsReached(t *testing.T) {
 	s := loadSamples(t)
 	for _, e := range s.Exchanges {
@@ -277,14 +291,14 @@ func TestPayerIsReached(t *testing.T) {
 			"":                                  true,
 			"bsb accountNumber":                 true,
 			"payIdType payId":                   true,
-			"bsb accountNumber payIdType payId": false,
+			"bsb accountNumber payIdType payId": true, // whether one of the pairs is required is not stated
 			"bsb payIdType payId":               false,
 			"accountNumber payIdType payId":     false,
 			"bsb accountNumber payId":           false,
 			"bsb accountNumber payIdType":       false,
 			"ultimatePayerName payerReference":  true,
 			"payerId payerName":                 true,
-			"payerType":                         false,
+			"payerType":                         true,
 		} {
 			body := changed(t, e.Body, steps("payerDetails"), func(parent map[string]any, name string) {
 				for _, member := range strings.Fields(without) {
@@ -294,6 +308,40 @@ func TestPayerIsReached(t *testing.T) {
 			if err := s.validateBody(t, e, body); (err == nil) != want {
 				t.Errorf("without %q: %v", without, err)
 			}
+		}
+	}
+}
+
+// TestAgreementsWithoutCodes: the contract has the values of these members, and calls none of them
+// required.
+func TestAgreementsWithoutCodes(t *testing.T) {
+	op := loadSamples(t).operation(t, createAgreement)
+	const start = `{"supplierBusinessCode":"BUSINESSONE","payerDetails":{},`
+	for rest, want := range map[string]bool{
+		`"paymentDetails":{"endDate":"2028-03-01"},"paymentTerms":{}}`:                                 true,
+		`"paymentDetails":{"endDate":"2028-03-01"},"paymentTerms":{"pointInTime":99}}`:                 true,
+		`"paymentDetails":{"automaticRenewal":true},"paymentTerms":{"frequency":"ADHO"}}`:              false, // no number
+		`"paymentDetails":{"automaticRenewal":true},"paymentTerms":{"agreementType":"BALN"}}`:          false, // no last amount
+		`"paymentDetails":{},"paymentTerms":{}}`:                                                       false, // neither end nor renewal
+		`"paymentDetails":{"automaticRenewal":true,"endDate":"2028-03-01"},"paymentTerms":{}}`:         false,
+		`"paymentDetails":{"automaticRenewal":false},"paymentTerms":{"frequency":"MNTH"}}`:             false,
+		`"paymentDetails":{"automaticRenewal":true},"paymentTerms":{"frequency":"MNTH"}}`:              true,
+		`"paymentDetails":{"automaticRenewal":true},"paymentTerms":{"frequency":"DAIL","currency":1}}`: false,
+	} {
+		if err := op.ValidateRequestBody("application/json", []byte(start+rest)); (err == nil) != want {
+			t.Errorf("%s: %v", rest, err)
+		}
+	}
+}
+
+// TestPartsOfBilateralAmendments: one part can be amended alone.
+func TestPartsOfBilateralAmendments(t *testing.T) {
+	op := loadSamples(t).operation(t, "PATCH /payto-agreements/{agreementToken}")
+	const details, terms = `"paymentDetails":{"automaticRenewal":true}`, `"paymentTerms":{"frequency":"MNTH"}`
+	for parts, want := range map[string]bool{details: true, terms: true, details + "," + terms: true, `"respondByTimeMinutes":60`: false} {
+		body := `{"updateType":"BILATERAL_AMENDMENT","bilateralAmendment":{` + parts + `}}`
+		if err := op.ValidateRequestBody("application/json", []byte(body)); (err == nil) != want {
+			t.Errorf("%s: %v", body, err)
 		}
 	}
 }
@@ -322,7 +370,7 @@ func TestThreeDSConditions(t *testing.T) {
 func TestParameterValues(t *testing.T) {
 	s := loadSamples(t)
 	yearMonth := values{[]any{"2026-01", "2026-12"}, []any{"", "2026-00", "2026-13", "2026-1", "2026-01-01"}}
-	ascii := values{[]any{"a", "a:b,c/d?e#f&g=h i~"}, []any{"", "é", "a\tb"}}
+	ascii := values{[]any{"a", "a:b,c/d?e#f&g=h i~", "a\tb"}, []any{"", "é", "\u0080"}}
 	csvList := values{[]any{"a", "a,b c"}, []any{"", ",", "a,", "a,,b"}}
 	for _, tt := range []struct {
 		operation, names string
@@ -349,7 +397,7 @@ func TestParameterValues(t *testing.T) {
 		{"GET /transactions/returns", "supplierBusinessCode", true, filled},
 		{"GET /transactions/open-preauths", "month", false, yearMonth},
 		{"GET /transactions/open-preauths", "supplierBusinessCode", true, filled},
-		{"GET /transactions/csv", "version", false, only("1", "2")},
+		{"GET /transactions/csv", "version", true, only("1", "2")},
 		{"GET /transactions/csv", "settlementDate", false, day},
 		{"GET /transactions/csv", "transactionStatus", true, only("Approved", "Declined")},
 		{"GET /transactions/csv", "supplierBusinessCode", true, filled},

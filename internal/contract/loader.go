@@ -23,7 +23,7 @@ type pointer string
 
 func (p pointer) child(keys ...string) pointer {
 	for _, key := range keys {
-		p += pointer("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
+		p += pointer("/" + strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1"))
 	}
 	return p
 }
@@ -55,7 +55,7 @@ func (l *loader) node(p pointer) (pointer, map[string]any) {
 	for range 10 {
 		var value any = l.root
 		for token := range strings.SplitSeq(strings.TrimPrefix(string(p), "/"), "/") {
-			key := strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+			key := strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 			switch v := value.(type) {
 			case map[string]any:
 				value = v[key]
@@ -148,7 +148,6 @@ func (l *loader) operation(item pointer, method, path, basePath string) *Operati
 		Name:      text(n["operationId"]),
 		Method:    strings.ToUpper(method),
 		Path:      path,
-		Paginated: flag(n["x-paginated"]),
 		Source:    text(n["x-source"]),
 		Sureness:  text(n["x-sureness"]),
 		responses: map[string]response{},

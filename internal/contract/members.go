@@ -2,7 +2,7 @@ package contract
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,12 +21,10 @@ type Member struct {
 	Types []string
 	// Required means that the member is present whenever its parent is.
 	Required bool
-	// Values are the documented values of a list of values.
+	// Values are the documented values of a list of values, also of one that may grow.
 	Values []string
-	// Open means that other values than Values are valid too.
-	Open bool
-	// Source is "public" when the member is not from the contract proper, else empty.
-	Source string
+	// MaxLength is the most characters of a text; 0 is no limit.
+	MaxLength int
 }
 
 // Variant is one of the forms a body can take; a body with a single form has one variant.
@@ -190,7 +188,7 @@ func (l *loader) variants(p pointer, n map[string]any) []variant {
 	if len(choices) == 0 || object(choices[0])["$ref"] == nil {
 		v := variant{schema: l.compile(p), consts: map[string]string{}}
 		v.Name = p.name()
-		v.Members = l.members("", p, n, text(n["x-source"]))
+		v.Members = l.members("", p, n)
 		for name := range object(n["properties"]) {
 			_, property := l.node(p.child("properties", name))
 			if want, ok := property["const"].(string); ok {
@@ -208,18 +206,16 @@ func (l *loader) variants(p pointer, n map[string]any) []variant {
 }
 
 // members lists what may stand inside an object, depth first and in name order.
-func (l *loader) members(prefix string, p pointer, n map[string]any, source string) []Member {
+func (l *loader) members(prefix string, p pointer, n map[string]any) []Member {
 	var out []Member
 	properties := object(n["properties"])
 	required := texts(n["required"])
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		own := object(properties[name]) // before following $ref: it may carry its own x-source
 		child, property := l.node(p.child("properties", name))
 		m := Member{
 			Path:     prefix + name,
 			Types:    texts(property["type"]),
 			Required: slices.Contains(required, name),
-			Source:   cmp.Or(text(own["x-source"]), text(property["x-source"]), source),
 		}
 		switch {
 		case property["const"] != nil:
@@ -227,26 +223,28 @@ func (l *loader) members(prefix string, p pointer, n map[string]any, source stri
 		case property["enum"] != nil:
 			m.Values = texts(property["enum"])
 		case property["x-open-enum"] != nil:
-			m.Values, m.Open = texts(property["x-open-enum"]), true
+			m.Values = texts(property["x-open-enum"])
+		}
+		if limit, found := property["maxLength"].(json.Number); found {
+			m.MaxLength, _ = strconv.Atoi(limit.String())
 		}
 		out = append(out, m)
-		out = append(out, l.inner(m.Path, child, property, m.Source)...)
+		out = append(out, l.inner(m.Path, child, property)...)
 	}
 	if extra := n["additionalProperties"]; extra == true || object(extra) != nil {
-		out = append(out, Member{Path: prefix + "*", Types: texts(object(extra)["type"]), Source: source})
+		out = append(out, Member{Path: prefix + "*", Types: texts(object(extra)["type"])})
 	}
 	return out
 }
 
 // inner lists the members below a member: of an object, or of an array's elements.
-func (l *loader) inner(path string, p pointer, n map[string]any, source string) []Member {
+func (l *loader) inner(path string, p pointer, n map[string]any) []Member {
 	if n["items"] == nil {
-		return l.members(path+".", p, n, source)
+		return l.members(path+".", p, n)
 	}
 	element, item := l.node(p.child("items"))
-	source = cmp.Or(text(item["x-source"]), source)
 	if strings.Contains(strings.Join(texts(item["type"]), " "), "object") {
-		return l.members(path+"[].", element, item, source)
+		return l.members(path+"[].", element, item)
 	}
-	return []Member{{Path: path + "[]", Types: texts(item["type"]), Source: source}}
+	return []Member{{Path: path + "[]", Types: texts(item["type"])}}
 }

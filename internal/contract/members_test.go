@@ -51,16 +51,16 @@ func TestMembers(t *testing.T) {
 		{payment, contract.Member{Path: "principalAmount", Types: []string{"number"}, Required: true}},
 		{payment, contract.Member{Path: "creditCard", Types: []string{"object"}}},
 		{payment, contract.Member{Path: "creditCard.cardNumber", Types: []string{"string"}, Required: true}},
-		{payment, contract.Member{Path: "nzBankAccount.nzBankCode", Types: []string{"string"}, Required: true, Source: "public"}},
-		{payment, contract.Member{Path: "storedCredentialData.usage", Types: []string{"string"}, Values: []string{"RECURRING", "STANDING_ORDER", "UNSCHEDULED_MIT"}, Open: true}},
+		{payment, contract.Member{Path: "nzBankAccount.nzBankCode", Types: []string{"string"}, Required: true}},
+		{payment, contract.Member{Path: "storedCredentialData.usage", Types: []string{"string"}, Values: []string{"RECURRING", "STANDING_ORDER", "UNSCHEDULED_MIT"}}},
 		{payment, contract.Member{Path: "payToData.payToAgreement.payerDetails.payIdType", Types: []string{"string"}, Values: []string{"EMAL", "TELI", "AUBN", "ORGN"}}},
 		{payment, contract.Member{Path: "metadata.*", Types: []string{"string"}}},
 		{payment, contract.Member{Path: "mpgsData.*"}},
-		{customer, contract.Member{Path: "address.city", Types: []string{"string", "null"}, Source: "public"}},
+		{customer, contract.Member{Path: "address.city", Types: []string{"string", "null"}}},
 		{list, contract.Member{Path: "data[].totalAmount.amount", Types: []string{"number"}, Required: true}},
-		{list, contract.Member{Path: "data[].networkTransactionId", Types: []string{"string", "null"}, Source: "public"}},
-		{list, contract.Member{Path: "links[].rel", Types: []string{"string"}, Required: true, Values: []string{"self", "next", "prev"}, Open: true, Source: "public"}},
-		{failure, contract.Member{Path: "errors[].messages[]", Types: []string{"string"}, Source: "public"}},
+		{list, contract.Member{Path: "data[].networkTransactionId", Types: []string{"string", "null"}, MaxLength: 15}},
+		{list, contract.Member{Path: "links[].rel", Types: []string{"string"}, Required: true, Values: []string{"self", "next", "prev"}}},
+		{failure, contract.Member{Path: "errors[].messages[]", Types: []string{"string"}}},
 	} {
 		i := slices.IndexFunc(tt.members, func(m contract.Member) bool { return m.Path == tt.want.Path })
 		if i < 0 {

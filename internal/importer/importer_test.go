@@ -4,11 +4,15 @@ package importer
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 	"golang.org/x/mod/zip"
 )
 
@@ -24,49 +29,96 @@ const (
 	root = "../.."
 )
 
-// TestImporter packs the public modules into a proxy of files, without what only
-// works in this repository, and lets a program outside of it use them.
+// TestImporter packs the modules that are released into a proxy of files, without what
+// only works in this repository, and lets a program outside of it use them.
 func TestImporter(t *testing.T) {
-	version := nextVersion(t)
-	lists, err := filepath.Glob(filepath.Join(root, "*", "api")) // of what the module exports
+	p := newProgram(t)
+	text, err := os.ReadFile("testdata/shop/main.go")
 	require.NoError(t, err)
-	proxy, shop := t.TempDir(), t.TempDir()
-	var nested []string
-	var sums []byte
-	for _, list := range append(lists, filepath.Join(root, "api")) {
-		dir := filepath.Dir(list)
-		m := pack(t, proxy, dir, version)
-		if m.Path != core {
-			nested = append(nested, m.Path)
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "main.go"), text, 0o600))
+	newest := p.newest[core]
+	p.run("get", core+"@"+newest)
+	assert.Equal(t, "49.95 AUD Approved quickstream-go/"+newest+"\n", p.run("run", "."))
+	for _, path := range slices.Sorted(maps.Keys(p.newest)) {
+		p.run("get", path+"/...@"+p.newest[path])
+		p.run("build", path+"/...")
+	}
+}
+
+// TestUpgrade upgrades each module alone, while the others stay as they are.
+func TestUpgrade(t *testing.T) {
+	p := newProgram(t)
+	build := []string{"build"}
+	for path, version := range p.newest {
+		p.run("get", path+"/...@"+version)
+		build = append(build, path+"/...")
+	}
+	versions := func() map[string]string {
+		found := map[string]string{}
+		for line := range strings.Lines(p.run("list", "-m", "all")) {
+			if path, version, _ := strings.Cut(strings.TrimSpace(line), " "); p.newest[path] != "" {
+				found[path] = version
+			}
 		}
+		return found
+	}
+	require.Equal(t, p.newest, versions())
+	for path, version := range p.newest {
+		t.Run("quickstream"+strings.TrimPrefix(path, core), func(t *testing.T) {
+			patch, err := strconv.Atoi(strings.TrimPrefix(version, semver.MajorMinor(version)+"."))
+			require.NoError(t, err)
+			next := fmt.Sprintf("%s.%d", semver.MajorMinor(version), patch+1)
+			p.pack(path, next)
+			p.run("get", path+"@"+next)
+			after := maps.Clone(p.newest)
+			after[path] = next
+			assert.Equal(t, after, versions())
+			p.run(build...)
+			p.run("get", path+"@"+version)
+		})
+	}
+}
+
+// program is one outside of this repository, with a proxy of the modules that are released.
+type program struct {
+	*testing.T
+	dir, proxy string
+	run        func(args ...string) string
+	dirs       map[string]string // of the modules, by their paths
+	newest     map[string]string // versions by paths
+}
+
+func newProgram(t *testing.T) *program {
+	t.Helper()
+	p := &program{T: t, dir: t.TempDir(), proxy: t.TempDir(), dirs: map[string]string{}, newest: map[string]string{}}
+	required := p.modules()
+	var sums []byte
+	for path, dir := range p.dirs {
+		require.NotEmpty(t, required[path], "no module requires %s", path)
+		for _, version := range required[path] {
+			p.pack(path, version)
+		}
+		p.newest[path] = slices.MaxFunc(required[path], semver.Compare)
 		sum, err := os.ReadFile(filepath.Join(dir, "go.sum"))
 		require.NoError(t, err)
 		sums = append(sums, sum...)
 	}
 	// The hashes of all others come from this repository.
-	require.NoError(t, os.WriteFile(filepath.Join(shop, "go.sum"), sums, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(shop, "go.mod"), []byte("module example.com/shop\n\ngo 1.26\n"), 0o600))
-	program, err := os.ReadFile("testdata/shop/main.go")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(shop, "main.go"), program, 0o600))
-
-	run := goCommand(t, proxy, shop)
-	run("get", core+"@"+version)
-	assert.Equal(t, "49.95 AUD Approved quickstream-go/"+version+"\n", run("run", "."))
-	for _, path := range nested {
-		run("get", path+"/...@"+version)
-		run("build", path+"/...")
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "go.sum"), sums, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "go.mod"), []byte("module example.com/shop\n\ngo 1.26\n"), 0o600))
+	p.run = goCommand(t, p.proxy, p.dir)
+	return p
 }
 
 // goCommand returns how the shop runs the go command: with modules from the proxy,
-// from what this machine has got before, and then from where it gets others.
+// from what this machine has got before, and then from where it gets others. What
+// it builds is not named by directories, so that the next run finds it built.
 func goCommand(t *testing.T, proxy, shop string) func(args ...string) string {
 	out, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE", "GOPROXY").Output()
 	require.NoError(t, err)
 	cache, others, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	env := append(
-		os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod -modcacherw", "GOMODCACHE="+t.TempDir(), "GONOSUMDB="+core+","+core+"/*",
+		os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod -modcacherw -trimpath", "GOMODCACHE="+t.TempDir(), "GONOSUMDB="+core+","+core+"/*",
 		"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(cache)+"/cache/download,"+others,
 	)
 	return func(args ...string) string {
@@ -81,27 +133,32 @@ func goCommand(t *testing.T, proxy, shop string) func(args ...string) string {
 	}
 }
 
-// nextVersion is the version of the core that every other module requires.
-func nextVersion(t *testing.T) string {
-	t.Helper()
-	versions := map[string][]string{}
-	require.NoError(t, filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+// modules finds the modules that are released, which list what they export, and returns
+// the versions in which others require them, which a release can make.
+func (p *program) modules() (required map[string][]string) {
+	p.Helper()
+	required = map[string][]string{}
+	require.NoError(p, filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Name() != "go.mod" {
 			return skipHidden(entry, err)
 		}
-		for _, r := range goMod(t, filepath.Dir(file)).Require {
-			if r.Mod.Path == core {
-				versions[r.Mod.Version] = append(versions[r.Mod.Version], file)
+		dir := filepath.Dir(file)
+		mod := goMod(p.T, dir)
+		if _, err := os.Stat(filepath.Join(dir, "api")); err == nil {
+			p.dirs[mod.Module.Mod.Path] = dir
+		}
+		for _, r := range mod.Require {
+			if path, version := r.Mod.Path, r.Mod.Version; path == core || strings.HasPrefix(path, core+"/") {
+				assert.False(p, version == "v0.0.0" || module.IsPseudoVersion(version), "%s requires %s, which no release makes", file, r.Mod)
+				required[path] = append(required[path], version)
 			}
 		}
 		return nil
 	}))
-	require.Len(t, versions, 1, "all nested modules require the same version of the core")
-	for version := range versions {
-		require.NotEqual(t, "v0.0.0", version)
-		return version
+	for path := range required {
+		assert.Contains(p, p.dirs, path, "it is required, and not released")
 	}
-	return ""
+	return required
 }
 
 // skipHidden skips directories of tools, which are no part of any module.
@@ -121,29 +178,30 @@ func goMod(t *testing.T, dir string) *modfile.File {
 	return file
 }
 
-// pack puts the module in dir into the proxy, without replacements by directories.
-func pack(t *testing.T, proxy, dir, version string) module.Version {
-	t.Helper()
-	mod := goMod(t, dir)
+// pack puts a version of a module into the proxy, without replacements by directories.
+func (p *program) pack(path, version string) {
+	p.Helper()
+	dir := p.dirs[path]
+	mod := goMod(p.T, dir)
 	for _, r := range mod.Replace {
-		require.Empty(t, r.New.Version, "%s replaces %s, which its users would not", dir, r.Old.Path)
-		require.NoError(t, mod.DropReplace(r.Old.Path, r.Old.Version))
+		require.Empty(p, r.New.Version, "%s replaces %s, which its users would not", dir, r.Old.Path)
+		require.NoError(p, mod.DropReplace(r.Old.Path, r.Old.Version))
 	}
 	mod.Cleanup()
 	text, err := mod.Format()
-	require.NoError(t, err)
-	m := module.Version{Path: mod.Module.Mod.Path, Version: version}
+	require.NoError(p, err)
 	var archive bytes.Buffer
-	require.NoError(t, zip.Create(&archive, m, sources(t, dir, text)))
+	require.NoError(p, zip.Create(&archive, module.Version{Path: path, Version: version}, sources(p.T, dir, text)))
 
-	to := filepath.Join(proxy, m.Path, "@v")
-	require.NoError(t, os.MkdirAll(to, 0o750))
+	to := filepath.Join(p.proxy, path, "@v")
+	require.NoError(p, os.MkdirAll(to, 0o750))
+	list, err := os.ReadFile(filepath.Join(to, "list"))
+	require.True(p, err == nil || os.IsNotExist(err), err)
 	for name, content := range map[string][]byte{
-		"list": []byte(version + "\n"), version + ".info": []byte(`{"Version":"` + version + `"}`), version + ".mod": text, version + ".zip": archive.Bytes(),
+		"list": append(list, version+"\n"...), version + ".info": []byte(`{"Version":"` + version + `"}`), version + ".mod": text, version + ".zip": archive.Bytes(),
 	} {
-		require.NoError(t, os.WriteFile(filepath.Join(to, name), content, 0o600))
+		require.NoError(p, os.WriteFile(filepath.Join(to, name), content, 0o600))
 	}
-	return m
 }
 
 // sources are the files of a module, of which zip.Create leaves nested modules out.

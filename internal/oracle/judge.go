@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ const unknown = "unknown" // what is true, to the service itself
 type Write struct {
 	Order, Kind, Key string
 	Reference        string // the merchant's own
-	Original         string // the receipt that was voided or refunded
+	Original         string // the receipt of what was voided, refunded or changed
 	Amount           decimal.Decimal
 	Ended            string
 	Receipt          string
@@ -184,6 +185,8 @@ func (j *judge) risk(w Write) string {
 		}
 	}
 	switch {
+	case w.lost && strings.HasPrefix(j.world.Value(worlds.Fault), "twice") && j.world.Value("KeyLifetime") == "0s":
+		return "something in between that sends twice, where keys are ignored"
 	case again > 1 && j.world.Value("KeyLifetime") == "0s":
 		return "re-sending where keys are ignored"
 	case retried > 0 && j.world.Value("SoftDeclineCodes") == "01,05,51,91":
@@ -197,31 +200,18 @@ func (j *judge) risk(w Write) string {
 // mayBeHeld names the combination of the world's values in which the outcome of a write cannot
 // be known, if it is one.
 func (j *judge) mayBeHeld(w Write, ended string) string {
-	is := func(dimension string, values ...string) bool {
-		return slices.Contains(values, j.world.Value(dimension))
-	}
 	switch {
 	case ended == unknown:
 		return "reads that never settle"
-	case !w.lost || w.Kind == Void:
+	case j.world.Value("ListOrder") == "unstable" && len(j.entries[w.Key])-1 > j.pages:
+		return "unstable order over more than one page" // of retries
+	case !w.lost:
 		return ""
-	case j.overPages(w) && is("ListOrder", "unstable"):
-		return "unstable order over more than one page"
-	case is("Metadata", "echoed"):
-		return ""
-	case is("EchoedReferences", "none"):
-		return "reference left out, metadata not echoed, answer lost"
-	case is("ReferenceSearch", "prefix") && j.isBeginning(w):
-		return "prefix search, metadata not echoed, answer lost"
-	case !is("ReusedReferences", "none") && w.Reference != "" || j.isReused(w):
-		return "reused reference, metadata not echoed, answer lost"
-	case (w.Reference != "" || w.Kind == Refund && !is("RefundReferences", "own")) &&
-		(is("TimeForm", "wrong", "absent", "minutes", "none") || is("MerchantClock", "stepsBack") || !is("ClockSkew", "0s") && is("DateHeaderRight", "true")):
-		return "times that are off, no reference of one payment alone, metadata not echoed, answer lost"
-	case w.Kind == Refund && !is("RefundReferences", "own") && j.hasTwin(w):
-		return "refunds without our reference, metadata not echoed, two equal ones"
 	}
-	return ""
+	return LostWrite{
+		Kind: w.Kind, Made: ended != NotDone, OwnReference: w.Reference != "", Begins: j.isBeginning(w), Shared: j.isReused(w),
+		Twin: j.hasTwin(w), OverPages: j.overPages(w),
+	}.Held(j.world)
 }
 
 // overPages reports whether a list in which the write is looked up has more than one page.
@@ -234,6 +224,9 @@ func (j *judge) overPages(w Write) bool {
 	}
 	if j.world.Value("ReusedReferences") != "none" {
 		items++
+	}
+	if j.world.Value("RepeatedReceipts") != "none" {
+		items *= 2
 	}
 	return items > j.pages
 }
@@ -291,9 +284,9 @@ func (j *judge) charges(complain func(class, text string)) {
 		words[w.Key] = w
 	}
 	charged, risky := make(map[string][]string), make(map[string]bool)
-	for key, entries := range j.entries {
+	for _, key := range slices.Sorted(maps.Keys(j.entries)) {
 		w, known := words[key]
-		for _, e := range entries {
+		for _, e := range j.entries[key] {
 			order := e.CustomerReferenceNumber
 			switch amount := decimal.New(e.Amount, -2); {
 			case !known:
@@ -301,7 +294,7 @@ func (j *judge) charges(complain func(class, text string)) {
 			case w.Kind != Void && !amount.Equal(w.Amount):
 				complain(WronglyReported, fmt.Sprintf("%s of %s is about %s, and not about %s", e.Receipt, order, amount, w.Amount))
 			}
-			if e.Type == "PAYMENT" && e.Outcome == "approved" {
+			if (e.Type == "PAYMENT" || e.Type == "CAPTURE") && e.Outcome == "approved" {
 				charged[order] = append(charged[order], e.Receipt)
 				risky[order] = risky[order] || known && j.risk(w) != ""
 			}

@@ -63,6 +63,9 @@ func TestMayBeHeld(t *testing.T) {
 	for text, held := range map[string]bool{
 		"default": false, "Metadata=dropped": false, "EchoedReferences=none": false, "Metadata=dropped EchoedReferences=none": true,
 		"Metadata=dropped ReusedReferences=approved": true, "Metadata=dropped TimeForm=wrong": true, "ListOrder=unstable": false,
+		"Metadata=dropped TimeForm=Z": true, "Metadata=dropped TimeForm=epoch": true, "Metadata=dropped TimeForm=+11:00": false, "TimeForm=Z": false,
+		"ErrorForm=data": true, "ErrorForm=map": false, "ErrorForm=data NothingFound=null": false,
+		"ListOrder=unstable RepeatedReceipts=olderFirst": true, "ListOrder=oldest RepeatedReceipts=olderFirst": false,
 	} {
 		world, err := worlds.Parse(text)
 		if text == "default" {
@@ -70,6 +73,22 @@ func TestMayBeHeld(t *testing.T) {
 		}
 		require.NoError(t, err)
 		assert.Equal(t, held, newJudge(world, nil, []Write{w}).mayBeHeld(w, NotDone) != "", text)
+	}
+}
+
+// TestFollowUpsMayBeHeld: what has neither a reference nor an id of its own is told by its amount, if
+// the service shows that and there can be only one.
+func TestFollowUpsMayBeHeld(t *testing.T) {
+	world, err := worlds.Parse("Metadata=dropped FollowUpReferences=original RefundReferences=none")
+	require.NoError(t, err)
+	gateway, err := worlds.Parse("ErrorForm=html FollowUpReferences=original RefundReferences=none")
+	require.NoError(t, err)
+	for _, kind := range []string{Payment, Refund, Void, Preauth, Capture, TopUp, Cancellation} {
+		held := kind == TopUp || kind == Cancellation
+		assert.Equal(t, held, LostWrite{Kind: kind, Made: true}.Held(world) != "", kind)
+		held = held || kind == Refund || kind == Capture
+		assert.Equal(t, held, LostWrite{Kind: kind, Made: true}.Held(gateway) != "", kind+", not found by its reference")
+		assert.Equal(t, held, LostWrite{Kind: kind, Made: true, Twin: true}.Held(world) != "", "two of "+kind)
 	}
 }
 
@@ -87,6 +106,7 @@ func TestReport(t *testing.T) {
 	require.ErrorContains(t, sum.Err(), "lost: 1 times")
 	assert.Contains(t, sum.String(), "a payment of A")
 	one.Musts = 0
+	sum.Add(one)
 	sum.Add(one)
 	require.ErrorContains(t, sum.Err(), "the run shows little")
 }

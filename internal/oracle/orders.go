@@ -12,9 +12,13 @@ import (
 
 // Kinds of writes.
 const (
-	Payment = "payment"
-	Refund  = "refund"
-	Void    = "void"
+	Payment      = "payment"
+	Refund       = "refund"
+	Void         = "void"
+	Preauth      = "pre-authorisation"
+	TopUp        = "top-up"
+	Capture      = "capture"
+	Cancellation = "cancellation"
 )
 
 // Ways to pay.
@@ -22,6 +26,7 @@ const (
 	Card  = "card"
 	Bank  = "bank account"
 	PayTo = "PayTo"
+	Hold  = "card, held first"
 )
 
 // Order is what a merchant is asked for.
@@ -59,16 +64,26 @@ func (r *Run) drawOrders() {
 			o.Method = Bank
 		case 1:
 			o.Method = PayTo
+		case 2:
+			o.Method = Hold
 		}
-		outcomes, payable := drawOutcome(dice, o.Method, r.waits()[0])
+		outcomes, payable := drawOutcome(dice, o.Method, r.waits())
 		if dice.IntN(10) == 0 {
 			outcomes, payable = []sandbox.Outcome{sandbox.Declined([]string{"01", "05", "51", "91"}[dice.IntN(4)])}, false
 		}
 		if dice.IntN(3) == 0 {
 			o.Reference = fmt.Sprintf("Inv-%d", i+1) // the first is how others begin
+			if i%4 == 3 {
+				o.Reference += " "
+			}
 		}
 		part := Step{Refund, o.Amount.Div(decimal.New(4, 0)).RoundDown(2)}
 		switch lot := dice.IntN(10); {
+		case o.Method == Hold:
+			o.Then, payable = []Step{{TopUp, part.Amount}, {Capture, o.Amount}}, false
+			if lot < 4 {
+				o.Then[1] = Step{Cancellation, part.Amount}
+			}
 		case lot == 0:
 			o.Then = []Step{{Refund, o.Amount}}
 		case lot <= 2 && o.Method != PayTo:
@@ -77,15 +92,16 @@ func (r *Run) drawOrders() {
 			o.Then = []Step{{Kind: Void}}
 		}
 		o.Again, o.payable = dice.IntN(2), payable
-		o.faulty, o.crashing = dice.Float64() < r.opts.Faults/3, dice.Float64() < r.opts.Faults/6
+		first := i == 0 && r.opts.Faults > 0 // so that every world has its fault
+		o.faulty, o.crashing = first || dice.Float64() < r.opts.Faults/3, first || dice.Float64() < r.opts.Faults/6
 		r.Box.NextTransactionFor(o.ID, outcomes...)
 		r.Orders = append(r.Orders, o)
 	}
 }
 
 // drawOutcome says what becomes of the first payment of an order; none is what the test
-// numbers say, which is approved. The service retries declines after the time given.
-func drawOutcome(dice *rand.Rand, method string, retried time.Duration) (outcomes []sandbox.Outcome, payable bool) {
+// numbers say, which is approved. The service retries declines after the waits given.
+func drawOutcome(dice *rand.Rand, method string, waits []time.Duration) (outcomes []sandbox.Outcome, payable bool) {
 	later := time.Duration(dice.IntN(24*60)) * time.Minute
 	one := func(o sandbox.Outcome) []sandbox.Outcome { return []sandbox.Outcome{o} }
 	switch lot := dice.IntN(1000); {
@@ -102,9 +118,11 @@ func drawOutcome(dice *rand.Rand, method string, retried time.Duration) (outcome
 	case lot < 110: // nobody ever knows its outcome
 		return one(sandbox.Erred()), false
 	case lot < 130 && method == Card: // the service tries again by itself
-		return one(sandbox.Declined("01").ThenRetried(retried, sandbox.Approved())), true
+		return one(sandbox.Declined("01").ThenRetried(waits[0], sandbox.Approved())), true
 	case lot < 140 && method == Card:
-		return one(sandbox.Declined("01").ThenRetried(retried, sandbox.Declined("51"))), false
+		return one(sandbox.Declined("01").ThenRetried(waits[0], sandbox.Declined("51"))), false
+	case lot < 160 && method == Card: // and again
+		return one(sandbox.Declined("01").ThenRetried(waits[0], sandbox.Declined("01").ThenRetried(waits[1], sandbox.Approved()))), true
 	default:
 		return nil, true
 	}

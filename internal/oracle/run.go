@@ -8,13 +8,18 @@ package oracle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -34,13 +39,15 @@ type Options struct {
 	// Mixed makes any request meet a fault of any kind, and any worker crash, by chance. Without
 	// it the World says which fault there is, and where workers crash.
 	Mixed bool
+	// Flags are what else a program was called with, to run it again.
+	Flags string
 	// Sandbox is applied after the options of the run.
 	Sandbox []sandbox.Option
 }
 
 // String returns what is needed to run it again.
 func (o Options) String() string {
-	return fmt.Sprintf("-payments %d -seed %d -faults %g -world '%s'", o.Orders, o.Seed, o.Faults, o.World)
+	return fmt.Sprintf("-payments %d -seed %d -faults %g -world '%s' %s", o.Orders, o.Seed, o.Faults, o.World, o.Flags)
 }
 
 // Run is one run of a merchant's program.
@@ -82,13 +89,22 @@ func (r *Run) Begin() error {
 	case !r.opts.Mixed:
 		return r.injectWorld()
 	}
-	faults := worlds.RandomFaults(r.opts.Faults)
-	certain := make([]sandbox.Fault, len(faults)) // each kind once
-	for i, f := range faults {
-		certain[i] = sandbox.Fault{Kind: f.Kind, Nth: 1 + i*r.opts.Orders/len(faults)}
+	var certain, drawn []sandbox.Fault // each kind once, and those of the dice
+	writes := worlds.RandomFaults(r.opts.Faults)
+	for i, f := range writes {
+		f.Kind, f.Match = immediate(f.Kind), isWrite
+		certain = append(certain, sandbox.Fault{Kind: f.Kind, Nth: 1 + i*r.opts.Orders/len(writes)})
+		drawn = append(drawn, f)
 	}
-	return r.Box.Inject(append(certain, faults...)...)
+	// A look-up reads ten lists and fails if one of them does: most of them would never end.
+	for _, f := range worlds.RandomFaults(r.opts.Faults / 6) {
+		f.Kind, f.Match = immediate(f.Kind), func(request sandbox.Request) bool { return !isWrite(request) }
+		drawn = append(drawn, f)
+	}
+	return r.Box.Inject(append(certain, drawn...)...)
 }
+
+func isWrite(request sandbox.Request) bool { return request.Method != http.MethodGet }
 
 // Now is the merchant's clock.
 func (r *Run) Now() time.Time { return r.opts.World.MerchantTime(r.clock.Now(), r.begun) }
@@ -100,20 +116,6 @@ func (r *Run) AdvanceTo(ctx context.Context, t time.Time) error {
 	err := r.Box.Drain(ctx)
 	r.clock.Advance(max(0, t.Truncate(tick).Add(tick).Sub(r.Now())))
 	return err
-}
-
-// Timeout is how long a client should wait for an answer: long where nothing hangs, because a
-// slow machine is no fault.
-func (r *Run) Timeout() time.Duration {
-	fault := r.opts.World.Value(worlds.Fault)
-	switch {
-	case r.opts.Mixed && r.opts.Faults > 0:
-		return 100 * time.Millisecond
-	case r.opts.Faults > 0 && (fault == "hangAfterCommit" || fault == "slowBody"):
-		return 500 * time.Millisecond
-	default:
-		return 10 * time.Second
-	}
 }
 
 // RetriesFor is how long after a decline the service may retry it by itself; 0 is never.
@@ -137,22 +139,59 @@ func (r *Run) waits() (waits []time.Duration) {
 	return waits
 }
 
-// Transport carries a client's requests. It brings the Date of answers into this machine's
-// time, with which the client compares it.
+// Transport carries a client's requests, each on a connection of its own: net/http repeats some
+// requests by itself, but none on a new connection. What hangs ends immediately, as a timeout, because
+// a wait for a real one would depend on how busy the machine is.
 func (r *Run) Transport() http.RoundTripper { return transport{r} }
 
 type transport struct{ r *Run }
 
 // RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := t.r.Box.HTTPClient().Transport.RoundTrip(request)
-	if err != nil {
-		return nil, err
+	alone := request.WithContext(request.Context())
+	alone.Close = true
+	answer, err := t.r.Box.HTTPClient().Transport.RoundTrip(alone)
+	switch late := t.r.hangs(request); {
+	case err != nil && late && !errors.Is(err, syscall.ECONNREFUSED):
+		return nil, fmt.Errorf("no answer: %w", os.ErrDeadlineExceeded)
+	case err == nil && late:
+		answer.Body = lateBody{answer.Body}
 	}
-	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-		answer.Header.Set("Date", date.Add(time.Since(t.r.Now())).UTC().Format(http.TimeFormat))
+	return answer, err
+}
+
+// hangs reports whether an answer that breaks off is late.
+func (r *Run) hangs(request *http.Request) bool {
+	if r.opts.Mixed {
+		return r.dice(request.URL.Path+request.Header.Get("Idempotency-Key")).IntN(8) == 0
 	}
-	return answer, nil
+	return slices.Contains([]string{"hangAfterCommit", "slowBody"}, r.opts.World.Value(worlds.Fault))
+}
+
+type lateBody struct{ io.ReadCloser }
+
+func (b lateBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("the body breaks off: %w", os.ErrDeadlineExceeded)
+	}
+	return n, err
+}
+
+// immediate returns the fault that ends immediately and does what a fault does to a client that gives up.
+func immediate(kind sandbox.FaultKind) sandbox.FaultKind {
+	switch kind.String() {
+	case sandbox.HangBeforeCommit().String():
+		return sandbox.ResetBeforeCommit()
+	case sandbox.DelayBeforeCommit(0).String():
+		return sandbox.CommitLate(10 * time.Minute)
+	case sandbox.HangAfterCommit().String(), sandbox.DelayAfterCommit(0).String():
+		return sandbox.ResetAfterCommit()
+	case sandbox.SlowBody(1).String():
+		return sandbox.TruncatedBody(1)
+	default:
+		return kind
+	}
 }
 
 // injectWorld makes the writes of faulty orders meet the world's fault. One in four of the
@@ -169,11 +208,11 @@ func (r *Run) injectWorld() error {
 		}
 	}
 	var asked sync.Map
+	var places atomic.Uint64 // drawn by number, because references are random
 	lookUp := func(int) func(sandbox.Request) bool {
 		return func(request sandbox.Request) bool {
-			place := request.Path + "?" + request.Query.Encode()
-			_, before := asked.LoadOrStore(place, true)
-			return !before && r.dice(place).IntN(4) == 0
+			_, before := asked.LoadOrStore(request.Path+"?"+request.Query.Encode(), true)
+			return !before && r.dice(fmt.Sprint("place ", places.Add(1))).IntN(4) == 0
 		}
 	}
 	for operation, match := range map[string]func(int) func(sandbox.Request) bool{
@@ -181,7 +220,7 @@ func (r *Run) injectWorld() error {
 		"GET /transactions/{receiptNumber}": lookUp, "GET /transactions/{receiptNumber}/refunds": lookUp, "GET /transactions/for-reference-number": lookUp,
 	} {
 		for _, f := range r.opts.World.Faults(operation) {
-			f.Match, f.Nth, f.Times = match(f.Times), 0, 0
+			f.Kind, f.Match, f.Nth, f.Times = immediate(f.Kind), match(f.Times), 0, 0
 			if err := r.Box.Inject(f); err != nil {
 				return err
 			}
@@ -218,9 +257,7 @@ func (r *Run) Crashes(order, key, where string, again bool) bool {
 
 // Formless reports whether error bodies are not in the service's words. A gateway could have
 // said the same, and a write that is refused so is looked up.
-func (r *Run) Formless() bool {
-	return slices.Contains([]string{"list", "texts", "html", "empty"}, r.opts.World.Value("ErrorForm"))
-}
+func (r *Run) Formless() bool { return formless(r.opts.World) }
 
 // lost returns whether the answer to a key may have been lost: the write met a
 // fault, its worker died before it stored the answer, or it was refused in another form than

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -28,12 +29,14 @@ func answer(status int, body string) *http.Response {
 
 func authorised(context.Context) (string, error) { return "Basic a2V5Og==", nil }
 
-// over returns a transport over a RoundTripper.
-func over(f inner) *Transport { return New(HTTPConfig{Client: &http.Client{Transport: f}}, nil) }
-
-// do carries out one call with one attempt.
+// do carries out one call with one attempt, over a RoundTripper.
 func do(t *testing.T, f inner, change func(*Call)) *Result {
 	t.Helper()
+	return doBy(t.Context(), &http.Client{Transport: f}, nil, change)
+}
+
+// doBy is do with a client and an observer of its own.
+func doBy(ctx context.Context, client *http.Client, observer Observer, change func(*Call)) *Result {
 	call := Call{
 		Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Class: Post, Accept: "application/json",
 		Limits:    &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
@@ -43,7 +46,7 @@ func do(t *testing.T, f inner, change func(*Call)) *Result {
 	if change != nil {
 		change(&call)
 	}
-	return over(f).Do(t.Context(), call)
+	return New(HTTPConfig{Client: client}, observer).Do(ctx, call)
 }
 
 func TestBodiesAreCapped(t *testing.T) {
@@ -67,6 +70,12 @@ func TestBodiesAreCapped(t *testing.T) {
 			}
 		}
 	}
+	for length, want := range map[int64]error{1 << 50: io.ErrUnexpectedEOF, -7: nil} { // no memory is taken for what a header says
+		odd := &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewBufferString("{}")), ContentLength: length}
+		got, err := readBody(odd, true)
+		assert.Equal(t, want, err)
+		assert.Equal(t, "{}", string(got))
+	}
 	huge := &http.Response{StatusCode: 200, Body: io.NopCloser(iotest.OneByteReader(io.LimitReader(blanks{}, 32<<20))), ContentLength: -1}
 	got, err := readBody(huge, false)
 	assert.ErrorIs(t, err, errTooLarge)
@@ -85,9 +94,10 @@ func TestWhatWasSent(t *testing.T) {
 		events func(*httptrace.ClientTrace)
 		want   Reason
 	}{
-		"no events at all": {func(*httptrace.ClientTrace) {}, Lost},
-		"no connection":    {func(h *httptrace.ClientTrace) { h.GetConn("h:443") }, NeverSent},
-		"connected":        {func(h *httptrace.ClientTrace) { h.GetConn("h:443"); h.GotConn(httptrace.GotConnInfo{}) }, Lost},
+		"read, then no connection": {func(h *httptrace.ClientTrace) { h.GetConn("h:443") }, Lost},
+		"no events at all":         {func(*httptrace.ClientTrace) {}, Lost},
+		"no connection":            {func(h *httptrace.ClientTrace) { h.GetConn("h:443") }, NeverSent},
+		"connected":                {func(h *httptrace.ClientTrace) { h.GetConn("h:443"); h.GotConn(httptrace.GotConnInfo{}) }, Lost},
 		"headers written": {func(h *httptrace.ClientTrace) {
 			h.GetConn("h:443")
 			h.GotConn(httptrace.GotConnInfo{})
@@ -97,14 +107,44 @@ func TestWhatWasSent(t *testing.T) {
 	} {
 		result := do(t, func(r *http.Request) (*http.Response, error) {
 			c.events(httptrace.ContextClientTrace(r.Context()))
+			if strings.HasPrefix(name, "read") {
+				_, err := io.Copy(io.Discard, r.Body)
+				assert.NoError(t, err)
+			}
 			return nil, broken
-		}, nil)
+		}, func(c *Call) { c.Body = []byte("{}") })
 		assert.Equal(t, c.want, result.Reason, name)
 		assert.Equal(t, c.want == Lost, result.Unanswered, name)
 		assert.Equal(t, map[Reason]CallResult{Lost: Unknown, NeverSent: NetworkFailed}[c.want], result.End, name)
 		assert.Equal(t, broken, result.Err, name)
 		assert.Equal(t, 1, result.Attempts, name)
 	}
+}
+
+// TestSinksThatFail: an error of the caller's writer ends the call, although nothing was written.
+func TestSinksThatFail(t *testing.T) {
+	full := errors.New("disk full")
+	result := do(t, func(*http.Request) (*http.Response, error) { return answer(200, "report"), nil }, func(c *Call) {
+		c.Class, c.Limits.MaxAttempts = Read, 3
+		c.Sink = func(int, http.Header) io.Writer { return writeFunc(func([]byte) (int, error) { return 0, full }) }
+	})
+	assert.Equal(t, 1, result.Attempts)
+	assert.Equal(t, full, result.Err)
+}
+
+type writeFunc func([]byte) (int, error)
+
+func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
+
+// TestContextEndsAnAttempt: a write that its caller gives up after sending has no answer.
+func TestContextEndsAnAttempt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := inner(func(*http.Request) (*http.Response, error) { cancel(); return nil, context.Canceled })
+	result := doBy(ctx, &http.Client{Transport: f}, nil, nil)
+	assert.Equal(t, ContextEnded, result.Reason)
+	assert.Equal(t, Unknown, result.End)
+	assert.True(t, result.Unanswered)
+	assert.Equal(t, KindCancelled, result.Kind)
 }
 
 // TestRepeatsBelowAreAttempts: what went out beside the request that was made here
@@ -133,16 +173,13 @@ func TestPanicsOfObservers(t *testing.T) {
 		for class, want := range map[Class]CallResult{Read: NetworkFailed, Keyed: Unknown, Post: Unknown, Change: Unknown} {
 			sent := 0
 			f := inner(func(*http.Request) (*http.Response, error) { sent++; return answer(201, "{}"), nil })
-			result := New(HTTPConfig{Client: &http.Client{Transport: f}}, observer).Do(t.Context(), Call{
-				Method: "POST", URL: &url.URL{Scheme: "https", Host: "h.invalid"}, Class: class, Authorise: authorised,
-				Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: 1, WaitMax: 1}, Decode: func(int, []byte) error { return nil },
-			})
+			result := doBy(t.Context(), &http.Client{Transport: f}, observer, func(c *Call) { c.Class, c.Limits.MaxAttempts = class, 3 })
 			if name == "end" {
-				result.Lose(class, errors.New("mine"))
+				result.Lose(class, errors.New("it panicked"))
 			}
 			assert.Equal(t, want, result.End, name)
 			assert.Equal(t, 1, sent, name)
-			assert.ErrorContains(t, result.Err, "mine", name)
+			assert.ErrorContains(t, result.Err, "panicked", name)
 		}
 	}
 }
@@ -158,7 +195,7 @@ func TestRequestShape(t *testing.T) {
 			require.Equal(t, Success, result.End)
 			want := http.Header{"Authorization": {"Basic a2V5Og=="}, "Accept": {"application/json"}, "X-Own": {"1", "2"}, "User-Agent": {ownAgent()}}
 			if method == "POST" {
-				require.Len(t, result.Key, 26)
+				require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, result.Key)
 				want[keyHeader] = []string{result.Key}
 			} else {
 				assert.Empty(t, result.Key)
@@ -239,10 +276,8 @@ func TestObserverSeesEverything(t *testing.T) {
 			}
 			return answer(500, ""), nil
 		})
-		r := New(HTTPConfig{Client: &http.Client{Transport: f}}, observer).Do(context.WithValue(t.Context(), key{}, "trace"), Call{
-			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid"},
-			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
-			Authorise: authorised,
+		r := doBy(context.WithValue(t.Context(), key{}, "trace"), &http.Client{Transport: f}, observer, func(c *Call) {
+			c.Class, c.Limits.MaxAttempts = Read, 2
 		})
 		assert.Equal(t, Answered, r.End)
 	})

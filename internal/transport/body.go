@@ -24,6 +24,8 @@ var (
 	errTooLate  = errors.New("too late to send again")
 	errOver     = errors.New("the attempt is over")
 	errUnasked  = errors.New("the server answered before it was asked")
+
+	errUndocumented = errors.New("the status is no documented success")
 )
 
 // Upload is a request body that is sent while it is read. It is read at most once: after its first

@@ -49,14 +49,30 @@ type Call struct {
 	// Before is called once, right before the first attempt. If it fails or panics, nothing is
 	// sent. Optional.
 	Before func(ctx context.Context, key string) error
+	// Refusal reports whether an answer that is not in the service's own words refuses a write. A
+	// panic is a no. Optional.
+	Refusal func(status int, header http.Header, body []byte) bool
 	// Begun counts the attempts for a caller without a result, after a panic. Optional.
 	Begun *int
 	// Sink returns where the body of an answer goes as it arrives, or nil if it is to be read and
 	// decoded. Nothing is repeated after that. Optional.
 	Sink func(status int, header http.Header) io.Writer
-	// Decode decodes a 2xx body. Its error makes the answer inconclusive, unless it is an
-	// Unsettled.
+	// Also is a success status that the operation documents besides 200, 201 and 204. Optional.
+	Also int
+	// Decode decodes the body of a documented success. Its error makes the answer inconclusive,
+	// unless it is an Unsettled.
 	Decode func(status int, body []byte) error
+}
+
+// documents reports whether a 2xx status is a success of the operation.
+func (c *Call) documents(status int) bool {
+	return status == http.StatusOK || status == http.StatusCreated || status == http.StatusNoContent || status == c.Also
+}
+
+// place returns the path below the environment's address.
+func (c *Call) place() string {
+	path := strings.Split(c.URL.Path, "/")
+	return "/" + strings.Join(path[max(len(path)-strings.Count(c.Route, "/"), 0):], "/")
 }
 
 // Unsettled is returned by Decode for a decoded answer that does not settle earlier attempts
@@ -68,9 +84,40 @@ func (u Unsettled) Error() string { return u.Why.Error() }
 // repeats reports whether a trace code repeats what the call sends. Errors, logs and spans show
 // trace codes, and their form is not published.
 func (c *Call) repeats(code string) bool {
-	within := func(value string) bool { // a shorter one may be chance
-		return len(value) > 3 && strings.Contains(code, value)
+	if c.holds(code, 4) || strings.Contains(c.URL.Path+"?"+c.URL.RawQuery, code) || bytes.Contains(c.Body, []byte(code)) {
+		return true
 	}
+	for _, values := range c.Header {
+		if slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, code) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// echoes reports whether the name of a field repeats a value that the call sends, whose body holds
+// names as well. Errors show the names of fields.
+func (c *Call) echoes(name string) bool {
+	if c.holds(name, shortestEcho) {
+		return true
+	}
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".[]/ ", r) }) {
+		_, after, found := bytes.Cut(c.Body, []byte(`"`+part+`"`))
+		if found && len(part) >= shortestEcho && !bytes.HasPrefix(after, []byte(":")) {
+			return true
+		}
+	}
+	return false
+}
+
+// shortestEcho is the shortest value that makes the name of a field suspect: a shorter one may be
+// part of a name of the service.
+const shortestEcho = 8
+
+// holds reports whether a text contains the call's key, reference, an identifier of its path or the
+// value of a header, of at least the given length: a shorter one may be chance.
+func (c *Call) holds(text string, shortest int) bool {
+	within := func(value string) bool { return len(value) >= shortest && strings.Contains(text, value) }
 	if within(c.Key) || within(c.Reference) {
 		return true
 	}
@@ -82,11 +129,11 @@ func (c *Call) repeats(code string) bool {
 		}
 	}
 	for _, values := range c.Header {
-		if slices.ContainsFunc(values, func(value string) bool { return within(value) || strings.Contains(value, code) }) {
+		if slices.ContainsFunc(values, within) {
 			return true
 		}
 	}
-	return strings.Contains(c.URL.Path+"?"+c.URL.RawQuery, code) || bytes.Contains(c.Body, []byte(code))
+	return false
 }
 
 // Result says how a call ended.

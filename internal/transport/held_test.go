@@ -32,6 +32,17 @@ func TestOnlyWhatGotOutCounts(t *testing.T) {
 		_, err = conn.Write([]byte("POST"))
 		assert.ErrorIs(t, err, errOver)
 	}
+	synctest.Test(t, func(t *testing.T) {
+		conn, start := newHeldConn(brokenConn{takes: 1}), time.Now()
+		conn.reading = true
+		hold(conn, new(gate))
+		for range 2 { // the second part needs nobody who reads
+			_, err := conn.Write([]byte("POST"))
+			assert.ErrorIs(t, err, net.ErrClosed)
+			conn.reading = false
+		}
+		assert.Zero(t, time.Since(start))
+	})
 	attempt := new(gate)
 	hold(brokenConn{}, attempt)
 	assert.False(t, attempt.shut(), "nobody knows what is written to it")
@@ -59,6 +70,7 @@ func TestNothingIsLeftOver(t *testing.T) {
 		}()
 		go func() { _, _ = conn.Write([]byte("POST")) }()
 		synctest.Wait()
+		begun := time.Now()
 		assert.Empty(t, out, "written while something may be left to read")
 		in := make(chan error)
 		read := func() {
@@ -68,6 +80,7 @@ func TestNothingIsLeftOver(t *testing.T) {
 		go read()
 		synctest.Wait()
 		assert.Equal(t, "POST", <-out)
+		assert.Zero(t, time.Since(begun), "it waits no longer than it must")
 		_, _ = far.Write([]byte("HTTP"))
 		assert.NoError(t, <-in)
 
@@ -102,8 +115,26 @@ func TestNobodyReadsOn(t *testing.T) {
 			begun := time.Now()
 			_, err := conn.Write([]byte("POST"))
 			assert.ErrorIs(t, err, errOver, name)
-			assert.LessOrEqual(t, time.Since(begun), readPatience, name)
+			assert.Equal(t, map[bool]time.Duration{true: 0, false: readPatience}[ends], time.Since(begun), name)
 			assert.True(t, attempt.shut(), "%s: nothing was sent", name)
 		})
 	}
+}
+
+// above is a connection with another below it, as TLS is.
+type above struct{ net.Conn }
+
+func (a above) NetConn() net.Conn { return a.Conn }
+
+// TestTLSReadsByItself: what TLS reads before a request, such as a ticket, is no answer.
+func TestTLSReadsByItself(t *testing.T) {
+	near, far := net.Pipe()
+	conn := newHeldConn(near)
+	hold(above{conn}, new(gate))
+	go func() { _, _ = far.Write([]byte("ticket")) }()
+	n, err := conn.Read(make([]byte, 9))
+	assert.NoError(t, err)
+	assert.Equal(t, 6, n)
+	assert.NoError(t, conn.Close())
+	assert.NoError(t, far.Close())
 }

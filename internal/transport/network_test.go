@@ -35,6 +35,7 @@ func TestCondition(t *testing.T) {
 		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}, KindCertificate, false},
 		{x509.CertificateInvalidError{Reason: x509.Expired}, KindCertificate, false},
 		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, KindCertificate, false},
+		{&tls.CertificateVerificationError{Err: errors.New("no certificates of the system")}, KindCertificate, false},
 		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, KindTLS, false},
 		{tls.AlertError(40), KindTLS, false},
 		{op("remote error", tls.AlertError(42)), KindTLS, false},

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -26,11 +25,4 @@ func (o Observer) attempt(x *exchange, begun time.Time) (err error) {
 		o(x.Context, &x.call, Attempt{Number: x.attempts, Status: x.result.Status, Kind: x.result.Kind, Start: begun, Duration: time.Since(begun)})
 	}
 	return nil
-}
-
-// Report turns a panic of a caller's function into an error. Defer it.
-func Report(what string, err *error) {
-	if value := recover(); value != nil {
-		*err = fmt.Errorf("%s panicked: %v", what, value)
-	}
 }

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -39,7 +40,8 @@ func TestAttemptsShareNothing(t *testing.T) {
 			}, r.Header)
 			r.Header.Set("X-Own", "2")
 			r.Header.Del("Authorization")
-			r.Method, r.URL, r.Host, r.Body, r.ContentLength = "GET", &url.URL{}, "other.invalid", http.NoBody, 0
+			r.URL.Host, r.URL.Path = "gateway.invalid", "/gateway"
+			r.Method, r.Host, r.Body, r.ContentLength = "GET", "other.invalid", http.NoBody, 0
 			return nil, io.ErrUnexpectedEOF
 		}, func(c *Call) {
 			c.Class, c.Key, c.Body, c.Header, c.Limits.MaxAttempts = Keyed, "mine", []byte(`{"a":1}`), http.Header{"X-Own": {"1"}}, 3
@@ -57,8 +59,7 @@ func TestCookies(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			jar, err := cookiejar.New(nil)
 			require.NoError(t, err)
-			at := &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}
-			jar.SetCookies(at, []*http.Cookie{{Name: "jar", Value: "0"}})
+			jar.SetCookies(&url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, []*http.Cookie{{Name: "jar", Value: "0"}})
 			var seen []string
 			answers := inner(func(r *http.Request) (*http.Response, error) {
 				seen = append(seen, r.Header.Get("Cookie"))
@@ -66,14 +67,12 @@ func TestCookies(t *testing.T) {
 				resp.Header.Set("Set-Cookie", "jar="+string(rune('0'+len(seen))))
 				return resp, nil
 			})
-			call := Call{
-				Method: "GET", URL: at, Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
-				Authorise: authorised,
-			}
-			if own != "" {
-				call.Header = http.Header{"Cookie": {"own=1"}}
-			}
-			New(HTTPConfig{Client: &http.Client{Transport: answers, Jar: jar}}, nil).Do(t.Context(), call)
+			doBy(t.Context(), &http.Client{Transport: answers, Jar: jar}, nil, func(c *Call) {
+				c.Class, c.Limits.MaxAttempts = Read, 3
+				if own != "" {
+					c.Header = http.Header{"Cookie": {"own=1"}}
+				}
+			})
 			assert.Equal(t, []string{own + "jar=0", own + "jar=1", own + "jar=2"}, seen, name)
 		})
 	}
@@ -84,18 +83,39 @@ func TestCookies(t *testing.T) {
 	assert.Equal(t, []string{"own=1", "own=2"}, seen["Cookie"], "without a jar")
 }
 
-// TestClientTimeout: the caller's http.Client may have a limit of its own.
+// TestClientTimeout: the caller's http.Client may have a limit of its own. An attempt that
+// it ends is a timeout, however net/http words it.
 func TestClientTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		hang := inner(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() })
-		result := New(HTTPConfig{Client: &http.Client{Transport: hang, Timeout: 5 * time.Second}}, nil).Do(t.Context(), Call{
-			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"},
-			Limits:    &Limits{MaxAttempts: 2, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
-			Authorise: authorised,
-		})
-		assert.Equal(t, 11*time.Second, time.Since(start))
-		assert.Equal(t, KindTimeout, result.Kind)
-		assert.Equal(t, 2, result.Attempts)
-	})
+	for _, err := range []error{context.Canceled, context.DeadlineExceeded, errors.New("request canceled")} {
+		for class, want := range map[Class]CallResult{Read: NetworkFailed, Post: Unknown} {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				hang := inner(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, err })
+				result := doBy(t.Context(), &http.Client{Transport: hang, Timeout: 5 * time.Second}, nil, func(c *Call) { c.Class, c.Limits.MaxAttempts = class, 2 })
+				assert.Equal(t, KindTimeout, result.Kind, "%v", err)
+				assert.Equal(t, want, result.End)
+				attempts := map[Class]int{Read: 2, Post: 1}[class]
+				assert.Equal(t, attempts, result.Attempts)
+				assert.Equal(t, time.Duration(attempts*6-1)*time.Second, time.Since(start))
+			})
+		}
+	}
+}
+
+// TestNamesThatRepeatTheCall: the name of a field may repeat an identifier of the path, and is
+// concealed then. The words of the path are the service's own.
+func TestNamesThatRepeatTheCall(t *testing.T) {
+	call := Call{
+		URL: &url.URL{Path: "/rest/v1/transactions/1000000001/refunds", RawQuery: "q=2000000002"}, Route: "/transactions/{receiptNumber}/refunds",
+		Key: "key-of-the-call", Reference: "ORDER-12", Header: http.Header{"X-Own": {"own-value"}}, Body: []byte(`{"customerName":"Margaret","city":"Sydney"}`),
+	}
+	for name, echoes := range map[string]bool{
+		"transactions[0].amount": false, "customerName": false, "Sydney": false, "order": false, "Margaret.amount": true,
+		"1000000001": true, "metadata.ORDER-12": true, "x.key-of-the-call": true, "own-value": true,
+	} {
+		assert.Equal(t, echoes, call.echoes(name), name)
+	}
+	for code, repeats := range map[string]bool{"T-77": false, "2000000002": true, "Margaret": true, "ORDER-12": true, "value": true} {
+		assert.Equal(t, repeats, call.repeats(code), code)
+	}
 }

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -10,7 +9,6 @@ import (
 	"net/url"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,50 +49,17 @@ func TestWrongLength(t *testing.T) {
 	assert.ErrorIs(t, short.Err, io.ErrUnexpectedEOF)
 }
 
-// TestRewrittenAddress: a RoundTripper that sends through a gateway and writes to
-// the request's address does so once for each attempt.
-func TestRewrittenAddress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var seen []string
-		do(t, func(r *http.Request) (*http.Response, error) {
-			r.URL.Host, r.URL.Path = "gateway.invalid", "/gateway"+r.URL.Path
-			seen = append(seen, r.Host+" "+r.URL.String())
-			return nil, syscall.ECONNRESET
-		}, func(c *Call) { c.Class, c.Key, c.Limits.MaxAttempts = Keyed, "mine", 3 })
-		const each = "h.invalid https://gateway.invalid/gateway/"
-		assert.Equal(t, []string{each, each, each}, seen)
-	})
-}
-
 // TestClientTimeoutLeavesNothing: net/http's client waits for the end of an answer
 // before it lets go of its timer.
 func TestClientTimeoutLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := runtime.NumGoroutine()
 		failing := inner(func(*http.Request) (*http.Response, error) { return answer(500, "x"), nil })
-		result := New(HTTPConfig{Client: &http.Client{Transport: failing, Timeout: time.Hour}}, nil).Do(t.Context(), Call{
-			Method: "GET", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Authorise: authorised,
-			Limits: &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
-		})
+		result := doBy(t.Context(), &http.Client{Transport: failing, Timeout: time.Hour}, nil, func(c *Call) { c.Class, c.Limits.MaxAttempts = Read, 3 })
 		assert.Equal(t, 3, result.Attempts)
 		synctest.Wait()
 		assert.LessOrEqual(t, runtime.NumGoroutine(), before)
 	})
-}
-
-// TestClientTimeoutIsATimeout, however net/http words it.
-func TestClientTimeoutIsATimeout(t *testing.T) {
-	for _, err := range []error{context.Canceled, context.DeadlineExceeded, fmt.Errorf("request canceled")} {
-		synctest.Test(t, func(t *testing.T) {
-			hang := inner(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, err })
-			result := New(HTTPConfig{Client: &http.Client{Transport: hang, Timeout: time.Second}}, nil).Do(t.Context(), Call{
-				Method: "POST", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Authorise: authorised, Class: Post,
-				Limits: &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute},
-			})
-			assert.Equal(t, KindTimeout, result.Kind, "%v", err)
-			assert.Equal(t, Unknown, result.End)
-		})
-	}
 }
 
 // TestEarlyAnswer: an answer that comes while the upload goes on is read to its
@@ -120,12 +85,10 @@ func TestEarlyAnswer(t *testing.T) {
 			_, _ = io.WriteString(conn, body)
 			<-uploading
 		}()
-		call := Call{
-			Method: "POST", URL: &url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/"}, Class: Post, Authorise: authorised,
-			Upload: &Upload{Content: io.LimitReader(strings.NewReader(strings.Repeat("x", size)), size), Length: size, ContentType: "text/csv"},
-			Limits: &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute}, Decode: func(int, []byte) error { return nil },
-		}
-		result := New(HTTPConfig{Client: &http.Client{Transport: &http.Transport{}}}, nil).Do(t.Context(), call)
+		result := doBy(t.Context(), &http.Client{Transport: &http.Transport{}}, nil, func(c *Call) {
+			c.URL = &url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/"}
+			c.Upload = &Upload{Content: io.LimitReader(strings.NewReader(strings.Repeat("x", size)), size), Length: size, ContentType: "text/csv"}
+		})
 		close(uploading)
 		assert.NoError(t, listener.Close())
 		assert.Equal(t, want, result.End, status)

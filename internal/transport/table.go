@@ -122,7 +122,8 @@ func step(r Reason, c Class) Step {
 }
 
 // judge says what a status other than a success means; no other code decides by status. own means
-// that the body is the service's: a gateway's answer proves nothing about a payment.
+// that the body is the service's, about this call: a gateway's answer proves nothing about a
+// payment.
 func (x *exchange) judge(status int, own bool) Reason {
 	call := &x.call
 	threeDS503 := call.ThreeDS && status == http.StatusServiceUnavailable

@@ -5,7 +5,6 @@ package transport
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -32,11 +31,11 @@ const ResendWindow = time.Minute
 // HTTP/1 connection broke.
 const keyHeader = "idempotency-key"
 
-// Transport sends the calls of one client. It is immutable and safe for
-// concurrent use.
+// Transport sends the calls of one client. It is safe for concurrent use.
 type Transport struct {
 	loop    *retryablehttp.Client
 	closing func()
+	budget  budget
 }
 
 // New returns a transport that sends through the http.Client of the config, or
@@ -61,6 +60,7 @@ type exchange struct {
 	context.Context
 	call          Call
 	authorization string
+	budget        *budget
 
 	result     Result // what the latest attempt came to
 	attempts   int
@@ -94,9 +94,9 @@ func (t *Transport) Do(ctx context.Context, call Call) *Result {
 		defer cancel()
 	}
 	if call.Method == http.MethodPost && call.Key == "" {
-		call.Key = rand.Text()
+		call.Key = NewKey()
 	}
-	x := &exchange{call: call}
+	x := &exchange{call: call, budget: &t.budget}
 	var err error
 	if x.authorization, err = call.Authorise(ctx); err == nil && call.Before != nil {
 		err = before(ctx, &x.call)
@@ -169,8 +169,12 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		x.repeats += n
 		x.unanswered = true
 	}
-	if x.result.Reason == Lost || x.result.Reason == ContextEnded {
+	switch x.result.Reason {
+	case Lost, ContextEnded:
 		x.unanswered = true
+	case Succeeded:
+		x.budget.refill()
+	default:
 	}
 	if err := t.observer.attempt(x, begun); err != nil {
 		x.lose(err)
@@ -335,8 +339,21 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 		if x.call.repeats(r.Problem.TraceCode) {
 			r.Problem.TraceCode = ""
 		}
-		r.Reason = x.judge(resp.StatusCode, r.Problem.Own && err == nil)
+		for i, field := range r.Problem.Fields {
+			if x.call.echoes(field.FieldName) {
+				r.Problem.Fields[i].FieldName = ""
+			}
+		}
+		r.Problem.Own = r.Problem.Own && err == nil && wire.IsAbout(body, resp.StatusCode, x.call.Method, x.call.place())
+		r.Reason = x.judge(resp.StatusCode, r.Problem.Own)
+		if r.Reason == Inconclusive && err == nil && a.wrote.Load() <= 1 && x.refused(resp, body) {
+			if r.Reason = x.judge(resp.StatusCode, true); r.Reason == Inconclusive {
+				r.Reason = Refused
+			}
+		}
 		r.RetryAfter = retryAfter(resp.Header)
+	case err == nil && !x.call.documents(resp.StatusCode):
+		r.Reason, r.Err = Inconclusive, errUndocumented
 	case err == nil:
 		err = x.call.Decode(resp.StatusCode, body)
 		if unsettled, ok := errors.AsType[Unsettled](err); ok {
@@ -350,6 +367,22 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 		}
 	}
 	x.result = r
+}
+
+// refused asks the caller whether an answer that is not in the service's own words refuses a write.
+// It can only if no earlier attempt may have reached the service.
+func (x *exchange) refused(resp *http.Response, body []byte) (yes bool) {
+	status, call := resp.StatusCode, &x.call
+	if call.Refusal == nil || call.Class == Read || x.unanswered || status < 400 || status > 499 {
+		return false
+	}
+	switch status {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly:
+		return false
+	}
+	var panicked error // which is no yes
+	defer Report("WithRefusal", &panicked)
+	return call.Refusal(status, resp.Header.Clone(), bytes.Clone(body))
 }
 
 // check is go-retryablehttp's CheckRetry. It ignores the made-up answer.
@@ -382,16 +415,17 @@ func (x *exchange) again() bool {
 		return false
 	}
 	x.pause = x.wait()
+	allowed := false
 	switch step(x.result.Reason, x.call.Class).Again {
 	case Always:
-		return true
+		allowed = true
 	case Temporary:
-		return x.temporary && !(x.unanswered && x.tooLate(x.pause))
+		allowed = x.temporary && !(x.unanswered && x.tooLate(x.pause))
 	case SameKey:
-		return !limits.NoResend && !x.tooLate(x.pause)
+		allowed = !limits.NoResend && !x.tooLate(x.pause)
 	default:
-		return false
 	}
+	return allowed && x.budget.take(x)
 }
 
 // tooLate reports whether the service may have forgotten the key after the pause.

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"os"
 	"syscall"
 	"testing"
@@ -74,27 +73,46 @@ func TestResendWindow(t *testing.T) {
 
 // TestResendWindowAfterASlowDial: sending begins when the body is first read, however
 // long it took to get there.
-
 func TestResendWindowAfterASlowDial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sent := 0
-		call := Call{
-			Method: "POST", URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Class: Keyed, Key: "mine", Body: []byte("{}"),
-			Limits:    &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: 1, WaitMax: 1, ResendWindow: ResendWindow},
-			Authorise: authorised, Decode: func(int, []byte) error { return nil },
-		}
-		lost := inner(func(r *http.Request) (*http.Response, error) {
-			<-time.After(ResendWindow / 2)
+		result := do(t, func(r *http.Request) (*http.Response, error) {
+			<-time.After(ResendWindow/2 - time.Duration(sent)) // the second read begins as the window ends
 			if _, err := io.Copy(io.Discard, r.Body); err != nil {
 				return nil, err
 			}
 			sent++
 			return nil, syscall.ECONNRESET
+		}, func(c *Call) {
+			c.Class, c.Key, c.Body, c.Limits.MaxAttempts = Keyed, "mine", []byte("{}"), 3
+			c.Limits.WaitMin, c.Limits.WaitMax = 1, 1
 		})
-		result := New(HTTPConfig{Client: &http.Client{Transport: lost}}, nil).Do(t.Context(), call)
 		assert.Equal(t, 1, sent)
 		assert.Equal(t, Unknown, result.End)
 		assert.Equal(t, 2, result.Attempts, "the second was begun")
 		assert.ErrorIs(t, result.Err, syscall.ECONNRESET)
+	})
+}
+
+// TestSlowBodyAfterTheWindow: a request that has begun within the window is sent to its end.
+func TestSlowBodyAfterTheWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		result := do(t, func(r *http.Request) (*http.Response, error) {
+			if attempts++; attempts == 1 {
+				return nil, syscall.ECONNRESET
+			}
+			first := make([]byte, 1)
+			_, err := io.ReadFull(r.Body, first)
+			assert.NoError(t, err)
+			<-time.After(2 * ResendWindow)
+			rest, err := io.ReadAll(r.Body)
+			assert.NoError(t, err)
+			assert.Equal(t, "{}", string(first)+string(rest))
+			return answer(201, "{}"), nil
+		}, func(c *Call) {
+			c.Class, c.Key, c.Body, c.Limits.MaxAttempts, c.Limits.AttemptTimeout = Keyed, "mine", []byte("{}"), 2, 10*ResendWindow
+		})
+		assert.Equal(t, Success, result.End)
 	})
 }

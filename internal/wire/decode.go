@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/shopspring/decimal"
 )
 
 // ErrDuplicateMember reports an object that has a deciding member twice: that could turn a decline
@@ -34,19 +37,28 @@ func (e decisive) Unwrap() error { return e.error }
 // tag `wire:"decides"` say what happened to whose money. Such a member occurs once, under no name
 // that differs only in case, and has the expected type. Its text is valid UTF-8, or an unsigned
 // integer, which is read as its digits. A text with the tag `wire:"identifies"` decides too, and is
-// empty or an identifier as [IsIdentifier] defines it.
+// empty or an identifier as [IsIdentifier] defines it. So does an amount with the tag
+// `wire:"amount"`: its struct may be the amount alone, and is zero without one.
 //
 // All other members inform. What cannot be read becomes the zero value and fails nothing; the last
-// of two counts; a text may be any number. For both kinds, null is absent, and so is an empty value
-// where a list or an object is expected. Unknown members are ignored.
+// of two counts; a text may be any number, and ends where it is no UTF-8. For both kinds, null is
+// absent, and so is an empty value where a list or an object is expected. Unknown members are
+// ignored, but not names that are no UTF-8.
 //
 // A struct is read by its fields even if it decodes itself, because it does so with Decode. Types
-// that Decode does not know are left to encoding/json. The data is read once, except for values
-// that decode themselves.
+// that Decode does not know are left to encoding/json.
 func Decode[T any](data []byte, into *T) error {
-	v := reflect.ValueOf(into).Elem()
-	s := scanner{data: data}
-	if err := decodersOf(v.Type()).alone(&s, v); err != nil {
+	return decode(&scanner{data: data}, reflect.ValueOf(into).Elem())
+}
+
+// DecodeCopy is Decode for what keeps its data. Short data shares the copy with its texts.
+func DecodeCopy[T any](data []byte, into *T) (copied string, err error) {
+	copied = string(data)
+	return copied, decode(&scanner{data: data, copied: copied}, reflect.ValueOf(into).Elem())
+}
+
+func decode(s *scanner, into reflect.Value) error {
+	if err := decodersOf(into.Type()).alone(s, into); err != nil {
 		return err
 	}
 	return s.end()
@@ -83,9 +95,12 @@ func decodersOf(t reflect.Type) decoders {
 		return known.(decoders)
 	}
 	var made decoders
-	if made.within = newReader(t); t.Kind() == reflect.Struct {
+	if t.Kind() == reflect.Struct {
 		made.members = newStructReader(t)
 		made.alone = made.members.read
+	}
+	if made.members == nil || made.members.amount == nil && made.members.via == nil {
+		made.within = newReader(t)
 	}
 	if made.within == nil {
 		made.within = made.alone
@@ -107,6 +122,8 @@ func newReader(t reflect.Type) reader {
 		return readSpans
 	case t == reflect.TypeFor[map[string]string]():
 		return readTexts
+	case t == reflect.TypeFor[decimal.Decimal]():
+		return readDecimal
 	case decodesItself(t):
 		return readUnmarshaler
 	case readsText(t):
@@ -156,22 +173,36 @@ func readTextUnmarshaler(s *scanner, v reflect.Value) error {
 		return errKind
 	}
 	found, err := s.text()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case !found.valid:
+		return errEncoding
 	}
-	text, err := found.bytes()
-	if err != nil {
-		return err
-	}
-	return v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText(text)
+	return v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText(s.bytes(found))
 }
 
 func readForeign(s *scanner, v reflect.Value) error {
 	raw, err := s.raw()
+	switch {
+	case err != nil:
+		return err
+	case !utf8.Valid(raw):
+		return errEncoding
+	}
+	return json.Unmarshal(raw, v.Addr().Interface())
+}
+
+// readDecimal reads an amount. Null and an empty text are none, which differs from zero.
+func readDecimal(s *scanner, v reflect.Value) error {
+	raw, err := s.raw()
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(raw, v.Addr().Interface())
+	var n Number
+	err = n.UnmarshalJSON(raw)
+	*v.Addr().Interface().(*decimal.Decimal) = n.d
+	return err
 }
 
 // readText accepts a number as it is written.
@@ -186,12 +217,20 @@ func readText(s *scanner, v reflect.Value) error {
 
 // readDecidingText accepts an integer by its digits.
 func readDecidingText(s *scanner, v reflect.Value) error {
-	if c := s.peek(); c == '"' || c == 'n' {
-		err := readText(s, v)
-		if strings.ContainsRune(v.String(), utf8.RuneError) { // encoding/json's substitute for invalid UTF-8
+	switch s.peek() {
+	case 'n':
+		return s.literal("null")
+	case '"':
+		found, err := s.text()
+		if err != nil {
+			return err
+		}
+		text := s.string(found)
+		if !found.valid || strings.Contains(text, "\ufffd") { // of half a surrogate pair
 			return errEncoding
 		}
-		return err
+		v.SetString(text)
+		return nil
 	}
 	number, err := s.number()
 	if err != nil || bytes.ContainsAny(number, "-.eE") {
@@ -203,10 +242,19 @@ func readDecidingText(s *scanner, v reflect.Value) error {
 
 func readIdentifier(s *scanner, v reflect.Value) error {
 	err := readDecidingText(s, v)
-	if id := v.String(); err == nil && id != "" && !IsIdentifier(id) {
+	id := v.String()
+	if err == nil && id != "" && !IsIdentifier(id) {
 		return errIdentifier
 	}
+	v.SetString(strings.Clone(id))
 	return err
+}
+
+// AnyText reads a text or any other JSON, as a member that informs.
+func AnyText(data []byte) (string, error) {
+	s := scanner{data: data}
+	text, err := s.anyText()
+	return text, cmp.Or(err, s.end())
 }
 
 // anyText reads a text. Null is an empty text, and anything else its JSON.
@@ -219,9 +267,12 @@ func (s *scanner) anyText() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return found.unquote()
+		return s.string(found), nil
 	default:
 		raw, err := s.raw()
+		if err == nil && !utf8.Valid(raw) {
+			err = errEncoding
+		}
 		return string(raw), err
 	}
 }
@@ -240,7 +291,7 @@ func readTexts(s *scanner, v reflect.Value) error {
 	}
 	texts := map[string]string{}
 	for n := 0; ; n++ {
-		name, more, err := s.member(n)
+		quoted, more, err := s.member(n)
 		if err != nil {
 			return err
 		}
@@ -248,12 +299,13 @@ func readTexts(s *scanner, v reflect.Value) error {
 			v.Set(reflect.ValueOf(texts))
 			return nil
 		}
-		if _, twice := texts[string(name)]; twice {
+		name := s.string(quoted)
+		if _, twice := texts[name]; twice {
 			return ErrDuplicateMember
 		}
 		start := s.at
 		text, err := s.anyText()
-		switch texts[string(name)] = text; {
+		switch texts[name] = text; {
 		case err != nil:
 			return err
 		case !utf8.Valid(s.data[start:s.at]):
@@ -318,14 +370,17 @@ func sliceReader(elem reflect.Type) reader {
 		if s.peek() == 'n' {
 			return s.literal("null")
 		}
-		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
-		return s.list(func(n int) error {
+		err := s.list(func(n int) error {
 			if n == v.Cap() {
-				v.Grow(1)
+				v.Grow(4)
 			}
 			v.SetLen(n + 1)
 			return readerOf()(s, v.Index(n))
 		})
+		if v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		return err
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/internal/heaptest"
 )
 
 // lenient has a field of every kind that Decode meets in the models, and of some that
@@ -125,7 +128,7 @@ func compare(data []byte) error {
 		if !json.Valid(data) && (err == nil || strictErr == nil) {
 			return fmt.Errorf("%q was read", data)
 		}
-		return nil // which texts are repaired where is nobody's business
+		return nil // TestNotUTF8 says what is read
 	case !json.Valid(data):
 		if err == nil || strictErr == nil {
 			return fmt.Errorf("%q is not JSON and was read", data)
@@ -298,6 +301,66 @@ func TestDecodeOwnsWhatItRead(t *testing.T) {
 	require.NoError(t, Decode(slices.Clone(data), &want))
 	clear(data)
 	assert.Equal(t, want, got)
+}
+
+// TestNotUTF8: a text that is not UTF-8 is refused where it decides and as a name. Where it informs
+// it ends before the first such byte. Neither is decoded into something larger.
+func TestNotUTF8(t *testing.T) {
+	type answer struct {
+		ID    string            `json:"id" wire:"decides"`
+		Text  string            `json:"text"`
+		Date  upper             `json:"date"`
+		Any   any               `json:"any"`
+		Inner *inner            `json:"inner"`
+		Notes map[string]string `json:"notes" wire:"decides"`
+	}
+	for _, bad := range []string{"\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"} {
+		for body, want := range map[string]*answer{
+			`{"text":"a\u00e9b~c"}`: {Text: "aéb"}, `{"text":"~"}`: {}, `{"text":"a\n~\n"}`: {Text: "a\n"}, `{"text":"é~é"}`: {Text: "é"}, `{"text":"\ud83d~\ude00"}`: {Text: "\ufffd"},
+			`{"date":"a~","text":"b"}`: {Text: "b"}, `{"any":["a","~"],"text":"b"}`: {Text: "b"}, `{"inner":{"a":"x~"}}`: {Inner: &inner{A: "x"}},
+			`{"new":"~"}`: {}, `{"new":{"a":{"~":1}}}`: {}, `{"new":["~"]}`: {},
+			`{"id":"a~"}`: nil, `{"id":"~"}`: nil, `{"notes":{"a":"~"}}`: nil, `{"notes":{"~":"a"}}`: nil, `{"notes":{"a":["~"]}}`: nil,
+			`{"~":1}`: nil, `{"id":"a","~id":"b"}`: nil, `{"id~":"b"}`: nil, `{"inner":{"~":1}}`: nil, `{"\u0069d~":1}`: nil,
+		} {
+			var got answer
+			err := Decode([]byte(strings.ReplaceAll(body, "~", bad)), &got)
+			if want == nil {
+				assert.Error(t, err, "%s %q", body, bad)
+				continue
+			}
+			require.NoError(t, err, "%s %q", body, bad)
+			assert.Equal(t, *want, got, "%s %q", body, bad)
+		}
+	}
+	var got answer
+	require.NoError(t, Decode([]byte(`{"text":"\ud83dx","id\ud83d":"a"}`), &got), "half a character is written in ASCII")
+	assert.Equal(t, answer{Text: "\ufffdx"}, got)
+}
+
+// TestKeptTexts: an identifier that is kept keeps nothing else of the data, and another text no more
+// than the bound.
+func TestKeptTexts(t *testing.T) {
+	type answer struct {
+		ID   string `json:"id" wire:"identifies"`
+		Text string `json:"text"`
+	}
+	const most = 4 << 20 // half of what a thousand copies take
+	held := func(size int, text func(answer) string) int64 {
+		return heaptest.Least(most, func() {
+			kept := make([]string, 1_000)
+			for i := range kept {
+				var read answer
+				body := fmt.Sprintf(`{"id":"R-%d","text":"T-%d","new":"%s"}`, i, i, strings.Repeat("x", size))
+				require.NoError(t, Decode([]byte(body), &read))
+				kept[i] = text(read)
+			}
+			runtime.GC()
+			runtime.KeepAlive(kept)
+		})
+	}
+	id, text := func(a answer) string { return a.ID }, func(a answer) string { return a.Text }
+	assert.Less(t, held(maxShared-100, id), int64(most))
+	assert.Less(t, held(2*maxShared, text), int64(most))
 }
 
 // selfish decodes itself, which as a member of another it is asked to.

@@ -13,23 +13,43 @@ import (
 var (
 	errText    = errors.New("a text of the request is not valid UTF-8, and would be sent as another one")
 	errNesting = errors.New("a value of the request is nested too deeply, or contains itself")
+	errValue   = errors.New("a value of the request cannot be written in JSON")
 )
 
-// Encode encodes a value of a request as [Marshal] does, after [CheckText].
+// Encode encodes a value of a request as [Marshal] does, after [CheckText]. Its errors show no value,
+// unless one is in an error of the caller's own method.
 func Encode(v any) ([]byte, error) {
 	if err := CheckText(v); err != nil {
 		return nil, err
 	}
-	body, err := Marshal(v)
-	if odd, ok := errors.AsType[*json.MarshalerError](err); ok {
-		err = odd.Err // without the name of our type
+	body, err := marshalText(v)
+	if err != nil {
+		return nil, withoutValue(err)
 	}
-	return body, err
+	return body, nil
+}
+
+// withoutValue replaces an error of encoding/json: it may show numbers, pieces of texts and names.
+func withoutValue(err error) error {
+	if method, is := errors.AsType[*json.MarshalerError](err); is && deref(method.Type).PkgPath() != "encoding/json" {
+		return withoutValue(method.Err) // and not the name of our type
+	} else if is {
+		return errValue // of a json.Number or a json.RawMessage
+	}
+	if kind, is := errors.AsType[*json.UnsupportedTypeError](err); is {
+		return kind
+	}
+	text := err.Error()
+	if _, is := errors.AsType[*json.SyntaxError](err); is || strings.Contains(text, "json: ") || strings.Contains(text, "jsontext: ") {
+		return errValue
+	}
+	return err
 }
 
 // CheckText refuses a value with a text that is not valid UTF-8, which encoding/json would silently
 // replace. Strings, keys of maps and [json.RawMessage] are texts. Output of MarshalJSON and
-// MarshalText is not checked. The error does not show the value.
+// MarshalText is not checked. It also refuses a value without end, which would exhaust the stack of
+// encoding/json. The error does not show the value.
 func CheckText(v any) error { return checkText(reflect.ValueOf(v), 0) }
 
 func checkText(v reflect.Value, depth int) error {

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -100,7 +101,8 @@ func TestCheckText(t *testing.T) {
 		(*node)(nil), (*string)(nil), map[string]any(nil),
 		[]any{nil},
 		withPart{},
-		json.RawMessage(`"\ufffd"`), json.RawMessage(nil), NewNumber(decimal.New(1, 0)),
+		json.RawMessage(`"\ufffd"`), json.RawMessage(nil),
+		Number{decimal.New(1, 0)},
 	} {
 		assert.NoError(t, CheckText(value), "%#v", value)
 	}
@@ -133,6 +135,35 @@ func TestEncodeWithoutEnd(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Encode(failing{})
 	require.Equal(t, errMine, err, "without the name of the type")
+}
+
+// raw writes itself, or a text for [json.Marshal].
+type (
+	raw    struct{ json string }
+	nested struct{ value any }
+)
+
+func (r raw) MarshalJSON() ([]byte, error)    { return []byte(r.json), nil }
+func (n nested) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
+
+// TestEncodeShowsNothing: an error of encoding/json may repeat what cannot be encoded.
+func TestEncodeShowsNothing(t *testing.T) {
+	const secret = "4111111111111111"
+	bad := json.Number(secret + "x")
+	for name, value := range map[string]any{
+		"number": bad, "in a map": map[string]any{"a": bad}, "of a method": nested{bad}, "of two methods": []any{nested{map[string]any{secret: nested{bad}}}},
+		"infinite": map[string]any{secret: math.Inf(1)}, "no JSON": map[string]any{secret: raw{secret + "x"}}, "half a text": raw{`"` + secret}, "raw": json.RawMessage(secret + "x"),
+		"a function": map[string]any{secret: func() {}}, "named": map[textKey]any{secret: bad},
+	} {
+		body, err := Encode(value)
+		require.Error(t, err, name)
+		assert.Empty(t, body, name)
+		for ; err != nil; err = errors.Unwrap(err) {
+			assert.NotContains(t, err.Error(), "4111", name)
+		}
+	}
+	_, err := Encode([]any{func() {}})
+	require.ErrorContains(t, err, "func()")
 }
 
 func TestCheckTextAllocatesNothing(t *testing.T) {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -46,16 +47,17 @@ func isErrorJSON(data []byte) bool {
 
 // ParseErrorBody reads an error body: leniently, except for Own.
 func ParseErrorBody(data []byte) ErrorBody {
-	var members map[string]json.RawMessage
-	switch {
-	case !isErrorJSON(data):
+	if !isErrorJSON(data) {
 		return ErrorBody{}
-	case json.Unmarshal(data, &members) != nil:
+	}
+	informs := ValidUTF8(data)
+	var members map[string]json.RawMessage
+	if json.Unmarshal(informs, &members) != nil {
 		var list []json.RawMessage
-		if json.Unmarshal(data, &list) != nil {
+		if json.Unmarshal(informs, &list) != nil {
 			return ErrorBody{}
 		}
-		return ErrorBody{Fields: fieldErrors(data)}
+		return ErrorBody{Fields: fieldErrors(informs)}
 	}
 	var strict struct {
 		CustomerMessage  string `json:"customerMessage" wire:"decides"`
@@ -65,8 +67,12 @@ func ParseErrorBody(data []byte) ErrorBody {
 	body := ErrorBody{
 		CustomerMessage:  text(members["customerMessage"], maxMessage),
 		DeveloperMessage: text(members["developerMessage"], maxMessage),
-		TraceCode:        text(members["traceCode"], maxName),
+		TraceCode:        cmp.Or(text(members["traceCode"], maxName), number(members["errorNumber"])),
 		Fields:           fieldErrors(members["errors"]),
+	}
+	var items []json.RawMessage
+	if body.Fields == nil && json.Unmarshal(members["data"], &items) == nil { // a sister product's form, for people only
+		body.Fields = fieldErrors(members["data"])
 	}
 	body.Own = Decode(data, &strict) == nil &&
 		(strings.TrimSpace(body.CustomerMessage+body.DeveloperMessage) != "" || namesField(strict.Errors))
@@ -117,9 +123,10 @@ func fieldErrors(data json.RawMessage) (found []FieldError) {
 		var one struct {
 			FieldName json.RawMessage `json:"fieldName"`
 			Messages  json.RawMessage `json:"messages"`
+			Message   json.RawMessage `json:"message"`
 		}
 		if json.Unmarshal(item, &one) == nil {
-			add(text(one.FieldName, maxName), texts(one.Messages))
+			add(text(one.FieldName, maxName), append(texts(one.Messages), texts(one.Message)...))
 		} else {
 			add("", texts(item))
 		}
@@ -143,6 +150,15 @@ func texts(data json.RawMessage) (found []string) {
 		}
 	}
 	return found
+}
+
+// number reads a number, or a text.
+func number(data json.RawMessage) string {
+	var n json.Number
+	if json.Unmarshal(data, &n) == nil {
+		return Shown(n.String(), maxName)
+	}
+	return text(data, maxName)
 }
 
 func text(data json.RawMessage, longest int) string {
@@ -180,7 +196,7 @@ func Scrub(data []byte) []byte {
 		}
 		return []byte(echo.ReplaceAllLiteralString(scrubText(text), masked))
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
+	dec := json.NewDecoder(bytes.NewReader(ValidUTF8(data)))
 	dec.UseNumber()
 	var tree any
 	if dec.Decode(&tree) != nil {

@@ -30,6 +30,12 @@ func TestParseErrorBody(t *testing.T) {
 		`{"traceCode":"t","errors":[{"fieldName":"f","messages":{"a":["b"]}}]}`: {TraceCode: "t", Own: true, Fields: []FieldError{{"f", nil}}},
 		`{"status":503,"requestUrl":"https://h.invalid/x"}`:                     {},
 		`{"customerMessage":"c","customerMessage":"c"}`:                         {CustomerMessage: "c"},
+
+		`{"data":[{"fieldName":"f","message":"m","fieldValue":"4111111111111111"},{"fieldName":"g"}]}`: {Fields: []FieldError{{"f", []string{"m"}}, {"g", nil}}},
+		`{"errorNumber":"N","traceCode":"t"}`: {TraceCode: "t"}, `{"errorNumber":"N"}`: {TraceCode: "N"}, `{"errorNumber":7}`: {TraceCode: "7"},
+		`{"errors":[],"data":[{"fieldName":"f","message":"m"}]}`:                   {Fields: []FieldError{{"f", []string{"m"}}}},
+		`{"errors":[{"fieldName":"f","messages":"m"}],"data":[{"fieldName":"g"}]}`: {Own: true, Fields: []FieldError{{"f", []string{"m"}}}},
+		`{"data":{"cardNumber":"m"}}`:                                              {}, `{"data":"m"}`: {}, `{"data":7}`: {},
 	} {
 		assert.Equal(t, want, ParseErrorBody([]byte(body)), body)
 	}
@@ -113,7 +119,7 @@ func FuzzScrub(f *testing.F) {
 	f.Add([]byte(`{"a":"https://u@h.invalid/x?y#z ??","FieldVALUE":1`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
-		_ = ParseErrorBody(data)
+		_, _ = ParseErrorBody(data), IsAbout(data, 422, "POST", "/transactions")
 		clean := Scrub(data)
 		if !bytes.Equal(data, before) {
 			t.Fatalf("%q became %q", before, data)

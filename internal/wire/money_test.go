@@ -17,13 +17,13 @@ func TestMoneyIsWrittenWithTwoDecimals(t *testing.T) {
 		"99999999999999999999.99": "99999999999999999999.99",
 	} {
 		d := decimal.RequireFromString(text)
-		number, err := Marshal(NewNumber(d))
+		number, err := Marshal(Number{d})
 		require.NoError(t, err, text)
 		assert.Equal(t, want, string(number), text)
 		quoted, err := Marshal(NewText(d))
 		require.NoError(t, err, text)
 		assert.Equal(t, `"`+want+`"`, string(quoted), text)
-		assert.True(t, NewNumber(d).Decimal().Equal(d), text)
+		assert.True(t, Number{d}.Decimal().Equal(d), text)
 		var read Text
 		require.NoError(t, json.Unmarshal(quoted, &read))
 		assert.True(t, read.d.Equal(d), text)
@@ -35,7 +35,7 @@ func TestMoneyIsNeverRounded(t *testing.T) {
 	for _, text := range []string{"0.001", "10.505", "10.494999999", "-0.009", "1e-3", "99999999999999999999.999", "0.00000000000000000001"} {
 		d := decimal.RequireFromString(text)
 		assert.False(t, HasTwoDecimals(d), text)
-		for _, money := range []any{NewNumber(d), NewText(d), struct{ A *Number }{OptionalNumber(&d)}} {
+		for _, money := range []any{Number{d}, NewText(d), struct{ A *Number }{OptionalNumber(&d)}} {
 			out, err := Marshal(money)
 			require.Error(t, err, text)
 			assert.Empty(t, out)
@@ -81,7 +81,7 @@ func FuzzParseDecimal(f *testing.F) {
 		if HasTwoDecimals(d) != d.Equal(d.Round(2)) {
 			t.Fatalf("%q: two decimals: %t", data, HasTwoDecimals(d))
 		}
-		if out, err := Marshal(NewNumber(d)); (err == nil) != HasTwoDecimals(d) || err == nil && !json.Valid(out) {
+		if out, err := Marshal(Number{d}); (err == nil) != HasTwoDecimals(d) || err == nil && !json.Valid(out) {
 			t.Fatalf("%q is written as %q: %v", data, out, err)
 		}
 	})

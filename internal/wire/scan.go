@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"unicode"
 	"unicode/utf8"
 )
@@ -13,6 +14,7 @@ var (
 	errSyntax = errors.New("not valid JSON")
 	errDepth  = errors.New("JSON is nested too deeply")
 	errMany   = errors.New("JSON of too many values")
+	errName   = errors.New("a member has a name that is not valid UTF-8")
 )
 
 // Limits of JSON. A value of two bytes can take hundreds in memory, so the length of a body bounds
@@ -24,12 +26,18 @@ const (
 	maxErrorValues = 5_000 // of an error body
 )
 
+// maxShared bounds the data whose texts share one copy of it. A text that is kept keeps the copy.
+// Identifiers are copied by themselves, because merchants keep them for long.
+const maxShared = 8 << 10
+
 // scanner walks through JSON once. It refuses what encoding/json refuses, and too many values.
 type scanner struct {
 	data   []byte
 	at     int
 	depth  int
-	values int // in objects and arrays so far
+	values int    // in objects and arrays so far
+	copied string // data, or "" before a text was taken of it
+	plain  any    // of the last Via
 }
 
 // HasAtMost reports whether data is JSON with at most this many values.
@@ -95,8 +103,10 @@ func (s *scanner) object() error {
 		return err
 	}
 	for n := 0; ; n++ {
-		_, more, err := s.member(n)
-		if err != nil || !more {
+		if more, err := s.more('}', n); err != nil || !more {
+			return err
+		}
+		if _, err := s.name(); err != nil {
 			return err
 		}
 		if err := s.skip(); err != nil {
@@ -133,77 +143,106 @@ func (s *scanner) more(end byte, n int) (bool, error) {
 }
 
 // member reads the name of the next member of an object after n members, or moves past its end.
-func (s *scanner) member(n int) (name []byte, more bool, err error) {
+func (s *scanner) member(n int) (name quoted, more bool, err error) {
 	if more, err = s.more('}', n); err != nil || !more {
-		return nil, false, err
+		return quoted{}, false, err
 	}
-	name, err = s.name()
+	if name, err = s.name(); err == nil && !name.valid {
+		err = errName
+	}
 	return name, true, err
 }
 
 // name reads the name of a member and its colon.
-func (s *scanner) name() ([]byte, error) {
+func (s *scanner) name() (quoted, error) {
 	if s.peek() != '"' {
-		return nil, errSyntax
+		return quoted{}, errSyntax
 	}
 	name, err := s.text()
 	if err != nil {
-		return nil, err
+		return quoted{}, err
 	}
+	return name, s.colon()
+}
+
+func (s *scanner) colon() error {
 	if s.peek() != ':' {
-		return nil, errSyntax
+		return errSyntax
 	}
 	s.at++
-	return name.bytes()
+	return nil
 }
 
-// quoted is a JSON string with its quotes.
+// quoted is a JSON string in the data, without its quotes.
 type quoted struct {
-	json  []byte
-	plain bool // the text between the quotes is the content
+	start, end int
+	escaped    bool
+	valid      bool // UTF-8
 }
 
-func (q quoted) content() []byte { return q.json[1 : len(q.json)-1] }
-
-func (q quoted) unquote() (string, error) {
-	if q.plain {
-		return string(q.content()), nil
+// bytes returns a text, without copying it if possible. One that is not valid UTF-8 ends before the
+// first byte that is not.
+func (s *scanner) bytes(q quoted) []byte {
+	text := s.data[q.start:q.end:q.end]
+	if !q.valid {
+		text, _, _ = bytes.Cut(ValidUTF8(text), []byte(notUTF8))
 	}
-	var text string
-	err := json.Unmarshal(q.json, &text)
-	return text, err
+	if q.escaped {
+		text = []byte(unescape(`"` + string(text) + `"`))
+	}
+	return text
 }
 
-// bytes returns the text, without copying if possible.
-func (q quoted) bytes() ([]byte, error) {
-	if q.plain {
-		return q.content(), nil
+// unescape returns the text of a JSON string without errors. Go knows most of its escapes.
+func unescape(quoted string) (text string) {
+	text, err := strconv.Unquote(quoted)
+	if err != nil { // an escaped slash, or surrogates
+		_ = json.Unmarshal([]byte(quoted), &text)
 	}
-	text, err := q.unquote()
-	return []byte(text), err
+	return text
+}
+
+// string returns what bytes returns.
+func (s *scanner) string(q quoted) string {
+	if !q.valid || len(s.data) > maxShared {
+		return string(s.bytes(q))
+	}
+	if s.copied == "" {
+		s.copied = string(s.data)
+	}
+	if q.escaped {
+		return unescape(s.copied[q.start-1 : q.end+1])
+	}
+	return s.copied[q.start:q.end]
 }
 
 // text reads the string at the cursor.
 func (s *scanner) text() (quoted, error) {
-	start, ascii, escaped := s.at, true, false
-	for s.at++; s.at < len(s.data); s.at++ {
-		switch c := s.data[s.at]; {
-		case c == '"':
-			s.at++
-			json := s.data[start:s.at:s.at]
-			return quoted{json, !escaped && (ascii || utf8.Valid(json))}, nil
-		case c == '\\':
-			escaped = true
+	data, at := s.data, s.at+1
+	found, ascii := quoted{start: at}, true
+	for {
+		for at < len(data) && data[at] != '"' && data[at] != '\\' && data[at]-' ' < utf8.RuneSelf-' ' {
+			at++
+		}
+		if at >= len(data) || data[at] < ' ' {
+			return quoted{}, errSyntax
+		}
+		switch data[at] {
+		case '"':
+			found.end, s.at = at, at+1
+			found.valid = ascii || utf8.Valid(data[found.start:at])
+			return found, nil
+		case '\\':
+			found.escaped, s.at = true, at
 			if err := s.escape(); err != nil {
 				return quoted{}, err
 			}
-		case c < ' ':
-			return quoted{}, errSyntax
-		case c >= utf8.RuneSelf:
+			at = s.at
+		default:
 			ascii = false
 		}
+		at++
 	}
-	return quoted{}, errSyntax
 }
 
 // escape moves to the last byte of the escape sequence at the cursor.
@@ -279,11 +318,28 @@ func (s *scanner) digits() int {
 }
 
 // Unambiguous returns an error unless data is JSON in which no object has a member twice, in any
-// case: encoding/json would take the last of them. It also refuses a name with a letter that folds
-// to an ASCII one. Names in metadata are the merchant's, and their case counts.
+// case, and all texts are UTF-8: encoding/json would take the last of them, and replace texts. It also
+// refuses a name with a letter that folds to an ASCII one. Names in metadata are the merchant's, and
+// their case counts.
 func Unambiguous(data []byte) error {
+	if !utf8.Valid(data) {
+		return errEncoding
+	}
 	s := scanner{data: data}
 	if err := s.unambiguous(false); err != nil {
+		return err
+	}
+	return s.end()
+}
+
+// NoDuplicates refuses data that is not one JSON value in UTF-8, or that has two members of exactly
+// one name in an object.
+func NoDuplicates(data []byte) error {
+	if !utf8.Valid(data) {
+		return errEncoding
+	}
+	s := scanner{data: data}
+	if err := s.unambiguous(true); err != nil {
 		return err
 	}
 	return s.end()
@@ -302,10 +358,11 @@ func (s *scanner) unambiguous(exact bool) error {
 	}
 	seen := map[string]bool{}
 	for n := 0; ; n++ {
-		name, more, err := s.member(n)
+		quoted, more, err := s.member(n)
 		if err != nil || !more {
 			return err
 		}
+		name := s.bytes(quoted)
 		inner, folded := exact || string(name) == "metadata", name
 		if !exact {
 			folded = bytes.Map(leastFold, name)

@@ -1,15 +1,29 @@
 package wire
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 const masked = "[redacted]"
 
 // cardLike matches what may be a card number: twelve or more digits, also in groups.
 var cardLike = regexp.MustCompile(`\p{Nd}(?:[ \p{Pd}._]{0,2}\p{Nd}){11,}`)
+
+// notUTF8 is a control character, which texts do not have.
+const notUTF8 = "\x7f"
+
+// ValidUTF8 returns data with one control character for each run of bytes that are not UTF-8. A
+// decoder would put three bytes in the place of each.
+func ValidUTF8(data []byte) []byte {
+	if utf8.Valid(data) {
+		return data
+	}
+	return bytes.ToValidUTF8(data, []byte(notUTF8))
+}
 
 // Shown returns what is kept of a text of the service: the printable part of its beginning, without
 // what may be a card number.

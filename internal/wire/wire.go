@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,9 +29,6 @@ var (
 // and read in any form that [ParseDecimal] accepts. It does not depend on decimal's process-wide
 // switches.
 type Number struct{ d decimal.Decimal }
-
-// NewNumber returns d as a JSON number.
-func NewNumber(d decimal.Decimal) Number { return Number{d} }
 
 // Decimal returns the amount.
 func (n Number) Decimal() decimal.Decimal { return n.d }
@@ -61,34 +60,23 @@ func (n Number) MarshalJSON() ([]byte, error) {
 }
 
 // Text is an amount in PayTo and 3D Secure: a JSON string with exactly two decimals.
-type Text struct{ d decimal.Decimal }
+type Text struct{ Number }
 
 // NewText returns d as a JSON string.
-func NewText(d decimal.Decimal) Text { return Text{d} }
-
-// Decimal returns the amount.
-func (t Text) Decimal() decimal.Decimal { return t.d }
+func NewText(d decimal.Decimal) Text { return Text{Number{d}} }
 
 // OptionalText returns nil for nil, so that omitempty omits the member.
 func OptionalText(d *decimal.Decimal) *Text {
 	if d == nil {
 		return nil
 	}
-	return &Text{*d}
+	return &Text{Number{*d}}
 }
 
 // MarshalJSON writes the quoted amount with two decimals, and returns an error instead of rounding.
 func (t Text) MarshalJSON() ([]byte, error) {
 	text, err := twoDecimals(t.d)
 	return []byte(strconv.Quote(text)), err
-}
-
-// UnmarshalJSON reads a stored request's amount, for comparison; null is zero.
-func (t *Text) UnmarshalJSON(data []byte) error {
-	var n Number
-	err := n.UnmarshalJSON(data)
-	*t = Text(n)
-	return err
 }
 
 func twoDecimals(d decimal.Decimal) (string, error) {
@@ -150,6 +138,67 @@ func IsNull(data []byte) bool { return bytes.Equal(bytes.TrimSpace(data), []byte
 func IsObject(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	return len(data) > 0 && data[0] == '{'
+}
+
+// Same reports whether two texts are the same JSON: in any order of members, with any spacing and
+// escapes, and with equal numbers.
+func Same(a, b []byte) bool {
+	x, errA := anyOf(a)
+	y, errB := anyOf(b)
+	return errA == nil && errB == nil && same(x, y)
+}
+
+func anyOf(data []byte) (v any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	return v, decoder.Decode(&v)
+}
+
+func same(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, is := b.(map[string]any)
+		return is && maps.EqualFunc(a, b, same)
+	case []any:
+		b, is := b.([]any)
+		return is && slices.EqualFunc(a, b, same)
+	case json.Number:
+		b, is := b.(json.Number)
+		return is && (a == b || sameNumber(a, b))
+	}
+	return a == b
+}
+
+func sameNumber(a, b json.Number) bool {
+	x, errA := ParseDecimal([]byte(a))
+	y, errB := ParseDecimal([]byte(b))
+	return errA == nil && errB == nil && x.Equal(y)
+}
+
+// Models reports whether a type has the member at path.
+func Models(model reflect.Type, path []string) bool {
+	inner, is := modelled(model)[path[0]]
+	return is && (len(path) == 1 || Models(inner, path[1:]))
+}
+
+// Replace returns the object with the member at path replaced, in an object that is there. It is
+// false unless the model has the member as a text, a number or a boolean.
+func Replace(object json.RawMessage, path []string, value json.RawMessage, model reflect.Type) (json.RawMessage, bool) {
+	var members map[string]json.RawMessage
+	inner, is := modelled(model)[path[0]]
+	if !is || json.Unmarshal(object, &members) != nil || members == nil {
+		return nil, false
+	}
+	if len(path) > 1 {
+		if value, is = Replace(members[path[0]], path[1:], value, inner); !is {
+			return nil, false
+		}
+	} else if kind := deref(inner).Kind(); kind > reflect.Complex128 && kind != reflect.String {
+		return nil, false
+	}
+	members[path[0]] = value
+	changed, err := Marshal(members)
+	return changed, err == nil
 }
 
 // SetMember returns the object with value added at path, and creates missing objects. An existing

@@ -26,7 +26,8 @@ func naive(secret string, now time.Time, header []string, body string) bool {
 		name, value, _ := strings.Cut(part, "=")
 		parts[name] = value
 	}
-	mac := hmac.New(sha256.New, []byte(secret))
+	// Zeros behind a short key change nothing, and GODEBUG=fips140=only wants 14 bytes.
+	mac := hmac.New(sha256.New, append([]byte(secret), make([]byte, 14)...))
 	fmt.Fprintf(mac, "%s.%s", parts["t"], body)
 	ms, _ := strconv.ParseFloat(parts["t"], 64)
 	return now.UnixMilli()-int64(ms) <= 300_000 && parts["v1"] == hex.EncodeToString(mac.Sum(nil))
@@ -159,7 +160,7 @@ func TestAttack45SignatureHeader(t *testing.T) {
 // verifier is made of it. The naive check takes what was signed so.
 func TestAttack45EmptySecret(t *testing.T) {
 	t.Parallel()
-	mac := hmac.New(sha256.New, nil)
+	mac := hmac.New(sha256.New, make([]byte, 14)) // the same as no key
 	mac.Write([]byte(stamp + "." + body))
 	forged := []string{"t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))}
 	if !naive("", signedAt, forged, body) {
@@ -180,7 +181,7 @@ func TestAttack45EmptySecret(t *testing.T) {
 // secret and what follows in one go, and takes a digit of the time for part of the secret.
 func TestAttackSecretThatIsAPrefix(t *testing.T) {
 	t.Parallel()
-	const older, newer = "secret", "secret1"
+	const older, newer = "a longer secret", "a longer secret1"
 	concatenated := func(secret, stamp string) [sha256.Size]byte {
 		return sha256.Sum256([]byte(secret + stamp + "." + body))
 	}

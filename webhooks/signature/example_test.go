@@ -16,7 +16,7 @@ import (
 )
 
 func Example() {
-	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{"new-secret", "old-secret"})
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{"the new secret", "the old secret"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -37,7 +37,7 @@ func Example() {
 
 	// A sender still signs with the old secret.
 	body := `{"id":"8e3c","eventType":"payto.payment.approved"}`
-	header, err := signature.Sign(signature.AssumedHMAC{}, "old-secret", time.Now(), []byte(body))
+	header, err := signature.Sign(signature.AssumedHMAC{}, "the old secret", time.Now(), []byte(body))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -86,13 +86,13 @@ func (k confirmedKey) Verify(timestamp string, body []byte, values []string) boo
 }
 
 func ExampleScheme() {
-	verifier, err := signature.NewVerifier(confirmed{}, []string{"secret"})
+	verifier, err := signature.NewVerifier(confirmed{}, []string{"confirmed-secret"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	body := []byte(`{"id":"8e3c"}`)
-	header, err := signature.Sign(confirmed{}, "secret", time.Now(), body)
+	header, err := signature.Sign(confirmed{}, "confirmed-secret", time.Now(), body)
 	if err != nil {
 		fmt.Println(err)
 		return

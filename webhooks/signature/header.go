@@ -32,8 +32,10 @@ func (p *parsed) parse(header string) bool {
 	if len(header) > maxHeaderLength {
 		return false
 	}
-	for element := range strings.SplitSeq(header, ",") {
-		name, value, _ := strings.Cut(strings.Trim(element, " \t"), "=")
+	for more := true; more; {
+		var element string
+		element, header, more = strings.Cut(header, ",")
+		name, value, _ := strings.Cut(trimBlanks(element), "=")
 		switch name {
 		case "t":
 			ms, ok := parseTimestamp(value)
@@ -49,6 +51,16 @@ func (p *parsed) parse(header string) bool {
 		}
 	}
 	return p.timestamp != "" && len(p.values) > 0
+}
+
+func trimBlanks(s string) string {
+	for s != "" && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
 }
 
 // parseTimestamp reads milliseconds between 1973 and 2286. The length of twelve or thirteen digits

@@ -1,10 +1,12 @@
 package signature
 
 import (
+	"crypto/fips140"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"hash"
 	"sync"
 )
@@ -20,8 +22,16 @@ type AssumedHMAC struct {
 	Base64 bool
 }
 
-// Key implements [Scheme]. It accepts every secret.
+// shortestFIPSKey is the shortest key, in bytes, with which crypto/hmac does not panic under
+// GODEBUG=fips140=only.
+const shortestFIPSKey = 14
+
+// Key implements [Scheme]. It accepts every secret, and under GODEBUG=fips140=only those of at least
+// 14 bytes.
 func (s AssumedHMAC) Key(secret string) (Key, error) {
+	if fips140.Enforced() && len(secret) < shortestFIPSKey {
+		return nil, errors.New("secret is shorter than the 14 bytes that GODEBUG=fips140=only requires")
+	}
 	k := &hmacKey{base64: s.Base64}
 	// The secret stays inside this function, where printing does not find it.
 	k.states.New = func() any {

@@ -27,26 +27,26 @@ func TestSign(t *testing.T) {
 			if err != nil || got != test.want {
 				t.Fatalf("got %q, %v, want %q", got, err, test.want)
 			}
+			// A verifier takes both encodings, whichever of them its own scheme writes.
+			for _, receiver := range []signature.AssumedHMAC{{}, {Base64: true}} {
+				v, err := signature.NewVerifier(receiver, []string{current}, clock(signedAt))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := v.Verify([]string{got}, []byte(body)); err != nil {
+					t.Errorf("received by %+v: %v", receiver, err)
+				}
+			}
 		})
 	}
 }
 
-// A verifier takes both encodings, whichever of them its own scheme writes.
-func TestSignAndVerifyAcrossEncodings(t *testing.T) {
+// The earliest and the latest time that can be verified can also be signed.
+func TestSignAtTheEndsOfTime(t *testing.T) {
 	t.Parallel()
-	for _, signer := range []signature.AssumedHMAC{{}, {Base64: true}} {
-		for _, receiver := range []signature.AssumedHMAC{{}, {Base64: true}} {
-			header, err := signature.Sign(signer, current, signedAt, []byte(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			v, err := signature.NewVerifier(receiver, []string{current}, clock(signedAt))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := v.Verify([]string{header}, []byte(body)); err != nil {
-				t.Errorf("signed by %+v, received by %+v: %v", signer, receiver, err)
-			}
+	for _, ms := range []int64{100_000_000_000, 9_999_999_999_999} {
+		if _, err := signature.Sign(signature.AssumedHMAC{}, current, time.UnixMilli(ms), nil); err != nil {
+			t.Errorf("%d: %v", ms, err)
 		}
 	}
 }
@@ -84,25 +84,6 @@ func TestSignRefuses(t *testing.T) {
 				t.Errorf("error %q shows the secret", err)
 			}
 		})
-	}
-}
-
-// The earliest and the latest time that can be signed can also be verified.
-func TestSignAtTheEndsOfTime(t *testing.T) {
-	t.Parallel()
-	for _, ms := range []int64{100_000_000_000, 946_684_800_000, 9_999_999_999_999} {
-		at := time.UnixMilli(ms)
-		header, err := signature.Sign(signature.AssumedHMAC{}, current, at, []byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{current}, clock(at))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := v.Verify([]string{header}, []byte(body)); err != nil {
-			t.Errorf("%d: %v", ms, err)
-		}
 	}
 }
 

@@ -17,12 +17,6 @@ func agreementCalls() []clientCall {
 			p.Payment.AutomaticRenewal = false
 			p.Terms.Frequency = quickstream.PayToFrequencyMonthly
 		}),
-		{"PayTo.Get", "GET /payto-agreements/{agreementToken}", "", func(r *run) (any, error) {
-			return r.client.PayTo.Get(r.ctx, id("agreementToken"))
-		}},
-		{"PayTo.List", "GET /customers/{customerId}/payto-agreements", "", func(r *run) (any, error) {
-			return pages(r, r.client.PayTo.List(id("customerId"), fill[quickstream.ListAgreementsParams](r.values)))
-		}},
 	}
 }
 
@@ -49,20 +43,8 @@ func amendmentCalls() []clientCall {
 		}}
 	}
 	return []clientCall{
-		{"PayTo.Recall", operation, "", func(r *run) (any, error) {
-			return nil, r.client.PayTo.Recall(r.ctx, id("agreementToken"))
-		}},
-		{"PayTo.Suspend", operation, "", func(r *run) (any, error) {
-			return nil, r.client.PayTo.Suspend(r.ctx, id("agreementToken"), fill[quickstream.StatusReason](r.values))
-		}},
 		{"PayTo.Reactivate", operation, "", func(r *run) (any, error) {
 			return nil, r.client.PayTo.Reactivate(r.ctx, id("agreementToken"), quickstream.StatusReason{})
-		}},
-		{"PayTo.Cancel", operation, "", func(r *run) (any, error) {
-			return nil, r.client.PayTo.Cancel(r.ctx, id("agreementToken"), fill[quickstream.StatusReason](r.values))
-		}},
-		{"PayTo.RecallAmendment", operation, "", func(r *run) (any, error) {
-			return nil, r.client.PayTo.RecallAmendment(r.ctx, id("agreementToken"))
 		}},
 		unilateral("as it stands", func(*run, *quickstream.UnilateralDetails) {}),
 		unilateral("changed", func(r *run, details *quickstream.UnilateralDetails) { refill(r.values, details) }),

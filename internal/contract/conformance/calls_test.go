@@ -3,9 +3,17 @@ package conformance
 import (
 	"cmp"
 	"context"
+	"io"
+	"os"
+	"reflect"
+	"regexp"
 	"slices"
+	"strings"
+	"testing"
+	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 // run is what a call of the client is made with.
@@ -35,18 +43,6 @@ type choice[T any] struct {
 	value func(*run) T
 }
 
-// pages reads a list and returns its pages.
-func pages[T any](r *run, list quickstream.List[T]) (any, error) {
-	var read []*quickstream.Page[T]
-	for page, err := range list.Pages(r.ctx) {
-		if err != nil {
-			return nil, err
-		}
-		read = append(read, page)
-	}
-	return read, nil
-}
-
 // composed are the methods that make their requests through others, or none.
 var composed = map[string]string{
 	"Do":                       "none: it is for what has no method",
@@ -66,21 +62,95 @@ var composed = map[string]string{
 	"Transactions.PlanVoid":    "nothing",
 }
 
-// clientCalls returns every way to call the client that sends a request of its own.
-func clientCalls() []clientCall {
-	return slices.Concat(
-		connectivityCalls(), tokenCalls(), customerCalls(), accountCalls(), agreementCalls(), amendmentCalls(),
-		paymentCalls(), cardOnlyCalls(), followUpCalls(), transactionReads(),
-		fileCalls(), recurringPaymentCalls(), businessCalls(),
-	)
+// row is a row of api.md: one operation, and the method that calls it.
+var row = regexp.MustCompile("(?m)^\\| `([^`]+)`(?: \\([A-Z_, ]+\\))? \\| \\w+ \\| `([^`]+)` \\|")
+
+// clientCalls returns every way to call the client that sends a request of its own: each
+// method as its types say, or in each of the forms that exclude each other.
+func clientCalls(t testing.TB) []clientCall {
+	t.Helper()
+	page, err := os.ReadFile("../../../api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := slices.Concat(tokenCalls(), accountCalls(), agreementCalls(), amendmentCalls(), paymentCalls(), cardOnlyCalls(), otherCalls())
+	formed := map[string]bool{}
+	for _, call := range calls {
+		formed[call.method] = true
+	}
+	for _, match := range row.FindAllStringSubmatch(string(page), -1) {
+		operation, method := match[1], match[2]
+		if _, isComposed := composed[method]; isComposed || formed[method] {
+			continue
+		}
+		op, ok := document(t).Operation(operation)
+		if !ok {
+			t.Errorf("%s: %s is not documented", method, operation)
+			continue
+		}
+		calls = append(calls, clientCall{method, operation, "", func(r *run) (any, error) { return r.plain(op, method) }})
+	}
+	return append(calls, followUpCalls()...)
 }
 
-func connectivityCalls() []clientCall {
-	return []clientCall{
-		{"Root", "GET /", "", func(r *run) (any, error) { return r.client.Root(r.ctx) }},
-		{"Check", "GET /businesses", "", func(r *run) (any, error) { return nil, r.client.Check(r.ctx) }},
-		{"APIKeys.Renew", "GET /api-keys/latest", "", func(r *run) (any, error) { return r.client.APIKeys.Renew(r.ctx) }},
+// plain calls a method with what its parameters' types say, and the operation's parameters
+// in their order.
+func (r *run) plain(op *contract.Operation, method string) (any, error) {
+	service, name, grouped := strings.Cut(method, ".")
+	at := reflect.ValueOf(r.client)
+	if grouped {
+		at = at.Elem().FieldByName(service)
+	} else {
+		name = service
 	}
+	call := at.MethodByName(name)
+	parameters := slices.DeleteFunc(op.Parameters(), func(p contract.Parameter) bool { return p.In == "header" })
+	next := func() string {
+		if len(parameters) == 0 {
+			return formats["CardNumber"] // of a body
+		}
+		name := parameters[0].Name
+		parameters = parameters[1:]
+		return id(name)
+	}
+	var args []reflect.Value
+	for i := range call.Type().NumIn() - 1 { // without the options
+		switch kind := call.Type().In(i); kind {
+		case reflect.TypeFor[context.Context]():
+			args = append(args, reflect.ValueOf(r.ctx))
+		case reflect.TypeFor[io.Writer]():
+			args = append(args, reflect.ValueOf(io.Discard))
+		case reflect.TypeFor[string]():
+			args = append(args, reflect.ValueOf(next()))
+		case reflect.TypeFor[quickstream.Secret]():
+			args = append(args, reflect.ValueOf(quickstream.NewSecret(next())))
+		default:
+			params := reflect.New(kind).Elem()
+			r.set(params, place{path: kind.Name()})
+			r.note(params)
+			args = append(args, params)
+		}
+	}
+	return r.result(call.Call(args)...)
+}
+
+// result is what a method returned; of a list its pages.
+func (r *run) result(out ...reflect.Value) (any, error) {
+	if list := out[0].MethodByName("Pages"); list.IsValid() {
+		var pages []any
+		for page, err := range list.Call([]reflect.Value{reflect.ValueOf(r.ctx)})[0].Seq2() {
+			if !err.IsNil() {
+				return nil, err.Interface().(error)
+			}
+			pages = append(pages, page.Interface())
+		}
+		return pages, nil
+	}
+	err, _ := out[len(out)-1].Interface().(error)
+	if len(out) == 1 {
+		return nil, err
+	}
+	return out[0].Interface(), err
 }
 
 // withoutWallet is a card for what does not take the number of a wallet.
@@ -111,28 +181,7 @@ func tokenCalls() []clientCall {
 			}))
 		}})
 	}
-	return append(calls, clientCall{
-		"SingleUseTokens.Authenticate", "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication", "", func(r *run) (any, error) {
-			return r.client.SingleUseTokens.Authenticate(r.ctx, id("singleUseTokenId"), fill[quickstream.AuthenticateParams](r.values))
-		},
-	})
-}
-
-func customerCalls() []clientCall {
-	return []clientCall{
-		{"Customers.Create", "POST /customers", "", func(r *run) (any, error) {
-			return r.client.Customers.Create(r.ctx, fill[quickstream.CreateCustomerParams](r.values))
-		}},
-		{"Customers.Get", "GET /customers/{customerId}", "", func(r *run) (any, error) {
-			return r.client.Customers.Get(r.ctx, id("customerId"))
-		}},
-		{"Customers.List", "GET /customers", "", func(r *run) (any, error) {
-			return pages(r, r.client.Customers.List(fill[quickstream.ListCustomersParams](r.values)))
-		}},
-		{"Customers.Update", "PUT /customers/{customerId}", "", func(r *run) (any, error) {
-			return r.client.Customers.Update(r.ctx, id("customerId"), fill[quickstream.UpdateCustomerParams](r.values))
-		}},
-	}
+	return calls
 }
 
 func newAccounts() []choice[quickstream.RegistrationSource] {
@@ -154,14 +203,7 @@ func newAccounts() []choice[quickstream.RegistrationSource] {
 }
 
 func accountCalls() []clientCall {
-	calls := []clientCall{
-		{"Accounts.Get", "GET /accounts/{accountToken}", "", func(r *run) (any, error) {
-			return r.client.Accounts.Get(r.ctx, id("accountToken"))
-		}},
-		{"Accounts.List", "GET /customers/{customerId}/accounts", "", func(r *run) (any, error) {
-			return pages(r, r.client.Accounts.List(id("customerId")))
-		}},
-	}
+	var calls []clientCall
 	for _, account := range newAccounts() {
 		calls = append(calls, clientCall{"Accounts.Register", "POST /customers/{customerId}/accounts", account.maker, func(r *run) (any, error) {
 			return r.client.Accounts.Register(r.ctx, id("customerId"), fill(r.values, func(p *quickstream.RegisterAccountParams) {
@@ -169,5 +211,29 @@ func accountCalls() []clientCall {
 			}))
 		}})
 	}
-	return calls
+	return append(calls, clientCall{"Accounts.RegisterWithoutCustomer", "POST /accounts", "", func(r *run) (any, error) {
+		return r.client.Accounts.RegisterWithoutCustomer(r.ctx, id("singleUseTokenId"), quickstream.WithExtraField("threeDS2", true))
+	}})
+}
+
+// otherCalls are those of methods with parameters that have to fit something.
+func otherCalls() []clientCall {
+	return []clientCall{
+		{"PaymentFiles.Upload", "POST /payment-files", "", func(r *run) (any, error) {
+			return r.client.PaymentFiles.Upload(r.ctx, fill(r.values, func(p *quickstream.UploadPaymentFileParams) {
+				p.Content, p.Size, p.Progress = strings.NewReader("content"), int64(len("content")), func(int64) {}
+			}))
+		}},
+		{"Transactions.DownloadReport", "GET /transactions/csv", "", func(r *run) (any, error) {
+			return r.client.Transactions.DownloadReport(r.ctx, io.Discard, fill(r.values, func(p *quickstream.ReportParams) {
+				p.TransactionStatus = quickstream.TransactionStatusApproved
+			}))
+		}},
+		{"Transactions.Suspended", "GET /transactions/suspended", "", func(r *run) (any, error) {
+			return r.result(reflect.ValueOf(r.client.Transactions.Suspended(fill(r.values, func(p *quickstream.SuspendedParams) {
+				now := time.Now().UTC() // never a month ahead of Sydney
+				p.Month = quickstream.YearMonth{Year: now.Year(), Month: now.Month()}
+			}))))
+		}},
+	}
 }

@@ -18,6 +18,12 @@ import (
 var formats = map[string]string{
 	"CardNumber":                         "4242424242424242",
 	"firstSixDigits":                     "424242",
+	"firstSix":                           "424242",
+	"lastThree":                          "242",
+	"bsb":                                "032-002",
+	"accountNumber":                      "0034141",
+	"bankCode":                           "03",
+	"branchCode":                         "0123",
 	"CVN":                                "123",
 	"BSB":                                "032-002",
 	"PayToPayerParams.BSB":               "650000",

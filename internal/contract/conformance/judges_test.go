@@ -8,9 +8,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -24,11 +24,11 @@ import (
 // TestSandboxJudgesAsTheDocument edits every member of every sample, one at a
 // time, and has document and sandbox judge the request. What the document allows
 // the sandbox may refuse only for what it knows and the document cannot: stateful
-// tells those reasons. What the document forbids it has to refuse.
+// tells those reasons. What the document forbids it has to refuse, with a finding
+// that names the member.
 func TestSandboxJudgesAsTheDocument(t *testing.T) {
 	doc := document(t)
-	allowed, forbidden := 0, 0
-	var problems []string // reported at the end, because a bubble that fails is the last
+	var j judgements
 	for _, e := range readSamples(t).Exchanges {
 		op, known := doc.Operation(e.Operation)
 		if !known || e.Body == nil || strings.HasPrefix(op.ID, "WEBHOOK") {
@@ -37,26 +37,105 @@ func TestSandboxJudgesAsTheDocument(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newJudged(t, op, string(marshal(t, e.Body)))
 			for _, trial := range trials(t, op, e.Body) {
-				err := op.ValidateRequestBody("application/json", trial.body)
 				status, messages := p.send(trial.body)
-				reasons := slices.DeleteFunc(slices.Clone(messages), isStateful)
-				switch refused := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity; {
-				case err == nil && refused && (len(reasons) > 0 || len(messages) == 0):
-					problems = append(problems, fmt.Sprintf("%s, %s: the document allows it, the sandbox does not: %v\n%s", op.ID, trial.edit, reasons, trial.body))
-				case err == nil:
-					allowed++
-				case !refused:
-					problems = append(problems, fmt.Sprintf("%s, %s: the document forbids it, the sandbox answers %d\n%s\n%v", op.ID, trial.edit, status, trial.body, err))
-				default:
-					forbidden++
-				}
+				j.compare(op, trial, op.ValidateRequestBody("application/json", trial.body), status, messages)
 			}
 		})
 	}
-	for _, problem := range problems {
+	j.report(t)
+}
+
+// TestSandboxJudgesParametersAsTheDocument does the same with the parameters of every
+// query. A list for which the document has no 422 answers 404. A status that agreements
+// cannot have finds none.
+func TestSandboxJudgesParametersAsTheDocument(t *testing.T) {
+	doc := document(t)
+	var j judgements
+	for _, e := range readSamples(t).Exchanges {
+		op, known := doc.Operation(e.Operation)
+		if !known || e.Query == nil {
+			continue
+		}
+		synctest.Test(t, func(t *testing.T) {
+			p := newJudged(t, op, "")
+			for _, trial := range queries(op, e.Query) {
+				r := rawRequest(t.Context(), t, p.box, op.Method, p.path()+"?"+string(trial.body), nil, "Accept", "text/plain")
+				status, answered := roundTrip(t, p.box.HTTPClient().Transport, r)
+				if trial.path == "status" && bytes.Contains(answered, []byte(`"data":[]`)) {
+					status = http.StatusNotFound
+				}
+				j.compare(op, trial, op.ValidateRequest(r), status, p.messages(status, answered))
+			}
+		})
+	}
+	j.report(t)
+}
+
+// queries are the query of a sample as it is, and without each parameter, with it twice, with
+// its name misspelt, and with other values.
+func queries(op *contract.Operation, sample map[string]string) []trial {
+	query := url.Values{}
+	for name, value := range sample {
+		query.Set(name, value)
+	}
+	out := []trial{{"", "as it is", []byte(query.Encode())}}
+	for _, m := range op.Parameters() {
+		if m.In != "query" {
+			continue
+		}
+		edit := func(what, name string, values ...string) {
+			edited := maps.Clone(query)
+			delete(edited, m.Name)
+			edited[name] = values
+			out = append(out, trial{m.Name, m.Name + " " + what, []byte(edited.Encode())})
+		}
+		edit("left out", m.Name)
+		edit("twice", m.Name, sample[m.Name], sample[m.Name])
+		edit("misspelt", m.Name+"X", sample[m.Name])
+		for _, value := range append(oddTexts(), m.Values...) {
+			edit("as "+value, m.Name, value)
+		}
+	}
+	return out
+}
+
+// judgements are what document and sandbox have said about requests.
+type judgements struct {
+	allowed, forbidden int
+	problems           []string // reported at the end, because a bubble that fails is the last
+}
+
+// compare notes where the sandbox's answer differs from what the document says.
+func (j *judgements) compare(op *contract.Operation, tr trial, forbidden error, status int, messages []string) {
+	problem := func(what string) {
+		j.problems = append(j.problems, fmt.Sprintf("%s, %s: %s: %d %v\n%s\n%v", op.ID, tr.edit, what, status, messages, tr.body, forbidden))
+	}
+	reasons := slices.DeleteFunc(slices.Clone(messages), isStateful)
+	refused := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
+	switch {
+	case forbidden == nil && refused && (len(reasons) > 0 || len(messages) == 0):
+		problem("the document allows it, the sandbox does not")
+	case forbidden == nil:
+		j.allowed++
+	case !refused && (namesMembers(op) || status != http.StatusNotFound):
+		problem("the document forbids it, the sandbox does not")
+	case namesMembers(op) && !slices.ContainsFunc(messages, tr.isNamed):
+		problem("the sandbox does not name it")
+	default:
+		j.forbidden++
+	}
+}
+
+// namesMembers reports whether an operation says which members it refuses.
+func namesMembers(op *contract.Operation) bool {
+	return slices.Contains(op.Statuses(), http.StatusUnprocessableEntity)
+}
+
+func (j *judgements) report(t *testing.T) {
+	for _, problem := range j.problems {
 		t.Error(problem)
 	}
-	t.Logf("%d requests are allowed by both, %d are forbidden by both", allowed, forbidden)
+	t.Logf("%d requests are allowed by both, %d are forbidden by both", j.allowed, j.forbidden)
 }
 
 // TestSandboxTakesTheRecordedRequests replays what the client sends with every
@@ -89,7 +168,7 @@ var stateful = []string{
 	"is not a valid token or has expired", "is not a transaction", "is not a customer", "is not an account", "is not an agreement",
 	"is not the code of a business of this facility", "is not one of the vendor's public test card numbers", "the card has expired",
 	"needs a single-use token that was authenticated", "must be that of the original transaction", "belongs to another customer",
-	"is required for card payments", "is above", "must be AUD for PayTo", "must be the agreement's", "is not a registered PayID",
+	"is required for card payments", "is above", "must be the agreement's", "is not a registered PayID",
 	"must be the full original amount", "of a PayTo payment", "is only for transactions of a card", "is too large", "names a column twice or one that", "must be the public IP address of the customer",
 }
 
@@ -99,22 +178,59 @@ func isStateful(message string) bool {
 
 // trial is a request that differs from a sample in one member.
 type trial struct {
+	path string // of the member; empty for the sample as it is
 	edit string
-	body []byte
+	body []byte // or query
 }
 
-// trials are the sample as it is, without each of its members, and with other
-// values of each.
+// isNamed reports whether a message is about the member or one in it, or about another
+// member that is refused because of it.
+func (tr trial) isNamed(message string) bool {
+	field, text, _ := strings.Cut(message, " ")
+	parent, name := "", tr.path
+	if i := strings.LastIndexByte(name, '.') + 1; i > 0 {
+		parent, name = name[:i], name[i:]
+	}
+	return field == tr.path || field == tr.path+"X" || strings.HasPrefix(field, tr.path+".") ||
+		strings.Contains(text, name) || dependents[name] != "" && field == parent+dependents[name]
+}
+
+// dependents are the members that are refused if they do not fit the value of another one.
+var dependents = map[string]string{
+	"agreementCreationType": "paymentDetails.additionalInformation",
+	"agreementType":         "lastPaymentAmount",
+	"authorisationType":     "originalReceiptNumber",
+	"eci":                   "ipAddress",
+	"frequency":             "pointInTime",
+	"statusCode":            "reasonCode",
+}
+
+// trials are the sample as it is, without each of its members, with other values of
+// each, and with each member that only other forms of the request have.
 func trials(t *testing.T, op *contract.Operation, body map[string]any) []trial {
 	t.Helper()
 	whole := marshal(t, body)
-	out := []trial{{"as it is", whole}}
+	out := []trial{{"", "as it is", whole}}
 	variant, _ := op.RequestVariant(whole)
 	documented := map[string][]string{}
 	for _, m := range variant.Members {
 		documented[m.Path] = m.Values
+		if n := len(m.Values); n > 0 && m.Values[0] == "01" {
+			documented[m.Path] = append(m.Values, fmt.Sprintf("%02d", n+1))
+		}
+		if n := m.MaxLength; n > 0 {
+			documented[m.Path] = append(m.Values, strings.Repeat("x", n), strings.Repeat("x", n+1), strings.Repeat("1", n), strings.Repeat("é", n))
+		}
 	}
-	for _, path := range paths("", body) {
+	edited := paths("", body)
+	for _, v := range op.RequestVariants() {
+		for _, m := range v.Members {
+			if _, there := body[m.Path]; !there && !strings.ContainsAny(m.Path, ".[") && !slices.Contains(edited, m.Path) {
+				edited = append(edited, m.Path)
+			}
+		}
+	}
+	for _, path := range edited {
 		edit := func(what string, change func(parent map[string]any, name string)) {
 			var copied map[string]any
 			decoder := json.NewDecoder(bytes.NewReader(whole))
@@ -128,7 +244,11 @@ func trials(t *testing.T, op *contract.Operation, body map[string]any) []trial {
 				parent = parent[name].(map[string]any)
 			}
 			change(parent, names[len(names)-1])
-			out = append(out, trial{path + " " + what, marshal(t, copied)})
+			out = append(out, trial{path, path + " " + what, marshal(t, copied)})
+		}
+		if _, inner := body[strings.Split(path, ".")[0]]; !inner {
+			edit("added", func(parent map[string]any, name string) { parent[name] = true })
+			continue
 		}
 		edit("left out", func(parent map[string]any, name string) { delete(parent, name) })
 		edit("misspelt", func(parent map[string]any, name string) {
@@ -161,13 +281,18 @@ func odd() []any {
 		true,
 		[]any{},
 		map[string]any{},
-		json.Number("-1"), json.Number("0"), json.Number("1.5"), json.Number("0.001"), json.Number("1000000000000000000"),
+		json.Number("-1"), json.Number("0"), json.Number("1.5"), json.Number("32"), json.Number("7201"), json.Number("0.001"), json.Number("1000000000000000000"),
 	}
-	return append(out, texts([]string{
-		"", "x", "é", "a\nb", "0", "01", "09", "036", "1234", "12345", "032002", "032-002", "999999999", "1234567890",
-		"1.5", "1.50", "-1.50", "0.00", "2028-02-29", "20280229", "0400 000 000", "192.0.2.1",
+	return append(out, texts(oddTexts())...)
+}
+
+func oddTexts() []string {
+	return []string{
+		"", "x", "é", "a\nb", "0", "01", "09", "036", "1234", "12345", "032002", "032-002", "1234567", "999999999", "1234567890",
+		"999999999999999", "1234567890123456",
+		"1.5", "1.50", "1.505", "-1.50", "0.00", "2028-02-29", "2026-02-30", "20280229", "0400 000 000", "192.0.2.1",
 		strings.Repeat("x", 36), strings.Repeat("x", 101), strings.Repeat("x", 300),
-	})...)
+	}
 }
 
 func texts(values []string) []any {
@@ -196,6 +321,7 @@ func newJudged(t *testing.T, op *contract.Operation, sample string) *judged {
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 			a.LookupLag, a.AgreementLookupLag, a.TokenQuota, a.InvalidPayIDLimit = 0, 0, 0, 0
 			a.RefundBeforeCutOff, a.MigratedDDRActive = true, true
+			a.AgreementCodesRequired, a.PayerRouteRequired = false, false
 			a.TermsEnforced, a.ThreeDSFlagRequired, a.ThreeDSBindsUse, a.SameStatusRefused = false, false, false, false
 		}),
 	)}
@@ -342,26 +468,5 @@ func (p *judged) made(method, path string, body object, member string) string {
 
 func (p *judged) call(method, path string, body []byte, header ...string) (status int, answered []byte) {
 	p.Helper()
-	r, err := http.NewRequestWithContext(p.Context(), method, p.box.URL()+path, bytes.NewReader(body))
-	if err != nil {
-		p.Fatal(err)
-	}
-	key := p.box.Keys().Secret
-	if op, err := document(p).Match(r); err == nil && op.Keys[0] == "publishableKey" {
-		key = p.box.Keys().Publishable
-	}
-	r.SetBasicAuth(key, "")
-	r.Header.Set("Content-Type", "application/json")
-	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	response, err := p.box.HTTPClient().Do(r)
-	if err != nil {
-		p.Fatal(err)
-	}
-	defer response.Body.Close()
-	if answered, err = io.ReadAll(response.Body); err != nil {
-		p.Fatal(err)
-	}
-	return response.StatusCode, answered
+	return roundTrip(p, p.box.HTTPClient().Transport, rawRequest(p.Context(), p, p.box, method, path, body, header...))
 }

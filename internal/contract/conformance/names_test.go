@@ -52,8 +52,10 @@ var ownNames = map[string]struct{ names, why string }{
 		"version operation target reference ownReference idempotencyKey id metadataName notBefore attempts request complete carrier",
 		"what a merchant stores; nothing of it is sent",
 	},
-	"ThreeDSResult":  {"links", "other answers have them"},
-	"SingleUseToken": {"expiresAt", "seen in public client code, and no answer is documented to have it"},
+	"pageJSON":                  {"errors", "a list that says so may be a part"},
+	"internal/wire/fieldErrors": {"message", "a sister product's name of messages"},
+	"ThreeDSResult":             {"links", "other answers have them"},
+	"SingleUseToken":            {"expiresAt", "seen in public client code, and no answer is documented to have it"},
 	"sandbox/batchBody": {
 		"paymentFileId accountType supplierBusinessCode numberOfTransactions totalAmount",
 		"no member but the id is published",

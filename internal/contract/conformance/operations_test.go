@@ -13,7 +13,7 @@ import (
 func TestEveryOperation(t *testing.T) {
 	doc := document(t)
 	called := map[string]bool{}
-	for _, call := range clientCalls() {
+	for _, call := range clientCalls(t) {
 		called[call.operation] = true
 	}
 	offered := sandboxOperations(t)

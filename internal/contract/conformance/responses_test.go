@@ -59,7 +59,7 @@ func (e exchange) checkResult(t *testing.T, excused map[string]bool) {
 // TestClientReadsNull answers every method with null wherever that is documented.
 func TestClientReadsNull(t *testing.T) {
 	r, c, all := newRun(t)
-	for _, call := range clientCalls() {
+	for _, call := range clientCalls(t) {
 		op, ok := c.doc.Operation(call.operation)
 		if !ok || c.answers[call.operation].contentType != "application/json" {
 			continue

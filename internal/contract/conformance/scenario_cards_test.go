@@ -75,6 +75,8 @@ func (s *stage) accounts(customer *quickstream.Customer) kept {
 	wallet := cardDetails(visa)
 	wallet.WalletProvider, wallet.Cryptogram = quickstream.WalletProviderApplePay, quickstream.NewSecret("AAAA")
 	register(quickstream.RegistrationFromSingleUseToken(s.token(cardDetails(mastercard)).SingleUseTokenID))
+	alone := must(s.client.Accounts.RegisterWithoutCustomer(s.Context(), s.token(cardDetails(visa)).SingleUseTokenID))(s)
+	must(s.client.Accounts.Get(s.Context(), alone.AccountToken))(s)
 	register(quickstream.RegistrationFromReceipt(s.pay("wallet", quickstream.FromCard(wallet)).ReceiptNumber))
 	accounts := kept{
 		card: register(quickstream.RegistrationFromCard(cardDetails(visa))),
@@ -98,8 +100,7 @@ func (s *stage) token(account quickstream.TokenAccount, profile ...*quickstream.
 func (s *stage) tokens() {
 	s.token(bankAccount("032-002"))
 	s.token(nzBankAccount())
-	s.refused(http.StatusUnprocessableEntity, "POST", "/single-use-tokens", object{"accountType": "CREDIT_CARD", "cardNumber": "1"},
-		"Authorization", basic(s.box.Keys().Publishable))
+	s.refused(http.StatusUnprocessableEntity, "POST", "/single-use-tokens", object{"accountType": "CREDIT_CARD", "cardNumber": "1"})
 }
 
 func browser() *quickstream.BrowserProfile {

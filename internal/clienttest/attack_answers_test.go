@@ -1,0 +1,378 @@
+package clienttest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+const mebibyte = 1 << 20
+
+// neverApproved sees that a body is neither the answer to a read nor to a payment, nor an item of a
+// list, nor what a merchant has stored.
+func neverApproved(t *testing.T, name, body string) {
+	t.Helper()
+	client := clientOf(t, says(200, body), quickstream.WithMaxAttempts(1))
+	_, err := client.Transactions.Get(t.Context(), "1")
+	assert.Equal(t, decoding, ending(err), "%s: %v", name, err)
+	_, err = client.Transactions.Pay(t.Context(), payment())
+	require.Equal(t, unknown, ending(err), name)
+	lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	assert.LessOrEqual(t, len(lost.ReceiptNumber), 255)
+	item, err := clientOf(t, says(200, `{"data":[`+body+`]}`)).Transactions.ByReference("REF").First(t.Context())
+	require.ErrorIs(t, err, quickstream.ErrUnreadableItem, name)
+	assert.Nil(t, item)
+	var stored quickstream.Transaction
+	require.Error(t, json.Unmarshal([]byte(body), &stored), name)
+	assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(&stored), name)
+}
+
+// TestAttack35Duplicates: a decline names what decides a second time: by its name, in another
+// case, or with a letter that folds to it. One body that says two things says nothing,
+// whichever comes last.
+func TestAttack35Duplicates(t *testing.T) {
+	for _, body := range []string{
+		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","summaryCode":"0"}`,
+		`{"receiptNumber":"1","status":"Approved","summaryCode":"0","summaryCode":"1"}`,
+		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","summary\u0043ode":"0"}`,
+		`{"receiptNumber":"1","status":"Declined","summaryCode":"0","status":"Approved"}`,
+		`{"receiptNumber":"1","status":"Approved","summaryCode":"0","status":null}`,
+		`{"receiptNumber":"1","receiptNumber":"1","status":"Approved","summaryCode":"0"}`,
+		`{"receiptNumber":"1","status":"Approved","summaryCode":"0","principalAmount":{"amount":1,"amount":1000}}`,
+		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","SUMMARYCODE":"0"}`,
+		`{"receiptNumber":"1","status":"Approved","SummaryCode":"0","summaryCode":"1"}`,
+		`{"receiptNumber":"1","status":"Approved","SUMMARY\u0043ODE":"0"}`,
+		`{"receiptNumber":"1","status":"Approved","summaryCode":"1","\u017fummaryCode":"0"}`,
+		"{\"receiptNumber\":\"1\",\"statu\u017f\":\"Approved\",\"summaryCode\":\"0\"}",
+	} {
+		neverApproved(t, body, body)
+	}
+	var tx quickstream.Transaction
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","metadata":{"Colour":"a","colour":"b"}}`), &tx), "the merchant's own names")
+	assert.Equal(t, map[string]string{"Colour": "a", "colour": "b"}, tx.Metadata)
+}
+
+// TestAttackRow05NamesInAnyValue: Do, which decodes as encoding/json does, does not let a name
+// through that only folds to the member's.
+func TestAttackRow05NamesInAnyValue(t *testing.T) {
+	for _, name := range []string{"\u017ftatus", `\u017ftatus`, "statu\u017f", "\u212aind"} {
+		got := struct{ Status, Kind string }{"before", "before"}
+		err := clientOf(t, says(200, `{"`+name+`":"x"}`), quickstream.WithMaxAttempts(1)).
+			Do(t.Context(), quickstream.Request{Method: "GET", Route: "/notes"}, &got)
+		assert.Equal(t, decoding, ending(err), name)
+		assert.Equal(t, "before", got.Status)
+	}
+}
+
+// TestAttack37NoObject: the answer is null, a list, empty, or a page of a gateway; something
+// follows it, such as another one that was smuggled into the connection; or it begins with a
+// byte order mark, or is UTF-16. None is an object of the service, and a zero value is never
+// approved.
+func TestAttack37NoObject(t *testing.T) {
+	const first, second = `{"receiptNumber":"1","status":"Approved","summaryCode":"0"}`, `{"receiptNumber":"1","status":"Declined","summaryCode":"1"}`
+	utf16 := "\xff\xfe"
+	for _, c := range first {
+		utf16 += string(c) + "\x00"
+	}
+	for _, body := range []string{
+		``, ` `, `null`, `[]`, `[{}]`, `""`, `"text"`, `0`, `true`, `{`, `<html>`, `{"data":[]`,
+		`{}{}`, `{} {}`, `{}x`, `{}]`, "{}\x00", first + second, first + "\n" + second, first + "null", first + "\x00",
+		"\ufeff{}", "\ufeff" + first, utf16, "\xff" + first,
+	} {
+		for _, m := range models(t) {
+			model, err := m.read(body)
+			assert.Error(t, err, "%s: %q", m.of, body)
+			assert.Nil(t, model, "%s: %q", m.of, body)
+		}
+		for _, empty := range storedModels(t) {
+			model := empty()
+			assert.Error(t, json.Unmarshal([]byte(body), model), "%T: %q", model, body)
+			assert.Error(t, model.UnmarshalJSON([]byte(body)), "%T: %q", model, body)
+			assert.Nil(t, model.Raw(), "%T: %q", model, body)
+		}
+		tx, err := clientOf(t, says(201, body)).Transactions.Pay(t.Context(), payment())
+		assert.Equal(t, unknown, ending(err), "%q", body)
+		assert.Nil(t, tx)
+	}
+	var holder struct{ Tx quickstream.Transaction }
+	require.Error(t, json.Unmarshal([]byte(`{"Tx":null}`), &holder))
+	assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(&holder.Tx))
+}
+
+// TestAttack39Encoding: the answer has texts that are no UTF-8. What decides is never a
+// repaired text.
+func TestAttack39Encoding(t *testing.T) {
+	const good = `{"receiptNumber":"R-1","status":"Approved","summaryCode":"0"}`
+	for _, bad := range []string{
+		"\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", `\ud800`, `\udbff`, `\udc00`, `\udfff`, `\udc00\ud800`,
+	} {
+		for _, text := range []string{"R-1", "Approved"} {
+			neverApproved(t, bad, strings.Replace(good, text, text+bad, 1))
+		}
+	}
+	neverApproved(t, "in metadata", strings.Replace(good, "}", ",\"metadata\":{\"a\":\"\xff\"}}", 1))
+	// A member's name is not repaired into another.
+	for _, half := range []string{`\ud800`, `\udc00`} {
+		tx, err := clientOf(t, says(200, `{"receiptNumber":"R-1","status":"Approved","summaryCode":"1","summaryCode`+half+`":"0"}`)).Transactions.Get(t.Context(), "R-1")
+		require.NoError(t, err)
+		assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(tx), "%s: it is a member that nobody knows", half)
+	}
+}
+
+// TestAttack40Depth: the answer nests to the limit and beyond. It costs no more than its
+// length, and what is too deep cannot be read.
+func TestAttack40Depth(t *testing.T) {
+	for depth, ok := range map[int]bool{9_000: true, 10_001: false, 2_000_000: false} {
+		for _, nest := range [][2]string{{"[", "]"}, {`{"a":`, "}"}} {
+			inner := strings.Repeat(nest[0], depth) + "1" + strings.Repeat(nest[1], depth)
+			body := `{"receiptNumber":"R-1","new":` + inner + `,"metadata":{"a":` + inner + `}}`
+			client := clientOf(t, says(200, body), quickstream.WithMaxAttempts(1))
+			var tx *quickstream.Transaction
+			var err error
+			allocated := allocatedBy(func() { tx, err = client.Transactions.Get(t.Context(), "R-1") })
+			assert.Equal(t, ok, err == nil, "%d: %v", depth, err)
+			assert.Less(t, allocated, uint64(8*len(body)+mebibyte), depth)
+			if ok {
+				assert.Len(t, tx.Metadata["a"], len(inner))
+				assert.Len(t, tx.Extra()["new"], len(inner))
+			}
+		}
+	}
+}
+
+// TestAttack42WrongTypes: what decides has another type. A read fails, and a write is unknown
+// with the receipt number if it can be read; a number in a text's place is its digits.
+func TestAttack42WrongTypes(t *testing.T) {
+	for body, receipt := range map[string]string{
+		`{"receiptNumber":"R-1","summaryCode":{}}`:                "R-1",
+		`{"receiptNumber":"R-1","totalAmount":{"amount":"free"}}`: "R-1",
+		`{"receiptNumber":17,"summaryCode":true}`:                 "17",
+		`{"receiptNumber":17.5}`:                                  "",
+		`{"receiptNumber":1e5}`:                                   "",
+		`{"receiptNumber":17,"receiptNumber":"17"}`:               "17",
+		`{"receiptNumber":"R-1","receiptNumber":"R-1"}`:           "R-1",
+		`{"receiptNumber":"R-1","receiptNumber":"R-2"}`:           "",
+		`{"receiptNumber":"R-1"`:                                  "R-1",
+		`{"receiptNumber":"R-1 x"}}`:                              "",
+		`{"receiptNumber":96807`:                                  "",
+		`{"receiptNumber":96807,`:                                 "96807",
+		`{"receiptNumber":"96807`:                                 "",
+		`{"originalReceiptNumber":"R-0"}`:                         "",
+		`{"new":{"receiptNumber":"R-0"},"status":"Appr`:           "",
+		`{"new":[{"a":1}],"receiptNumber":"R-1","status":"Appr`:   "R-1",
+		`{"status":"Approved","summaryCode":"0"}`:                 "",
+		`null`: "", `[]`: "", `{}`: "", ``: "", `<html>OK</html>`: "",
+	} {
+		client := clientOf(t, says(200, body))
+		_, err := client.Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1))
+		assert.Equal(t, decoding, ending(err), body)
+		_, err = client.Transactions.Pay(t.Context(), payment())
+		require.Equal(t, unknown, ending(err), body)
+		lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		assert.Equal(t, receipt, lost.ReceiptNumber, body)
+		assert.Equal(t, receipt, lost.Intent.ReceiptNumber, body)
+	}
+	tx, err := clientOf(t, says(200, `{"receiptNumber":17,"status":"Approved","summaryCode":0}`)).Transactions.Get(t.Context(), "17")
+	require.NoError(t, err)
+	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+}
+
+// TestAttack42UnknownValues: a status or a code is one of tomorrow, made up, or looks like one
+// that is known: with a Cyrillic letter, a full-width one, or one that is not seen. It decides
+// nothing, is in no error, and survives being stored.
+func TestAttack42UnknownValues(t *testing.T) {
+	for _, status := range []string{
+		"Refunded", "Approved ", "0", "\u0410pproved", "Approv\u0435d", "\uff21pproved", "Approved\u200b", "Approved\u00a0", "\u202eApproved", "De\u0441lined",
+		"Approved", "Approved*", "Declined", "Voided",
+	} {
+		for _, code := range []string{"0", "4", "00", "-0", "0.0", "\uff10", "\u0660", "\u0661", "O"} {
+			if code == "0" && strings.HasPrefix(status+"*", "Approved*") || code == "0" && status == "Voided" {
+				continue // these say so
+			}
+			body := fmt.Sprintf(`{"receiptNumber":"1","status":%q,"summaryCode":%q,"responseCode":"9Z","transactionType":"NEW","creditCard":{"cardScheme":"NEW"}}`, status, code)
+			tx, err := clientOf(t, says(200, body)).Transactions.Get(t.Context(), "1")
+			require.NoError(t, err, body)
+			outcome, err := tx.Outcome()
+			assert.Equal(t, quickstream.OutcomeUnknown, outcome, body)
+			require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+			_, err = quickstream.RequireApproved(tx, nil)
+			require.Error(t, err)
+			if len(status) > len("Approved*") {
+				assert.NotContains(t, err.Error(), status)
+			}
+			stored, err := json.Marshal(tx)
+			require.NoError(t, err)
+			assert.JSONEq(t, body, string(stored))
+		}
+	}
+}
+
+// TestAttack43Receipts: an identifier in an answer is a megabyte, a path, or several lines.
+// It is none: nobody stores it, and it gets into no request.
+func TestAttack43Receipts(t *testing.T) {
+	const good = `{"receiptNumber":"R-1","status":"Approved","summaryCode":"0"}`
+	bad := map[string]string{"a MiB of digits": strings.Replace(good, `"R-1"`, strings.Repeat("1", 1<<20), 1)}
+	for name, id := range map[string]string{
+		"a MiB": strings.Repeat("1", 1<<20), "256": strings.Repeat("1", 256), "a path": "../void", "dots": "..", "a query": "R-1?x=1", "a fragment": "R#1", "escaped": "R%2f1",
+		"a line break": `R-1\n`, "blanks": "  ", "beyond ASCII": "R-\u00e91", "a backslash": `R\\1`, "a parameter": "R;1",
+	} {
+		bad[name] = strings.Replace(good, "R-1", id, 1)
+		bad["original "+name] = strings.Replace(good, "}", `,"originalReceiptNumber":"`+id+`"}`, 1)
+		bad["token "+name] = strings.Replace(good, "}", `,"creditCard":{"accountToken":"`+id+`"}}`, 1)
+		bad["agreement "+name] = strings.Replace(good, "}", `,"payToData":{"agreementToken":"`+id+`"}}`, 1)
+	}
+	for name, body := range bad {
+		neverApproved(t, name, body)
+	}
+	for _, id := range []string{"R 1", strings.Repeat("x", 255), "a:b@c", "...", "R+1=2&3"} {
+		tx, err := clientOf(t, says(200, strings.Replace(good, "R-1", id, 1))).Transactions.Get(t.Context(), id)
+		require.NoError(t, err, id)
+		assert.Equal(t, id, tx.ReceiptNumber)
+	}
+}
+
+// TestAttackHugeNumbers: a number with a huge exponent stands where there is no money. It
+// costs nothing, and hides no payment unless it decides.
+func TestAttackHugeNumbers(t *testing.T) {
+	for _, number := range []string{"1e999999999", "-1e999999999", "1e-999999999", "1E+400", strings.Repeat("9", 1<<16), "0." + strings.Repeat("0", 1<<16) + "1"} {
+		agreement := `{"agreementToken":"A-1","status":"ACTIVE","paymentTerms":{"pointInTime":` + number + `,"numberOfPaymentsPermitted":` + number + `}}`
+		payment := `{"receiptNumber":"R-1","status":"Approved","summaryCode":"0","transactionTime":` + number + `,"settlementDate":` + number + `,"refundable":` + number +
+			`,"responseDescription":` + number + `,"links":` + number + `,"new":` + number + `,"metadata":{"a":` + number + `}}`
+		allocated := allocatedBy(func() {
+			tx, err := clientOf(t, says(200, payment)).Transactions.Get(t.Context(), "R-1")
+			require.NoError(t, err, "%.20s", number)
+			assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+			assert.True(t, tx.TransactionTime.IsZero() && tx.SettlementDate.IsZero() && !tx.Refundable)
+			assert.Equal(t, number, tx.Metadata["a"])
+			terms, err := clientOf(t, says(200, agreement)).PayTo.Get(t.Context(), "A-1")
+			require.NoError(t, err)
+			assert.Nil(t, terms.PaymentTerms.PointInTime)
+			for _, decides := range []string{"status", "summaryCode", "receiptNumber"} {
+				_, err := clientOf(t, says(200, strings.Replace(payment, `"`+decides+`":`, `"`+decides+`":`+number+`,"old":`, 1)), quickstream.WithMaxAttempts(1)).Transactions.Get(t.Context(), "R-1")
+				if strings.ContainsAny(number, ".eE") || decides == "receiptNumber" {
+					assert.Equal(t, decoding, ending(err), "%s %.20s", decides, number)
+				}
+			}
+			err = clientOf(t, says(200, `{"a":`+number+`}`), quickstream.WithMaxAttempts(1)).Do(t.Context(), quickstream.Request{Method: "GET", Route: "/notes"}, new(map[string]float64))
+			assert.Equal(t, strings.HasPrefix(number, "0.") || strings.HasPrefix(number, "1e-"), err == nil, "%.20s: %v", number, err)
+		})
+		assert.Less(t, allocated, uint64(16*mebibyte), "%.20s", number)
+	}
+}
+
+// TestAttackTwoAnswersInOne: a decline holds an approval, in the member that an answer may
+// stand in, or in one that nobody knows. What stands outside counts, or nothing does. Without a
+// decline outside see TestNestedAnswers.
+func TestAttackTwoAnswersInOne(t *testing.T) {
+	const approved, decline = `{"receiptNumber":"R-1","status":"Approved","summaryCode":"0"}`, `"receiptNumber":"R-1","status":"Declined","summaryCode":"1"`
+	for _, name := range []string{"data", "transaction", "creditCard", "metadata", "links", "DATA"} {
+		tx, err := clientOf(t, says(200, `{`+decline+`,"`+name+`":`+approved+`}`)).Transactions.Get(t.Context(), "R-1")
+		if err == nil {
+			assert.Equal(t, quickstream.OutcomeDeclined, outcomeOf(tx), name)
+		}
+	}
+}
+
+// TestAttackDigitsOfAmounts: an amount in an answer has forty digits, or differs from the one
+// that was sent where a float has no more digits. It is no answer to the payment.
+func TestAttackDigitsOfAmounts(t *testing.T) {
+	const sent, almost = "100000000000000001.01", "100000000000000001.02"
+	pay := payment()
+	pay.PrincipalAmount = decimal.RequireFromString(sent)
+	body := `{"receiptNumber":"R-1","status":"Approved","summaryCode":"0","principalAmount":{"currency":"AUD","amount":~}}`
+	for amount, want := range map[string]string{
+		sent: succeeds, `"` + sent + `"`: succeeds, almost: unknown, "1e17": unknown, strings.Repeat("9", 40): unknown, sent + strings.Repeat("0", 40): unknown, `"1,0"`: unknown,
+		"-" + sent: unknown,
+	} {
+		_, err := clientOf(t, says(201, strings.Replace(body, "~", amount, 1))).Transactions.Pay(t.Context(), pay)
+		assert.Equal(t, want, ending(err), amount)
+	}
+}
+
+// TestAttackListsForEver: the next page is the page itself, or two pages lead to each other for
+// ever. Each is read once. Where the address changes every time the loop ends with its
+// context, and Page.Shifted tells that the items are old ones.
+func TestAttackListsForEver(t *testing.T) {
+	for _, back := range []int{0, 1, 2} {
+		asked := 0
+		loop := pageOf(fmt.Sprintf("%s/customers?page=%d", baseURL, back), "3")
+		client := clientOf(t, pages(&asked, pageOf(baseURL+"/customers?page=1", "1"), pageOf(baseURL+"/customers?page=2", "2"), loop))
+		_, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
+		assert.Equal(t, decoding, ending(err), "%v", err)
+		assert.LessOrEqual(t, asked, 6)
+	}
+	asked, shifted := 0, 0
+	ctx, cancel := context.WithCancel(t.Context())
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		if asked++; asked == 50 {
+			cancel()
+		}
+		return answer(200, pageOf(fmt.Sprintf("?page=%d&n=%d", asked%2, asked), fmt.Sprint(asked%2))), nil
+	})
+	var last error
+	for page, err := range client.Customers.List(quickstream.ListCustomersParams{}).Pages(ctx) {
+		if last = err; err == nil && page.Shifted {
+			shifted++
+		}
+	}
+	require.ErrorIs(t, last, context.Canceled)
+	assert.Equal(t, []int{50, 48}, []int{asked, shifted})
+}
+
+// TestAttackDateHeader: a gateway's Date is years off, so that an earlier payment of the same
+// order seems to be the lost one. No clock is that wrong, and it says nothing. One of the
+// service that is hours off shifts its times and its Date alike.
+func TestAttackDateHeader(t *testing.T) {
+	for _, off := range []time.Duration{-3 * time.Hour, -time.Hour, -31 * time.Second, 31 * time.Second, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			own, bare := sent(t, "ORDER-1", quickstream.WithIntentMetadata(""))
+			made, unnamed := sent(t, "", quickstream.WithIntentMetadata(""))
+			bare["transactionTime"], unnamed["transactionTime"] = madeAt(time.Now().Add(off)), madeAt(time.Now().Add(off))
+			unnamed["receiptNumber"] = "R-2"
+			answered := lookedUp([][]object{{bare, unnamed}})
+			client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+				resp, err := answered(r)
+				resp.Header.Set("Date", time.Now().Add(off).UTC().Format(http.TimeFormat))
+				return resp, err
+			})
+			<-time.After(time.Minute)
+			for _, intent := range []quickstream.Intent{own, made} {
+				_, err := client.Transactions.Resume(t.Context(), intent)
+				require.NoError(t, err, off)
+			}
+		})
+	}
+	for _, date := range []string{"Thu, 01 Jan 1970 00:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "soon", ""} {
+		for _, earlier := range []time.Duration{0, time.Hour} {
+			synctest.Test(t, func(t *testing.T) {
+				own, bare := sent(t, "ORDER-1", quickstream.WithIntentMetadata(""))
+				bare["transactionTime"] = madeAt(time.Now().Add(-earlier))
+				<-time.After(time.Minute)
+				answered := lookedUp([][]object{{bare}})
+				client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+					resp, err := answered(r)
+					resp.Header.Set("Date", date)
+					return resp, err
+				})
+				tx, err := client.Transactions.Resume(t.Context(), own)
+				if earlier == 0 {
+					require.NoError(t, err, date)
+					return
+				}
+				assert.Len(t, still(t, tx, err).Candidates, 1, "%s: an earlier payment is not this one", date)
+			})
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package clienttest_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// TestKeysAreUUIDs: a service that takes only UUIDs as idempotency keys takes every POST: a
+// call's own key, a planned one, and that of a renewed intent.
+func TestKeysAreUUIDs(t *testing.T) {
+	box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.KeyForm = "uuid" }))
+	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithIdempotencyKey("my-key"))
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+
+	_, err = client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Kim Lee"})
+	require.NoError(t, err)
+	params := payment()
+	token, err := sandboxtest.CardToken(t.Context(), client, sandbox.CardAttempted)
+	require.NoError(t, err)
+	params.Source = quickstream.FromSingleUseToken(token)
+	planned, err := client.Transactions.Plan(t.Context(), params)
+	require.NoError(t, err)
+	for _, intent := range []quickstream.Intent{planned.Renewed(), planned.Renewed()} {
+		assert.NotEqual(t, planned.IdempotencyKey, intent.IdempotencyKey)
+		assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, intent.IdempotencyKey)
+	}
+	_, err = client.Transactions.Submit(t.Context(), planned, func(context.Context) error { return nil })
+	require.NoError(t, err)
+	assert.Len(t, box.Ledger(), 1)
+}
+
+// TestErrorBodiesOfTheSister: the sister product's error bodies are read for people. As the words
+// of another service they do not settle a payment.
+func TestErrorBodiesOfTheSister(t *testing.T) {
+	client := clientOf(t, says(422, `{"data":[{"fieldName":"currency","message":"is required","fieldValue":"4111111111111111"}]}`))
+	lost := new(quickstream.UnknownOutcomeError)
+	_, err := client.Transactions.Pay(t.Context(), payment())
+	require.ErrorAs(t, err, &lost)
+	refused := new(quickstream.APIError)
+	require.ErrorAs(t, lost.Cause, &refused)
+	require.Len(t, refused.Fields(), 1)
+	assert.Equal(t, "currency", refused.Fields()[0].FieldName)
+
+	_, err = clientOf(t, says(http.StatusInternalServerError, `{"errorNumber":"E-1","traceCode":"T-1"}`)).Transactions.Get(t.Context(), "R-1")
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, "T-1", refused.TraceCode)
+
+	_, client = sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ErrorForm = "data" }))
+	_, err = client.Transactions.BySettlementDate(quickstream.Date{Year: 2026, Month: 1, Day: 1}).First(t.Context())
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+	_, err = client.Transactions.Get(t.Context(), "R-1")
+	require.ErrorIs(t, err, quickstream.ErrNotFound)
+	require.ErrorAs(t, err, &refused)
+	assert.NotEmpty(t, refused.Fields())
+}
+
+// TestAccountsWithoutCustomers: a token becomes an account of no customer, once, and the account
+// pays.
+func TestAccountsWithoutCustomers(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	token, err := sandboxtest.CardToken(t.Context(), client, sandbox.CardAttempted)
+	require.NoError(t, err)
+	account, err := client.Accounts.RegisterWithoutCustomer(t.Context(), token)
+	require.NoError(t, err)
+	assert.Empty(t, account.CustomerID)
+	assert.False(t, account.DefaultAccount)
+	_, err = client.Accounts.RegisterWithoutCustomer(t.Context(), token)
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	_, err = client.Accounts.RegisterWithoutCustomer(t.Context(), "")
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
+
+	params := payment()
+	params.Source = quickstream.FromAccount(account.AccountToken)
+	_, err = client.Transactions.Pay(t.Context(), params)
+	require.NoError(t, err)
+	assert.Len(t, box.Ledger(), 1)
+}
+
+// TestReplacedFields: a replaced member is judged by the rules and stands in the intent, so that a
+// planned payment sends it; a value of another type is sent as it is. The caller's parameters stay
+// as they are.
+func TestReplacedFields(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	ctx, params := t.Context(), payment()
+	token, err := sandboxtest.CardToken(ctx, client, sandbox.CardAttempted)
+	require.NoError(t, err)
+	params.Source, params.Metadata = quickstream.FromSingleUseToken(token), map[string]string{"a": "b"}
+	mail := quickstream.WithExtraField("storedCredentialData.entryMode", "STORED_CREDENTIAL")
+	planned, err := client.Transactions.Plan(ctx, params, mail, quickstream.WithExtraField("comment", "new"))
+	require.NoError(t, err)
+	assert.Contains(t, string(planned.Request), `"entryMode":"STORED_CREDENTIAL"`)
+	assert.Contains(t, string(planned.Request), `"comment":"new"`)
+	assert.Equal(t, quickstream.EntryModeManual, params.StoredCredential.EntryMode)
+	_, err = client.Transactions.Submit(ctx, planned, func(context.Context) error { return nil }, mail)
+	require.ErrorContains(t, err, "the intent has its own request")
+	_, err = client.Transactions.Plan(ctx, params, quickstream.WithExtraField("ipAddress", ""))
+	require.ErrorIs(t, err, quickstream.ErrNotSent, "a text that the field would leave out")
+
+	_, err = client.Transactions.Plan(ctx, params, quickstream.WithExtraField("eci", "5"), quickstream.WithExtraField("ipAddress", "127.0.0.1"))
+	invalid := new(quickstream.ValidationError)
+	require.ErrorAs(t, err, &invalid)
+	assert.Equal(t, "transaction.ipAddress.public", invalid.Findings[0].Rule)
+	params.Source = quickstream.FromCard(approvedCard())
+	_, err = client.Transactions.Pay(ctx, params, quickstream.WithExtraField("creditCard.expiryDateMonth", "13"))
+	require.ErrorAs(t, err, &invalid)
+	assert.Equal(t, "card.expiryDate.valid", invalid.Findings[0].Rule)
+	assert.Empty(t, box.Ledger())
+
+	body := func(call func(*quickstream.Client, ...quickstream.CallOption) error, opts ...quickstream.CallOption) map[string]any {
+		sent, err := sentBody(t, call, opts...)
+		require.ErrorIs(t, err, quickstream.ErrInvalid)
+		return decodedTree(t, []byte(sent))
+	}
+	sent := body(func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		return second(c.Transactions.Pay(ctx, params, opts...))
+	}, quickstream.WithExtraField("creditCard.expiryDateMonth", 3), quickstream.WithExtraField("creditCard.expiryDateYear", 35), quickstream.WithExtraField("comment", nil))
+	assert.Equal(t, json.Number("3"), sent["creditCard"].(map[string]any)["expiryDateMonth"])
+	assert.Contains(t, sent, "comment")
+	bank := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromBankAccount(bankAccount())}
+	sent = body(func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		return second(c.Accounts.Register(ctx, "C-1", bank, opts...))
+	}, quickstream.WithExtraField("bankAccount.bsb", "650 000"))
+	assert.Equal(t, "650 000", sent["bankAccount"].(map[string]any)["bsb"])
+	sent = body(func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		return second(c.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: approvedCard()}, opts...))
+	}, quickstream.WithExtraField("expiryDateYear", "35"))
+	assert.Equal(t, "35", sent["expiryDateYear"])
+	sent = body(func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		return second(c.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Kim Lee", PhoneNumber: "1"}, opts...))
+	}, quickstream.WithExtraField("phoneNumber", "2"))
+	assert.Equal(t, "2", sent["phoneNumber"])
+}
+
+// TestReceiptInLocation: if the body of a 201 cannot be read, its Location names the transaction. An
+// address of something else, or one that contradicts the body, names none.
+func TestReceiptInLocation(t *testing.T) {
+	receipt := func(status int, body, location string) string {
+		client := clientOf(t, func(*http.Request) (*http.Response, error) {
+			r := answer(status, body)
+			r.Header.Set("Location", location)
+			return r, nil
+		})
+		_, err := client.Transactions.Pay(t.Context(), payment())
+		lost := new(quickstream.UnknownOutcomeError)
+		require.ErrorAs(t, err, &lost)
+		assert.Equal(t, lost.ReceiptNumber, lost.Intent.ReceiptNumber)
+		return lost.ReceiptNumber
+	}
+	const there = baseURL + "/transactions/"
+	for _, location := range []string{there + "R-1", "/rest/v1/transactions/R-1", "https://API.invalid:443/rest/v1/transactions/R-1?a=b"} {
+		assert.Equal(t, "R-1", receipt(201, "<html>", location), location)
+		assert.Equal(t, "R-1", receipt(201, "", location), location)
+	}
+	assert.Equal(t, "R-1", receipt(201, `{"receiptNumber":"R-1","sum`, there+"R-1"))
+	assert.Empty(t, receipt(201, `{"receiptNumber":"R-2","sum`, there+"R-1"))
+	assert.Equal(t, "R-2", receipt(201, `{"receiptNumber":"R-2","sum`, "https://other.invalid/rest/v1/transactions/R-1"))
+	assert.Empty(t, receipt(200, "<html>", there+"R-1"))
+	for _, location := range []string{
+		"", "::", there, there + "R-1/void", there + "R%2F1", there + "R 1", "https://other.invalid/rest/v1/transactions/R-1",
+		"https://a@api.invalid/rest/v1/transactions/R-1", baseURL + "/customers/R-1", there + "../R-1", there + strings.Repeat("1", 256),
+	} {
+		assert.Empty(t, receipt(201, "<html>", location), location)
+	}
+	twice := 0
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		if twice++; twice == 1 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		r := answer(201, "<html>")
+		r.Header.Set("Location", there+"R-1")
+		return r, nil
+	}, quickstream.WithRetryWait(1, 1))
+	lost := new(quickstream.UnknownOutcomeError)
+	require.ErrorAs(t, second(client.Transactions.Pay(t.Context(), payment())), &lost)
+	assert.Equal(t, 2, lost.Attempts)
+	assert.Empty(t, lost.ReceiptNumber, "it may be that of another attempt's payment")
+	_, err := clientOf(t, func(*http.Request) (*http.Response, error) {
+		r := answer(201, "<html>")
+		r.Header.Set("Location", there+"R-1")
+		return r, nil
+	}).Transactions.Void(t.Context(), "R-9")
+	require.ErrorAs(t, err, &lost)
+	assert.Empty(t, lost.ReceiptNumber)
+}

@@ -1,0 +1,366 @@
+package clienttest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// mandate asks for every term.
+func mandate() quickstream.CreateAgreementParams {
+	params := agreementParams("AG-1")
+	params.Payment = quickstream.AgreementPaymentParams{
+		Purpose: quickstream.PayToPurposeUtility, Description: "Power  and gas", AdditionalInformation: "Meter  1",
+		StartDate: quickstream.NewDate(2098, 1, 1), EndDate: quickstream.NewDate(2099, 12, 31),
+	}
+	amount := func(text string) *decimal.Decimal { return new(decimal.RequireFromString(text)) }
+	params.Terms = quickstream.AgreementTermsParams{
+		Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
+		NumberOfPaymentsPermitted: new(int64(12)), PointInTime: new(int64(15)),
+		FirstPaymentAmount: amount("1"), LastPaymentAmount: amount("2"), PaymentAmount: amount("3"), MaximumPaymentAmount: amount("4"),
+		FirstPaymentDue: quickstream.NewDate(2098, 1, 15), LastPaymentDue: quickstream.NewDate(2099, 12, 15),
+	}
+	params.Payer.Reference = "PAYER-1"
+	return params
+}
+
+// mandateJSON is the agreement that is made of mandate.
+const mandateJSON = `{"agreementToken":"A-1","status":"PENDING","respondByTime":"2098-01-01T10:00:00","payeeReference":"AG-1",
+	"paymentDetails":{"purpose":"UTIL","description":"Power  and gas","startDate":"2098-01-01","endDate":"2099-12-31","automaticRenewal":false,
+		"additionalInformation":"Meter  1"},
+	"paymentTerms":{"frequency":"MNTH","numberOfPaymentsPermitted":12,"pointInTime":15,"agreementType":"VARI",
+		"firstPaymentAmount":{"currency":"AUD","amount":1.0},"lastPaymentAmount":{"currency":"AUD","amount":2},
+		"paymentAmount":{"currency":"AUD","amount":3},"maximumPaymentAmount":{"currency":"AUD","amount":4},
+		"firstPaymentDue":"2098-01-15","lastPaymentDue":"2099-12-15"},
+	"payerDetails":{"customerId":"C-1","payerType":"PERS","payerId":"P-1","payerName":"Ann Example","ultimatePayerName":"Ann Example",
+		"paymentReference":"PAYER-1"},
+	"payeeDetails":{"supplierBusinessCode":"SANDBOX01"}}`
+
+// changedMandate is mandateJSON with one text replaced.
+func changedMandate(t *testing.T, old, changed string) string {
+	t.Helper()
+	require.Equal(t, 1, strings.Count(mandateJSON, old), old)
+	return strings.Replace(mandateJSON, old, changed, 1)
+}
+
+func lostMandate(t *testing.T) quickstream.Intent {
+	t.Helper()
+	var intent quickstream.Intent
+	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", mandate(), handed(&intent))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	return intent
+}
+
+// TestAgreementsThatTheBankChanged: what does not decide is named, and the agreement is returned.
+// In a list other words are another agreement's, and other blanks are not.
+func TestAgreementsThatTheBankChanged(t *testing.T) {
+	intent := lostMandate(t)
+	for _, c := range []struct {
+		old, changed string
+		differences  []string
+		reworded     bool
+	}{
+		{`"PENDING"`, `"ACTIVE"`, nil, false},
+		{`"2098-01-01T10:00:00"`, `null`, nil, false},
+		{`Power  and gas`, `Power and gas`, []string{"paymentDetails.description"}, false},
+		{`Power  and gas`, ` POWER AND GAS`, []string{"paymentDetails.description"}, false},
+		{`Power  and gas`, `Payment`, []string{"paymentDetails.description"}, true},
+		{`"Power  and gas"`, `null`, []string{"paymentDetails.description"}, false},
+		{`Meter  1`, `Meter 1`, []string{"paymentDetails.additionalInformation"}, false},
+		{`Meter  1`, `Meter 2`, []string{"paymentDetails.additionalInformation"}, true},
+		{`"payerName":"Ann Example"`, `"payerName":"MS A EXAMPLE"`, []string{"payerDetails.payerName"}, false},
+		{`"ultimatePayerName":"Ann Example"`, `"ultimatePayerName":"A"`, []string{"payerDetails.ultimatePayerName"}, false},
+		{`"PERS"`, `"ORGN"`, []string{"payerDetails.payerType"}, false},
+		{`"AG-1"`, `" ag-1"`, []string{"payeeReference"}, false},
+		{`"P-1"`, `null`, []string{"payerDetails.payerId"}, false},
+		{`"PAYER-1"`, `"payer-1 "`, []string{"payerDetails.paymentReference"}, false},
+		{`"SANDBOX01"`, `"sandbox01"`, []string{"payeeDetails.supplierBusinessCode"}, false},
+		{`"amount":4`, `"amount":null`, []string{"paymentTerms.maximumPaymentAmount"}, false},
+		{`{"currency":"AUD","amount":3}`, `null`, []string{"paymentTerms.paymentAmount"}, false},
+		{`"pointInTime":15`, `"pointInTime":null`, []string{"paymentTerms.pointInTime"}, false},
+		{`"2098-01-15"`, `null`, []string{"paymentTerms.firstPaymentDue"}, false},
+		{`"endDate":"2099-12-31"`, `"endDate":null`, []string{"paymentDetails.endDate"}, false},
+		{`"frequency":"MNTH"`, `"frequency":null`, []string{"paymentTerms.frequency"}, false},
+	} {
+		body := changedMandate(t, c.old, c.changed)
+		made, err := clientOf(t, says(http.StatusCreated, body)).PayTo.Create(t.Context(), "C-1", mandate())
+		require.NoError(t, err, c.changed)
+		assert.Equal(t, "A-1", made.AgreementToken)
+		assert.Equal(t, c.differences, made.Differences(), c.changed)
+
+		found, err := clientOf(t, says(http.StatusOK, `{"data":[`+body+`]}`)).PayTo.Resume(t.Context(), intent)
+		if c.reworded {
+			require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, c.changed)
+			continue
+		}
+		require.NoError(t, err, c.changed)
+		assert.Equal(t, c.differences, found.Differences(), c.changed)
+	}
+}
+
+// TestTermsThatTheServiceFillsIn are differences.
+func TestTermsThatTheServiceFillsIn(t *testing.T) {
+	params := mandate()
+	params.Payment.AdditionalInformation, params.Payment.EndDate, params.Payment.AutomaticRenewal = "", quickstream.Date{}, true
+	params.Terms = quickstream.AgreementTermsParams{Frequency: params.Terms.Frequency, Type: params.Terms.Type}
+	params.Payer.Reference = ""
+	filled := changedMandate(t, `"automaticRenewal":false`, `"automaticRenewal":true`)
+	var intent quickstream.Intent
+	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", params, handed(&intent))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	found, err := clientOf(t, says(http.StatusOK, `{"data":[`+filled+`]}`)).PayTo.Resume(t.Context(), intent)
+	require.NoError(t, err)
+	made, err := clientOf(t, says(http.StatusCreated, filled)).PayTo.Create(t.Context(), "C-1", params)
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"paymentDetails.additionalInformation", "paymentDetails.endDate",
+		"paymentTerms.firstPaymentAmount", "paymentTerms.lastPaymentAmount", "paymentTerms.paymentAmount", "paymentTerms.maximumPaymentAmount",
+		"paymentTerms.firstPaymentDue", "paymentTerms.lastPaymentDue", "paymentTerms.numberOfPaymentsPermitted", "paymentTerms.pointInTime",
+		"payerDetails.paymentReference",
+	}, made.Differences())
+	assert.Equal(t, made.Differences(), found.Differences())
+	stored, err := json.Marshal(made)
+	require.NoError(t, err)
+	var read quickstream.Agreement
+	require.NoError(t, json.Unmarshal(stored, &read))
+	assert.Empty(t, read.Differences(), "they are not stored")
+
+	bare, err := clientOf(t, says(http.StatusCreated, `{"agreementToken":"A-1"}`)).PayTo.Create(t.Context(), "C-1", mandate())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"payeeReference"}, bare.Differences())
+}
+
+// TestAgreementsThatAreOthers: the token that came back stays at hand, and no look-up takes the
+// agreement.
+func TestAgreementsThatAreOthers(t *testing.T) {
+	intent := lostMandate(t)
+	for _, c := range []struct{ old, changed, member string }{
+		{`"AG-1"`, `"AG-2"`, "payeeReference"},
+		{`"SANDBOX01"`, `"SANDBOX02"`, "payeeDetails.supplierBusinessCode"},
+		{`"UTIL"`, `"LOAN"`, "paymentDetails.purpose"},
+		{`"2098-01-01"`, `"2098-01-02"`, "paymentDetails.startDate"},
+		{`"2099-12-31"`, `"2099-12-30"`, "paymentDetails.endDate"},
+		{`"automaticRenewal":false`, `"automaticRenewal":true`, "paymentDetails.automaticRenewal"},
+		{`"MNTH"`, `"WEEK"`, "paymentTerms.frequency"},
+		{`"VARI"`, `"FIXE"`, "paymentTerms.agreementType"},
+		{`"amount":1.0`, `"amount":1.01`, "paymentTerms.firstPaymentAmount"},
+		{`"amount":2`, `"amount":20`, "paymentTerms.lastPaymentAmount"},
+		{`"amount":3`, `"amount":0`, "paymentTerms.paymentAmount"},
+		{`"amount":4`, `"amount":-4`, "paymentTerms.maximumPaymentAmount"},
+		{`"2098-01-15"`, `"2098-01-16"`, "paymentTerms.firstPaymentDue"},
+		{`"2099-12-15"`, `"2099-12-16"`, "paymentTerms.lastPaymentDue"},
+		{`"numberOfPaymentsPermitted":12`, `"numberOfPaymentsPermitted":13`, "paymentTerms.numberOfPaymentsPermitted"},
+		{`"pointInTime":15`, `"pointInTime":16`, "paymentTerms.pointInTime"},
+		{`"C-1"`, `"C-2"`, "payerDetails.customerId"},
+		{`"P-1"`, `"P-2"`, "payerDetails.payerId"},
+		{`"PAYER-1"`, `"PAYER-2"`, "payerDetails.paymentReference"},
+	} {
+		body, reasons := changedMandate(t, c.old, c.changed), []string{"its " + c.member + " is another"}
+		made, err := clientOf(t, says(http.StatusCreated, body), quickstream.WithoutResend()).PayTo.Create(t.Context(), "C-1", mandate())
+		assert.Nil(t, made)
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "%s: %v", c.changed, err)
+		require.Len(t, lost.Candidates, 1, c.changed)
+		assert.Equal(t, "A-1", lost.Candidates[0].Agreement.AgreementToken)
+		assert.Equal(t, reasons, lost.Candidates[0].Reasons)
+		assert.False(t, lost.Candidates[0].Matches)
+		assert.NotContains(t, err.Error(), "A-1")
+
+		_, err = clientOf(t, says(http.StatusOK, `{"data":[`+body+`]}`)).PayTo.Resume(t.Context(), intent)
+		open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "%s: %v", c.changed, err)
+		if c.member == "payeeReference" {
+			assert.Empty(t, open.Candidates)
+			continue
+		}
+		require.Len(t, open.Candidates, 1, c.changed)
+		assert.Equal(t, reasons, open.Candidates[0].Reasons)
+		assert.False(t, open.Candidates[0].Matches)
+	}
+}
+
+// TestTokensOfUnreadableAgreements: a token that came back is a candidate, also if nothing else can
+// be read, and if the call fails after its answer.
+func TestTokensOfUnreadableAgreements(t *testing.T) {
+	failing := quickstream.WithObserver(quickstream.Observer{End: func(_ context.Context, call quickstream.CallInfo, _ quickstream.EndInfo) {
+		panic(call.Operation)
+	}})
+	for _, c := range []struct {
+		name, body, token, reason string
+		status                    int
+		opts                      []quickstream.ClientOption
+	}{
+		{"twice", `{"agreementToken":"A-1","paymentTerms":{"frequency":"MNTH","frequency":"WEEK"}}`, "A-1", "only its token could be read", 201, nil},
+		{"two tokens", `{"agreementToken":"A-1","agreementToken":"A-2"}`, "", "", 201, nil},
+		{"no token", `{"paymentTerms":{"agreementToken":"A-1"}}`, "", "", 201, nil},
+		{"not a success", `{"agreementToken":"A-1","status":[]}`, "", "", 500, nil},
+		{"failed afterwards", mandateJSON, "A-1", "the call failed after this answer", 201, []quickstream.ClientOption{failing}},
+	} {
+		opts := append(c.opts, quickstream.WithoutResend())
+		made, err := clientOf(t, says(c.status, c.body), opts...).PayTo.Create(t.Context(), "C-1", mandate())
+		assert.Nil(t, made, c.name)
+		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "%s: %v", c.name, err)
+		if c.token == "" {
+			assert.Empty(t, lost.Candidates, c.name)
+			continue
+		}
+		require.Len(t, lost.Candidates, 1, c.name)
+		assert.Equal(t, c.token, lost.Candidates[0].Agreement.AgreementToken, c.name)
+		assert.Equal(t, []string{c.reason}, lost.Candidates[0].Reasons, c.name)
+	}
+}
+
+// TestOneAgreementOfSeveral: of two that match neither is taken, whichever comes first.
+func TestOneAgreementOfSeveral(t *testing.T) {
+	intent := lostMandate(t)
+	second := changedMandate(t, `"A-1"`, `"A-2"`)
+	unnamed := changedMandate(t, `"payeeReference":"AG-1"`, `"payeeReference":null`)
+	other := changedMandate(t, `"MNTH"`, `"WEEK"`)
+	foreign := changedMandate(t, `"AG-1"`, `"AG-2"`)
+	for _, c := range []struct {
+		list    []string
+		found   bool
+		matches []bool
+		reasons []string
+	}{
+		{list: []string{mandateJSON}, found: true},
+		{list: []string{foreign, mandateJSON, other}, found: true},
+		{list: []string{mandateJSON, unnamed}, found: true},
+		{list: []string{mandateJSON, second}, matches: []bool{true, true}, reasons: []string{"it is not the only one", "it is not the only one"}},
+		{list: []string{unnamed}, matches: []bool{false}, reasons: []string{"it carries no payee reference"}},
+		{list: []string{foreign}},
+		{list: nil},
+	} {
+		body := `{"data":[` + strings.Join(c.list, ",") + `]}`
+		found, err := clientOf(t, says(http.StatusOK, body)).PayTo.Resume(t.Context(), intent)
+		if c.found {
+			require.NoError(t, err)
+			assert.Equal(t, "A-1", found.AgreementToken)
+			assert.Equal(t, quickstream.PayToFrequencyMonthly, found.PaymentTerms.Frequency)
+			continue
+		}
+		open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "%v", err)
+		var matches []bool
+		var reasons []string
+		for _, candidate := range open.Candidates {
+			matches, reasons = append(matches, candidate.Matches), append(reasons, candidate.Reasons...)
+		}
+		assert.Equal(t, c.matches, matches)
+		assert.Equal(t, c.reasons, reasons)
+	}
+}
+
+// TestAmendedTextsThatTheBankChanged: an amendment stands if the words do, and other blanks are
+// a difference.
+func TestAmendedTextsThatTheBankChanged(t *testing.T) {
+	agreement := new(quickstream.Agreement)
+	require.NoError(t, json.Unmarshal([]byte(changedMandate(t, "PENDING", "ACTIVE")), agreement))
+	details, err := agreement.Details()
+	require.NoError(t, err)
+	terms, err := agreement.Terms()
+	require.NoError(t, err)
+	for _, c := range []struct {
+		change                       quickstream.AgreementChange
+		asked, blanks, another, none string
+		member                       string
+	}{
+		{details, `Power  and gas`, `Power and gas`, `power and gas`, `Gas`, "paymentDetails.description"},
+		{terms, `Meter  1`, `Meter 1 `, `METER 1`, `Meter 2`, "paymentDetails.additionalInformation"},
+	} {
+		intent, err := clientOf(t, gone).PayTo.Plan(t.Context(), c.change)
+		require.NoError(t, err)
+		for text, want := range map[string]struct {
+			asAsked     bool
+			differences []string
+		}{
+			c.asked: {true, nil}, c.blanks: {true, []string{c.member}}, c.another: {false, []string{c.member}}, c.none: {false, []string{c.member}},
+		} {
+			state, err := clientOf(t, says(http.StatusOK, changedMandate(t, c.asked, text))).PayTo.ResumeChange(t.Context(), intent)
+			require.NoError(t, err)
+			assert.Equal(t, want.asAsked, state.AsAsked, text)
+			assert.Equal(t, want.differences, state.Agreement.Differences(), text)
+		}
+	}
+}
+
+// TestOtherDetailsAreNotAsAsked: a unilateral amendment has more than its description.
+func TestOtherDetailsAreNotAsAsked(t *testing.T) {
+	agreement := new(quickstream.Agreement)
+	require.NoError(t, json.Unmarshal([]byte(changedMandate(t, "PENDING", "ACTIVE")), agreement))
+	details, err := agreement.Details()
+	require.NoError(t, err)
+	intent, err := clientOf(t, gone).PayTo.Plan(t.Context(), details)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		old, changed string
+		asAsked      bool
+	}{
+		{`AG-1`, ` ag-1`, true},
+		{`AG-1`, `AG-2`, false},
+		{`SANDBOX01`, `sandbox01`, true},
+		{`SANDBOX01`, `SANDBOX02`, false},
+	} {
+		state, err := clientOf(t, says(http.StatusOK, changedMandate(t, c.old, c.changed))).PayTo.ResumeChange(t.Context(), intent)
+		require.NoError(t, err)
+		assert.Equal(t, c.asAsked, state.AsAsked, c.changed)
+	}
+}
+
+// TestAgreementsThatAreNotLookedUp: an intent that says too little, or something else, is refused
+// before the first request. A customer without agreements is "not found yet".
+func TestAgreementsThatAreNotLookedUp(t *testing.T) {
+	requests := 0
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		requests++
+		return answer(http.StatusNotFound, `{"developerMessage":"None."}`), nil
+	})
+	intent, unnamed, change := lostMandate(t), quickstream.Intent{}, quickstream.Intent{}
+	_, err := client.PayTo.Resume(t.Context(), intent)
+	open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	require.True(t, ok, "%v", err)
+	assert.NoError(t, open.Cause) //nolint:testifylint // a member of the error
+	assert.Equal(t, 1, requests)
+
+	params := mandate()
+	params.PayeeReference = ""
+	_, err = clientOf(t, gone).PayTo.Create(t.Context(), "C-1", params, handed(&unnamed))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	require.ErrorIs(t, clientOf(t, gone).PayTo.Recall(t.Context(), "A-1", handed(&change)), quickstream.ErrOutcomeUnknown)
+	foreign, later, laterChange := intent, intent, change
+	foreign.Operation, later.Version, laterChange.Version = quickstream.OperationPay, 99, 99
+	requests = 0
+	for _, refused := range []quickstream.Intent{unnamed, foreign, later} {
+		_, err := client.PayTo.Resume(t.Context(), refused)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	}
+	_, err = client.PayTo.ResumeChange(t.Context(), laterChange)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	assert.Zero(t, requests)
+}
+
+// TestAgreementsOfTheSandbox have no differences in the default world.
+func TestAgreementsOfTheSandbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, client := sandboxtest.New(t)
+		customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
+		require.NoError(t, err)
+		for _, params := range []quickstream.CreateAgreementParams{mandate(), agreementParams("AG-2")} {
+			agreement, err := client.PayTo.Create(t.Context(), customer.CustomerID, params)
+			require.NoError(t, err)
+			assert.Empty(t, agreement.Differences())
+		}
+	})
+}

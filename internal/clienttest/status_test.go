@@ -1,0 +1,99 @@
+package clienttest_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// TestStatusesAreOfTransactions: nothing else that the client reads has one.
+func TestStatusesAreOfTransactions(t *testing.T) {
+	client := clientOf(t, says(http.StatusOK, `{"customerId":"C-1"}`), quickstream.WithStatus("Settled", quickstream.OutcomeApproved))
+	customer, err := client.Customers.Get(t.Context(), "C-1")
+	require.NoError(t, err)
+	assert.Equal(t, "C-1", customer.CustomerID)
+}
+
+// TestStatusesThatAreNamed: beside summary code 0 an unlisted status has the meaning that the merchant
+// gives it, wherever the client reads it: from a payment, a look-up, a list and package resolve. A
+// summary code that says more is never overruled.
+func TestStatusesThatAreNamed(t *testing.T) {
+	named := []quickstream.ClientOption{
+		quickstream.WithStatus("Settled", quickstream.OutcomeApproved), quickstream.WithStatus("Processing", quickstream.OutcomePending),
+		quickstream.WithStatus("Cancelled", quickstream.OutcomeVoided),
+	}
+	absent := append(named[:3:3], quickstream.WithStatus("", quickstream.OutcomeApproved))
+	for _, c := range []struct {
+		opts          []quickstream.ClientOption
+		status, codes string // of summary and response
+		outcome       quickstream.Outcome
+	}{
+		{nil, "Settled", "0 08", quickstream.OutcomeUnknown},
+		{nil, "Settled", "1 51", quickstream.OutcomeDeclined},
+		{nil, "Settled", "3 QA", quickstream.OutcomeRejected},
+		{nil, "", "1 51", quickstream.OutcomeDeclined},
+		{nil, "", "3 QA", quickstream.OutcomeRejected},
+		{nil, "", "0 08", quickstream.OutcomeUnknown},
+		{nil, "APPROVED", "0 08", quickstream.OutcomeApproved},
+		{named, "Settled", "0 08", quickstream.OutcomeApproved},
+		{named, "SETTLED", "0 08", quickstream.OutcomeApproved},
+		{named, "Settled", "1 51", quickstream.OutcomeDeclined},
+		{named, "Settled", "2 08", quickstream.OutcomeUnknown},
+		{named, "Settled", "3 QA", quickstream.OutcomeRejected},
+		{named, "Settled", "9 08", quickstream.OutcomeUnknown},
+		{named, "Settled", "0 34", quickstream.OutcomeUnknown},
+		{named, "Processing", "0 08", quickstream.OutcomePending},
+		{named, "Cancelled", "0 08", quickstream.OutcomeVoided},
+		{named, "Cancelled", "1 51", quickstream.OutcomeDeclined},
+		{named, "Brand new", "0 08", quickstream.OutcomeUnknown},
+		{named, "", "0 08", quickstream.OutcomeUnknown},
+		{named, "Approved", "1 51", quickstream.OutcomeUnknown},
+		{absent, "", "0 08", quickstream.OutcomeApproved},
+		{absent, "", "1 51", quickstream.OutcomeDeclined},
+		{absent, "Brand new", "0 08", quickstream.OutcomeUnknown},
+	} {
+		summary, response, _ := strings.Cut(c.codes, " ")
+		body := fmt.Sprintf(`{"receiptNumber":"R-1","status":%q,"summaryCode":%q,"responseCode":%q}`, c.status, summary, response)
+		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+			switch {
+			case r.Method == http.MethodPost:
+				return answer(http.StatusCreated, body), nil
+			case strings.HasSuffix(r.URL.Path, "/R-1"):
+				return answer(http.StatusOK, `{"data":`+body+`}`), nil
+			}
+			return answer(http.StatusOK, `{"links":[],"data":[`+body+`]}`), nil
+		}, c.opts...)
+		paid, err := client.Transactions.Pay(t.Context(), payment())
+		require.NoError(t, err)
+		read, err := client.Transactions.Get(t.Context(), "R-1")
+		require.NoError(t, err)
+		listed, err := client.Transactions.ByReference("R-1").First(t.Context())
+		require.NoError(t, err)
+		for name, tx := range map[string]*quickstream.Transaction{"Pay": paid, "Get": read, "list": listed} {
+			assert.Equal(t, c.outcome, outcomeOf(tx), "%s: %+v", name, c)
+		}
+		intent := quickstream.Intent{Version: quickstream.IntentVersion, Operation: quickstream.OperationPay, ReceiptNumber: "R-1"}
+		policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+		assert.Equal(t, c.outcome, policy.LookUp(t.Context(), client.Transactions, resolve.Case{Intent: intent}).Outcome, "resolve: %+v", c)
+	}
+}
+
+// TestStatusesThatCannotBeNamed: the meaning of a known status stays, and no status makes a decline.
+func TestStatusesThatCannotBeNamed(t *testing.T) {
+	for status, outcomes := range map[quickstream.TransactionStatus][]quickstream.Outcome{
+		"Approved": {quickstream.OutcomeApproved}, "DECLINED": {quickstream.OutcomeApproved}, "pending": {quickstream.OutcomeApproved},
+		"Settled": {"", "paid", quickstream.OutcomeDeclined, quickstream.OutcomeRejected, quickstream.OutcomeSuspended, quickstream.OutcomeUnknown},
+	} {
+		for _, outcome := range outcomes {
+			_, err := quickstream.NewClient(quickstream.CustomURL(baseURL), testKeys(), quickstream.WithStatus(status, outcome))
+			assert.ErrorContains(t, err, "WithStatus", "%s, %s", status, outcome)
+		}
+	}
+}

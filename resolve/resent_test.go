@@ -1,0 +1,216 @@
+package resolve_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// forgetful is a service that ignores idempotency keys. It answers no first request.
+type forgetful struct {
+	made     []string // transactions
+	lookups  int
+	echoesID bool
+	executes bool // the request that it does not answer
+	lag      time.Duration
+	first    time.Time
+	fails    bool
+}
+
+func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
+	reply := func(status int, body string) (*http.Response, error) {
+		return &http.Response{StatusCode: status, Header: http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	}
+	if r.Method == http.MethodGet {
+		f.lookups++
+		if f.fails {
+			return reply(http.StatusBadGateway, "<html>")
+		}
+		var seen []string
+		for i, made := range f.made {
+			if i > 0 || time.Since(f.first) >= f.lag {
+				seen = append(seen, made)
+			}
+		}
+		return reply(http.StatusOK, list(seen...))
+	}
+	var sent struct {
+		Reference string          `json:"paymentReferenceNumber"`
+		Metadata  json.RawMessage `json:"metadata"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+		return nil, err
+	}
+	if !f.echoesID {
+		sent.Metadata = []byte("null")
+	}
+	lost := f.first.IsZero()
+	if lost {
+		f.first = time.Now()
+	}
+	if !lost || f.executes {
+		f.made = append(f.made, fmt.Sprintf(`{"receiptNumber":"R%d","transactionType":"PAYMENT","status":"Approved","summaryCode":"0","paymentReferenceNumber":%q,`+
+			`"principalAmount":{"amount":49.95,"currency":"AUD"},"transactionTime":%q,"metadata":%s}`, len(f.made)+1, sent.Reference, time.Now().Format(time.RFC3339), sent.Metadata))
+	}
+	if lost {
+		return nil, errors.New("reset")
+	}
+	return reply(http.StatusCreated, f.made[len(f.made)-1])
+}
+
+// TestPaidAgainByAResend: an approval after a lost answer may be the second one.
+func TestPaidAgainByAResend(t *testing.T) {
+	for name, tt := range map[string]struct {
+		service   forgetful
+		reference string
+		status    resolve.Status
+		lookups   int // without a match, of two forms of the reference
+	}{
+		"executed twice":                   {forgetful{executes: true, echoesID: true}, "", resolve.StatusDoubleCharged, 1},
+		"executed twice, without ids":      {forgetful{executes: true}, "", resolve.StatusDoubleCharged, 1},
+		"the first is visible later":       {forgetful{executes: true, lag: 10 * time.Minute}, "", resolve.StatusDoubleCharged, 2},
+		"executed once":                    {forgetful{echoesID: true}, "", resolve.StatusSettled, 2},
+		"own reference, with ids":          {forgetful{executes: true, echoesID: true}, "ORDER-1", resolve.StatusDoubleCharged, 1},
+		"own reference, reused":            {forgetful{executes: true}, "ORDER-1", resolve.StatusSettled, 4},
+		"own reference, another is listed": {forgetful{executes: true, lag: time.Hour}, "ORDER-1", resolve.StatusSettled, 4},
+		"failed looks":                     {forgetful{executes: true, fails: true}, "", resolve.StatusSettled, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				keys := quickstream.Keys{Secret: quickstream.NewSecretKey("S"), Publishable: quickstream.NewPublishableKey("P")}
+				client, err := quickstream.NewClient(quickstream.CustomURL("https://api.invalid/rest/v1"), keys, quickstream.WithHTTPClient(&http.Client{Transport: &tt.service}))
+				require.NoError(t, err)
+				order := exampleOrder()
+				order.CustomerReferenceNumber, order.PaymentReferenceNumber = "", tt.reference
+				tx, err := client.Transactions.Pay(t.Context(), order)
+				require.NoError(t, err)
+				assert.Zero(t, tt.service.lookups, "Pay looks up nothing")
+				intent := tx.Resent()
+				require.NotNil(t, intent)
+				assert.Equal(t, 2, intent.Attempts)
+
+				begun := time.Now()
+				c := resolve.BeginResent(*intent, tx, begun)
+				assert.Equal(t, resolve.StatusSettled, c.Status)
+				assert.Equal(t, quickstream.OutcomeApproved, c.Outcome)
+				stored, err := json.Marshal(c)
+				require.NoError(t, err)
+				require.NoError(t, json.Unmarshal(stored, &c))
+				c, err = resolve.Run(t.Context(), client.Transactions, policy(), c, nil)
+				require.NoError(t, err)
+				assert.Equal(t, tt.status, c.Status)
+				assert.Equal(t, quickstream.OutcomeApproved, c.Outcome)
+				assert.True(t, c.NextLook.IsZero())
+				if tt.lookups == 0 {
+					return
+				}
+				assert.Equal(t, tt.lookups, tt.service.lookups)
+				if tt.status == resolve.StatusSettled || tt.lookups == 2 {
+					assert.Equal(t, 15*time.Minute, c.Lookups[len(c.Lookups)-1].Last.Sub(begun))
+				}
+			})
+		})
+	}
+}
+
+// TestWhoseMatchesCount: under a reference of the merchant's own, what was sent again is a second
+// payment only if it carries the intent's id.
+func TestWhoseMatchesCount(t *testing.T) {
+	own := quickstream.Intent{Reference: "ORDER-1", OwnReference: true, ID: "ID-1", MetadataName: "intentId", NotBefore: wednesday()}
+	unnamed, made := own, own
+	unnamed.ID, unnamed.MetadataName, made.OwnReference = "", "", false
+	first, another, second := approved("R1"), approved("R2"), approved("R2")
+	second.Metadata = map[string]string{"intentId": "ID-1"}
+	resent := func(intent quickstream.Intent) resolve.Case { return resolve.BeginResent(intent, first, wednesday()) }
+	for name, c := range map[string]struct {
+		of         resolve.Case
+		service    fake
+		result     resolve.LookupResult
+		receipt    string
+		candidates []string
+	}{
+		"itself":                         {resent(own), fake{found: first}, resolve.LookupSettled, "R1", nil},
+		"another alone":                  {resent(own), fake{found: another}, resolve.LookupNone, "", []string{"R2"}},
+		"another alone, without an id":   {resent(unnamed), fake{found: another}, resolve.LookupNone, "", []string{"R2"}},
+		"the second alone":               {resent(own), fake{found: second}, resolve.LookupSettled, "R2", nil},
+		"itself and another":             {resent(own), fake{err: open(match(first), match(another))}, resolve.LookupSettled, "R1", []string{"R2"}},
+		"itself and the second":          {resent(own), fake{err: open(match(first), match(second))}, resolve.LookupDoubleCharged, "", []string{"R1", "R2"}},
+		"itself and what does not match": {resent(own), fake{err: open(match(first), near(second))}, resolve.LookupSettled, "R1", []string{"R2"}},
+		"a reference of this package":    {resent(made), fake{found: another}, resolve.LookupSettled, "R2", nil},
+		"not sent again":                 {resolve.Begin(own, wednesday()), fake{found: another}, resolve.LookupSettled, "R2", nil},
+		"not sent again, several":        {resolve.Begin(own, wednesday()), fake{err: open(match(first), match(another))}, resolve.LookupAmbiguous, "", []string{"R1", "R2"}},
+		"failed":                         {resent(own), fake{err: errors.New("reset")}, resolve.LookupFailed, "", nil},
+	} {
+		o := policy().LookUp(t.Context(), &c.service, c.of)
+		assert.Equal(t, c.result, o.Result, name)
+		assert.Equal(t, c.receipt, o.ReceiptNumber, name)
+		assert.Equal(t, c.candidates, o.Candidates, name)
+	}
+}
+
+// TestNotResent: the only answered attempt is not a resend.
+func TestNotResent(t *testing.T) {
+	assert.Nil(t, (*quickstream.Transaction)(nil).Resent())
+	box, client := exampleShop()
+	defer box.Close()
+	tx, err := client.Transactions.Pay(t.Context(), exampleOrder())
+	require.NoError(t, err)
+	assert.Nil(t, tx.Resent())
+}
+
+// TestResentWithAnotherUnderWay: a second one that may still be approved is looked up until it is
+// over, and early looks change nothing.
+func TestResentWithAnotherUnderWay(t *testing.T) {
+	tx := approved("R1")
+	c := resolve.BeginResent(quickstream.Intent{Reference: "A", NotBefore: wednesday()}, tx, wednesday())
+	p := policy()
+	c = p.Next(c, several("R1", "R2"), c.NextLook)
+	assert.Equal(t, wednesday().AddDate(0, 0, 1), c.NextLook)
+	assert.Equal(t, c.NextLook, p.Next(c, foundNothing(), wednesday().Add(time.Hour)).NextLook)
+	pending := resolve.BeginResent(quickstream.Intent{Reference: "A", NotBefore: wednesday()}, tx, wednesday())
+	assert.Equal(t, c.NextLook, p.Next(pending, found(unsettled("R2")), pending.NextLook).NextLook)
+	days, end := over(t, p, c, several("R1", "R2"))
+	assert.Len(t, days, 14)
+	assert.Equal(t, resolve.StatusSettled, end.Status)
+	assert.Equal(t, resolve.StatusDoubleCharged, p.Next(c, found(approved("R2")), c.NextLook).Status)
+	assert.Equal(t, resolve.StatusSettled, p.Next(c, found(declined("R2", "54")), c.NextLook).Status)
+	assert.Equal(t, quickstream.OutcomeApproved, p.Next(c, found(declined("R2", "54")), c.NextLook).Outcome)
+}
+
+// TestEvidence: technical support gets the merchant's own receipts, and of what may be another
+// customer's a digest.
+func TestEvidence(t *testing.T) {
+	intent := lost()
+	intent.IdempotencyKey = "KEY-1"
+	c := begun(intent)
+	c = policy().Next(c, resolve.Observe(nil, open(match(unsettled("OURS-1")), match(approved("OURS-2")), near(approved("THEIRS")))), c.NextLook)
+	c = policy().Next(c, resolve.Observe(nil, open(match(unsettled("OURS-3")))), c.NextLook)
+	e := c.Evidence()
+	assert.Equal(t, []string{"OURS-3", "OURS-1", "OURS-2"}, e.ReceiptNumbers)
+	assert.Equal(t, []string{fmt.Sprintf("%x", sha256.Sum256([]byte("THEIRS")))}, e.Candidates)
+	assert.Equal(t, fmt.Sprintf("%x", sha256.Sum256([]byte("ABC"))), e.Reference)
+	require.Len(t, e.Lookups, 2)
+	assert.Equal(t, 3, e.Lookups[0].Candidates)
+	text, err := json.Marshal(e)
+	require.NoError(t, err)
+	for _, hidden := range []string{"THEIRS", "KEY-1", "ID-1", "ABC", decimal.RequireFromString("49.95").String()} {
+		assert.NotContains(t, string(text), hidden)
+	}
+	void := begun(quickstream.Intent{Operation: quickstream.OperationVoid, Target: "R-7"})
+	assert.Equal(t, []string{"R-7"}, void.Evidence().ReceiptNumbers)
+	assert.Empty(t, begun(quickstream.Intent{Target: "C-7"}).Evidence().ReceiptNumbers, "a customer is no receipt")
+}

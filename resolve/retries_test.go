@@ -1,0 +1,130 @@
+package resolve_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// retried is a service that found these attempts, and has these retries of them.
+type retried struct {
+	attempts []*quickstream.Transaction
+	retries  map[string][]*quickstream.Transaction
+	endless  bool
+	asked    []string
+}
+
+func (r *retried) Resume(context.Context, quickstream.Intent, ...quickstream.CallOption) (*quickstream.Transaction, error) {
+	if len(r.attempts) == 1 {
+		return r.attempts[0], nil
+	}
+	open := &quickstream.UnknownOutcomeError{Intent: &quickstream.Intent{Attempts: len(r.attempts)}}
+	for _, attempt := range r.attempts {
+		open.Candidates = append(open.Candidates, quickstream.Candidate{Transaction: attempt, Matches: true})
+	}
+	return nil, open
+}
+
+func (r *retried) Retries(receipt string, _ ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
+	r.asked = append(r.asked, receipt)
+	if r.endless {
+		return quickstream.ListOf(declined(receipt+"0", "51"))
+	}
+	return quickstream.ListOf(r.retries[receipt]...)
+}
+
+// TestRetriesOfRetries: the payment that was approved is found however the service lists it: as the retry
+// of a retry, or of any of several declined attempts.
+func TestRetriesOfRetries(t *testing.T) {
+	type lists = map[string][]*quickstream.Transaction
+	soft := declined("R1", "51")
+	both := []*quickstream.Transaction{soft, declined("R2", "54")}
+	for name, tt := range map[string]struct {
+		service *retried
+		result  resolve.LookupResult
+		receipt string
+		asked   []string
+	}{
+		"a retry of a retry": {
+			&retried{retries: lists{"R1": {declined("R3", "51")}, "R3": {declined("R4", "54")}, "R4": {approved("R5")}}},
+			resolve.LookupSettled, "R5",
+			[]string{"R1", "R3", "R4"},
+		},
+		"in a circle": {
+			&retried{retries: lists{"R1": {soft, declined("R3", "51")}, "R3": {declined("R1", "51"), declined("R3", "51")}}},
+			resolve.LookupSettled, "R1",
+			[]string{"R1", "R3"},
+		},
+		"endless":                    {&retried{endless: true}, resolve.LookupFailed, "", nil},
+		"of the first of two":        {&retried{attempts: both, retries: lists{"R1": {approved("R3")}}}, resolve.LookupSettled, "R3", []string{"R1", "R2"}},
+		"of the second of two":       {&retried{attempts: both, retries: lists{"R2": {approved("R3")}}}, resolve.LookupSettled, "R3", []string{"R1", "R2"}},
+		"of both":                    {&retried{attempts: both, retries: lists{"R1": {approved("R3")}, "R2": {approved("R4")}}}, resolve.LookupDoubleCharged, "", []string{"R1", "R2"}},
+		"one of both":                {&retried{attempts: both, retries: lists{"R1": {approved("R3")}, "R2": {approved("R3")}}}, resolve.LookupSettled, "R3", []string{"R1", "R2"}},
+		"in two states":              {&retried{retries: lists{"R1": {declined("R3", "51"), approved("R3")}}}, resolve.LookupFailed, "", []string{"R1"}},
+		"in two states, newer first": {&retried{retries: lists{"R1": {approved("R3"), declined("R3", "51")}}}, resolve.LookupFailed, "", []string{"R1"}},
+		"in two states of two lists": {&retried{attempts: both, retries: lists{"R1": {approved("R3")}, "R2": {declined("R3", "51")}}}, resolve.LookupFailed, "", []string{"R1", "R2"}},
+		"not declined any more":      {&retried{retries: lists{"R1": {approved("R1")}}}, resolve.LookupFailed, "", []string{"R1"}},
+	} {
+		if tt.service.attempts == nil {
+			tt.service.attempts = []*quickstream.Transaction{soft}
+		}
+		o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), tt.service, resolve.Case{})
+		assert.Equal(t, tt.result, o.Result, name)
+		assert.Equal(t, tt.receipt, o.ReceiptNumber, name)
+		if tt.asked != nil {
+			assert.Equal(t, tt.asked, tt.service.asked, name)
+		}
+		assert.LessOrEqual(t, len(tt.service.asked), 50, name)
+	}
+}
+
+// TestRetriesInAListThatMoves: a retry that is added while the list is read shifts another one past the
+// end of its page.
+func TestRetriesInAListThatMoves(t *testing.T) {
+	reading := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		first := r.URL.Query().Get("page") == ""
+		if first {
+			reading++
+		}
+		link, item := "", `{"receiptNumber":"R4","summaryCode":"0","status":"Approved"}`
+		switch {
+		case r.URL.Path != "/transactions/R1/retries":
+			item = ""
+		case first:
+			link, item = fmt.Sprintf(`{"rel":"next","href":"http://%s%s?page=2"}`, r.Host, r.URL.Path), `{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}`
+		case reading == 1:
+			item = `{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}`
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"data":[%s],"links":[%s]}`, item, link)
+	}))
+	defer server.Close()
+	client, err := quickstream.NewClient(quickstream.CustomURL(server.URL), quickstream.Keys{Secret: quickstream.NewSecretKey("secret")})
+	require.NoError(t, err)
+	retries := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour))
+	o := retries.LookUp(t.Context(), &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}, resolve.Case{})
+	assert.Equal(t, []string{"settled", "R4"}, []string{string(o.Result), o.ReceiptNumber})
+}
+
+// TestDeclinesOfACandidate: an earlier look-up that could not yet tell whether a transaction is the
+// payment does not make it its own rival.
+func TestDeclinesOfACandidate(t *testing.T) {
+	for receipt, status := range map[string]resolve.Status{"R1": resolve.StatusSettled, "R2": resolve.StatusEscalated, "": resolve.StatusEscalated} {
+		near := resolve.Observation{Result: resolve.LookupNone, Candidates: []string{receipt}}
+		doubtful := found(declined("R1", "54"))
+		doubtful.Doubtful = true
+		c := policy().Next(begun(quickstream.Intent{Attempts: 1}), near, wednesday())
+		_, end := looksBy(policy(), c, doubtful)
+		assert.Equal(t, status, end.Status, receipt)
+	}
+}
