@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
 
 // account is a payer's account that is kept for later payments.
@@ -29,7 +31,7 @@ func newAccountStore() accountStore {
 func (b *Sandbox) registerAccount(cust *customer, source instrument, asDefault bool) *account {
 	own := b.accounts.byCustomer[cust.ID]
 	a := &account{token: b.newHandle(), customer: cust, source: source, enabled: true}
-	a.isDefault = asDefault || b.accounts.defaultOf(cust.ID) == nil
+	a.isDefault = cust.ID != "" && (asDefault || b.accounts.defaultOf(cust.ID) == nil)
 	if a.isDefault {
 		for _, other := range own {
 			other.isDefault = false
@@ -52,9 +54,10 @@ func (s *accountStore) defaultOf(customerID string) *account {
 
 func (b *Sandbox) accountOperations() []operation {
 	return []operation{
-		{id: "POST /customers/{customerId}/accounts", handle: b.createAccount},
-		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: b.accountsOfCustomer},
-		{id: "GET /accounts/{accountToken}", handle: b.getAccount},
+		{id: "POST /accounts", handle: b.createAccountAlone},
+		{id: "POST /customers/{customerId}/accounts", handle: found("customer", b.namedCustomer, b.createAccount)},
+		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: found("customer", b.namedCustomer, b.accountsOfCustomer)},
+		{id: "GET /accounts/{accountToken}", handle: shown("account", b.namedAccount, b.accountBody)},
 	}
 }
 
@@ -88,9 +91,13 @@ type cardBody struct {
 }
 
 func (b *Sandbox) accountBody(c *call, a *account) accountBody {
+	links := []form.Link{get("self", c.href("accounts", a.token))}
+	if a.customer.ID != "" {
+		links = append(links, get("customer", c.href("customers", a.customer.ID)))
+	}
 	body := accountBody{keptBody: keptBody{
-		Links:       c.related(get("self", c.href("accounts", a.token)), get("customer", c.href("customers", a.customer.ID))),
-		AccountType: a.source.accountType(), AccountToken: &a.token, CustomerID: &a.customer.ID, DefaultAccount: a.isDefault,
+		Links: c.related(links...), AccountType: a.source.accountType(),
+		AccountToken: &a.token, CustomerID: optional(a.customer.ID), DefaultAccount: a.isDefault,
 	}}
 	switch {
 	case a.source.card != nil:
@@ -132,16 +139,22 @@ func (b *Sandbox) shopOf(cust *customer) *business {
 	return b.businesses[0]
 }
 
-func (b *Sandbox) createAccount(c *call) answer {
-	cust := b.customers.byID[c.params["customerId"]]
-	if cust == nil {
-		return c.notFound("customer")
-	}
+// createAccountAlone keeps an account without a customer: as a public client does it, from a
+// token. Unconfirmed.
+func (b *Sandbox) createAccountAlone(c *call) answer {
+	return b.createAccount(c, &customer{Status: customerEnabled})
+}
+
+func (b *Sandbox) createAccount(c *call, cust *customer) answer {
 	f, refusal, ok := c.readBody()
 	if !ok {
 		return refusal
 	}
-	src := b.accountDetails(f)
+	allowed := []string{sourceToken, sourceReceipt, sourceCard, sourceBank, sourceNZBank}
+	if cust.ID == "" {
+		allowed = allowed[:1]
+	}
+	src := b.accountDetails(f, allowed...)
 	if !b.mayRegister(cust) {
 		f.refuse("customerId", cust.ID, "is disabled")
 	}
@@ -159,8 +172,7 @@ func (b *Sandbox) createAccount(c *call) answer {
 const sourceReceipt = "receiptNumber"
 
 // accountDetails reads the one account that is to be kept; nil if there is none.
-func (b *Sandbox) accountDetails(f *fields) *source {
-	allowed := []string{sourceToken, sourceReceipt, sourceCard, sourceBank, sourceNZBank}
+func (b *Sandbox) accountDetails(f *fields, allowed ...string) *source {
 	given := slices.DeleteFunc(slices.Clone(allowed), func(name string) bool { return !f.has(name) })
 	if len(given) != 1 {
 		f.refuse(append(given, sourceToken)[0], "", "exactly one of "+strings.Join(allowed, ", ")+" must be given")
@@ -195,15 +207,13 @@ func (b *Sandbox) accountDetails(f *fields) *source {
 	return &source{instrument: details}
 }
 
-// usedByReceipt returns the account of an approved transaction.
+// usedByReceipt returns the account of a transaction, approved or not.
 func (b *Sandbox) usedByReceipt(f *fields) instrument {
 	receipt := f.text(sourceReceipt)
 	tx := b.transactions.byReceipt[receipt]
 	switch {
 	case tx == nil:
 		f.refuse(sourceReceipt, receipt, "is not a transaction")
-	case tx.result != resultApproved:
-		f.refuse(sourceReceipt, receipt, "is not an approved transaction")
 	case tx.source.card == nil && tx.source.bank == nil && tx.source.nz == nil:
 		f.refuse(sourceReceipt, receipt, "has no account that can be kept")
 	default:
@@ -213,20 +223,10 @@ func (b *Sandbox) usedByReceipt(f *fields) instrument {
 }
 
 // accountsOfCustomer lists the enabled accounts, newest first.
-func (b *Sandbox) accountsOfCustomer(c *call) answer {
-	id := c.params["customerId"]
-	if b.customers.byID[id] == nil {
-		return c.notFound("customer")
-	}
-	found := slices.DeleteFunc(slices.Clone(b.accounts.byCustomer[id]), func(a *account) bool { return !a.enabled })
+func (b *Sandbox) accountsOfCustomer(c *call, cust *customer) answer {
+	found := slices.DeleteFunc(slices.Clone(b.accounts.byCustomer[cust.ID]), func(a *account) bool { return !a.enabled })
 	slices.Reverse(found)
-	return list(c, found, func(a *account) string { return a.token }, func(a *account) any { return b.accountBody(c, a) })
+	return list(c, found, func(a *account) string { return a.token }, b.accountBody)
 }
 
-func (b *Sandbox) getAccount(c *call) answer {
-	a := b.accounts.byToken[c.params["accountToken"]]
-	if a == nil {
-		return c.notFound("account")
-	}
-	return reply(http.StatusOK, b.accountBody(c, a))
-}
+func (b *Sandbox) namedAccount(c *call) *account { return b.accounts.byToken[c.params["accountToken"]] }

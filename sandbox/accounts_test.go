@@ -67,31 +67,19 @@ func TestRegisterAccountRules(t *testing.T) {
 		customer := c.customerNumbered("1")
 		used := c.token(cardToken(goodCard))
 		c.keep(customer, object{"singleUseTokenId": used})
-		c.box.NextTransaction(Declined("05"))
-		declined := c.pay("D")
 		for name, test := range map[string]struct {
 			body  object
 			field string
 		}{
-			"nothing":          {object{}, "singleUseTokenId"},
-			"two":              {object{"receiptNumber": c.pay("O"), "bankAccount": bankDetails()}, "receiptNumber"},
-			"used token":       {object{"singleUseTokenId": used}, "singleUseTokenId"},
-			"unknown token":    {object{"singleUseTokenId": "x"}, "singleUseTokenId"},
-			"unknown receipt":  {object{"receiptNumber": "1"}, "receiptNumber"},
-			"declined receipt": {object{"receiptNumber": declined}, "receiptNumber"},
-			"bad card":         {object{"creditCard": changed(cardDetails(goodCard), "expiryDateMonth", "13")}, "creditCard.expiryDateMonth"},
-			"real card":        {object{"creditCard": changed(cardDetails(goodCard), "cardNumber", realPAN)}, "creditCard.cardNumber"},
-			"wallet card":      {object{"creditCard": changed(cardDetails(goodCard), "walletProvider", "GOOGLE_PAY")}, "creditCard.walletProvider"},
-			"bad account":      {object{"bankAccount": changed(bankDetails(), "bsb", "1")}, "bankAccount.bsb"},
-			"bad NZ account":   {object{"nzBankAccount": changed(nzAccount(), "nzBankCode", 1)}, "nzBankAccount.nzBankCode"},
-			"no object":        {object{"bankAccount": "x"}, "bankAccount"},
-			"unknown member":   {object{"bankAccount": bankDetails(), "default": true}, "default"},
-			"threeDS2":         {object{"creditCard": cardDetails(goodCard), "threeDS2": true}, "threeDS2"},
+			"used token":      {object{"singleUseTokenId": used}, "singleUseTokenId"},
+			"unknown token":   {object{"singleUseTokenId": "x"}, "singleUseTokenId"},
+			"unknown receipt": {object{"receiptNumber": "1"}, "receiptNumber"},
+			"real card":       {object{"creditCard": changed(cardDetails(goodCard), "cardNumber", realPAN)}, "creditCard.cardNumber"},
+			"wallet card":     {object{"creditCard": changed(cardDetails(goodCard), "walletProvider", "GOOGLE_PAY")}, "creditCard.walletProvider"},
 		} {
 			assert.Contains(t, c.findings(c.post("/customers/"+customer+"/accounts", test.body)), test.field, name)
 		}
 		c.must(404, c.post("/customers/x/accounts", object{"bankAccount": bankDetails()}))
-		c.must(401, c.do("POST", "/customers/"+customer+"/accounts", c.keys.Publishable, object{"bankAccount": bankDetails()}))
 		assert.Len(t, c.must(200, c.get("/customers/"+customer+"/accounts"))["data"], 1)
 		c.findings(c.post("/transactions", changed(payment("O"), "singleUseTokenId", used)))
 		expired := c.token(cardToken(goodCard))
@@ -109,16 +97,7 @@ func TestAccountsOfACustomer(t *testing.T) {
 		}
 		c.keep(c.customerNumbered("2"), object{"bankAccount": bankDetails()})
 		slices.Reverse(want)
-		list := func() (tokens []string) {
-			for path := "/customers/" + customer + "/accounts"; path != ""; {
-				page := c.must(200, c.get(path))
-				for _, item := range page["data"].([]any) {
-					tokens = append(tokens, item.(object)["accountToken"].(string))
-				}
-				path = linkOf(page, "next")
-			}
-			return tokens
-		}
+		list := func() []string { return c.listed("/customers/"+customer+"/accounts", "accountToken") }
 		assert.Equal(t, want, list())
 		c.must(404, c.get("/customers/x/accounts"))
 

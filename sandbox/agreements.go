@@ -10,10 +10,10 @@ import (
 
 func (b *Sandbox) agreementOperations() []operation {
 	return []operation{
-		{id: "POST /customers/{customerId}/payto-agreements", handle: b.createAgreement},
-		{id: "GET /customers/{customerId}/payto-agreements", query: paged("supplierBusinessCode", "status"), handle: b.listAgreements},
-		{id: "GET /payto-agreements/{agreementToken}", handle: b.getAgreement},
-		{id: "PATCH /payto-agreements/{agreementToken}", handle: b.amendAgreement},
+		{id: "POST /customers/{customerId}/payto-agreements", handle: found("customer", b.namedCustomer, b.createAgreement)},
+		{id: "GET /customers/{customerId}/payto-agreements", query: paged("supplierBusinessCode", "status"), handle: found("customer", b.namedCustomer, b.listAgreements)},
+		{id: "GET /payto-agreements/{agreementToken}", handle: shown("agreement", b.visibleAgreement, b.agreementBody)},
+		{id: "PATCH /payto-agreements/{agreementToken}", handle: found("agreement", b.namedAgreement, b.amendAgreement)},
 	}
 }
 
@@ -93,11 +93,7 @@ func newAgreementStore() agreementStore {
 	return agreementStore{byToken: make(map[string]*agreement), byCustomer: make(map[string][]*agreement)}
 }
 
-func (b *Sandbox) createAgreement(c *call) answer {
-	cust := b.customers.byID[c.params["customerId"]]
-	if cust == nil {
-		return c.notFound("customer")
-	}
+func (b *Sandbox) createAgreement(c *call, cust *customer) answer {
 	f, refusal, ok := c.readBody()
 	if !ok {
 		return refusal
@@ -123,12 +119,13 @@ func (b *Sandbox) agreement(token string) *agreement {
 	return a
 }
 
-func (b *Sandbox) getAgreement(c *call) answer {
-	a := b.agreement(c.params["agreementToken"])
-	if a == nil || !b.agreementVisible(a, c.now) {
-		return c.notFound("agreement")
+func (b *Sandbox) namedAgreement(c *call) *agreement { return b.agreement(c.params["agreementToken"]) }
+
+func (b *Sandbox) visibleAgreement(c *call) *agreement {
+	if a := b.namedAgreement(c); a != nil && b.agreementVisible(a, c.now) {
+		return a
 	}
-	return reply(http.StatusOK, b.agreementBody(c, a))
+	return nil
 }
 
 func (b *Sandbox) agreementVisible(a *agreement, now time.Time) bool {
@@ -137,11 +134,7 @@ func (b *Sandbox) agreementVisible(a *agreement, now time.Time) bool {
 
 // listAgreements lists a customer's agreements, newest first. A filter without a match gives
 // an empty list.
-func (b *Sandbox) listAgreements(c *call) answer {
-	cust := b.customers.byID[c.params["customerId"]]
-	if cust == nil {
-		return c.notFound("customer")
-	}
+func (b *Sandbox) listAgreements(c *call, cust *customer) answer {
 	q := c.parameters()
 	code, status := q.text("supplierBusinessCode", filled), q.text("status", filled)
 	if !q.valid() {
@@ -154,15 +147,10 @@ func (b *Sandbox) listAgreements(c *call) answer {
 			found = append(found, a)
 		}
 	}
-	body := func(a *agreement) any { return b.agreementBody(c, a) }
 	if b.assume.AgreementsPaginated {
-		return list(c, found, func(a *agreement) string { return a.token }, body)
+		return list(c, found, func(a *agreement) string { return a.token }, b.agreementBody)
 	}
-	out := listBody{Links: c.links(), Data: make([]any, 0, len(found))}
-	for _, a := range found {
-		out.Data = append(out.Data, body(a))
-	}
-	return reply(http.StatusOK, out)
+	return reply(http.StatusOK, listBody{Links: c.links(), Data: bodies(c, found, b.agreementBody)})
 }
 
 // AgreementEntry is an agreement in its real state, whatever answers were given.

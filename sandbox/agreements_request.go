@@ -71,7 +71,7 @@ func (f *fields) respondBy() time.Time {
 
 func (b *Sandbox) readPurpose(f *fields, migrated bool) agreementPurpose {
 	p := agreementPurpose{
-		purpose:     f.readPurposeCode(),
+		purpose:     b.readPurposeCode(f),
 		description: f.text("description", atMost(140)),
 		start:       f.text("startDate", dateForm),
 	}
@@ -91,8 +91,16 @@ func (b *Sandbox) readPurpose(f *fields, migrated bool) agreementPurpose {
 	return p
 }
 
-func (f *fields) readPurposeCode() string {
-	return f.need("purpose", oneOf("MORT", "UTIL", "LOAN", "DEPD", "GAMP", "RETL", "SALA", "PERS", "GOVT", "PENS", "TAXS", "OTHR"))
+func (b *Sandbox) readPurposeCode(f *fields) string {
+	return b.code(f, "purpose", oneOf("MORT", "UTIL", "LOAN", "DEPD", "GAMP", "RETL", "SALA", "PERS", "GOVT", "PENS", "TAXS", "OTHR"))
+}
+
+// code reads one of the codes of an agreement.
+func (b *Sandbox) code(f *fields, name string, known check) string {
+	if b.assume.AgreementCodesRequired {
+		return f.need(name, known)
+	}
+	return f.text(name, known)
 }
 
 // readEnd reads endDate and automaticRenewal. An agreement has exactly one of them.
@@ -101,7 +109,9 @@ func (f *fields) readEnd() (end string, renews bool) {
 	renews, given := f.flag("automaticRenewal")
 	switch {
 	case !f.has("automaticRenewal"):
-		f.refuse("automaticRenewal", "", "is required")
+		if end == "" {
+			f.refuse("automaticRenewal", "", "or endDate is required")
+		}
 	case !given:
 	case !renews && end == "":
 		f.refuse("endDate", "", "is required when automaticRenewal is false")
@@ -113,8 +123,8 @@ func (f *fields) readEnd() (end string, renews bool) {
 
 func (b *Sandbox) readTerms(f *fields) agreementTerms {
 	t := agreementTerms{
-		frequency:   f.need("frequency", oneOf(slices.Sorted(maps.Keys(pointInTimeLimits))...)),
-		kind:        f.need("agreementType", oneOf(kindBalloon, kindFixed, "USGB", "VARI")),
+		frequency:   b.code(f, "frequency", oneOf(slices.Sorted(maps.Keys(pointInTimeLimits))...)),
+		kind:        b.code(f, "agreementType", oneOf(kindBalloon, kindFixed, "USGB", "VARI")),
 		permitted:   f.integer("numberOfPaymentsPermitted"),
 		pointInTime: f.integer("pointInTime"),
 		first:       b.money(f, "firstPaymentAmount"),
@@ -124,7 +134,7 @@ func (b *Sandbox) readTerms(f *fields) agreementTerms {
 		firstDue:    f.text("firstPaymentDue", dateForm),
 		lastDue:     f.text("lastPaymentDue", dateForm),
 	}
-	f.need("currency", oneOf("AUD"))
+	f.text("currency", oneOf("AUD"))
 	t.check(f)
 	return t
 }
@@ -132,7 +142,7 @@ func (b *Sandbox) readTerms(f *fields) agreementTerms {
 // check applies the rules between terms.
 func (t *agreementTerms) check(f *fields) {
 	switch n := t.permitted; {
-	case n == nil && t.frequency == frequencyAdhoc && !f.has("numberOfPaymentsPermitted"):
+	case n == nil && t.frequency == frequencyAdhoc && !f.has("numberOfPaymentsPermitted") && f.c.box.assume.AdhocNumberRequired:
 		f.refuse("numberOfPaymentsPermitted", "", "is required for ADHO")
 	case n != nil && (*n < 0 || *n > 999_999_999_999_999_999):
 		f.refuse("numberOfPaymentsPermitted", fmt.Sprint(*n), "must be a number of at most 18 digits")
@@ -140,6 +150,9 @@ func (t *agreementTerms) check(f *fields) {
 	if n := t.pointInTime; n != nil {
 		most, known := pointInTimeLimits[t.frequency]
 		switch {
+		case !known && f.has("frequency"): // already refused
+		case !known && (*n < 1 || *n > 99):
+			f.refuse("pointInTime", fmt.Sprint(*n), "must have at most two digits")
 		case !known:
 		case most == 0:
 			f.refuse("pointInTime", fmt.Sprint(*n), "must be absent for ADHO")
@@ -156,7 +169,7 @@ func (t *agreementTerms) check(f *fields) {
 // PayID.
 func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 	p := payer{
-		kind:         f.need("payerType", oneOf("ORGN", "PERS")),
+		kind:         b.code(f, "payerType", oneOf("ORGN", "PERS")),
 		id:           f.text("payerId"),
 		name:         f.text("payerName"),
 		ultimateName: f.text("ultimatePayerName"),
@@ -171,7 +184,7 @@ func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 	f.pair("bsb", bsb, "accountNumber", number)
 	f.pair("payIdType", p.payIDType, "payId", id)
 	switch byAccount, byPayID := bsb != "" || number != "", p.payIDType != "" || id != ""; {
-	case !byAccount && !byPayID:
+	case !byAccount && !byPayID && b.assume.PayerRouteRequired:
 		f.refuse("bsb", "", "bsb and accountNumber, or payIdType and payId, are required")
 	case byAccount && byPayID && b.assume.OnePayerRoute:
 		f.refuse("payIdType", p.payIDType, "must not be given together with bsb and accountNumber")

@@ -119,13 +119,11 @@ func (b *Sandbox) move(a *agreement, to agreementStatus, event string) {
 	}
 }
 
-// amendment is a bilateral amendment that waits for the payer.
+// amendment is a bilateral amendment that waits for the payer. A nil part stays as it is.
 type amendment struct {
 	respondBy time.Time
-	end       string
-	renews    bool
-	info      string
-	terms     agreementTerms
+	purpose   *agreementPurpose
+	terms     *agreementTerms
 }
 
 // propose asks the payer to accept an amendment.
@@ -144,7 +142,12 @@ func (b *Sandbox) propose(a *agreement, m *amendment) {
 func (b *Sandbox) acceptAmendment(a *agreement) {
 	m := a.amendment
 	a.amendment = nil
-	a.purpose.end, a.purpose.renews, a.purpose.information, a.terms = m.end, m.renews, m.info, m.terms
+	if p := m.purpose; p != nil {
+		a.purpose.end, a.purpose.renews, a.purpose.information = p.end, p.renews, p.information
+	}
+	if m.terms != nil {
+		a.terms = *m.terms
+	}
 	b.emit(eventAgreementUnknown, b.agreementBody(b.background(), a))
 }
 

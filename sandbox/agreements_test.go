@@ -74,92 +74,26 @@ func TestAgreementOptionalMembers(t *testing.T) {
 	})
 }
 
-// Each row breaks one rule, and the answer names the member.
+// These are the rules about what the document of the service does not know.
 func TestAgreementRules(t *testing.T) {
 	bubble(t, func(c *caller) {
 		good := c.agreementRequest()
 		details := func(pairs ...any) object { return with(good, "paymentDetails", pairs...) }
-		terms := func(pairs ...any) object { return with(good, "paymentTerms", pairs...) }
-		payer := func(pairs ...any) object { return with(good, "payerDetails", pairs...) }
-		long := func(n int) string { return strings.Repeat("é", n) }
 		for _, tt := range []struct {
 			body  object
 			field string
 		}{
-			{changed(good, "supplierBusinessCode", nil), "supplierBusinessCode"},
 			{changed(good, "supplierBusinessCode", "NOBODY"), "supplierBusinessCode"},
-			{changed(good, "payeeReference", long(36)), "payeeReference"},
-			{changed(good, "payeeReference", 7), "payeeReference"},
-			{changed(good, "agreementCreationType", "AUTHORIZED"), "agreementCreationType"},
 			{changed(good, "agreementCreationType", "MIGRATED_DDR"), "agreementCreationType"},
-			{changed(good, "respondByTimeMinutes", -1), "respondByTimeMinutes"},
-			{changed(good, "respondByTimeMinutes", 7201), "respondByTimeMinutes"},
-			{changed(good, "respondByTimeMinutes", "60"), "respondByTimeMinutes"},
-			{changed(good, "respondByTimeMinutes", 1.5), "respondByTimeMinutes"},
-			{changed(good, "payeereference", "X"), "payeereference"},
-			{changed(good, "paymentDetails", nil), "paymentDetails"},
-			{changed(good, "paymentDetails", "x"), "paymentDetails"},
-			{changed(good, "paymentTerms", nil), "paymentTerms"},
-			{changed(good, "payerDetails", nil), "payerDetails"},
-			{details("purpose", nil), "paymentDetails.purpose"},
-			{details("purpose", "RENT"), "paymentDetails.purpose"},
-			{details("description", long(141)), "paymentDetails.description"},
-			{details("startDate", "2000-02-30"), "paymentDetails.startDate"},
-			{details("startDate", "01/02/2000"), "paymentDetails.startDate"},
-			{details("automaticRenewal", nil), "paymentDetails.automaticRenewal"},
-			{details("automaticRenewal", "true"), "paymentDetails.automaticRenewal"},
-			{details("automaticRenewal", false), "paymentDetails.endDate"},
-			{details("endDate", "2000-12-31"), "paymentDetails.endDate"},
-			{details("automaticRenewal", false, "endDate", "2000-12-32"), "paymentDetails.endDate"},
-			{details("additionalInformation", long(141)), "paymentDetails.additionalInformation"},
-			{details("currency", "AUD"), "paymentDetails.currency"},
-			{terms("frequency", nil), "paymentTerms.frequency"},
-			{terms("frequency", "MONTHLY"), "paymentTerms.frequency"},
-			{terms("agreementType", nil), "paymentTerms.agreementType"},
-			{terms("agreementType", "FIXED"), "paymentTerms.agreementType"},
-			{terms("currency", nil), "paymentTerms.currency"},
-			{terms("currency", "NZD"), "paymentTerms.currency"},
-			{terms("agreementType", "BALN"), "paymentTerms.lastPaymentAmount"},
-			{terms("frequency", "ADHO", "pointInTime", nil), "paymentTerms.numberOfPaymentsPermitted"},
-			{terms("frequency", "ADHO", "numberOfPaymentsPermitted", 3), "paymentTerms.pointInTime"},
-			{terms("numberOfPaymentsPermitted", -1), "paymentTerms.numberOfPaymentsPermitted"},
-			{terms("numberOfPaymentsPermitted", json.Number("1000000000000000000")), "paymentTerms.numberOfPaymentsPermitted"},
-			{terms("numberOfPaymentsPermitted", json.Number("10000000000000000000")), "paymentTerms.numberOfPaymentsPermitted"},
-			{terms("pointInTime", "15"), "paymentTerms.pointInTime"},
-			{terms("paymentAmount", 5.25), "paymentTerms.paymentAmount"},
-			{terms("paymentAmount", "5"), "paymentTerms.paymentAmount"},
-			{terms("paymentAmount", "5.0"), "paymentTerms.paymentAmount"},
-			{terms("paymentAmount", "5.001"), "paymentTerms.paymentAmount"},
-			{terms("paymentAmount", "-5.00"), "paymentTerms.paymentAmount"},
-			{terms("firstPaymentAmount", "$5.00"), "paymentTerms.firstPaymentAmount"},
-			{terms("lastPaymentAmount", "1e2"), "paymentTerms.lastPaymentAmount"},
-			{terms("maximumPaymentAmount", "1,000.00"), "paymentTerms.maximumPaymentAmount"},
-			{terms("firstPaymentDue", "tomorrow"), "paymentTerms.firstPaymentDue"},
-			{payer("payerType", nil), "payerDetails.payerType"},
-			{payer("payerType", "PERSON"), "payerDetails.payerType"},
-			{payer("bsb", nil), "payerDetails.bsb"},
-			{payer("bsb", "650-000"), "payerDetails.bsb"},
-			{payer("bsb", "65000"), "payerDetails.bsb"},
-			{payer("accountNumber", nil), "payerDetails.accountNumber"},
-			{payer("accountNumber", "87263"), "payerDetails.accountNumber"},
-			{payer("accountNumber", "8726354100"), "payerDetails.accountNumber"},
-			{payer("accountNumber", "8726 3541"), "payerDetails.accountNumber"},
-			{payer("bsb", nil, "accountNumber", nil), "payerDetails.bsb"},
-			{changed(good, "payerDetails", payIDPayer("EMAIL", payerPayID)), "payerDetails.payIdType"},
-			{changed(good, "payerDetails", changed(payIDPayer("", payerPayID), "payIdType", nil)), "payerDetails.payIdType"},
-			{changed(good, "payerDetails", changed(payIDPayer("EMAL", ""), "payId", nil)), "payerDetails.payId"},
+			{with(good, "payerDetails", "bsb", nil, "accountNumber", nil), "payerDetails.bsb"},
 		} {
 			findings := c.findings(c.postAgreement(tt.body))
 			assert.Contains(t, findings, tt.field, tt.body)
 		}
 		assert.Empty(t, c.box.Agreements())
 		for _, fine := range []object{
-			details("description", nil), details("startDate", nil), details("startDate", "1999-12-31"),
-			details("automaticRenewal", false, "endDate", "1999-12-31"), terms("agreementType", "FIXE", "paymentAmount", nil),
-			terms("frequency", "ADHO", "numberOfPaymentsPermitted", 0, "pointInTime", nil),
-			terms("firstPaymentDue", "2000-02-02", "lastPaymentDue", "2000-02-01"),
-			payer("payerId", nil, "payerName", nil), payer("payIdType", "EMAL", "payId", "someone@example.com"),
-			changed(good, "respondByTimeMinutes", 0),
+			details("startDate", "1999-12-31"), details("automaticRenewal", false, "endDate", "1999-12-31"),
+			with(good, "paymentTerms", "firstPaymentDue", "2000-02-02", "lastPaymentDue", "2000-02-01"),
 		} {
 			c.must(http.StatusCreated, c.postAgreement(fine))
 		}
@@ -186,19 +120,6 @@ func TestPointInTimeRanges(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestMigratedDirectDebit(t *testing.T) {
-	bubble(t, func(c *caller) {
-		good := changed(with(c.agreementRequest(), "paymentDetails", "additionalInformation", "123456", "startDate", "1999-06-01"),
-			"agreementCreationType", "MIGRATED_DDR")
-		c.must(http.StatusCreated, c.postAgreement(good))
-		assert.Contains(t, c.findings(c.postAgreement(changed(good, "payeeReference", nil))), "payeeReference")
-		for _, wrong := range []any{nil, "12345", "1234567", "12345x"} {
-			r := c.postAgreement(with(good, "paymentDetails", "additionalInformation", wrong))
-			assert.Contains(t, c.findings(r), "paymentDetails.additionalInformation")
-		}
-	}, assuming(func(a *Assumptions) { a.MigratedDDRActive = true }))
 }
 
 func TestAgreementLeniences(t *testing.T) {
@@ -258,7 +179,6 @@ func TestUnknownCustomersAndAgreements(t *testing.T) {
 		c.must(http.StatusNotFound, c.get("/customers/999999999/payto-agreements"))
 		c.must(http.StatusNotFound, c.get("/payto-agreements/NOBODY"))
 		c.must(http.StatusNotFound, c.patch("NOBODY", recallRequest()))
-		c.must(http.StatusUnauthorized, c.do("GET", "/payto-agreements/NOBODY", c.keys.Publishable, nil))
 		c.must(http.StatusMethodNotAllowed, c.do("DELETE", "/payto-agreements/NOBODY", c.keys.Secret, nil))
 	})
 }
@@ -288,16 +208,7 @@ func TestListAgreements(t *testing.T) {
 		}
 		require.NoError(t, c.box.Payer(tokens[3], ConfirmAgreement))
 		c.pass(2 * time.Second)
-		references := func(path string) (out []string) {
-			for path != "" {
-				body := c.must(http.StatusOK, c.get(path))
-				for _, a := range body["data"].([]any) {
-					out = append(out, a.(object)["payeeReference"].(string))
-				}
-				path = linkOf(body, "next")
-			}
-			return out
-		}
+		references := func(path string) []string { return c.listed(path, "payeeReference") }
 		path := "/customers/" + c.payerCustomer() + "/payto-agreements"
 		assert.Equal(t, []string{"4", "3", "2", "1", "0"}, references(path))
 		assert.Equal(t, []string{"1"}, references(path+"?supplierBusinessCode="+other))

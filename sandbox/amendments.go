@@ -21,11 +21,7 @@ const (
 
 // amendAgreement selects the update by updateType. Each update reads all of its members
 // before it checks the agreement, so that one answer lists all findings.
-func (b *Sandbox) amendAgreement(c *call) answer {
-	a := b.agreement(c.params["agreementToken"])
-	if a == nil {
-		return c.notFound("agreement")
-	}
+func (b *Sandbox) amendAgreement(c *call, a *agreement) answer {
 	f, refusal, ok := c.readBody()
 	if !ok {
 		return refusal
@@ -151,23 +147,26 @@ func (b *Sandbox) amendUnilaterally(f *fields, a *agreement) func() {
 }
 
 // amendBilaterally asks the payer. The agreement changes only with the payer's answer.
-// Members that answers have added may be sent back: otherwise the amendment would remove
-// them.
+// A part that is left out stays as it is. Members that answers have added may be sent back:
+// otherwise the amendment would remove them.
 func (b *Sandbox) amendBilaterally(f *fields, a *agreement) func() {
 	m := &amendment{respondBy: f.respondBy()}
 	part := func(name string) *fields {
-		inner := f.needObject(name)
+		inner := f.object(name)
 		if inner != nil {
 			inner.ignoreAdded()
 		}
 		return inner
 	}
 	if inner := part("paymentDetails"); inner != nil {
-		m.end, m.renews = inner.readEnd()
-		m.info = inner.text("additionalInformation", atMost(140))
+		m.purpose = &agreementPurpose{information: inner.text("additionalInformation", atMost(140))}
+		m.purpose.end, m.purpose.renews = inner.readEnd()
 	}
 	if inner := part("paymentTerms"); inner != nil {
-		m.terms = b.readTerms(inner)
+		m.terms = new(b.readTerms(inner))
+	}
+	if !f.has("paymentDetails") && !f.has("paymentTerms") {
+		f.refuse("paymentDetails", "", "paymentDetails or paymentTerms is required")
 	}
 	f.c.needStatus(a, agreementActive, agreementSuspended)
 	if a.amendment != nil && b.assume.OneAmendmentAtATime {

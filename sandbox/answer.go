@@ -36,6 +36,7 @@ func formOf(a *Assumptions) form.Format {
 		OptionalMembers: a.OptionalMembers, InapplicableMembers: a.InapplicableMembers, EmptyLists: a.EmptyLists, MemberOrder: a.MemberOrder,
 		UnknownMembers: a.UnknownMembers, AgreementTerms: a.AgreementTerms, Metadata: a.Metadata,
 		TransactionAnswers: a.TransactionAnswers, OtherAnswers: a.OtherAnswers, ErrorForm: a.ErrorForm,
+		StatusForm: a.StatusForm, AgreementTexts: a.AgreementTexts,
 		ErrorStatusAsString: a.ErrorStatusAsString, NullErrorList: a.NullErrorList,
 	}
 }

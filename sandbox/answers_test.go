@@ -62,6 +62,7 @@ func TestErrorForms(t *testing.T) {
 		"list":   {`[{"fieldName":"customerNumber","fieldValue":null,"messages":["is required"]`, `[{"fieldName":"","fieldValue":null,"messages":["There is no such customer."]`},
 		"texts":  {`["customerNumber is required"]`, `["There is no such customer."]`},
 		"map":    {`"errors":{"customerNumber":["is required"]}`, `"errors":{}`},
+		"data":   {`{"data":[{"fieldName":"customerNumber","message":"is required","fieldValue":null}`, `{"data":[{"fieldName":"","message":"There is no such customer."`},
 		"html":   {"<html><head><title>422", "<html><head><title>404"},
 		"empty":  {"", ""},
 	} {

@@ -24,9 +24,18 @@ type Assumptions struct {
 	// ReusedReferences adds an older payment, of a month ago, to every look-up by reference:
 	// none, declined or approved.
 	ReusedReferences string
+	// StoredReferences is the form in which references are stored, searched and read: sent,
+	// lower, upper or trimmed. With ReferenceSearch=exact a search finds that form only.
+	StoredReferences string
 	// RefundReferences is the reference in the reads of a refund: its own, the original's,
 	// or none. With none, only the list of the original's refunds has it.
 	RefundReferences string
+	// FollowUpReferences is the same for captures and for changes and cancellations of a
+	// pre-authorisation. With none, they are in lists without a reference only.
+	FollowUpReferences string
+	// RepeatedReceipts lists a transaction whose state has changed twice, with its state
+	// before the change too: none, olderFirst or newerFirst.
+	RepeatedReceipts string
 	// NothingFound is the answer to look-ups by reference, settlement date and account token
 	// that find nothing: 404, empty (a list) or null (in place of the list).
 	NothingFound string
@@ -66,6 +75,8 @@ type Assumptions struct {
 	// fraction (of a second), epoch (milliseconds as a number), absent, or wrong (Sydney
 	// time labelled UTC).
 	TimeForm string
+	// TransactionTimes is the transactionTime: made, or changed (of the last change).
+	TransactionTimes string
 	// DateForm is the form of dates: iso, text (20 Nov 2026) or absent.
 	DateForm string
 	// TextMembers is the type of members that are texts of digits: text or number. They are
@@ -99,15 +110,24 @@ type Assumptions struct {
 	// TransactionAnswers is the content of the answer to a write of a transaction: full,
 	// required (without optional members) or receipt (nothing else). Reads are always full.
 	TransactionAnswers string
+	// StatusForm is the form of a transaction's status: listed; otherCase; or, for final
+	// states, unlisted (Settled, Refused, Reversed) or absent (unless Voided).
+	StatusForm string
+	// Location puts the address of a new transaction into a header of that name: none or
+	// created.
+	Location string
 	// OtherAnswers is the content of successful answers to other writes: full; 200 (in place
 	// of 201 and 204); and, if the answer holds no new identifier, empty, nested (in an
 	// object) or 204.
 	OtherAnswers string
-	// Metadata is what happens to the metadata of requests: echoed, dropped or refused.
+	// Metadata is what happens to the metadata of requests: echoed, dropped or refused; or
+	// its values come back with a blank at the end, in otherCase, cut (after 16 characters),
+	// quoted or masked (but for the last four).
 	Metadata string
 	// ErrorForm is the form of error bodies: object, list (of errors at the top), texts (a
-	// list of them), map (by field), html or empty. A gateway could send all forms but
-	// object and map: the outcome of a write that is refused in one of those is unknown.
+	// list of them), map (by field), data (a list of that name, or an errorNumber for a server's
+	// error, as a sister product has it), html or empty. Others could send all forms but object
+	// and map: the outcome of a write that is refused in one of those is unknown.
 	ErrorForm string
 	// ErrorStatusAsString writes the status in error bodies as a string.
 	ErrorStatusAsString bool
@@ -118,6 +138,8 @@ type Assumptions struct {
 
 	// Requests.
 
+	// KeyForm is the form of idempotency keys that are accepted: text or uuid.
+	KeyForm string
 	// KeyLifetime is how long the answer to a POST is kept and repeated for its
 	// Idempotency-Key. With 0, every POST is carried out again.
 	KeyLifetime time.Duration
@@ -145,9 +167,9 @@ type Assumptions struct {
 	QuotaRetryAfter bool
 	// DeclineConsumesToken uses up the single-use token of a payment that is declined.
 	DeclineConsumesToken bool
-	// HyphenatedBSB accepts BSBs of direct debit accounts only as nnn-nnn, and not as six
-	// digits.
-	HyphenatedBSB bool
+	// BSBForm is the form of BSBs of direct debit accounts that is accepted: either, dash
+	// (nnn-nnn) or digits (six).
+	BSBForm string
 	// PutRemovesOmitted removes the optional members that an update of a customer leaves
 	// out.
 	PutRemovesOmitted bool
@@ -172,6 +194,10 @@ type Assumptions struct {
 	// ThreeDSBindsUse limits an authentication to the use, the amount and the currency that
 	// it named.
 	ThreeDSBindsUse bool
+	// PayerAddress is when a single-use token needs the payer's address: internet (unless eci says
+	// that the payer did not order over the Internet), always, or only (as internet, and for those
+	// other orders any address is refused).
+	PayerAddress string
 	// BillingAddressMembers are the required members of the billing address in the
 	// authentication of a payment. If empty, any one member is enough.
 	BillingAddressMembers []string
@@ -210,6 +236,9 @@ type Assumptions struct {
 	CaptureLimitFollowsChanges bool
 	// SoftDeclineCodes are the response codes of declines that may succeed later.
 	SoftDeclineCodes []string
+	// RetriesOf is what a second retry is a retry of, and in the list of: the first payment,
+	// or the previous retry.
+	RetriesOf string
 	// RetrySchedule is when the service retries a soft-declined payment by itself: the waits
 	// between attempts, until one succeeds.
 	RetrySchedule []time.Duration
@@ -233,7 +262,7 @@ type Assumptions struct {
 	AutoConfirm bool
 	// MigratedDDRActive allows agreementCreationType MIGRATED_DDR.
 	MigratedDDRActive bool
-	// TwoDecimalStrings refuses amounts of agreements without exactly two
+	// TwoDecimalStrings refuses amounts of agreements and authentications without exactly two
 	// decimals.
 	TwoDecimalStrings bool
 	// PastStartRefused refuses agreements that begin before today, in Sydney,
@@ -241,6 +270,13 @@ type Assumptions struct {
 	PastStartRefused bool
 	// OnePayerRoute refuses payers that have both an account and a PayID.
 	OnePayerRoute bool
+	// AgreementCodesRequired refuses agreements without purpose, frequency, agreementType or
+	// payerType.
+	AgreementCodesRequired bool
+	// AdhocNumberRequired refuses terms with frequency ADHO without numberOfPaymentsPermitted.
+	AdhocNumberRequired bool
+	// PayerRouteRequired refuses payers with neither an account nor a PayID.
+	PayerRouteRequired bool
 	// InvalidPayIDLimit is how many attempts with invalid PayIDs are allowed in a day. After
 	// that all PayIDs are refused. 0 is no limit.
 	InvalidPayIDLimit int
@@ -250,13 +286,16 @@ type Assumptions struct {
 	// it replaces the other.
 	OneAmendmentAtATime bool
 	// TermsEnforced refuses payments outside the dates, amounts and number of payments of
-	// their agreement.
+	// their agreement, and for another business.
 	TermsEnforced bool
 	// EndToEndIDLength is the longest endToEndId accepted; 0 is no limit.
 	EndToEndIDLength int
 	// AgreementTerms is how agreements are read back: sent, filled (the service fills in
 	// optional terms), noOffset (in respondByTime) or nullAmount (for paymentAmount).
 	AgreementTerms string
+	// AgreementTexts is the form of texts of agreements that are read back: sent, folded (one
+	// blank for several) or bankNames (names as the payer's bank has them).
+	AgreementTexts string
 	// PayToSynchronous approves PayTo payments in the answer. Otherwise they are Pending
 	// first.
 	PayToSynchronous bool

@@ -54,11 +54,11 @@ func (s *business) rate(scheme, cardType string) int {
 func (b *Sandbox) businessOperations() []operation {
 	return []operation{
 		{id: "GET /businesses", query: paged(), handle: b.listBusinesses},
-		{id: "GET /businesses/{supplierBusinessCode}", handle: b.getBusiness},
-		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: b.cardSurcharges},
-		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: needsPublishable, handle: b.cardSurcharges},
-		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: needsPublishable, handle: b.acceptedCards},
-		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: needsPublishable, handle: b.queryCardSurcharge},
+		{id: "GET /businesses/{supplierBusinessCode}", handle: shown("business", b.namedBusiness, (*call).businessBody)},
+		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: found("business", b.namedBusiness, b.cardSurcharges)},
+		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: needsPublishable, handle: found("business", b.namedBusiness, b.cardSurcharges)},
+		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: needsPublishable, handle: found("business", b.namedBusiness, b.acceptedCards)},
+		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: needsPublishable, handle: found("business", b.namedBusiness, b.queryCardSurcharge)},
 		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: needsPublishable, handle: b.cardScheme},
 	}
 }
@@ -89,15 +89,11 @@ func (c *call) businessBody(shop *business) any {
 }
 
 func (b *Sandbox) listBusinesses(c *call) answer {
-	return list(c, b.businesses, func(shop *business) string { return shop.code }, c.businessBody)
+	return list(c, b.businesses, func(shop *business) string { return shop.code }, (*call).businessBody)
 }
 
-func (b *Sandbox) getBusiness(c *call) answer {
-	shop := b.business(c.params["supplierBusinessCode"])
-	if shop == nil {
-		return c.notFound("business")
-	}
-	return reply(http.StatusOK, c.businessBody(shop))
+func (b *Sandbox) namedBusiness(c *call) *business {
+	return b.business(c.params["supplierBusinessCode"])
 }
 
 // acceptedKinds are the cards that every business accepts. Only two schemes distinguish
@@ -124,11 +120,7 @@ type surchargeBody struct {
 
 // cardSurcharges serves two paths: that of the contract and that of public client code, which
 // takes the Publishable key.
-func (b *Sandbox) cardSurcharges(c *call) answer {
-	shop := b.business(c.params["supplierBusinessCode"])
-	if shop == nil {
-		return c.notFound("business")
-	}
+func (b *Sandbox) cardSurcharges(c *call, shop *business) answer {
 	out := listBody{Links: c.links()}
 	for _, kind := range acceptedKinds {
 		out.Data = append(out.Data, c.surchargeBody(shop, kind.scheme, kind.cardType))
@@ -142,11 +134,7 @@ func (c *call) surchargeBody(shop *business, scheme, cardType string) surchargeB
 	}
 }
 
-func (b *Sandbox) queryCardSurcharge(c *call) answer {
-	shop := b.business(c.params["supplierBusinessCode"])
-	if shop == nil {
-		return c.notFound("business")
-	}
+func (b *Sandbox) queryCardSurcharge(c *call, shop *business) answer {
 	f, refusal, ok := c.readBody()
 	if !ok {
 		return refusal
@@ -179,10 +167,7 @@ type schemeBody struct {
 	Scheme string      `json:"cardScheme"`
 }
 
-func (b *Sandbox) acceptedCards(c *call) answer {
-	if b.business(c.params["supplierBusinessCode"]) == nil {
-		return c.notFound("business")
-	}
+func (b *Sandbox) acceptedCards(c *call, _ *business) answer {
 	out := listBody{Links: c.links()}
 	for i, kind := range acceptedKinds {
 		if i == 0 || kind.scheme != acceptedKinds[i-1].scheme {

@@ -11,20 +11,11 @@ import (
 
 func TestBusinesses(t *testing.T) {
 	bubble(t, func(c *caller) {
-		var codes []any
-		for path := "/businesses"; path != ""; {
-			page := c.must(200, c.get(path))
-			for _, item := range page["data"].([]any) {
-				codes = append(codes, item.(object)["supplierBusinessCode"])
-			}
-			path = linkOf(page, "next")
-		}
-		assert.Equal(t, []any{DefaultBusiness, "A", "B", "C"}, codes)
+		assert.Equal(t, []string{DefaultBusiness, "A", "B", "C"}, c.listed("/businesses", "supplierBusinessCode"))
 		body := c.must(200, c.get("/businesses/B"))
 		assert.Equal(t, []any{"B", "Shop B"}, []any{body["supplierBusinessCode"], body["supplierBusinessName"]})
 		assert.Contains(t, body["businessAddress"], "postcode")
 		c.must(404, c.get("/businesses/X"))
-		c.must(401, c.do("GET", "/businesses", c.keys.Publishable, nil))
 	}, WithBusiness("A", "Shop A"), WithBusiness("B", "Shop B"), WithBusiness("C", "Shop C"))
 }
 
@@ -40,18 +31,14 @@ func TestCardSurcharges(t *testing.T) {
 			{"JCB", nil, "0.00"},
 			{"UNIONPAY", nil, "0.00"},
 		}
-		for path, keys := range map[string][2]string{ // the key that works, and the one that does not
-			"list-card-surcharges": {c.keys.Secret, c.keys.Publishable},
-			"card-surcharges":      {c.keys.Publishable, c.keys.Secret},
-		} {
+		for path, key := range map[string]string{"list-card-surcharges": c.keys.Secret, "card-surcharges": c.keys.Publishable} {
 			var got [][]any
-			for _, item := range c.must(200, c.do("GET", "/businesses/SHOP/"+path, keys[0], nil))["data"].([]any) {
+			for _, item := range c.must(200, c.do("GET", "/businesses/SHOP/"+path, key, nil))["data"].([]any) {
 				o := item.(object)
 				got = append(got, []any{o["cardScheme"], o["cardType"], o["surchargePercentage"]})
 			}
 			assert.Equal(t, want, got)
-			c.must(401, c.do("GET", "/businesses/SHOP/"+path, keys[1], nil))
-			c.must(404, c.do("GET", "/businesses/X/"+path, keys[0], nil))
+			c.must(404, c.do("GET", "/businesses/X/"+path, key, nil))
 		}
 		var schemes []any
 		for _, item := range c.must(200, c.do("GET", "/businesses/SHOP/accepted-cards", c.keys.Publishable, nil))["data"].([]any) {
@@ -77,7 +64,6 @@ func TestCardSurchargeIsQueried(t *testing.T) {
 			c.must(422, ask(path, body))
 		}
 		c.must(404, ask("/businesses/X/query-card-surcharge", object{"cardNumber": goodCard}))
-		c.must(401, c.do("POST", path, c.keys.Secret, object{"cardNumber": goodCard}))
 	}, WithBusiness("SHOP", "The Shop", Surcharge{"VISA", "CREDIT", 110}, Surcharge{"VISA", "", 50}), assuming(func(a *Assumptions) { a.UnknownEnumValues = false }))
 }
 
@@ -93,7 +79,6 @@ func TestCardScheme(t *testing.T) {
 		for _, digits := range []string{"42424", "4242424", "42424x"} {
 			c.must(422, ask(digits))
 		}
-		c.must(401, c.do("GET", "/credit-cards/card-schemes/424242", c.keys.Secret, nil))
 	})
 }
 
@@ -114,7 +99,6 @@ func TestLatestKey(t *testing.T) {
 		require.NotEqual(t, second, third)
 		c.sleep(90 * 24 * time.Hour)
 		c.must(401, c.do("GET", "/", third, nil))
-		c.must(401, c.do("GET", "/api-keys/latest", c.keys.Publishable, nil))
 	})
 	bubble(t, func(c *caller) {
 		for range 2 {

@@ -60,8 +60,8 @@ func monthNumber(s string) string {
 
 func ascii(s string) string {
 	for i := range len(s) {
-		if s[i] < 0x20 || s[i] > 0x7e {
-			return "must be printable ASCII"
+		if s[i] > 0x7f {
+			return "must be ASCII"
 		}
 	}
 	return ""

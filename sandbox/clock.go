@@ -33,10 +33,9 @@ type alarm struct {
 	f   func()
 }
 
-// NewClock returns a clock that shows t0. It does not change package time, which gives the
-// NotBefore of the client's intents. Do not set the clock more than 30 seconds behind package
-// time: a transaction that looks older than its intent is matched only by the intent's id in
-// its metadata, and not at all without that.
+// NewClock returns a clock that shows t0. Give its Now to the client's option WithClock too. Without
+// that, do not set the clock more than 30 seconds behind package time: a transaction that looks
+// older than its intent is matched only by the intent's id in its metadata.
 func NewClock(t0 time.Time) *Clock { return &Clock{now: t0} }
 
 // Now returns the clock's time.

@@ -12,8 +12,8 @@ func (b *Sandbox) customerOperations() []operation {
 	return []operation{
 		{id: "POST /customers", handle: b.createCustomer},
 		{id: "GET /customers", query: paged("customerNumber", "customerName", "emailAddress"), handle: b.findCustomers},
-		{id: "GET /customers/{customerId}", handle: b.getCustomer},
-		{id: "PUT /customers/{customerId}", handle: b.updateCustomer},
+		{id: "GET /customers/{customerId}", handle: shown("customer", b.namedCustomer, (*call).customerBody)},
+		{id: "PUT /customers/{customerId}", handle: found("customer", b.namedCustomer, b.updateCustomer)},
 	}
 }
 
@@ -80,32 +80,14 @@ func (b *Sandbox) createCustomer(c *call) answer {
 	if !c.valid() {
 		return c.invalid()
 	}
-	cust.ID = b.newCustomerID()
+	cust.ID = newID(b.ids, b.customers.byID, 9)
 	b.customers.add(&cust)
 	return reply(http.StatusCreated, c.customerBody(&cust))
 }
 
-func (b *Sandbox) newCustomerID() string {
-	id := randomDigits(b.ids, 9)
-	for b.customers.byID[id] != nil {
-		id = randomDigits(b.ids, 9)
-	}
-	return id
-}
+func (b *Sandbox) namedCustomer(c *call) *customer { return b.customers.byID[c.params["customerId"]] }
 
-func (b *Sandbox) getCustomer(c *call) answer {
-	cust := b.customers.byID[c.params["customerId"]]
-	if cust == nil {
-		return c.notFound("customer")
-	}
-	return reply(http.StatusOK, c.customerBody(cust))
-}
-
-func (b *Sandbox) updateCustomer(c *call) answer {
-	cust := b.customers.byID[c.params["customerId"]]
-	if cust == nil {
-		return c.notFound("customer")
-	}
+func (b *Sandbox) updateCustomer(c *call, cust *customer) answer {
 	f, refusal, ok := c.readBody()
 	if !ok {
 		return refusal
@@ -200,5 +182,5 @@ func (b *Sandbox) findCustomers(c *call) answer {
 			found = append(found, cust)
 		}
 	}
-	return list(c, found, func(cust *customer) string { return cust.ID }, c.customerBody)
+	return list(c, found, func(cust *customer) string { return cust.ID }, (*call).customerBody)
 }

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"encoding/json"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +34,30 @@ func TestIdempotencyKeysOfWorlds(t *testing.T) {
 			assert.Equal(c.t, status, other.status)
 			assert.Equal(c.t, status == 201, string(first.raw) == string(other.raw), "the answer about another cart, as it was")
 			assert.Len(c.t, c.box.Ledger(), 1)
+		})
+	}
+}
+
+func TestKeyForms(t *testing.T) {
+	const uuid = "0F8fAD5B-d9cb-469f-a165-70867728950e"
+	for world, refused := range map[string]int{"default": 201, "KeyForm=uuid": 422, "KeyForm=uuid KeyLifetime=0s": 422} {
+		inWorld(t, world, func(c *caller) {
+			for key, status := range map[string]int{uuid: 201, "": 201, "k": refused, uuid + "0": refused, uuid[1:]: refused} {
+				c.must(status, c.post("/transactions", cardPayment("O"), "Idempotency-Key", key))
+			}
+		})
+	}
+}
+
+func TestLocations(t *testing.T) {
+	for world, there := range map[string]bool{"default": false, "Location=created": true} {
+		inWorld(t, world, func(c *caller) {
+			made := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
+			again := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
+			location := made.header.Get("Location")
+			assert.Equal(c.t, location, again.header.Get("Location"))
+			assert.Equal(c.t, there, strings.HasSuffix(location, "/rest/v1/transactions/"+made.body["receiptNumber"].(string)), location)
+			assert.Equal(c.t, there, location != "")
 		})
 	}
 }
@@ -170,6 +196,136 @@ func TestBankPaymentsComeBack(t *testing.T) {
 				c.pass(1)
 			}
 			assert.Equal(c.t, "declined", c.box.Ledger()[0].Outcome)
+		})
+	}
+}
+
+func TestStoredReferences(t *testing.T) {
+	for world, want := range map[string]map[string]bool{
+		"default":                  {" Inv-1 ": true, " inv-1 ": true, "Inv-1": false},
+		"StoredReferences=trimmed": {" Inv-1 ": false, "Inv-1": true},
+		"StoredReferences=lower ReferenceSearch=exact":   {" Inv-1 ": false, " inv-1 ": true},
+		"StoredReferences=upper ReferenceSearch=exact":   {" inv-1 ": false, " INV-1 ": true},
+		"StoredReferences=trimmed ReferenceSearch=exact": {"Inv-1": true, "inv-1": false},
+	} {
+		inWorld(t, world, func(c *caller) {
+			c.must(201, c.post("/transactions", changed(cardPayment("O"), "paymentReferenceNumber", " Inv-1 ")))
+			c.pass(time.Minute)
+			for reference, found := range want {
+				assert.Equal(c.t, found, len(c.found(url.QueryEscape(reference))) == 1, "%s: %q", world, reference)
+			}
+		})
+	}
+}
+
+// A capture and a change of a pre-authorisation have a reference of their own, the original's
+// or none in reads.
+func TestFollowUpReferences(t *testing.T) {
+	for world, want := range map[string][2]int{ // found by their own, and by the original's with it
+		"default": {2, 1}, "FollowUpReferences=original": {0, 3}, "FollowUpReferences=none": {0, 1},
+	} {
+		inWorld(t, world, func(c *caller) {
+			held := c.made(changed(preauth("O", goodCard), "paymentReferenceNumber", "HELD"))
+			c.made(changed(change(topUp, held, "1.00"), "paymentReferenceNumber", "LATER"))
+			c.made(changed(captureOf(held, "2.00"), "paymentReferenceNumber", "LATER"))
+			c.pass(time.Minute)
+			assert.Equal(c.t, want, [2]int{len(c.found("LATER")), len(c.found("HELD"))}, world)
+		})
+	}
+}
+
+// What has changed is in lists twice, and the pages come to an end.
+func TestRepeatedReceipts(t *testing.T) {
+	for world, want := range map[string]string{
+		"default": "Approved", "RepeatedReceipts=olderFirst": "Declined Approved", "RepeatedReceipts=newerFirst": "Approved Declined",
+		"RepeatedReceipts=olderFirst PageSize=1": "Declined Approved",
+	} {
+		inWorld(t, world, func(c *caller) {
+			c.box.NextTransaction(Erred().ThenAfter(time.Minute, Approved()))
+			c.pay("O")
+			c.pass(time.Hour)
+			assert.Equal(c.t, want, strings.Join(c.listed("/transactions/for-reference-number?referenceNumber=O", "status"), " "), world)
+		})
+	}
+}
+
+func TestStatusForms(t *testing.T) {
+	outcomes := []Outcome{Approved(), Declined("05"), Rejected("QA"), Suspended(), Erred()}
+	for form, want := range map[string][]string{
+		"listed":    {`"Approved"`, `"Declined"`, `"Declined"`, `"Suspended"`, `"Declined"`},
+		"otherCase": {`"APPROVED"`, `"DECLINED"`, `"DECLINED"`, `"SUSPENDED"`, `"DECLINED"`},
+		"unlisted":  {`"Settled"`, `"Refused"`, `"Refused"`, `"Suspended"`, `"Refused"`},
+		"absent":    {"", "", "", `"Suspended"`, ""},
+	} {
+		inWorld(t, "StatusForm="+form, func(c *caller) {
+			c.box.NextTransaction(outcomes...)
+			for i := range outcomes {
+				assert.Equal(c.t, want[i], asSent(c.t, c.post("/transactions", cardPayment("O")).raw)["status"], form)
+			}
+		})
+	}
+}
+
+func TestAlteredMetadata(t *testing.T) {
+	for form, want := range map[string]string{
+		"echoed": "Intent-0123456789-abcd", "blank": "Intent-0123456789-abcd ", "otherCase": "INTENT-0123456789-ABCD", "cut": "Intent-012345678",
+		"quoted": `"Intent-0123456789-abcd"`, "masked": "xxxxxxxxxxxxxxxxxxabcd",
+	} {
+		inWorld(t, "Metadata="+form, func(c *caller) {
+			body := c.must(201, c.post("/transactions", changed(cardPayment("O"), "metadata", object{"id": "Intent-0123456789-abcd"})))
+			assert.Equal(c.t, object{"id": want}, body["metadata"])
+		})
+	}
+}
+
+// A second retry is one of the first payment, or of the first retry.
+func TestRetriesOf(t *testing.T) {
+	for world, want := range map[string][2]int{"default": {2, 0}, "RetriesOf=previous": {1, 1}} {
+		inWorld(t, world, func(c *caller) {
+			c.box.NextTransaction(Declined("01").ThenRetried(time.Hour, Declined("01").ThenRetried(time.Hour, Approved())))
+			c.pay("O")
+			c.pass(3 * time.Hour)
+			ledger := c.box.Ledger()
+			require.Len(c.t, ledger, 3)
+			assert.Equal(c.t, "approved", ledger[2].Outcome)
+			for i, n := range want {
+				assert.Len(c.t, c.receipts("/transactions/"+ledger[i].Receipt+"/retries"), n, world)
+			}
+		})
+	}
+}
+
+func TestTransactionTimes(t *testing.T) {
+	for world, want := range map[string]string{"default": `"2000-01-01T11:00:00+1100"`, "TransactionTimes=changed": `"2000-01-01T13:00:00+1100"`} {
+		inWorld(t, world, func(c *caller) {
+			c.box.NextTransaction(Erred().ThenAfter(2*time.Hour, Approved()))
+			receipt := c.pay("O")
+			c.pass(3 * time.Hour)
+			assert.Equal(c.t, want, asSent(c.t, c.get("/transactions/"+receipt).raw)["transactionTime"])
+		})
+	}
+}
+
+func TestAgreementTexts(t *testing.T) {
+	for form, want := range map[string][2]string{"sent": {"A  b", "Kim  Lee"}, "folded": {"A b", "Kim Lee"}, "bankNames": {"A  b", "MS KIM  LEE"}} {
+		inWorld(t, "AgreementTexts="+form, func(c *caller) {
+			request := with(with(c.agreementRequest(), "paymentDetails", "description", "A  b"), "payerDetails", "payerName", "Kim  Lee")
+			body := c.must(201, c.postAgreement(request))
+			assert.Equal(c.t, want, [2]string{body["paymentDetails"].(object)["description"].(string), body["payerDetails"].(object)["payerName"].(string)})
+		})
+	}
+}
+
+// What a gateway passes on that has sent a payment twice.
+func TestSentTwice(t *testing.T) {
+	for world, want := range map[string]int{"default": 201, "KeyLifetime=0s": 422} {
+		inWorld(t, world, func(c *caller) {
+			require.NoError(c.t, c.box.Inject(Fault{Kind: SentTwice(422)}))
+			r := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
+			assert.Equal(c.t, want, r.status)
+			assert.True(c.t, json.Valid(r.raw))
+			assert.Len(c.t, c.box.Ledger(), 1)
+			assert.Equal(c.t, 200, c.get("/transactions").status)
 		})
 	}
 }

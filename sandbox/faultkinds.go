@@ -135,7 +135,8 @@ func Redirect(status int, location string) FaultKind {
 	}}
 }
 
-// BodyKind is the body of an answer of [Status], [StatusAfterCommit] or [Garbage].
+// BodyKind is the body of an answer of [Status], [StatusAfterCommit] or [Garbage]. Only
+// StatusAfterCommit takes [Unchanged].
 type BodyKind string
 
 // The kinds of body.
@@ -149,6 +150,7 @@ const (
 	Echo             BodyKind = "Echo"             // the service's error body; its texts, links and headers repeat the request
 	EchoHTML         BodyKind = "EchoHTML"         // a gateway's page; it and its headers repeat the request
 	EchoLinks        BodyKind = "EchoLinks"        // the body as it should be; its links and headers repeat the request
+	Unchanged        BodyKind = "Unchanged"        // the body as it should be
 	DuplicateMembers BodyKind = "DuplicateMembers" // the body as it should be, each member twice: first null, then right
 )
 
@@ -175,8 +177,29 @@ func RateLimited(retryAfter string) FaultKind {
 // StatusAfterCommit carries out the operation and answers as if it had failed.
 func StatusAfterCommit(code int, body BodyKind) FaultKind {
 	return FaultKind{name: "StatusAfterCommit", play: func(x *exchange) {
+		a := x.commit()
+		if a.status = code; body != Unchanged {
+			a = x.misreport(code, body)
+		}
+		x.send(a)
+	}}
+}
+
+// SentTwice is a gateway that sends the request twice and passes on the second answer. If the
+// service keeps idempotency keys, that is the first answer again. Otherwise it refuses the
+// second request, in its own words and with a status such as 422 for a single-use token that
+// was used.
+func SentTwice(refusal int) FaultKind {
+	return FaultKind{name: "SentTwice", play: func(x *exchange) {
 		x.commit()
-		x.send(x.misreport(code, body))
+		if _, keyed := x.replayID(); x.method == http.MethodPost && !keyed {
+			x.send(x.misreport(refusal, ServiceError))
+			return
+		}
+		second := *x.call
+		second.opened, second.findings = nil, nil
+		again := &exchange{call: &second, w: x.w, r: x.r, entry: x.entry}
+		again.send(again.commit())
 	}}
 }
 

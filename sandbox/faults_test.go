@@ -111,6 +111,11 @@ func TestEveryFaultKind(t *testing.T) {
 		}, 0, 429},
 		{StatusAfterCommit(500, ServiceError), sees(500), 1, 500},
 		{StatusAfterCommit(503, HTML), sees(503), 1, 503},
+		{StatusAfterCommit(206, Unchanged), func(t *testing.T, o outcome) {
+			sees(206)(t, o)
+			assert.Equal(t, "Approved", o.body["status"])
+		}, 1, 206},
+		{SentTwice(422), sees(201), 1, 201},
 		{Garbage(HTML), garbage, 1, 201},
 		{Garbage(BrokenJSON), func(t *testing.T, o outcome) {
 			garbage(t, o)

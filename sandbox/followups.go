@@ -18,12 +18,8 @@ const (
 // one. original is nil if there is none of the allowed types.
 func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, original *transaction) {
 	tx = b.newTransaction(f, kind)
-	f.paymentsOnly(kind)
-	f.forbid("does not belong to transactionType "+kind, "eci", "ipAddress", "threeDS2", "cryptogram")
-	for _, name := range allSources {
-		if kind != typeRefund || name != sourceCard {
-			f.forbid("does not belong to transactionType "+kind, name)
-		}
+	if kind != typeRefund {
+		f.forbid("does not belong to transactionType "+kind, "eci", "ipAddress")
 	}
 	tx.originalReceipt = f.need("originalReceiptNumber")
 	code := f.text("supplierBusinessCode", b.knownBusiness)
@@ -48,7 +44,6 @@ func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, origi
 		f.refuse("supplierBusinessCode", code, "must be that of the original transaction")
 	}
 	tx.shop, tx.source, tx.account = original.shop, original.source, original.account
-	tx.debtRepayment = original.debtRepayment
 	return tx, original
 }
 
@@ -56,7 +51,7 @@ func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, origi
 func (b *Sandbox) follow(c *call, tx, original *transaction) answer {
 	b.commit(tx, b.decide(tx, c.now))
 	original.followUps = append(original.followUps, tx)
-	return reply(http.StatusCreated, b.transactionBody(c, tx))
+	return b.created(c, tx)
 }
 
 // counts reports whether a transaction was carried out, or may turn out to have been.
@@ -150,11 +145,7 @@ func (f *fields) refreshExpiry(tx *transaction) {
 }
 
 // voidTransaction voids a transaction before it is settled.
-func (b *Sandbox) voidTransaction(c *call) answer {
-	tx := b.transactions.byReceipt[c.params["receiptNumber"]]
-	if tx == nil {
-		return c.notFound("transaction")
-	}
+func (b *Sandbox) voidTransaction(c *call, tx *transaction) answer {
 	if len(c.body) > 0 && c.refusesUnknown() {
 		return c.problem(malformedBodyStatus, "A void has no body.")
 	}

@@ -275,5 +275,26 @@ func linkOf(body object, rel string) string {
 	return ""
 }
 
+// listed reads the pages of a list, and returns a member of each item.
+func (c *caller) listed(path, member string) []string {
+	c.t.Helper()
+	out := []string{}
+	for path != "" {
+		page := c.must(200, c.get(path))
+		data := page["data"].([]any)
+		require.LessOrEqual(c.t, len(data), c.box.assume.PageSize)
+		for _, item := range data {
+			out = append(out, item.(object)[member].(string))
+		}
+		path = linkOf(page, "next")
+	}
+	return out
+}
+
+func (c *caller) receipts(path string) []string {
+	c.t.Helper()
+	return c.listed(path, "receiptNumber")
+}
+
 // sleep lets time pass on the bubble's clock.
 func (c *caller) sleep(d time.Duration) { <-time.After(d) }

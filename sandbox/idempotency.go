@@ -3,6 +3,7 @@ package sandbox
 import (
 	"crypto/sha256"
 	"net/http"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -34,6 +35,8 @@ const (
 	keyRefused
 )
 
+var uuidForm = regexp.MustCompile(`^(?i:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
+
 func newReplayStore() replayStore { return replayStore{entries: make(map[replayID]*replayEntry)} }
 
 func (c *call) replayID() (replayID, bool) {
@@ -45,6 +48,9 @@ func (c *call) replayID() (replayID, bool) {
 
 // claim reserves the idempotency key of a call, or returns the result of its first use.
 func (s *replayStore) claim(c *call) (answer, keyUse) {
+	if c.box.assume.KeyForm == "uuid" && c.method == http.MethodPost && c.idempotencyKey != "" && !uuidForm.MatchString(c.idempotencyKey) {
+		return c.problem(http.StatusUnprocessableEntity, "The Idempotency-Key is not a UUID."), keyRefused
+	}
 	id, keyed := c.replayID()
 	if !keyed {
 		return answer{}, keyIsFree

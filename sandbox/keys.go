@@ -92,19 +92,9 @@ func (b *Sandbox) Keys() Keys {
 	return b.keys.current
 }
 
-// ExpireKeys ends the validity of all keys. Calls get 401 until they use a key of
-// [Sandbox.RenewKey].
-func (b *Sandbox) ExpireKeys() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.clock.Now()
-	for _, k := range b.keys.issued {
-		k.endBy(now)
-	}
-}
-
 // RenewKey issues a new key of a kind, [KeySecret] or [KeyPublishable], and returns it.
-// Earlier keys of that kind stay valid for the overlap, unless they expire before.
+// Earlier keys of that kind stay valid for the overlap, unless they expire before. With 0,
+// calls with them get 401 at once.
 func (b *Sandbox) RenewKey(kind string, overlap time.Duration) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -180,15 +170,20 @@ func randomText(ids *rand.Rand, n int) string {
 	return string(buf)
 }
 
-func randomDigits(ids *rand.Rand, n int) string {
+// newID returns an identifier of n digits that is not taken.
+func newID[T any](ids *rand.Rand, taken map[string]*T, n int) string {
 	buf := make([]byte, n)
-	for i := range buf {
-		buf[i] = "0123456789"[ids.IntN(10)]
+	for {
+		for i := range buf {
+			buf[i] = "0123456789"[ids.IntN(10)]
+		}
+		if buf[0] == '0' {
+			buf[0] = '1' // readers that parse a number must not lose a digit
+		}
+		if id := string(buf); taken[id] == nil {
+			return id
+		}
 	}
-	if n > 0 && buf[0] == '0' {
-		buf[0] = '1' // readers that parse a number must not lose a digit
-	}
-	return string(buf)
 }
 
 func (b *Sandbox) keyOperations() []operation {

@@ -58,13 +58,17 @@ func (f *fields) metadata() map[string]string {
 
 var (
 	hyphenatedBSB      = regexp.MustCompile(`^[0-9]{3}-[0-9]{3}$`)
+	plainBSB           = regexp.MustCompile(`^[0-9]{6}$`)
 	eitherBSB          = regexp.MustCompile(`^[0-9]{3}-?[0-9]{3}$`)
 	internationalPhone = regexp.MustCompile(`^\+[0-9]{6,14}$`)
 )
 
 func (b *Sandbox) bsb(s string) string {
-	if b.assume.HyphenatedBSB {
+	switch b.assume.BSBForm {
+	case "dash":
 		return matching(hyphenatedBSB, "must be a BSB in the form nnn-nnn")(s)
+	case "digits":
+		return matching(plainBSB, "must be a BSB in the form nnnnnn")(s)
 	}
 	return matching(eitherBSB, "must be a BSB of six digits")(s)
 }

@@ -20,7 +20,7 @@ type listBody struct {
 // list answers with one page of items, given newest first. A cursor names the first item of
 // its page, so that new items do not shift old pages. With Paging=shifting or an unstable
 // order the cursor is a position.
-func list[T any](c *call, items []T, id func(T) string, body func(T) any) answer {
+func list[T, B any](c *call, items []T, id func(T) string, body func(*call, T) B) answer {
 	items = ordered(c, items)
 	from := 0
 	if cursor := c.query.Get(pageParameter); cursor != "" {
@@ -38,15 +38,21 @@ func list[T any](c *call, items []T, id func(T) string, body func(T) any) answer
 		return c.notFound("page")
 	}
 	to := min(from+size, len(items))
-	out := listBody{Data: make([]any, 0, to-from)}
-	for _, item := range items[from:to] {
-		out.Data = append(out.Data, body(item))
-	}
+	out := listBody{Data: bodies(c, items[from:to], body)}
 	if len(items) == 0 && c.box.assume.NothingFound == "null" {
 		out.Data = nil
 	}
 	out.Links = c.links(pageLinks(c, items, id, from, to, size)...)
 	return reply(http.StatusOK, out)
+}
+
+// bodies returns the wire forms of items, never nil.
+func bodies[T, B any](c *call, items []T, body func(*call, T) B) []any {
+	out := make([]any, len(items))
+	for i, item := range items {
+		out[i] = body(c, item)
+	}
+	return out
 }
 
 func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int) (links []form.Link) {

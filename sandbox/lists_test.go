@@ -165,11 +165,15 @@ func TestReferenceSearch(t *testing.T) {
 func TestReusedReferences(t *testing.T) {
 	for form, status := range map[string]string{"declined": "Declined", "approved": "Approved"} {
 		inWorld(t, "ReusedReferences="+form, func(c *caller) {
+			require.NoError(c.t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: ResetBeforeCommit()}))
+			_, err := c.try(c.request("POST", "/transactions", c.keys.Secret, referencedPayment()))
+			require.Error(c.t, err)
 			lost := c.found("Never-Sent")
 			require.Len(c.t, lost, 1, "a reference that was never sent may be in use")
 			assert.Equal(c.t, lost, c.found("never-sent"))
 			old := c.must(200, c.get("/transactions/"+lost[0]))
 			assert.Equal(c.t, []any{status, "Never-Sent", "1999-12-01T11:00:00+1100"}, []any{old["status"], old["paymentReferenceNumber"], old["transactionTime"]})
+			assert.Equal(c.t, object{"n": "older", "lead": "older", "text": "older"}, old["metadata"], "the merchant's, even if no payment of theirs was carried out")
 
 			receipt := c.made(referencedPayment())
 			c.sleep(2 * time.Second)
@@ -215,9 +219,12 @@ func TestLookupLags(t *testing.T) {
 			if lag > 0 {
 				c.sleep(lag - 1)
 				assert.Empty(c.t, c.found("O"))
+				assert.Empty(c.t, c.must(200, c.get("/transactions"))["data"])
 				c.must(404, c.get("/transactions/"+receipt))
+				assert.Len(c.t, c.box.Ledger().Charged("O"), 1)
 				c.sleep(1)
 			}
+			c.must(200, c.get("/transactions/"+receipt))
 			assert.Equal(c.t, []string{receipt}, c.found("O"))
 		})
 	}

@@ -133,7 +133,12 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 	if tx.source.bank != nil && tx.result == resultApproved && o.result == resultDeclined {
 		tx.returned = b.clock.Now()
 	}
-	tx.result, tx.code = o.result, o.code
+	if tx.result != "" && tx.result != o.result {
+		was := *tx
+		was.outdated = true
+		tx.before = &was
+	}
+	tx.result, tx.code, tx.changed = o.result, o.code, b.clock.Now()
 	tx.steps++
 	if o.result == resultApproved && o.code == "" {
 		tx.code = "08"
@@ -196,18 +201,23 @@ func (b *Sandbox) softDeclined(tx *transaction) bool {
 }
 
 func (b *Sandbox) retriable(tx *transaction) bool {
-	return b.softDeclined(tx) && tx.retries == nil && !slices.ContainsFunc(tx.followUps, (*transaction).counts)
+	return b.softDeclined(tx) && tx.retries == nil && !slices.ContainsFunc(tx.attempts, (*transaction).counts)
 }
 
 // retry makes the service's own next attempt at a payment. The caller holds mu.
 func (b *Sandbox) retry(first *transaction, o Outcome) *transaction {
+	parent, n := first, len(first.attempts)
+	if n > 0 && b.assume.RetriesOf == "previous" {
+		parent = first.attempts[n-1]
+	}
 	again := *first
-	again.receipt, again.steps, again.followUps, again.returned = "", 0, nil, time.Time{}
-	again.retries, again.originalReceipt, again.idempotencyKey = first, first.receipt, ""
-	again.attempt = len(first.followUps) + 1
+	again.receipt, again.steps, again.followUps, again.attempts, again.returned = "", 0, nil, nil, time.Time{}
+	again.retries, again.originalReceipt, again.idempotencyKey = first, parent.receipt, ""
+	again.result, again.before = "", nil
 	again.created = b.clock.Now()
+	first.attempts = append(first.attempts, &again)
+	parent.followUps = append(parent.followUps, &again)
 	b.commit(&again, o)
-	first.followUps = append(first.followUps, &again)
 	return &again
 }
 
@@ -224,8 +234,8 @@ func (b *Sandbox) scheduleRetry(tx *transaction, o Outcome) {
 	switch {
 	case o.retry != nil:
 		b.retryAfter(o.retry.after, first, func() Outcome { return o.retry.outcome })
-	case tx.attempt < len(b.assume.RetrySchedule):
-		b.retryAfter(b.assume.RetrySchedule[tx.attempt], first, func() Outcome {
+	case len(first.attempts) < len(b.assume.RetrySchedule):
+		b.retryAfter(b.assume.RetrySchedule[len(first.attempts)], first, func() Outcome {
 			return b.accountOutcome(first.source, b.clock.Now())
 		})
 	}

@@ -1,9 +1,5 @@
 package sandbox
 
-import (
-	"net/http"
-)
-
 const (
 	typePayment = "PAYMENT"
 
@@ -62,11 +58,6 @@ func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
 	return tx
 }
 
-// paymentsOnly refuses, in any other type of transaction, what only payments have.
-func (f *fields) paymentsOnly(kind string) {
-	f.forbid("does not belong to transactionType "+kind, "debtRepayment", "mpgsData")
-}
-
 func (b *Sandbox) pay(c *call, f *fields) answer {
 	tx := b.newTransaction(f, typePayment)
 	tx.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))
@@ -76,7 +67,6 @@ func (b *Sandbox) pay(c *call, f *fields) answer {
 	src := b.readSource(f, eci, allSources...)
 	b.checkPayer(f, tx, src, eci)
 	b.checkPayTo(f, tx, src)
-	f.text("cryptogram")
 	f.mpgsData()
 	if !c.valid() {
 		return c.invalid()
@@ -90,7 +80,7 @@ func (b *Sandbox) pay(c *call, f *fields) answer {
 	}
 	b.commit(tx, outcome)
 	b.useToken(src, outcome)
-	return reply(http.StatusCreated, b.transactionBody(c, tx))
+	return b.created(c, tx)
 }
 
 // checkPayer applies the rules that depend on how the payer takes part. Card rules apply to
@@ -101,26 +91,31 @@ func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string
 		f.refuse("eci", "", "is required for card payments")
 	}
 	b.storedCredential(f, isCard, eci)
+	if f.text("cryptogram") == "" && isCard && f.has(sourceCard) && src.card.walletProvider != "" {
+		f.refuse("cryptogram", "", "is required with walletProvider")
+	}
 
 	tx.ip = f.text("ipAddress", publicIP)
-	if !f.has("ipAddress") && needsIPAddress(f, eci) {
+	switch given := f.has("ipAddress"); {
+	case !given && b.needsIPAddress(f, eci):
 		f.refuse("ipAddress", "", "is required with a single-use token, and for account details with eci INTERNET")
+	case given && byMerchant(eci) && b.assume.PayerAddress == "only":
+		f.refuse("ipAddress", tx.ip, "is for orders over the Internet")
 	}
 
 	b.checkThreeDS(f, src, tx)
 }
 
 // needsIPAddress reads the contract's rule. For tokens used by mail, by phone or by the
-// merchant the rule contradicts itself, and nothing is required.
-func needsIPAddress(f *fields, eci string) bool {
-	switch eci {
-	case eciInternet:
-		return f.has(sourceToken) || f.has(sourceCard) || f.has(sourceBank) || f.has(sourceNZBank)
-	case "PHONE", "MAIL", "RECURRING", "INSTALMENT":
-		return false
-	default:
-		return f.has(sourceToken)
-	}
+// merchant the rule contradicts itself.
+func (b *Sandbox) needsIPAddress(f *fields, eci string) bool {
+	details := f.has(sourceCard) || f.has(sourceBank) || f.has(sourceNZBank)
+	return eci == eciInternet && details || f.has(sourceToken) && (!byMerchant(eci) || b.assume.PayerAddress == "always")
+}
+
+// byMerchant reports whether the payer did not act over the Internet.
+func byMerchant(eci string) bool {
+	return eci == "PHONE" || eci == "MAIL" || eci == "RECURRING" || eci == "INSTALMENT"
 }
 
 // storedCredential checks storedCredentialData.

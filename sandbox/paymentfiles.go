@@ -25,12 +25,12 @@ func (b *Sandbox) paymentFileOperations() []operation {
 	return []operation{
 		{id: "POST /payment-files", handle: b.uploadFile},
 		{id: "GET /payment-files", query: paged(), handle: b.listFiles},
-		{id: "GET /payment-files/{id}", handle: b.getFile},
-		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: b.batchesOfFile},
+		{id: "GET /payment-files/{id}", handle: shown("payment file", b.namedFile, (*call).fileBody)},
+		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: found("payment file", b.namedFile, b.batchesOfFile)},
 		{id: "GET /payment-files/{id}/csv", handle: b.fileReport((*paymentFile).asCSV)},
 		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).asFlatFile)},
 		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).asRejects)},
-		{id: "GET /payment-batches/{id}", handle: b.getBatch},
+		{id: "GET /payment-batches/{id}", handle: shown("payment batch", b.namedBatch, (*call).batchBody)},
 		{id: "GET /payment-batches/{id}/transactions", query: paged("status"), handle: b.transactionsOfBatch},
 	}
 }
@@ -100,9 +100,7 @@ func (b *Sandbox) uploadFile(c *call) answer {
 	if len(c.findings) > 0 {
 		return c.invalid()
 	}
-	for f.id == "" || b.files.byID[f.id] != nil {
-		f.id = randomDigits(b.ids, 8)
-	}
+	f.id = newID(b.ids, b.files.byID, 8)
 	f.status, f.uploaded = fileQueued, c.now
 	b.files.byID[f.id] = f
 	b.files.names[f.name] = true
@@ -191,32 +189,18 @@ func (b *Sandbox) listFiles(c *call) answer {
 		return c.now.Sub(f.uploaded) > filesListedFor
 	})
 	slices.Reverse(found)
-	return list(c, found, func(f *paymentFile) string { return f.id }, c.fileBody)
+	return list(c, found, func(f *paymentFile) string { return f.id }, (*call).fileBody)
 }
 
-func (b *Sandbox) getFile(c *call) answer {
-	f := b.files.byID[c.params["id"]]
-	if f == nil {
-		return c.notFound("payment file")
-	}
-	return reply(http.StatusOK, c.fileBody(f))
-}
+func (b *Sandbox) namedFile(c *call) *paymentFile { return b.files.byID[c.params["id"]] }
 
-func (b *Sandbox) batchesOfFile(c *call) answer {
-	f := b.files.byID[c.params["id"]]
-	if f == nil {
-		return c.notFound("payment file")
-	}
-	return list(c, f.batches, func(t *batch) string { return t.id }, c.batchBody)
+func (b *Sandbox) batchesOfFile(c *call, f *paymentFile) answer {
+	return list(c, f.batches, func(t *batch) string { return t.id }, (*call).batchBody)
 }
 
 // fileReport answers with a report of a file that is complete.
 func (b *Sandbox) fileReport(write func(*paymentFile, *Sandbox) (string, bool)) func(*call) answer {
-	return func(c *call) answer {
-		f := b.files.byID[c.params["id"]]
-		if f == nil {
-			return c.notFound("payment file")
-		}
+	return found("payment file", b.namedFile, func(c *call, f *paymentFile) answer {
 		if f.status != fileComplete && b.assume.FileReports != "ready" {
 			if b.assume.FileReports == "202" {
 				return answer{status: http.StatusAccepted}.with("Content-Type", plainText+";charset=UTF-8")
@@ -228,7 +212,7 @@ func (b *Sandbox) fileReport(write func(*paymentFile, *Sandbox) (string, bool)) 
 			return c.notFound("report of a file in this format")
 		}
 		return answer{status: http.StatusOK, raw: []byte(text)}.with("Content-Type", plainText+";charset=UTF-8")
-	}
+	})
 }
 
 // batch is the payments of a file with the same kind of account, business and currency.
@@ -282,10 +266,7 @@ func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
 		return t.kind == tx.source.accountType() && t.shop == tx.shop && t.currency == tx.currency
 	})
 	if at < 0 {
-		t := &batch{file: f, kind: tx.source.accountType(), shop: tx.shop, currency: tx.currency}
-		for t.id == "" || b.files.batches[t.id] != nil {
-			t.id = randomDigits(b.ids, 9)
-		}
+		t := &batch{id: newID(b.ids, b.files.batches, 9), file: f, kind: tx.source.accountType(), shop: tx.shop, currency: tx.currency}
 		b.files.batches[t.id] = t
 		f.batches = append(f.batches, t)
 		at = len(f.batches) - 1
@@ -293,18 +274,12 @@ func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
 	f.batches[at].payments = append(f.batches[at].payments, tx)
 }
 
-func (b *Sandbox) getBatch(c *call) answer {
-	t := b.files.batches[c.params["id"]]
-	if t == nil {
-		return c.notFound("payment batch")
-	}
-	return reply(http.StatusOK, c.batchBody(t))
-}
+func (b *Sandbox) namedBatch(c *call) *batch { return b.files.batches[c.params["id"]] }
 
 // transactionsOfBatch takes the status to be a summaryCode. It answers 404 and not 422, as
 // the contract lists.
 func (b *Sandbox) transactionsOfBatch(c *call) answer {
-	t := b.files.batches[c.params["id"]]
+	t := b.namedBatch(c)
 	q := c.parameters()
 	code := q.text("status", oneOf("0", "1", "2", "3"))
 	if t == nil || !q.valid() {

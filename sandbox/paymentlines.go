@@ -92,7 +92,7 @@ func (b *Sandbox) readLine(record []string, tokens bool) (tx *transaction, messa
 	}
 	tx = b.newTransaction(f, typePayment)
 	tx.shop, tx.via = b.business(f.need("supplierBusinessCode", b.knownBusiness)), fileSource
-	tx.principal, _ = parseCents(f.need("principalAmount", moneyText))
+	tx.principal, _ = parseCents(f.need("principalAmount", b.moneyText))
 	src := &source{}
 	switch {
 	case own[0] == sourceAccount:

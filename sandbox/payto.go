@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
@@ -62,18 +61,23 @@ func (b *Sandbox) payToSource(f *fields) *source {
 	return out
 }
 
-// readOnceOff reads an agreement for one payment. The payment gives its terms.
+// readOnceOff reads an agreement for one payment, which gives its terms, and its business unless
+// the agreement names one.
 func (b *Sandbox) readOnceOff(f *fields) *agreement {
 	if f == nil {
 		return nil
 	}
 	before := len(f.c.findings)
-	a := &agreement{created: f.c.now, shop: b.business(f.need("supplierBusinessCode", b.knownBusiness))}
+	a := &agreement{created: f.c.now, shop: b.business(f.text("supplierBusinessCode", b.knownBusiness))}
 	a.respondBy = a.created.Add(mostRespondByMinutes * time.Minute)
-	if inner := f.needObject("paymentDetails"); inner != nil {
-		a.purpose = agreementPurpose{purpose: inner.readPurposeCode(), description: inner.text("description", atMost(140))}
+	if inner := f.object("paymentDetails"); inner != nil {
+		a.purpose = agreementPurpose{purpose: b.readPurposeCode(inner), description: inner.text("description", atMost(140))}
 	}
-	if inner := f.needObject("payerDetails"); inner != nil {
+	payerDetails := f.object
+	if b.assume.PayerRouteRequired {
+		payerDetails = f.needObject
+	}
+	if inner := payerDetails("payerDetails"); inner != nil {
 		a.payer, a.fate = b.readPayer(inner)
 	}
 	if len(f.c.findings) > before {
@@ -88,10 +92,10 @@ func (b *Sandbox) checkPayTo(f *fields, tx *transaction, src *source) {
 		return
 	}
 	a := src.instrument.payTo
-	if tx.currency == "NZD" {
-		f.refuse("currency", tx.currency, "must be AUD for PayTo")
-	}
-	if tx.shop != nil && tx.shop != a.shop {
+	switch {
+	case a.shop == nil:
+		a.shop = tx.shop
+	case tx.shop != nil && tx.shop != a.shop && b.assume.TermsEnforced:
 		f.refuse("supplierBusinessCode", tx.shop.code, "must be the agreement's")
 	}
 	if src.payTo.opens {
@@ -159,9 +163,9 @@ func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails
 		o = Pending()
 	}
 	b.commit(tx, o)
-	body := b.transactionBody(c, tx)
+	made := b.created(c, tx)
 	b.confirmImmediately(a)
-	return reply(http.StatusCreated, body)
+	return made
 }
 
 // openForPayment opens the agreement of a payment. The payment gets the outcome after the
@@ -182,7 +186,7 @@ func (b *Sandbox) customerForPayer(p payer) *customer {
 	if known := b.customers.byNumber[p.id]; known != nil && p.id != "" {
 		return known
 	}
-	cust := &customer{ID: b.newCustomerID(), Number: p.id, Name: p.name, Status: customerEnabled}
+	cust := &customer{ID: newID(b.ids, b.customers.byID, 9), Number: p.id, Name: p.name, Status: customerEnabled}
 	b.customers.add(cust)
 	return cust
 }

@@ -8,22 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// receipts are the receipt numbers of all pages.
-func (c *caller) receipts(path string) []string {
-	c.t.Helper()
-	out := []string{}
-	for path != "" {
-		page := c.must(200, c.get(path))
-		data := page["data"].([]any)
-		require.LessOrEqual(c.t, len(data), 3)
-		for _, item := range data {
-			out = append(out, receiptIn(item.(object)))
-		}
-		path = linkOf(page, "next")
-	}
-	return out
-}
-
 func TestSuspendedTransactions(t *testing.T) {
 	bubble(t, func(c *caller) {
 		c.box.NextTransaction(Suspended(), Suspended(), Suspended())
@@ -62,9 +46,7 @@ func TestSuspendedTransactionsFilters(t *testing.T) {
 			c.must(200, get("supplierBusinessCode=SANDBOX01&month="+month))
 		}
 		for _, query := range []string{
-			"", "supplierBusinessCode=SANDBOX01", "month=2000-01", "supplierBusinessCode=X&month=2000-01",
-			"supplierBusinessCode=SANDBOX01&month=1999-06", "supplierBusinessCode=SANDBOX01&month=2000-02",
-			"supplierBusinessCode=SANDBOX01&month=2000-1",
+			"supplierBusinessCode=X&month=2000-01", "supplierBusinessCode=SANDBOX01&month=1999-06", "supplierBusinessCode=SANDBOX01&month=2000-02",
 		} {
 			c.must(404, get(query))
 		}
@@ -155,9 +137,7 @@ func TestReturns(t *testing.T) {
 		body := c.read(shop)
 		assert.Equal(t, []any{"Declined", "1", "6", false}, []any{body["status"], body["summaryCode"], body["responseCode"], body["refundable"]})
 		assert.Empty(t, c.box.Ledger().Charged("O"))
-		for _, query := range []string{"", "date=2000-13-01", "date=20000102", "date=2000-01-02&supplierBusinessCode=X"} {
-			c.must(404, c.get("/transactions/returns?"+query))
-		}
+		c.must(404, c.get("/transactions/returns?date=2000-01-02&supplierBusinessCode=X"))
 	}, WithBusiness("SHOP", "The Shop"))
 }
 

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"net/http"
 	"time"
 )
 
@@ -14,8 +13,6 @@ func (b *Sandbox) authorise(c *call, f *fields, kind string) answer {
 	if kind == typePreauth {
 		tx.principal = f.needAmount("principalAmount")
 	}
-	f.paymentsOnly(kind)
-	f.forbid("does not belong to transactionType "+kind, "originalReceiptNumber", "cancellationType")
 	eci := f.text("eci", oneOf(eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT"))
 	src := b.readSource(f, eci, sourceToken, sourceCustomer, sourceAccount, sourceCard)
 	if kind == typePreauth && src != nil && src.card == nil {
@@ -30,7 +27,7 @@ func (b *Sandbox) authorise(c *call, f *fields, kind string) answer {
 	outcome := b.decide(tx, c.now)
 	b.commit(tx, outcome)
 	b.useToken(src, outcome)
-	return reply(http.StatusCreated, b.transactionBody(c, tx))
+	return b.created(c, tx)
 }
 
 // The changes to a pre-authorisation.
@@ -95,7 +92,6 @@ func (b *Sandbox) changePreauth(c *call, f *fields) answer {
 	change := f.need("authorisationType", oneOf(topUp, extension, reauthorisation))
 	tx, original := b.originalPreauth(f, typePreauth)
 	tx.authorisationType = change
-	f.forbid("does not belong to authorisationType "+change, "storedCredentialData")
 	if change == extension {
 		amount, given := f.amount("principalAmount")
 		if !given || amount != 0 {
@@ -195,7 +191,7 @@ func (b *Sandbox) cancelPreauth(c *call, f *fields) answer {
 			f.refuse("originalReceiptNumber", tx.originalReceipt, "has expired")
 		case full && h.captured:
 			f.refuse("cancellationType", cancelFull, "is not possible after a capture")
-		case full && tx.principal != h.current.principal:
+		case full && tx.principal != original.principal && tx.principal != h.current.principal:
 			f.refuse("principalAmount", tx.principal.String(), "must be the full original amount")
 		case !full && tx.principal > h.amount:
 			f.refuse("principalAmount", tx.principal.String(), "is above the outstanding amount")

@@ -75,43 +75,6 @@ func TestPreauthSources(t *testing.T) {
 	})
 }
 
-func TestPreauthRules(t *testing.T) {
-	bubble(t, func(c *caller) {
-		for _, kind := range []string{typePreauth, typeVerification} {
-			body := changed(preauth("O", goodCard), "transactionType", kind)
-			if kind == typeVerification {
-				body = changed(body, "principalAmount", nil)
-			}
-			for name, test := range map[string]struct {
-				body  object
-				field string
-			}{
-				"no business":       {changed(body, "supplierBusinessCode", nil), "supplierBusinessCode"},
-				"no eci":            {changed(body, "eci", nil), "eci"},
-				"numeric eci":       {changed(body, "eci", "5"), "eci"},
-				"no address":        {changed(body, "ipAddress", nil), "ipAddress"},
-				"private address":   {changed(body, "ipAddress", "10.0.0.1"), "ipAddress"},
-				"no source":         {changed(body, "creditCard", nil), "singleUseTokenId"},
-				"two sources":       {changed(body, "customerId", "1"), "customerId"},
-				"no credential":     {changed(body, "storedCredentialData", nil), "storedCredentialData"},
-				"no entry mode":     {changed(body, "storedCredentialData", object{}), "storedCredentialData.entryMode"},
-				"no cvn":            {changed(body, "creditCard", changed(cardDetails(goodCard), "cvn", nil)), "creditCard.cvn"},
-				"debtRepayment":     {changed(body, "debtRepayment", true), "debtRepayment"},
-				"mpgsData":          {changed(body, "mpgsData", object{}), "mpgsData"},
-				"original":          {changed(body, original, "1"), original},
-				"threeDS2":          {changed(body, "threeDS2", true), "threeDS2"},
-				"bad currency":      {changed(body, "currency", "USD"), "currency"},
-				"cancellation type": {changed(body, "cancellationType", "FULL"), "cancellationType"},
-			} {
-				assert.Contains(t, c.refused(test.body), test.field, kind+" "+name)
-			}
-		}
-		assert.Contains(t, c.refused(changed(preauth("O", goodCard), "currency", nil)), "currency")
-		assert.Contains(t, c.refused(changed(preauth("O", goodCard), "principalAmount", money("0"))), "principalAmount")
-		assert.Empty(t, c.box.Ledger())
-	})
-}
-
 func TestAccountVerification(t *testing.T) {
 	bubble(t, func(c *caller) {
 		verify := changed(preauth("O", goodCard), "transactionType", typeVerification, "principalAmount", nil)
@@ -189,13 +152,16 @@ func TestReauthorisation(t *testing.T) {
 		assert.Equal(t, "has been captured", c.refused(change(reauthorisation, receipt, "1.00"))[original])
 		assert.Equal(t, int64(16000), c.box.Ledger().Net("O"))
 
-		twice := c.made(preauth("T", goodCard))
-		c.sleep(5 * 24 * time.Hour)
-		c.made(change(reauthorisation, twice, "100.00"))
-		c.sleep(5 * 24 * time.Hour)
-		last := c.made(change(reauthorisation, twice, "90.00"))
-		c.made(cancellation(cancelFull, twice, "90.00"))
-		assert.Equal(t, "has been cancelled", c.refused(captureOf(last, "1.00"))[original])
+		for _, full := range []string{"100.00", "90.00"} { // the original amount, and that of the re-authorisation
+			twice := c.made(preauth("T", goodCard))
+			c.sleep(5 * 24 * time.Hour)
+			c.made(change(reauthorisation, twice, "100.00"))
+			c.sleep(5 * 24 * time.Hour)
+			last := c.made(change(reauthorisation, twice, "90.00"))
+			assert.Contains(t, c.refused(cancellation(cancelFull, twice, "95.00")), "principalAmount")
+			c.made(cancellation(cancelFull, twice, full))
+			assert.Equal(t, "has been cancelled", c.refused(captureOf(last, "1.00"))[original])
+		}
 	})
 }
 
@@ -207,29 +173,12 @@ func TestChangeRules(t *testing.T) {
 			body  object
 			field string
 		}{
-			"unknown type":           {change("LONGER", receipt, "1.00"), "authorisationType"},
-			"a payment":              {change(topUp, payment, "1.00"), original},
-			"no amount":              {changed(change(topUp, receipt, "1"), "principalAmount", nil), "principalAmount"},
-			"zero":                   {change(topUp, receipt, "0.00"), "principalAmount"},
-			"no currency":            {changed(change(topUp, receipt, "1"), "currency", nil), "currency"},
-			"eci":                    {changed(change(topUp, receipt, "1"), "eci", "MAIL"), "eci"},
-			"address":                {changed(change(topUp, receipt, "1"), "ipAddress", payerIP), "ipAddress"},
-			"source":                 {changed(change(topUp, receipt, "1"), "accountToken", "a"), "accountToken"},
-			"card":                   {changed(change(topUp, receipt, "1"), "creditCard", object{}), "creditCard"},
-			"credential":             {changed(change(topUp, receipt, "1"), "storedCredentialData", object{"entryMode": "MANUAL"}), "storedCredentialData"},
-			"capture of nothing":     {captureOf("1", "1.00"), original},
-			"capture of a payment":   {captureOf(payment, "1.00"), original},
-			"capture of zero":        {captureOf(receipt, "0.00"), "principalAmount"},
-			"capture w/o credential": {against(typeCapture, receipt, "1.00"), "storedCredentialData"},
-			"capture with eci":       {changed(captureOf(receipt, "1.00"), "eci", "MAIL"), "eci"},
-			"capture with address":   {changed(captureOf(receipt, "1.00"), "ipAddress", payerIP), "ipAddress"},
-			"capture w/o currency":   {changed(captureOf(receipt, "1.00"), "currency", nil), "currency"},
-			"cancel w/o type":        {against(typeCancellation, receipt, "1.00"), "cancellationType"},
-			"cancel some type":       {cancellation("HALF", receipt, "1.00"), "cancellationType"},
-			"cancel not all":         {cancellation(cancelFull, receipt, "99.99"), "principalAmount"},
-			"cancel too much":        {cancellation(cancelPartial, receipt, "100.01"), "principalAmount"},
-			"cancel with eci":        {changed(cancellation(cancelPartial, receipt, "1"), "eci", "MAIL"), "eci"},
-			"refund of a preauth":    {against(typeRefund, receipt, "1.00"), original},
+			"a payment":            {change(topUp, payment, "1.00"), original},
+			"capture of nothing":   {captureOf("1", "1.00"), original},
+			"capture of a payment": {captureOf(payment, "1.00"), original},
+			"cancel not all":       {cancellation(cancelFull, receipt, "99.99"), "principalAmount"},
+			"cancel too much":      {cancellation(cancelPartial, receipt, "100.01"), "principalAmount"},
+			"refund of a preauth":  {against(typeRefund, receipt, "1.00"), original},
 		} {
 			assert.Contains(t, c.refused(test.body), test.field, name)
 		}
@@ -311,11 +260,6 @@ func TestOpenPreauths(t *testing.T) {
 		again := c.made(change(reauthorisation, all[4], "9.00"))
 		assert.Equal(t, again, list("month=2000-01"))
 
-		for query, field := range map[string]string{
-			"": "month", "month=2000-13": "month", "month=2000-1": "month", "month=2000-01&supplierBusinessCode=X": "supplierBusinessCode",
-			"month=2000-01&mnth=1": "mnth", "month=2000-01&month=2000-01": "month",
-		} {
-			assert.Contains(t, c.findings(c.get("/transactions/open-preauths?"+query)), field)
-		}
+		assert.Contains(t, c.findings(c.get("/transactions/open-preauths?month=2000-01&supplierBusinessCode=X")), "supplierBusinessCode")
 	}, WithBusiness("SHOP", "The Shop"))
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -67,6 +68,17 @@ func (rec *recorder) add(c *call, kind string) *Request {
 	rec.makeRoom(e.weight())
 	rec.list = append(rec.list, e)
 	return e
+}
+
+// metadata returns that of the newest request that has any, carried out or not.
+func (rec *recorder) metadata() map[string]string {
+	for _, e := range slices.Backward(rec.list) {
+		var body struct{ Metadata map[string]string }
+		if e.Operation == "POST /transactions" && json.Unmarshal(e.Body, &body) == nil && len(body.Metadata) > 0 {
+			return body.Metadata
+		}
+	}
+	return nil
 }
 
 // makeRoom deletes the oldest tenth, or more, if the records become too large.

@@ -107,12 +107,19 @@ func (f *fields) ignore(names ...string) {
 	}
 }
 
-// forbid refuses members that do not belong to this variant of the request.
+// forbid refuses members that the contract forbids in this variant of the request.
 func (f *fields) forbid(why string, names ...string) {
 	for _, name := range names {
 		if f.has(name) {
 			f.refuse(name, "", why)
 		}
+	}
+}
+
+// foreign refuses, like unknown members, what the contract has for other requests only.
+func (f *fields) foreign(why string, names ...string) {
+	if f.c.refusesUnknown() {
+		f.forbid(why, names...)
 	}
 }
 

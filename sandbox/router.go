@@ -112,6 +112,21 @@ func (op *operation) match(given []string) (map[string]string, bool) {
 	return params, true
 }
 
+// found is a handler of the object that the path names. Without one the answer is 404.
+func found[T any](what string, find func(*call) *T, handle func(*call, *T) answer) func(*call) answer {
+	return func(c *call) answer {
+		if object := find(c); object != nil {
+			return handle(c, object)
+		}
+		return c.notFound(what)
+	}
+}
+
+// shown is a handler that answers with the object that the path names.
+func shown[T, B any](what string, find func(*call) *T, body func(*call, *T) B) func(*call) answer {
+	return found(what, find, func(c *call, object *T) answer { return reply(http.StatusOK, body(c, object)) })
+}
+
 func (b *Sandbox) rootOperations() []operation {
 	return []operation{{id: "GET /", key: needsEither, handle: b.getRoot}}
 }

@@ -63,10 +63,9 @@ type Sandbox struct {
 	agreements   agreementStore
 	webhooks     hooks
 
-	threeDSScript []TransStatus
-	reports       map[string]*report // by query
-	files         fileStore
-	schedules     scheduleStore
+	reports   map[string]*report // by query
+	files     fileStore
+	schedules scheduleStore
 
 	listsRead  int            // for lists in unstable order
 	pagesAsked map[string]int // by address, for pages that are gone at times

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -16,9 +15,9 @@ const scheduleSource = "RECURRING" // unconfirmed, as fileSource
 
 func (b *Sandbox) scheduleOperations() []operation {
 	return []operation{
-		{id: "GET /recurring-payments/{paymentScheduleId}", handle: b.getSchedule},
-		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", query: paged(), handle: b.transactionsOfSchedule},
-		{id: "GET /customers/{customerId}/recurring-payments", query: paged(), handle: b.schedulesOfCustomer},
+		{id: "GET /recurring-payments/{paymentScheduleId}", handle: shown("recurring payment", b.namedSchedule, (*call).scheduleBody)},
+		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", query: paged(), handle: found("recurring payment", b.namedSchedule, b.transactionsOfSchedule)},
+		{id: "GET /customers/{customerId}/recurring-payments", query: paged(), handle: found("customer", b.namedCustomer, b.schedulesOfCustomer)},
 	}
 }
 
@@ -103,9 +102,7 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 		return "", errors.New("sandbox: the first payment is in the past")
 	}
 	sc := &schedule{Schedule: s, status: scheduleActive, shop: b.business(s.SupplierBusinessCode), due: s.First}
-	for sc.id == "" || b.schedules.byID[sc.id] != nil {
-		sc.id = randomDigits(b.ids, 9)
-	}
+	sc.id = newID(b.ids, b.schedules.byID, 9)
 	sc.code = fmt.Sprintf("SCHEDULE%04d", len(b.schedules.ordered)+1)
 	b.schedules.byID[sc.id] = sc
 	b.schedules.ordered = append(b.schedules.ordered, sc)
@@ -210,29 +207,17 @@ func (c *call) scheduleBody(sc *schedule) any {
 	return body
 }
 
-func (b *Sandbox) getSchedule(c *call) answer {
-	sc := b.schedules.byID[c.params["paymentScheduleId"]]
-	if sc == nil {
-		return c.notFound("recurring payment")
-	}
-	return reply(http.StatusOK, c.scheduleBody(sc))
+func (b *Sandbox) namedSchedule(c *call) *schedule {
+	return b.schedules.byID[c.params["paymentScheduleId"]]
 }
 
-func (b *Sandbox) transactionsOfSchedule(c *call) answer {
-	sc := b.schedules.byID[c.params["paymentScheduleId"]]
-	if sc == nil {
-		return c.notFound("recurring payment")
-	}
+func (b *Sandbox) transactionsOfSchedule(c *call, sc *schedule) answer {
 	return b.pagesOf(c, b.visibleOf(sc.payments, c.now, func(*transaction) bool { return true }))
 }
 
 // schedulesOfCustomer lists active schedules first, then by code.
-func (b *Sandbox) schedulesOfCustomer(c *call) answer {
-	id := c.params["customerId"]
-	if b.customers.byID[id] == nil {
-		return c.notFound("customer")
-	}
-	found := slices.DeleteFunc(slices.Clone(b.schedules.ordered), func(sc *schedule) bool { return sc.CustomerID != id })
+func (b *Sandbox) schedulesOfCustomer(c *call, cust *customer) answer {
+	found := slices.DeleteFunc(slices.Clone(b.schedules.ordered), func(sc *schedule) bool { return sc.CustomerID != cust.ID })
 	rank := func(sc *schedule) int {
 		if sc.status == scheduleActive {
 			return 0
@@ -242,5 +227,5 @@ func (b *Sandbox) schedulesOfCustomer(c *call) answer {
 	slices.SortStableFunc(found, func(x, y *schedule) int {
 		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.code, y.code))
 	})
-	return list(c, found, func(sc *schedule) string { return sc.id }, c.scheduleBody)
+	return list(c, found, func(sc *schedule) string { return sc.id }, (*call).scheduleBody)
 }

@@ -66,17 +66,8 @@ func TestSchedulesOfACustomer(t *testing.T) {
 		require.Error(t, c.box.Portal(stopped, StopSchedule))
 		c.sleep(364*24*time.Hour + 12*time.Hour)
 
-		list := func() (ids []string) {
-			for path := "/customers/" + customer + "/recurring-payments"; path != ""; {
-				page := c.must(200, c.get(path))
-				for _, item := range page["data"].([]any) {
-					ids = append(ids, item.(object)["paymentScheduleId"].(string))
-				}
-				path = linkOf(page, "next")
-			}
-			return ids
-		}
-		assert.Equal(t, []string{weekly, fortnightly, quarterly, yearly, stopped}, list())
+		assert.Equal(t, []string{weekly, fortnightly, quarterly, yearly, stopped},
+			c.listed("/customers/"+customer+"/recurring-payments", "paymentScheduleId"))
 		c.must(404, c.get("/customers/1/recurring-payments"))
 		for id, want := range map[string]int{stopped: 0, weekly: 53, fortnightly: 27, quarterly: 4, yearly: 1} {
 			c.box.mu.Lock()

@@ -51,14 +51,6 @@ func (s TransStatus) failed() bool {
 
 func (s TransStatus) passed() bool { return s == ThreeDSAuthenticated || s == ThreeDSAttempted }
 
-// NextThreeDS sets the results of the next authentications, one each, in order. Otherwise the
-// test card decides.
-func (b *Sandbox) NextThreeDS(statuses ...TransStatus) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.threeDSScript = append(b.threeDSScript, statuses...)
-}
-
 // WithoutThreeDS disables 3D Secure for the businesses with the codes, or for all without
 // codes: authentication answers 503.
 func WithoutThreeDS(codes ...string) Option {
@@ -135,17 +127,12 @@ func (b *Sandbox) authenticateCard(c *call) answer {
 		return c.invalid()
 	}
 	if tok.threeDS.status == "" {
-		tok.threeDS = threeDS{request: r, status: b.threeDSResult(tok.source.card)}
+		tok.threeDS = threeDS{request: r, status: threeDSResult(tok.source.card)}
 	}
 	return reply(http.StatusOK, threeDSBody{TransStatus: tok.threeDS.status})
 }
 
-func (b *Sandbox) threeDSResult(cd *card) TransStatus {
-	if len(b.threeDSScript) > 0 {
-		next := b.threeDSScript[0]
-		b.threeDSScript = slices.Delete(b.threeDSScript, 0, 1)
-		return next
-	}
+func threeDSResult(cd *card) TransStatus {
 	switch cd.number {
 	case CardAttempted:
 		return ThreeDSAttempted
@@ -247,9 +234,9 @@ func compactDate(s string) string {
 	return ""
 }
 
-// moneyText checks an amount that is a string with exactly two decimals.
-func moneyText(s string) string {
-	if amount, err := parseCents(s); err != nil || amount < 0 || s != amount.String() {
+// moneyText checks an amount that is a string.
+func (b *Sandbox) moneyText(s string) string {
+	if amount, err := parseCents(s); err != nil || amount < 0 || b.assume.TwoDecimalStrings && s != amount.String() {
 		return "must be an amount with two decimals"
 	}
 	return ""
@@ -265,7 +252,7 @@ func (b *Sandbox) readThreeDS(f *fields) threeDSRequest {
 		}
 		return f.text
 	}
-	amount := requiredFor("01", "02", "03")("principalAmount", moneyText)
+	amount := requiredFor("01", "02", "03")("principalAmount", b.moneyText)
 	r.amount, _ = parseCents(amount)
 	r.currency = requiredFor("01", "02", "03")("currency", oneOf("AUD"))
 	requiredFor("02", "03")("recurringExpiry", compactDate)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -138,16 +139,18 @@ func (b *Sandbox) createToken(c *call) answer {
 	switch accountType {
 	case typeCard:
 		tok.source.card = b.readCard(f, false)
-		f.forbid(foreign, bankMembers...)
-		f.forbid(foreign, nzMembers...)
+		f.foreign(foreign, bankMembers...)
+		f.foreign(foreign, nzMembers...)
 	case typeDirectDebit:
 		tok.source.bank = b.readBankAccount(f)
-		f.forbid(foreign, cardMembers...)
-		f.forbid(foreign, nzMembers...)
+		f.forbid(foreign, "cardholderName", "cvn")
+		f.foreign(foreign, cardMembers...)
+		f.foreign(foreign, nzMembers...)
 	case typeDirectDebitNZ:
 		tok.source.nz = b.readNZBankAccount(f)
-		f.forbid(foreign, cardMembers...)
-		f.forbid(foreign, bankMembers...)
+		f.forbid(foreign, "cardholderName", "cvn")
+		f.foreign(foreign, cardMembers...)
+		f.foreign(foreign, bankMembers...)
 	default:
 		f.ignore(slices.Concat(cardMembers, bankMembers, nzMembers)...)
 	}
@@ -163,10 +166,37 @@ func (b *Sandbox) createToken(c *call) answer {
 		}
 		return a
 	}
-	tok.id, tok.shop = b.newHandle(), b.business(code)
-	b.tokens.byID[tok.id] = &tok
-	b.tokens.ordered = append(b.tokens.ordered, &tok)
+	tok.shop = b.business(code)
+	b.keepToken(&tok)
 	return reply(http.StatusOK, b.tokenBody(c, &tok))
+}
+
+func (b *Sandbox) keepToken(tok *token) {
+	tok.id = b.newHandle()
+	b.tokens.byID[tok.id] = tok
+	b.tokens.ordered = append(b.tokens.ordered, tok)
+}
+
+// WalletToken returns a single-use token as a wallet's button in a browser makes it. The account
+// type is APPLE_PAY or GOOGLE_PAY, and the card a public test card.
+func (b *Sandbox) WalletToken(accountType, cardNumber string) (singleUseTokenID string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	switch {
+	case b.closed:
+		return "", errClosed
+	case accountType != "APPLE_PAY" && accountType != "GOOGLE_PAY":
+		return "", fmt.Errorf("sandbox: no wallet %q", accountType)
+	case publicTestCard(cardNumber) != "":
+		return "", errors.New("sandbox: the card is not a public test card")
+	}
+	tok := &token{created: now, shop: b.businesses[0], source: instrument{card: &card{
+		number: cardNumber, month: "12", year: strconv.Itoa(now.Year() + 1), walletProvider: accountType,
+		scheme: schemeOf(cardNumber), cardType: b.cardType(cardNumber),
+	}}}
+	b.keepToken(tok)
+	return tok.id, nil
 }
 
 // newHandle returns an identifier of the length that the service reserves.

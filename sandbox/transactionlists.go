@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -21,8 +20,8 @@ func (b *Sandbox) transactionLists() []operation {
 		{id: "GET /transactions/suspended", query: paged("supplierBusinessCode", "month"), handle: b.suspendedTransactions},
 		{id: "GET /transactions/returns", query: paged("date", "supplierBusinessCode"), handle: b.returnedTransactions},
 		{id: "GET /transactions/open-preauths", query: []string{"month", "supplierBusinessCode"}, handle: b.openPreauths},
-		{id: "GET /transactions/{receiptNumber}/refunds", query: paged(), handle: b.refundsOf},
-		{id: "GET /transactions/{receiptNumber}/retries", query: paged(), handle: b.retriesOf},
+		{id: "GET /transactions/{receiptNumber}/refunds", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.kind == typeRefund })},
+		{id: "GET /transactions/{receiptNumber}/retries", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.retries != nil })},
 	}
 }
 
@@ -32,7 +31,26 @@ func (b *Sandbox) pages(c *call, want func(*transaction) bool) answer {
 }
 
 func (b *Sandbox) pagesOf(c *call, found []*transaction) answer {
-	return list(c, found, receiptOf, func(tx *transaction) any { return b.transactionBody(c, tx) })
+	return list(c, b.repeated(found), receiptOf, b.transactionBody)
+}
+
+// repeated adds the state before to what has changed: see RepeatedReceipts.
+func (b *Sandbox) repeated(found []*transaction) []*transaction {
+	if b.assume.RepeatedReceipts == "none" {
+		return found
+	}
+	var all []*transaction
+	for _, tx := range found {
+		switch {
+		case tx.before == nil:
+			all = append(all, tx)
+		case b.assume.RepeatedReceipts == "olderFirst":
+			all = append(all, tx.before, tx)
+		default:
+			all = append(all, tx, tx.before)
+		}
+	}
+	return all
 }
 
 // pagesOrNotFound is for the lists that can answer 404.
@@ -151,11 +169,8 @@ func (b *Sandbox) openPreauths(c *call) answer {
 	found := b.visibleTransactions(c.now, func(tx *transaction) bool {
 		return monthOf(tx.created) == month && (code == "" || tx.shop.code == code) && b.openPreauth(tx, c.now)
 	})
-	out := listBody{Links: c.related(get("self", c.href("transactions", "open-preauths"))), Data: make([]any, 0, len(found))}
-	for _, tx := range found {
-		out.Data = append(out.Data, b.transactionBody(c, tx))
-	}
-	return reply(http.StatusOK, out)
+	links := c.related(get("self", c.href("transactions", "open-preauths")))
+	return reply(http.StatusOK, listBody{Links: links, Data: bodies(c, found, b.transactionBody)})
 }
 
 // openPreauth reports a pre-authorisation or a re-authorisation that can be captured.
@@ -171,21 +186,11 @@ func (b *Sandbox) openPreauth(tx *transaction, now time.Time) bool {
 	return h.current == tx && h.open(now)
 }
 
-func (b *Sandbox) refundsOf(c *call) answer {
-	return b.followUpsOf(c, func(tx *transaction) bool { return tx.kind == typeRefund })
-}
-
-func (b *Sandbox) retriesOf(c *call) answer {
-	return b.followUpsOf(c, func(tx *transaction) bool { return tx.retries != nil })
-}
-
 // followUpsOf lists the transactions against one transaction.
-func (b *Sandbox) followUpsOf(c *call, want func(*transaction) bool) answer {
-	tx := b.transactions.byReceipt[c.params["receiptNumber"]]
-	if tx == nil || !b.visible(tx, c.now) {
-		return c.notFound("transaction")
-	}
-	return b.pagesOf(c, b.visibleOf(tx.followUps, c.now, want))
+func (b *Sandbox) followUpsOf(want func(*transaction) bool) func(*call) answer {
+	return found("transaction", b.visibleTransaction, func(c *call, tx *transaction) answer {
+		return b.pagesOf(c, b.visibleOf(tx.followUps, c.now, want))
+	})
 }
 
 // references returns the references by which reads find a transaction.
@@ -194,15 +199,35 @@ func (b *Sandbox) references(tx *transaction) []string {
 	return []string{tx.receipt, customer, payment, tx.endToEndID}
 }
 
-// shownReferences returns the references of a transaction in reads: see RefundReferences.
+// shownReferences returns the references of a transaction in reads: see RefundReferences,
+// FollowUpReferences and StoredReferences.
 func (b *Sandbox) shownReferences(tx *transaction) (customer, payment string) {
-	switch original := b.transactions.byReceipt[tx.originalReceipt]; {
-	case tx.kind != typeRefund || b.assume.RefundReferences == "own":
-		return tx.customerReference, tx.paymentReference
-	case b.assume.RefundReferences == "original" && original != nil:
-		return original.customerReference, original.paymentReference
-	default:
+	form, original := "own", b.transactions.byReceipt[tx.originalReceipt]
+	switch {
+	case tx.kind == typeRefund:
+		form = b.assume.RefundReferences
+	case tx.originalReceipt != "" && tx.kind != typePayment:
+		form = b.assume.FollowUpReferences
+	}
+	switch {
+	case form == "original" && original != nil:
+		return b.shownReferences(original)
+	case form != "own":
 		return "", ""
+	}
+	return b.storedReference(tx.customerReference), b.storedReference(tx.paymentReference)
+}
+
+func (b *Sandbox) storedReference(reference string) string {
+	switch b.assume.StoredReferences {
+	case "lower":
+		return strings.ToLower(reference)
+	case "upper":
+		return strings.ToUpper(reference)
+	case "trimmed":
+		return strings.TrimSpace(reference)
+	default:
+		return reference
 	}
 }
 
@@ -213,7 +238,7 @@ func (b *Sandbox) transactionsByReference(c *call) answer {
 		return c.invalid()
 	}
 	all := b.transactions.byReference[strings.ToLower(ref)]
-	if b.assume.ReferenceSearch != "anyCase" || b.assume.RefundReferences != "own" {
+	if a := b.assume; a.ReferenceSearch != "anyCase" || a.StoredReferences != "sent" || a.RefundReferences != "own" || a.FollowUpReferences != "own" {
 		all = b.transactions.ordered
 	}
 	found := b.visibleOf(all, c.now, func(tx *transaction) bool { return b.answersTo(tx, ref) })
@@ -261,22 +286,22 @@ func (b *Sandbox) olderUse(ref string, now time.Time) *transaction {
 	if first := b.transactions.byReference[key]; len(first) > 0 {
 		like := *first[0]
 		older = &like
-		older.followUps, older.retries, older.idempotencyKey = nil, nil, ""
+		older.followUps, older.attempts, older.retries, older.before, older.idempotencyKey = nil, nil, nil, nil, ""
 	}
-	older.metadata = nil
-	if all := b.transactions.ordered; len(all) > 0 { // of the same merchant, with other values
-		older.metadata = maps.Clone(all[len(all)-1].metadata)
-		for name := range older.metadata {
-			older.metadata[name] = "older"
-		}
+	older.metadata = b.requests.metadata() // of the same merchant, with other values
+	for name := range older.metadata {
+		older.metadata[name] = "older"
 	}
 	older.result, older.code = resultDeclined, "51"
 	if b.assume.ReusedReferences == "approved" {
 		older.result, older.code = resultApproved, "08"
 	}
-	older.receipt = randomDigits(b.ids, 10)
+	older.receipt = newID(b.ids, b.transactions.byReceipt, 10)
 	older.created = now.AddDate(0, -1, 0)
 	older.settlement = b.settlementDate(older.created)
+	if older.changed.IsZero() { // otherwise when that of the current one did
+		older.changed = now
+	}
 	b.transactions.byReceipt[older.receipt] = older
 	b.transactions.older[key] = older
 	return older

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"mime"
 	"net/http"
 	"slices"
@@ -82,7 +83,7 @@ func acceptsOnlyText(h http.Header) bool {
 func (b *Sandbox) readReportQuery(c *call) (reportQuery, bool) {
 	q := c.parameters()
 	r := reportQuery{
-		version:  q.need("version", oneOf("1", "2")),
+		version:  cmp.Or(q.text("version", oneOf("1", "2")), "2"),
 		date:     q.need("settlementDate", dateForm),
 		status:   q.text("transactionStatus", oneOf("Approved", "Declined")),
 		business: q.text("supplierBusinessCode", b.knownBusiness),
@@ -192,9 +193,9 @@ func (b *Sandbox) reportLayout(version string) []reportColumn {
 		text("Settlement Date", b.reportDate),
 		text("Transaction Time", func(tx *transaction) string { return calendar.Sydney(tx.created).Format(reportTimeLayout) }),
 		text("Currency", func(tx *transaction) string { return tx.currency }),
-		text("Principal Amount", func(tx *transaction) string { return tx.principal.String() }),
-		text("Surcharge Amount", func(tx *transaction) string { return tx.surcharge.String() }),
-		text("Total Amount", func(tx *transaction) string { return tx.total().String() }),
+		text("Principal Amount", func(tx *transaction) string { return paid(tx, tx.principal) }),
+		text("Surcharge Amount", func(tx *transaction) string { return paid(tx, tx.surcharge) }),
+		text("Total Amount", func(tx *transaction) string { return paid(tx, tx.total()) }),
 		text("Customer Reference Number", func(tx *transaction) string { return tx.customerReference }),
 		text("Payment Reference Number", func(tx *transaction) string { return tx.paymentReference }),
 		text("Comment", func(tx *transaction) string { return tx.comment }),
@@ -207,6 +208,14 @@ func (b *Sandbox) reportLayout(version string) []reportColumn {
 			return tx.source.card.scheme
 		}),
 	)
+}
+
+// paid returns an amount of a transaction, zero if it was voided: it is in no settlement total.
+func paid(tx *transaction, amount cents) string {
+	if tx.result == resultVoided {
+		amount = 0
+	}
+	return amount.String()
 }
 
 // pickColumns returns the columns with the headings, or the heading that is not a column.

@@ -17,8 +17,8 @@ func (b *Sandbox) transactionOperations() []operation {
 		{id: "POST /transactions", handle: b.createTransaction},
 		{id: "GET /transactions", query: []string{"supplierBusinessCode"}, handle: b.recentTransactions},
 		{id: "GET /transactions/for-reference-number", query: paged("referenceNumber"), handle: b.transactionsByReference},
-		{id: "GET /transactions/{receiptNumber}", handle: b.getTransaction},
-		{id: "POST /transactions/{receiptNumber}/void", handle: b.voidTransaction},
+		{id: "GET /transactions/{receiptNumber}", handle: shown("transaction", b.visibleTransaction, b.transactionBody)},
+		{id: "POST /transactions/{receiptNumber}/void", handle: found("transaction", b.namedTransaction, b.voidTransaction)},
 	}
 }
 
@@ -49,7 +49,10 @@ type transaction struct {
 	via               string         // source code, if it was not made by this API
 	followUps         []*transaction // transactions against this one, oldest first
 	retries           *transaction   // the payment that this retries
-	attempt           int            // number of the retry, from 1
+	attempts          []*transaction // retries of this payment, oldest first
+	changed           time.Time      // when the result last changed
+	before            *transaction   // as it was before that
+	outdated          bool           // it is the state before of another
 	returned          time.Time      // when the customer's bank returned it
 
 	result result
@@ -85,9 +88,7 @@ func (s *transactionStore) add(tx *transaction) {
 
 // commit records a transaction. The caller holds mu.
 func (b *Sandbox) commit(tx *transaction, o Outcome) {
-	for tx.receipt == "" || b.transactions.byReceipt[tx.receipt] != nil {
-		tx.receipt = randomDigits(b.ids, 10)
-	}
+	tx.receipt = newID(b.ids, b.transactions.byReceipt, 10)
 	tx.settlement = b.settlementDate(tx.created)
 	b.transactions.add(tx)
 	b.settle(tx, o)
@@ -113,14 +114,23 @@ func (b *Sandbox) visibleOf(all []*transaction, now time.Time, want func(*transa
 	return found
 }
 
-func receiptOf(tx *transaction) string { return tx.receipt }
-
-func (b *Sandbox) getTransaction(c *call) answer {
-	tx := b.transactions.byReceipt[c.params["receiptNumber"]]
-	if tx == nil || !b.visible(tx, c.now) {
-		return c.notFound("transaction")
+// receiptOf names a transaction on the pages of a list.
+func receiptOf(tx *transaction) string {
+	if tx.outdated {
+		return tx.receipt + " before"
 	}
-	return reply(http.StatusOK, b.transactionBody(c, tx))
+	return tx.receipt
+}
+
+func (b *Sandbox) namedTransaction(c *call) *transaction {
+	return b.transactions.byReceipt[c.params["receiptNumber"]]
+}
+
+func (b *Sandbox) visibleTransaction(c *call) *transaction {
+	if tx := b.namedTransaction(c); tx != nil && b.visible(tx, c.now) {
+		return tx
+	}
+	return nil
 }
 
 // recentTransactions is the one list with a limit in place of pages.
@@ -134,12 +144,8 @@ func (b *Sandbox) recentTransactions(c *call) answer {
 	found := b.visibleTransactions(c.now, func(tx *transaction) bool {
 		return tx.settlement == today && (code == "" || tx.shop.code == code)
 	})
-	found = found[:min(len(found), recentLimit)]
-	out := listBody{Links: c.related(get("self", c.href("transactions"))), Data: make([]any, 0, len(found))}
-	for _, tx := range found {
-		out.Data = append(out.Data, b.transactionBody(c, tx))
-	}
-	return reply(http.StatusOK, out)
+	links := c.related(get("self", c.href("transactions")))
+	return reply(http.StatusOK, listBody{Links: links, Data: bodies(c, found[:min(len(found), recentLimit)], b.transactionBody)})
 }
 
 // settlementDate returns the settlement date of a transaction made at t.
@@ -263,6 +269,15 @@ const (
 	merchantAccount = "000001"
 )
 
+// created answers with a new transaction.
+func (b *Sandbox) created(c *call, tx *transaction) answer {
+	a := reply(http.StatusCreated, b.transactionBody(c, tx))
+	if b.assume.Location == "created" {
+		a = a.with("Location", c.href("transactions", tx.receipt))
+	}
+	return a
+}
+
 func (b *Sandbox) transactionBody(c *call, tx *transaction) transactionBody {
 	voidable, refundable := b.reversible(tx, c.now)
 	principal, surcharge := b.shownPrincipal(tx), tx.surcharge
@@ -283,7 +298,7 @@ func (b *Sandbox) transactionBody(c *call, tx *transaction) transactionBody {
 		Status: b.status(tx), ResponseCode: tx.code, ResponseDescription: describe(tx), SummaryCode: b.summaryCode(tx),
 		CustomerReferenceNumber: optional(customerReference), PaymentReferenceNumber: optional(paymentReference),
 		Comment: optional(tx.comment), Source: b.sourceOf(tx),
-		SettlementDate: tx.settlement, TransactionTime: b.timestamp(tx.created),
+		SettlementDate: tx.settlement, TransactionTime: b.transactionTime(tx),
 		Voidable: voidable, Refundable: refundable,
 		PrincipalAmount: amountOf(tx.currency, principal),
 		SurchargeAmount: amountOf(tx.currency, surcharge),
@@ -301,11 +316,18 @@ func (b *Sandbox) transactionBody(c *call, tx *transaction) transactionBody {
 	return body
 }
 
+func (b *Sandbox) transactionTime(tx *transaction) string {
+	if b.assume.TransactionTimes == "changed" {
+		return b.timestamp(tx.changed)
+	}
+	return b.timestamp(tx.created)
+}
+
 // addAccounts sets the accounts of the payer and the merchant.
 func (b *Sandbox) addAccounts(c *call, tx *transaction, body *transactionBody) {
 	kept := keptBody{Links: c.links(), AccountType: tx.source.accountType()}
 	if a := tx.account; a != nil {
-		kept.AccountToken, kept.CustomerID, kept.DefaultAccount = &a.token, &a.customer.ID, a.isDefault
+		kept.AccountToken, kept.CustomerID, kept.DefaultAccount = &a.token, optional(a.customer.ID), a.isDefault
 	}
 	switch {
 	case tx.source.payTo != nil:

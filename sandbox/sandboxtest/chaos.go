@@ -50,27 +50,16 @@ type ChaosOptions struct {
 	Client  []quickstream.ClientOption
 }
 
-// Chaos shows whether a merchant's code charges an order twice or loses a payment.
+// Chaos shows whether a merchant's code charges an order twice or loses a payment: see the
+// package documentation for what it does. pay returns nil if the order is paid, an error that
+// matches [quickstream.ErrOutcomeUnknown] if the outcome is unknown, and any other error if
+// the order is not paid. Every payment must have the order as its CustomerReferenceNumber.
 //
-//	sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: 1, Settle: shop.settle}, shop.pay)
-//
-// It calls pay once for each of many orders, concurrently, while calls fail in every way that
-// a network, a gateway and the service can fail. Then it lets a week pass and compares what
-// pay returned with the sandbox's ledger. Every payment must have the order as its
-// CustomerReferenceNumber. The ledger is read by order and not by idempotency key, because a
-// second charge under another key is still a second charge.
-//
-// pay returns nil if the order is paid, an error that matches [quickstream.ErrOutcomeUnknown]
-// if the outcome is unknown, and any other error if the order is not paid. t fails if an
-// order was charged more than once, if it was charged and pay or Settle returned that it is
-// not paid, or if it was not charged and they returned that it is. Without Settle an order
-// may stay unknown. With it, an order that stays unknown must not be charged.
-//
-// t fails too if fewer than half of the orders have a payment in the ledger, because such a
-// run shows little.
-//
-// Chaos works inside and outside testing/synctest. Inside, pay can wait for days. Payments
-// that the service has not made when the caller gives up are made up to 20 hours later.
+// t fails if an order was charged more than once, if it was charged and pay or Settle
+// returned that it is not paid, or if it was not charged and they returned that it is.
+// Without Settle an order may stay unknown. With it, an order that stays unknown must not be
+// charged. t fails too if fewer than half of the orders have a payment in the ledger, because
+// such a run shows little.
 func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client *quickstream.Client, order string) error) {
 	t.Helper()
 	opts = opts.orDefaults()

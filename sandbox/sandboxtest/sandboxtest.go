@@ -1,4 +1,24 @@
 // Package sandboxtest gives tests a sandbox and a client of it.
+//
+// # Worlds
+//
+// [Worlds] runs a test in many worlds, each with other answers to the questions that the
+// public contract leaves open, and with another fault.
+//
+// # Chaos
+//
+// [Chaos] calls a merchant's function once for each of many orders, concurrently, while calls
+// fail in every way that a network, a gateway and the service can fail:
+//
+//	sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: 1, Settle: shop.settle}, shop.pay)
+//
+// Then it lets a week pass and compares what the function returned with the sandbox's ledger.
+// The ledger is read by order and not by idempotency key, because a second charge under
+// another key is still a second charge.
+//
+// Chaos works inside and outside testing/synctest. Inside, the function can wait for days.
+// Payments that the service has not made when the caller gives up are made up to 20 hours
+// later.
 package sandboxtest
 
 import (

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
@@ -55,6 +57,42 @@ func TestWorldsTakesTheMerchantsOptions(t *testing.T) {
 		assert.True(t, slices.ContainsFunc(run.Box.Assumptions().List(), func(a sandbox.Assumption) bool { return a.Name == "PageSize" }))
 	})
 	assert.Equal(t, 3, ran)
+}
+
+// TestWorldsOfASisterProduct: whatever the forms of keys, BSBs and error bodies are together, which
+// the covering set pairs with all else, a bank account pays and what is missing is not found.
+func TestWorldsOfASisterProduct(t *testing.T) {
+	forms := map[string][]string{}
+	for _, a := range sandbox.DefaultAssumptions().List() {
+		forms[a.Name] = a.Worlds
+	}
+	for name, form := range map[string]string{"KeyForm": "uuid", "BSBForm": "digits", "ErrorForm": "data"} {
+		require.Contains(t, forms[name], form)
+	}
+	ran := 0
+	for _, key := range forms["KeyForm"] {
+		for _, bsb := range forms["BSBForm"] {
+			for _, problem := range forms["ErrorForm"] {
+				opts := sandboxtest.WorldsOptions{Only: "KeyForm=" + key + " BSBForm=" + bsb + " ErrorForm=" + problem}
+				if bsb == "digits" {
+					opts.Client = []quickstream.ClientOption{quickstream.WithPlainBSB()}
+				}
+				sandboxtest.Worlds(t, opts, func(t *testing.T, run sandboxtest.Run) {
+					ran++
+					_, err := quickstream.RequireApproved(run.Client.Transactions.Pay(t.Context(), quickstream.PayParams{
+						SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+						Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{
+							AccountName: "Kim Lee", BSB: "650-000", AccountNumber: quickstream.NewSecret("123465"),
+						}),
+					}))
+					require.NoError(t, err)
+					_, err = run.Client.Transactions.Get(t.Context(), "1")
+					require.ErrorIs(t, err, quickstream.ErrNotFound)
+				})
+			}
+		}
+	}
+	assert.Equal(t, len(forms["KeyForm"])*len(forms["BSBForm"])*len(forms["ErrorForm"]), ran)
 }
 
 // TestExampleOfWorlds runs what ExampleWorlds shows.

@@ -136,12 +136,39 @@ func (f Format) Error(status int, e Error) (mediaType string, raw []byte) {
 			Error
 			Errors map[string][]string `json:"errors"`
 		}{e, byField}
+	case "data":
+		body = sisterError(status, e, texts)
 	case "html":
 		return HTMLType, Page(status)
 	case "empty":
 		return "", nil
 	}
 	return JSONType, f.JSON(body)
+}
+
+// sisterError is the error body of a sister product, as public client code reads it.
+func sisterError(status int, e Error, texts []string) any {
+	if status >= http.StatusInternalServerError {
+		return struct {
+			ErrorNumber string `json:"errorNumber"`
+			TraceCode   string `json:"traceCode"`
+		}{e.TraceCode, e.TraceCode}
+	}
+	type one struct {
+		FieldName  string  `json:"fieldName"`
+		Message    string  `json:"message"`
+		FieldValue *string `json:"fieldValue"`
+	}
+	data := []one{}
+	for _, f := range e.Errors {
+		data = append(data, one{f.FieldName, strings.Join(f.Messages, "; "), f.FieldValue})
+	}
+	if len(data) == 0 {
+		data = append(data, one{Message: strings.Join(texts, "; ")})
+	}
+	return struct {
+		Data []one `json:"data"`
+	}{data}
 }
 
 // Page is the HTML of a gateway's error.

@@ -15,7 +15,8 @@ type Format struct {
 	EchoedReferences, TimeForm, DateForm, TextMembers, AmountForm string
 	OptionalMembers, InapplicableMembers, EmptyLists, MemberOrder string
 	UnknownMembers, AgreementTerms, Metadata                      string
-	TransactionAnswers, OtherAnswers, ErrorForm                   string
+	TransactionAnswers, OtherAnswers, ErrorForm, StatusForm       string
+	AgreementTexts                                                string
 	ErrorStatusAsString, NullErrorList                            bool
 }
 
@@ -61,12 +62,14 @@ func (f Format) object(name string, m members) any {
 	for _, one := range m {
 		switch {
 		case ofMerchant:
-			one.value = f.metadataText(one.value)
+			one.value = f.metadataText(name, one.value)
 		case isAmount && one.name == "currency" && f.AmountForm == "noCurrency",
 			isTransaction && f.AmountForm == "absent" && slices.Contains(transactionAmounts, one.name):
 			continue
 		case isTransaction && f.AmountForm == "principalAsTotal" && one.name == "principalAmount":
 			one.value = m.get("totalAmount")
+		case isTransaction && one.name == "status":
+			one.value = f.status(one.value)
 		case isTransaction && f.Metadata == "dropped" && one.name == "metadata":
 			one.value = null
 		}
@@ -91,10 +94,35 @@ func (f Format) object(name string, m members) any {
 	return out
 }
 
+// status is the status of a transaction; nil is absent.
+func (f Format) status(v any) any {
+	raw, _ := v.(json.RawMessage)
+	text, _ := unquoted(raw)
+	word, final := unlisted[strings.TrimSuffix(text, "*")]
+	switch {
+	case f.StatusForm == "otherCase":
+		return quoted(strings.ToUpper(text))
+	case f.StatusForm == "unlisted" && final:
+		return quoted(word)
+	case f.StatusForm == "absent" && final && text != "Voided": // summary code 0 means approved too
+		return nil
+	default:
+		return v
+	}
+}
+
 // agreementTerms changes the terms of an agreement that is read back.
 func (f Format) agreementTerms(agreement members) {
 	terms, _ := agreement.get("paymentTerms").(members)
 	details, _ := agreement.get("paymentDetails").(members)
+	payer, _ := agreement.get("payerDetails").(members)
+	switch f.AgreementTexts {
+	case "folded":
+		details.rewrite(folded, "description", "additionalInformation")
+		payer.rewrite(folded, "payerName", "ultimatePayerName")
+	case "bankNames":
+		payer.rewrite(func(name string) string { return "MS " + strings.ToUpper(name) }, "payerName", "ultimatePayerName")
+	}
 	switch f.AgreementTerms {
 	case "nullAmount":
 		terms.set("paymentAmount", null)
@@ -110,6 +138,9 @@ func (f Format) agreementTerms(agreement members) {
 //nolint:gochecknoglobals // immutable tables
 var (
 	null = json.RawMessage("null")
+
+	// unlisted are other words for the final states.
+	unlisted = map[string]string{"Approved": "Settled", "Declined": "Refused", "Voided": "Reversed"}
 
 	transactionAmounts = []string{"principalAmount", "surchargeAmount", "totalAmount"}
 	echoed             = []string{"customerReferenceNumber", "paymentReferenceNumber", "endToEndId"}
@@ -245,16 +276,21 @@ func (f Format) time(name, text string) any {
 	case "absent":
 		return nil
 	case "wrong":
-		return quoted(t.Format("2006-01-02T15:04:05") + "+0000")
+		return quoted(t.Format("2006-01-02T15:04:05Z"))
 	default:
 		return quoted(text)
 	}
 }
 
-// metadataText is a value of metadata. It becomes a number only if nothing is lost.
-func (f Format) metadataText(v any) any {
+// metadataText is a value of metadata, or of errors by field. It becomes a number only if
+// nothing is lost.
+func (f Format) metadataText(name string, v any) any {
 	raw, _ := v.(json.RawMessage)
 	text, isText := unquoted(raw)
+	if isText && name == "metadata" {
+		text = f.altered(text)
+		v = quoted(text)
+	}
 	if f.TextMembers != "number" || !isText {
 		return v
 	}
@@ -263,6 +299,29 @@ func (f Format) metadataText(v any) any {
 	}
 	return v
 }
+
+func (f Format) altered(text string) string {
+	switch f.Metadata {
+	case "blank":
+		return text + " "
+	case "otherCase":
+		if upper := strings.ToUpper(text); upper != text {
+			return upper
+		}
+		return strings.ToLower(text)
+	case "cut":
+		return text[:min(len(text), 16)]
+	case "quoted":
+		return strconv.Quote(text)
+	case "masked":
+		shown := max(len(text)-4, 0)
+		return strings.Repeat("x", shown) + text[shown:]
+	default:
+		return text
+	}
+}
+
+func folded(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // numberOf returns a text of digits, with or without a decimal point, as a number
 // without leading zeros.

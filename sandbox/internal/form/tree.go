@@ -31,6 +31,16 @@ func (m members) set(name string, value any) {
 	}
 }
 
+// rewrite changes the members that are texts.
+func (m members) rewrite(change func(string) string, names ...string) {
+	for _, name := range names {
+		raw, _ := m.get(name).(json.RawMessage)
+		if text, isText := unquoted(raw); isText {
+			m.set(name, quoted(change(text)))
+		}
+	}
+}
+
 // fill sets a member that is null.
 func (m members) fill(name string, value any) {
 	if raw, ok := m.get(name).(json.RawMessage); ok && string(raw) == "null" {

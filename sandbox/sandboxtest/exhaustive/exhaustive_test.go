@@ -110,6 +110,8 @@ func trees() []group {
 		{way{write: paid(), world: shared(neighbour{amount: "10.50", later: true, id: true})}, 1},
 		{way{write: submitted(), world: world{of: "a calendarless"}, watch: true}, 1},
 		{way{write: voided(), world: usual()}, 4},
+		// Where the service kept no key, its refusal of the second request could not be told from one of the first.
+		{way{write: paid(), world: usual(), letters: []letter{sent("twice", sandbox.SentTwice(http.StatusUnprocessableEntity))}}, 1},
 	}
 	var groups []group
 	for _, l := range list {

@@ -131,7 +131,7 @@ func (c *covering) missingTriple() []int {
 }
 
 // tries is the number of completions from which the best is taken.
-const tries = 8
+const tries = 2
 
 // best completes a choice so that it has many new tuples.
 func (c *covering) best(start []int, gain func(choice []int, dimension int) int) (best []int) {

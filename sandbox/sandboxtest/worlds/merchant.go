@@ -20,15 +20,19 @@ const (
 	// MerchantClock is the merchant's clock against the true time: right, behind or ahead
 	// by an hour, or stepsBack by an hour between two steps.
 	MerchantClock = "MerchantClock"
+
+	// gatewayBody is the body of answers that are not the service's: html or empty.
+	gatewayBody = "GatewayBody"
 )
 
 func ofMerchant() []dimension {
 	fault := dimension{name: Fault, values: []string{"none"}}
-	for _, f := range worldFaults() {
+	for _, f := range worldFaults(sandbox.HTML) {
 		fault.values = append(fault.values, f.name)
 	}
 	return []dimension{
 		fault,
+		{gatewayBody, []string{"html", "empty"}},
 		{Crash, []string{"none", "beforeSend", "afterCommit", "afterAnswer", "betweenLooks"}},
 		{MerchantClock, []string{"right", "behind", "ahead", "stepsBack"}},
 	}
@@ -58,7 +62,7 @@ type worldFault struct {
 	times int
 }
 
-func worldFaults() []worldFault {
+func worldFaults(gateway sandbox.BodyKind) []worldFault {
 	list := []worldFault{
 		{"notSent", sandbox.Unreachable(sandbox.ConnectionRefused), 1},
 		{"lostBeforeCommit", sandbox.ResetBeforeCommit(), 1},
@@ -78,8 +82,14 @@ func worldFaults() []worldFault {
 		{"503html", sandbox.StatusAfterCommit(http.StatusServiceUnavailable, sandbox.HTML), 1},
 		{"503empty", sandbox.StatusAfterCommit(http.StatusServiceUnavailable, sandbox.Empty), 1},
 	}
-	for _, code := range []int{403, 407, 408, 409, 425, 460, 499} {
-		list = append(list, worldFault{strconv.Itoa(code) + "after", sandbox.StatusAfterCommit(code, sandbox.HTML), 1})
+	for _, code := range []int{400, 401, 403, 404, 405, 407, 408, 409, 411, 413, 415, 422, 425, 429, 460, 499} {
+		list = append(list, worldFault{strconv.Itoa(code) + "after", sandbox.StatusAfterCommit(code, gateway), 1})
+	}
+	for _, code := range []int{203, 206, 207, 299} {
+		list = append(list, worldFault{strconv.Itoa(code) + "for201", sandbox.StatusAfterCommit(code, sandbox.Unchanged), 1})
+	}
+	for _, code := range []int{401, 422, 429, 503} {
+		list = append(list, worldFault{"twice" + strconv.Itoa(code), sandbox.SentTwice(code), 1})
 	}
 	return list
 }
@@ -89,7 +99,11 @@ func worldFaults() []worldFault {
 // /transactions", meets the fault, and the second one too if an answer is lost twice.
 func (w World) Faults(operation string) []sandbox.Fault {
 	name := w.Value(Fault)
-	for _, f := range worldFaults() {
+	gateway := sandbox.HTML
+	if w.Value(gatewayBody) == "empty" {
+		gateway = sandbox.Empty
+	}
+	for _, f := range worldFaults(gateway) {
 		if f.name == name {
 			return []sandbox.Fault{{Operation: operation, Nth: 1, Times: f.times, Kind: f.kind}}
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +24,11 @@ func TestFaultsOfWorlds(t *testing.T) {
 		"commitLate": {0, 1}, "cutBody": {0, 1}, "slowBody": {201, 1}, "htmlFor201": {201, 1},
 		"500before": {500, 0}, "500after": {500, 1}, "502after": {502, 1},
 		"503own": {503, 0}, "503gateway": {503, 1}, "503errors": {503, 1}, "503html": {503, 1}, "503empty": {503, 1},
-		"403after": {403, 1}, "407after": {407, 1}, "408after": {408, 1}, "409after": {409, 1}, "425after": {425, 1}, "460after": {460, 1}, "499after": {499, 1},
+		"203for201": {203, 1}, "206for201": {206, 1}, "207for201": {207, 1}, "299for201": {299, 1},
+		"twice401": {201, 1}, "twice422": {201, 1}, "twice429": {201, 1}, "twice503": {201, 1},
+	}
+	for _, code := range []int{400, 401, 403, 404, 405, 407, 408, 409, 411, 413, 415, 422, 425, 429, 460, 499} {
+		want[strconv.Itoa(code)+"after"] = end{code, 1}
 	}
 	values := ofMerchant()[0].values
 	require.Len(t, values, 1+len(want))

@@ -1,6 +1,26 @@
 // Package worlds gives every question that the public contract leaves open each of its
 // answers, and draws faults at random. Package sandboxtest runs a test in such worlds; this
 // package is for programs that play a world by themselves, and does not import the client.
+//
+// # What may stay unknown
+//
+// In some worlds, none of them the default one, a payment whose answer was lost may stay
+// unknown for ever:
+//
+//   - no reference in answers, a search by prefix, or a reference that was used before; and
+//     no metadata
+//   - a reference of the merchant's own, and an altered id in metadata, which may be another's
+//   - times that are absent or off, a clock of the merchant's that steps back, with a
+//     reference of their own; and no metadata
+//   - two equal refunds or changes of one transaction without their own reference; and no
+//     metadata
+//   - an unstable order over more than one page
+//   - StatusForm absent, or unlisted words without WithStatus
+//
+// Where KeyLifetime is 0, a payment that is sent twice is charged twice; if a gateway has done
+// it (Fault=twice401 and the like), a refusal of the second request is no proof that the first
+// was not carried out. A merchant who says that the service retries no declines is wrong where
+// SoftDeclineCodes has them.
 package worlds
 
 import (
@@ -49,7 +69,7 @@ func assumed() (list []dimension) {
 //nolint:gochecknoglobals // an immutable table
 var tripled = []string{
 	"EchoedReferences", "ClockSkew", "DateHeaderRight", "AmountForm", "FollowUpAmounts", "LookupLag", "ReferenceSearch", "ReusedReferences",
-	"RefundReferences", "KeyLifetime", "KeyMismatch", "CutOffHour", "SettlementDays", "LateSettlementDate", Fault,
+	"StoredReferences", "RefundReferences", "FollowUpReferences", "KeyLifetime", "KeyMismatch", "CutOffHour", "SettlementDays", "LateSettlementDate", Fault,
 }
 
 // Generate returns n worlds. The first is the default world. The next ones cover every pair
