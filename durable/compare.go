@@ -207,18 +207,11 @@ func (c *comparison[TTx]) refunds(ctx context.Context, t *quickstream.Transactio
 	if t.TransactionType != quickstream.TransactionTypeRefund || t.OriginalReceiptNumber == "" || !approved(t) {
 		return nil
 	}
-	var payment *row
-	err := within(ctx, c.db, func(tx TTx) (err error) {
-		payment, err = c.byReceipt(ctx, tx, t.OriginalReceiptNumber)
-		return err
-	})
+	payment, err := c.peek(ctx, ofReceipt+" LIMIT 1", t.OriginalReceiptNumber)
 	if err != nil || payment == nil {
 		return err
 	}
-	limit, sum := payment.Amount, decimal.Decimal{}
-	if c.opts.RefundTotal && payment.total.GreaterThan(limit) {
-		limit = payment.total
-	}
+	limit, sum := c.mostRefunded(payment.Amount, payment.total), decimal.Decimal{}
 	for refund, err := range c.client.Transactions.Refunds(t.OriginalReceiptNumber).All(ctx) {
 		switch {
 		case isNone(err) || errors.Is(err, quickstream.ErrUnreadableItem): // those of the date are told as such

@@ -196,11 +196,7 @@ func (e *Engine[TTx]) returned(ctx context.Context, t *quickstream.Transaction) 
 	if t.ReceiptNumber == "" {
 		return nil
 	}
-	var r *row
-	err := within(ctx, e.db, func(tx TTx) (err error) {
-		r, err = e.byReceipt(ctx, tx, t.ReceiptNumber)
-		return err
-	})
+	r, err := e.peek(ctx, ofReceipt+" LIMIT 1", t.ReceiptNumber)
 	if err != nil || r == nil || r.State == StateReturned {
 		return err
 	}
@@ -220,10 +216,13 @@ func (e *Engine[TTx]) forget(ctx context.Context) error {
 			micros(now.Add(-e.opts.KeepNotifications))); err != nil || e.opts.KeepPayments <= 0 {
 			return err
 		}
+		// The last condition leaves alone what changes while the statement waits for it: a refund
+		// that is being written then is not seen, and counts the version of its payment up.
 		const over = `next_at IS NULL AND pending = '' AND changed_at < $1 AND database_at < $1
 			AND state NOT IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')
 			AND NOT EXISTS (SELECT 1 FROM quickstream.payment f WHERE f.receipt_of = quickstream.payment.receipt AND f.receipt_of <> ''
-				AND f.id <> quickstream.payment.id AND f.state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated'))`
+				AND f.id <> quickstream.payment.id AND f.state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated'))
+			AND version = (SELECT v.version FROM quickstream.payment v WHERE v.id = quickstream.payment.id)`
 		const paid = "receipt_of = '' AND state IN ('approved', 'charged twice')"
 		kept := micros(now.Add(-e.opts.KeepPayments))
 		if err := execute(ctx, e.db, tx, `UPDATE quickstream.payment SET version = version + 1, claim = '', receipt = '', reference = '', intent_id = '',

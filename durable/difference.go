@@ -82,7 +82,7 @@ func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 }
 
 // differsInAmount compares what was sent. Changes of a pre-authorisation may be shown
-// with what is held after them.
+// with what is held after them, and voided ones with nothing.
 func (r *row) differsInAmount(t *quickstream.Transaction) bool {
 	if t.PrincipalAmount == nil || r.Amount.IsZero() {
 		return false
@@ -90,6 +90,9 @@ func (r *row) differsInAmount(t *quickstream.Transaction) bool {
 	switch r.intent.Operation {
 	case quickstream.OperationPay, quickstream.OperationPreauthorise, quickstream.OperationCapture, quickstream.OperationRefund:
 	default:
+		return false
+	}
+	if outcome, _ := t.Outcome(); outcome == quickstream.OutcomeVoided && t.PrincipalAmount.Amount.IsZero() {
 		return false
 	}
 	return !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != "" && t.PrincipalAmount.Currency != r.Currency
@@ -100,10 +103,11 @@ func approved(t *quickstream.Transaction) bool {
 	return open == nil && outcome == quickstream.OutcomeApproved
 }
 
-func (e *Engine[TTx]) differ(ctx context.Context, d Difference) error {
+func (e *Engine[TTx]) differ(ctx context.Context, d Difference) (err error) {
 	if e.opts.OnDifference == nil {
 		return nil
 	}
+	defer report("durable: OnDifference", &err)
 	if err := e.opts.OnDifference(ctx, d); err != nil {
 		return fmt.Errorf("durable: OnDifference: %w", err)
 	}

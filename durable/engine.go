@@ -14,6 +14,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
@@ -82,11 +83,6 @@ type Options[TTx any] struct {
 	Clock func() time.Time
 	// Logger gets what went wrong. It gets no handles and no messages of the service.
 	Logger *slog.Logger
-
-	// machine is this machine's clock, for tests of clocks that are wrong.
-	machine func() time.Time
-	// step is called before and after each durable step, for tests that end the process.
-	step func(name string)
 }
 
 // Engine sends payments and finds out what became of them, from a database that it
@@ -99,6 +95,9 @@ type Engine[TTx any] struct {
 	policy resolve.Policy
 	queue  *river.Client[TTx]
 	sydney *time.Location
+
+	step    func(name string) // at each durable step, for tests that end the process
+	machine func() time.Time  // this machine's clock
 
 	service  atomic.Pointer[heard]
 	paused   atomic.Pointer[time.Time] // when the service was asked last; nil while claims are made
@@ -130,11 +129,12 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 	if opts.OnOutcome == nil {
 		return nil, errors.New("durable: Options.OnOutcome is required: nobody would be told what became of a payment")
 	}
-	if opts.machine == nil {
-		opts.machine = time.Now
+	step, machine := func(string) {}, time.Now
+	if probe, tested := db.(database.Probe); tested {
+		step, machine = probe.Step, probe.Machine
 	}
 	if opts.Clock == nil {
-		opts.Clock = opts.machine
+		opts.Clock = machine
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -148,14 +148,11 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 	if opts.KeepPayments != 0 {
 		opts.KeepPayments = max(opts.KeepPayments, redelivered)
 	}
-	if opts.step == nil {
-		opts.step = func(string) {}
-	}
 	sydney, err := time.LoadLocation("Australia/Sydney") // package resolve brings the zones
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine[TTx]{db: db, client: client, opts: opts, policy: resolve.DefaultPolicy(*opts.ServiceRetries), sydney: sydney}
+	e := &Engine[TTx]{db: db, client: client, opts: opts, policy: resolve.DefaultPolicy(*opts.ServiceRetries), sydney: sydney, step: step, machine: machine}
 	e.policy.Calendar, e.policy.Agreements = opts.Calendar, client.PayTo
 	if opts.Policy != nil {
 		opts.Policy(&e.policy)
@@ -178,7 +175,21 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 		return nil, fmt.Errorf("durable: %w", err)
 	}
 	e.queue = queue
+	if driver, tested := db.(database.Driver); tested {
+		driver.Drive(e.tasks())
+	}
 	return e, e.check(ctx)
+}
+
+// tasks are the engine's work, for tests that do it without a queue.
+func (e *Engine[TTx]) tasks() database.Tasks {
+	return database.Tasks{
+		Begin: e.begin, Sweep: e.sweep, CheckPause: e.checkPause, ReadLost: e.readLost, Forget: e.forget, Nightly: e.dailyComparison, Keep: e.keep,
+		Payment: func(ctx context.Context, id string) error { return e.workPayment(ctx, paymentJob{ID: id}) },
+		Notification: func(ctx context.Context, id, digest string) error {
+			return e.workNotification(ctx, notificationJob{ID: id, Digest: digest})
+		},
+	}
 }
 
 // check refuses a database that this program cannot rely on.
@@ -205,17 +216,7 @@ func (e *Engine[TTx]) Start(ctx context.Context) error {
 	if !e.started.CompareAndSwap(false, true) {
 		return errors.New("durable: an engine is started once: make another one")
 	}
-	if err := e.recognise(ctx); err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	// What was being sent when a process ended is looked up at once. Where it is still
-	// being sent, by another machine, a look does no harm. A row that somebody holds is his
-	// to change: who waited for it could stand in the way of a third.
-	err := within(ctx, e.db, func(tx TTx) error {
-		return execute(ctx, e.db, tx, `UPDATE quickstream.payment SET next_at = $1, due_at = $1
-			WHERE id IN (SELECT id FROM quickstream.payment WHERE due_at IS NOT NULL AND state = 'sending'`+e.db.Words().SkipLocked+`)`, micros(e.opts.Clock()))
-	})
-	if err != nil {
+	if err := e.begin(ctx); err != nil {
 		return fmt.Errorf("durable: %w", err)
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -231,6 +232,19 @@ func (e *Engine[TTx]) Start(ctx context.Context) error {
 		e.running.Go(func() { e.every(running, name, work) })
 	}
 	return nil
+}
+
+// begin looks whether the database was restored. What was being sent when a process ended is
+// looked up at once. Where it is still being sent, by another machine, a look does no harm. A
+// row that somebody holds is his to change: who waited for it could stand in the way of a third.
+func (e *Engine[TTx]) begin(ctx context.Context) error {
+	if err := e.recognise(ctx); err != nil {
+		return err
+	}
+	return within(ctx, e.db, func(tx TTx) error {
+		return execute(ctx, e.db, tx, `UPDATE quickstream.payment SET next_at = $1, due_at = $1
+			WHERE id IN (SELECT id FROM quickstream.payment WHERE due_at IS NOT NULL AND state = 'sending'`+e.db.Words().SkipLocked+`)`, micros(e.opts.Clock()))
+	})
 }
 
 // Stop ends the work: no job begins any more, and those that run go on to their end,

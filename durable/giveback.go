@@ -84,12 +84,16 @@ func (e *Engine[TTx]) checkRefund(ctx context.Context, tx TTx, r *row) error {
 	if err != nil || payment == nil {
 		return err
 	}
-	if !voids && (payment.State == StateVoided || payment.State == StateReturned) {
-		return fmt.Errorf("%w: it is %s", ErrTooMuch, payment.State)
-	}
-	// A snapshot that does not hold the latest refunds fails here, at any isolation.
+	// A snapshot that does not hold the latest refunds fails here, at any isolation. Nobody
+	// changes the payment any more: what was read before may have been voided since.
 	if err := execute(ctx, e.db, tx, "UPDATE quickstream.payment SET version = version + 1 WHERE id = $1", payment.ID); err != nil {
 		return fmt.Errorf("durable: %w", err)
+	}
+	if payment, err = e.followed(ctx, tx, r); err != nil || payment == nil {
+		return err
+	}
+	if !voids && (payment.State == StateVoided || payment.State == StateReturned) {
+		return fmt.Errorf("%w: it is %s", ErrTooMuch, payment.State)
 	}
 	wanted := *r
 	if voids {
@@ -98,14 +102,18 @@ func (e *Engine[TTx]) checkRefund(ctx context.Context, tx TTx, r *row) error {
 	return e.refundable(ctx, tx, &wanted, payment.Amount, payment.total)
 }
 
-// refundable refuses a refund that exceeds what is left of a principal, or of a total
-// where the facility refunds the surcharge.
-func (e *Engine[TTx]) refundable(ctx context.Context, tx TTx, r *row, principal, total decimal.Decimal) error {
-	limit := principal
-	if e.opts.RefundTotal && total.GreaterThan(limit) {
-		limit = total
+// mostRefunded is how much of a payment may be refunded: its principal, or its total if the
+// facility refunds the surcharge.
+func (e *Engine[TTx]) mostRefunded(principal, total decimal.Decimal) decimal.Decimal {
+	if e.opts.RefundTotal {
+		return decimal.Max(principal, total)
 	}
-	sum := r.Amount
+	return principal
+}
+
+// refundable refuses a refund that exceeds what is left of a payment.
+func (e *Engine[TTx]) refundable(ctx context.Context, tx TTx, r *row, principal, total decimal.Decimal) error {
+	limit, sum := e.mostRefunded(principal, total), r.Amount
 	err := query(ctx, e.db, tx, func(scan func(...any) error) error {
 		var text string
 		if err := scan(&text); err != nil {
@@ -147,9 +155,9 @@ func (e *Engine[TTx]) sendBack(ctx context.Context, r *row) error {
 	}
 	chosen := *r
 	chosen.intent, chosen.Reference = intent, intent.Reference
-	e.opts.step("before the choice")
+	e.step("before the choice")
 	err = within(ctx, e.db, func(tx TTx) error { return e.save(ctx, tx, r, &chosen) })
-	e.opts.step("after the choice")
+	e.step("after the choice")
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,9 @@ package durable
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -21,7 +22,7 @@ func (e *Engine[TTx]) Inbox(verifier *webhooks.Verifier, opts ...webhooks.Handle
 
 // keep stores a notification and its job. One id with other content is stored beside.
 func (e *Engine[TTx]) keep(ctx context.Context, n *webhooks.Notification) error {
-	e.opts.step("before the inbox")
+	e.step("before the inbox")
 	carrier := ""
 	if e.opts.Carrier != nil {
 		carrier = e.opts.Carrier(ctx)
@@ -41,10 +42,10 @@ func (e *Engine[TTx]) keep(ctx context.Context, n *webhooks.Notification) error 
 			return err
 		}
 		err = e.enqueue(ctx, tx, newQueue, notificationJob{ID: n.ID, Digest: n.Digest()})
-		e.opts.step("before the inbox's commit")
+		e.step("before the inbox's commit")
 		return err
 	})
-	e.opts.step("after the inbox")
+	e.step("after the inbox")
 	if err == nil && others > 0 {
 		return webhooks.ErrConflict
 	}
@@ -98,24 +99,20 @@ func (e *Engine[TTx]) act(ctx context.Context, job notificationJob, kept notific
 	at := e.opts.Clock()
 	act := func(ctx context.Context, n *webhooks.Notification) error {
 		return within(ctx, e.db, func(tx TTx) (err error) {
-			defer func() {
-				if p := recover(); p != nil {
-					err = fmt.Errorf("OnEvent panicked: %v", p)
-				}
-			}()
-			e.opts.step("before the event's effect")
+			defer report("OnEvent", &err)
+			e.step("before the event's effect")
 			ended, err := e.db.Exec(ctx, tx, `UPDATE quickstream.notification SET state = 'done', next_at = NULL, due_at = NULL, problem = '', changed_at = $1
 				WHERE id = $2 AND digest = $3 AND state = 'received'`, micros(e.opts.Clock()), job.ID, job.Digest)
 			if err != nil || ended != 1 {
 				return err
 			}
 			err = e.effect(ctx, tx, n, at)
-			e.opts.step("before the event's commit")
+			e.step("before the event's commit")
 			return err
 		})
 	}
 	err = webhooks.ConfirmWith(e.client, act)(ctx, n)
-	e.opts.step("after the event's effect")
+	e.step("after the event's effect")
 	return err
 }
 
@@ -152,8 +149,8 @@ func (e *Engine[TTx]) about(ctx context.Context, tx TTx, t *quickstream.Transact
 	if r, err := e.byReceipt(ctx, tx, t.ReceiptNumber); err != nil || r != nil {
 		return r, err
 	}
-	for name, value := range t.Metadata {
-		if r, err := one("intent_id", value); err != nil || r != nil && r.intent.MetadataName == name && r.hasTypeOf(t) {
+	for _, name := range slices.Sorted(maps.Keys(t.Metadata)) {
+		if r, err := one("intent_id", t.Metadata[name]); err != nil || r != nil && r.intent.MetadataName == name && r.hasTypeOf(t) {
 			return r, err
 		}
 	}

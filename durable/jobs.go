@@ -36,7 +36,8 @@ type worker[Args river.JobArgs] struct {
 	work func(context.Context, Args) error
 }
 
-func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
+func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) (err error) {
+	defer report("the job", &err) // River would log and store the value
 	return w.work(ctx, job.Args)
 }
 
@@ -125,11 +126,11 @@ func (e *Engine[TTx]) sweep(ctx context.Context) error {
 			return err
 		}
 		err = e.enqueue(ctx, tx, sweptQueue, jobs...)
-		e.opts.step("before the sweep's commit")
+		e.step("before the sweep's commit")
 		return err
 	})
 	if found > 0 {
-		e.opts.step("after the sweep's commit")
+		e.step("after the sweep's commit")
 	}
 	return err
 }

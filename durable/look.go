@@ -40,12 +40,12 @@ func (e *Engine[TTx]) look(ctx context.Context, r *row) error {
 	if !r.intent.Operation.IsTransaction() && r.intent.Operation != giveBack {
 		return e.lookOther(ctx, r)
 	}
-	intent := r.intent
-	if r.looking.Version != 0 {
-		intent = r.looking.Intent
-		intent.NotBefore = r.intent.NotBefore // by the machine's clock, as the client measures
+	looking := r.looking
+	if looking.Version == 0 {
+		looking.Intent = r.intent
 	}
-	seen := e.policy.LookUp(ctx, lookService[TTx]{e, r.ID}, intent)
+	looking.Intent.NotBefore = r.intent.NotBefore // by the machine's clock, as the client measures
+	seen := e.policy.LookUp(ctx, lookService[TTx]{e, r.ID}, looking)
 	problem := ""
 	if r.suspect && r.State == StatePrepared {
 		problem = "the database was restored from a backup: it is looked up and not sent"
@@ -80,11 +80,7 @@ func (s lookService[TTx]) Retries(receipt string, opts ...quickstream.CallOption
 
 // anothers reports whether a receipt is that of another payment.
 func (e *Engine[TTx]) anothers(ctx context.Context, id, receipt string) bool {
-	var other *row
-	err := within(ctx, e.db, func(tx TTx) (err error) {
-		other, err = e.one(ctx, tx, "receipt <> '' AND receipt = $1 AND id <> $2 LIMIT 1", receipt, id)
-		return err
-	})
+	other, err := e.peek(ctx, "receipt <> '' AND receipt = $1 AND id <> $2 LIMIT 1", receipt, id)
 	return err == nil && other != nil
 }
 

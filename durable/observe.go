@@ -3,7 +3,6 @@ package durable
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -30,10 +29,10 @@ func (e *Engine[TTx]) observe(ctx context.Context, id string, o observed) error 
 	var refused *outcomeError
 	err := e.retried(ctx, func(tx TTx) error {
 		err := e.apply(ctx, tx, id, &o)
-		e.opts.step("before the observation's commit")
+		e.step("before the observation's commit")
 		return err
 	})
-	e.opts.step("after the observation's commit")
+	e.step("after the observation's commit")
 	if !errors.As(err, &refused) {
 		return err
 	}
@@ -137,19 +136,17 @@ func (e *Engine[TTx]) apply(ctx context.Context, tx TTx, id string, o *observed)
 
 // tell calls OnOutcome, whose panic is an error.
 func (e *Engine[TTx]) tell(ctx context.Context, tx TTx, change OutcomeChange) (err error) {
-	if e.opts.OnOutcome == nil {
-		return nil
-	}
 	defer func() {
-		if p := recover(); p != nil {
-			err = &outcomeError{fmt.Errorf("it panicked: %v", p)}
+		if err != nil {
+			err = &outcomeError{err}
 		}
 	}()
-	e.opts.step("before OnOutcome")
+	defer report("it", &err)
+	e.step("before OnOutcome")
 	if err := e.opts.OnOutcome(ctx, tx, change); err != nil {
-		return &outcomeError{err}
+		return err
 	}
-	e.opts.step("after OnOutcome")
+	e.step("after OnOutcome")
 	return nil
 }
 

@@ -62,7 +62,7 @@ func (e *Engine[TTx]) checkPause(ctx context.Context) error {
 }
 
 // answers reports whether a check was answered by the service: with a 403 too, in its own
-// words, as a key that may pay need not be allowed to read the businesses.
+// words, as a key that may pay need not be allowed to list transactions.
 func answers(err error) bool {
 	return err == nil || errors.Is(err, quickstream.ErrForbidden) && ownWords(err)
 }

@@ -42,7 +42,7 @@ func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, orderID string, params qu
 	if err != nil {
 		return "", err
 	}
-	return e.prepare(ctx, tx, orderID, intent)
+	return e.write(ctx, tx, e.rowOf(orderID, intent))
 }
 
 // Void writes a void of a payment, as Pay does.
@@ -51,7 +51,7 @@ func (e *Engine[TTx]) Void(ctx context.Context, tx TTx, orderID, receiptNumber s
 	if err != nil {
 		return "", err
 	}
-	return e.prepare(ctx, tx, orderID, intent)
+	return e.write(ctx, tx, e.rowOf(orderID, intent))
 }
 
 // Change writes a change of a PayTo agreement, as Pay does.
@@ -60,7 +60,7 @@ func (e *Engine[TTx]) Change(ctx context.Context, tx TTx, orderID string, change
 	if err != nil {
 		return "", err
 	}
-	return e.prepare(ctx, tx, orderID, intent)
+	return e.write(ctx, tx, e.rowOf(orderID, intent))
 }
 
 // Register writes the registration of an account from a token or a receipt, as Pay does.
@@ -69,7 +69,7 @@ func (e *Engine[TTx]) Register(ctx context.Context, tx TTx, orderID, customerID 
 	if err != nil {
 		return "", err
 	}
-	return e.prepare(ctx, tx, orderID, intent)
+	return e.write(ctx, tx, e.rowOf(orderID, intent))
 }
 
 // plan plans a payment that carries its order in the metadata, unless the client's own
@@ -81,11 +81,6 @@ func (e *Engine[TTx]) plan(ctx context.Context, params quickstream.TransactionPa
 		return e.client.Transactions.Plan(ctx, params)
 	}
 	return intent, err
-}
-
-// prepare writes the payment of an intent.
-func (e *Engine[TTx]) prepare(ctx context.Context, tx TTx, orderID string, intent quickstream.Intent) (string, error) {
-	return e.write(ctx, tx, e.rowOf(orderID, intent))
 }
 
 // write writes a payment, and the job that sends it.
@@ -112,7 +107,7 @@ func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error)
 	if err := e.enqueue(ctx, tx, newQueue, paymentJob{ID: r.ID}); err != nil {
 		return "", fmt.Errorf("durable: %w", err)
 	}
-	e.opts.step("before the payment's commit")
+	e.step("before the payment's commit")
 	return r.ID, nil
 }
 

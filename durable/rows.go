@@ -43,6 +43,15 @@ func (e *Engine[TTx]) one(ctx context.Context, tx TTx, where string, args ...any
 	return found, err
 }
 
+// peek returns the payment that a condition names, or nil, in a transaction of its own.
+func (e *Engine[TTx]) peek(ctx context.Context, where string, args ...any) (found *row, err error) {
+	err = within(ctx, e.db, func(tx TTx) (err error) {
+		found, err = e.one(ctx, tx, where, args...)
+		return err
+	})
+	return found, err
+}
+
 // ofReceipt is the condition of the payment or refund that a receipt is of, and not of what
 // is done to it. The index leaves out what is empty, which SQLite cannot tell of a
 // parameter.
@@ -124,7 +133,8 @@ func amountText(d decimal.Decimal) string {
 	return d.String()
 }
 
-// save writes a payment back, if it is still as it was read.
+// save writes a payment back, if it is still as it was read: each change of a payment counts its
+// version up. State and claim tell versions apart that a restored backup counts a second time.
 func (e *Engine[TTx]) save(ctx context.Context, tx TTx, before, r *row) error {
 	r.version = before.version + 1
 	if r.State != before.State {
@@ -158,16 +168,13 @@ func (e *Engine[TTx]) PaymentOf(ctx context.Context, orderID string) (Payment, e
 }
 
 func (e *Engine[TTx]) find(ctx context.Context, where string, args ...any) (Payment, error) {
-	var found *row
-	err := within(ctx, e.db, func(tx TTx) (err error) {
-		found, err = e.one(ctx, tx, where, args...)
-		return err
-	})
-	if err != nil {
+	found, err := e.peek(ctx, where, args...)
+	switch {
+	case err != nil:
 		return Payment{}, err
-	}
-	if found == nil {
+	case found == nil:
 		return Payment{}, ErrNoPayment
+	default:
+		return found.Payment, nil
 	}
-	return found.Payment, nil
 }

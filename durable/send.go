@@ -25,11 +25,7 @@ const (
 
 // workPayment does what a payment's state asks for.
 func (e *Engine[TTx]) workPayment(ctx context.Context, job paymentJob) error {
-	var r *row
-	err := within(ctx, e.db, func(tx TTx) (err error) {
-		r, err = e.one(ctx, tx, "id = $1", job.ID)
-		return err
-	})
+	r, err := e.peek(ctx, "id = $1", job.ID)
 	var version *VersionError
 	if errors.As(err, &version) {
 		e.opts.Logger.ErrorContext(ctx, "quickstream: a payment is left to another version of the program", "error", err)
@@ -44,15 +40,13 @@ func (e *Engine[TTx]) workPayment(ctx context.Context, job paymentJob) error {
 	if e.opts.Continue != nil && r.intent.Carrier != "" {
 		ctx = e.opts.Continue(ctx, r.intent.Carrier)
 	}
-	if len(r.pending) > 0 {
-		return e.pending(ctx, r)
+	if len(r.pending) > 0 { // OnOutcome is told again what it has refused
+		return e.observe(ctx, r.ID, observed{})
 	}
-	switch r.State {
-	case StatePrepared:
+	if r.State == StatePrepared {
 		return e.send(ctx, r)
-	default:
-		return e.look(ctx, r)
 	}
+	return e.look(ctx, r)
 }
 
 // early has what a job came for before its time handed out when it is time, and not at the
@@ -61,11 +55,6 @@ func (e *Engine[TTx]) early(ctx context.Context, table, which string, key ...any
 	return within(ctx, e.db, func(tx TTx) error {
 		return execute(ctx, e.db, tx, "UPDATE quickstream."+table+" SET due_at = next_at WHERE "+which+" AND due_at > next_at", key...)
 	})
-}
-
-// pending tells OnOutcome again what it has refused.
-func (e *Engine[TTx]) pending(ctx context.Context, r *row) error {
-	return e.observe(ctx, r.ID, observed{})
 }
 
 // send sends a payment that nobody has claimed, unless it is too old, or somebody may
@@ -129,7 +118,7 @@ func (e *Engine[TTx]) lookBefore(ctx context.Context, r *row) (settled bool, err
 		return false, nil
 	}
 	at := e.opts.Clock()
-	seen := e.policy.LookUp(ctx, lookService[TTx]{e, r.ID}, r.intent)
+	seen := e.policy.LookUp(ctx, lookService[TTx]{e, r.ID}, resolve.Case{Intent: r.intent})
 	switch seen.Result {
 	case resolve.LookupNone:
 		return false, nil
@@ -158,10 +147,10 @@ func (e *Engine[TTx]) later(ctx context.Context, id, problem string) error {
 // was claimed is stored even when the job is cancelled.
 func (e *Engine[TTx]) submit(ctx context.Context, r *row) error {
 	c := claim{text: rand.Text()}
-	e.opts.step("before the claim")
+	e.step("before the claim")
 	sent := e.sending(ctx, r.intent, func(ctx context.Context) error {
 		c.err = e.claim(ctx, r, &c)
-		e.opts.step("after the claim")
+		e.step("after the claim")
 		return c.err
 	})
 	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
@@ -178,10 +167,10 @@ func (e *Engine[TTx]) submit(ctx context.Context, r *row) error {
 	case c.err != nil: // claimed by this process, which has sent nothing
 		sent = observed{Kind: sawNotDone, At: e.opts.Clock(), Problem: c.err.Error()}
 	}
-	e.opts.step("after the answer")
+	e.step("after the answer")
 	sent.Claim, sent.Of = c.text, r.intent.IdempotencyKey
 	err := e.observe(stored, r.ID, sent)
-	e.opts.step("after the outcome")
+	e.step("after the outcome")
 	return err
 }
 
@@ -227,15 +216,15 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 		n, err := e.db.Exec(ctx, tx, `UPDATE quickstream.payment SET state = 'sending', claim = $1, version = version + 1, changed_at = $2, next_at = $3, due_at = $3,
 			intent = $4 WHERE id = $5 AND state = 'prepared' AND version = $6 AND suspect = 0
 			AND (receipt_of <> '' OR NOT EXISTS (SELECT 1 FROM quickstream.payment o WHERE o.order_id = quickstream.payment.order_id
-				AND o.id <> quickstream.payment.id AND o.receipt_of = '' AND o.state IN ('sending', 'unknown', 'approved', 'charged twice')))`,
+				AND o.receipt_of = '' AND o.state IN ('sending', 'unknown', 'approved', 'charged twice')))`,
 			c.text, micros(now), micros(now.Add(e.opts.jobTimeout()+jobMargin)), string(text), r.ID, r.version)
 		if err == nil && n != 1 {
 			err = e.whyNot(ctx, tx, r)
 		}
-		e.opts.step("before the claim's commit")
+		e.step("before the claim's commit")
 		return err
 	})
-	e.opts.step("after the claim's commit")
+	e.step("after the claim's commit")
 	if c.committed = err == nil || e.holds(ctx, r.ID, c.text); !c.committed {
 		return err
 	}
@@ -276,11 +265,7 @@ func (e *Engine[TTx]) holds(ctx context.Context, id, claim string) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
 	defer cancel()
 	for try := 1; ; try++ {
-		var now *row
-		err := within(ctx, e.db, func(tx TTx) (err error) {
-			now, err = e.read(ctx, tx, id)
-			return err
-		})
+		now, err := e.peek(ctx, "id = $1"+e.db.Words().ForUpdate, id)
 		if err == nil {
 			return now != nil && now.State == StateSending && now.claim == claim
 		}

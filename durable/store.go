@@ -63,7 +63,7 @@ func meta[TTx any](ctx context.Context, db Database[TTx], tx TTx, name string) (
 func (e *Engine[TTx]) databaseTime(ctx context.Context, tx TTx) (now time.Time, ahead time.Duration, err error) {
 	var read int64
 	err = query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&read) }, "SELECT "+e.db.Words().Now)
-	machine := e.opts.machine()
+	machine := e.machine()
 	ahead = moment(read).Sub(machine)
 	return e.opts.Clock().Add(ahead), ahead, err
 }

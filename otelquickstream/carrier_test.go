@@ -50,6 +50,18 @@ func named(t *testing.T, spans tracetest.SpanStubs, name string) tracetest.SpanS
 	return tracetest.SpanStub{}
 }
 
+// continues holds that a span continues a trace as a child of its span, with these links.
+func continues(t *testing.T, span tracetest.SpanStub, parent trace.SpanContext, links ...trace.SpanContext) {
+	t.Helper()
+	assert.Equal(t, parent.TraceID(), span.SpanContext.TraceID())
+	assert.Equal(t, parent.SpanID(), span.Parent.SpanID())
+	require.Len(t, span.Links, len(links))
+	for i, link := range links {
+		assert.Equal(t, link, span.Links[i].SpanContext)
+		assert.Empty(t, span.Links[i].Attributes)
+	}
+}
+
 // TestResumeContinuesTheTrace: the look-up is a child of the payment's span, with a link to
 // the span of the job that makes it.
 func TestResumeContinuesTheTrace(t *testing.T) {
@@ -65,31 +77,20 @@ func TestResumeContinuesTheTrace(t *testing.T) {
 		assert.NotEmpty(t, tx.ReceiptNumber)
 		spans := b.spans()
 		look := named(t, spans, "Transactions.Resume")
-		assert.Equal(t, paid.SpanContext.TraceID(), look.SpanContext.TraceID())
-		assert.Equal(t, paid.SpanContext.SpanID(), look.Parent.SpanID())
-		require.Len(t, look.Links, 1)
-		assert.Equal(t, job.SpanContext(), look.Links[0].SpanContext)
-		assert.Empty(t, look.Links[0].Attributes)
-		request := named(t, spans, "GET /transactions/for-reference-number")
-		assert.Equal(t, look.SpanContext.SpanID(), request.Parent.SpanID())
-		assert.Empty(t, request.Links)
+		continues(t, look, paid.SpanContext, job.SpanContext())
+		continues(t, named(t, spans, "GET /transactions/for-reference-number"), look.SpanContext)
 		assert.NotEqual(t, job.SpanContext().TraceID(), look.SpanContext.TraceID())
 
 		// A job that continues the trace for itself loses no link.
 		_, err = b.client.Transactions.Resume(b.observer.Continue(ctx, intent.Carrier), intent)
 		require.NoError(t, err)
-		look = named(t, b.spans(), "Transactions.Resume")
-		assert.Equal(t, paid.SpanContext.SpanID(), look.Parent.SpanID())
-		require.Len(t, look.Links, 1)
-		assert.Equal(t, job.SpanContext(), look.Links[0].SpanContext)
+		continues(t, named(t, b.spans(), "Transactions.Resume"), paid.SpanContext, job.SpanContext())
 
 		// Where nothing is traced, or in the payment's own trace, there is nothing to link to.
 		for _, ctx := range []context.Context{t.Context(), trace.ContextWithSpanContext(t.Context(), paid.SpanContext)} {
 			_, err = b.client.Transactions.Resume(ctx, intent)
 			require.NoError(t, err)
-			look = named(t, b.spans(), "Transactions.Resume")
-			assert.Equal(t, paid.SpanContext.SpanID(), look.Parent.SpanID())
-			assert.Empty(t, look.Links)
+			continues(t, named(t, b.spans(), "Transactions.Resume"), paid.SpanContext)
 		}
 	})
 }
@@ -118,13 +119,9 @@ func TestSubmitContinuesTheTrace(t *testing.T) {
 		worker.End()
 		spans := b.spans()
 		call, inner := named(t, spans, "Transactions.Pay"), named(t, spans, "Transactions.Get")
-		assert.Equal(t, checkout.SpanContext().SpanID(), call.Parent.SpanID())
-		assert.Equal(t, checkout.SpanContext().TraceID(), call.SpanContext.TraceID())
-		require.Len(t, call.Links, 1)
-		assert.Equal(t, worker.SpanContext(), call.Links[0].SpanContext)
+		continues(t, call, checkout.SpanContext(), worker.SpanContext())
 		assert.Equal(t, call.SpanContext, claimed)
-		assert.Equal(t, call.SpanContext.SpanID(), inner.Parent.SpanID())
-		assert.Empty(t, inner.Links)
+		continues(t, inner, call.SpanContext)
 		assert.Contains(t, handed.Carrier, call.SpanContext.SpanID().String())
 	})
 }

@@ -45,7 +45,7 @@ type callKey struct{ *observer }
 func NewObserver(tracerProvider trace.TracerProvider, meterProvider metric.MeterProvider) (made quickstream.Observer, err error) {
 	defer func() {
 		if value := recover(); value != nil { // as of a nil pointer with a provider's type
-			err = fmt.Errorf("otelquickstream: a provider panicked: %v", value)
+			err = fmt.Errorf("otelquickstream: a provider panicked with a %T", value)
 		}
 	}()
 	if tracerProvider == nil || meterProvider == nil {

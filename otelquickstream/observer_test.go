@@ -248,10 +248,10 @@ func TestProviders(t *testing.T) {
 	require.Error(t, err)
 	var tracing *sdktrace.TracerProvider
 	_, err = otelquickstream.NewObserver(tracing, metricnoop.NewMeterProvider())
-	require.ErrorContains(t, err, "a provider panicked")
+	require.ErrorContains(t, err, "a provider panicked with a runtime.")
 	var metering *sdkmetric.MeterProvider
 	_, err = otelquickstream.NewObserver(tracenoop.NewTracerProvider(), metering)
-	require.ErrorContains(t, err, "a provider panicked")
+	require.ErrorContains(t, err, "a provider panicked with a runtime.")
 	observer, err := otelquickstream.NewObserver(tracenoop.NewTracerProvider(), metricnoop.NewMeterProvider())
 	require.NoError(t, err)
 	box, _ := sandboxtest.New(t)

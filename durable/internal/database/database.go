@@ -4,8 +4,11 @@ package database
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/riverqueue/river"
+
+	"github.com/quickstream-go/quickstream/webhooks"
 )
 
 // Database is a merchant's database. Statements are written once: with the schema
@@ -38,6 +41,28 @@ type Database[TTx any] interface {
 	// Migrate moves River's tables up and calls f, or calls f and moves them down. Other
 	// processes that migrate wait until it ends. f's transaction commits if f returns nil.
 	Migrate(ctx context.Context, up bool, f func(tx TTx) error) error
+}
+
+// Probe is what a Database of the tests is too: the engine says each durable step, before and
+// after it, and asks for the time of the machine, whose clock may be wrong.
+type Probe interface {
+	Step(name string)
+	Machine() time.Time
+}
+
+// Driver is a Probe that does an engine's work itself, in any order: New gives it the tasks.
+type Driver interface {
+	Probe
+	Drive(tasks Tasks)
+}
+
+// Tasks are what an engine does from Start to Stop, and keep what the inbox takes.
+type Tasks struct {
+	Begin, Sweep, CheckPause, ReadLost, Forget, Nightly func(ctx context.Context) error
+
+	Payment      func(ctx context.Context, id string) error
+	Notification func(ctx context.Context, id, digest string) error
+	Keep         func(ctx context.Context, n *webhooks.Notification) error
 }
 
 // ErrRestored means that the database was restored from a backup since it was adopted.

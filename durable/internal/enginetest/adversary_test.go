@@ -1,0 +1,128 @@
+package enginetest
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// What is asked for again right after a restore, and by any way, is not sent beside what
+// the backup does not know.
+func TestAskedAgainAfterARestore(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "shop.db")
+	s := open(t, onFile(t, file))
+	s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	require.NoError(t, s.engine.Stop(t.Context()))
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	copyDatabase(t, file, backup)
+	s.engine = s.start()
+	s.settled(s.pay("B", s.card(sandbox.CardAttempted)))
+	s.settled(s.pay("C", s.card(sandbox.CardAttempted)))
+	require.NoError(t, s.engine.Stop(t.Context()))
+
+	mark, err := os.ReadFile(file + ".mark")
+	require.NoError(t, err)
+	restored, err := os.ReadFile(backup)
+	require.NoError(t, err)
+	old := filepath.Join(t.TempDir(), "shop.db")
+	require.NoError(t, os.WriteFile(old, restored, 0o600))
+	require.NoError(t, os.WriteFile(old+".mark", mark, 0o600))
+	s.db = onFile(t, old)
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-settlement-date", Kind: sandbox.Status(502, sandbox.HTML), Times: 40}))
+	s.engine = s.start()
+	again := s.pay("B", s.card(sandbox.CardAttempted))
+	require.ErrorIs(t, s.sendCard("C"), quickstream.ErrNotSent)
+	s.box.ClearFaults()
+	s.restored()
+	p := s.settled(again)
+	assert.Equal(t, durable.StateApproved, p.State)
+	assert.Equal(t, 3, s.charged())
+}
+
+// A charge that comes after a person has decided that there is none is told.
+func TestChargedAfterDecide(t *testing.T) {
+	t.Parallel()
+	s := open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.CommitLate(5 * time.Minute), Times: 3}))
+	id := s.pay("A", s.card(sandbox.CardAttempted))
+	s.reaches(id, durable.StateUnknown, time.Second)
+	require.NoError(t, s.commit(func(tx *sql.Tx) error {
+		return s.engine.Decide(t.Context(), tx, id, durable.StateDeclined, "", "Alex", "support says so")
+	}))
+	p := s.read(id)
+	assert.Equal(t, durable.StateDeclined, p.State)
+	again := s.pay("A", s.card(sandbox.CardAttempted))
+	assert.Equal(t, durable.StateApproved, s.settled(again).State)
+	s.reaches(id, durable.StateTwice, time.Hour)
+	assert.Equal(t, []durable.State{durable.StateDeclined, durable.StateApproved, durable.StateTwice}, s.states("A"))
+}
+
+// What a call of the merchant's returns about something else decides nothing.
+func TestSendBelievesItsOwnAnswerOnly(t *testing.T) {
+	s := open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")))
+	params := func() quickstream.PayParams {
+		p := s.card(sandbox.CardAttempted)
+		p.Source = quickstream.FromCard(sandboxtest.Card(sandbox.CardAttempted))
+		return p
+	}
+	pay := func(stored quickstream.CallOption) { _, _ = s.client.Transactions.Pay(t.Context(), params(), stored) }
+	for order, returns := range map[string]func() (*quickstream.Transaction, error){
+		"nothing": func() (*quickstream.Transaction, error) { return nil, nil },
+		"another's error": func() (*quickstream.Transaction, error) {
+			return nil, &quickstream.APIError{CallInfo: quickstream.CallInfo{Operation: quickstream.OperationRegisterAccount}, Reason: quickstream.ReasonInvalid}
+		},
+		"nothing was sent": func() (*quickstream.Transaction, error) { return nil, errors.Join(quickstream.ErrNotSent) },
+		"another's answer": func() (*quickstream.Transaction, error) {
+			return &quickstream.Transaction{PaymentReferenceNumber: "OTHER", Status: quickstream.TransactionStatusDeclined, SummaryCode: quickstream.SummaryCodeDeclined}, nil
+		},
+	} {
+		_, _ = durable.Send(t.Context(), s.engine, order, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
+			pay(stored)
+			return returns()
+		})
+		p := s.paymentOf(order)
+		s.reaches(p.ID, durable.StateApproved, time.Minute)
+	}
+	assert.Equal(t, 4, s.charged())
+}
+
+// An engine that was stopped does not pretend to work.
+func TestStartedOnce(t *testing.T) {
+	s := open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")))
+	require.Error(t, s.engine.Start(t.Context()))
+	require.NoError(t, s.engine.Stop(t.Context()))
+	require.Error(t, s.engine.Start(t.Context()))
+}
+
+// An order whose first payment is found after all is not paid a third time: it stands for
+// the one that was to be paid again, too.
+func TestFoundWhilePaidAgain(t *testing.T) {
+	t.Parallel()
+	s := open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")))
+	first := s.lost("A")
+	again := func(absent string) string {
+		id, err := s.payAgain("A", absent, s.card(sandbox.CardAttempted))
+		require.NoError(t, err)
+		return id
+	}
+	second := again(first)
+	s.reaches(second, durable.StateAbsent, 6*time.Hour)
+	s.box.ClearFaults()
+	s.reaches(first, durable.StateApproved, 6*time.Hour)
+	assert.Equal(t, first, again(second))
+	p := s.read(second)
+	assert.Equal(t, first, p.PassedBy)
+	assert.Equal(t, 1, s.charged())
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+const (
+	batch      = 40 // payments of a round
+	deliveries = 1000
+	secret     = "whsec_example"
+)
+
+// subject is a database under measure.
+type subject[TTx any] struct{ durable.Database[TTx] }
+
+func (s subject[TTx]) commit(ctx context.Context, f func(tx TTx) error) error {
+	tx, err := s.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, s.Rollback(ctx, tx))
+	}
+	return s.Commit(ctx, tx)
+}
+
+func report[TTx any](ctx context.Context, name string, s subject[TTx], rows, rounds int) error {
+	if err := durable.MigrateUp(ctx, s.Database); err != nil {
+		return err
+	}
+	if err := s.commit(ctx, func(tx TTx) error {
+		_, err := s.Exec(ctx, tx, "CREATE TABLE plain (id text PRIMARY KEY, body text)")
+		return err
+	}); err != nil {
+		return err
+	}
+	box := sandbox.New()
+	defer box.Close()
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret)},
+		quickstream.WithHTTPClient(box.HTTPClient()))
+	if err != nil {
+		return err
+	}
+	off := resolve.ServiceRetriesOff()
+	engine, err := durable.New(ctx, s.Database, client, durable.Options[TTx]{ServiceRetries: &off, OnOutcome: func(context.Context, TTx, durable.OutcomeChange) error { return nil }})
+	if err != nil {
+		return err
+	}
+	few, plain, ratio, err := s.accept(ctx, engine, rounds)
+	if err != nil {
+		return err
+	}
+	failed := row(name, "payments accepted, beside a plain insert and commit",
+		fmt.Sprintf("%.0f/s of %.0f/s, %.2fx", batch/few.Seconds(), batch/plain.Seconds(), ratio), ">= 0.4x", ratio >= 0.4)
+	acknowledged, err := s.inbox(ctx, box, engine)
+	if err != nil {
+		return err
+	}
+	p99 := quantile(acknowledged, 0.99)
+	failed = errors.Join(failed, row(name, "inbox, acknowledgement while the API is away, p99",
+		fmt.Sprintf("%s, p50 %s", p99.Round(10*time.Microsecond), quantile(acknowledged, 0.5).Round(10*time.Microsecond)), "<= 50ms", p99 <= 50*time.Millisecond))
+	if err := s.fill(ctx, rows); err != nil {
+		return err
+	}
+	many, _, _, err := s.accept(ctx, engine, rounds)
+	if err != nil {
+		return err
+	}
+	growth := many.Seconds() / few.Seconds()
+	return errors.Join(failed, row(name, fmt.Sprintf("payments accepted, with %d open ones", rows),
+		fmt.Sprintf("%.0f/s, %.2fx the time", batch/many.Seconds(), growth), "<= 2x", growth <= 2))
+}
+
+// accept returns the median time of a batch of payments, and of as many plain inserts of
+// the same size, measured in turn, and the median of how many times as fast as the plain
+// ones the payments of a round were.
+func (s subject[TTx]) accept(ctx context.Context, engine *durable.Engine[TTx], rounds int) (payments, plain time.Duration, ratio float64, err error) {
+	body := string(bytes.Repeat([]byte("x"), 1000))
+	var ours, theirs []time.Duration
+	var ratios []float64
+	for range rounds {
+		begun := time.Now()
+		for range batch {
+			err := s.commit(ctx, func(tx TTx) error {
+				_, err := engine.Pay(ctx, tx, rand.Text(), payment())
+				return err
+			})
+			if err != nil {
+				return 0, 0, 0, err
+			}
+		}
+		ours = append(ours, time.Since(begun))
+		begun = time.Now()
+		for range batch {
+			err := s.commit(ctx, func(tx TTx) error {
+				_, err := s.Exec(ctx, tx, "INSERT INTO plain (id, body) VALUES ($1, $2)", rand.Text(), body)
+				return err
+			})
+			if err != nil {
+				return 0, 0, 0, err
+			}
+		}
+		theirs = append(theirs, time.Since(begun))
+		ratios = append(ratios, theirs[len(theirs)-1].Seconds()/ours[len(ours)-1].Seconds())
+	}
+	slices.Sort(ratios)
+	slices.Sort(ours)
+	slices.Sort(theirs)
+	return quantile(ours, 0.5), quantile(theirs, 0.5), ratios[len(ratios)/2], nil
+}
+
+func payment() quickstream.PayParams {
+	return quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(rand.Text()), PrincipalAmount: decimal.New(2490, -2),
+		Currency: quickstream.CurrencyAUD, ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+	}
+}
+
+// inbox returns how long acknowledgements take, sorted.
+func (s subject[TTx]) inbox(ctx context.Context, box *sandbox.Sandbox, engine *durable.Engine[TTx]) ([]time.Duration, error) {
+	if err := box.Inject(sandbox.Fault{Kind: sandbox.Unreachable(sandbox.ConnectionRefused)}); err != nil {
+		return nil, err
+	}
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)})
+	if err != nil {
+		return nil, err
+	}
+	handler := engine.Inbox(verifier)
+	var times []time.Duration
+	for i := range deliveries {
+		body := fmt.Appendf(nil, `{"id":"evt-%d","timestamp":"2026-01-01T00:00:00Z","eventType":"payto.payment.approved","data":{"receiptNumber":"%d"}}`, i, i)
+		header, err := signature.Sign(signature.AssumedHMAC{}, secret, time.Now(), body)
+		if err != nil {
+			return nil, err
+		}
+		request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/webhooks", bytes.NewReader(body))
+		request.Header.Set(signature.Header, header)
+		answer := httptest.NewRecorder()
+		begun := time.Now()
+		handler.ServeHTTP(answer, request)
+		times = append(times, time.Since(begun))
+		if answer.Code != http.StatusOK {
+			return nil, fmt.Errorf("a notification was answered %d", answer.Code)
+		}
+	}
+	slices.Sort(times)
+	return times, nil
+}
+
+// fill makes as many payments as are asked for that wait to be looked up tomorrow.
+func (s subject[TTx]) fill(ctx context.Context, rows int) error {
+	const copies = `INSERT INTO quickstream.payment (id, order_id, operation, receipt_of, state, version, claim, next_at, due_at, written_at, changed_at,
+		database_at, passed_by, suspect, receipt, reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution,
+		pending, failures, problem, decided)
+		SELECT $1 || id, $1 || order_id, operation, receipt_of, 'unknown', version, claim, $2, $2, written_at, changed_at,
+		database_at, passed_by, suspect, receipt, $1 || reference, $1 || intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution,
+		pending, failures, problem, decided FROM quickstream.payment WHERE id NOT LIKE 'copy%' LIMIT $3`
+	tomorrow := time.Now().AddDate(0, 0, 1).UnixMicro()
+	for made := int64(0); made < int64(rows); {
+		err := s.commit(ctx, func(tx TTx) error {
+			n, err := s.Exec(ctx, tx, copies, fmt.Sprintf("copy%d-", made), tomorrow, int64(rows)-made)
+			made += n
+			if err == nil && n == 0 {
+				err = errors.New("there is nothing to copy")
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package enginetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// shaky is a database whose next commit ends with an error, after it has happened or
+// instead of it.
+type shaky[TTx any] struct {
+	durable.Database[TTx]
+	next atomic.Pointer[string]
+}
+
+var errConnection = errors.New("the connection is gone")
+
+func (d *shaky[TTx]) Commit(ctx context.Context, tx TTx) error {
+	switch how := d.next.Swap(nil); {
+	case how == nil:
+		return d.Database.Commit(ctx, tx)
+	case *how == "committed":
+		return errors.Join(errConnection, d.Database.Commit(ctx, tx))
+	default:
+		return errors.Join(errConnection, d.Rollback(ctx, tx))
+	}
+}
+
+func TestUnsureClaim(t *testing.T) {
+	everywhere(t, testUnsureClaim[*sql.Tx], testUnsureClaim[pgx.Tx])
+}
+
+// A claim whose commit answers with an error is read again: who holds it after all sends,
+// and one that was not committed is made anew. Nothing has to be looked up.
+func testUnsureClaim[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.db.Database = &shaky[TTx]{Database: db.Database}
+	for _, how := range []string{"committed", "rolled back"} {
+		met := 0
+		s.db.step = func(name string) {
+			if name != "before the claim's commit" {
+				return
+			}
+			if met++; met == 1 {
+				s.db.Database.(*shaky[TTx]).next.Store(&how)
+			}
+		}
+		s.engine = s.start()
+		id := s.pay(how, s.card(sandbox.CardAttempted))
+		p := s.reaches(id, durable.StateApproved, time.Second)
+		assert.Empty(t, p.Evidence[1:], "it was not looked up")
+		assert.Equal(t, map[string]int{"committed": 1, "rolled back": 2}[how], met)
+		require.NoError(t, s.engine.Stop(t.Context()))
+	}
+	assert.Equal(t, 2, s.charged())
+}

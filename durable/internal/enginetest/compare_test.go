@@ -1,0 +1,267 @@
+package enginetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// differences collects what the comparison tells.
+type differences struct {
+	mu   sync.Mutex
+	told []durable.Difference
+}
+
+func (d *differences) tell(_ context.Context, difference durable.Difference) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.told = append(d.told, difference)
+	return nil
+}
+
+// kinds are the differences since the last call, as "order: kind".
+func (d *differences) kinds() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	kinds := []string{}
+	for _, difference := range d.told {
+		order := difference.Payment.OrderID
+		if order == "" && difference.Transaction != nil {
+			order = difference.Transaction.Metadata["quickstreamOrder"]
+		}
+		kinds = append(kinds, fmt.Sprintf("%s: %s", order, difference.Kind))
+	}
+	d.told = nil
+	return kinds
+}
+
+// compared opens a shop that collects differences.
+func compared[TTx any](t *testing.T, db store[TTx], edits ...func(*durable.Options[TTx])) (*shop[TTx], *differences) {
+	t.Helper()
+	d := new(differences)
+	return open(t, db, append(edits, func(o *durable.Options[TTx]) { o.OnDifference = d.tell })...), d
+}
+
+// corrupt changes a row behind the engine's back.
+func (s *shop[TTx]) corrupt(set, id string) {
+	s.Helper()
+	require.NoError(s, s.commit(func(tx TTx) error {
+		n, err := s.db.Exec(s.Context(), tx, "UPDATE quickstream.payment SET "+set+" WHERE id = $1", id)
+		require.Equal(s, int64(1), n)
+		return err
+	}))
+}
+
+func TestCompare(t *testing.T) { everywhere(t, testCompare[*sql.Tx], testCompare[pgx.Tx]) }
+
+// Each way in which a payment can differ is told by its name, what agrees is not told, and
+// no state changes but by OnOutcome.
+func testCompare[TTx any](t *testing.T, db store[TTx]) {
+	s, told := compared(t, db)
+	approved, days := durable.StateApproved, []quickstream.Date(nil)
+	s.settled(s.pay("agrees", s.card(sandbox.CardAttempted)))
+	var want []string
+	cases := []struct {
+		name, set string
+		differs   durable.DifferenceKind
+		after     []durable.State // told by the comparison
+	}{
+		{"amount", "amount = '99.99'", durable.DifferentAmount, nil},
+		{"currency", "currency = 'NZD'", durable.DifferentAmount, nil},
+		{"declined", "state = 'declined'", durable.DifferentState, []durable.State{approved}},
+		{"refused", "state = 'refused', resolution = ''", durable.DifferentState, []durable.State{approved}},
+		{"late", "state = 'unknown', resolution = ''", durable.Late, []durable.State{approved}},
+		{"absent", "state = 'absent', resolution = ''", durable.AbsentCharged, []durable.State{approved}},
+		{"another receipt", "receipt = 'R-1', resolution = replace(resolution, receipt, 'R-1')", durable.ChargedTwice, []durable.State{durable.StateTwice}},
+		{"missing there", "receipt = 'R-2', intent_id = '', reference = ''", durable.MissingThere, nil},
+	}
+	for _, c := range cases {
+		p := s.settled(s.pay(c.name, s.card(sandbox.CardAttempted)))
+		s.corrupt(c.set, p.ID)
+		days = append(days, p.SettlesOn)
+		want = append(want, c.name+": "+string(c.differs))
+	}
+	want = append(want, s.lose("missing here")+": missing here", "missing there: charged twice") // the transaction that R-2 was
+	s.compare(days...)
+	assert.ElementsMatch(t, want, told.kinds())
+	for _, c := range cases {
+		assert.Equal(t, append([]durable.State{approved}, c.after...), s.states(c.name), c.name)
+	}
+	s.compare(days...)
+	assert.ElementsMatch(t, []string{
+		"amount: amount", "currency: amount", "another receipt: charged twice", "missing here: missing here",
+		"missing there: missing there", "missing there: charged twice",
+	}, told.kinds(), "what was not applied differs still")
+}
+
+// compare compares days, when what was just paid is visible.
+func (s *shop[TTx]) compare(days ...quickstream.Date) {
+	s.Helper()
+	s.clock.Advance(time.Minute)
+	for _, day := range slices.Compact(slices.Clone(days)) {
+		require.NoError(s, s.engine.Compare(s.Context(), day))
+	}
+}
+
+// lose pays an order and removes its payment behind the engine's back.
+func (s *shop[TTx]) lose(orderID string) string {
+	s.Helper()
+	p := s.settled(s.pay(orderID, s.card(sandbox.CardAttempted)))
+	s.put("DELETE FROM quickstream.payment WHERE id = $1", p.ID)
+	return orderID
+}
+
+func TestCompareElsewhere(t *testing.T) {
+	everywhere(t, testCompareElsewhere[*sql.Tx], testCompareElsewhere[pgx.Tx])
+}
+
+// What was made elsewhere is not ours, or pays an order of ours twice, or gives more back
+// than was paid.
+func testCompareElsewhere[TTx any](t *testing.T, db store[TTx]) {
+	s, told := compared(t, db)
+	paid := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	elsewhere := func(order string) *quickstream.Transaction {
+		params := s.card(sandbox.CardAttempted)
+		if order != "" {
+			params.Metadata = map[string]string{"quickstreamOrder": order}
+		}
+		made, err := s.client.Transactions.Pay(t.Context(), params)
+		require.NoError(t, err)
+		return made
+	}
+	elsewhere("")
+	elsewhere("A")
+	s.compare(paid.SettlesOn)
+	assert.ElementsMatch(t, []string{": not ours", "A: charged twice"}, told.kinds())
+
+	s.clock.Advance(72 * time.Hour)
+	refunded := s.settled(s.pay("B", s.card(sandbox.CardAttempted)))
+	s.clock.Advance(72 * time.Hour)
+	mine, err := s.giveBack(refunded, 500)
+	require.NoError(t, err)
+	day := s.reaches(mine, durable.StateApproved, time.Second).SettlesOn
+	portal := func(cents int64) {
+		_, err := s.client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+			OriginalReceiptNumber: refunded.ReceiptNumber, PrincipalAmount: decimal.New(cents, -2), Currency: quickstream.CurrencyAUD,
+		})
+		require.NoError(t, err)
+	}
+	portal(734)
+	s.compare(day)
+	assert.Equal(t, []string{"B: not ours"}, told.kinds(), "a refund of a payment of ours, up to all of it")
+	s.corrupt("amount = '12.33'", refunded.ID)
+	s.compare(day)
+	assert.ElementsMatch(t, []string{"B: not ours", "B: refunds above the payment", "B: refunds above the payment"}, told.kinds())
+}
+
+func TestCompareMoved(t *testing.T) {
+	everywhere(t, testCompareMoved[*sql.Tx], testCompareMoved[pgx.Tx])
+}
+
+// A payment that settles on another day than was told is told, with that day, and looked
+// for on it from then on.
+func testCompareMoved[TTx any](t *testing.T, db store[TTx]) {
+	s, told := compared(t, db)
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	before := p.SettlesOn.AddDays(-1)
+	s.corrupt("settles_on = '"+before.String()+"'", p.ID)
+	s.compare(before)
+	require.Len(t, told.told, 1)
+	assert.Equal(t, p.SettlesOn, told.told[0].Transaction.SettlementDate)
+	assert.Equal(t, []string{"A: missing there"}, told.kinds())
+	moved := s.read(p.ID)
+	assert.Equal(t, p.SettlesOn, moved.SettlesOn)
+	s.compare(before, p.SettlesOn)
+	assert.Empty(t, told.kinds())
+}
+
+func TestCompareOtherVersion(t *testing.T) {
+	everywhere(t, testCompareOtherVersion[*sql.Tx], testCompareOtherVersion[pgx.Tx])
+}
+
+// A payment of another version of the program is told, and keeps no other from being
+// compared.
+func testCompareOtherVersion[TTx any](t *testing.T, db store[TTx]) {
+	s, told := compared(t, db)
+	newer := s.settled(s.pay("newer", s.card(sandbox.CardAttempted)))
+	s.corrupt(`intent = replace(intent, '"version":1', '"version":9')`, newer.ID)
+	late := s.settled(s.pay("late", s.card(sandbox.CardAttempted)))
+	s.corrupt("state = 'unknown', resolution = ''", late.ID)
+	s.compare(newer.SettlesOn, late.SettlesOn)
+	var version *durable.VersionError
+	for _, d := range told.told {
+		if d.Payment.OrderID == "newer" {
+			require.ErrorAs(t, d.Err, &version)
+		}
+	}
+	assert.ElementsMatch(t, []string{"newer: unreadable", "late: late"}, told.kinds())
+	_, err := s.engine.Payment(t.Context(), newer.ID)
+	require.ErrorAs(t, err, &version, "it is left as it is")
+}
+
+func TestCompareNightly(t *testing.T) {
+	everywhere(t, testCompareNightly[*sql.Tx], testCompareNightly[pgx.Tx])
+}
+
+// The comparison of the day before runs once a night, of several engines in one, and
+// again after a pause when it fails. What OnOutcome refuses does not end it.
+func testCompareNightly[TTx any](t *testing.T, db store[TTx]) {
+	told, failed := new(differences), new(atomic.Bool)
+	nightly := func(o *durable.Options[TTx]) {
+		o.CompareAt = &resolve.TimeOfDay{Hour: 4}
+		o.OnDifference = func(ctx context.Context, d durable.Difference) error {
+			if failed.CompareAndSwap(false, true) {
+				return errors.New("the mail server is away")
+			}
+			return told.tell(ctx, d)
+		}
+	}
+	s := open(t, db)
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	s.corrupt("amount = '1'", p.ID)
+	sydney, err := time.LoadLocation("Australia/Sydney")
+	require.NoError(t, err)
+	day := p.SettlesOn.AddDays(1)
+	night := time.Date(day.Year, day.Month, day.Day, 3, 59, 0, 0, sydney)
+	s.clock.Advance(night.Sub(s.clock.Now()))
+	s.start(nightly)
+	s.start(nightly)
+	s.clock.Advance(2 * time.Minute)
+	require.Eventually(t, failed.Load, time.Minute, 50*time.Millisecond)
+	s.clock.Advance(11 * time.Minute) // after a failure the night's turn is free again in ten minutes
+	require.Eventually(t, func() bool {
+		told.mu.Lock()
+		defer told.mu.Unlock()
+		return len(told.told) > 0
+	}, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool {
+		done := int64(0)
+		require.NoError(t, s.commit(func(tx TTx) (err error) {
+			done, err = s.db.Exec(t.Context(), tx, "UPDATE quickstream.meta SET value = value WHERE name = 'compare' AND value LIKE '% 0'")
+			return err
+		}))
+		return done == 1
+	}, time.Minute, 50*time.Millisecond, "the night's turn does not end")
+	for range 60 { // somebody else's turn would have come
+		s.clock.Advance(30 * time.Second)
+		<-time.After(20 * time.Millisecond)
+	}
+	require.NoError(t, s.engine.Stop(t.Context()))
+	assert.Equal(t, []string{"A: amount"}, told.kinds())
+}

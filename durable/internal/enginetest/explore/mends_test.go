@@ -1,0 +1,70 @@
+package explore
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// mend is a change of the engine that has ended a double charge, and what was there before.
+type mend struct {
+	file, now, before string
+	test              string // whose schedules find the double charge
+	wrong             string // what they say
+}
+
+// mends are those of the last round.
+func mends() map[string]mend {
+	return map[string]mend{
+		"a refusal after the charge is looked up, and not sent again under a new key": {
+			file: "observed.go", now: "case answered && stops(err):\n\t\to.Attempts = api.Attempts",
+			before: "case answered && stops(err):\n\t\to.Kind, o.Seen, o.Attempts = sawNotDone, resolve.Observation{}, api.Attempts",
+			test:   "TestSchedulesOnSQLite/a_gateway's_429", wrong: "charged 2 times",
+		},
+		"an order is locked before one of its payments is claimed": {
+			file: "rows.go", now: `if e.db.Words().ForUpdate == "" || r.ReceiptOf != "" {`, before: `if r.Operation != "" {`,
+			test: "TestSchedulesOnPostgres/a_person_who_pays_again,_two_workers,_and_what_was_charged", wrong: "was claimed while",
+		},
+		"who pays by a card's details looks at a payment that another one has passed by": {
+			file: "rows.go", now: "WHERE $7 NOT IN ('prepared', 'sending') OR", before: "WHERE $7 <> 'prepared' OR",
+			test: "TestSchedulesOnSQLite/a_payment_that_is_found", wrong: "was claimed while",
+		},
+	}
+}
+
+// TestMends takes the mends of the last round's double charges out, one at a time, and sees that
+// the schedules find each. It builds the tests anew for each: .ci/long sets the variable.
+func TestMends(t *testing.T) {
+	if os.Getenv("DURABLE_MUTANTS") == "" {
+		t.Skip("DURABLE_MUTANTS is not set")
+	}
+	for name, m := range mends() {
+		t.Run(name, func(t *testing.T) {
+			if strings.Contains(m.test, "Postgres") {
+				postgresServer(t)
+			}
+			file, err := filepath.Abs(filepath.Join("..", "..", "..", m.file))
+			require.NoError(t, err)
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, 1, strings.Count(string(text), m.now), "the mend is not where it was")
+			changed := filepath.Join(t.TempDir(), m.file)
+			require.NoError(t, os.WriteFile(changed, []byte(strings.Replace(string(text), m.now, m.before, 1)), 0o600))
+			overlay, err := json.Marshal(map[string]map[string]string{"Replace": {file: changed}})
+			require.NoError(t, err)
+			plan := filepath.Join(t.TempDir(), "overlay.json")
+			require.NoError(t, os.WriteFile(plan, overlay, 0o600))
+			printed, err := exec.Command("go", "test", "-count=1", "-overlay", plan, "-run", m.test, ".").CombinedOutput()
+			require.Error(t, err, "nothing was found")
+			assert.Contains(t, string(printed), m.wrong)
+			assert.Contains(t, string(printed), replayVariable)
+			t.Logf("%s", printed)
+		})
+	}
+}

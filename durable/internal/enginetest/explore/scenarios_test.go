@@ -1,0 +1,486 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+// scenario is a few actors and what was before them.
+type scenario[TTx comparable] struct {
+	name     string
+	script   script
+	refuses  int    // so many calls of OnOutcome fail
+	fine     bool   // each statement is a step
+	meet     bool   // its transactions meet, where several are open at a time
+	forgets  bool   // what is over is forgotten
+	nightly  bool   // there is one difference in the night
+	restores bool   // somebody says that the database was restored
+	open     string // what today's engine gets wrong
+	setting  func(ctx context.Context, s *scene[TTx], e *engine[TTx])
+	actors   []actor[TTx]
+}
+
+// actor is a process, or a person who uses one.
+type actor[TTx comparable] struct {
+	name   string
+	mortal bool
+	acts   func(ctx context.Context, s *scene[TTx], e *engine[TTx])
+}
+
+// worker works on what is due, so many times.
+func worker[TTx comparable](name string, times int) actor[TTx] {
+	return actor[TTx]{name: name, acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		for range times {
+			_ = s.work(ctx, e, "next_at")
+		}
+	}}
+}
+
+// newest works on the newest payment that is due.
+func newest[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "worker on the newest", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		for _, id := range e.texts(ctx, "SELECT id FROM quickstream.payment WHERE order_id NOT LIKE 'other%' AND next_at <= $1 ORDER BY written_at DESC LIMIT 1", s.clock.UnixMicro()) {
+			_ = e.tasks.Payment(ctx, id)
+		}
+	}}
+}
+
+// mortal is an actor whose process may end.
+func mortal[TTx comparable](a actor[TTx]) actor[TTx] {
+	a.mortal = true
+	return a
+}
+
+// starter is a process that starts, looks what is being sent, and works.
+func starter[TTx comparable](name string) actor[TTx] {
+	return actor[TTx]{name: name, acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		_ = e.tasks.Begin(ctx)
+		_ = s.work(ctx, e, "next_at")
+	}}
+}
+
+// customer pays the order so many times.
+func customer[TTx comparable](times int) actor[TTx] {
+	return actor[TTx]{name: "customer", acts: func(ctx context.Context, _ *scene[TTx], e *engine[TTx]) {
+		for range times {
+			_, _ = e.pay(ctx, "O-1")
+		}
+	}}
+}
+
+// webhook delivers the event of the first transaction so many times, and acts on it.
+func webhook[TTx comparable](times int) actor[TTx] {
+	return actor[TTx]{name: "webhook", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		for range times {
+			if receipt := s.latest(ctx); receipt != "" {
+				n := notification("event", string(webhooks.EventTypePayToPaymentApproved), receipt)
+				if e.tasks.Keep(ctx, n) == nil {
+					_ = e.tasks.Notification(ctx, n.ID, n.Digest())
+				}
+			}
+		}
+	}}
+}
+
+// latest asks the service for its newest transaction, in a step.
+func (s *scene[TTx]) latest(ctx context.Context) string {
+	t := turnOf(ctx)
+	t.Yield()
+	t.Reads("service")
+	t.Says("asks the service")
+	if len(s.service.ledger) == 0 {
+		return ""
+	}
+	return s.service.ledger[len(s.service.ledger)-1].receipt
+}
+
+// comparison holds the day against the service's list.
+func comparison[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "comparison", acts: func(ctx context.Context, _ *scene[TTx], e *engine[TTx]) {
+		var date quickstream.Date
+		if date.UnmarshalText([]byte(settlement)) == nil {
+			_ = e.Compare(ctx, date)
+		}
+	}}
+}
+
+// decider is a person who asks the service what became of the order's payment, and says so.
+func decider[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "person", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		p, err := e.PaymentOf(ctx, "O-1")
+		if err != nil || p.State != durable.StateUnknown && p.State != durable.StateAbsent && p.State != durable.StateEscalated {
+			return
+		}
+		verdict, receipt := durable.StateNotSent, s.latest(ctx)
+		if receipt != "" {
+			verdict = durable.StateApproved
+		}
+		if e.commit(ctx, func(tx TTx) error {
+			return e.Decide(ctx, tx, p.ID, verdict, receipt, "Alex", "support says so")
+		}) == nil {
+			s.said["O-1"], s.decided[p.ID] = true, s.happened()
+		}
+	}}
+}
+
+// again is a person who has the order paid again in place of an absent payment.
+func again[TTx comparable](name string) actor[TTx] {
+	return actor[TTx]{name: name, acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		if e.commit(ctx, func(tx TTx) error {
+			_, err := e.PayAgain(ctx, tx, "O-1", s.names["payment"], "support says so", token())
+			return err
+		}) == nil {
+			s.said["O-1"] = true
+		}
+	}}
+}
+
+// refunder asks for a refund of so many cents.
+func refunder[TTx comparable](name string, cents ...int64) actor[TTx] {
+	return actor[TTx]{name: name, acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		for _, n := range cents {
+			_, _ = e.giveBack(ctx, s.names["receipt"], n)
+		}
+	}}
+}
+
+func (e *engine[TTx]) giveBack(ctx context.Context, receipt string, cents int64) (id string, err error) {
+	err = e.commit(ctx, func(tx TTx) error {
+		id, err = e.GiveBack(ctx, tx, "O-1", receipt, decimal.New(cents, -2), quickstream.CurrencyAUD)
+		return err
+	})
+	return id, err
+}
+
+// voider asks for a void.
+func voider[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "clerk who voids", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		_ = e.commit(ctx, func(tx TTx) error {
+			_, err := e.Void(ctx, tx, "O-1", s.names["receipt"])
+			return err
+		})
+	}}
+}
+
+// ordered has the order's payment written.
+func ordered[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	id, err := e.pay(ctx, "O-1")
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.names["payment"] = id
+}
+
+// paid has the order paid.
+func paid[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	ordered(ctx, s, e)
+	if err := s.work(ctx, e, "next_at"); err != nil {
+		s.Fatal(err)
+	}
+	s.names["receipt"] = s.service.ledger[0].receipt
+}
+
+// unknown has the order's payment sent, charged or not, and its answer lost. Nothing shows it yet.
+func unknown[TTx comparable](charged bool) func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	return func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		ordered(ctx, s, e)
+		s.service.script = script{hidden: true, lose: map[int]bool{0: true}}
+		if !charged {
+			s.service.script = script{fail: map[int]bool{0: true}}
+		}
+		_ = s.work(ctx, e, "next_at")
+	}
+}
+
+// absent has the order's payment looked up in vain until it is absent.
+func absent[TTx comparable](charged bool) func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	return func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		unknown[TTx](charged)(ctx, s, e)
+		for range 40 {
+			p, err := e.Payment(ctx, s.names["payment"])
+			if err != nil {
+				s.Fatal(err)
+			}
+			if p.State == durable.StateAbsent {
+				if charged {
+					s.service.show()
+				}
+				s.do("UPDATE quickstream.payment SET next_at = $1, due_at = $1 WHERE id = $2", s.clock.UnixMicro(), p.ID)
+				return
+			}
+			s.clock = p.Due
+			_ = s.work(ctx, e, "next_at")
+		}
+		s.Fatal("it did not become absent")
+	}
+}
+
+// scenarios are all of them.
+func scenarios[TTx comparable]() []scenario[TTx] {
+	working, other, starting := mortal(worker[TTx]("worker", 1)), mortal(worker[TTx]("another worker", 1)), mortal(starter[TTx]("starter"))
+	const slow, page = `{"status":429,"developerMessage":"slow down","customerMessage":"no"}`, "<html>"
+	return []scenario[TTx]{
+		{
+			meet: true, name: "two workers and a customer who repeats", setting: ordered[TTx],
+			actors: []actor[TTx]{working, other, customer[TTx](2)},
+		},
+		{
+			name: "a process that ends, one that starts, and a customer who repeats", setting: ordered[TTx],
+			actors: []actor[TTx]{working, starting, customer[TTx](1)},
+		},
+		{
+			meet: true, name: "a lost answer, a process that starts, and a customer who repeats", setting: ordered[TTx], script: script{lose: map[int]bool{0: true}},
+			actors: []actor[TTx]{working, starting, customer[TTx](1)},
+		},
+		{
+			name: "a gateway's 429 after the charge, a process that starts, and an event", setting: ordered[TTx], script: script{refuse: map[int]answer{0: {429, slow}}},
+			actors: []actor[TTx]{working, starting, webhook[TTx](1)},
+		},
+		{
+			name: "a page's 401 after the charge, a customer who repeats, and another process", setting: ordered[TTx], script: script{refuse: map[int]answer{0: {401, page}}},
+			actors: []actor[TTx]{working, worker[TTx]("another worker", 2), customer[TTx](1)},
+		},
+		{
+			name: "an event, its repetition, and the answer", setting: ordered[TTx],
+			actors: []actor[TTx]{working, mortal(webhook[TTx](1)), webhook[TTx](1)},
+		},
+		{
+			name: "the comparison, an event and the answer", setting: ordered[TTx],
+			actors: []actor[TTx]{working, mortal(comparison[TTx]()), webhook[TTx](1)},
+		},
+		{
+			name: "a person who decides, a look-up and an event", setting: unknown[TTx](true),
+			actors: []actor[TTx]{decider[TTx](), working, mortal(webhook[TTx](1))},
+		},
+		{
+			name: "a person who decides while somebody sends", setting: ordered[TTx], open: "was sent after a person had decided",
+			actors: []actor[TTx]{working, starting, decider[TTx]()},
+		},
+		{
+			meet: true, name: "two persons who pay again, and a look-up that finds", setting: absent[TTx](true),
+			actors: []actor[TTx]{again[TTx]("person"), again[TTx]("another person"), mortal(worker[TTx]("worker", 2))},
+		},
+		{
+			name: "a person who pays again, two workers, and nothing that was charged", setting: absent[TTx](false),
+			actors: []actor[TTx]{again[TTx]("person"), mortal(worker[TTx]("worker", 2)), worker[TTx]("another worker", 1)},
+		},
+		{
+			meet: true, name: "a person who pays again, two workers, and what was charged", setting: absent[TTx](true),
+			actors: []actor[TTx]{again[TTx]("person"), worker[TTx]("worker", 1), newest[TTx]()},
+		},
+		{
+			name: "a person who pays again, a worker and the comparison", setting: absent[TTx](true),
+			actors: []actor[TTx]{again[TTx]("person"), mortal(worker[TTx]("worker", 2)), comparison[TTx]()},
+		},
+		{
+			meet: true, name: "a payment that is found after another was declined, one who pays by a card's details, and a customer", setting: passed[TTx],
+			actors: []actor[TTx]{mortal(worker[TTx]("worker", 1)), mortal(direct[TTx]()), customer[TTx](1)},
+		},
+		{
+			meet: true, name: "two clerks who refund, and a worker", setting: paid[TTx], script: script{settled: true},
+			actors: []actor[TTx]{refunder[TTx]("clerk", 800), refunder[TTx]("another clerk", 800), mortal(worker[TTx]("worker", 2))},
+		},
+		{
+			meet: true, name: "a clerk who refunds, one who voids, and a worker", setting: paid[TTx],
+			actors: []actor[TTx]{refunder[TTx]("clerk", 1234), voider[TTx](), mortal(worker[TTx]("worker", 2))},
+		},
+		{
+			name: "a refund, a process that ends and one that starts", setting: refundable[TTx], script: script{settled: true},
+			actors: []actor[TTx]{working, starter[TTx]("starter"), refunder[TTx]("clerk", 500)},
+		},
+		{
+			name: "a decline, a customer who pays again, and an event", setting: ordered[TTx], script: script{decline: map[int]bool{0: true}},
+			actors: []actor[TTx]{mortal(worker[TTx]("worker", 2)), customer[TTx](2), webhook[TTx](1)},
+		},
+		{
+			meet: true, name: "a shop that is busy, two workers and a person who decides", setting: unknown[TTx](true), refuses: 1,
+			actors: []actor[TTx]{working, worker[TTx]("another worker", 2), decider[TTx]()},
+		},
+		{
+			meet: true, name: "a card's details, a payment by a token, and a worker",
+			actors: []actor[TTx]{mortal(direct[TTx]()), customer[TTx](2), mortal(worker[TTx]("worker", 2))},
+		},
+		{
+			meet: true, name: "a restored backup, a worker and a customer who repeats", setting: ordered[TTx], restores: true,
+			actors: []actor[TTx]{restored[TTx](), working, customer[TTx](1)},
+		},
+		{
+			meet: true, name: "what is forgotten, a clerk who refunds, and a worker", setting: old[TTx], forgets: true, script: script{settled: true},
+			actors: []actor[TTx]{forgetter[TTx](), refunder[TTx]("clerk", 500, 500), mortal(worker[TTx]("worker", 1))},
+		},
+		{
+			name: "an event that comes early, two that work on it, and a service that shows late", setting: early[TTx],
+			actors: []actor[TTx]{working, worker[TTx]("another worker", 1), shower[TTx]()},
+		},
+		{
+			name: "a payment that came back after a refund, a customer who pays again, and two workers", setting: returned[TTx],
+			actors: []actor[TTx]{customer[TTx](1), mortal(worker[TTx]("worker", 1)), worker[TTx]("another worker", 1)},
+		},
+		{
+			meet: true, name: "two that compare at night, and a customer", setting: yesterdays[TTx], nightly: true,
+			actors: []actor[TTx]{nightly[TTx]("night"), nightly[TTx]("another night"), customer[TTx](1)},
+		},
+		{
+			meet: true, name: "two notifications of one id, and two that work on them", setting: notified[TTx],
+			actors: []actor[TTx]{working, worker[TTx]("another worker", 1), customer[TTx](1)},
+		},
+		{
+			name: "two that hand out what is due, and a worker", setting: unknown[TTx](true),
+			actors: []actor[TTx]{mortal(sweeper[TTx]("sweeper")), mortal(sweeper[TTx]("another sweeper")), working},
+		},
+	}
+}
+
+// passed has a charged payment that is absent, and the one that was to be paid in its place declined.
+func passed[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	absent[TTx](true)(ctx, s, e)
+	s.service.script = script{decline: map[int]bool{1: true}}
+	var id string
+	if err := e.commit(ctx, func(tx TTx) (err error) {
+		id, err = e.PayAgain(ctx, tx, "O-1", s.names["payment"], "support says so", token())
+		return err
+	}); err != nil {
+		s.Fatal(err)
+	}
+	if err := e.tasks.Payment(ctx, id); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// yesterdays has a transaction of yesterday that nobody has written down.
+func yesterdays[TTx comparable](_ context.Context, s *scene[TTx], _ *engine[TTx]) {
+	sydney, err := time.LoadLocation("Australia/Sydney")
+	if err != nil {
+		s.Fatal(err)
+	}
+	date := quickstream.DateOf(s.clock.In(sydney)).AddDays(-1).String()
+	s.service.ledger = append(s.service.ledger, &entry{receipt: "999", kind: "PAYMENT", status: "Approved", body: map[string]any{"receiptNumber": "999", "settlementDate": date}})
+}
+
+// nightly compares the day before, if nobody else does.
+func nightly[TTx comparable](name string) actor[TTx] {
+	return actor[TTx]{name: name, acts: func(ctx context.Context, _ *scene[TTx], e *engine[TTx]) { _ = e.tasks.Nightly(ctx) }}
+}
+
+// refundable has the order paid, and a refund written.
+func refundable[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	paid(ctx, s, e)
+	if _, err := e.giveBack(ctx, s.names["receipt"], 500); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// direct pays by the details of a card, which are not stored.
+func direct[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "customer with a card", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		params := token()
+		params.Source = quickstream.FromCard(quickstream.CardDetails{
+			CardholderName: "Alex Example", CardNumber: quickstream.NewSecret("4111111111111111"), CVN: quickstream.NewSecret("123"), Expiry: quickstream.YearMonth{Year: 2099, Month: 12},
+		})
+		_, _ = durable.Send(ctx, e.Engine, "O-1", func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
+			return s.client.Transactions.Pay(ctx, params, stored)
+		})
+	}}
+}
+
+// restored is a person who says that the database was restored, from a backup of a minute ago,
+// and reads what it does not know.
+func restored[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "person who restores", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		_ = e.Restored(ctx, s.clock)
+	}}
+}
+
+// forgetter removes what is over for long.
+func forgetter[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "what forgets", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		_ = e.tasks.Forget(ctx)
+		s.each(func(scan func(...any) error) error {
+			var id string
+			s.wrong = append(s.wrong, fmt.Errorf("a payment is forgotten and something is being done to it"))
+			return scan(&id)
+		}, `SELECT id FROM quickstream.payment WHERE order_id NOT LIKE 'other%' AND intent = '' AND EXISTS (SELECT 1 FROM quickstream.payment f
+			WHERE f.order_id = quickstream.payment.order_id AND f.receipt_of <> '' AND f.state IN ('prepared', 'sending', 'unknown'))`)
+	}}
+}
+
+// old has an order paid long ago, and refunded in part.
+func old[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	paid(ctx, s, e)
+	s.service.script = script{settled: true}
+	if _, err := e.giveBack(ctx, s.names["receipt"], 500); err != nil {
+		s.Fatal(err)
+	}
+	if err := s.work(ctx, e, "next_at"); err != nil {
+		s.Fatal(err)
+	}
+	long := s.clock
+	s.clock = s.clock.Add(100 * 24 * time.Hour)
+	for id, row := range map[string]struct {
+		receiptOf, pending string
+		next               any
+		changed, written   time.Time
+	}{
+		"gone": {changed: long, written: long}, "gone refund": {receiptOf: "gone", changed: long, written: long},
+		"other to be done": {changed: long, written: long, next: s.clock.Add(time.Hour).UnixMicro()}, "other refused": {changed: long, written: long, pending: "[]"},
+		"other changed": {changed: s.clock, written: long}, "other written": {changed: long, written: s.clock},
+	} {
+		s.do(`INSERT INTO quickstream.payment (id, order_id, operation, receipt_of, state, version, claim, next_at, due_at, written_at, changed_at, database_at,
+			passed_by, suspect, receipt, reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution, pending, failures, problem, decided)
+			VALUES ($1, 'other ' || $1, 'Transactions.Pay', $2, 'approved', 7, '', $3, $3, $4, $4, $5, '', 0, $1, '', '', '', '12.34', '', 'AUD', '', '{}', '', $6, 0, '', '')`,
+			id, row.receiptOf, row.next, row.changed.UnixMicro(), row.written.UnixMicro(), row.pending)
+	}
+}
+
+// early has the order's payment of unknown outcome, which no look-up shows yet, and an event about it.
+func early[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	unknown[TTx](true)(ctx, s, e)
+	_ = e.tasks.Keep(ctx, notification("event", string(webhooks.EventTypePayToPaymentApproved), s.service.ledger[0].receipt))
+}
+
+// shower is the service, which shows what it has carried out.
+func shower[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "service", acts: func(ctx context.Context, s *scene[TTx], _ *engine[TTx]) {
+		t := turnOf(ctx)
+		t.Yield()
+		t.Writes("service")
+		t.Says("shows what it has carried out")
+		s.service.show()
+	}}
+}
+
+// returned has an order paid, refunded in part, and given back by the bank.
+func returned[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	old(ctx, s, e)
+	s.do("UPDATE quickstream.payment SET state = 'returned', version = version + 1 WHERE id = $1", s.names["payment"])
+	s.do("DELETE FROM history")
+	s.do("DELETE FROM told")
+	s.service.ledger[0].status = "Returned"
+}
+
+// notified has the order's payment of unknown outcome, an event about it kept twice, and one about a
+// payment that was made in the portal.
+func notified[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	unknown[TTx](true)(ctx, s, e)
+	s.service.show()
+	for _, kind := range []webhooks.EventType{webhooks.EventTypePayToPaymentApproved, "payto.payment.other"} {
+		_ = e.tasks.Keep(ctx, notification("event", string(kind), s.service.ledger[0].receipt))
+	}
+	s.service.ledger = append(s.service.ledger, &entry{receipt: "999", kind: "PAYMENT", status: "Approved", body: map[string]any{"receiptNumber": "999", "settlementDate": settlement}})
+	_ = e.tasks.Keep(ctx, notification("portal", string(webhooks.EventTypePayToPaymentApproved), "999"))
+}
+
+// sweeper hands out what is due, and works on it.
+func sweeper[TTx comparable](name string) actor[TTx] {
+	return actor[TTx]{name: name, acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		_ = e.tasks.Sweep(ctx)
+		_ = s.work(ctx, e, "next_at")
+	}}
+}

@@ -1,0 +1,321 @@
+package explore
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+// settlement is when everything settles: a long time after everything else, so that what comes
+// at a cut-off does not come in the middle.
+var settlement = quickstream.DateOf(time.Now().AddDate(0, 0, 2)).String()
+
+// ids is where ids come from: each actor has its own, so that they do not depend on the schedule.
+type ids struct {
+	drawn map[int]uint64
+	actor func() int
+}
+
+// Read returns the next bytes of the actor that acts.
+func (r *ids) Read(p []byte) (int, error) {
+	actor := r.actor()
+	for i := 0; i < len(p); i += 8 {
+		r.drawn[actor]++
+		var part [8]byte
+		binary.LittleEndian.PutUint64(part[:], mix(mix(uint64(actor)+100)+r.drawn[actor]))
+		copy(p[i:], part[:])
+	}
+	return len(p), nil
+}
+
+// scene is the world of a scenario: a shop on a database, and a service.
+type scene[TTx comparable] struct {
+	testing.TB
+	scenario[TTx]
+	db          durable.Database[TTx]
+	mutant      mutant
+	client      *quickstream.Client
+	service     *service
+	saved       *service
+	clock       time.Time
+	begun       time.Time
+	happens     int
+	run         *run
+	random      *ids
+	names       map[string]string // of payments and receipts that the setting has made
+	said        map[string]bool   // orders that a person said something of
+	decided     map[string]int    // payments that a person has decided, and when
+	refuse      int               // so many calls of OnOutcome fail
+	fresh       func() durable.Database[TTx]
+	put         func()
+	process     func(tx TTx) uint32 // of the server, that works for a transaction
+	servers     map[int]uint32      // by actor
+	mu          sync.Mutex
+	others      string  // the rows that nobody has to do with
+	wrong       []error // what actors have seen
+	differences int     // that the shop was told of
+}
+
+// engine is one process.
+type engine[TTx comparable] struct {
+	*durable.Engine[TTx]
+	tasks database.Tasks
+	db    *watched[TTx]
+}
+
+func (s *scene[TTx]) now() time.Time { return s.clock }
+
+// boot starts a process.
+func (s *scene[TTx]) boot() (*engine[TTx], error) {
+	db := watch(s.fresh(), s.now)
+	db.opened = s.opened
+	db.fine, db.change, db.forget, db.seen = s.fine, s.mutant.change, s.mutant.forget, s.mutant.seen
+	off := resolve.ServiceRetriesOff()
+	opts := durable.Options[TTx]{
+		CompareAt: &resolve.TimeOfDay{}, OnDifference: func(context.Context, durable.Difference) error {
+			s.differences++
+			return nil
+		},
+		ServiceRetries: &off, Clock: s.now, KeepPayments: 90 * 24 * time.Hour, Logger: slog.New(slog.DiscardHandler),
+		OnEvent: func(ctx context.Context, tx TTx, n *webhooks.Notification) error {
+			_, err := db.Exec(ctx, tx, "INSERT INTO told (payment, before, after) VALUES ($1, '', 'event')", n.ID)
+			return err
+		},
+		OnOutcome: func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
+			return s.told(ctx, db, tx, change)
+		},
+	}
+	e, err := durable.New(context.Background(), db, s.client, opts)
+	return &engine[TTx]{e, db.tasks, db}, err
+}
+
+var errBusy = errors.New("the shop's tables are locked")
+
+// told is the shop's OnOutcome: it writes down what it was told, and the state of the order.
+func (s *scene[TTx]) told(ctx context.Context, db *watched[TTx], tx TTx, change durable.OutcomeChange) error {
+	if s.refuse > 0 {
+		s.refuse--
+		return errBusy
+	}
+	if _, err := db.Exec(ctx, tx, "INSERT INTO told (payment, before, after) VALUES ($1, $2, $3)", change.Payment.ID, string(change.Before), string(change.After)); err != nil {
+		return err
+	}
+	if change.Payment.ReceiptOf != "" {
+		return nil
+	}
+	_, err := db.Exec(ctx, tx, "UPDATE orders SET state = $1 WHERE id = $2", string(change.After), change.Payment.OrderID)
+	return err
+}
+
+// commit runs f in a transaction of the shop's.
+func (e *engine[TTx]) commit(ctx context.Context, f func(tx TTx) error) error {
+	tx, err := e.db.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			_ = e.db.Rollback(context.WithoutCancel(ctx), tx)
+		}
+	}()
+	if err := f(tx); err != nil {
+		return err
+	}
+	ended = true
+	return e.db.Commit(ctx, tx)
+}
+
+// pay asks for a payment of an order in a transaction of the shop's, and returns its id.
+func (e *engine[TTx]) pay(ctx context.Context, order string) (id string, err error) {
+	err = e.commit(ctx, func(tx TTx) error {
+		if _, err := e.db.Exec(ctx, tx, "INSERT INTO orders (id, state) VALUES ($1, '') ON CONFLICT DO NOTHING", order); err != nil {
+			return err
+		}
+		id, err = e.Pay(ctx, tx, order, token())
+		return err
+	})
+	return id, err
+}
+
+// token returns the parameters of a payment of 12.34 by a token.
+func token() quickstream.PayParams {
+	return quickstream.PayParams{
+		SupplierBusinessCode: "SHOP", Source: quickstream.FromSingleUseToken("token"), PrincipalAmount: decimal.New(1234, -2), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+	}
+}
+
+// Begin puts rows, ledger and clock back, and starts the actors.
+func (s *scene[TTx]) Begin() []Actor {
+	s.run = nil
+	s.put()
+	s.clock, s.happens, s.refuse = s.begun, 0, s.refuses
+	s.service = s.saved.copied()
+	s.service.script = s.script
+	s.wrong, s.differences = nil, 0
+	s.said, s.decided = map[string]bool{}, map[string]int{}
+	s.random.drawn = map[int]uint64{}
+	var actors []Actor
+	for _, a := range s.actors {
+		actors = append(actors, Actor{Name: a.name, Mortal: a.mortal, Run: func(t *Turn) {
+			s.run = t.run
+			e, err := s.boot()
+			if err != nil {
+				s.wrong = append(s.wrong, err)
+				return
+			}
+			ctx := context.WithValue(context.Background(), turnKey{}, t)
+			a.acts(ctx, s, e)
+		}})
+	}
+	return actors
+}
+
+// opened notes whose transaction a server's process works for.
+func (s *scene[TTx]) opened(t *Turn, tx TTx) {
+	if s.process != nil && t != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.servers[t.Number()] = s.process(tx)
+	}
+}
+
+// pid is the server's process that works for an actor.
+func (s *scene[TTx]) pid(actor int) (uint32, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pid, open := s.servers[actor]
+	return pid, open
+}
+
+// happened numbers what happens.
+func (s *scene[TTx]) happened() int {
+	s.happens++
+	return s.happens
+}
+
+// newScene makes the world of a scenario on an empty database with tables.
+func newScene[TTx comparable](t testing.TB, sc scenario[TTx], m mutant, db durable.Database[TTx], fresh func() durable.Database[TTx], mark func() func(), tables string) *scene[TTx] {
+	s := &scene[TTx]{TB: t, scenario: sc, db: db, mutant: m, fresh: fresh, names: map[string]string{}, servers: map[int]uint32{}, clock: time.Now().Truncate(time.Second)}
+	s.random = &ids{drawn: map[int]uint64{}, actor: func() int {
+		switch {
+		case s.saved == nil: // the setting
+			return -2
+		case s.run == nil || s.run.current == nil:
+			return -1
+		}
+		return s.run.current.Number()
+	}}
+	rand.Reader = s.random
+	s.service = newService(s.happened)
+	client, err := quickstream.NewClient(quickstream.CustomURL("https://service.invalid/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("secret")},
+		quickstream.WithHTTPClient(&http.Client{Transport: wire{func() *service { return s.service }}}), quickstream.WithoutResend(), quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
+	require.NoError(t, err)
+	s.client = client
+	s.do(tables)
+	s.mutant = mutant{}
+	if sc.setting != nil {
+		e, err := s.boot()
+		require.NoError(t, err)
+		sc.setting(context.Background(), s, e)
+	}
+	s.bystanders()
+	s.mutant = m
+	s.saved, s.begun = s.service, s.clock
+	for _, table := range kept {
+		s.do("CREATE TABLE saved_" + table + " AS SELECT * FROM " + s.table(table))
+	}
+	back := mark()
+	s.put = func() {
+		back()
+		s.within(func(tx TTx) {
+			for _, table := range kept {
+				s.exec(tx, "DELETE FROM "+s.table(table))
+				s.exec(tx, "INSERT INTO "+s.table(table)+" SELECT * FROM saved_"+table)
+			}
+			s.exec(tx, "DELETE FROM "+db.Words().Jobs)
+		})
+	}
+	s.others = s.rowsOfOthers()
+	return s
+}
+
+// kept are the tables that are put back.
+var kept = []string{"payment", "notification", "compared", "meta", "orders", "told", "history"}
+
+func (s *scene[TTx]) table(name string) string {
+	switch name {
+	case "orders", "told", "history":
+		return name
+	default:
+		return "quickstream." + name
+	}
+}
+
+// within runs f in a transaction of nobody's.
+func (s *scene[TTx]) within(f func(tx TTx)) {
+	tx, err := s.db.Begin(context.Background())
+	require.NoError(s, err)
+	f(tx)
+	require.NoError(s, s.db.Commit(context.Background(), tx))
+}
+
+func (s *scene[TTx]) exec(tx TTx, query string, args ...any) {
+	_, err := s.db.Exec(context.Background(), tx, query, args...)
+	require.NoError(s, err, query)
+}
+
+func (s *scene[TTx]) do(query string, args ...any) {
+	s.within(func(tx TTx) { s.exec(tx, query, args...) })
+}
+
+// each reads rows.
+func (s *scene[TTx]) each(f func(scan func(...any) error) error, query string, args ...any) {
+	s.within(func(tx TTx) {
+		rows, err := s.db.Query(context.Background(), tx, query, args...)
+		require.NoError(s, err, query)
+		defer rows.Close()
+		for rows.Next() {
+			require.NoError(s, f(rows.Scan))
+		}
+		require.NoError(s, rows.Err())
+	})
+}
+
+// texts reads one column of texts.
+func (s *scene[TTx]) texts(query string, args ...any) (found []string) {
+	s.each(func(scan func(...any) error) error {
+		var text string
+		err := scan(&text)
+		found = append(found, text)
+		return err
+	}, query, args...)
+	return found
+}
+
+// notification is an event about a transaction.
+func notification(id, kind, receipt string) *webhooks.Notification {
+	n, err := webhooks.Parse(fmt.Appendf(nil, `{"id":%q,"timestamp":"2026-01-01T00:00:00+1100","eventType":%q,"data":{"receiptNumber":%q}}`, id, kind, receipt))
+	if err != nil {
+		panic(err)
+	}
+	return n
+}

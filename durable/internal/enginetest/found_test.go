@@ -1,0 +1,183 @@
+package enginetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// lost has an order charged by a payment that is absent: nothing finds it until the
+// faults are cleared.
+func (s *shop[TTx]) lost(orderID string) string {
+	s.Helper()
+	require.NoError(s, s.box.Inject(
+		sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit(), Times: 1},
+		sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit()},
+		sandbox.Fault{Operation: "GET /transactions", Kind: sandbox.Status(404, sandbox.ServiceError)},
+		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(404, sandbox.ServiceError)},
+	))
+	id := s.pay(orderID, s.card(sandbox.CardAttempted))
+	s.reaches(id, durable.StateAbsent, 6*time.Hour)
+	return id
+}
+
+func (s *shop[TTx]) payAgain(orderID, absent string, params quickstream.TransactionParams) (id string, err error) {
+	err = s.commit(func(tx TTx) error {
+		id, err = s.engine.PayAgain(s.Context(), tx, orderID, absent, "support says so", params)
+		return err
+	})
+	return id, err
+}
+
+// refuses has OnOutcome fail, until it is nil.
+func (s *shop[TTx]) refuses(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuse = err
+}
+
+// holding has OnOutcome hold its transaction for a while when a payment is found, and
+// returns what is closed when it does.
+func (s *shop[TTx]) holding(id *string) (found chan struct{}, edit func(*durable.Options[TTx])) {
+	found = make(chan struct{})
+	return found, func(o *durable.Options[TTx]) {
+		o.OnOutcome = func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
+			if change.Payment.ID == *id && change.After == durable.StateApproved {
+				close(found)
+				<-time.After(time.Second)
+			}
+			return s.told(ctx, tx, change)
+		}
+	}
+}
+
+// A payment that is about to be sent is not, when an earlier one of its order is found at
+// that moment, in a transaction that has not committed yet.
+func TestFoundWhileClaimed(t *testing.T) {
+	t.Parallel()
+	s := open(t, onServer(t, emptyDatabase(t)))
+	first := s.lost("A")
+	s.box.ClearFaults()
+	require.NoError(t, s.engine.Stop(t.Context()))
+	found, edit := s.holding(&first)
+	claiming := make(chan struct{}, 10)
+	s.db.step = func(step string) {
+		if step == "before the claim" {
+			claiming <- struct{}{}
+			<-found
+		}
+	}
+	s.engine = s.start(edit)
+	second, err := s.payAgain("A", first, s.card(sandbox.CardAttempted))
+	require.NoError(t, err)
+	<-claiming
+	s.corrupt(fmt.Sprintf("next_at = %[1]d, due_at = %[1]d", s.clock.Now().UnixMicro()), first)
+	s.reaches(first, durable.StateApproved, 0)
+	assert.Equal(t, durable.StateNotSent, s.settled(second).State)
+	assert.Equal(t, 1, s.charged())
+}
+
+// A customer who pays again at the moment at which an earlier payment of the order is
+// found does not.
+func TestFoundWhilePaid(t *testing.T) {
+	t.Parallel()
+	s := open(t, onServer(t, emptyDatabase(t)))
+	first := s.lost("A")
+	s.box.ClearFaults()
+	s.box.NextTransaction(sandbox.Declined(""))
+	second, err := s.payAgain("A", first, s.card(sandbox.CardAttempted))
+	require.NoError(t, err)
+	s.reaches(second, durable.StateDeclined, 0)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	found, edit := s.holding(&first)
+	s.engine = s.start(edit)
+	params := s.card(sandbox.CardAttempted)
+	for looking := true; looking; {
+		select {
+		case <-found:
+			looking = false
+		case <-time.After(50 * time.Millisecond):
+			s.clock.Advance(6 * time.Hour)
+		}
+	}
+	assert.Equal(t, first, s.pay("A", params))
+	assert.Equal(t, 1, s.charged())
+}
+
+// An order whose only charge is a payment that another one has passed by is paid: no way
+// of paying pays it again, and it is what the order's payment is.
+func TestPassedByIsPaid(t *testing.T) {
+	everywhere(t, testPassedByIsPaid[*sql.Tx], testPassedByIsPaid[pgx.Tx])
+}
+
+func testPassedByIsPaid[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	first := s.lost("A")
+	s.box.ClearFaults()
+	s.box.NextTransaction(sandbox.Declined(""))
+	second, err := s.payAgain("A", first, s.card(sandbox.CardAttempted))
+	require.NoError(t, err)
+	s.reaches(second, durable.StateDeclined, time.Second)
+	s.reaches(first, durable.StateApproved, 6*time.Hour)
+
+	p := s.paymentOf("A")
+	assert.Equal(t, first, p.ID)
+	assert.Equal(t, first, s.pay("A", s.card(sandbox.CardAttempted)))
+	require.ErrorIs(t, s.sendCard("A"), quickstream.ErrNotSent)
+	assert.Equal(t, 1, s.charged())
+}
+
+// Nobody decides over what is seen of a payment already, and waits for OnOutcome alone.
+func TestDecideBesideWhatIsSeen(t *testing.T) {
+	everywhere(t, testDecideBesideWhatIsSeen[*sql.Tx], testDecideBesideWhatIsSeen[pgx.Tx])
+}
+
+func testDecideBesideWhatIsSeen[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	id := s.lost("A")
+	s.refuses(errors.New("the merchant's tables are locked"))
+	s.box.ClearFaults()
+	s.until(6*time.Hour, func(status durable.Status) bool { return status.Refused == 1 })
+	err := s.commit(func(tx TTx) error {
+		return s.engine.Decide(t.Context(), tx, id, durable.StateDeclined, "", "Alex", "support says so")
+	})
+	require.ErrorIs(t, err, durable.ErrNotAllowed)
+	_, err = s.payAgain("A", id, s.card(sandbox.CardAttempted))
+	require.ErrorIs(t, err, durable.ErrNotAllowed)
+	s.refuses(nil)
+	s.reaches(id, durable.StateApproved, time.Hour)
+	assert.Equal(t, id, s.pay("A", s.card(sandbox.CardAttempted)))
+	assert.Equal(t, []durable.State{durable.StateAbsent, durable.StateApproved}, s.states("A"))
+}
+
+// An absent refund is for a person to decide: it is not passed by.
+func TestRefundIsNotPaidAgain(t *testing.T) {
+	everywhere(t, testRefundIsNotPaidAgain[*sql.Tx], testRefundIsNotPaidAgain[pgx.Tx])
+}
+
+func testRefundIsNotPaidAgain[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	payment := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	refund := quickstream.RefundParams{OriginalReceiptNumber: payment.ReceiptNumber, PrincipalAmount: payment.Amount, Currency: payment.Currency}
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit()}))
+	id := s.pay("A", refund)
+	s.reaches(id, durable.StateAbsent, 6*time.Hour)
+	s.box.ClearFaults()
+	_, err := s.payAgain("A", id, refund)
+	require.ErrorIs(t, err, durable.ErrNotAllowed)
+	require.NoError(t, s.commit(func(tx TTx) error {
+		return s.engine.Decide(t.Context(), tx, id, durable.StateNotSent, "", "Alex", "support says so")
+	}))
+	assert.Equal(t, durable.StateApproved, s.settled(s.pay("A", refund)).State)
+}

@@ -1,0 +1,149 @@
+package enginetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+const webhookSecret = "whsec_example"
+
+// listen subscribes the engine's inbox, with what wraps it.
+func (s *shop[TTx]) listen(wraps ...func(http.Handler) http.Handler) {
+	s.Helper()
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(webhookSecret)})
+	require.NoError(s, err)
+	inbox := s.engine.Inbox(verifier)
+	for _, wrap := range wraps {
+		inbox = wrap(inbox)
+	}
+	require.NoError(s, s.box.Subscribe(sandbox.Subscription{
+		Handler: inbox, Secret: webhookSecret, Scheme: signature.AssumedHMAC{}, Clock: time.Now,
+	}))
+}
+
+// mandate returns the parameters of a payment under an active PayTo agreement.
+func (s *shop[TTx]) mandate() quickstream.PayParams {
+	s.Helper()
+	customer, err := s.client.Customers.Create(s.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Alex Example"})
+	require.NoError(s, err)
+	agreement, err := s.client.PayTo.Create(s.Context(), customer.CustomerID, s.agreementParams())
+	require.NoError(s, err)
+	require.NoError(s, s.box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
+	return quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Currency: quickstream.CurrencyAUD, PrincipalAmount: decimal.New(1234, -2),
+		Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken}),
+	}
+}
+
+func TestEvents(t *testing.T) { everywhere(t, testEvents[*sql.Tx], testEvents[pgx.Tx]) }
+
+// A PayTo payment that waits for its payer is settled by the event, which is acted on once
+// however often it comes, and was acknowledged while the API was away.
+func testEvents[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.listen()
+	params := s.mandate()
+	s.box.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
+	id := s.pay("A", params)
+	s.reaches(id, durable.StateUnknown, 0)
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}", Kind: sandbox.Status(500, sandbox.HTML)}))
+	s.clock.Advance(time.Hour)
+	require.NoError(t, s.box.Flush(t.Context()))
+	for _, d := range s.box.Deliveries() {
+		require.NoError(t, s.box.Redeliver(d.ID))
+	}
+	require.NoError(t, s.box.Flush(t.Context()))
+	s.box.ClearFaults()
+	s.reaches(id, durable.StateApproved, time.Second)
+	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
+	s.until(time.Second, func(status durable.Status) bool { return status.Received == 0 })
+}
+
+func TestOnEvent(t *testing.T) { everywhere(t, testOnEvent[*sql.Tx], testOnEvent[pgx.Tx]) }
+
+// What is no payment of the engine's goes to OnEvent, until it takes it.
+func testOnEvent[TTx any](t *testing.T, db store[TTx]) {
+	var calls, taken atomic.Int64
+	s := open(t, db, func(o *durable.Options[TTx]) {
+		o.OnEvent = func(_ context.Context, _ TTx, n *webhooks.Notification) error {
+			if calls.Add(1) == 1 {
+				return errors.New("not now")
+			}
+			event, err := n.Event()
+			if err != nil {
+				return err
+			}
+			if _, ok := event.(*webhooks.AgreementEvent); ok {
+				taken.Add(1)
+			}
+			return nil
+		}
+	})
+	s.listen()
+	s.mandate()
+	require.NoError(t, s.box.Flush(t.Context()))
+	require.Eventually(t, func() bool {
+		s.clock.Advance(time.Second)
+		return taken.Load() == 1
+	}, 20*time.Second, 40*time.Millisecond)
+	status := s.status()
+	assert.Zero(t, status.Received)
+}
+
+func TestEventBeforeAnswer(t *testing.T) {
+	everywhere(t, testEventBeforeAnswer[*sql.Tx], testEventBeforeAnswer[pgx.Tx])
+}
+
+// An event that comes before the answer to the request is known by the intent's id.
+func testEventBeforeAnswer[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.listen()
+	params := s.mandate()
+	require.NoError(t, s.box.Inject(
+		sandbox.Fault{Operation: transactions, Kind: sandbox.StatusAfterCommit(http.StatusBadGateway, sandbox.HTML), Times: 1},
+		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.HTML)},
+	))
+	id := s.pay("A", params)
+	s.reaches(id, durable.StateApproved, time.Second)
+	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
+	assert.Equal(t, 1, s.charged())
+}
+
+func (s *shop[TTx]) agreementParams() quickstream.CreateAgreementParams {
+	s.Helper()
+	return agreementParams(s, s.clock.Now(), "waits@example.com")
+}
+
+// agreementParams are those of an agreement that begins today.
+func agreementParams(t testing.TB, now time.Time, payID string) quickstream.CreateAgreementParams {
+	t.Helper()
+	sydney, err := time.LoadLocation("Australia/Sydney")
+	require.NoError(t, err)
+	return quickstream.CreateAgreementParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Payment: quickstream.AgreementPaymentParams{
+			Purpose: quickstream.PayToPurposeRetail, Description: "Orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(now.In(sydney)),
+		},
+		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable},
+		Payer: quickstream.PayToPayerParams{
+			Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Alex Example",
+			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(payID),
+		},
+	}
+}

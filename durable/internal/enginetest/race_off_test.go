@@ -1,0 +1,8 @@
+//go:build !race
+
+package enginetest
+
+const (
+	compareRows  = 50_000
+	deployRounds = 5
+)

@@ -1,0 +1,225 @@
+package enginetest
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+func TestRestored(t *testing.T) { everywhere(t, testRestored[*sql.Tx], testRestored[pgx.Tx]) }
+
+// After a restore nothing is sent that the backup holds as prepared; and an order that was
+// paid after the backup, which it does not know at all, is not paid again.
+func testRestored[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ids := map[string]string{}
+	for i := range 3 {
+		order := fmt.Sprint("order ", i)
+		ids[order] = s.pay(order, s.card(sandbox.CardAttempted))
+		s.settled(ids[order])
+	}
+	require.NoError(t, s.engine.Stop(t.Context()))
+	// What a backup from before the payments holds: one not claimed yet, one unknown to it.
+	s.put(`UPDATE quickstream.payment SET state = 'prepared', claim = '', resolution = '', receipt = '', next_at = $1, due_at = $1
+		WHERE order_id = 'order 0'`, time.Now().UnixMicro())
+	s.put("DELETE FROM quickstream.payment WHERE order_id = 'order 1'")
+	require.NoError(t, s.engineOf().Restored(t.Context(), time.Now().Add(-time.Hour)))
+	s.engine = s.start()
+	assert.Equal(t, durable.StateApproved, s.reaches(ids["order 0"], durable.StateApproved, time.Second).State)
+	require.Eventually(t, func() bool {
+		p, err := s.engine.PaymentOf(t.Context(), "order 1")
+		s.clock.Advance(10 * time.Second)
+		return err == nil && p.State == durable.StateApproved
+	}, 20*time.Second, 20*time.Millisecond)
+	p := s.paymentOf("order 1")
+	assert.Equal(t, p.ID, s.pay("order 1", s.card(sandbox.CardAttempted)), "the order is paid")
+	s.restored()
+	s.settled(s.pay("order 3", s.card(sandbox.CardAttempted)))
+	assert.Equal(t, 4, s.charged())
+}
+
+func TestWindow(t *testing.T) { everywhere(t, testWindow[*sql.Tx], testWindow[pgx.Tx]) }
+
+// A backup that is days old is put back, and a program that only takes orders writes one
+// before a worker starts: what was paid since the backup is found all the same.
+func testWindow[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.settled(s.pay("before", s.card(sandbox.CardAttempted)))
+	stored := s.text("SELECT value FROM quickstream.meta WHERE name = 'last claim'")
+	s.clock.Advance(2 * time.Minute)
+	for i := range 5 {
+		s.settled(s.pay(fmt.Sprint("since ", i), s.card(sandbox.CardAttempted)))
+	}
+	assert.NotEqual(t, stored, s.text("SELECT value FROM quickstream.meta WHERE name = 'last claim'"), "it moves on")
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.clock.Advance(72 * time.Hour)
+	s.put("DELETE FROM quickstream.payment WHERE order_id LIKE 'since %'")
+	s.put("UPDATE quickstream.meta SET value = $1 WHERE name = 'last claim'", stored)
+	s.put("UPDATE quickstream.meta SET value = 'another' WHERE name = 'history'")
+	require.NoError(t, durable.MigrateUp(t.Context(), s.db.Database))
+
+	s.engine = s.engineOf()
+	s.pay("the web program's", s.card(sandbox.CardAttempted))
+	s.engine = s.start()
+	for i := range 5 {
+		s.pay(fmt.Sprint("since ", i), s.card(sandbox.CardAttempted))
+	}
+	s.restored()
+	for i := range 5 {
+		p := s.paymentOf(fmt.Sprint("since ", i))
+		assert.Equal(t, durable.StateApproved, p.State)
+	}
+	assert.Equal(t, 6, s.charged())
+}
+
+// put runs a statement, and text reads one value.
+func (s *shop[TTx]) put(statement string, args ...any) {
+	s.Helper()
+	require.NoError(s, s.commit(func(tx TTx) error {
+		_, err := s.db.Exec(s.Context(), tx, statement, args...)
+		return err
+	}))
+}
+
+func (s *shop[TTx]) text(statement string) string {
+	s.Helper()
+	return one[string](s, statement)
+}
+
+func TestSearchTakesNoGatewaysWord(t *testing.T) {
+	everywhere(t, testSearchTakesNoGatewaysWord[*sql.Tx], testSearchTakesNoGatewaysWord[pgx.Tx])
+}
+
+// A 404 that is not the service's own is no empty list: nothing is sent until the service
+// itself has told what a restored backup does not know.
+func testSearchTakesNoGatewaysWord[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.put("DELETE FROM quickstream.payment")
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-time.Hour)))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-settlement-date", Kind: sandbox.Status(404, sandbox.HTML)}))
+	s.engine = s.start()
+	id := s.pay("A", s.stored())
+	for range 60 {
+		s.clock.Advance(time.Minute)
+		<-time.After(30 * time.Millisecond)
+	}
+	status := s.status()
+	require.NotZero(t, status.Restoring)
+	s.box.ClearFaults()
+	s.restored()
+	p := s.read(id)
+	assert.Equal(t, durable.StateApproved, p.State)
+	assert.Equal(t, 1, s.charged())
+}
+
+func TestSearchKeepsItsBeginning(t *testing.T) {
+	everywhere(t, testSearchKeepsItsBeginning[*sql.Tx], testSearchKeepsItsBeginning[pgx.Tx])
+}
+
+// A search that is open keeps its beginning when the database is adopted again, and one that
+// would begin in the future begins now.
+func testSearchKeepsItsBeginning[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	since := func() time.Time {
+		var micros, adopted int64
+		_, err := fmt.Sscan(s.text("SELECT value FROM quickstream.meta WHERE name = 'restoring'"), &micros, &adopted)
+		require.NoError(t, err)
+		return time.UnixMicro(micros)
+	}
+	now := s.clock.Now()
+	require.NoError(t, s.engineOf().Restored(t.Context(), now.Add(time.Hour)))
+	assert.WithinDuration(t, s.clock.Now(), since(), time.Minute)
+	require.NoError(t, s.engineOf().Restored(t.Context(), now.Add(-time.Hour)))
+	require.NoError(t, s.engineOf().Restored(t.Context(), now))
+	assert.WithinDuration(t, now.Add(-time.Hour), since(), time.Second)
+}
+
+func TestFoundAfterARestore(t *testing.T) {
+	everywhere(t, testFoundAfterARestore[*sql.Tx], testFoundAfterARestore[pgx.Tx])
+}
+
+// What the service has under the number of an order that waits is taken for its payment only
+// where it agrees with it, also if that was looked up before the search. What differs is for
+// a person, and neither is sent. What was forgotten is not charged twice for that.
+func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	onFile := s.stored()
+	elsewhere := map[string]func(*quickstream.PayParams){
+		"the same":         func(*quickstream.PayParams) {},
+		"another amount":   func(p *quickstream.PayParams) { p.PrincipalAmount = decimal.New(1, 0) },
+		"another currency": func(p *quickstream.PayParams) { p.Currency = quickstream.CurrencyNZD },
+	}
+	for order, edit := range elsewhere {
+		params := onFile
+		edit(&params)
+		for _, order := range []string{order, "a backup's " + order} {
+			params.Metadata = map[string]string{"quickstreamOrder": order}
+			paid, err := s.client.Transactions.Pay(t.Context(), params)
+			require.NoError(t, err, order)
+			if order == "the same" {
+				s.clock.Advance(48 * time.Hour)
+				_, err = s.client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+					OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+					Metadata: map[string]string{"quickstreamOrder": "a refund"},
+				})
+				require.NoError(t, err)
+			}
+		}
+	}
+	forgotten := s.settled(s.pay("forgotten", onFile))
+	s.corrupt("intent = '', receipt = '', reference = '', intent_id = '', resolution = ''", forgotten.ID)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	ids := map[string]string{}
+	for order := range elsewhere {
+		ids["a backup's "+order] = s.pay("a backup's "+order, onFile)
+	}
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-72*time.Hour)))
+	for order := range elsewhere {
+		ids[order] = s.pay(order, onFile)
+	}
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-settlement-date", Kind: sandbox.Status(502, sandbox.HTML)}))
+	s.engine = s.start()
+	for order := range elsewhere {
+		s.reaches(ids["a backup's "+order], durable.StateUnknown, 0) // it is looked up before the search
+	}
+	s.box.ClearFaults()
+	s.restored()
+	for order, id := range ids {
+		p := s.read(id)
+		if strings.HasSuffix(order, "the same") {
+			assert.Equal(t, durable.StateApproved, p.State)
+			continue
+		}
+		assert.Equal(t, durable.StateEscalated, p.State, order)
+		assert.Contains(t, p.Problem, "receipt number", order)
+		assert.Equal(t, []durable.State{durable.StateEscalated}, s.states(order), order)
+		assert.Equal(t, "12.34", p.Amount.String(), order)
+	}
+	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("forgotten"))
+	assert.Equal(t, 2*len(elsewhere)+1, s.charged())
+	_, err := s.engine.PaymentOf(t.Context(), "a refund")
+	require.ErrorIs(t, err, durable.ErrNoPayment)
+}
+
+func copyDatabase(t *testing.T, from, to string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+from)
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), "VACUUM INTO ?", to)
+	require.NoError(t, err)
+}

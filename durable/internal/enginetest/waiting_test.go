@@ -1,0 +1,232 @@
+package enginetest
+
+import (
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// stored returns the parameters of a payment by an account that is on file.
+func (s *shop[TTx]) stored() quickstream.PayParams {
+	s.Helper()
+	customer, err := s.client.Customers.Create(s.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Alex Example"})
+	require.NoError(s, err)
+	account, err := s.client.Accounts.Register(s.Context(), customer.CustomerID,
+		quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(sandboxtest.Card(sandbox.CardAttempted))})
+	require.NoError(s, err)
+	params := s.card(sandbox.CardAttempted)
+	params.Source = quickstream.FromAccount(account.AccountToken, quickstream.AccountTypeCreditCard)
+	return params
+}
+
+// age makes a payment older, by the database's clock.
+func (s *shop[TTx]) age(id string, by time.Duration) {
+	s.Helper()
+	s.corrupt(fmt.Sprintf("database_at = database_at - %d", by.Microseconds()), id)
+}
+
+func TestWaited(t *testing.T) { everywhere(t, testWaited[*sql.Tx], testWaited[pgx.Tx]) }
+
+// What waited for too long by the database's clock is not sent: by a single-use token ten
+// minutes, and by anything else as long as the merchant says. Its order can be paid again.
+// What was claimed once is looked up and sent, however old it is.
+func testWaited[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	onFile := s.stored()
+	old, young := s.pay("old token", s.card(sandbox.CardAttempted)), s.pay("young token", s.card(sandbox.CardAttempted))
+	stored, late, claimed := s.pay("stored", onFile), s.pay("late", onFile), s.pay("claimed", onFile)
+	s.age(old, 11*time.Minute)
+	s.age(young, 9*time.Minute)
+	s.age(stored, 11*time.Minute)
+	s.age(late, 31*time.Minute)
+	s.age(claimed, 31*time.Minute)
+	s.corrupt("claim = 'an earlier one'", claimed)
+	s.engine = s.start(func(o *durable.Options[TTx]) { o.SendWithin = 30 * time.Minute })
+	assert.Equal(t, durable.StateNotSent, s.settled(old).State)
+	assert.Equal(t, durable.StateApproved, s.settled(young).State)
+	assert.Equal(t, durable.StateApproved, s.settled(stored).State)
+	assert.Equal(t, durable.StateNotSent, s.settled(late).State)
+	assert.Equal(t, durable.StateApproved, s.settled(claimed).State)
+	assert.Equal(t, 3, s.charged())
+	assert.Equal(t, []durable.State{durable.StateNotSent}, s.states("late"))
+	assert.Equal(t, durable.StateApproved, s.settled(s.pay("old token", s.card(sandbox.CardAttempted))).State)
+}
+
+func TestFreshOnAMachineAhead(t *testing.T) {
+	everywhere(t, testFreshOnAMachineAhead[*sql.Tx], testFreshOnAMachineAhead[pgx.Tx])
+}
+
+// A machine whose clock is hours ahead sends what another one has just written.
+func testFreshOnAMachineAhead[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	paid := s.settledBy(s.pay("A", s.stored()), 11*time.Hour)
+	assert.Equal(t, durable.StateApproved, paid.State)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.clock.Advance(48 * time.Hour) // a refund, not a void
+	id, err := s.giveBack(paid, 100)
+	require.NoError(t, err)
+	assert.Equal(t, durable.StateApproved, s.settledBy(id, 8*24*time.Hour).State)
+}
+
+// settledBy waits for the outcome of a payment that a machine works on whose clock is ahead.
+func (s *shop[TTx]) settledBy(id string, ahead time.Duration) durable.Payment {
+	s.Helper()
+	s.engine = s.startAhead(ahead)
+	return s.settled(id)
+}
+
+// startAhead starts an engine on a machine whose clock is ahead.
+func (s *shop[TTx]) startAhead(ahead time.Duration, edits ...func(*durable.Options[TTx])) *durable.Engine[TTx] {
+	s.Helper()
+	s.db.machine = func() time.Time { return time.Now().Add(ahead) }
+	defer func() { s.db.machine = nil }()
+	return s.start(append(edits, func(o *durable.Options[TTx]) {
+		clock := o.Clock
+		o.Clock = func() time.Time { return clock().Add(ahead) }
+	})...)
+}
+
+func TestLookedUpFirst(t *testing.T) {
+	everywhere(t, testLookedUpFirst[*sql.Tx], testLookedUpFirst[pgx.Tx])
+}
+
+// A payment that is sent more than 15 minutes after it was written is looked up first, and
+// not sent where it is found, nor as long as it cannot be looked up.
+func testLookedUpFirst[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	onFile := s.stored()
+	done := s.settled(s.pay("done", onFile)).ID
+	s.clock.Advance(time.Minute)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.corrupt(fmt.Sprintf("state = 'prepared', claim = '', resolution = '', receipt = '', next_at = %[1]d, due_at = %[1]d", s.clock.Now().UnixMicro()), done)
+	s.age(done, 16*time.Minute)
+	waits := s.pay("waits", onFile)
+	s.age(waits, 16*time.Minute)
+	const look = "GET /transactions/for-reference-number"
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: look, Kind: sandbox.Status(403, sandbox.ServiceError)}))
+	s.box.ResetRequests()
+	s.engine = s.start()
+	require.Eventually(t, func() bool {
+		p, err := s.engine.Payment(t.Context(), waits)
+		return err == nil && p.Problem != ""
+	}, 20*time.Second, 20*time.Millisecond)
+	assert.Equal(t, 1, s.charged())
+	s.box.ClearFaults()
+	s.reaches(done, durable.StateApproved, time.Second)
+	s.reaches(waits, durable.StateApproved, time.Second)
+	assert.Equal(t, 2, s.charged(), "one of them was found")
+	assert.Equal(t, 1, s.sent())
+}
+
+// sent counts the payments that were sent since the requests were reset.
+func (s *shop[TTx]) sent() int {
+	sent := 0
+	for _, request := range s.box.Requests() {
+		if request.Operation == transactions {
+			sent++
+		}
+	}
+	return sent
+}
+
+func TestSlowService(t *testing.T) { everywhere(t, testSlowService[*sql.Tx], testSlowService[pgx.Tx]) }
+
+// What waits for a slow service is handed out once, and not anew at every lease: new
+// payments do not wait behind it.
+func testSlowService[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, _ = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 0 }))
+	s.client = sandboxtest.Client(t, s.box, quickstream.WithAttemptTimeout(200*time.Millisecond), quickstream.WithTimeout(time.Second))
+	s.engine = s.start(func(o *durable.Options[TTx]) { o.Workers = 1 })
+	params := s.stored()
+	require.NoError(t, s.box.Inject(sandbox.Fault{Kind: sandbox.HangBeforeCommit()}))
+	for i := range 60 {
+		s.pay(fmt.Sprint("order ", i), params)
+	}
+	waiting := func() (n int) {
+		require.NoError(t, s.commit(func(tx TTx) error {
+			rows, err := db.Query(t.Context(), tx, "SELECT count(*) FROM "+db.Words().Jobs+" WHERE state = 'available'")
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			rows.Next()
+			return rows.Scan(&n)
+		}))
+		return n
+	}
+	most := 0
+	for range 40 {
+		s.clock.Advance(61 * time.Second)
+		<-time.After(40 * time.Millisecond)
+		most = max(most, waiting())
+	}
+	assert.Less(t, most, 60+2*20)
+	s.box.ClearFaults()
+}
+
+func TestClocksDiffer(t *testing.T) {
+	everywhere(t, testClocksDiffer[*sql.Tx], testClocksDiffer[pgx.Tx])
+}
+
+// What one process writes is done at once by another whose clock is behind.
+func testClocksDiffer[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.engine = s.engineOf(func(o *durable.Options[TTx]) {
+		o.Clock = func() time.Time { return s.clock.Now().Add(time.Minute) }
+	})
+	s.listen()
+	params := s.mandate()
+	require.Equal(t, durable.StateApproved, s.settled(s.pay("A", s.card(sandbox.CardAttempted))).State)
+	s.box.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
+	id := s.pay("B", params)
+	s.reaches(id, durable.StateUnknown, 0)
+	s.clock.Advance(time.Hour)
+	require.NoError(t, s.box.Flush(t.Context()))
+	s.settled(id)
+}
+
+func TestHandedOutEarly(t *testing.T) {
+	everywhere(t, testHandedOutEarly[*sql.Tx], testHandedOutEarly[pgx.Tx])
+}
+
+// What a process whose clock is ahead hands out is done when it is time, and not when the
+// job's lease ends.
+func testHandedOutEarly[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.box.NextTransaction(sandbox.Pending().ThenAfter(time.Second, sandbox.Approved()))
+	id := s.pay("A", s.card(sandbox.CardAttempted))
+	s.reaches(id, durable.StateUnknown, 0)
+	s.corrupt(fmt.Sprintf("next_at = %d, due_at = 1", s.clock.Now().Add(3*time.Second).UnixMicro()), id)
+	assert.Equal(t, durable.StateApproved, s.settled(id).State)
+}
+
+func TestLooksAfterAJump(t *testing.T) {
+	everywhere(t, testLooksAfterAJump[*sql.Tx], testLooksAfterAJump[pgx.Tx])
+}
+
+// The first looks at a lost payment are seconds apart by the engine's own clock, also
+// where that is far from the machine's.
+func testLooksAfterAJump[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.clock.Advance(20 * time.Hour)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.client = sandboxtest.Client(t, s.box, quickstream.WithIntentMetadata("")) // found by its reference
+	s.engine = s.start()
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.CommitLate(45 * time.Second), Times: 3}))
+	params, begun := s.card(sandbox.CardAttempted), s.clock.Now()
+	s.reaches(s.pay("A", params), durable.StateApproved, 10*time.Second)
+	assert.Less(t, s.clock.Now().Sub(begun), time.Hour)
+}

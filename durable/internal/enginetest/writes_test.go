@@ -1,0 +1,93 @@
+package enginetest
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+const amendments = "PATCH /payto-agreements/{agreementToken}"
+
+func TestChange(t *testing.T) { everywhere(t, testChange[*sql.Tx], testChange[pgx.Tx]) }
+
+// A change of an agreement goes through the queue, one at a time; one whose answer is lost
+// is done when the agreement is as it was asked for.
+func testChange[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	customer, err := s.client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Alex Example"})
+	require.NoError(t, err)
+	agreement, err := s.client.PayTo.Create(t.Context(), customer.CustomerID, s.agreementParams())
+	require.NoError(t, err)
+	require.NoError(t, s.box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
+	change := func(orderID string, to quickstream.AgreementStatus, code quickstream.ReasonCode) string {
+		return s.write(func(tx TTx) (string, error) {
+			return s.engine.Change(t.Context(), tx, orderID, quickstream.ChangingStatus(agreement.AgreementToken, to, quickstream.StatusReason{Code: code}))
+		})
+	}
+	suspended := s.settled(change("suspend", quickstream.AgreementStatusSuspended, quickstream.ReasonCodeFinalCollection))
+	assert.Equal(t, durable.StateApproved, suspended.State, suspended.Problem)
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: amendments, Kind: sandbox.ResetAfterCommit(), Times: 1}))
+	lost := change("reactivate", quickstream.AgreementStatusActive, quickstream.ReasonCodeNoAnswer)
+	assert.Equal(t, durable.StateApproved, s.reaches(lost, durable.StateApproved, time.Minute).State)
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: amendments, Kind: sandbox.Status(422, sandbox.ServiceError), Times: 1}))
+	assert.Equal(t, durable.StateRefused, s.settled(change("refused", quickstream.AgreementStatusSuspended, quickstream.ReasonCodeFinalCollection)).State)
+	now, err := s.client.PayTo.Get(t.Context(), agreement.AgreementToken)
+	require.NoError(t, err)
+	assert.Equal(t, quickstream.AgreementStatusActive, now.Status)
+	for order, state := range map[string]durable.State{"suspend": durable.StateApproved, "reactivate": durable.StateApproved, "refused": durable.StateRefused} {
+		assert.Equal(t, []durable.State{state}, s.states(order), order)
+	}
+}
+
+func TestRegister(t *testing.T) { everywhere(t, testRegister[*sql.Tx], testRegister[pgx.Tx]) }
+
+// An account is registered through the queue, from a token or a receipt, and its token is
+// kept. A restored backup registers none. Of a lost registration the accounts that no
+// other one has made are shown to a person.
+func testRegister[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	customer, err := s.client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Alex Example"})
+	require.NoError(t, err)
+	register := func(orderID, customerID string, source quickstream.RegistrationSource) string {
+		return s.write(func(tx TTx) (string, error) {
+			return s.engine.Register(t.Context(), tx, orderID, customerID, quickstream.RegisterAccountParams{Source: source})
+		})
+	}
+	token, err := sandboxtest.CardToken(t.Context(), s.client, sandbox.CardAttempted)
+	require.NoError(t, err)
+	byToken := s.settled(register("token", customer.CustomerID, quickstream.RegistrationFromSingleUseToken(token)))
+	assert.Equal(t, durable.StateApproved, byToken.State, byToken.Problem)
+	account, err := s.client.Accounts.Get(t.Context(), byToken.ReceiptNumber)
+	require.NoError(t, err)
+	assert.Equal(t, customer.CustomerID, account.CustomerID)
+	paid := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	source := quickstream.RegistrationFromReceipt(paid.ReceiptNumber)
+	assert.Equal(t, durable.StateApproved, s.settled(register("receipt", customer.CustomerID, source)).State)
+	assert.Equal(t, durable.StateRefused, s.settled(register("nobody", "C-9", source)).State)
+
+	require.NoError(t, s.engine.Stop(t.Context()))
+	id := register("restored", customer.CustomerID, source)
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now()))
+	s.engine = s.start()
+	s.box.ResetRequests()
+	s.reaches(id, durable.StateAbsent, time.Hour)
+	for _, request := range s.box.Requests() {
+		assert.NotEqual(t, "POST", request.Method, request.Operation)
+	}
+
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/accounts", Kind: sandbox.ResetAfterCommit(), Times: 1}))
+	lost := s.reaches(register("lost", customer.CustomerID, source), durable.StateEscalated, time.Hour)
+	made, err := s.client.Accounts.List(customer.CustomerID).First(t.Context())
+	require.NoError(t, err)
+	assert.Contains(t, lost.Problem, "it may be one of these: "+made.AccountToken)
+	assert.NotContains(t, lost.Problem, byToken.ReceiptNumber, "the account of another registration")
+}

@@ -1,9 +1,0 @@
-//go:build race
-
-package durable_test
-
-// many rows take ten times as long under the race detector.
-const (
-	compareRows  = 5_000
-	deployRounds = 2
-)

@@ -1,0 +1,184 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/sqlite"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// A shop writes its order and the payment in one transaction. The engine sends the payment
+// after the commit, and OnOutcome marks the order as paid in the transaction that stores
+// the outcome. The order stays paid when its refund is declined.
+func Example() {
+	box := sandbox.New(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.RefundBeforeCutOff = true }))
+	defer box.Close()
+	dir, err := os.MkdirTemp("", "shop")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	if err := sell(context.Background(), box, filepath.Join(dir, "shop.db")); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// the customer sees: approved
+	// the order: paid
+	// the same again is the same payment: true
+	// the refund: declined
+	// the order: paid
+}
+
+// markOrder is the shop's OnOutcome. It writes the state of the order of a payment. What is
+// to be checked stays so until a person has changed it.
+func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
+	p, state := change.Payment, string(change.After)
+	if p.ReceiptOf != "" {
+		return nil // a refund or another follow-up: it is not the order's payment
+	}
+	var amount decimal.Decimal
+	var currency quickstream.Currency
+	var paidBy string
+	order := tx.QueryRowContext(ctx, "SELECT amount, currency, paid_by FROM orders WHERE id = ?", p.OrderID)
+	if err := order.Scan(&amount, &currency, &paidBy); err != nil {
+		return err
+	}
+	switch {
+	case change.After == durable.StateTwice:
+		state = "check" // a person decides which payment to give back
+	case change.After == durable.StateApproved && p.Amount.Equal(amount) && p.Currency == currency:
+		state, paidBy = "paid", p.ID
+	case change.After == durable.StateApproved:
+		state, paidBy = "check", p.ID // another amount: after a restore it may be another order's payment
+	case paidBy != p.ID && (paidBy != "" || p.PassedBy != ""):
+		return nil // another payment has paid the order, or has taken the place of this one
+	default:
+		paidBy = ""
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE orders SET state = ?, paid_by = ? WHERE id = ? AND state <> 'check'", state, paidBy, p.OrderID)
+	return err
+}
+
+func sell(ctx context.Context, box *sandbox.Sandbox, file string) error {
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
+	if err != nil {
+		return err
+	}
+	db, err := sqlite.Open(file)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := durable.MigrateUp(ctx, sqlite.DB(db)); err != nil {
+		return err
+	}
+	if _, err := db.ExecContext(ctx, ordersTable); err != nil {
+		return err
+	}
+	retries := resolve.ServiceRetriesOff()
+	engine, err := durable.New(ctx, sqlite.DB(db), client, durable.Options[*sql.Tx]{
+		ServiceRetries: &retries, OnOutcome: markOrder,
+	})
+	if err != nil {
+		return err
+	}
+	if err := engine.Start(ctx); err != nil {
+		return err
+	}
+	defer func() { _ = engine.Stop(ctx) }()
+
+	token, err := sandboxtest.CardToken(ctx, client, sandbox.CardAttempted) // by the service's script in the browser, in earnest
+	if err != nil {
+		return err
+	}
+	params := quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token),
+		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+	}
+	pay := func() (id string, err error) {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = tx.Rollback() }()
+		if _, err := tx.ExecContext(ctx, "INSERT INTO orders (id, amount, currency) VALUES ('ORDER-1', '49.95', 'AUD') ON CONFLICT DO NOTHING"); err != nil {
+			return "", err
+		}
+		if id, err = engine.Pay(ctx, tx, "ORDER-1", params); err != nil {
+			return "", err
+		}
+		return id, tx.Commit()
+	}
+	id, err := pay()
+	if err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	payment, err := engine.Wait(waiting, id)
+	if err != nil {
+		return err // durable.ErrOpen: tell the customer that it takes longer
+	}
+	fmt.Println("the customer sees:", payment.State)
+	if err := printOrder(ctx, db); err != nil {
+		return err
+	}
+	again, err := pay()
+	if err != nil {
+		return err
+	}
+	fmt.Println("the same again is the same payment:", again == id)
+
+	box.NextTransaction(sandbox.Declined("51"))
+	if err := refund(ctx, db, engine, payment); err != nil {
+		return err
+	}
+	return printOrder(ctx, db)
+}
+
+const ordersTable = `CREATE TABLE orders (id TEXT PRIMARY KEY, amount TEXT NOT NULL, currency TEXT NOT NULL,
+	state TEXT NOT NULL DEFAULT 'open', paid_by TEXT NOT NULL DEFAULT '')`
+
+func refund(ctx context.Context, db *sql.DB, engine *durable.Engine[*sql.Tx], payment durable.Payment) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	id, err := engine.Pay(ctx, tx, payment.OrderID, quickstream.RefundParams{
+		OriginalReceiptNumber: payment.ReceiptNumber, PrincipalAmount: payment.Amount, Currency: payment.Currency,
+	})
+	if err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	refunded, err := engine.Wait(waiting, id)
+	fmt.Println("the refund:", refunded.State)
+	return err
+}
+
+func printOrder(ctx context.Context, db *sql.DB) error {
+	var state string
+	err := db.QueryRowContext(ctx, "SELECT state FROM orders WHERE id = 'ORDER-1'").Scan(&state)
+	fmt.Println("the order:", state)
+	return err
+}
