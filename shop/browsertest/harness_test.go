@@ -72,7 +72,7 @@ type bench struct {
 
 // open starts a shop and opens a page at it. When the test ends nothing may have gone
 // wrong in the page, and no card number may have reached the shop. Without Chromium the test
-// is skipped, but fails if SHOP_BROWSER is "required", as in .ci/run.
+// is skipped, but fails if SHOP_BROWSER is "required", as in .ci/long.
 func open(t *testing.T, options ...sandbox.Option) *tab {
 	t.Helper()
 	if browser == nil {

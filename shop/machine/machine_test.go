@@ -188,8 +188,8 @@ func TestKilledInThePayment(t *testing.T) {
 	assert.NotContains(t, body, `aria-pressed="true"`, "it is killed once")
 }
 
-// Answers are lost, and the service is down: whatever is on, the payment is made once, or
-// not at all, and back to normal it is known.
+// Answers are lost, two days go by for the service and the shop, and the service is down:
+// whatever is on, the payment is made once, or not at all, and back to normal it is known.
 func TestSwitches(t *testing.T) {
 	m := start(t)
 	c := newCustomer(t, m)
@@ -203,6 +203,9 @@ func TestSwitches(t *testing.T) {
 	c.await(order, "approved")
 	assert.Len(t, m.Sandbox().Ledger().Charged(order), 1)
 
+	before := m.Sandbox().Now()
+	c.turn("do", "forward")
+	assert.WithinDuration(t, before.Add(48*time.Hour), m.Sandbox().Now(), time.Minute)
 	second := c.order()
 	token := c.token("4242424242424242")
 	c.turn("switch", "down")
@@ -217,6 +220,7 @@ func TestSwitches(t *testing.T) {
 	c.turn("switch", "no-3ds")
 	_, _ = c.pay(second)
 	c.await(second, "approved")
+	assert.Len(t, m.Sandbox().Ledger().Charged(second), 1)
 }
 
 // A program that pays an order twice is told of: the page believes the ledger alone.
@@ -265,19 +269,6 @@ func TestProgramThatEnds(t *testing.T) {
 	assert.ErrorContains(t, err, "the shop's program has ended")
 	_, err = machine.Start(t.Context(), machine.Config{Listen: "127.0.0.1:0", Child: []string{"/nowhere"}, Directory: t.TempDir(), Log: t.Output()})
 	assert.ErrorContains(t, err, "the shop's program has ended")
-}
-
-// Two days go by for the service and for the shop.
-func TestForward(t *testing.T) {
-	m := start(t)
-	c := newCustomer(t, m)
-	before := m.Sandbox().Now()
-	c.turn("do", "forward")
-	assert.WithinDuration(t, before.Add(48*time.Hour), m.Sandbox().Now(), time.Minute)
-	order := c.order()
-	_, _ = c.pay(order)
-	c.await(order, "approved")
-	assert.Len(t, m.Sandbox().Ledger().Charged(order), 1)
 }
 
 // Only the page of switches itself switches: not other sites, nor who lacks its cookie.

@@ -59,16 +59,7 @@ func (s *server) agreements(ctx context.Context, query string, args ...any) ([]a
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // Err tells
-	var all []agreement
-	for rows.Next() {
-		a, err := scanAgreement(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, a)
-	}
-	return all, rows.Err()
+	return all(rows, scanAgreement)
 }
 
 func (s *server) agreementsOf(ctx context.Context, visitor string) ([]agreement, error) {

@@ -81,16 +81,10 @@ func (s *server) storedCards(ctx context.Context, visitor string) ([]card, error
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // Err tells
-	var cards []card
-	for rows.Next() {
-		var c card
-		if err := rows.Scan(&c.ID, &c.Account, &c.Label); err != nil {
-			return nil, err
-		}
-		cards = append(cards, c)
-	}
-	return cards, rows.Err()
+	return all(rows, func(scan func(...any) error) (c card, err error) {
+		err = scan(&c.ID, &c.Account, &c.Label)
+		return c, err
+	})
 }
 
 // payByStoredCard takes an order's payment from a card that the customer has stored.

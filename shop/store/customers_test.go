@@ -80,7 +80,7 @@ func TestNotStored(t *testing.T) {
 	assert.Contains(t, b.post("/orders/"+id+"/pay").body, "Choose how to pay")
 	b.pay(id, visa)
 	b.becomes("/orders/"+id, approved, 0)
-	w.clock.Advance(time.Hour)
+	w.clock.Jump(time.Hour)
 	assert.NotContains(t, b.get("/customers/").body, "ending in")
 	assert.Equal(t, http.StatusNotFound, b.post("/orders", "item", "nothing").status)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
@@ -32,7 +33,7 @@ const webhookKey = "whsec"
 type world struct {
 	*testing.T
 	box    *sandbox.Sandbox
-	clock  *sandbox.Clock
+	clock  *liveclock.Clock
 	client *quickstream.Client // the browser's script's
 	config Config
 	web    *httptest.Server
@@ -46,8 +47,9 @@ type world struct {
 func newWorld(t *testing.T, options ...sandbox.Option) *world {
 	t.Helper()
 	t.Parallel()
-	w := &world{T: t, clock: runningClock(t)}
-	w.box, w.client = sandboxtest.New(t, append(options, sandbox.WithClock(w.clock))...)
+	w := &world{T: t, clock: liveclock.New()}
+	go w.clock.Run(t.Context())
+	w.box, w.client = sandboxtest.New(t, append(options, sandbox.WithClock(w.clock.Clock))...)
 	base, err := w.box.Listen("127.0.0.1:0")
 	require.NoError(t, err)
 	times := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) {
@@ -108,29 +110,6 @@ func (w *world) receive(answer http.ResponseWriter, r *http.Request) {
 	shop := w.shop
 	w.mu.Unlock()
 	shop.handler().ServeHTTP(answer, r)
-}
-
-// runningClock returns a clock that goes on by itself and can be moved on.
-func runningClock(t *testing.T) *sandbox.Clock {
-	begun := time.Now()
-	clock := sandbox.NewClock(begun)
-	tick, ended := time.NewTicker(5*time.Millisecond), make(chan struct{})
-	go func() {
-		for last := begun; ; {
-			select {
-			case now := <-tick.C:
-				clock.Advance(now.Sub(last))
-				last = now
-			case <-ended:
-				return
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		tick.Stop()
-		close(ended)
-	})
-	return clock
 }
 
 // browser is a customer's.
@@ -225,6 +204,15 @@ func (b *browser) pay(order, number string, more ...string) shown {
 	}, more...)...)
 }
 
+// paid is an order that a card has paid.
+func (b *browser) paid(item string) string {
+	b.Helper()
+	id := b.order(item)
+	b.pay(id, visa)
+	b.becomes("/orders/"+id, approved, 0)
+	return id
+}
+
 var statePattern = regexp.MustCompile(`data-state="([^"]*)"`)
 
 // state is what a page says about a payment or an agreement.
@@ -247,7 +235,7 @@ func (b *browser) becomes(path, state string, step time.Duration) shown {
 			p, _ := b.shop.engine.PaymentOf(b.Context(), strings.TrimPrefix(path, "/orders/"))
 			require.Failf(b, "It stays", "%s did not become %s: it is %q, and its payment %+v", path, state, page.state(), p)
 		}
-		b.clock.Advance(step)
+		b.clock.Jump(step)
 		<-time.After(50 * time.Millisecond)
 	}
 }

@@ -33,19 +33,17 @@ type telemetry struct {
 	traces   *sdktrace.TracerProvider
 	meters   *sdkmetric.MeterProvider
 	tracer   trace.Tracer
-	reader   *sdkmetric.ManualReader // for the page of figures
-	scraped  http.Handler            // for Prometheus
+	scraped  http.Handler // for Prometheus
 	observer quickstream.Observer
 	answers  metric.Int64Counter // to webhooks
-	untaken  untaken
-	file     *os.File // of the spans; nil where they are not wanted
+	file     *os.File            // of the spans; nil where they are not wanted
 }
 
 // newTelemetry writes each span into a file when it has ended, as a line of JSON, so that a
 // program that is killed leaves all but those it was in. Without a file there are only
 // metrics.
 func newTelemetry(file string) (t *telemetry, err error) {
-	t = &telemetry{reader: sdkmetric.NewManualReader()}
+	t = &telemetry{}
 	about := resource.NewSchemaless(attribute.String("service.name", "shop"))
 	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(about)}
 	if file != "" {
@@ -74,7 +72,7 @@ func (t *telemetry) measure(about *resource.Resource) error {
 		return err
 	}
 	t.scraped = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
-	t.meters = sdkmetric.NewMeterProvider(sdkmetric.WithResource(about), sdkmetric.WithReader(exporter), sdkmetric.WithReader(t.reader))
+	t.meters = sdkmetric.NewMeterProvider(sdkmetric.WithResource(about), sdkmetric.WithReader(exporter))
 	t.answers, err = t.meters.Meter("shop").Int64Counter("shop.webhooks.answers", metric.WithUnit("{answer}"),
 		metric.WithDescription("Answers to webhooks, by their status."))
 	if err != nil {
@@ -126,15 +124,14 @@ func (t *telemetry) within(w http.ResponseWriter, r *http.Request, name, route s
 }
 
 // notified serves a webhook in the trace of the payment that it is about, where that is
-// known, counts the answer, and returns its status.
-func (t *telemetry) notified(w http.ResponseWriter, r *http.Request, carrier string, next http.Handler) int {
+// known, and counts the answer.
+func (t *telemetry) notified(w http.ResponseWriter, r *http.Request, carrier string, next http.Handler) {
 	ctx := r.Context()
 	if carrier != "" {
 		ctx = t.observer.Continue(ctx, carrier)
 	}
 	status := t.within(w, r.WithContext(ctx), "POST /webhooks", "/webhooks", next.ServeHTTP)
 	t.count(ctx, status, 1)
-	return status
 }
 
 // count counts answers to webhooks.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,15 +13,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/webhooks"
@@ -78,38 +73,6 @@ func newTracedWorld(t *testing.T) *world {
 	w.config.Traces = filepath.Join(filepath.Dir(w.config.Database), "spans.json")
 	w.open()
 	return w
-}
-
-// A payment whose answers are lost is one trace: from the customer's request over the
-// payment, in one process, to the look-up that finds it, in another.
-func TestTraceOfALostAnswer(t *testing.T) {
-	w := newTracedWorld(t)
-	b := w.browser()
-	id := b.order("pot")
-	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
-	b.pay(id, visa)
-	b.becomes("/orders/"+id, "unknown", 0)
-	w.close()
-	w.open()
-	b.becomes("/orders/"+id, approved, 10*time.Second)
-	names := w.traceWith("Transactions.Pay")
-	for _, name := range []string{"POST /orders/{order}/pay", "POST /transactions", "Transactions.Pay", "Transactions.Resume"} {
-		assert.Contains(t, names, name)
-	}
-}
-
-// A webhook, and the job that asks the service whether it is so, are in the payment's trace.
-func TestTraceOfAWebhook(t *testing.T) {
-	w := newTracedWorld(t)
-	b := w.browser()
-	id := b.order("pot")
-	b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
-	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
-	b.becomes("/orders/"+id, approved, time.Second)
-	require.NoError(t, w.box.Flush(t.Context()))
-	require.Eventually(t, func() bool {
-		return w.traceWith("POST /orders/{order}/pay", "Transactions.Pay", "POST /webhooks", "Transactions.Get") != nil
-	}, 10*time.Second, 20*time.Millisecond)
 }
 
 // A notification is in the trace of the payment that it is about, when it comes once more
@@ -184,22 +147,6 @@ func TestTraceOfAFailure(t *testing.T) {
 	assert.Equal(t, "500", labels["error.type"])
 }
 
-// What gives money back goes on with the payment's trace.
-func TestTraceOfARefund(t *testing.T) {
-	w := newTracedWorld(t)
-	customer, b := w.browser(), w.staff()
-	id := customer.order("pot")
-	customer.pay(id, visa)
-	customer.becomes("/orders/"+id, approved, 0)
-	b.get("/office/orders/" + id)
-	b.post("/office/orders/"+id+"/give-back", "amount", "64", "steps", "0")
-	customer.becomes("/orders/"+id, "voided", 0)
-	names := w.traceWith("Transactions.Void")
-	assert.Contains(t, names, "Transactions.Get")
-	assert.Contains(t, names, "Transactions.Pay")
-	assert.Contains(t, names, "POST /orders/{order}/pay")
-}
-
 // scrape reads the metrics as Prometheus does.
 func (w *world) scrape() string {
 	w.Helper()
@@ -212,10 +159,18 @@ func (w *world) scrape() string {
 	return string(body)
 }
 
-// The metrics are Prometheus's, and for this machine.
+// The metrics are Prometheus's, and for this machine. What has not happened yet is 0 and not
+// missing, so that the first time is seen.
 func TestMetrics(t *testing.T) {
 	w := newWorld(t)
 	b := w.browser()
+	nothing := w.scrape()
+	for _, state := range states() {
+		assert.Contains(t, nothing, fmt.Sprintf("shop_payments{state=%q} 0\n", state))
+	}
+	for _, status := range []int{200, 401, 500} {
+		assert.Contains(t, nothing, fmt.Sprintf("shop_webhooks_answers_total{http_response_status_code=\"%d\"} 0\n", status))
+	}
 	for card, state := range map[string]string{visa: approved, noFunds: "declined"} {
 		id := b.order("pot")
 		b.pay(id, card)
@@ -232,7 +187,6 @@ func TestMetrics(t *testing.T) {
 	page := w.staff().get("/office/figures").body
 	assert.Contains(t, page, "1 of 2 payments")
 	assert.Contains(t, page, "<strong>50 %</strong>")
-	assert.Contains(t, page, "for half of 2 calls to take a payment")
 
 	for name, change := range map[string]func(*http.Request){
 		"another machine":          func(r *http.Request) { r.RemoteAddr = "192.0.2.1:1" },
@@ -247,58 +201,6 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// What has not happened yet is 0 and not missing, so that the first time is seen.
-func TestMetricsOfNothing(t *testing.T) {
-	body := newWorld(t).scrape()
-	for _, state := range states() {
-		assert.Contains(t, body, fmt.Sprintf("shop_payments{state=%q} 0\n", state))
-	}
-	for _, status := range []int{200, 401, 500} {
-		assert.Contains(t, body, fmt.Sprintf("shop_webhooks_answers_total{http_response_status_code=\"%d\"} 0\n", status))
-	}
-}
-
-// A notification that could not be stored is shown until it comes again and is. What
-// anybody can send raises no alarm, and is counted.
-func TestWebhooksNotAcknowledged(t *testing.T) {
-	w := newWorld(t)
-	b := w.staff()
-	const quiet, open = `<div class="box" id="webhooks">`, `<div class="box open" id="webhooks">`
-	for _, body := range []io.Reader{strings.NewReader("{}"), bytes.NewReader(make([]byte, 2<<20)), iotest.ErrReader(io.ErrUnexpectedEOF)} {
-		w.shop.handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/webhooks", body))
-	}
-	page := b.get("/office/figures").body
-	assert.Contains(t, page, quiet)
-	assert.Contains(t, page, "3 more were refused")
-
-	n, err := webhooks.NewNotification("other.event", struct{}{})
-	require.NoError(t, err)
-	gone, goes := context.WithCancel(t.Context())
-	goes()
-	for range 2 {
-		require.Equal(t, http.StatusInternalServerError, w.deliver(gone, n.Raw(), 0))
-	}
-	page = b.get("/office/figures").body
-	assert.Contains(t, page, open)
-	assert.Contains(t, page, "1 could not be stored")
-	assert.Contains(t, w.scrape(), "shop_webhooks_untaken 1\n")
-	require.Equal(t, http.StatusOK, w.deliver(t.Context(), n.Raw(), 0))
-	page = b.until("/office/figures", quiet).body
-	assert.Contains(t, page, "0 could not be stored")
-	assert.Contains(t, page, "3 more were refused")
-}
-
-// However many notifications cannot be stored, no more than so many are remembered.
-func TestUntakenIsBounded(t *testing.T) {
-	var all untaken
-	for range maxUntaken + 1 {
-		n, err := webhooks.NewNotification("other.event", struct{}{})
-		require.NoError(t, err)
-		all.came(n)
-	}
-	assert.Equal(t, maxUntaken, all.count())
-}
-
 // What is not known is counted, and for how long.
 func TestUnknownIsCounted(t *testing.T) {
 	w := newWorld(t)
@@ -309,7 +211,7 @@ func TestUnknownIsCounted(t *testing.T) {
 	customer.becomes("/orders/"+id, "unknown", 0)
 	page := b.until("/office/figures", `id="unknown"><dt>Unknown now</dt><dd><strong>1</strong>`)
 	assert.Contains(t, page.body, `<div class="box open" id="oldest">`)
-	w.clock.Advance(3 * time.Hour)
+	w.clock.Jump(3 * time.Hour)
 	b.until("/office/figures", "<strong>3 h</strong>")
 	assert.Contains(t, w.scrape(), `shop_payments{state="unknown"} 1`)
 	customer.becomes("/orders/"+id, approved, time.Hour)
@@ -328,12 +230,10 @@ func (w *world) shopFollows() {
 func TestOldestIsOneOfTheUnknown(t *testing.T) {
 	w := newWorld(t)
 	customer, b := w.browser(), w.staff()
-	id := customer.order("pot")
-	customer.pay(id, visa)
-	customer.becomes("/orders/"+id, approved, 0)
+	id := customer.paid("pot")
 	b.get("/office/orders/" + id)
 	b.post("/office/orders/"+id+"/give-back", "amount", "10", "steps", "0")
-	w.clock.Advance(3 * time.Hour)
+	w.clock.Jump(3 * time.Hour)
 	w.shopFollows()
 	id = customer.order("pot")
 	w.box.NextTransactionFor(id, sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved())) // the refund may be made meanwhile
@@ -359,26 +259,9 @@ func TestRateIsOfWhatHasEnded(t *testing.T) {
 		f, err := w.shop.figures(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, step.ended, f.Ended(), step.state)
-		w.clock.Advance(time.Duration(i) * 30 * time.Hour)
+		w.clock.Jump(time.Duration(i) * 30 * time.Hour)
 		w.shopFollows()
 	}
-}
-
-// While the service cannot be reached calls end at once, and payments are no faster.
-func TestLatencyIsOfWhatWasSent(t *testing.T) {
-	took := func(result quickstream.CallResult, counts ...uint64) metricdata.HistogramDataPoint[float64] {
-		return metricdata.HistogramDataPoint[float64]{
-			Attributes: attribute.NewSet(attribute.String("quickstream.operation", "Transactions.Pay"), attribute.String("quickstream.result", string(result))),
-			Bounds:     []float64{.1, 2}, BucketCounts: counts, Count: counts[0] + counts[1] + counts[2],
-		}
-	}
-	var f figures
-	f.latency(metricdata.Histogram[float64]{DataPoints: []metricdata.HistogramDataPoint[float64]{
-		took(quickstream.CallResultNetworkFailed, 50, 0, 0), took(quickstream.CallResultNotSent, 50, 0, 0),
-		took(quickstream.CallResultSuccess, 0, 1, 0), took(quickstream.CallResultAnswered, 0, 1, 0), took(quickstream.CallResultUnknown, 0, 0, 2),
-	}})
-	assert.EqualValues(t, 4, f.Calls)
-	assert.Equal(t, 2*time.Second, f.Median)
 }
 
 // Neither spans nor metrics nor the pages and files of the back office hold a card's
@@ -386,14 +269,12 @@ func TestLatencyIsOfWhatWasSent(t *testing.T) {
 func TestNoValuesInTelemetry(t *testing.T) {
 	w := newTracedWorld(t)
 	customer, b := w.browser(), w.staff()
-	id := customer.order("pot")
-	customer.pay(id, visa)
-	customer.becomes("/orders/"+id, approved, 0)
+	id := customer.paid("pot")
 	p, err := w.shop.engine.PaymentOf(t.Context(), id)
 	require.NoError(t, err)
 	metrics := w.scrape()
 	pages := ""
-	for _, path := range []string{"/office/", "/office/orders/" + id, "/office/payments.csv", "/office/person", "/office/figures"} {
+	for _, path := range []string{"/office/", "/office/orders/" + id, "/office/person", "/office/figures"} {
 		pages += b.get(path).body
 	}
 	w.close()

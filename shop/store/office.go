@@ -21,7 +21,6 @@ func (s *server) officeRoutes() []route {
 		{"GET /office/{$}", s.live("office", "Payments", s.paymentsData), staff},
 		{"GET /office/events", s.events("office", s.paymentsData), staff},
 		{"GET /office/find", s.find, staff},
-		{"GET /office/payments.csv", s.export, staff},
 		{"GET /office/orders/{order}", s.live("office-order", "Payment", s.orderData), staff},
 		{"GET /office/orders/{order}/events", s.events("office-order", s.orderData), staff},
 		{"POST /office/orders/{order}/give-back", s.giveBack, staff},
@@ -102,21 +101,13 @@ func (s *server) events(name string, read source) http.HandlerFunc {
 
 // showOffice writes a page of the back office.
 func (s *server) showOffice(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) {
-	body, err := s.render(r, name, "office", title, data)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	s.write(w, r, status, name, "office", title, data)
 }
 
 // paid is an order with a payment, as the list shows it.
 type paid struct {
-	ID, Item, State, Receipt string
-	Amount, Returned         int64
-	Created                  int64
+	ID, Item, State           string
+	Amount, Returned, Created int64
 }
 
 // paymentList is the list of payments.
@@ -129,21 +120,20 @@ type paymentList struct {
 const (
 	fromPaid = ` FROM shop_order o
 	WHERE (state NOT IN ('new', 'challenge') OR EXISTS (SELECT 1 FROM shop_write w WHERE w.order_id = o.id))`
-	paidOrders = "SELECT id, item, state, receipt, amount, returned, created" + fromPaid + " ORDER BY created DESC, rowid DESC"
+	paidOrders = "SELECT id, item, state, amount, returned, created" + fromPaid + " ORDER BY created DESC, rowid DESC LIMIT 100"
 )
 
-func scanPaid(scan func(...any) error) (p paid, err error) {
-	err = scan(&p.ID, &p.Item, &p.State, &p.Receipt, &p.Amount, &p.Returned, &p.Created)
-	return p, err
-}
-
 func (s *server) paymentsData(r *http.Request) (any, error) {
-	rows, err := s.db.QueryContext(r.Context(), paidOrders+" LIMIT 100")
+	rows, err := s.db.QueryContext(r.Context(), paidOrders)
 	if err != nil {
 		return nil, err
 	}
 	list := paymentList{Counts: map[string]int{}}
-	if list.Payments, err = all(rows, scanPaid); err != nil {
+	list.Payments, err = all(rows, func(scan func(...any) error) (p paid, err error) {
+		err = scan(&p.ID, &p.Item, &p.State, &p.Amount, &p.Returned, &p.Created)
+		return p, err
+	})
+	if err != nil {
 		return nil, err
 	}
 	for i := range list.Payments {

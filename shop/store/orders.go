@@ -121,16 +121,7 @@ func (s *server) ordersOf(ctx context.Context, visitor string) ([]order, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // Err tells
-	var all []order
-	for rows.Next() {
-		o, err := scanOrder(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, o)
-	}
-	return all, rows.Err()
+	return all(rows, scanOrder)
 }
 
 // paymentOf returns the payment of an order that counts, and false where it has none. Where

@@ -52,9 +52,13 @@ type page struct {
 	Data      any
 }
 
-// show writes a page.
+// show writes a page of the shop.
 func (s *server) show(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) {
-	body, err := s.render(r, name, "page", title, data)
+	s.write(w, r, status, name, "page", title, data)
+}
+
+func (s *server) write(w http.ResponseWriter, r *http.Request, status int, name, layout, title string, data any) {
+	body, err := s.render(r, name, layout, title, data)
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -56,15 +56,22 @@ func TestCardFieldsAreInNoForm(t *testing.T) {
 	assert.NotContains(t, strings.Join(forms, ""), "data-quickstream-api")
 }
 
-// The pages keep to their own policy: no styles and no scripts in them.
+// The pages keep to their own policy, those of the back office too: no styles and no scripts in
+// them.
 func TestNothingInline(t *testing.T) {
 	w := newWorld(t)
 	b := w.browser()
 	id := b.order("beans")
 	b.pay(id, sandbox.CardChallenge)
 	_, agreement := b.agree()
-	for _, path := range []string{"/", "/checkout/" + id, "/orders/" + id, "/customers/", agreement, "/nowhere"} {
+	for _, path := range []string{"/", "/checkout/" + id, "/orders/" + id, "/customers/", agreement, "/nowhere", "/office"} {
 		assert.NotRegexp(t, inlinePattern, b.get(path).body, path)
+	}
+	paid, staff := b.paid("pot"), w.staff()
+	for _, path := range []string{"/office", "/office/orders/" + paid, "/office/person", "/office/returned", "/office/comparison", "/office/figures"} {
+		page := staff.get(path)
+		assert.Equal(t, http.StatusOK, page.status, path)
+		assert.NotRegexp(t, inlinePattern, page.body, path)
 	}
 }
 

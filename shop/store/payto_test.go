@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -49,20 +48,9 @@ func (w *world) collects(months int) {
 		if time.Now().After(deadline) {
 			require.Failf(w, "It was not collected", "%+v", w.box.Ledger())
 		}
-		w.clock.Advance(10 * time.Second)
+		w.clock.Jump(10 * time.Second)
 		<-time.After(50 * time.Millisecond)
 	}
-}
-
-// What is to be collected every month is agreed to, and not paid beside that.
-func TestMonthlyIsAgreedTo(t *testing.T) {
-	w := newWorld(t)
-	b := w.browser()
-	order, path := b.agree()
-	assert.Equal(t, path, b.post("/orders/"+order+"/pay", "name", "Alex Example", "payid", payID).path)
-	assert.Equal(t, path, b.post("/orders/"+order+"/pay", "token", "any").path)
-	assert.Len(t, w.box.Agreements(), 1)
-	assert.Empty(t, w.box.Ledger())
 }
 
 // A customer agrees in the bank's app, and is charged once a month, whatever the shop's
@@ -74,13 +62,17 @@ func TestMonthlyCollection(t *testing.T) {
 	assert.True(t, strings.HasPrefix(b.get(path).state(), "pending"))
 	again := b.post("/payto", "order", order, "name", "Alex Example", "payid", payID).path
 	assert.Equal(t, path, again, "asked for again it is the same agreement")
+	assert.Equal(t, path, b.post("/orders/"+order+"/pay", "name", "Alex Example", "payid", payID).path, "and not paid beside it")
+	assert.Equal(t, path, b.post("/orders/"+order+"/pay", "token", "any").path)
+	assert.Len(t, w.box.Agreements(), 1)
+	assert.Empty(t, w.box.Ledger())
 
 	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
 	b.becomes(path, "active", 0)
 	w.collects(1)
 	b.becomes("/orders/"+order, approved, 10*time.Second)
 
-	w.clock.Advance(32 * 24 * time.Hour)
+	w.clock.Jump(32 * 24 * time.Hour)
 	w.collects(2)
 	w.close()
 	w.open()
@@ -98,7 +90,7 @@ func TestSuspended(t *testing.T) {
 	w.collects(1)
 	require.NoError(t, w.inBankApp(sandbox.SuspendAgreement))
 	b.becomes(path, "suspended", 0)
-	w.clock.Advance(32 * 24 * time.Hour)
+	w.clock.Jump(32 * 24 * time.Hour)
 	<-time.After(3 * time.Second) // in which the shop has looked
 	assert.Equal(t, 1, w.collected())
 	require.NoError(t, w.inBankApp(sandbox.ReactivateAgreement))
@@ -140,26 +132,34 @@ func TestAgreementAnswerLost(t *testing.T) {
 	assert.Len(t, w.box.Agreements(), 1)
 }
 
-// An order is paid from a bank account once the customer has agreed in the bank's app.
+// An order is paid from a bank account once the customer has agreed in the bank's app. The
+// notification of it comes twice and does nothing twice. It, and the job that asks the service
+// whether it is so, are in the payment's trace.
 func TestPayByPayTo(t *testing.T) {
-	w := newWorld(t)
+	w := newTracedWorld(t)
 	b := w.browser()
 	id := b.order("pot")
 	page := b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
 	assert.Equal(t, "/orders/"+id, page.path)
 	b.becomes("/orders/"+id, "pending", 0)
 	assert.Equal(t, "/orders/"+id, b.get("/checkout/"+id).path, "it cannot be paid again")
+	w.box.NextDelivery(sandbox.DeliveryFault{Twice: true})
 	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
 	b.becomes("/orders/"+id, approved, 10*time.Second)
 	assert.Equal(t, 1, w.charged(id))
-
-	entries, err := w.shop.timeline(context.Background(), id)
-	require.NoError(t, err)
-	kinds := map[string]bool{}
-	for _, entry := range entries {
-		kinds[entry.Kind] = true
+	require.NoError(t, w.box.Flush(t.Context()))
+	require.Eventually(t, func() bool {
+		return w.traceWith("POST /orders/{order}/pay", "Transactions.Pay", "POST /webhooks", "Transactions.Get") != nil
+	}, 10*time.Second, 20*time.Millisecond)
+	kinds := map[string]int{}
+	for _, line := range w.lines(id) {
+		kind, _, _ := strings.Cut(line, ":")
+		kinds[kind]++
 	}
-	assert.Equal(t, map[string]bool{kindAttempt: true, kindEvent: true, kindOutcome: true}, kinds)
+	assert.Equal(t, 1, kinds[kindOutcome])
+	assert.Positive(t, kinds[kindAttempt])
+	assert.Positive(t, kinds[kindEvent])
+	assert.Zero(t, kinds[kindLookUp])
 }
 
 // A PayID is personal: the shop sends it on, and keeps it nowhere.

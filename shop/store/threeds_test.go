@@ -72,7 +72,7 @@ func TestExpiredDuringTheChallenge(t *testing.T) {
 	b := w.browser()
 	id := b.order("cup")
 	b.pay(id, sandbox.CardChallenge)
-	w.clock.Advance(11 * time.Minute)
+	w.clock.Jump(11 * time.Minute)
 	page := b.post("/orders/" + id + "/authenticated")
 	assert.Contains(t, page.path, "/checkout/"+id)
 	assert.Contains(t, page.body, "Enter the card again")

@@ -47,16 +47,10 @@ func (s *server) timeline(ctx context.Context, orderID string) ([]entry, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // Err tells
-	var all []entry
-	for rows.Next() {
-		var e entry
-		if err := rows.Scan(&e.Number, &e.OrderID, &e.At, &e.Kind, &e.What); err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-	return all, rows.Err()
+	return all(rows, func(scan func(...any) error) (e entry, err error) {
+		err = scan(&e.Number, &e.OrderID, &e.At, &e.Kind, &e.What)
+		return e, err
+	})
 }
 
 type orderKey struct{}

@@ -52,9 +52,10 @@ func TestAnswerLost(t *testing.T) {
 	w.has(lines, kindOutcome, "Transactions.Pay: approved")
 }
 
-// All answers of a payment are lost, and another process looks it up: the timeline goes on.
+// All answers of a payment are lost, and another process looks it up: the customer is told not
+// to pay again, the timeline goes on, and all of it is one trace, from the customer's request.
 func TestAllAnswersLost(t *testing.T) {
-	w := newWorld(t)
+	w := newTracedWorld(t)
 	b := w.browser()
 	id := b.order("pot")
 	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
@@ -68,26 +69,10 @@ func TestAllAnswersLost(t *testing.T) {
 	lines := w.lines(id)
 	w.has(lines, kindLookUp, "answered 200")
 	w.has(lines, kindOutcome, "Transactions.Pay: approved")
-}
-
-// A notification that comes twice is shown twice and does nothing twice.
-func TestNotificationTwice(t *testing.T) {
-	w := newWorld(t)
-	b := w.browser()
-	id := b.order("pot")
-	b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
-	w.box.NextDelivery(sandbox.DeliveryFault{Twice: true})
-	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
-	b.becomes("/orders/"+id, approved, 10*time.Second)
-	require.NoError(t, w.box.Flush(t.Context()))
-	outcomes := 0
-	for _, line := range w.lines(id) {
-		if strings.HasPrefix(line, kindOutcome) {
-			outcomes++
-		}
+	names := w.traceWith("Transactions.Pay")
+	for _, name := range []string{"POST /orders/{order}/pay", "POST /transactions", "Transactions.Pay", "Transactions.Resume"} {
+		assert.Contains(t, names, name)
 	}
-	assert.Equal(t, 1, outcomes)
-	assert.Equal(t, 1, w.charged(id))
 }
 
 // A notification whose signature is wrong is refused and noted nowhere. The same one with

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"io"
 	"net/http"
-	"sync"
 
 	"github.com/quickstream-go/quickstream/webhooks"
 )
@@ -27,43 +26,7 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 		s.telemetry.notified(w, r, "", s.inbox)
 		return
 	}
-	s.telemetry.untaken.came(n)
-	if s.telemetry.notified(w, r, s.noteEvent(r.Context(), n), s.inbox) == http.StatusOK {
-		s.telemetry.untaken.taken(n)
-	}
-}
-
-// untaken are the notifications that have come and that the inbox has not taken: the
-// service delivers them again. One that came twice is taken when either was.
-type untaken struct {
-	mu  sync.Mutex
-	all map[[2]string]bool // by id and digest
-}
-
-// maxUntaken bounds what is remembered of notifications that nobody delivers again.
-const maxUntaken = 1000
-
-func (u *untaken) came(n *webhooks.Notification) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.all == nil {
-		u.all = map[[2]string]bool{}
-	}
-	if len(u.all) < maxUntaken {
-		u.all[[2]string{n.ID, n.Digest()}] = true
-	}
-}
-
-func (u *untaken) taken(n *webhooks.Notification) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.all, [2]string{n.ID, n.Digest()})
-}
-
-func (u *untaken) count() int {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return len(u.all)
+	s.telemetry.notified(w, r, s.noteEvent(r.Context(), n), s.inbox)
 }
 
 // noteEvent returns the trace of the payment, or the agreement, that a notification is
