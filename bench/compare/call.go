@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-resty/resty/v2"
 	"github.com/stripe/stripe-go/v85"
@@ -15,85 +16,56 @@ import (
 	"github.com/quickstream-go/quickstream/bench/measure"
 )
 
-const receipt = "1000000001"
+// key is what the compared clients authorise with.
+const key = "test-key-for-nothing"
 
-// calls compares one call without a network: P1 with decoding, P2 without.
-func calls(ctx context.Context, s scale) ([]line, error) {
-	cases, err := callCases(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.plan().Run(cases...)
-	if err != nil {
-		return nil, err
-	}
-	allocs := make(map[string]float64)
-	for _, c := range cases {
-		allocs[c.Name] = testing.AllocsPerRun(200, func() { err = errors.Join(err, c.Do()) })
-	}
-	const what = "GET typed"
-	own := func(took func(string) float64) float64 { return took("ours, small") - took("decode, small") }
-	layer := slower("P2", "own layer / NewRequest + BasicAuth + Do + drain", r, "ours, small", "drained")
-	layer.ours = short(time.Duration(r.Over(own)))
-	layer.value = r.Over(func(took func(string) float64) float64 { return own(took) / took("drained") })
-	return []line{
-		slower("P1", what+" / net/http + encoding/json", r, "ours", "net/http").atMost(0.8),
-		slower("P1", what+", resty / net/http + encoding/json", r, "resty", "net/http"),
-		slower("P1", what+", stripe-go / net/http + encoding/json", r, "stripe-go", "net/http"),
-		counted("P1", what+", allocations", allocs["ours"], allocs["net/http"], "allocs").atMost(150),
-		layer.atMost(1.6),
-		counted("P2", "own layer, allocations", allocs["ours, small"]-allocs["decode, small"], allocs["drained"], "allocs").atMost(28),
-	}, err
+// peers are the clients of one service.
+type peers struct {
+	base   string // scheme and host
+	ours   *quickstream.Client
+	plain  plainClient
+	v2     plainClient // decodes with encoding/json/v2 while it reads
+	stripe *stripe.Client
 }
 
-// callCases returns the cases of calls, after they were seen to do the same.
-func callCases(ctx context.Context) ([]measure.Case, error) {
-	const url = stubBase + "/transactions/" + receipt
-	full := &http.Client{Transport: newStub(transactionJSON(stubBase, 1000000001))}
-	small := &http.Client{Transport: newStub(smallJSON)}
-	stripeClient := stripes("https://service.invalid", &http.Client{Transport: newStub(intentJSON(1))})
-	rested := resty.NewWithClient(full)
-	client, err := ours(stubBase, quickstream.WithHTTPClient(full))
-	if err != nil {
-		return nil, err
+// newPeers returns clients of which stripe-go's says nothing and reports nothing.
+func newPeers(base string, plain, forStripe http.RoundTripper, opts ...quickstream.ClientOption) peers {
+	merchants := &http.Client{Transport: plain}
+	return peers{base, ours(base, opts...), byV1(merchants), plainClient{merchants, readV2}, stripe.NewClient(key, stripe.WithBackends(
+		stripe.NewBackendsWithConfig(&stripe.BackendConfig{
+			URL: stripe.String(base), HTTPClient: &http.Client{Transport: forStripe}, MaxNetworkRetries: stripe.Int64(0),
+			EnableTelemetry: stripe.Bool(false), LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
+		})))}
+}
+
+// ours returns a client of the library.
+func ours(base string, opts ...quickstream.ClientOption) *quickstream.Client {
+	keys := quickstream.Keys{Secret: quickstream.NewSecretKey(key)}
+	return must(quickstream.NewClient(quickstream.CustomURL(base+apiBase), keys, opts...))
+}
+
+// gets returns the cases that read one object each, after they were seen to do the same.
+func (p peers) gets(ctx context.Context) []measure.Case {
+	url := p.base + apiBase + "/transactions/" + receipt
+	var theirs plainTransaction
+	check(p.plain.get(ctx, url, &theirs))
+	check(same(must(p.ours.Transactions.Get(ctx, receipt)), &theirs))
+	check(sameIntent(must(p.stripe.V1PaymentIntents.Retrieve(ctx, "pi_1", nil)), 1))
+	cases := []measure.Case{
+		{Name: "ours", Do: func() error { _, err := p.ours.Transactions.Get(ctx, receipt); return err }},
+		{Name: "net/http", Do: func() error { return p.plain.get(ctx, url, new(plainTransaction)) }},
+		{Name: "stripe-go", Do: func() error { _, err := p.stripe.V1PaymentIntents.Retrieve(ctx, "pi_1", nil); return err }},
 	}
-	smallClient, err := ours(stubBase, quickstream.WithHTTPClient(small))
-	if err != nil {
-		return nil, err
+	if onV2 {
+		theirs = plainTransaction{}
+		check(p.v2.get(ctx, url, &theirs))
+		check(same(must(p.ours.Transactions.Get(ctx, receipt)), &theirs))
+		inPlace := plainClient{p.plain.http, whole(unmarshalV2)}
+		cases = append(cases,
+			measure.Case{Name: "json/v2", Do: func() error { return inPlace.get(ctx, url, new(plainTransaction)) }},
+			measure.Case{Name: "json/v2 reads", Do: func() error { return p.v2.get(ctx, url, new(plainTransaction)) }})
 	}
-	mine, err := client.Transactions.Get(ctx, receipt)
-	if err != nil {
-		return nil, err
-	}
-	intent, err := stripeClient.V1PaymentIntents.Retrieve(ctx, "pi_1", nil)
-	if err != nil {
-		return nil, err
-	}
-	plain := func(t *plainTransaction) error { return plainClient{full}.get(ctx, url, t) }
-	byResty := func(t *plainTransaction) error {
-		resp, err := rested.R().SetContext(ctx).SetBasicAuth(key, "").SetHeader("Accept", "application/json").SetResult(t).Get(url)
-		if err == nil && resp.StatusCode() != http.StatusOK {
-			err = errors.New(resp.Status())
-		}
-		return err
-	}
-	var theirs, restys plainTransaction
-	if err := errors.Join(plain(&theirs), byResty(&restys), same(mine, &theirs), same(mine, &restys), sameIntent(intent, 1)); err != nil {
-		return nil, err
-	}
-	var decoded *quickstream.Transaction
-	return []measure.Case{
-		{Name: "ours", Do: func() error { _, err := client.Transactions.Get(ctx, receipt); return err }},
-		{Name: "net/http", Do: func() error { return plain(new(plainTransaction)) }},
-		{Name: "resty", Do: func() error { return byResty(new(plainTransaction)) }},
-		{Name: "stripe-go", Do: func() error { _, err := stripeClient.V1PaymentIntents.Retrieve(ctx, "pi_1", nil); return err }},
-		{Name: "ours, small", Do: func() error { _, err := smallClient.Transactions.Get(ctx, receipt); return err }},
-		{Name: "decode, small", Do: func() error {
-			decoded = new(quickstream.Transaction) // on the heap, as that of a call
-			return decoded.UnmarshalJSON([]byte(smallJSON))
-		}},
-		{Name: "drained", Do: func() error { return plainClient{small}.drain(ctx, url) }},
-	}, nil
+	return cases
 }
 
 // sameIntent returns an error unless stripe-go has understood its payment.
@@ -103,4 +75,92 @@ func sameIntent(p *stripe.PaymentIntent, n int) error {
 		return fmt.Errorf("stripe-go has not understood payment %d", n)
 	}
 	return nil
+}
+
+// calls compares one call without a network: P1 and P1b with decoding, P2 without.
+func calls(ctx context.Context, s scale) []line {
+	cases := callCases(ctx)
+	r := must(s.plan().Run(cases...))
+	allocs := make(map[string]float64)
+	for _, c := range cases {
+		allocs[c.Name] = testing.AllocsPerRun(200, func() { check(c.Do()) })
+	}
+	r.Subtract("own layer", "ours, small", "decode, small")
+	return slices.Concat([]line{
+		slower("P1", "GET typed / net/http + encoding/json", r, "ours", "net/http").atMost(0.60, 0.92),
+		slower("P1", "GET typed, resty / net/http + encoding/json", r, "resty", "net/http"),
+		slower("P1", "GET typed, stripe-go / net/http + encoding/json", r, "stripe-go", "net/http"),
+		counted("P1", "GET typed, allocations", "allocs", allocs["ours"], allocs["net/http"]).atMost(75),
+	}, ifV2(
+		slower("P1b", "GET typed / net/http + ReadAll + encoding/json/v2", r, "ours", "json/v2").atMost(1.1),
+		slower("P1b", "GET typed / net/http + encoding/json/v2 UnmarshalRead", r, "ours", "json/v2 reads"),
+	), []line{
+		slower("P2", "own layer / NewRequest + BasicAuth + Do + drain", r, "own layer", "drained").atMost(2.4),
+		counted("P2", "own layer, allocations", "allocs", allocs["ours, small"]-allocs["decode, small"], allocs["drained"]).atMost(25),
+	})
+}
+
+// callCases returns the cases of calls, after they were seen to do the same.
+func callCases(ctx context.Context) []measure.Case {
+	const url = stubHost + apiBase + "/transactions/" + receipt
+	full := newStub(transactionJSON(stubHost, 1000000001))
+	small := &http.Client{Transport: newStub(smallJSON)}
+	p := newPeers(stubHost, full, newStub(intentJSON(1)), quickstream.WithHTTPClient(&http.Client{Transport: full}))
+	smallClient := ours(stubHost, quickstream.WithHTTPClient(small))
+	rested := resty.NewWithClient(p.plain.http)
+	byResty := func(t *plainTransaction) error {
+		resp, err := rested.R().SetContext(ctx).SetBasicAuth(key, "").SetHeader("Accept", "application/json").SetResult(t).Get(url)
+		if err == nil && resp.StatusCode() != http.StatusOK {
+			err = errors.New(resp.Status())
+		}
+		return err
+	}
+	var restys plainTransaction
+	check(byResty(&restys))
+	check(same(must(p.ours.Transactions.Get(ctx, receipt)), &restys))
+	var decoded *quickstream.Transaction
+	return append(
+		p.gets(ctx),
+		measure.Case{Name: "resty", Do: func() error { return byResty(new(plainTransaction)) }},
+		measure.Case{Name: "ours, small", Do: func() error { _, err := smallClient.Transactions.Get(ctx, receipt); return err }},
+		measure.Case{Name: "decode, small", Do: func() error {
+			decoded = new(quickstream.Transaction) // on the heap, as that of a call
+			return decoded.UnmarshalJSON([]byte(smallJSON))
+		}},
+		measure.Case{Name: "drained", Do: func() error { return byV1(small).drain(ctx, url) }},
+	)
+}
+
+// load compares the processor time of a call while 32 callers keep the machine busy.
+func load(ctx context.Context, s scale) []line {
+	p, stop := startService(ctx)
+	defer stop()
+	cases := p.gets(ctx)
+	for i, c := range cases {
+		cases[i].Do = func() error { return together(32, 8, c.Do) }
+	}
+	plan := s.plan()
+	plan.Clock = measure.CPU()
+	r := must(plan.Run(cases...))
+	return []line{
+		slower("P4", "CPU of 256 calls by 32 callers / net/http", r, "ours", "net/http").atMost(0.95, 1.0),
+		slower("P4", "CPU of 256 calls by 32 callers / stripe-go", r, "ours", "stripe-go").atMost(0.45, 0.55),
+	}
+}
+
+// together does something in many callers at once, each so many times.
+func together(callers, times int, do func() error) error {
+	errs := make([]error, callers)
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			for range times {
+				if errs[i] = do(); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }

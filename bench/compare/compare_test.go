@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"io"
 	"math"
 	"net/http"
-	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,15 +36,16 @@ func TestGates(t *testing.T) {
 		l    line
 		want bool
 	}{
-		{line{value: 1.25}.atMost(1.25), true},
-		{line{value: 1.26}.atMost(1.25), false},
-		{line{value: 0}.atMost(0), true},
-		{line{value: 1}.atMost(0), false},
-		{line{value: 2.5}.atLeast(2.5), true},
-		{line{value: 2.4}.atLeast(2.5), false},
-		{line{value: 1e9}, true},
-		{line{value: math.NaN()}.atMost(1), false},
-		{line{value: math.NaN()}.atLeast(1), false},
+		{line{Value: 1.25}.atMost(1.25), true},
+		{line{Value: 1.26}.atMost(1.25), false},
+		{line{Value: 1.25}.atMost(1, 2), onV2},
+		{line{Value: 0}.atMost(0), true},
+		{line{Value: 1}.atMost(0), false},
+		{line{Value: 2.5}.atLeast(2.5), true},
+		{line{Value: 2.4}.atLeast(2.5), false},
+		{line{Value: 1e9}, true},
+		{line{Value: math.NaN()}.atMost(1), false},
+		{line{Value: math.NaN()}.atLeast(1), false},
 	} {
 		if got := tt.l.holds(); got != tt.want {
 			t.Errorf("%+v holds: %v", tt.l, got)
@@ -50,16 +54,16 @@ func TestGates(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	within := line{row: "P1", what: "within", ours: short(1500), peer: short(20e6), value: 0.5}.atMost(1)
-	over := counted("P2", "over", 3, math.NaN(), "allocs").atMost(2)
+	within := line{Row: "P1", What: "within", Ours: short(1500), Peer: short(20e6), Value: 0.5}.atMost(1)
+	over := counted("P2", "over", "allocs", 3).atMost(2)
 	var out bytes.Buffer
-	if all, err := table(&out, []line{within}); !all || err != nil {
-		t.Errorf("a row within its gate failed: %v", err)
+	if !table(&out, results{Lines: []line{within}}) {
+		t.Error("a row within its gate failed")
 	}
-	if all, err := table(&out, []line{within, over}); all || err != nil {
-		t.Errorf("a row over its gate passed: %v", err)
+	if table(&out, results{Lines: []line{within, over}}) {
+		t.Error("a row over its gate passed")
 	}
-	for _, want := range []string{"1500 ns", "20.0 ms", "0.5x", "<= 1x", "yes", "3 allocs", "<= 2 allocs", "NO"} {
+	for _, want := range []string{"1.5µs", "20ms", "0.5x", "<= 1x", "3 allocs", "<= 2 allocs MISSED"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in the table:\n%s", want, out.String())
 		}
@@ -70,8 +74,12 @@ func TestTable(t *testing.T) {
 // judged here, only that they agree with their peers and print what they should.
 func TestRows(t *testing.T) {
 	var out bytes.Buffer
-	if _, err := run(t.Context(), []string{"-quick", "-row", "p8,P16"}, &out, io.Discard); err != nil {
+	folder := t.TempDir()
+	if _, err := run(t.Context(), []string{"-quick", "-row", "p8,P16", "-json", filepath.Join(folder, "results", "a.json")}, &out, io.Discard); err != nil {
 		t.Fatal(err)
+	}
+	if written := readRuns(folder); len(written) != 1 || len(written[0].Lines) != 5 || written[0].Go != runtime.Version() {
+		t.Errorf("the results hold %+v", written)
 	}
 	for _, want := range []string{"P8 ", "verify, allocations", "P16 ", "lost"} {
 		if !strings.Contains(out.String(), want) {
@@ -86,14 +94,10 @@ func TestRows(t *testing.T) {
 	}
 }
 
-func TestClientsAgree(t *testing.T) {
-	if _, err := callCases(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
+func TestClientsAgree(t *testing.T) { callCases(t.Context()) }
 
 func TestADifferenceIsFound(t *testing.T) {
-	body := transactionJSON(stubBase, 1000000001)
+	body := transactionJSON(stubHost, 1000000001)
 	if n := len(body); n < 2300 || n > 2800 {
 		t.Errorf("a transaction has %d bytes", n)
 	}
@@ -147,42 +151,36 @@ func TestForgeriesAreRefused(t *testing.T) {
 }
 
 func TestService(t *testing.T) {
-	var client *quickstream.Client
-	_, err := withService(t.Context(), apiBase, func(p peers) ([]line, error) {
-		client = p.ours
-		n := 0
-		for transaction, err := range ourList(p.ours, p.base+apiBase, 3).All(t.Context()) {
-			if err != nil {
-				return nil, err
-			}
-			n++
-			if transaction.ReceiptNumber == "" {
-				t.Error("no receipt number")
-			}
+	p, stop := startService(t.Context())
+	if err := each(p.list(listURL(p.base, 3, "fast")).All(t.Context()), 3*pageSize, func(_ int, transaction *quickstream.Transaction) error {
+		if transaction.ReceiptNumber == "" {
+			return errors.New("no receipt number")
 		}
-		if n != 3*pageSize {
-			t.Errorf("%d transactions in 3 pages", n)
-		}
-		if _, err := client.Transactions.Get(t.Context(), "404"); !errors.Is(err, quickstream.ErrNotFound) {
-			t.Errorf("error %v", err)
-		}
-		return nil, nil
-	})
-	if err != nil {
-		t.Fatal(err)
+		return nil
+	}); err != nil {
+		t.Error(err)
 	}
-	if _, err := client.Transactions.Get(t.Context(), receipt, quickstream.WithMaxAttempts(1)); err == nil {
+	stop()
+	if _, err := p.ours.Transactions.Get(t.Context(), receipt, quickstream.WithMaxAttempts(1)); err == nil {
 		t.Error("the child is still there")
 	}
 }
 
-func TestPeakOfAChild(t *testing.T) {
-	peak, err := peakOf(t.Context(), "borrowed", scale{quick: true})
-	if err != nil || peak < 1 || peak > 200 {
-		t.Errorf("%v MB, %v", peak, err)
+// TestEach keeps a list that ends early, or with an error, from being measured.
+func TestEach(t *testing.T) {
+	boom := errors.New("boom")
+	list := func(yield func(int, error) bool) { _ = yield(1, nil) && yield(2, nil) && yield(0, boom) }
+	if err := each(list, 2, nil); !errors.Is(err, boom) {
+		t.Errorf("error %v", err)
 	}
-	if _, err := peakOf(t.Context(), "unknown", scale{quick: true}); err == nil {
-		t.Error("an unknown way of reading was measured")
+	if each(slices.All([]error{nil, nil}), 3, nil) == nil {
+		t.Error("two items of three were read, and that was fine")
+	}
+}
+
+func TestPeakOfAChild(t *testing.T) {
+	if peak := peakOf(t.Context(), "borrowed"); peak < 1 || peak > 200 {
+		t.Errorf("%v MB", peak)
 	}
 }
 
@@ -203,10 +201,7 @@ func TestCounterSeesLostConnections(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	server := count(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusNotFound, long) })
 	defer server.Close()
-	usual, err := server.usual()
-	if err != nil {
-		t.Fatal(err)
-	}
+	usual := server.usual()
 	for range 60 {
 		resp, err := usual.do(t.Context(), server.URL)
 		if err != nil {
@@ -220,9 +215,9 @@ func TestCounterSeesLostConnections(t *testing.T) {
 }
 
 func TestByHand(t *testing.T) {
-	resp := httptest.NewRecorder()
-	resp.WriteHeader(http.StatusTeapot)
-	if err := decodePlain(resp.Result(), new(plainTransaction)); err == nil {
+	server := count(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusTeapot, smallJSON) })
+	defer server.Close()
+	if err := server.usual().get(t.Context(), server.URL, new(plainTransaction)); err == nil {
 		t.Error("a status that is no success was decoded")
 	}
 	for _, header := range []string{"", "t=1,v1=00", "t=x", "v1=00"} {
@@ -232,19 +227,52 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-func BenchmarkCall(b *testing.B) {
-	cases, err := callCases(b.Context())
-	if err != nil {
-		b.Fatal(err)
+// TestFigures draws two runs of which the later has a line more.
+func TestFigures(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name string, text []byte) {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for _, c := range cases {
-		b.Run(c.Name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := c.Do(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	if err := os.Mkdir(filepath.Join(folder, "results"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("README.md", []byte("Text.\n"+beforeFigures+"old figures"))
+	p1 := line{Row: "P1", What: "ours / peer", Value: 0.5}.atMost(0.6)
+	write("results/a.json", must(json.Marshal(results{Go: "go1", Lines: []line{p1}})))
+	p1.Value = 0.7
+	write("results/b.json", must(json.Marshal(results{Go: "go2", Lines: []line{p1, counted("P2", "a & b", "allocs", 3), {Row: "P3", What: "c & d", Value: 40}}})))
+	figures(folder)
+	readme := string(must(os.ReadFile(filepath.Join(folder, "README.md"))))
+	for _, want := range []string{"Text.\n", "go1 ", "go2 ", "0.5x", "<= 0.6x", "0.7x", "<= 0.6x MISSED", "a & b", "3 allocs"} {
+		if !strings.Contains(readme, want) {
+			t.Errorf("%q is not in the README:\n%s", want, readme)
+		}
+	}
+	var svg struct {
+		Text    []string `xml:"text"`
+		Circles []struct {
+			X int `xml:"cx,attr"`
+		} `xml:"circle"`
+		Gates []struct{} `xml:"path"`
+	}
+	if err := xml.Unmarshal(must(os.ReadFile(filepath.Join(folder, "results", "plot.svg"))), &svg); err != nil {
+		t.Fatal(err)
+	}
+	dots := svg.Circles[2:] // those before name the runs
+	if len(dots) != 3 || len(svg.Gates) != 2 || dots[0].X >= dots[1].X || dots[1].X >= dots[2].X || !slices.Contains(svg.Text, "P3 c & d") {
+		t.Errorf("the plot shows %+v", svg)
+	}
+	if strings.Contains(readme, "old figures") {
+		t.Error("the old figures are still there")
+	}
+}
+
+// TestReadme keeps the figures in the README those of the results beside it.
+func TestReadme(t *testing.T) {
+	_, text, _ := strings.Cut(string(must(os.ReadFile("../README.md"))), beforeFigures)
+	if text != figuresText(readRuns("..")) {
+		t.Error("README.md has other figures than results/*.json: go -C bench run ./compare -figures")
 	}
 }

@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"log"
-	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -44,32 +41,23 @@ func (c *counter) roots() *x509.CertPool {
 }
 
 // ours returns a client with the settings that it has by itself.
-func (c *counter) ours(opts ...quickstream.ClientOption) (*quickstream.Client, error) {
-	return ours(c.URL+apiBase, append(opts, quickstream.WithRootCAs(c.roots()))...)
+func (c *counter) ours(opts ...quickstream.ClientOption) *quickstream.Client {
+	return ours(c.URL, append(opts, quickstream.WithRootCAs(c.roots()))...)
 }
 
 // usual returns a client with the settings that net/http has by itself.
-func (c *counter) usual() (plainClient, error) {
-	usual, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return plainClient{}, errors.New("http.DefaultTransport has been replaced")
-	}
-	transport := usual.Clone()
+func (c *counter) usual() plainClient {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig.RootCAs = c.roots()
-	return plainClient{&http.Client{Transport: transport}}, nil
+	return byV1(&http.Client{Transport: transport})
 }
 
 // crowds compares how much 64 callers get done over TLS.
-func crowds(ctx context.Context, s scale) ([]line, error) {
-	fast, err := crowd(ctx, s, 0, 15)
-	if err != nil {
-		return nil, err
-	}
-	slow, err := crowd(ctx, s, 10*time.Millisecond, 3)
-	return append(fast, slow...), err
+func crowds(ctx context.Context, s scale) []line {
+	return append(crowd(ctx, s, 0, 15), crowd(ctx, s, 10*time.Millisecond, 3)...)
 }
 
-func crowd(ctx context.Context, s scale, takes time.Duration, bound float64) ([]line, error) {
+func crowd(ctx context.Context, s scale, takes time.Duration, bound float64) []line {
 	handler := func(w http.ResponseWriter, _ *http.Request) {
 		if takes > 0 {
 			<-time.After(takes)
@@ -80,37 +68,25 @@ func crowd(ctx context.Context, s scale, takes time.Duration, bound float64) ([]
 	mine, theirs := count(handler), count(handler)
 	defer mine.Close()
 	defer theirs.Close()
-	client, err := mine.ours()
-	if err != nil {
-		return nil, err
-	}
-	usual, err := theirs.usual()
-	if err != nil {
-		return nil, err
-	}
+	client, usual := mine.ours(), theirs.usual()
 	const callers, each = 64, 4
 	url := theirs.URL + apiBase + "/transactions/" + receipt
 	work := func() error {
 		return together(callers, each, func() error { _, err := client.Transactions.Get(ctx, receipt); return err })
 	}
-	if err := together(1, 5, work); err != nil { // until it is warm
-		return nil, err
-	}
+	check(together(1, 5, work)) // until it is warm
 	warm := mine.connections.Load()
-	r, err := s.long().Run(
+	r := must(s.long().Run(
 		measure.Case{Name: "ours", Do: work},
 		measure.Case{Name: "usual", Do: func() error {
 			return together(callers, each, func() error { return usual.drain(ctx, url) })
 		}},
-	)
-	if err != nil {
-		return nil, err
-	}
+	))
 	what := fmt.Sprintf("4 calls of 64 callers over TLS, %d ms handler", takes.Milliseconds())
 	return []line{
 		faster("P15", what+" / http.DefaultTransport", r, "ours", "usual").atLeast(bound),
-		counted("P15", what+", new connections once warm", float64(mine.connections.Load()-warm), float64(theirs.connections.Load()), "new").atMost(0),
-	}, nil
+		counted("P15", what+", new connections once warm", "new", float64(mine.connections.Load()-warm), float64(theirs.connections.Load())).atMost(0),
+	}
 }
 
 // answers is how many answers lostConnections looks at.
@@ -142,20 +118,11 @@ func awkward() http.HandlerFunc {
 	}
 }
 
-func answer(w http.ResponseWriter, status int, body string) {
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body)
-}
-
 // lostConnections counts the connections that were not good for a second request.
-func lostConnections(ctx context.Context, _ scale) ([]line, error) {
+func lostConnections(ctx context.Context, _ scale) []line {
 	mine := count(awkward())
 	defer mine.Close()
-	client, err := mine.ours(quickstream.WithMaxAttempts(1))
-	if err != nil {
-		return nil, err
-	}
+	client := mine.ours(quickstream.WithMaxAttempts(1))
 	statuses := map[int]int{}
 	for range answers {
 		var resp quickstream.Response
@@ -164,9 +131,9 @@ func lostConnections(ctx context.Context, _ scale) ([]line, error) {
 	}
 	for _, status := range []int{200, 202, 204, 404, 422, 500} {
 		if statuses[status] < answers/7 {
-			return nil, fmt.Errorf("only %d answers with status %d: %v", statuses[status], status, statuses)
+			check(fmt.Errorf("only %d answers with status %d: %v", statuses[status], status, statuses))
 		}
 	}
 	what := fmt.Sprintf("connections lost over %d error, chunked, 204 and 202 answers", answers)
-	return []line{counted("P16", what, float64(mine.connections.Load()-1), math.NaN(), "lost").atMost(0)}, nil
+	return []line{counted("P16", what, "lost", float64(mine.connections.Load()-1)).atMost(0)}
 }

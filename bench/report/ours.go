@@ -17,7 +17,7 @@ func Fields(report io.Reader, t *Tally) error {
 			return err
 		}
 		for _, cell := range row.Cells() {
-			t.bytes(cell)
+			text(t, cell)
 		}
 		t.Records++
 	}
@@ -26,99 +26,86 @@ func Fields(report io.Reader, t *Tally) error {
 
 // Borrowed reads typed rows with csvreport that are good until the next one.
 func Borrowed(report io.Reader, t *Tally) error {
-	return rows(report, func(b *binding, row *csvreport.Row) error {
-		for i, cell := range row.Cells() {
-			if b.isText[i] {
-				t.bytes(cell)
+	return rows(report, t, func(row *csvreport.Row, columns []csvreport.Column) error {
+		for _, c := range columns {
+			cell, err := row.Bytes(c)
+			if err != nil {
+				return err
 			}
+			text(t, cell)
 		}
-		return b.values(row, t)
+		return nil
 	})
 }
 
 // Owned reads typed rows with csvreport that stay: their values, and a clone for the text.
 func Owned(report io.Reader, t *Tally) error {
-	return rows(report, func(b *binding, borrowed *csvreport.Row) error {
+	return rows(report, t, func(borrowed *csvreport.Row, columns []csvreport.Column) error {
 		row := borrowed.Clone()
-		for _, c := range b.text {
+		for _, c := range columns {
 			cell, err := row.Text(c)
 			if err != nil {
 				return err
 			}
-			t.text(cell)
+			text(t, cell)
 		}
-		return b.values(borrowed, t)
+		return nil
 	})
 }
 
-// binding is the columns of one report.
-type binding struct {
-	text       []csvreport.Column
-	isText     []bool // of all columns
-	amounts    [3]csvreport.Column
-	date, time csvreport.Column
-	truths     [2]csvreport.Column
-}
-
-func bind(r *csvreport.Reader) *binding {
-	b := new(binding)
-	typed := map[string]*csvreport.Column{
-		"Principal Amount": &b.amounts[0], "Surcharge Amount": &b.amounts[1], "Total Amount": &b.amounts[2],
-		"Settlement Date": &b.date, "Transaction Time": &b.time, "Refundable": &b.truths[0], "Voidable": &b.truths[1],
-	}
-	for _, c := range r.Columns() {
-		to := typed[c.Name()]
-		if b.isText = append(b.isText, to == nil); to == nil {
-			b.text = append(b.text, c)
-		} else {
-			*to = c
-		}
-	}
-	return b
-}
-
-func rows(report io.Reader, use func(*binding, *csvreport.Row) error) error {
+// rows reads typed rows, and leaves the columns of text to texts.
+func rows(report io.Reader, t *Tally, texts func(*csvreport.Row, []csvreport.Column) error) error {
 	r, err := csvreport.NewReader(report)
 	if err != nil {
 		return err
 	}
-	b := bind(r)
+	var amounts [3]csvreport.Column
+	var truths [2]csvreport.Column
+	var date, moment csvreport.Column
+	typed := map[string]*csvreport.Column{
+		"Principal Amount": &amounts[0], "Surcharge Amount": &amounts[1], "Total Amount": &amounts[2],
+		"Settlement Date": &date, "Transaction Time": &moment, "Refundable": &truths[0], "Voidable": &truths[1],
+	}
+	var others []csvreport.Column
+	for _, c := range r.Columns() {
+		if to := typed[c.Name()]; to != nil {
+			*to = c
+		} else {
+			others = append(others, c)
+		}
+	}
 	for row, err := range r.Rows() {
 		if err == nil {
-			err = use(b, row)
+			err = texts(row, others)
 		}
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (b *binding) values(row *csvreport.Row, t *Tally) error {
-	for i, c := range b.amounts {
-		cents, err := row.Cents(c)
+		for _, c := range amounts {
+			cents, err := row.Cents(c)
+			if err != nil {
+				return err
+			}
+			t.value(cents)
+		}
+		day, err := row.Date(date)
 		if err != nil {
 			return err
 		}
-		t.cents(i, cents)
-	}
-	date, err := row.Date(b.date)
-	if err != nil {
-		return err
-	}
-	t.day(date.Year, date.Month, date.Day)
-	at, err := row.Timestamp(b.time)
-	if err != nil {
-		return err
-	}
-	t.moment(at.Time)
-	for _, c := range b.truths {
-		truth, err := row.Bool(c)
+		t.day(day.Year, day.Month, day.Day)
+		at, err := row.Timestamp(moment)
 		if err != nil {
 			return err
 		}
-		t.truth(truth)
+		t.value(at.Unix())
+		for _, c := range truths {
+			truth, err := row.Bool(c)
+			if err != nil {
+				return err
+			}
+			t.truth(truth)
+		}
+		t.Records++
 	}
-	t.Records++
 	return nil
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-const momentForm = "2006-01-02T15:04:05-0700"
-
 // StandardFields reads with encoding/csv, one record in the place of the other.
 func StandardFields(report io.Reader, t *Tally) error {
 	r := csv.NewReader(report)
 	r.ReuseRecord = true
-	for header := true; ; header = false {
+	if _, err := r.Read(); err != nil { // the header
+		return err
+	}
+	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -24,11 +25,8 @@ func StandardFields(report io.Reader, t *Tally) error {
 		if err != nil {
 			return err
 		}
-		if header {
-			continue
-		}
 		for _, cell := range record {
-			t.text(cell)
+			text(t, cell)
 		}
 		t.Records++
 	}
@@ -80,7 +78,7 @@ type moment struct{ time.Time }
 
 // UnmarshalText reads a point in time.
 func (m *moment) UnmarshalText(text []byte) (err error) {
-	m.Time, err = time.Parse(momentForm, string(text))
+	m.Time, err = time.Parse("2006-01-02T15:04:05-0700", string(text))
 	return err
 }
 
@@ -106,19 +104,19 @@ func CSVUtil(report io.Reader, t *Tally) error {
 }
 
 func (r *record) tally(t *Tally) {
-	for _, text := range [...]string{
+	for _, s := range [...]string{
 		r.CommunityCode, r.SupplierBusinessCode, r.BusinessName, r.Source, r.ReceiptNumber, r.TransactionType, r.Status,
 		r.SummaryCode, r.ResponseCode, r.ResponseDescription, r.Currency, r.CustomerNumber, r.CustomerReference, r.Comment,
 		r.CardScheme, r.CardType, r.CardNumber, r.Address, r.ECI, r.IPAddress, r.PaymentReference, r.OriginalReceipt,
 		r.MetadataOrder,
 	} {
-		t.text(text)
+		text(t, s)
 	}
-	for i, amount := range [...]decimal.Decimal{r.PrincipalAmount, r.SurchargeAmount, r.TotalAmount} {
-		t.cents(i, amount.CoefficientInt64())
+	for _, amount := range [...]decimal.Decimal{r.PrincipalAmount, r.SurchargeAmount, r.TotalAmount} {
+		t.value(amount.CoefficientInt64())
 	}
 	t.day(r.SettlementDate.Date())
-	t.moment(r.TransactionTime.Time)
+	t.value(r.TransactionTime.Unix())
 	t.truth(r.Refundable)
 	t.truth(r.Voidable)
 	t.Records++

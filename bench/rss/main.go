@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -65,11 +64,10 @@ func peakRSS() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kilobytes, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
-			return kilobytes << 10, err
-		}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kilobytes int64
+	if _, err := fmt.Sscan(rest, &kilobytes); err != nil {
+		return 0, errors.New("the system does not tell the peak of memory")
 	}
-	return 0, errors.New("the system does not tell the peak of memory")
+	return kilobytes << 10, nil
 }
