@@ -6,23 +6,22 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
 	"time"
 	_ "time/tzdata" // the service's dates are Sydney's
 
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/examples/internal/demo"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-func main() {
-	if err := run(context.Background()); err != nil {
-		log.Fatal(err)
-	}
+func main() { demo.Main("backend", run, reportsAtOnce()) }
+
+func reportsAtOnce() sandbox.Option {
+	return sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReportGeneration = 0 })
 }
 
 // story is the world around the shop.
@@ -34,43 +33,32 @@ type story struct {
 	customer string
 }
 
-func run(ctx context.Context) error {
-	s, err := begin(ctx)
+func run(ctx context.Context, d *demo.Shop) error {
+	shop, err := NewShop(d.Client, NewStore(), sandbox.DefaultBusiness, d.Clock.Now)
 	if err != nil {
 		return err
 	}
-	defer s.box.Close()
+	const secret = "the subscription's secret"
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)},
+		webhooks.WithClock(d.Clock.Now), webhooks.WithTolerance(webhooks.StoreTolerance))
+	if err != nil {
+		return err
+	}
+	err = d.Box.Subscribe(sandbox.Subscription{Handler: shop.Webhooks(verifier), Secret: secret, Scheme: signature.AssumedHMAC{}})
+	if err != nil {
+		return err
+	}
+	customer, err := shop.Customer(ctx, "C-1", "Jo Citizen")
+	if err != nil {
+		return err
+	}
+	s := &story{Shop: shop, box: d.Box, clock: d.Clock, browser: Browser{Box: d.Box, Client: d.Client}, customer: customer}
 	for _, chapter := range []func(context.Context) error{s.cards, s.lostAnswer, s.crash, s.payTo, s.moneyBack, s.report} {
 		if err := chapter(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func begin(ctx context.Context) (*story, error) {
-	clock := sandbox.NewClock(time.Now().Add(time.Minute))
-	box := sandbox.New(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReportGeneration = 0 }))
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
-	if err != nil {
-		return nil, err
-	}
-	shop, err := NewShop(client, NewStore(), sandbox.DefaultBusiness, clock.Now)
-	if err != nil {
-		return nil, err
-	}
-	const secret = "the subscription's secret"
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)},
-		webhooks.WithClock(clock.Now), webhooks.WithTolerance(webhooks.StoreTolerance))
-	if err != nil {
-		return nil, err
-	}
-	err = box.Subscribe(sandbox.Subscription{Handler: shop.Webhooks(verifier), Secret: secret, Scheme: signature.AssumedHMAC{}})
-	if err != nil {
-		return nil, err
-	}
-	customer, err := shop.Customer(ctx, "C-1", "Jo Citizen")
-	return &story{Shop: shop, box: box, clock: clock, browser: Browser{Box: box, Client: client}, customer: customer}, err
 }
 
 // tell prints what is known about an order.
@@ -197,7 +185,10 @@ func (s *story) report(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s: the report and the books differ in %d entries %v\n", day, len(differences), differences)
+		if len(differences) > 0 {
+			return fmt.Errorf("%s: the report and the books differ: %v", day, differences)
+		}
+		fmt.Printf("%s: the report and the books agree\n", day)
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func (s *Shop) Resolve(ctx context.Context) error {
 	var failed error
 	for _, row := range s.Store.Rows() {
 		if row.Sent && row.Status() == Open && !row.State.NextLook.IsZero() && !row.State.NextLook.After(s.Now()) {
-			seen := s.Policy.LookUp(ctx, s.Client.Transactions, row.State.Intent)
+			seen := s.Policy.LookUp(ctx, s.Client.Transactions, row.State)
 			_, err := s.Store.Update(row.Key, func(r *Row) { r.State = s.Policy.Next(r.State, seen, s.Now()) })
 			failed = errors.Join(failed, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/examples/internal/demo"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
@@ -184,7 +185,7 @@ func TestImpatientCustomer(t *testing.T) {
 }
 
 func TestStory(t *testing.T) {
-	if err := run(t.Context()); err != nil {
+	if err := demo.Run(t.Context(), run, reportsAtOnce()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -7,19 +7,16 @@ import (
 )
 
 func TestNobodyIsChargedTwice(t *testing.T) {
-	for _, args := range []string{"-payments 200", "-payments 200 -seed 2 -resend=false", "-payments 50 -faults 0", "-payments 50 -workers 1"} {
-		t.Run(args, func(t *testing.T) {
-			var out strings.Builder
-			if err := run(t.Context(), &out, strings.Fields(args)); err != nil {
-				t.Errorf("%v\n%s", err, out.String())
-			}
-		})
-	}
+	pass(t, "-payments 200", "-payments 200 -seed 2 -resend=false", "-payments 50 -faults 0", "-payments 50 -workers 1")
 }
 
-// TestWorlds runs in the worlds that cover most pairs of what the contract leaves open.
-func TestWorlds(t *testing.T) {
-	for _, args := range []string{"-worlds 200 -payments 6", "-worlds 100 -payments 6 -seed 1000 -resend=false", "-worlds 100 -payments 6 -seed 2000 -faults 0"} {
+// TestAFewWorlds is TestWorlds for the race detector.
+func TestAFewWorlds(t *testing.T) { pass(t, "-worlds 20 -payments 3") }
+
+// pass runs the merchant's program, of which nothing may be wrong.
+func pass(t *testing.T, runs ...string) {
+	t.Helper()
+	for _, args := range runs {
 		t.Run(args, func(t *testing.T) {
 			var out strings.Builder
 			if err := run(t.Context(), &out, strings.Fields(args)); err != nil {
@@ -42,9 +39,38 @@ func TestTheProofCanFail(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	for _, args := range []string{"-payments -1", "-workers 0", "-faults 2", "-unknown"} {
+	for _, args := range []string{"-payments -1", "-workers -1", "-faults 2", "-unknown"} {
 		if err := run(t.Context(), io.Discard, strings.Fields(args)); err == nil {
 			t.Errorf("%s is accepted", args)
+		}
+	}
+}
+
+// TestARunRepeats runs the flags that a finding prints.
+func TestARunRepeats(t *testing.T) {
+	var outs [3]strings.Builder
+	args := []string{"-worlds", "8", "-payments", "3", "-naive", "-faults", "1"} // few enough that all is listed
+	for i := range outs {
+		if err := run(t.Context(), &outs[i], args); err == nil {
+			t.Fatal("the naive client passes")
+		}
+		if i == 1 {
+			_, printed, found := strings.Cut(outs[i].String(), "\n      -")
+			if !found {
+				t.Fatal("no finding prints its flags")
+			}
+			line, _, _ := strings.Cut(printed, "\n")
+			before, world, _ := strings.Cut("-"+line, " -world '")
+			world, after, _ := strings.Cut(world, "' ")
+			args = append(append(strings.Fields(before), "-world", world), strings.Fields(after)...)
+		}
+	}
+	if outs[0].String() != outs[1].String() {
+		t.Errorf("the same flags gave\n%s\nand\n%s", outs[0].String(), outs[1].String())
+	}
+	for line := range strings.Lines(outs[2].String()) {
+		if strings.HasPrefix(line, "    ") && !strings.Contains(outs[0].String(), line) {
+			t.Errorf("the flags of a finding find another: %s", line)
 		}
 	}
 }

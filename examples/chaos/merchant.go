@@ -28,6 +28,7 @@ type merchant struct {
 	table     table
 	policy    resolve.Policy
 	agreement string
+	seed      uint64
 	naive     bool
 	requests  atomic.Int64
 	noted     sync.Mutex
@@ -41,7 +42,7 @@ func (m *merchant) workAll(ctx context.Context, workers int) error {
 		if next.IsZero() {
 			return nil
 		}
-		if most := 2000 * int64(len(m.run.Orders)); m.requests.Load() > most {
+		if most := 2000 * int64(len(m.table.rows)); m.requests.Load() > most {
 			return fmt.Errorf("nothing comes to an end: %d requests", most)
 		}
 		if err := m.run.AdvanceTo(ctx, next); err != nil {
@@ -49,7 +50,7 @@ func (m *merchant) workAll(ctx context.Context, workers int) error {
 		}
 		now := m.run.Now()
 		ids, _ := m.table.dueBy(now)
-		if err := inParallel(ctx, workers, slices.Values(ids), func(ctx context.Context, id int) error { return m.work(ctx, id, now) }); err != nil {
+		if err := inParallel(workers, slices.Values(ids), func(id int) error { return m.work(ctx, m.table.load(id), now) }); err != nil {
 			return err
 		}
 	}
@@ -57,14 +58,11 @@ func (m *merchant) workAll(ctx context.Context, workers int) error {
 
 // work does what a write needs next. An error means that this program is wrong: all that can
 // happen to a write is in the table.
-func (m *merchant) work(ctx context.Context, id int, now time.Time) error {
-	w, err := m.table.load(id)
-	switch {
-	case err != nil:
-		return err
-	case w.Intent == nil:
+func (m *merchant) work(ctx context.Context, w *write, now time.Time) error {
+	if w.Intent == nil {
 		return m.send(ctx, w, now)
-	case w.Case == nil:
+	}
+	if w.Case == nil {
 		// A worker has crashed. It may have sent the write or not, and nothing in the table can
 		// tell: it is looked for, and never sent again.
 		w.Case = new(resolve.Begin(*w.Intent, now))
@@ -78,7 +76,6 @@ var errCrashed = errors.New("crashed")
 // happens to this worker.
 func (m *merchant) send(ctx context.Context, w *write, now time.Time) error {
 	tx, err := m.call(ctx, w, quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
-		intent.NotBefore = now // by the clock of this run
 		w.Intent, w.Due = &intent, now.Add(lease)
 		err := m.table.save(w)
 		if err == nil && m.crashes(w, "beforeSend") {
@@ -119,7 +116,7 @@ func (m *merchant) hold(w *write, pursued resolve.Case) error {
 // look goes one step on with a write whose outcome is not known. When it looks, and when it
 // stops, is for the policy to say.
 func (m *merchant) look(ctx context.Context, w *write, now time.Time) error {
-	found := m.policy.Next(*w.Case, m.policy.LookUp(ctx, recorded{m.client.Transactions, m, w.ID}, w.Case.Intent), now)
+	found := m.policy.Next(*w.Case, m.policy.LookUp(ctx, recorded{m.client.Transactions, m, w.ID}, *w.Case), now)
 	switch {
 	case m.crashes(w, "betweenLooks"):
 		return nil
@@ -164,14 +161,18 @@ func (m *merchant) settle(w *write, outcome quickstream.Outcome, receipt string,
 	var next []write
 	switch outcome {
 	case done:
-		for _, step := range w.Order.Then {
-			if w.Kind == oracle.Payment {
-				due := now.Add(settled)
-				if step.Kind == oracle.Void {
-					due = now
-				}
-				next = append(next, write{Order: w.Order, Step: step, Original: receipt, Due: due})
+		if w.Kind != oracle.Payment && w.Kind != oracle.Preauth {
+			return m.end(w, oracle.Done, receipt)
+		}
+		for i, step := range w.Order.Then {
+			due := now.Add(settled)
+			switch {
+			case step.Kind == oracle.Void:
+				due = now
+			case w.Kind == oracle.Preauth: // before it expires
+				due = now.Add(time.Duration(i) * 24 * time.Hour)
 			}
+			next = append(next, write{Order: w.Order, Step: step, Original: receipt, Due: due})
 		}
 		return m.end(w, oracle.Done, receipt, next...)
 	case quickstream.OutcomeDeclined, quickstream.OutcomeRejected:

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
@@ -34,7 +33,7 @@ type write struct {
 type table struct {
 	mu       sync.Mutex
 	rows     [][]byte
-	due      map[int]time.Time
+	due      []time.Time    // by row; zero means never
 	receipts map[string]int // to the write that they belong to
 }
 
@@ -43,25 +42,24 @@ func (t *table) save(w *write) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if w.ID == 0 {
-		t.rows = append(t.rows, nil)
+		t.rows, t.due = append(t.rows, nil), append(t.due, time.Time{})
 		w.ID = len(t.rows)
-	}
-	if delete(t.due, w.ID); !w.Due.IsZero() {
-		t.due[w.ID] = w.Due
 	}
 	if w.Receipt != "" && w.Kind != oracle.Void {
 		t.receipts[w.Receipt] = w.ID
 	}
 	var err error
+	t.due[w.ID-1] = w.Due
 	t.rows[w.ID-1], err = json.Marshal(w)
 	return err
 }
 
-func (t *table) load(id int) (*write, error) {
+func (t *table) load(id int) *write {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := new(write)
-	return w, json.Unmarshal(t.rows[id-1], w)
+	_ = json.Unmarshal(t.rows[id-1], w) // written by save
+	return w
 }
 
 // isForeign reports whether a receipt is known to belong to another write.
@@ -76,14 +74,16 @@ func (t *table) isForeign(receipt string, id int) bool {
 func (t *table) dueBy(now time.Time) (ids []int, next time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id, due := range t.due {
+	for i, due := range t.due {
+		if due.IsZero() {
+			continue
+		}
 		if !due.After(now) {
-			ids = append(ids, id)
+			ids = append(ids, i+1)
 		}
 		if next.IsZero() || due.Before(next) {
 			next = due
 		}
 	}
-	slices.Sort(ids)
 	return ids, next
 }

@@ -1,79 +1,91 @@
-// Command payto takes a whole PayTo collection: it finds or creates the
-// customer, asks the payer for an agreement, waits for the confirmation, takes a
-// payment against the agreement and waits for its approval.
+// Command payto takes a whole PayTo collection: it finds or creates the customer,
+// asks the payer for an agreement, waits for the confirmation, takes a payment
+// against the agreement and waits for its approval. Events tell both.
 //
-// Without arguments it starts a sandbox of the service in its own process and a
-// webhook receiver on loopback; nothing needs an account or a network. With
-// QUICKSTREAM_SECRET_KEY and -business it runs against the service's test
-// environment, by polling, because webhooks need a public address there. It
-// refuses production, and ends with a status other than zero when any step does
-// not hold.
+// merchant.go is the code to copy. The service and the payer are a sandbox in this
+// process, whose clock this program moves.
 package main
 
 import (
 	"context"
-	"errors"
-	"flag"
+	"crypto/rand"
 	"fmt"
-	"os"
-	"os/signal"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/examples/internal/demo"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "payto:", err)
-		stop()
-		os.Exit(1)
-	}
+	demo.Main("payto", run, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.LookupLag, a.AgreementLookupLag = 0, 0
+		a.HandleLength = 24 // tokens that fit a line
+	}))
 }
 
-func run(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("payto", flag.ContinueOnError)
-	environment := flags.String("url", string(quickstream.TestAU), "base address of the test environment, used when QUICKSTREAM_SECRET_KEY is set")
-	business := flags.String("business", "", "supplierBusinessCode in the test environment")
-	listen := flags.String("listen", "", "address on which to receive the test environment's webhooks behind your own public address, such as :8080")
-	secret := flags.String("webhook-secret", "", "secret of the webhook subscription, with -listen")
-	timeout := flags.Duration("timeout", 10*time.Minute, "how long to wait altogether")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return nil
-		}
+func run(ctx context.Context, s *demo.Shop) error {
+	m := &merchant{client: s.Client, agreements: map[string]*quickstream.Agreement{}, payments: map[string]*quickstream.Transaction{}}
+	if err := subscribe(s, m); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, *timeout)
-	defer cancel()
 
-	timeline := newTimeline(os.Stdout)
-	keys := quickstream.KeysFromEnv()
-	if keys.Secret.IsZero() {
-		return collectFromSandbox(ctx, timeline)
+	customer, err := m.customer(ctx, "C-1001", "Ann Example")
+	if err != nil {
+		return fmt.Errorf("customer: %w", err)
 	}
-	env := quickstream.CustomURL(*environment)
-	if env.IsProduction() {
-		return errors.New("this example refuses production: it would ask a real payer for real money")
+	fmt.Printf("Customer     %s, store customerId %s\n", customer.CustomerNumber, customer.CustomerID)
+
+	agreement, err := m.agree(ctx, customer, s.Box.Now())
+	if err != nil {
+		return fmt.Errorf("agreement: %w", err)
 	}
-	if *business == "" {
-		return errors.New("QUICKSTREAM_SECRET_KEY is set: give your supplierBusinessCode with -business, or unset it to use the sandbox")
+	fmt.Printf("Agreement    %s, the payer has until %s, store agreementToken %s\n",
+		agreement.Status, agreement.RespondByTime.Format("2 January 15:04"), agreement.AgreementToken)
+
+	s.Clock.Advance(time.Minute) // the payer opens the banking app
+	if err := s.Box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement); err != nil {
+		return err
 	}
-	client, err := quickstream.NewClient(env, keys)
+	if err := s.Box.Flush(ctx); err != nil { // until the event is delivered
+		return err
+	}
+	if agreement, err = m.confirmed(ctx, agreement.AgreementToken); err != nil {
+		return fmt.Errorf("confirmation: %w", err)
+	}
+	fmt.Printf("Confirmed    %s\n", agreement.Status)
+
+	payment, err := m.pay(ctx, agreement, "INVOICE-1042")
+	if err != nil {
+		return fmt.Errorf("payment: %w", err)
+	}
+	fmt.Printf("Payment      %s (%s), store receiptNumber %s\n", payment.Status, payment.ResponseCode, payment.ReceiptNumber)
+
+	s.Clock.Advance(5 * time.Minute) // the payer's bank pays
+	if err := s.Box.Flush(ctx); err != nil {
+		return err
+	}
+	if payment, err = m.approved(ctx, payment.ReceiptNumber); err != nil {
+		return fmt.Errorf("approval: %w", err)
+	}
+	fmt.Printf("Approved     %s, settled on %s\n", payment.TotalAmount, payment.SettlementDate)
+
+	// What really happened, whatever anybody was told.
+	if charged := s.Box.Ledger().Charged("INVOICE-1042"); len(charged) != 1 {
+		return fmt.Errorf("the sandbox's ledger has %d payments instead of one", len(charged))
+	}
+	return nil
+}
+
+// subscribe has the sandbox deliver events to the merchant's endpoint, which a real merchant
+// serves at a public address.
+func subscribe(s *demo.Shop, m *merchant) error {
+	secret := rand.Text()
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)}, webhooks.WithClock(s.Clock.Now))
 	if err != nil {
 		return err
 	}
-	merchant := &merchant{client: client, business: *business, poll: 5 * time.Second, inbox: newInbox(), timeline: timeline}
-	if *listen == "" {
-		timeline.note("Webhooks need an address that the service can reach; without -listen the state is polled.")
-		return merchant.collect(ctx)
-	}
-	address, closeReceiver, err := merchant.receive(ctx, *listen, *secret)
-	if err != nil {
-		return err
-	}
-	defer closeReceiver()
-	timeline.note("Receiving webhooks on " + address + "/webhooks/quickstream, and polling besides.")
-	return merchant.collect(ctx)
+	return s.Box.Subscribe(sandbox.Subscription{Handler: m.webhooks(verifier), Secret: secret, Scheme: signature.AssumedHMAC{}})
 }

@@ -3,90 +3,73 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"sync"
 	"time"
 	_ "time/tzdata" // for machines without zone data
 
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks"
 )
 
-// merchant is a shop that collects by PayTo.
+// merchant is a shop that collects by PayTo. Its maps stand for tables: what events have said, by
+// agreement token and by receipt number.
 type merchant struct {
-	client   *quickstream.Client
-	business string
-	poll     time.Duration
-	inbox    *inbox
-	timeline *timeline
-	// payer answers in the banking app; nil where a real payer or the test
-	// environment does.
-	payer func(agreementToken string) error
+	client *quickstream.Client
 
-	number string
+	mu         sync.Mutex
+	agreements map[string]*quickstream.Agreement
+	payments   map[string]*quickstream.Transaction
 }
 
-// customerNumber is the merchant's own identifier of the customer.
-func (m *merchant) customerNumber() string {
-	if m.number == "" {
-		m.number = "PAYTO-" + rand.Text()[:10]
-	}
-	return m.number
+// webhooks is the endpoint for events. The algorithm of the signature is assumed, which is why
+// ConfirmWith asks the API before anything is believed. One event has one effect, however often
+// it arrives.
+func (m *merchant) webhooks(verifier *webhooks.Verifier) http.Handler {
+	return webhooks.NewHandler(verifier, webhooks.ConfirmWith(m.client, func(_ context.Context, n *webhooks.Notification) error {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		event, err := n.Event()
+		switch event := event.(type) {
+		case *webhooks.AgreementEvent:
+			m.agreements[event.Agreement().AgreementToken] = event.Agreement()
+		case *webhooks.PaymentEvent:
+			m.payments[event.Transaction().ReceiptNumber] = event.Transaction()
+		}
+		return err
+	}))
 }
 
-func (m *merchant) collect(ctx context.Context) error {
-	customer, err := m.findOrCreateCustomer(ctx)
-	if err != nil {
-		return fmt.Errorf("customer: %w", err)
-	}
-	agreement, err := m.agree(ctx, customer)
-	if err != nil {
-		return fmt.Errorf("agreement: %w", err)
-	}
-	payment, err := m.pay(ctx, agreement)
-	if err != nil {
-		return fmt.Errorf("payment: %w", err)
-	}
-	if err := m.approved(ctx, payment); err != nil {
-		return fmt.Errorf("approval: %w", err)
-	}
-	m.timeline.step("Done", "the collection is complete", "")
-	return nil
-}
-
-func (m *merchant) findOrCreateCustomer(ctx context.Context) (*quickstream.Customer, error) {
-	customer, err := m.client.Customers.GetByNumber(ctx, m.customerNumber())
+// customer finds the customer by the merchant's own number, which is unique, or creates it.
+func (m *merchant) customer(ctx context.Context, number, name string) (*quickstream.Customer, error) {
+	customer, err := m.client.Customers.GetByNumber(ctx, number)
 	if errors.Is(err, quickstream.ErrNotFound) {
-		customer, err = m.client.Customers.Create(ctx, quickstream.CreateCustomerParams{
-			CustomerNumber: m.customerNumber(), CustomerName: "Ann Example",
-		})
+		customer, err = m.client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: name})
 		if errors.Is(err, quickstream.ErrOutcomeUnknown) {
-			// The number is unique: whoever created it, it is our customer.
-			customer, err = m.client.Customers.GetByNumber(ctx, m.customerNumber())
+			// Whoever created it, it is our customer.
+			customer, err = m.client.Customers.GetByNumber(ctx, number)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	m.timeline.step("Customer", customer.CustomerNumber, "customerId "+customer.CustomerID)
-	return customer, nil
+	return customer, err
 }
 
-// agree asks the payer and waits for the answer.
-func (m *merchant) agree(ctx context.Context, customer *quickstream.Customer) (*quickstream.Agreement, error) {
+// agree asks the payer for an agreement, in effect from the given moment.
+func (m *merchant) agree(ctx context.Context, customer *quickstream.Customer, now time.Time) (*quickstream.Agreement, error) {
 	sydney, err := time.LoadLocation("Australia/Sydney") // the service's dates are Sydney's
 	if err != nil {
 		return nil, err
 	}
-	today := quickstream.DateOf(time.Now().In(sydney))
-	agreement, err := m.client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
-		SupplierBusinessCode: m.business,
+	return m.client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
 		PayeeReference:       rand.Text()[:20], // unique: an agreement whose answer is lost is found by it
 		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeUtility, Description: "Broadband, monthly", StartDate: today, AutomaticRenewal: true,
+			Purpose: quickstream.PayToPurposeUtility, Description: "Broadband, monthly",
+			StartDate: quickstream.DateOf(now.In(sydney)), AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{
 			Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
@@ -97,103 +80,55 @@ func (m *merchant) agree(ctx context.Context, customer *quickstream.Customer) (*
 			BSB: "650000", AccountNumber: quickstream.NewSecret("111111"),
 		},
 	})
-	if err != nil {
-		return nil, err
-	}
-	token := agreement.AgreementToken
-	m.timeline.step("Agreement", string(agreement.Status)+", the payer has until "+agreement.RespondByTime.Format("2 January 15:04"), "agreementToken "+token)
+}
 
-	if m.payer != nil && agreement.Status == quickstream.AgreementStatusPending {
-		go func() {
-			if err := m.payer(token); err != nil {
-				m.timeline.note("the payer could not answer: " + err.Error())
-			}
-		}()
-	}
-	for {
-		switch agreement.Status {
-		case quickstream.AgreementStatusActive:
-			if agreement.AgreementToken != token {
-				return nil, errors.New("the confirmation is for another agreement")
-			}
-			m.timeline.step("Confirmed", "by the payer, seen by "+m.inbox.lastSource(), "status ACTIVE")
-			return agreement, nil
-		case quickstream.AgreementStatusRejected:
-			return nil, fmt.Errorf("rejected on its way to the payer: %s", agreement.RejectionReason)
-		case quickstream.AgreementStatusCancelled:
-			return nil, errors.New("the payer declined, or did not answer in time")
-		case quickstream.AgreementStatusCreated, quickstream.AgreementStatusPending:
-			// wait
-		default:
-			return nil, fmt.Errorf("unexpected status %s", agreement.Status)
-		}
-		agreement, err = next(ctx, m.poll, m.inbox, m.inbox.agreements, token, func(ctx context.Context) (*quickstream.Agreement, error) {
-			return m.client.PayTo.Get(ctx, token)
-		})
-		if err != nil {
+// confirmed returns an agreement that the payer has confirmed. Its event may not have come: then
+// the agreement is read.
+func (m *merchant) confirmed(ctx context.Context, token string) (*quickstream.Agreement, error) {
+	m.mu.Lock()
+	agreement := m.agreements[token]
+	m.mu.Unlock()
+	if agreement == nil {
+		var err error
+		if agreement, err = m.client.PayTo.Get(ctx, token); err != nil {
 			return nil, err
 		}
 	}
+	switch agreement.Status {
+	case quickstream.AgreementStatusActive:
+		return agreement, nil
+	case quickstream.AgreementStatusRejected:
+		return nil, fmt.Errorf("rejected on its way to the payer: %s", agreement.RejectionReason)
+	case quickstream.AgreementStatusCancelled:
+		return nil, errors.New("the payer declined, or did not answer in time")
+	default:
+		return nil, fmt.Errorf("not yet: it is %s", agreement.Status)
+	}
 }
 
-// pay takes the payment. The intent is stored right before it is sent: after a crash
-// or a lost answer it is all that is needed to find out what happened.
-func (m *merchant) pay(ctx context.Context, agreement *quickstream.Agreement) (*quickstream.Transaction, error) {
-	payment, err := m.client.Transactions.Pay(ctx, quickstream.PayParams{
-		SupplierBusinessCode:    m.business,
-		Source:                  quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken, RemittanceInformation1: "Invoice 1042"}),
+// pay takes the payment. The intent is stored right before it is sent: after a crash or an
+// unknown outcome it is all that is needed to find out what happened, as examples/backend does.
+func (m *merchant) pay(ctx context.Context, agreement *quickstream.Agreement, invoice string) (*quickstream.Transaction, error) {
+	store := func(_ context.Context, intent quickstream.Intent) error {
+		fmt.Printf("Intent       not sent yet, store the intent with reference %s\n", intent.Reference)
+		return nil
+	}
+	return m.client.Transactions.Pay(ctx, quickstream.PayParams{
+		SupplierBusinessCode:    sandbox.DefaultBusiness,
+		Source:                  quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken, RemittanceInformation1: invoice}),
 		PrincipalAmount:         decimal.RequireFromString("89.90"),
 		Currency:                quickstream.CurrencyAUD,
-		CustomerReferenceNumber: m.customerNumber(),
-	}, quickstream.WithBeforeSend(m.store))
-	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
-		m.timeline.note("the answer was lost; looking the payment up until it is settled")
-		policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff()) // PayTo payments are not retried by the service
-		state, err := resolve.Run(ctx, m.client.Transactions, policy, resolve.Begin(*lost.Intent, time.Now()), nil)
-		if err != nil || state.Status != resolve.StatusSettled {
-			return nil, fmt.Errorf("the payment is %s, a person has to look at it: %w", state.Status, err)
-		}
-		payment, err = m.client.Transactions.Get(ctx, state.Intent.ReceiptNumber)
-		if err != nil {
-			return nil, err
-		}
-	} else if err != nil {
-		return nil, err
-	}
-	m.timeline.step("Payment", string(payment.Status)+" ("+payment.ResponseCode+")", "receiptNumber "+payment.ReceiptNumber)
-	return payment, nil
+		CustomerReferenceNumber: invoice,
+	}, quickstream.WithBeforeSend(store))
 }
 
-// store stands in for the merchant's database.
-func (m *merchant) store(_ context.Context, intent quickstream.Intent) error {
-	stored, err := json.Marshal(intent)
-	if err != nil {
-		return err
+// approved returns a payment that is approved, by its event or by reading it.
+func (m *merchant) approved(ctx context.Context, receipt string) (*quickstream.Transaction, error) {
+	m.mu.Lock()
+	payment := m.payments[receipt]
+	m.mu.Unlock()
+	if payment == nil {
+		return quickstream.RequireApproved(m.client.Transactions.Get(ctx, receipt))
 	}
-	m.timeline.step("Intent", "89.90 AUD, not sent yet", fmt.Sprintf("the intent (%d bytes of JSON, no account details), reference %s", len(stored), intent.Reference))
-	return nil
-}
-
-// approved waits for the payment's final outcome and checks it.
-func (m *merchant) approved(ctx context.Context, payment *quickstream.Transaction) error {
-	receipt := payment.ReceiptNumber
-	for {
-		_, err := quickstream.RequireApproved(payment, nil)
-		switch {
-		case err == nil:
-			if payment.ReceiptNumber != receipt {
-				return errors.New("the approval is for another receipt")
-			}
-			m.timeline.step("Approved", fmt.Sprintf("%s on %s, seen by %s", payment.TotalAmount, payment.SettlementDate, m.inbox.lastSource()), "outcome and settlement date")
-			return nil
-		case payment.NextStep() != quickstream.NextStepWait:
-			return err
-		}
-		payment, err = next(ctx, m.poll, m.inbox, m.inbox.payments, receipt, func(ctx context.Context) (*quickstream.Transaction, error) {
-			return m.client.Transactions.Get(ctx, receipt)
-		})
-		if err != nil {
-			return err
-		}
-	}
+	return quickstream.RequireApproved(payment, nil)
 }

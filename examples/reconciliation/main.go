@@ -24,7 +24,9 @@ func main() {
 
 // entry is one transaction, as either side has it.
 type entry struct {
-	group
+	Scheme         quickstream.CardScheme
+	Type           quickstream.TransactionType
+	Status         quickstream.TransactionStatus
 	SettlementDate quickstream.Date
 	Total          string // with the surcharge
 }
@@ -41,7 +43,7 @@ func (b books) record(t *quickstream.Transaction, err error, want quickstream.Ou
 		return nil, fmt.Errorf("%s lacks its card or its amount", t.ReceiptNumber)
 	}
 	b[t.ReceiptNumber] = entry{
-		group{t.CreditCard.CardScheme, t.TransactionType, t.Status}, t.SettlementDate, t.TotalAmount.Amount.StringFixed(2),
+		t.CreditCard.CardScheme, t.TransactionType, t.Status, t.SettlementDate, t.TotalAmount.Amount.StringFixed(2),
 	}
 	return t, nil
 }
@@ -69,7 +71,8 @@ func run(ctx context.Context, s *demo.Shop) error {
 		return err
 	}
 	fmt.Println("3. The two compared:")
-	if err := reconcile(own, reported); err != nil {
+	fmt.Printf("   settled: %s in the own records, %s in the report\n", own.settled().StringFixed(2), reported.settled().StringFixed(2))
+	if err := differences(own, reported); err != nil {
 		return err
 	}
 	fmt.Println("4. A record that is lost would show:")

@@ -61,18 +61,20 @@ func parse(src io.Reader, date quickstream.Date) (books, int64, error) {
 		if _, twice := found[line.Receipt]; twice || line.SettlementDate != date {
 			return nil, 0, fmt.Errorf("record %d does not belong there", report.Records())
 		}
-		found[line.Receipt] = entry{line.group, line.SettlementDate, line.Total.StringFixed(2)}
+		found[line.Receipt] = entry{line.Scheme, line.Type, line.Status, line.SettlementDate, line.Total.StringFixed(2)}
 	}
 	fmt.Printf("   %d records, %d bytes\n", report.Records(), report.InputOffset())
 	return found, report.InputOffset(), nil
 }
 
-// reportLine is a record of the report. All names are the sandbox's own, here and
-// in group: the service publishes none of them, so take those of your own reports.
-// A column that the report does not have is an error, and never an empty value.
+// reportLine is a record of the report. All names are the sandbox's own: the service
+// publishes none of them, so take those of your own reports. A column that the report
+// does not have is an error, and never an empty value.
 type reportLine struct {
-	Receipt string `csv:"Receipt Number"`
-	group
-	SettlementDate quickstream.Date `csv:"Settlement Date"`
-	Total          decimal.Decimal  `csv:"Total Amount"`
+	Receipt        string                        `csv:"Receipt Number"`
+	Scheme         quickstream.CardScheme        `csv:"Card Scheme"`
+	Type           quickstream.TransactionType   `csv:"Transaction Type"`
+	Status         quickstream.TransactionStatus `csv:"Status"`
+	SettlementDate quickstream.Date              `csv:"Settlement Date"`
+	Total          decimal.Decimal               `csv:"Total Amount"`
 }

@@ -168,11 +168,12 @@ func (m *membership) softDeclined(ctx context.Context, reference string) (*quick
 // the latest.
 func (m *membership) lastRetry(ctx context.Context, payment *quickstream.Transaction) (*quickstream.Transaction, error) {
 	last := payment
-	for retry, err := range m.Client.Transactions.Retries(payment.ReceiptNumber).All(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if outcome, err := retry.Outcome(); err != nil || outcome != quickstream.OutcomeDeclined {
+	retries, err := m.Client.Transactions.Retries(payment.ReceiptNumber).ReadAll(ctx)
+	if err != nil && !errors.Is(err, quickstream.ErrNotFound) { // which may mean an empty list
+		return nil, err
+	}
+	for _, retry := range retries {
+		if !isDeclined(retry) {
 			return retry, nil
 		}
 		if retry.TransactionTime.After(last.TransactionTime.Time) {
@@ -180,6 +181,11 @@ func (m *membership) lastRetry(ctx context.Context, payment *quickstream.Transac
 		}
 	}
 	return last, nil
+}
+
+func isDeclined(t *quickstream.Transaction) bool {
+	outcome, err := t.Outcome()
+	return err == nil && outcome == quickstream.OutcomeDeclined
 }
 
 // extra charges what was not agreed by date. Which eci goes with that is not

@@ -97,7 +97,7 @@ func (s *shop) pursue(ctx context.Context, state resolve.Case) error {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	for !state.Status.Final() {
 		<-time.After(time.Until(state.NextLook))
-		state = policy.Next(state, policy.LookUp(ctx, s.client.Transactions, state.Intent), time.Now())
+		state = policy.Next(state, policy.LookUp(ctx, s.client.Transactions, state), time.Now())
 	}
 	switch state.Status {
 	case resolve.StatusEscalated:

@@ -36,7 +36,7 @@ type Shop struct {
 // is advanced, and ends the program. The options are the sandbox's.
 func Main(name string, run func(ctx context.Context, s *Shop) error, opts ...sandbox.Option) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	err := start(ctx, run, opts)
+	err := Run(ctx, run, opts...)
 	cancel()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, name+":", err)
@@ -45,7 +45,8 @@ func Main(name string, run func(ctx context.Context, s *Shop) error, opts ...san
 	fmt.Println("\nEverything was as expected.")
 }
 
-func start(ctx context.Context, run func(context.Context, *Shop) error, opts []sandbox.Option) error {
+// Run runs an example as Main does, and returns its error.
+func Run(ctx context.Context, run func(context.Context, *Shop) error, opts ...sandbox.Option) error {
 	clock := sandbox.NewClock(time.Now())
 	box := sandbox.New(append([]sandbox.Option{
 		sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }),
