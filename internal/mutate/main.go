@@ -1,0 +1,264 @@
+// Mutate changes the code that decides what became of a payment, one condition at a time, and
+// runs the tests that meet the change. A change that no test notices is a survivor. It fails for
+// a survivor that survivors.txt does not explain.
+//
+//	go run ./internal/mutate                      all mutants
+//	go run ./internal/mutate -sample 300 -seed 1  some of them
+//	go run ./internal/mutate -only 'resolve/run.go:1[0-9]:'
+//
+// The mutants: each && and || with the other one and without either side, each comparison and
+// condition negated, each bound moved by one, each sum, product and count changed, each case of a
+// switch or select removed. All of them are compiled at once, through an overlay, and an
+// environment variable switches one on.
+package main
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// mutated are the files that are changed.
+	mutated = "transactions*.go payto_resume.go payto_compare.go resolve/*.go internal/transport/*.go"
+	// tested are the packages whose tests are run.
+	tested = ". resolve internal/transport internal/clienttest sandbox/sandboxtest"
+)
+
+//go:embed switch.txt
+var switches string
+
+// explained has a line for each mutant that may survive: the mutant, " # " and why.
+//
+//go:embed survivors.txt
+var explained string
+
+func main() {
+	log.SetFlags(0)
+	sample := flag.Int("sample", 0, "how many mutants to run; 0 runs all")
+	seed := flag.Uint64("seed", 1, "the seed of the sample")
+	only := flag.String("only", "", "a regular expression for the mutants to run")
+	workers := flag.Int("workers", 1, "how many mutants to run at once")
+	flag.Parse()
+	chosen, err := regexp.Compile(*only)
+	check(err)
+	dir, err := os.MkdirTemp("", "mutate")
+	check(err)
+	mutants := build(dir)
+	numbers := rand.New(rand.NewPCG(*seed, *seed)).Perm(len(mutants)) //nolint:gosec // a sample that can be repeated
+	numbers = slices.DeleteFunc(numbers, func(n int) bool { return !chosen.MatchString(mutants[n].place()) })
+	if *sample > 0 {
+		numbers = numbers[:min(*sample, len(numbers))]
+	}
+	slices.Sort(numbers)
+	unexplained := run(dir, mutants, numbers, max(*workers, 1))
+	check(os.RemoveAll(dir))
+	if unexplained > 0 {
+		log.Fatalf("%d survivors are new: write a test that fails with them, or explain them in internal/mutate/survivors.txt", unexplained)
+	}
+}
+
+// check ends the program with an error.
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// read returns the mutated files with all their mutants, by path.
+func read() (map[string]string, []mutant) {
+	files := map[string]string{}
+	var all []mutant
+	for _, pattern := range strings.Fields(mutated) {
+		paths, err := filepath.Glob(pattern)
+		if check(err); len(paths) == 0 {
+			log.Fatalf("no files %s: run it in the root folder", pattern)
+		}
+		for _, file := range paths {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			source, err := os.ReadFile(file) //nolint:gosec // a file of this repository
+			check(err)
+			text, mutants, err := mutate(file, source, len(all))
+			check(err)
+			files[file], all = text, append(all, mutants...)
+			pkg := map[string]string{".": "quickstream"}[filepath.Dir(file)]
+			files[filepath.Join(filepath.Dir(file), "mutant_switch.go")] = "package " + cmp.Or(pkg, filepath.Base(filepath.Dir(file))) + "\n" + switches
+		}
+	}
+	return files, all
+}
+
+// build compiles the tests with all mutants.
+func build(dir string) []mutant {
+	files, all := read()
+	replace := map[string]string{}
+	for file, text := range files {
+		full, err := filepath.Abs(file)
+		check(err)
+		replace[full] = filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+		check(os.WriteFile(replace[full], []byte(text), 0o600))
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	check(err)
+	overlay := filepath.Join(dir, "overlay.json")
+	check(os.WriteFile(overlay, text, 0o600))
+	for _, pkg := range strings.Fields(tested) {
+		args := []string{"test", "-c", "-vet=off", "-overlay", overlay, "-o", binary(dir, pkg), "./" + pkg}
+		if out, err := exec.CommandContext(context.Background(), "go", args...).CombinedOutput(); err != nil { //nolint:gosec // packages of this repository
+			log.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return all
+}
+
+func binary(dir, pkg string) string {
+	return filepath.Join(dir, "tests"+strings.NewReplacer("/", "-", ".", "-").Replace(pkg))
+}
+
+// A test is a test function, in one of the binaries.
+type test struct {
+	pkg, name string
+	took      time.Duration
+}
+
+// trace runs each test alone, and returns the tests that meet each mutant, fast ones first.
+func trace(dir string, mutants int) [][]test {
+	meets := make([][]test, mutants)
+	for _, pkg := range strings.Fields(tested) {
+		list, err := runTests(dir, pkg, time.Minute, "", "-test.list=^(Test|Fuzz|Example)")
+		check(err)
+		for name := range strings.FieldsSeq(string(list)) {
+			file, start := filepath.Join(dir, "trace"), time.Now()
+			check(os.WriteFile(file, nil, 0o600))
+			if out, err := runTests(dir, pkg, 10*time.Minute, "MUTANT_TRACE="+file, "-test.run=^"+name+"$"); err != nil {
+				log.Fatalf("%s in %s fails without a mutant: %v\n%s", name, pkg, err, out)
+			}
+			took := time.Since(start)
+			seen, err := os.ReadFile(file) //nolint:gosec // made above
+			check(err)
+			for number := range strings.FieldsSeq(string(seen)) {
+				n, err := strconv.Atoi(number)
+				check(err)
+				meets[n-1] = append(meets[n-1], test{pkg, name, took})
+			}
+		}
+	}
+	for _, tests := range meets {
+		slices.SortFunc(tests, func(a, b test) int { return cmp.Compare(a.took, b.took) })
+	}
+	return meets
+}
+
+// errEndless is the error of tests that did not end in time.
+var errEndless = errors.New("the tests do not end")
+
+// runTests runs a test binary in the folder of its package, in at most 6 GB: a mutant may never
+// end.
+func runTests(dir, pkg string, limit time.Duration, env string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errEndless)
+	defer cancel()
+	args = append([]string{"-c", `ulimit -v 6000000; exec "$0" "$@"`, binary(dir, pkg), "-test.failfast"}, args...)
+	command := exec.CommandContext(ctx, "sh", args...) //nolint:gosec // the binaries are ours
+	command.Dir, command.Env, command.WaitDelay = pkg, append(os.Environ(), env), time.Second
+	out, err := command.CombinedOutput()
+	if err != nil {
+		err = cmp.Or(context.Cause(ctx), err)
+	}
+	return out, err
+}
+
+// try returns the error of the first tests that notice a mutant, or nil if it survives. It runs the
+// tests in rounds: fast ones first, those of one package together.
+func try(dir string, number int, tests []test) error {
+	for round := range slices.Chunk(tests, 16) {
+		for _, pkg := range strings.Fields(tested) {
+			var names []string
+			limit := 20 * time.Second
+			for _, t := range round {
+				if t.pkg == pkg {
+					names, limit = append(names, t.name), limit+5*t.took
+				}
+			}
+			if len(names) == 0 {
+				continue
+			}
+			if _, err := runTests(dir, pkg, limit, "MUTANT="+strconv.Itoa(number), "-test.run=^("+strings.Join(names, "|")+")$"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// run runs mutants, prints those that survive and a line for each file, and returns how many of
+// them are not explained.
+func run(dir string, mutants []mutant, numbers []int, workers int) (unexplained int) {
+	meets, why := trace(dir, len(mutants)), explanations()
+	results := make([]error, len(mutants))
+	var group sync.WaitGroup
+	turns := make(chan struct{}, workers)
+	for _, n := range numbers {
+		turns <- struct{}{}
+		group.Go(func() {
+			defer func() { <-turns }()
+			if results[n] = try(dir, n+1, meets[n]); results[n] == nil {
+				log.Printf("survived %s # %s", mutants[n].place(), cmp.Or(why[mutants[n].String()], "NOT EXPLAINED"))
+			}
+		})
+	}
+	group.Wait()
+	type count struct{ mutants, survived, endless int }
+	counts, files := map[string]count{}, []string{}
+	for _, n := range numbers {
+		for _, name := range []string{mutants[n].file, "all"} {
+			c, seen := counts[name]
+			if !seen {
+				files = append(files, name)
+			}
+			c.mutants++
+			switch {
+			case results[n] == nil:
+				c.survived++
+			case errors.Is(results[n], errEndless):
+				c.endless++
+			}
+			counts[name] = c
+		}
+		if results[n] == nil && why[mutants[n].String()] == "" {
+			unexplained++
+		}
+	}
+	for _, file := range files {
+		c := counts[file]
+		_, _ = fmt.Fprintf(os.Stdout, "%-40s %4d mutants, %4d killed (%d never end), %3d survived\n", file, c.mutants, c.mutants-c.survived, c.endless, c.survived)
+	}
+	return unexplained
+}
+
+// explanations returns why mutants may survive.
+func explanations() map[string]string {
+	why := map[string]string{}
+	for line := range strings.Lines(explained) {
+		if name, reason, is := strings.Cut(strings.TrimSpace(line), " # "); is {
+			why[name] = reason
+		}
+	}
+	return why
+}
