@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ func inRoot(t *testing.T) []string {
 		switch name := entry.Name(); {
 		case err != nil:
 			return err
-		case entry.IsDir() && (name == ".git" || name == ".tools"):
+		case entry.IsDir() && slices.Contains([]string{".git", ".tools", ".release"}, name):
 			return fs.SkipDir
 		case !entry.IsDir() && name != ".git": // a file in a worktree
 			files = append(files, filepath.ToSlash(path))
