@@ -56,9 +56,8 @@ func TestPanicsShowNoValues(t *testing.T) {
 	s.listen()
 	s.mandate()
 	require.NoError(t, s.box.Flush(t.Context()))
-	s.until(time.Second, func(durable.Status) bool { // an agreement that cannot be seen yet is a problem before it
-		return s.count("SELECT count(*) FROM quickstream.notification WHERE problem LIKE '%OnEvent panicked with a string at panic_test.go:%'") != 0
-	})
+	const told = "SELECT count(*) FROM quickstream.notification WHERE problem LIKE '%OnEvent panicked with a string at panic_test.go:%'"
+	s.until(time.Second, func(durable.Status) bool { return s.count(told) != 0 }) // what cannot be seen yet is a problem before it
 	s.until(time.Second, func(status durable.Status) bool { return status.Received == 0 })
 
 	s.corrupt("amount = '1'", id)
