@@ -55,6 +55,36 @@ func TestOutcomeTable(t *testing.T) {
 	t.Logf("%d cells", cells)
 }
 
+// TestPendingPayTo: until the payer has answered, the service does not know the outcome. Its summary
+// code for that says no more than the status. Of other accounts, and of other summary codes, the
+// outcome is unknown.
+func TestPendingPayTo(t *testing.T) {
+	payTo, card := &quickstream.PayToData{AgreementToken: "A1"}, (*quickstream.PayToData)(nil)
+	for _, c := range []struct {
+		source  *quickstream.PayToData
+		status  quickstream.TransactionStatus
+		summary quickstream.SummaryCode
+		outcome quickstream.Outcome
+		next    quickstream.NextStep
+	}{
+		{payTo, "Pending", "", quickstream.OutcomePending, quickstream.NextStepWait},
+		{payTo, "Pending", "0", quickstream.OutcomePending, quickstream.NextStepWait},
+		{payTo, "Pending", "2", quickstream.OutcomePending, quickstream.NextStepWait},
+		{payTo, "PENDING", "2", quickstream.OutcomePending, quickstream.NextStepWait},
+		{payTo, "Pending", "1", quickstream.OutcomeUnknown, quickstream.NextStepResolve},
+		{payTo, "Pending", "3", quickstream.OutcomeUnknown, quickstream.NextStepResolve},
+		{payTo, "Approved", "2", quickstream.OutcomeUnknown, quickstream.NextStepResolve},
+		{payTo, "", "2", quickstream.OutcomeUnknown, quickstream.NextStepResolve},
+		{card, "Pending", "2", quickstream.OutcomeUnknown, quickstream.NextStepResolve},
+	} {
+		tx := &quickstream.Transaction{Status: c.status, SummaryCode: c.summary, ResponseCode: "PDNG", PayToData: c.source}
+		outcome, err := tx.Outcome()
+		assert.Equal(t, c.outcome, outcome, "%+v", c)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		assert.Equal(t, c.next, tx.NextStep(), "%+v", c)
+	}
+}
+
 // TestNothingIsApprovedByDefault: what was never decoded says nothing.
 func TestNothingIsApprovedByDefault(t *testing.T) {
 	var none *quickstream.Transaction

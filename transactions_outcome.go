@@ -74,7 +74,8 @@ func (t *Transaction) outcome() Outcome {
 			return OutcomeRejected
 		}
 	case TransactionStatusPending:
-		if approved || t.SummaryCode == "" {
+		// Code 2 says no more of a PayTo payment whose payer has not answered.
+		if approved || t.SummaryCode == "" || t.SummaryCode == SummaryCodeErred && t.PayToData != nil {
 			return OutcomePending
 		}
 	case TransactionStatusVoided:

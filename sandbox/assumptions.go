@@ -299,6 +299,8 @@ type Assumptions struct {
 	// PayToSynchronous approves PayTo payments in the answer. Otherwise they are Pending
 	// first.
 	PayToSynchronous bool
+	// PendingSummaryCode is the summaryCode of PayTo payments that are Pending: 0 or 2.
+	PendingSummaryCode string
 	// PayToApprovedAfter is how long PayTo payments are Pending.
 	PayToApprovedAfter time.Duration
 	// Events is when the events that a request causes arrive: before its answer, after it,

@@ -9,7 +9,6 @@ import (
 const (
 	erredStatus          = "Declined" // reading status alone would report as failed what may yet succeed
 	suspendedSummaryCode = "1"        // summaryCode alone reports as declined what may still be completed
-	pendingSummaryCode   = "0"        // or as approved what may still be declined
 )
 
 // Outcome is what becomes of a transaction. Functions such as [Approved] return one.
@@ -261,7 +260,7 @@ func (b *Sandbox) summaryCode(tx *transaction) string {
 	case resultSuspended:
 		return suspendedSummaryCode
 	case resultPending:
-		return pendingSummaryCode
+		return b.assume.PendingSummaryCode
 	case resultVoided:
 		return b.assume.VoidedSummaryCode
 	default:

@@ -164,6 +164,7 @@ func payTo() []Row {
 		row("AgreementTerms", "sent", "nothing", "as sent", "filled", "noOffset", "nullAmount"),
 		row("AgreementTexts", "sent", "nothing", "as sent", "folded", "bankNames"),
 		row("PayToSynchronous", "false", "an event reports the approval; whether the answer can is not stated", "code that expects approval in the answer fails early", "true"),
+		row("PendingSummaryCode", "0", "four codes, and none for a payment whose payer has not answered", "summaryCode alone reports as approved what may still be declined", "2"),
 		row("PayToApprovedAfter", "1m", "nothing", "callers do not wait that long", "15m", "119h"),
 		row("Events", "before", "nothing", "the event arrives before the caller has the token or receipt", "after", "twice", "never"),
 		row("UnknownEvents", "true", "other event types exist; their names are not public", "closed sets of event types fail early", "false"),
