@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
@@ -31,6 +32,7 @@ type Client struct {
 	// A function, because dumps in test output would follow a pointer to the buffers of open
 	// connections.
 	transport func() *transport.Transport
+	showsIDs  *atomic.Bool // true once an answer has shown an intent's id
 }
 
 // NewClient returns a client for an environment. It sends nothing: call [Client.Check] for that. It
@@ -66,7 +68,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	sender := transport.New(config.http, observer.attempts())
 	c := &Client{
 		base: base, observer: observer, config: config.callConfig,
-		transport: func() *transport.Transport { return sender },
+		transport: func() *transport.Transport { return sender }, showsIDs: new(atomic.Bool),
 	}
 	for _, kind := range [...]keyKind{secretKey, publishableKey} {
 		c.authorise[kind] = func(ctx context.Context) (string, error) { return authorise(ctx, kind) }

@@ -112,10 +112,12 @@
 // not searched by the intent's reference, and carries neither that nor the id, is a candidate only if it
 // agrees in everything.
 //
-// If another transaction may have the reference, the time has to prove that this one is not older:
-// it is at most two seconds older than the intent, before the look-up, of a known settlement date that is not earlier, and not too old if it is
-// Sydney's under another label, such as Z. Otherwise the transaction is a candidate. A receipt that is listed
-// with two outcomes counts as GET /transactions/{receiptNumber} shows it.
+// If another transaction may have the reference, one without an id is a candidate once the client has
+// seen that the service shows ids (see Intent.IDsShown). Otherwise its time has to prove that it is
+// not older: it is at most two seconds older than the intent, before the look-up, of a known
+// settlement date that is not earlier, and not too old if it is Sydney's under another label, such as
+// Z. Otherwise the transaction is a candidate. A receipt that is listed with two outcomes counts as
+// GET /transactions/{receiptNumber} shows it.
 //
 // An approval settles the intent if all other matches took no money. Two approvals are candidates:
 // the order is charged twice. A decline settles the intent if it was sent once by its Attempts, and

@@ -43,6 +43,9 @@ type Intent struct {
 	// Both are "" for other writes and without [WithIntentMetadata].
 	ID           string `json:"id,omitempty"`
 	MetadataName string `json:"metadataName,omitempty"`
+	// IDsShown means that an answer had shown an id when the intent was made. Then a transaction
+	// without one is not taken for the intent's if another may have its reference.
+	IDsShown bool `json:"idsShown,omitempty"`
 	// NotBefore is when the intent was made, by this machine's clock.
 	NotBefore time.Time `json:"notBefore"`
 	// Attempts counts the requests; 0 if unknown, as after a crash.

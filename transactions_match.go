@@ -222,6 +222,22 @@ func (i Intent) age(t *Transaction, clocks clocks) []string {
 	return nil
 }
 
+// seeID remembers that the service shows the ids of intents.
+func (c *Client) seeID(t *Transaction, name string) {
+	if name != "" && t.Metadata[name] != "" {
+		c.showsIDs.Store(true)
+	}
+}
+
+// unshownReason is why a transaction without an id is a candidate.
+const unshownReason = "it carries no id, which the service shows of others, and another payment may have its reference"
+
+// unshown reports whether a transaction has no id although the service shows ids.
+func (l lookUp) unshown(t *Transaction) bool {
+	i := l.intent
+	return i.ID != "" && t.Metadata[i.MetadataName] == "" && (i.IDsShown || l.s.client.showsIDs.Load())
+}
+
 // sydneyDate returns the date in Sydney, by winter time: of two dates the earlier.
 func sydneyDate(t time.Time) Date { return DateOf(t.UTC().Add(sydneyStandard)) }
 

@@ -23,7 +23,7 @@ const (
 	OutcomeDeclined Outcome = "declined"
 	// OutcomeRejected: the service rejected it, often because of its configuration.
 	OutcomeRejected Outcome = "rejected"
-	// OutcomePending: not settled yet; a PayTo payment waits for its event.
+	// OutcomePending: not settled yet; a PayTo payment waits for its event, also with summary code 2.
 	OutcomePending Outcome = "pending"
 	// OutcomeSuspended: held by fraud screening until it is completed or cancelled in the service's
 	// portal.

@@ -136,6 +136,7 @@ func (l lookUp) byReference(ctx context.Context, others ...Candidate) (*Transact
 	found.reread(ctx, l)
 	found.scanned(ctx, l)
 	found.takeFollowUp(ctx, l)
+	found.dropUnshown(l)
 	if t := found.settled(l.intent.Attempts); t != nil {
 		return t, nil
 	}
@@ -238,11 +239,27 @@ func (f *found) add(ctx context.Context, l lookUp, list List[Transaction], compa
 	return true
 }
 
+// dropUnshown makes candidates of matches without an id, if the service shows ids and another payment
+// may have the reference. It judges after the lists, so that their order decides nothing.
+func (f *found) dropUnshown(l lookUp) {
+	if f.onlyMatch {
+		return
+	}
+	f.matches = slices.DeleteFunc(f.matches, func(t *Transaction) bool {
+		unshown := l.unshown(t)
+		if unshown {
+			f.others = append(f.others, Candidate{Transaction: t, Reasons: []string{unshownReason}})
+		}
+		return unshown
+	})
+}
+
 // take judges a transaction that was not seen before.
 func (f *found) take(l lookUp, t *Transaction, compare matcher) {
 	if t.ReceiptNumber == l.wanted.OriginalReceiptNumber {
 		return
 	}
+	l.s.client.seeID(t, l.intent.MetadataName)
 	m := compare(t, l.wanted, f.clocks)
 	if related := m.matches || m.refund || len(m.reasons) > 0; !related {
 		return

@@ -125,7 +125,8 @@ func (c *call) transaction(body transactionBody) {
 	c.reference, c.body, c.kept = body.PaymentReferenceNumber, body.transactionJSON, kept
 	c.intent = &Intent{
 		Reference: body.PaymentReferenceNumber, OwnReference: body.ownReference,
-		ID: body.Metadata[body.intentName], MetadataName: body.intentName, Complete: complete,
+		ID: body.Metadata[body.intentName], MetadataName: body.intentName, IDsShown: body.intentName != "" && c.client.showsIDs.Load(),
+		Complete: complete,
 	}
 }
 
@@ -142,6 +143,7 @@ func (s *TransactionsService) post(ctx context.Context, call *call, body transac
 	}); err != nil {
 		return nil, err
 	}
+	s.client.seeID(transaction, body.intentName)
 	if call.result.Unanswered {
 		transaction.resent = call.sent(call.result)
 	}

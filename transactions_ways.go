@@ -47,6 +47,7 @@ func (l lookUp) search(ctx context.Context) found {
 	if customer := l.wanted.CustomerReferenceNumber; customer != "" {
 		f.byForms(ctx, l, forms(customer), l.intent.matchListed)
 	}
+	f.dropUnshown(l)
 	return f
 }
 

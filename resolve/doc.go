@@ -45,6 +45,8 @@
 //     epoch number, or it has no zone or no seconds, or is wrong or absent, or the merchant's clock
 //     stepped back. The same is true of a refund or capture that is listed under another reference.
 //   - The reference is the merchant's own, and the id comes back altered.
+//   - The reference is the merchant's own, the service echoes ids, and another program took the same
+//     amount under it without one.
 //   - Two equal refunds or captures of a payment have neither the reference nor the id; or one top-up
 //     or cancellation has neither.
 //   - A list has several pages and another order each time.

@@ -157,6 +157,83 @@ func TestTimesThatProveNothing(t *testing.T) {
 	})
 }
 
+// TestTransactionsWithoutAnID: where the service shows the ids of intents, a transaction without one is
+// of another program, such as the portal. With the merchant's own reference it settles nothing. An
+// answer to this client, the same look-up or the stored intent say that ids are shown; otherwise the
+// service may show none.
+func TestTransactionsWithoutAnID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		own, mine := sent(t, "ORDER-1")
+		made, named := sent(t, "")
+		refund, refundOf := lostRefund(t)
+		unnamed := with(mine, "metadata", nil, "receiptNumber", "R-2")
+		other := with(mine, "metadata", object{own.MetadataName: "ANOTHER"}, "paymentReferenceNumber", "ORDER-12", "receiptNumber", "R-3")
+		stored := own
+		stored.IDsShown = true
+		<-time.After(time.Minute)
+		resume := func(paysFirst bool, intent quickstream.Intent, listed ...object) (*quickstream.Transaction, error) {
+			search, pay := lookedUp([][]object{listed}), echoing(t, func(object) {})
+			client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return pay(r)
+				}
+				return search(r)
+			})
+			if paysFirst {
+				_, err := client.Transactions.Pay(t.Context(), payment())
+				require.NoError(t, err)
+			}
+			return client.Transactions.Resume(t.Context(), intent, quickstream.WithForeignReceipts(func(string) bool { return false }))
+		}
+		for name, c := range map[string]struct {
+			paysFirst bool
+			intent    quickstream.Intent
+			listed    []object
+			found     string
+		}{
+			"no id seen":                        {false, own, []object{unnamed}, "R-2"},
+			"seen in an answer":                 {true, own, []object{unnamed}, ""},
+			"seen in the list, before":          {false, own, []object{other, unnamed}, ""},
+			"seen in the list, after":           {false, own, []object{unnamed, other}, ""},
+			"seen before the intent was stored": {false, stored, []object{unnamed}, ""},
+			"declined":                          {true, own, []object{declined(unnamed, "R-2")}, ""},
+			"with the id":                       {true, own, []object{mine}, "R-1"},
+			"beside one with the id":            {true, own, []object{unnamed, mine}, "R-1"},
+			"a reference of this package":       {true, made, []object{with(named, "metadata", nil)}, "R-1"},
+			"a refund, no id seen":              {false, refund, []object{refundOf("")}, "R-1"},
+			"a refund":                          {true, refund, []object{refundOf("")}, ""},
+		} {
+			tx, err := resume(c.paysFirst, c.intent, c.listed...)
+			if c.found != "" {
+				require.NoError(t, err, name)
+				assert.Equal(t, c.found, tx.ReceiptNumber, name)
+				continue
+			}
+			candidates := still(t, tx, err).Candidates
+			require.Len(t, candidates, 1, name)
+			assert.False(t, candidates[0].Matches, name)
+		}
+	})
+}
+
+// TestIDsShown: an intent says whether an answer has shown an id before it was made.
+func TestIDsShown(t *testing.T) {
+	for shows, change := range map[bool]func(object){true: func(object) {}, false: func(t object) { t["metadata"] = nil }} {
+		client := clientOf(t, echoing(t, change))
+		var intent quickstream.Intent
+		for _, want := range []bool{false, shows} {
+			_, err := client.Transactions.Pay(t.Context(), payment(), handed(&intent))
+			require.NoError(t, err)
+			assert.Equal(t, want, intent.IDsShown)
+			planned, err := client.Transactions.Plan(t.Context(), quickstream.RefundParams{
+				OriginalReceiptNumber: "R-1", PrincipalAmount: decimal.New(1, 0), Currency: "AUD",
+			})
+			require.NoError(t, err)
+			assert.Equal(t, shows, planned.IDsShown)
+		}
+	}
+}
+
 // TestReceiptsListedInTwoStates: neither state wins by its place in the list. What counts is what the
 // service says of the receipt, and without that the look-up fails.
 func TestReceiptsListedInTwoStates(t *testing.T) {
