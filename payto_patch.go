@@ -192,9 +192,9 @@ func accepted(agreementToken string, status int, body []byte) error {
 func (p patchJSON) stands(a *Agreement) bool {
 	switch {
 	case p.Recall != nil:
-		return a.Status == p.Recall.StatusCode
+		return sameText(string(a.Status), string(p.Recall.StatusCode))
 	case p.StatusAmendment != nil:
-		return a.Status == p.StatusAmendment.StatusCode
+		return sameText(string(a.Status), string(p.StatusAmendment.StatusCode))
 	case p.UnilateralAmendment != nil:
 		details, err := a.Details()
 		if err != nil {

@@ -67,7 +67,7 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 		slices.Sort(tokens)
 		return tokens, pages.count <= 1, err
 	}
-	if err := readWhole(read); err != nil && !errors.Is(err, ErrNotFound) {
+	if err := readWhole(read); err != nil && !isAbsent(err) {
 		return open(err, append(matches, others...)...)
 	}
 	if len(matches) == 1 {

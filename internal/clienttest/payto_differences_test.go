@@ -334,6 +334,11 @@ func TestAgreementsThatAreNotLookedUp(t *testing.T) {
 	assert.NoError(t, open.Cause) //nolint:testifylint // a member of the error
 	assert.Equal(t, 1, requests)
 
+	_, err = clientOf(t, says(http.StatusNotFound, "<html></html>")).PayTo.Resume(t.Context(), intent)
+	open, ok = errors.AsType[*quickstream.UnknownOutcomeError](err)
+	require.True(t, ok, "%v", err)
+	require.ErrorIs(t, open.Cause, quickstream.ErrNotFound, "a gateway's 404 is a failed look-up")
+
 	params := mandate()
 	params.PayeeReference = ""
 	_, err = clientOf(t, gone).PayTo.Create(t.Context(), "C-1", params, handed(&unnamed))
@@ -349,6 +354,25 @@ func TestAgreementsThatAreNotLookedUp(t *testing.T) {
 	_, err = client.PayTo.ResumeChange(t.Context(), laterChange)
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 	assert.Zero(t, requests)
+}
+
+// TestStatusesInAnotherCase: an agreement is as a change requested in whatever case its status is shown.
+func TestStatusesInAnotherCase(t *testing.T) {
+	client := clientOf(t, gone)
+	reason := quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}
+	for status, change := range map[string]func(quickstream.CallOption) error{
+		"suspended": func(o quickstream.CallOption) error { return client.PayTo.Suspend(t.Context(), "A-1", reason, o) },
+		"Cancelled": func(o quickstream.CallOption) error { return client.PayTo.Recall(t.Context(), "A-1", o) },
+	} {
+		var intent quickstream.Intent
+		require.ErrorIs(t, change(handed(&intent)), quickstream.ErrOutcomeUnknown)
+		for shown, asAsked := range map[string]bool{status: true, strings.ToUpper(status): true, "ACTIVE": false, "": false} {
+			reader := clientOf(t, says(http.StatusOK, `{"agreementToken":"A-1","status":"`+shown+`"}`))
+			state, err := reader.PayTo.ResumeChange(t.Context(), intent)
+			require.NoError(t, err)
+			assert.Equal(t, asAsked, state.AsAsked, "%s: %q", status, shown)
+		}
+	}
 }
 
 // TestAgreementsOfTheSandbox have no differences in the default world.
