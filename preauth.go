@@ -201,7 +201,7 @@ func (b *transactionBody) checkCapture(f *findings) {
 	f.require(stored != nil, "capture.storedCredentialData.required", "storedCredentialData", "is required for cards")
 	f.require(stored == nil || stored.EntryMode != "",
 		"capture.storedCredentialData.entryMode", "storedCredentialData.entryMode", "is required")
-	f.require(b.original == nil || b.original.TransactionType == TransactionTypePreauth,
+	f.require(b.original == nil || b.original.TransactionType == "" || sameText(string(b.original.TransactionType), string(TransactionTypePreauth)),
 		"capture.original.preauth", "originalReceiptNumber", "must be a pre-authorisation")
 }
 

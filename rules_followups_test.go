@@ -69,11 +69,15 @@ func givenOriginalCases[T any](given *Transaction) []ruleCase[T] {
 	bare := *given
 	bare.PrincipalAmount, bare.TotalAmount = &Amount{Amount: given.PrincipalAmount.Amount}, nil
 	unsaid := set(member[T, *Transaction]("Original"), &bare)
+	lower := *given
+	lower.PrincipalAmount = &Amount{Currency: "aud", Amount: given.PrincipalAmount.Amount}
+	folded := set(member[T, *Transaction]("Original"), &lower)
 	return []ruleCase[T]{
 		{rule: "transaction.originalReceiptNumber.required", pass: all(with, set(receipt, "")), fail: set(receipt, "")},
 		{rule: "transaction.original.same", pass: all(with, set(receipt, canaryReceipt)), fail: all(with, set(receipt, canaryReceipt+"9"))},
 		{rule: "transaction.original.currency", pass: all(with, set(currency, CurrencyAUD)), fail: all(with, set(currency, CurrencyNZD))},
 		{rule: "transaction.original.currency", pass: all(unsaid, set(currency, CurrencyNZD)), fail: all(with, set(currency, CurrencyNZD))},
+		{rule: "transaction.original.currency", pass: all(folded, set(currency, CurrencyAUD)), fail: all(folded, set(currency, CurrencyNZD))},
 		{rule: "transaction.currency.required", pass: with, fail: all(with, set(currency, ""))},
 	}
 }
@@ -98,6 +102,9 @@ func captureTable() ruleTable[CaptureParams] {
 			{rule: "capture.storedCredentialData.entryMode", pass: set(stored, manual()), fail: set(stored, &StoredCredentialData{})},
 			// A top-up, which the original does not show, raises the limit.
 			{rule: "capture.original.preauth", pass: of(preauth, "1000"), fail: of(original(TransactionTypePayment), "1")},
+			// An answer may leave the type out, and show it in another case.
+			{rule: "capture.original.preauth", pass: of(original(""), "1"), fail: of(original("Payment"), "1")},
+			{rule: "capture.original.preauth", pass: of(original("Preauth"), "1"), fail: of(original("Refund"), "1")},
 		},
 	)
 	table.worst = params{

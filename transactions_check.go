@@ -110,7 +110,7 @@ func (b *transactionBody) checkOriginal(f *findings) {
 	f.require(b.OriginalReceiptNumber == b.original.ReceiptNumber,
 		"transaction.original.same", "originalReceiptNumber", "must be that of the transaction that was passed in")
 	amount := b.original.PrincipalAmount
-	f.require(amount == nil || amount.Currency == "" || b.Currency == "" || amount.Currency == b.Currency,
+	f.require(amount == nil || amount.Currency == "" || b.Currency == "" || sameText(string(amount.Currency), string(b.Currency)),
 		"transaction.original.currency", "currency", "must be that of the transaction that was passed in")
 }
 

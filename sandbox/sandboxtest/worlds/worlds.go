@@ -12,9 +12,11 @@
 //   - a reference of the merchant's own, and an altered id in metadata, which may be another's
 //   - times that are absent or off, a clock of the merchant's that steps back, with a
 //     reference of their own; and no metadata
-//   - two equal refunds or changes of one transaction without their own reference; and no
-//     metadata
+//   - two equal refunds or captures, or one top-up or cancellation, of a transaction without
+//     their own reference; and no metadata
 //   - an unstable order over more than one page
+//   - a 404 for nothing found in a form that a gateway could send (ErrorForm other than object
+//     and map)
 //   - StatusForm absent, or unlisted words without WithStatus
 //
 // Where KeyLifetime is 0, a payment that is sent twice is charged twice; if a gateway has done
