@@ -174,6 +174,12 @@ func TestPendingPayTo(t *testing.T) {
 		p.LookUp(t.Context(), &fake{found: settled}, resolve.Case{})
 		assert.Empty(t, read.asked, "what is not pending needs no agreement")
 	})
+	t.Run("of a status that the service does not know", func(t *testing.T) {
+		tx := payTo("R1", "A1")
+		tx.SummaryCode = quickstream.SummaryCodeErred
+		times, _ := looksBy(policy(), begun(quickstream.Intent{}), resolve.ObserveTransaction(tx))
+		assert.Equal(t, longest, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
+	})
 	t.Run("that is missed once", func(t *testing.T) {
 		s := policy().Next(begun(quickstream.Intent{}), found(payTo("R1", "A1")), wednesday())
 		s = policy().Next(s, foundNothing(), at("2026-06-13 09:00"))

@@ -96,6 +96,18 @@ func TestPayToApprovedAfter(t *testing.T) {
 	})
 }
 
+func TestSummaryCodesOfPendingPayments(t *testing.T) {
+	for world, want := range map[string]string{"default": "0", "PendingSummaryCode=2": "2"} {
+		inWorld(t, world, func(c *caller) {
+			tx := c.must(201, c.post("/transactions", payToPayment(c.activeAgreement(c.agreementRequest()))))
+			assert.Equal(c.t, []any{"Pending", want}, []any{tx["status"], tx["summaryCode"]})
+			c.pass(time.Minute)
+			tx = c.transaction(tx["receiptNumber"])
+			assert.Equal(c.t, []any{"Approved", "0"}, []any{tx["status"], tx["summaryCode"]})
+		})
+	}
+}
+
 func TestEventsOfWorlds(t *testing.T) {
 	for world, want := range map[string]int{"default": 1, "Events=after": 1, "Events=twice": 2, "Events=never": 0} {
 		inWorld(t, world, func(c *caller) {
