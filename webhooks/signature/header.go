@@ -35,19 +35,20 @@ func (p *parsed) parse(header string) bool {
 	for more := true; more; {
 		var element string
 		element, header, more = strings.Cut(header, ",")
-		name, value, _ := strings.Cut(trimBlanks(element), "=")
-		switch name {
-		case "t":
+		element = trimBlanks(element)
+		if value, is := strings.CutPrefix(element, "v1="); is {
+			if len(p.values) == maxValues || !visible(value) {
+				return false
+			}
+			p.values = append(p.values, value)
+		} else if value, is := strings.CutPrefix(element, "t="); is {
 			ms, ok := parseTimestamp(value)
 			if p.timestamp != "" || !ok {
 				return false
 			}
 			p.timestamp, p.ms = value, ms
-		case "v1":
-			if len(p.values) == maxValues || !visible(value) {
-				return false
-			}
-			p.values = append(p.values, value)
+		} else if element == "v1" || element == "t" {
+			return false
 		}
 	}
 	return p.timestamp != "" && len(p.values) > 0

@@ -34,13 +34,7 @@ func (s AssumedHMAC) Key(secret string) (Key, error) {
 	}
 	k := &hmacKey{base64: s.Base64}
 	// The secret stays inside this function, where printing does not find it.
-	k.states.New = func() any {
-		return &hmacState{
-			mac:  hmac.New(sha256.New, []byte(secret)),
-			text: make([]byte, hex.EncodedLen(sha256.Size)),
-			got:  make([]byte, hex.EncodedLen(sha256.Size)),
-		}
-	}
+	k.states.New = func() any { return &hmacState{mac: hmac.New(sha256.New, []byte(secret))} }
 	return k, nil
 }
 
@@ -56,8 +50,8 @@ type hmacState struct {
 	mac    hash.Hash
 	prefix []byte
 	sum    []byte
-	text   []byte
-	got    []byte
+	text   [2 * sha256.Size]byte // as long as the longest form, hex
+	got    [2 * sha256.Size]byte
 }
 
 func (k *hmacKey) Sign(timestamp string, body []byte) (string, error) {
@@ -95,14 +89,14 @@ func (s *hmacState) compute(timestamp string, body []byte) []byte {
 // decode returns the bytes of a v1 value, valid until the next call. The length distinguishes hex
 // from base64.
 func (s *hmacState) decode(value string) ([]byte, bool) {
-	text := s.text[:copy(s.text, value)]
+	text := s.text[:copy(s.text[:], value)]
 	var n int
 	var err error
 	switch len(value) {
 	case hex.EncodedLen(sha256.Size):
-		n, err = hex.Decode(s.got, text)
+		n, err = hex.Decode(s.got[:], text)
 	case base64.StdEncoding.EncodedLen(sha256.Size):
-		n, err = base64.StdEncoding.Strict().Decode(s.got, text)
+		n, err = base64.StdEncoding.Strict().Decode(s.got[:], text)
 	default:
 		return nil, false
 	}

@@ -138,11 +138,10 @@ func (v *Verifier) VerifyWithin(past time.Duration, header []string, body []byte
 		return time.Time{}, ErrMismatch
 	}
 	signed = time.UnixMilli(p.ms)
-	now := v.options.now()
-	if now.Sub(signed) > past {
+	switch age := v.options.now().Sub(signed); {
+	case age > past:
 		return time.Time{}, ErrTooOld
-	}
-	if signed.Sub(now) > DefaultTolerance {
+	case age < -DefaultTolerance:
 		return time.Time{}, ErrTooNew
 	}
 	return signed, nil
