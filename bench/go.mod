@@ -3,11 +3,9 @@ module github.com/quickstream-go/quickstream/bench
 go 1.26
 
 require (
-	github.com/go-resty/resty/v2 v2.17.2
 	github.com/jszwec/csvutil v1.10.0
 	github.com/quickstream-go/quickstream v0.1.0
 	github.com/shopspring/decimal v1.6.0
-	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	github.com/stripe/stripe-go/v85 v85.0.0
 )
 
@@ -15,7 +13,7 @@ require (
 	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
 	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect
-	golang.org/x/net v0.43.0 // indirect
+	golang.org/x/sys v0.35.0 // indirect
 )
 
 replace github.com/quickstream-go/quickstream => ../

@@ -9,11 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-resty/resty/v2"
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/bench/measure"
 )
 
 // key is what the compared clients authorise with.
@@ -45,16 +43,16 @@ func ours(base string, opts ...quickstream.ClientOption) *quickstream.Client {
 }
 
 // gets returns the cases that read one object each, after they were seen to do the same.
-func (p peers) gets(ctx context.Context) []measure.Case {
+func (p peers) gets(ctx context.Context) []work {
 	url := p.base + apiBase + "/transactions/" + receipt
 	var theirs plainTransaction
 	check(p.plain.get(ctx, url, &theirs))
 	check(same(must(p.ours.Transactions.Get(ctx, receipt)), &theirs))
 	check(sameIntent(must(p.stripe.V1PaymentIntents.Retrieve(ctx, "pi_1", nil)), 1))
-	cases := []measure.Case{
-		{Name: "ours", Do: func() error { _, err := p.ours.Transactions.Get(ctx, receipt); return err }},
-		{Name: "net/http", Do: func() error { return p.plain.get(ctx, url, new(plainTransaction)) }},
-		{Name: "stripe-go", Do: func() error { _, err := p.stripe.V1PaymentIntents.Retrieve(ctx, "pi_1", nil); return err }},
+	cases := []work{
+		{"ours", func() error { _, err := p.ours.Transactions.Get(ctx, receipt); return err }},
+		{"net/http", func() error { return p.plain.get(ctx, url, new(plainTransaction)) }},
+		{"stripe-go", func() error { _, err := p.stripe.V1PaymentIntents.Retrieve(ctx, "pi_1", nil); return err }},
 	}
 	if onV2 {
 		theirs = plainTransaction{}
@@ -62,8 +60,8 @@ func (p peers) gets(ctx context.Context) []measure.Case {
 		check(same(must(p.ours.Transactions.Get(ctx, receipt)), &theirs))
 		inPlace := plainClient{p.plain.http, whole(unmarshalV2)}
 		cases = append(cases,
-			measure.Case{Name: "json/v2", Do: func() error { return inPlace.get(ctx, url, new(plainTransaction)) }},
-			measure.Case{Name: "json/v2 reads", Do: func() error { return p.v2.get(ctx, url, new(plainTransaction)) }})
+			work{"json/v2", func() error { return inPlace.get(ctx, url, new(plainTransaction)) }},
+			work{"json/v2 reads", func() error { return p.v2.get(ctx, url, new(plainTransaction)) }})
 	}
 	return cases
 }
@@ -78,70 +76,58 @@ func sameIntent(p *stripe.PaymentIntent, n int) error {
 }
 
 // calls compares one call without a network: P1 and P1b with decoding, P2 without.
-func calls(ctx context.Context, s scale) []line {
+func calls(ctx context.Context, m plan) []line {
 	cases := callCases(ctx)
-	r := must(s.plan().Run(cases...))
+	r := m.run(cases...)
 	allocs := make(map[string]float64)
 	for _, c := range cases {
-		allocs[c.Name] = testing.AllocsPerRun(200, func() { check(c.Do()) })
+		allocs[c.name] = testing.AllocsPerRun(200, func() { check(c.do()) })
 	}
-	r.Subtract("own layer", "ours, small", "decode, small")
+	for round, took := range r["ours, small"] {
+		r["own layer"] = append(r["own layer"], took-r["decode, small"][round])
+	}
 	return slices.Concat([]line{
 		slower("P1", "GET typed / net/http + encoding/json", r, "ours", "net/http").atMost(0.60, 0.92),
-		slower("P1", "GET typed, resty / net/http + encoding/json", r, "resty", "net/http"),
 		slower("P1", "GET typed, stripe-go / net/http + encoding/json", r, "stripe-go", "net/http"),
-		counted("P1", "GET typed, allocations", "allocs", allocs["ours"], allocs["net/http"]).atMost(75),
+		counted("P1", "GET typed, allocations", "allocs", allocs["ours"]).atMost(75),
 	}, ifV2(
 		slower("P1b", "GET typed / net/http + ReadAll + encoding/json/v2", r, "ours", "json/v2").atMost(1.1),
 		slower("P1b", "GET typed / net/http + encoding/json/v2 UnmarshalRead", r, "ours", "json/v2 reads"),
 	), []line{
 		slower("P2", "own layer / NewRequest + BasicAuth + Do + drain", r, "own layer", "drained").atMost(2.4),
-		counted("P2", "own layer, allocations", "allocs", allocs["ours, small"]-allocs["decode, small"], allocs["drained"]).atMost(25),
+		counted("P2", "own layer, allocations", "allocs", allocs["ours, small"]-allocs["decode, small"]).atMost(25),
 	})
 }
 
 // callCases returns the cases of calls, after they were seen to do the same.
-func callCases(ctx context.Context) []measure.Case {
+func callCases(ctx context.Context) []work {
 	const url = stubHost + apiBase + "/transactions/" + receipt
 	full := newStub(transactionJSON(stubHost, 1000000001))
 	small := &http.Client{Transport: newStub(smallJSON)}
 	p := newPeers(stubHost, full, newStub(intentJSON(1)), quickstream.WithHTTPClient(&http.Client{Transport: full}))
 	smallClient := ours(stubHost, quickstream.WithHTTPClient(small))
-	rested := resty.NewWithClient(p.plain.http)
-	byResty := func(t *plainTransaction) error {
-		resp, err := rested.R().SetContext(ctx).SetBasicAuth(key, "").SetHeader("Accept", "application/json").SetResult(t).Get(url)
-		if err == nil && resp.StatusCode() != http.StatusOK {
-			err = errors.New(resp.Status())
-		}
-		return err
-	}
-	var restys plainTransaction
-	check(byResty(&restys))
-	check(same(must(p.ours.Transactions.Get(ctx, receipt)), &restys))
 	var decoded *quickstream.Transaction
 	return append(
 		p.gets(ctx),
-		measure.Case{Name: "resty", Do: func() error { return byResty(new(plainTransaction)) }},
-		measure.Case{Name: "ours, small", Do: func() error { _, err := smallClient.Transactions.Get(ctx, receipt); return err }},
-		measure.Case{Name: "decode, small", Do: func() error {
+		work{"ours, small", func() error { _, err := smallClient.Transactions.Get(ctx, receipt); return err }},
+		work{"decode, small", func() error {
 			decoded = new(quickstream.Transaction) // on the heap, as that of a call
 			return decoded.UnmarshalJSON([]byte(smallJSON))
 		}},
-		measure.Case{Name: "drained", Do: func() error { return byV1(small).drain(ctx, url) }},
+		work{"drained", func() error { return byV1(small).drain(ctx, url) }},
 	)
 }
 
 // load compares the processor time of a call while 32 callers keep the machine busy.
-func load(ctx context.Context, s scale) []line {
+func load(ctx context.Context, m plan) []line {
 	p, stop := startService(ctx)
 	defer stop()
 	cases := p.gets(ctx)
 	for i, c := range cases {
-		cases[i].Do = func() error { return together(32, 8, c.Do) }
+		cases[i].do = func() error { return together(32, 8, c.do) }
 	}
-	plan := s.plan()
-	plan.Clock = measure.CPU()
-	r := must(plan.Run(cases...))
+	m.clock = cpu
+	r := m.run(cases...)
 	return []line{
 		slower("P4", "CPU of 256 calls by 32 callers / net/http", r, "ours", "net/http").atMost(0.95, 1.0),
 		slower("P4", "CPU of 256 calls by 32 callers / stripe-go", r, "ours", "stripe-go").atMost(0.45, 0.55),

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/bench/measure"
 )
 
 // counter is a server over TLS that counts the connections made to it.
@@ -53,11 +52,11 @@ func (c *counter) usual() plainClient {
 }
 
 // crowds compares how much 64 callers get done over TLS.
-func crowds(ctx context.Context, s scale) []line {
-	return append(crowd(ctx, s, 0, 15), crowd(ctx, s, 10*time.Millisecond, 3)...)
+func crowds(ctx context.Context, m plan) []line {
+	return append(crowd(ctx, m, 0, 15), crowd(ctx, m, 10*time.Millisecond, 3)...)
 }
 
-func crowd(ctx context.Context, s scale, takes time.Duration, bound float64) []line {
+func crowd(ctx context.Context, m plan, takes time.Duration, bound float64) []line {
 	handler := func(w http.ResponseWriter, _ *http.Request) {
 		if takes > 0 {
 			<-time.After(takes)
@@ -71,21 +70,21 @@ func crowd(ctx context.Context, s scale, takes time.Duration, bound float64) []l
 	client, usual := mine.ours(), theirs.usual()
 	const callers, each = 64, 4
 	url := theirs.URL + apiBase + "/transactions/" + receipt
-	work := func() error {
+	get := func() error {
 		return together(callers, each, func() error { _, err := client.Transactions.Get(ctx, receipt); return err })
 	}
-	check(together(1, 5, work)) // until it is warm
+	check(together(1, 5, get)) // until it is warm
 	warm := mine.connections.Load()
-	r := must(s.long().Run(
-		measure.Case{Name: "ours", Do: work},
-		measure.Case{Name: "usual", Do: func() error {
+	r := m.long().run(
+		work{"ours", get},
+		work{"usual", func() error {
 			return together(callers, each, func() error { return usual.drain(ctx, url) })
 		}},
-	))
+	)
 	what := fmt.Sprintf("4 calls of 64 callers over TLS, %d ms handler", takes.Milliseconds())
 	return []line{
 		faster("P15", what+" / http.DefaultTransport", r, "ours", "usual").atLeast(bound),
-		counted("P15", what+", new connections once warm", "new", float64(mine.connections.Load()-warm), float64(theirs.connections.Load())).atMost(0),
+		counted("P15", what+", new connections once warm", "new", float64(mine.connections.Load()-warm)).atMost(0),
 	}
 }
 
@@ -119,7 +118,7 @@ func awkward() http.HandlerFunc {
 }
 
 // lostConnections counts the connections that were not good for a second request.
-func lostConnections(ctx context.Context, _ scale) []line {
+func lostConnections(ctx context.Context, _ plan) []line {
 	mine := count(awkward())
 	defer mine.Close()
 	client := mine.ours(quickstream.WithMaxAttempts(1))

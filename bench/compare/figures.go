@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"text/template"
 )
 
@@ -39,47 +38,11 @@ func readRuns(folder string) (runs []results) {
 	return runs
 }
 
-// sideBySide returns each line of the last run, which has the most, behind the same line of the
-// runs before it. It is nil in a run that has none.
-func sideBySide(runs []results) (all [][]*line) {
-	for _, last := range runs[len(runs)-1].Lines {
-		same := make([]*line, len(runs))
-		for i, r := range runs {
-			if at := slices.IndexFunc(r.Lines, func(l line) bool { return l.Row == last.Row && l.What == last.What }); at >= 0 {
-				same[i] = &r.Lines[at]
-			}
-		}
-		all = append(all, same)
-	}
-	return all
-}
-
 func figuresText(runs []results) string {
-	if len(runs) == 0 {
-		return "\nNot taken yet.\n"
-	}
 	var b strings.Builder
 	b.WriteString("\n![The ratios beside their gates](results/plot.svg)\n\n```\n")
-	for _, r := range runs {
-		fmt.Fprintln(&b, r)
-	}
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	must(fmt.Fprint(t, "\nrow\twhat"))
-	for _, r := range runs {
-		must(fmt.Fprintf(t, "\t%s\tgate", r.Go))
-	}
-	for i, lines := range sideBySide(runs) {
-		must(fmt.Fprintf(t, "\n%s\t%s", runs[len(runs)-1].Lines[i].Row, runs[len(runs)-1].Lines[i].What))
-		for _, l := range lines {
-			if l == nil {
-				must(fmt.Fprint(t, "\t-\t"))
-			} else {
-				must(fmt.Fprintf(t, "\t%s\t%s", l.quantity(l.Value), l.verdict()))
-			}
-		}
-	}
-	check(t.Flush())
-	return b.String() + "\n```\n"
+	table(&b, runs...)
+	return b.String() + "```\n"
 }
 
 //go:embed plot.svg.tmpl

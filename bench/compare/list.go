@@ -10,7 +10,6 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/bench/measure"
 )
 
 // list returns the list that begins at an address.
@@ -19,7 +18,7 @@ func (p peers) list(url string) quickstream.List[quickstream.Transaction] {
 }
 
 // iterating compares reading a list of many pages to its end.
-func iterating(ctx context.Context, s scale) []line {
+func iterating(ctx context.Context, m plan) []line {
 	p, stop := startService(ctx)
 	defer stop()
 	const pages = 100
@@ -38,11 +37,11 @@ func iterating(ctx context.Context, s scale) []line {
 	check(each(stripes(), pages*pageSize, func(i int, intent *stripe.PaymentIntent) error { return sameIntent(intent, i) }))
 	theirs = nil
 
-	r := must(s.long().Run(append([]measure.Case{
-		{Name: "ours", Do: func() error { return each(ours(), pages*pageSize, nil) }},
-		{Name: "net/http", Do: func() error { return each(p.plain.all(ctx, url), pages*pageSize, nil) }},
-		{Name: "stripe-go", Do: func() error { return each(stripes(), pages*pageSize, nil) }},
-	}, ifV2(measure.Case{Name: "json/v2", Do: func() error { return each(p.v2.all(ctx, url), pages*pageSize, nil) }})...)...))
+	r := m.long().run(append([]work{
+		{"ours", func() error { return each(ours(), pages*pageSize, nil) }},
+		{"net/http", func() error { return each(p.plain.all(ctx, url), pages*pageSize, nil) }},
+		{"stripe-go", func() error { return each(stripes(), pages*pageSize, nil) }},
+	}, ifV2(work{"json/v2", func() error { return each(p.v2.all(ctx, url), pages*pageSize, nil) }})...)...)
 	what := fmt.Sprintf("iterate %d transactions / ", pages*pageSize)
 	return append([]line{
 		slower("P13", what+"net/http + encoding/json", r, "ours", "net/http").atMost(0.70, 1.0),
@@ -70,7 +69,7 @@ func each[T any](list iter.Seq2[T, error], count int, use func(int, T) error) er
 
 // prefetching compares reading a list one page ahead with reading it page by page,
 // where the service takes as long for a page as the caller.
-func prefetching(ctx context.Context, s scale) []line {
+func prefetching(ctx context.Context, m plan) []line {
 	p, stop := startService(ctx)
 	defer stop()
 	const pages = 20
@@ -86,6 +85,6 @@ func prefetching(ctx context.Context, s scale) []line {
 			})
 		}
 	}
-	r := must(s.long().Run(measure.Case{Name: "one by one", Do: read(list)}, measure.Case{Name: "ahead", Do: read(list.Prefetch())}))
+	r := m.long().run(work{"one by one", read(list)}, work{"ahead", read(list.Prefetch())})
 	return []line{faster("P14", "one page ahead", r, "ahead", "one by one").atLeast(1.6)}
 }

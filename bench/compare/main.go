@@ -24,8 +24,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/quickstream-go/quickstream/bench/measure"
 )
 
 func main() {
@@ -50,31 +48,10 @@ func check(err error) {
 	}
 }
 
-// scale says how thoroughly to measure.
-type scale struct{ quick bool }
-
-// plan returns the plan for cases that fit into short slices.
-func (s scale) plan() measure.Plan {
-	p := measure.Plan{Rounds: 40, Slice: 25 * time.Millisecond}
-	if s.quick {
-		p.Rounds = 9
-	}
-	return p
-}
-
-// long returns the plan for cases that take longer than such a slice.
-func (s scale) long() measure.Plan {
-	p := measure.Plan{Rounds: 9, Slice: 100 * time.Millisecond}
-	if s.quick {
-		p.Rounds = 3
-	}
-	return p
-}
-
 // group is a row, or several that come from one measurement.
 type group struct {
 	rows    []string
-	measure func(ctx context.Context, s scale) []line
+	measure func(ctx context.Context, p plan) []line
 }
 
 func groups() []group {
@@ -92,21 +69,15 @@ func groups() []group {
 	}
 }
 
-// contains says whether a row is among others; -row p1 is P1.
-func contains(rows []string, row string) bool {
-	return slices.ContainsFunc(rows, func(r string) bool { return strings.EqualFold(r, row) })
-}
-
 // run reports whether every row that was asked for holds.
 func run(ctx context.Context, args []string, out, progress io.Writer) (bool, error) {
 	flags := flag.NewFlagSet("compare", flag.ContinueOnError)
 	flags.SetOutput(progress)
-	var s scale
-	flags.BoolVar(&s.quick, "quick", false, "measure fewer rounds, for less than a minute")
 	var known []string
 	for _, g := range groups() {
 		known = append(known, g.rows...)
 	}
+	quick := flags.Bool("quick", false, "measure fewer rounds, for less than a minute")
 	only := flags.String("row", strings.Join(known, ","), "measure these rows only")
 	jsonFile := flags.String("json", "", "write what was found into this file too")
 	figure := flags.Bool("figures", false, "measure nothing: write results/plot.svg and the figures in README.md from results/*.json")
@@ -114,38 +85,44 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (bool, err
 	if err := flags.Parse(args); err != nil {
 		return false, err
 	}
-	if *child {
+	switch {
+	case *child:
 		return true, serveParent(ctx, os.Stdin, out)
-	}
-	if *figure {
+	case *figure:
 		figures(".")
 		return true, nil
 	}
+	p := plan{rounds: 40, slice: 25 * time.Millisecond, clock: wall()}
+	if *quick {
+		p.rounds = 9
+	}
 	wanted := strings.Split(*only, ",")
 	for _, row := range wanted {
-		if !contains(known, row) {
+		if !slices.Contains(known, row) {
 			return false, fmt.Errorf("there is no row %s; the rows are %s", row, strings.Join(known, ", "))
-		}
-	}
-	unwanted := func(row string) bool { return !contains(wanted, row) }
-	var lines []line
-	for _, g := range groups() {
-		if rows := slices.DeleteFunc(g.rows, unwanted); len(rows) > 0 {
-			must(fmt.Fprintln(progress, "measuring", strings.Join(rows, " and ")))
-			lines = append(lines, slices.DeleteFunc(g.measure(ctx, s), func(l line) bool { return unwanted(l.Row) })...)
 		}
 	}
 	found := results{
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU(),
-		Date: time.Now().Format(time.DateOnly), Quick: s.quick, Lines: lines,
+		Date: time.Now().Format(time.DateOnly), Quick: *quick,
 	}
-	holds := table(out, found)
+	for _, g := range groups() {
+		rows := slices.DeleteFunc(g.rows, func(row string) bool { return !slices.Contains(wanted, row) })
+		if len(rows) == 0 {
+			continue
+		}
+		must(fmt.Fprintln(progress, "measuring", strings.Join(rows, " and ")))
+		for _, l := range g.measure(ctx, p) {
+			if slices.Contains(rows, l.Row) {
+				found.Lines = append(found.Lines, l)
+			}
+		}
+	}
+	table(out, found)
+	holds := !slices.ContainsFunc(found.Lines, func(l line) bool { return !l.holds() })
 	if *jsonFile == "" {
 		return holds, nil
 	}
-	text, err := json.MarshalIndent(found, "", "\t")
-	if err == nil {
-		err = errors.Join(os.MkdirAll(filepath.Dir(*jsonFile), 0o750), os.WriteFile(*jsonFile, append(text, '\n'), 0o600))
-	}
-	return holds, err
+	text := must(json.MarshalIndent(found, "", "\t"))
+	return holds, errors.Join(os.MkdirAll(filepath.Dir(*jsonFile), 0o750), os.WriteFile(*jsonFile, append(text, '\n'), 0o600))
 }

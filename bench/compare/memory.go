@@ -28,7 +28,7 @@ const (
 // memory measures the peaks of the heap over what the caller has, as multiples of what
 // is read of a body at most. The texts of the bodies are UTF-8 first, and then they are not.
 // A report that is downloaded is not bounded: its row has mebibytes.
-func memory(ctx context.Context, _ scale) []line {
+func memory(ctx context.Context, _ plan) []line {
 	var lines []line
 	for _, kind := range worstAnswers(ctx) {
 		for _, text := range []struct {
@@ -43,9 +43,7 @@ func memory(ctx context.Context, _ scale) []line {
 				}
 			}
 			what := fmt.Sprintf("worst %s%s: peak in MiB, as a multiple of its cap", kind.name, text.name)
-			l := counted("P17", what, "", float64(peak)/mebibyte, float64(kind.limit)/mebibyte).atMost(8)
-			l.Value = float64(peak) / float64(kind.limit)
-			lines = append(lines, l)
+			lines = append(lines, counted("P17", what, "", float64(peak)/float64(kind.limit)).atMost(8))
 		}
 	}
 	for _, report := range []endless{0, 0xff} {
@@ -54,7 +52,7 @@ func memory(ctx context.Context, _ scale) []line {
 			must(client.Transactions.DownloadReport(ctx, io.Discard, quickstream.ReportParams{SettlementDate: quickstream.NewDate(2026, time.March, 2)}))
 		})
 		what := fmt.Sprintf("report of %d MiB, each byte %#x: peak", longReport/mebibyte, byte(report))
-		lines = append(lines, counted("P17", what, "MiB", float64(peak)/mebibyte, longReport/mebibyte).atMost(1))
+		lines = append(lines, counted("P17", what, "MiB", float64(peak)/mebibyte).atMost(1))
 	}
 	return lines
 }

@@ -3,10 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
-	"time"
-
-	"github.com/quickstream-go/quickstream/bench/measure"
 )
 
 // results are what one run has found, as -json writes it.
@@ -23,13 +21,25 @@ func (r results) String() string {
 
 // line is a line of the table.
 type line struct {
-	Row, What  string
-	Ours, Peer string
-	// Value is what the gate judges: a ratio, or with a unit something counted.
-	Value float64
-	Unit  string `json:",omitempty"`
-	Gate  string `json:",omitempty"` // "<=" or ">=", and nothing for a line that is there for comparison
-	Bound float64
+	Row, What string
+	Value     float64 // a ratio, or with a unit something counted
+	Unit      string  `json:",omitempty"`
+	Gate      string  `json:",omitempty"` // "<=" or ">=", and nothing for a line that is there for comparison
+	Bound     float64
+}
+
+// slower says how many times as long one case took as another.
+func slower(row, what string, t times, ours, peer string) line {
+	return line{Row: row, What: what, Value: t.ratio(ours, peer)}
+}
+
+// faster says how many times as fast one case was as another.
+func faster(row, what string, t times, ours, peer string) line {
+	return slower(row, what+": times as fast", t, peer, ours)
+}
+
+func counted(row, what, unit string, value float64) line {
+	return line{Row: row, What: what, Unit: unit, Value: value}
 }
 
 // ifV2 returns what there is only with a Go whose encoding/json runs on json/v2.
@@ -61,14 +71,14 @@ func (l line) holds() bool {
 
 // verdict returns the gate, and whether the value keeps to it.
 func (l line) verdict() string {
-	switch {
-	case l.Gate == "":
+	if l.Gate == "" {
 		return ""
-	case l.holds():
-		return l.Gate + " " + l.quantity(l.Bound)
-	default:
-		return l.Gate + " " + l.quantity(l.Bound) + " MISSED"
 	}
+	missed := ""
+	if !l.holds() {
+		missed = " MISSED"
+	}
+	return l.Gate + " " + l.quantity(l.Bound) + missed
 }
 
 func (l line) quantity(v float64) string {
@@ -78,46 +88,41 @@ func (l line) quantity(v float64) string {
 	return fmt.Sprintf("%.4g %s", v, l.Unit)
 }
 
-// slower says how many times as long one case took as another.
-func slower(row, what string, r measure.Rounds, ours, peer string) line {
-	return line{Row: row, What: what, Ours: short(r.Took(ours)), Peer: short(r.Took(peer)), Value: r.Ratio(ours, peer)}
-}
-
-// faster says how many times as fast one case was as another.
-func faster(row, what string, r measure.Rounds, ours, peer string) line {
-	l := slower(row, what+": times as fast", r, ours, peer)
-	l.Value = r.Ratio(peer, ours)
-	return l
-}
-
-// counted is about something that is counted, of a peer too where there is one.
-func counted(row, what, unit string, ours float64, peer ...float64) line {
-	l := line{Row: row, What: what, Ours: fmt.Sprintf("%.4g", ours), Value: ours, Unit: unit}
-	if len(peer) > 0 {
-		l.Peer = fmt.Sprintf("%.4g", peer[0])
+// sideBySide returns each line of the last run, which has the most, behind the same line of the
+// runs before it. It is nil in a run that has none.
+func sideBySide(runs []results) (all [][]*line) {
+	for _, last := range runs[len(runs)-1].Lines {
+		same := make([]*line, len(runs))
+		for i, r := range runs {
+			if at := slices.IndexFunc(r.Lines, func(l line) bool { return l.Row == last.Row && l.What == last.What }); at >= 0 {
+				same[i] = &r.Lines[at]
+			}
+		}
+		all = append(all, same)
 	}
-	return l
+	return all
 }
 
-// short returns a time with three digits.
-func short(d time.Duration) string {
-	unit := time.Duration(1)
-	for d/unit >= 1000 {
-		unit *= 10
+// table writes what some runs have found.
+func table(w io.Writer, runs ...results) {
+	heads := "\nrow\twhat"
+	for _, r := range runs {
+		must(fmt.Fprintln(w, r))
+		heads += "\t" + r.Go + "\tgate"
 	}
-	return d.Round(unit).String()
-}
-
-// table writes what was found, and reports whether all gates hold.
-func table(w io.Writer, found results) bool {
-	all := true
-	must(fmt.Fprintf(w, "%s\n\n", found))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	must(fmt.Fprintln(t, "row\twhat\tours\tpeer\tratio\tgate"))
-	for _, l := range found.Lines {
-		all = all && l.holds()
-		must(fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", l.Row, l.What, l.Ours, l.Peer, l.quantity(l.Value), l.verdict()))
+	must(fmt.Fprintln(t, heads))
+	for _, same := range sideBySide(runs) {
+		last := same[len(same)-1]
+		text := last.Row + "\t" + last.What
+		for _, l := range same {
+			if l == nil {
+				text += "\t-\t"
+			} else {
+				text += "\t" + l.quantity(l.Value) + "\t" + l.verdict()
+			}
+		}
+		must(fmt.Fprintln(t, text))
 	}
 	check(t.Flush())
-	return all
 }

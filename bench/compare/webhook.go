@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -9,17 +10,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stripe/stripe-go/v85"
 	stripehook "github.com/stripe/stripe-go/v85/webhook"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/bench/measure"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -27,23 +27,30 @@ import (
 // hookSecret signs the notifications of the comparison.
 const hookSecret = "secret-for-nothing"
 
-// refuses returns an error unless a verifier accepts a body, and not the same
-// body with one bit changed.
-func refuses(name string, body []byte, verify func([]byte) error) error {
-	if err := verify(body); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+// way is a way of receiving a signed body.
+type way struct {
+	name string
+	body []byte
+	do   func(body []byte) error
+}
+
+// refusesForgeries returns an error unless a way accepts its body, and not the same with one bit
+// changed.
+func (w way) refusesForgeries() error {
+	if err := w.do(w.body); err != nil {
+		return fmt.Errorf("%s: %w", w.name, err)
 	}
-	forged := append([]byte(nil), body...)
+	forged := bytes.Clone(w.body)
 	forged[len(forged)/2] ^= 1
-	if verify(forged) == nil {
-		return fmt.Errorf("%s accepts a forged body", name)
+	if w.do(forged) == nil {
+		return fmt.Errorf("%s accepts a forged body", w.name)
 	}
 	return nil
 }
 
 // notifications compares what it costs to verify a signature (P8), and to verify a notification
 // and decode what it is about (P9).
-func notifications(_ context.Context, s scale) []line {
+func notifications(_ context.Context, m plan) []line {
 	now := time.Now()
 	body, event := []byte(notificationJSON()), []byte(eventJSON(stripe.APIVersion))
 	header := must(signature.Sign(signature.AssumedHMAC{}, hookSecret, now, body))
@@ -56,12 +63,6 @@ func notifications(_ context.Context, s scale) []line {
 		return stripehook.GenerateTestSignedPayload(&stripehook.UnsignedPayload{Payload: body, Secret: hookSecret, Timestamp: now}).Header
 	}
 	stripeHeader, eventHeader := stripeSigned(body), stripeSigned(event)
-	hook := must(standard.NewWebhookRaw([]byte(hookSecret)))
-	standardHeader := http.Header{}
-	standardHeader.Set("Webhook-Id", "msg_1")
-	standardHeader.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
-	standardHeader.Set("Webhook-Signature", must(hook.Sign("msg_1", now, body)))
-
 	receive := func(body []byte) (*quickstream.Transaction, error) {
 		n, err := receiver.VerifyBody(headers, body)
 		if err != nil {
@@ -101,42 +102,38 @@ func notifications(_ context.Context, s scale) []line {
 	}
 	check(sameIntent(must(receiveIntent(event)), 1))
 
-	mac := hmac.New(sha256.New, []byte(hookSecret))
-	prefix, sum := []byte(strconv.FormatInt(now.UnixMilli(), 10)+"."), make([]byte, 0, sha256.Size)
-	cases := []measure.Case{{Name: "hmac", Do: func() error {
-		mac.Reset()
-		mac.Write(prefix)
-		mac.Write(body)
-		sum = mac.Sum(sum[:0])
-		return nil
-	}}}
-	allocs := make(map[string]float64)
-	type way struct {
-		name string
-		body []byte
-		do   func([]byte) error
-	}
-	for _, way := range append([]way{
-		{"verify", body, func(b []byte) error { return verifier.Verify(values, b) }},
+	cases := []work{{"hmac", hashing(strconv.FormatInt(now.UnixMilli(), 10)+".", body)}}
+	verify := func(b []byte) error { return verifier.Verify(values, b) }
+	for _, way := range slices.Concat([]way{
+		{"verify", body, verify},
 		{"verify, stripe-go", body, func(b []byte) error { return stripehook.ValidatePayload(b, stripeHeader, hookSecret) }},
-		{"verify, standard-webhooks", body, func(b []byte) error { return hook.Verify(b, standardHeader) }},
 		{"receive", body, func(b []byte) error { _, err := receive(b); return err }},
 		{"receive, stripe-go", event, func(b []byte) error { _, err := receiveIntent(b); return err }},
 		{"receive, by hand", body, func(b []byte) error { _, err := byHand(b, json.Unmarshal); return err }},
-	}, ifV2(way{"receive, json/v2", body, func(b []byte) error { _, err := byHand(b, unmarshalV2); return err }})...) {
-		check(refuses(way.name, way.body, way.do))
-		cases = append(cases, measure.Case{Name: way.name, Do: func() error { return way.do(way.body) }})
-		allocs[way.name] = testing.AllocsPerRun(1000, func() { check(way.do(way.body)) })
+	}, ifV2(way{"receive, json/v2", body, func(b []byte) error { _, err := byHand(b, unmarshalV2); return err }})) {
+		check(way.refusesForgeries())
+		cases = append(cases, work{way.name, func() error { return way.do(way.body) }})
 	}
-	r := must(s.plan().Run(cases...))
+	r := m.run(cases...)
 	return append([]line{
 		slower("P8", "verify / HMAC alone", r, "verify", "hmac").atMost(1.3),
-		counted("P8", "verify, allocations", "allocs", allocs["verify"], allocs["verify, stripe-go"]).atMost(0),
+		counted("P8", "verify, allocations", "allocs", testing.AllocsPerRun(1000, func() { check(verify(body)) })).atMost(0),
 		slower("P8", "verify, stripe-go / HMAC alone", r, "verify, stripe-go", "hmac"),
-		slower("P8", "verify, standard-webhooks / HMAC alone", r, "verify, standard-webhooks", "hmac"),
 		slower("P9", "verify + typed event / stripe-go", r, "receive", "receive, stripe-go").atMost(0.16, 0.21),
 		slower("P9", "verify + typed event / by hand, encoding/json", r, "receive", "receive, by hand").atMost(0.85, 1.35),
 	}, ifV2(slower("P9", "verify + typed event / by hand, encoding/json/v2", r, "receive", "receive, json/v2"))...)
+}
+
+// hashing returns the least that a verification can do.
+func hashing(prefix string, body []byte) func() error {
+	mac, start, sum := hmac.New(sha256.New, []byte(hookSecret)), []byte(prefix), make([]byte, 0, sha256.Size)
+	return func() error {
+		mac.Reset()
+		mac.Write(start)
+		mac.Write(body)
+		sum = mac.Sum(sum[:0])
+		return nil
+	}
 }
 
 // verifyByHand is what a merchant writes for the form of header and signature
