@@ -94,18 +94,14 @@ func decodersOf(t reflect.Type) decoders {
 	if known, ok := readers.Load(t); ok {
 		return known.(decoders)
 	}
-	var made decoders
+	made := decoders{within: newReader(t)}
+	made.alone = made.within
 	if t.Kind() == reflect.Struct {
 		made.members = newStructReader(t)
 		made.alone = made.members.read
-	}
-	if made.members == nil || made.members.amount == nil && made.members.via == nil {
-		made.within = newReader(t)
-	}
-	if made.within == nil {
-		made.within = made.alone
-	} else if made.alone == nil {
-		made.alone = made.within
+		if made.within == nil || made.members.amount != nil || made.members.via != nil {
+			made.within = made.alone
+		}
 	}
 	readers.Store(t, made)
 	return made
@@ -280,38 +276,30 @@ func (s *scanner) anyText() (string, error) {
 // readTexts reads an object with names of the merchant's. A value that is not a text is kept as its
 // JSON.
 func readTexts(s *scanner, v reflect.Value) error {
-	switch c := s.peek(); {
-	case c == 'n':
-		return s.literal("null")
-	case c != '{':
+	if s.peek() != '{' {
 		return s.nothing()
 	}
-	if err := s.open(); err != nil {
-		return err
-	}
 	texts := map[string]string{}
-	for n := 0; ; n++ {
-		quoted, more, err := s.member(n)
-		if err != nil {
-			return err
+	err := s.members(func(q quoted) error {
+		if !q.valid {
+			return errName
 		}
-		if !more {
-			v.Set(reflect.ValueOf(texts))
-			return nil
-		}
-		name := s.string(quoted)
+		name := s.string(q)
 		if _, twice := texts[name]; twice {
 			return ErrDuplicateMember
 		}
 		start := s.at
 		text, err := s.anyText()
-		switch texts[name] = text; {
-		case err != nil:
-			return err
-		case !utf8.Valid(s.data[start:s.at]):
-			return errEncoding
+		texts[name] = text
+		if err == nil && !utf8.Valid(s.data[start:s.at]) {
+			err = errEncoding
 		}
+		return err
+	})
+	if err == nil {
+		v.Set(reflect.ValueOf(texts))
 	}
+	return err
 }
 
 func readBool(s *scanner, v reflect.Value) error {
@@ -395,45 +383,21 @@ func readSpan(s *scanner, v reflect.Value) error {
 
 func readSpans(s *scanner, v reflect.Value) error {
 	spans := Spans{}
-	var err error
-	if s.peek() == 'n' {
-		err = s.literal("null")
-	} else {
-		err = s.list(func(int) error {
-			raw, err := s.raw()
-			spans = append(spans, raw)
-			return err
-		})
-	}
+	err := s.list(func(int) error {
+		raw, err := s.raw()
+		spans = append(spans, raw)
+		return err
+	})
 	v.Set(reflect.ValueOf(spans))
 	return err
 }
 
-// list reads an array, each element with item.
-func (s *scanner) list(item func(n int) error) error {
-	if s.peek() != '[' {
-		return s.nothing()
-	}
-	if err := s.open(); err != nil {
-		return err
-	}
-	for n := 0; ; n++ {
-		more, err := s.more(']', n)
-		if err != nil || !more {
-			return err
-		}
-		if err := item(n); err != nil {
-			return err
-		}
-	}
-}
-
-// nothing skips an empty object, array or text where another type was expected. Anything else is an
-// error.
+// nothing skips null, and an empty object, array or text where another type was expected. Anything
+// else is an error.
 func (s *scanner) nothing() error {
 	raw, err := s.raw()
 	switch {
-	case err != nil:
+	case err != nil || raw[0] == 'n':
 		return err
 	case strings.IndexByte(`{["`, raw[0]) < 0 || len(bytes.TrimSpace(raw[1:len(raw)-1])) > 0:
 		return errKind

@@ -78,8 +78,6 @@ func (r *structReader) read(s *scanner, v reflect.Value) error {
 	switch c := s.peek(); {
 	case r.via != nil:
 		return r.via(s, v)
-	case c == 'n':
-		return s.literal("null")
 	case c != '{' && r.amount != nil:
 		return r.amount.read(s, v.FieldByIndex(r.amount.index))
 	case c != '{':

@@ -50,9 +50,11 @@ func withoutValue(err error) error {
 // replace. Strings, keys of maps and [json.RawMessage] are texts. Output of MarshalJSON and
 // MarshalText is not checked. It also refuses a value without end, which would exhaust the stack of
 // encoding/json. The error does not show the value.
-func CheckText(v any) error { return checkText(reflect.ValueOf(v), 0) }
+func CheckText(v any) error { return checkText(reflect.ValueOf(v), 0, false) }
 
-func checkText(v reflect.Value, depth int) error {
+// checkText checks an embedded struct by its fields, whatever its methods are: they count as fields
+// of the struct around it.
+func checkText(v reflect.Value, depth int, embedded bool) error {
 	if v.Kind() <= reflect.Complex128 { // nil, a bool or a number
 		return nil
 	}
@@ -63,19 +65,19 @@ func checkText(v reflect.Value, depth int) error {
 		return errNesting
 	case written.raw && kind == reflect.Slice:
 		return refuse(!utf8.Valid(v.Bytes()))
-	case !written.raw && written.own || written.ownPointer && v.CanAddr():
+	case !embedded && (!written.raw && written.own || written.ownPointer && v.CanAddr()):
 		return nil
 	case kind == reflect.String:
 		return refuse(!utf8.ValidString(v.String()))
 	case kind == reflect.Pointer || kind == reflect.Interface:
-		return checkText(v.Elem(), depth+1)
+		return checkText(v.Elem(), depth+1, embedded)
 	case kind == reflect.Map:
 		return checkMap(v, depth)
 	case kind == reflect.Struct:
-		return checkFields(v, depth)
+		return checkFields(v, written.fields, depth)
 	case (kind == reflect.Slice || kind == reflect.Array) && t.Elem().Kind() > reflect.Complex128:
 		for i := range v.Len() {
-			if err := checkText(v.Index(i), depth+1); err != nil {
+			if err := checkText(v.Index(i), depth+1, false); err != nil {
 				return err
 			}
 		}
@@ -96,29 +98,16 @@ func checkMap(m reflect.Value, depth int) error {
 		if err := refuse(key.Kind() == reflect.String && !utf8.ValidString(key.String())); err != nil {
 			return err
 		}
-		if err := checkText(i.Value(), depth+1); err != nil {
+		if err := checkText(i.Value(), depth+1, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkFields(s reflect.Value, depth int) error {
-	if depth > maxDepth { // an embedded pointer may form a loop
-		return errNesting
-	}
-	for _, field := range writtenOf(s.Type()).fields {
-		v, check := s.Field(field.index), checkText
-		if field.embedded {
-			check = checkFields
-			if v.Kind() == reflect.Pointer {
-				v = v.Elem()
-			}
-		}
-		if !v.IsValid() {
-			continue
-		}
-		if err := check(v, depth+1); err != nil {
+func checkFields(s reflect.Value, fields []textField, depth int) error {
+	for _, field := range fields {
+		if err := checkText(s.Field(field.index), depth+1, field.embedded); err != nil {
 			return err
 		}
 	}
@@ -132,8 +121,7 @@ type written struct {
 	fields          []textField
 }
 
-// textField is a field of a struct. The fields of an embedded struct count as fields of the outer
-// one, whatever methods its type has.
+// textField is a field of a struct.
 type textField struct {
 	index    int
 	embedded bool

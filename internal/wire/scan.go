@@ -80,7 +80,7 @@ func (s *scanner) raw() ([]byte, error) {
 func (s *scanner) skip() error {
 	switch s.peek() {
 	case '{':
-		return s.object()
+		return s.members(func(quoted) error { return s.skip() })
 	case '[':
 		return s.list(func(int) error { return s.skip() })
 	case '"':
@@ -98,7 +98,8 @@ func (s *scanner) skip() error {
 	}
 }
 
-func (s *scanner) object() error {
+// members reads an object, each value with value.
+func (s *scanner) members(value func(name quoted) error) error {
 	if err := s.open(); err != nil {
 		return err
 	}
@@ -106,10 +107,29 @@ func (s *scanner) object() error {
 		if more, err := s.more('}', n); err != nil || !more {
 			return err
 		}
-		if _, err := s.name(); err != nil {
+		name, err := s.name()
+		if err != nil {
 			return err
 		}
-		if err := s.skip(); err != nil {
+		if err := value(name); err != nil {
+			return err
+		}
+	}
+}
+
+// list reads an array, each element with item.
+func (s *scanner) list(item func(n int) error) error {
+	if s.peek() != '[' {
+		return s.nothing()
+	}
+	if err := s.open(); err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		if more, err := s.more(']', n); err != nil || !more {
+			return err
+		}
+		if err := item(n); err != nil {
 			return err
 		}
 	}
@@ -140,17 +160,6 @@ func (s *scanner) more(end byte, n int) (bool, error) {
 		return false, errMany
 	}
 	return true, nil
-}
-
-// member reads the name of the next member of an object after n members, or moves past its end.
-func (s *scanner) member(n int) (name quoted, more bool, err error) {
-	if more, err = s.more('}', n); err != nil || !more {
-		return quoted{}, false, err
-	}
-	if name, err = s.name(); err == nil && !name.valid {
-		err = errName
-	}
-	return name, true, err
 }
 
 // name reads the name of a member and its colon.
@@ -321,25 +330,18 @@ func (s *scanner) digits() int {
 // case, and all texts are UTF-8: encoding/json would take the last of them, and replace texts. It also
 // refuses a name with a letter that folds to an ASCII one. Names in metadata are the merchant's, and
 // their case counts.
-func Unambiguous(data []byte) error {
-	if !utf8.Valid(data) {
-		return errEncoding
-	}
-	s := scanner{data: data}
-	if err := s.unambiguous(false); err != nil {
-		return err
-	}
-	return s.end()
-}
+func Unambiguous(data []byte) error { return unambiguous(data, false) }
 
 // NoDuplicates refuses data that is not one JSON value in UTF-8, or that has two members of exactly
 // one name in an object.
-func NoDuplicates(data []byte) error {
+func NoDuplicates(data []byte) error { return unambiguous(data, true) }
+
+func unambiguous(data []byte, exact bool) error {
 	if !utf8.Valid(data) {
 		return errEncoding
 	}
 	s := scanner{data: data}
-	if err := s.unambiguous(true); err != nil {
+	if err := s.unambiguous(exact); err != nil {
 		return err
 	}
 	return s.end()
@@ -353,17 +355,10 @@ func (s *scanner) unambiguous(exact bool) error {
 	default:
 		return s.skip()
 	}
-	if err := s.open(); err != nil {
-		return err
-	}
 	seen := map[string]bool{}
-	for n := 0; ; n++ {
-		quoted, more, err := s.member(n)
-		if err != nil || !more {
-			return err
-		}
-		name := s.bytes(quoted)
-		inner, folded := exact || string(name) == "metadata", name
+	return s.members(func(q quoted) error {
+		name := s.bytes(q)
+		folded := name
 		if !exact {
 			folded = bytes.Map(leastFold, name)
 		}
@@ -374,10 +369,8 @@ func (s *scanner) unambiguous(exact bool) error {
 			return errFolded
 		}
 		seen[string(folded)] = true
-		if err := s.unambiguous(inner); err != nil {
-			return err
-		}
-	}
+		return s.unambiguous(exact || string(name) == "metadata")
+	})
 }
 
 func isASCII(text []byte) bool {
