@@ -58,10 +58,7 @@ func DecodeCopy[T any](data []byte, into *T) (copied string, err error) {
 }
 
 func decode(s *scanner, into reflect.Value) error {
-	if err := decodersOf(into.Type()).alone(s, into); err != nil {
-		return err
-	}
-	return s.end()
+	return cmp.Or(decodersOf(into.Type()).alone(s, into), s.end())
 }
 
 // Span is a value of the data that [Decode] reads. It shares the data's memory, which a

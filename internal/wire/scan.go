@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -341,10 +342,7 @@ func unambiguous(data []byte, exact bool) error {
 		return errEncoding
 	}
 	s := scanner{data: data}
-	if err := s.unambiguous(exact); err != nil {
-		return err
-	}
-	return s.end()
+	return cmp.Or(s.unambiguous(exact), s.end())
 }
 
 func (s *scanner) unambiguous(exact bool) error {
