@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -57,21 +58,18 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if own := config.http.Client; own != nil && own.Transport != nil && (config.http.Proxy != nil || config.http.RootCAs != nil) {
 		return nil, errors.New("quickstream: WithHTTPClient brings a Transport of its own, which WithProxy and WithRootCAs cannot change")
 	}
-	if config.development && env.IsProduction() {
+	if config.development && env.isProduction() {
 		return nil, errors.New("quickstream: WithDevelopmentErrors is not for a production environment: what payers typed would get into errors and logs")
 	}
-	authorise, err := keySource(keys, config.keys)
+	authorise, err := authorisers(keys, config.keys)
 	if err != nil {
 		return nil, err
 	}
 	observer := config.observer.logging(config.logger)
 	sender := transport.New(config.http, observer.attempts())
 	c := &Client{
-		base: base, observer: observer, config: config.callConfig,
+		base: base, observer: observer, config: config.callConfig, authorise: authorise,
 		transport: func() *transport.Transport { return sender }, showsIDs: new(atomic.Bool),
-	}
-	for _, kind := range [...]keyKind{secretKey, publishableKey} {
-		c.authorise[kind] = func(ctx context.Context) (string, error) { return authorise(ctx, kind) }
 	}
 	c.Customers = &CustomersService{c}
 	c.Accounts = &AccountsService{c}
@@ -127,8 +125,7 @@ func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	return err
 }
 
-// String returns the environment's host.
-func (c *Client) String() string { return "quickstream.Client(" + c.base.Host + ")" }
-
-// GoString returns what String returns.
-func (c *Client) GoString() string { return c.String() }
+// Format writes the environment's host, for every verb.
+func (c *Client) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, "quickstream.Client("+c.base.Host+")")
+}

@@ -105,15 +105,6 @@ type YearMonth struct {
 	Month time.Month
 }
 
-// ParseYearMonth parses YYYY-MM.
-func ParseYearMonth(text string) (YearMonth, error) {
-	t, err := time.Parse("2006-01", text)
-	if err != nil || t.Year() == 0 {
-		return YearMonth{}, fmt.Errorf("quickstream: not a month of the form YYYY-MM")
-	}
-	return YearMonth{t.Year(), t.Month()}, nil
-}
-
 // IsZero reports whether m is the zero YearMonth.
 func (m YearMonth) IsZero() bool { return m == YearMonth{} }
 
@@ -130,13 +121,16 @@ func (m YearMonth) MarshalText() ([]byte, error) { return []byte(m.String()), ni
 
 // UnmarshalText reads YYYY-MM. Empty text is the zero YearMonth.
 func (m *YearMonth) UnmarshalText(text []byte) error {
+	*m = YearMonth{}
 	if len(text) == 0 {
-		*m = YearMonth{}
 		return nil
 	}
-	parsed, err := ParseYearMonth(string(text))
-	*m = parsed
-	return err
+	t, err := time.Parse("2006-01", string(text))
+	if err != nil || t.Year() == 0 {
+		return errors.New("quickstream: not a month of the form YYYY-MM")
+	}
+	*m = YearMonth{t.Year(), t.Month()}
+	return nil
 }
 
 // EncodeValues adds the month to a query, unless it is zero.

@@ -122,8 +122,8 @@ const (
 	NetworkKindOther             NetworkKind = NetworkKind(transport.KindOther)             // anything else
 )
 
-// Hint says what usually helps, or "" if nothing general can be said.
-func (k NetworkKind) Hint() string {
+// hint says what usually helps, or "" if nothing general can be said.
+func (k NetworkKind) hint() string {
 	switch k {
 	case NetworkKindDNS:
 		return "the host name could not be resolved; check the environment and this machine's DNS"
@@ -169,7 +169,7 @@ func (e *NetworkError) says() string {
 	if e.Method != http.MethodGet && !e.sent {
 		text += ", nothing was sent"
 	}
-	if hint := e.Kind.Hint(); hint != "" {
+	if hint := e.Kind.hint(); hint != "" {
 		text += ": " + hint
 	}
 	return text
@@ -183,11 +183,6 @@ func (e *NetworkError) Is(target error) bool {
 	return target == ErrNotSent && !e.sent ||
 		target == context.Canceled && e.Kind == NetworkKindCancelled ||
 		target == context.DeadlineExceeded && e.Kind == NetworkKindDeadline
-}
-
-// Timeout reports whether the failure was a timeout.
-func (e *NetworkError) Timeout() bool {
-	return e.Kind == NetworkKindTimeout || e.Kind == NetworkKindDeadline || errors.Is(e.err, context.DeadlineExceeded)
 }
 
 // UnknownOutcomeError is a write that may have been executed: the connection broke after sending,

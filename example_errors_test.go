@@ -147,7 +147,7 @@ func ExampleReason() {
 	// true false
 }
 
-// A NetworkError has a kind and a hint. For a write it means that nothing was sent.
+// A NetworkError has a kind. For a write it means that nothing was sent.
 func ExampleNetworkError() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -156,11 +156,9 @@ func ExampleNetworkError() {
 	err := client.Check(context.Background())
 	if trouble, ok := errors.AsType[*quickstream.NetworkError](err); ok {
 		fmt.Println(trouble.Kind)
-		fmt.Println(trouble.Kind.Hint())
 	}
 	// Output:
 	// certificate
-	// the server's certificate is not trusted; update this machine's root certificates or use WithRootCAs
 }
 
 // A read is answered with a page of HTML instead of JSON.

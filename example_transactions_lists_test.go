@@ -273,8 +273,8 @@ func ExampleTransactionsService_AwaitReport() {
 	written, err := client.Transactions.AwaitReport(ctx, &report, quickstream.ReportParams{
 		SettlementDate: quickstream.NewDate(2026, time.July, 1),
 	}, quickstream.ReportWait{
-		Interval: time.Millisecond,                                                // a minute, if it is left out
-		Progress: func(quickstream.ReportProgress) { clock.Advance(time.Minute) }, // time passes
+		Interval: time.Millisecond,                                // a minute, if it is left out
+		Progress: func(int, int64) { clock.Advance(time.Minute) }, // time passes
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -34,11 +34,7 @@ func ExampleDate() {
 
 // Months are used by expiry dates and by some lists.
 func ExampleYearMonth() {
-	month, err := quickstream.ParseYearMonth("2035-03")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	month := quickstream.YearMonth{Year: 2035, Month: time.March}
 	fmt.Println(month, month.Month)
 	// Output: 2035-03 March
 }

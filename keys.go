@@ -55,8 +55,8 @@ func EnvironmentFromEnv() (Environment, error) {
 	return env, nil
 }
 
-// IsProduction reports whether the environment moves real money.
-func (e Environment) IsProduction() bool {
+// isProduction reports whether the environment moves real money.
+func (e Environment) isProduction() bool {
 	u, err := url.Parse(string(e))
 	return err == nil && isHostOf(u, ProductionAU, ProductionNZ)
 }
@@ -129,15 +129,6 @@ func KeysFromEnv() Keys {
 	}
 }
 
-// KeySource returns the keys for a call, so that keys can be rotated without a restart. It is
-// called for every call, concurrently. Keep the keys in memory. If it panics, nothing is sent.
-type KeySource func(ctx context.Context) (Keys, error)
-
-func (s KeySource) keys(ctx context.Context) (keys Keys, err error) {
-	defer transport.Report("it", &err)
-	return s(ctx)
-}
-
 type keyKind uint8
 
 const (
@@ -171,36 +162,37 @@ func (keys Keys) authorization(kind keyKind) (string, error) {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(text+":")), nil
 }
 
-// keySource returns what gives the Authorization of a request.
-func keySource(keys Keys, source KeySource) (func(context.Context, keyKind) (string, error), error) {
-	if source != nil {
-		if !keys.Secret.IsZero() || !keys.Publishable.IsZero() {
-			return nil, errors.New("quickstream: both Keys and WithKeySource were given")
-		}
-		return func(ctx context.Context, kind keyKind) (string, error) {
-			current, err := source.keys(ctx)
-			if err != nil {
-				return "", fmt.Errorf("quickstream: key source: %w", err)
-			}
-			return current.authorization(kind)
-		}, nil
+// authorisers return the Authorization of a request, by the kind of key.
+func authorisers(keys Keys, source func(context.Context) (Keys, error)) (by [2]func(context.Context) (string, error), err error) {
+	none := keys.Secret.IsZero() && keys.Publishable.IsZero()
+	switch {
+	case source != nil && !none:
+		return by, errors.New("quickstream: both Keys and WithKeySource were given")
+	case source == nil && none:
+		return by, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given; KeysFromEnv takes them from %s and %s", ErrKeyRequired, secretKeyVariable, publishableKeyVariable)
 	}
-	if keys.Secret.IsZero() && keys.Publishable.IsZero() {
-		return nil, fmt.Errorf("quickstream: %w: neither a secret nor a publishable key was given; KeysFromEnv takes them from %s and %s", ErrKeyRequired, secretKeyVariable, publishableKeyVariable)
-	}
-	// Made once, so that malformed keys are found at start-up.
-	var values [2]string
 	for _, kind := range [...]keyKind{secretKey, publishableKey} {
-		value, err := keys.authorization(kind)
+		if source != nil {
+			by[kind] = func(ctx context.Context) (string, error) {
+				current, err := ask(ctx, source)
+				if err != nil {
+					return "", fmt.Errorf("quickstream: key source: %w", err)
+				}
+				return current.authorization(kind)
+			}
+			continue
+		}
+		value, err := keys.authorization(kind) // made once, so that malformed keys are found at start-up
 		if err != nil && !errors.Is(err, ErrKeyRequired) {
-			return nil, err
+			return by, err
 		}
-		values[kind] = value
+		by[kind] = func(context.Context) (string, error) { return value, err }
 	}
-	return func(_ context.Context, kind keyKind) (string, error) {
-		if values[kind] == "" {
-			return keys.authorization(kind)
-		}
-		return values[kind], nil
-	}, nil
+	return by, nil
+}
+
+// ask returns the keys of a source, and its panic as an error.
+func ask(ctx context.Context, source func(context.Context) (Keys, error)) (keys Keys, err error) {
+	defer transport.Report("it", &err)
+	return source(ctx)
 }

@@ -51,9 +51,6 @@ func (l Link) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(linkJSON{l.Rel, withoutQuery(l.Href()), l.RequestMethod})
 }
 
-// MarshalText writes the relationship.
-func (l Link) MarshalText() ([]byte, error) { return []byte(l.Rel), nil }
-
 // Format writes the relationship, for every verb.
 func (l Link) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "Link("+l.Rel+")") }
 

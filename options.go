@@ -33,7 +33,7 @@ type Option interface {
 type clientConfig struct {
 	callConfig
 	http     transport.HTTPConfig
-	keys     KeySource
+	keys     func(context.Context) (Keys, error)
 	logger   *slog.Logger
 	observer Observer
 }
@@ -77,22 +77,6 @@ func defaultLimits() transport.Limits {
 		WaitMax:        8 * time.Second,
 		ResendWindow:   transport.ResendWindow,
 	}
-}
-
-// Options combines options, which are applied in order.
-func Options(opts ...Option) Option {
-	opts = slices.Clone(opts)
-	return option(func(c *callConfig) error {
-		for _, o := range opts {
-			if o == nil {
-				return errors.New("Options: an option is nil")
-			}
-			if err := o.applyCall(c); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // WithHTTPClient makes the client use a copy of client, with its Transport, cookie jar and Timeout.
@@ -144,9 +128,10 @@ func WithRootCAs(pool *x509.CertPool) ClientOption {
 	})
 }
 
-// WithKeySource calls source for the keys of every call. The [Keys] given to [NewClient] must be
-// empty.
-func WithKeySource(source KeySource) ClientOption {
+// WithKeySource calls source for the keys of every call, concurrently, so that keys can be rotated
+// without a restart. Keep the keys in memory. If it panics, nothing is sent. The [Keys] given to
+// [NewClient] must be empty.
+func WithKeySource(source func(ctx context.Context) (Keys, error)) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if source == nil {
 			return errors.New("WithKeySource: the source is nil")

@@ -30,10 +30,6 @@ func (h hidden) text() string {
 	return h.reveal()
 }
 
-func (h hidden) equal(other hidden) bool {
-	return subtle.ConstantTimeCompare([]byte(h.text()), []byte(other.text())) == 1
-}
-
 // IsZero reports whether there is no value.
 func (h hidden) IsZero() bool { return h.reveal == nil }
 
@@ -69,7 +65,9 @@ type Secret struct{ hidden }
 func NewSecret(value string) Secret { return Secret{hide(value)} }
 
 // Equal reports in constant time whether both hold the same value.
-func (s Secret) Equal(other Secret) bool { return s.equal(other.hidden) }
+func (s Secret) Equal(other Secret) bool {
+	return subtle.ConstantTimeCompare([]byte(s.text()), []byte(other.text())) == 1
+}
 
 // SecretKey is the secret API key, for servers only. Every operation needs it unless its
 // documentation names the publishable key.
@@ -78,15 +76,9 @@ type SecretKey struct{ hidden }
 // NewSecretKey returns key as a [SecretKey].
 func NewSecretKey(key string) SecretKey { return SecretKey{hide(key)} }
 
-// Equal reports in constant time whether both are the same key.
-func (k SecretKey) Equal(other SecretKey) bool { return k.equal(other.hidden) }
-
 // PublishableKey is the publishable API key, which browsers may see. It creates single-use tokens
 // and reads the cards that a business accepts.
 type PublishableKey struct{ hidden }
 
 // NewPublishableKey returns key as a [PublishableKey].
 func NewPublishableKey(key string) PublishableKey { return PublishableKey{hide(key)} }
-
-// Equal reports in constant time whether both are the same key.
-func (k PublishableKey) Equal(other PublishableKey) bool { return k.equal(other.hidden) }

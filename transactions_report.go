@@ -69,17 +69,9 @@ func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, 
 type ReportWait struct {
 	// Interval is the pause between requests; a minute, as the service asks, if zero.
 	Interval time.Duration
-	// Progress is called after each request before the report is ready, and while it arrives.
-	// Optional.
-	Progress func(ReportProgress)
-}
-
-// ReportProgress is the progress of waiting for a report.
-type ReportProgress struct {
-	// Attempts is how often the service was asked.
-	Attempts int
-	// Bytes is how much of the report was written.
-	Bytes int64
+	// Progress is called with the number of requests and the bytes written, after each request
+	// before the report is ready, and while it arrives. Optional.
+	Progress func(requests int, written int64)
 }
 
 // AwaitReport repeats DownloadReport until the report is ready or the context ends. [WithTimeout]
@@ -89,16 +81,15 @@ type ReportProgress struct {
 // the error matches [ErrReportNotReady] and the context's error. Any other error ends the waiting.
 func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
 	call := s.report("Transactions.AwaitReport", params, opts)
-	progress := ReportProgress{}
+	requests := 0
 	notify := func(written int64) {
-		progress.Bytes = written
 		if wait.Progress != nil {
-			wait.Progress(progress)
+			wait.Progress(requests, written)
 		}
 	}
 	report := &download{accept: textPlain, to: to, awaited: true, arrived: notify}
 	for {
-		progress.Attempts++
+		requests++
 		written, err := call.fetch(ctx, report)
 		if !errors.Is(err, ErrReportNotReady) {
 			return written, err

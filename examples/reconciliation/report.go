@@ -25,9 +25,9 @@ func download(ctx context.Context, s *demo.Shop, date quickstream.Date) (books, 
 			ExcludePreauths: new(true), // they take no money
 		}, quickstream.ReportWait{
 			Interval: time.Millisecond, // a minute, were it not for the sandbox's clock
-			Progress: func(p quickstream.ReportProgress) {
-				if p.Bytes == 0 {
-					fmt.Printf("   question %d: the report is not ready\n", p.Attempts)
+			Progress: func(requests int, written int64) {
+				if written == 0 {
+					fmt.Printf("   question %d: the report is not ready\n", requests)
 					s.Clock.Advance(time.Minute)
 				}
 			},

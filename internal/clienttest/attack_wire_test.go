@@ -309,7 +309,7 @@ func TestAttackHints(t *testing.T) {
 		assert.NoError(t, err)
 	}
 	require.Len(t, hosts, 3)
-	assert.Equal(t, "quickstream.Client("+hosts[2]+")", client.String())
+	assert.Equal(t, "quickstream.Client("+hosts[2]+")", fmt.Sprint(client))
 	assert.Zero(t, elsewhere.Load())
 }
 

@@ -105,15 +105,15 @@ func TestEndedContextsAreTold(t *testing.T) {
 			defer cancel()
 			lost := second(client.Transactions.Pay(ctx, payment()))
 			require.ErrorIs(t, lost, quickstream.ErrOutcomeUnknown)
-			assert.ErrorContains(t, lost, "last seen: ended early ("+string(kind)+"): "+kind.Hint())
+			assert.ErrorContains(t, lost, "last seen: ended early ("+string(kind)+"): "+hints()[kind])
 			unsent := second(client.Transactions.Pay(ctx, payment()))
 			require.ErrorIs(t, unsent, quickstream.ErrNotSent)
-			assert.ErrorContains(t, unsent, "ended early ("+string(kind)+"), nothing was sent: "+kind.Hint())
+			assert.ErrorContains(t, unsent, "ended early ("+string(kind)+"), nothing was sent: "+hints()[kind])
 			ctx, cancel = begin(t.Context())
 			defer cancel()
 			read := client.Check(ctx)
 			assert.Equal(t, kind, networkKind(t, read))
-			assert.ErrorContains(t, read, "ended early ("+string(kind)+"): "+kind.Hint())
+			assert.ErrorContains(t, read, "ended early ("+string(kind)+"): "+hints()[kind])
 			assert.Equal(t, kind == quickstream.NetworkKindDeadline, errors.Is(read, context.DeadlineExceeded))
 			assert.Equal(t, kind == quickstream.NetworkKindCancelled, errors.Is(read, context.Canceled))
 		})
@@ -165,6 +165,18 @@ func TestErrorsMadeByHand(t *testing.T) {
 			assert.Equal(t, slices.Contains(c.matches, sentinel), errors.Is(fmt.Errorf("wrapped: %w", c.err), sentinel), "%#v: %s", c.err, name)
 		}
 		assert.NotContains(t, fmt.Sprint(c.err), "( )", "a call without names")
+	}
+}
+
+// hints are what the text of a network failure says about its kind.
+func hints() map[quickstream.NetworkKind]string {
+	return map[quickstream.NetworkKind]string{
+		quickstream.NetworkKindDNS:               "check the environment and this machine's DNS",
+		quickstream.NetworkKindCertificate:       "update this machine's root certificates or use WithRootCAs",
+		quickstream.NetworkKindProxy:             "pass a proxy URL that has them with WithProxy",
+		quickstream.NetworkKindConnectionRefused: "check the environment and firewalls",
+		quickstream.NetworkKindCancelled:         "the context was cancelled",
+		quickstream.NetworkKindDeadline:          "the deadline of the context, or the limit of WithTimeout, has passed",
 	}
 }
 

@@ -3,6 +3,7 @@ package clienttest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -41,7 +42,7 @@ func TestEnvironments(t *testing.T) {
 	} {
 		client, err := quickstream.NewClient(quickstream.CustomURL(accepted), testKeys())
 		require.NoError(t, err, accepted)
-		assert.NotContains(t, client.String(), "/rest")
+		assert.NotContains(t, fmt.Sprint(client), "/rest")
 	}
 	for _, env := range []quickstream.Environment{quickstream.ProductionAU, quickstream.ProductionNZ, quickstream.TestAU, quickstream.TestNZ} {
 		_, err := quickstream.NewClient(env, testKeys())
@@ -52,27 +53,31 @@ func TestEnvironments(t *testing.T) {
 // TestIsProduction: where real money moves there is no way to write the address
 // that hides it.
 func TestIsProduction(t *testing.T) {
-	for _, production := range []quickstream.Environment{quickstream.ProductionAU, quickstream.ProductionNZ} {
-		u, err := url.Parse(string(production))
-		require.NoError(t, err)
-		assert.True(t, production.IsProduction())
-		for _, same := range []string{
-			"https://" + strings.ToUpper(u.Host) + u.Path, "HTTPS://" + u.Host, "https://" + u.Host + ":443" + u.Path, "https://" + u.Host + "/other",
-			"https://" + u.Host + "." + u.Path, "https://" + u.Host + ".:443/",
-		} {
-			assert.True(t, quickstream.CustomURL(same).IsProduction(), same)
-		}
-		assert.False(t, quickstream.CustomURL("https://"+u.Host+".invalid").IsProduction())
-		assert.False(t, quickstream.CustomURL("https://proxy.invalid/"+u.Host).IsProduction())
+	production := func(env quickstream.Environment) bool {
+		_, err := quickstream.NewClient(env, testKeys(), quickstream.WithDevelopmentErrors())
+		return err != nil && assert.ErrorContains(t, err, "WithDevelopmentErrors is not for a production environment", env)
 	}
-	for _, other := range []quickstream.Environment{quickstream.TestAU, quickstream.TestNZ, "", "http://localhost", "::"} {
-		assert.False(t, other.IsProduction(), other)
+	for _, env := range []quickstream.Environment{quickstream.ProductionAU, quickstream.ProductionNZ} {
+		u, err := url.Parse(string(env))
+		require.NoError(t, err)
+		assert.True(t, production(env))
+		for _, same := range []string{
+			"https://" + strings.ToUpper(u.Host) + u.Path, "HTTPS://" + u.Host + "/v1", "https://" + u.Host + ":443" + u.Path, "https://" + u.Host + "/other",
+			"https://" + u.Host + "." + u.Path, "https://" + u.Host + ".:443/v1",
+		} {
+			assert.True(t, production(quickstream.CustomURL(same)), same)
+		}
+		assert.False(t, production(quickstream.CustomURL("https://"+u.Host+".invalid")))
+		assert.False(t, production(quickstream.CustomURL("https://proxy.invalid/"+u.Host)))
+	}
+	for _, other := range []quickstream.Environment{quickstream.TestAU, quickstream.TestNZ, "http://localhost"} {
+		assert.False(t, production(other), other)
 	}
 }
 
 type sourcedClient struct{ *quickstream.Client }
 
-func sourced(t *testing.T, sent *int, source quickstream.KeySource) sourcedClient {
+func sourced(t *testing.T, sent *int, source func(context.Context) (quickstream.Keys, error)) sourcedClient {
 	t.Helper()
 	client, err := quickstream.NewClient(quickstream.CustomURL(baseURL), quickstream.Keys{}, quickstream.WithKeySource(source),
 		quickstream.WithHTTPClient(&http.Client{Transport: service(func(*http.Request) (*http.Response, error) {
@@ -95,10 +100,16 @@ func TestKeysFromEnv(t *testing.T) {
 	t.Setenv("QUICKSTREAM_SECRET_KEY", " SECRET_KEY_1\n")
 	t.Setenv("QUICKSTREAM_PUBLISHABLE_KEY", "")
 	keys := quickstream.KeysFromEnv()
-	assert.True(t, keys.Secret.Equal(quickstream.NewSecretKey("SECRET_KEY_1")))
-	assert.False(t, keys.Secret.Equal(quickstream.NewSecretKey("SECRET_KEY_2")))
 	assert.True(t, keys.Publishable.IsZero())
-	assert.True(t, keys.Publishable.Equal(quickstream.PublishableKey{}))
+	sent := ""
+	transport := service(func(r *http.Request) (*http.Response, error) {
+		sent, _, _ = r.BasicAuth()
+		return answer(422, ""), nil
+	})
+	client, err := quickstream.NewClient(quickstream.CustomURL(baseURL), keys, quickstream.WithHTTPClient(&http.Client{Transport: transport}))
+	require.NoError(t, err)
+	require.ErrorIs(t, client.Check(t.Context()), quickstream.ErrInvalid)
+	assert.Equal(t, "SECRET_KEY_1", sent)
 }
 
 func TestEnvironmentFromEnv(t *testing.T) {

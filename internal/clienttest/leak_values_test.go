@@ -71,7 +71,6 @@ func variants() map[reflect.Type][]any {
 		reflect.TypeFor[quickstream.Secret]():         {quickstream.NewSecret(c[0]), quickstream.NewSecret(c[1]), quickstream.NewSecret(c[3])},
 		reflect.TypeFor[quickstream.SecretKey]():      {keys.Secret},
 		reflect.TypeFor[quickstream.PublishableKey](): {keys.Publishable},
-		reflect.TypeFor[quickstream.KeySource]():      {quickstream.KeySource(rotate)},
 		reflect.TypeFor[quickstream.Cursor]():         {quickstream.ParseCursor(secretAddress())},
 		reflect.TypeFor[quickstream.Link]():           {secretLink()},
 		reflect.TypeFor[quickstream.CardSource]():     cards,

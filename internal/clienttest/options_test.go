@@ -28,8 +28,7 @@ func TestRefusedOptions(t *testing.T) {
 	ownTransport := quickstream.WithHTTPClient(&http.Client{Transport: &http.Transport{}})
 	for name, opts := range map[string][]quickstream.ClientOption{
 		"nil":                      {nil},
-		"nil of several":           {quickstream.Options(quickstream.WithMaxAttempts(2), nil)},
-		"wrong of several":         {quickstream.Options(quickstream.WithMaxAttempts(0))},
+		"wrong of several":         {quickstream.WithMaxAttempts(2), quickstream.WithMaxAttempts(0)},
 		"nil client":               {quickstream.WithHTTPClient(nil)},
 		"nil clock":                {quickstream.WithClock(nil)},
 		"nil source":               {quickstream.WithKeySource(nil)},
@@ -65,7 +64,7 @@ func TestRefusedOptions(t *testing.T) {
 		return answer(422, errorBody), nil
 	})
 	for name, opt := range map[string]quickstream.CallOption{
-		"nil": nil, "nil of several": quickstream.Options(nil), "timeout": quickstream.WithTimeout(0), "response": quickstream.WithResponseInto(nil), "key": quickstream.WithIdempotencyKey(""),
+		"nil": nil, "timeout": quickstream.WithTimeout(0), "response": quickstream.WithResponseInto(nil), "key": quickstream.WithIdempotencyKey(""),
 		"header": quickstream.WithHeader("", ""), "extra": quickstream.WithExtraField("", 1), "hook": quickstream.WithBeforeSend(nil), "metadata": quickstream.WithIntentMetadata("a b"), "business": quickstream.WithSupplierBusinessCode(""), "window": quickstream.WithResendWindow(2 * time.Minute),
 	} {
 		for _, op := range operations() {
@@ -76,13 +75,9 @@ func TestRefusedOptions(t *testing.T) {
 	}
 }
 
-// TestOptions: several options are applied in their order, and are those of when they
-// were put together.
+// TestOptions: options are applied in their order, and a call's after the client's.
 func TestOptions(t *testing.T) {
-	parts := []quickstream.Option{quickstream.WithMaxAttempts(9), quickstream.WithHeader("X-Own", "a"), quickstream.Options()}
-	several := quickstream.Options(append(parts, quickstream.WithMaxAttempts(1))...)
-	nested := quickstream.Options(parts...)
-	parts[0], parts[1] = nil, nil
+	nine, header, once := quickstream.WithMaxAttempts(9), quickstream.WithHeader("X-Own", "a"), quickstream.WithMaxAttempts(1)
 	var seen http.Header
 	attempts := 0
 	count := func(r *http.Request) (*http.Response, error) {
@@ -96,9 +91,9 @@ func TestOptions(t *testing.T) {
 		assert.Equal(t, 1, attempts)
 		assert.Equal(t, "a", seen.Get("X-Own"))
 	}
-	call(clientOf(t, count, several))
-	call(clientOf(t, count), several)
-	call(clientOf(t, count), quickstream.Options(nested, quickstream.WithMaxAttempts(1)))
+	call(clientOf(t, count, nine, header, once))
+	call(clientOf(t, count), nine, header, once)
+	call(clientOf(t, count, nine, header), once)
 }
 
 // TestWithHeader: what the client itself decides cannot be decided by a header.

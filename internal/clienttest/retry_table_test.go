@@ -234,8 +234,8 @@ func (r row) play(t *testing.T, class int, want cell) {
 	}
 	if network, ok := errors.AsType[*quickstream.NetworkError](err); ok && r.kind != "" {
 		assert.Equal(t, r.kind, network.Kind, name)
-		assert.NotEmpty(t, r.kind.Hint(), name)
-		assert.ErrorContains(t, err, r.kind.Hint(), name)
+		assert.NotEmpty(t, hints()[r.kind], name)
+		assert.ErrorContains(t, err, hints()[r.kind], name)
 		assert.Equal(t, class > 0, strings.Contains(err.Error(), "nothing was sent"), "%s: of a write it is said: %v", name, err)
 	}
 	sameKey(t, box, name)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -86,16 +87,16 @@ func TestReportIsAwaited(t *testing.T) {
 		}
 		box.ResetRequests()
 		var to bytes.Buffer
-		var progress []quickstream.ReportProgress
+		var progress [][2]int64
 		start := time.Now()
 		n, err := client.Transactions.AwaitReport(t.Context(), &to, reportDay(), quickstream.ReportWait{
-			Progress: func(p quickstream.ReportProgress) { progress = append(progress, p) },
+			Progress: func(requests int, written int64) { progress = append(progress, [2]int64{int64(requests), written}) },
 		})
 		require.NoError(t, err)
 		assert.EqualValues(t, to.Len(), n)
 		assert.Len(t, box.Requests(), 3, "the report takes 90 seconds")
 		assert.InDelta(t, 2*time.Minute, time.Since(start), float64(time.Second))
-		assert.Equal(t, []quickstream.ReportProgress{{Attempts: 1}, {Attempts: 2}, {Attempts: 3, Bytes: n}}, progress)
+		assert.Equal(t, [][2]int64{{1, 0}, {2, 0}, {3, n}}, progress)
 
 		report, err := csvreport.NewReader(&to)
 		require.NoError(t, err)
@@ -242,7 +243,8 @@ func TestStalledReport(t *testing.T) {
 		broken, ok := errors.AsType[*quickstream.NetworkError](err)
 		require.True(t, ok, "%v", err)
 		assert.Equal(t, quickstream.NetworkKindTimeout, broken.Kind)
-		assert.True(t, broken.Timeout())
+		timeout, ok := errors.AsType[net.Error](err)
+		assert.True(t, ok && timeout.Timeout())
 		assert.Equal(t, 7*time.Second, time.Since(start))
 		assert.EqualValues(t, 16, n)
 		assert.Equal(t, 1, requests)
