@@ -410,22 +410,18 @@ func renew(req *http.Request) error {
 // again reports whether the table, the limits and the context allow another attempt, and sets the
 // pause.
 func (x *exchange) again() bool {
-	limits := x.call.Limits
-	if x.over || x.Err() != nil || x.attempts >= limits.MaxAttempts || x.result.RetryAfter > limits.WaitMax {
+	limits, rule := x.call.Limits, step(x.result.Reason, x.call.Class).Again
+	if rule == Never || x.over || x.Err() != nil || x.attempts >= limits.MaxAttempts || x.result.RetryAfter > limits.WaitMax {
 		return false
 	}
 	x.pause = x.wait()
-	allowed := false
-	switch step(x.result.Reason, x.call.Class).Again {
-	case Always:
-		allowed = true
-	case Temporary:
-		allowed = x.temporary && !(x.unanswered && x.tooLate(x.pause))
-	case SameKey:
-		allowed = !limits.NoResend && !x.tooLate(x.pause)
-	default:
+	switch {
+	case rule == Temporary && (!x.temporary || x.unanswered && x.tooLate(x.pause)):
+		return false
+	case rule == SameKey && (limits.NoResend || x.tooLate(x.pause)):
+		return false
 	}
-	return allowed && x.budget.take(x)
+	return x.budget.take(x)
 }
 
 // tooLate reports whether the service may have forgotten the key after the pause.
