@@ -3,10 +3,6 @@ package quickstream
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/shopspring/decimal"
-
-	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // findings collects every rule that a request breaks, so that a caller sees all of them at
@@ -91,5 +87,3 @@ func lengthWithin(text string, shortest, longest int) bool {
 
 // inRange lets an absent number pass.
 func inRange[N int | int64](n *N, least, most N) bool { return n == nil || *n >= least && *n <= most }
-
-func isMoney(d decimal.Decimal) bool { return wire.HasTwoDecimals(d) }

@@ -71,7 +71,7 @@ func (t agreementTermsJSON) checkAmounts(f *findings) {
 
 // isAmount accepts an absent amount.
 func isAmount(t *wire.Text) bool {
-	return t == nil || !t.Decimal().IsNegative() && isMoney(t.Decimal())
+	return t == nil || !t.Decimal().IsNegative() && wire.HasTwoDecimals(t.Decimal())
 }
 
 // lastPointInTime returns the end of a frequency's range; 99 for unknown frequencies.

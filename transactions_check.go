@@ -4,6 +4,8 @@ import (
 	"net/netip"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // maxReference bounds customer and payment reference numbers.
@@ -74,7 +76,7 @@ func (b *transactionBody) checkBusiness(f *findings) {
 func (b *transactionBody) checkAmount(f *findings) {
 	amount := b.amount()
 	f.require(amount.IsPositive(), "transaction.principalAmount.positive", "principalAmount", "must be more than zero")
-	f.require(isMoney(amount), "transaction.principalAmount.decimals", "principalAmount", "must not have more than two decimals or 32 digits")
+	f.require(wire.HasTwoDecimals(amount), "transaction.principalAmount.decimals", "principalAmount", "must not have more than two decimals or 32 digits")
 }
 
 func (b *transactionBody) amount() decimal.Decimal {
