@@ -41,9 +41,6 @@ func (h hidden) String() string {
 	return redacted
 }
 
-// GoString returns a placeholder.
-func (h hidden) GoString() string { return redacted }
-
 // Format writes a placeholder.
 func (h hidden) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, h.String()) }
 
