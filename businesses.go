@@ -7,8 +7,8 @@ import (
 // BusinessesService has the operations on the merchant's businesses.
 type BusinessesService struct{ client *Client }
 
-// Business is one of the merchant's businesses, with the code for payments. Its members are from
-// public client code; unconfirmed.
+// Business is one of the merchant's businesses. Its members are from public client code;
+// unconfirmed.
 type Business struct {
 	SupplierBusinessCode      string   `json:"supplierBusinessCode,omitempty" wire:"identifies"`
 	SupplierBusinessName      string   `json:"supplierBusinessName,omitempty"`
@@ -28,8 +28,7 @@ func (b *Business) identifier() string { return b.SupplierBusinessCode }
 
 // List returns the merchant's businesses.
 //
-// GET /businesses. A wrong or expired key matches [ErrUnauthorized]. From the vendor's public
-// pages.
+// GET /businesses. A wrong key matches [ErrUnauthorized]. From the vendor's public pages.
 func (s *BusinessesService) List(opts ...CallOption) List[Business] {
 	return list[Business](s.client, "Businesses.List", noQuery{}, nil, opts)
 }
@@ -75,8 +74,7 @@ func (s *BusinessesService) CardSurcharges(supplierBusinessCode string, opts ...
 // PublicCardSurcharges returns the same as CardSurcharges.
 //
 // GET /businesses/{supplierBusinessCode}/card-surcharges with the publishable key. Path and key are
-// from public client code; unconfirmed. A wrong or expired key matches [ErrUnauthorized], an unknown
-// business [ErrNotFound].
+// from public client code; unconfirmed. An unknown business matches [ErrNotFound].
 func (s *BusinessesService) PublicCardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
 	return list[CardSurcharge](s.client, "Businesses.PublicCardSurcharges", noQuery{}, nil, opts, supplierBusinessCode)
 }
@@ -93,9 +91,8 @@ func (q cardSurchargeQueryJSON) check(f *findings) {
 // through this server; a token made in the browser has the surcharge too.
 //
 // POST /businesses/{supplierBusinessCode}/query-card-surcharge with the publishable key. It changes
-// nothing and is repeated like a GET. From public client code; unconfirmed. A wrong or expired key
-// matches [ErrUnauthorized], an unknown business [ErrNotFound], an invalid number [ErrInvalid].
-// Check that a surcharge is still allowed: see CardSurcharges.
+// nothing and is repeated like a GET. From public client code; unconfirmed. An unknown business
+// matches [ErrNotFound], an invalid number [ErrInvalid]. See CardSurcharges about what is allowed.
 func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusinessCode string, cardNumber Secret, opts ...CallOption) (*CardSurcharge, error) {
 	call := s.client.begin("Businesses.QueryCardSurcharge", opts, supplierBusinessCode)
 	body := cardSurchargeQueryJSON{cardNumber.text()}
@@ -118,8 +115,7 @@ func (a *AcceptedCard) identifier() string { return string(a.CardScheme) }
 // AcceptedCards returns the card schemes that a business accepts. CardSurcharges has them too.
 //
 // GET /businesses/{supplierBusinessCode}/accepted-cards with the publishable key. From public
-// client code; unconfirmed. A wrong or expired key matches [ErrUnauthorized], an unknown business
-// [ErrNotFound].
+// client code; unconfirmed. An unknown business matches [ErrNotFound].
 func (s *BusinessesService) AcceptedCards(supplierBusinessCode string, opts ...CallOption) List[AcceptedCard] {
 	return list[AcceptedCard](s.client, "Businesses.AcceptedCards", noQuery{}, nil, opts, supplierBusinessCode)
 }
@@ -138,8 +134,7 @@ func (c *CardPrefix) identifier() string { return string(c.CardScheme) }
 // CardScheme returns the scheme of the cards whose numbers begin with these six digits.
 //
 // GET /credit-cards/card-schemes/{firstSixDigits} with the publishable key. From public client
-// code; unconfirmed. The answer to unknown digits is not known: it may match [ErrNotFound] or
-// [ErrInvalid]. A wrong or expired key matches [ErrUnauthorized].
+// code; unconfirmed. Unknown digits may match [ErrNotFound] or [ErrInvalid].
 func (s *BusinessesService) CardScheme(ctx context.Context, firstSix string, opts ...CallOption) (*CardPrefix, error) {
 	call := s.client.begin("Businesses.CardScheme", opts, firstSix)
 	call.check(func(f *findings) {

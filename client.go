@@ -36,9 +36,9 @@ type Client struct {
 	showsIDs  *atomic.Bool // true once an answer has shown an intent's id
 }
 
-// NewClient returns a client for an environment. It sends nothing: call [Client.Check] for that. It
-// fails if the environment is not an absolute https URL (http on this machine), or holds
-// credentials; if a key is malformed or none is given; or if options contradict each other.
+// NewClient returns a client and sends nothing: call [Client.Check] for that. It fails if the
+// environment is not an absolute https URL (http on this machine) or holds credentials, if a key is
+// malformed or none is given, or if options contradict each other.
 func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error) {
 	base, err := env.base()
 	if err != nil {
@@ -99,8 +99,8 @@ type Root struct {
 
 func (r *Root) identifier() string { return "/" }
 
-// Root returns what the service says about itself. The service answers it for both kinds of key, so
-// it does not test the secret key: [Client.Check] does.
+// Root returns what the service says about itself. It does not test the secret key, because the
+// service answers both kinds: [Client.Check] does.
 //
 // GET /. An expired key matches [ErrUnauthorized].
 func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
@@ -110,9 +110,9 @@ func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
 // Check tests address, network and secret key: it reads the latest transactions, as whoever pays
 // may do.
 //
-// GET /transactions. A wrong or expired key is an [APIError] that matches [ErrUnauthorized], whatever
-// its body is. A write takes a 401 without the service's error body for an unknown outcome: should
-// the service send such (unconfirmed), only Check finds a wrong key. A failure of name resolution,
+// GET /transactions. A wrong or expired key is an [APIError] that matches [ErrUnauthorized],
+// whatever its body is. Should the service send a 401 without its error body (unconfirmed), writes
+// take it for an unknown outcome, and only Check finds a wrong key. A failure of name resolution,
 // certificate or proxy is a [NetworkError] with that Kind.
 func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	call := c.begin("Check", opts)

@@ -139,7 +139,7 @@ type ListCustomersParams struct {
 
 // List returns the matching customers, sorted by identifier.
 //
-// GET /customers. A wrong or expired key matches [ErrUnauthorized].
+// GET /customers. A wrong key matches [ErrUnauthorized].
 func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) List[Customer] {
 	return list[Customer](s.client, "Customers.List", params, nil, opts)
 }

@@ -35,15 +35,15 @@ type Request struct {
 // Do calls an operation without a method, with the keys, options, errors, logs and observers of
 // methods.
 //
-// A GET is repeated as usual. Any other method that may have arrived is never sent again, and ends
-// in an [UnknownOutcomeError] if its answer is lost: read what it changes before you repeat it.
+// A GET is repeated as usual. Any other method that may have arrived is never sent again, and a
+// lost answer is an [UnknownOutcomeError]: read what it changes before you repeat it.
 //
-// A write with a method of its own is refused with a [ValidationError], because the method makes it
-// safe. So is a Route that leaves the environment's address. [WithoutRule] changes neither.
+// A [ValidationError] refuses a write with a method of its own, which makes it safe, and a Route
+// that leaves the environment's address. [WithoutRule] changes neither.
 //
 // The JSON of a success replaces the value that into points to; an error leaves it unchanged. It is
-// decoded like encoding/json, except that an object with a member twice is an error, and a text that
-// is not UTF-8. An answer without content (204) makes it zero. If into is nil the body is ignored.
+// decoded like encoding/json, but an object with a member twice and text that is not UTF-8 are
+// errors. An answer without content (204) makes it zero. If into is nil the body is ignored.
 func (c *Client) Do(ctx context.Context, request Request, into any, opts ...CallOption) error {
 	call := c.beginRequest(request, into, opts)
 	var decoded reflect.Value

@@ -96,36 +96,37 @@
 //
 // [TransactionsService.Resume] reads the transaction by its receipt number if that is known,
 // otherwise all transactions with its payment reference, and for a refund also the refunds of the
-// payment. As long as nothing matches, it goes on: with the reference trimmed and in upper and lower
-// case, because the service may store it so; for what follows a pre-authorisation, with the receipt
-// and the reference of the pre-authorisation; with the customer reference, which costs a request for
-// every page of the customer's history; and last with the transactions of [WithScan].
+// payment. As long as nothing matches, it goes on: with the reference trimmed and in upper and
+// lower case, because the service may store it so; for what follows a pre-authorisation, with the
+// receipt and the reference of the pre-authorisation; with the customer reference, which costs a
+// request for every page of the customer's history; and last with the transactions of [WithScan].
 //
-// A transaction matches if its metadata has the intent's id, unless a payment shows another
-// reference and another amount, which makes it a candidate. Without any id, or if the id came back
-// in another case, quoted, cut or masked, it matches if it is not older than the intent by the
-// service's clock, and agrees in everything that it echoes: payment reference and type (in any
-// case), amount, currency, business, original receipt number, end-to-end identifier. Candidates that
-// do not match are a transaction with the reference that disagrees, one with the altered id and
-// another reference, a refund or follow-up of the same original with another reference (see
-// [WithForeignReceipts]), and a transaction with another intent's id that agrees otherwise. What was
-// not searched by the intent's reference, and carries neither that nor the id, is a candidate only if it
-// agrees in everything.
+// A transaction with the intent's id in its metadata matches. A payment with the id, another
+// reference and another amount is a candidate. Without an id, or with one in another case, quoted,
+// cut or masked, a transaction matches if it is not older than the intent by the service's clock,
+// and agrees in everything that it echoes: payment reference and type (in any case), amount,
+// currency, business, original receipt number, end-to-end identifier.
 //
-// If another transaction may have the reference, one without an id is a candidate once the client has
-// seen that the service shows ids (see Intent.IDsShown). Otherwise its time has to prove that it is
-// not older: it is at most two seconds older than the intent, before the look-up, of a known
-// settlement date that is not earlier, and not too old if it is Sydney's under another label, such as
-// Z. Otherwise the transaction is a candidate. A receipt that is listed with two outcomes counts as
-// GET /transactions/{receiptNumber} shows it.
+// Candidates are also a transaction with the reference that disagrees, one with the altered id and
+// another reference, one with another intent's id that agrees otherwise, and a refund or follow-up
+// of the same original with another reference (see [WithForeignReceipts]). What was not searched by
+// the intent's reference, and carries neither that nor the id, is a candidate only if it agrees in
+// everything.
+//
+// If another transaction may have the reference, one without an id is a candidate once the client
+// has seen that the service shows ids (see Intent.IDsShown). Otherwise the time has to prove that this
+// one is not older, or it is a candidate: it is at most two seconds older than the intent, before the look-up,
+// of a known settlement date that is not earlier, and not too old if its time is Sydney's under
+// another label, such as Z. A receipt that is listed with two outcomes counts as GET
+// /transactions/{receiptNumber} shows it.
 //
 // An approval settles the intent if all other matches took no money. Two approvals are candidates:
-// the order is charged twice. A decline settles the intent if it was sent once by its Attempts, and
-// no other transaction has its id or a reference that this package made. Otherwise the decline is a
-// candidate, because another transaction may still appear. A list of several pages is read until
-// two readings agree. If anything cannot be read, the look-up fails. Only an empty list, or a 404 in
-// the service's own words, says that there is nothing: status 206, a list with errors in place of
-// items, a gateway's 404, and a 404 of the refunds of a payment that cannot be read are failures.
+// the order is charged twice. A decline settles the intent if that was sent once, and no other
+// transaction has its id or a reference that this package made; otherwise it is a candidate,
+// because another transaction may still appear. A list of several pages is read until two readings
+// agree. Only an empty list, or a 404 in the service's own words, says that there is nothing. The
+// look-up fails if anything cannot be read, and on status 206, a list with errors in place of
+// items, a gateway's 404, and a 404 of the refunds of a payment that cannot be read.
 //
 // # Retries
 //

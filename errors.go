@@ -17,9 +17,8 @@ import (
 // matches the sentinel of a status only if the answer is in the service's own words: see the
 // package documentation.
 var (
-	// ErrUnauthorized is a 401: the wrong kind of key, or an expired one. A 401 to a write that is
-	// not in the service's own words is an [UnknownOutcomeError]: check key and address with
-	// [Client.Check].
+	// ErrUnauthorized is a 401: the wrong kind of key, or an expired one. See [Client.Check] about
+	// a write whose 401 is not in the service's own words.
 	ErrUnauthorized = errors.New("unauthorized")
 	// ErrForbidden is a 403: the key lacks a permission.
 	ErrForbidden = errors.New("forbidden")
@@ -34,8 +33,7 @@ var (
 	// before sending. If something in between sends a write twice, it may pass on the refusal of one
 	// request, such as "token used" or "wrong key", although the service executed the other.
 	ErrInvalid = errors.New("invalid request")
-	// ErrRateLimited is a 429: too many requests, or the token quota is used up. A 429 to a write
-	// that is not in the service's own words is an [UnknownOutcomeError].
+	// ErrRateLimited is a 429: too many requests, or the token quota is used up.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable is a 503 in the service's own words: the request was not processed. It never
 	// matches an unknown outcome.
@@ -110,16 +108,16 @@ type NetworkKind string
 
 // The kinds of network failure.
 const (
-	NetworkKindDNS               NetworkKind = NetworkKind(transport.KindDNS)               // the host name could not be resolved
-	NetworkKindCertificate       NetworkKind = NetworkKind(transport.KindCertificate)       // the certificate is not trusted
-	NetworkKindProxy             NetworkKind = NetworkKind(transport.KindProxy)             // the proxy wants credentials
-	NetworkKindConnectionRefused NetworkKind = NetworkKind(transport.KindConnectionRefused) // nothing accepts connections
-	NetworkKindTLS               NetworkKind = NetworkKind(transport.KindTLS)               // the handshake failed
-	NetworkKindTimeout           NetworkKind = NetworkKind(transport.KindTimeout)           // no answer in time
-	NetworkKindReset             NetworkKind = NetworkKind(transport.KindReset)             // the connection broke
-	NetworkKindCancelled         NetworkKind = NetworkKind(transport.KindCancelled)         // the caller's context was cancelled: matches context.Canceled
-	NetworkKindDeadline          NetworkKind = NetworkKind(transport.KindDeadline)          // its deadline or WithTimeout passed: matches context.DeadlineExceeded
-	NetworkKindOther             NetworkKind = NetworkKind(transport.KindOther)             // anything else
+	NetworkKindDNS               = NetworkKind(transport.KindDNS)               // the host name could not be resolved
+	NetworkKindCertificate       = NetworkKind(transport.KindCertificate)       // the certificate is not trusted
+	NetworkKindProxy             = NetworkKind(transport.KindProxy)             // the proxy wants credentials
+	NetworkKindConnectionRefused = NetworkKind(transport.KindConnectionRefused) // nothing accepts connections
+	NetworkKindTLS               = NetworkKind(transport.KindTLS)               // the handshake failed
+	NetworkKindTimeout           = NetworkKind(transport.KindTimeout)           // no answer in time
+	NetworkKindReset             = NetworkKind(transport.KindReset)             // the connection broke
+	NetworkKindCancelled         = NetworkKind(transport.KindCancelled)         // the caller's context was cancelled: matches context.Canceled
+	NetworkKindDeadline          = NetworkKind(transport.KindDeadline)          // its deadline or WithTimeout passed: matches context.DeadlineExceeded
+	NetworkKindOther             = NetworkKind(transport.KindOther)             // anything else
 )
 
 // hint says what usually helps, or "" if nothing general can be said.
@@ -148,8 +146,8 @@ func (k NetworkKind) hint() string {
 
 // NetworkError is a request without an answer that changed nothing: a write that was never sent,
 // which matches [ErrNotSent], or a read that failed. The call may be made again. errors.Is and
-// errors.As find the cause, without the address's path and query. One made by hand in a test counts
-// as never sent.
+// errors.As find the cause, without the address's path and query. One made by hand counts as never
+// sent.
 type NetworkError struct {
 	CallInfo
 	Kind     NetworkKind
@@ -187,10 +185,10 @@ func (e *NetworkError) Is(target error) bool {
 
 // UnknownOutcomeError is a write that may have been executed: the connection broke after sending,
 // the context ended, or the answer cannot be relied on. Do not make the call again; find out first,
-// as FindOut says. Check it before the context's error.
+// as FindOut says. Check for it before the context's error.
 //
-// It matches [ErrOutcomeUnknown] and nothing else, and does not unwrap to its cause, so that no
-// check for another error takes it for "not processed".
+// It matches [ErrOutcomeUnknown] only, and does not unwrap to its cause, so that no check for
+// another error takes it for "not processed".
 type UnknownOutcomeError struct {
 	CallInfo
 	// Intent is for the service's Resume; nil for writes without one.
@@ -198,7 +196,7 @@ type UnknownOutcomeError struct {
 	// IdempotencyKey is the key of every attempt; "" without one.
 	IdempotencyKey string
 	// Reference is what to look up: a payment reference, the receipt of a void, a customer number,
-	// a payee reference, or the name of a payment file.
+	// a payee reference, or a payment file's name.
 	Reference string
 	// ReceiptNumber is set if only it could be read from the answer. Look it up first.
 	ReceiptNumber string
@@ -213,8 +211,8 @@ type UnknownOutcomeError struct {
 	// FindOut says how to find out what happened.
 	FindOut string
 	// Cause is the last event, which proves nothing about earlier attempts: a [NetworkError], an
-	// [APIError] with the answer's status, or another error. A 401 may be the key's: call
-	// [Client.Check]. For a Resume it is why the look-up failed, or nil.
+	// [APIError] with the answer's status, or another error. After a 401 call [Client.Check]. For a
+	// Resume it is why the look-up failed, or nil.
 	Cause error
 }
 
@@ -283,8 +281,8 @@ func (e *DecodeError) Unwrap() error { return e.err }
 // Is matches [ErrUnreadableItem] for an item of a list.
 func (e *DecodeError) Is(target error) bool { return target == ErrUnreadableItem && e.place > 0 }
 
-// RawBody returns the JSON that could not be decoded, or the item; for a body that is not JSON what
-// [APIError.RawBody] returns. It is nil for the route that issues keys.
+// RawBody returns the JSON that could not be decoded, or the item; for a body that is not JSON, and
+// the route that issues keys, what [APIError.RawBody] returns.
 func (e *DecodeError) RawBody() []byte {
 	if e.body == nil {
 		return nil

@@ -22,9 +22,9 @@ type FieldError struct {
 // APIError is an answer that refuses the request: a write was not executed. For a read it may also
 // be a failure that outlasted the attempts.
 //
-// It matches the sentinel of its [Reason], also if made by hand in a test: &APIError{Reason:
-// ReasonNotFound} matches [ErrNotFound]. Printing shows the operation, the status and the trace
-// code. Messages have methods; [WithDevelopmentErrors] prints them.
+// It matches the sentinel of its [Reason], also if made by hand: &APIError{Reason: ReasonNotFound}
+// matches [ErrNotFound]. Printing shows the operation, the status and the trace code. Messages have
+// methods; [WithDevelopmentErrors] prints them.
 type APIError struct {
 	CallInfo
 	StatusCode int
@@ -100,9 +100,9 @@ func (e *APIError) DeveloperMessage() string { return e.words().developer }
 // Fields returns what the service says about single fields, ten at most.
 func (e *APIError) Fields() []FieldError { return e.words().fields }
 
-// RawBody returns the answer's body: JSON of any shape of at most 256 KiB without the values of
-// members that repeat secrets, or the first 16 KiB of anything else, without what looks like a card
-// number. A secret in a sentence of the service can remain. It is nil for the route that issues keys.
+// RawBody returns the answer's body: at most 256 KiB of JSON without the values of members that
+// repeat secrets, or the first 16 KiB of anything else without what looks like a card number. A
+// secret in a sentence of the service can remain. It is nil for the route that issues keys.
 func (e *APIError) RawBody() []byte { return e.words().body }
 
 // saying is an error that can be printed without its call.
@@ -261,9 +261,8 @@ const (
 	// executed, or with another status that [WithRefusal] accepts.
 	ReasonRefused    = Reason(transport.Refused)
 	ReasonRedirected = Reason(transport.Redirected) // 3xx, which is never followed
-	// ReasonInconclusive is an answer that proves nothing: any other status, a 503 or a refusal of
-	// a write that is not in the service's own words, and a 409 that may be about a key in use. For
-	// a write it becomes an [UnknownOutcomeError].
+	// ReasonInconclusive is an answer that proves nothing: see "Retries" in the package
+	// documentation. For a write it becomes an [UnknownOutcomeError].
 	ReasonInconclusive = Reason(transport.Inconclusive)
 )
 

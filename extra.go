@@ -21,11 +21,11 @@ type extraField struct {
 // WithExtraField adds a member without a Go field to the request. Name is its path, such as
 // "creditCard.newMember". It cannot be a known name in another case.
 //
-// In transactions, registrations, tokens and customers it can also replace a text, a number or a
-// boolean of the parameters, such as "creditCard.expiryDateYear", if the service wants another form
-// of it. The rules judge the new value of a transaction or registration, and the intent holds it,
-// if it has the old one's type. What decides cannot be replaced: types, amount, currency,
-// references, receipts, tokens, customers, numbers of cards and accounts, and metadata.
+// In transactions, registrations, tokens and customers it can also replace a text, number or
+// boolean of the parameters, such as "creditCard.expiryDateYear", if the service wants another
+// form. If the type stays the same, the rules judge the new value of a transaction or registration,
+// and the intent holds it. What decides cannot be replaced: types, amount, currency, references,
+// receipts, tokens, customers, numbers of cards and accounts, and metadata.
 func WithExtraField(name string, value any) CallOption {
 	return callOption(func(c *callConfig) error {
 		path := strings.Split(name, ".")

@@ -21,9 +21,9 @@ const IntentVersion = 1
 // before sending, in [WithBeforeSend]; an [UnknownOutcomeError] has it too.
 //
 // Transactions, voids, agreements and their amendments, registrations and uploads have one. Tokens,
-// 3D Secure and customers do not: they can be repeated without harm, or found by customer number.
-// It contains handles such as tokens and receipts, but no keys, card numbers, account numbers or
-// PayIDs, nor hashes of them.
+// 3D Secure and customers can be repeated without harm, or found by customer number. It contains
+// handles such as tokens and receipts, but no keys, card numbers, account numbers or PayIDs, nor
+// hashes of them.
 type Intent struct {
 	Version int `json:"version"`
 	// Operation is the method that made it.
@@ -62,7 +62,8 @@ type Intent struct {
 
 // Renewed returns the same request as a new intent, with a new idempotency key and id. Sending it
 // is a second payment unless an error of the call that sent the first matches [ErrNotSent]. A 401,
-// a 429 or a 503 proves nothing: a gateway may have repeated the request. Look the intent up first.
+// 429 or 503 proves nothing, because a gateway may have repeated the request: look the intent up
+// first.
 func (i Intent) Renewed() Intent {
 	i.NotBefore, i.Attempts, i.ReceiptNumber, i.OwnReference = time.Now(), 0, "", i.Reference != ""
 	if i.IdempotencyKey != "" {
@@ -127,8 +128,8 @@ func (i Intent) unsent() error {
 
 // Claim claims an intent for this process; Submit calls it right before the first byte. Move the
 // intent from "planned" to "sending" in one committed transaction, and fail if another process did
-// so before. Then Submit sends nothing, and the outcome is unknown. A Claim that always returns nil
-// lets every run pay.
+// so: Submit then sends nothing, and the outcome is unknown. A Claim that always returns nil lets
+// every run pay.
 type Claim func(ctx context.Context) error
 
 // callHooks completes the intent right before the first byte and calls the hooks: the client's,

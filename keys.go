@@ -28,8 +28,7 @@ const (
 )
 
 // CustomURL returns the environment at a base address that ends with the version, such as a
-// sandbox's. It has to be https, or http on this machine, without credentials; [NewClient] checks
-// it.
+// sandbox's. [NewClient] checks it.
 func CustomURL(baseURL string) Environment { return Environment(baseURL) }
 
 // EnvironmentFromEnv reads QUICKSTREAM_ENVIRONMENT: TestAU, ProductionAU, TestNZ or ProductionNZ in
@@ -107,8 +106,8 @@ func isLoopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// Keys holds the API keys. One may be missing: operations that need it return [ErrKeyRequired] and
-// send nothing.
+// Keys holds the API keys. An operation whose key is missing returns [ErrKeyRequired] and sends
+// nothing.
 type Keys struct {
 	Secret      SecretKey
 	Publishable PublishableKey
@@ -120,8 +119,8 @@ const (
 	publishableKeyVariable = "QUICKSTREAM_PUBLISHABLE_KEY"
 )
 
-// KeysFromEnv reads the keys from QUICKSTREAM_SECRET_KEY and QUICKSTREAM_PUBLISHABLE_KEY. The
-// client itself reads no environment variables.
+// KeysFromEnv reads the keys from QUICKSTREAM_SECRET_KEY and QUICKSTREAM_PUBLISHABLE_KEY. A client
+// reads no environment variables.
 func KeysFromEnv() Keys {
 	return Keys{
 		Secret:      NewSecretKey(strings.TrimSpace(os.Getenv(secretKeyVariable))),

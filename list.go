@@ -127,11 +127,11 @@ func (p *Page[T]) each(yield func(*T, error) bool) bool {
 	return true
 }
 
-// List is a list of the service, read page by page. It describes a request and can be read any
-// number of times, also concurrently. Each page is a request with its own attempts and deadline. A
-// failed page is an error, never the end of the list; a 404 on a later page does not match
-// [ErrNotFound]. A list can change while it is read: items may repeat or be missed, see [Page]. The
-// zero List is empty; [ListOf] makes one from items.
+// List is a list of the service, read page by page. It can be read any number of times, also
+// concurrently. Each page is a request with its own attempts and deadline. A failed page is an
+// error, never the end of the list; a 404 on a later page does not match [ErrNotFound]. A list can
+// change while it is read: items may repeat or be missed, see [Page]. The zero List is empty;
+// [ListOf] makes one from items.
 type List[T any] struct {
 	begin func() *call
 	item  func(body []byte) (*T, error)
@@ -153,8 +153,8 @@ func (l List[T]) From(cursor Cursor) List[T] {
 	return l
 }
 
-// Prefetch returns the same list, read one page ahead while the loop works. Order and errors stay
-// the same. A loop that stops early cancels one request and waits for its end. A page can be as old
+// Prefetch returns the same list, read one page ahead while the loop works, with the same order and
+// errors. A loop that stops early cancels one request and waits for its end. A page can be as old
 // as the work on the previous one. First never reads ahead.
 func (l List[T]) Prefetch() List[T] {
 	l.ahead = true
@@ -279,9 +279,9 @@ func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	}
 }
 
-// ReadAll returns all items of a list that may change while it is read: it reads until the list has
-// one page or two readings agree, four times at most. Otherwise, or if an item cannot be read, it
-// returns an error and no items.
+// ReadAll returns all items of a list that may change while it is read: it reads, at most four
+// times, until the list has one page or two readings agree. Otherwise, or if an item cannot be
+// read, it returns an error and no items.
 func (l List[T]) ReadAll(ctx context.Context) ([]*T, error) {
 	var items []*T
 	unstable := readWhole(func() (seen []string, whole bool, err error) {
@@ -306,8 +306,8 @@ func (l List[T]) ReadAll(ctx context.Context) ([]*T, error) {
 }
 
 // First returns the first item, or its error if it cannot be read. For an empty list the error
-// matches [ErrEmptyList] and [ErrNotFound]. Check ErrEmptyList if "empty" differs from "no such
-// list": an [APIError] that matches ErrNotFound does not match it.
+// matches [ErrEmptyList] and [ErrNotFound]; that of a list that does not exist matches ErrNotFound
+// only.
 func (l List[T]) First(ctx context.Context) (*T, error) {
 	l.ahead = false
 	for item, err := range l.All(ctx) {

@@ -48,8 +48,7 @@ type EndInfo struct {
 	Attempts int
 	Result   CallResult
 	// Err is the error that the call returns; nil for a success. Printing it shows no values, but
-	// its fields may. If the caller's code panicked, the call returns none, and Err describes the
-	// panic.
+	// its fields may. It describes a panic of the caller's code, after which the call returns none.
 	Err error
 	// TraceCode is that of an [APIError], also as a cause; "?" if it does not look like a code, ""
 	// if it repeats what was sent.
@@ -59,7 +58,7 @@ type EndInfo struct {
 }
 
 // Observer is called as calls proceed, for metrics and traces; module otelquickstream has one for
-// OpenTelemetry. It sees each call once, refused ones included. Pages of lists and requests of
+// OpenTelemetry. It sees each call once, refused ones included; pages of lists and requests of
 // waiting methods are calls of their own. [CallInfo] names the merchant's method, also for requests
 // of Resume, Wait and Submit, with their own verb and route. Plan makes no call.
 //

@@ -83,10 +83,10 @@ func defaultLimits() transport.Limits {
 // Leave Timeout at zero: see [WithAttemptTimeout]. Redirects are not followed. A Transport
 // contradicts [WithProxy] and [WithRootCAs].
 //
-// The client's own connections show what was written. With your Transport a write counts as never
-// sent only if net/http reports no connection for it to httptrace. A second request that httptrace
-// reports counts as an attempt without an answer. A RoundTripper that repeats requests, reads
-// bodies in advance or drops the context can charge twice, and makes "nothing was sent" wrong.
+// With your Transport a write counts as never sent only if net/http reports no connection for it to
+// httptrace; a second request that it reports counts as an attempt without an answer. A
+// RoundTripper that repeats requests, reads bodies in advance or drops the context can charge
+// twice, and makes "nothing was sent" wrong.
 func WithHTTPClient(client *http.Client) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if client == nil {
@@ -97,9 +97,9 @@ func WithHTTPClient(client *http.Client) ClientOption {
 	})
 }
 
-// WithClock makes the client use now instead of [time.Now] for the times in intents, and where it
-// compares them with the service's, for a program that runs in the time of a sandbox's clock. Time
-// limits and pauses are real.
+// WithClock makes the client use now instead of [time.Now] for the times in intents, and to compare
+// them with the service's, for a program that runs by a sandbox's clock. Time limits and pauses are
+// real.
 func WithClock(now func() time.Time) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if now == nil {
@@ -143,7 +143,7 @@ func WithKeySource(source func(ctx context.Context) (Keys, error)) ClientOption 
 
 // WithLogger logs attempts and calls at debug level, and unknown outcomes of writes as warnings.
 // Records hold the operation, route template, counts, status, trace code and durations; never a
-// key, address, header, body or message. By default nothing is logged.
+// key, address, header, body or message.
 func WithLogger(logger *slog.Logger) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.logger = logger
@@ -161,8 +161,8 @@ func WithObserver(observer Observer) ClientOption {
 
 // WithDevelopmentErrors adds the service's messages to the text of an [APIError] during
 // development. Messages can repeat what a payer typed, such as a name; words with other characters
-// than letters are shown as "?". [NewClient] refuses it for a production environment, but cannot
-// recognise one behind your own address.
+// than letters are shown as "?". [NewClient] refuses it for a production environment, if that is
+// not behind your own address.
 func WithDevelopmentErrors() ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.development = true
@@ -183,12 +183,9 @@ func WithAttemptTimeout(d time.Duration) Option {
 }
 
 // WithTimeout limits a whole call: attempts, pauses, and hooks and key sources that obey their
-// context. It must be positive. By default a call without a deadline takes at most
-//
-//	attempts * attempt timeout + (attempts - 1) * longest pause
-//
-// plus hooks and key sources: 3 * 30 s + 2 * 8 s = 106 seconds. This holds for single calls and
-// each page of a list, not for uploads and reports. Give an HTTP server a longer WriteTimeout.
+// context. By default, without a deadline, three attempts of 30 seconds and two pauses of 8 take at
+// most 106 seconds, plus hooks and key sources. This holds for single calls and each page of a
+// list, not for uploads and reports. Give an HTTP server a longer WriteTimeout.
 func WithTimeout(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 {
@@ -199,8 +196,8 @@ func WithTimeout(d time.Duration) Option {
 	})
 }
 
-// WithMaxAttempts limits the attempts of a call; 3 by default, 1 to 10. The package documentation
-// says which calls are repeated, and how a budget limits all repeats of a client.
+// WithMaxAttempts limits the attempts of a call; 3 by default, 1 to 10. See "Retries" in the
+// package documentation.
 func WithMaxAttempts(n int) Option {
 	return option(func(c *callConfig) error {
 		if n < 1 || n > transport.MaxAttempts {
@@ -212,8 +209,7 @@ func WithMaxAttempts(n int) Option {
 }
 
 // WithRetryWait sets the shortest and longest pause between attempts; half a second and 8 seconds
-// by default. If the service asks for more, the call ends with an error that says so. A payment is
-// sent again only within [WithResendWindow].
+// by default. If the service asks for more, the call ends.
 func WithRetryWait(shortest, longest time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if shortest <= 0 || longest < shortest {
@@ -234,7 +230,7 @@ func WithoutResend() Option {
 }
 
 // WithResendWindow limits how long after the first sending a payment that may have arrived is sent
-// again; a minute by default and at most. The service does not publish how long it remembers keys.
+// again; a minute by default and at most.
 func WithResendWindow(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 || d > transport.ResendWindow {
@@ -245,14 +241,14 @@ func WithResendWindow(d time.Duration) Option {
 	})
 }
 
-// WithBeforeSend passes the intent of a write to hook once for each call, after all checks and
+// WithBeforeSend passes the intent of a write to hook, once for each call, after all checks and
 // right before the first byte. Insert it into your database, and fail if the order has another that
 // is not settled: overwriting one permits a second payment.
 //
 // Client hooks run before call hooks, under the call's deadline. If one fails or panics, nothing is
 // sent, and the error matches [ErrNotSent] and wraps the hook's; earlier calls for the order may
-// have been sent. After a crash between hook and first byte Resume finds nothing, and package
-// resolve ends as not found. Reads and writes without an intent call no hook.
+// have been sent. After a crash between hook and first byte package resolve ends as not found.
+// Reads and writes without an intent call no hook.
 func WithBeforeSend(hook func(ctx context.Context, intent Intent) error) Option {
 	return option(func(c *callConfig) error {
 		if hook == nil {
@@ -264,7 +260,7 @@ func WithBeforeSend(hook func(ctx context.Context, intent Intent) error) Option 
 }
 
 // WithIntentMetadata names the member of metadata for the intent's id of transactions; "intentId"
-// by default. An empty name switches it off, for facilities that refuse unknown metadata: lost
+// by default. For facilities that refuse unknown metadata an empty name switches it off: lost
 // transactions are then found by reference only.
 func WithIntentMetadata(name string) Option {
 	return option(func(c *callConfig) error {
@@ -277,10 +273,10 @@ func WithIntentMetadata(name string) Option {
 }
 
 // WithRefusal takes an answer to a write for a refusal if refused returns true. Use it if the
-// service does not speak to your facility as the package documentation says. It is asked for a 4xx
-// that leaves the outcome unknown, if no earlier attempt may have reached the service; never for
-// 408, 409 or 425. A panic counts as false. A gateway can send any 4xx after the service has
-// executed a payment: if refused returns true for one, the payment can be made twice.
+// service answers your facility in other words than the package documentation says. It is asked for
+// a 4xx, except 408, 409 and 425, that leaves the outcome unknown while no earlier attempt may have
+// arrived. A panic counts as false. A gateway can send any 4xx after the service has executed a
+// payment: if refused returns true for one, the payment can be made twice.
 func WithRefusal(refused func(status int, header http.Header, body []byte) bool) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if refused == nil {
@@ -292,10 +288,10 @@ func WithRefusal(refused func(status int, header http.Header, body []byte) bool)
 }
 
 // WithForeignReceipts makes Resume ignore receipts of the merchant's other intents, which known
-// looks up, concurrently. One that carries this intent's reference or id too stays a candidate. The
-// only other refund of the same payment and amount, or capture of the pre-authorisation, is then
-// taken for the intent's, if the service echoes neither reference nor id. So resume the refunds of
-// a payment one after the other, and store each receipt before the next.
+// looks up, concurrently. One that carries this intent's reference or id too stays a candidate. If
+// the service echoes neither, the only other refund of the same payment and amount, or capture of
+// the pre-authorisation, is then taken for the intent's. So resume the refunds of a payment one
+// after the other, and store each receipt before the next.
 func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
 	return callOption(func(c *callConfig) error {
 		if known == nil {
@@ -306,9 +302,9 @@ func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
 	})
 }
 
-// WithStatus says what a status means that this package does not know, in any case; "" is an absent
-// one. It applies to summary code 0 alone, so outcome is approved, pending or voided: the summary
-// code of a decline decides by itself. Ask the service before you use it: money is taken by it.
+// WithStatus gives a meaning to a status that this package does not know, in any case; "" is an
+// absent one. Outcome is approved, pending or voided, because it applies to summary code 0 only:
+// that of a decline decides by itself. Ask the service before you use it: money is taken by it.
 //
 // It applies to what the client reads. A transaction that is decoded without a client, from a
 // webhook or your database, stays unknown: read it with Get, or webhooks.ConfirmWith.
@@ -382,7 +378,7 @@ func (c *callConfig) addHeader(name, value string) {
 	c.header = func() http.Header { return header }
 }
 
-// WithoutRule switches off rules that are wrong for a merchant, by the ids of findings and
+// WithoutRule switches off rules that are wrong for a merchant, by their ids in findings and
 // rules.md. Unknown ids are ignored, because later versions may remove rules.
 func WithoutRule(ids ...string) Option {
 	return option(func(c *callConfig) error {
@@ -397,9 +393,10 @@ func WithoutRule(ids ...string) Option {
 	})
 }
 
-// WithIdempotencyKey sends a POST with this key instead of a random UUID: 1 to 255 printable ASCII
-// characters without blanks. Prefer a UUID: a sister product takes nothing else. It does not make a call safe to repeat, because the service does not
-// publish how long it remembers keys: after an unknown outcome or a crash use Resume.
+// WithIdempotencyKey sends a POST with this key, of 1 to 255 printable ASCII characters without
+// blanks, instead of a random UUID. Prefer a UUID: a sister product takes nothing else. It does not
+// make a call safe to repeat, because the service does not publish how long it remembers keys:
+// after an unknown outcome or a crash use Resume.
 func WithIdempotencyKey(key string) CallOption {
 	return callOption(func(c *callConfig) error {
 		if !isKey(key) {

@@ -109,7 +109,7 @@ func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wa
 // List returns the files of the last 365 days.
 //
 // GET /payment-files. The operation is from the vendor's public pages; its path is inferred and
-// unconfirmed. A wrong or expired key matches [ErrUnauthorized].
+// unconfirmed. A wrong key matches [ErrUnauthorized].
 func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
 	return list[PaymentFile](s.client, "PaymentFiles.List", noQuery{}, nil, opts)
 }

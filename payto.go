@@ -209,7 +209,7 @@ type ListAgreementsParams struct {
 
 // List returns the agreements of a customer.
 //
-// GET /customers/{customerId}/payto-agreements. A wrong or expired key matches [ErrUnauthorized].
+// GET /customers/{customerId}/payto-agreements. A wrong key matches [ErrUnauthorized].
 func (s *PayToService) List(customerID string, params ListAgreementsParams, opts ...CallOption) List[Agreement] {
 	return list[Agreement](s.client, "PayTo.List", params, nil, opts, customerID)
 }

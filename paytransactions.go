@@ -86,14 +86,13 @@ type payToDataJSON struct {
 	PayToAgreement         *newPayToAgreement `json:"payToAgreement,omitempty"`
 }
 
-// Pay takes a payment.
+// Pay takes a payment. A decline is not an error: read [Transaction.Outcome]. Every call is a new
+// payment.
 //
 // POST /transactions (PAYMENT). The errors are [ValidationError], [NetworkError], [APIError] and
 // [UnknownOutcomeError]. After the last one the payment may have been taken: do not pay again, but
-// give its [Intent] to Resume or package resolve. Every call is a new payment. An APIError can match
-// [ErrInvalid], [ErrUnauthorized] or [ErrUnavailable].
-//
-// A decline is not an error: read [Transaction.Outcome].
+// give its [Intent] to Resume or package resolve. An APIError can match [ErrInvalid],
+// [ErrUnauthorized] or [ErrUnavailable].
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }

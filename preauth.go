@@ -27,7 +27,7 @@ type PreauthoriseParams struct {
 	StoredCredential *StoredCredentialData
 	// ThreeDS2 is optional, as in [PayParams].
 	ThreeDS2 *bool
-	// The following fields are optional, as in [PayParams].
+	// Optional, as in [PayParams]:
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -61,10 +61,9 @@ type TopUpParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
-	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
-	// fill it in. Optional.
+	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// The following fields are optional, as in [PayParams].
+	// Optional, as in [PayParams]:
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -94,10 +93,9 @@ type ReauthoriseParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
-	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
-	// fill it in. Optional.
+	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// The following fields are optional, as in [PayParams].
+	// Optional, as in [PayParams]:
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -127,10 +125,9 @@ type ExtendParams struct {
 	OriginalReceiptNumber string
 	// Currency is required.
 	Currency Currency
-	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
-	// fill it in. Optional.
+	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// The following fields are optional, as in [PayParams].
+	// Optional, as in [PayParams]:
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -169,10 +166,9 @@ type CaptureParams struct {
 	Currency Currency
 	// StoredCredential is required.
 	StoredCredential *StoredCredentialData
-	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
-	// fill it in. Optional.
+	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// The following fields are optional, as in [PayParams].
+	// Optional, as in [PayParams]:
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -217,10 +213,9 @@ type CancelPreauthorisationParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
-	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
-	// fill it in. Optional.
+	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// The following fields are optional, as in [PayParams].
+	// Optional, as in [PayParams]:
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string

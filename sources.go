@@ -248,7 +248,7 @@ type PayToPaymentWithAgreement struct {
 	Description string
 	// Payer is who is asked to confirm. Required.
 	Payer PayToPayerParams
-	// The following fields are optional, as in [PayToPayment].
+	// Optional, as in [PayToPayment]:
 	EndToEndID             string
 	RemittanceInformation1 string
 	FinalPayment           *bool

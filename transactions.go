@@ -70,8 +70,7 @@ const (
 )
 
 // Transaction is a transaction as the service reports it. Read what became of it from
-// [Transaction.Outcome]. Members marked as unconfirmed are from third parties' models of the
-// service.
+// [Transaction.Outcome]. Unconfirmed members are from third parties' models of the service.
 //
 // Two decoded Transactions are never reflect.DeepEqual: compare ReceiptNumber and Outcome.
 type Transaction struct {
@@ -137,9 +136,9 @@ type Transaction struct {
 	envelope
 }
 
-// Resent returns the intent of an approved transaction whose answer came after an earlier attempt
-// was lost, with the number of Attempts, and nil for any other. If the service ignored the
-// idempotency key, the customer has paid twice: see BeginResent of package resolve.
+// Resent returns the intent, with its Attempts, of an approved transaction whose answer came after
+// an earlier attempt was lost; nil for any other. If the service ignored the idempotency key, the
+// customer has paid twice: see BeginResent of package resolve.
 func (t *Transaction) Resent() *Intent {
 	if t == nil {
 		return nil
@@ -148,8 +147,7 @@ func (t *Transaction) Resent() *Intent {
 }
 
 // UnmarshalJSON reads a transaction. Identifiers, references, types, status, codes, amounts and
-// metadata have to be readable and must not occur twice. Other unreadable members are zero, and in
-// Extra.
+// metadata have to be readable and occur once. Other unreadable members are zero, and in Extra.
 func (t *Transaction) UnmarshalJSON(data []byte) error { return decode(data, t) }
 
 // MarshalJSON writes the transaction with its unknown members.
@@ -181,10 +179,10 @@ func (r FraudGuardResult) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(string(r))
 }
 
-// Get returns a transaction by its receipt number, with its latest state.
+// Get returns a transaction with its latest state.
 //
-// GET /transactions/{receiptNumber}. An unknown receipt number matches [ErrNotFound], a wrong or
-// expired key [ErrUnauthorized].
+// GET /transactions/{receiptNumber}. An unknown receipt number matches [ErrNotFound], a wrong key
+// [ErrUnauthorized].
 func (s *TransactionsService) Get(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
 	return get[Transaction](ctx, s.client, "Transactions.Get", opts, receiptNumber)
 }

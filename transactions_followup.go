@@ -25,22 +25,21 @@ type RefundParams struct {
 	// CardExpiry is the new expiry of a card that has expired since the payment.
 	// Optional.
 	CardExpiry YearMonth
-	// SupplierBusinessCode is the original's if it is empty. [WithSupplierBusinessCode] does not
-	// fill it in. Optional.
+	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// The following fields are optional, as in [PayParams].
+	// Optional, as in [PayParams]:
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
 	Metadata                map[string]string
 }
 
-// Refund refunds a payment, or a part of it, if the payment's Refundable is true. Before
-// settlement, Void may be possible.
+// Refund refunds a payment, or a part of it, if its Refundable is true. Before settlement, Void may
+// be possible.
 //
 // POST /transactions (REFUND). Errors as for Pay. A refund of more than the payment, or of a
-// refunded payment, matches [ErrInvalid]. After an [UnknownOutcomeError] give its [Intent] to
-// Resume, and do not refund again before it is settled.
+// refunded payment, matches [ErrInvalid]. Do not refund again before an [UnknownOutcomeError] is
+// settled.
 func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -131,7 +130,7 @@ type VerifyAccountParams struct {
 	StoredCredential *StoredCredentialData
 	// ThreeDS2 is optional, as in [PayParams].
 	ThreeDS2 *bool
-	// The following fields are optional, as in [PayParams].
+	// Optional, as in [PayParams]:
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -165,8 +164,7 @@ func (p VerifyAccountParams) body() transactionBody {
 //
 // POST /transactions/{receiptNumber}/void. Errors as for Pay. An unknown receipt number matches
 // [ErrNotFound]. An answer that does not show this transaction as [OutcomeVoided] is an
-// [UnknownOutcomeError], like a lost answer. Give its [Intent] to Resume. Do not refund before: both
-// could happen.
+// [UnknownOutcomeError]. Do not refund before that is settled: both could happen.
 func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
 	return s.sendVoid(ctx, s.void(receiptNumber, opts), receiptNumber)
 }

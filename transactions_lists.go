@@ -5,14 +5,13 @@ import "time"
 // The lists of transactions. Those that the service sorts newest first can shift
 // while they are read page by page.
 
-// ListTransactionsParams narrows the list of recent transactions.
+// ListTransactionsParams filters the recent transactions; the zero value lists all.
 type ListTransactionsParams struct {
-	// SupplierBusinessCode is optional.
 	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
 }
 
-// List returns up to 20 of the most recent transactions of the current
-// settlement date, most recent first.
+// List returns up to 20 of the latest transactions of the current settlement date, most recent
+// first.
 //
 // GET /transactions. An error can match [ErrUnauthorized] or [ErrInvalid].
 func (s *TransactionsService) List(params ListTransactionsParams, opts ...CallOption) List[Transaction] {
@@ -44,8 +43,7 @@ type settlementDateQuery struct {
 	SettlementDate Date `url:"settlementDate"`
 }
 
-// BySettlementDate returns the transactions that settle on a date, which is a
-// Sydney date.
+// BySettlementDate returns the transactions that settle on a Sydney date.
 //
 // GET /transactions/for-settlement-date. An error can match [ErrUnauthorized], [ErrNotFound] or
 // [ErrInvalid].
@@ -64,8 +62,7 @@ type accountTokenQuery struct {
 
 // ByAccount returns the transactions of a registered account.
 //
-// GET /transactions/for-account-token. An error can match [ErrUnauthorized], [ErrNotFound] or
-// [ErrInvalid].
+// GET /transactions/for-account-token. Errors as for BySettlementDate.
 func (s *TransactionsService) ByAccount(accountToken string, opts ...CallOption) List[Transaction] {
 	q := accountTokenQuery{accountToken}
 	return list[Transaction](s.client, "Transactions.ByAccount", q, q.check, opts)
@@ -84,7 +81,7 @@ type creditCardQuery struct {
 // ByCreditCard returns the transactions of cards with these first six and last three
 // digits. Several cards can have them.
 //
-// GET /transactions/for-credit-card. An error can match [ErrUnauthorized] or [ErrInvalid].
+// GET /transactions/for-credit-card. Errors as for List.
 func (s *TransactionsService) ByCreditCard(firstSix, lastThree string, opts ...CallOption) List[Transaction] {
 	q := creditCardQuery{firstSix, lastThree}
 	return list[Transaction](s.client, "Transactions.ByCreditCard", q, q.check, opts)
@@ -103,7 +100,7 @@ type bankAccountQuery struct {
 // ByBankAccount returns the transactions of an Australian bank account, with a number of 6 to 9
 // digits. The request's address contains it: keep addresses out of the logs of proxies.
 //
-// GET /transactions/for-bank-account. An error can match [ErrUnauthorized] or [ErrInvalid].
+// GET /transactions/for-bank-account. Errors as for List.
 func (s *TransactionsService) ByBankAccount(bsb string, accountNumber Secret, opts ...CallOption) List[Transaction] {
 	form := s.client.begin("Transactions.ByBankAccount", opts).config.bsb
 	q := bankAccountQuery{form(bsb), accountNumber.text()}
@@ -126,7 +123,7 @@ type nzBankAccountQuery struct {
 // ByNZBankAccount returns the transactions of a New Zealand bank account: bank code of 2 digits,
 // branch code of 4, account number of 7 or 8 without suffix. The request's address contains it.
 //
-// GET /transactions/for-nz-bank-account. An error can match [ErrUnauthorized] or [ErrInvalid].
+// GET /transactions/for-nz-bank-account. Errors as for List.
 func (s *TransactionsService) ByNZBankAccount(bankCode, branchCode string, accountNumber Secret, opts ...CallOption) List[Transaction] {
 	q := nzBankAccountQuery{bankCode, branchCode, accountNumber.text()}
 	return list[Transaction](s.client, "Transactions.ByNZBankAccount", q, q.check, opts)
@@ -164,15 +161,15 @@ func (p SuspendedParams) check(f *findings) {
 
 // Refunds returns the refunds of a payment, most recent first.
 //
-// GET /transactions/{receiptNumber}/refunds. An error can match [ErrUnauthorized] or [ErrNotFound].
+// GET /transactions/{receiptNumber}/refunds. Errors as for Suspended.
 func (s *TransactionsService) Refunds(receiptNumber string, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.Refunds", noQuery{}, nil, opts, receiptNumber)
 }
 
-// Retries returns the retries of a soft-declined payment, manual or scheduled. Read them before you
-// pay again, with [List.ReadAll]: one may be approved. A retry that is declined may have retries too.
+// Retries returns the retries of a soft-declined payment, manual or scheduled. Read them with
+// [List.ReadAll] before you pay again: one may be approved. A declined retry may have retries too.
 //
-// GET /transactions/{receiptNumber}/retries. An error can match [ErrUnauthorized] or [ErrNotFound].
+// GET /transactions/{receiptNumber}/retries. Errors as for Suspended.
 func (s *TransactionsService) Retries(receiptNumber string, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.Retries", noQuery{}, nil, opts, receiptNumber)
 }
@@ -187,7 +184,7 @@ type ReturnedParams struct {
 // Returned returns the approved transactions of Australian bank accounts that the customers' banks
 // returned on a date.
 //
-// GET /transactions/returns. An error can match [ErrUnauthorized] or [ErrNotFound].
+// GET /transactions/returns. Errors as for Suspended.
 func (s *TransactionsService) Returned(params ReturnedParams, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.Returned", params, params.check, opts)
 }
@@ -203,10 +200,10 @@ type OpenPreauthsParams struct {
 	SupplierBusinessCode string    `url:"supplierBusinessCode,omitempty"`
 }
 
-// OpenPreauths returns the initial pre-authorisations and re-authorisations that can be captured,
-// most recent first, without those that fraud screening holds.
+// OpenPreauths returns the pre-authorisations and re-authorisations that can be captured, most
+// recent first, without those that fraud screening holds.
 //
-// GET /transactions/open-preauths. An error can match [ErrUnauthorized] or [ErrInvalid].
+// GET /transactions/open-preauths. Errors as for List.
 func (s *TransactionsService) OpenPreauths(params OpenPreauthsParams, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.OpenPreauths", params, params.check, opts)
 }

@@ -33,13 +33,13 @@ const (
 )
 
 // Outcome returns how the transaction ended: approved, declined, rejected or voided. If it has not
-// ended or is unknown, the error is a [NotSettledError], which matches [ErrOutcomeUnknown]: money
-// may have moved or may still move, and the outcome is for display only.
+// ended or is unknown, money may have moved or may still move: the error is a [NotSettledError],
+// and the outcome is for display only.
 //
 // Only declined or rejected with a nil error permits another payment; see [Transaction.NextStep].
-// Statuses are compared in any case. If the status is absent or not known to this package, summary
-// codes 1 and 3 decide, and 0 only with [WithStatus]. The outcome is unknown if summary code and
-// status disagree, and for a nil or zero Transaction.
+// Statuses are compared in any case. If this package does not know the status, or it is absent,
+// summary codes 1 and 3 decide, and 0 only with [WithStatus]. The outcome is unknown if summary
+// code and status disagree, and for a nil or zero Transaction.
 func (t *Transaction) Outcome() (Outcome, error) {
 	switch outcome := t.outcome(); outcome {
 	case OutcomeApproved, OutcomeDeclined, OutcomeRejected, OutcomeVoided:
@@ -232,15 +232,15 @@ func (t *Transaction) afterDecline() NextStep {
 }
 
 // DeclinedError is returned by [RequireApproved] for a declined or rejected transaction, which took
-// no money. It is the only one of its errors that permits another payment.
+// no money. No other of its errors permits another payment.
 type DeclinedError struct{ Transaction *Transaction }
 
 // Error returns the outcome, the response code and the next step.
 func (e *DeclinedError) Error() string { return e.Transaction.says() }
 
 // NotSettledError is the error for a transaction that is unknown, pending or suspended. It matches
-// [ErrOutcomeUnknown]: do not pay again. Read the transaction with Get after NextLook, or use
-// package resolve. It unwraps to an [UnknownOutcomeError] whose [Intent] is for Resume.
+// [ErrOutcomeUnknown]: do not pay again. Read the transaction after NextLook, or use package
+// resolve. It unwraps to an [UnknownOutcomeError] whose [Intent] is for Resume.
 type NotSettledError struct {
 	Transaction *Transaction
 	// NextLook is the earliest time at which reading it again is useful.

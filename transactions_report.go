@@ -58,9 +58,9 @@ func notElement(text string) bool { return text == "" || strings.Contains(text, 
 // csvreport reads reports.
 //
 // GET /transactions/csv. The service makes a report on the first request; until it is ready the
-// error matches [ErrReportNotReady]. Invalid parameters match [ErrInvalid], a wrong or expired key
-// [ErrUnauthorized]. A report that breaks off is a [NetworkError]; an error of the writer is
-// wrapped. Nothing is repeated after the first byte: discard what was written.
+// error matches [ErrReportNotReady]. Others match [ErrInvalid] or [ErrUnauthorized]. A report that
+// breaks off is a [NetworkError]; an error of the writer is wrapped. Nothing is repeated after the
+// first byte: discard what was written.
 func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
 	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, awaited: true})
 }

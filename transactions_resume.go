@@ -13,16 +13,15 @@ import (
 // resumePause is how long to wait before another look can show more.
 const resumePause = time.Minute
 
-// Resume looks up the transaction of an intent: that of an [UnknownOutcomeError], or one that was
-// stored before a crash. It only reads. It returns a settled transaction, approved or not; for a
-// void a voided one. Everything else is an UnknownOutcomeError: see its Candidates, Cause and
-// NextLook. Nothing found means "not found yet" and does not permit another payment: package
-// resolve says how long to look.
+// Resume looks up the transaction of an intent: that of an [UnknownOutcomeError], or one stored
+// before a crash. It only reads. It returns a settled transaction, approved or not; for a void a
+// voided one. Everything else is an UnknownOutcomeError: see its Candidates, Cause and NextLook.
+// Nothing found means "not found yet" and does not permit another payment: package resolve says how
+// long to look.
 //
 // GET /transactions/{receiptNumber} if the receipt number is known, else GET
 // /transactions/for-reference-number and, for refunds, GET /transactions/{receiptNumber}/refunds.
-// If nothing matches, it goes on with other forms of the reference, with the original and with the
-// customer reference. See "How a transaction is found" in the package documentation.
+// See "How a transaction is found" in the package documentation.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
 	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
 	config := s.client.begin(resumeName, opts).config

@@ -200,11 +200,10 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 // intent to Resume.
 //
 // POST /transactions, or the request of Void. Errors as for the intent's method. Until the claim
-// has succeeded, every error is an [UnknownOutcomeError] whose Cause says why this call sent
-// nothing, because an earlier call may have sent the intent: also for an intent that is incomplete,
-// of another version or already sent, and for a stored request that breaks a rule ([WithoutRule]
-// applies here too). Look the intent up with Resume; do not renew it. After the claim, an error
-// that matches [ErrNotSent] proves that nothing was sent.
+// has succeeded, an earlier call may have sent the intent: every error is an [UnknownOutcomeError]
+// whose Cause says why this call sent nothing, also for an intent that is incomplete, of another
+// version, already sent or breaks a rule ([WithoutRule] applies). Look it up with Resume; do not
+// renew it. After the claim, an error that matches [ErrNotSent] proves that nothing was sent.
 func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
 	if intent.Operation == OperationVoid {
 		call := s.void(intent.Target, opts)
