@@ -98,9 +98,9 @@ func (p RegisterAccountParams) from() registrationSource {
 // Register registers an account for a customer, for payments by its account token.
 //
 // POST /customers/{customerId}/accounts. The specification does not show the answer: if
-// AccountToken is empty, find the account with [AccountsService.List]. Add unpublished members with
-// [WithExtraField]. A used or expired token matches [ErrInvalid] or [ErrNotFound]. After an
-// [UnknownOutcomeError] compare the accounts of [AccountsService.List].
+// AccountToken is empty, and after an [UnknownOutcomeError], find the account with
+// [AccountsService.List]. Add unpublished members with [WithExtraField]. A used or expired token
+// matches [ErrInvalid] or [ErrNotFound].
 func (s *AccountsService) Register(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (*Account, error) {
 	call := s.register(customerID, params, opts)
 	return sendRegistration(ctx, call, customerID)
@@ -196,8 +196,7 @@ func (b accountRegisterJSON) kept() (kept accountRegisterJSON, complete bool) {
 	return kept, kept == b
 }
 
-// Plan plans a Register from a token or a receipt, for Submit. It sends nothing. A broken rule is a
-// [ValidationError].
+// Plan plans a Register from a token or a receipt, for Submit. It sends nothing.
 func (s *AccountsService) Plan(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (Intent, error) {
 	return s.register(customerID, params, opts).plan(ctx)
 }
@@ -231,8 +230,8 @@ func (s *AccountsService) Get(ctx context.Context, accountToken string, opts ...
 	return get[Account](ctx, s.client, "Accounts.Get", opts, accountToken)
 }
 
-// Account is a registered account, with the common members and those of its kind. Members other
-// than AccountToken and AccountType are from public client code; unconfirmed.
+// Account is a registered account, with the common members and those of its kind. Only AccountToken
+// and AccountType are confirmed; the others are from public client code.
 type Account struct {
 	// AccountToken identifies the account in payments. Store it.
 	AccountToken string      `json:"accountToken,omitempty" wire:"identifies"`

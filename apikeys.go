@@ -35,8 +35,8 @@ func (k *apiKeyJSON) keep(func() ([]byte, reflect.Type)) {}
 // Renew returns the latest secret key, and issues one if necessary. Use it to replace a key before
 // it expires. This client keeps its keys; [WithKeySource] changes them without a restart.
 //
-// GET /api-keys/latest. The operation is from the vendor's public pages, path and members from
-// public client code; unconfirmed. An expired key matches [ErrUnauthorized].
+// GET /api-keys/latest. From the vendor's public pages, path and members from public client code;
+// unconfirmed. An expired key matches [ErrUnauthorized].
 func (s *APIKeysService) Renew(ctx context.Context, opts ...CallOption) (*APIKey, error) {
 	issued, err := send[apiKeyJSON](ctx, s.client.begin("APIKeys.Renew", opts))
 	if err != nil {

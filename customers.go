@@ -173,9 +173,9 @@ func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber strin
 	return nil, fmt.Errorf("quickstream: no customer has the number: %w", ErrNotFound)
 }
 
-// UpdateCustomerParams has the members to change, at least one. new("") empties a text. A nil member
-// is not sent: it stays as it is if the service's PUT changes only what it gets, which is
-// unconfirmed. One that replaces removes it.
+// UpdateCustomerParams has the members to change, at least one. new("") empties a text. A nil
+// member is not sent: it stays as it is, unless the service's PUT replaces the customer, which is
+// unconfirmed.
 type UpdateCustomerParams struct {
 	CustomerNumber              *string
 	CustomerName                *string
@@ -195,9 +195,9 @@ func (p UpdateCustomerParams) check(f *findings) {
 // Update changes a customer. If the service answers without a body, only CustomerID is set in the
 // result.
 //
-// PUT /customers/{customerId}. The operation is from the vendor's public pages, its members from
-// public client code; unconfirmed. An unknown identifier matches [ErrNotFound], a customer number in
-// use [ErrInvalid]. After an [UnknownOutcomeError] read the customer with Get and compare.
+// PUT /customers/{customerId}. From the vendor's public pages; its members are from public client
+// code, unconfirmed. An unknown identifier matches [ErrNotFound], a customer number in use
+// [ErrInvalid]. After an [UnknownOutcomeError] read the customer with Get and compare.
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call := s.client.begin(OperationUpdateCustomer, opts, customerID)
 	call.check(params.check)

@@ -141,10 +141,10 @@ func (m YearMonth) EncodeValues(key string, v *url.Values) error {
 	return nil
 }
 
-// Timestamp is a point in time, written with a numeric offset such as +1100. Other forms are read
-// too: other offsets, a blank for the T, no seconds, and seconds or milliseconds since 1970. A time
-// without an offset is taken as Sydney time (assumed, unconfirmed); [Timestamp.Assumed] reports it.
-// Do not base decisions about money on it.
+// Timestamp is a point in time, written with a numeric offset such as +1100. Other offsets, a blank
+// for the T, no seconds, and seconds or milliseconds since 1970 are read too. A time without an
+// offset is taken as Sydney time (assumed, unconfirmed); [Timestamp.Assumed] reports it. Do not
+// base decisions about money on it.
 type Timestamp struct{ time.Time }
 
 const assumedZone = "Sydney, assumed"

@@ -42,8 +42,8 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(amountJSON{a.Currency, json.RawMessage(text), a.DisplayAmount})
 }
 
-// UnmarshalJSON reads a number or a text digit by digit, with or without currency. Without a
-// number, as in null and {}, it is the zero Amount, which differs from 0.00.
+// UnmarshalJSON reads a number or a text digit by digit. Without a number, as in null and {}, it is
+// the zero Amount, which differs from 0.00.
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	var read Amount
 	err := wire.Decode(data, &read)

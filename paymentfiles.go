@@ -17,7 +17,8 @@ import (
 )
 
 // PaymentFilesService has the operations on payment files: many payments in one upload, processed
-// in batches.
+// in batches. Get, List and Batch are from the vendor's public pages; their paths are inferred and
+// unconfirmed.
 type PaymentFilesService struct{ client *Client }
 
 // PaymentFileStatus is the progress of a payment file.
@@ -68,8 +69,7 @@ func (b *PaymentBatch) identifier() string { return cmp.Or(b.PaymentBatchID, str
 
 // Get returns a payment file with its latest status.
 //
-// GET /payment-files/{id}. An unknown identifier matches [ErrNotFound]. The operation is from the
-// vendor's public pages; its path is inferred and unconfirmed.
+// GET /payment-files/{id}. An unknown identifier matches [ErrNotFound].
 func (s *PaymentFilesService) Get(ctx context.Context, paymentFileID string, opts ...CallOption) (*PaymentFile, error) {
 	return get[PaymentFile](ctx, s.client, "PaymentFiles.Get", opts, paymentFileID)
 }
@@ -82,9 +82,9 @@ type PaymentFileWait struct {
 	Progress func(*PaymentFile)
 }
 
-// Wait reads a payment file until its status is final, which can take days, or until the context
-// ends, whose error is then matched. [PaymentFileStatusError] is not an error. Any other error ends
-// the waiting. [WithTimeout] limits each request.
+// Wait reads a payment file until its status is final, which can take days.
+// [PaymentFileStatusError] is not an error. If the context ends, the error matches the context's.
+// Any other error ends the waiting. [WithTimeout] limits each request.
 //
 // GET /payment-files/{id}, every minute. Errors as for Get.
 func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wait PaymentFileWait, opts ...CallOption) (*PaymentFile, error) {
@@ -108,8 +108,7 @@ func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wa
 
 // List returns the files of the last 365 days.
 //
-// GET /payment-files. The operation is from the vendor's public pages; its path is inferred and
-// unconfirmed. A wrong key matches [ErrUnauthorized].
+// GET /payment-files. A wrong key matches [ErrUnauthorized].
 func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
 	return list[PaymentFile](s.client, "PaymentFiles.List", noQuery{}, nil, opts)
 }
@@ -124,8 +123,7 @@ func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) 
 
 // Batch returns a batch.
 //
-// GET /payment-batches/{id}. An unknown identifier matches [ErrNotFound]. The operation is from the
-// vendor's public pages; its path is inferred and unconfirmed.
+// GET /payment-batches/{id}. An unknown identifier matches [ErrNotFound].
 func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, opts ...CallOption) (*PaymentBatch, error) {
 	return send[PaymentBatch](ctx, s.client.begin("PaymentFiles.Batch", opts, paymentBatchID))
 }
@@ -143,7 +141,7 @@ func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params Ba
 	return list[Transaction](s.client, "PaymentFiles.BatchTransactions", params, nil, opts, paymentBatchID)
 }
 
-// DownloadFlatFile writes the results of a payment file to a writer, as a flat file. See
+// DownloadFlatFile writes the results of a payment file as a flat file. See
 // [TransactionsService.DownloadReport].
 //
 // GET /payment-files/{id}/flat-file. A file that is unknown, unprocessed or of another format
@@ -152,20 +150,16 @@ func (s *PaymentFilesService) DownloadFlatFile(ctx context.Context, to io.Writer
 	return s.report(ctx, to, "PaymentFiles.DownloadFlatFile", paymentFileID, opts)
 }
 
-// DownloadCSV writes the results of a payment file to a writer, as CSV. See
-// [TransactionsService.DownloadReport].
+// DownloadCSV writes the results of a payment file as CSV.
 //
-// GET /payment-files/{id}/csv. A file that is unknown, unprocessed or of another format matches
-// [ErrNotFound]; unconfirmed.
+// GET /payment-files/{id}/csv. Errors as for DownloadFlatFile.
 func (s *PaymentFilesService) DownloadCSV(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, "PaymentFiles.DownloadCSV", paymentFileID, opts)
 }
 
-// DownloadMTSRejects writes the rejected payments of an MTS file to a writer. See
-// [TransactionsService.DownloadReport].
+// DownloadMTSRejects writes the rejected payments of an MTS file.
 //
-// GET /payment-files/{id}/mts-rejects. A file that is unknown, unprocessed or of another format
-// matches [ErrNotFound]; unconfirmed.
+// GET /payment-files/{id}/mts-rejects. Errors as for DownloadFlatFile.
 func (s *PaymentFilesService) DownloadMTSRejects(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, "PaymentFiles.DownloadMTSRejects", paymentFileID, opts)
 }
@@ -216,9 +210,9 @@ func (p UploadPaymentFileParams) check(f *findings) {
 // service.
 //
 // POST /payment-files. Nothing is sent again after the first byte was read. A file name in use
-// matches [ErrInvalid]. If the answer is lost, or Content fails or does not have Size bytes, the
-// error is an [UnknownOutcomeError]: use Resume or the service's portal. Upload under a new name
-// only if the status is [PaymentFileStatusError] and no batch was processed.
+// matches [ErrInvalid]. A lost answer, and Content that fails or does not have Size bytes, is an
+// [UnknownOutcomeError]: use Resume or the service's portal. Upload under a new name only if the
+// status is [PaymentFileStatusError] and no batch was processed.
 func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
 	call := s.client.begin(OperationUploadPaymentFile, opts)
 	call.check(params.check)

@@ -174,13 +174,13 @@ type newPayToAgreement struct {
 	PayerDetails         payToPayerJSON       `json:"payerDetails"`
 }
 
-// Create asks a payer to agree to payments, in their banking app. Payments are possible once the
-// status is [AgreementStatusActive]; the answer usually has [AgreementStatusPending].
+// Create asks a payer to agree to payments, in their banking app. The answer usually has
+// [AgreementStatusPending]; payments are possible with [AgreementStatusActive].
 //
 // POST /customers/{customerId}/payto-agreements. Invalid data, and too many attempts with invalid
 // PayIDs on one day, match [ErrInvalid]. After an [UnknownOutcomeError] give its [Intent] to
-// Resume, which needs a unique payee reference. If an answer came that is about another agreement,
-// the error's Candidates have it.
+// Resume, which needs a unique payee reference. An agreement in an answer that is about another one
+// is among the error's Candidates.
 func (s *PayToService) Create(ctx context.Context, customerID string, params CreateAgreementParams, opts ...CallOption) (*Agreement, error) {
 	call := s.client.begin(OperationCreateAgreement, opts, customerID)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)

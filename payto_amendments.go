@@ -34,9 +34,9 @@ type BilateralTerms struct {
 	agreement *Agreement // that the copy is of
 }
 
-// Details returns a copy of what AmendUnilaterally can change. The service removes what an
-// amendment omits, so an agreement without payment details, supplier business code or token is a
-// [ValidationError].
+// Details returns a copy of what AmendUnilaterally can change. An agreement without payment
+// details, supplier business code or token is a [ValidationError], because the service removes what
+// an amendment omits.
 func (a *Agreement) Details() (*UnilateralDetails, error) {
 	if err := a.checkComplete("Agreement.Details", func(f *findings) {
 		f.require(a.PayeeDetails != nil && a.PayeeDetails.SupplierBusinessCode != "", "unilateralAmendment.supplierBusinessCode",
@@ -48,9 +48,9 @@ func (a *Agreement) Details() (*UnilateralDetails, error) {
 	return &UnilateralDetails{Description: a.PaymentDetails.Description, PayeeReference: a.PayeeReference, agreement: &now}, nil
 }
 
-// Terms returns a copy of what AmendBilaterally can change. Unknown members of payment details and
-// terms are sent unchanged. The service removes what an amendment omits, so an agreement without
-// payment details, payment terms or token is a [ValidationError].
+// Terms returns a copy of what AmendBilaterally can change; unknown members of payment details and
+// terms are sent unchanged. An agreement without payment details, payment terms or token is a
+// [ValidationError], as in Details.
 func (a *Agreement) Terms() (*BilateralTerms, error) {
 	if err := a.checkComplete("Agreement.Terms", func(f *findings) {
 		f.require(a.PaymentTerms != nil,
@@ -147,7 +147,7 @@ type StatusReason struct {
 }
 
 // AgreementChange is a change of an agreement, for Plan: edited [UnilateralDetails] or
-// [BilateralTerms], or the result of a function whose name begins with Changing.
+// [BilateralTerms], or the result of a Changing function.
 type AgreementChange interface {
 	patch(operation Operation) (agreementChange, error)
 }
@@ -236,9 +236,9 @@ func (s *PayToService) AmendUnilaterally(ctx context.Context, details *Unilatera
 }
 
 // AmendBilaterally asks the payer to agree to new terms, an edited copy from [Agreement.Terms];
-// read the agreement just before. HasPendingBilateralAmendment is true until the payer answers.
-// RecallAmendment withdraws the amendment; the service does so when the time to respond has passed.
-// Terms made without an agreement are a [ValidationError].
+// read the agreement just before. HasPendingBilateralAmendment is true until the payer answers,
+// RecallAmendment withdraws the amendment, or the time to respond has passed. Terms made without an
+// agreement are a [ValidationError].
 //
 // PATCH /payto-agreements/{agreementToken} (BILATERAL_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTerms, opts ...CallOption) error {
@@ -253,8 +253,7 @@ func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken strin
 	return s.change(ctx, OperationRecallAmendment, ChangingRecallAmendment(agreementToken), opts)
 }
 
-// Plan plans a change of an agreement, for Submit. It sends nothing. A broken rule is a
-// [ValidationError].
+// Plan plans a change of an agreement, for Submit. It sends nothing.
 func (s *PayToService) Plan(ctx context.Context, change AgreementChange, opts ...CallOption) (Intent, error) {
 	return s.begin("", change, opts).plan(ctx)
 }

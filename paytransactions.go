@@ -25,8 +25,8 @@ type PayParams struct {
 	// ECI says how the customer ordered. Required for cards.
 	ECI ECI
 	// IPAddress is the customer's public address, never the merchant's. Required with a single-use
-	// token, and for account details with [ECIInternet]. Omit it if the customer did not order over
-	// the Internet.
+	// token, and for account details with [ECIInternet]. Omit it if the order did not come over the
+	// Internet.
 	IPAddress netip.Addr
 	// StoredCredential is required for cards.
 	StoredCredential *StoredCredentialData
@@ -45,7 +45,7 @@ type PayParams struct {
 	// Metadata are the merchant's texts by name, which the service returns. Optional.
 	Metadata map[string]string
 	// MPGSData is for recurring payments and instalments with the Mastercard Payment Gateway. Its
-	// members are not published. If empty, the service makes it.
+	// members are not published; the service makes it if it is empty.
 	MPGSData map[string]any
 }
 

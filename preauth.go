@@ -15,7 +15,7 @@ type PreauthoriseParams struct {
 	SupplierBusinessCode string
 	// Source is the card. Required.
 	Source CardSource
-	// PrincipalAmount is in dollars, above zero, with at most two decimals. Required.
+	// PrincipalAmount is as in [PayParams].
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
@@ -57,7 +57,7 @@ func (p PreauthoriseParams) body() transactionBody {
 type TopUpParams struct {
 	// OriginalReceiptNumber is that of the original, approved pre-authorisation. Required.
 	OriginalReceiptNumber string
-	// PrincipalAmount is in dollars, above zero, with at most two decimals. Required.
+	// PrincipalAmount is as in [PayParams].
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
@@ -85,11 +85,10 @@ func (p TopUpParams) body() transactionBody {
 
 // ReauthoriseParams describes a re-authorisation.
 type ReauthoriseParams struct {
-	// OriginalReceiptNumber is that of the original pre-authorisation, approved and expired.
+	// OriginalReceiptNumber is that of the original, approved and expired pre-authorisation.
 	// Required.
 	OriginalReceiptNumber string
-	// PrincipalAmount is the full amount in dollars, above zero, with at most two decimals.
-	// Required.
+	// PrincipalAmount is the full amount, as in [PayParams].
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
@@ -153,14 +152,13 @@ func (p ExtendParams) body() transactionBody {
 
 // CaptureParams describes the capture of a pre-authorisation.
 type CaptureParams struct {
-	// OriginalReceiptNumber is that of an initial pre-authorisation or a re-authorisation. Required
-	// without Original.
+	// OriginalReceiptNumber is that of a pre-authorisation or a re-authorisation. Required without
+	// Original.
 	OriginalReceiptNumber string
 	// Original is the pre-authorisation, to check its type and currency before sending. Optional.
 	Original *Transaction
-	// PrincipalAmount is in dollars, above zero, with at most two decimals. Required. At most
-	// double the pre-authorised amount; the service checks that, because the original does not show
-	// top-ups.
+	// PrincipalAmount is as in [PayParams]. At most double the pre-authorised amount; the service
+	// checks that, because the original does not show top-ups.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency
@@ -207,9 +205,8 @@ type CancelPreauthorisationParams struct {
 	OriginalReceiptNumber string
 	// Type is required.
 	Type CancellationType
-	// PrincipalAmount is in dollars, above zero, with at most two decimals: the original amount
-	// with [CancellationTypeFull], the outstanding part to cancel with [CancellationTypePartial].
-	// Required.
+	// PrincipalAmount is as in [PayParams]: the original amount with [CancellationTypeFull], the
+	// outstanding part to cancel with [CancellationTypePartial].
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency

@@ -11,8 +11,8 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// TransStatus is the result of a 3D Secure authentication. Never decide by one that came from a
-// browser, such as after a challenge: use the service's answer to this server.
+// TransStatus is the result of a 3D Secure authentication. Use the service's answer to this server:
+// never decide by one that came from a browser, such as after a challenge.
 type TransStatus string
 
 // The results.
@@ -52,7 +52,7 @@ func (s TransStatus) Next() ThreeDSStep {
 }
 
 // AuthenticateParams describes a 3D Secure authentication. Members are optional unless they say
-// otherwise. The more of them the issuer sees, the less often the cardholder is challenged.
+// otherwise. The more the issuer sees, the less often the cardholder is challenged.
 type AuthenticateParams struct {
 	// MessageCategory says what the token is for. Required.
 	MessageCategory ThreeDSMessageCategory `json:"messageCategory"`
@@ -158,9 +158,9 @@ type ThreeDSAddress struct {
 //
 // POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication. A token that is unknown or
 // older than 10 minutes matches [ErrNotFound]. Others can match [ErrInvalid], [ErrUnauthorized] or
-// [ErrRateLimited]. A 503 in the service's own words matches
-// [ErrThreeDSNotEnabled], any other 503 [ErrUnavailable] as well. Never pay without authentication
-// because of them. After an [UnknownOutcomeError] authenticate again: it charges nothing.
+// [ErrRateLimited]. A 503 matches [ErrThreeDSNotEnabled], and [ErrUnavailable] as well if it is not
+// in the service's own words: never pay without authentication because of it. After an
+// [UnknownOutcomeError] authenticate again: it charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
 	call := s.client.begin(OperationAuthenticate, opts, singleUseTokenID)
 	call.check(params.check)

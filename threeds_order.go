@@ -18,7 +18,7 @@ type ThreeDSOrder struct {
 	Shipping     ThreeDSShipping     `json:"shipIndicator"`
 }
 
-// ThreeDSDelivery says how soon goods are delivered: the member deliveryTimeframe.
+// ThreeDSDelivery says how soon goods are delivered.
 type ThreeDSDelivery string
 
 // The time frames of delivery.
@@ -29,7 +29,7 @@ const (
 	ThreeDSDeliveryLater      ThreeDSDelivery = "04" // two days or more
 )
 
-// ThreeDSAvailability says whether goods are available: the member preOrderPurchaseInd.
+// ThreeDSAvailability says whether goods are available.
 type ThreeDSAvailability string
 
 // The availabilities.
@@ -38,7 +38,7 @@ const (
 	ThreeDSAvailabilityLater ThreeDSAvailability = "02"
 )
 
-// ThreeDSReorder says whether goods were ordered before: the member reorderItemsInd.
+// ThreeDSReorder says whether goods were ordered before.
 type ThreeDSReorder string
 
 // The kinds of order.
@@ -47,7 +47,7 @@ const (
 	ThreeDSReorderAgain ThreeDSReorder = "02"
 )
 
-// ThreeDSShipping says where goods are sent: the member shipIndicator.
+// ThreeDSShipping says where goods are sent.
 type ThreeDSShipping string
 
 // The places.
@@ -92,7 +92,7 @@ type ThreeDSAccount struct {
 	TransactionsYear *int `json:"txnActivityYear"`
 }
 
-// ThreeDSAge is the age of an account: the members chAccAgeInd and paymentAccInd.
+// ThreeDSAge is the age of an account.
 type ThreeDSAge string
 
 // The ages.
@@ -104,8 +104,7 @@ const (
 	ThreeDSAgeOver60Days      ThreeDSAge = "05"
 )
 
-// ThreeDSChangeAge says how long ago something changed: the members chAccChangeInd and
-// shipAddressUsageInd.
+// ThreeDSChangeAge says how long ago something changed.
 type ThreeDSChangeAge string
 
 // The ages of a change.
@@ -116,7 +115,7 @@ const (
 	ThreeDSChangeAgeOver60Days      ThreeDSChangeAge = "04"
 )
 
-// ThreeDSPasswordAge says how long ago a password changed: the member chAccPwChangeInd.
+// ThreeDSPasswordAge says how long ago a password changed.
 type ThreeDSPasswordAge string
 
 // The ages of a password.
@@ -128,8 +127,7 @@ const (
 	ThreeDSPasswordAgeOver60Days      ThreeDSPasswordAge = "05"
 )
 
-// ThreeDSShippingName compares the account's name with the recipient's: the member
-// shipNameIndicator.
+// ThreeDSShippingName compares the account's name with the recipient's.
 type ThreeDSShippingName string
 
 // The comparisons.
@@ -138,8 +136,7 @@ const (
 	ThreeDSShippingNameDifferent ThreeDSShippingName = "02"
 )
 
-// ThreeDSSuspicion says whether suspicious activity was seen on the account: the member
-// suspiciousAccActivity.
+// ThreeDSSuspicion says whether suspicious activity was seen on the account.
 type ThreeDSSuspicion string
 
 // The suspicions.

@@ -138,9 +138,9 @@ func (p *BrowserProfile) check(f *findings) {
 // Create turns an account into a single-use token. It lives for 10 minutes and is used once, to pay
 // or to register an account.
 //
-// POST /single-use-tokens with the publishable key. Invalid details match [ErrInvalid], the wrong
-// key or an expired one [ErrUnauthorized], exceeding the facility's quota [ErrRateLimited]. A token
-// charges nothing: after an [UnknownOutcomeError] create another.
+// POST /single-use-tokens with the publishable key. Invalid details match [ErrInvalid], a wrong key
+// [ErrUnauthorized], exceeding the facility's quota [ErrRateLimited]. A token charges nothing:
+// after an [UnknownOutcomeError] create another.
 func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
 	call := s.client.begin(OperationCreateToken, opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)

@@ -16,9 +16,9 @@ type RefundParams struct {
 	OriginalReceiptNumber string
 	// Original is the payment, to check the refund before sending. Optional.
 	Original *Transaction
-	// PrincipalAmount is in dollars, above zero, with at most two decimals. Required. At most the
-	// payment less its earlier refunds; for PayTo the whole payment. The service checks earlier
-	// refunds and surcharges: up to the total is sent.
+	// PrincipalAmount is as in [PayParams]. At most the payment less its earlier refunds; for PayTo
+	// the whole payment. The service checks earlier refunds and surcharges: up to the total is
+	// sent.
 	PrincipalAmount decimal.Decimal
 	// Currency is required.
 	Currency Currency

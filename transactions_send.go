@@ -163,17 +163,15 @@ func unsettledBy(t *Transaction) error {
 
 // Plan checks a transaction, chooses its references and its key, and sends nothing. Use it in
 // queues, whose workers call Submit, and if the process may crash between storing and sending. Only
-// Submit sends this intent. Store it under its IdempotencyKey.
-//
-// A secret source, such as card details, cannot be planned: create a single-use token first. A
-// broken rule is a [ValidationError].
+// Submit sends this intent. Store it under its IdempotencyKey. A secret source, such as card
+// details, cannot be planned: create a single-use token first.
 func (s *TransactionsService) Plan(ctx context.Context, params TransactionParams, opts ...CallOption) (Intent, error) {
 	call, body := s.begin(params, opts)
 	call.transaction(body)
 	return call.plan(ctx)
 }
 
-// PlanVoid plans a Void, for Submit. A broken rule is a [ValidationError].
+// PlanVoid plans a Void, for Submit.
 func (s *TransactionsService) PlanVoid(ctx context.Context, receiptNumber string, opts ...CallOption) (Intent, error) {
 	return s.void(receiptNumber, opts).plan(ctx)
 }
