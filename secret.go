@@ -8,8 +8,6 @@ import (
 	"log/slog"
 )
 
-const redacted = "[redacted]"
-
 var errSecret = errors.New("quickstream: a secret cannot be marshalled")
 
 // hidden keeps a text in a function, because no printing route calls functions: fmt shows the
@@ -33,19 +31,19 @@ func (h hidden) text() string {
 // IsZero reports whether there is no value.
 func (h hidden) IsZero() bool { return h.reveal == nil }
 
-// String returns a placeholder.
-func (h hidden) String() string {
+// placeholder is all that printing shows.
+func (h hidden) placeholder() string {
 	if h.IsZero() {
 		return ""
 	}
-	return redacted
+	return "[redacted]"
 }
 
 // Format writes a placeholder.
-func (h hidden) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, h.String()) }
+func (h hidden) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, h.placeholder()) }
 
 // LogValue returns a placeholder.
-func (h hidden) LogValue() slog.Value { return slog.StringValue(h.String()) }
+func (h hidden) LogValue() slog.Value { return slog.StringValue(h.placeholder()) }
 
 // MarshalJSON returns an error.
 func (h hidden) MarshalJSON() ([]byte, error) { return nil, errSecret }
