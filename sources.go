@@ -165,14 +165,11 @@ func sourceOf(s AccountSource) source {
 	return s.accountSource()
 }
 
-type (
-	anySource  struct{ source }
-	cardSource struct{ source }
-)
+func (s source) accountSource() source { return s }
 
-func (s anySource) accountSource() source  { return s.source }
-func (s cardSource) accountSource() source { return s.source }
-func (cardSource) cardSource()             {}
+type cardSource struct{ source }
+
+func (cardSource) cardSource() {}
 
 // FromSingleUseToken pays with an unused single-use token of at most 10 minutes, and uses it up.
 // With the optional [AccountType] of its account, the rules for cards are checked before sending.
@@ -200,23 +197,23 @@ func FromCard(card CardDetails) CardSource {
 // FromBankAccount pays with an Australian bank account. The customer's bank can return the
 // approved payment for some days.
 func FromBankAccount(account BankAccountDetails) AccountSource {
-	return anySource{source{bank: &account}}
+	return source{bank: &account}
 }
 
 // FromNZBankAccount pays with a New Zealand bank account.
 func FromNZBankAccount(account NZBankAccountDetails) AccountSource {
-	return anySource{source{nzBank: &account}}
+	return source{nzBank: &account}
 }
 
 // FromPayTo pays against an active PayTo agreement.
 func FromPayTo(payment PayToPayment) AccountSource {
-	return anySource{source{payTo: &payment}}
+	return source{payTo: &payment}
 }
 
 // FromPayToWithAgreement creates an e-commerce or once-off agreement together with the
 // payment. The payer then confirms both.
 func FromPayToWithAgreement(payment PayToPaymentWithAgreement) AccountSource {
-	return anySource{source{newPayTo: &payment}}
+	return source{newPayTo: &payment}
 }
 
 func declaredKind(kind []AccountType) AccountType {
