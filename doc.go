@@ -12,8 +12,8 @@
 // key. Package sandbox simulates the service for tests.
 //
 // Operations are grouped by resource: Customers, Accounts, SingleUseTokens, Transactions, PayTo,
-// PaymentFiles, RecurringPayments, Businesses, APIKeys. Each is a method whose parameters are
-// checked before anything is sent. [Client.Do] calls operations without a method.
+// PaymentFiles, RecurringPayments, Businesses, APIKeys. Methods check their parameters before they
+// send anything. [Client.Do] calls operations without a method.
 //
 // # Taking a payment
 //
@@ -24,9 +24,9 @@
 //		// and the business, how the customer came to pay, and a reference
 //	})
 //
-// A decline is not an error: [Transaction.Outcome] says how the transaction ended.
-// [RequireApproved] turns everything but an approval into an error. [Transaction.NextStep] says
-// what to do after a decline.
+// A decline is not an error: [Transaction.Outcome] says how the transaction ended, and
+// [Transaction.NextStep] what to do after a decline. [RequireApproved] turns everything but an
+// approval into an error.
 //
 // Not approved does not mean not paid: an unknown, pending or suspended transaction may still take
 // the money. Try another card only after [Transaction.Outcome] returned declined or rejected with a
@@ -41,11 +41,11 @@
 //
 // # Terms
 //
-// A transaction is the service's object, with a receipt number. A payment is a transaction that
-// takes money. A write is any request that changes something. An order is the merchant's object
-// that a payment is for. A reference is the merchant's text in a write, to find it by. An [Intent]
-// is the stored description of a write; a [Claim] gives it to one process. A key is an API key or
-// the Idempotency-Key of a request. A facility is the merchant's account with the service.
+// A transaction is the service's object, with a receipt number; a payment is one that takes money.
+// A write is any request that changes something. An order is the merchant's object that a payment
+// is for. A reference is the merchant's text in a write, to find it by. An [Intent] is the stored
+// description of a write; a [Claim] gives it to one process. A key is an API key or the
+// Idempotency-Key of a request. A facility is the merchant's account with the service.
 //
 // # Errors
 //
@@ -89,8 +89,8 @@
 //
 // A queue that stores its work first uses [TransactionsService.Plan], which sends nothing, and
 // [TransactionsService.Submit], which sends the plan once, after a claim. An unclaimed intent can
-// be sent at the next start. An intent from [WithBeforeSend] that was never sent is known to be
-// absent only after two days.
+// be sent at the next start. That an intent from [WithBeforeSend] was never sent is known only
+// after two days.
 //
 // # How a transaction is found
 //
@@ -150,13 +150,12 @@
 // [Client.Do] is an "other POST", and its DELETE counts as PATCH.
 //
 // A refusal has the status 400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 422 or 429. A
-// write is refused only in the service's own words, because a gateway may answer with the same
-// status after the service has executed the write. The service's own words are a JSON error body
-// with a customerMessage or developerMessage, or with a list of errors that names a field
-// (fieldName). Its status, requestMethod and requestUrl, if it has them, are those of the call; of
-// the address the end of the path counts. Public client code shows this form; unconfirmed. Should
-// the service's 401 have no such body, a wrong key makes every write unknown, and [Client.Check]
-// finds it. [WithRefusal] accepts other refusals.
+// write is refused only in the service's own words, because a gateway may answer so after the
+// service has executed the write. They are a JSON error body with a customerMessage or
+// developerMessage, or with a list of errors that names a field (fieldName). Its status,
+// requestMethod and requestUrl, if it has them, are those of the call; of the address the end of
+// the path counts. Public client code shows this form; unconfirmed. [WithRefusal] accepts other
+// refusals.
 //
 // An answer is inconclusive if it is
 //
@@ -168,7 +167,7 @@
 //   - a 409 on a POST other than of a customer or a payment file: it may mean a key in use.
 //
 // Permanent failures, such as an unknown host or an untrusted certificate, are not retried. After a
-// 503 in the service's own words a payment was not processed: call again after 20 seconds. A
+// 503 in the service's own words call again after 20 seconds: a payment was not processed. A
 // payment that may have arrived is sent again with the same key, but only within a minute of the
 // first attempt, because the service does not publish how long it remembers keys. [WithoutResend]
 // turns that off.
@@ -178,14 +177,12 @@
 //
 // Repeats have a budget, so that clients do not multiply the load of an outage. A client has 10
 // tokens for repeated reads and requests that were never sent, and 10 for payments that are sent
-// again after a loss. A repeat takes one, a success gives a tenth back to both. Without a token a
-// call ends as after its last attempt. First attempts, and repeats on a new connection because an
-// idle one had been closed, are free.
+// again. A repeat takes one, a success gives a tenth back to both. Without a token a call ends as
+// after its last attempt. Repeats because an idle connection had been closed are free.
 //
-// One attempt is one request. net/http repeats some requests by itself; the client's own
-// connections speak HTTP/1.1 and permit that only if nothing was written. See [WithHTTPClient]
-// about yours. After their first byte, reports are not requested again and payment files are not
-// sent again.
+// One attempt is one request: the client's own connections speak HTTP/1.1, and let net/http repeat
+// a request only if nothing was written. See [WithHTTPClient] about yours. After their first byte,
+// reports are not requested again and payment files are not sent again.
 //
 // # Lists
 //
@@ -194,7 +191,7 @@
 // # Unknown members
 //
 // Responses keep members without a Go field. Extra returns them, and those that could not be read
-// and whose field is zero, by path, such as "creditCard.newMember". It omits links, which can
+// and whose field is zero, by path, such as "creditCard.newMember"; it omits links, which can
 // contain account numbers. Raw returns the whole JSON; do not change it. [WithExtraField] adds
 // members to requests, and sends a known one in another form.
 //
