@@ -146,10 +146,7 @@ func (b *Sandbox) createAccountAlone(c *call) answer {
 }
 
 func (b *Sandbox) createAccount(c *call, cust *customer) answer {
-	f, refusal, ok := c.readBody()
-	if !ok {
-		return refusal
-	}
+	f := c.readBody()
 	allowed := []string{sourceToken, sourceReceipt, sourceCard, sourceBank, sourceNZBank}
 	if cust.ID == "" {
 		allowed = allowed[:1]

@@ -94,10 +94,7 @@ func newAgreementStore() agreementStore {
 }
 
 func (b *Sandbox) createAgreement(c *call, cust *customer) answer {
-	f, refusal, ok := c.readBody()
-	if !ok {
-		return refusal
-	}
+	f := c.readBody()
 	a := b.readAgreement(f)
 	if !c.valid() {
 		return c.invalid()

@@ -22,10 +22,7 @@ const (
 // amendAgreement selects the update by updateType. Each update reads all of its members
 // before it checks the agreement, so that one answer lists all findings.
 func (b *Sandbox) amendAgreement(c *call, a *agreement) answer {
-	f, refusal, ok := c.readBody()
-	if !ok {
-		return refusal
-	}
+	f := c.readBody()
 	kind := f.need("updateType", oneOf(updateRecall, updateStatus, updateUnilateral, updateBilateral, updateRecallBilateral))
 	var member string
 	var update func(*fields, *agreement) (commit func())

@@ -145,8 +145,11 @@ func (c *call) notFound(what string) answer {
 	return c.problem(http.StatusNotFound, "There is no such "+what+".")
 }
 
-// invalid is the 422 that lists all findings of the call.
+// invalid is the 422 that lists all findings of the call, unless its body cannot be read.
 func (c *call) invalid() answer {
+	if c.unreadable != nil {
+		return *c.unreadable
+	}
 	return c.problem(http.StatusUnprocessableEntity, "One or more fields are not valid.", c.findings...)
 }
 

@@ -135,10 +135,7 @@ func (c *call) surchargeBody(shop *business, scheme, cardType string) surchargeB
 }
 
 func (b *Sandbox) queryCardSurcharge(c *call, shop *business) answer {
-	f, refusal, ok := c.readBody()
-	if !ok {
-		return refusal
-	}
+	f := c.readBody()
 	number := f.need("cardNumber", digits(12, 19), publicTestCard)
 	if !c.valid() {
 		return c.invalid()

@@ -25,8 +25,9 @@ type call struct {
 	idempotencyKey string
 	now            time.Time // when it is carried out
 
-	opened   []*fields
-	findings []form.FieldError
+	opened     []*fields
+	findings   []form.FieldError
+	unreadable *answer // to a body that cannot be read
 }
 
 // background is a call of the sandbox's own, for what happens without a request. Its

@@ -71,10 +71,7 @@ func (c *call) customerBody(cust *customer) any {
 }
 
 func (b *Sandbox) createCustomer(c *call) answer {
-	f, refusal, ok := c.readBody()
-	if !ok {
-		return refusal
-	}
+	f := c.readBody()
 	cust := customer{Status: customerEnabled}
 	b.readCustomer(f, f.need, &cust)
 	if !c.valid() {
@@ -88,10 +85,7 @@ func (b *Sandbox) createCustomer(c *call) answer {
 func (b *Sandbox) namedCustomer(c *call) *customer { return b.customers.byID[c.params["customerId"]] }
 
 func (b *Sandbox) updateCustomer(c *call, cust *customer) answer {
-	f, refusal, ok := c.readBody()
-	if !ok {
-		return refusal
-	}
+	f := c.readBody()
 	changed := b.updated(*cust)
 	keep := func(name string, _ ...check) string { return f.text(name, filled) }
 	b.readCustomer(f, keep, &changed)

@@ -197,7 +197,7 @@ func SentTwice(refusal int) FaultKind {
 			return
 		}
 		second := *x.call
-		second.opened, second.findings = nil, nil
+		second.opened, second.findings, second.unreadable = nil, nil, nil
 		again := &exchange{call: &second, w: x.w, r: x.r, entry: x.entry}
 		again.send(again.commit())
 	}}

@@ -8,10 +8,7 @@ const (
 
 // createTransaction selects the operation by transactionType.
 func (b *Sandbox) createTransaction(c *call) answer {
-	f, refusal, ok := c.readBody()
-	if !ok {
-		return refusal
-	}
+	f := c.readBody()
 	switch kind := f.need("transactionType"); kind {
 	case typePayment:
 		return b.pay(c, f)

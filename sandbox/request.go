@@ -26,17 +26,20 @@ type fields struct {
 	asked   map[string]bool
 }
 
-// readBody opens the JSON object of a request. If it cannot be read, ok is false and refusal
-// is the answer.
-func (c *call) readBody() (f *fields, refusal answer, ok bool) {
+// readBody opens the JSON object of a request. If it cannot be read, it has no members, the call
+// is not valid, and invalid says why.
+func (c *call) readBody() *fields {
+	f := &fields{c: c, asked: make(map[string]bool)}
+	var refusal answer
 	if kind, _, err := mime.ParseMediaType(c.header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, c.problem(http.StatusUnsupportedMediaType, "The Content-Type must be application/json."), false
+		refusal = c.problem(http.StatusUnsupportedMediaType, "The Content-Type must be application/json.")
+	} else if read, err := c.open("", c.body); err != nil {
+		refusal = c.problem(malformedBodyStatus, "The body is not a JSON object: "+err.Error()+".")
+	} else {
+		return read
 	}
-	f, err := c.open("", c.body)
-	if err != nil {
-		return nil, c.problem(malformedBodyStatus, "The body is not a JSON object: "+err.Error()+"."), false
-	}
-	return f, answer{}, true
+	c.unreadable = &refusal
+	return f
 }
 
 var (
@@ -88,7 +91,7 @@ func (c *call) valid() bool {
 		}
 	}
 	c.opened = nil
-	return len(c.findings) == 0
+	return len(c.findings) == 0 && c.unreadable == nil
 }
 
 func (f *fields) refuse(name, value, message string) { f.c.refuse(f.path+name, value, message) }

@@ -115,10 +115,7 @@ func (b *Sandbox) authenticateCard(c *call) answer {
 	if b.noThreeDS(tok.shop.code) {
 		return c.problem(http.StatusServiceUnavailable, "3D Secure is not enabled for this facility.")
 	}
-	f, refusal, ok := c.readBody()
-	if !ok {
-		return refusal
-	}
+	f := c.readBody()
 	r := b.readThreeDS(f)
 	if tok.profile == nil {
 		f.refuse(sourceToken, "", "was not made with threeDS2 and a browser profile")

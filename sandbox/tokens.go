@@ -128,10 +128,7 @@ var (
 )
 
 func (b *Sandbox) createToken(c *call) answer {
-	f, refusal, ok := c.readBody()
-	if !ok {
-		return refusal
-	}
+	f := c.readBody()
 	code := f.need("supplierBusinessCode", b.knownBusiness)
 	tok := token{created: c.now}
 	accountType := f.need("accountType", oneOf(typeCard, typeDirectDebit, typeDirectDebitNZ))
