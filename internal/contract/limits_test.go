@@ -13,13 +13,6 @@ func upTo(n int) values {
 	return values{[]any{strings.Repeat("a", n)}, []any{strings.Repeat("a", n+1)}}
 }
 
-func digits(least, most int) values {
-	return values{
-		[]any{strings.Repeat("1", least), strings.Repeat("9", most)},
-		[]any{strings.Repeat("1", least-1), strings.Repeat("1", most+1), strings.Repeat("1", least-1) + "a", "-" + strings.Repeat("1", most-1)},
-	}
-}
-
 func only(allowed ...string) values {
 	v := values{bad: []any{"", "NONE", "99"}}
 	for _, a := range allowed {
@@ -37,22 +30,11 @@ func codes(last string) values {
 	return v
 }
 
-func between(least, most string) values {
-	n := func(s string) any { return json.Number(s) }
-	return values{[]any{n(least), n(most)}, []any{n(most + "0"), n("-1"), n(most + ".5")}}
-}
-
 var (
-	filled  = values{[]any{"a"}, []any{""}}
-	id      = values{[]any{strings.Repeat("a", 255)}, []any{"", strings.Repeat("a", 256)}}
-	day     = values{[]any{"2026-02-28", "2028-02-29"}, []any{"", "2026-02-29", "20260228", "28/02/2026", "2026-02-28T00:00:00Z"}}
-	compact = values{[]any{"20260228"}, []any{"", "2026-02-28", "20261328", "20260232", "260228"}}
-	money   = values{[]any{"0.01", "12.50", "100.00"}, []any{"", "12", "12.5", "12.500", "12.505", "-1.00", "$1.00", ".50", json.Number("12.50")}}
-	number  = values{
-		[]any{json.Number("0.01"), json.Number("12.5"), json.Number("12.50"), json.Number("1e2")},
-		[]any{json.Number("12.505"), json.Number("0.001"), json.Number("0.00"), json.Number("-0.01"), "12.50"},
-	}
-	ascii100 = values{[]any{strings.Repeat("~", 100), "a b", "a\tb", "\x7f"}, []any{strings.Repeat("a", 101), "é", "\u0080"}}
+	filled   = values{[]any{"a"}, []any{""}}
+	id       = values{[]any{strings.Repeat("a", 255)}, []any{"", strings.Repeat("a", 256)}}
+	day      = values{[]any{"2026-02-28", "2028-02-29"}, []any{"", "2026-02-29", "20260228", "28/02/2026", "2026-02-28T00:00:00Z"}}
+	compact  = values{[]any{"20260228"}, []any{"", "2026-02-28", "20261328", "20260232", "260228"}}
 	month    = values{[]any{"01", "12"}, []any{"", "1", "00", "13", "001"}}
 	bsb      = values{[]any{"032002", "032-002"}, []any{"", "32002", "032 002", "0320022", "032-00a"}}
 	basicEci = only("INTERNET", "PHONE", "MAIL", "RECURRING", "INSTALMENT")
@@ -63,99 +45,52 @@ var (
 	}
 )
 
-// TestMemberValues tries values at both sides of every limit the contract
-// states for a member of a request.
+// TestMemberValues tries the values of enumerations, and what is at both sides of the limits
+// that the sandbox does not have: it holds the document to all others, in package conformance.
 func TestMemberValues(t *testing.T) {
 	s := loadSamples(t)
 	const (
-		tokens, customers, accounts, pay = "POST /single-use-tokens", "POST /customers", "POST /customers/{customerId}/accounts", "POST /transactions"
-		agreed, migrated                 = "agreementCreationType=AUTHORISED", "agreementCreationType=MIGRATED_DDR"
+		tokens, accounts, pay = "POST /single-use-tokens", "POST /customers/{customerId}/accounts", "POST /transactions"
+		agreed, migrated      = "agreementCreationType=AUTHORISED", "agreementCreationType=MIGRATED_DDR"
 	)
 	for _, tt := range []struct {
 		operation, has, paths string
 		values                values
 	}{
-		{tokens, "accountType", "supplierBusinessCode", filled},
 		{tokens, "cardNumber", "cardNumber", values{[]any{"4242424242424242"}, []any{"", "4242-4242"}}},
 		{tokens, "cardNumber", "expiryDateMonth", month},
-		{tokens, "cardNumber", "expiryDateYear", digits(4, 4)},
-		{tokens, "cardNumber", "cvn", digits(3, 4)},
 		{tokens, "browserProfile", "browserProfile.browserLanguage", upTo(8)},
 		{tokens, "browserProfile", "browserProfile.browserTZ", values{[]any{"0", "-600", "+1234"}, []any{"", "-12345", "+10:00", "x"}}},
 		{tokens, "browserProfile", "browserProfile.browserLanguage", values{[]any{"en-AU"}, []any{"", "en_AU", "-"}}},
-		{tokens, "browserProfile", "browserProfile.browserScreenHeight browserProfile.browserScreenWidth", digits(1, 6)},
 		{tokens, "browserProfile", "browserProfile.browserColorDepth", only("1", "4", "8", "15", "16", "24", "32", "48")},
 		{tokens, "bsb", "bsb", bsb},
-		{tokens, "bsb", "accountName accountNumber", filled},
-		{tokens, "nzBankCode", "nzAccountName nzBankCode nzBranchCode nzAccountNumber nzAccountSuffix", filled},
 
 		{threeDS, "acctID", "messageCategory", codes("02")},
 		{threeDS, "acctID", "threeDSRequestorAuthenticationInd", codes("06")},
-		{threeDS, "acctID", "principalAmount", money},
 		{threeDS, "acctID", "currency", only("AUD")},
 		{threeDS, "acctID", "recurringExpiry preOrderDate chAccChange chAccDate chAccPwChange paymentAccAge shipAddressUsage", compact},
-		{threeDS, "acctID", "recurringFrequency nbPurchaseAccount", digits(1, 4)},
-		{threeDS, "acctID", "purchaseInstalData provisionAttemptsDay txnActivityDay txnActivityYear", digits(1, 3)},
-		{threeDS, "acctID", "deliveryEmailAddress email", upTo(254)},
 		{threeDS, "acctID", "deliveryTimeframe chAccChangeInd shipAddressUsageInd", codes("04")},
-		{threeDS, "acctID", "giftCardAmount", digits(1, 15)},
-		{threeDS, "acctID", "giftCardCount", digits(2, 2)},
-		{threeDS, "acctID", "giftCardCurr billAddrCountry shipAddrCountry", digits(3, 3)},
 		{threeDS, "acctID", "preOrderPurchaseInd reorderItemsInd shipNameIndicator suspiciousAccActivity", codes("02")},
 		{threeDS, "acctID", "shipIndicator", codes("07")},
-		{threeDS, "acctID", "homePhone mobilePhone workPhone", upTo(15)},
-		{threeDS, "acctID", "billAddrLine1 billAddrLine2 billAddrLine3 billAddrCity shipAddrLine1 shipAddrLine2 shipAddrLine3 shipAddrCity", upTo(50)},
-		{threeDS, "acctID", "billAddrPostCode shipAddrPostCode", upTo(16)},
-		{threeDS, "acctID", "billAddrState shipAddrState", upTo(3)},
 		{threeDS, "acctID", "addrMatch", only("Y", "N")},
-		{threeDS, "acctID", "acctID", upTo(64)},
 		{threeDS, "acctID", "chAccAgeInd chAccPwChangeInd paymentAccInd", codes("05")},
 
-		{customers, "customerNumber", "customerNumber customerName supplierBusinessCode", filled},
-		{"PUT /customers/{customerId}", "customerNumber", "customerNumber customerName supplierBusinessCode", filled},
 		{accounts, "singleUseTokenId", "singleUseTokenId", id},
 		{accounts, "receiptNumber", "receiptNumber", id},
 
-		{createAgreement, agreed, "respondByTimeMinutes", between("0", "7200")},
-		{createAgreement, agreed, "payeeReference", upTo(35)},
-		{createAgreement, migrated, "payeeReference", filled},
-		{createAgreement, agreed, "supplierBusinessCode payerDetails.payId", filled},
 		{createAgreement, agreed, "agreementCreationType", values{[]any{""}, []any{"NEW"}}},
 		{createAgreement, agreed, "paymentDetails.purpose", purpose},
-		{createAgreement, agreed, "paymentDetails.description paymentDetails.additionalInformation", upTo(140)},
-		{createAgreement, migrated, "paymentDetails.additionalInformation", digits(6, 6)},
-		{createAgreement, agreed, "paymentDetails.startDate paymentDetails.endDate paymentTerms.firstPaymentDue paymentTerms.lastPaymentDue", day},
-		{createAgreement, migrated, "paymentTerms.numberOfPaymentsPermitted", between("0", "999999999999999999")},
-		{createAgreement, agreed, "paymentTerms.pointInTime", between("1", "31")},
 		{createAgreement, migrated, "paymentTerms.frequency", only("ADHO", "DAIL", "WEEK", "FRTN", "MNTH", "QURT", "MIAN", "YEAR")},
 		{createAgreement, agreed, "paymentTerms.agreementType", only("BALN", "FIXE", "USGB", "VARI")},
-		{createAgreement, agreed, "paymentTerms.firstPaymentAmount paymentTerms.lastPaymentAmount paymentTerms.paymentAmount paymentTerms.maximumPaymentAmount", money},
 		{createAgreement, agreed, "paymentTerms.currency", only("AUD")},
 		{createAgreement, agreed, "payerDetails.payerType", only("ORGN", "PERS")},
-		{createAgreement, agreed, "payerDetails.bsb", digits(6, 6)},
-		{createAgreement, agreed, "payerDetails.accountNumber", digits(6, 9)},
 		{createAgreement, agreed, "payerDetails.payIdType", only("EMAL", "TELI", "AUBN", "ORGN")},
 
 		{updateAgreement, "statusAmendment.reasonCode", "statusAmendment.reasonCode", only("AC04", "MD17", "MD20", "CTAM", "CTCA", "CTEX", "MCFC", "MCOC", "MSUC", "NOAS")},
-		{updateAgreement, "statusAmendment.reasonCode", "statusAmendment.reasonDescription", upTo(256)},
 		{updateAgreement, "statusAmendment.statusCode=ACTIVE", "statusAmendment.reasonCode", only("MD17", "CTAM", "NOAS")},
-		{updateAgreement, "unilateralAmendment", "unilateralAmendment.description", upTo(140)},
-		{updateAgreement, "unilateralAmendment", "unilateralAmendment.payeeReference", upTo(35)},
-		{updateAgreement, "bilateralAmendment", "bilateralAmendment.respondByTimeMinutes", between("0", "7200")},
-		{updateAgreement, "bilateralAmendment", "bilateralAmendment.paymentDetails.endDate", day},
-		{updateAgreement, "bilateralAmendment", "bilateralAmendment.paymentDetails.additionalInformation", upTo(140)},
 
-		{pay, "transactionType", "supplierBusinessCode", filled},
-		{pay, "transactionType=PAYMENT principalAmount", "principalAmount", number},
-		{pay, "transactionType=PREAUTH eci", "principalAmount", number},
-		{pay, "transactionType=REFUND", "principalAmount", number},
-		{pay, "transactionType=CAPTURE", "principalAmount", number},
-		{pay, "transactionType=PREAUTH_CANCELLATION", "principalAmount", number},
-		{pay, "authorisationType=INCREMENTAL", "principalAmount", number},
-		{pay, "authorisationType=REAUTHORISATION", "principalAmount", number},
 		{pay, "authorisationType=EXTENSION", "principalAmount", values{[]any{0, json.Number("0.00")}, []any{1, "0.00"}}},
 		{pay, "currency", "currency", only("AUD", "NZD")},
-		{pay, "customerReferenceNumber", "customerReferenceNumber paymentReferenceNumber", ascii100},
 		{pay, "transactionType=PAYMENT creditCard", "eci", only("INTERNET", "PHONE", "MAIL", "RECURRING", "INSTALMENT", "5", "6", "7")},
 		{pay, "transactionType=PREAUTH eci", "eci", values{nil, basicEci.bad}},
 		{pay, "transactionType=PREAUTH creditCard", "eci", basicEci},
@@ -166,15 +101,10 @@ func TestMemberValues(t *testing.T) {
 		{pay, "accountToken", "accountToken", id},
 		{pay, "originalReceiptNumber", "originalReceiptNumber", id},
 		{pay, "creditCard.cardNumber", "creditCard.expiryDateMonth", month},
-		{pay, "creditCard.cardNumber", "creditCard.expiryDateYear", digits(4, 4)},
-		{pay, "creditCard.cardNumber", "creditCard.cvn", digits(3, 4)},
 		{pay, "creditCard.cardNumber", "creditCard.walletProvider", only("APPLE_PAY")},
 		{pay, "bankAccount", "bankAccount.bsb", bsb},
-		{pay, "bankAccount", "bankAccount.accountName bankAccount.accountNumber", filled},
-		{pay, "nzBankAccount", "nzBankAccount.nzAccountName nzBankAccount.nzBankCode nzBankAccount.nzBranchCode nzBankAccount.nzAccountNumber nzBankAccount.nzAccountSuffix", filled},
 		{pay, "payToData.agreementToken", "payToData.agreementToken", id},
 		{pay, "payToData.payToAgreement", "payToData.payToAgreement.paymentDetails.purpose", purpose},
-		{pay, "payToData.payToAgreement", "payToData.payToAgreement.paymentDetails.description", upTo(140)},
 		{pay, "storedCredentialData", "storedCredentialData.entryMode", only("MANUAL", "STORED_CREDENTIAL")},
 		{pay, "storedCredentialData", "storedCredentialData.usage", values{[]any{"RECURRING", "STANDING_ORDER", "UNSCHEDULED_MIT", "LATER"}, nil}},
 		{pay, "cancellationType", "cancellationType", only("FULL", "PARTIAL")},
@@ -370,37 +300,17 @@ func TestThreeDSConditions(t *testing.T) {
 func TestParameterValues(t *testing.T) {
 	s := loadSamples(t)
 	yearMonth := values{[]any{"2026-01", "2026-12"}, []any{"", "2026-00", "2026-13", "2026-1", "2026-01-01"}}
-	ascii := values{[]any{"a", "a:b,c/d?e#f&g=h i~", "a\tb"}, []any{"", "é", "\u0080"}}
 	csvList := values{[]any{"a", "a,b c"}, []any{"", ",", "a,", "a,,b"}}
 	for _, tt := range []struct {
 		operation, names string
 		optional         bool
 		values           values
 	}{
-		{"GET /customers", "customerNumber customerName emailAddress", true, filled},
-		{"GET /customers/{customerId}/payto-agreements", "supplierBusinessCode", true, filled},
 		{"GET /customers/{customerId}/payto-agreements", "status", true, only("CREATED", "REJECTED", "PENDING", "ACTIVE", "CANCELLED", "SUSPENDED")},
-		{"GET /transactions", "supplierBusinessCode", true, filled},
-		{"GET /transactions/for-reference-number", "referenceNumber", false, ascii},
-		{"GET /transactions/for-settlement-date", "settlementDate", false, day},
-		{"GET /transactions/for-account-token", "accountToken", false, ascii},
-		{"GET /transactions/for-credit-card", "firstSix", false, digits(6, 6)},
-		{"GET /transactions/for-credit-card", "lastThree", false, digits(3, 3)},
-		{"GET /transactions/for-bank-account", "bsb", false, bsb},
-		{"GET /transactions/for-bank-account", "accountNumber", false, digits(6, 9)},
-		{"GET /transactions/for-nz-bank-account", "bankCode", false, digits(2, 2)},
-		{"GET /transactions/for-nz-bank-account", "branchCode", false, digits(4, 4)},
-		{"GET /transactions/for-nz-bank-account", "accountNumber", false, digits(7, 8)},
-		{"GET /transactions/suspended", "supplierBusinessCode", false, filled},
 		{"GET /transactions/suspended", "month", false, yearMonth},
-		{"GET /transactions/returns", "date", false, day},
-		{"GET /transactions/returns", "supplierBusinessCode", true, filled},
 		{"GET /transactions/open-preauths", "month", false, yearMonth},
-		{"GET /transactions/open-preauths", "supplierBusinessCode", true, filled},
 		{"GET /transactions/csv", "version", true, only("1", "2")},
-		{"GET /transactions/csv", "settlementDate", false, day},
 		{"GET /transactions/csv", "transactionStatus", true, only("Approved", "Declined")},
-		{"GET /transactions/csv", "supplierBusinessCode", true, filled},
 		{"GET /transactions/csv", "source columns", true, csvList},
 		{"GET /transactions/csv", "excludePreAuths", true, values{[]any{"true", "false"}, []any{"", "1", "TRUE"}}},
 		{"GET /payment-batches/{id}/transactions", "status", true, filled},
