@@ -285,11 +285,6 @@ func TestSeedRepeatsARun(t *testing.T) {
 	assert.NotEqual(t, a.Keys(), b.Keys())
 }
 
-func TestHandlesAreLong(t *testing.T) {
-	bubble(t, func(c *caller) { assert.Len(t, c.token(cardToken(goodCard)), 255) })
-	bubble(t, func(c *caller) { assert.Len(t, c.token(cardToken(goodCard)), 20) }, assuming(func(a *Assumptions) { a.HandleLength = 20 }))
-}
-
 func TestErrorURLHidesAccountNumbers(t *testing.T) {
 	bubble(t, func(c *caller) {
 		out := c.get("/for-bank?accountNumber=999994&bsb=032-999")

@@ -64,11 +64,6 @@ func TestOrderAndPages(t *testing.T) {
 		"Paging=lastEmpty":                 {{"GFE", "DCB", "A"}, {"GFE", "DCB", "A"}},
 		"Paging=gone":                      {{"GFE", "404"}, {"GFE", "DCB", "A"}},
 		"Paging=gone PageSize=10":          {{"GFEDCBA"}, {"GFEDCBA"}},
-		"NextLinks=defaultPort":            {{"GFE", "DCB", "A"}, {"GFE", "DCB", "A"}},
-		"NextLinks=rootRelative":           {{"GFE", "DCB", "A"}, {"GFE", "DCB", "A"}},
-		"NextLinks=queryOnly":              {{"GFE", "DCB", "A"}, {"GFE", "DCB", "A"}},
-		"NextLinks=otherScheme":            {{"GFE", "DCB", "A"}, {"GFE", "DCB", "A"}},
-		"NextLinks=versionPrefix":          {{"GFE", "DCB", "A"}, {"GFE", "DCB", "A"}},
 		"ReferenceSearch=exact PageSize=2": {{"GF", "ED", "CB", "A"}, {"GF", "ED", "CB", "A"}},
 	} {
 		inWorld(t, world, func(c *caller) {

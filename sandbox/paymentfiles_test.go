@@ -256,18 +256,6 @@ func TestListOfPaymentFiles(t *testing.T) {
 	})
 }
 
-func TestALostUploadIsThereAllTheSame(t *testing.T) {
-	bubble(t, func(c *caller) {
-		require.NoError(t, c.box.Inject(Fault{Operation: "POST /payment-files", Nth: 1, Kind: StatusAfterCommit(502, HTML)}))
-		content := lines("1.00", cardLine("O", "1.00", goodCard))
-		assert.Equal(t, 502, c.upload("true", "file/a", content, "format", "CSV").status)
-		assert.Contains(t, c.findings(c.upload("true", "file/a", content, "format", "CSV")), "file")
-		assert.Len(t, c.must(200, c.get("/payment-files"))["data"], 1)
-		c.sleep(4 * time.Minute)
-		assert.Len(t, c.box.Ledger().Charged("O"), 1)
-	})
-}
-
 func TestPaymentFileOfPayTo(t *testing.T) {
 	bubble(t, func(c *caller) {
 		token := c.activeAgreement(c.agreementRequest())

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 	"testing"
@@ -11,60 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// A lost answer proves nothing about the agreement; a read does.
-func TestLostAnswersOfAgreements(t *testing.T) {
-	for _, tt := range []struct {
-		kind FaultKind
-		done bool
-	}{
-		{ResetBeforeCommit(), false},
-		{ResetAfterCommit(), true},
-		{Status(http.StatusBadGateway, HTML), false},
-		{StatusAfterCommit(http.StatusGatewayTimeout, HTML), true},
-		{Garbage(BrokenJSON), true},
-	} {
-		t.Run(fmt.Sprint(tt.kind, tt.done), func(t *testing.T) {
-			bubble(t, func(c *caller) {
-				hook := c.subscribe()
-				lose := func(operation string, r *http.Request) {
-					require.NoError(t, c.box.Inject(Fault{Operation: operation, Nth: 1, Kind: tt.kind}))
-					if out, err := c.try(r); err == nil && out.status < 300 {
-						// Without a body there is nothing to break.
-						assert.Equal(t, []any{"Garbage", true}, []any{tt.kind.String(), tt.done})
-					}
-					c.box.ClearFaults()
-				}
-				create, amend := "POST /customers/{customerId}/payto-agreements", "PATCH /payto-agreements/{agreementToken}"
-				path := "/customers/" + c.payerCustomer() + "/payto-agreements"
-
-				lose(create, c.request("POST", path, c.keys.Secret, c.agreementRequest()))
-				c.pass(2 * time.Second)
-				found, _ := c.must(http.StatusOK, c.get(path))["data"].([]any)
-				assert.Len(t, found, map[bool]int{true: 1}[tt.done])
-
-				token := c.reach(agreementActive)
-				change := func(body object) { lose(amend, c.request("PATCH", "/payto-agreements/"+token, c.keys.Secret, body)) }
-				change(statusRequest("SUSPENDED", "MD17"))
-				assert.Equal(t, map[bool]any{true: "SUSPENDED", false: "ACTIVE"}[tt.done], c.readAgreement(token)["status"])
-				if tt.done {
-					assert.Contains(t, c.findings(c.patch(token, statusRequest("SUSPENDED", "MD17"))), "statusAmendment.statusCode", "done is not to be done again")
-				}
-				change(unilateralRequest())
-				assert.Equal(t, map[bool]any{true: "ARRANGEMENT-2", false: "ARRANGEMENT-1"}[tt.done], c.readAgreement(token)["payeeReference"])
-				change(bilateralRequest())
-				assert.Equal(t, tt.done, c.readAgreement(token)["hasPendingBilateralAmendment"])
-				change(statusRequest("CANCELLED", "MD17"))
-				assert.Equal(t, tt.done, c.readAgreement(token)["status"] == "CANCELLED")
-
-				token = c.reach(agreementPending)
-				change(recallRequest())
-				assert.Equal(t, tt.done, c.readAgreement(token)["status"] == "CANCELLED")
-				assert.Equal(t, tt.done, len(hook.events()) > 1, "events are about what happened, not about what was answered")
-			})
-		})
-	}
-}
 
 func TestLostAnswersOfPayToPayments(t *testing.T) {
 	bubble(t, func(c *caller) {
@@ -92,110 +37,6 @@ func TestLostAnswersOfPayToPayments(t *testing.T) {
 		c.pass(2 * time.Hour)
 		assert.Equal(t, []string{"E2E-1", "E2E-2"}, charged())
 		assert.Equal(t, []string{"payto.payment.approved", "payto.payment.approved"}, hook.events())
-	})
-}
-
-func TestAgreementCreationIsReplayed(t *testing.T) {
-	bubble(t, func(c *caller) {
-		first := c.must(http.StatusCreated, c.postAgreement(c.agreementRequest(), "Idempotency-Key", "K"))
-		assert.Equal(t, first, c.must(http.StatusCreated, c.postAgreement(c.agreementRequest(), "Idempotency-Key", "K")))
-		assert.Len(t, c.box.Agreements(), 1)
-		c.must(http.StatusCreated, c.postAgreement(c.agreementRequest(), "Idempotency-Key", "L"))
-		assert.Len(t, c.box.Agreements(), 2)
-	})
-}
-
-// Random histories of one agreement against a model of the contract's table.
-func TestAgreementsFollowTheModel(t *testing.T) {
-	type model struct {
-		status    string
-		amendment bool
-		weekly    bool
-	}
-	status := func(to string) func(*model) bool {
-		return func(m *model) bool {
-			if m.status != "ACTIVE" && m.status != "SUSPENDED" || m.status == to {
-				return false
-			}
-			m.status, m.amendment = to, m.amendment && to != "CANCELLED"
-			return true
-		}
-	}
-	payer := func(to string) func(*model) bool {
-		return func(m *model) bool {
-			pending := m.status == "PENDING"
-			if pending {
-				m.status = to
-			}
-			return pending
-		}
-	}
-	amendable := func(m *model) bool { return m.status == "ACTIVE" || m.status == "SUSPENDED" }
-	answer := func(accepts bool) func(*model) bool {
-		return func(m *model) bool {
-			was := m.amendment
-			m.weekly = m.weekly || was && accepts
-			m.amendment = false
-			return was
-		}
-	}
-	type step struct {
-		name  string
-		model func(*model) bool
-		do    func(c *caller, token string) bool
-	}
-	patch := func(body object) func(*caller, string) bool {
-		return func(c *caller, token string) bool { return c.patch(token, body).status == http.StatusNoContent }
-	}
-	steps := []step{
-		{"confirm", payer("ACTIVE"), func(c *caller, token string) bool { return c.box.Payer(token, ConfirmAgreement) == nil }},
-		{"decline", payer("CANCELLED"), func(c *caller, token string) bool { return c.box.Payer(token, DeclineAgreement) == nil }},
-		{"expire", payer("CANCELLED"), func(c *caller, token string) bool { return c.box.Payer(token, ExpireAgreement) == nil }},
-		{"recall", payer("CANCELLED"), patch(recallRequest())},
-		{"suspend", status("SUSPENDED"), patch(statusRequest("SUSPENDED", "NOAS"))},
-		{"reactivate", status("ACTIVE"), patch(statusRequest("ACTIVE", "NOAS"))},
-		{"cancel", status("CANCELLED"), patch(statusRequest("CANCELLED", "NOAS"))},
-		{"amend", amendable, patch(unilateralRequest())},
-		{"propose", func(m *model) bool {
-			ok := amendable(m) && !m.amendment
-			m.amendment = m.amendment || ok
-			return ok
-		}, patch(bilateralRequest())},
-		{"accept", answer(true), func(c *caller, token string) bool { return c.box.Payer(token, AcceptAmendment) == nil }},
-		{"refuse", answer(false), func(c *caller, token string) bool { return c.box.Payer(token, RefuseAmendment) == nil }},
-		{"recall amendment", answer(false), patch(recallAmendmentRequest())},
-		{"pay", func(m *model) bool { return m.status == "ACTIVE" }, func(c *caller, token string) bool {
-			return c.post("/transactions", costing(token, "30.00")).status == http.StatusCreated
-		}},
-	}
-	bubble(t, func(c *caller) {
-		legal := 0
-		for seed := range uint64(60) {
-			dice := rand.New(rand.NewPCG(seed, 7))
-			token, m, history := c.newAgreement(c.agreementRequest()), model{status: "PENDING"}, []string(nil)
-			if seed%4 > 0 { // most histories are about the time after the confirmation
-				require.True(t, steps[0].do(c, token) && steps[0].model(&m))
-			}
-			for range 12 {
-				s := steps[dice.IntN(len(steps))]
-				if s.name == "cancel" && dice.IntN(3) > 0 || s.name == "pay" && m.weekly {
-					continue
-				}
-				history = append(history, s.name)
-				want := s.model(&m)
-				require.Equal(t, want, s.do(c, token), "seed %d: %v", seed, history)
-				if want {
-					legal++
-				}
-				body := c.readAgreement(token)
-				got := model{body["status"].(string), body["hasPendingBilateralAmendment"].(bool), body["paymentTerms"].(object)["frequency"] == "WEEK"}
-				require.Equal(t, m, got, "seed %d: %v", seed, history)
-			}
-		}
-		assert.Greater(t, legal, 150, "the histories lead somewhere")
-		for _, a := range c.box.Agreements() {
-			assert.LessOrEqual(t, len(a.Payments), 12)
-		}
 	})
 }
 

@@ -113,19 +113,6 @@ func TestThreeDSRefusals(t *testing.T) {
 	}
 }
 
-func TestAnAuthenticationIsReplayed(t *testing.T) {
-	bubble(t, func(c *caller) {
-		token := c.token(threeDSToken(CardChallenge))
-		path := "/single-use-tokens/" + token + "/three-ds2-authentication"
-		require.NoError(t, c.box.Inject(Fault{Operation: "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication", Nth: 1, Kind: ResetAfterCommit()}))
-		_, err := c.try(c.request("POST", path, c.keys.Secret, authentication(), "Idempotency-Key", "k"))
-		require.Error(t, err)
-		require.NoError(t, c.box.AnswerChallenge(token, ThreeDSAuthenticated))
-		assert.Equal(t, "C", c.must(200, c.post(path, authentication(), "Idempotency-Key", "k"))["transStatus"])
-		assert.Equal(t, "Y", c.transStatus(token, authentication()))
-	})
-}
-
 func TestAuthenticationBindsItsUse(t *testing.T) {
 	bubble(t, func(c *caller) {
 		token := func(body object) string {

@@ -8,24 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSettlementDate(t *testing.T) {
-	box := New()
-	defer box.Close()
-	for at, want := range map[string]string{
-		"2026-01-15T06:59:59Z": "2026-01-15", // 17:59:59 in summer
-		"2026-01-15T07:00:00Z": "2026-01-16",
-		"2026-07-15T07:59:59Z": "2026-07-15", // 17:59:59 in winter
-		"2026-07-15T08:00:00Z": "2026-07-16",
-		"2026-12-31T13:00:00Z": "2027-01-01",
-		"2026-12-31T07:00:00Z": "2027-01-01",
-	} {
-		moment, err := time.Parse(time.RFC3339, at)
-		require.NoError(t, err)
-		assert.Equal(t, want, box.settlementDate(moment), at)
-	}
-	assert.Equal(t, "2026-07-15T18:00:00+1000", box.timestamp(time.Date(2026, 7, 15, 8, 0, 0, 0, time.UTC)))
-}
-
 func TestClockFiresInOrderAtTheRightTimes(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clock := NewClock(start)

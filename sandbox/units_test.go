@@ -40,20 +40,6 @@ func TestMaskCards(t *testing.T) {
 	assert.Nil(t, maskCards(nil))
 }
 
-func TestTestCardsAreCards(t *testing.T) {
-	schemes := map[string]int{}
-	for number, cardType := range testCards {
-		schemes[schemeOf(number)]++
-		if scheme := schemeOf(number); scheme == schemeVisa || scheme == schemeMastercard {
-			assert.NotEmpty(t, cardType, number)
-		} else {
-			assert.Empty(t, cardType, number)
-		}
-	}
-	assert.Equal(t, map[string]int{"VISA": 19, "MASTERCARD": 19, "AMEX": 14, "JCB": 2, "UNIONPAY": 1}, schemes)
-	assert.Equal(t, "DINERS", schemeOf("36"))
-}
-
 func TestEveryAssumptionIsDescribed(t *testing.T) {
 	for _, a := range DefaultAssumptions().List() {
 		assert.NotEmpty(t, a.Known, a.Name)
@@ -79,26 +65,6 @@ func TestEveryValueOfEveryDimensionCanBeSet(t *testing.T) {
 	changed := DefaultAssumptions()
 	assert.ErrorContains(t, changed.Set("PageSize", "many"), "assumption PageSize")
 	assert.ErrorContains(t, changed.Set("Colour", "red"), "no assumption")
-}
-
-func TestOperationTable(t *testing.T) {
-	box := New()
-	defer box.Close()
-	seen := map[string]bool{}
-	for _, op := range box.routes {
-		assert.False(t, seen[op.id], op.id)
-		seen[op.id] = true
-		assert.Regexp(t, `^(GET|POST|PUT|PATCH) /([a-z-]+(/[a-z0-9-]+|/\{[a-zA-Z]+\})*)?$`, op.id)
-	}
-	assert.True(t, seen["POST /transactions"])
-}
-
-func TestWithBusinessReplacesTheDefault(t *testing.T) {
-	box := New(WithBusiness("A", "Shop A"), WithBusiness(DefaultBusiness, "Mine", Surcharge{Scheme: "AMEX", BasisPoints: 150}))
-	defer box.Close()
-	require.Len(t, box.businesses, 2)
-	assert.Equal(t, "Mine", box.business(DefaultBusiness).name)
-	assert.Equal(t, []int{150, 0}, []int{box.business(DefaultBusiness).rate("AMEX", ""), box.business("A").rate("AMEX", "")})
 }
 
 // without takes out the members that answers have in addition.

@@ -2,7 +2,6 @@ package sandboxtest_test
 
 import (
 	"net/http"
-	"slices"
 	"testing"
 	"time"
 
@@ -51,10 +50,11 @@ func TestWorldsPlaysTheFaultOfTheWorld(t *testing.T) {
 
 func TestWorldsTakesTheMerchantsOptions(t *testing.T) {
 	ran := 0
-	opts := sandboxtest.WorldsOptions{N: 3, Sandbox: []sandbox.Option{sandbox.WithBusiness("SHOP", "The Shop")}}
+	few := sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 7 })
+	opts := sandboxtest.WorldsOptions{N: 3, Sandbox: []sandbox.Option{few}}
 	sandboxtest.Worlds(t, opts, func(t *testing.T, run sandboxtest.Run) {
 		ran++
-		assert.True(t, slices.ContainsFunc(run.Box.Assumptions().List(), func(a sandbox.Assumption) bool { return a.Name == "PageSize" }))
+		assert.Equal(t, 7, run.Box.Assumptions().TokenQuota)
 	})
 	assert.Equal(t, 3, ran)
 }
