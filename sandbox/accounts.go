@@ -3,7 +3,6 @@ package sandbox
 import (
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
@@ -170,42 +169,20 @@ const sourceReceipt = "receiptNumber"
 
 // accountDetails reads the one account that is to be kept; nil if there is none.
 func (b *Sandbox) accountDetails(f *fields, allowed ...string) *source {
-	given := slices.DeleteFunc(slices.Clone(allowed), func(name string) bool { return !f.has(name) })
-	if len(given) != 1 {
-		f.refuse(append(given, sourceToken)[0], "", "exactly one of "+strings.Join(allowed, ", ")+" must be given")
+	switch name := f.onlyOne(allowed...); name {
+	case "":
 		return nil
-	}
-	if given[0] == sourceToken {
+	case sourceToken:
 		return b.tokenSource(f)
-	}
-	var details instrument
-	switch inner := f.object; given[0] {
 	case sourceReceipt:
-		details = b.usedByReceipt(f)
-	case sourceCard:
-		if o := inner(sourceCard); o != nil {
-			wallet := o.wallet()
-			if details.card = b.readCard(o, false); details.card != nil {
-				details.card.walletProvider = wallet
-			}
-		}
-	case sourceBank:
-		if o := inner(sourceBank); o != nil {
-			details.bank = b.readBankAccount(o)
-		}
+		return b.receiptSource(f)
 	default:
-		if o := inner(sourceNZBank); o != nil {
-			details.nz = b.readNZBankAccount(o)
-		}
+		return b.detailsSource(f, name, false)
 	}
-	if details == (instrument{}) {
-		return nil
-	}
-	return &source{instrument: details}
 }
 
-// usedByReceipt returns the account of a transaction, approved or not.
-func (b *Sandbox) usedByReceipt(f *fields) instrument {
+// receiptSource finds the account of a transaction, approved or not.
+func (b *Sandbox) receiptSource(f *fields) *source {
 	receipt := f.text(sourceReceipt)
 	tx := b.transactions.byReceipt[receipt]
 	switch {
@@ -214,9 +191,9 @@ func (b *Sandbox) usedByReceipt(f *fields) instrument {
 	case tx.source.card == nil && tx.source.bank == nil && tx.source.nz == nil:
 		f.refuse(sourceReceipt, receipt, "has no account that can be kept")
 	default:
-		return tx.source
+		return &source{instrument: tx.source}
 	}
-	return instrument{}
+	return nil
 }
 
 // accountsOfCustomer lists the enabled accounts, newest first.

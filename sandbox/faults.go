@@ -134,19 +134,10 @@ func (b *Sandbox) dialFault(r *http.Request) error {
 	if len(b.dialFaults.armed) == 0 {
 		return nil
 	}
-	e := Request{
-		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header.Clone(),
-		IdempotencyKey: r.Header.Get("Idempotency-Key"), Time: b.clock.Now(),
-	}
-	e.Key, _ = b.keyOf(r.Header)
-	if e.Header.Get("Authorization") != "" {
-		e.Header.Set("Authorization", e.Key)
-	}
-	if op, _, _ := b.routes.find(r.Method, e.Path); op != nil {
-		e.Operation = op.id
-	}
-	if kind := b.dialFaults.next(b.dice, e); kind != nil {
-		return kind.dial
+	c, _ := b.newCall(r, nil)
+	kind, _ := b.keyOf(c.header)
+	if met := b.dialFaults.next(b.dice, *c.record(kind)); met != nil {
+		return met.dial
 	}
 	return nil
 }

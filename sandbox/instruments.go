@@ -73,8 +73,6 @@ func schemeOf(number string) string {
 		return "JCB"
 	case two == "62":
 		return "UNIONPAY"
-	case two == "30" || two == "36" || two == "38":
-		return "DINERS"
 	default:
 		return schemeMastercard
 	}

@@ -75,14 +75,13 @@ func newKeyring(ids *rand.Rand) keyring {
 }
 
 func (k *keyring) issue(ids *rand.Rand, kind string) string {
+	key, prefix := &k.current.Publishable, "SANDBOX_PUB_"
 	if kind == KeySecret {
-		k.current.Secret = "SANDBOX_SEC_" + randomText(ids, 26)
-		k.issued[k.current.Secret] = &issuedKey{kind: kind}
-		return k.current.Secret
+		key, prefix = &k.current.Secret, "SANDBOX_SEC_"
 	}
-	k.current.Publishable = "SANDBOX_PUB_" + randomText(ids, 26)
-	k.issued[k.current.Publishable] = &issuedKey{kind: kind}
-	return k.current.Publishable
+	*key = prefix + randomText(ids, 26)
+	k.issued[*key] = &issuedKey{kind: kind}
+	return *key
 }
 
 // Keys returns the newest keys.

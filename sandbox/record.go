@@ -53,7 +53,13 @@ type recorder struct {
 	bytes int
 }
 
-func (rec *recorder) add(c *call, kind string) *Request {
+func (rec *recorder) add(e *Request) {
+	rec.makeRoom(e.weight())
+	rec.list = append(rec.list, e)
+}
+
+// record is what is kept of a call with a kind of key.
+func (c *call) record(kind string) *Request {
 	e := &Request{
 		Method: c.method, Path: c.url.EscapedPath(), Query: maskQuery(c.query),
 		Header: c.header.Clone(), Body: recorded(c.body), Key: kind,
@@ -65,8 +71,6 @@ func (rec *recorder) add(c *call, kind string) *Request {
 	if c.op != nil {
 		e.Operation = c.op.id
 	}
-	rec.makeRoom(e.weight())
-	rec.list = append(rec.list, e)
 	return e
 }
 

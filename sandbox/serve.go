@@ -80,25 +80,31 @@ type exchange struct {
 	result  answer
 }
 
-// admit records the request and picks the fault that it meets.
-func (b *Sandbox) admit(w http.ResponseWriter, r *http.Request, body []byte) *exchange {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// newCall reads a request. If no operation has its path and method, allowed lists the methods of
+// the path.
+func (b *Sandbox) newCall(r *http.Request, body []byte) (c *call, allowed []string) {
 	scheme := "http"
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	c := &call{
+	c = &call{
 		box: b, method: r.Method, url: r.URL, origin: scheme + "://" + r.Host,
 		header: r.Header.Clone(), query: r.URL.Query(), body: body,
 		idempotencyKey: r.Header.Get("Idempotency-Key"), now: b.clock.Now(),
 	}
-	op, params, allowed := b.routes.find(r.Method, r.URL.EscapedPath())
-	c.op, c.params = op, params
-	x := &exchange{call: c, w: w, r: r}
+	c.op, c.params, allowed = b.routes.find(r.Method, r.URL.EscapedPath())
+	return c, allowed
+}
+
+// admit records the request and picks the fault that it meets.
+func (b *Sandbox) admit(w http.ResponseWriter, r *http.Request, body []byte) *exchange {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, allowed := b.newCall(r, body)
 	kind, _ := b.keyOf(c.header)
-	x.entry = b.requests.add(c, kind)
-	if op == nil {
+	x := &exchange{call: c, w: w, r: r, entry: c.record(kind)}
+	b.requests.add(x.entry)
+	if c.op == nil {
 		x.settle(c.unrouted(allowed))
 		return x
 	}

@@ -30,50 +30,59 @@ var allSources = []string{sourceToken, sourceCustomer, sourceAccount, sourceCard
 // readSource reads the one source of a request, of those that its type allows. It returns nil
 // if there is none that can be used.
 func (b *Sandbox) readSource(f *fields, eci string, allowed ...string) *source {
-	var given []string
 	for _, name := range allSources {
-		if !f.has(name) {
-			continue
-		}
 		if !slices.Contains(allowed, name) {
-			f.refuse(name, "", "is not a source for this transactionType")
-			continue
+			f.forbid("is not a source for this transactionType", name)
 		}
-		given = append(given, name)
 	}
-	if len(given) != 1 {
-		name := allowed[0]
-		if len(given) > 0 {
-			name = given[0]
-		}
-		f.refuse(name, "", "exactly one of "+strings.Join(allowed, ", ")+" must be given")
+	switch name := f.onlyOne(allowed...); name {
+	case "":
 		return nil
-	}
-	switch given[0] {
 	case sourceToken:
 		return b.tokenSource(f)
 	case sourceCustomer:
 		return b.customerSource(f)
 	case sourceAccount:
 		return b.accountSource(f)
-	case sourceCard:
-		return b.cardSource(f, eci)
-	case sourceBank:
-		if inner := f.object(sourceBank); inner != nil {
-			if a := b.readBankAccount(inner); a != nil {
-				return &source{instrument: instrument{bank: a}}
-			}
-		}
-	case sourceNZBank:
-		if inner := f.object(sourceNZBank); inner != nil {
-			if a := b.readNZBankAccount(inner); a != nil {
-				return &source{instrument: instrument{nz: a}}
-			}
-		}
 	case sourcePayTo:
 		return b.payToSource(f)
+	default:
+		return b.detailsSource(f, name, eci == eciInternet)
 	}
-	return nil
+}
+
+// onlyOne returns the member that is given if it is the only one; otherwise "".
+func (f *fields) onlyOne(allowed ...string) string {
+	given := slices.DeleteFunc(slices.Clone(allowed), func(name string) bool { return !f.has(name) })
+	if len(given) == 1 {
+		return given[0]
+	}
+	f.refuse(append(given, allowed[0])[0], "", "exactly one of "+strings.Join(allowed, ", ")+" must be given")
+	return ""
+}
+
+// detailsSource reads an account that is given in full.
+func (b *Sandbox) detailsSource(f *fields, name string, cvnRequired bool) *source {
+	inner := f.object(name)
+	if inner == nil {
+		return nil
+	}
+	var details instrument
+	switch name {
+	case sourceCard:
+		wallet := inner.text("walletProvider", oneOf("APPLE_PAY"))
+		if details.card = b.readCard(inner, cvnRequired); details.card != nil {
+			details.card.walletProvider = wallet
+		}
+	case sourceBank:
+		details.bank = b.readBankAccount(inner)
+	default:
+		details.nz = b.readNZBankAccount(inner)
+	}
+	if details == (instrument{}) {
+		return nil
+	}
+	return &source{instrument: details}
 }
 
 // tokenSource finds a token that can still be used. The caller marks it as used if all else
@@ -126,19 +135,3 @@ func (b *Sandbox) accountSource(f *fields) *source {
 	}
 	return nil
 }
-
-func (b *Sandbox) cardSource(f *fields, eci string) *source {
-	inner := f.object(sourceCard)
-	if inner == nil {
-		return nil
-	}
-	wallet := inner.wallet()
-	cd := b.readCard(inner, eci == eciInternet)
-	if cd == nil {
-		return nil
-	}
-	cd.walletProvider = wallet
-	return &source{instrument: instrument{card: cd}}
-}
-
-func (f *fields) wallet() string { return f.text("walletProvider", oneOf("APPLE_PAY")) }

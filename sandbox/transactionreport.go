@@ -162,52 +162,48 @@ const metadataColumn = "metadata_"
 // version 2 are public. The others are the sandbox's own. One is not in any description,
 // because the service adds columns from time to time.
 func (b *Sandbox) reportLayout(version string) []reportColumn {
-	text := func(heading string, value func(*transaction) string) reportColumn {
-		return reportColumn{heading, value}
-	}
 	first := []reportColumn{
-		text("Community Code", func(*transaction) string { return communityCode }),
-		text("Business Code", func(tx *transaction) string { return tx.shop.code }),
-		text("Business Name", func(tx *transaction) string { return tx.shop.name }),
-		text("Source", b.sourceOf),
+		{"Community Code", func(*transaction) string { return communityCode }},
+		{"Business Code", func(tx *transaction) string { return tx.shop.code }},
+		{"Business Name", func(tx *transaction) string { return tx.shop.name }},
+		{"Source", b.sourceOf},
 	}
 	if version == "2" {
 		first = []reportColumn{
-			text("Supplier Business Code", func(tx *transaction) string { return tx.shop.code }),
-			text("Supplier Business Name", func(tx *transaction) string { return tx.shop.name }),
-			text("Source", b.sourceOf),
+			{"Supplier Business Code", func(tx *transaction) string { return tx.shop.code }},
+			{"Supplier Business Name", func(tx *transaction) string { return tx.shop.name }},
+			{"Source", b.sourceOf},
 		}
 	}
 	if b.addsMembers() {
-		first = append(first, text("Added Later", func(*transaction) string { return `a "new" column` }))
+		first = append(first, reportColumn{"Added Later", func(*transaction) string { return `a "new" column` }})
 	}
-	return append(
-		first,
-		text("Receipt Number", receiptOf),
-		text("Transaction Type", func(tx *transaction) string { return tx.kind }),
-		text("Original Receipt Number", func(tx *transaction) string { return tx.originalReceipt }),
-		text("Status", b.status),
-		text("Summary Code", b.summaryCode),
-		text("Response Code", func(tx *transaction) string { return tx.code }),
-		text("Response Description", describe),
-		text("Settlement Date", b.reportDate),
-		text("Transaction Time", func(tx *transaction) string { return calendar.Sydney(tx.created).Format(reportTimeLayout) }),
-		text("Currency", func(tx *transaction) string { return tx.currency }),
-		text("Principal Amount", func(tx *transaction) string { return paid(tx, tx.principal) }),
-		text("Surcharge Amount", func(tx *transaction) string { return paid(tx, tx.surcharge) }),
-		text("Total Amount", func(tx *transaction) string { return paid(tx, tx.total()) }),
-		text("Customer Reference Number", func(tx *transaction) string { return tx.customerReference }),
-		text("Payment Reference Number", func(tx *transaction) string { return tx.paymentReference }),
-		text("Comment", func(tx *transaction) string { return tx.comment }),
-		text("Account Type", func(tx *transaction) string { return tx.source.accountType() }),
-		text("Account Number", b.maskedSource),
-		text("Card Scheme", func(tx *transaction) string {
+	return append(first, []reportColumn{
+		{"Receipt Number", receiptOf},
+		{"Transaction Type", func(tx *transaction) string { return tx.kind }},
+		{"Original Receipt Number", func(tx *transaction) string { return tx.originalReceipt }},
+		{"Status", b.status},
+		{"Summary Code", b.summaryCode},
+		{"Response Code", func(tx *transaction) string { return tx.code }},
+		{"Response Description", describe},
+		{"Settlement Date", b.reportDate},
+		{"Transaction Time", func(tx *transaction) string { return calendar.Sydney(tx.created).Format(reportTimeLayout) }},
+		{"Currency", func(tx *transaction) string { return tx.currency }},
+		{"Principal Amount", func(tx *transaction) string { return paid(tx, tx.principal) }},
+		{"Surcharge Amount", func(tx *transaction) string { return paid(tx, tx.surcharge) }},
+		{"Total Amount", func(tx *transaction) string { return paid(tx, tx.total()) }},
+		{"Customer Reference Number", func(tx *transaction) string { return tx.customerReference }},
+		{"Payment Reference Number", func(tx *transaction) string { return tx.paymentReference }},
+		{"Comment", func(tx *transaction) string { return tx.comment }},
+		{"Account Type", func(tx *transaction) string { return tx.source.accountType() }},
+		{"Account Number", b.maskedSource},
+		{"Card Scheme", func(tx *transaction) string {
 			if tx.source.card == nil {
 				return ""
 			}
 			return tx.source.card.scheme
-		}),
-	)
+		}},
+	}...)
 }
 
 // paid returns an amount of a transaction, zero if it was voided: it is in no settlement total.
