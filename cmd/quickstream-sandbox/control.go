@@ -54,6 +54,22 @@ func body(r *http.Request, into any) error {
 	return dec.Decode(into)
 }
 
+// parsed reads a list of texts.
+func parsed[T any](r *http.Request, parse func(string) (T, error)) (list []T, err error) {
+	var in []string
+	if err := body(r, &in); err != nil {
+		return nil, err
+	}
+	for _, text := range in {
+		one, err := parse(text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
 func (c *control) time(*http.Request) (any, error) {
 	return map[string]time.Time{"now": c.box.Now()}, nil
 }
@@ -134,20 +150,11 @@ func (c *control) ledger(r *http.Request) (any, error) {
 
 // nextOutcomes takes a list such as ["approved", "declined 05"].
 func (c *control) nextOutcomes(r *http.Request) (any, error) {
-	var in []string
-	if err := body(r, &in); err != nil {
-		return nil, err
+	outcomes, err := parsed(r, parseOutcome)
+	if err == nil {
+		c.box.NextTransaction(outcomes...)
 	}
-	outcomes := make([]sandbox.Outcome, 0, len(in))
-	for _, text := range in {
-		o, err := parseOutcome(text)
-		if err != nil {
-			return nil, err
-		}
-		outcomes = append(outcomes, o)
-	}
-	c.box.NextTransaction(outcomes...)
-	return nil, nil
+	return nil, err
 }
 
 func parseOutcome(text string) (sandbox.Outcome, error) {

@@ -58,20 +58,11 @@ func (c *control) redeliver(r *http.Request) (any, error) {
 
 // nextDeliveries takes a list such as ["twice", "stale 6m"].
 func (c *control) nextDeliveries(r *http.Request) (any, error) {
-	var in []string
-	if err := body(r, &in); err != nil {
-		return nil, err
+	faults, err := parsed(r, parseDeliveryFault)
+	if err == nil {
+		c.box.NextDelivery(faults...)
 	}
-	faults := make([]sandbox.DeliveryFault, 0, len(in))
-	for _, text := range in {
-		f, err := parseDeliveryFault(text)
-		if err != nil {
-			return nil, err
-		}
-		faults = append(faults, f)
-	}
-	c.box.NextDelivery(faults...)
-	return nil, nil
+	return nil, err
 }
 
 func parseDeliveryFault(text string) (sandbox.DeliveryFault, error) {
