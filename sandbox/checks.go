@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"time"
 	"unicode/utf8"
 )
 
@@ -91,4 +92,17 @@ func publicIP(s string) string {
 // sharedAddress reports an address of carrier-grade NAT, which a server never sees.
 func sharedAddress(ip netip.Addr) bool {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10).Contains(ip.Unmap())
+}
+
+const monthLayout = "2006-01"
+
+func dateForm(s string) string    { return inLayout(s, time.DateOnly, "a date in the form YYYY-MM-DD") }
+func compactDate(s string) string { return inLayout(s, "20060102", "a date in the form YYYYMMDD") }
+func monthForm(s string) string   { return inLayout(s, monthLayout, "a month in the form YYYY-MM") }
+
+func inLayout(s, layout, what string) string {
+	if _, err := time.Parse(layout, s); err != nil {
+		return "must be " + what
+	}
+	return ""
 }

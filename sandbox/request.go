@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
 
 const malformedBodyStatus = http.StatusBadRequest
@@ -291,19 +290,3 @@ func (p parameters) need(name string, checks ...check) string {
 }
 
 func (p parameters) valid() bool { return len(p.c.findings) == 0 }
-
-func dateForm(s string) string {
-	if _, err := time.Parse(time.DateOnly, s); err != nil {
-		return "must be a date in the form YYYY-MM-DD"
-	}
-	return ""
-}
-
-const monthLayout = "2006-01"
-
-func monthForm(s string) string {
-	if _, err := time.Parse(monthLayout, s); err != nil {
-		return "must be a month in the form YYYY-MM"
-	}
-	return ""
-}

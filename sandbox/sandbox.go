@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -278,13 +279,9 @@ func (s *settings) source(purpose string) *rand.Rand {
 func (s *settings) directory() []*business {
 	list := []*business{{code: DefaultBusiness, name: "Sandbox Trading Company"}}
 	for _, added := range s.businesses {
-		replaced := false
-		for i, known := range list {
-			if known.code == added.code {
-				list[i], replaced = added, true
-			}
-		}
-		if !replaced {
+		if i := slices.IndexFunc(list, func(known *business) bool { return known.code == added.code }); i >= 0 {
+			list[i] = added
+		} else {
 			list = append(list, added)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
 
 func (b *Sandbox) threeDSOperations() []operation {
@@ -222,13 +221,6 @@ func (b *Sandbox) threeDSOptional() map[string][]check {
 		"shipAddressUsage": day, "shipAddressUsageInd": between(4), "shipNameIndicator": between(2),
 		"suspiciousAccActivity": between(2), "txnActivityDay": upTo999, "txnActivityYear": upTo999,
 	}
-}
-
-func compactDate(s string) string {
-	if _, err := time.Parse("20060102", s); err != nil {
-		return "must be a date in the form YYYYMMDD"
-	}
-	return ""
 }
 
 // moneyText checks an amount that is a string.
