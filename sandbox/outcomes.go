@@ -6,11 +6,6 @@ import (
 	"time"
 )
 
-const (
-	erredStatus          = "Declined" // reading status alone would report as failed what may yet succeed
-	suspendedSummaryCode = "1"        // summaryCode alone reports as declined what may still be completed
-)
-
 // Outcome is what becomes of a transaction. Functions such as [Approved] return one.
 type Outcome struct {
 	result result
@@ -248,44 +243,34 @@ func (b *Sandbox) retryAfter(d time.Duration, first *transaction, outcome func()
 	})
 }
 
-// summaryCode and status together give the outcome.
+// inAnswers are the status and the summaryCode of each result. Only both together give the outcome.
+//
+//nolint:gochecknoglobals // an immutable table
+var inAnswers = map[result]struct{ status, summaryCode string }{
+	resultApproved:  {"Approved", "0"},
+	resultDeclined:  {"Declined", "1"},
+	resultErred:     {"Declined", "2"}, // the status alone reports as failed what may yet succeed
+	resultRejected:  {"Declined", "3"},
+	resultSuspended: {"Suspended", "1"},  // the code alone reports as declined what may still be completed
+	resultPending:   {status: "Pending"}, // see PendingSummaryCode
+	resultVoided:    {status: "Voided"},  // see VoidedSummaryCode
+}
+
 func (b *Sandbox) summaryCode(tx *transaction) string {
 	switch tx.result {
-	case resultApproved:
-		return "0"
-	case resultErred:
-		return "2"
-	case resultRejected:
-		return "3"
-	case resultSuspended:
-		return suspendedSummaryCode
 	case resultPending:
 		return b.assume.PendingSummaryCode
 	case resultVoided:
 		return b.assume.VoidedSummaryCode
-	default:
-		return "1"
 	}
+	return inAnswers[tx.result].summaryCode
 }
 
 func (b *Sandbox) status(tx *transaction) string {
-	switch tx.result {
-	case resultApproved:
-		if tx.source.bank != nil || tx.source.nz != nil {
-			return "Approved*" // may still be returned; public client code knows this form
-		}
-		return "Approved"
-	case resultErred:
-		return erredStatus
-	case resultSuspended:
-		return "Suspended"
-	case resultPending:
-		return "Pending"
-	case resultVoided:
-		return "Voided"
-	default:
-		return "Declined"
+	if tx.result == resultApproved && (tx.source.bank != nil || tx.source.nz != nil) {
+		return "Approved*" // may still be returned; public client code knows this form
 	}
+	return inAnswers[tx.result].status
 }
 
 // describe returns the text of a response code.

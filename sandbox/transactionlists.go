@@ -54,8 +54,7 @@ func (b *Sandbox) repeated(found []*transaction) []*transaction {
 }
 
 // pagesOrNotFound is for the lists that can answer 404.
-func (b *Sandbox) pagesOrNotFound(c *call, what string, want func(*transaction) bool) answer {
-	found := b.visibleTransactions(c.now, want)
+func (b *Sandbox) pagesOrNotFound(c *call, what string, found []*transaction) answer {
 	if b.assume.NothingFound == "404" && len(found) == 0 {
 		return c.notFound(what)
 	}
@@ -68,7 +67,8 @@ func (b *Sandbox) transactionsBySettlementDate(c *call) answer {
 	if !q.valid() {
 		return c.invalid()
 	}
-	return b.pagesOrNotFound(c, "settlement date", func(tx *transaction) bool { return tx.settlement == date })
+	found := b.visibleTransactions(c.now, func(tx *transaction) bool { return tx.settlement == date })
+	return b.pagesOrNotFound(c, "settlement date", found)
 }
 
 func (b *Sandbox) transactionsByAccountToken(c *call) answer {
@@ -77,9 +77,8 @@ func (b *Sandbox) transactionsByAccountToken(c *call) answer {
 	if !q.valid() {
 		return c.invalid()
 	}
-	return b.pagesOrNotFound(c, "account token", func(tx *transaction) bool {
-		return tx.account != nil && tx.account.token == token
-	})
+	found := b.visibleTransactions(c.now, func(tx *transaction) bool { return tx.account != nil && tx.account.token == token })
+	return b.pagesOrNotFound(c, "account token", found)
 }
 
 func (b *Sandbox) transactionsByCard(c *call) answer {
@@ -245,10 +244,7 @@ func (b *Sandbox) transactionsByReference(c *call) answer {
 	if older := b.olderUse(ref, c.now); older != nil {
 		found = append(found, older)
 	}
-	if len(found) == 0 && b.assume.NothingFound == "404" {
-		return c.notFound("reference number")
-	}
-	return b.pagesOf(c, found)
+	return b.pagesOrNotFound(c, "reference number", found)
 }
 
 func (b *Sandbox) answersTo(tx *transaction, ref string) bool {
