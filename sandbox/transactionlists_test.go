@@ -65,16 +65,6 @@ func TestListOfAnAccountToken(t *testing.T) {
 	})
 }
 
-func TestListParameters(t *testing.T) {
-	bubble(t, func(c *caller) {
-		assert.Contains(t, c.findings(c.get("/transactions/for-credit-card?firstSix=424242&lastThree=242&page=nonsense")), "page")
-	})
-	bubble(t, func(c *caller) {
-		c.must(200, c.get("/transactions/for-credit-card?firstSix=424242&lastThree=242&more=1&more=2"))
-		assert.Contains(t, c.findings(c.get("/transactions/for-bank-account?bsb=032999&accountNumber=1234567")), "bsb")
-	}, assuming(func(a *Assumptions) { a.IgnoreUnknownQuery, a.BSBForm = true, "dash" }))
-}
-
 func TestRefundsOfATransaction(t *testing.T) {
 	bubble(t, func(c *caller) {
 		payment, other := c.pay("O"), c.pay("P")
