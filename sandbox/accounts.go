@@ -103,8 +103,8 @@ func (b *Sandbox) accountBody(c *call, a *account) accountBody {
 		body.storedCardBody = storedCard(a.source.card, b.shopOf(a.customer))
 	case a.source.bank != nil:
 		own := a.source.bank
-		body.tokenBankBody = b.bankBody(own)
-		body.DisplayName, body.Currency = optional(b.maskedAccount(own.bsb, own.number)), optional("AUD")
+		body.tokenBankBody = bankBody(own)
+		body.DisplayName, body.Currency = optional(maskedAccount(own.bsb, own.number)), optional("AUD")
 	default:
 		body.nzBankBody = nzBody(a.source.nz)
 		body.DisplayName, body.Currency = optional(body.nzBankBody.AccountNumber), optional("NZD")

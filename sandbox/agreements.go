@@ -281,15 +281,10 @@ func (b *Sandbox) agreementBody(c *call, a *agreement) agreementBody {
 		},
 		PayeeDetails: payeeBody{
 			SupplierBusinessCode: a.shop.code, PayeeName: a.shop.name, UltimatePayeeName: a.shop.name, PayeeABN: sandboxABN,
-			MaskedAccountNumber: b.maskedMerchantAccount(),
+			MaskedAccountNumber: maskedAccount(merchantBSB, merchantAccount),
 			InitiatorName:       sandboxInitiator, InitiatorLegalName: sandboxInitiator, InitiatorABN: sandboxABN,
 		},
 	}
-}
-
-// maskedMerchantAccount returns the merchant's account, which is the same for all businesses.
-func (b *Sandbox) maskedMerchantAccount() string {
-	return b.maskedAccount(merchantBSB, merchantAccount)
 }
 
 func amountOrNull(c *cents) *amountBody {

@@ -193,10 +193,10 @@ func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 		b.checkPayID(f, p.payIDType, id)
 	}
 	if number != "" {
-		p.maskedAccount = b.maskedAccount(bsb, number)
+		p.maskedAccount = maskedAccount(bsb, number)
 	}
 	if id != "" {
-		p.maskedPayID = b.maskedPayID(id)
+		p.maskedPayID = maskedPayID(id)
 	}
 	return p, fateOf(bsb, p.payIDType, id)
 }
@@ -223,12 +223,8 @@ func (b *Sandbox) checkPayID(f *fields, kind, id string) {
 	}
 }
 
-func (b *Sandbox) maskedAccount(bsb, number string) string {
-	return b.maskedBSB(bsb) + " " + b.maskedNumber(number)
-}
-
 // maskedPayID shows the last characters of a PayID that is long enough.
-func (b *Sandbox) maskedPayID(id string) string {
+func maskedPayID(id string) string {
 	shown := ""
 	if runes := []rune(id); len(runes) > 8 {
 		shown = string(runes[len(runes)-3:])

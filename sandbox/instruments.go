@@ -143,11 +143,6 @@ func (c *card) outcome(now time.Time) Outcome {
 
 func lastThree(s string) string { return s[max(len(s)-3, 0):] }
 
-func hideAllButLast(s string, shown int) string {
-	hidden := max(len(s)-shown, 0)
-	return strings.Repeat("x", hidden) + s[hidden:]
-}
-
 type bankAccount struct{ name, bsb, number string }
 
 type nzBankAccount struct{ name, bank, branch, number, suffix string }
@@ -182,12 +177,12 @@ func (b *Sandbox) readNZBankAccount(f *fields) *nzBankAccount {
 	return out
 }
 
-func (b *Sandbox) maskedBSB(bsb string) string {
-	return "xxx-" + lastThree(bsb)
-}
+func maskedBSB(bsb string) string { return "xxx-" + lastThree(bsb) }
 
-func (b *Sandbox) maskedNumber(number string) string {
-	return "xxxxxx" + lastThree(number)
-}
+func maskedNumber(number string) string { return "xxxxxx" + lastThree(number) }
 
-func (a *nzBankAccount) masked() string { return hideAllButLast(a.number, 3) }
+func maskedAccount(bsb, number string) string { return maskedBSB(bsb) + " " + maskedNumber(number) }
+
+func (a *nzBankAccount) masked() string {
+	return strings.Repeat("x", max(len(a.number)-3, 0)) + lastThree(a.number)
+}

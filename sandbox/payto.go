@@ -238,7 +238,7 @@ func (b *Sandbox) addPayTo(tx *transaction, body *transactionBody) {
 		AgreementToken: a.token, EndToEndID: optional(tx.endToEndID), Priority: "NORM",
 		RemittanceInformation1: optional(tx.remittance),
 	}
-	body.PayToPayeeAccount = &payToPayeeBody{DisplayName: b.maskedMerchantAccount(), Currency: tx.currency}
+	body.PayToPayeeAccount = &payToPayeeBody{DisplayName: maskedAccount(merchantBSB, merchantAccount), Currency: tx.currency}
 	body.PayToPayerAccount = &payToPayerBody{
 		AccountType: typePayTo, CustomerID: a.customer.ID, PayerType: a.payer.kind, PayerID: a.payer.id,
 		PayerName: a.payer.name, UltimatePayerName: a.payer.ultimateName,

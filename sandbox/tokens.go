@@ -254,7 +254,7 @@ func (b *Sandbox) tokenBody(c *call, tok *token) tokenBody {
 	case tok.source.card != nil:
 		body.CreditCard = tokenCard(tok)
 	case tok.source.bank != nil:
-		body.BankAccount = b.bankBody(tok.source.bank)
+		body.BankAccount = bankBody(tok.source.bank)
 	default:
 		body.NZBankAccount = nzBody(tok.source.nz)
 	}
@@ -273,8 +273,8 @@ func tokenCard(tok *token) *tokenCardBody {
 	return body
 }
 
-func (b *Sandbox) bankBody(a *bankAccount) *tokenBankBody {
-	return &tokenBankBody{AccountName: a.name, BSB: b.maskedBSB(a.bsb), AccountNumber: b.maskedNumber(a.number)}
+func bankBody(a *bankAccount) *tokenBankBody {
+	return &tokenBankBody{AccountName: a.name, BSB: maskedBSB(a.bsb), AccountNumber: maskedNumber(a.number)}
 }
 
 func nzBody(a *nzBankAccount) *nzBankBody {

@@ -243,7 +243,7 @@ func (b *Sandbox) maskedSource(tx *transaction) string {
 	case tx.source.card != nil:
 		return tx.source.card.firstSixLastThree()
 	case tx.source.bank != nil:
-		return b.maskedAccount(tx.source.bank.bsb, tx.source.bank.number)
+		return maskedAccount(tx.source.bank.bsb, tx.source.bank.number)
 	case tx.source.nz != nil:
 		return tx.source.nz.masked()
 	default:

@@ -347,8 +347,8 @@ func (b *Sandbox) addAccounts(c *call, tx *transaction, body *transactionBody) {
 		a := tx.source.bank
 		body.BankAccount = &bankAccountBody{
 			keptBody:      kept,
-			tokenBankBody: *b.bankBody(a),
-			DisplayName:   b.maskedAccount(a.bsb, a.number), Currency: tx.currency,
+			tokenBankBody: *bankBody(a),
+			DisplayName:   maskedAccount(a.bsb, a.number), Currency: tx.currency,
 		}
 		body.DirectEntryAccount = &directEntryBody{
 			DisplayName: tx.shop.name, Currency: tx.currency, DirectEntryUserID: "000001", DirectEntryUserName: tx.shop.name,
