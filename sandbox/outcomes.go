@@ -262,8 +262,9 @@ func (b *Sandbox) summaryCode(tx *transaction) string {
 		return b.assume.PendingSummaryCode
 	case resultVoided:
 		return b.assume.VoidedSummaryCode
+	default:
+		return inAnswers[tx.result].summaryCode
 	}
-	return inAnswers[tx.result].summaryCode
 }
 
 func (b *Sandbox) status(tx *transaction) string {
