@@ -19,7 +19,7 @@ func TestOutcomeTable(t *testing.T) {
 		"A": quickstream.OutcomeApproved, "D": quickstream.OutcomeDeclined, "R": quickstream.OutcomeRejected, "P": quickstream.OutcomePending,
 		"S": quickstream.OutcomeSuspended, "V": quickstream.OutcomeVoided, "?": quickstream.OutcomeUnknown,
 	}
-	summaries := []quickstream.SummaryCode{"", "0", "1", "2", "3", "9", "00", " 0"}
+	summaries := []quickstream.SummaryCode{"", "0", "1", "2", "3", "9", "00", "\uff10"}
 	rows := map[string]string{
 		"":          "? ? D ? R ? ? ?  S ? S S S S S S",
 		"Approved":  "? A ? ? ? ? ? ?  ? ? ? ? ? ? ? ?",
@@ -30,6 +30,11 @@ func TestOutcomeTable(t *testing.T) {
 		"Suspended": "S ? S S S S S S  S ? S S S S S S",
 		"Brand new": "? ? D ? R ? ? ?  S ? S S S S S S",
 		"Approved ": "? ? D ? R ? ? ?  S ? S S S S S S",
+		// A Cyrillic letter, a full-width one, one that is not seen, and one that turns the text.
+		"\u0410pproved":  "? ? D ? R ? ? ?  S ? S S S S S S",
+		"\uff21pproved":  "? ? D ? R ? ? ?  S ? S S S S S S",
+		"Approved\u200b": "? ? D ? R ? ? ?  S ? S S S S S S",
+		"\u202eApproved": "? ? D ? R ? ? ?  S ? S S S S S S",
 	}
 	for _, listed := range []string{"Approved", "Approved*", "Declined", "Pending", "Voided", "Suspended"} {
 		rows[strings.ToUpper(listed)], rows[strings.ToLower(listed)] = rows[listed], rows[listed]

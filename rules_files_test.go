@@ -18,7 +18,7 @@ func paymentFileUploadTable() ruleTable[UploadPaymentFileParams] {
 		{rule: "paymentFile.size.positive", pass: set(size, 1), fail: set(size, 0)},
 		{rule: "paymentFile.size.positive", pass: set(size, 1), fail: set(size, -1)},
 	}
-	for _, bad := range []string{".", "..", "a/b", `a\b`, "é\xff", "a\nb", "a\x7f", "a\u0085"} {
+	for _, bad := range []string{".", "..", "a/b", `a\b`, "../a.csv", "a\"\r\nX-Evil: 1\r\nX: \"", "é\xff", "a\nb", "a\x7f", "a\u0085"} {
 		cases = append(cases, ruleCase[params]{rule: "paymentFile.fileName", pass: set(name, "..."), fail: set(name, bad)})
 	}
 	return ruleTable[params]{

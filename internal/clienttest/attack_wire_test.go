@@ -267,52 +267,6 @@ func TestSwitchingProtocols(t *testing.T) {
 	require.Error(t, client.Check(t.Context(), quickstream.WithMaxAttempts(1)))
 }
 
-// TestAttackCookies: what a service sets is not sent back to it, so that it cannot tell
-// who comes again.
-func TestAttackCookies(t *testing.T) {
-	var cookies []string
-	setting := func(w http.ResponseWriter, r *http.Request) {
-		cookies = append(cookies, r.Header.Get("Cookie"))
-		w.Header().Set("Set-Cookie", "session=1; Path=/")
-		w.WriteHeader(http.StatusInternalServerError)
-	}
-	client, _ := server(t, setting, plain, quickstream.WithRetryWait(1, 1))
-	_, err := client.Transactions.Get(t.Context(), "R-1")
-	assert.Equal(t, answered, ending(err))
-	_, err = client.Transactions.Pay(t.Context(), payment())
-	assert.Equal(t, unknown, ending(err))
-	assert.Equal(t, []string{"", "", "", ""}, cookies)
-}
-
-// TestAttackHints: no header of an answer, or of one before it, leads the client anywhere.
-func TestAttackHints(t *testing.T) {
-	var elsewhere atomic.Int64
-	stranger := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
-	t.Cleanup(stranger.Close)
-	hosts := []string{}
-	client, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
-		hosts = append(hosts, r.Host)
-		for name, value := range map[string]string{
-			"Link": "<" + stranger.URL + "/x>; rel=preload", "Alt-Svc": `h2="` + stranger.Listener.Addr().String() + `"; persist=1`, "Refresh": "0; url=" + stranger.URL,
-			"Content-Location": stranger.URL, "Location": stranger.URL + "/x", "Strict-Transport-Security": "max-age=31536000", "Retry-After": "0",
-			"Connection": "keep-alive", "Proxy-Authenticate": "Basic", "WWW-Authenticate": "Negotiate", "Upgrade": "h2c",
-		} {
-			w.Header().Set(name, value)
-		}
-		w.WriteHeader(http.StatusProcessing)
-		w.WriteHeader(http.StatusEarlyHints)
-		w.WriteHeader(http.StatusCreated)
-		_, _ = io.WriteString(w, approvedBody)
-	}, plain)
-	for range 3 {
-		_, err := client.Transactions.Pay(t.Context(), payment())
-		assert.NoError(t, err)
-	}
-	require.Len(t, hosts, 3)
-	assert.Equal(t, "quickstream.Client("+hosts[2]+")", fmt.Sprint(client))
-	assert.Zero(t, elsewhere.Load())
-}
-
 // visits returns a handler that keeps the paths of the requests, and answers as handle does.
 func visits(kept *[]string, handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

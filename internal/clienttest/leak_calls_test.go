@@ -37,14 +37,15 @@ const (
 	callHandle  = "HANDLE-7f3a"
 	callRef     = "REF-8b2c"
 	callKey     = "IDEMPOTENCY-5d1e"
-	callEcho    = callCard + " " + callCVN + " " + callAccount + " " + callPayID + " " + callHandle + " " + callRef + " SECRET_KEY_1"
+	callHeader  = "PROXY-TOKEN-6c1f"
+	callEcho    = callCard + " " + callCVN + " " + callAccount + " " + callPayID + " " + callHandle + " " + callRef + " " + callHeader + " SECRET_KEY_1"
 )
 
 // secretIn returns what a text shows that it must not. Card numbers are found in part
 // too, and so are queries.
 func secretIn(text string) string {
 	for _, secret := range []string{
-		callCard, callCard[:8], callCVN, callAccount, callPayID, url.QueryEscape(callPayID), callHandle, callRef, callKey,
+		callCard, callCard[:8], callCVN, callAccount, callPayID, url.QueryEscape(callPayID), callHandle, callRef, callKey, callHeader,
 		"SECRET_KEY_1", "PUBLISHABLE_KEY_1", "U0VDUkVUX0tFWV8x", "UFVCTElTSEFCTEVfS0VZXzE", "accountNumber=", "/rest/v1",
 	} {
 		if strings.Contains(text, secret) {
@@ -115,10 +116,21 @@ func secretCalls() map[string]func(context.Context, *quickstream.Client) (any, e
 		params.Source, params.PaymentReferenceNumber = quickstream.FromCard(card), callRef
 		return c.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey(callKey), withoutRules)
 	}
-	calls["Transactions.Pay from a bank account"] = func(ctx context.Context, c *quickstream.Client) (any, error) {
-		params := payment()
-		params.Source = quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032-999", AccountNumber: quickstream.NewSecret(callAccount)})
-		return c.Transactions.Pay(ctx, params)
+	account := quickstream.NewSecret(callAccount)
+	for name, source := range map[string]quickstream.AccountSource{
+		"a bank account": quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032-999", AccountNumber: account}),
+		"an NZ bank account": quickstream.FromNZBankAccount(quickstream.NZBankAccountDetails{
+			AccountName: "Ann", BankCode: "01", BranchCode: "0001", AccountNumber: account, AccountSuffix: "00",
+		}),
+		"a new agreement": quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{Payer: quickstream.PayToPayerParams{
+			BSB: "032999", AccountNumber: account, PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(callPayID),
+		}}),
+	} {
+		calls["Transactions.Pay from "+name] = func(ctx context.Context, c *quickstream.Client) (any, error) {
+			params := payment()
+			params.Source = source
+			return c.Transactions.Pay(ctx, params)
+		}
 	}
 	calls["SingleUseTokens.Create"] = func(ctx context.Context, c *quickstream.Client) (any, error) {
 		return c.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: card}, withoutRules)
@@ -154,6 +166,38 @@ func everyForm(t *testing.T, err error) []string {
 	return forms
 }
 
+// printedForms are those of anything: of fmt, of loggers and of JSON.
+func printedForms(v any) []string {
+	var logged bytes.Buffer
+	slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "v", v)
+	slog.New(slog.NewJSONHandler(&logged, nil)).Info("x", "v", v)
+	data, err := json.Marshal(v)
+	return []string{fmt.Sprintf("%v|%+v|%#v|%q|%s", v, v, v, v, v), logged.String(), string(data) + fmt.Sprint(err)}
+}
+
+// witness is all that was told while calls were made, and the contexts that it came with.
+type witness struct {
+	logged bytes.Buffer
+	events []any
+}
+
+func (w *witness) options() []quickstream.ClientOption {
+	level := &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}
+	both := slog.NewMultiHandler(slog.NewTextHandler(&w.logged, level), slog.NewJSONHandler(&w.logged, level))
+	told := func(ctx context.Context, event any) {
+		w.events = append(w.events, fmt.Sprintf("%v %+v", ctx, ctx), event)
+	}
+	return []quickstream.ClientOption{
+		quickstream.WithLogger(slog.New(both)), quickstream.WithHeader("X-Proxy-Token", callHeader),
+		quickstream.WithObserver(quickstream.Observer{
+			Start:   func(ctx context.Context, c quickstream.CallInfo) context.Context { told(ctx, c); return ctx },
+			Attempt: func(ctx context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) { told(ctx, a) },
+			End:     func(ctx context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) { told(ctx, e) },
+			Carrier: func(ctx context.Context) string { told(ctx, nil); return "" },
+		}),
+	}
+}
+
 // TestAttack59FailingCalls makes every call fail in every way: what the service, a
 // gateway or the network says repeats all that was sent, and no log, error, event or context of
 // an observer shows any of it. With an error comes no object.
@@ -164,7 +208,7 @@ func TestAttack59FailingCalls(t *testing.T) {
 	for failure, service := range failures() {
 		for name, call := range secretCalls() {
 			synctest.Test(t, func(t *testing.T) {
-				w := new(echoWitness)
+				w := new(witness)
 				client := clientOf(t, service, w.options()...)
 				result, err := call(t.Context(), client)
 				assert.NotEmpty(t, w.logged.String())

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"reflect"
 	"runtime"
 	"runtime/pprof"
@@ -265,33 +263,4 @@ func TestAttack61PrintedClient(t *testing.T) {
 	assert.NotEmpty(t, dump)
 	assert.NotContains(t, dump, callCard[:8], "a hex dump shows 16 characters in a line")
 	assert.NotContains(t, dump, "Authorizat")
-}
-
-// TestAttack59Panics lets processes of their own panic, with everything that can hold a
-// secret. The naive card is shown.
-func TestAttack59Panics(t *testing.T) {
-	const variable = "QUICKSTREAM_TEST_PANIC"
-	values := map[string]any{
-		"naive":  errors.New("refused: " + callCard),
-		"secret": quickstream.NewSecret(callCard), "card": secretCard(), "source": quickstream.FromCard(secretCard()),
-		"keys": variants()[reflect.TypeFor[quickstream.SecretKey]()][0], "link": secretLink(), "cursor": quickstream.ParseCursor(secretAddress()),
-		"error":   refusalThatSays(t, callEcho),
-		"unknown": &quickstream.UnknownOutcomeError{Reference: callRef, IdempotencyKey: callKey, ReceiptNumber: callHandle, Cause: errors.New(callEcho)},
-	}
-	if name, child := os.LookupEnv(variable); child {
-		panic(values[name])
-	}
-	for name := range values {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAttack59Panics$")
-		cmd.Env = append(os.Environ(), variable+"="+name, "GOTRACEBACK=all", "GORACE=atexit_sleep_ms=0")
-		out, err := cmd.CombinedOutput()
-		require.Error(t, err)
-		require.Contains(t, string(out), "panic: ", name)
-		if name == "naive" {
-			assert.NotEmpty(t, secretIn(string(out)), "the naive error is shown")
-			continue
-		}
-		assert.Empty(t, secretIn(string(out)), "%s: %s", name, out)
-		assert.Empty(t, leaked(string(out)), "%s: %s", name, out)
-	}
 }
