@@ -138,35 +138,6 @@ func TestMethodsNameTheirErrors(t *testing.T) {
 	assert.True(t, statuses == nil || checked > 60, checked)
 }
 
-// TestMethodsNameThemselves: the name that a method gives to its call is its own.
-func TestMethodsNameThemselves(t *testing.T) {
-	constants, seen := operationConstants(t), 0
-	for name, m := range callingMethods(t) {
-		var given []string
-		ast.Inspect(m.Decl.Body, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.BasicLit:
-				if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && methodText.FindString(text) == text && text != "" {
-					given = append(given, text)
-				}
-			case *ast.Ident:
-				if value := constants[n.Name]; value != "" {
-					given = append(given, value)
-				}
-			}
-			return true
-		})
-		if name == "Transactions.Resume" || strings.HasSuffix(name, ".Submit") {
-			continue // they ask for the operation of their intent
-		}
-		if len(given) > 0 {
-			seen++
-			assert.Contains(t, given, name, "the name of the operation in %s", name)
-		}
-	}
-	assert.Greater(t, seen, 50, "names were found at all")
-}
-
 // TestOperationQuestions: the writes of a service are told apart from all others.
 func TestOperationQuestions(t *testing.T) {
 	for _, row := range operations {

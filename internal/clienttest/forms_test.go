@@ -185,11 +185,13 @@ func TestReceiptInLocation(t *testing.T) {
 	require.ErrorAs(t, second(client.Transactions.Pay(t.Context(), payment())), &lost)
 	assert.Equal(t, 2, lost.Attempts)
 	assert.Empty(t, lost.ReceiptNumber, "it may be that of another attempt's payment")
-	_, err := clientOf(t, func(*http.Request) (*http.Response, error) {
-		r := answer(201, "<html>")
-		r.Header.Set("Location", there+"R-1")
-		return r, nil
-	}).Transactions.Void(t.Context(), "R-9")
-	require.ErrorAs(t, err, &lost)
+	client = clientOf(t, func(r *http.Request) (*http.Response, error) {
+		made := answer(201, "<html>")
+		made.Header.Set("Location", r.URL.Path+"/R-1")
+		return made, nil
+	})
+	require.ErrorAs(t, second(client.Transactions.Void(t.Context(), "R-9")), &lost)
 	assert.Empty(t, lost.ReceiptNumber)
+	require.ErrorAs(t, second(client.PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"))), &lost)
+	assert.Empty(t, lost.Intent.ReceiptNumber, "it is no transaction")
 }

@@ -42,23 +42,3 @@ func TestFollowUpsNameABusiness(t *testing.T) {
 		}
 	}
 }
-
-// TestFinalPaymentOfANewAgreement: a payment that creates its agreement can be its last one.
-func TestFinalPaymentOfANewAgreement(t *testing.T) {
-	client := clientOf(t, func(*http.Request) (*http.Response, error) { return answer(422, errorBody), nil })
-	for want, final := range map[string]*bool{`"finalPayment":true`: new(true), `"finalPayment":false`: new(false)} {
-		params := bankDebit("SHOP")
-		params.Source = quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
-			Purpose: quickstream.PayToPurposeRetail, FinalPayment: final,
-			Payer: quickstream.PayToPayerParams{Type: quickstream.PayerTypePerson, PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("ann@example.com")},
-		})
-		params.PaymentReferenceNumber = "ORDER-1"
-		_, err := client.Transactions.Pay(t.Context(), params, quickstream.WithSupplierBusinessCode("SHOP"), quickstream.WithBeforeSend(
-			func(_ context.Context, intent quickstream.Intent) error {
-				assert.Contains(t, string(intent.Request), want)
-				return nil
-			},
-		))
-		require.ErrorIs(t, err, quickstream.ErrInvalid)
-	}
-}

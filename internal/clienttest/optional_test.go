@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -135,15 +134,19 @@ func flat(tree map[string]any) map[string]bool {
 // TestPayToPointersToZeroArrive: the sources of a payment have optional fields
 // too.
 func TestPayToPointersToZeroArrive(t *testing.T) {
-	params := payment()
-	params.ECI, params.StoredCredential, params.IPAddress = "", nil, netip.Addr{}
 	for final, want := range map[*bool]string{nil: "", new(false): `"finalPayment":false`, new(true): `"finalPayment":true`} {
-		body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
-			params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", FinalPayment: final})
-			return second(c.Transactions.Pay(t.Context(), params, opts...))
-		})
-		require.ErrorIs(t, err, quickstream.ErrInvalid)
-		assert.Contains(t, body, want)
-		assert.Equal(t, want != "", strings.Contains(body, "finalPayment"))
+		for _, source := range []quickstream.AccountSource{
+			quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", FinalPayment: final}),
+			quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{FinalPayment: final}),
+		} {
+			body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+				params := bankDebit("SHOP")
+				params.Source = source
+				return second(c.Transactions.Pay(t.Context(), params, opts...))
+			})
+			require.ErrorIs(t, err, quickstream.ErrInvalid)
+			assert.Contains(t, body, want)
+			assert.Equal(t, want != "", strings.Contains(body, "finalPayment"))
+		}
 	}
 }

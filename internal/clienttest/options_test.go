@@ -12,7 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -244,47 +243,6 @@ func TestWithResponseInto(t *testing.T) {
 	require.Equal(t, unknown, ending(err))
 	assert.Zero(t, resp.StatusCode, "nothing of the call before is left")
 	assert.Nil(t, resp.Header)
-}
-
-// TestObserver sees route templates and counts.
-func TestObserver(t *testing.T) {
-	type trace struct{}
-	var calls []quickstream.CallInfo
-	var attempts []quickstream.AttemptInfo
-	var ends []quickstream.EndInfo
-	synctest.Test(t, func(t *testing.T) {
-		served := 0
-		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-			assert.Equal(t, "t", r.Context().Value(trace{}))
-			if served++; served == 1 {
-				return nil, io.EOF
-			}
-			return answer(404, ""), nil
-		}, quickstream.WithObserver(quickstream.Observer{
-			Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
-				calls = append(calls, call)
-				return context.WithValue(ctx, trace{}, "t")
-			},
-			Attempt: func(_ context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) {
-				assert.WithinDuration(t, time.Now(), a.Start, 0)
-				a.Start = time.Time{}
-				attempts = append(attempts, a)
-			},
-			End: func(_ context.Context, _ quickstream.CallInfo, e quickstream.EndInfo) {
-				e.Duration = 0
-				ends = append(ends, e)
-			},
-		}))
-		_, err := client.Transactions.Get(t.Context(), "R-1")
-		require.ErrorIs(t, err, quickstream.ErrNotFound)
-		assert.Same(t, err, ends[0].Err)
-		ends[0].Err = nil
-	})
-	assert.Equal(t, []quickstream.CallInfo{{Operation: "Transactions.Get", Method: "GET", Route: "/transactions/{receiptNumber}"}}, calls)
-	assert.Equal(t, []quickstream.AttemptInfo{
-		{Number: 1, Host: "api.invalid", Port: 443, Network: quickstream.NetworkKindReset}, {Number: 2, Host: "api.invalid", Port: 443, StatusCode: 404},
-	}, attempts)
-	assert.Equal(t, []quickstream.EndInfo{{StatusCode: 404, Attempts: 2, Result: quickstream.CallResultAnswered}}, ends)
 }
 
 // TestCallersClientIsNotChanged: an http.Client may serve others.

@@ -59,6 +59,8 @@ func lostMandate(t *testing.T) quickstream.Intent {
 	var intent quickstream.Intent
 	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", mandate(), handed(&intent))
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	require.True(t, intent.OwnReference)
+	require.False(t, intent.Complete, "the payer's account number is not in it")
 	return intent
 }
 
@@ -346,8 +348,12 @@ func TestAgreementsThatAreNotLookedUp(t *testing.T) {
 	require.ErrorIs(t, clientOf(t, gone).PayTo.Recall(t.Context(), "A-1", handed(&change)), quickstream.ErrOutcomeUnknown)
 	foreign, later, laterChange := intent, intent, change
 	foreign.Operation, later.Version, laterChange.Version = quickstream.OperationPay, 99, 99
+	other, empty, broken := intent, intent, intent
+	other.Reference = "AG-2"
+	empty.Request, empty.Reference = []byte(`{}`), ""
+	broken.Request = []byte(`{"payeeReference":"AG-1"`)
 	requests = 0
-	for _, refused := range []quickstream.Intent{unnamed, foreign, later} {
+	for _, refused := range []quickstream.Intent{unnamed, foreign, later, other, empty, broken} {
 		_, err := client.PayTo.Resume(t.Context(), refused)
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 	}

@@ -103,24 +103,27 @@ func databaseForm(t *testing.T, stored []byte) []byte {
 
 // TestPlansAreReadBack: everything that Plan writes can be stored, read and sent.
 func TestPlansAreReadBack(t *testing.T) {
-	var sent int
-	client := clientOf(t, func(*http.Request) (*http.Response, error) {
-		sent++
-		return answer(http.StatusBadRequest, `{"developerMessage":"No."}`), nil
-	})
+	client, sent := keeping(t)
 	all := allPlans(t, client)
 	assert.Len(t, all, 19)
 	for operation, intent := range all {
+		assert.True(t, intent.Complete, operation)
+		assert.False(t, intent.OwnReference, operation)
 		row, err := json.Marshal(intent)
 		require.NoError(t, err)
-		for _, stored := range [][]byte{row, databaseForm(t, row)} {
-			var read quickstream.Intent
-			require.NoError(t, json.Unmarshal(stored, &read), operation)
+		forms := []quickstream.Intent{intent, {}, {}}
+		require.NoError(t, json.Unmarshal(row, &forms[1]), operation)
+		require.NoError(t, json.Unmarshal(databaseForm(t, row), &forms[2]), operation)
+		for i, read := range forms {
 			claimed := 0
-			sent = 0
+			*sent = nil
 			err := submit(t, client, read, func(context.Context) error { claimed++; return nil })
 			require.ErrorIs(t, err, quickstream.ErrInvalid, operation)
-			assert.Equal(t, []int{1, 1}, []int{claimed, sent}, operation)
+			assert.Equal(t, 1, claimed, operation)
+			require.Len(t, *sent, 1, operation)
+			if i == 0 {
+				assert.Equal(t, string(intent.Request), (*sent)[0], "%s: what was planned is sent", operation)
+			}
 		}
 	}
 }

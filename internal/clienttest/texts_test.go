@@ -21,6 +21,9 @@ func keeping(t *testing.T) (client *quickstream.Client, bodies *[]string) {
 	t.Helper()
 	bodies = new([]string)
 	return clientOf(t, func(r *http.Request) (*http.Response, error) {
+		if r.Body == nil {
+			r.Body = http.NoBody
+		}
 		body, err := io.ReadAll(r.Body)
 		*bodies = append(*bodies, string(body))
 		return answer(http.StatusUnprocessableEntity, `{"developerMessage":"No."}`), err

@@ -474,77 +474,21 @@ func TestAmendmentsThatAreNotNamed(t *testing.T) {
 	}
 }
 
-// TestAgreementsAreTheOnesAskedFor: an agreement with the reference and another term is
-// a candidate, and none that the service made.
-func TestAgreementsAreTheOnesAskedFor(t *testing.T) {
-	var intent quickstream.Intent
-	params := agreementParams("AG-1")
-	params.Terms.NumberOfPaymentsPermitted = new(int64(12))
-	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", params, handed(&intent))
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	assert.True(t, intent.OwnReference)
-	assert.False(t, intent.Complete, "the payer's account number is not in it")
-	for terms, reasons := range map[string][]string{
-		`{"numberOfPaymentsPermitted":12}`: nil, `{"numberOfPaymentsPermitted":null}`: nil,
-		`{"numberOfPaymentsPermitted":24}`: {"its paymentTerms.numberOfPaymentsPermitted is another"},
-	} {
-		body := `{"data":[{"agreementToken":"A-1","payeeReference":"ag-1","paymentTerms":` + terms + `}]}`
-		agreement, err := clientOf(t, says(http.StatusOK, body)).PayTo.Resume(t.Context(), intent)
-		if reasons == nil {
-			require.NoError(t, err, terms)
-			assert.Equal(t, "A-1", agreement.AgreementToken)
-			continue
-		}
-		open, ok := err.(*quickstream.UnknownOutcomeError) //nolint:errorlint // is one
-		require.True(t, ok, "%v", err)
-		require.Len(t, open.Candidates, 1)
-		assert.False(t, open.Candidates[0].Matches)
-		assert.Equal(t, reasons, open.Candidates[0].Reasons)
-	}
-}
-
-// TestAgreementsInListsThatMove: a list of one page is read once, and one of several
-// pages counts when two readings agree.
+// TestAgreementsInListsThatMove: an agreement that one reading missed is found by the next.
 func TestAgreementsInListsThatMove(t *testing.T) {
-	var intent quickstream.Intent
-	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"), handed(&intent))
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	intent := lostMandate(t)
 	agreement := func(token, reference string) object {
 		return object{"agreementToken": token, "payeeReference": reference}
 	}
 	pages := func(other string) [][]object {
 		return [][]object{{agreement("A-1", "AG-1")}, {agreement(other, "AG-2")}}
 	}
-	for _, c := range []struct {
-		readings [][][]object
-		requests int
-		found    bool
-	}{
-		{[][][]object{{{agreement("A-1", "AG-1")}}}, 1, true},
-		{[][][]object{pages("B-1")}, 4, true},
-		{[][][]object{pages("B-1"), {pages("B-1")[1], pages("B-1")[0]}}, 4, true},
-		{[][][]object{pages("B-1"), pages("B-2"), pages("B-2")}, 6, true},
-		{[][][]object{pages("B-1"), pages("B-2"), pages("B-3"), pages("B-4")}, 8, false},
+	for found, readings := range map[bool][][][]object{
+		true:  {{{}, {}}, pages("B-1"), pages("B-1")},
+		false: {pages("B-1"), pages("B-2"), pages("B-3"), pages("B-4")},
 	} {
-		requests, list := 0, lookedUp(c.readings...)
-		client := clientOf(t, func(r *http.Request) (*http.Response, error) { requests++; return list(r) })
-		found, err := client.PayTo.Resume(t.Context(), intent)
-		assert.Equal(t, c.found, err == nil && found.AgreementToken == "A-1", "%v", err)
-		assert.Equal(t, c.requests, requests)
-	}
-	for _, odd := range []func(*quickstream.Intent){
-		func(i *quickstream.Intent) { i.Reference = "AG-2" },
-		func(i *quickstream.Intent) { i.Request = []byte(`{}`); i.Reference = "" },
-		func(i *quickstream.Intent) { i.Request = []byte(`{"payeeReference":"AG-1"`) },
-	} {
-		changed := intent
-		odd(&changed)
-		client := clientOf(t, func(*http.Request) (*http.Response, error) {
-			t.Error("it was looked for")
-			return answer(http.StatusNotFound, `{}`), nil
-		})
-		_, err := client.PayTo.Resume(t.Context(), changed)
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		_, err := clientOf(t, lookedUp(readings...)).PayTo.Resume(t.Context(), intent)
+		assert.Equal(t, found, err == nil, "%v", err)
 	}
 }
 
@@ -594,24 +538,6 @@ func TestReceiptsOfFailures(t *testing.T) {
 		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
 		require.True(t, ok, "%d: %v", status, err)
 		assert.Equal(t, receipt, lost.Intent.ReceiptNumber, status)
-	}
-}
-
-// TestReceiptsInLocations: the Location of what was created is a receipt number only of a transaction.
-func TestReceiptsInLocations(t *testing.T) {
-	at := func(r *http.Request) (*http.Response, error) {
-		resp := answer(http.StatusCreated, `{"status":[]}`)
-		resp.Header.Set("Location", r.URL.Path+"/R-9")
-		return resp, nil
-	}
-	client := clientOf(t, at)
-	for receipt, call := range map[string]func() error{
-		"R-9": func() error { return second(client.Transactions.Pay(t.Context(), payment())) },
-		"":    func() error { return second(client.PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"))) },
-	} {
-		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](call())
-		require.True(t, ok)
-		assert.Equal(t, receipt, lost.Intent.ReceiptNumber)
 	}
 }
 

@@ -81,18 +81,6 @@ func TestResume(t *testing.T) {
 			assert.Equal(t, "GET /transactions/{receiptNumber}", box.Requests()[0].Operation)
 		})
 	})
-	t.Run("a look-up that fails says nothing", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			box, client := sandboxtest.New(t)
-			intent := lose(t, box, client, sandbox.ResetAfterCommit())
-			for _, kind := range []sandbox.FaultKind{sandbox.Status(500, sandbox.ServiceError), sandbox.Unreachable(sandbox.ConnectionRefused), sandbox.Status(401, sandbox.ServiceError), sandbox.Garbage(sandbox.HTML)} {
-				box.ClearFaults()
-				require.NoError(t, box.Inject(sandbox.Fault{Kind: kind}))
-				tx, err := client.Transactions.Resume(t.Context(), intent)
-				assert.Error(t, still(t, tx, err).Cause)
-			}
-		})
-	})
 	t.Run("an intent that is not known", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			box, client := sandboxtest.New(t)
@@ -550,43 +538,6 @@ func TestRenewed(t *testing.T) {
 	assert.Equal(t, strings.Replace(string(intent.Request), intent.ID, renewed.ID, 1), string(renewed.Request))
 	intent.Request = []byte("{}")
 	assert.False(t, intent.Renewed().Complete, "what was changed by hand is not sent")
-}
-
-// TestEveryTransactionIsPlanned goes through the types of parameters.
-func TestEveryTransactionIsPlanned(t *testing.T) {
-	client := clientOf(t, says(500, ""))
-	source, planned := quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard), 0
-	for of, value := range validArguments("ID-1") {
-		params, ok := value.(quickstream.TransactionParams)
-		if !ok {
-			continue
-		}
-		planned++
-		switch given := value.(type) { // a card cannot be planned
-		case quickstream.PayParams:
-			given.Source = source
-			params = given
-		case quickstream.PreauthoriseParams:
-			given.Source = source
-			params = given
-		case quickstream.VerifyAccountParams:
-			given.Source = source
-			params = given
-		}
-		method := strings.TrimSuffix(of.Name(), "Params")
-		intent, err := client.Transactions.Plan(t.Context(), params)
-		require.NoError(t, err, method)
-		assert.Equal(t, quickstream.Operation("Transactions."+method), intent.Operation)
-		assert.True(t, intent.Complete, method)
-		assert.NotEmpty(t, intent.Reference, method)
-		assert.False(t, intent.OwnReference, method)
-		sent, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
-			return second(c.Transactions.Submit(t.Context(), intent, func(context.Context) error { return nil }, opts...))
-		})
-		require.ErrorIs(t, err, quickstream.ErrInvalid, method)
-		assert.Equal(t, string(intent.Request), sent, "%s: what was planned is sent", method)
-	}
-	assert.Equal(t, 9, planned)
 }
 
 // TestSecretsCannotBePlanned: an intent keeps no secret, so a transaction with one is not complete.
