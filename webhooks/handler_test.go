@@ -179,6 +179,14 @@ func TestHandlerLogs(t *testing.T) {
 			func(t *testing.T) *http.Request { return signedBy(t, forger, `{"id":"canary","eventType":"canary"}`) },
 			new(calls).handle, "WARN", 401, "", signature.ErrMismatch.Error(),
 		},
+		"no signature": {
+			func(t *testing.T) *http.Request {
+				r := signed(t, confirmedBody)
+				r.Header.Set(signature.Header, "t=1707312770123,v1=canary")
+				return r
+			},
+			new(calls).handle, "WARN", 401, "", signature.ErrMismatch.Error(),
+		},
 		"not JSON": {
 			func(t *testing.T) *http.Request { return signed(t, `canary`) },
 			new(calls).handle, "WARN", 400, "", "webhooks: the body is not a notification in JSON",
@@ -191,6 +199,8 @@ func TestHandlerLogs(t *testing.T) {
 			h := webhooks.NewHandler(newVerifier(t), test.handle, webhooks.WithLogger(logger))
 			r := test.request(t)
 			r.Header.Set("User-Agent", "canary")
+			r.SetBasicAuth("canary", "canary")
+			r.URL.RawQuery = "secret=canary"
 			post(h, r)
 			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 			var record map[string]any

@@ -2,12 +2,10 @@ package webhooks_test
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
@@ -25,30 +23,6 @@ func TestVerifyRotation(t *testing.T) {
 		if _, err := newVerifier(t).Verify(signedBy(t, s, confirmedBody)); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-func TestVerifyTolerance(t *testing.T) {
-	t.Parallel()
-	const edge = 5 * time.Minute // which belongs to the window: see TestAttack48Replay
-	for name, test := range map[string]struct {
-		sent time.Duration
-		opts []webhooks.VerifierOption
-		want error
-	}{
-		"stale":    {-edge - time.Millisecond, nil, signature.ErrTooOld},
-		"future":   {edge + time.Millisecond, nil, signature.ErrTooNew},
-		"wider":    {-time.Hour, []webhooks.VerifierOption{webhooks.WithTolerance(time.Hour)}, nil},
-		"narrower": {-2 * time.Second, []webhooks.VerifierOption{webhooks.WithTolerance(time.Second)}, signature.ErrTooOld},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := sender
-			s.Now = func() time.Time { return signedAt.Add(test.sent) }
-			if _, err := newVerifier(t, test.opts...).Verify(signedBy(t, s, confirmedBody)); !errors.Is(err, test.want) {
-				t.Errorf("got %v, want %v", err, test.want)
-			}
-		})
 	}
 }
 
@@ -119,13 +93,7 @@ func TestNewVerifierRefuses(t *testing.T) {
 		opts    []webhooks.VerifierOption
 		want    string
 	}{
-		"no scheme":            {nil, []webhooks.Secret{secret}, nil, "no scheme"},
-		"no secrets":           {assumed, nil, nil, "no secrets"},
 		"empty secret":         {assumed, []webhooks.Secret{secret, webhooks.NewSecret("")}, nil, "empty secret"},
-		"zero secret":          {assumed, []webhooks.Secret{{}}, nil, "empty secret"},
-		"line break":           {assumed, []webhooks.Secret{webhooks.NewSecret(currentSecret + "\n")}, nil, "white space"},
-		"tolerance":            {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{webhooks.WithTolerance(0)}, "tolerance"},
-		"clock":                {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{webhooks.WithClock(nil)}, "clock"},
 		"longest body":         {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{webhooks.WithMaxBody(0)}, "positive length"},
 		"nil option":           {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{nil}, "nil option"},
 		"Basic without user":   {assumed, []webhooks.Secret{secret}, []webhooks.VerifierOption{webhooks.WithBasicAuth("", secret)}, "user name"},

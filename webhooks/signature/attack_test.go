@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,24 +13,6 @@ import (
 
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
-
-// naive is what a program checks that was written from the form of the header: it
-// takes the first header, of each name the last part, and any number for a time.
-func naive(secret string, now time.Time, header []string, body string) bool {
-	if len(header) == 0 {
-		return false
-	}
-	parts := map[string]string{}
-	for part := range strings.SplitSeq(header[0], ",") {
-		name, value, _ := strings.Cut(part, "=")
-		parts[name] = value
-	}
-	// Zeros behind a short key change nothing, and GODEBUG=fips140=only wants 14 bytes.
-	mac := hmac.New(sha256.New, append([]byte(secret), make([]byte, 14)...))
-	fmt.Fprintf(mac, "%s.%s", parts["t"], body)
-	ms, _ := strconv.ParseFloat(parts["t"], 64)
-	return now.UnixMilli()-int64(ms) <= 300_000 && parts["v1"] == hex.EncodeToString(mac.Sum(nil))
-}
 
 // A stranger sends every kind of header that is not the form of one, and signatures of
 // something else: none of them verifies, nor leaves anything behind for the next.
@@ -123,11 +104,7 @@ func TestAttack45SignatureHeader(t *testing.T) {
 		{"body with a line break", []string{genuine}, body + "\n", signature.ErrMismatch},
 		{"body gone", []string{genuine}, "", signature.ErrMismatch},
 	}
-	var fallen []string
 	for _, test := range tests {
-		if test.want != nil && naive(current, signedAt, test.header, test.body) {
-			fallen = append(fallen, test.name)
-		}
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			v := newVerifier(t)
@@ -149,23 +126,15 @@ func TestAttack45SignatureHeader(t *testing.T) {
 			}
 		})
 	}
-	for _, name := range []string{"sent twice", "sent twice, joined by a proxy", "two t", "two t, one empty", "10,000 v1", "10,000 unknown elements"} {
-		if !slices.Contains(fallen, name) {
-			t.Errorf("the naive check does not fall for %q", name)
-		}
-	}
 }
 
 // A secret that was never configured is an empty one, with which anybody can sign: no
-// verifier is made of it. The naive check takes what was signed so.
+// verifier is made of it.
 func TestAttack45EmptySecret(t *testing.T) {
 	t.Parallel()
 	mac := hmac.New(sha256.New, make([]byte, 14)) // the same as no key
 	mac.Write([]byte(stamp + "." + body))
 	forged := []string{"t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))}
-	if !naive("", signedAt, forged, body) {
-		t.Error("the naive check does not fall for it")
-	}
 	for _, secrets := range [][]string{nil, {""}, {current, ""}, {"\n"}} {
 		if v, err := signature.NewVerifier(signature.AssumedHMAC{}, secrets); v != nil || err == nil {
 			t.Errorf("a verifier was made of %q", secrets)
@@ -177,17 +146,11 @@ func TestAttack45EmptySecret(t *testing.T) {
 }
 
 // While a secret is replaced, both count, also where one begins with the other: what
-// one has signed is worth nothing under the other alone. A naive scheme hashes the
-// secret and what follows in one go, and takes a digit of the time for part of the secret.
+// one has signed is worth nothing under the other alone. A scheme that hashes the secret and
+// what follows in one go takes a digit of the time for part of the secret.
 func TestAttackSecretThatIsAPrefix(t *testing.T) {
 	t.Parallel()
 	const older, newer = "a longer secret", "a longer secret1"
-	concatenated := func(secret, stamp string) [sha256.Size]byte {
-		return sha256.Sum256([]byte(secret + stamp + "." + body))
-	}
-	if concatenated(older, stamp) != concatenated(newer, stamp[1:]) {
-		t.Error("the naive scheme does not fall for it")
-	}
 	for _, test := range []struct {
 		signer, stamp string
 		accepted      []string
@@ -214,7 +177,7 @@ func TestAttackSecretThatIsAPrefix(t *testing.T) {
 }
 
 // What was recorded is sent again later, or signed by a clock that is ahead, to be good
-// for years: both edges of the window hold. The naive check knows the past only.
+// for years: both edges of the window hold.
 func TestAttack47TimeOfSigning(t *testing.T) {
 	t.Parallel()
 	header := []string{"t=" + stamp + ",v1=" + hexCurrent}
@@ -242,9 +205,6 @@ func TestAttack47TimeOfSigning(t *testing.T) {
 			opts := []signature.Option{clock(test.now)}
 			if test.tolerance != 0 {
 				opts = append(opts, signature.WithTolerance(test.tolerance))
-			}
-			if errors.Is(test.want, signature.ErrTooNew) && !naive(current, test.now, header, body) {
-				t.Error("the naive check does not fall for it")
 			}
 			if err := newVerifier(t, opts...).Verify(header, []byte(body)); !errors.Is(err, test.want) {
 				t.Fatalf("got %v, want %v", err, test.want)
