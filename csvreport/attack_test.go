@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/quickstream-go/quickstream/csvreport"
 )
 
@@ -67,16 +69,12 @@ func TestAttack57Formulas(t *testing.T) {
 		"'=1":                          "'=1",
 		"-" + strings.Repeat("9", 100): "'-" + strings.Repeat("9", 100),
 	} {
-		if got := csvreport.Safe(cell); got != want {
-			t.Errorf("%q: got %q, want %q", cell, got, want)
-		}
+		assert.Equal(t, want, csvreport.Safe(cell), cell)
 		got := read(strings.NewReader("a,b\r\n" + `"` + strings.ReplaceAll(cell, `"`, `""`) + `",`))
 		if utf8.ValidString(cell) && (got.Err != nil || got.Records[1][0] != cell) {
 			t.Errorf("%q: the reader returns %+v", cell, got)
 		}
-		if executes(csvreport.Safe(cell)) {
-			t.Errorf("%q: still a formula", cell)
-		}
+		assert.False(t, executes(csvreport.Safe(cell)), cell)
 	}
 }
 

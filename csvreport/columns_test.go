@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/csvreport"
 )
@@ -14,9 +16,7 @@ import (
 func open(t *testing.T, report string, opts ...csvreport.Option) *csvreport.Reader {
 	t.Helper()
 	r, err := csvreport.NewReader(strings.NewReader(report), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -60,9 +60,7 @@ func TestNamesMatchToTheLetter(t *testing.T) {
 	for _, c := range r.Columns() {
 		names = append(names, c.Name())
 	}
-	if want := []string{"Receipt Number", " Status", "\u017ftate", "twice", "x", "twice"}; !reflect.DeepEqual(names, want) {
-		t.Errorf("got %q", names)
-	}
+	assert.Equal(t, []string{"Receipt Number", " Status", "\u017ftate", "twice", "x", "twice"}, names)
 }
 
 // A file without a header has cells in its place: an error names what is made of letters.
@@ -84,9 +82,7 @@ func TestNamesInErrors(t *testing.T) {
 func TestColumnOfAnotherReport(t *testing.T) {
 	yesterday, today := open(t, "Amount,Receipt\r\n1.00,R1"), open(t, "Receipt,Amount\r\n2,3.00")
 	amount, err := yesterday.Column("Amount")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, c := range map[string]csvreport.Column{"another report's": amount, "zero": {}} {
 		row := only(t, open(t, "Receipt,Amount\r\n2,3.00"))
 		if name == "another report's" {
@@ -100,9 +96,7 @@ func TestColumnOfAnotherReport(t *testing.T) {
 		_, timeErr := row.Timestamp(c)
 		_, boolErr := row.Bool(c)
 		for _, err := range []error{textErr, bytesErr, decimalErr, centsErr, dateErr, timeErr, boolErr} {
-			if !errors.Is(err, csvreport.KindNoColumn) {
-				t.Errorf("%s: got %v", name, err)
-			}
+			assert.ErrorIs(t, err, csvreport.KindNoColumn, name)
 		}
 	}
 	// A row that no report gave has no columns either.
@@ -122,15 +116,11 @@ func TestMetadata(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for key := range row.Metadata() {
-		if key != "order" {
-			t.Errorf("%q comes first", key)
-		}
+		assert.Equal(t, "order", key)
 		break
 	}
 	order, err := r.Column("metadata_order")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if text, err := row.Text(order); text != "42" || err != nil {
 		t.Errorf("got %q, %v", text, err)
 	}
@@ -145,16 +135,10 @@ func TestErrorsShowNamesThatWereAskedFor(t *testing.T) {
 	r := open(t, canary+",b\r\nx,y")
 	row := only(t, r)
 	_, err := row.Date(r.Columns()[0])
-	if !errors.Is(err, csvreport.KindDate) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorIs(t, err, csvreport.KindDate)
 	secret(t, err)
 	c, err := r.Column("b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = row.Date(c)
-	if want := `csv report: record 1, line 2, column 2 "b": not a date (0 records read before it)`; fmt.Sprint(err) != want {
-		t.Errorf("got %q, want %q", err, want)
-	}
+	assert.Equal(t, `csv report: record 1, line 2, column 2 "b": not a date (0 records read before it)`, fmt.Sprint(err))
 }

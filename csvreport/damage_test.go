@@ -10,6 +10,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/quickstream-go/quickstream/csvreport"
 )
 
@@ -80,13 +83,9 @@ func TestAttack58Damage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := everywhere(t, test.input, test.opts...)
 			var e *csvreport.Error
-			if !errors.As(got.Err, &e) {
-				t.Fatalf("got %v", got.Err)
-			}
+			require.True(t, errors.As(got.Err, &e))
 			want := csvreport.Error{Kind: test.kind, Record: test.record, Line: test.line, Column: test.column, Offset: test.offset}
-			if *e != want {
-				t.Errorf("got  %+v\nwant %+v", *e, want)
-			}
+			assert.Equal(t, want, *e)
 			if !errors.Is(got.Err, test.kind) || errors.Is(got.Err, csvreport.KindRead) {
 				t.Error("errors.Is does not tell the kind")
 			}
@@ -104,9 +103,7 @@ func secret(t *testing.T, err error) {
 	var log strings.Builder
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("", "error", err)
 	for _, text := range []string{err.Error(), fmt.Sprintf("%v %+v %#v %q", err, err, err, err), log.String()} {
-		if strings.Contains(text, canary) {
-			t.Errorf("the error shows a cell: %s", text)
-		}
+		assert.NotContains(t, text, canary, "the error shows a cell")
 	}
 }
 
@@ -117,13 +114,9 @@ func TestRecordTooLong(t *testing.T) {
 		cells := strings.Repeat("12,", 59)
 		return cells[:n-n%3] + strings.Repeat("x", n%3) + strings.Repeat(",", 59-n/3)
 	}
-	if got := everywhere(t, head+"\r\n"+record(100), csvreport.WithMaxField(limit)); got.Err != nil {
-		t.Fatal(got.Err)
-	}
+	require.NoError(t, everywhere(t, head+"\r\n"+record(100), csvreport.WithMaxField(limit)).Err)
 	got := everywhere(t, head+"\r\n"+strings.Repeat("12,", 59)+"1\r\n", csvreport.WithMaxField(limit))
-	if !errors.Is(got.Err, csvreport.KindRecordTooLong) {
-		t.Errorf("got %v", got.Err)
-	}
+	assert.ErrorIs(t, got.Err, csvreport.KindRecordTooLong)
 }
 
 func TestReadFails(t *testing.T) {
@@ -165,13 +158,9 @@ func TestBrokenSources(t *testing.T) {
 		"negative count":    func([]byte) (int, error) { return -1, nil },
 		"count too large":   func(p []byte) (int, error) { return len(p) + 1, nil },
 	} {
-		if got := read(src); !errors.Is(got.Err, csvreport.KindRead) {
-			t.Errorf("%s: got %v", name, got.Err)
-		}
+		assert.ErrorIs(t, read(src).Err, csvreport.KindRead, name)
 	}
-	if got := read(readerFunc(func([]byte) (int, error) { return 0, nil })); !errors.Is(got.Err, io.ErrNoProgress) {
-		t.Errorf("got %v", got.Err)
-	}
+	assert.ErrorIs(t, read(readerFunc(func([]byte) (int, error) { return 0, nil })).Err, io.ErrNoProgress)
 	// A source may return nothing now and then.
 	input, turn := strings.NewReader("a,b\r\n1,2"), 0
 	got := read(readerFunc(func(p []byte) (int, error) {

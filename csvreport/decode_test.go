@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
@@ -87,9 +89,7 @@ func TestDecodeGoesOnBehindABadCell(t *testing.T) {
 		if err != nil {
 			kinds = append(kinds, err.Error())
 			secret(t, err)
-			if !reflect.DeepEqual(got[i], line{}) {
-				t.Errorf("%v came with %+v", err, got[i])
-			}
+			assert.Equal(t, line{}, got[i])
 		}
 	}
 	want := []string{
@@ -130,9 +130,7 @@ func TestDecodeKeepsCellsOutOfErrors(t *testing.T) {
 		B *refusing `csv:"b"`
 	}](t, "b,a\r\n,"+canary+"\r\n"+canary+",")
 	for _, err := range errs {
-		if !errors.Is(err, csvreport.KindValue) {
-			t.Errorf("got %v", err)
-		}
+		assert.ErrorIs(t, err, csvreport.KindValue)
 		secret(t, err)
 	}
 	if len(got) != 2 || got[0].A.text != "" || got[1].B != nil {

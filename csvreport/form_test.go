@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/csvreport"
 )
@@ -75,9 +77,7 @@ func everywhere(t *testing.T, input string, opts ...csvreport.Option) result {
 	all := sources(input)
 	whole := all["whole"](opts...)
 	for name, source := range all {
-		if got := source(opts...); !reflect.DeepEqual(got, whole) {
-			t.Fatalf("%s: got %+v, not %+v", name, got, whole)
-		}
+		require.Equal(t, whole, source(opts...), name)
 	}
 	return whole
 }
@@ -106,15 +106,9 @@ func TestForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := everywhere(t, test.input, test.opts...)
-			if got.Err != nil {
-				t.Fatal(got.Err)
-			}
-			if !reflect.DeepEqual(got.Records, test.want) {
-				t.Errorf("got %q, want %q", got.Records, test.want)
-			}
-			if got.Offset != int64(len(test.input)) {
-				t.Errorf("%d bytes read of %d", got.Offset, len(test.input))
-			}
+			require.NoError(t, got.Err)
+			assert.Equal(t, test.want, got.Records)
+			assert.Equal(t, int64(len(test.input)), got.Offset)
 		})
 	}
 }
@@ -153,26 +147,18 @@ func TestEveryByteEverywhere(t *testing.T) {
 
 func TestPlaces(t *testing.T) {
 	got := everywhere(t, "\xef\xbb\xbf\"a\r\n\",b\r\n\"1\n\n\",2\r\n3,4\r\n\"\r\",\"\r\n\"\r\n5,6")
-	if got.Err != nil {
-		t.Fatal(got.Err)
-	}
+	require.NoError(t, got.Err)
 	want := []string{"1 3 12", "2 6 21", "3 7 26", "4 9 36"}
-	if !reflect.DeepEqual(got.Places, want) {
-		t.Errorf("number, line and offset: got %q, want %q", got.Places, want)
-	}
+	assert.Equal(t, want, got.Places, "number, line and offset")
 }
 
 func TestRowsGoesOn(t *testing.T) {
 	r, err := csvreport.NewReader(strings.NewReader("a\r\n1\r\n2\r\n3\r\n\"4"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var records []int64
 	for range 2 {
 		for row, err := range r.Rows() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			records = append(records, row.Record())
 			break
 		}
@@ -187,9 +173,7 @@ func TestRowsGoesOn(t *testing.T) {
 			}
 		}
 	}
-	if want := []int64{1, 2, 3}; !reflect.DeepEqual(records, want) {
-		t.Errorf("got records %v, want %v", records, want)
-	}
+	assert.Equal(t, []int64{1, 2, 3}, records)
 	if !errors.Is(damage[0], csvreport.KindUnterminatedQuote) || !errors.Is(damage[1], damage[0]) {
 		t.Errorf("got %v, then %v", damage[0], damage[1])
 	}
@@ -202,16 +186,10 @@ func TestReadsNoFurtherThanAsked(t *testing.T) {
 	// What is complete is yielded before more is asked of the source.
 	src := io.MultiReader(strings.NewReader("a\r\n1\r\n"), iotest.ErrReader(errors.New("too far")))
 	r, err := csvreport.NewReader(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for row, err := range r.Rows() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if row.Record() != 1 {
-			t.Fatal("no such record")
-		}
+		require.NoError(t, err)
+		require.EqualValues(t, 1, row.Record())
 		break
 	}
 }

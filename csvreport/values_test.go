@@ -3,11 +3,13 @@ package csvreport_test
 import (
 	"errors"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/shopspring/decimal"
 
@@ -21,17 +23,11 @@ func cell(t *testing.T, text string) (*csvreport.Row, csvreport.Column) {
 	t.Helper()
 	quoted := `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 	r, err := csvreport.NewReader(strings.NewReader("first,value\r\n\"\r\n\"," + quoted))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c, err := r.Column("value")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for row, err := range r.Rows() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return row, c
 	}
 	t.Fatal("no row")
@@ -42,13 +38,9 @@ func cell(t *testing.T, text string) (*csvreport.Row, csvreport.Column) {
 func refused(t *testing.T, text string, err error, kind csvreport.Kind) {
 	t.Helper()
 	var e *csvreport.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("%q: got %v", text, err)
-	}
+	require.True(t, errors.As(err, &e), text)
 	want := csvreport.Error{Kind: kind, Record: 1, Line: 3, Column: 2, Name: "value", Offset: 13}
-	if *e != want {
-		t.Errorf("%q: got %+v, want %+v", text, *e, want)
-	}
+	assert.Equal(t, want, *e, text)
 	if len(text) > 3 && strings.Contains(err.Error(), text) {
 		t.Errorf("the error shows the cell: %v", err)
 	}
@@ -90,9 +82,7 @@ func TestAmounts(t *testing.T) {
 		borrowed, c := cell(t, test.text)
 		for name, row := range both(borrowed) {
 			d, err := row.Decimal(c)
-			if err != nil {
-				t.Fatalf("%s, %q: %v", name, test.text, err)
-			}
+			require.NoError(t, err)
 			if want := decimal.RequireFromString(test.want); !d.Equal(want) || d.Exponent() != want.Exponent() {
 				t.Errorf("%s, %q: got %s with exponent %d", name, test.text, d, d.Exponent())
 			}
@@ -221,14 +211,10 @@ func TestEmptyCell(t *testing.T) {
 
 func TestClone(t *testing.T) {
 	r, err := csvreport.NewReader(strings.NewReader("a,b,metadata_k\r\n1,\"x \"\"y\"\"\",m\r\n\"2\r\n\",,\r\n3,z,o"), csvreport.WithBuffer(16))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var rows []csvreport.Row
 	for row, err := range r.Rows() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		owned := row.Clone()
 		rows = append(rows, owned.Clone())
 	}
@@ -236,9 +222,7 @@ func TestClone(t *testing.T) {
 	for _, row := range rows {
 		for _, c := range r.Columns() {
 			text, err := row.Text(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			b, err := row.Bytes(c)
 			if err != nil || string(b) != text {
 				t.Errorf("bytes %q, text %q, %v", b, text, err)
@@ -256,9 +240,7 @@ func TestClone(t *testing.T) {
 			clear(cell)
 		}
 	}
-	if want := []string{"1", `x "y"`, "m", "2\r\n", "", "", "3", "z", "o"}; !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, []string{"1", `x "y"`, "m", "2\r\n", "", "", "3", "z", "o"}, got)
 	if maps.Collect(rows[0].Metadata())["k"] != "m" || len(maps.Collect(rows[1].Metadata())) != 0 {
 		t.Error("metadata of owned rows")
 	}
@@ -269,14 +251,10 @@ func TestClone(t *testing.T) {
 
 func TestCells(t *testing.T) {
 	r, err := csvreport.NewReader(strings.NewReader("a,b,c\r\n1,\"x \"\"y\"\"\",\r\n,2,3"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []string
 	for row, err := range r.Rows() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, cell := range row.Cells() {
 			got = append(got, strconv.Itoa(i)+string(cell))
 			lent, _ := row.Bytes(r.Columns()[i])
@@ -289,9 +267,7 @@ func TestCells(t *testing.T) {
 			break
 		}
 	}
-	if want := []string{"01", `1x "y"`, "2", "0", "12", "23"}; !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, []string{"01", `1x "y"`, "2", "0", "12", "23"}, got)
 	for range new(csvreport.Row).Cells() {
 		t.Error("a row of no report has a cell")
 	}

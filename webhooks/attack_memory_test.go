@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/quickstream-go/quickstream/internal/heaptest"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
@@ -39,9 +41,7 @@ func TestAttackMemoryOfNotifications(t *testing.T) {
 		padded(`{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1",` + heaptest.Members(4_900, `{}`) + `"m":"~"}}`),
 		padded(`{` + heaptest.Members(4_900, `1`) + `"id":"1","eventType":"payto.agreement.confirmed","data":{"agreementToken":"1","m":"~"}}`),
 	} {
-		if len(body) != limit {
-			t.Fatalf("body %d has %d bytes", i, len(body))
-		}
+		require.Equal(t, limit, len(body), "body %d", i)
 		peak, status := held(t, body)
 		t.Logf("%4.1f MiB, answered %d: %.60s", float64(peak)/(1<<20), status, body)
 		if peak > 8*limit {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
@@ -46,13 +48,9 @@ func TestAttack48Replay(t *testing.T) {
 				want  int
 			}{{-minutes, 200}, {0, 200}, {test.tolerance, 200}, {test.tolerance + time.Millisecond, 401}, {10 * week, 401}, {-minutes - time.Millisecond, 401}} {
 				now = signedAt.Add(step.after)
-				if w := post(h, signed(t, confirmedBody)); w.Code != step.want {
-					t.Errorf("after %v: %d, want %d", step.after, w.Code, step.want)
-				}
+				assert.Equal(t, step.want, post(h, signed(t, confirmedBody)).Code, "after %v", step.after)
 			}
-			if f.count() != test.calls {
-				t.Errorf("%d calls", f.count())
-			}
+			assert.Equal(t, test.calls, f.count())
 		})
 	}
 }
@@ -171,21 +169,15 @@ func TestAttack54Unconfirmed(t *testing.T) {
 			if w := post(h, signed(t, test.body)); w.Code != http.StatusInternalServerError || f.count() != 0 {
 				t.Errorf("answered %d after %d calls", w.Code, f.count())
 			}
-			if (service.seen() != "") != test.asked {
-				t.Errorf("asked %q", service.seen())
-			}
+			assert.Equal(t, test.asked, service.seen() != "", "asked")
 			for _, want := range test.want {
-				if !errors.Is(failure.Err, want) {
-					t.Errorf("%v is not %v", failure.Err, want)
-				}
+				assert.ErrorIs(t, failure.Err, want)
 			}
 			if failure.Err == nil || test.isNot != nil && errors.Is(failure.Err, test.isNot) {
 				t.Errorf("reported %v", failure.Err)
 			}
 			for _, value := range []string{"canary", "AGR0001", "1000000001"} {
-				if strings.Contains(failure.Err.Error(), value) {
-					t.Errorf("%v shows a value", failure.Err)
-				}
+				assert.NotContains(t, failure.Err.Error(), value)
 			}
 		})
 	}

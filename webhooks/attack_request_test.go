@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -50,9 +52,7 @@ func TestAttack46And55ConstantTime(t *testing.T) {
 	t.Parallel()
 	compares := func(file, name string) (constant int, other []string) {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, decl := range tree.Decls {
 			f, ok := decl.(*ast.FuncDecl)
 			if !ok || f.Name.Name != name {

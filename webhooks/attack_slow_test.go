@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -49,15 +51,9 @@ func TestAttack51SlowBody(t *testing.T) {
 					t.Fatal(err)
 				}
 				drip(t, conn)
-				if status := answer(conn); status != http.StatusRequestTimeout {
-					t.Errorf("answered %d", status)
-				}
-				if took := time.Since(start); took != test.want {
-					t.Errorf("cut after %v, want %v", took, test.want)
-				}
-				if f.count() != 0 {
-					t.Error("the function was called")
-				}
+				assert.Equal(t, http.StatusRequestTimeout, answer(conn), "answered")
+				assert.Equal(t, test.want, time.Since(start), "cut after")
+				assert.Equal(t, 0, f.count(), "the function was called")
 			})
 		})
 	}
@@ -77,9 +73,7 @@ func TestAttack51SlowHeader(t *testing.T) {
 		}
 		drip(t, conn)
 		answer(conn)
-		if took := time.Since(start); took != server.ReadHeaderTimeout {
-			t.Errorf("cut after %v, want %v", took, server.ReadHeaderTimeout)
-		}
+		assert.Equal(t, server.ReadHeaderTimeout, time.Since(start), "cut after")
 	})
 }
 
@@ -121,16 +115,12 @@ func TestAttack53Panic(t *testing.T) {
 			var failure webhooks.Failure
 			h := webhooks.NewHandler(test.verifier, test.handle, nil, webhooks.WithReadTimeout(0),
 				webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { failure = f }))
-			if w := post(h, signed(t, confirmedBody)); w.Code != http.StatusInternalServerError {
-				t.Errorf("answered %d", w.Code)
-			}
+			assert.Equal(t, http.StatusInternalServerError, post(h, signed(t, confirmedBody)).Code, "answered")
 			e, ok := errors.AsType[*webhooks.PanicError](failure.Err)
 			if !ok || e.Value() == nil || !bytes.Contains(e.Stack(), []byte("handler.go")) || (failure.Notification != nil) != test.verified {
 				t.Fatalf("reported %v", failure)
 			}
-			if text := fmt.Sprintf("%v %+v %#v", e, e, e); strings.Contains(text, "canary") {
-				t.Errorf("%s shows the value of the panic", text)
-			}
+			assert.NotContains(t, fmt.Sprintf("%v %+v %#v", e, e, e), "canary")
 		})
 	}
 }
@@ -163,9 +153,7 @@ func TestAttack53PanicOfLogs(t *testing.T) {
 	var out bytes.Buffer
 	h := webhooks.NewHandler(newVerifier(t), failing, webhooks.WithLogger(slog.New(slog.NewTextHandler(&out, nil))),
 		webhooks.WithFailureReport(func(context.Context, webhooks.Failure) { panic("canary") }))
-	if w := post(h, signed(t, confirmedBody)); w.Code != http.StatusInternalServerError {
-		t.Errorf("answered %d", w.Code)
-	}
+	assert.Equal(t, http.StatusInternalServerError, post(h, signed(t, confirmedBody)).Code, "answered")
 	if text := out.String(); strings.Contains(text, "canary") || !strings.Contains(text, "the failure report panicked with a string at attack_slow_test.go:") {
 		t.Errorf("logged %s", text)
 	}

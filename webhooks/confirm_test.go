@@ -10,6 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
@@ -45,19 +48,13 @@ func TestConfirmDelivers(t *testing.T) {
 			}
 			// What the sender says beside the identifier is not true.
 			claimed = strings.Replace(claimed, "{", `{"comment":"claimed","payeeReference2":"claimed",`, 1)
-			if w := post(h, signed(t, `{"id":"1","timestamp":"2024-02-08T00:12:50+1100","eventType":"`+test.event+`","x":"claimed","data":`+claimed+`}`)); w.Code != 200 {
-				t.Fatalf("answered %d", w.Code)
-			}
-			if got := service.seen(); got != "GET "+test.request {
-				t.Errorf("asked %s", got)
-			}
+			require.Equal(t, 200, post(h, signed(t, `{"id":"1","timestamp":"2024-02-08T00:12:50+1100","eventType":"`+test.event+`","x":"claimed","data":`+claimed+`}`)).Code, "answered")
+			assert.Equal(t, "GET "+test.request, service.seen(), "asked")
 			n := f.received[0]
 			if n.ID != "1" || string(n.EventType) != test.event || n.Timestamp.IsZero() || dataOf(t, n) != test.answer {
 				t.Errorf("delivered %v with %s", n, dataOf(t, n))
 			}
-			if strings.Contains(string(n.Raw()), "claimed") {
-				t.Errorf("raw holds what the sender claimed: %s", n.Raw())
-			}
+			assert.NotContains(t, string(n.Raw()), "claimed", "raw holds what the sender claimed")
 			checkStatus(t, n, test.status)
 			// What is stored and read again is what was confirmed.
 			checkStatus(t, parse(t, string(n.Raw())), test.status)
@@ -77,9 +74,7 @@ func checkStatus(t *testing.T, n *webhooks.Notification, want string) {
 	} else {
 		got = string(eventOf[*webhooks.PaymentEvent](t, n).Transaction().Status)
 	}
-	if got != want {
-		t.Errorf("delivered the status %s, want %s", got, want)
-	}
+	assert.Equal(t, want, got, "delivered the status")
 }
 
 // A kind that nobody knows is confirmed by what it names, in whatever state that is.
@@ -216,11 +211,7 @@ func TestConfirmOutsideTheStore(t *testing.T) {
 	f := new(calls)
 	handle := webhooks.ConfirmWith(client, once(new(webhooks.MemoryStore), f.handle))
 	for range 2 {
-		if err := handle(t.Context(), parse(t, confirmedBody)); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, handle(t.Context(), parse(t, confirmedBody)))
 	}
-	if f.count() != 1 {
-		t.Errorf("%d calls", f.count())
-	}
+	assert.Equal(t, 1, f.count())
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -47,9 +49,7 @@ func TestEventByType(t *testing.T) {
 	} {
 		n := parse(t, `{"id":"1","eventType":"`+test.eventType+`","data":`+test.data+`}`)
 		event, err := n.Event()
-		if got := fmt.Sprintf("%T", event); got != test.want {
-			t.Errorf("%s of %s: a %s", test.eventType, test.data, got)
-		}
+		assert.Equal(t, test.want, fmt.Sprintf("%T", event))
 		if _, typed := errors.AsType[*webhooks.ParseError](err); typed != (test.want == refused) {
 			t.Errorf("%s of %s: %v", test.eventType, test.data, err)
 		}

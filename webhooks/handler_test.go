@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
@@ -92,9 +93,7 @@ func TestAttack52And56Answers(t *testing.T) {
 			if w.Code != test.want || f.count() != test.calls {
 				t.Errorf("answered %d after %d calls, want %d after %d", w.Code, f.count(), test.want, test.calls)
 			}
-			if w.Body.Len() != 0 {
-				t.Errorf("the answer says %q", w.Body)
-			}
+			assert.Empty(t, w.Body.String())
 			checkFailures(t, failures, test.want, test.calls, test.result)
 			header := http.Header{}
 			if test.want == http.StatusMethodNotAllowed {
@@ -103,9 +102,7 @@ func TestAttack52And56Answers(t *testing.T) {
 			if name == "no credentials" {
 				header.Set("WWW-Authenticate", `Basic realm="webhooks"`)
 			}
-			if !maps.EqualFunc(w.Header(), header, slices.Equal) {
-				t.Errorf("the answer's header is %v", w.Header())
-			}
+			assert.Equal(t, header, w.Header())
 		})
 	}
 }
@@ -119,23 +116,17 @@ func TestHandlerPassesTheRequestsContext(t *testing.T) {
 			return ctx.Value(contextKey{}).(error)
 		}, webhooks.WithStore(store))
 		ctx := context.WithValue(t.Context(), contextKey{}, webhooks.ErrConflict)
-		if w := post(h, signed(t, confirmedBody).WithContext(ctx)); w.Code != http.StatusOK {
-			t.Errorf("answered %d", w.Code)
-		}
+		assert.Equal(t, http.StatusOK, post(h, signed(t, confirmedBody).WithContext(ctx)).Code, "answered")
 	}
 }
 
 func checkFailures(t *testing.T, failures []webhooks.Failure, status, calls int, result error) {
 	t.Helper()
 	if status == http.StatusOK {
-		if len(failures) != 0 {
-			t.Errorf("a success was reported as %v", failures)
-		}
+		assert.Empty(t, failures)
 		return
 	}
-	if len(failures) != 1 {
-		t.Fatalf("%d failures were reported", len(failures))
-	}
+	require.Len(t, failures, 1)
 	f := failures[0]
 	if f.Status != status || f.Err == nil || (f.Notification != nil) != (calls == 1) || result != nil && !errors.Is(f.Err, result) {
 		t.Errorf("reported %d, %v, %v", f.Status, f.Notification, f.Err)
@@ -204,9 +195,7 @@ func TestHandlerLogs(t *testing.T) {
 			post(h, r)
 			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 			var record map[string]any
-			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &record); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &record))
 			event, _ := record["event_type"].(string)
 			reason, _ := record["reason"].(string)
 			if record["level"] != test.level || record["status"] != test.status || event != test.event || reason != test.reason {
@@ -228,7 +217,5 @@ func TestHandlerWarnsOfAMissingReadDeadline(t *testing.T) {
 	for range 3 {
 		post(h, signed(t, confirmedBody))
 	}
-	if got := strings.Count(out.String(), "cannot limit the time"); got != 1 {
-		t.Errorf("warned %d times:\n%s", got, out.String())
-	}
+	assert.Equal(t, 1, strings.Count(out.String(), "cannot limit the time"), "warned")
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
@@ -47,9 +49,7 @@ func newVerifier(t testing.TB, opts ...webhooks.VerifierOption) *webhooks.Verifi
 	opts = append([]webhooks.VerifierOption{webhooks.WithClock(fixed)}, opts...)
 	v, err := webhooks.NewVerifier(signature.AssumedHMAC{},
 		[]webhooks.Secret{webhooks.NewSecret(currentSecret), webhooks.NewSecret(previousSecret)}, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return v
 }
 
@@ -61,18 +61,14 @@ func signed(t testing.TB, body string) *http.Request {
 func signedBy(t testing.TB, s webhooks.Signer, body string) *http.Request {
 	t.Helper()
 	r, err := s.NewRequestWithBody(t.Context(), address, []byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
 func parse(t testing.TB, body string) *webhooks.Notification {
 	t.Helper()
 	n, err := webhooks.Parse([]byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return n
 }
 
@@ -91,9 +87,7 @@ func eventOf[E webhooks.Event](t testing.TB, n *webhooks.Notification) E {
 func dataOf(t testing.TB, n *webhooks.Notification) string {
 	t.Helper()
 	event, err := n.Event()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	switch event := event.(type) {
 	case *webhooks.AgreementEvent:
 		return string(event.Agreement().Raw())
@@ -171,9 +165,7 @@ func newAPI(t testing.TB, status int, body string) (*quickstream.Client, *api) {
 	client, err := quickstream.NewClient(quickstream.CustomURL("http://api.localhost/rest/v1"),
 		quickstream.Keys{Secret: quickstream.NewSecretKey("secret-key")},
 		quickstream.WithHTTPClient(&http.Client{Transport: a}), quickstream.WithMaxAttempts(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return client, a
 }
 

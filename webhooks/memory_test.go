@@ -13,6 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -21,9 +24,7 @@ func TestSameIDWithOtherContentFails(t *testing.T) {
 	t.Parallel()
 	store, f := new(webhooks.MemoryStore), new(calls)
 	other := strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1)
-	if err := store.Once(t.Context(), parse(t, confirmedBody), f.handle); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, store.Once(t.Context(), parse(t, confirmedBody), f.handle))
 	f.err = errors.New("database down")
 	if err := store.Once(t.Context(), parse(t, other), f.handle); !errors.Is(err, f.err) || errors.Is(err, webhooks.ErrConflict) {
 		t.Error(err)
@@ -82,12 +83,8 @@ func TestDuplicateInProgress(t *testing.T) {
 				if took := time.Since(start); !errors.Is(err, test.want) || took != test.took {
 					t.Errorf("second: %v after %v, want %v after %v", err, took, test.want, test.took)
 				}
-				if err := <-first; !errors.Is(err, test.first) {
-					t.Errorf("first: %v", err)
-				}
-				if got := int(runs.Load()); got != test.runs {
-					t.Errorf("%d calls, want %d", got, test.runs)
-				}
+				assert.ErrorIs(t, <-first, test.first, "first")
+				assert.Equal(t, test.runs, int(runs.Load()))
 			})
 		})
 	}
@@ -128,9 +125,7 @@ func TestManyDeliveriesAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	for id := range effects {
-		if got := effects[id].Load(); got != 1 {
-			t.Errorf("id %d took effect %d times", id, got)
-		}
+		assert.EqualValues(t, 1, effects[id].Load(), "id %d", id)
 	}
 }
 
@@ -144,13 +139,9 @@ func TestMemoryStoreForgetsTheOldestFirst(t *testing.T) {
 	})
 	for _, id := range strings.Fields("a b c a d b c d a b") {
 		// d pushes a out; a then pushes b out, and b c.
-		if err := handle(t.Context(), &webhooks.Notification{ID: id, EventType: "x"}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, handle(t.Context(), &webhooks.Notification{ID: id, EventType: "x"}))
 	}
-	if got := fmt.Sprint(runs); got != "map[a:2 b:2 c:1 d:1]" {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, "map[a:2 b:2 c:1 d:1]", fmt.Sprint(runs))
 }
 
 func TestMemoryStoreForgetsWithTime(t *testing.T) {

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
@@ -99,9 +102,7 @@ func TestParseRefuses(t *testing.T) {
 			if _, ok := errors.AsType[*webhooks.ParseError](err); n != nil || !ok {
 				t.Fatalf("got %v, %v", n, err)
 			}
-			if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "canary") {
-				t.Errorf("%v repeats what was received", err)
-			}
+			assert.NotContains(t, fmt.Sprintf("%v %+v %#v", err, err, err), "canary")
 		})
 	}
 }
@@ -111,13 +112,9 @@ func TestNotificationRoundTrip(t *testing.T) {
 	body := strings.Replace(confirmedBody, `"eventType"`, `"apiVersion":"v9","eventType"`, 1)
 	first := parse(t, body)
 	stored := slices.Clone(first.Raw())
-	if !strings.Contains(string(stored), `"apiVersion":"v9"`) {
-		t.Errorf("an unknown member was lost: %s", stored)
-	}
+	assert.Contains(t, string(stored), `"apiVersion":"v9"`, "an unknown member was lost")
 	second := new(webhooks.Notification)
-	if err := json.Unmarshal(stored, second); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(stored, second))
 	if first.ID != second.ID || first.EventType != second.EventType || dataOf(t, first) != dataOf(t, second) || first.Digest() != second.Digest() ||
 		first.Timestamp.String() != second.Timestamp.String() {
 		t.Errorf("stored %s, read %s", first.Raw(), second.Raw())
@@ -164,13 +161,9 @@ func TestDigest(t *testing.T) {
 		"null":               {strings.Replace(confirmedBody, `"newMember":1`, `"newMember":null`, 1), false},
 		"time inside":        {strings.Replace(confirmedBody, "2024-02-08\",", "2024-02-09\",", 1), false},
 	} {
-		if got := parse(t, test.body).Digest() == n.Digest(); got != test.same {
-			t.Errorf("%s: same digest: %v", name, got)
-		}
+		assert.Equal(t, test.same, parse(t, test.body).Digest() == n.Digest(), name)
 	}
-	if literal := (&webhooks.Notification{ID: "1", EventType: "x"}).Digest(); literal != parse(t, `{"id":"1","eventType":"x"}`).Digest() {
-		t.Errorf("a notification that was not parsed has the digest %s", literal)
-	}
+	assert.Equal(t, parse(t, `{"id":"1","eventType":"x"}`).Digest(), (&webhooks.Notification{ID: "1", EventType: "x"}).Digest(), "a notification that was not parsed has the digest")
 }
 
 // Digests are stored, so that no later version of this package or of Go may compute
@@ -193,9 +186,7 @@ func TestNotificationPrints(t *testing.T) {
 		`{"id":"1","eventType":"canary\u0000type","data":{"a":"canary"}}`: `webhooks.Notification("1", unknown)`,
 	} {
 		n := parse(t, body)
-		if got := fmt.Sprintf("%v %#v %d %s", n, *n, n, n.LogValue()); got != strings.Repeat(want+" ", 3)+want {
-			t.Errorf("printed as %s", got)
-		}
+		assert.Equal(t, strings.Repeat(want+" ", 3)+want, fmt.Sprintf("%v %#v %d %s", n, *n, n, n.LogValue()), "printed as")
 	}
 }
 
@@ -203,16 +194,12 @@ func TestNewNotification(t *testing.T) {
 	t.Parallel()
 	first, err := webhooks.NewNotification(webhooks.EventTypePayToAgreementConfirmed,
 		quickstream.Agreement{AgreementToken: "AGR0001", Status: quickstream.AgreementStatusActive})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	second, err := webhooks.NewNotification(webhooks.EventTypePayToAgreementConfirmed, nil)
 	if err != nil || first.ID == second.ID {
 		t.Errorf("ids %q and %q, %v", first.ID, second.ID, err)
 	}
-	if agreement := eventOf[*webhooks.AgreementEvent](t, first).Agreement(); agreement.AgreementToken != "AGR0001" {
-		t.Errorf("got %v", agreement)
-	}
+	assert.Equal(t, "AGR0001", eventOf[*webhooks.AgreementEvent](t, first).Agreement().AgreementToken)
 	if _, err := webhooks.NewNotification("", nil); err == nil {
 		t.Error("a notification without event type was made")
 	}

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -69,12 +71,8 @@ func TestReadTimeoutEndsWithTheBody(t *testing.T) {
 		conn := serve(t, &http.Server{Handler: h, ReadTimeout: 2 * webhooks.DefaultReadTimeout})()
 		defer conn.Close()
 		for range 2 {
-			if err := signed(t, confirmedBody).Write(conn); err != nil {
-				t.Fatal(err)
-			}
-			if status := answer(conn); status != http.StatusOK {
-				t.Fatalf("answered %d", status)
-			}
+			require.NoError(t, signed(t, confirmedBody).Write(conn))
+			require.Equal(t, http.StatusOK, answer(conn), "answered")
 			<-time.After(time.Second)
 		}
 	})
@@ -97,18 +95,14 @@ func TestSenderGoesAway(t *testing.T) {
 		}
 		dial := serve(t, &http.Server{Handler: webhooks.NewHandler(newVerifier(t), handle, webhooks.WithStore(&store))})
 		conn := dial()
-		if err := signed(t, confirmedBody).Write(conn); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, signed(t, confirmedBody).Write(conn))
 		synctest.Wait()
 		conn.Close()
 		synctest.Wait()
 
 		again := dial()
 		defer again.Close()
-		if err := signed(t, confirmedBody).Write(again); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, signed(t, confirmedBody).Write(again))
 		if status := answer(again); status != http.StatusOK || runs != 2 {
 			t.Errorf("answered %d after %d calls", status, runs)
 		}

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -112,18 +115,12 @@ func TestAttack45SignatureHeader(t *testing.T) {
 			if errors.Is(test.want, signature.ErrMissing) || errors.Is(test.want, signature.ErrMalformed) {
 				form = test.want
 			}
-			if err := signature.CheckHeader(test.header); !errors.Is(err, form) {
-				t.Errorf("the form alone: got %v, want %v", err, form)
-			}
+			assert.ErrorIs(t, signature.CheckHeader(test.header), form, "the form alone")
 			// A second time too, so that nothing of the first stays behind.
 			for range 2 {
-				if err := v.Verify(test.header, []byte(test.body)); !errors.Is(err, test.want) {
-					t.Fatalf("got %v, want %v", err, test.want)
-				}
+				require.ErrorIs(t, v.Verify(test.header, []byte(test.body)), test.want)
 			}
-			if err := v.Verify([]string{genuine}, []byte(body)); err != nil {
-				t.Fatalf("a genuine notification afterwards: %v", err)
-			}
+			require.NoError(t, v.Verify([]string{genuine}, []byte(body)), "a genuine notification afterwards")
 		})
 	}
 }
@@ -140,9 +137,7 @@ func TestAttack45EmptySecret(t *testing.T) {
 			t.Errorf("a verifier was made of %q", secrets)
 		}
 	}
-	if err := newVerifier(t).Verify(forged, []byte(body)); !errors.Is(err, signature.ErrMismatch) {
-		t.Errorf("got %v", err)
-	}
+	assert.ErrorIs(t, newVerifier(t).Verify(forged, []byte(body)), signature.ErrMismatch)
 }
 
 // While a secret is replaced, both count, also where one begins with the other: what
@@ -158,20 +153,14 @@ func TestAttackSecretThatIsAPrefix(t *testing.T) {
 		{older, stamp, []string{older}}, {newer, stamp, []string{newer}}, {older, stamp[1:], nil}, {newer, stamp[1:], nil},
 	} {
 		header, err := signature.Sign(signature.AssumedHMAC{}, test.signer, signedAt, []byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		header = strings.Replace(header, stamp, test.stamp, 1)
 		ms, _ := strconv.ParseInt(test.stamp, 10, 64)
 		for _, secrets := range [][]string{{older}, {newer}, {older, newer}} {
 			v, err := signature.NewVerifier(signature.AssumedHMAC{}, secrets, clock(time.UnixMilli(ms)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			want := slices.ContainsFunc(secrets, func(secret string) bool { return slices.Contains(test.accepted, secret) })
-			if err := v.Verify([]string{header}, []byte(body)); (err == nil) != want {
-				t.Errorf("signed by %s, under %q at %s: %v", test.signer, secrets, test.stamp, err)
-			}
+			assert.Equal(t, want, v.Verify([]string{header}, []byte(body)) == nil, "signed by %s, under %q at %s", test.signer, secrets, test.stamp)
 		}
 	}
 }
@@ -206,9 +195,7 @@ func TestAttack47TimeOfSigning(t *testing.T) {
 			if test.tolerance != 0 {
 				opts = append(opts, signature.WithTolerance(test.tolerance))
 			}
-			if err := newVerifier(t, opts...).Verify(header, []byte(body)); !errors.Is(err, test.want) {
-				t.Fatalf("got %v, want %v", err, test.want)
-			}
+			require.ErrorIs(t, newVerifier(t, opts...).Verify(header, []byte(body)), test.want)
 		})
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -30,12 +33,8 @@ func TestSign(t *testing.T) {
 			// A verifier takes both encodings, whichever of them its own scheme writes.
 			for _, receiver := range []signature.AssumedHMAC{{}, {Base64: true}} {
 				v, err := signature.NewVerifier(receiver, []string{current}, clock(signedAt))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := v.Verify([]string{got}, []byte(body)); err != nil {
-					t.Errorf("received by %+v: %v", receiver, err)
-				}
+				require.NoError(t, err)
+				assert.NoError(t, v.Verify([]string{got}, []byte(body)), "received by %+v", receiver)
 			}
 		})
 	}
@@ -77,12 +76,8 @@ func TestSignRefuses(t *testing.T) {
 			if header != "" || err == nil {
 				t.Fatalf("got %q, %v", header, err)
 			}
-			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %q does not say %q", err, test.want)
-			}
-			if strings.Contains(err.Error(), current) {
-				t.Errorf("error %q shows the secret", err)
-			}
+			assert.Contains(t, err.Error(), test.want)
+			assert.NotContains(t, err.Error(), current)
 		})
 	}
 }
@@ -106,16 +101,8 @@ func TestSchemeOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	var got []string
 	v, err := signature.NewVerifier(verifyOnly{&got}, []string{current}, clock(signedAt))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := v.Verify([]string{"v1=a==,v0=b,t=" + stamp + ",v1=valid"}, []byte(body)); err != nil {
-		t.Fatal(err)
-	}
-	if want := stamp + " " + body + " a== valid"; strings.Join(got, " ") != want {
-		t.Errorf("key was given %q, want %q", got, want)
-	}
-	if err := v.Verify([]string{"t=" + stamp + ",v1=other"}, []byte(body)); !errors.Is(err, signature.ErrMismatch) {
-		t.Errorf("got %v", err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, v.Verify([]string{"v1=a==,v0=b,t=" + stamp + ",v1=valid"}, []byte(body)))
+	assert.Equal(t, stamp+" "+body+" a== valid", strings.Join(got, " "), "key was given")
+	assert.ErrorIs(t, v.Verify([]string{"t=" + stamp + ",v1=other"}, []byte(body)), signature.ErrMismatch)
 }

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -36,9 +39,7 @@ func newVerifier(t *testing.T, opts ...signature.Option) *signature.Verifier {
 	t.Helper()
 	opts = append([]signature.Option{clock(signedAt)}, opts...)
 	v, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{current, previous}, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return v
 }
 
@@ -48,9 +49,7 @@ func TestTimeIsJudgedLast(t *testing.T) {
 	t.Parallel()
 	v := newVerifier(t, clock(signedAt.Add(time.Hour)))
 	header := []string{"t=" + stamp + ",v1=" + strings.Repeat("0", 64)}
-	if err := v.Verify(header, []byte(body)); !errors.Is(err, signature.ErrMismatch) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorIs(t, v.Verify(header, []byte(body)), signature.ErrMismatch)
 }
 
 // The verifier does not depend on what happens to the slice it was made from.
@@ -58,13 +57,9 @@ func TestSecretsAreTakenAtConstruction(t *testing.T) {
 	t.Parallel()
 	secrets := []string{current}
 	v, err := signature.NewVerifier(signature.AssumedHMAC{}, secrets, clock(signedAt))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	secrets[0] = previous
-	if err := v.Verify([]string{"t=" + stamp + ",v1=" + hexCurrent}, []byte(body)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, v.Verify([]string{"t=" + stamp + ",v1=" + hexCurrent}, []byte(body)))
 }
 
 type refusingScheme struct{ err error }
@@ -103,12 +98,8 @@ func TestNewVerifierRefuses(t *testing.T) {
 			if v != nil || err == nil {
 				t.Fatalf("got %v, %v", v, err)
 			}
-			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %q does not say %q", err, test.want)
-			}
-			if strings.Contains(err.Error(), current) {
-				t.Errorf("error %q shows the secret", err)
-			}
+			assert.Contains(t, err.Error(), test.want)
+			assert.NotContains(t, err.Error(), current)
 		})
 	}
 }
@@ -155,11 +146,7 @@ func TestRotation(t *testing.T) {
 		{[]string{current}, signature.ErrMismatch},
 	} {
 		v, err := signature.NewVerifier(signature.AssumedHMAC{}, test.secrets, clock(signedAt))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := v.Verify(header, []byte(body)); !errors.Is(err, test.want) {
-			t.Errorf("%d secrets: got %v, want %v", len(test.secrets), err, test.want)
-		}
+		require.NoError(t, err)
+		assert.ErrorIs(t, v.Verify(header, []byte(body)), test.want)
 	}
 }
