@@ -3,9 +3,7 @@ package resolve_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -230,19 +228,14 @@ func TestAllRefused(t *testing.T) {
 // TestRetriesThatBreakOff: the second page is not there any more, four times.
 func TestRetriesThatBreakOff(t *testing.T) {
 	pages := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if pages++; r.URL.Query().Get("page") != "" {
-			w.WriteHeader(http.StatusNotFound)
-			return
+	service := script{serve: func(_ string, first bool) (int, string) {
+		if pages++; !first {
+			return http.StatusNotFound, none
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"data":[{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}],"links":[{"rel":"next","href":"http://%s%s?page=2","requestMethod":"GET"}]}`, r.Host, r.URL.Path)
-	}))
-	defer server.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(server.URL), quickstream.Keys{Secret: quickstream.NewSecretKey("secret")})
-	require.NoError(t, err)
+		return http.StatusOK, followed(list(`{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}`), 2)
+	}}
 	retries := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour))
-	o := retries.LookUp(t.Context(), &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}, resolve.Case{})
+	o := retries.LookUp(t.Context(), &fake{found: declined("R1", "01"), retries: service.client(t).Transactions.Retries("R1")}, resolve.Case{})
 	assert.Equal(t, resolve.LookupFailed, o.Result)
 	assert.Equal(t, 8, pages)
 }

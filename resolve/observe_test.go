@@ -128,8 +128,6 @@ func TestAccountTypes(t *testing.T) {
 	}
 }
 
-// fake is a service of which every answer is written down, or those to its look-ups one
-// after the other, the last again and again.
 // TestTwoApprovedUnderAReferenceOfTheMerchant: only the intent's id shows that both are the intent's.
 func TestTwoApprovedUnderAReferenceOfTheMerchant(t *testing.T) {
 	named := approved("R1")
@@ -151,6 +149,8 @@ func TestTwoApprovedUnderAReferenceOfTheMerchant(t *testing.T) {
 	}
 }
 
+// fake is a service of which every answer is written down, or those to its look-ups one
+// after the other, the last again and again.
 type fake struct {
 	found   *quickstream.Transaction
 	err     error

@@ -2,14 +2,12 @@ package resolve_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -90,29 +88,22 @@ func TestRetriesOfRetries(t *testing.T) {
 // TestRetriesInAListThatMoves: a retry that is added while the list is read shifts another one past the
 // end of its page.
 func TestRetriesInAListThatMoves(t *testing.T) {
+	const refused, paid = `{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}`, `{"receiptNumber":"R4","summaryCode":"0","status":"Approved"}`
 	reading := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		first := r.URL.Query().Get("page") == ""
-		if first {
-			reading++
-		}
-		link, item := "", `{"receiptNumber":"R4","summaryCode":"0","status":"Approved"}`
+	service := script{serve: func(path string, first bool) (int, string) {
 		switch {
-		case r.URL.Path != "/transactions/R1/retries":
-			item = ""
+		case !strings.HasSuffix(path, "/R1/retries"):
+			return http.StatusOK, list()
 		case first:
-			link, item = fmt.Sprintf(`{"rel":"next","href":"http://%s%s?page=2"}`, r.Host, r.URL.Path), `{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}`
+			reading++
+			return http.StatusOK, followed(list(refused), 2)
 		case reading == 1:
-			item = `{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}`
+			return http.StatusOK, list(refused)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"data":[%s],"links":[%s]}`, item, link)
-	}))
-	defer server.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(server.URL), quickstream.Keys{Secret: quickstream.NewSecretKey("secret")})
-	require.NoError(t, err)
+		return http.StatusOK, list(paid)
+	}}
 	retries := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour))
-	o := retries.LookUp(t.Context(), &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}, resolve.Case{})
+	o := retries.LookUp(t.Context(), &fake{found: declined("R1", "01"), retries: service.client(t).Transactions.Retries("R1")}, resolve.Case{})
 	assert.Equal(t, []string{"settled", "R4"}, []string{string(o.Result), o.ReceiptNumber})
 }
 

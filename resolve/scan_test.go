@@ -25,7 +25,7 @@ type script struct {
 	days  map[string]string // the body of a settlement date; "" is a 404 in the service's own words
 	days2 string            // the body of second pages
 	one   string            // what is read by receipt
-	serve func(firstPage bool) (status int, body string)
+	serve func(path string, firstPage bool) (status int, body string)
 	asked []string
 }
 
@@ -39,7 +39,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	status, body, query := http.StatusNotFound, "", r.URL.Query()
 	switch {
 	case s.serve != nil:
-		status, body = s.serve(query.Get("page") == "")
+		status, body = s.serve(r.URL.Path, query.Get("page") == "")
 	case query.Get("page") != "":
 		status, body = http.StatusOK, s.days2
 	case strings.HasSuffix(r.URL.Path, "for-settlement-date"):
@@ -159,7 +159,7 @@ func TestScanOfAListThatMoves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			readings, page := strings.Fields(tt.readings), ""
-			service := script{serve: func(first bool) (int, string) {
+			service := script{serve: func(_ string, first bool) (int, string) {
 				if first {
 					page, readings = readings[0], readings[1:]
 				}
@@ -209,7 +209,7 @@ func TestScanOfAListThatMoves(t *testing.T) {
 
 // followed returns a page with a link to another.
 func followed(page string, number int) string {
-	return strings.TrimSuffix(page, "}") + fmt.Sprintf(`,"links":[{"rel":"next","href":"/rest/v1/transactions/for-settlement-date?page=%d"}]}`, number)
+	return strings.TrimSuffix(page, "}") + fmt.Sprintf(`,"links":[{"rel":"next","href":"?page=%d"}]}`, number)
 }
 
 // TestOneScanForAllCases: a date is read once, whatever the number of cases.
