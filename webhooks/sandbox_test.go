@@ -41,30 +41,6 @@ func (m *merchant) handle(_ context.Context, n *webhooks.Notification) error {
 	return nil
 }
 
-func (m *merchant) types() []webhooks.EventType {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var types []webhooks.EventType
-	for _, n := range m.got {
-		types = append(types, n.EventType)
-	}
-	return types
-}
-
-// endpoint subscribes a handler with confirmation and de-duplication.
-func endpoint(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, m *merchant) {
-	t.Helper()
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret("whsec")},
-		webhooks.WithBasicAuth("shop", webhooks.NewSecret("door")))
-	require.NoError(t, err)
-	require.NoError(t, box.Subscribe(sandbox.Subscription{
-		Handler: webhooks.NewHandler(verifier, webhooks.ConfirmWith(client, m.handle), webhooks.WithStore(new(webhooks.MemoryStore))),
-		Secret:  "whsec", Scheme: signature.AssumedHMAC{},
-		BasicUser: "shop", BasicPassword: "door",
-		EventTypes: []string{string(webhooks.EventTypePayToAgreementConfirmed), string(webhooks.EventTypePayToPaymentApproved)},
-	}))
-}
-
 // collect makes an agreement, has it confirmed, and takes a payment.
 func collect(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) (agreementToken, receipt string) {
 	t.Helper()
@@ -95,49 +71,6 @@ func collect(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) (ag
 
 // day lets redeliveries take place.
 func day() { <-time.After(24 * time.Hour) }
-
-// TestSandboxMisdelivers duplicates, reorders, tampers with and replays
-// notifications: each genuine one is handled once, and no other is.
-func TestSandboxMisdelivers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		const stale = webhooks.StoreTolerance + time.Minute
-		m := new(merchant)
-		endpoint(t, box, client, m)
-		box.HoldDeliveries()
-		collect(t, box, client)
-		day()
-		var held []string
-		for _, d := range box.Deliveries() {
-			held = append(held, d.ID)
-		}
-		require.GreaterOrEqual(t, len(held), 2)
-		slices.Reverse(held)
-		box.NextDelivery(sandbox.DeliveryFault{Tampered: true}, sandbox.DeliveryFault{Shift: -stale}, sandbox.DeliveryFault{Shift: 6 * time.Minute}, sandbox.DeliveryFault{Twice: true})
-		require.NoError(t, box.ReleaseDeliveries(held...))
-		day()
-		require.ElementsMatch(t, []webhooks.EventType{webhooks.EventTypePayToAgreementConfirmed, webhooks.EventTypePayToPaymentApproved}, m.types(),
-			"refused first, genuine when they came again")
-
-		for _, fault := range []sandbox.DeliveryFault{{Tampered: true}, {Shift: -stale}, {Shift: time.Hour}, {Twice: true}} {
-			for _, id := range held {
-				require.NoError(t, box.Redeliver(id, fault))
-			}
-		}
-		day()
-		assert.Len(t, m.got, 2, "nothing is handled twice")
-
-		refused := 0
-		for _, d := range box.Deliveries() {
-			for _, attempt := range d.Attempts {
-				if attempt.Status == http.StatusUnauthorized {
-					refused++
-				}
-			}
-		}
-		assert.GreaterOrEqual(t, refused, 6, "what was forged, stale or from the future")
-	})
-}
 
 // table is an inbox. It is away for the first deliveries.
 type table struct {
