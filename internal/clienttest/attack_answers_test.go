@@ -62,7 +62,7 @@ func TestAttack37NoObject(t *testing.T) {
 		utf16 += string(c) + "\x00"
 	}
 	for _, body := range []string{
-		``, ` `, `null`, `[]`, `[{}]`, `""`, `"text"`, `0`, `true`, `{`, `<html>`, `{"data":[]`,
+		``, ` `, `null`, `nul`, `[]`, `[{}]`, `""`, `"text"`, `0`, `true`, `{`, `<html>`, `{"data":[]`,
 		`{}{}`, `{} {}`, `{}x`, `{}]`, "{}\x00", first + second, first + "\n" + second, first + "null", first + "\x00",
 		"\ufeff{}", "\ufeff" + first, utf16, "\xff" + first,
 	} {
@@ -84,6 +84,27 @@ func TestAttack37NoObject(t *testing.T) {
 	var holder struct{ Tx quickstream.Transaction }
 	require.Error(t, json.Unmarshal([]byte(`{"Tx":null}`), &holder))
 	assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(&holder.Tx))
+}
+
+// TestAttack40Depth: the answer nests to the limit and beyond. It costs no more than its
+// length, and what is too deep cannot be read.
+func TestAttack40Depth(t *testing.T) {
+	for depth, ok := range map[int]bool{9_000: true, 10_001: false, 2_000_000: false} {
+		for _, nest := range [][2]string{{"[", "]"}, {`{"a":`, "}"}} {
+			inner := strings.Repeat(nest[0], depth) + "1" + strings.Repeat(nest[1], depth)
+			body := `{"receiptNumber":"R-1","new":` + inner + `,"metadata":{"a":` + inner + `}}`
+			client := clientOf(t, says(200, body), quickstream.WithMaxAttempts(1))
+			var tx *quickstream.Transaction
+			var err error
+			allocated := allocatedBy(func() { tx, err = client.Transactions.Get(t.Context(), "R-1") })
+			assert.Equal(t, ok, err == nil, "%d: %v", depth, err)
+			assert.Less(t, allocated, uint64(8*len(body)+mebibyte), depth)
+			if ok {
+				assert.Len(t, tx.Metadata["a"], len(inner))
+				assert.Len(t, tx.Extra()["new"], len(inner))
+			}
+		}
+	}
 }
 
 // TestAttack42WrongTypes: what decides has another type. A read fails, and a write is unknown

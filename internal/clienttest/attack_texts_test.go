@@ -114,11 +114,23 @@ func TestAttackRow06TextsOfTheService(t *testing.T) {
 func TestAttackRow11Echoes(t *testing.T) {
 	echoes := map[string]string{
 		"rejectedValue": `{"errors":[{"field":"creditCard.cvn","rejectedValue":"9137","code":"Size"}]}`, "value": `{"value":{"cvn":"9137"}}`, "invalid_value": `{"x":[{"invalid_value":9137}]}`,
-		"the request":    `{"request":{"creditCard":{"cardNumber":"4111111111111111","cvn":"9137"},"bankAccount":{"accountNumber":"999994"}}}`,
-		"a broken body":  `{"errors":[{"rejectedValue":"9137`,
-		"a header":       `<p>Authorization: Basic Q0FOQVJZX1NFQ1JFVF9LRVk6</p>`,
-		"HTML":           `<h1>Blocked</h1>4111 1111 1111 1111 was refused`,
-		"the contract's": errorBody, "and more": errorBody + "}",
+		"the request":     `{"request":{"creditCard":{"cardNumber":"4111111111111111","cvn":"9137"},"bankAccount":{"accountNumber":"999994"}}}`,
+		"a card":          `{"message":"bad input 4111-1111-1111-1111 given"}`,
+		"a number":        `{"input":4111111111111111}`,
+		"a name":          `{"4111111111111111":"is no field"}`,
+		"form":            `<form><input name="cardNumber" value="4111111111111111"><input name=cvn value=9137></form>`,
+		"pre":             `<h1>Blocked</h1><pre>{"creditCard":{"cvn":"9137"}}</pre>`,
+		"HTML":            `<h1>Blocked</h1>4111 1111 1111 1111 was refused`,
+		"an address":      `<p>GET /rest/v1/transactions/for-bank-account?bsb=032999&amp;accountNumber=999994</p>`,
+		"an account":      `<p>999994</p>`,
+		"a PayID":         `no such payer: canary-payid@example.com`,
+		"a header":        `<p>Authorization: Basic Q0FOQVJZX1NFQ1JFVF9LRVk6</p>`,
+		"a header's end":  `Basic Q0FOQVJZX1NFQ1JFVF9LRVk6`,
+		"a broken body":   `{"errors":[{"rejectedValue":"9137`,
+		"a broken number": strings.Repeat("x ", 8191) + `4111111111111111`,
+		"the contract's":  errorBody, "its beginning": errorBody[:110], "and more": errorBody + "}",
+		"a long one":     strings.Replace(errorBody, `"errors":[`, `"padding":"`+strings.Repeat("x", 1<<20-100)+`","errors":[`, 1),
+		"a value within": `{"a":[{"FieldValue":{"b":"4111111111111111"}}]}`,
 	}
 	canaries := []string{"4111", "9137", "999994", "canary-payid", "Q0FOQVJZ"}
 	for name, body := range echoes {
@@ -138,6 +150,29 @@ func TestAttackRow11Echoes(t *testing.T) {
 	assert.Equal(t, `<html><title>Blocked by the gateway</title></html>`, string(err.(interface{ RawBody() []byte }).RawBody()), "what says who has answered is kept")
 	assert.Nil(t, new(quickstream.APIError).RawBody())
 	assert.Nil(t, new(quickstream.DecodeError).RawBody())
+}
+
+// TestAttackEchoAsFieldName: a service repeats a value of the request as the name of a field. Errors
+// do not show it. A name that the request holds as a name stays.
+func TestAttackEchoAsFieldName(t *testing.T) {
+	for name, kept := range map[string]bool{
+		callKey: false, "x." + callKey: false, callRef: false, "metadata." + callRef + "[0]": false, callHeader: false, "X-" + callHeader: false,
+		"TOKEN-0123456789": false, "accountToken.TOKEN-0123456789": false, "WORDS-of-metadata": false,
+		"principalAmount": true, "paymentReferenceNumber": true, "metadata.orderNumber": true, "creditCard.cardNumber": true, "accountToken": true,
+	} {
+		params := payment()
+		params.PaymentReferenceNumber, params.Source = callRef, quickstream.FromAccount("TOKEN-0123456789")
+		params.Metadata = map[string]string{"orderNumber": "WORDS-of-metadata"}
+		body, err := json.Marshal(map[string]any{"customerMessage": "no", "errors": []any{map[string]any{"fieldName": name, "messages": []string{"is not valid"}}}})
+		require.NoError(t, err)
+		_, err = clientOf(t, says(422, string(body)), quickstream.WithHeader("X-Proxy-Token", callHeader)).
+			Transactions.Pay(t.Context(), params, quickstream.WithIdempotencyKey(callKey))
+		refused, ok := errors.AsType[*quickstream.APIError](err)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, kept, strings.Contains(err.Error(), name), "%v", err)
+		require.Len(t, refused.Fields(), 1)
+		assert.Equal(t, kept, refused.Fields()[0].FieldName == name, name)
+	}
 }
 
 // TestAttackEchoAsTraceCode: a service repeats what was sent as the trace code: its key,

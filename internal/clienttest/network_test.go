@@ -67,6 +67,15 @@ func networkKind(t *testing.T, err error) quickstream.NetworkKind {
 	return failed.Kind
 }
 
+func TestNotTLS(t *testing.T) {
+	client, _ := server(t, func(http.ResponseWriter, *http.Request) {}, plain)
+	address := strings.TrimSuffix(strings.TrimPrefix(client.String(), "quickstream.Client("), ")")
+	client, err := quickstream.NewClient(quickstream.CustomURL("https://"+address), testKeys())
+	require.NoError(t, err)
+	_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
+	assert.Equal(t, quickstream.NetworkKindTLS, networkKind(t, err))
+}
+
 // closedPort is an address that nothing listens on.
 func closedPort(t *testing.T) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -40,6 +40,9 @@ func TestIDsThatCameBackAltered(t *testing.T) {
 				assert.False(t, found[0].Matches, name)
 			}
 			assert.Len(t, candidates("paymentReferenceNumber", "OTHER"), 1, name)
+			if name == "blank" {
+				assert.Len(t, candidates("paymentReferenceNumber", "OTHER", "principalAmount", money("99.00")), 1, "so much of the id is no chance")
+			}
 		})
 		answered := echoing(t, func(t object) {
 			t["metadata"] = object{"intentId": change(t["metadata"].(object)["intentId"].(string))}
