@@ -56,7 +56,7 @@ func TestGates(t *testing.T) {
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
 	table(&out, results{Lines: []line{
-		line{Row: "P1", What: "within", Value: 0.5}.atMost(1), counted("P2", "over", "allocs", 3).atMost(2), line{Row: "P3", What: "beside", Value: 7},
+		line{Row: "P1", What: "within", Value: 0.5}.atMost(1), counted("P2", "over", "allocs", 3).atMost(2), {Row: "P3", What: "beside", Value: 7},
 	}})
 	for _, want := range []string{"0.5x      <= 1x\n", "3 allocs  <= 2 allocs MISSED\n", "7x        \n"} {
 		if !strings.Contains(out.String(), want) {

@@ -69,7 +69,7 @@ func networkKind(t *testing.T, err error) quickstream.NetworkKind {
 
 func TestNotTLS(t *testing.T) {
 	client, _ := server(t, func(http.ResponseWriter, *http.Request) {}, plain)
-	address := strings.TrimSuffix(strings.TrimPrefix(client.String(), "quickstream.Client("), ")")
+	address := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(client), "quickstream.Client("), ")")
 	client, err := quickstream.NewClient(quickstream.CustomURL("https://"+address), testKeys())
 	require.NoError(t, err)
 	_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
