@@ -22,7 +22,7 @@ func TestMedian(t *testing.T) {
 // machine is a clock that only the cases move, at a speed that changes.
 type machine struct {
 	now   time.Duration
-	speed time.Duration
+	speed int64
 	log   string
 }
 
@@ -30,7 +30,7 @@ func (m *machine) clock() time.Duration { return m.now }
 
 func (m *machine) work(name string, cost time.Duration) work {
 	return work{name, func() error {
-		m.now += cost * m.speed
+		m.now += time.Duration(int64(cost) * m.speed)
 		m.log += name
 		return nil
 	}}
