@@ -2,6 +2,8 @@ package quickstream_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -205,4 +207,23 @@ func ExampleWithStatus() {
 		quickstream.WithStatus("Settled", quickstream.OutcomeApproved))
 	fmt.Println(client != nil, err)
 	// Output: true <nil>
+}
+
+// A queue whose jobs have ids of their own derives the reference from the id. Then the payment is found
+// again, also if its row is lost.
+func ExampleWithReference() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	sum := sha256.Sum256([]byte("shop-production attempt-7"))
+	reference := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16])
+	params := orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))
+	params.PaymentReferenceNumber = ""
+	intent, err := client.Transactions.Plan(context.Background(), params, quickstream.WithReference(reference))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(intent.Reference == reference)
+	// Output: true
 }

@@ -49,6 +49,7 @@ type callConfig struct {
 	beforeSend  []func(context.Context, Intent) error
 	intentName  string // the member of metadata for the intent's id; "" for none
 	business    string // for requests without one
+	reference   string // for transactions without one
 	plainBSB    bool
 	foreign     func(receiptNumber string) bool
 	statuses    statuses
@@ -216,6 +217,21 @@ func WithRetryWait(shortest, longest time.Duration) Option {
 			return errors.New("WithRetryWait: the pauses are not positive and in order")
 		}
 		c.limits.WaitMin, c.limits.WaitMax = shortest, longest
+		return nil
+	})
+}
+
+// WithReference gives a transaction without a payment reference this one instead of a random one,
+// and a PayTo payment without an end-to-end identifier too. It has 1 to 35 letters A to Z and
+// digits, which no form of storing or searching changes. It must be unique: every transaction under
+// it is taken for this one, unlike under a reference in the parameters.
+func WithReference(reference string) CallOption {
+	return callOption(func(c *callConfig) error {
+		upperOrDigit := func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
+		if reference == "" || len(reference) > 35 || strings.ContainsFunc(reference, func(r rune) bool { return !upperOrDigit(r) }) {
+			return errors.New("WithReference: the reference is not 1 to 35 letters A to Z and digits")
+		}
+		c.reference = reference
 		return nil
 	})
 }

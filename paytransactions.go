@@ -121,10 +121,10 @@ func (b *transactionBody) setSource(from AccountSource) {
 	switch {
 	case s.payTo != nil:
 		p := s.payTo
-		b.PayToData = &payToDataJSON{p.AgreementToken, unique(p.EndToEndID), p.RemittanceInformation1, p.FinalPayment, nil}
+		b.PayToData = &payToDataJSON{p.AgreementToken, p.EndToEndID, p.RemittanceInformation1, p.FinalPayment, nil}
 	case s.newPayTo != nil:
 		p := s.newPayTo
-		b.PayToData = &payToDataJSON{"", unique(p.EndToEndID), p.RemittanceInformation1, p.FinalPayment, p.wire()}
+		b.PayToData = &payToDataJSON{"", p.EndToEndID, p.RemittanceInformation1, p.FinalPayment, p.wire()}
 	}
 }
 
@@ -140,12 +140,12 @@ func (b *transactionBody) setBusiness(code string) {
 	}
 }
 
-// unique returns the reference, or a new one that nothing else has.
-func unique(reference string) string {
-	if reference == "" {
-		return rand.Text()
+// unique returns the first reference that is not empty, or a new one that nothing else has.
+func unique(references ...string) string {
+	if reference := cmp.Or(references...); reference != "" {
+		return reference
 	}
-	return reference
+	return rand.Text()
 }
 
 func address(a netip.Addr) string {

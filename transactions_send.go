@@ -68,7 +68,12 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 	})
 	id := body.intentID(call.config.key)
 	body.ownReference = body.PaymentReferenceNumber != ""
-	body.PaymentReferenceNumber = unique(body.PaymentReferenceNumber)
+	body.PaymentReferenceNumber = unique(body.PaymentReferenceNumber, call.config.reference)
+	if body.PayToData != nil {
+		data := *body.PayToData
+		data.EndToEndID = unique(data.EndToEndID, call.config.reference)
+		body.PayToData = &data
+	}
 	if name != "" {
 		metadata := maps.Clone(body.Metadata)
 		if metadata == nil {
