@@ -19,11 +19,15 @@ import (
 // is applied as if it had been looked up: OnOutcome is told where that changes anything.
 // It reads page by page, in constant memory.
 func (e *Engine[TTx]) Compare(ctx context.Context, date quickstream.Date) error {
+	return e.compare(ctx, date)
+}
+
+func (e *engine) compare(ctx context.Context, date quickstream.Date) error {
 	c, err := e.comparison(ctx, date)
 	if err != nil {
 		return err
 	}
-	at := e.opts.Clock() // before the page was read
+	at := e.clock() // before the page was read
 	for page, err := range pages(ctx, e.client.Transactions.BySettlementDate(date)) {
 		if err != nil {
 			return fmt.Errorf("durable: %w", err)
@@ -36,24 +40,24 @@ func (e *Engine[TTx]) Compare(ctx context.Context, date quickstream.Date) error 
 		if err := c.page(ctx, page.Data, at); err != nil {
 			return err
 		}
-		at = e.opts.Clock()
+		at = e.clock()
 	}
 	return c.here(ctx)
 }
 
 // comparison is one run of the comparison of a date.
-type comparison[TTx any] struct {
-	*Engine[TTx]
+type comparison struct {
+	*engine
 	date quickstream.Date
 	run  string
 }
 
 // comparison begins a run.
-func (e *Engine[TTx]) comparison(ctx context.Context, date quickstream.Date) (*comparison[TTx], error) {
+func (e *engine) comparison(ctx context.Context, date quickstream.Date) (*comparison, error) {
 	// Its number begins with the time, so that what runs that were cut off have left can be
 	// removed.
-	now := e.opts.Clock()
-	c := &comparison[TTx]{e, date, runAt(now) + rand.Text()}
+	now := e.clock()
+	c := &comparison{e, date, runAt(now) + rand.Text()}
 	return c, e.letGo(ctx, "<", runAt(now.Add(-3*24*time.Hour)))
 }
 
@@ -69,9 +73,9 @@ type pair struct {
 
 // page compares transactions of the service's that were read at a time, or later; a zero
 // time tells that they are a report's, whose word is looked up before it is applied.
-func (c *comparison[TTx]) page(ctx context.Context, page []*quickstream.Transaction, at time.Time) error {
+func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, at time.Time) error {
 	var pairs []pair
-	err := c.retried(ctx, func(tx TTx) (err error) {
+	err := c.retried(ctx, func(tx tx) (err error) {
 		if pairs, err = c.pairs(ctx, tx, page); err == nil {
 			err = c.mark(ctx, tx, pairs)
 		}
@@ -90,14 +94,14 @@ func (c *comparison[TTx]) page(ctx context.Context, page []*quickstream.Transact
 
 // pairs finds the payments of transactions: by receipt all at once, as almost all are
 // known by theirs.
-func (c *comparison[TTx]) pairs(ctx context.Context, tx TTx, page []*quickstream.Transaction) ([]pair, error) {
+func (c *comparison) pairs(ctx context.Context, tx tx, page []*quickstream.Transaction) ([]pair, error) {
 	known := map[string]pair{}
 	receipts := make([]any, 0, len(page))
 	for _, t := range page {
 		receipts = append(receipts, t.ReceiptNumber)
 	}
 	err := c.each(ctx, tx, func(r *row, version error) { known[r.ReceiptNumber] = pair{row: r, version: version} },
-		"receipt <> '' AND receipt_of <> receipt AND receipt IN "+list(len(receipts)), receipts...)
+		"receipt <> '' AND receipt IN "+list(len(receipts)), receipts...)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +135,7 @@ func list(n int) string {
 }
 
 // mark notes which payments the service has on the date.
-func (c *comparison[TTx]) mark(ctx context.Context, tx TTx, pairs []pair) error {
+func (c *comparison) mark(ctx context.Context, tx tx, pairs []pair) error {
 	args, values := []any{c.run}, ""
 	for _, p := range pairs {
 		if p.row != nil {
@@ -142,33 +146,33 @@ func (c *comparison[TTx]) mark(ctx context.Context, tx TTx, pairs []pair) error 
 	if values == "" {
 		return nil
 	}
-	return execute(ctx, c.db, tx, "INSERT INTO quickstream.compared (run, id) VALUES "+values[1:]+" ON CONFLICT DO NOTHING", args...)
+	return execute(ctx, tx, "INSERT INTO quickstream.compared (run, id) VALUES "+values[1:]+" ON CONFLICT DO NOTHING", args...)
 }
 
 // without is the difference of a transaction that is no payment of the database.
-func (c *comparison[TTx]) without(ctx context.Context, tx TTx, t *quickstream.Transaction) (Difference, error) {
+func (c *comparison) without(ctx context.Context, tx tx, t *quickstream.Transaction) (Difference, error) {
 	d := Difference{Kind: NotOurs, Date: c.date, Transaction: t}
 	where, key := ofReceipt, t.OriginalReceiptNumber
-	if order := t.Metadata[orderMember]; order != "" {
+	if order := t.Metadata[orderMember]; order != "" && t.Metadata[installationMember] == c.installation {
 		d.Kind, key = MissingHere, order
-		where = "order_id = $1 AND receipt_of = '' AND state IN ('approved', 'charged twice')"
+		where = "order_id = $1 AND kind = 'payment' AND " + sqlPaid()
 	}
 	other, err := c.one(ctx, tx, where+" LIMIT 1", key)
 	if err != nil || other == nil {
 		return d, err
 	}
-	d.Payment = other.Payment
-	if other.intent.Version == 0 && t.PrincipalAmount != nil && t.PrincipalAmount.Amount.Equal(other.Amount) {
-		return d, nil // it was forgotten, and is this one
+	d.Write = other.write()
+	if other.emptied() && t.PrincipalAmount != nil && t.PrincipalAmount.Amount.Equal(other.Amount) {
+		return d, nil // it was emptied, and is this one
 	}
 	if d.Kind == MissingHere && t.TransactionType != quickstream.TransactionTypeRefund && approved(t) {
-		d.Kind = ChargedTwice
+		d.Kind = DoubleCharged
 	}
 	return d, nil
 }
 
 // pair tells what differs, and applies what is new.
-func (c *comparison[TTx]) pair(ctx context.Context, p pair, at time.Time) error {
+func (c *comparison) pair(ctx context.Context, p pair, at time.Time) error {
 	if err := c.refunds(ctx, p.transaction); err != nil {
 		return err
 	}
@@ -176,11 +180,11 @@ func (c *comparison[TTx]) pair(ctx context.Context, p pair, at time.Time) error 
 		return c.differ(ctx, p.without)
 	}
 	if p.version != nil {
-		return c.differ(ctx, Difference{Kind: Unreadable, Date: c.date, Payment: p.row.Payment, Transaction: p.transaction, Err: p.version})
+		return c.differ(ctx, Difference{Kind: Unreadable, Date: c.date, Write: p.row.write(), Transaction: p.transaction, Err: p.version})
 	}
 	kinds := p.row.differences(p.transaction)
 	for _, kind := range kinds {
-		if err := c.differ(ctx, Difference{Kind: kind, Date: c.date, Payment: p.row.Payment, Transaction: p.transaction}); err != nil {
+		if err := c.differ(ctx, Difference{Kind: kind, Date: c.date, Write: p.row.write(), Transaction: p.transaction}); err != nil {
 			return err
 		}
 	}
@@ -189,21 +193,21 @@ func (c *comparison[TTx]) pair(ctx context.Context, p pair, at time.Time) error 
 		if len(kinds) == 0 {
 			return nil
 		}
-		at := c.opts.Clock()
+		at := c.clock()
 		t, err := c.client.Transactions.Get(ctx, p.transaction.ReceiptNumber)
 		if err != nil {
 			return fmt.Errorf("durable: %w", err)
 		}
 		seen = ofTransaction(t, at)
 	}
-	if next := p.row.after(seen, c.policy, c.opts.Clock()); next.same(p.row) {
+	if next := p.row.after(seen, c.policy, c.clock()); next.same(p.row) {
 		return nil // as almost always
 	}
-	return c.note(ctx, p.row.ID, seen)
+	return c.observeOne(ctx, p.row.ID, seen)
 }
 
 // refunds adds up the refunds of a refund's payment, as the service knows them.
-func (c *comparison[TTx]) refunds(ctx context.Context, t *quickstream.Transaction) error {
+func (c *comparison) refunds(ctx context.Context, t *quickstream.Transaction) error {
 	if t.TransactionType != quickstream.TransactionTypeRefund || t.OriginalReceiptNumber == "" || !approved(t) {
 		return nil
 	}
@@ -224,24 +228,24 @@ func (c *comparison[TTx]) refunds(ctx context.Context, t *quickstream.Transactio
 	if !sum.GreaterThan(limit) {
 		return nil
 	}
-	return c.differ(ctx, Difference{Kind: RefundsAbove, Date: c.date, Payment: payment.Payment, Transaction: t})
+	return c.differ(ctx, Difference{Kind: RefundsExceed, Date: c.date, Write: payment.write(), Transaction: t})
 }
 
 // here finds what is approved here and was not among what the service settled. It reads
 // a part at a time, as nobody else can write to a SQLite file meanwhile.
-func (c *comparison[TTx]) here(ctx context.Context) error {
+func (c *comparison) here(ctx context.Context) error {
 	for after := ""; ; {
 		var last *string
 		var missing []pair
-		err := within(ctx, c.db, func(tx TTx) error {
-			err := query(ctx, c.db, tx, func(scan func(...any) error) error { return scan(&last) }, `SELECT max(receipt) FROM
-				(SELECT receipt FROM quickstream.payment WHERE settles_on = $1 AND settles_on <> '' AND receipt > $2 ORDER BY receipt LIMIT 1000) AS part`, c.date.String(), after)
+		err := within(ctx, c.db, func(tx tx) error {
+			err := query(ctx, tx, func(scan func(...any) error) error { return scan(&last) }, `SELECT max(receipt) FROM
+				(SELECT receipt FROM quickstream.write WHERE settles_on = $1 AND settles_on <> '' AND receipt > $2 ORDER BY receipt LIMIT 1000) AS part`, c.date.String(), after)
 			if err != nil || last == nil {
 				return err
 			}
 			return c.each(ctx, tx, func(r *row, version error) { missing = append(missing, pair{row: r, version: version}) },
-				`settles_on = $1 AND settles_on <> '' AND receipt > $2 AND receipt <= $3 AND state IN ('approved', 'charged twice') AND
-				NOT EXISTS (SELECT 1 FROM quickstream.compared c WHERE c.run = $4 AND c.id = quickstream.payment.id) ORDER BY receipt`,
+				`settles_on = $1 AND settles_on <> '' AND receipt > $2 AND receipt <= $3 AND `+sqlPaid()+` AND
+				NOT EXISTS (SELECT 1 FROM quickstream.compared c WHERE c.run = $4 AND c.id = quickstream.write.id) ORDER BY receipt`,
 				c.date.String(), after, *last, c.run)
 		})
 		if err != nil {
@@ -260,10 +264,10 @@ func (c *comparison[TTx]) here(ctx context.Context) error {
 }
 
 // letGo removes what was noted by a run, or by those before it, a part at a time.
-func (e *Engine[TTx]) letGo(ctx context.Context, which, run string) error {
+func (e *engine) letGo(ctx context.Context, which, run string) error {
 	for n := int64(1); n > 0; {
-		err := within(ctx, e.db, func(tx TTx) (err error) {
-			n, err = e.db.Exec(ctx, tx, "DELETE FROM quickstream.compared WHERE (run, id) IN (SELECT run, id FROM quickstream.compared WHERE run "+which+" $1 LIMIT 5000)", run)
+		err := within(ctx, e.db, func(tx tx) (err error) {
+			n, err = tx.Exec(ctx, "DELETE FROM quickstream.compared WHERE (run, id) IN (SELECT run, id FROM quickstream.compared WHERE run "+which+" $1 LIMIT 5000)", run)
 			return err
 		})
 		if err != nil {
@@ -275,8 +279,8 @@ func (e *Engine[TTx]) letGo(ctx context.Context, which, run string) error {
 
 // missingThere asks the service about a payment that was not where it should be: a list
 // that moved while it was read may have lost it.
-func (c *comparison[TTx]) missingThere(ctx context.Context, p pair) error {
-	at, d := c.opts.Clock(), Difference{Kind: MissingThere, Date: c.date, Payment: p.row.Payment}
+func (c *comparison) missingThere(ctx context.Context, p pair) error {
+	at, d := c.clock(), Difference{Kind: MissingThere, Date: c.date, Write: p.row.write()}
 	t, err := c.client.Transactions.Get(ctx, p.row.ReceiptNumber)
 	if err != nil {
 		switch unreadable := (*quickstream.DecodeError)(nil); {
@@ -296,7 +300,7 @@ func (c *comparison[TTx]) missingThere(ctx context.Context, p pair) error {
 		return err
 	}
 	if p.version == nil {
-		return c.note(ctx, p.row.ID, ofTransaction(t, at))
+		return c.observeOne(ctx, p.row.ID, ofTransaction(t, at))
 	}
 	return nil
 }

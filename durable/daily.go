@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
@@ -18,24 +18,24 @@ const returnDays = 7
 // The daily work is done once a day, or again until it has succeeded. What it is and when
 // it is due stands in the database, so that of several engines one does it.
 
-func (e *Engine[TTx]) dailyReturns(ctx context.Context) error {
+func (e *engine) dailyReturns(ctx context.Context) error {
 	return e.daily(ctx, "returns", resolve.TimeOfDay{Hour: 9}, e.readReturns)
 }
 
-func (e *Engine[TTx]) dailyForgetting(ctx context.Context) error {
+func (e *engine) dailyForgetting(ctx context.Context) error {
 	return e.daily(ctx, "retention", resolve.TimeOfDay{Hour: 3}, func(ctx context.Context, _ time.Time) error { return e.forget(ctx) })
 }
 
-func (e *Engine[TTx]) dailyComparison(ctx context.Context) error {
-	if e.opts.CompareAt == nil {
+func (e *engine) dailyComparison(ctx context.Context) error {
+	if e.compareAt == nil {
 		return nil
 	}
-	return e.daily(ctx, "compare", *e.opts.CompareAt, func(ctx context.Context, due time.Time) error {
+	return e.daily(ctx, "compare", *e.compareAt, func(ctx context.Context, due time.Time) error {
 		yesterday := quickstream.DateOf(due).AddDays(-1)
-		if e.opts.Report != nil {
+		if e.report != nil {
 			return e.downloadAndCompare(ctx, yesterday)
 		}
-		return e.Compare(ctx, yesterday)
+		return e.compare(ctx, yesterday)
 	})
 }
 
@@ -44,7 +44,7 @@ func (e *Engine[TTx]) dailyComparison(ctx context.Context) error {
 const clocksApart = time.Hour
 
 // daily runs work once for each day, after a time of day in Sydney.
-func (e *Engine[TTx]) daily(ctx context.Context, name string, at resolve.TimeOfDay, work func(ctx context.Context, due time.Time) error) error {
+func (e *engine) daily(ctx context.Context, name string, at resolve.TimeOfDay, work func(ctx context.Context, due time.Time) error) error {
 	return e.once(ctx, name, func(now time.Time, ahead time.Duration) time.Time {
 		if ahead.Abs() > clocksApart {
 			return time.Time{}
@@ -77,11 +77,11 @@ func turnOf(text string, now time.Time) turn {
 // once runs work for a time that has come, unless it was run for it, or is being run. due
 // returns that time for the database's, and for how far its clock is ahead of this
 // machine's; zero for none. What fails is tried again after a pause.
-func (e *Engine[TTx]) once(ctx context.Context, name string, due func(now time.Time, ahead time.Duration) time.Time, work func(ctx context.Context, due time.Time) error) error {
+func (e *engine) once(ctx context.Context, name string, due func(now time.Time, ahead time.Duration) time.Time, work func(ctx context.Context, due time.Time) error) error {
 	var last turn
 	var at time.Time
 	mine := ""
-	err := within(ctx, e.db, func(tx TTx) error {
+	err := within(ctx, e.db, func(tx tx) error {
 		now, ahead, err := e.databaseTime(ctx, tx)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (e *Engine[TTx]) once(ctx context.Context, name string, due func(now time.T
 		if at = due(now, ahead); at.IsZero() {
 			return nil
 		}
-		text, err := meta(ctx, e.db, tx, name)
+		text, err := meta(ctx, tx, name)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (e *Engine[TTx]) once(ctx context.Context, name string, due func(now time.T
 			return nil
 		}
 		begun := turn{last.done, now.Add(dailyPause).UnixMicro()}.text()
-		n, err := e.db.Exec(ctx, tx, `INSERT INTO quickstream.meta (name, value) VALUES ($1, $2)
+		n, err := tx.Exec(ctx, `INSERT INTO quickstream.meta (name, value) VALUES ($1, $2)
 			ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE quickstream.meta.value = $3`, name, begun, text)
 		if n == 1 {
 			mine = begun
@@ -117,8 +117,8 @@ func (e *Engine[TTx]) once(ctx context.Context, name string, due func(now time.T
 	if err != nil {
 		return err
 	}
-	return within(ctx, e.db, func(tx TTx) error {
-		return execute(ctx, e.db, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", turn{done: at.UnixMicro()}.text(), name, mine)
+	return within(ctx, e.db, func(tx tx) error {
+		return execute(ctx, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", turn{done: at.UnixMicro()}.text(), name, mine)
 	})
 }
 
@@ -128,7 +128,7 @@ const dailyPause = 10 * time.Minute
 
 // hold keeps others from the work until the context ends, and returns what stands in the
 // database then.
-func (e *Engine[TTx]) hold(ctx context.Context, name string, done int64, mine string) string {
+func (e *engine) hold(ctx context.Context, name string, done int64, mine string) string {
 	tick := time.NewTicker(dailyPause / 4)
 	defer tick.Stop()
 	for {
@@ -138,13 +138,13 @@ func (e *Engine[TTx]) hold(ctx context.Context, name string, done int64, mine st
 		case <-tick.C:
 		}
 		next, n := "", int64(0)
-		err := within(context.WithoutCancel(ctx), e.db, func(tx TTx) error {
+		err := within(context.WithoutCancel(ctx), e.db, func(tx tx) error {
 			now, _, err := e.databaseTime(ctx, tx)
 			if err != nil {
 				return err
 			}
 			next = turn{done, now.Add(dailyPause).UnixMicro()}.text()
-			n, err = e.db.Exec(ctx, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", next, name, mine)
+			n, err = tx.Exec(ctx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", next, name, mine)
 			return err
 		})
 		if err == nil && n == 1 {
@@ -154,7 +154,7 @@ func (e *Engine[TTx]) hold(ctx context.Context, name string, done int64, mine st
 }
 
 // lastTime is when a time of day came last, in Sydney.
-func (e *Engine[TTx]) lastTime(at resolve.TimeOfDay, now time.Time) time.Time {
+func (e *engine) lastTime(at resolve.TimeOfDay, now time.Time) time.Time {
 	now = now.In(e.sydney)
 	today := time.Date(now.Year(), now.Month(), now.Day(), at.Hour, at.Minute, 0, 0, e.sydney)
 	if today.After(now) {
@@ -163,13 +163,9 @@ func (e *Engine[TTx]) lastTime(at resolve.TimeOfDay, now time.Time) time.Time {
 	return today
 }
 
-func (e *Engine[TTx]) setMeta(ctx context.Context, tx TTx, name, value string) error {
-	return execute(ctx, e.db, tx, database.PutMeta, name, value)
-}
-
 // readReturns reads the bank payments that came back in the last days. What cannot be
 // read or stored does not keep the others from being read.
-func (e *Engine[TTx]) readReturns(ctx context.Context, due time.Time) error {
+func (e *engine) readReturns(ctx context.Context, due time.Time) error {
 	today := quickstream.DateOf(due)
 	var failed error
 	for day := range returnDays {
@@ -180,7 +176,7 @@ func (e *Engine[TTx]) readReturns(ctx context.Context, due time.Time) error {
 				break
 			}
 			for _, unreadable := range page.Unreadable {
-				e.opts.Logger.WarnContext(ctx, "quickstream: a returned transaction could not be read", "error", unreadable)
+				e.logger.WarnContext(ctx, "quickstream: a returned transaction could not be read", "error", unreadable)
 			}
 			for _, t := range page.Data {
 				if err := e.returned(ctx, t); err != nil {
@@ -192,47 +188,64 @@ func (e *Engine[TTx]) readReturns(ctx context.Context, due time.Time) error {
 	return failed
 }
 
-func (e *Engine[TTx]) returned(ctx context.Context, t *quickstream.Transaction) error {
+func (e *engine) returned(ctx context.Context, t *quickstream.Transaction) error {
 	if t.ReceiptNumber == "" {
 		return nil
 	}
 	r, err := e.peek(ctx, ofReceipt+" LIMIT 1", t.ReceiptNumber)
-	if err != nil || r == nil || r.State == StateReturned {
+	if err != nil || r == nil || r.Reversal == ReversalReturned {
 		return err
 	}
-	return e.note(ctx, r.ID, observed{Kind: sawReturn, At: e.opts.Clock()})
+	return e.observeOne(ctx, r.ID, observed{Kind: sawReturn, At: e.clock()})
 }
 
-// forget removes what is over and was kept for long enough, by the database's clock at both
-// ends. What is open stays, and a payment that something is being done to, and what may be
-// delivered again. Of an approved payment so much stays that its order cannot be paid again.
-func (e *Engine[TTx]) forget(ctx context.Context) error {
-	return within(ctx, e.db, func(tx TTx) error {
-		now, _, err := e.databaseTime(ctx, tx)
+// forgottenAtOnce is how many writes retention empties in one transaction.
+const forgottenAtOnce = 500
+
+// forget removes notifications and empties writes that are over and were kept for long enough, by the
+// database's clock at both ends. What is open stays, and a write with an open follow-up. The id of an
+// emptied write stays for ever, and its order, receipt and amounts, which limit refunds to come.
+func (e *engine) forget(ctx context.Context) error {
+	for n := int64(forgottenAtOnce); n == forgottenAtOnce; {
+		err := within(ctx, e.db, func(tx tx) error {
+			now, _, err := e.databaseTime(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if err := execute(ctx, tx, "DELETE FROM quickstream.notification WHERE state = 'done' AND changed_at < $1", now.Add(-e.keepNotifications)); err != nil {
+				return err
+			}
+			if e.keepWrites <= 0 {
+				n = 0
+				return nil
+			}
+			pursued := sqlIn("state", append(unknown(), StateQueued)...)
+			n, err = e.emptied(ctx, tx, `intent <> '' AND next_at IS NULL AND pending = '' AND changed_at < $1 AND database_at < $1 AND NOT `+pursued+`
+				AND NOT EXISTS (SELECT 1 FROM quickstream.write f WHERE f.follows = quickstream.write.id AND f.follows <> '' AND f.`+pursued+`)`, now.Add(-e.keepWrites))
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		if err := execute(ctx, e.db, tx, "DELETE FROM quickstream.notification WHERE state = 'done' AND changed_at < $1",
-			micros(now.Add(-e.opts.KeepNotifications))); err != nil || e.opts.KeepPayments <= 0 {
-			return err
-		}
-		// The last condition leaves alone what changes while the statement waits for it: a refund
-		// that is being written then is not seen, and counts the version of its payment up.
-		const over = `next_at IS NULL AND pending = '' AND changed_at < $1 AND database_at < $1
-			AND state NOT IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')
-			AND NOT EXISTS (SELECT 1 FROM quickstream.payment f WHERE f.receipt_of = quickstream.payment.receipt AND f.receipt_of <> ''
-				AND f.id <> quickstream.payment.id AND f.state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated'))
-			AND version = (SELECT v.version FROM quickstream.payment v WHERE v.id = quickstream.payment.id)`
-		const paid = "receipt_of = '' AND state IN ('approved', 'charged twice')"
-		kept := micros(now.Add(-e.opts.KeepPayments))
-		if err := execute(ctx, e.db, tx, `UPDATE quickstream.payment SET version = version + 1, claim = '', receipt = '', reference = '', intent_id = '',
-			end_to_end_id = '', total = '', settles_on = '', intent = '', resolution = '', problem = '', decided = ''
-			WHERE intent <> '' AND `+paid+" AND "+over, kept); err != nil {
-			return err
-		}
-		// Refunds limit those to come, as long as their payment is known.
-		const limits = `EXISTS (SELECT 1 FROM quickstream.payment p WHERE p.receipt <> '' AND p.receipt = quickstream.payment.receipt_of
-			AND p.id <> quickstream.payment.id AND p.receipt_of <> p.receipt)`
-		return execute(ctx, e.db, tx, "DELETE FROM quickstream.payment WHERE NOT ("+paid+") AND NOT "+limits+" AND "+over, kept)
-	})
+	}
+	return nil
+}
+
+// emptied empties writes, a part at a time, and returns how many.
+func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) (n int64, err error) {
+	var ids []any
+	err = query(ctx, tx, func(scan func(...any) error) error {
+		id := ""
+		err := scan(&id)
+		ids = append(ids, id)
+		return err
+	}, "SELECT id FROM quickstream.write WHERE "+where+" LIMIT "+strconv.Itoa(forgottenAtOnce)+e.dialect.SkipLocked, args...)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	if err := execute(ctx, tx, "DELETE FROM quickstream.event WHERE write_id IN "+list(len(ids)), ids...); err != nil {
+		return 0, err
+	}
+	return tx.Exec(ctx, `UPDATE quickstream.write SET version = version + 1, claim = '', reference = '', intent_id = '', end_to_end_id = '', settles_on = '',
+		intent = '', lookups = '', problem = '', decision = '' WHERE id IN `+list(len(ids)), ids...)
 }

@@ -2,7 +2,6 @@ package durable
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/quickstream-go/quickstream"
 )
@@ -13,28 +12,28 @@ type DifferenceKind string
 // The differences.
 const (
 	// MissingHere: a payment of an order that the database does not know.
-	MissingHere DifferenceKind = "missing here"
+	MissingHere DifferenceKind = "missing_here"
 	// MissingThere: approved here, and not among what the service settled on its day.
 	// What the service says of it, and of its day, is in Transaction; nil where it knows
 	// nothing.
-	MissingThere DifferenceKind = "missing there"
+	MissingThere DifferenceKind = "missing_there"
 	// DifferentAmount: the amount or its currency.
 	DifferentAmount DifferenceKind = "amount"
 	// DifferentState: one is approved and the other is not.
 	DifferentState DifferenceKind = "state"
 	// Late: ended there, and still open here.
 	Late DifferenceKind = "late"
-	// ChargedTwice: another transaction of the payment, or another payment of its order,
+	// DoubleCharged: another transaction of the payment, or another payment of its order,
 	// is approved too.
-	ChargedTwice DifferenceKind = "charged twice"
-	// AbsentCharged: given up as absent here, and approved there.
-	AbsentCharged DifferenceKind = "absent but charged"
-	// RefundsAbove: the refunds of the payment, those that were made elsewhere too, are
+	DoubleCharged DifferenceKind = "double_charged"
+	// NotFoundCharged: given up as absent here, and approved there.
+	NotFoundCharged DifferenceKind = "not_found_but_charged"
+	// RefundsExceed: the refunds of the payment, those that were made elsewhere too, are
 	// more than may be refunded.
-	RefundsAbove DifferenceKind = "refunds above the payment"
+	RefundsExceed DifferenceKind = "refunds_exceed_payment"
 	// NotOurs: made by something else of the merchant's, such as the portal. Payment is
 	// the one that it follows, where that is the engine's.
-	NotOurs DifferenceKind = "not ours"
+	NotOurs DifferenceKind = "not_ours"
 	// Unreadable: the service's word could not be read, for the reason in Err.
 	Unreadable DifferenceKind = "unreadable"
 )
@@ -43,8 +42,8 @@ const (
 type Difference struct {
 	Kind DifferenceKind
 	Date quickstream.Date
-	// Payment is the payment as it stood here; its ID is "" where there is none.
-	Payment Payment
+	// Write is the write as it stood here; nil if there is none.
+	Write Write
 	// Transaction is what the service has; nil where there is nothing. Of a report it
 	// holds what the report's columns say.
 	Transaction *quickstream.Transaction
@@ -55,8 +54,8 @@ type Difference struct {
 // same reports whether a payment has not become another by what was seen, but for the
 // evidence.
 func (r *row) same(before *row) bool {
-	return r.State == before.State && r.ReceiptNumber == before.ReceiptNumber && r.SettlesOn == before.SettlesOn &&
-		r.total.Equal(before.total) && !r.State.Open() && r.Due.Equal(before.Due)
+	return r.Standing == before.Standing && r.ReceiptNumber == before.ReceiptNumber && r.SettlesOn == before.SettlesOn &&
+		r.total.Equal(before.total) && !r.State.InProgress() && r.Due.Equal(before.Due)
 }
 
 // differences are what a transaction says differently.
@@ -68,14 +67,14 @@ func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 	outcome, open := t.Outcome()
 	approved := open == nil && outcome == quickstream.OutcomeApproved
 	switch {
-	case approved && r.State == StateTwice,
-		approved && r.State == StateApproved && r.ReceiptNumber != "" && r.ReceiptNumber != t.ReceiptNumber:
-		kinds = append(kinds, ChargedTwice)
-	case approved && r.State == StateAbsent:
-		kinds = append(kinds, AbsentCharged)
-	case open == nil && r.State.Open():
+	case approved && r.State == StateDoubleCharged,
+		approved && r.Paid() && r.ReceiptNumber != "" && r.ReceiptNumber != t.ReceiptNumber:
+		kinds = append(kinds, DoubleCharged)
+	case approved && r.State == StateNotFound:
+		kinds = append(kinds, NotFoundCharged)
+	case open == nil && r.State.InProgress():
 		kinds = append(kinds, Late)
-	case approved != (r.State == StateApproved || r.State == StateTwice):
+	case approved != r.Paid():
 		kinds = append(kinds, DifferentState)
 	}
 	return kinds
@@ -103,13 +102,9 @@ func approved(t *quickstream.Transaction) bool {
 	return open == nil && outcome == quickstream.OutcomeApproved
 }
 
-func (e *Engine[TTx]) differ(ctx context.Context, d Difference) (err error) {
-	if e.opts.OnDifference == nil {
+func (e *engine) differ(ctx context.Context, d Difference) error {
+	if e.onDifference == nil {
 		return nil
 	}
-	defer report("durable: OnDifference", &err)
-	if err := e.opts.OnDifference(ctx, d); err != nil {
-		return fmt.Errorf("durable: OnDifference: %w", err)
-	}
-	return nil
+	return guard("durable: OnDifference", func() error { return e.onDifference(ctx, d) })
 }

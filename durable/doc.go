@@ -1,112 +1,156 @@
-// Package durable sends payments so that no crash loses one and none is sent twice, and
-// tells the merchant what became of each exactly once. It keeps them in the merchant's own
-// database, in one SQLite file or in PostgreSQL, and works on them by a job queue there.
+// Package durable keeps payments, their outcomes and webhooks in the merchant's own database: use it
+// if payments must survive a crash. A payment is stored in the transaction of its order, sent once,
+// and looked up until its outcome is known, which OnOutcome is notified of exactly once. The database
+// is one SQLite file or PostgreSQL, and a job queue there does the work.
 //
-// Package quickstream sends a payment and says when its outcome is not known; package
-// resolve says when to look. Who wants both to survive the end of the process, for
-// payments, webhooks and the nightly comparison, has this package instead of some hundred
-// lines of his own.
+// # Words
+//
+// A write is any request that changes something and that the engine keeps. A payment is a write that
+// takes money for an order. A follow-up is done to a payment: a refund, a void, a capture. An
+// installation is one database that belongs to one facility, which is the merchant's account with the
+// service. A claim is one process's permission to send a write. A transaction is the service's object,
+// or one of the database.
 //
 // # The program
 //
 //	db, err := sqlite.Open("shop.db") // or a pgxpool.Pool, and postgres.Pgx
 //	err = durable.MigrateUp(ctx, sqlite.DB(db))
 //	engine, err := durable.New(ctx, sqlite.DB(db), client, durable.Options[*sql.Tx]{
-//		ServiceRetries: &retries,  // resolve.ServiceRetriesOff(), where the facility has them off
+//		Installation:   "shop-production",
+//		ServiceRetries: &retries,  // resolve.ServiceRetriesOff(), if the facility has them off
 //		OnOutcome:      markOrder, // see below
 //	})
 //	err = engine.Start(ctx)
 //	defer engine.Stop(ctx)
 //	tx, err := db.BeginTx(ctx, nil) // with the order in it
-//	id, err := engine.Pay(ctx, tx, orderID, quickstream.PayParams{...})
+//	payment, created, err := engine.Pay(ctx, tx, durable.NewWrite{ID: attempt, Order: order}, quickstream.PayParams{...})
 //	err = tx.Commit() // from here on the payment is sent, whatever happens
-//	payment, err := engine.Wait(ctx, id) // or wait for OnOutcome
+//	write, err := engine.Wait(ctx, attempt) // or wait for OnOutcome
+//	refund, created, err := engine.Refund(ctx, tx, durable.NewWrite{ID: line}, attempt, quickstream.RefundParams{...})
 //
-// Pay only writes a row: where the transaction rolls back nothing is ever sent. The source
+// Pay only stores a row: if the transaction rolls back nothing is ever sent. The source
 // of a payment has to be a handle, such as a single-use token, an account token or an
-// agreement. What holds card details, or a file, is sent by the caller under [Send].
+// agreement. A request that holds card details, or a file, is sent by the caller under [Send].
+//
+// # Ids
+//
+// A write has an id of the merchant's, unique for ever in the installation: one id for one attempt.
+// Make it when the form is rendered, or when a refund is decided, and store it there. Then any step
+// may be repeated, also after a decline, a void or years: the same id and the same request return
+// the write as it stands, and another request under the id is an [IDReusedError].
+//
+//   - An id that is made from the order alone returns the first decline again and again.
+//   - An id that is made in the handler of the request is another one when an old message is
+//     replayed. After a decline that charges a stored account. A single-use token is not charged so:
+//     it belongs to one write, and another one is a [TokenUsedError].
 //
 // # One order, one payment
 //
-// An order has one payment that counts, by an index of the database. Pay may be called for
-// it any number of times, by any number of processes: who comes second gets the id of the
-// first. A payment that was declined, refused, not sent, voided or returned frees its order
-// at once. One of unknown outcome does not, nor one that is absent: that is looked for on,
-// and [Engine.PayAgain] is the only way past it, or [Engine.Decide], by which a person
-// closes it and says why.
+// An order can be paid again only after its payment was declined, refused, not sent, voided or
+// returned. Until then another id for the order is an [OrderOpenError] with the payment that is
+// there. A payment that is not_found does not free its order: [Engine.PayAgain] or [Engine.Decide]
+// does. An order number belongs to one business. None of these errors aborts the merchant's
+// transaction on READ COMMITTED.
 //
-// Refunds, voids, captures and the other follow-ups name the receipt of their payment; one
-// of them is open at a time, and refunds never add up to more than the payment.
-// [Engine.GiveBack] chooses between void and refund when it is sent. A capture or another
-// follow-up that is the same as the open one is that one. A refund of the same amount may be
-// another refund: find out first whether the open refund is the one that a job wants.
+// Follow-ups name their payment by its id. Several can wait; they are sent one after the other, and
+// refunds never add up to more than the payment. One of unknown outcome holds the others, but not
+// refunds of another amount.
 //
-// If OnOutcome writes the order's row, write that row after Pay and not before. OnOutcome
-// holds the payment and waits for the order, and PostgreSQL ends one of two transactions
-// that wait for each other (40P01). Run yours again; the engine does so with its own.
+// Rows are locked in this order: those of the order or of the payment that is followed, by id, then
+// others. If OnOutcome writes the order's row, write that row after Pay and not before. PostgreSQL
+// ends one of two transactions that wait for each other (40P01), or that saw older rows (40001, above
+// READ COMMITTED). Run yours again; the engine does so with its own.
 //
-// Requests reach the service at least once where the connection fails, with the same
-// Idempotency-Key, as the client sends them. A payment that may have been sent is never
-// sent again, after a crash or a refusal that asks for it: it is looked up until its outcome
-// is known, which can take days. So the effect is that of exactly one payment, or of none.
-// After a 401, a 429, a 503 or a refusal that is not in the service's own words a process
-// sends nothing until Client.Check succeeds, which it asks every 30 seconds.
+// # What is sent again
 //
-// # What OnOutcome is told
+// References and idempotency keys follow from the installation and the id, so that one look-up finds
+// every send of a write, also if its row was lost. After a claim a write is sent again only after one
+// of these answers, and otherwise looked up until its outcome is known, which can take days:
 //
-// Options.OnOutcome is called in the transaction that stores a change of state, so that
-// what it writes through that transaction commits with it, once. It is told of
+//	answer                              before the next send
+//	none: no byte reached a connection  a pause; the same key
+//	own 401 or 429                      a pause and a look-up; the same key
+//	own 503                             20 seconds and a look-up; the same key
+//	own 503 again                       15 minutes and a look-up; the next key
 //
-//   - approved, declined, refused and not sent, which end a payment;
-//   - voided and returned: an approved payment whose money went back, up to three banking
+// "Own" means in the service's own words. A key is used for a minute, because the service does not say
+// how long it keeps one. Then the look-up must be at least 15 minutes after the last send, which is how long
+// a transaction may be missing from look-ups (an assumption), and the next key is used. A look-up
+// that finds anything which may be the write permits nothing. After a second send only an approval
+// settles the write at once.
+//
+// A refusal that is not in the service's own words, a 401, a 429 or a 503 opens a breaker: the
+// installation claims nothing for 30 seconds, and then until Client.Check succeeds. Then one write
+// goes alone. If that is refused so too, the pause doubles, up to 15 minutes.
+//
+// # What OnOutcome is notified of
+//
+// Options.OnOutcome is called in the transaction that stores a change of standing, so that
+// what it writes through that transaction commits with it, once. It is notified of
+//
+//   - settled, refused and not_sent, which end a write;
+//   - voided and returned: an approved payment whose money came back, up to three banking
 //     days later from a bank account;
-//   - absent and escalated, which are for a person;
-//   - approved or declined after absent, when it is found in the end;
-//   - charged twice, when a second payment of the order turns out to be approved. Nothing
-//     gives money back by itself.
+//   - not_found and escalated, which a person has to deal with;
+//   - settled after not_found, if it is found in the end;
+//   - double_charged, if a second payment of the order is approved. Nothing refunds it automatically.
 //
-// It is also told of refunds and other follow-ups, which must not change the state of
-// their order. A payment whose place another one has taken (PassedBy) changes it only if
-// it is approved. Compare the amount: after a restore a payment may belong to another
-// order of the same number. paid_by is the payment that has paid the order:
+// Only a [Payment] changes the state of its order. One that was replaced (ReplacedBy) changes it only
+// if it is approved. Compare the amount. paid_by is the payment that has paid the order:
 //
-//	// markOrder is the shop's OnOutcome. It writes the state of the order of a payment. What is
-//	// to be checked stays so until a person has changed it.
+//	// markOrder is the shop's OnOutcome. What is to be checked stays so until a person has changed it.
 //	func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
-//		p, state := change.Payment, string(change.After)
-//		if p.ReceiptOf != "" {
-//			return nil // a refund or another follow-up: it is not the order's payment
+//		switch w := change.Write.(type) {
+//		case durable.Payment:
+//			return markPayment(ctx, tx, w)
+//		case durable.FollowUp: // a refund, a void, a capture: not the order's payment
+//			_, err := tx.ExecContext(ctx, "UPDATE refunds SET state = ? WHERE id = ?", w.Text(), w.ID)
+//			return err
+//		default: // an agreement, a registration
+//			return nil
 //		}
+//	}
+//
+//	func markPayment(ctx context.Context, tx *sql.Tx, p durable.Payment) error {
 //		var amount decimal.Decimal
 //		var currency quickstream.Currency
 //		var paidBy string
-//		order := tx.QueryRowContext(ctx, "SELECT amount, currency, paid_by FROM orders WHERE id = ?", p.OrderID)
+//		order := tx.QueryRowContext(ctx, "SELECT amount, currency, paid_by FROM orders WHERE id = ?", p.Order)
 //		if err := order.Scan(&amount, &currency, &paidBy); err != nil {
 //			return err
 //		}
+//		state := p.Text()
 //		switch {
-//		case change.After == durable.StateTwice:
-//			state = "check" // a person decides which payment to give back
-//		case change.After == durable.StateApproved && p.Amount.Equal(amount) && p.Currency == currency:
+//		case p.State == durable.StateDoubleCharged:
+//			state = "check" // a person decides which payment to refund
+//		case p.Paid() && p.Amount.Equal(amount) && p.Currency == currency:
 //			state, paidBy = "paid", p.ID
-//		case change.After == durable.StateApproved:
-//			state, paidBy = "check", p.ID // another amount: after a restore it may be another order's payment
-//		case paidBy != p.ID && (paidBy != "" || p.PassedBy != ""):
-//			return nil // another payment has paid the order, or has taken the place of this one
+//		case p.Paid():
+//			state, paidBy = "check", p.ID // another amount
+//		case paidBy != p.ID && (paidBy != "" || p.ReplacedBy != ""):
+//			return nil // another payment has paid the order, or has replaced this one
 //		default:
 //			paidBy = ""
 //		}
-//		_, err := tx.ExecContext(ctx, "UPDATE orders SET state = ?, paid_by = ? WHERE id = ? AND state <> 'check'", state, paidBy, p.OrderID)
+//		_, err := tx.ExecContext(ctx, "UPDATE orders SET state = ?, paid_by = ? WHERE id = ? AND state <> 'check'", state, paidBy, p.Order)
 //		return err
 //	}
 //
-// When it fails nothing is lost: it is told again, with pauses that grow to an hour, and
-// [Status] counts such payments. It is called with a row of the payment locked: be quick,
-// and call neither the API nor the engine without the transaction.
+// If it fails nothing is lost: it is notified again, with pauses that grow to an hour, and
+// [Health] counts such writes. Its errors and panics are stored and logged as types and places. It is
+// called with a row of the write locked: be quick, and call neither the API nor the engine without
+// the transaction.
 //
-// [Engine.Inbox] is the handler of webhooks. It answers as soon as a notification is
-// committed, and acts on it in a job; what is no payment of the engine's goes to
+// [Engine.Inbox] is the handler of webhooks. It answers when a notification is
+// committed, and acts on it in a job; what is about no write of the engine's goes to
 // Options.OnEvent.
+//
+// # One facility
+//
+// Options.Installation names the installation. Before the first claim the engine reads the address and
+// the businesses of the service and stores them. A program with another address, or with other
+// businesses, such as a test system on a copy of the database, claims nothing: see [FacilityError] and
+// [Engine.ConfirmFacility]. On PostgreSQL installations can share a database by schemas of their own.
 //
 // # After a restore
 //
@@ -116,18 +160,19 @@
 // and a standby before the next claim too. A base backup that was started
 // as it is, a snapshot of the whole volume and a restore of the rows alone are not: call
 // [Engine.Restored] with the time of the backup before any engine is started. Then nothing
-// of the backup is sent before it was looked up, and the payments that it does not know
-// are read from the service before anything new is sent, which takes at least a quarter of
-// an hour.
+// of the backup is sent before it was looked up. Such a write is suspect until then. The payments
+// that the backup does not know are read from the service before anything new is sent, which takes at
+// least a quarter of an hour: Health.Restoring says since when.
 //
 // # Operation
 //
 // Any number of engines work on one PostgreSQL database; deploy by [Engine.Stop], which
-// lets what is under way come to its end. [Engine.Status] is for health checks: alarm on
-// Overdue, Refused, Stuck, Held and Restoring, and on payments that are absent, escalated
-// or charged twice. Options.CompareAt holds each day against the service's list, or against
-// its report by Options.Report, and tells Options.OnDifference. Options.KeepPayments limits
-// how long settled payments are kept. [MigrateUp] may run at every start, by all
+// lets what is under way come to its end. [Engine.Health] is for health checks: alarm on
+// Overdue, Refused, Stuck, Held, Restoring, Paused and Facility, and on writes that are not_found,
+// escalated or double_charged. [Engine.Events] is the history of a write. Options.CompareAt compares
+// each day with the service's list, or with its report by Options.Report, and notifies
+// Options.OnDifference. Options.KeepWrites limits how long writes are kept: then they are emptied,
+// and their ids stay. [MigrateUp] may run at every start, by all
 // processes at once; a program that
 // is older than the tables refuses to work on them, and leaves rows alone that it does not
 // know in full. The log shows no handles.
@@ -136,11 +181,9 @@
 //
 //   - A SQLite file is for one process, and its mark has to stay beside it.
 //   - synchronous has to be FULL on SQLite, and neither synchronous_commit nor fsync off on
-//     PostgreSQL: a commit that is forgotten is a second charge. [New] checks it.
+//     PostgreSQL: a commit that is lost is a second charge. [New] checks it.
 //   - PostgreSQL has to let the role call pg_control_system, pg_walfile_name and
 //     pg_current_wal_insert_lsn, as it does by default. [New] checks it.
 //   - Of an account registration and an upload the service does not say which request made
-//     it. One whose answer is lost is escalated where something may be it.
-//   - Of an approved payment that KeepPayments has forgotten nothing is known but that its
-//     order is paid, and how much: its refunds are not limited here any more.
+//     it. One whose answer is lost is escalated if something may be it.
 package durable

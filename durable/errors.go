@@ -3,37 +3,83 @@ package durable
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 var (
-	// ErrNoPayment means that there is no payment of that id.
-	ErrNoPayment = errors.New("durable: there is no such payment")
-	// ErrOpen means that the outcome is not known yet, so that nothing may be concluded.
-	ErrOpen = errors.New("durable: the outcome is not known yet")
-	// ErrOtherRequest means that the order has a payment already, of another amount,
-	// currency or kind than the one that was asked for. Nothing was written.
-	ErrOtherRequest = errors.New("durable: the order has another payment already")
-	// ErrFollowUpOpen means that another follow-up of the transaction is open, whose id is
-	// returned. Nothing was written. Of a refund do not repeat the job on this error: the
-	// open one may be the same refund, and after it the job would refund again.
-	ErrFollowUpOpen = errors.New("durable: a follow-up of the transaction is open")
-	// ErrTooMuch means that refunds, those of an unknown outcome too, would exceed the
-	// payment, that its money has come back already, or that a void would follow a refund.
+	// ErrNoWrite means that there is no write of that id.
+	ErrNoWrite = errors.New("durable: there is no such write")
+	// ErrInProgress means that the outcome is not known yet, so that nothing may be concluded.
+	ErrInProgress = errors.New("durable: the outcome is not known yet")
+	// ErrIDReused means that the id is that of another request: see [IDReusedError].
+	ErrIDReused = errors.New("durable: the id is that of another request")
+	// ErrOrderOpen means that the order is paid, or may be: see [OrderOpenError].
+	ErrOrderOpen = errors.New("durable: the order is paid or may be paid")
+	// ErrTokenUsed means that another write has the same single-use token: see [TokenUsedError].
+	ErrTokenUsed = errors.New("durable: the single-use token is that of another write")
+	// ErrOtherBusiness means that the order number was used for another business. Nothing was stored.
+	ErrOtherBusiness = errors.New("durable: the order number belongs to another business")
+	// ErrTooMuch means that refunds, those of unknown outcome too, would exceed the payment, that its
+	// money has come back already, or that a void would follow a refund. Nothing was stored.
 	ErrTooMuch = errors.New("durable: refunds would exceed the payment")
-	// ErrNotAllowed means that the payment is not in a state that allows the step.
-	ErrNotAllowed = errors.New("durable: the payment's state does not allow it")
+	// ErrNotAllowed means that the write is not in a state that allows the step.
+	ErrNotAllowed = errors.New("durable: the write's state does not allow it")
+	// ErrChanged means that another transaction changed the same writes at that moment. Roll back,
+	// and run yours again.
+	ErrChanged = errors.New("durable: another transaction changed the write at this moment: run this one again")
 )
 
-// VersionError is a payment that this version of the program cannot read in full. It is
-// left as it is, for a version that can.
-type VersionError struct {
-	PaymentID string
-	Err       error
+// IDReusedError means that a write of the same id asks for something else. Nothing was stored.
+type IDReusedError struct {
+	Write Write
+	// Differs names what is different: operation, order, amount, currency, business, follows,
+	// source or request.
+	Differs []string
 }
 
-// Error says which payment it is.
+// Error names what differs.
+func (e *IDReusedError) Error() string {
+	return ErrIDReused.Error() + ": it differs in " + strings.Join(e.Differs, ", ")
+}
+
+// Unwrap returns [ErrIDReused].
+func (e *IDReusedError) Unwrap() error { return ErrIDReused }
+
+// OrderOpenError means that the order has another payment, which was taken or may still be. Nothing
+// was stored.
+type OrderOpenError struct{ Payment Payment }
+
+// Error says where that payment stands.
+func (e *OrderOpenError) Error() string {
+	return fmt.Sprintf("%v: payment %q is %s", ErrOrderOpen, e.Payment.ID, e.Payment.Text())
+}
+
+// Unwrap returns [ErrOrderOpen].
+func (e *OrderOpenError) Unwrap() error { return ErrOrderOpen }
+
+// TokenUsedError means that another write has the same single-use token and was sent, or may be.
+// Nothing was stored.
+type TokenUsedError struct{ Write Write }
+
+// Error says where that write stands.
+func (e *TokenUsedError) Error() string {
+	w := e.Write.Common()
+	return fmt.Sprintf("%v: %q is %s", ErrTokenUsed, w.ID, w.Text())
+}
+
+// Unwrap returns [ErrTokenUsed].
+func (e *TokenUsedError) Unwrap() error { return ErrTokenUsed }
+
+// VersionError is a write that this version of the program cannot read in full. It is
+// left as it is, for a version that can.
+type VersionError struct {
+	WriteID string
+	Err     error
+}
+
+// Error names the write, and the type of the cause: its text may show what was stored.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("durable: payment %s is of another version: %v", e.PaymentID, e.Err)
+	return fmt.Sprintf("durable: write %q is of another version or cannot be unsealed: %T", e.WriteID, e.Err)
 }
 
 // Unwrap returns why.

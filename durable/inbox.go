@@ -15,28 +15,32 @@ import (
 // it with the job that acts on it, and answers 200: whether the API is up or not. The job
 // asks the API, applies what it says to the payment that the notification is about, and
 // gives all others to OnEvent, in the transaction that ends the notification. What the
-// API does not confirm is asked again, with pauses that grow, and shown in [Engine.Status].
+// API does not confirm is asked again, with pauses that grow, and shown in [Engine.Health].
 func (e *Engine[TTx]) Inbox(verifier *webhooks.Verifier, opts ...webhooks.HandlerOption) http.Handler {
 	return webhooks.NewInbox(verifier, e.keep, opts...)
 }
 
 // keep stores a notification and its job. One id with other content is stored beside.
-func (e *Engine[TTx]) keep(ctx context.Context, n *webhooks.Notification) error {
+func (e *engine) keep(ctx context.Context, n *webhooks.Notification) error {
 	e.step("before the inbox")
 	carrier := ""
-	if e.opts.Carrier != nil {
-		carrier = e.opts.Carrier(ctx)
+	if e.carrier != nil {
+		carrier = e.carrier(ctx)
 	}
-	now, others := e.opts.Clock(), 0
-	err := within(ctx, e.db, func(tx TTx) error {
-		added, err := e.db.Exec(ctx, tx, `INSERT INTO quickstream.notification
+	raw, err := e.seal(string(n.Raw()), n.ID)
+	if err != nil {
+		return err
+	}
+	now, others := e.clock(), 0
+	err = within(ctx, e.db, func(tx tx) error {
+		added, err := tx.Exec(ctx, `INSERT INTO quickstream.notification
 			(id, digest, raw, state, due_at, next_at, received_at, changed_at, failures, problem, carrier)
 			VALUES ($1, $2, $3, 'received', $4, $5, $5, $5, 0, '', $6) ON CONFLICT (id, digest) DO NOTHING`,
-			n.ID, n.Digest(), string(n.Raw()), micros(now.Add(lease)), micros(now), carrier)
+			n.ID, n.Digest(), raw, now.Add(lease), now, carrier)
 		if err != nil || added == 0 {
 			return err
 		}
-		err = query(ctx, e.db, tx, func(scan func(...any) error) error { return scan(&others) },
+		err = query(ctx, tx, func(scan func(...any) error) error { return scan(&others) },
 			"SELECT count(*) FROM quickstream.notification WHERE id = $1 AND digest <> $2", n.ID, n.Digest())
 		if err != nil {
 			return err
@@ -60,11 +64,11 @@ type notification struct {
 
 // workNotification confirms a notification and acts on it. The API is asked outside of
 // the transaction in which the effect and "done" are one.
-func (e *Engine[TTx]) workNotification(ctx context.Context, job notificationJob) error {
+func (e *engine) workNotification(ctx context.Context, job notificationJob) error {
 	var kept notification
-	var next int64
-	err := within(ctx, e.db, func(tx TTx) error {
-		return query(ctx, e.db, tx, func(scan func(...any) error) error {
+	var next time.Time
+	err := within(ctx, e.db, func(tx tx) error {
+		return query(ctx, tx, func(scan func(...any) error) error {
 			return scan(&kept.raw, &kept.failures, &kept.carrier, &next)
 		}, "SELECT raw, failures, carrier, next_at FROM quickstream.notification WHERE id = $1 AND digest = $2 AND state = 'received'",
 			job.ID, job.Digest)
@@ -72,37 +76,40 @@ func (e *Engine[TTx]) workNotification(ctx context.Context, job notificationJob)
 	if err != nil || kept.raw == "" {
 		return err // done
 	}
-	if kept.failures > 0 && moment(next).After(e.opts.Clock()) {
+	if kept.failures > 0 && next.After(e.clock()) {
 		return e.early(ctx, "notification", "id = $1 AND digest = $2", job.ID, job.Digest)
 	}
-	if e.opts.Continue != nil && kept.carrier != "" {
-		ctx = e.opts.Continue(ctx, kept.carrier)
+	if e.resume != nil && kept.carrier != "" {
+		ctx = e.resume(ctx, kept.carrier)
 	}
 	if err = e.act(ctx, job, kept); err == nil || ctx.Err() != nil {
 		return err
 	}
-	e.opts.Logger.WarnContext(ctx, "quickstream: a notification is held", "id", job.ID, "failures", kept.failures+1)
-	return within(ctx, e.db, func(tx TTx) error {
-		now := e.opts.Clock()
-		return execute(ctx, e.db, tx, `UPDATE quickstream.notification SET failures = $1, problem = $2, next_at = $3, due_at = $3, changed_at = $4
+	e.logger.WarnContext(ctx, "quickstream: a notification is held", "id", job.ID, "failures", kept.failures+1)
+	return within(ctx, e.db, func(tx tx) error {
+		now := e.clock()
+		return execute(ctx, tx, `UPDATE quickstream.notification SET failures = $1, problem = $2, next_at = $3, due_at = $3, changed_at = $4
 			WHERE id = $5 AND digest = $6 AND state = 'received'`,
-			kept.failures+1, err.Error(), micros(now.Add(pause(kept.failures+1))), micros(now), job.ID, job.Digest)
+			kept.failures+1, problemOf(err), now.Add(pause(time.Second, kept.failures+1)), now, job.ID, job.Digest)
 	})
 }
 
 // act confirms a notification, and commits its effect and its end.
-func (e *Engine[TTx]) act(ctx context.Context, job notificationJob, kept notification) error {
-	n, err := webhooks.Parse([]byte(kept.raw))
+func (e *engine) act(ctx context.Context, job notificationJob, kept notification) error {
+	raw, err := e.unseal(kept.raw, job.ID)
 	if err != nil {
 		return err
 	}
-	at := e.opts.Clock()
+	n, err := webhooks.Parse([]byte(raw))
+	if err != nil {
+		return err
+	}
+	at := e.clock()
 	act := func(ctx context.Context, n *webhooks.Notification) error {
-		return within(ctx, e.db, func(tx TTx) (err error) {
-			defer report("OnEvent", &err)
+		return within(ctx, e.db, func(tx tx) (err error) {
 			e.step("before the event's effect")
-			ended, err := e.db.Exec(ctx, tx, `UPDATE quickstream.notification SET state = 'done', next_at = NULL, due_at = NULL, problem = '', changed_at = $1
-				WHERE id = $2 AND digest = $3 AND state = 'received'`, micros(e.opts.Clock()), job.ID, job.Digest)
+			ended, err := tx.Exec(ctx, `UPDATE quickstream.notification SET state = 'done', next_at = NULL, due_at = NULL, problem = '', changed_at = $1
+				WHERE id = $2 AND digest = $3 AND state = 'received'`, e.clock(), job.ID, job.Digest)
 			if err != nil || ended != 1 {
 				return err
 			}
@@ -117,7 +124,7 @@ func (e *Engine[TTx]) act(ctx context.Context, job notificationJob, kept notific
 }
 
 // effect applies an event to the payment that it is about, or gives it to OnEvent.
-func (e *Engine[TTx]) effect(ctx context.Context, tx TTx, n *webhooks.Notification, at time.Time) error {
+func (e *engine) effect(ctx context.Context, tx tx, n *webhooks.Notification, at time.Time) error {
 	event, err := n.Event()
 	if err != nil {
 		return err
@@ -133,16 +140,16 @@ func (e *Engine[TTx]) effect(ctx context.Context, tx TTx, n *webhooks.Notificati
 			return e.apply(ctx, tx, r.ID, &seen)
 		}
 	}
-	if e.opts.OnEvent == nil {
+	if e.onEvent == nil {
 		return nil
 	}
-	return e.opts.OnEvent(ctx, tx, n)
+	return guard("OnEvent", func() error { return e.onEvent(ctx, tx, n) })
 }
 
 // about returns the payment that a transaction is: by its receipt, and where the
 // answer to its request is still to come by its intent's id, its reference or its
 // end-to-end identifier, if its type is the same. A void or refund is about another one.
-func (e *Engine[TTx]) about(ctx context.Context, tx TTx, t *quickstream.Transaction) (*row, error) {
+func (e *engine) about(ctx context.Context, tx tx, t *quickstream.Transaction) (*row, error) {
 	one := func(column, key string) (*row, error) {
 		return e.one(ctx, tx, column+" <> '' AND "+column+" = $1 LIMIT 1", key)
 	}
@@ -164,7 +171,7 @@ func (e *Engine[TTx]) about(ctx context.Context, tx TTx, t *quickstream.Transact
 	return nil, nil //nolint:nilnil // there is none
 }
 
-// hasTypeOf reports whether a transaction may be of the payment's type: a refund can carry
+// hasTypeOf reports whether a transaction may be of the write's type: a refund can carry
 // its payment's reference.
 func (r *row) hasTypeOf(t *quickstream.Transaction) bool {
 	kind := requestOf(r.intent).TransactionType

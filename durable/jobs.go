@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -17,11 +18,11 @@ const (
 
 // A job says no more than what to look at: whether there is something to do stands in the
 // row. One that comes twice, or before its time, does nothing.
-type paymentJob struct {
+type writeJob struct {
 	ID string `json:"id"`
 }
 
-func (paymentJob) Kind() string { return "quickstream.payment" }
+func (writeJob) Kind() string { return "quickstream.write" }
 
 type notificationJob struct {
 	ID     string `json:"id"`
@@ -36,18 +37,22 @@ type worker[Args river.JobArgs] struct {
 	work func(context.Context, Args) error
 }
 
-func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) (err error) {
-	defer report("the job", &err) // River would log and store the value
-	return w.work(ctx, job.Args)
+func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
+	// River logs and stores errors and panics.
+	err := guard("the job", func() error { return w.work(ctx, job.Args) })
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return errors.New(problemOf(err))
 }
 
-// atOnce has jobs begin when they are there. River gives them the time of the machine that
-// adds them and asks the database's: where that is behind, they would wait.
-type atOnce struct {
+// runImmediately has jobs begin when they are there. River gives them the time of the machine that
+// adds them and asks the database's: if that is behind, they would wait.
+type runImmediately struct {
 	river.JobInsertMiddlewareDefaults
 }
 
-func (*atOnce) InsertMany(ctx context.Context, jobs []*rivertype.JobInsertParams, insert func(context.Context) ([]*rivertype.JobInsertResult, error)) ([]*rivertype.JobInsertResult, error) {
+func (*runImmediately) InsertMany(ctx context.Context, jobs []*rivertype.JobInsertParams, insert func(context.Context) ([]*rivertype.JobInsertResult, error)) ([]*rivertype.JobInsertResult, error) {
 	begun := time.Unix(0, 0).UTC()
 	for _, job := range jobs {
 		job.ScheduledAt = &begun
@@ -55,18 +60,17 @@ func (*atOnce) InsertMany(ctx context.Context, jobs []*rivertype.JobInsertParams
 	return insert(ctx)
 }
 
-func (e *Engine[TTx]) enqueue(ctx context.Context, tx TTx, queue string, jobs ...river.JobArgs) error {
+func (e *engine) enqueue(ctx context.Context, tx tx, queue string, jobs ...river.JobArgs) error {
 	params := make([]river.InsertManyParams, len(jobs))
 	for i, job := range jobs {
 		params[i] = river.InsertManyParams{Args: job, InsertOpts: &river.InsertOpts{Queue: queue, MaxAttempts: 1}}
 	}
-	_, err := e.queue.InsertManyFastTx(ctx, tx, params)
-	return err
+	return e.queue.Insert(ctx, tx, params)
 }
 
 // every does work again and again until the context ends.
-func (e *Engine[TTx]) every(ctx context.Context, name string, work func(context.Context) error) {
-	tick := time.NewTicker(e.opts.SweepEvery)
+func (e *engine) every(ctx context.Context, name string, work func(context.Context) error) {
+	tick := time.NewTicker(e.sweepEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -75,7 +79,7 @@ func (e *Engine[TTx]) every(ctx context.Context, name string, work func(context.
 		case <-tick.C:
 		}
 		if err := work(ctx); err != nil && ctx.Err() == nil {
-			e.opts.Logger.ErrorContext(ctx, "quickstream: "+name+" failed, and is tried again", "error", err)
+			e.logger.ErrorContext(ctx, "quickstream: "+name+" failed, and is tried again", "error", problemOf(err))
 		}
 	}
 }
@@ -85,38 +89,38 @@ func (e *Engine[TTx]) every(ctx context.Context, name string, work func(context.
 // out anew at every lease. After a lease a row is handed out again, should its job be lost.
 // Every engine does so: what is due waits for no leader, and a row that two of them want
 // is handed out once.
-func (e *Engine[TTx]) sweep(ctx context.Context) error {
+func (e *engine) sweep(ctx context.Context) error {
 	if e.stopping.Load() {
 		return nil
 	}
-	now, found := e.opts.Clock(), 0
-	err := within(ctx, e.db, func(tx TTx) error {
+	now, found := e.clock(), 0
+	err := within(ctx, e.db, func(tx tx) error {
 		var jobs []river.JobArgs
-		room := 20 * e.opts.Workers
-		err := query(ctx, e.db, tx, func(scan func(...any) error) error {
+		room := 20 * e.workers
+		err := query(ctx, tx, func(scan func(...any) error) error {
 			var waiting int
 			err := scan(&waiting)
 			room -= waiting
 			return err
-		}, "SELECT count(*) FROM (SELECT 1 FROM "+e.db.Words().Jobs+" WHERE state = 'available' AND queue = $1 LIMIT $2) AS waiting", sweptQueue, room)
+		}, "SELECT count(*) FROM (SELECT 1 FROM "+e.dialect.Jobs+" WHERE state = 'available' AND queue = $1 LIMIT $2) AS waiting", sweptQueue, room)
 		if err != nil || room == 0 {
 			return err
 		}
 		due := func(table, key string) string {
 			return "UPDATE quickstream." + table + " SET due_at = $1 WHERE (" + key + ") IN (SELECT " + key +
-				" FROM quickstream." + table + " WHERE due_at <= $2 ORDER BY due_at LIMIT $3" + e.db.Words().SkipLocked + ") RETURNING " + key
+				" FROM quickstream." + table + " WHERE due_at <= $2 ORDER BY due_at LIMIT $3" + e.dialect.SkipLocked + ") RETURNING " + key
 		}
-		args := []any{micros(now.Add(lease)), micros(now), room}
-		err = query(ctx, e.db, tx, func(scan func(...any) error) error {
-			var job paymentJob
+		args := []any{now.Add(lease), now, room}
+		err = query(ctx, tx, func(scan func(...any) error) error {
+			var job writeJob
 			err := scan(&job.ID)
 			jobs = append(jobs, job)
 			return err
-		}, due("payment", "id"), args...)
+		}, due("write", "id"), args...)
 		if err != nil {
 			return err
 		}
-		err = query(ctx, e.db, tx, func(scan func(...any) error) error {
+		err = query(ctx, tx, func(scan func(...any) error) error {
 			var job notificationJob
 			err := scan(&job.ID, &job.Digest)
 			jobs = append(jobs, job)

@@ -10,48 +10,49 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// kind is what sort of observation it is.
-type kind string
+// observation is what sort of observation it is.
+type observation string
 
 const (
 	// sawTransaction: an answer, a look-up or an event.
-	sawTransaction kind = "transaction"
+	sawTransaction observation = "transaction"
 	// sawRefusal: the service has refused, or the request cannot be made.
-	sawRefusal kind = "refused"
-	// sawNotDone: the claim's holder has proof that nothing was carried out.
-	sawNotDone kind = "not done"
-	// sawTooLate: it was never claimed, and is not to be any more.
-	sawTooLate kind = "too late"
-	// sawNothing: another write was looked for and not found, or not yet.
-	sawNothing kind = "nothing"
+	sawRefusal observation = "refused"
+	// sawPermit: the claim's holder got an answer that permits another send.
+	sawPermit observation = "permit"
+	// sawTooLate: it is not to be sent any more, and no other process may have sent it.
+	sawTooLate observation = "too_late"
+	// sawNothing: another write than a transaction was looked up and not found, or not yet.
+	sawNothing observation = "nothing"
 	// sawReturn: it is in the list of returned transactions.
-	sawReturn kind = "returned"
+	sawReturn observation = "returned"
 	// sawDone: another write than a transaction was found as it was asked for.
-	sawDone kind = "done"
+	sawDone observation = "done"
 	// sawConflict: the service has a transaction of the order that is not this payment, or
 	// does not let this follow-up be made: a person has to find out.
-	sawConflict kind = "conflict"
+	sawConflict observation = "conflict"
 	// sawDecision: a person has decided.
-	sawDecision kind = "decision"
+	sawDecision observation = "decision"
 )
 
-// observed is what was seen of a payment: by the answer to its request, by a look-up,
+// observed is what was observed of a write: by the answer to its request, by a look-up,
 // an event, the list of returns, the comparison or a person.
 type observed struct {
-	Kind kind      `json:"kind"`
-	At   time.Time `json:"at"`
-	// Of is the key of the intent that was sent or looked for; "" where it was none.
-	Of string `json:"of,omitempty"`
-	// Claim is that of the process that sent it; "" for everyone else.
-	Claim string              `json:"claim,omitempty"`
-	Seen  resolve.Observation `json:"seen,omitzero"`
-	// Receipt, Total and the others are what the transaction says, where it was read.
+	Kind observation `json:"kind"`
+	At   time.Time   `json:"at"`
+	// Sends is how often the write was sent when it was looked up; 0 if that does not matter.
+	Sends int `json:"sends,omitempty"`
+	// Claim is that of the process that sent it; "" for all others.
+	Claim  string              `json:"claim,omitempty"`
+	Permit permit              `json:"permit,omitempty"`
+	Seen   resolve.Observation `json:"seen,omitzero"`
+	// Receipt, Total and the others are what the transaction says, if it was read.
 	Receipt   string              `json:"receipt,omitempty"`
 	Total     decimal.NullDecimal `json:"total,omitzero"`
 	SettlesOn quickstream.Date    `json:"settlesOn,omitzero"`
 	Attempts  int                 `json:"attempts,omitempty"`
 	Problem   string              `json:"problem,omitempty"`
-	Decision  *Decision           `json:"decision,omitempty"`
+	Decision  *verdict            `json:"decision,omitempty"`
 }
 
 // ofTransaction is the observation of a transaction that was read.
@@ -63,27 +64,26 @@ func ofTransaction(t *quickstream.Transaction, at time.Time) observed {
 	return o
 }
 
-// ofAnswer is the observation that the process which claimed a payment makes of its own
-// request. Only what was never sent may be sent again by itself: a 401, a 429 and a 503, in
-// the service's own words too, may answer a second request that something in front of it
-// has made of the first.
+// ofAnswer is the observation that the process which claimed a write makes of its own request: see
+// resendRules for what may be sent again.
 func ofAnswer(t *quickstream.Transaction, err error, claim string, at time.Time) observed {
 	if err == nil {
 		o := ofTransaction(t, at)
 		o.Claim = claim
 		return o
 	}
-	o := observed{Kind: sawTransaction, At: at, Claim: claim, Seen: resolve.Observation{Result: resolve.LookupFailed}, Problem: err.Error()}
+	o := observed{Kind: sawTransaction, At: at, Claim: claim, Seen: resolve.Observation{Result: resolve.LookupFailed}, Problem: problemOf(err)}
 	unknown, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	api, answered := errors.AsType[*quickstream.APIError](err)
+	permitted := permitOf(err)
 	switch {
 	case isUnknown:
 		o.Attempts = unknown.Attempts
 		if unknown.Intent != nil {
 			o.Receipt = unknown.Intent.ReceiptNumber
 		}
-	case errors.Is(err, quickstream.ErrNotSent):
-		o.Kind, o.Seen = sawNotDone, resolve.Observation{}
+	case permitted != permitNone:
+		o.Kind, o.Permit, o.Seen = sawPermit, permitted, resolve.Observation{}
 	case answered && stops(err):
 		o.Attempts = api.Attempts
 	case answered:

@@ -2,315 +2,241 @@ package durable
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/quickstream-go/quickstream"
 )
 
-// orderMember is the member of a payment's metadata that holds the merchant's order, by
-// which a payment is known again that a restored backup has lost.
-const orderMember = "quickstreamOrder"
+// maxID is the longest id and order, in bytes.
+const maxID = 255
 
-const maxOrderID = 255
+func (w NewWrite) check(order bool) error {
+	valid := func(text string) bool {
+		return text != "" && len(text) <= maxID && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+	}
+	if !valid(w.ID) || (order || w.Order != "") && !valid(w.Order) {
+		return errors.New("durable: ids and orders have 1 to 255 bytes of UTF-8 and no control characters; what takes money needs an order")
+	}
+	return nil
+}
 
-// Pay writes a payment or first pre-authorisation of an order, or a follow-up of one, into
-// the merchant's transaction, and returns its id. It is sent after the commit. A follow-up
-// names the receipt of its transaction. The source must be a handle, such as a token; the
-// errors of [quickstream.TransactionsService.Plan] are returned.
+// Pay stores a payment or first pre-authorisation of an order in the merchant's transaction. It is
+// sent after the commit. The source must be a handle, such as a token. created is false if the id is
+// that of the same request: then payment is that write as it stands, in any state.
 //
-// If the order has a payment that blocks it, Pay writes nothing and returns the id of that
-// payment. The error matches [ErrOtherRequest] if amount, currency or kind differ,
-// [ErrFollowUpOpen] if another follow-up is open, [ErrTooMuch] if refunds would exceed the
-// payment, and [ErrNotAllowed] if the receipt is another order's. A second refund returns
-// the id of the open refund with ErrFollowUpOpen: do not repeat a job on that error. See
-// "One order, one payment" in the package documentation.
-func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, orderID string, params quickstream.TransactionParams) (string, error) {
-	if len(orderID) == 0 || len(orderID) > maxOrderID || !utf8.ValidString(orderID) || strings.ContainsFunc(orderID, unicode.IsControl) {
-		return "", errors.New("durable: an order's id has 1 to 255 bytes of UTF-8 and no control characters")
+// The error matches [ErrIDReused], [ErrOrderOpen], [ErrTokenUsed] or [ErrOtherBusiness] if the write
+// cannot be made; then nothing was stored, and the transaction goes on. Errors of
+// [quickstream.TransactionsService.Plan] are returned. opts are for it; rules that
+// [quickstream.WithoutRule] switches off must be switched off for the engine's client too.
+func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, w NewWrite, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Payment, created bool, err error) {
+	r, created, err := e.pay(ctx, e.typed.Join(tx), w, params, opts)
+	return paymentOf(r), created, err
+}
+
+func paymentOf(r *row) Payment {
+	if r == nil {
+		return Payment{}
 	}
-	intent, err := e.plan(ctx, params, orderID)
+	return Payment{r.Record}
+}
+
+func (e *engine) pay(ctx context.Context, tx tx, w NewWrite, params quickstream.TransactionParams, opts []quickstream.CallOption) (*row, bool, error) {
+	r, err := e.planPayment(ctx, w, params, opts)
 	if err != nil {
-		return "", err
+		return nil, false, err
 	}
-	return e.write(ctx, tx, e.rowOf(orderID, intent))
+	return e.store(ctx, tx, r)
 }
 
-// Void writes a void of a payment, as Pay does.
-func (e *Engine[TTx]) Void(ctx context.Context, tx TTx, orderID, receiptNumber string) (string, error) {
-	intent, err := e.client.Transactions.PlanVoid(ctx, receiptNumber)
+func (e *engine) planPayment(ctx context.Context, w NewWrite, params quickstream.TransactionParams, opts []quickstream.CallOption) (*row, error) {
+	if err := w.check(true); err != nil {
+		return nil, err
+	}
+	r, err := e.plan(ctx, w, e.named(params, w), opts)
+	if err == nil && r.intent.MetadataName == "" { // the service refuses metadata: see WithIntentMetadata
+		r, err = e.plan(ctx, w, params, opts)
+	}
+	if err == nil && !r.isPayment() {
+		err = fmt.Errorf("durable: %s follows a payment: use the method of that name", r.Operation)
+	}
+	return r, err
+}
+
+// plan plans a transaction under the references and the key that follow from its id.
+func (e *engine) plan(ctx context.Context, w NewWrite, params quickstream.TransactionParams, opts []quickstream.CallOption) (*row, error) {
+	all := append([]quickstream.CallOption{quickstream.WithReference(e.reference(w.ID)), quickstream.WithIdempotencyKey(e.key(w.ID, 1))}, opts...)
+	intent, err := e.client.Transactions.Plan(ctx, params, all...)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return e.write(ctx, tx, e.rowOf(orderID, intent))
+	r := e.rowOf(w, intent)
+	if len(opts) > 0 {
+		r.request = requestDigest(intent)
+	}
+	return r, nil
 }
 
-// Change writes a change of a PayTo agreement, as Pay does.
-func (e *Engine[TTx]) Change(ctx context.Context, tx TTx, orderID string, change quickstream.AgreementChange) (string, error) {
-	intent, err := e.client.PayTo.Plan(ctx, change)
+// store stores a write and the job that sends it, or returns the write that is there.
+func (e *engine) store(ctx context.Context, tx tx, r *row) (*row, bool, error) {
+	r.Due = e.clock()
+	related, err := e.lock(ctx, tx, r)
 	if err != nil {
-		return "", err
+		return nil, false, fmt.Errorf("durable: %w", err)
 	}
-	return e.write(ctx, tx, e.rowOf(orderID, intent))
-}
-
-// Register writes the registration of an account from a token or a receipt, as Pay does.
-func (e *Engine[TTx]) Register(ctx context.Context, tx TTx, orderID, customerID string, params quickstream.RegisterAccountParams) (string, error) {
-	intent, err := e.client.Accounts.Plan(ctx, customerID, params)
-	if err != nil {
-		return "", err
-	}
-	return e.write(ctx, tx, e.rowOf(orderID, intent))
-}
-
-// plan plans a payment that carries its order in the metadata, unless the client's own
-// was switched off there because the service refuses it. A restored backup then cannot
-// know again what it has lost.
-func (e *Engine[TTx]) plan(ctx context.Context, params quickstream.TransactionParams, orderID string) (quickstream.Intent, error) {
-	intent, err := e.client.Transactions.Plan(ctx, withOrder(params, orderID))
-	if err == nil && intent.MetadataName == "" {
-		return e.client.Transactions.Plan(ctx, params)
-	}
-	return intent, err
-}
-
-// write writes a payment, and the job that sends it.
-func (e *Engine[TTx]) write(ctx context.Context, tx TTx, r *row) (string, error) {
-	r.State, r.Due = StatePrepared, e.opts.Clock()
-	if r.ReceiptOf != "" {
-		if err := e.checkOrder(ctx, tx, r); err != nil {
-			return "", err
-		}
-		if id, err := e.standing(ctx, tx, r); id != "" || err != nil && !errors.Is(err, ErrOpen) {
-			return id, err
-		}
-		if err := e.checkRefund(ctx, tx, r); err != nil {
-			return "", err
+	if related { // otherwise only an index can forbid it
+		if current, err := e.admit(ctx, tx, r); current != nil || err != nil {
+			return current, false, err
 		}
 	}
 	written, err := e.insert(ctx, tx, r)
 	if err != nil {
-		return "", fmt.Errorf("durable: %w", err)
+		return nil, false, fmt.Errorf("durable: %w", err)
 	}
 	if !written {
-		return e.standing(ctx, tx, r)
-	}
-	if err := e.enqueue(ctx, tx, newQueue, paymentJob{ID: r.ID}); err != nil {
-		return "", fmt.Errorf("durable: %w", err)
-	}
-	e.step("before the payment's commit")
-	return r.ID, nil
-}
-
-// standing returns the payment that keeps another one from being written.
-func (e *Engine[TTx]) standing(ctx context.Context, tx TTx, r *row) (string, error) {
-	where, key := "order_id = $1 AND receipt_of = '' AND ("+secondCharge+" OR passed_by = '' AND "+blocking+") ORDER BY passed_by DESC", r.OrderID
-	if r.ReceiptOf != "" {
-		where, key = followUpOpen, r.ReceiptOf
-	}
-	other, err := e.one(ctx, tx, where+" LIMIT 1", key)
-	if err != nil {
-		return "", fmt.Errorf("durable: %w", err)
-	}
-	if other == nil { // it ended in between, in another transaction
-		return "", fmt.Errorf("durable: the order changed at this moment: try again: %w", ErrOpen)
-	}
-	return r.against(other)
-}
-
-// against is the answer to a payment that another one keeps from being written.
-func (r *row) against(other *row) (string, error) {
-	switch {
-	case other.Operation == r.Operation && other.Amount.Equal(r.Amount) && other.Currency == r.Currency && other.OrderID == r.OrderID && !r.refunds():
-		return other.ID, nil
-	case r.ReceiptOf != "":
-		return other.ID, ErrFollowUpOpen
-	default:
-		return other.ID, ErrOtherRequest
-	}
-}
-
-// secondCharge is the condition of a payment that stands beside its order's, and in its
-// place when that is voided.
-const secondCharge = "passed_by <> '' AND state IN ('approved', 'charged twice')"
-
-// followUpOpen is the condition of the follow-up that keeps a receipt from another one.
-const followUpOpen = "receipt_of <> '' AND receipt_of = $1 AND state IN ('prepared', 'sending', 'unknown', 'absent', 'escalated')"
-
-// request is what the engine reads of an intent's request.
-type request struct {
-	TransactionType       quickstream.TransactionType   `json:"transactionType"`
-	AuthorisationType     quickstream.AuthorisationType `json:"authorisationType"`
-	OriginalReceiptNumber string                        `json:"originalReceiptNumber"`
-	PrincipalAmount       decimal.Decimal               `json:"principalAmount"`
-	Currency              quickstream.Currency          `json:"currency"`
-	SupplierBusinessCode  string                        `json:"supplierBusinessCode"`
-	SingleUseTokenID      string                        `json:"singleUseTokenId"`
-	PayToData             struct {
-		EndToEndID string `json:"endToEndId"`
-	} `json:"payToData"`
-}
-
-func requestOf(i quickstream.Intent) request {
-	var r request
-	_ = json.Unmarshal(i.Request, &r) // of an upload there is none
-	return r
-}
-
-// rowOf returns the row of an intent.
-func (e *Engine[TTx]) rowOf(orderID string, i quickstream.Intent) *row {
-	request := requestOf(i)
-	r := &row{intent: i, endToEnd: request.PayToData.EndToEndID}
-	r.ID, r.OrderID, r.Operation, r.Reference = rand.Text(), orderID, i.Operation, i.Reference
-	r.Amount, r.Currency, r.ReceiptOf = request.PrincipalAmount, request.Currency, request.OriginalReceiptNumber
-	switch {
-	case i.Operation == quickstream.OperationVoid:
-		r.ReceiptOf, r.Reference = i.Target, ""
-	case i.Operation.IsAgreementChange(): // one change of an agreement at a time
-		r.ReceiptOf = i.Target
-	case !i.Operation.IsTransaction(): // an order may have any number of them
-		r.ReceiptOf = r.ID
-	}
-	return r
-}
-
-// withOrder puts the order into the metadata of a payment and a pre-authorisation.
-func withOrder(params quickstream.TransactionParams, orderID string) quickstream.TransactionParams {
-	add := func(metadata map[string]string) map[string]string {
-		with := maps.Clone(metadata)
-		if with == nil {
-			with = map[string]string{}
+		current, err := e.admit(ctx, tx, r)
+		if current == nil && err == nil { // another transaction has stored it, and this one does not see it
+			err = ErrChanged
 		}
-		with[orderMember] = orderID
-		return with
+		return current, false, err
 	}
-	switch p := params.(type) {
-	case quickstream.PayParams:
-		p.Metadata = add(p.Metadata)
-		return p
-	case quickstream.PreauthoriseParams:
-		p.Metadata = add(p.Metadata)
-		return p
-	default:
-		return params
+	if err := e.enqueue(ctx, tx, newQueue, writeJob{ID: r.ID}); err != nil {
+		return nil, false, fmt.Errorf("durable: %w", err)
 	}
+	e.step("before the write's commit")
+	return r, true, nil
 }
 
-// PayAgain writes another payment for an order whose payment is absent, which is the
-// only way past it: a person or a policy has decided that it will not come any more. It
-// is looked for on, and should it be found after all and the new one be approved too,
-// that is [StateTwice]. reason is kept. For a follow-up that is absent, [Engine.Decide]
-// that it was not sent, and write it again.
-func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, orderID, absentID, reason string, params quickstream.TransactionParams) (string, error) {
-	absent, err := e.read(ctx, tx, absentID)
+// admit returns the write of the same id, or an error if a write must not be stored. What it reads is
+// locked.
+func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err error) {
+	same, err := e.one(ctx, tx, "id = $1", r.ID)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("durable: %w", err)
-	case absent == nil || absent.OrderID != orderID:
-		return "", ErrNoPayment
-	case absent.State != StateAbsent || absent.PassedBy != "":
-		return "", fmt.Errorf("%w: it is %s", ErrNotAllowed, absent.State)
-	case len(absent.pending) > 0:
-		return "", errPending
-	case reason == "":
-		return "", errors.New("durable: a reason is required")
+		return nil, fmt.Errorf("durable: %w", err)
+	case same == nil:
+	case len(r.differs(same)) > 0:
+		return nil, &IDReusedError{same.write(), r.differs(same)}
+	default:
+		return same, nil
 	}
-	intent, err := e.plan(ctx, params, orderID)
-	if err != nil {
-		return "", err
+	if r.isPayment() {
+		if err := e.admitPayment(ctx, tx, r); err != nil {
+			return nil, err
+		}
+	} else if err := e.admitFollowUp(ctx, tx, r); err != nil {
+		return nil, err
 	}
-	r, passed := e.rowOf(orderID, intent), *absent
-	if absent.ReceiptOf != "" || r.ReceiptOf != "" {
-		return "", fmt.Errorf("%w: a follow-up is decided, and written anew", ErrNotAllowed)
+	if r.token == "" {
+		return nil, nil //nolint:nilnil // it can be stored
 	}
-	passed.PassedBy, passed.Problem = r.ID, "paid again: "+reason
-	if err := e.save(ctx, tx, absent, &passed); err != nil {
-		return "", err
+	other, err := e.one(ctx, tx, "token <> '' AND token = $1 AND state <> 'not_sent' LIMIT 1", r.token)
+	if err == nil && other != nil {
+		err = &TokenUsedError{other.write()}
 	}
-	id, err := e.write(ctx, tx, r)
-	if err != nil || id == r.ID {
-		return id, err
-	}
-	before := passed // an earlier payment was found meanwhile, and stands in its place
-	passed.PassedBy = id
-	return id, e.save(ctx, tx, &before, &passed)
+	return nil, err
 }
 
-// errPending means that more is known of a payment than its state says.
-var errPending = fmt.Errorf("%w: OnOutcome has refused what was seen of it, and is told again", ErrNotAllowed)
-
-// Decide closes a payment that is unknown, absent or escalated, by the word of a person
-// who has asked technical support, or has seen the transaction. verdict is approved,
-// declined, not sent, voided or returned; an approved one needs its receipt. who and
-// reason are kept. What is seen of it later, by an event or a comparison, is told all
-// the same. OnOutcome is told in tx. What OnOutcome has refused of the payment comes
-// first: until it has taken that the error matches [ErrNotAllowed].
-func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, verdict State, receiptNumber, who, reason string) error {
-	r, err := e.read(ctx, tx, id)
+// admitPayment refuses a payment of an order that is paid, may be, or is another business's.
+func (e *engine) admitPayment(ctx context.Context, tx tx, r *row) error {
+	other, err := e.one(ctx, tx, "order_id = $1 AND kind = 'payment' AND ("+secondCharge()+" OR replaced_by = '' AND "+sqlBlocks()+") ORDER BY replaced_by DESC LIMIT 1", r.Order)
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)
 	}
-	if r == nil {
-		return ErrNoPayment
+	if other == nil {
+		other, err = e.one(ctx, tx, "order_id = $1 AND kind = 'payment' AND business <> '' AND business <> $2 AND NOT "+sqlIn("state", StateRefused, StateNotSent)+" LIMIT 1", r.Order, r.Business)
+	} else if other.Business == "" || r.Business == "" || other.Business == r.Business {
+		return &OrderOpenError{Payment{other.Record}}
 	}
-	switch r.State {
-	case StateUnknown, StateAbsent, StateEscalated:
-	default:
-		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.State)
+	if err == nil && other != nil {
+		err = fmt.Errorf("%w: %q", ErrOtherBusiness, other.Business)
 	}
-	if len(r.pending) > 0 {
-		return errPending
-	}
-	switch verdict {
-	case StateApproved, StateDeclined, StateNotSent, StateVoided, StateReturned:
-	default:
-		return fmt.Errorf("durable: %q is no verdict", verdict)
-	}
-	if who == "" || reason == "" {
-		return errors.New("durable: who has decided, and why, is required")
-	}
-	if verdict == StateApproved && receiptNumber == "" && r.ReceiptNumber == "" {
-		return errors.New("durable: what is approved has a receipt number")
-	}
-	if receiptNumber != "" {
-		if _, err := e.client.Transactions.PlanVoid(ctx, receiptNumber); err != nil { // nothing could be done with it
-			return fmt.Errorf("durable: the receipt number: %w", err)
-		}
-		other, err := e.one(ctx, tx, ofReceipt+" AND id <> $2 LIMIT 1", receiptNumber, id)
-		if err != nil {
-			return fmt.Errorf("durable: %w", err)
-		}
-		if other != nil {
-			return fmt.Errorf("%w: the receipt is that of another payment", ErrNotAllowed)
+	return err
+}
+
+// secondCharge is the condition of a payment that was taken beside its order's, and counts if that
+// is voided.
+func secondCharge() string { return "replaced_by <> '' AND " + sqlPaid() }
+
+// differs names in what a request differs from a write of the same id.
+func (r *row) differs(other *row) (in []string) {
+	differ := func(what string, differs bool) {
+		if differs {
+			in = append(in, what)
 		}
 	}
-	now := e.opts.Clock()
-	return e.apply(ctx, tx, id, &observed{
-		Kind: sawDecision, At: now, Receipt: receiptNumber,
-		Decision: &Decision{Verdict: verdict, Who: who, Reason: reason, At: now},
+	found := other.adopted() // what was read from the service does not name its source
+	differ("operation", r.Operation != other.Operation)
+	differ("order", r.Order != other.Order)
+	differ("amount", !r.Amount.Equal(other.Amount) && r.Operation != OperationReverse)
+	differ("currency", r.Currency != other.Currency)
+	differ("business", r.Business != other.Business && !(found && other.Business == ""))
+	differ("follows", r.follows != other.follows)
+	differ("source", r.source != other.source && !found)
+	differ("request", r.request != other.request && !found)
+	return in
+}
+
+// Change stores a change of a PayTo agreement, as Pay does. Changes of one agreement are sent one
+// after the other.
+func (e *Engine[TTx]) Change(ctx context.Context, tx TTx, w NewWrite, change quickstream.AgreementChange) (write OtherWrite, created bool, err error) {
+	return e.storeOther(ctx, e.typed.Join(tx), w, func() (quickstream.Intent, error) { return e.client.PayTo.Plan(ctx, change) })
+}
+
+// Register stores the registration of an account from a token or a receipt, as Pay does.
+func (e *Engine[TTx]) Register(ctx context.Context, tx TTx, w NewWrite, customerID string, params quickstream.RegisterAccountParams) (write OtherWrite, created bool, err error) {
+	return e.storeOther(ctx, e.typed.Join(tx), w, func() (quickstream.Intent, error) {
+		return e.client.Accounts.Plan(ctx, customerID, params, quickstream.WithIdempotencyKey(e.key(w.ID, 1)))
 	})
 }
 
-// Wait returns a payment when its outcome is known, for handlers that can wait for a
-// moment. When ctx ends first it returns the payment as it stands, and an error that
-// matches [ErrOpen]: the outcome comes to OnOutcome.
-func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Payment, error) {
+// Verify stores the verification of an account, as Pay does.
+func (e *Engine[TTx]) Verify(ctx context.Context, tx TTx, w NewWrite, params quickstream.VerifyAccountParams) (write OtherWrite, created bool, err error) {
+	if err := w.check(false); err != nil {
+		return OtherWrite{}, false, err
+	}
+	r, err := e.plan(ctx, w, params, nil)
+	if err != nil {
+		return OtherWrite{}, false, err
+	}
+	return other(e.store(ctx, e.typed.Join(tx), r))
+}
+
+func (e *engine) storeOther(ctx context.Context, tx tx, w NewWrite, plan func() (quickstream.Intent, error)) (OtherWrite, bool, error) {
+	if err := w.check(false); err != nil {
+		return OtherWrite{}, false, err
+	}
+	intent, err := plan()
+	if err != nil {
+		return OtherWrite{}, false, err
+	}
+	r := e.rowOf(w, intent)
+	r.request = requestDigest(intent)
+	return other(e.store(ctx, tx, r))
+}
+
+func other(r *row, created bool, err error) (OtherWrite, bool, error) {
+	if r == nil {
+		return OtherWrite{}, false, err
+	}
+	return OtherWrite{r.Record}, created, err
+}
+
+// Wait returns a write when its outcome is known, for handlers that can wait for a
+// moment. When ctx ends first it returns the write as it stands, and an error that
+// matches [ErrInProgress]: the outcome comes to OnOutcome.
+func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
 	for try := 0; ; try++ {
-		p, err := e.Payment(context.WithoutCancel(ctx), id)
-		if err != nil || !p.State.Open() {
-			return p, err
+		w, err := e.Write(context.WithoutCancel(ctx), id)
+		if err != nil || !w.Common().State.InProgress() {
+			return w, err
 		}
 		if !wait(ctx, min(20*time.Millisecond<<min(try/2, 6), time.Second)) {
-			return p, ErrOpen
+			return w, ErrInProgress
 		}
 	}
 }

@@ -38,7 +38,7 @@ type ReportColumns struct {
 func (c ReportColumns) Names() []string {
 	names := []string{
 		c.ReceiptNumber, c.Status, c.SummaryCode, c.PrincipalAmount, c.Currency, c.ResponseCode, c.TransactionType,
-		c.OriginalReceiptNumber, c.PaymentReferenceNumber, c.Intent, "metadata_" + orderMember,
+		c.OriginalReceiptNumber, c.PaymentReferenceNumber, c.Intent, "metadata_" + installationMember, "metadata_" + orderMember,
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
@@ -48,6 +48,10 @@ func (c ReportColumns) Names() []string {
 // compares what the columns say; the payment's transaction is read from the service only
 // where they differ.
 func (e *Engine[TTx]) CompareReport(ctx context.Context, date quickstream.Date, report io.Reader, columns ReportColumns) error {
+	return e.compareReport(ctx, date, report, columns)
+}
+
+func (e *engine) compareReport(ctx context.Context, date quickstream.Date, report io.Reader, columns ReportColumns) error {
 	reader, err := csvreport.NewReader(report)
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)
@@ -90,20 +94,20 @@ const reportPage = 100
 
 // downloadAndCompare compares by a report that is downloaded first: one that breaks off
 // has to be discarded.
-func (e *Engine[TTx]) downloadAndCompare(ctx context.Context, date quickstream.Date) (err error) {
+func (e *engine) downloadAndCompare(ctx context.Context, date quickstream.Date) (err error) {
 	file, err := os.CreateTemp("", "quickstream-report-*.csv")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
-	params := quickstream.ReportParams{SettlementDate: date, Columns: e.opts.Report.Names()}
+	params := quickstream.ReportParams{SettlementDate: date, Columns: e.report.Names()}
 	if _, err := e.client.Transactions.AwaitReport(ctx, file, params, quickstream.ReportWait{}); err != nil {
 		return err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	return e.CompareReport(ctx, date, file, *e.opts.Report)
+	return e.compareReport(ctx, date, file, *e.report)
 }
 
 // cell puts a cell of a record into a transaction.

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -17,92 +15,114 @@ import (
 const (
 	// tokenLife is how long a single-use token is good for.
 	tokenLife = 10 * time.Minute
-	// lookFirst is the age from which a payment is looked up before it is sent.
-	lookFirst = 15 * time.Minute
-	// giveBackWithin is how long what is to be given back may wait.
-	giveBackWithin = 7 * 24 * time.Hour
+	// reverseWithin is how long a refund or a reversal may wait.
+	reverseWithin = 7 * 24 * time.Hour
 )
 
-// workPayment does what a payment's state asks for.
-func (e *Engine[TTx]) workPayment(ctx context.Context, job paymentJob) error {
+// workWrite does what a write's state asks for.
+func (e *engine) workWrite(ctx context.Context, job writeJob) error {
 	r, err := e.peek(ctx, "id = $1", job.ID)
-	var version *VersionError
-	if errors.As(err, &version) {
-		e.opts.Logger.ErrorContext(ctx, "quickstream: a payment is left to another version of the program", "error", err)
+	if version := (*VersionError)(nil); errors.As(err, &version) {
+		e.logger.ErrorContext(ctx, "quickstream: a write is left to another version of the program", "error", err)
 	}
 	if err != nil || r == nil || r.Due.IsZero() {
 		return err // done by another job
 	}
-	// What is new is due, also where it was written by a clock that is ahead of this one.
-	if fresh := r.State == StatePrepared && r.Failures == 0; !fresh && r.Due.After(e.opts.Clock()) {
-		return e.early(ctx, "payment", "id = $1", r.ID)
+	// What is new is due, also if it was stored by a clock that is ahead of this one.
+	if fresh := r.State == StateQueued && r.Failures == 0 && r.claim == ""; !fresh && r.Due.After(e.clock()) {
+		return e.early(ctx, "write", "id = $1", r.ID)
 	}
-	if e.opts.Continue != nil && r.intent.Carrier != "" {
-		ctx = e.opts.Continue(ctx, r.intent.Carrier)
+	if e.resume != nil && r.intent.Carrier != "" {
+		ctx = e.resume(ctx, r.intent.Carrier)
 	}
-	if len(r.pending) > 0 { // OnOutcome is told again what it has refused
+	if len(r.pending) > 0 { // OnOutcome is notified again of what it has refused
 		return e.observe(ctx, r.ID, observed{})
 	}
-	if r.State == StatePrepared {
+	if r.State == StateQueued {
 		return e.send(ctx, r)
 	}
-	return e.look(ctx, r)
+	return e.lookUp(ctx, r)
 }
 
-// early has what a job came for before its time handed out when it is time, and not at the
-// end of the job's lease: whoever handed it out has a clock that is ahead of this one.
-func (e *Engine[TTx]) early(ctx context.Context, table, which string, key ...any) error {
-	return within(ctx, e.db, func(tx TTx) error {
-		return execute(ctx, e.db, tx, "UPDATE quickstream."+table+" SET due_at = next_at WHERE "+which+" AND due_at > next_at", key...)
+// early has what a job came for before its time enqueued when it is time, and not at the end of the
+// job's lease: the clock of the process that enqueued it is ahead of this one.
+func (e *engine) early(ctx context.Context, table, which string, key ...any) error {
+	return within(ctx, e.db, func(tx tx) error {
+		return execute(ctx, tx, "UPDATE quickstream."+table+" SET due_at = next_at WHERE "+which+" AND due_at > next_at", key...)
 	})
 }
 
-// send sends a payment that nobody has claimed, unless it is too old, or somebody may
-// have sent it in a history of the database that is lost.
-func (e *Engine[TTx]) send(ctx context.Context, r *row) error {
-	now := e.opts.Clock()
+// send sends a queued write, unless it is too old, or another process may have sent it in a lost
+// history of the database, or its last answer asks for a pause or a look-up first.
+func (e *engine) send(ctx context.Context, r *row) error {
+	now := e.clock()
 	if r.suspect {
-		return e.look(ctx, r)
+		return e.lookUp(ctx, r)
+	}
+	if err := e.confirm(ctx); err != nil {
+		return e.later(ctx, r.ID, problemOf(err))
 	}
 	restored := false
-	err := within(ctx, e.db, func(tx TTx) (err error) {
+	err := within(ctx, e.db, func(tx tx) error {
+		b, _, err := readBreaker(ctx, tx)
+		if err == nil && b.stops() {
+			return errPaused
+		}
 		restored, err = e.db.Restored(ctx, tx)
 		return err
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errPaused):
+		return nil // it is enqueued again
+	case err != nil:
 		return err
 	}
-	if restored { // what is written of the payment is old, how late it is too
+	if restored { // what is stored of the write is old, its age too
 		return e.recognise(ctx)
 	}
-	if late := r.tooLate(e.opts.SendWithin); late != "" {
-		return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: now, Problem: late})
+	late := r.tooLate(e.sendWithin)
+	next := r.nextSend(now, late != "")
+	if !next.notBefore.IsZero() {
+		return e.postpone(ctx, r, next.notBefore)
 	}
-	if e.paused.Load() != nil {
-		return nil // it is enqueued again
-	}
-	if r.age > lookFirst {
+	if next.lookUp {
 		if settled, err := e.lookBefore(ctx, r); settled || err != nil {
 			return err
 		}
 	}
-	if r.intent.Operation == giveBack {
-		return e.sendBack(ctx, r)
+	switch {
+	case late != "":
+		return e.giveUp(ctx, r, late)
+	case next.newKey:
+		r.keyNumber, r.keySent = r.keyNumber+1, time.Time{}
 	}
-	return e.submit(ctx, r)
+	switch r.intent.Operation {
+	case OperationReverse:
+		return e.sendReverse(ctx, r)
+	case quickstream.OperationRefund:
+		return e.sendRefund(ctx, r)
+	default:
+		return e.submit(ctx, r)
+	}
 }
 
-// tooLate says why a payment is not to be sent any more, or "". It asks for the age that the
-// database gives: the clocks of two machines may differ. What was claimed once may have been
-// sent, and is never too late.
+// giveUp ends a write that is not sent any more. One that may have been sent was looked up right
+// before: it waits until that look-up counts.
+func (e *engine) giveUp(ctx context.Context, r *row, why string) error {
+	if until := r.lastSent.Add(lookupLag); r.Sends > 0 && e.clock().Before(until) {
+		return e.postpone(ctx, r, until)
+	}
+	return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: e.clock(), Sends: r.Sends, Problem: why})
+}
+
+// tooLate says why a write is not to be sent any more, or "", by the age that the database gives:
+// the clocks of two machines may differ.
 func (r *row) tooLate(within time.Duration) string {
-	if r.Operation == giveBack { // it may have to wait until the payment is settled
-		within = giveBackWithin
+	if r.refunds() { // it may have to wait until the payment is settled
+		within = reverseWithin
 	}
 	switch {
-	case r.claim != "":
-		return ""
-	case r.age > tokenLife && singleUse(r.intent):
+	case r.age > tokenLife && r.token != "":
 		return "its single-use token is older than ten minutes"
 	case r.age > within:
 		return "it could not be sent in time"
@@ -111,44 +131,71 @@ func (r *row) tooLate(within time.Duration) string {
 	}
 }
 
-// lookBefore looks for a payment that has waited for long, in case that somebody has
-// sent it whom this database does not know of.
-func (e *Engine[TTx]) lookBefore(ctx context.Context, r *row) (settled bool, err error) {
+// lookBefore looks up a write before it is sent. settled means that it is not to be sent.
+func (e *engine) lookBefore(ctx context.Context, r *row) (settled bool, err error) {
 	if !r.intent.Operation.IsTransaction() {
-		return false, nil
+		return e.lookBeforeOther(ctx, r)
 	}
-	at := e.opts.Clock()
-	seen := e.policy.LookUp(ctx, lookService[TTx]{e, r.ID}, resolve.Case{Intent: r.intent})
-	switch seen.Result {
-	case resolve.LookupNone:
+	at := e.clock()
+	seen := e.policy.LookUp(ctx, lookupService{e, r.ID}, resolve.Case{Intent: r.sentIntent()})
+	switch {
+	case seen.Result == resolve.LookupFailed:
+		return true, e.later(ctx, r.ID, "the look-up before sending failed")
+	case seen.Result == resolve.LookupNone && len(seen.Candidates) == 0:
 		return false, nil
-	case resolve.LookupFailed:
-		return true, e.later(ctx, r.ID, "the look before sending failed")
 	default:
-		return true, e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: at, Of: r.intent.IdempotencyKey, Seen: seen, Receipt: seen.ReceiptNumber})
+		return true, e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: at, Sends: r.Sends, Seen: seen, Receipt: seen.ReceiptNumber})
 	}
 }
 
-// later tries a payment again, with a pause that grows.
-func (e *Engine[TTx]) later(ctx context.Context, id, problem string) error {
-	return within(ctx, e.db, func(tx TTx) error {
+// sentIntent is the intent as it was first sent, under the key of the next send.
+func (r *row) sentIntent() quickstream.Intent {
+	i := r.intent
+	if !r.firstSent.IsZero() {
+		i.NotBefore = r.firstSent
+	}
+	i.Attempts = r.Sends
+	return i
+}
+
+// later tries a queued write again, with a pause that grows.
+func (e *engine) later(ctx context.Context, id, problem string) error {
+	return e.requeue(ctx, id, func(r *row) {
+		r.Failures++
+		r.Problem, r.Due = problem, e.clock().Add(pause(time.Second, r.Failures))
+	})
+}
+
+func (e *engine) postpone(ctx context.Context, r *row, until time.Time) error {
+	return e.requeue(ctx, r.ID, func(r *row) { r.Due = until })
+}
+
+func (e *engine) requeue(ctx context.Context, id string, change func(r *row)) error {
+	return within(ctx, e.db, func(tx tx) error {
 		r, err := e.read(ctx, tx, id)
-		if err != nil || r == nil || r.State != StatePrepared {
+		if err != nil || r == nil || r.State != StateQueued {
 			return err
 		}
 		before := *r
-		r.Failures++
-		r.Problem, r.Due = problem, e.opts.Clock().Add(pause(r.Failures))
+		change(r)
 		return e.save(ctx, tx, &before, r)
 	})
 }
 
-// submit sends the intent of a payment under a claim, and stores what came of it. What
-// was claimed is stored even when the job is cancelled.
-func (e *Engine[TTx]) submit(ctx context.Context, r *row) error {
+// pause is how long to wait after so many failures in a row.
+func pause(first time.Duration, failures int) time.Duration {
+	return min(first<<min(max(failures, 1)-1, 12), max(first, time.Hour))
+}
+
+// submit sends the intent of a write under a claim, and stores its outcome, also if the job is
+// cancelled.
+func (e *engine) submit(ctx context.Context, r *row) error {
 	c := claim{text: rand.Text()}
 	e.step("before the claim")
-	sent := e.sending(ctx, r.intent, func(ctx context.Context) error {
+	if r.intent.IdempotencyKey != "" {
+		r.intent.IdempotencyKey = e.key(r.ID, r.keyNumber)
+	}
+	sent, sendErr := e.sending(ctx, r.intent, func(ctx context.Context) error {
 		c.err = e.claim(ctx, r, &c)
 		e.step("after the claim")
 		return c.err
@@ -156,71 +203,91 @@ func (e *Engine[TTx]) submit(ctx context.Context, r *row) error {
 	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
 	defer cancel()
 	switch {
-	case errors.Is(c.err, errClaimed), errors.Is(c.err, errPaused):
+	case errors.Is(c.err, errClaimed):
 		return nil
+	case errors.Is(c.err, errPaused):
+		return nil // it is enqueued again
+	case errors.Is(c.err, errLine):
+		return e.postpone(stored, r, e.clock().Add(linePause))
 	case errors.Is(c.err, errPaid):
-		return e.observe(stored, r.ID, observed{Kind: sawTooLate, At: e.opts.Clock(), Problem: errPaid.Error()})
+		return e.giveUp(stored, r, errPaid.Error())
 	case errors.Is(c.err, database.ErrRestored):
 		return e.recognise(stored)
 	case !c.committed:
-		return e.later(stored, r.ID, fmt.Sprintf("it could not be claimed: %v %s", c.err, sent.Problem))
+		if errors.Is(c.err, errFacility) {
+			e.logger.ErrorContext(ctx, "quickstream: nothing is sent", "error", c.err)
+		}
+		if c.err == nil { // the client refused it before the claim
+			c.err = sendErr
+		}
+		return e.later(stored, r.ID, "it could not be claimed: "+problemOf(c.err))
 	case c.err != nil: // claimed by this process, which has sent nothing
-		sent = observed{Kind: sawNotDone, At: e.opts.Clock(), Problem: c.err.Error()}
+		sent = observed{Kind: sawPermit, At: e.clock(), Permit: permitNotExecuted, Problem: problemOf(c.err)}
 	}
+	e.heed(stored, &c, sendErr)
 	e.step("after the answer")
-	sent.Claim, sent.Of = c.text, r.intent.IdempotencyKey
+	sent.Claim, sent.Sends = c.text, r.Sends+1
 	err := e.observe(stored, r.ID, sent)
 	e.step("after the outcome")
 	return err
 }
 
-// claim is one process's permission to send a payment.
+// linePause is how long a follow-up waits for those before it, unless the end of one wakes it.
+const linePause = 30 * time.Second
+
+// claim is one process's permission to send a write.
 type claim struct {
 	text      string
+	alone     bool // while the breaker tries one write
 	committed bool
 	err       error
 }
 
 var (
-	// errClaimed means that a payment is not this process's to send.
-	errClaimed  = errors.New("somebody else has claimed it, or it has changed")
+	// errClaimed means that a write is not this process's to send.
+	errClaimed  = errors.New("another process has claimed it, or it has changed")
 	errPaid     = errors.New("another payment of the order was found")
 	errStopping = errors.New("the process ends")
 	errLost     = errors.New("payments that a restored backup does not know are being looked for")
+	errLine     = errors.New("another follow-up of the same payment comes first")
 )
 
-// claim moves a payment from prepared to sending, in a transaction of its own: who
-// commits that may send it, and nobody else ever again. When the commit is not
-// confirmed the row tells.
-func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
+// claim moves a write from queued to sending, in a transaction of its own. The process that commits
+// that may send it, and no other until its answer permits it. If the commit is not confirmed the row
+// tells.
+func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 	marked := func() error { return nil }
-	err := within(ctx, e.db, func(tx TTx) (err error) {
+	err := within(ctx, e.db, func(tx tx) (err error) {
 		if e.stopping.Load() {
 			return errStopping
 		}
-		if marked, err = e.mayClaim(ctx, tx); err != nil {
+		if _, err := e.lock(ctx, tx, r); err != nil {
 			return err
 		}
-		now, intent := e.opts.Clock(), r.intent
-		intent.NotBefore = time.Now() // by this machine's clock, as all intents
-		if e.opts.Carrier != nil {
-			intent.Carrier = cmp.Or(e.opts.Carrier(ctx), intent.Carrier) // of the call, where nothing was current before it
-		}
-		text, err := json.Marshal(intent)
-		if err != nil {
+		if marked, err = e.mayClaim(ctx, tx, c); err != nil {
 			return err
 		}
-		if err := e.lockOrder(ctx, tx, r); err != nil {
+		if err := e.inLine(ctx, tx, r); err != nil {
 			return err
 		}
-		n, err := e.db.Exec(ctx, tx, `UPDATE quickstream.payment SET state = 'sending', claim = $1, version = version + 1, changed_at = $2, next_at = $3, due_at = $3,
-			intent = $4 WHERE id = $5 AND state = 'prepared' AND version = $6 AND suspect = 0
-			AND (receipt_of <> '' OR NOT EXISTS (SELECT 1 FROM quickstream.payment o WHERE o.order_id = quickstream.payment.order_id
-				AND o.receipt_of = '' AND o.state IN ('sending', 'unknown', 'approved', 'charged twice')))`,
-			c.text, micros(now), micros(now.Add(e.opts.jobTimeout()+jobMargin)), string(text), r.ID, r.version)
-		if err == nil && n != 1 {
-			err = e.whyNot(ctx, tx, r)
+		now, next := e.clock(), *r
+		next.Standing, next.claim, next.Sends = standing(StateSending), c.text, r.Sends+1
+		next.lastSent, next.Due = now, now.Add(e.jobTimeout()+jobMargin)
+		if next.firstSent.IsZero() {
+			next.firstSent = time.Now() // by this machine's clock, as all intents
 		}
+		if next.keySent.IsZero() {
+			next.keySent = now
+		}
+		if e.carrier != nil {
+			next.intent.Carrier = cmp.Or(e.carrier(ctx), next.intent.Carrier) // of the call, if there was none before
+		}
+		if err := e.save(ctx, tx, r, &next); errors.Is(err, ErrChanged) {
+			return errClaimed
+		} else if err != nil {
+			return err
+		}
+		err = e.record(ctx, tx, &next, Event{Kind: EventClaimed})
 		e.step("before the claim's commit")
 		return err
 	})
@@ -233,9 +300,9 @@ func (e *Engine[TTx]) claim(ctx context.Context, r *row, c *claim) error {
 
 // mayClaim refuses a claim that must not be made now, in its transaction. What it returns is
 // called after the commit.
-func (e *Engine[TTx]) mayClaim(ctx context.Context, tx TTx) (marked func() error, err error) {
-	if e.paused.Load() != nil {
-		return nil, errPaused
+func (e *engine) mayClaim(ctx context.Context, tx tx, c *claim) (marked func() error, err error) {
+	if err := e.isFacility(ctx, tx); err != nil {
+		return nil, err
 	}
 	if marked, err = e.db.Claim(ctx, tx); err != nil {
 		return nil, err
@@ -243,37 +310,66 @@ func (e *Engine[TTx]) mayClaim(ctx context.Context, tx TTx) (marked func() error
 	if open, err := e.search(ctx, tx); err != nil || open != nil {
 		return nil, errors.Join(err, errLost)
 	}
+	if c.alone, err = e.passBreaker(ctx, tx, c.text); err != nil {
+		return nil, err
+	}
 	return marked, e.stampClaim(ctx, tx)
 }
 
-// whyNot is why a payment could not be claimed.
-func (e *Engine[TTx]) whyNot(ctx context.Context, tx TTx, r *row) error {
-	if r.ReceiptOf != "" {
-		return errClaimed
+// inLine refuses a payment beside another one of its order that was or may have been sent, and a
+// follow-up whose turn it is not: they are sent one after the other, and one of unknown outcome holds
+// all but refunds of another amount.
+func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
+	switch {
+	case r.isPayment():
+		other, err := e.one(ctx, tx, "order_id = $1 AND id <> $2 AND kind = 'payment' AND ("+sqlPaid()+" OR "+sqlIn("state", StateSending, StateResolving)+
+			") ORDER BY CASE WHEN "+sqlPaid()+" THEN 0 ELSE 1 END LIMIT 1", r.Order, r.ID)
+		switch {
+		case err != nil || other == nil:
+			return err
+		case other.Paid():
+			return errPaid
+		default:
+			return errClaimed
+		}
+	case r.follows == "":
+		return nil
 	}
-	paid, err := e.one(ctx, tx, "order_id = $1 AND id <> $2 AND receipt_of = '' AND state IN ('approved', 'charged twice') LIMIT 1", r.OrderID, r.ID)
-	if err == nil && paid == nil {
-		return errClaimed
+	var first error
+	var earlier []*row
+	held := map[string]bool{} // amounts of refunds of unknown outcome, whose equals wait for them
+	apart := func(other *row) bool { return r.refunds() && other.refunds() && !r.Amount.Equal(other.Amount) }
+	err := e.each(ctx, tx, func(other *row, unreadable error) {
+		switch {
+		case unreadable != nil || other.State == StateSending || other.State != StateQueued && !apart(other):
+			first = errLine
+		case other.State != StateQueued:
+			held[other.Amount.StringFixed(2)] = true
+		case other.Written.Before(r.Written) || other.Written.Equal(r.Written) && other.ID < r.ID:
+			earlier = append(earlier, other)
+		}
+	}, "follows <> '' AND follows = $1 AND id <> $2 AND "+sqlIn("state", append(unknown(), StateQueued)...), r.follows, r.ID)
+	for _, other := range earlier {
+		if !apart(other) || other.claim == "" && !held[other.Amount.StringFixed(2)] {
+			first = errLine
+		}
 	}
-	return cmp.Or(err, errPaid)
+	return errors.Join(err, first)
 }
 
 // holds reports whether a claim was committed after all. It waits for a commit that is
 // still on its way, and asks more than once: a claim that was committed and is not known
 // to be would have to be looked up for days.
-func (e *Engine[TTx]) holds(ctx context.Context, id, claim string) bool {
+func (e *engine) holds(ctx context.Context, id, claim string) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
 	defer cancel()
 	for try := 1; ; try++ {
-		now, err := e.peek(ctx, "id = $1"+e.db.Words().ForUpdate, id)
+		now, err := e.peek(ctx, "id = $1"+e.dialect.ForUpdate, id)
 		if err == nil {
 			return now != nil && now.State == StateSending && now.claim == claim
 		}
-		if try == 5 || !wait(ctx, pause(try)/10) {
+		if try == 5 || !wait(ctx, pause(time.Second, try)/10) {
 			return false
 		}
 	}
 }
-
-// singleUse reports whether an intent pays by a single-use token.
-func singleUse(i quickstream.Intent) bool { return requestOf(i).SingleUseTokenID != "" }

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -8,190 +9,227 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// after returns the payment after an observation. It is the only place where a payment
-// changes its state after it was claimed. It is pure: what a second payment of the order
-// means for it is added by beside.
+// after returns the write after an observation. It is the only place where a write changes its
+// standing after it was claimed. It is pure: what a second payment of the order means for it is
+// added by compareWithOrder.
 func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
-	if o.Problem != "" && r.State.Open() {
+	if o.Problem != "" && r.State.InProgress() {
 		r.Problem = o.Problem
 	}
-	if o.Of != "" && o.Of != r.intent.IdempotencyKey && !o.found() {
-		return r // an intent that another one has taken the place of
+	if o.Sends != 0 && o.Sends < r.Sends && !o.found() {
+		return r // what was not found before it was sent again
 	}
-	// Whoever looked meanwhile may have seen nothing yet.
-	holder := o.Claim != "" && o.Claim == r.claim && (r.State == StateSending || r.State == StateUnknown && !r.evident())
+	// A process that looked up meanwhile may have found nothing yet.
+	holder := o.Claim != "" && o.Claim == r.claim
+	unseen := r.State == StateSending || r.State == StateResolving && !r.evident()
 	switch o.Kind {
-	case sawNotDone:
-		if holder {
-			return r.renewed(now)
+	case sawPermit:
+		if holder && unseen {
+			return r.queuedAgain(o.Permit, now)
 		}
 	case sawRefusal:
-		// It is proof, also where somebody has looked in vain before the answer came.
-		if holder || r.State == StatePrepared || r.State == StateUnknown && o.Claim != "" && o.Claim == r.claim {
-			return r.ended(StateRefused).chosenAnew(now)
+		// It is proof, also if a look-up found nothing before the answer came; but not of an earlier send.
+		switch {
+		case r.Sends > 1 && holder:
+			o.Kind, o.Seen = sawTransaction, resolve.Observation{Result: resolve.LookupFailed}
+			return r.looked(o, policy, now)
+		case holder && (unseen || r.State == StateResolving), r.State == StateQueued && r.claim == "":
+			return r.ended(standing(StateRefused)).chosenAgain(now)
 		}
 	case sawTooLate:
-		if r.State == StatePrepared {
-			return r.ended(StateNotSent)
+		if r.State == StateQueued && o.Sends == r.Sends {
+			return r.ended(standing(StateNotSent))
 		}
 	case sawConflict:
-		if r.State == StatePrepared || r.neverClaimed() {
-			return r.ended(StateEscalated)
+		if r.State == StateQueued || r.neverClaimed() {
+			return r.ended(standing(StateEscalated))
 		}
 	case sawReturn:
-		if r.State.Blocks() && r.State != StatePrepared {
-			return r.ended(StateReturned)
+		if r.Blocks() && r.State != StateQueued {
+			returned := settledAs(quickstream.OutcomeApproved)
+			returned.Reversal = ReversalReturned
+			return r.ended(returned)
 		}
 	case sawDone:
-		if r.State != StateApproved {
+		if !r.Approved() {
 			r.ReceiptNumber = o.Receipt
-			return r.ended(StateApproved)
+			return r.ended(settledAs(quickstream.OutcomeApproved))
 		}
 	case sawNothing:
 		return r.missed(o.Seen, now)
 	case sawDecision:
-		r.Decided = o.Decision
+		r.decision = o.Decision
 		if o.Receipt != "" {
 			r.ReceiptNumber = o.Receipt
 		}
-		r = r.ended(o.Decision.Verdict)
-		r.Due = r.looking.NextLook // a charge that comes late is told all the same
+		r = r.ended(o.Decision.Standing)
+		r.Due = r.lookups.NextLook // OnOutcome is notified of a charge that comes late all the same
 		return r
 	case sawTransaction:
-		return r.seen(o, policy, now)
+		return r.looked(o, policy, now)
 	}
 	return r
 }
 
 // missed waits for another write than a transaction, a little longer each time. What is
-// not found in two days is absent; where there is something that may be it, or it cannot
-// be looked for, a person has to tell.
+// not found in two days is not_found; if there is something that may be it, or the look-ups fail, a
+// person has to find out.
 func (r row) missed(seen resolve.Observation, now time.Time) row {
-	if !r.State.Open() {
+	if !r.State.InProgress() {
 		return r
 	}
 	age := now.Sub(r.Written)
 	switch {
 	case seen.Result == resolve.LookupFailed: // which is no proof that it is not there
 		if age > 72*time.Hour {
-			return r.ended(StateEscalated)
+			return r.ended(standing(StateEscalated))
 		}
 	case len(seen.Candidates) > 0 && age > time.Hour:
 		r.Problem = "it may be one of these: " + strings.Join(seen.Candidates, ", ")
-		return r.ended(StateEscalated)
+		return r.ended(standing(StateEscalated))
 	case age > 48*time.Hour:
-		return r.ended(StateAbsent)
+		return r.ended(standing(StateNotFound))
 	}
-	r.State, r.Due = StateUnknown, now.Add(min(max(age, time.Second), time.Hour))
+	r.Standing, r.Due = standing(StateResolving), now.Add(min(max(age, time.Second), time.Hour))
 	return r
 }
 
-// renewed prepares a payment again that is proven not to have been carried out, with
-// pauses that grow.
-func (r row) renewed(now time.Time) row {
-	r.intent, r.State, r.looking = r.intent.Renewed(), StatePrepared, resolve.Case{}
+// queuedAgain queues a write again whose answer permits another send, with pauses that grow. Intent
+// and references stay: one look-up finds every send.
+func (r row) queuedAgain(p permit, now time.Time) row {
+	switch again := r.permit == permitUnavailable || r.permit == permitUnavailableAgain; {
+	case p == permitNotExecuted:
+		if r.Sends--; r.Sends > 0 { // an earlier answer says what comes before the next send
+			p = r.permit
+		}
+	case p == permitUnavailable && again:
+		p = permitUnavailableAgain
+	}
+	r.permit, r.Standing, r.lookups = p, standing(StateQueued), resolve.Case{}
 	r.Failures++
-	r.Due = now.Add(pause(r.Failures))
+	r.Due = now.Add(pause(p.rule().pause, r.Failures))
 	if !r.intent.Complete { // it cannot be sent from the row
-		return r.ended(StateNotSent)
+		return r.ended(standing(StateNotSent))
 	}
 	return r
 }
 
-// pause is how long to wait after so many failures in a row.
-func pause(failures int) time.Duration {
-	return min(time.Second<<min(failures-1, 12), time.Hour)
-}
-
-func (r row) ended(state State) row {
-	r.State, r.Due = state, time.Time{}
+func (r row) ended(s Standing) row {
+	r.Standing, r.Due = s, time.Time{}
 	return r
 }
 
-// seen is a payment after a transaction was read, or was not found.
-func (r row) seen(o observed, policy resolve.Policy, now time.Time) row {
+// looked is a write after a transaction was read, or was not found.
+func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 	found := o.found()
-	if !r.State.Open() && !found && r.looking.NextLook.IsZero() || r.gone(o) {
+	if !r.State.InProgress() && !found && r.lookups.NextLook.IsZero() || r.gone(o) {
 		return r // weaker than what is known
 	}
-	if later, ok := r.taken(o); ok {
+	if later, ok := r.reversedBy(o); ok {
 		return r.ended(later)
 	}
-	was := r.State
-	if r.took() && !r.looking.Status.Final() && (o.Seen.Outcome != quickstream.OutcomeApproved || o.Seen.ReceiptNumber == r.ReceiptNumber) {
+	was := r.Standing
+	if r.Approved() && !r.lookups.Status.Final() && (o.Seen.Outcome != quickstream.OutcomeApproved || o.Seen.ReceiptNumber == r.ReceiptNumber) {
 		return r // as a person has said, or the list of returns
 	}
-	if r.looking.Version == 0 {
-		intent := r.intent
-		intent.Attempts = o.Attempts
-		if r.State == StateSending { // by the clock that now is read from, and not by the machine's
-			intent.NotBefore = r.Changed
-		}
-		if o.Claim != "" && o.Claim == r.claim {
-			intent.ReceiptNumber = o.Receipt
-			if o.Seen.Result != resolve.LookupFailed {
-				intent.Attempts = 1
-			}
-		}
-		r.looking = resolve.Begin(intent, now)
+	if holder := o.Claim != "" && o.Claim == r.claim; holder && r.Sends > 1 && o.Seen.Outcome != quickstream.OutcomeApproved {
+		o.Seen, o.Receipt = resolve.Observation{Result: resolve.LookupFailed}, "" // it says nothing of an earlier send
+		found = false
 	}
-	if r.looking.Status.Final() {
-		was = stateOf(r.looking)
+	if r.lookups.Version == 0 {
+		r.lookups = r.begun(o, now)
+		if r.lookups.Resent { // it is approved, and is looked up again
+			r.ReceiptNumber, r.Seen, r.Due, r.Standing = o.Receipt, o.Seen, r.lookups.NextLook, settledAs(o.Seen.Outcome)
+			return r.reported(o)
+		}
 	}
-	r.looking = policy.Next(r.looking, o.Seen, now)
-	r.Due = r.looking.NextLook
-	r.Seen, r.Evidence = r.looking.Seen, r.looking.Lookups
+	if r.lookups.Status.Final() {
+		was = r.standingOf(r.lookups)
+	}
+	r.lookups = policy.Next(r.lookups, o.Seen, now)
+	r.Due = r.lookups.NextLook
+	r.Seen, r.Evidence = r.lookups.Seen, r.lookups.Lookups
 	if o.Receipt != "" && (r.ReceiptNumber == "" || found) {
 		r.ReceiptNumber = o.Receipt
 	}
 	if r.ReceiptNumber == "" {
-		r.ReceiptNumber = r.looking.Seen.ReceiptNumber
+		r.ReceiptNumber = r.lookups.Seen.ReceiptNumber
 	}
+	if r.intent.Operation == quickstream.OperationVoid {
+		r.ReceiptNumber = "" // which is that of the payment
+	}
+	r = r.reported(o)
+	if r.decision != nil && r.lookups.Status != resolve.StatusSettled && r.lookups.Status != resolve.StatusDoubleCharged {
+		return r // a person's decision holds against all but an outcome
+	}
+	if now := r.standingOf(r.lookups); now != was || !r.Approved() {
+		r.Standing = now // an approval that is seen again does not undo what came after it
+	}
+	if r.State == StateSettled {
+		return r.chosenAgain(now)
+	}
+	return r
+}
+
+// reported is a write with what a transaction says of it.
+func (r row) reported(o observed) row {
 	if !o.SettlesOn.IsZero() {
 		r.SettlesOn = o.SettlesOn
 	}
 	if o.Total.Valid {
 		r.total = o.Total.Decimal
 	}
-	if r.Decided != nil && r.looking.Status != resolve.StatusSettled && r.looking.Status != resolve.StatusDoubleCharged {
-		return r // a person's word holds against all but an outcome
-	}
-	if state := stateOf(r.looking); state != was || !r.took() {
-		r.State = state // an approval that is seen again does not undo what came after it
-	}
-	if r.State == StateAbsent && r.intent.Operation == quickstream.OperationVoid {
-		// It was not voided before it was settled, and cannot be any more.
-		r.State, r.Problem = StateRefused, "the transaction stands"
-		return r.chosenAnew(now)
-	}
 	return r
 }
 
-// chosenAnew sends what is to be given back by another way after its void was refused,
-// as when the cut-off has passed since the transaction was read.
-func (r row) chosenAnew(now time.Time) row {
-	if r.Operation != giveBack || r.intent.Operation != quickstream.OperationVoid {
+// begun is the case of a write that is looked up for the first time, or whose answer has come.
+func (r row) begun(o observed, now time.Time) resolve.Case {
+	intent := r.sentIntent()
+	intent.Attempts = 0          // unknown to others than the process that has sent it
+	if r.State == StateSending { // by the clock that now is read from, and not by the machine's
+		intent.NotBefore = r.Changed
+	}
+	if o.Claim == "" || o.Claim != r.claim {
+		return resolve.Begin(intent, now)
+	}
+	intent.Attempts = max(o.Attempts, r.Sends)
+	if approved := o.Seen.Result == resolve.LookupSettled && o.Seen.Outcome == quickstream.OutcomeApproved; approved && r.Sends > 1 {
+		c := resolve.Begin(intent, now) // an earlier send may be approved too
+		c.Resent, c.Until, c.Status = true, now.Round(0).Add(lookupLag), resolve.StatusSettled
+		c.Seen, c.Outcome = o.Seen, o.Seen.Outcome
+		return c
+	}
+	intent.ReceiptNumber = o.Receipt
+	return resolve.Begin(intent, now)
+}
+
+// chosenAgain queues a reversal again after its void was refused, as when the cut-off has passed
+// since the transaction was read: it becomes a refund.
+func (r row) chosenAgain(now time.Time) row {
+	refused := r.State == StateRefused || r.declined()
+	if r.Operation != OperationReverse || r.intent.Operation != quickstream.OperationVoid || !refused {
 		return r
 	}
-	r.intent, r.looking = giveBackIntent(r.ReceiptOf, now), resolve.Case{}
+	r.intent, r.lookups = reverseIntent(r.intent.Target, now), resolve.Case{}
+	r.keyNumber, r.keySent = r.keyNumber+1, time.Time{} // it is another request
 	r.Failures++
-	r.State, r.Due = StatePrepared, now.Add(pause(r.Failures))
+	r.Standing, r.Due = standing(StateQueued), now.Add(pause(time.Second, r.Failures))
+	r.claim, r.Sends, r.permit = "", 0, permitNone
 	return r
 }
 
-// took reports whether the money was taken, whatever became of it since.
-func (r row) took() bool {
-	return r.State == StateApproved || r.State == StateVoided || r.State == StateReturned || r.State == StateTwice
+// evident reports whether anything was seen that may be the write.
+func (r row) evident() bool {
+	return slices.ContainsFunc(r.lookups.Lookups, func(l resolve.Lookup) bool {
+		return l.Result != resolve.LookupNone && l.Result != resolve.LookupFailed || len(l.Candidates) > 0
+	})
 }
 
-// evident reports whether anything was seen that may be the payment.
-func (r row) evident() bool {
-	for _, look := range r.looking.Lookups {
-		if look.Result != resolve.LookupNone && look.Result != resolve.LookupFailed || len(look.Candidates) > 0 {
-			return true
-		}
-	}
-	return false
+// neverClaimed reports whether a payment waits that this history of the database has not sent. One
+// that a restored backup holds may be being looked up.
+func (r row) neverClaimed() bool {
+	waits := r.State == StateQueued || r.State == StateResolving || r.State == StateNotFound
+	return waits && r.claim == "" && r.intent.Complete
 }
 
 // found reports whether a transaction was seen that has ended.
@@ -199,50 +237,54 @@ func (o observed) found() bool {
 	return o.Seen.Result == resolve.LookupSettled || o.Seen.Result == resolve.LookupDoubleCharged
 }
 
-// gone reports whether an observation is of money that is known to have been given back:
-// nothing that is seen of that transaction afterwards brings it again.
+// gone reports whether an observation is of money that is known to have come back: nothing that is
+// seen of that transaction afterwards takes it again.
 func (r row) gone(o observed) bool {
-	return (r.State == StateVoided || r.State == StateReturned) && (r.Decided == nil || r.Decided.Verdict != r.State) &&
+	return r.Reversal != ReversalNone && (r.decision == nil || r.decision.Standing != r.Standing) &&
 		o.Seen.ReceiptNumber == r.ReceiptNumber && o.Seen.Result != resolve.LookupDoubleCharged
 }
 
-// taken is what has become since of the money of an approved payment: a reading that is
-// later than the approval tells, and an older one does not.
-func (r row) taken(o observed) (State, bool) {
-	if r.State != StateApproved || o.Seen.ReceiptNumber != r.ReceiptNumber || !o.At.After(r.Changed) {
-		return "", false
+// reversedBy is the standing of an approved payment whose money has come back by an observation that
+// is later than the approval.
+func (r row) reversedBy(o observed) (Standing, bool) {
+	s := r.Standing
+	if r.State != StateSettled || !r.Paid() || o.Seen.ReceiptNumber != r.ReceiptNumber || !o.At.After(r.Changed) {
+		return s, false
 	}
 	switch o.Seen.Outcome {
 	case quickstream.OutcomeVoided:
-		return StateVoided, true
+		s.Reversal = ReversalVoided
 	case quickstream.OutcomeDeclined:
-		return StateReturned, true
+		s.Reversal = ReversalReturned
 	default:
-		return "", false
+		return s, false
 	}
+	return s, true
 }
 
-// stateOf is the state of a payment that is being resolved.
-func stateOf(c resolve.Case) State {
+// standingOf is the standing of a write that is being resolved.
+func (r row) standingOf(c resolve.Case) Standing {
 	switch c.Status {
 	case resolve.StatusNotFound:
-		return StateAbsent
+		return standing(StateNotFound)
 	case resolve.StatusEscalated:
-		return StateEscalated
+		return standing(StateEscalated)
 	case resolve.StatusDoubleCharged:
-		return StateTwice
+		return standing(StateDoubleCharged)
 	case resolve.StatusSettled:
 		switch c.Outcome {
-		case quickstream.OutcomeApproved:
-			return StateApproved
-		case quickstream.OutcomeDeclined, quickstream.OutcomeRejected:
-			return StateDeclined
-		case quickstream.OutcomeVoided:
-			return StateVoided
+		case quickstream.OutcomeApproved, quickstream.OutcomeDeclined, quickstream.OutcomeRejected:
+			return settledAs(c.Outcome)
+		case quickstream.OutcomeVoided: // it was approved before
+			done := settledAs(quickstream.OutcomeApproved)
+			if r.intent.Operation != quickstream.OperationVoid {
+				done.Reversal = ReversalVoided
+			}
+			return done
 		default:
-			return StateEscalated
+			return standing(StateEscalated)
 		}
 	default:
-		return StateUnknown
+		return standing(StateResolving)
 	}
 }

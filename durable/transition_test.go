@@ -1,10 +1,14 @@
 package durable
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -12,25 +16,39 @@ import (
 
 const (
 	ourClaim = "claim of the sender"
-	ourKey   = "KEY-1"
 	receipt  = "1001"
 )
 
-// begun is a payment that was claimed, and is in a state.
-func begun(state State, now time.Time) row {
-	r := row{claim: ourClaim, intent: quickstream.Intent{
-		Version: quickstream.IntentVersion, Operation: quickstream.OperationPay, Reference: "R-1", IdempotencyKey: ourKey, ID: "I-1", NotBefore: now, Complete: true,
+// standingIn returns the standing whose Text it is.
+func standingIn(text string) Standing {
+	reversed := func(r Reversal) Standing { return Standing{StateSettled, quickstream.OutcomeApproved, r} }
+	switch text {
+	case "approved", "declined":
+		return settledAs(quickstream.Outcome(text))
+	case "voided":
+		return reversed(ReversalVoided)
+	case "returned":
+		return reversed(ReversalReturned)
+	default:
+		return standing(State(strings.ReplaceAll(text, " ", "_")))
+	}
+}
+
+// begun is a payment that was claimed once, and stands somewhere.
+func begun(text string, now time.Time) row {
+	r := row{claim: ourClaim, kind: kindPayment, intent: quickstream.Intent{
+		Version: quickstream.IntentVersion, Operation: quickstream.OperationPay, Reference: "R-1", IdempotencyKey: "KEY-1", ID: "I-1", NotBefore: now, Complete: true,
 		MetadataName: "intentId", Request: []byte(`{"transactionType":"PAYMENT","metadata":{"intentId":"I-1"}}`),
 	}}
-	r.State, r.Written, r.Changed = state, now, now
-	if state == StatePrepared {
-		r.claim = ""
+	r.Standing, r.Written, r.Changed, r.Sends, r.lastSent = standingIn(text), now, now, 1, now
+	if text == "queued" {
+		r.claim, r.Sends, r.lastSent = "", 0, time.Time{}
 	}
 	return r
 }
 
 func saw(outcome quickstream.Outcome) observed {
-	return observed{Kind: sawTransaction, Of: ourKey, Receipt: receipt, Seen: resolve.Observation{Result: resolve.LookupSettled, Outcome: outcome, ReceiptNumber: receipt}}
+	return observed{Kind: sawTransaction, Receipt: receipt, Seen: resolve.Observation{Result: resolve.LookupSettled, Outcome: outcome, ReceiptNumber: receipt}}
 }
 
 func (o observed) by(claim string) observed {
@@ -38,91 +56,185 @@ func (o observed) by(claim string) observed {
 	return o
 }
 
-// TestTransitions: what an observation makes of a payment in each state. A payment whose
-// outcome is known is not changed by a weaker word, and nobody but who has claimed it makes
-// it be sent again.
+// TestTransitions: what an observation makes of a payment wherever it stands. A known outcome is not
+// changed by a weaker observation, and only the claim's holder makes it be sent again.
 func TestTransitions(t *testing.T) {
-	nothing := observed{Kind: sawTransaction, Of: ourKey, Seen: resolve.Observation{Result: resolve.LookupNone}}
-	failed := observed{Kind: sawTransaction, Of: ourKey, Seen: resolve.Observation{Result: resolve.LookupFailed}}
-	refused, notDone := observed{Kind: sawRefusal, Of: ourKey}, observed{Kind: sawNotDone, Of: ourKey}
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	nothing := observed{Kind: sawTransaction, Seen: resolve.Observation{Result: resolve.LookupNone}}
+	failed := observed{Kind: sawTransaction, Seen: resolve.Observation{Result: resolve.LookupFailed}}
+	refused, notExecuted := observed{Kind: sawRefusal}, observed{Kind: sawPermit, Permit: permitNotExecuted}
+	limited := observed{Kind: sawPermit, Permit: permitRefused}
 	for _, c := range []struct {
 		name   string
 		o      observed
-		before []State
-		after  State
+		before []string
+		after  string
 	}{
-		{"the answer is an approval", saw(quickstream.OutcomeApproved).by(ourClaim), []State{StateSending, StateUnknown, StateDeclined, StateAbsent, StateEscalated, StateRefused, StateNotSent}, StateApproved},
-		{"the answer is a decline", saw(quickstream.OutcomeDeclined).by(ourClaim), []State{StateSending}, StateDeclined},
-		{"the answer is lost", failed.by(ourClaim), []State{StateSending}, StateUnknown},
-		{"the answer is a refusal", refused.by(ourClaim), []State{StateSending}, StateRefused},
-		{"nothing was carried out", notDone.by(ourClaim), []State{StateSending}, StatePrepared},
-		{"nothing was found", nothing, []State{StateSending}, StateUnknown},
-		{"the look failed", failed, []State{StateSending}, StateUnknown},
-		{"it came back", observed{Kind: sawReturn}, []State{StateApproved, StateUnknown}, StateReturned},
-		{"it is too late", observed{Kind: sawTooLate}, []State{StatePrepared}, StateNotSent},
-		{"it cannot be made", refused, []State{StatePrepared}, StateRefused},
+		{"the answer is an approval", saw(quickstream.OutcomeApproved).by(ourClaim), []string{"sending", "resolving", "declined", "not found", "escalated", "refused", "not sent"}, "approved"},
+		{"the answer is a decline", saw(quickstream.OutcomeDeclined).by(ourClaim), []string{"sending"}, "declined"},
+		{"the answer is lost", failed.by(ourClaim), []string{"sending"}, "resolving"},
+		{"the answer is a refusal", refused.by(ourClaim), []string{"sending", "resolving"}, "refused"},
+		{"no byte was sent", notExecuted.by(ourClaim), []string{"sending", "resolving"}, "queued"},
+		{"the answer permits another send", limited.by(ourClaim), []string{"sending", "resolving"}, "queued"},
+		{"nothing was found", nothing, []string{"sending"}, "resolving"},
+		{"the look-up failed", failed, []string{"sending"}, "resolving"},
+		{"it came back", observed{Kind: sawReturn}, []string{"approved", "resolving"}, "returned"},
+		{"it is too late", observed{Kind: sawTooLate}, []string{"queued"}, "not sent"},
+		{"it cannot be made", refused, []string{"queued"}, "refused"},
 	} {
 		for _, before := range c.before {
 			now := time.Now()
-			after := begun(before, now).after(c.o, resolve.DefaultPolicy(resolve.ServiceRetriesOff()), now.Add(time.Second))
-			assert.Equal(t, c.after, after.State, "%s, %s", before, c.name)
+			after := begun(before, now).after(c.o, policy, now.Add(time.Second))
+			assert.Equal(t, c.after, after.Text(), "%s, %s", before, c.name)
 		}
 	}
-	settled := []State{StateApproved, StateDeclined, StateRefused, StateNotSent, StateVoided, StateReturned}
+	ended := []string{"approved", "declined", "refused", "not sent", "voided", "returned"}
 	for _, c := range []struct {
-		name   string
-		o      observed
-		states []State
+		name  string
+		o     observed
+		stays []string
 	}{
-		{"nothing was found", nothing, settled},
-		{"the look failed", failed, settled},
-		{"somebody else's claim was refused", refused.by("another claim"), append(settled, StateSending, StateUnknown)},
-		{"somebody else's claim came to nothing", notDone.by("another claim"), append(settled, StateSending, StateUnknown)},
-		{"no claim came to nothing", notDone, append(settled, StateSending, StateUnknown)},
-		{"another intent was not found", observed{Kind: sawTransaction, Of: "KEY-0", Seen: resolve.Observation{Result: resolve.LookupNone}}, append(settled, StatePrepared, StateSending, StateUnknown)},
-		{"it is too late", observed{Kind: sawTooLate}, append(settled, StateSending, StateUnknown, StateAbsent, StateEscalated)},
-		{"it came back", observed{Kind: sawReturn}, []State{StateDeclined, StateVoided, StateRefused, StateReturned}},
-		{"an older reading", saw(quickstream.OutcomeDeclined), []State{StateApproved}},
+		{"nothing was found", nothing, ended},
+		{"the look-up failed", failed, ended},
+		{"another claim was refused", refused.by("another claim"), append(ended, "sending", "resolving")},
+		{"another claim's request was not executed", notExecuted.by("another claim"), append(ended, "sending", "resolving")},
+		{"no claim's request was executed", notExecuted, append(ended, "sending", "resolving")},
+		{"it is too late", observed{Kind: sawTooLate, Sends: 1}, append(ended, "sending", "resolving", "not found", "escalated")},
+		{"it came back", observed{Kind: sawReturn}, []string{"declined", "voided", "refused", "returned"}},
+		{"an older reading", saw(quickstream.OutcomeDeclined), []string{"approved"}},
 	} {
-		for _, state := range c.states {
+		for _, text := range c.stays {
 			now := time.Now()
-			before := begun(state, now)
+			before := begun(text, now)
 			before.ReceiptNumber = receipt
-			after := before.after(c.o, resolve.DefaultPolicy(resolve.ServiceRetriesOff()), now.Add(time.Second))
-			assert.Equal(t, state, after.State, "%s, %s", state, c.name)
+			after := before.after(c.o, policy, now.Add(time.Second))
+			assert.Equal(t, text, after.Text(), "%s, %s", text, c.name)
 		}
 	}
 }
 
-// TestSeenAgain: an approval that is seen again does not undo what came after it, and
-// another one is a second charge, for ever.
+// TestSeenAgain: an approval that is seen again does not undo what came after it, and another one is a
+// double charge, for ever.
 func TestSeenAgain(t *testing.T) {
-	for _, since := range []State{StateVoided, StateReturned} {
+	for _, since := range []string{"voided", "returned"} {
 		now := time.Now()
 		policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-		r := begun(StateSending, now).after(saw(quickstream.OutcomeApproved).by(ourClaim), policy, now)
-		assert.Equal(t, StateApproved, r.State)
-		r = r.ended(since)
-		assert.Equal(t, since, r.after(saw(quickstream.OutcomeApproved), policy, now.Add(time.Hour)).State)
+		r := begun("sending", now).after(saw(quickstream.OutcomeApproved).by(ourClaim), policy, now)
+		assert.Equal(t, "approved", r.Text())
+		r = r.ended(standingIn(since))
+		assert.Equal(t, since, r.after(saw(quickstream.OutcomeApproved), policy, now.Add(time.Hour)).Text())
 		another := saw(quickstream.OutcomeApproved)
 		another.Receipt, another.Seen.ReceiptNumber = "1002", "1002"
 		r = r.after(another, policy, now.Add(time.Hour))
-		assert.Equal(t, StateTwice, r.State)
-		assert.Equal(t, StateTwice, r.after(saw(quickstream.OutcomeApproved), policy, now.Add(2*time.Hour)).State)
+		assert.Equal(t, StateDoubleCharged, r.State)
+		assert.Equal(t, StateDoubleCharged, r.after(saw(quickstream.OutcomeApproved), policy, now.Add(2*time.Hour)).State)
 	}
 }
 
-// TestRenewed: what is sent again is another intent, with a pause that grows.
-func TestRenewed(t *testing.T) {
+// TestSecondSend: after an answer that permitted another send only an approval settles the write at
+// once. It is looked up again, and what an earlier look-up did not find says nothing.
+func TestSecondSend(t *testing.T) {
 	now := time.Now()
-	before := begun(StateSending, now)
-	last := time.Duration(0)
-	for range 5 {
-		after := before.after(observed{Kind: sawNotDone, Of: before.intent.IdempotencyKey, Claim: ourClaim}, resolve.Policy{}, now)
-		assert.NotEqual(t, before.intent.IdempotencyKey, after.intent.IdempotencyKey)
-		assert.Greater(t, after.Due.Sub(now), last)
-		last = after.Due.Sub(now)
-		before = after
-		before.State, before.claim = StateSending, ourClaim
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	second := begun("sending", now)
+	second.Sends = 2
+	for name, o := range map[string]observed{"decline": saw(quickstream.OutcomeDeclined), "refusal": {Kind: sawRefusal}} {
+		assert.Equal(t, "resolving", second.after(o.by(ourClaim), policy, now).Text(), name)
 	}
+	approved := second.after(saw(quickstream.OutcomeApproved).by(ourClaim), policy, now)
+	assert.Equal(t, "approved", approved.Text())
+	assert.Equal(t, receipt, approved.ReceiptNumber)
+	assert.False(t, approved.Due.IsZero(), "the first send may be approved too")
+	twice := observed{Kind: sawTransaction, Seen: resolve.Observation{Result: resolve.LookupDoubleCharged, Candidates: []string{receipt, "1002"}}}
+	assert.Equal(t, StateDoubleCharged, approved.after(twice, policy, now.Add(time.Minute)).State)
+	earlier := observed{Kind: sawTransaction, Sends: 1, Seen: resolve.Observation{Result: resolve.LookupNone}}
+	assert.Equal(t, second, second.after(earlier, policy, now))
+	tooLate := begun("queued", now)
+	tooLate.Sends = 2
+	assert.Equal(t, "queued", tooLate.after(observed{Kind: sawTooLate, Sends: 1}, policy, now).Text())
+}
+
+// TestQueuedAgain: intent and references stay, and the pause grows.
+func TestQueuedAgain(t *testing.T) {
+	now := time.Now()
+	for p, sends := range map[permit]int{permitNotExecuted: 0, permitRefused: 1, permitUnavailable: 1} {
+		before := begun("sending", now)
+		last := time.Duration(0)
+		for range 3 {
+			after := before.after(observed{Kind: sawPermit, Permit: p, Claim: ourClaim}, resolve.Policy{}, now)
+			require.Equal(t, "queued", after.Text())
+			assert.Equal(t, before.intent, after.intent)
+			assert.Equal(t, sends, after.Sends)
+			assert.Greater(t, after.Due.Sub(now), last)
+			last = after.Due.Sub(now)
+			before = after
+			before.Standing, before.Sends = standing(StateSending), 1
+		}
+	}
+}
+
+// TestNextSend: what comes before the next send.
+func TestNextSend(t *testing.T) {
+	now := time.Now()
+	sent := func(p permit, ago time.Duration) *row {
+		r := begun("queued", now)
+		r.claim, r.Sends, r.permit = ourClaim, 1, p
+		r.lastSent, r.keySent = now.Add(-ago), now.Add(-ago)
+		return &r
+	}
+	notSent := sent(permitNotExecuted, 0)
+	notSent.Sends = 0
+	fresh, old := begun("queued", now), begun("queued", now)
+	old.age = time.Hour
+	for name, c := range map[string]struct {
+		r     *row
+		given bool
+		next  nextSend
+	}{
+		"new":                                   {r: &fresh},
+		"queued for long":                       {r: &old, next: nextSend{lookUp: true}},
+		"never sent":                            {r: notSent},
+		"never sent, and given up":              {r: notSent, given: true, next: nextSend{notBefore: now.Add(lookupLag)}},
+		"429, at once":                          {r: sent(permitRefused, time.Second), next: nextSend{lookUp: true}},
+		"429, and the key is forgotten":         {r: sent(permitRefused, 2*time.Minute), next: nextSend{notBefore: now.Add(13 * time.Minute)}},
+		"429, and look-ups show everything":     {r: sent(permitRefused, 16*time.Minute), next: nextSend{lookUp: true, newKey: true}},
+		"503":                                   {r: sent(permitUnavailable, 20*time.Second), next: nextSend{lookUp: true}},
+		"503 again":                             {r: sent(permitUnavailableAgain, 20*time.Second), next: nextSend{notBefore: now.Add(lookupLag - 20*time.Second)}},
+		"503 again, and 15 minutes have passed": {r: sent(permitUnavailableAgain, 15*time.Minute), next: nextSend{lookUp: true, newKey: true}},
+		"429, and given up":                     {r: sent(permitRefused, time.Second), given: true, next: nextSend{notBefore: now.Add(lookupLag - time.Second)}},
+	} {
+		assert.Equal(t, c.next, c.r.nextSend(now, c.given), name)
+	}
+}
+
+// TestResendRulesAreDocumented compares the table in doc.go with the rules.
+func TestResendRulesAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	rules := resendRules()
+	require.Len(t, rules, 4)
+	for _, rule := range rules {
+		assert.Contains(t, string(doc), rule.documented(), rule.permit)
+	}
+	assert.Equal(t, 20*time.Second, permitUnavailable.rule().pause)
+	assert.Equal(t, 15*time.Minute, permitUnavailableAgain.rule().pause)
+}
+
+// documented is the rule as a line of the table in doc.go.
+func (r resendRule) documented() string {
+	pause := "a pause"
+	switch {
+	case r.pause >= time.Minute:
+		pause = fmt.Sprintf("%d minutes", int(r.pause.Minutes()))
+	case r.pause >= 20*time.Second:
+		pause = fmt.Sprintf("%d seconds", int(r.pause.Seconds()))
+	}
+	lookUp, key := "", "same"
+	if r.lookUp {
+		lookUp = " and a look-up"
+	}
+	if r.newKey {
+		key = "next"
+	}
+	return fmt.Sprintf("%-34s  %s%s; the %s key", r.answer, pause, lookUp, key)
 }

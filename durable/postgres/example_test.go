@@ -16,7 +16,7 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// A worker makes the tables, sends the payments that any process has written, and ends on
+// A worker makes the tables, sends the payments that any process has stored, and ends on
 // SIGTERM. The example of package sqlite has the order, its payment and an OnOutcome.
 func Example() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -42,7 +42,9 @@ func work(ctx context.Context, address string, markOrder func(context.Context, p
 		return err
 	}
 	retries := resolve.ServiceRetriesOff() // a setting of the facility
-	engine, err := durable.New(ctx, db, client, durable.Options[pgx.Tx]{ServiceRetries: &retries, OnOutcome: markOrder})
+	engine, err := durable.New(ctx, db, client, durable.Options[pgx.Tx]{
+		Installation: "shop-production", ServiceRetries: &retries, OnOutcome: markOrder,
+	})
 	if err != nil {
 		return err
 	}

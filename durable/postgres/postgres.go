@@ -4,8 +4,10 @@ package postgres
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,43 +20,60 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-const schema = "quickstream"
+// Option changes the database of a pool.
+type Option func(*pgxDatabase)
 
-// Pgx returns the database of a pool. All tables stand in a schema of their own,
-// "quickstream", beside the merchant's: the pool's role has to be allowed to make it,
-// or to own it.
+// Schema names the schema that all tables stand in, "quickstream" by default: lower-case letters,
+// digits and underscores, and no digit first. Installations that share a database have a schema each.
+func Schema(name string) Option { return func(d *pgxDatabase) { d.schema = name } }
+
+// Pgx returns the database of a pool. All tables stand in a schema of their own beside the
+// merchant's: the pool's role has to be allowed to make it, or to own it.
 //
-// The engine uses connections of the pool: for each worker one or two, and two for the
-// queue. What is committed has to be on disk: where synchronous_commit or fsync is off
-// the engine does not start. A migration opens one connection more, outside of the pool.
-func Pgx(pool *pgxpool.Pool) durable.Database[pgx.Tx] { return pgxDatabase{pool} }
-
-type pgxDatabase struct{ pool *pgxpool.Pool }
-
-func (d pgxDatabase) Begin(ctx context.Context) (pgx.Tx, error) { return d.pool.Begin(ctx) }
-
-func (pgxDatabase) Commit(ctx context.Context, tx pgx.Tx) error { return tx.Commit(ctx) }
-
-func (pgxDatabase) Rollback(ctx context.Context, tx pgx.Tx) error { return tx.Rollback(ctx) }
-
-func (pgxDatabase) Exec(ctx context.Context, tx pgx.Tx, query string, args ...any) (int64, error) {
-	tag, err := tx.Exec(ctx, query, args...)
-	return tag.RowsAffected(), err
-}
-
-func (pgxDatabase) Query(ctx context.Context, tx pgx.Tx, query string, args ...any) (database.Rows, error) {
-	return tx.Query(ctx, query, args...)
-}
-
-func (pgxDatabase) Words() database.Words {
-	return database.Words{
-		Jobs:      schema + ".river_job",
-		Now:       "(extract(epoch from clock_timestamp()) * 1000000)::bigint",
-		ForUpdate: " FOR UPDATE", SkipLocked: " FOR UPDATE SKIP LOCKED",
+// The engine uses connections of the pool: for each worker one or two, and at most three for the
+// queue, which are all that an idle engine holds. What is committed has to be on disk: if
+// synchronous_commit or fsync is off the engine does not start. A migration opens one connection
+// more, outside of the pool.
+func Pgx(pool *pgxpool.Pool, opts ...Option) durable.Database[pgx.Tx] {
+	d := pgxDatabase{pool: pool, schema: "quickstream"}
+	for _, opt := range opts {
+		opt(&d)
 	}
+	d.replacer = strings.NewReplacer("quickstream.", d.schema+".", database.Now, "clock_timestamp()")
+	return d
 }
 
-func (pgxDatabase) Check(ctx context.Context, tx pgx.Tx) error {
+type pgxDatabase struct {
+	pool     *pgxpool.Pool
+	schema   string
+	replacer *strings.Replacer
+}
+
+//go:embed schema/*.sql
+var schemaFiles embed.FS
+
+func (pgxDatabase) Schema() []string { return database.Files(schemaFiles) }
+
+func (d pgxDatabase) Begin(ctx context.Context) (database.Tx, error) {
+	tx, err := d.pool.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return transaction{tx, d.replacer}, nil
+}
+
+func (d pgxDatabase) Join(tx pgx.Tx) database.Tx { return transaction{tx, d.replacer} }
+func (pgxDatabase) Leave(tx database.Tx) pgx.Tx  { return tx.(transaction).tx } //nolint:forcetypeassert // there is no other
+
+func (d pgxDatabase) Dialect() database.Dialect {
+	return database.Dialect{Jobs: "quickstream.river_job", ForUpdate: " FOR UPDATE", SkipLocked: " FOR UPDATE SKIP LOCKED"}
+}
+
+func (d pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
+	if !validSchema(d.schema) {
+		return errInvalidSchema
+	}
+	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
 	var commit, sync string
 	if err := tx.QueryRow(ctx, "SELECT current_setting('synchronous_commit'), current_setting('fsync')").Scan(&commit, &sync); err != nil {
 		return err
@@ -66,7 +85,7 @@ func (pgxDatabase) Check(ctx context.Context, tx pgx.Tx) error {
 		return errors.New("fsync is off: a crash of the machine loses claims, and a lost claim is a second charge")
 	}
 	var history string
-	if err := tx.QueryRow(ctx, "SELECT "+identity).Scan(&history); err != nil {
+	if err := tx.QueryRow(ctx, d.replacer.Replace("SELECT "+identity)).Scan(&history); err != nil {
 		return fmt.Errorf("a failover or a restored backup could not be recognised: the role needs pg_control_system, pg_walfile_name, pg_current_wal_insert_lsn, and a server that is no standby: %w", err)
 	}
 	return nil
@@ -78,21 +97,22 @@ func (pgxDatabase) Check(ctx context.Context, tx pgx.Tx) error {
 // volume. The timeline is that of the next record to be written: pg_control_checkpoint shows
 // a new one only after a checkpoint, up to a minute later.
 const identity = `(SELECT s.system_identifier || '/' || ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int
-	|| '/' || d.oid || '/' || 'quickstream.payment'::regclass::oid
+	|| '/' || d.oid || '/' || 'quickstream.write'::regclass::oid
 	FROM pg_control_system() s, pg_database d WHERE d.datname = current_database())`
 
-func (pgxDatabase) Restored(ctx context.Context, tx pgx.Tx) (restored bool, err error) {
-	err = tx.QueryRow(ctx, "SELECT NOT EXISTS (SELECT FROM quickstream.meta WHERE name = 'history' AND value = "+identity+")").Scan(&restored)
+func (d pgxDatabase) Restored(ctx context.Context, tx database.Tx) (restored bool, err error) {
+	query := d.replacer.Replace("SELECT NOT EXISTS (SELECT FROM quickstream.meta WHERE name = 'history' AND value = " + identity + ")")
+	err = tx.(transaction).tx.QueryRow(ctx, query).Scan(&restored) //nolint:forcetypeassert // there is no other
 	return restored, err
 }
 
-func (d pgxDatabase) Adopt(ctx context.Context, tx pgx.Tx) error {
+func (d pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
 	_, err := tx.Exec(ctx, `INSERT INTO quickstream.meta (name, value) VALUES ('history', `+identity+`)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`)
 	return err
 }
 
-func (d pgxDatabase) Claim(ctx context.Context, tx pgx.Tx) (func() error, error) {
+func (d pgxDatabase) Claim(ctx context.Context, tx database.Tx) (func() error, error) {
 	restored, err := d.Restored(ctx, tx)
 	if restored {
 		err = database.ErrRestored
@@ -100,15 +120,31 @@ func (d pgxDatabase) Claim(ctx context.Context, tx pgx.Tx) (func() error, error)
 	return func() error { return nil }, err
 }
 
-func (d pgxDatabase) Queue(config *river.Config) (*river.Client[pgx.Tx], error) {
-	config.Schema = schema
-	return river.NewClient(riverpgxv5.New(d.pool), config)
+func (d pgxDatabase) Queue(config *river.Config) (database.Queue, error) {
+	config.Schema = d.schema
+	client, err := river.NewClient(riverpgxv5.New(d.pool), config)
+	if err != nil {
+		return nil, err
+	}
+	return queue{client}, nil
+}
+
+type queue struct{ *river.Client[pgx.Tx] }
+
+// Insert adds jobs in a transaction.
+func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
+	_, err := q.InsertManyFastTx(ctx, tx.(transaction).tx, jobs) //nolint:forcetypeassert // there is no other
+	return err
 }
 
 // Migrate runs in several transactions under one lock: some of River's migrations use what
 // an earlier one has committed.
-func (d pgxDatabase) Migrate(ctx context.Context, up bool, f func(tx pgx.Tx) error) error {
-	migrator, err := rivermigrate.New(riverpgxv5.New(d.pool), &rivermigrate.Config{Schema: schema})
+func (d pgxDatabase) Migrate(ctx context.Context, up bool, f func(tx database.Tx) error) error {
+	if !validSchema(d.schema) {
+		return errInvalidSchema
+	}
+	run := func(tx pgx.Tx) error { return f(d.Join(tx)) }
+	migrator, err := rivermigrate.New(riverpgxv5.New(d.pool), &rivermigrate.Config{Schema: d.schema})
 	if err != nil {
 		return err
 	}
@@ -118,29 +154,36 @@ func (d pgxDatabase) Migrate(ctx context.Context, up bool, f func(tx pgx.Tx) err
 	}
 	defer unlock()
 	if !up {
-		if err := pgx.BeginFunc(ctx, d.pool, f); err != nil {
+		if err := pgx.BeginFunc(ctx, d.pool, run); err != nil {
 			return err
 		}
 		if _, err := migrator.Migrate(ctx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1}); err != nil {
 			return fmt.Errorf("river's tables: %w", err)
 		}
-		_, err := d.pool.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema)
+		_, err := d.pool.Exec(ctx, "DROP SCHEMA IF EXISTS "+d.schema)
 		return err
 	}
 	// A role that owns the schema need not be allowed to make one.
 	var missing bool
-	if err := d.pool.QueryRow(ctx, "SELECT to_regnamespace($1) IS NULL", schema).Scan(&missing); err != nil {
+	if err := d.pool.QueryRow(ctx, "SELECT to_regnamespace($1) IS NULL", d.schema).Scan(&missing); err != nil {
 		return fmt.Errorf("the schema: %w", err)
 	}
 	if missing {
-		if _, err := d.pool.Exec(ctx, "CREATE SCHEMA "+schema); err != nil {
+		if _, err := d.pool.Exec(ctx, "CREATE SCHEMA "+d.schema); err != nil {
 			return fmt.Errorf("the schema: %w", err)
 		}
 	}
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return fmt.Errorf("river's tables: %w", err)
 	}
-	return pgx.BeginFunc(ctx, d.pool, f)
+	return pgx.BeginFunc(ctx, d.pool, run)
+}
+
+var errInvalidSchema = errors.New("the name of the schema has other characters than lower-case letters, digits and underscores, or begins with a digit")
+
+func validSchema(name string) bool {
+	return name != "" && len(name) <= 40 && (name[0] < '0' || name[0] > '9') &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 }
 
 // migrationLock is the key of the advisory lock that every migration holds. It spells

@@ -25,82 +25,94 @@ func TestExampleIsShown(t *testing.T) {
 	}
 	_, program, found := strings.Cut(shown("example_test.go"), "\n// markOrder ")
 	require.True(t, found)
-	program, _, found = strings.Cut(program, "\n}\n")
+	program, _, found = strings.Cut(program, "\nfunc sell(")
 	require.True(t, found)
-	program = "// markOrder " + program + "\n}\n"
+	program = "// markOrder " + program
 	assert.True(t, strings.Contains(shown("../README.md"), "```go\n"+program+"```\n"), "README.md")
-	assert.True(t, strings.Contains(shown("../doc.go"), "//\n//\t"+strings.TrimSuffix(strings.ReplaceAll(program, "\n", "\n//\t"), "\t")+"\n"), "doc.go")
+	assert.True(t, strings.Contains(shown("../doc.go"), "//\n//\t"+strings.TrimSuffix(strings.ReplaceAll(strings.ReplaceAll(program, "\n", "\n//\t"), "//\t\n", "//\n"), "\t")), "doc.go")
 }
 
-// newShop returns a database with the example's table of orders.
+// newShop returns a database with the example's tables.
 func newShop(t *testing.T) *sql.DB {
 	t.Helper()
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "shop.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	_, err = db.ExecContext(t.Context(), ordersTable)
+	_, err = db.ExecContext(t.Context(), shopTables)
 	require.NoError(t, err)
 	return db
 }
 
 // The example's order is paid if and only if a payment of its amount stands.
 func TestExampleOrders(t *testing.T) {
-	payment := func(id string, after durable.State, edits ...func(*durable.Payment)) durable.OutcomeChange {
-		p := durable.Payment{ID: id, OrderID: "A", State: after, Amount: decimal.RequireFromString("10"), Currency: quickstream.CurrencyAUD}
+	stands := func(state durable.State) durable.Standing {
+		return durable.Standing{State: state, Reversal: durable.ReversalNone}
+	}
+	settled := func(outcome quickstream.Outcome) durable.Standing {
+		return durable.Standing{State: durable.StateSettled, Outcome: outcome, Reversal: durable.ReversalNone}
+	}
+	approved, declined := settled(quickstream.OutcomeApproved), settled(quickstream.OutcomeDeclined)
+	returned, voided := approved, approved
+	returned.Reversal, voided.Reversal = durable.ReversalReturned, durable.ReversalVoided
+	notFound, escalated, double := stands(durable.StateNotFound), stands(durable.StateEscalated), stands(durable.StateDoubleCharged)
+	record := func(id string, s durable.Standing, edits ...func(*durable.Record)) durable.Record {
+		r := durable.Record{ID: id, Order: "A", Standing: s, Amount: decimal.RequireFromString("10"), Currency: quickstream.CurrencyAUD}
 		for _, edit := range edits {
-			edit(&p)
+			edit(&r)
 		}
-		return durable.OutcomeChange{Payment: p, After: after}
+		return r
 	}
-	of := func(receipt string) func(*durable.Payment) {
-		return func(p *durable.Payment) { p.ReceiptOf = receipt }
+	payment := func(id string, s durable.Standing, edits ...func(*durable.Record)) durable.Write {
+		return durable.Payment{Record: record(id, s, edits...)}
 	}
-	passedBy := func(id string) func(*durable.Payment) {
-		return func(p *durable.Payment) { p.PassedBy = id }
+	refund := func(id string, s durable.Standing, edits ...func(*durable.Record)) durable.Write {
+		return durable.FollowUp{Record: record(id, s, edits...), Follows: "1"}
 	}
-	usd := func(p *durable.Payment) { p.Currency = "USD" }
-	more := func(p *durable.Payment) { p.Amount = decimal.RequireFromString("10.01") }
+	replacedBy := func(id string) func(*durable.Record) {
+		return func(r *durable.Record) { r.ReplacedBy = id }
+	}
+	usd := func(r *durable.Record) { r.Currency = "USD" }
+	more := func(r *durable.Record) { r.Amount = decimal.RequireFromString("10.01") }
 	for name, test := range map[string]struct {
-		changes []durable.OutcomeChange
-		want    string
+		writes []durable.Write
+		want   string
 	}{
-		"approved":            {[]durable.OutcomeChange{payment("1", durable.StateApproved)}, "paid"},
-		"declined":            {[]durable.OutcomeChange{payment("1", durable.StateDeclined)}, "declined"},
-		"paid by another try": {[]durable.OutcomeChange{payment("1", durable.StateDeclined), payment("2", durable.StateApproved)}, "paid"},
-		"returned":            {[]durable.OutcomeChange{payment("1", durable.StateApproved), payment("1", durable.StateReturned)}, "returned"},
-		"returned, and another try": {
-			[]durable.OutcomeChange{payment("1", durable.StateApproved), payment("1", durable.StateReturned), payment("2", durable.StateEscalated)}, "escalated",
+		"approved":                  {[]durable.Write{payment("1", approved)}, "paid"},
+		"declined":                  {[]durable.Write{payment("1", declined)}, "declined"},
+		"paid by another attempt":   {[]durable.Write{payment("1", declined), payment("2", approved)}, "paid"},
+		"returned":                  {[]durable.Write{payment("1", approved), payment("1", returned)}, "returned"},
+		"returned, another attempt": {[]durable.Write{payment("1", approved), payment("1", returned), payment("2", escalated)}, "escalated"},
+		"a refund is declined":      {[]durable.Write{payment("1", approved), refund("2", declined)}, "paid"},
+		"a refund is approved":      {[]durable.Write{payment("1", approved), refund("2", approved, more)}, "paid"},
+		"an agreement is made":      {[]durable.Write{payment("1", approved), durable.OtherWrite{Record: record("2", declined)}}, "paid"},
+		"another amount":            {[]durable.Write{payment("1", approved, more)}, "check"},
+		"another currency":          {[]durable.Write{payment("1", approved, usd)}, "check"},
+		"checked":                   {[]durable.Write{payment("1", approved, more), payment("1", voided, more)}, "check"},
+		"charged twice":             {[]durable.Write{payment("1", approved), payment("2", double, replacedBy("1"))}, "check"},
+		"replaced": {
+			[]durable.Write{payment("1", notFound), payment("2", approved), payment("1", declined, replacedBy("2"))}, "paid",
 		},
-		"a refund is declined": {[]durable.OutcomeChange{payment("1", durable.StateApproved), payment("2", durable.StateDeclined, of("R"))}, "paid"},
-		"a refund is approved": {[]durable.OutcomeChange{payment("1", durable.StateApproved), payment("2", durable.StateApproved, of("R"), more)}, "paid"},
-		"another amount":       {[]durable.OutcomeChange{payment("1", durable.StateApproved, more)}, "check"},
-		"another currency":     {[]durable.OutcomeChange{payment("1", durable.StateApproved, usd)}, "check"},
-		"checked":              {[]durable.OutcomeChange{payment("1", durable.StateApproved, more), payment("1", durable.StateVoided, more)}, "check"},
-		"charged twice":        {[]durable.OutcomeChange{payment("1", durable.StateApproved), payment("2", durable.StateTwice, passedBy("1"))}, "check"},
-		"passed by": {
-			[]durable.OutcomeChange{payment("1", durable.StateAbsent), payment("2", durable.StateApproved), payment("1", durable.StateDeclined, passedBy("2"))}, "paid",
+		"replaced, and the other is not known yet": {
+			[]durable.Write{payment("1", notFound), payment("1", declined, replacedBy("2"))}, "not found",
 		},
-		"passed by, and the other is not known yet": {
-			[]durable.OutcomeChange{payment("1", durable.StateAbsent), payment("1", durable.StateDeclined, passedBy("2"))}, "absent",
+		"replaced, and found after the other was declined": {
+			[]durable.Write{payment("1", notFound), payment("2", declined), payment("1", approved, replacedBy("2"))}, "paid",
 		},
-		"passed by, and found after the other was declined": {
-			[]durable.OutcomeChange{payment("1", durable.StateAbsent), payment("2", durable.StateDeclined), payment("1", durable.StateApproved, passedBy("2"))}, "paid",
+		"replaced, and found before the other is declined": {
+			[]durable.Write{payment("1", notFound), payment("1", approved, replacedBy("2")), payment("2", declined)}, "paid",
 		},
-		"passed by, and found before the other is declined": {
-			[]durable.OutcomeChange{payment("1", durable.StateAbsent), payment("1", durable.StateApproved, passedBy("2")), payment("2", durable.StateDeclined)}, "paid",
-		},
-		"passed by, and found and returned": {
-			[]durable.OutcomeChange{payment("1", durable.StateApproved, passedBy("2")), payment("1", durable.StateReturned, passedBy("2"))}, "returned",
+		"replaced, and found and returned": {
+			[]durable.Write{payment("1", approved, replacedBy("2")), payment("1", returned, replacedBy("2"))}, "returned",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := newShop(t)
 			_, err := db.ExecContext(t.Context(), "INSERT INTO orders (id, amount, currency) VALUES ('A', '10.00', 'AUD')")
 			require.NoError(t, err)
-			for _, change := range test.changes {
+			for _, w := range test.writes {
 				tx, err := db.BeginTx(t.Context(), nil)
 				require.NoError(t, err)
-				require.NoError(t, markOrder(t.Context(), tx, change))
+				require.NoError(t, markOrder(t.Context(), tx, durable.OutcomeChange{Write: w}))
 				require.NoError(t, tx.Commit())
 			}
 			var state string
@@ -108,11 +120,23 @@ func TestExampleOrders(t *testing.T) {
 			assert.Equal(t, test.want, state)
 		})
 	}
+	t.Run("a refund has a state of its own", func(t *testing.T) {
+		db := newShop(t)
+		_, err := db.ExecContext(t.Context(), "INSERT INTO refunds (id) VALUES ('2')")
+		require.NoError(t, err)
+		tx, err := db.BeginTx(t.Context(), nil)
+		require.NoError(t, err)
+		require.NoError(t, markOrder(t.Context(), tx, durable.OutcomeChange{Write: refund("2", declined)}))
+		require.NoError(t, tx.Commit())
+		var state string
+		require.NoError(t, db.QueryRowContext(t.Context(), "SELECT state FROM refunds").Scan(&state))
+		assert.Equal(t, "declined", state)
+	})
 	t.Run("an order that the shop does not know", func(t *testing.T) {
 		db := newShop(t)
 		tx, err := db.BeginTx(t.Context(), nil)
 		require.NoError(t, err)
-		require.ErrorIs(t, markOrder(t.Context(), tx, payment("1", durable.StateApproved)), sql.ErrNoRows, "it is told again, and counted")
+		require.ErrorIs(t, markOrder(t.Context(), tx, durable.OutcomeChange{Write: payment("1", approved)}), sql.ErrNoRows, "it is notified again, and counted")
 		require.NoError(t, tx.Rollback())
 	})
 }

@@ -42,33 +42,41 @@ func Example() {
 	// the order: paid
 }
 
-// markOrder is the shop's OnOutcome. It writes the state of the order of a payment. What is
-// to be checked stays so until a person has changed it.
+// markOrder is the shop's OnOutcome. What is to be checked stays so until a person has changed it.
 func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
-	p, state := change.Payment, string(change.After)
-	if p.ReceiptOf != "" {
-		return nil // a refund or another follow-up: it is not the order's payment
+	switch w := change.Write.(type) {
+	case durable.Payment:
+		return markPayment(ctx, tx, w)
+	case durable.FollowUp: // a refund, a void, a capture: not the order's payment
+		_, err := tx.ExecContext(ctx, "UPDATE refunds SET state = ? WHERE id = ?", w.Text(), w.ID)
+		return err
+	default: // an agreement, a registration
+		return nil
 	}
+}
+
+func markPayment(ctx context.Context, tx *sql.Tx, p durable.Payment) error {
 	var amount decimal.Decimal
 	var currency quickstream.Currency
 	var paidBy string
-	order := tx.QueryRowContext(ctx, "SELECT amount, currency, paid_by FROM orders WHERE id = ?", p.OrderID)
+	order := tx.QueryRowContext(ctx, "SELECT amount, currency, paid_by FROM orders WHERE id = ?", p.Order)
 	if err := order.Scan(&amount, &currency, &paidBy); err != nil {
 		return err
 	}
+	state := p.Text()
 	switch {
-	case change.After == durable.StateTwice:
-		state = "check" // a person decides which payment to give back
-	case change.After == durable.StateApproved && p.Amount.Equal(amount) && p.Currency == currency:
+	case p.State == durable.StateDoubleCharged:
+		state = "check" // a person decides which payment to refund
+	case p.Paid() && p.Amount.Equal(amount) && p.Currency == currency:
 		state, paidBy = "paid", p.ID
-	case change.After == durable.StateApproved:
-		state, paidBy = "check", p.ID // another amount: after a restore it may be another order's payment
-	case paidBy != p.ID && (paidBy != "" || p.PassedBy != ""):
-		return nil // another payment has paid the order, or has taken the place of this one
+	case p.Paid():
+		state, paidBy = "check", p.ID // another amount
+	case paidBy != p.ID && (paidBy != "" || p.ReplacedBy != ""):
+		return nil // another payment has paid the order, or has replaced this one
 	default:
 		paidBy = ""
 	}
-	_, err := tx.ExecContext(ctx, "UPDATE orders SET state = ?, paid_by = ? WHERE id = ? AND state <> 'check'", state, paidBy, p.OrderID)
+	_, err := tx.ExecContext(ctx, "UPDATE orders SET state = ?, paid_by = ? WHERE id = ? AND state <> 'check'", state, paidBy, p.Order)
 	return err
 }
 
@@ -85,12 +93,12 @@ func sell(ctx context.Context, box *sandbox.Sandbox, file string) error {
 	if err := durable.MigrateUp(ctx, sqlite.DB(db)); err != nil {
 		return err
 	}
-	if _, err := db.ExecContext(ctx, ordersTable); err != nil {
+	if _, err := db.ExecContext(ctx, shopTables); err != nil {
 		return err
 	}
 	retries := resolve.ServiceRetriesOff()
 	engine, err := durable.New(ctx, sqlite.DB(db), client, durable.Options[*sql.Tx]{
-		ServiceRetries: &retries, OnOutcome: markOrder,
+		Installation: "shop-example", ServiceRetries: &retries, OnOutcome: markOrder,
 	})
 	if err != nil {
 		return err
@@ -110,39 +118,39 @@ func sell(ctx context.Context, box *sandbox.Sandbox, file string) error {
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 	}
-	pay := func() (id string, err error) {
+	attempt := durable.NewWrite{ID: "attempt-7", Order: "ORDER-1"} // made with the form, and posted with it
+	pay := func() (payment durable.Payment, created bool, err error) {
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
-			return "", err
+			return payment, false, err
 		}
 		defer func() { _ = tx.Rollback() }()
 		if _, err := tx.ExecContext(ctx, "INSERT INTO orders (id, amount, currency) VALUES ('ORDER-1', '49.95', 'AUD') ON CONFLICT DO NOTHING"); err != nil {
-			return "", err
+			return payment, false, err
 		}
-		if id, err = engine.Pay(ctx, tx, "ORDER-1", params); err != nil {
-			return "", err
+		if payment, created, err = engine.Pay(ctx, tx, attempt, params); err != nil {
+			return payment, false, err // durable.ErrOrderOpen: another attempt has paid the order, or may
 		}
-		return id, tx.Commit()
+		return payment, created, tx.Commit()
 	}
-	id, err := pay()
-	if err != nil {
+	if _, _, err := pay(); err != nil {
 		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	payment, err := engine.Wait(waiting, id)
+	write, err := engine.Wait(waiting, attempt.ID)
 	if err != nil {
-		return err // durable.ErrOpen: tell the customer that it takes longer
+		return err // durable.ErrInProgress: tell the customer that it takes longer
 	}
-	fmt.Println("the customer sees:", payment.State)
+	fmt.Println("the customer sees:", write.Common().Text())
 	if err := printOrder(ctx, db); err != nil {
 		return err
 	}
-	again, err := pay()
+	payment, created, err := pay()
 	if err != nil {
 		return err
 	}
-	fmt.Println("the same again is the same payment:", again == id)
+	fmt.Println("the same again is the same payment:", !created && payment.Paid())
 
 	box.NextTransaction(sandbox.Declined("51"))
 	if err := refund(ctx, db, engine, payment); err != nil {
@@ -151,8 +159,10 @@ func sell(ctx context.Context, box *sandbox.Sandbox, file string) error {
 	return printOrder(ctx, db)
 }
 
-const ordersTable = `CREATE TABLE orders (id TEXT PRIMARY KEY, amount TEXT NOT NULL, currency TEXT NOT NULL,
-	state TEXT NOT NULL DEFAULT 'open', paid_by TEXT NOT NULL DEFAULT '')`
+const shopTables = `
+	CREATE TABLE orders (id TEXT PRIMARY KEY, amount TEXT NOT NULL, currency TEXT NOT NULL,
+		state TEXT NOT NULL DEFAULT 'open', paid_by TEXT NOT NULL DEFAULT '');
+	CREATE TABLE refunds (id TEXT PRIMARY KEY, state TEXT NOT NULL DEFAULT 'open')`
 
 func refund(ctx context.Context, db *sql.DB, engine *durable.Engine[*sql.Tx], payment durable.Payment) error {
 	tx, err := db.BeginTx(ctx, nil)
@@ -160,10 +170,11 @@ func refund(ctx context.Context, db *sql.DB, engine *durable.Engine[*sql.Tx], pa
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	id, err := engine.Pay(ctx, tx, payment.OrderID, quickstream.RefundParams{
-		OriginalReceiptNumber: payment.ReceiptNumber, PrincipalAmount: payment.Amount, Currency: payment.Currency,
-	})
-	if err != nil {
+	line := durable.NewWrite{ID: "refund-1"} // made when the refund is decided
+	if _, err := tx.ExecContext(ctx, "INSERT INTO refunds (id) VALUES (?)", line.ID); err != nil {
+		return err
+	}
+	if _, _, err := engine.Refund(ctx, tx, line, payment.ID, quickstream.RefundParams{PrincipalAmount: payment.Amount, Currency: payment.Currency}); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
@@ -171,8 +182,12 @@ func refund(ctx context.Context, db *sql.DB, engine *durable.Engine[*sql.Tx], pa
 	}
 	waiting, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	refunded, err := engine.Wait(waiting, id)
-	fmt.Println("the refund:", refunded.State)
+	if _, err := engine.Wait(waiting, line.ID); err != nil {
+		return err
+	}
+	var state string
+	err = db.QueryRowContext(ctx, "SELECT state FROM refunds WHERE id = ?", line.ID).Scan(&state)
+	fmt.Println("the refund:", state)
 	return err
 }
 

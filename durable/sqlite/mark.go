@@ -24,7 +24,8 @@ type mark struct {
 
 // Restored reports whether the database is not the one that the mark was written for,
 // or is older than it.
-func (d *sqliteDatabase) Restored(ctx context.Context, tx *sql.Tx) (bool, error) {
+func (d *sqliteDatabase) Restored(ctx context.Context, joined database.Tx) (bool, error) {
+	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
 	path, err := markPath(ctx, tx)
 	if err != nil {
 		return false, err
@@ -50,14 +51,15 @@ const markForm = "%s %020d\n"
 
 // Adopt begins a new history of the database. The mark is written before the commit, because
 // a process that begins right after it looks for the mark.
-func (d *sqliteDatabase) Adopt(ctx context.Context, tx *sql.Tx) error {
+func (d *sqliteDatabase) Adopt(ctx context.Context, joined database.Tx) error {
+	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
 	path, err := markPath(ctx, tx)
 	if err != nil {
 		return err
 	}
 	history := rand.Text()
 	for name, value := range map[string]any{"history": history, "claims": "0"} {
-		if _, err := d.Exec(ctx, tx, database.PutMeta, name, value); err != nil {
+		if _, err := joined.Exec(ctx, database.PutMeta, name, value); err != nil {
 			return err
 		}
 	}
@@ -68,8 +70,9 @@ func (d *sqliteDatabase) Adopt(ctx context.Context, tx *sql.Tx) error {
 }
 
 // Claim counts a claim, and returns what writes the mark.
-func (d *sqliteDatabase) Claim(ctx context.Context, tx *sql.Tx) (func() error, error) {
-	if restored, err := d.Restored(ctx, tx); err != nil {
+func (d *sqliteDatabase) Claim(ctx context.Context, joined database.Tx) (func() error, error) {
+	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
+	if restored, err := d.Restored(ctx, joined); err != nil {
 		return nil, err
 	} else if restored {
 		return nil, database.ErrRestored
@@ -83,7 +86,7 @@ func (d *sqliteDatabase) Claim(ctx context.Context, tx *sql.Tx) (func() error, e
 		return nil, err
 	}
 	claims++
-	if _, err := d.Exec(ctx, tx, database.PutMeta, "claims", fmt.Sprint(claims)); err != nil {
+	if _, err := joined.Exec(ctx, database.PutMeta, "claims", fmt.Sprint(claims)); err != nil {
 		return nil, err
 	}
 	return func() error { return d.write(path, history, claims) }, nil

@@ -6,10 +6,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -44,7 +44,7 @@ func Open(file string) (*sql.DB, error) {
 // DB returns the database of an open file, which may hold the merchant's own tables
 // too. River's tables and those of the engine, which begin with "quickstream_", stand
 // beside them. Beside the file stands another one, of the same name with ".mark" after
-// it, by which a file that was restored from a backup is told: leave it where it is
+// it, by which a file that was restored from a backup is recognised: leave it where it is
 // when you restore.
 func DB(db *sql.DB) durable.Database[*sql.Tx] { return &sqliteDatabase{db: db} }
 
@@ -53,42 +53,28 @@ type sqliteDatabase struct {
 	mark
 }
 
-func (d *sqliteDatabase) Begin(ctx context.Context) (*sql.Tx, error) { return d.db.BeginTx(ctx, nil) }
+//go:embed schema/*.sql
+var schema embed.FS
 
-func (*sqliteDatabase) Commit(_ context.Context, tx *sql.Tx) error { return tx.Commit() }
+func (*sqliteDatabase) Schema() []string { return database.Files(schema) }
 
-func (*sqliteDatabase) Rollback(_ context.Context, tx *sql.Tx) error { return tx.Rollback() }
-
-// dialect is how statements are written for SQLite.
-func dialect(query string) string {
-	return strings.NewReplacer("$", "?", "quickstream.", "quickstream_").Replace(query)
-}
-
-func (*sqliteDatabase) Exec(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
-	result, err := tx.ExecContext(ctx, dialect(query), args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-func (*sqliteDatabase) Query(ctx context.Context, tx *sql.Tx, query string, args ...any) (database.Rows, error) {
-	found, err := tx.QueryContext(ctx, dialect(query), args...)
+func (d *sqliteDatabase) Begin(ctx context.Context) (database.Tx, error) {
+	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	return rows{found}, nil
+	return transaction{tx}, nil
 }
 
-type rows struct{ *sql.Rows }
+func (*sqliteDatabase) Join(tx *sql.Tx) database.Tx  { return transaction{tx} }
+func (*sqliteDatabase) Leave(tx database.Tx) *sql.Tx { return tx.(transaction).tx } //nolint:forcetypeassert // there is no other
 
-func (r rows) Close() { _ = r.Rows.Close() }
-
-func (*sqliteDatabase) Words() database.Words {
-	return database.Words{Jobs: "river_job", Now: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"}
+func (*sqliteDatabase) Dialect() database.Dialect {
+	return database.Dialect{Jobs: "river_job"}
 }
 
-func (*sqliteDatabase) Check(ctx context.Context, tx *sql.Tx) error {
+func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
+	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
 	var synchronous int
 	var journal, file string
 	if err := tx.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&synchronous); err != nil {
@@ -111,13 +97,25 @@ func (*sqliteDatabase) Check(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-func (d *sqliteDatabase) Queue(config *river.Config) (*river.Client[*sql.Tx], error) {
-	return river.NewClient(riversqlite.New(d.db), config)
+func (d *sqliteDatabase) Queue(config *river.Config) (database.Queue, error) {
+	client, err := river.NewClient(riversqlite.New(d.db), config)
+	if err != nil {
+		return nil, err
+	}
+	return queue{client}, nil
+}
+
+type queue struct{ *river.Client[*sql.Tx] }
+
+// Insert adds jobs in a transaction.
+func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
+	_, err := q.InsertManyFastTx(ctx, tx.(transaction).tx, jobs) //nolint:forcetypeassert // there is no other
+	return err
 }
 
 // Migrate runs in one transaction that holds the file's write lock from its beginning. River
 // deprecates that for PostgreSQL, whose types change by a commit; SQLite has none such.
-func (d *sqliteDatabase) Migrate(ctx context.Context, up bool, f func(tx *sql.Tx) error) error {
+func (d *sqliteDatabase) Migrate(ctx context.Context, up bool, f func(tx database.Tx) error) error {
 	migrator, err := rivermigrate.New(riversqlite.New(d.db), nil)
 	if err != nil {
 		return err
@@ -128,7 +126,7 @@ func (d *sqliteDatabase) Migrate(ctx context.Context, up bool, f func(tx *sql.Tx
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
 	if !up {
-		if err := f(tx); err != nil {
+		if err := f(transaction{tx}); err != nil {
 			return err
 		}
 		if _, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1}); err != nil { //nolint:staticcheck // see above
@@ -139,7 +137,7 @@ func (d *sqliteDatabase) Migrate(ctx context.Context, up bool, f func(tx *sql.Tx
 	if _, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, nil); err != nil { //nolint:staticcheck // see above
 		return fmt.Errorf("river's tables: %w", err)
 	}
-	if err := f(tx); err != nil {
+	if err := f(transaction{tx}); err != nil {
 		return err
 	}
 	return tx.Commit()

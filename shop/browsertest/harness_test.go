@@ -193,8 +193,8 @@ func (p *tab) open() (open []string) {
 	db, err := sqlite.Open(filepath.Join(p.files, "shop.db"))
 	require.NoError(p, err)
 	defer db.Close()
-	rows, err := db.QueryContext(context.Background(), `SELECT operation || ' ' || state || ' due ' || next_at || ' handed out ' || due_at || ' ' || resolution || problem
-		FROM quickstream_payment WHERE next_at IS NOT NULL
+	rows, err := db.QueryContext(context.Background(), `SELECT operation || ' ' || state || ' due ' || next_at || ' enqueued ' || due_at || ' ' || lookups || problem
+		FROM quickstream_write WHERE next_at IS NOT NULL
 		UNION ALL SELECT 'notification ' || state || ' due ' || coalesce(next_at, '') || ' failures ' || failures || ' ' || problem || ' ' || raw FROM quickstream_notification
 		UNION ALL SELECT 'job ' || queue || ' ' || state || ' ' || args FROM river_job WHERE state <> 'completed'`)
 	require.NoError(p, err)

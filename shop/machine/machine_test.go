@@ -84,15 +84,21 @@ func (c *customer) read(answer *http.Response, err error) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-var formToken = regexp.MustCompile(`name="form" value="([^"]+)"`)
+var (
+	formToken = regexp.MustCompile(`name="form" value="([^"]+)"`)
+	paymentID = regexp.MustCompile(`name="payment" value="([^"]+)"`)
+)
 
-// post sends a form, with the form token of a page.
+// post sends a form, with the form token of a page and the payment's id of a checkout.
 func (c *customer) post(page, path string, values url.Values) (int, string, string) {
 	c.Helper()
 	_, body := c.get(page)
 	found := formToken.FindStringSubmatch(body)
 	require.NotNil(c, found, body)
 	values.Set("form", found[1])
+	if id := paymentID.FindStringSubmatch(body); id != nil {
+		values.Set("payment", id[1])
+	}
 	answer, err := c.client.PostForm(c.machine.Origin()+path, values)
 	status, body := c.read(answer, err)
 	return status, body, answer.Request.URL.Path

@@ -104,8 +104,11 @@ func (s *server) refreshed(ctx context.Context, a agreement) (agreement, error) 
 // unsent gives up an agreement that the program was killed before it could send: durable
 // has none of that name, which it writes down before the first byte.
 func (s *server) unsent(ctx context.Context, a agreement) (agreement, error) {
-	if _, there, err := s.paymentOf(ctx, a.Reference); err != nil || there || a.Status != "" || s.clock.Now().UnixMicro()-a.Created < (2*time.Minute).Microseconds() {
+	switch _, err := s.engine.Write(ctx, a.Reference); {
+	case !errors.Is(err, durable.ErrNoWrite):
 		return a, err
+	case a.Status != "" || s.clock.Now().UnixMicro()-a.Created < (2*time.Minute).Microseconds():
+		return a, nil
 	}
 	a.Status = statusRefused
 	_, err := s.db.ExecContext(ctx, "UPDATE shop_agreement SET status = ? WHERE reference = ? AND status = ''", statusRefused, a.Reference)
@@ -239,13 +242,15 @@ func (s *server) collectNext(ctx context.Context, a agreement) error {
 		}
 		params := s.params(o)
 		params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: a.Token})
-		if _, err = s.engine.Pay(ctx, tx, o.ID, params); err != nil && !errors.Is(err, durable.ErrOtherRequest) {
+		// One attempt for a month. What is declined can be paid at the checkout.
+		w := durable.NewWrite{ID: fmt.Sprintf("%s-%d", a.Reference, a.Collected+1), Order: o.ID}
+		if _, _, err = s.engine.Pay(ctx, tx, w, params); err != nil && !errors.Is(err, durable.ErrOrderOpen) {
 			return err
 		}
 		if err = s.begun(ctx, tx, o.ID); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ?", statePaying, o.ID)
+		_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ? AND "+payable, statePaying, o.ID)
 		return err
 	})
 }

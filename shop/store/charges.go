@@ -5,19 +5,17 @@ import (
 	"database/sql"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/durable"
 )
 
 // charge is a payment of an order whose money was taken.
 type charge struct {
-	ID, Receipt      string
-	State            durable.State
+	ID, State        string
 	Amount, Refunded int64
 }
 
 // stands reports whether the money is not given back, or not all of it.
 func (c charge) stands() bool {
-	return (c.State == durable.StateApproved || c.State == durable.StateTwice) && c.Refunded < c.Amount
+	return (c.State == stateApproved || c.State == stateDoubleCharged) && c.Refunded < c.Amount
 }
 
 // reader is a transaction or the database.
@@ -27,20 +25,20 @@ type reader interface {
 
 // charges reads how often an order was charged, oldest first.
 func charges(ctx context.Context, in reader, orderID string) ([]charge, error) {
-	rows, err := in.QueryContext(ctx, `SELECT id, receipt, state, amount, (SELECT coalesce(sum(f.amount), 0) FROM shop_write f
-			WHERE f.order_id = p.order_id AND f.receipt_of = p.receipt AND f.state = 'approved' AND f.operation <> '`+string(quickstream.OperationVoid)+`')
+	rows, err := in.QueryContext(ctx, `SELECT id, state, amount, (SELECT coalesce(sum(f.amount), 0) FROM shop_write f
+			WHERE f.order_id = p.order_id AND f.follows = p.id AND f.state = 'approved' AND f.receipt <> '')
 		FROM shop_write p WHERE order_id = ? AND `+taken+" ORDER BY written, rowid", orderID)
 	if err != nil {
 		return nil, err
 	}
 	return all(rows, func(scan func(...any) error) (c charge, err error) {
-		err = scan(&c.ID, &c.Receipt, &c.State, &c.Amount, &c.Refunded)
+		err = scan(&c.ID, &c.State, &c.Amount, &c.Refunded)
 		return c, err
 	})
 }
 
 // taken is the condition of a payment of which a charge is or was.
-const taken = "operation = '" + string(quickstream.OperationPay) + "' AND state IN ('approved', 'charged twice', 'voided', 'returned')"
+const taken = "operation = '" + string(quickstream.OperationPay) + "' AND state IN ('approved', 'double_charged', 'voided', 'returned')"
 
 // current are the charges that were not given back.
 func current(list []charge) (left []charge) {
@@ -54,14 +52,14 @@ func current(list []charge) (left []charge) {
 
 // tally writes down how an order stands by all that was charged for it: what has become of
 // one payment does not say so where another one was taken. last is the payment of which
-// something was heard.
+// the outcome has changed.
 func (s *server) tally(ctx context.Context, tx *sql.Tx, orderID string, last charge) error {
 	list, err := charges(ctx, tx, orderID)
 	if err != nil {
 		return err
 	}
 	for _, c := range list {
-		if c.Receipt == last.Receipt {
+		if c.ID == last.ID {
 			last.Refunded = c.Refunded
 		}
 	}
@@ -71,10 +69,10 @@ func (s *server) tally(ctx context.Context, tx *sql.Tx, orderID string, last cha
 	}
 	switch {
 	case len(left) > 1:
-		last.State = durable.StateTwice
-	case last.State == durable.StateTwice && len(list) > 1: // and one of the two is given back
-		last.State = durable.StateApproved
+		last.State = stateDoubleCharged
+	case last.State == stateDoubleCharged && len(list) > 1: // and one of the two is given back
+		last.State = stateApproved
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = ?, receipt = ?, returned = ? WHERE id = ?", string(last.State), last.Receipt, last.Refunded, orderID)
+	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = ?, returned = ? WHERE id = ?", last.State, last.Refunded, orderID)
 	return err
 }

@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -17,7 +19,8 @@ import (
 // checkoutData is what the checkout shows.
 type checkoutData struct {
 	Order   order
-	Monthly bool // to be agreed to, and collected each month
+	Payment string // the id of the payment that this page's forms make, and no other page's
+	Monthly bool   // to be agreed to, and collected each month
 	Cards   []card
 	Notice  string // why the customer is here again
 }
@@ -35,7 +38,7 @@ func (s *server) checkout(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	if there && p.State.Blocks() {
+	if there && p.Blocks() {
 		toOrder(w, r, o)
 		return
 	}
@@ -51,8 +54,21 @@ func (s *server) checkout(w http.ResponseWriter, r *http.Request) {
 	}
 	s.show(w, r, http.StatusOK, "checkout", "Checkout", checkoutData{
 		// A collection that has failed can be paid as anything else.
-		Order: o, Monthly: o.Product().Monthly && !there, Cards: cards, Notice: r.URL.Query().Get("notice"),
+		Order: o, Payment: newPayment(o), Monthly: o.Product().Monthly && !there, Cards: cards, Notice: r.URL.Query().Get("notice"),
 	})
+}
+
+// newPayment returns a new id for an attempt to pay an order. A form that is sent again has the same
+// one, so that it pays once.
+func newPayment(o order) string { return o.ID + "-" + strings.ToLower(rand.Text()[:10]) }
+
+// paymentIn returns the id in a form, or "" if it is none of the order's.
+func paymentIn(r *http.Request, o order) string {
+	id := r.PostFormValue("payment")
+	if !strings.HasPrefix(id, o.ID+"-") || len(id) != len(newPayment(o)) {
+		return ""
+	}
+	return id
 }
 
 func toOrder(w http.ResponseWriter, r *http.Request, o order) {
@@ -74,13 +90,16 @@ func (s *server) pay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p, there, err := s.paymentOf(r.Context(), o.ID)
+	o.Payment = paymentIn(r, o)
 	switch {
 	case err != nil:
 		s.fail(w, r, err)
-	case there && p.State.Blocks():
+	case there && (p.Blocks() || p.ID == o.Payment):
 		toOrder(w, r, o)
 	case o.Product().Monthly && !there: // which is agreed to first
 		http.Redirect(w, r, "/checkout/"+o.ID, http.StatusSeeOther)
+	case o.Payment == "":
+		back(w, r, o, "incomplete")
 	case r.PostFormValue("card") != "":
 		s.payByStoredCard(w, r, o)
 	case r.PostFormValue("payid") != "":
@@ -131,13 +150,13 @@ func (s *server) byCard(r *http.Request, o order, source quickstream.CardSource,
 	return params
 }
 
-// commit writes the payment, which is sent from then on whatever happens, gives it a
+// commit stores the payment, which is sent from then on whatever happens, gives it a
 // moment, and shows the order.
 func (s *server) commit(w http.ResponseWriter, r *http.Request, o order, params quickstream.PayParams) {
-	var id string
 	ctx := forOrder(r.Context(), o.ID)
-	err := s.within(ctx, func(tx *sql.Tx) (err error) {
-		if id, err = s.engine.Pay(ctx, tx, o.ID, params); err != nil {
+	err := s.within(ctx, func(tx *sql.Tx) error {
+		_, created, err := s.engine.Pay(ctx, tx, durable.NewWrite{ID: o.Payment, Order: o.ID}, params)
+		if err != nil || !created {
 			return err
 		}
 		if err = s.begun(ctx, tx, o.ID); err != nil {
@@ -147,16 +166,22 @@ func (s *server) commit(w http.ResponseWriter, r *http.Request, o order, params 
 		return err
 	})
 	switch {
-	case errors.Is(err, quickstream.ErrInvalid):
+	case errors.Is(err, quickstream.ErrInvalid), errors.Is(err, durable.ErrTokenUsed):
 		s.logger.InfoContext(ctx, "a payment was refused before it was sent", "error", err)
 		back(w, r, o, "refused")
 		return
-	case err != nil && !errors.Is(err, durable.ErrOtherRequest): // which is a payment that is there already
+	case isPaid(err): // by another tab, or by another form of this page
+	case err != nil:
 		s.fail(w, r, err)
 		return
 	}
 	limited, cancel := context.WithTimeout(r.Context(), moment)
 	defer cancel()
-	_, _ = s.engine.Wait(limited, id) // the order's page says what is known, and goes on asking
+	_, _ = s.engine.Wait(limited, o.Payment) // the order's page says what is known, and goes on asking
 	toOrder(w, r, o)
+}
+
+// isPaid reports an error that says that the order has a payment, or that its form has made one.
+func isPaid(err error) bool {
+	return errors.Is(err, durable.ErrOrderOpen) || errors.Is(err, durable.ErrIDReused)
 }

@@ -42,8 +42,10 @@ func TestPaidOnce(t *testing.T) {
 	b := w.browser()
 	for _, name := range []string{"one form twice", "two tabs", "two ways"} {
 		id, token := b.order("beans"), b.token(visa)
+		first := b.payment
+		b.get("/checkout/" + id) // in another tab
 		form := func() {
-			fields := []string{"token", token, "street", "1 Example Street", "city", "Sydney", "state", "NSW", "postcode", "2000"}
+			fields := []string{"payment", first, "token", token, "street", "1 Example Street", "city", "Sydney", "state", "NSW", "postcode", "2000"}
 			assert.Equal(t, "/orders/"+id, b.post("/orders/"+id+"/pay", fields...).path, name)
 		}
 		both(form, map[string]func(){
@@ -62,6 +64,22 @@ func TestPaidOnce(t *testing.T) {
 		w.clock.Jump(time.Hour)
 		assert.Equal(t, 1, w.charged(id), name)
 	}
+}
+
+// A form that comes again after its payment was declined charges nothing, whatever card it has: it
+// shows the decline. One with the id of another order is not taken.
+func TestFormComesAgain(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	other := b.order("cup")
+	foreign := b.payment
+	id := b.order("beans")
+	b.pay(id, noFunds)
+	b.becomes("/orders/"+id, "declined", 0)
+	assert.Equal(t, "declined", b.pay(id, visa).state())
+	assert.Contains(t, b.pay(id, visa, "payment", foreign).body, "Choose how to pay")
+	assert.Zero(t, w.charged(id)+w.charged(other))
+	assert.Len(t, w.box.Ledger().Order(id), 1)
 }
 
 func both(one, other func()) {

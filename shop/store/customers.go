@@ -14,7 +14,15 @@ import (
 // card is a stored card of a visitor. The account token stays here: a page names the card
 // by an id of the shop's.
 type card struct {
-	ID, Account, Label string
+	ID, Account, Scheme, Digits, Expires string
+}
+
+// Label is what the card is called.
+func (c card) Label() string {
+	if c.Digits == "" {
+		return "Your stored card"
+	}
+	return c.Scheme + " ending in " + c.Digits + ", until " + c.Expires
 }
 
 // ensureCustomer makes the visitor a customer of the service's, to whom a card can belong.
@@ -43,12 +51,12 @@ func (s *server) customerOf(ctx context.Context, visitor string) (id string, err
 }
 
 // registered stores the token of a card that was registered.
-func (s *server) registered(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
-	if change.After != durable.StateApproved {
+func (s *server) registered(ctx context.Context, tx *sql.Tx, w durable.OtherWrite) error {
+	if !w.Approved() {
 		return nil // the payment stands; the card is asked for again next time
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO shop_card (id, visitor, account, created) SELECT ?, visitor, ?, ? FROM shop_order WHERE id = ?
-		ON CONFLICT (account) DO NOTHING`, rand.Text()[:16], change.Payment.ReceiptNumber, micros(s.clock.Now()), change.Payment.OrderID)
+		ON CONFLICT (account) DO NOTHING`, rand.Text()[:16], w.ReceiptNumber, micros(s.clock.Now()), w.Order)
 	return err
 }
 
@@ -59,17 +67,17 @@ func (s *server) cardsOf(ctx context.Context, visitor string) ([]card, error) {
 	limited, cancel := context.WithTimeout(ctx, moment)
 	defer cancel()
 	for i := range cards {
-		if cards[i].Label != "" {
+		c := &cards[i]
+		if c.Digits != "" {
 			continue
 		}
-		account, err := s.client.Accounts.Get(limited, cards[i].Account)
+		account, err := s.client.Accounts.Get(limited, c.Account)
 		if err != nil || account.CardNumber == "" {
-			cards[i].Label = "Your stored card"
 			continue // the next page may know more
 		}
-		cards[i].Label = string(account.CardScheme) + " ending in " + account.CardNumber[max(0, len(account.CardNumber)-3):] +
-			", until " + account.ExpiryDateMonth + "/" + account.ExpiryDateYear
-		if _, err := s.db.ExecContext(ctx, "UPDATE shop_card SET label = ? WHERE id = ?", cards[i].Label, cards[i].ID); err != nil {
+		c.Scheme, c.Digits = string(account.CardScheme), account.CardNumber[max(0, len(account.CardNumber)-3):]
+		c.Expires = account.ExpiryDateMonth + "/" + account.ExpiryDateYear
+		if _, err := s.db.ExecContext(ctx, "UPDATE shop_card SET scheme = ?, digits = ?, expires = ? WHERE id = ?", c.Scheme, c.Digits, c.Expires, c.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -77,12 +85,12 @@ func (s *server) cardsOf(ctx context.Context, visitor string) ([]card, error) {
 }
 
 func (s *server) storedCards(ctx context.Context, visitor string) ([]card, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT id, account, label FROM shop_card WHERE visitor = ? ORDER BY created DESC", visitor)
+	rows, err := s.db.QueryContext(ctx, "SELECT id, account, scheme, digits, expires FROM shop_card WHERE visitor = ? ORDER BY created DESC", visitor)
 	if err != nil {
 		return nil, err
 	}
 	return all(rows, func(scan func(...any) error) (c card, err error) {
-		err = scan(&c.ID, &c.Account, &c.Label)
+		err = scan(&c.ID, &c.Account, &c.Scheme, &c.Digits, &c.Expires)
 		return c, err
 	})
 }

@@ -115,8 +115,9 @@ func (w *world) receive(answer http.ResponseWriter, r *http.Request) {
 // browser is a customer's.
 type browser struct {
 	*world
-	http *http.Client
-	form string // the form token of the last page
+	http    *http.Client
+	form    string // the form token of the last page
+	payment string // the id that the last checkout's forms have
 }
 
 func (w *world) browser() *browser {
@@ -128,7 +129,10 @@ func (w *world) browser() *browser {
 	return b
 }
 
-var formPattern = regexp.MustCompile(`name="form" value="([0-9a-f]+)"`)
+var (
+	formPattern    = regexp.MustCompile(`name="form" value="([0-9a-f]+)"`)
+	paymentPattern = regexp.MustCompile(`name="payment" value="([^"]+)"`)
+)
 
 // shown is what a browser was shown.
 type shown struct {
@@ -155,13 +159,21 @@ func (b *browser) get(path string) shown {
 	if token := formPattern.FindStringSubmatch(page.body); token != nil {
 		b.form = token[1]
 	}
+	return b.fills(page)
+}
+
+// fills keeps the id in the forms of a checkout, which the next form that is sent has.
+func (b *browser) fills(page shown) shown {
+	if id := paymentPattern.FindStringSubmatch(page.body); id != nil {
+		b.payment = id[1]
+	}
 	return page
 }
 
 // post sends a form as a browser does, with the session's token.
 func (b *browser) post(path string, fields ...string) shown {
 	b.Helper()
-	values := url.Values{"form": {b.form}}
+	values := url.Values{"form": {b.form}, "payment": {b.payment}}
 	for i := 0; i < len(fields); i += 2 {
 		values.Set(fields[i], fields[i+1])
 	}
@@ -182,7 +194,7 @@ func (b *browser) send(path string, values url.Values, header http.Header) shown
 // order places an order and returns its id.
 func (b *browser) order(item string) string {
 	b.Helper()
-	page := b.post("/orders", "item", item)
+	page := b.fills(b.post("/orders", "item", item))
 	id, ok := strings.CutPrefix(page.path, "/checkout/")
 	require.True(b, ok, "%s: %s", page.path, page.body)
 	return id

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 )
 
@@ -128,7 +127,7 @@ func (s *server) paymentsData(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := paymentList{Counts: map[string]int{}}
+	var list paymentList
 	list.Payments, err = all(rows, func(scan func(...any) error) (p paid, err error) {
 		err = scan(&p.ID, &p.Item, &p.State, &p.Amount, &p.Returned, &p.Created)
 		return p, err
@@ -138,23 +137,16 @@ func (s *server) paymentsData(r *http.Request) (any, error) {
 	}
 	for i := range list.Payments {
 		p := &list.Payments[i]
-		if p.State == statePaying { // of which OnOutcome was told nothing yet
+		if p.State == statePaying { // of which OnOutcome was notified of nothing yet
 			if p.State, err = s.stateNow(r.Context(), p.ID); err != nil {
 				return nil, err
 			}
 		}
 	}
-	rows, err = s.db.QueryContext(r.Context(), "SELECT replace(state, 'paying', 'under way'), count(*)"+fromPaid+" GROUP BY state")
-	if err != nil {
-		return nil, err
-	}
-	_, err = all(rows, func(scan func(...any) error) (n int, err error) {
-		var state string
-		err = scan(&state, &n)
-		list.Counts[state] = n
+	list.Counts, err = s.counted(r.Context(), "SELECT state, count(*)"+fromPaid+" GROUP BY state")
+	for _, n := range list.Counts {
 		list.All += n
-		return n, err
-	})
+	}
 	return list, err
 }
 
@@ -162,16 +154,16 @@ func (s *server) paymentsData(r *http.Request) (any, error) {
 func (s *server) stateNow(ctx context.Context, orderID string) (string, error) {
 	p, there, err := s.paymentOf(ctx, orderID)
 	if err != nil || !there {
-		return string(durable.StatePrepared), err
+		return string(durable.StateQueued), err
 	}
-	return string(p.State), nil
+	return p.Name(), nil
 }
 
 // find leads to an order by its number or its receipt.
 func (s *server) find(w http.ResponseWriter, r *http.Request) {
 	number := r.URL.Query().Get("number")
 	var id string
-	err := s.db.QueryRowContext(r.Context(), `SELECT id FROM shop_order WHERE id = ?1 OR receipt = ?1 AND ?1 <> ''
+	err := s.db.QueryRowContext(r.Context(), `SELECT id FROM shop_order WHERE id = ?1
 		UNION SELECT order_id FROM shop_write WHERE receipt = ?1 AND ?1 <> '' LIMIT 1`, number).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		r.URL.Path = "/office/"
@@ -187,13 +179,13 @@ func (s *server) find(w http.ResponseWriter, r *http.Request) {
 
 // returnedData lists what was given back, or came back from the bank.
 func (s *server) returnedData(r *http.Request) (any, error) {
-	list, err := s.written(r.Context(), "operation IN ('"+string(operationGiveBack)+"', '"+string(quickstream.OperationVoid)+"', '"+string(quickstream.OperationRefund)+"') OR state = 'returned'")
+	list, err := s.written(r.Context(), "follows <> '' OR state = 'returned'")
 	if err != nil {
 		return nil, err
 	}
 	var sum int64
 	for _, w := range list {
-		if w.State == string(durable.StateApproved) || w.State == string(durable.StateVoided) || w.State == string(durable.StateReturned) {
+		if w.State == stateApproved || w.Follows == "" {
 			sum += w.Amount
 		}
 	}

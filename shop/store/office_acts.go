@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/shopspring/decimal"
 
@@ -17,18 +17,11 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// kindPerson is what somebody has done in the back office.
-const kindPerson = "person"
-
-// operationGiveBack is that of what durable sends as a void or as a refund.
-const operationGiveBack quickstream.Operation = "GiveBack"
-
 // errChanged means that the page was not about what there is now.
 var errChanged = errors.New("something has happened to the payment since the page was shown")
 
-// giveBack gives money of an order's payment back: durable chooses between void and
-// refund. The form says how much had followed the order's payments when it was shown, so that a
-// button that is pressed twice gives back once.
+// giveBack gives money of an order's payment back: all that is left by a reversal, for which durable
+// chooses between void and refund, and a part by a refund.
 func (s *server) giveBack(w http.ResponseWriter, r *http.Request) {
 	d, err := s.orderView(r.Context(), r.PathValue("order"))
 	if err != nil {
@@ -36,36 +29,37 @@ func (s *server) giveBack(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	amount, err := amountIn(r.PostFormValue("amount"))
-	receipt := r.PostFormValue("receipt") // of one of several payments
-	can := slices.DeleteFunc(d.GiveBack(), func(p *payback) bool { return receipt != "" && p.Receipt != receipt })
-	if err == nil && r.PostFormValue("steps") != strconv.Itoa(d.Steps) || !d.Order || len(can) != 1 {
+	payment := r.PostFormValue("payment") // of one of several
+	can := slices.DeleteFunc(d.GiveBack(), func(p *payback) bool { return payment != "" && p.ID != payment })
+	if err == nil && r.PostFormValue("id") != d.Back() || !d.Order || len(can) != 1 {
 		err = errChanged
 	}
 	if err == nil {
-		err = s.writeBack(r, d, can[0].Receipt, amount)
+		err = s.writeBack(r, durable.NewWrite{ID: d.Back(), Order: d.ID}, can[0], amount)
 	}
 	s.acted(w, r, d.ID, err)
 }
 
-func (s *server) writeBack(r *http.Request, d orderView, receipt string, amount decimal.Decimal) error {
-	ctx := forOrder(r.Context(), d.ID)
-	if carrier := s.traceAbout(ctx, d.ID, receipt); carrier != "" {
+func (s *server) writeBack(r *http.Request, back durable.NewWrite, p *payback, amount decimal.Decimal) error {
+	ctx := forOrder(r.Context(), back.Order)
+	if carrier := s.traceAbout(ctx, back.Order, p.Receipt); carrier != "" {
 		ctx = s.telemetry.observer.Continue(ctx, carrier)
 	}
-	return s.within(ctx, func(tx *sql.Tx) error {
-		var steps int
-		err := tx.QueryRowContext(ctx, "SELECT count(*) FROM shop_write WHERE order_id = ? AND operation = ?", d.ID, operationGiveBack).Scan(&steps)
-		if err != nil || steps != d.Steps {
-			return errors.Join(err, errChanged)
+	return s.within(ctx, func(tx *sql.Tx) (err error) {
+		var f durable.FollowUp
+		var created bool
+		if cents(amount) == p.Left {
+			f, created, err = s.engine.Reverse(ctx, tx, back, p.ID)
+		} else {
+			f, created, err = s.engine.Refund(ctx, tx, back, p.ID, quickstream.RefundParams{PrincipalAmount: amount, Currency: quickstream.CurrencyAUD})
 		}
-		id, err := s.engine.GiveBack(ctx, tx, d.ID, receipt, amount, quickstream.CurrencyAUD)
 		if err != nil {
 			return err
 		}
-		err = s.keep(ctx, tx, durable.Payment{
-			ID: id, OrderID: d.ID, Operation: operationGiveBack, State: durable.StatePrepared, ReceiptOf: receipt, Amount: amount, Written: s.clock.Now(),
-		})
-		return errors.Join(err, s.note(ctx, tx, d.ID, kindPerson, "give back "+money(cents(amount))))
+		if !created {
+			return errChanged
+		}
+		return s.keep(ctx, tx, f)
 	})
 }
 
@@ -84,14 +78,14 @@ func amountIn(text string) (decimal.Decimal, error) {
 var errWrong = errors.New("not done")
 
 // verdicts are what a person can decide.
-func verdicts() []durable.State {
-	return []durable.State{durable.StateApproved, durable.StateDeclined, durable.StateNotSent, durable.StateVoided, durable.StateReturned}
+func verdicts() []durable.Verdict {
+	return []durable.Verdict{durable.VerdictApproved, durable.VerdictDeclined, durable.VerdictNotSent, durable.VerdictVoided, durable.VerdictReturned}
 }
 
 // decide closes what nobody could find out by the word of a person.
 func (s *server) decide(w http.ResponseWriter, r *http.Request) {
-	p, err := s.engine.Payment(r.Context(), r.PathValue("write"))
-	if errors.Is(err, durable.ErrNoPayment) {
+	about, err := s.readWrite(r.Context(), r.PathValue("write"))
+	if errors.Is(err, durable.ErrNoWrite) {
 		err = sql.ErrNoRows
 	}
 	if err != nil {
@@ -99,39 +93,47 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
-	verdict, receipt, who, reason := durable.State(form("verdict")), form("receipt"), form("who"), form("reason")
+	d := durable.Decision{Verdict: durable.Verdict(form("verdict")), ReceiptNumber: form("receipt"), By: form("by"), Note: form("note")}
 	switch {
-	case who == "" || reason == "":
-		err = fmt.Errorf("%w: say who decides, and why", errWrong)
-	case !slices.Contains(verdicts(), verdict):
+	case !oneLine(d.By) || !oneLine(d.Note):
+		err = fmt.Errorf("%w: say who decides, and why, in one line each", errWrong)
+	case !slices.Contains(verdicts(), d.Verdict):
 		err = fmt.Errorf("%w: choose what became of it", errWrong)
-	case verdict == durable.StateApproved && receipt == "" && p.ReceiptNumber == "":
+	case d.Verdict == durable.VerdictApproved && d.ReceiptNumber == "" && about.ReceiptNumber == "":
 		err = fmt.Errorf("%w: what was approved has a receipt number", errWrong)
-	case !writeOf(p).Open:
+	case !about.Open():
 		err = errChanged
 	default:
-		ctx := forOrder(r.Context(), p.OrderID)
-		if err = s.checkReceipt(ctx, p, verdict, cmp.Or(receipt, p.ReceiptNumber)); err != nil {
+		ctx := forOrder(r.Context(), about.Order)
+		if err = s.checkReceipt(ctx, about, d); err != nil {
 			break
 		}
-		err = s.within(ctx, func(tx *sql.Tx) error {
-			if err := s.note(ctx, tx, p.OrderID, kindPerson, fmt.Sprintf("%s decides: %s. %s", who, verdict, reason)); err != nil {
-				return err
-			}
-			return s.engine.Decide(ctx, tx, p.ID, verdict, receipt, who, reason)
-		})
+		err = s.within(ctx, func(tx *sql.Tx) error { return s.engine.Decide(ctx, tx, about.ID, d) })
 	}
-	s.acted(w, r, p.OrderID, err)
+	s.acted(w, r, about.Order, err)
+}
+
+// oneLine reports whether a text is one that durable takes.
+func oneLine(text string) bool {
+	return text != "" && len(text) <= 200 && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // checkReceipt reads what a person takes for the payment, and says why it is not.
-func (s *server) checkReceipt(ctx context.Context, p durable.Payment, verdict durable.State, receipt string) error {
-	if verdict != durable.StateApproved || p.Operation != quickstream.OperationPay && p.Operation != operationGiveBack {
+func (s *server) checkReceipt(ctx context.Context, w write, d durable.Decision) error {
+	if d.Verdict != durable.VerdictApproved || w.Operation != quickstream.OperationPay && w.Follows == "" {
 		return nil
+	}
+	kind, original := quickstream.TransactionTypePayment, ""
+	if w.Follows != "" {
+		payment, err := s.engine.Write(ctx, w.Follows)
+		if err != nil {
+			return err
+		}
+		kind, original = quickstream.TransactionTypeRefund, payment.Common().ReceiptNumber
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	t, err := s.client.Transactions.Get(limited, receipt)
+	t, err := s.client.Transactions.Get(limited, cmp.Or(d.ReceiptNumber, w.ReceiptNumber))
 	switch {
 	case errors.Is(err, quickstream.ErrInvalid):
 		return err
@@ -141,20 +143,16 @@ func (s *server) checkReceipt(ctx context.Context, p durable.Payment, verdict du
 		s.logger.InfoContext(ctx, "a receipt could not be read", "error", err)
 		return fmt.Errorf("%w: the service cannot be asked about the receipt now, and nothing is decided. Try again", errWrong)
 	}
-	kind := quickstream.TransactionTypePayment
-	if p.ReceiptOf != "" {
-		kind = quickstream.TransactionTypeRefund
-	}
 	outcome, err := t.Outcome()
 	var wrong string
 	switch {
 	case err != nil || outcome != quickstream.OutcomeApproved:
 		wrong = fmt.Sprintf("was not approved: the service says %q", t.Status)
-	case t.TransactionType != kind || p.ReceiptOf != "" && t.OriginalReceiptNumber != p.ReceiptOf:
+	case t.TransactionType != kind || t.OriginalReceiptNumber != original:
 		wrong = "is something else than what was sent"
-	case t.PrincipalAmount == nil || !t.PrincipalAmount.Amount.Equal(p.Amount) || t.PrincipalAmount.Currency != p.Currency:
-		wrong = fmt.Sprintf("is not of %s %s", p.Amount.StringFixed(2), p.Currency)
-	case p.ReceiptOf == "" && t.CustomerReferenceNumber != "" && !strings.EqualFold(t.CustomerReferenceNumber, p.OrderID):
+	case t.PrincipalAmount == nil || !t.PrincipalAmount.Amount.Equal(w.Amount) || t.PrincipalAmount.Currency != w.Currency:
+		wrong = fmt.Sprintf("is not of %s %s", w.Amount.StringFixed(2), w.Currency)
+	case original == "" && t.CustomerReferenceNumber != "" && !strings.EqualFold(t.CustomerReferenceNumber, w.Order):
 		wrong = "is another order's"
 	default:
 		return nil
@@ -175,11 +173,9 @@ func (s *server) acted(w http.ResponseWriter, r *http.Request, orderID string, e
 		notice = "Not done: that is no receipt number."
 	case errors.Is(err, durable.ErrTooMuch):
 		notice = "Not done: that is more than is left of the payment."
-	case errors.Is(err, durable.ErrFollowUpOpen):
-		notice = "Not done: something else is being given back. Wait for its outcome."
 	case errors.Is(err, durable.ErrNotAllowed):
 		notice = "Not done: what is known does not allow it. It may be decided already, or the receipt be another payment's."
-	case errors.Is(err, errChanged):
+	case errors.Is(err, errChanged), errors.Is(err, durable.ErrIDReused):
 		notice = "Not done: something has happened to the payment since this page was shown. It is shown now."
 	case errors.Is(err, errWrong):
 		notice = "N" + strings.TrimPrefix(err.Error(), "n") + "."

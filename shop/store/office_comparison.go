@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -20,12 +21,18 @@ func compareAt() resolve.TimeOfDay { return resolve.TimeOfDay{Hour: 4} }
 type comparison struct {
 	Date         string
 	Begun, Ended int64
-	Problem      string
+	Failed       bool
 	Differences  []difference
 }
 
 // difference is what the service and the shop say differently.
-type difference struct{ Kind, OrderID, What string }
+type difference struct {
+	Kind, OrderID    string
+	Operation, State string // here
+	Amount           int64
+	Receipt, Status  string // there
+	Taken            sql.NullInt64
+}
 
 // nightly compares each day that is over, once, until ctx ends. Options.CompareAt of
 // durable does the same; here each run is written down, one that finds nothing too.
@@ -62,7 +69,7 @@ func (s *server) lastDay() quickstream.Date {
 func (s *server) uncompared(ctx context.Context) ([]quickstream.Date, error) {
 	rows, err := s.db.QueryContext(ctx, `WITH RECURSIVE day (date) AS (
 			SELECT min(coalesce(min(date), ?1), ?1) FROM shop_comparison UNION ALL SELECT date(date, '+1 day') FROM day WHERE date < ?1)
-		SELECT date FROM day WHERE NOT EXISTS (SELECT 1 FROM shop_comparison c WHERE c.date = day.date AND (whole AND ended > 0 AND problem = '' OR begun > ?2))`,
+		SELECT date FROM day WHERE NOT EXISTS (SELECT 1 FROM shop_comparison c WHERE c.date = day.date AND (whole AND ended > 0 AND NOT failed OR begun > ?2))`,
 		s.lastDay().String(), micros(s.clock.Now().Add(-10*time.Minute)))
 	if err != nil {
 		return nil, err
@@ -85,7 +92,7 @@ func (s *server) compare(ctx context.Context, date quickstream.Date) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM shop_difference WHERE date = ?", date.String())
 		if err == nil {
 			_, err = tx.ExecContext(ctx, `INSERT INTO shop_comparison (date, whole, begun) VALUES (?, ?, ?)
-				ON CONFLICT (date) DO UPDATE SET whole = excluded.whole, begun = excluded.begun, ended = 0, problem = ''`,
+				ON CONFLICT (date) DO UPDATE SET whole = excluded.whole, begun = excluded.begun, ended = 0, failed = 0`,
 				date.String(), date.Compare(s.lastDay()) <= 0, micros(s.clock.Now()))
 		}
 		return err
@@ -96,34 +103,26 @@ func (s *server) compare(ctx context.Context, date quickstream.Date) error {
 	ctx, span := s.telemetry.tracer.Start(ctx, "compare")
 	defer span.End()
 	err = s.engine.Compare(ctx, date)
-	problem := ""
-	if err != nil {
-		problem = "The service could not be read: " + err.Error()
-	}
-	_, stored := s.db.ExecContext(ctx, "UPDATE shop_comparison SET ended = ?, problem = ? WHERE date = ?", micros(s.clock.Now()), problem, date.String())
+	_, stored := s.db.ExecContext(ctx, "UPDATE shop_comparison SET ended = ?, failed = ? WHERE date = ?", micros(s.clock.Now()), err != nil, date.String())
 	return errors.Join(err, stored)
 }
 
-// onDifference is told what a comparison finds.
+// onDifference is notified of what a comparison finds.
 func (s *server) onDifference(ctx context.Context, d durable.Difference) error {
-	what := ""
-	if p := d.Payment; p.ID != "" {
-		what = fmt.Sprintf("here %s of %s, %s", p.Operation, p.Amount.StringFixed(2), p.State)
+	var found difference
+	if d.Write != nil {
+		w := d.Write.Common()
+		found = difference{OrderID: w.Order, Operation: string(w.Operation), State: w.Name(), Amount: cents(w.Amount)}
 	}
 	if t := d.Transaction; t != nil {
-		what += fmt.Sprintf("%sthere receipt %s, %s", map[bool]string{true: "; "}[what != ""], t.ReceiptNumber, t.Status)
+		found.OrderID = cmp.Or(found.OrderID, t.CustomerReferenceNumber)
+		found.Receipt, found.Status = t.ReceiptNumber, string(t.Status)
 		if t.PrincipalAmount != nil {
-			what += ", " + t.PrincipalAmount.Amount.StringFixed(2)
+			found.Taken = sql.NullInt64{Int64: cents(t.PrincipalAmount.Amount), Valid: true}
 		}
 	}
-	order := d.Payment.OrderID
-	if order == "" && d.Transaction != nil {
-		order = d.Transaction.CustomerReferenceNumber
-	}
-	if d.Err != nil {
-		what = "a transaction of the list could not be read"
-	}
-	_, err := s.db.ExecContext(ctx, "INSERT INTO shop_difference (date, kind, order_id, what) VALUES (?, ?, ?, ?)", d.Date.String(), string(d.Kind), order, what)
+	_, err := s.db.ExecContext(ctx, "INSERT INTO shop_difference (date, kind, order_id, operation, state, amount, receipt, status, taken) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		d.Date.String(), string(d.Kind), found.OrderID, found.Operation, found.State, found.Amount, found.Receipt, found.Status, found.Taken)
 	return err
 }
 
@@ -164,26 +163,26 @@ func (s *server) comparisonData(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.db.QueryContext(r.Context(), `SELECT date, begun, ended, problem FROM shop_comparison
-		WHERE problem <> '' OR date IN (SELECT date FROM shop_difference)
+	rows, err := s.db.QueryContext(r.Context(), `SELECT date, begun, ended, failed FROM shop_comparison
+		WHERE failed OR date IN (SELECT date FROM shop_difference)
 		OR date IN (SELECT date FROM shop_comparison ORDER BY date DESC LIMIT 7) OR date = ?1 ORDER BY date = ?1 DESC, date DESC`, r.URL.Query().Get("date"))
 	if err != nil {
 		return nil, err
 	}
 	runs, err := all(rows, func(scan func(...any) error) (c comparison, err error) {
-		err = scan(&c.Date, &c.Begun, &c.Ended, &c.Problem)
+		err = scan(&c.Date, &c.Begun, &c.Ended, &c.Failed)
 		return c, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	for i := range runs {
-		rows, err := s.db.QueryContext(r.Context(), "SELECT kind, order_id, what FROM shop_difference WHERE date = ? ORDER BY number LIMIT 100", runs[i].Date)
+		rows, err := s.db.QueryContext(r.Context(), "SELECT kind, order_id, operation, state, amount, receipt, status, taken FROM shop_difference WHERE date = ? ORDER BY number LIMIT 100", runs[i].Date)
 		if err != nil {
 			return nil, err
 		}
 		runs[i].Differences, err = all(rows, func(scan func(...any) error) (d difference, err error) {
-			err = scan(&d.Kind, &d.OrderID, &d.What)
+			err = scan(&d.Kind, &d.OrderID, &d.Operation, &d.State, &d.Amount, &d.Receipt, &d.Status, &d.Taken)
 			return d, err
 		})
 		if err != nil {

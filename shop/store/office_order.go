@@ -22,28 +22,35 @@ import (
 type orderView struct {
 	ID, Item string
 	Amount   int64
-	Order    bool          // and not an agreement
-	State    durable.State // of the payment that counts, or that it was charged twice
-	Payments []*payback    // that were taken and not voided
-	Busy     bool          // something is being given back
-	Why      string        // why that takes its time
-	Steps    int           // how much has followed the payments
+	Order    bool       // and not an agreement
+	State    string     // of the payment that counts, or that it was charged twice
+	Payments []*payback // that were taken and not voided
+	Busy     bool       // something is being given back
+	Why      string     // why that takes its time
+	Steps    int        // how much has followed the payments
 	Writes   []write
 	Timeline []entry
 }
 
 // payback is a payment of which money can be given back.
 type payback struct {
-	Receipt string
-	Left    int64
+	ID, Receipt string
+	Left        int64
 }
 
 // write is one write to the service, with what speaks for it, and what does not.
 type write struct {
-	durable.Payment
+	durable.Record
 
-	Open     bool // a person may close it
+	Follows  string
+	Events   []durable.Event
+	Decided  *durable.Event // by a person, or nil
 	Evidence string
+}
+
+// Open reports whether a person may close it.
+func (w write) Open() bool {
+	return w.State == durable.StateNotFound || w.State == durable.StateEscalated
 }
 
 // Cents is the amount.
@@ -68,37 +75,37 @@ func (s *server) orderView(ctx context.Context, id string) (d orderView, err err
 	if err = s.writes(ctx, &d); err != nil {
 		return d, err
 	}
-	d.Timeline, err = s.timeline(ctx, id)
+	d.Timeline, err = s.timeline(ctx, id, d.Writes)
 	return d, err
 }
 
-// cases reads what was sent for an order: what the shop was told of, and the payment
-// that is under way.
+// writes reads what was sent for an order, the payment that counts first.
 func (s *server) writes(ctx context.Context, d *orderView) error {
 	main, there, err := s.paymentOf(ctx, d.ID)
 	if err != nil {
 		return err
 	}
-	told, err := s.written(ctx, "order_id = ?", d.ID)
+	list, err := s.engine.Writes(ctx, d.ID)
 	if err != nil {
 		return err
 	}
-	// Of what was taken the order knows whether there is another one, and whether that is back.
-	if known := d.Order && (main.State == durable.StateApproved || main.State == durable.StateTwice); !known {
-		d.State = main.State
-	}
-	if there {
-		d.Writes = append(d.Writes, writeOf(main))
-	}
-	for _, w := range told {
-		if w.ID == main.ID {
-			continue
-		}
-		p, err := s.engine.Payment(ctx, w.ID)
+	for _, one := range list {
+		w, err := s.writeOf(ctx, one)
 		if err != nil {
 			return err
 		}
-		d.Writes = append(d.Writes, writeOf(p))
+		d.Writes = append(d.Writes, w)
+	}
+	if i := slices.IndexFunc(d.Writes, func(w write) bool { return w.ID == main.ID }); i > 0 {
+		d.Writes = slices.Concat(d.Writes[i:i+1], d.Writes[:i], d.Writes[i+1:])
+	}
+	switch {
+	case there && !main.Paid(): // of what was taken the order knows whether there is another one, and whether that is back
+		d.State = main.Name()
+	case !there && len(d.Writes) > 0: // an agreement
+		d.State = d.Writes[0].Name()
+	case !there:
+		d.State = ""
 	}
 	d.paybacks()
 	return nil
@@ -107,31 +114,50 @@ func (s *server) writes(ctx context.Context, d *orderView) error {
 // paybacks finds what can be given back of the payments, and whether something is.
 func (d *orderView) paybacks() {
 	for _, w := range d.Writes {
-		if w.Operation == quickstream.OperationPay && (w.State == durable.StateApproved || w.State == durable.StateTwice) {
-			d.Payments = append(d.Payments, &payback{w.ReceiptNumber, w.Cents()})
+		if w.Operation == quickstream.OperationPay && w.Paid() {
+			d.Payments = append(d.Payments, &payback{w.ID, w.ReceiptNumber, w.Cents()})
 		}
 	}
 	for _, w := range d.Writes {
-		if w.Operation != operationGiveBack {
+		if w.Follows == "" {
 			continue
 		}
 		d.Steps++
-		if w.State.Open() || w.Open {
+		if w.State.Open() {
 			d.Busy, d.Why = true, w.Problem
 		}
 		for _, p := range d.Payments {
-			if p.Receipt == w.ReceiptOf && w.State.Blocks() {
+			if p.ID == w.Follows && w.Blocks() {
 				p.Left -= w.Cents()
 			}
 		}
 	}
 }
 
-func writeOf(p durable.Payment) write {
-	return write{
-		Payment: p, Evidence: evidence(p),
-		Open: p.State == durable.StateAbsent || p.State == durable.StateEscalated,
+// Back is the id of what the page's forms give back. It counts what has followed the payments, so
+// that of two people, or two presses of a button, who see the same page one gives back.
+func (d orderView) Back() string { return fmt.Sprintf("%s-back-%d", d.ID, d.Steps+1) }
+
+// writeOf is a write with its history.
+func (s *server) writeOf(ctx context.Context, of durable.Write) (w write, err error) {
+	w.Record, w.Follows = of.Common(), follows(of)
+	w.Events, err = s.engine.Events(ctx, w.ID)
+	for i := range w.Events {
+		if w.Events[i].Kind == durable.EventDecided {
+			w.Decided = &w.Events[i]
+		}
 	}
+	w.Evidence = evidence(w)
+	return w, err
+}
+
+// readWrite reads a write by its id.
+func (s *server) readWrite(ctx context.Context, id string) (write, error) {
+	found, err := s.engine.Write(ctx, id)
+	if err != nil {
+		return write{}, err
+	}
+	return s.writeOf(ctx, found)
 }
 
 // GiveBack are the payments of which money can be given back now.
@@ -146,24 +172,24 @@ func (d orderView) GiveBack() (can []*payback) {
 
 // evidence says in plain text what is known of a payment, for the service's technical
 // support. It holds no handles, by which somebody could pay.
-func evidence(p durable.Payment) string {
+func evidence(p write) string {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "%-14s %s\n", name+":", value)
 		}
 	}
-	line("Order", p.OrderID)
+	line("Order", p.Order)
 	line("Write", p.ID)
 	line("Operation", string(p.Operation))
-	line("State", string(p.State))
+	line("State", p.Text())
 	if p.Amount.IsPositive() {
 		line("Amount", p.Amount.StringFixed(2)+" "+string(p.Currency))
 	}
 	if p.Operation != quickstream.OperationCreateAgreement && p.Operation != quickstream.OperationRegisterAccount { // whose receipt is a handle
 		line("Receipt", p.ReceiptNumber)
 	}
-	line("Follows", p.ReceiptOf)
+	line("Follows", p.Follows)
 	line("Reference", p.Reference)
 	line("Written", stamp(p.Written))
 	line("Changed", stamp(p.Changed))
@@ -171,11 +197,11 @@ func evidence(p durable.Payment) string {
 		line("Next look-up", stamp(p.Due))
 	}
 	line("Problem", p.Problem)
-	line("Passed by", p.PassedBy)
-	if p.Decided != nil {
-		line("Decided", fmt.Sprintf("%s, by %s at %s: %s", p.Decided.Verdict, p.Decided.Who, stamp(p.Decided.At), p.Decided.Reason))
+	line("Replaced by", p.ReplacedBy)
+	if d := p.Decided; d != nil {
+		line("Decided", fmt.Sprintf("%s, by %s at %s: %s", d.Standing.Text(), d.By, stamp(d.At), d.Note))
 	}
-	for i, look := range p.Evidence {
+	for i, look := range p.Record.Evidence {
 		line(fmt.Sprintf("Look-up %d", i+1), looked(look))
 	}
 	return b.String()
@@ -213,12 +239,12 @@ func (s *server) personData(r *http.Request) (any, error) {
 		return nil, err
 	}
 	var open []write
-	for _, w := range list {
-		p, err := s.engine.Payment(r.Context(), w.ID)
+	for _, one := range list {
+		w, err := s.readWrite(r.Context(), one.ID)
 		if err != nil {
 			return nil, err
 		}
-		open = append(open, writeOf(p))
+		open = append(open, w)
 	}
 	return open, nil
 }

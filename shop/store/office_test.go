@@ -115,22 +115,22 @@ func TestGiveBack(t *testing.T) {
 	w.clock.Jump(48 * time.Hour) // a payment that has settled
 	assert.Contains(t, b.get(path).body, `value="$64.00"`)
 	for _, wrong := range []string{"", "0", "-1", "1.005", "x", "1e400", "1e1", "+5", ".5.1"} {
-		assert.Equal(t, http.StatusUnprocessableEntity, b.post(path+"/give-back", "amount", wrong, "steps", "0").status, wrong)
+		assert.Equal(t, http.StatusUnprocessableEntity, b.post(path+"/give-back", "amount", wrong, "id", id+"-back-1").status, wrong)
 	}
-	assert.Contains(t, b.post(path+"/give-back", "amount", "64.01", "steps", "0").body, "more than is left")
+	assert.Contains(t, b.post(path+"/give-back", "amount", "64.01", "id", id+"-back-1").body, "more than is left")
 	both(
-		func() { b.post(path+"/give-back", "amount", "10.50", "steps", "0") },
-		func() { b.post(path+"/give-back", "amount", "10.50", "steps", "0") },
+		func() { b.post(path+"/give-back", "amount", "10.50", "id", id+"-back-1") },
+		func() { b.post(path+"/give-back", "amount", "10.50", "id", id+"-back-1") },
 	)
 	b.until(path, "up to $53.50")
-	assert.Equal(t, http.StatusUnprocessableEntity, b.post(path+"/give-back", "amount", "10.50", "steps", "0").status, "an old page")
-	b.post(path+"/give-back", "amount", "$53.50", "steps", "1")
+	assert.Equal(t, http.StatusUnprocessableEntity, b.post(path+"/give-back", "amount", "10.50", "id", id+"-back-1").status, "an old page")
+	b.post(path+"/give-back", "amount", "$53.50", "id", id+"-back-2")
 	b.until(path, "All of it was given back.")
 	b.until("/office/returned", "$64.00 was given back.")
 	customer.until("/orders/"+id, "given $64.00 back")
 	lines := w.lines(id)
 	w.has(lines, kindPerson, "give back $10.50")
-	w.has(lines, kindOutcome, "GiveBack: approved")
+	w.has(lines, kindOutcome, "Refund: approved")
 	w.has(lines, kindLookUp, "GET /transactions/{receiptNumber}") // whether to void or to refund
 }
 
@@ -140,10 +140,10 @@ func TestGiveAllBack(t *testing.T) {
 	customer, b := w.browser(), w.staff()
 	id := customer.paid("pot")
 	b.get("/office/orders/" + id)
-	b.post("/office/orders/"+id+"/give-back", "amount", "64", "steps", "0")
+	b.post("/office/orders/"+id+"/give-back", "amount", "64", "id", id+"-back-1")
 	customer.becomes("/orders/"+id, "voided", 0)
 	b.until("/office/returned", "$64.00 was given back.")
-	w.has(w.lines(id), kindOutcome, "GiveBack: voided")
+	w.has(w.lines(id), kindOutcome, "Reverse: approved")
 	names := w.traceWith("Transactions.Void")
 	assert.Contains(t, names, "Transactions.Get")
 	assert.Contains(t, names, "Transactions.Pay")
@@ -170,14 +170,14 @@ func TestDecide(t *testing.T) {
 	require.NotNil(t, found)
 	decide := "/office/writes/" + found[1] + "/decide"
 	b.get("/office/orders/" + id)
-	assert.Contains(t, b.post(decide, "verdict", "not sent", "who", "Robin").body, "say who decides, and why")
-	assert.Contains(t, b.post(decide, "verdict", "approved", "who", "Robin", "reason", "x").body, "has a receipt number")
-	assert.Contains(t, b.post(decide, "verdict", "bogus", "who", "Robin", "reason", "x").body, "choose what became of it")
-	page = b.post(decide, "verdict", "not sent", "who", "Robin", "reason", "Support has no such payment")
+	assert.Contains(t, b.post(decide, "verdict", "not_sent", "by", "Robin").body, "say who decides, and why")
+	assert.Contains(t, b.post(decide, "verdict", "approved", "by", "Robin", "note", "x").body, "has a receipt number")
+	assert.Contains(t, b.post(decide, "verdict", "bogus", "by", "Robin", "note", "x").body, "choose what became of it")
+	page = b.post(decide, "verdict", "not_sent", "by", "Robin", "note", "Support has no such payment")
 	assert.Contains(t, page.body, "Decided by Robin: Support has no such payment")
-	assert.Contains(t, b.post(decide, "verdict", "not sent", "who", "Robin", "reason", "again").body, "something has happened")
+	assert.Contains(t, b.post(decide, "verdict", "not_sent", "by", "Robin", "note", "again").body, "something has happened")
 	assert.Contains(t, b.get("/office/person").body, "Nothing waits for a person.")
-	assert.Equal(t, http.StatusNotFound, b.post("/office/writes/x/decide", "verdict", "not sent", "who", "Robin", "reason", "x").status)
+	assert.Equal(t, http.StatusNotFound, b.post("/office/writes/x/decide", "verdict", "not_sent", "by", "Robin", "note", "x").status)
 	customer.becomes("/orders/"+id, "unsent", 0)
 	assert.Zero(t, w.charged(id))
 }
@@ -203,7 +203,7 @@ func TestDecideByReceipt(t *testing.T) {
 	require.NotNil(t, found)
 	b.get("/office/orders/" + id)
 	decided := func(receipt string) shown {
-		return b.post("/office/writes/"+found[1]+"/decide", "verdict", "approved", "who", "Robin", "reason", "Seen in the portal", "receipt", receipt)
+		return b.post("/office/writes/"+found[1]+"/decide", "verdict", "approved", "by", "Robin", "note", "Seen in the portal", "receipt", receipt)
 	}
 	assert.Contains(t, decided(same).body, "Not done: the service cannot be asked about the receipt now")
 	w.box.ClearFaults()
@@ -281,7 +281,7 @@ func TestComparison(t *testing.T) {
 	id := customer.paid("pot")
 	p, err := w.shop.engine.PaymentOf(t.Context(), id)
 	require.NoError(t, err)
-	_, err = w.shop.db.ExecContext(t.Context(), "UPDATE quickstream_payment SET amount = '6' WHERE order_id = ?", id)
+	_, err = w.shop.db.ExecContext(t.Context(), "UPDATE quickstream_write SET amount = 600 WHERE order_id = ?", id)
 	require.NoError(t, err)
 	w.clock.Jump(20 * 24 * time.Hour)
 	require.Eventually(t, func() bool {
@@ -305,7 +305,7 @@ func TestComparison(t *testing.T) {
 		assert.Equal(t, http.StatusUnprocessableEntity, page.status, wrong)
 		assert.Contains(t, page.body, "Not done: choose a day from ", wrong)
 	}
-	_, err = w.shop.db.ExecContext(t.Context(), "UPDATE shop_comparison SET problem = 'It could not be read.', begun = 0 WHERE date = ?", old)
+	_, err = w.shop.db.ExecContext(t.Context(), "UPDATE shop_comparison SET failed = 1, begun = 0 WHERE date = ?", old)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		return !strings.Contains(b.get("/office/comparison").body, "could not be read")

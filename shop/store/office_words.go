@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -25,15 +26,15 @@ func shownSpan(d time.Duration) string {
 }
 
 // did names an operation of the library as a person would.
-func did(operation quickstream.Operation, state any) string {
+func did(operation quickstream.Operation, state, receipt string) string {
 	names := map[quickstream.Operation]string{
-		quickstream.OperationPay: "Payment", quickstream.OperationRefund: "Refund", quickstream.OperationVoid: "Void", operationGiveBack: "Give back",
+		quickstream.OperationPay: "Payment", quickstream.OperationRefund: "Refund", quickstream.OperationVoid: "Void", durable.OperationReverse: "Give back",
 		quickstream.OperationRegisterAccount: "Registration of the card", quickstream.OperationCreateAgreement: "PayTo agreement",
 	}
 	switch {
-	case operation == operationGiveBack && fmt.Sprint(state) == string(durable.StateVoided):
+	case operation == durable.OperationReverse && state == stateApproved && receipt == "":
 		return "Void"
-	case operation == operationGiveBack && fmt.Sprint(state) == string(durable.StateApproved):
+	case operation == durable.OperationReverse && state == stateApproved:
 		return "Refund"
 	}
 	if name := names[operation]; name != "" {
@@ -43,20 +44,23 @@ func did(operation quickstream.Operation, state any) string {
 }
 
 // tone is how a state is shown: good, bad, open, or for a person.
-func tone(state any) string {
-	switch durable.State(fmt.Sprint(state)) {
-	case durable.StateApproved:
+func tone(state string) string {
+	switch state {
+	case stateApproved:
 		return "good"
-	case durable.StateDeclined, durable.StateRefused, durable.StateNotSent:
+	case "declined", "rejected", "refused", "not_sent":
 		return "bad"
-	case durable.StateAbsent, durable.StateEscalated, durable.StateTwice:
+	case "not_found", "escalated", stateDoubleCharged:
 		return "person"
-	case durable.StateVoided, durable.StateReturned:
+	case "voided", "returned":
 		return "back"
 	default:
 		return "open"
 	}
 }
+
+// words shows a state as durable's Standing.Text does.
+func words(state string) string { return strings.ReplaceAll(state, "_", " ") }
 
 // pair is what the form of a decision needs.
 func pair(formToken string, about write) struct {

@@ -30,33 +30,31 @@ func (s *server) statusOf(ctx context.Context, o order) (status, error) {
 	}
 	at := status{Order: o, Receipt: p.ReceiptNumber}
 	switch {
-	case (!there || !p.State.Blocks()) && o.State == stateChallenge:
+	case (!there || !p.Blocks()) && o.State == stateChallenge:
 		at.Kind, at.Receipt = "challenge", ""
 		return at, nil
 	case !there:
 		at.Kind, at.Again, at.Over = "new", true, true
 		return at, nil
 	}
-	switch p.State {
-	case durable.StatePrepared, durable.StateSending:
+	switch state := p.Name(); state {
+	case string(durable.StateQueued), string(durable.StateSending):
 		at.Kind = "sending"
-	case durable.StateApproved, durable.StateTwice:
-		if o.State == string(durable.StateTwice) {
+	case stateApproved, stateDoubleCharged:
+		if o.State == stateDoubleCharged {
 			at.Kind = "twice"
 		} else {
 			at.Kind, at.Over, at.OneBack = "approved", true, o.Charges > 1
 		}
-	case durable.StateDeclined:
+	case string(quickstream.OutcomeDeclined), string(quickstream.OutcomeRejected):
 		at.Kind, at.Again, at.Over, at.Advice = "declined", true, true, advice(p.Seen.ResponseCode, p.Seen.NextStep)
-	case durable.StateRefused:
-		at.Kind, at.Again, at.Over = "refused", true, true
-	case durable.StateNotSent:
+	case string(durable.StateRefused):
+		at.Kind, at.Again, at.Over = state, true, true
+	case string(durable.StateNotSent):
 		at.Kind, at.Again, at.Over = "unsent", true, true
-	case durable.StateVoided:
-		at.Kind, at.Over = "voided", true
-	case durable.StateReturned:
-		at.Kind, at.Over = "returned", true
-	case durable.StateAbsent, durable.StateEscalated: // are the same to the customer
+	case string(durable.ReversalVoided), string(durable.ReversalReturned):
+		at.Kind, at.Over = state, true
+	case string(durable.StateNotFound), string(durable.StateEscalated): // are the same to the customer
 		at.Kind = "person"
 	default:
 		at.Kind = "unknown"

@@ -43,12 +43,12 @@ func productOf(id string) (product, bool) {
 type order struct {
 	ID, Visitor, Item string
 	Amount, Returned  int64
-	State             string // new, challenge, paying, or what durable says of its payment
+	State             string // new, challenge, paying, or the name of its payment's standing
 	Token             string
+	Payment           string // the id of the attempt that is made
 	Address           quickstream.ThreeDSAddress
 	Save              bool
 	Agreement         string
-	Receipt           string
 	Charges           int // payments that were taken, some of which may be given back
 }
 
@@ -62,12 +62,17 @@ func (o order) Product() product {
 	return product{}
 }
 
-// The states of an order before durable says one.
+// The states of an order before its payment has an outcome, and two of those that it has then.
 const (
-	stateNew       = "new"
-	stateChallenge = "challenge" // the card's bank asks the customer
-	statePaying    = "paying"    // a payment is written
+	stateNew           = "new"
+	stateChallenge     = "challenge" // the card's bank asks the customer
+	statePaying        = "paying"    // a payment is stored
+	stateApproved      = string(quickstream.OutcomeApproved)
+	stateDoubleCharged = string(durable.StateDoubleCharged)
 )
+
+// payable is the condition of an order that can be paid: another tab has not paid it meanwhile.
+const payable = "state IN ('new', 'challenge', 'declined', 'rejected', 'refused', 'not_sent', 'voided', 'returned')"
 
 // catalogue shows what there is to buy, and what this visitor has bought.
 func (s *server) catalogue(w http.ResponseWriter, r *http.Request) {
@@ -99,11 +104,11 @@ func (s *server) placeOrder(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/checkout/"+id, http.StatusSeeOther)
 }
 
-const orderColumns = "id, visitor, item, amount, returned, state, token, address, save, agreement, receipt, (SELECT count(*) FROM shop_write WHERE order_id = shop_order.id AND " + taken + ")"
+const orderColumns = "id, visitor, item, amount, returned, state, token, payment, address, save, agreement, (SELECT count(*) FROM shop_write WHERE order_id = shop_order.id AND " + taken + ")"
 
 func scanOrder(scan func(...any) error) (o order, err error) {
 	var address string
-	err = scan(&o.ID, &o.Visitor, &o.Item, &o.Amount, &o.Returned, &o.State, &o.Token, &address, &o.Save, &o.Agreement, &o.Receipt, &o.Charges)
+	err = scan(&o.ID, &o.Visitor, &o.Item, &o.Amount, &o.Returned, &o.State, &o.Token, &o.Payment, &address, &o.Save, &o.Agreement, &o.Charges)
 	if err == nil && address != "" {
 		err = json.Unmarshal([]byte(address), &o.Address)
 	}
@@ -128,16 +133,19 @@ func (s *server) ordersOf(ctx context.Context, visitor string) ([]order, error) 
 // durable's has failed or was given back, and the money of another one is here, it is that.
 func (s *server) paymentOf(ctx context.Context, orderID string) (durable.Payment, bool, error) {
 	p, err := s.engine.PaymentOf(ctx, orderID)
-	if errors.Is(err, durable.ErrNoPayment) {
+	if errors.Is(err, durable.ErrNoWrite) {
 		return p, false, nil
 	}
-	if err != nil || p.State.Open() || p.State == durable.StateAbsent || p.State == durable.StateEscalated {
+	if err != nil || p.State.Open() && p.State != durable.StateDoubleCharged {
 		return p, err == nil, err
 	}
 	list, err := charges(ctx, s.db, orderID)
 	left := current(list)
 	if err == nil && len(left) > 0 && !slices.ContainsFunc(left, func(c charge) bool { return c.ID == p.ID }) {
-		p, err = s.engine.Payment(ctx, left[0].ID)
+		var w durable.Write
+		if w, err = s.engine.Write(ctx, left[0].ID); err == nil {
+			p = durable.Payment{Record: w.Common()}
+		}
 	}
 	return p, err == nil, err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"net/http"
@@ -32,17 +31,17 @@ func (s *server) payByPayTo(w http.ResponseWriter, r *http.Request, o order) {
 		Purpose: quickstream.PayToPurposeRetail, Description: o.Item, Payer: payer(r, o),
 	})
 	err := s.soon(forOrder(r.Context(), o.ID), func(ctx context.Context) error {
-		_, err := s.db.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ?", statePaying, o.ID)
+		_, err := s.db.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ? AND "+payable, statePaying, o.ID)
 		if err == nil {
 			err = s.begun(ctx, s.db, o.ID)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = durable.Send(ctx, s.engine, o.ID, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
+		_, err = durable.Send(ctx, s.engine, durable.NewWrite{ID: o.Payment, Order: o.ID}, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
 			return s.client.Transactions.Pay(ctx, params, stored)
 		})
-		if errors.Is(err, quickstream.ErrInvalid) { // of what was sent OnOutcome is told
+		if errors.Is(err, quickstream.ErrNotSent) && !isPaid(err) { // of what was sent OnOutcome is notified
 			_, back := s.db.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ? AND state = ?", stateNew, o.ID, statePaying)
 			err = errors.Join(err, back)
 		}
@@ -50,6 +49,10 @@ func (s *server) payByPayTo(w http.ResponseWriter, r *http.Request, o order) {
 	})
 	if errors.Is(err, quickstream.ErrInvalid) {
 		back(w, r, o, "bank-gone")
+		return
+	}
+	if errors.Is(err, quickstream.ErrNotSent) && !isPaid(err) {
+		back(w, r, o, "busy")
 		return
 	}
 	toOrder(w, r, o) // which says how it stands, whatever the error was
@@ -83,6 +86,10 @@ func (s *server) askToAgree(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r)
 		return
 	}
+	if o.Payment = paymentIn(r, o); o.Payment == "" {
+		back(w, r, o, "incomplete")
+		return
+	}
 	if err := s.ensureCustomer(r.Context(), o.Visitor); err != nil {
 		back(w, r, o, "busy")
 		return
@@ -103,15 +110,17 @@ func (s *server) askToAgree(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/payto/"+a.Reference, http.StatusSeeOther)
 }
 
-// beginAgreement writes an agreement, unless the order has one that has not failed.
+// beginAgreement writes an agreement under the id of the form, unless the order has one that has not
+// failed, or that form has made one.
 func (s *server) beginAgreement(ctx context.Context, o order) (a agreement, there bool, err error) {
 	a = agreement{
-		Reference: strings.ToLower(rand.Text()[:16]), OrderID: o.ID, Visitor: o.Visitor, Item: o.Item, Amount: o.Amount,
+		Reference: o.Payment, OrderID: o.ID, Visitor: o.Visitor, Item: o.Item, Amount: o.Amount,
 		Started: s.today(),
 	}
 	err = s.within(ctx, func(tx *sql.Tx) error {
-		old, err := scanAgreement(tx.QueryRowContext(ctx, "SELECT "+agreementColumns+" FROM shop_agreement WHERE reference = (SELECT agreement FROM shop_order WHERE id = ?)", o.ID).Scan)
-		if err == nil && !old.ended() {
+		old, err := scanAgreement(tx.QueryRowContext(ctx, "SELECT "+agreementColumns+` FROM shop_agreement
+			WHERE reference = ?1 OR reference = (SELECT agreement FROM shop_order WHERE id = ?2) ORDER BY reference = ?1 DESC`, a.Reference, o.ID).Scan)
+		if err == nil && (old.Reference == a.Reference || !old.ended()) {
 			a, there = old, true
 			return nil
 		}
@@ -138,7 +147,7 @@ func (s *server) sendAgreement(ctx context.Context, a agreement, payer quickstre
 		return err
 	}
 	amount := decimal.New(a.Amount, -2)
-	made, err := durable.Send(ctx, s.engine, a.Reference, func(stored quickstream.CallOption) (*quickstream.Agreement, error) {
+	made, err := durable.Send(ctx, s.engine, durable.NewWrite{ID: a.Reference, Order: a.Reference}, func(stored quickstream.CallOption) (*quickstream.Agreement, error) {
 		return s.client.PayTo.Create(ctx, customer, quickstream.CreateAgreementParams{
 			PayeeReference: a.Reference,
 			Payment: quickstream.AgreementPaymentParams{
@@ -154,7 +163,7 @@ func (s *server) sendAgreement(ctx context.Context, a agreement, payer quickstre
 	case err == nil:
 		return s.learn(ctx, s.db, made)
 	case errors.Is(err, quickstream.ErrOutcomeUnknown):
-		return nil // OnOutcome is told
+		return nil // OnOutcome is notified
 	default:
 		_, stored := s.db.ExecContext(ctx, "UPDATE shop_agreement SET status = ? WHERE reference = ?", statusRefused, a.Reference)
 		return errors.Join(err, stored)
@@ -162,15 +171,12 @@ func (s *server) sendAgreement(ctx context.Context, a agreement, payer quickstre
 }
 
 // agreed stores the token of an agreement that was made.
-func (s *server) agreed(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
-	p := change.Payment
-	var err error
-	switch change.After {
-	case durable.StateApproved:
-		_, err = tx.ExecContext(ctx, "UPDATE shop_agreement SET token = ?, status = CASE status WHEN '' THEN 'PENDING' ELSE status END WHERE reference = ?", p.ReceiptNumber, p.OrderID)
-	case durable.StateRefused, durable.StateNotSent, durable.StateDeclined:
-		_, err = tx.ExecContext(ctx, "UPDATE shop_agreement SET status = ? WHERE reference = ?", statusRefused, p.OrderID)
-	default:
+func (s *server) agreed(ctx context.Context, tx *sql.Tx, w durable.OtherWrite) (err error) {
+	switch {
+	case w.Approved():
+		_, err = tx.ExecContext(ctx, "UPDATE shop_agreement SET token = ?, status = CASE status WHEN '' THEN 'PENDING' ELSE status END WHERE reference = ?", w.ReceiptNumber, w.ID)
+	case !w.State.Open():
+		_, err = tx.ExecContext(ctx, "UPDATE shop_agreement SET status = ? WHERE reference = ?", statusRefused, w.ID)
 	}
 	return err
 }

@@ -23,12 +23,12 @@ CREATE TABLE IF NOT EXISTS shop_order (
 	visitor  text NOT NULL,
 	item     text NOT NULL,
 	amount   integer NOT NULL,
-	state    text NOT NULL DEFAULT 'new', -- new, challenge, or what durable says of its payment
+	state    text NOT NULL DEFAULT 'new', -- new, challenge, paying, or the name of its payment's standing
 	token    text NOT NULL DEFAULT '', -- the single-use token of a card whose bank asks
+	payment  text NOT NULL DEFAULT '', -- the id of the payment that is made by that token
 	address  text NOT NULL DEFAULT '', -- of the bill, for the card's bank
 	save     integer NOT NULL DEFAULT 0, -- the customer wants the card to be stored
 	agreement text NOT NULL DEFAULT '', -- the PayTo agreement that it is collected by
-	receipt  text NOT NULL DEFAULT '',
 	returned integer NOT NULL DEFAULT 0, -- given back
 	created  integer NOT NULL
 );
@@ -37,15 +37,20 @@ CREATE TABLE IF NOT EXISTS shop_timeline (
 	number   integer PRIMARY KEY AUTOINCREMENT,
 	order_id text NOT NULL,
 	at       integer NOT NULL,
-	kind     text NOT NULL, -- attempt, look-up, event or outcome
-	what     text NOT NULL
+	kind     text NOT NULL, -- attempt, look-up or event
+	name     text NOT NULL, -- the route, or the type of the event
+	result   text NOT NULL DEFAULT '', -- the status of the answer, or what broke
+	took     text NOT NULL DEFAULT '', -- such as 12ms
+	try      integer NOT NULL DEFAULT 0 -- above 1 if the request was sent again
 );
 CREATE INDEX IF NOT EXISTS shop_timeline_order ON shop_timeline (order_id, number);
 CREATE TABLE IF NOT EXISTS shop_card (
 	id      text PRIMARY KEY,
 	visitor text NOT NULL,
 	account text NOT NULL UNIQUE, -- the service's token
-	label   text NOT NULL DEFAULT '', -- the last digits, once they were read
+	scheme  text NOT NULL DEFAULT '', -- once it was read
+	digits  text NOT NULL DEFAULT '', -- the last ones
+	expires text NOT NULL DEFAULT '', -- month and year
 	created integer NOT NULL
 );
 CREATE TABLE IF NOT EXISTS shop_agreement (

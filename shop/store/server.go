@@ -97,7 +97,8 @@ func (s *server) prepare(ctx context.Context) (err error) {
 	}
 	off := resolve.ServiceRetriesOff() // a setting of the facility
 	s.engine, err = durable.New(ctx, sqlite.DB(s.db), s.client, durable.Options[*sql.Tx]{
-		OnOutcome: s.onOutcome, OnEvent: s.onEvent, OnDifference: s.onDifference, ServiceRetries: &off, Clock: s.clock.Now, Logger: s.logger,
+		Installation: "shop",
+		OnOutcome:    s.onOutcome, OnEvent: s.onEvent, OnDifference: s.onDifference, ServiceRetries: &off, Clock: s.clock.Now, Logger: s.logger,
 		SweepEvery: 200 * time.Millisecond, Carrier: observer.Carrier, Continue: observer.Continue,
 	})
 	if err != nil {

@@ -58,8 +58,8 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, o order) {
 		s.commit(w, r, o, params)
 	case quickstream.ThreeDSStepChallenge:
 		// Not where another tab has paid meanwhile: the order's page shows the payment then.
-		if _, err := s.db.ExecContext(r.Context(), `UPDATE shop_order SET state = ?, token = ? WHERE id = ?
-			AND state IN ('new', 'challenge', 'declined', 'refused', 'not sent')`, stateChallenge, o.Token, o.ID); err != nil {
+		if _, err := s.db.ExecContext(r.Context(), "UPDATE shop_order SET state = ?, token = ?, payment = ? WHERE id = ? AND "+payable,
+			stateChallenge, o.Token, o.Payment, o.ID); err != nil {
 			s.fail(w, r, err)
 			return
 		}
@@ -87,7 +87,7 @@ func noticeOf(err error) string {
 // the token is used up then.
 func (s *server) notAuthenticated(w http.ResponseWriter, r *http.Request, o order, notice string) {
 	p, there, err := s.paymentOf(r.Context(), o.ID)
-	if err == nil && there && p.State.Blocks() {
+	if err == nil && there && p.Blocks() {
 		toOrder(w, r, o)
 		return
 	}

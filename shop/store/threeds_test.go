@@ -96,6 +96,7 @@ func TestPaidDuringTheChallenge(t *testing.T) {
 	b := w.browser()
 	id := b.order("cup")
 	b.pay(id, sandbox.CardChallenge)
+	b.get("/checkout/" + id)
 	b.pay(id, visa)
 	b.becomes("/orders/"+id, approved, 0)
 	for _, challenge := range w.box.Challenges() {

@@ -6,27 +6,30 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
 )
 
-// The kinds of entries in an order's timeline.
+// The kinds of entries in an order's timeline. The shop stores the first three; the others are read
+// from the history that durable keeps of each write.
 const (
 	kindAttempt = "attempt" // a request that does something
 	kindLookUp  = "look-up" // a question what became of it
 	kindEvent   = "event"   // a notification
 	kindOutcome = "outcome" // what is known from then on
+	kindPerson  = "person"  // what somebody has done in the back office
 )
 
 // entry is one line of an order's timeline.
 type entry struct {
-	Number  int64
-	OrderID string
-	At      int64
-	Kind    string
-	What    string
+	At   int64
+	Kind string
+	What string
 }
 
 // executor is a transaction or the database.
@@ -35,22 +38,57 @@ type executor interface {
 }
 
 // note adds to an order's timeline.
-func (s *server) note(ctx context.Context, in executor, orderID, kind, what string) error {
-	_, err := in.ExecContext(ctx, "INSERT INTO shop_timeline (order_id, at, kind, what) VALUES (?, ?, ?, ?)",
-		orderID, micros(s.clock.Now()), kind, what)
+func (s *server) note(ctx context.Context, orderID, kind, name, result, took string, try int) error {
+	_, err := s.db.ExecContext(ctx, "INSERT INTO shop_timeline (order_id, at, kind, name, result, took, try) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		orderID, micros(s.clock.Now()), kind, name, result, took, try)
 	return err
 }
 
-// timeline returns what happened to an order, oldest first.
-func (s *server) timeline(ctx context.Context, orderID string) ([]entry, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT number, order_id, at, kind, what FROM shop_timeline WHERE order_id = ? ORDER BY number", orderID)
+// timeline returns what happened to an order and its writes, oldest first.
+func (s *server) timeline(ctx context.Context, orderID string, writes []write) ([]entry, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT at, kind, name || CASE WHEN result = '' THEN ''
+			WHEN result GLOB '[0-9]*' THEN ', answered ' || result || ' after ' || took ELSE ', no answer (' || result || ') after ' || took END
+			|| iif(try > 1, ', sent again with the same key (' || try || ')', '')
+		FROM shop_timeline WHERE order_id = ? ORDER BY number`, orderID)
 	if err != nil {
 		return nil, err
 	}
-	return all(rows, func(scan func(...any) error) (e entry, err error) {
-		err = scan(&e.Number, &e.OrderID, &e.At, &e.Kind, &e.What)
+	list, err := all(rows, func(scan func(...any) error) (e entry, err error) {
+		err = scan(&e.At, &e.Kind, &e.What)
 		return e, err
 	})
+	for _, w := range writes {
+		list = append(list, w.history()...)
+	}
+	slices.SortStableFunc(list, func(x, y entry) int { return cmp.Compare(x.At, y.At) })
+	return list, err
+}
+
+// history is what the back office shows of a write's events.
+func (w write) history() (list []entry) {
+	code := ""
+	for _, event := range w.Events {
+		e := entry{At: micros(event.At)}
+		code = cmp.Or(event.Seen.ResponseCode, code)
+		switch event.Kind {
+		case durable.EventQueued:
+			if w.Follows == "" {
+				continue
+			}
+			e.Kind, e.What = kindPerson, "give back "+money(w.Cents())
+		case durable.EventDecided:
+			e.Kind, e.What = kindPerson, fmt.Sprintf("%s decides: %s. %s", event.By, event.Standing.Text(), event.Note)
+		case durable.EventNotified:
+			e.Kind, e.What = kindOutcome, fmt.Sprintf("%s: %s", w.Operation, event.Standing.Text())
+			if code != "" {
+				e.What += " (code " + code + ")"
+			}
+		default:
+			continue
+		}
+		list = append(list, e)
+	}
+	return list
 }
 
 type orderKey struct{}
@@ -96,17 +134,13 @@ func (s *server) noteAttempt(ctx context.Context, orderID string, call quickstre
 	if call.Method == http.MethodGet {
 		kind = kindLookUp
 	}
-	answer := fmt.Sprintf("answered %d", attempt.StatusCode)
+	result := strconv.Itoa(attempt.StatusCode)
 	if attempt.StatusCode == 0 {
-		answer = "no answer (" + cmp.Or(string(attempt.Network), "unknown") + ")"
-	}
-	what := fmt.Sprintf("%s %s, %s after %s", call.Method, call.Route, answer, attempt.Duration.Round(time.Millisecond))
-	if attempt.Number > 1 {
-		what += fmt.Sprintf(", sent again with the same key (%d)", attempt.Number)
+		result = cmp.Or(string(attempt.Network), "unknown")
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	if err := s.note(ctx, s.db, orderID, kind, what); err != nil {
+	if err := s.note(ctx, orderID, kind, call.Method+" "+call.Route, result, attempt.Duration.Round(time.Millisecond).String(), attempt.Number); err != nil {
 		s.logger.WarnContext(ctx, "an attempt is missing in the timeline", "error", err)
 	}
 }

@@ -14,11 +14,10 @@ import (
 // lines are an order's timeline: kind and text of each entry.
 func (w *world) lines(order string) []string {
 	w.Helper()
-	entries, err := w.shop.timeline(w.Context(), order)
+	d, err := w.shop.orderView(w.Context(), order)
 	require.NoError(w, err)
 	var all []string
-	for _, e := range entries {
-		assert.Equal(w, order, e.OrderID)
+	for _, e := range d.Timeline {
 		all = append(all, e.Kind+": "+e.What)
 	}
 	return all

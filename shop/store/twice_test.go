@@ -12,8 +12,8 @@ import (
 
 // chargedTwice is an order whose first payment nobody could find, so that a person decided
 // that it never reached the service, which was paid again, and whose first payment came
-// then. It returns the receipts, the first payment's first.
-func (w *world) chargedTwice(customer, b *browser) (id string, receipts [2]string) {
+// then. It returns the ids of the payments, the first payment's first.
+func (w *world) chargedTwice(customer, b *browser) (id string, payments [2]string) {
 	w.Helper()
 	w.box.NextTransaction(sandbox.Erred().ThenAfter(60*24*time.Hour, sandbox.Approved()))
 	id = customer.order("pot")
@@ -22,7 +22,7 @@ func (w *world) chargedTwice(customer, b *browser) (id string, receipts [2]strin
 	found := writePattern.FindStringSubmatch(b.until("/office/person", id).body)
 	require.NotNil(w, found)
 	b.get("/office/orders/" + id)
-	b.post("/office/writes/"+found[1]+"/decide", "verdict", "not sent", "who", "Robin", "reason", "Support has no such payment")
+	b.post("/office/writes/"+found[1]+"/decide", "verdict", "not_sent", "by", "Robin", "note", "Support has no such payment")
 	customer.get("/checkout/" + id)
 	customer.pay(id, visa)
 	customer.becomes("/orders/"+id, approved, 0)
@@ -31,7 +31,7 @@ func (w *world) chargedTwice(customer, b *browser) (id string, receipts [2]strin
 	list, err := charges(w.Context(), w.shop.db, id)
 	require.NoError(w, err)
 	require.Len(w, list, 2)
-	return id, [2]string{list[0].Receipt, list[1].Receipt}
+	return id, [2]string{list[0].ID, list[1].ID}
 }
 
 // Who was charged twice is told so everywhere, and the case is closed as soon as one of the
@@ -44,24 +44,26 @@ func TestChargedTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			customer, b := w.browser(), w.staff()
-			id, receipts := w.chargedTwice(customer, b)
+			id, payments := w.chargedTwice(customer, b)
 			w.clock.Jump(test.after)
 			assert.Contains(t, customer.get("/orders/"+id).body, "You were charged twice")
 			assert.Contains(t, customer.get("/").body, "charged twice: we give one payment back")
 			assert.Contains(t, b.get("/office/").body, "1 payment waits for a person")
 			assert.Contains(t, b.get("/office/person").body, "Give one of the two payments back")
 			page := b.get("/office/orders/" + id)
-			assert.Contains(t, page.body, `<span class="mark person">charged twice</span></p>`, "the heading")
-			for _, receipt := range receipts {
-				assert.Contains(t, page.body, `name="receipt" value="`+receipt+`"`)
+			assert.Contains(t, page.body, `<span class="mark person">double charged</span></p>`, "the heading")
+			for _, payment := range payments {
+				assert.Contains(t, page.body, `name="payment" value="`+payment+`"`)
 			}
 			back := "/office/orders/" + id + "/give-back"
-			assert.Contains(t, b.post(back, "amount", "64", "steps", "0").body, "something has happened", "which of the two")
-			b.post(back, "amount", "64", "steps", "0", "receipt", receipts[test.which])
-			assert.Contains(t, b.post(back, "amount", "64", "steps", "0", "receipt", receipts[1-test.which]).body, "something has happened", "and not both")
+			assert.Contains(t, b.post(back, "amount", "64", "id", id+"-back-1", "payment", "").body, "something has happened", "which of the two")
+			b.post(back, "amount", "64", "id", id+"-back-1", "payment", payments[test.which])
+			assert.Contains(t, b.post(back, "amount", "64", "id", id+"-back-1", "payment", payments[1-test.which]).body, "something has happened", "and not both")
 			page = customer.becomes("/orders/"+id, approved, time.Hour)
 			assert.Contains(t, page.body, "You had paid twice, and have one payment back.</p>")
-			assert.Contains(t, page.body, receipts[1-test.which])
+			other, err := w.shop.engine.Write(t.Context(), payments[1-test.which])
+			require.NoError(t, err)
+			assert.Contains(t, page.body, other.Common().ReceiptNumber)
 			assert.Contains(t, customer.get("/").body, `<span class="quiet">paid, and a second payment given back</span>`)
 			assert.Equal(t, "/orders/"+id, customer.get("/checkout/"+id).path, "it is not paid a third time")
 			assert.NotContains(t, b.get("/office/").body, "for a person</a>")

@@ -46,13 +46,13 @@ func (s *server) noteEvent(ctx context.Context, n *webhooks.Notification) (carri
 	if orderID == "" {
 		return ""
 	}
-	if err := s.note(ctx, s.db, orderID, kindEvent, string(n.EventType)); err != nil {
+	if err := s.note(ctx, orderID, kindEvent, string(n.EventType), "", "", 0); err != nil {
 		s.logger.WarnContext(ctx, "an event is missing in the timeline", "error", err)
 	}
 	return s.traceAbout(ctx, orderID, receipt)
 }
 
-// onEvent is told of notifications that are not about a payment, once the service has
+// onEvent is notified of notifications that are not about a payment, once the service has
 // confirmed them.
 func (s *server) onEvent(ctx context.Context, tx *sql.Tx, n *webhooks.Notification) error {
 	event, err := n.Event()

@@ -1,9 +1,10 @@
-// Package database says what the durable engine needs of a database.
+// Package database says what the engine needs of a database.
 package database
 
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -11,39 +12,77 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
-// Database is a merchant's database. Statements are written once: with the schema
-// "quickstream." before each table and $1, $2 for arguments.
-type Database[TTx any] interface {
-	Begin(ctx context.Context) (TTx, error)
-	Commit(ctx context.Context, tx TTx) error
-	Rollback(ctx context.Context, tx TTx) error
-	Exec(ctx context.Context, tx TTx, query string, args ...any) (int64, error)
-	Query(ctx context.Context, tx TTx, query string, args ...any) (Rows, error)
+// Of is the database of a merchant whose transactions have the type TTx.
+type Of[TTx any] interface {
+	Database
+	// Join returns the merchant's transaction as one of the engine's, and Leave the reverse.
+	Join(tx TTx) Tx
+	Leave(tx Tx) TTx
+}
 
-	// Forms of statements that differ.
-	Words() Words
+// Database is where the engine keeps writes. Statements are the same for all databases but for
+// their Dialect: with "quickstream." before each table, [Now] for the time, and $1, $2 for arguments. An argument is a
+// text, an integer, a bool, a [time.Time], a [decimal.Decimal] or nil, and each is scanned into the
+// same type. A zero time and a zero amount are null.
+type Database interface {
+	Begin(ctx context.Context) (Tx, error)
+	Dialect() Dialect
+	// Schema returns the schema's files in order. What is released stays as it is.
+	Schema() []string
 
 	// Check refuses a database that may lose what it has committed.
-	Check(ctx context.Context, tx TTx) error
+	Check(ctx context.Context, tx Tx) error
 	// Restored reports whether the database is another history than the one adopted: one
 	// that was restored from a backup, as far as that can be seen. One that was never
 	// adopted is another.
-	Restored(ctx context.Context, tx TTx) (bool, error)
-	// Adopt takes the database as it is. Where the transaction does not commit after it, the
+	Restored(ctx context.Context, tx Tx) (bool, error)
+	// Adopt takes the database as it is. If the transaction does not commit after it, the
 	// database may count as restored.
-	Adopt(ctx context.Context, tx TTx) error
+	Adopt(ctx context.Context, tx Tx) error
 	// Claim is called in the transaction of each claim, and what it returns after the
-	// commit and before the first byte. It returns ErrRestored where Restored is true.
-	Claim(ctx context.Context, tx TTx) (func() error, error)
+	// commit and before the first byte. It returns ErrRestored if Restored is true.
+	Claim(ctx context.Context, tx Tx) (func() error, error)
 
-	// Queue returns a River client.
-	Queue(config *river.Config) (*river.Client[TTx], error)
+	// Queue returns a queue of jobs in the same database.
+	Queue(config *river.Config) (Queue, error)
 	// Migrate moves River's tables up and calls f, or calls f and moves them down. Other
 	// processes that migrate wait until it ends. f's transaction commits if f returns nil.
-	Migrate(ctx context.Context, up bool, f func(tx TTx) error) error
+	Migrate(ctx context.Context, up bool, f func(tx Tx) error) error
 }
 
-// Probe is what a Database of the tests is too: the engine says each durable step, before and
+// Tx is a transaction of the engine's or the merchant's.
+type Tx interface {
+	Exec(ctx context.Context, query string, args ...any) (int64, error)
+	Query(ctx context.Context, query string, args ...any) (Rows, error)
+	Commit(ctx context.Context) error
+	Rollback(ctx context.Context) error
+}
+
+// Rows is a result set.
+type Rows interface {
+	Next() bool
+	Scan(into ...any) error
+	Err() error
+	Close()
+}
+
+// Queue is a River client.
+type Queue interface {
+	Insert(ctx context.Context, tx Tx, jobs []river.InsertManyParams) error
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+	StopAndCancel(ctx context.Context) error
+}
+
+// Dialect is what differs between the databases' statements.
+type Dialect struct {
+	// Jobs is River's table.
+	Jobs string
+	// ForUpdate locks the rows that are read, and SkipLocked passes locked ones over.
+	ForUpdate, SkipLocked string
+}
+
+// Probe is what a Database of the tests is too: the engine names each durable step, before and
 // after it, and asks for the time of the machine, whose clock may be wrong.
 type Probe interface {
 	Step(name string)
@@ -58,9 +97,9 @@ type Driver interface {
 
 // Tasks are what an engine does from Start to Stop, and keep what the inbox takes.
 type Tasks struct {
-	Begin, Sweep, CheckPause, ReadLost, Forget, Nightly func(ctx context.Context) error
+	Begin, Sweep, CheckBreaker, ReadLost, Forget, Nightly func(ctx context.Context) error
 
-	Payment      func(ctx context.Context, id string) error
+	Write        func(ctx context.Context, id string) error
 	Notification func(ctx context.Context, id, digest string) error
 	Keep         func(ctx context.Context, n *webhooks.Notification) error
 }
@@ -68,23 +107,25 @@ type Tasks struct {
 // ErrRestored means that the database was restored from a backup since it was adopted.
 var ErrRestored = errors.New("the database was restored from a backup")
 
+// Files returns the texts of the files below "schema", in the order of their names.
+func Files(files fs.FS) []string {
+	names, err := fs.Glob(files, "schema/*.sql")
+	if err != nil {
+		return nil
+	}
+	texts := make([]string, len(names))
+	for i, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil
+		}
+		texts[i] = string(text)
+	}
+	return texts
+}
+
+// Now is the database's time in statements.
+const Now = "database_now()"
+
 // PutMeta stores a text under a name.
 const PutMeta = "INSERT INTO quickstream.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-
-// Words are the forms of statements that differ between databases.
-type Words struct {
-	// Jobs is River's table.
-	Jobs string
-	// Now is the time in microseconds since 1970.
-	Now string
-	// ForUpdate locks the rows that are read, and SkipLocked passes locked ones over.
-	ForUpdate, SkipLocked string
-}
-
-// Rows is a result set.
-type Rows interface {
-	Next() bool
-	Scan(into ...any) error
-	Err() error
-	Close()
-}

@@ -47,7 +47,7 @@ func TestAskedAgainAfterARestore(t *testing.T) {
 	s.box.ClearFaults()
 	s.restored()
 	p := s.settled(again)
-	assert.Equal(t, durable.StateApproved, p.State)
+	assert.Equal(t, approved, p.Text())
 	assert.Equal(t, 3, s.charged())
 }
 
@@ -57,16 +57,16 @@ func TestChargedAfterDecide(t *testing.T) {
 	s := open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")))
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.CommitLate(5 * time.Minute), Times: 3}))
 	id := s.pay("A", s.card(sandbox.CardAttempted))
-	s.reaches(id, durable.StateUnknown, time.Second)
+	s.reaches(id, resolving, time.Second)
 	require.NoError(t, s.commit(func(tx *sql.Tx) error {
-		return s.engine.Decide(t.Context(), tx, id, durable.StateDeclined, "", "Alex", "support says so")
+		return s.engine.Decide(t.Context(), tx, id, durable.Decision{Verdict: durable.VerdictDeclined, By: "Alex", Note: "support says so"})
 	}))
 	p := s.read(id)
-	assert.Equal(t, durable.StateDeclined, p.State)
+	assert.Equal(t, declined, p.Text())
 	again := s.pay("A", s.card(sandbox.CardAttempted))
-	assert.Equal(t, durable.StateApproved, s.settled(again).State)
-	s.reaches(id, durable.StateTwice, time.Hour)
-	assert.Equal(t, []durable.State{durable.StateDeclined, durable.StateApproved, durable.StateTwice}, s.states("A"))
+	assert.Equal(t, approved, s.settled(again).Text())
+	s.reaches(id, doubleCharged, time.Hour)
+	assert.Equal(t, []string{declined, approved, doubleCharged}, s.states("A"))
 }
 
 // What a call of the merchant's returns about something else decides nothing.
@@ -88,12 +88,12 @@ func TestSendBelievesItsOwnAnswerOnly(t *testing.T) {
 			return &quickstream.Transaction{PaymentReferenceNumber: "OTHER", Status: quickstream.TransactionStatusDeclined, SummaryCode: quickstream.SummaryCodeDeclined}, nil
 		},
 	} {
-		_, _ = durable.Send(t.Context(), s.engine, order, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
+		_, _ = durable.Send(t.Context(), s.engine, s.newWrite(order), func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
 			pay(stored)
 			return returns()
 		})
 		p := s.paymentOf(order)
-		s.reaches(p.ID, durable.StateApproved, time.Minute)
+		s.reaches(p.ID, approved, time.Minute)
 	}
 	assert.Equal(t, 4, s.charged())
 }
@@ -106,23 +106,24 @@ func TestStartedOnce(t *testing.T) {
 	require.Error(t, s.engine.Start(t.Context()))
 }
 
-// An order whose first payment is found after all is not paid a third time: it stands for
-// the one that was to be paid again, too.
+// An order whose first payment is found after all is not paid a third time, and what was to be paid
+// again stays as it was.
 func TestFoundWhilePaidAgain(t *testing.T) {
 	t.Parallel()
 	s := open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")))
 	first := s.lost("A")
-	again := func(absent string) string {
-		id, err := s.payAgain("A", absent, s.card(sandbox.CardAttempted))
-		require.NoError(t, err)
-		return id
-	}
-	second := again(first)
-	s.reaches(second, durable.StateAbsent, 6*time.Hour)
+	second, err := s.payAgain("A", first, s.card(sandbox.CardAttempted))
+	require.NoError(t, err)
+	s.reaches(second, notFound, 6*time.Hour)
 	s.box.ClearFaults()
-	s.reaches(first, durable.StateApproved, 6*time.Hour)
-	assert.Equal(t, first, again(second))
+	s.reaches(first, approved, 6*time.Hour)
+	_, err = s.payAgain("A", second, s.card(sandbox.CardAttempted))
+	var open *durable.OrderOpenError
+	require.ErrorAs(t, err, &open)
+	assert.Equal(t, first, open.Payment.ID)
 	p := s.read(second)
-	assert.Equal(t, first, p.PassedBy)
+	assert.Equal(t, notFound, p.Text())
+	assert.Empty(t, p.ReplacedBy)
+	assert.Empty(t, s.eventsOf(second, durable.EventDecided))
 	assert.Equal(t, 1, s.charged())
 }

@@ -13,27 +13,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// shaky is a database whose next commit ends with an error, after it has happened or
-// instead of it.
-type shaky[TTx any] struct {
-	durable.Database[TTx]
-	next atomic.Pointer[string]
-}
-
 var errConnection = errors.New("the connection is gone")
 
-func (d *shaky[TTx]) Commit(ctx context.Context, tx TTx) error {
-	switch how := d.next.Swap(nil); {
-	case how == nil:
-		return d.Database.Commit(ctx, tx)
-	case *how == "committed":
-		return errors.Join(errConnection, d.Database.Commit(ctx, tx))
-	default:
-		return errors.Join(errConnection, d.Rollback(ctx, tx))
-	}
+// shaky returns a database whose next commit, if it is told how, ends with an error: after it has
+// happened, or instead of it.
+func shaky[TTx any](db durable.Database[TTx], next *atomic.Pointer[string]) durable.Database[TTx] {
+	return &hooked[TTx]{Database: db, commit: func(ctx context.Context, tx database.Tx) error {
+		switch how := next.Swap(nil); {
+		case how == nil:
+			return tx.Commit(ctx)
+		case *how == "committed":
+			return errors.Join(errConnection, tx.Commit(ctx))
+		default:
+			return errors.Join(errConnection, tx.Rollback(ctx))
+		}
+	}}
 }
 
 func TestUnsureClaim(t *testing.T) {
@@ -45,7 +43,8 @@ func TestUnsureClaim(t *testing.T) {
 func testUnsureClaim[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	require.NoError(t, s.engine.Stop(t.Context()))
-	s.db.Database = &shaky[TTx]{Database: db.Database}
+	var next atomic.Pointer[string]
+	s.db.Database = shaky(db.Database, &next)
 	for _, how := range []string{"committed", "rolled back"} {
 		met := 0
 		s.db.step = func(name string) {
@@ -53,12 +52,12 @@ func testUnsureClaim[TTx any](t *testing.T, db store[TTx]) {
 				return
 			}
 			if met++; met == 1 {
-				s.db.Database.(*shaky[TTx]).next.Store(&how)
+				next.Store(&how)
 			}
 		}
 		s.engine = s.start()
 		id := s.pay(how, s.card(sandbox.CardAttempted))
-		p := s.reaches(id, durable.StateApproved, time.Second)
+		p := s.reaches(id, approved, time.Second)
 		assert.Empty(t, p.Evidence[1:], "it was not looked up")
 		assert.Equal(t, map[string]int{"committed": 1, "rolled back": 2}[how], met)
 		require.NoError(t, s.engine.Stop(t.Context()))

@@ -79,23 +79,22 @@ func many[TTx any](t *testing.T, db store[TTx], n, broke int, page func(first in
 	t.Cleanup(server.Close)
 	s.client, err = quickstream.NewClient(quickstream.CustomURL(server.URL), sandboxtest.Keys(s.box))
 	require.NoError(t, err)
+	const others = `kind, operation, follows, business, source, request, state, outcome, reversal, version, claim, sends, key_number, first_sent_at, last_sent_at, key_sent_at,
+		permit, written_at, changed_at, database_at, replaced_by, suspect, end_to_end_id, amount, total, currency, settles_on, intent, pending, failures, problem, decision`
 	require.NoError(t, s.commit(func(tx TTx) error {
-		_, err := db.Exec(t.Context(), tx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
-			INSERT INTO quickstream.payment (id, order_id, receipt, operation, receipt_of, state, version, claim, written_at, changed_at, database_at, passed_by, suspect,
-				reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution, pending, failures, problem, decided)
-			SELECT 'P' || i, 'order ' || i, 'R' || i, operation, receipt_of, state, version, claim, written_at, changed_at, database_at, passed_by, suspect,
-				reference || i, intent_id || i, end_to_end_id, amount, total, currency, settles_on, intent, replace(resolution, receipt, 'R' || i), pending, failures, problem, decided
-			FROM quickstream.payment, n`, n)
+		_, err := db.Join(tx).Exec(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+			INSERT INTO quickstream.write (id, order_id, receipt, token, reference, intent_id, lookups, `+others+`)
+			SELECT 'P' || i, 'order ' || i, 'R' || i, '', reference || i, intent_id || i, replace(lookups, receipt, 'R' || i), `+others+` FROM quickstream.write, n`, n)
 		if err == nil {
-			_, err = db.Exec(t.Context(), tx, "ANALYZE") //nolint:misspell // as SQL spells it
+			_, err = db.Join(tx).Exec(t.Context(), "ANALYZE") //nolint:misspell // as SQL spells it
 		}
 		if err == nil {
-			_, err = db.Exec(t.Context(), tx, "DELETE FROM quickstream.payment WHERE order_id = 'A'")
+			_, err = db.Join(tx).Exec(t.Context(), "DELETE FROM quickstream.write WHERE order_id = 'A'")
 		}
 		return err
 	}))
 	told := new(differences)
-	return s.start(func(o *durable.Options[TTx]) { o.OnDifference = told.tell }), told, p.SettlesOn
+	return s.engineOf(func(o *durable.Options[TTx]) { o.OnDifference = told.tell }), told, p.SettlesOn
 }
 
 func TestCompareMany(t *testing.T) { oneByOne(t, testCompareMany[*sql.Tx], testCompareMany[pgx.Tx]) }
@@ -122,7 +121,7 @@ func testCompareMany[TTx any](t *testing.T, db store[TTx]) {
 	assert.Less(t, at[n-perPage], at[n/10]+4<<20, "it grows with the list")
 	require.Len(t, told.told, 3)
 	assert.ErrorIs(t, told.told[0].Err, quickstream.ErrUnreadableItem)
-	assert.Equal(t, []string{": unreadable", fmt.Sprintf("order %d: missing there", n), fmt.Sprintf("order %d: missing there", broke)}, told.kinds())
+	assert.Equal(t, []string{": unreadable", fmt.Sprintf("order %d: missing_there", n), fmt.Sprintf("order %d: missing_there", broke)}, told.kinds())
 }
 
 func liveHeap() uint64 {

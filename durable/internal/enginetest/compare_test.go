@@ -41,7 +41,10 @@ func (d *differences) kinds() []string {
 	defer d.mu.Unlock()
 	kinds := []string{}
 	for _, difference := range d.told {
-		order := difference.Payment.OrderID
+		order := ""
+		if difference.Write != nil {
+			order = difference.Write.Common().Order
+		}
 		if order == "" && difference.Transaction != nil {
 			order = difference.Transaction.Metadata["quickstreamOrder"]
 		}
@@ -58,15 +61,26 @@ func compared[TTx any](t *testing.T, db store[TTx], edits ...func(*durable.Optio
 	return open(t, db, append(edits, func(o *durable.Options[TTx]) { o.OnDifference = d.tell })...), d
 }
 
-// corrupt changes a row behind the engine's back.
-func (s *shop[TTx]) corrupt(set, id string) {
+// corrupt changes a row behind the engine's back. args are those of set, from $2 on.
+func (s *shop[TTx]) corrupt(set, id string, args ...any) {
 	s.Helper()
 	require.NoError(s, s.commit(func(tx TTx) error {
-		n, err := s.db.Exec(s.Context(), tx, "UPDATE quickstream.payment SET "+set+" WHERE id = $1", id)
+		n, err := s.db.Join(tx).Exec(s.Context(), "UPDATE quickstream.write SET "+set+" WHERE id = $1", append([]any{id}, args...)...)
 		require.Equal(s, int64(1), n)
 		return err
 	}))
 }
+
+// What corrupt sets, as the engine stores it. A write that is looked up anew has no look-ups yet.
+const (
+	isDeclined  = "state = 'settled', outcome = 'declined'"
+	isRefused   = "state = 'refused', outcome = '', lookups = ''"
+	isResolving = "state = 'resolving', outcome = '', lookups = ''"
+	isNotFound  = "state = 'not_found', outcome = '', lookups = ''"
+	isEscalated = "state = 'escalated', outcome = '', lookups = ''"
+	isReturned  = "reversal = 'returned'"
+	isQueued    = "state = 'queued', outcome = '', claim = '', sends = 0, first_sent_at = NULL, last_sent_at = NULL, key_sent_at = NULL, lookups = '', receipt = '', settles_on = ''"
+)
 
 func TestCompare(t *testing.T) { everywhere(t, testCompare[*sql.Tx], testCompare[pgx.Tx]) }
 
@@ -74,39 +88,40 @@ func TestCompare(t *testing.T) { everywhere(t, testCompare[*sql.Tx], testCompare
 // no state changes but by OnOutcome.
 func testCompare[TTx any](t *testing.T, db store[TTx]) {
 	s, told := compared(t, db)
-	approved, days := durable.StateApproved, []quickstream.Date(nil)
+	var days []quickstream.Date
 	s.settled(s.pay("agrees", s.card(sandbox.CardAttempted)))
 	var want []string
 	cases := []struct {
 		name, set string
+		args      []any
 		differs   durable.DifferenceKind
-		after     []durable.State // told by the comparison
+		after     []string // told by the comparison
 	}{
-		{"amount", "amount = '99.99'", durable.DifferentAmount, nil},
-		{"currency", "currency = 'NZD'", durable.DifferentAmount, nil},
-		{"declined", "state = 'declined'", durable.DifferentState, []durable.State{approved}},
-		{"refused", "state = 'refused', resolution = ''", durable.DifferentState, []durable.State{approved}},
-		{"late", "state = 'unknown', resolution = ''", durable.Late, []durable.State{approved}},
-		{"absent", "state = 'absent', resolution = ''", durable.AbsentCharged, []durable.State{approved}},
-		{"another receipt", "receipt = 'R-1', resolution = replace(resolution, receipt, 'R-1')", durable.ChargedTwice, []durable.State{durable.StateTwice}},
-		{"missing there", "receipt = 'R-2', intent_id = '', reference = ''", durable.MissingThere, nil},
+		{"amount", "amount = $2", []any{decimal.New(9999, -2)}, durable.DifferentAmount, nil},
+		{"currency", "currency = 'NZD'", nil, durable.DifferentAmount, nil},
+		{"declined", "outcome = 'declined'", nil, durable.DifferentState, []string{approved}},
+		{"refused", isRefused, nil, durable.DifferentState, []string{approved}},
+		{"late", isResolving, nil, durable.Late, []string{approved}},
+		{"not found", isNotFound, nil, durable.NotFoundCharged, []string{approved}},
+		{"another receipt", "receipt = 'R-1', lookups = replace(lookups, receipt, 'R-1')", nil, durable.DoubleCharged, []string{doubleCharged}},
+		{"missing there", "receipt = 'R-2', intent_id = '', reference = ''", nil, durable.MissingThere, nil},
 	}
 	for _, c := range cases {
 		p := s.settled(s.pay(c.name, s.card(sandbox.CardAttempted)))
-		s.corrupt(c.set, p.ID)
+		s.corrupt(c.set, p.ID, c.args...)
 		days = append(days, p.SettlesOn)
 		want = append(want, c.name+": "+string(c.differs))
 	}
-	want = append(want, s.lose("missing here")+": missing here", "missing there: charged twice") // the transaction that R-2 was
+	want = append(want, s.lose("missing here")+": missing_here", "missing there: double_charged") // the transaction that R-2 was
 	s.compare(days...)
 	assert.ElementsMatch(t, want, told.kinds())
 	for _, c := range cases {
-		assert.Equal(t, append([]durable.State{approved}, c.after...), s.states(c.name), c.name)
+		assert.Equal(t, append([]string{approved}, c.after...), s.states(c.name), c.name)
 	}
 	s.compare(days...)
 	assert.ElementsMatch(t, []string{
-		"amount: amount", "currency: amount", "another receipt: charged twice", "missing here: missing here",
-		"missing there: missing there", "missing there: charged twice",
+		"amount: amount", "currency: amount", "another receipt: double_charged", "missing here: missing_here",
+		"missing there: missing_there", "missing there: double_charged",
 	}, told.kinds(), "what was not applied differs still")
 }
 
@@ -123,7 +138,7 @@ func (s *shop[TTx]) compare(days ...quickstream.Date) {
 func (s *shop[TTx]) lose(orderID string) string {
 	s.Helper()
 	p := s.settled(s.pay(orderID, s.card(sandbox.CardAttempted)))
-	s.put("DELETE FROM quickstream.payment WHERE id = $1", p.ID)
+	s.put("DELETE FROM quickstream.write WHERE id = $1", p.ID)
 	return orderID
 }
 
@@ -136,26 +151,22 @@ func TestCompareElsewhere(t *testing.T) {
 func testCompareElsewhere[TTx any](t *testing.T, db store[TTx]) {
 	s, told := compared(t, db)
 	paid := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
-	elsewhere := func(order string) *quickstream.Transaction {
+	for _, metadata := range []map[string]string{
+		nil, {"quickstreamInstallation": "shop", "quickstreamOrder": "A"}, {"quickstreamInstallation": "another shop", "quickstreamOrder": "A"},
+	} {
 		params := s.card(sandbox.CardAttempted)
-		if order != "" {
-			params.Metadata = map[string]string{"quickstreamOrder": order}
-		}
-		made, err := s.client.Transactions.Pay(t.Context(), params)
+		params.Metadata = metadata
+		_, err := s.client.Transactions.Pay(t.Context(), params)
 		require.NoError(t, err)
-		return made
 	}
-	elsewhere("")
-	elsewhere("A")
 	s.compare(paid.SettlesOn)
-	assert.ElementsMatch(t, []string{": not ours", "A: charged twice"}, told.kinds())
+	assert.ElementsMatch(t, []string{": not_ours", "A: double_charged", "A: not_ours"}, told.kinds(), "another installation has orders of its own")
 
 	s.clock.Advance(72 * time.Hour)
 	refunded := s.settled(s.pay("B", s.card(sandbox.CardAttempted)))
 	s.clock.Advance(72 * time.Hour)
-	mine, err := s.giveBack(refunded, 500)
-	require.NoError(t, err)
-	day := s.reaches(mine, durable.StateApproved, time.Second).SettlesOn
+	mine := s.refund(refunded.ID, 500)
+	day := s.reaches(mine, approved, time.Second).SettlesOn
 	portal := func(cents int64) {
 		_, err := s.client.Transactions.Refund(t.Context(), quickstream.RefundParams{
 			OriginalReceiptNumber: refunded.ReceiptNumber, PrincipalAmount: decimal.New(cents, -2), Currency: quickstream.CurrencyAUD,
@@ -164,10 +175,10 @@ func testCompareElsewhere[TTx any](t *testing.T, db store[TTx]) {
 	}
 	portal(734)
 	s.compare(day)
-	assert.Equal(t, []string{"B: not ours"}, told.kinds(), "a refund of a payment of ours, up to all of it")
-	s.corrupt("amount = '12.33'", refunded.ID)
+	assert.Equal(t, []string{"B: not_ours"}, told.kinds(), "a refund of a payment of ours, up to all of it")
+	s.corrupt("amount = $2", refunded.ID, decimal.New(1233, -2))
 	s.compare(day)
-	assert.ElementsMatch(t, []string{"B: not ours", "B: refunds above the payment", "B: refunds above the payment"}, told.kinds())
+	assert.ElementsMatch(t, []string{"B: not_ours", "B: refunds_exceed_payment", "B: refunds_exceed_payment"}, told.kinds())
 }
 
 func TestCompareMoved(t *testing.T) {
@@ -184,7 +195,7 @@ func testCompareMoved[TTx any](t *testing.T, db store[TTx]) {
 	s.compare(before)
 	require.Len(t, told.told, 1)
 	assert.Equal(t, p.SettlesOn, told.told[0].Transaction.SettlementDate)
-	assert.Equal(t, []string{"A: missing there"}, told.kinds())
+	assert.Equal(t, []string{"A: missing_there"}, told.kinds())
 	moved := s.read(p.ID)
 	assert.Equal(t, p.SettlesOn, moved.SettlesOn)
 	s.compare(before, p.SettlesOn)
@@ -202,16 +213,16 @@ func testCompareOtherVersion[TTx any](t *testing.T, db store[TTx]) {
 	newer := s.settled(s.pay("newer", s.card(sandbox.CardAttempted)))
 	s.corrupt(`intent = replace(intent, '"version":1', '"version":9')`, newer.ID)
 	late := s.settled(s.pay("late", s.card(sandbox.CardAttempted)))
-	s.corrupt("state = 'unknown', resolution = ''", late.ID)
+	s.corrupt(isResolving, late.ID)
 	s.compare(newer.SettlesOn, late.SettlesOn)
 	var version *durable.VersionError
 	for _, d := range told.told {
-		if d.Payment.OrderID == "newer" {
+		if d.Write.Common().Order == "newer" {
 			require.ErrorAs(t, d.Err, &version)
 		}
 	}
 	assert.ElementsMatch(t, []string{"newer: unreadable", "late: late"}, told.kinds())
-	_, err := s.engine.Payment(t.Context(), newer.ID)
+	_, err := s.engine.Write(t.Context(), newer.ID)
 	require.ErrorAs(t, err, &version, "it is left as it is")
 }
 
@@ -234,7 +245,7 @@ func testCompareNightly[TTx any](t *testing.T, db store[TTx]) {
 	}
 	s := open(t, db)
 	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
-	s.corrupt("amount = '1'", p.ID)
+	s.corrupt("amount = $2", p.ID, decimal.New(1, 0))
 	sydney, err := time.LoadLocation("Australia/Sydney")
 	require.NoError(t, err)
 	day := p.SettlesOn.AddDays(1)
@@ -253,7 +264,7 @@ func testCompareNightly[TTx any](t *testing.T, db store[TTx]) {
 	require.Eventually(t, func() bool {
 		done := int64(0)
 		require.NoError(t, s.commit(func(tx TTx) (err error) {
-			done, err = s.db.Exec(t.Context(), tx, "UPDATE quickstream.meta SET value = value WHERE name = 'compare' AND value LIKE '% 0'")
+			done, err = s.db.Join(tx).Exec(t.Context(), "UPDATE quickstream.meta SET value = value WHERE name = 'compare' AND value LIKE '% 0'")
 			return err
 		}))
 		return done == 1

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -28,13 +27,14 @@ func (s *shop[TTx]) lost(orderID string) string {
 		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(404, sandbox.ServiceError)},
 	))
 	id := s.pay(orderID, s.card(sandbox.CardAttempted))
-	s.reaches(id, durable.StateAbsent, 6*time.Hour)
+	s.reaches(id, notFound, 6*time.Hour)
 	return id
 }
 
 func (s *shop[TTx]) payAgain(orderID, absent string, params quickstream.TransactionParams) (id string, err error) {
 	err = s.commit(func(tx TTx) error {
-		id, err = s.engine.PayAgain(s.Context(), tx, orderID, absent, "support says so", params)
+		payment, _, err := s.engine.PayAgain(s.Context(), tx, s.newWrite(orderID), absent, "Alex", "support says so", params)
+		id = payment.ID
 		return err
 	})
 	return id, err
@@ -53,7 +53,7 @@ func (s *shop[TTx]) holding(id *string) (found chan struct{}, edit func(*durable
 	found = make(chan struct{})
 	return found, func(o *durable.Options[TTx]) {
 		o.OnOutcome = func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
-			if change.Payment.ID == *id && change.After == durable.StateApproved {
+			if w := change.Write.Common(); w.ID == *id && w.Text() == approved {
 				close(found)
 				<-time.After(time.Second)
 			}
@@ -82,9 +82,9 @@ func TestFoundWhileClaimed(t *testing.T) {
 	second, err := s.payAgain("A", first, s.card(sandbox.CardAttempted))
 	require.NoError(t, err)
 	<-claiming
-	s.corrupt(fmt.Sprintf("next_at = %[1]d, due_at = %[1]d", s.clock.Now().UnixMicro()), first)
-	s.reaches(first, durable.StateApproved, 0)
-	assert.Equal(t, durable.StateNotSent, s.settled(second).State)
+	s.corrupt("next_at = $2, due_at = $2", first, s.clock.Now())
+	s.reaches(first, approved, 0)
+	assert.Equal(t, notSent, s.settled(second).Text())
 	assert.Equal(t, 1, s.charged())
 }
 
@@ -98,7 +98,7 @@ func TestFoundWhilePaid(t *testing.T) {
 	s.box.NextTransaction(sandbox.Declined(""))
 	second, err := s.payAgain("A", first, s.card(sandbox.CardAttempted))
 	require.NoError(t, err)
-	s.reaches(second, durable.StateDeclined, 0)
+	s.reaches(second, declined, 0)
 	require.NoError(t, s.engine.Stop(t.Context()))
 	found, edit := s.holding(&first)
 	s.engine = s.start(edit)
@@ -111,29 +111,29 @@ func TestFoundWhilePaid(t *testing.T) {
 			s.clock.Advance(6 * time.Hour)
 		}
 	}
-	assert.Equal(t, first, s.pay("A", params))
+	assert.Equal(t, first, s.blocked("A", params))
 	assert.Equal(t, 1, s.charged())
 }
 
-// An order whose only charge is a payment that another one has passed by is paid: no way
+// An order whose only charge is a payment that another one has replaced is paid: no way
 // of paying pays it again, and it is what the order's payment is.
-func TestPassedByIsPaid(t *testing.T) {
-	everywhere(t, testPassedByIsPaid[*sql.Tx], testPassedByIsPaid[pgx.Tx])
+func TestReplacedByIsPaid(t *testing.T) {
+	everywhere(t, testReplacedByIsPaid[*sql.Tx], testReplacedByIsPaid[pgx.Tx])
 }
 
-func testPassedByIsPaid[TTx any](t *testing.T, db store[TTx]) {
+func testReplacedByIsPaid[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	first := s.lost("A")
 	s.box.ClearFaults()
 	s.box.NextTransaction(sandbox.Declined(""))
 	second, err := s.payAgain("A", first, s.card(sandbox.CardAttempted))
 	require.NoError(t, err)
-	s.reaches(second, durable.StateDeclined, time.Second)
-	s.reaches(first, durable.StateApproved, 6*time.Hour)
+	s.reaches(second, declined, time.Second)
+	s.reaches(first, approved, 6*time.Hour)
 
 	p := s.paymentOf("A")
 	assert.Equal(t, first, p.ID)
-	assert.Equal(t, first, s.pay("A", s.card(sandbox.CardAttempted)))
+	assert.Equal(t, first, s.blocked("A", s.card(sandbox.CardAttempted)))
 	require.ErrorIs(t, s.sendCard("A"), quickstream.ErrNotSent)
 	assert.Equal(t, 1, s.charged())
 }
@@ -148,20 +148,20 @@ func testDecideBesideWhatIsSeen[TTx any](t *testing.T, db store[TTx]) {
 	id := s.lost("A")
 	s.refuses(errors.New("the merchant's tables are locked"))
 	s.box.ClearFaults()
-	s.until(6*time.Hour, func(status durable.Status) bool { return status.Refused == 1 })
+	s.until(6*time.Hour, func(status durable.Health) bool { return status.Refused == 1 })
 	err := s.commit(func(tx TTx) error {
-		return s.engine.Decide(t.Context(), tx, id, durable.StateDeclined, "", "Alex", "support says so")
+		return s.engine.Decide(t.Context(), tx, id, durable.Decision{Verdict: durable.VerdictDeclined, By: "Alex", Note: "support says so"})
 	})
 	require.ErrorIs(t, err, durable.ErrNotAllowed)
 	_, err = s.payAgain("A", id, s.card(sandbox.CardAttempted))
 	require.ErrorIs(t, err, durable.ErrNotAllowed)
 	s.refuses(nil)
-	s.reaches(id, durable.StateApproved, time.Hour)
-	assert.Equal(t, id, s.pay("A", s.card(sandbox.CardAttempted)))
-	assert.Equal(t, []durable.State{durable.StateAbsent, durable.StateApproved}, s.states("A"))
+	s.reaches(id, approved, time.Hour)
+	assert.Equal(t, id, s.blocked("A", s.card(sandbox.CardAttempted)))
+	assert.Equal(t, []string{notFound, approved}, s.states("A"))
 }
 
-// An absent refund is for a person to decide: it is not passed by.
+// An absent refund is for a person to decide: it is not replaced.
 func TestRefundIsNotPaidAgain(t *testing.T) {
 	everywhere(t, testRefundIsNotPaidAgain[*sql.Tx], testRefundIsNotPaidAgain[pgx.Tx])
 }
@@ -172,12 +172,12 @@ func testRefundIsNotPaidAgain[TTx any](t *testing.T, db store[TTx]) {
 	refund := quickstream.RefundParams{OriginalReceiptNumber: payment.ReceiptNumber, PrincipalAmount: payment.Amount, Currency: payment.Currency}
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit()}))
 	id := s.pay("A", refund)
-	s.reaches(id, durable.StateAbsent, 6*time.Hour)
+	s.reaches(id, notFound, 6*time.Hour)
 	s.box.ClearFaults()
-	_, err := s.payAgain("A", id, refund)
+	_, err := s.payAgain("A", id, s.card(sandbox.CardAttempted))
 	require.ErrorIs(t, err, durable.ErrNotAllowed)
 	require.NoError(t, s.commit(func(tx TTx) error {
-		return s.engine.Decide(t.Context(), tx, id, durable.StateNotSent, "", "Alex", "support says so")
+		return s.engine.Decide(t.Context(), tx, id, durable.Decision{Verdict: durable.VerdictNotSent, By: "Alex", Note: "support says so"})
 	}))
-	assert.Equal(t, durable.StateApproved, s.settled(s.pay("A", refund)).State)
+	assert.Equal(t, approved, s.settled(s.pay("A", refund)).Text())
 }

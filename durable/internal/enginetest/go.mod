@@ -8,6 +8,7 @@ require (
 	github.com/quickstream-go/quickstream/durable v0.1.0
 	github.com/quickstream-go/quickstream/durable/postgres v0.1.0
 	github.com/quickstream-go/quickstream/durable/sqlite v0.1.0
+	github.com/riverqueue/river v0.51.1
 	github.com/shopspring/decimal v1.6.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -24,7 +25,6 @@ require (
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
-	github.com/riverqueue/river v0.51.1 // indirect
 	github.com/riverqueue/river/riverdriver v0.51.1 // indirect
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1 // indirect
 	github.com/riverqueue/river/riverdriver/riversqlite v0.49.0 // indirect

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -144,7 +145,8 @@ type shop[TTx any] struct {
 
 	mu      sync.Mutex
 	changes []durable.OutcomeChange
-	refuse  error // of OnOutcome
+	refuse  error                                                                 // of OnOutcome
+	hook    func(ctx context.Context, tx TTx, change durable.OutcomeChange) error // of a program, besides
 }
 
 // open returns a shop whose engine works. edits change its options.
@@ -198,7 +200,7 @@ func (s *shop[TTx]) engineOf(edits ...func(*durable.Options[TTx])) *durable.Engi
 	s.Helper()
 	off := resolve.ServiceRetriesOff()
 	opts := durable.Options[TTx]{
-		OnOutcome: s.told, ServiceRetries: &off, Clock: s.clock.Now, SweepEvery: 20 * time.Millisecond,
+		Installation: "shop", OnOutcome: s.told, ServiceRetries: &off, Clock: s.clock.Now, SweepEvery: 20 * time.Millisecond,
 		Logger: slog.New(slog.NewTextHandler(s.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	for _, edit := range edits {
@@ -209,38 +211,45 @@ func (s *shop[TTx]) engineOf(edits ...func(*durable.Options[TTx])) *durable.Engi
 	return engine
 }
 
-func (s *shop[TTx]) told(_ context.Context, _ TTx, change durable.OutcomeChange) error {
+func (s *shop[TTx]) told(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse != nil {
 		return s.refuse
 	}
 	s.changes = append(s.changes, change)
+	if s.hook != nil {
+		return s.hook(ctx, tx, change)
+	}
 	return nil
 }
 
 // states are the states that OnOutcome was told of an order, in their order.
-func (s *shop[TTx]) states(orderID string) []durable.State {
+func (s *shop[TTx]) states(orderID string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var states []durable.State
+	var states []string
 	for _, change := range s.changes {
-		if change.Payment.OrderID == orderID {
-			states = append(states, change.After)
+		if w := change.Write.Common(); w.Order == orderID {
+			states = append(states, w.Text())
 		}
 	}
 	return states
 }
 
 // commit runs f in a transaction of the merchant's.
-func (s *shop[TTx]) commit(f func(tx TTx) error) error {
-	tx, err := s.db.Begin(s.Context())
-	require.NoError(s, err)
-	if err := f(tx); err != nil {
-		require.NoError(s, s.db.Rollback(s.Context(), tx))
+func (s *shop[TTx]) commit(f func(tx TTx) error) error { return inTx(s.Context(), s.db, f) }
+
+// inTx runs f in a transaction, and commits it unless f fails.
+func inTx[TTx any](ctx context.Context, db durable.Database[TTx], f func(tx TTx) error) error {
+	tx, err := db.Begin(ctx)
+	if err != nil {
 		return err
 	}
-	return s.db.Commit(s.Context(), tx)
+	if err := f(db.Leave(tx)); err != nil {
+		return errors.Join(err, tx.Rollback(ctx))
+	}
+	return tx.Commit(ctx)
 }
 
 // card returns the parameters of a payment by a card.
@@ -255,10 +264,77 @@ func (s *shop[TTx]) card(number string) quickstream.PayParams {
 	}
 }
 
-// pay commits a payment and returns its id.
-func (s *shop[TTx]) pay(orderID string, params quickstream.TransactionParams) string {
+// pay commits a payment of an order, or a follow-up of one by its receipt, under a new id, and
+// returns that of the write that there is.
+func (s *shop[TTx]) pay(order string, params quickstream.TransactionParams) string {
 	s.Helper()
-	return s.write(func(tx TTx) (string, error) { return s.engine.Pay(s.Context(), tx, orderID, params) })
+	return s.write(func(tx TTx) (string, error) { return s.ask(tx, order, params) })
+}
+
+// ask asks for a payment of an order, or a follow-up of one by its receipt, under a new id. An order
+// that has a payment has that one's id, with the error.
+func (s *shop[TTx]) ask(tx TTx, order string, params quickstream.TransactionParams) (string, error) {
+	w := s.newWrite(order)
+	var of string
+	var written durable.FollowUp
+	var err error
+	switch p := params.(type) {
+	case quickstream.RefundParams:
+		if of, err = s.byReceipt(tx, p.OriginalReceiptNumber); err == nil {
+			written, _, err = s.engine.Refund(s.Context(), tx, w, of, p)
+		}
+	case quickstream.CaptureParams:
+		if of, err = s.byReceipt(tx, p.OriginalReceiptNumber); err == nil {
+			written, _, err = s.engine.Capture(s.Context(), tx, w, of, p)
+		}
+	case quickstream.TopUpParams:
+		if of, err = s.byReceipt(tx, p.OriginalReceiptNumber); err == nil {
+			written, _, err = s.engine.TopUp(s.Context(), tx, w, of, p)
+		}
+	case quickstream.CancelPreauthorisationParams:
+		if of, err = s.byReceipt(tx, p.OriginalReceiptNumber); err == nil {
+			written, _, err = s.engine.CancelPreauthorisation(s.Context(), tx, w, of, p)
+		}
+	case quickstream.VerifyAccountParams:
+		var other durable.OtherWrite
+		other, _, err = s.engine.Verify(s.Context(), tx, w, p)
+		return other.ID, err
+	default:
+		payment, _, err := s.engine.Pay(s.Context(), tx, w, params)
+		if open := (*durable.OrderOpenError)(nil); errors.As(err, &open) {
+			return open.Payment.ID, err
+		}
+		return payment.ID, err
+	}
+	return written.ID, err
+}
+
+// token returns the parameters of a payment by a token that was never asked for.
+func token() quickstream.PayParams {
+	return quickstream.PayParams{
+		SupplierBusinessCode: "SHOP", Source: quickstream.FromSingleUseToken("token"), PrincipalAmount: decimal.New(1234, -2), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+	}
+}
+
+// newWrite has an id that no other has.
+func (*shop[TTx]) newWrite(order string) durable.NewWrite {
+	return durable.NewWrite{ID: order + " " + rand.Text(), Order: order}
+}
+
+// byReceipt returns the id of the write that a receipt is of.
+func (s *shop[TTx]) byReceipt(tx TTx, receipt string) (id string, err error) {
+	rows, err := s.db.Join(tx).Query(s.Context(), "SELECT id FROM quickstream.write WHERE receipt <> '' AND receipt = $1", receipt)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(&id); err != nil {
+			return "", err
+		}
+	}
+	return id, rows.Err()
 }
 
 // write commits what the engine is asked to write, and returns its id.
@@ -276,18 +352,34 @@ func (s *shop[TTx]) sendCard(orderID string) error {
 	s.Helper()
 	params := token()
 	params.SupplierBusinessCode, params.Source = sandbox.DefaultBusiness, quickstream.FromCard(sandboxtest.Card(sandbox.CardAttempted))
-	_, err := durable.Send(s.Context(), s.engine, orderID, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
+	_, err := durable.Send(s.Context(), s.engine, s.newWrite(orderID), func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
 		return s.client.Transactions.Pay(s.Context(), params, stored)
 	})
 	return err
 }
 
-// read returns a payment as it stands, and paymentOf that of an order.
-func (s *shop[TTx]) read(id string) durable.Payment {
+// The standings, as their Text says them.
+const (
+	queued        = "queued"
+	sending       = "sending"
+	resolving     = "resolving"
+	approved      = "approved"
+	declined      = "declined"
+	refused       = "refused"
+	notSent       = "not sent"
+	notFound      = "not found"
+	escalated     = "escalated"
+	voided        = "voided"
+	returned      = "returned"
+	doubleCharged = "double charged"
+)
+
+// read returns a write as it stands, and paymentOf the payment of an order.
+func (s *shop[TTx]) read(id string) durable.Record {
 	s.Helper()
-	p, err := s.engine.Payment(s.Context(), id)
+	w, err := s.engine.Write(s.Context(), id)
 	require.NoError(s, err)
-	return p
+	return w.Common()
 }
 
 func (s *shop[TTx]) paymentOf(orderID string) durable.Payment {
@@ -297,43 +389,43 @@ func (s *shop[TTx]) paymentOf(orderID string) durable.Payment {
 	return p
 }
 
-func (s *shop[TTx]) status() durable.Status {
+func (s *shop[TTx]) status() durable.Health {
 	s.Helper()
-	status, err := s.engine.Status(s.Context())
+	status, err := s.engine.Health(s.Context())
 	require.NoError(s, err)
 	return status
 }
 
 // until waits until the work stands so, while time passes.
-func (s *shop[TTx]) until(step time.Duration, stands func(durable.Status) bool) {
+func (s *shop[TTx]) until(step time.Duration, stands func(durable.Health) bool) {
 	s.Helper()
 	require.Eventually(s, func() bool {
-		status, err := s.engine.Status(s.Context())
+		status, err := s.engine.Health(s.Context())
 		s.clock.Advance(step)
 		return err == nil && stands(status)
 	}, time.Minute, 20*time.Millisecond)
 }
 
 // settled waits for the outcome of a payment.
-func (s *shop[TTx]) settled(id string) durable.Payment {
+func (s *shop[TTx]) settled(id string) durable.Record {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), 20*time.Second)
 	defer cancel()
-	p, err := s.engine.Wait(ctx, id)
-	require.NoError(s, err, p.Problem)
-	return p
+	w, err := s.engine.Wait(ctx, id)
+	require.NoError(s, err)
+	return w.Common()
 }
 
 // reaches waits until a payment is in a state, while time passes.
-func (s *shop[TTx]) reaches(id string, state durable.State, step time.Duration) durable.Payment {
+func (s *shop[TTx]) reaches(id string, state string, step time.Duration) durable.Record {
 	s.Helper()
-	var p durable.Payment
+	var p durable.Record
 	for deadline := time.Now().Add(30 * time.Second); ; {
-		if p = s.read(id); p.State == state {
+		if p = s.read(id); p.Text() == state {
 			return p
 		}
 		require.Less(s, time.Now(), deadline, "it did not become %s: %+v", state, p)
-		if p.State != durable.StateSending && (p.State != durable.StatePrepared || p.Failures > 0) {
+		if p.State != durable.StateSending && (p.State != durable.StateQueued || p.Failures > 0) {
 			s.clock.Advance(step) // nothing is on its way
 		}
 		<-time.After(40 * time.Millisecond)
@@ -349,4 +441,10 @@ func (s *shop[TTx]) charged() int {
 		}
 	}
 	return charged
+}
+
+// serviceRetries says that the service retries nothing by itself.
+func serviceRetries() *resolve.ServiceRetries {
+	off := resolve.ServiceRetriesOff()
+	return &off
 }

@@ -61,7 +61,7 @@ func testEvents[TTx any](t *testing.T, db store[TTx]) {
 	params := s.mandate()
 	s.box.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
 	id := s.pay("A", params)
-	s.reaches(id, durable.StateUnknown, 0)
+	s.reaches(id, resolving, 0)
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}", Kind: sandbox.Status(500, sandbox.HTML)}))
 	s.clock.Advance(time.Hour)
 	require.NoError(t, s.box.Flush(t.Context()))
@@ -70,9 +70,9 @@ func testEvents[TTx any](t *testing.T, db store[TTx]) {
 	}
 	require.NoError(t, s.box.Flush(t.Context()))
 	s.box.ClearFaults()
-	s.reaches(id, durable.StateApproved, time.Second)
-	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
-	s.until(time.Second, func(status durable.Status) bool { return status.Received == 0 })
+	s.reaches(id, approved, time.Second)
+	assert.Equal(t, []string{approved}, s.states("A"))
+	s.until(time.Second, func(status durable.Health) bool { return status.Received == 0 })
 }
 
 func TestOnEvent(t *testing.T) { everywhere(t, testOnEvent[*sql.Tx], testOnEvent[pgx.Tx]) }
@@ -120,8 +120,8 @@ func testEventBeforeAnswer[TTx any](t *testing.T, db store[TTx]) {
 		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.HTML)},
 	))
 	id := s.pay("A", params)
-	s.reaches(id, durable.StateApproved, time.Second)
-	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
+	s.reaches(id, approved, time.Second)
+	assert.Equal(t, []string{approved}, s.states("A"))
 	assert.Equal(t, 1, s.charged())
 }
 

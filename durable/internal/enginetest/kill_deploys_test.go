@@ -38,7 +38,7 @@ func deploy(t *testing.T, address string, processes, deploys int) {
 			running = append(running, p)
 		}
 		<-time.After(time.Duration(v.dice.IntN(300)) * time.Millisecond)
-		inFlight += int(v.count("SELECT count(*) FROM quickstream.payment WHERE state = 'sending'"))
+		inFlight += int(v.count("SELECT count(*) FROM quickstream.write WHERE state = 'sending'"))
 		for _, p := range running {
 			p.stop()
 		}
@@ -47,7 +47,7 @@ func deploy(t *testing.T, address string, processes, deploys int) {
 			err := scan(&order, &operation, &problem)
 			v.Errorf("%s of %s is being sent, and nobody is there: %s", operation, order, problem)
 			return err
-		}, "SELECT order_id, operation, problem FROM quickstream.payment WHERE state = 'sending'")
+		}, "SELECT order_id, operation, problem FROM quickstream.write WHERE state = 'sending'")
 		v.step(time.Minute)
 	}
 	j := v.judged(processes)
@@ -79,7 +79,9 @@ func TestConnectionsCut(t *testing.T) {
 	}
 	a.stop()
 	b.stop()
-	t.Logf("%d cuts: %s", cuts, v.judged(2))
+	j := v.judged(2)
+	assert.NotZero(t, j.charged, "the run shows little")
+	t.Logf("%d cuts: %s", cuts, j)
 }
 
 // approves waits until so many payments are approved.
@@ -88,16 +90,16 @@ func (v *village) approves(n int64) {
 	approved := int64(0)
 	for deadline := time.Now().Add(time.Minute); approved != n && time.Now().Before(deadline); <-time.After(50 * time.Millisecond) {
 		v.step(5 * time.Second)
-		approved = v.count("SELECT count(*) FROM quickstream.payment WHERE state = 'approved'")
+		approved = v.count("SELECT count(*) FROM quickstream.write WHERE state = 'settled' AND outcome = 'approved'")
 	}
 	require.Equal(v, n, approved)
 }
 
-// A payment of a later version of the program is left as it is, and all others go on.
+// A write of a later version of the program is left as it is, and all others go on.
 func TestTwoVersions(t *testing.T) {
 	t.Parallel()
 	v := newVillage(t, worlds.World{}, "", 1, 0)
-	v.place(8, func(_ int, p *placed) { p.kind, p.again, p.parts, p.outcomes = "account", 0, 0, nil })
+	v.place(8, func(_ int, p *placed) { p.kind, p.again, p.lines, p.outcomes = "account", 0, nil, nil })
 	held := func(kind sandbox.FaultKind) sandbox.Fault {
 		return sandbox.Fault{Operation: transactions, Kind: kind, Match: func(r sandbox.Request) bool { return r.Method == http.MethodPost }}
 	}
@@ -110,21 +112,21 @@ func TestTwoVersions(t *testing.T) {
 	before := len(v.box.Ledger())
 
 	// Two rows that a later program has written: one to be sent, one to be looked up.
-	v.exec(`UPDATE quickstream.payment SET state = 'prepared', claim = '', resolution = '', receipt = '', next_at = 1, due_at = 1,
+	v.exec(`UPDATE quickstream.write SET state = 'queued', outcome = '', claim = '', sends = 0, lookups = '', receipt = '', next_at = 1, due_at = 1,
 		intent = replace(intent, '"version":1', '"version":99') WHERE order_id = 'K-00001'`)
-	v.exec(`UPDATE quickstream.payment SET state = 'unknown', next_at = 1, due_at = 1,
-		resolution = replace(resolution, '"version":1', '"version":99') WHERE order_id = 'K-00002'`)
+	v.exec(`UPDATE quickstream.write SET state = 'resolving', outcome = '', next_at = 1, due_at = 1,
+		lookups = replace(lookups, '"version":1', '"version":99') WHERE order_id = 'K-00002'`)
 	v.exec("DELETE FROM told")
 	v.exec("DELETE FROM history")
-	v.place(4, func(_ int, p *placed) { p.kind, p.again, p.parts, p.outcomes = "account", 0, 0, nil })
+	v.place(4, func(_ int, p *placed) { p.kind, p.again, p.lines, p.outcomes = "account", 0, nil, nil })
 	p = v.start()
 	p.ready()
 	v.approves(10)
 	require.Eventually(t, func() bool { return v.count("SELECT count(*) FROM river_job WHERE state = 'discarded'") >= 2 }, time.Minute, 20*time.Millisecond)
 	p.stop()
 	assert.Len(t, v.box.Ledger(), before+4)
-	for order, state := range map[string]string{"K-00001": "prepared", "K-00002": "unknown"} {
-		assert.EqualValues(t, 1, v.count("SELECT count(*) FROM quickstream.payment WHERE order_id = '"+order+"' AND state = '"+state+"'"), order)
+	for order, state := range map[string]string{"K-00001": "queued", "K-00002": "resolving"} {
+		assert.EqualValues(t, 1, v.count("SELECT count(*) FROM quickstream.write WHERE order_id = '"+order+"' AND state = '"+state+"'"), order)
 	}
 	assert.Contains(t, p.stderr.String(), "is of another version")
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,15 +18,17 @@ import (
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// kept is a payment as the merchant's database has it in the end.
+// kept is a write as the merchant's database has it in the end.
 type kept struct {
-	id, order, receiptOf, receipt string
-	state                         durable.State
-	problem                       string
-	pending                       bool
-	own                           string   // the merchant's own reference
-	keys                          []string // of all that was ever claimed
-	voids                         bool     // one of them was a void
+	durable.Standing
+	id, order, follows, receipt string
+	receiptOf                   string // of the payment that it follows
+	problem                     string
+	waits                       bool // until an equal refund is known
+	pending                     bool
+	own                         string   // the merchant's own reference
+	keys                        []string // of all that was ever claimed
+	voids                       bool     // one of them was a void
 }
 
 // verdict is what the ledger, the history of the rows and what the merchant was told say
@@ -33,7 +36,8 @@ type kept struct {
 type verdict struct {
 	wrong                       []string
 	charged, rows, held         int
-	states                      map[durable.State]int
+	refunded                    int // refunds that were asked for and made
+	states                      map[string]int
 	claims, told, notifications int
 	kills, sent                 int
 	apart                       map[string]int // gone wrong by a risk that the merchant takes
@@ -45,11 +49,11 @@ type verdict struct {
 
 func (j *verdict) add(o *verdict) {
 	j.kills, j.rows, j.charged, j.held = j.kills+o.kills, j.rows+o.rows, j.charged+o.charged, j.held+o.held
-	j.sent += o.sent
+	j.sent, j.refunded = j.sent+o.sent, j.refunded+o.refunded
 	j.claims, j.told, j.notifications = j.claims+o.claims, j.told+o.told, j.notifications+o.notifications
 	j.wrong = append(j.wrong, o.wrong...)
 	if j.states == nil {
-		j.states, j.apart = map[durable.State]int{}, map[string]int{}
+		j.states, j.apart = map[string]int{}, map[string]int{}
 	}
 	for state, n := range o.states {
 		j.states[state] += n
@@ -61,19 +65,22 @@ func (j *verdict) add(o *verdict) {
 
 // String says what was counted.
 func (j *verdict) String() string {
-	return fmt.Sprintf("%d kills, %d payments (%d claims, %d sent, %d charges, %d held), %d changes told, %d notifications, %v, apart %v, %d wrong",
-		j.kills, j.rows, j.claims, j.sent, j.charged, j.held, j.told, j.notifications, j.states, j.apart, len(j.wrong))
+	return fmt.Sprintf("%d kills, %d writes (%d claims, %d sent, %d charges, %d refunds, %d held), %d changes told, %d notifications, %v, apart %v, %d wrong",
+		j.kills, j.rows, j.claims, j.sent, j.charged, j.refunded, j.held, j.told, j.notifications, j.states, j.apart, len(j.wrong))
 }
 
 func (j *verdict) complain(format string, args ...any) {
 	j.wrong = append(j.wrong, fmt.Sprintf(format, args...))
 }
 
+// claimed is the condition of the rows of the history that are claims.
+const claimed = "after LIKE 'sending%' AND before NOT LIKE 'sending%'"
+
 // judge holds the merchant's database against the service's ledger.
 func (v *village) judge() *verdict {
 	v.Helper()
 	j := &verdict{
-		states: map[durable.State]int{}, apart: map[string]int{}, world: v.world,
+		states: map[string]int{}, apart: map[string]int{}, world: v.world,
 		entries: map[string]sandbox.Ledger{}, outcomes: map[string]string{}, references: map[string]int{},
 	}
 	ledger := v.box.Ledger()
@@ -87,12 +94,16 @@ func (v *village) judge() *verdict {
 		j.entries[key] = append(j.entries[key], e)
 		j.outcomes[e.Receipt] = e.Outcome
 	}
-	payments := v.kept()
+	writes := v.kept()
 	v.judgeTelling(j)
-	of := map[string]*kept{}
-	for _, p := range payments {
+	of, receipts := map[string]*kept{}, map[string]*kept{}
+	for _, p := range writes {
 		j.rows++
-		j.states[p.state]++
+		j.states[p.Text()]++
+		if other := receipts[p.receipt]; p.receipt != "" && other != nil {
+			j.complain("%s and %s have one receipt", p.id, other.id)
+		}
+		receipts[p.receipt] = p
 		for _, key := range p.keys {
 			if of[key] != nil {
 				j.complain("%s and %s were sent under one key", p.id, of[key].id)
@@ -104,26 +115,32 @@ func (v *village) judge() *verdict {
 		} else if risk := j.risk(p); risk != "" {
 			j.apart[risk]++
 		} else {
-			j.complain("%s of %s is %s (receipt %s, %d claims, %s): %s", p.id, p.order, p.state, p.receipt, len(p.keys), p.problem, text)
+			j.complain("%s of %s is %s (receipt %s, %d claims, %s): %s", p.id, p.order, p.Text(), p.receipt, len(p.keys), p.problem, text)
 		}
 	}
 	v.judgeOrders(j, of)
+	v.judgeRefunds(j, writes)
 	v.judgeNotifications(j)
 	v.judgeRequests(j)
 	return j
 }
 
-// kept reads the payments, with all that was claimed for them.
+// kept reads the writes, with all that was claimed for them.
 func (v *village) kept() map[string]*kept {
 	v.Helper()
-	payments := map[string]*kept{}
+	writes := map[string]*kept{}
 	v.each(func(scan func(...any) error) error {
 		p, pending := &kept{}, ""
-		err := scan(&p.id, &p.order, &p.receiptOf, &p.receipt, &p.state, &p.problem, &pending)
+		err := scan(&p.id, &p.order, &p.follows, &p.receipt, &p.State, &p.Outcome, &p.Reversal, &p.problem, &pending, &p.waits)
 		p.pending = pending != ""
-		payments[p.id] = p
+		writes[p.id] = p
 		return err
-	}, "SELECT id, order_id, receipt_of, receipt, state, problem || resolution, pending FROM quickstream.payment")
+	}, "SELECT id, order_id, follows, receipt, state, outcome, reversal, problem || lookups, pending, "+inLine+" FROM quickstream.write AS w")
+	for _, p := range writes {
+		if payment := writes[p.follows]; payment != nil {
+			p.receiptOf = payment.receipt
+		}
+	}
 	v.each(func(scan func(...any) error) error {
 		var id, text string
 		if err := scan(&id, &text); err != nil {
@@ -133,7 +150,7 @@ func (v *village) kept() map[string]*kept {
 		if err := json.Unmarshal([]byte(text), &intent); err != nil {
 			return err
 		}
-		p := payments[id]
+		p := writes[id]
 		if intent.IdempotencyKey != "" && !slices.Contains(p.keys, intent.IdempotencyKey) {
 			p.keys = append(p.keys, intent.IdempotencyKey)
 		}
@@ -142,8 +159,8 @@ func (v *village) kept() map[string]*kept {
 		}
 		p.voids = p.voids || intent.Operation == quickstream.OperationVoid
 		return nil
-	}, "SELECT payment, intent FROM history WHERE after = 'sending' AND before <> 'sending' ORDER BY number")
-	return payments
+	}, "SELECT write_id, intent FROM history WHERE "+claimed+" ORDER BY number")
+	return writes
 }
 
 // judgeTelling holds what OnOutcome was told against every change that the database has
@@ -160,8 +177,8 @@ func (v *village) judgeTelling(j *verdict) {
 		}, statement)
 		return changes
 	}
-	told := read("SELECT payment, before, after FROM told ORDER BY number")
-	changed := read("SELECT payment, before, after FROM history WHERE before <> after AND after NOT IN ('prepared', 'sending', 'unknown') ORDER BY number")
+	told := read("SELECT write_id, before, after FROM told ORDER BY number")
+	changed := read("SELECT write_id, before, after FROM history WHERE before <> after AND after NOT LIKE 'queued%' AND after NOT LIKE 'sending%' AND after NOT LIKE 'resolving%' ORDER BY number")
 	for id := range maps.Keys(told) {
 		if changed[id] == nil {
 			j.complain("%s: told %v and nothing has changed", id, told[id])
@@ -173,15 +190,15 @@ func (v *village) judgeTelling(j *verdict) {
 			j.complain("%s: changed %v and told %v", id, changes, told[id])
 		}
 	}
-	j.claims = int(v.count("SELECT count(*) FROM history WHERE after = 'sending' AND before <> 'sending'"))
+	j.claims = int(v.count("SELECT count(*) FROM history WHERE " + claimed))
 }
 
-// payment says what is wrong with a payment's state, or "".
+// payment says what is wrong with a write's standing, or "".
 func (j *verdict) payment(p *kept) string {
-	took, voided, declined, open := j.sorted(p)
-	charges := len(took) + len(voided)
+	took, back, declines, open := j.sorted(p)
+	charges := len(took) + len(back)
 	if p.voids && j.outcomes[p.receiptOf] == "voided" {
-		if p.state == durable.StateVoided && charges == 0 {
+		if p.Text() == approved && charges == 0 {
 			return ""
 		}
 		return "its void was carried out"
@@ -191,40 +208,40 @@ func (j *verdict) payment(p *kept) string {
 		return "what the merchant refused was not told again"
 	case charges > 1:
 		return fmt.Sprintf("it was carried out %d times", charges)
-	case p.state.Open() || p.state == durable.StateEscalated:
-		if open > 0 || j.mayBeHeld(p) {
+	case p.State.InProgress() || p.State == durable.StateEscalated:
+		if open > 0 || p.waits || j.mayBeHeld(p) {
 			j.held++
 			return ""
 		}
 		return "it had to be settled"
 	}
-	switch p.state {
-	case durable.StateApproved:
+	switch p.Text() {
+	case approved:
 		if len(took) == 1 && took[0] == p.receipt {
 			return ""
 		}
-	case durable.StateVoided:
-		if len(voided) == 1 {
+	case voided:
+		if len(back) == 1 {
 			return ""
 		}
-	case durable.StateDeclined:
-		if charges == 0 && declined > 0 && open == 0 {
+	case declined, rejected:
+		if charges == 0 && declines > 0 && open == 0 {
 			return ""
 		}
-	case durable.StateRefused, durable.StateNotSent:
-		if p.receiptOf != "" && p.state == durable.StateNotSent {
-			return "nothing was given back"
+	case refused, notSent:
+		if p.follows != "" && p.Text() == notSent {
+			return "nothing was refunded"
 		}
-		if charges == 0 && declined == 0 && open == 0 {
+		if charges == 0 && declines == 0 && open == 0 {
 			return ""
 		}
-	case durable.StateAbsent:
-		if charges == 0 && open == 0 && (declined == 0 || j.mayBeHeld(p)) {
+	case notFound:
+		if charges == 0 && open == 0 && (declines == 0 || j.mayBeHeld(p)) {
 			return ""
 		}
 	default: // in no state that this merchant can come to
 	}
-	return fmt.Sprintf("the ledger has %d approved %v, %d voided, %d declined, %d open", len(took), took, len(voided), declined, open)
+	return fmt.Sprintf("the ledger has %d approved %v, %d voided, %d declined, %d open", len(took), took, len(back), declines, open)
 }
 
 // sorted are the transactions that were made for a payment.
@@ -254,7 +271,7 @@ func (j *verdict) mayBeHeld(p *kept) bool {
 		Kind: oracle.Payment, Made: slices.ContainsFunc(p.keys, charged), OwnReference: p.own != "", Begins: p.own != "",
 		OverPages: slices.Contains([]string{"1", "2"}, j.world.Value("PageSize")),
 	}
-	if p.receiptOf != "" {
+	if p.follows != "" {
 		lost.Kind, lost.Twin = oracle.Refund, true
 	}
 	return lost.Held(j.world) != ""
@@ -286,7 +303,7 @@ func (v *village) judgeOrders(j *verdict, of map[string]*kept) {
 	charged, refunded := map[string][]string{}, map[string]int64{}
 	risky := map[string]bool{}
 	for _, p := range of {
-		if took, _, _, _ := j.sorted(p); len(took) == 0 && p.state == durable.StateApproved && j.risk(p) != "" {
+		if took, _, _, _ := j.sorted(p); len(took) == 0 && p.Paid() && j.risk(p) != "" {
 			risky[p.order] = true // by an older payment under its reference
 		}
 	}
@@ -320,7 +337,7 @@ func (v *village) judgeOrders(j *verdict, of map[string]*kept) {
 			j.complain("%s was charged %d times: %s", o.id, len(charged[o.id]), strings.Join(charged[o.id], ", "))
 		}
 		if refunded[o.id] > o.amount {
-			j.complain("%s cost %d and %d was given back", o.id, o.amount, refunded[o.id])
+			j.complain("%s cost %d and %d was refunded", o.id, o.amount, refunded[o.id])
 		}
 		if paid := states[o.id] == "paid"; paid != (len(charged[o.id]) == 1) && !risky[o.id] && states[o.id] != "escalated" {
 			j.complain("%s is %q in the merchant's table and was charged %d times", o.id, states[o.id], len(charged[o.id]))
@@ -328,19 +345,47 @@ func (v *village) judgeOrders(j *verdict, of map[string]*kept) {
 	}
 }
 
-// judgeRequests finds what was sent twice, whether it was carried out or not.
+// judgeRefunds finds refunds that the merchant wanted and that nobody asked for, or for which the
+// engine has another write: each of two equal lines has its own.
+func (v *village) judgeRefunds(j *verdict, writes map[string]*kept) {
+	v.Helper()
+	v.each(func(scan func(...any) error) error {
+		var id, order, state, orderState, payment string
+		if err := scan(&id, &order, &state, &orderState, &payment); err != nil {
+			return err
+		}
+		w := writes[id]
+		switch {
+		case state == "later" || state == "wanted":
+			if w != nil || state == "wanted" && orderState == "paid" {
+				j.complain("%s is %s, and %s is %s", id, state, order, orderState)
+			}
+		case w == nil || w.order != order || w.follows == "":
+			j.complain("%s was asked for, and is %+v", id, w)
+		case state != "asked" && state != w.Text() && !w.State.InProgress():
+			j.complain("%s is %s to the merchant, and %s to the engine", id, state, w.Text())
+		case w.Approved():
+			j.refunded++
+		}
+		return nil
+	}, "SELECT r.id, r.order_id, r.state, o.state, o.write_id FROM refunds r JOIN orders o ON o.id = r.order_id")
+}
+
+// judgeRequests finds what was sent twice under one key, whether it was executed or not, unless the
+// answer before permits that: 401, 429 and 503, or none because it did not arrive.
 func (v *village) judgeRequests(j *verdict) {
 	v.Helper()
-	sent := map[string]int{}
+	final := map[string]bool{}
 	for _, r := range v.box.Requests() {
 		if r.IdempotencyKey == "" {
 			continue
 		}
-		if sent[r.IdempotencyKey]++; sent[r.IdempotencyKey] == 2 {
-			j.complain("%s was sent twice under %s", r.Operation, r.IdempotencyKey)
+		if final[r.IdempotencyKey] {
+			j.complain("%s was sent again under %s", r.Operation, r.IdempotencyKey)
 		}
+		final[r.IdempotencyKey] = !slices.Contains([]int{http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable}, r.Status)
 	}
-	j.sent += len(sent)
+	j.sent += len(final)
 }
 
 // judgeNotifications finds those that were acknowledged and are not acted on.

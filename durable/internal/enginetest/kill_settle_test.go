@@ -8,11 +8,15 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// open says what is not over: payments, what was refused by the merchant's tables, and
-// notifications.
+// These say what is not over: writes, what was refused by the merchant's tables, notifications, and
+// refunds of tomorrow.
 const (
-	openPayments      = "(state IN ('prepared', 'sending', 'unknown') OR pending <> '')"
+	openWrites = "(w.state IN ('queued', 'sending', 'resolving') AND NOT " + inLine + " OR w.pending <> '')"
+	// A refund waits as long as an equal one of its payment is unknown.
+	inLine = `(w.state = 'queued' AND w.follows <> '' AND EXISTS (SELECT 1 FROM quickstream.write AS f
+		WHERE f.follows = w.follows AND f.id <> w.id AND f.amount = w.amount AND f.state IN ('resolving', 'not_found', 'escalated')))`
 	openNotifications = "state = 'received'"
+	openRefunds       = "state = 'wanted' AND order_id IN (SELECT id FROM orders WHERE state = 'paid')"
 )
 
 // settle lets time pass, without faults, until all is over that can be: at most three
@@ -40,12 +44,12 @@ func (v *village) settle() {
 	}
 }
 
-// calm waits until nothing is on its way: what was prepared or claimed when the processes
+// calm waits until nothing is on its way: what was queued or claimed when the processes
 // were killed is handed out again after a minute or two.
 func (v *village) calm() {
 	v.Helper()
 	for range 40 {
-		if v.count("SELECT count(*) FROM quickstream.payment WHERE state = 'sending' OR state = 'prepared' AND operation <> 'GiveBack'") == 0 {
+		if v.count("SELECT count(*) FROM quickstream.write AS w WHERE state = 'sending' OR state = 'queued' AND operation <> 'Reverse' AND NOT "+inLine) == 0 {
 			return
 		}
 		v.step(5 * time.Second)
@@ -58,8 +62,9 @@ func (v *village) merchantNow() time.Time { return v.world.MerchantTime(v.clock.
 // next is when there is something to do, and whether there is anything at all.
 func (v *village) next() (next time.Time, waiting bool) {
 	v.Helper()
-	due := v.count("SELECT min(next_at) FROM (SELECT next_at FROM quickstream.payment WHERE " + openPayments +
-		" UNION ALL SELECT next_at FROM quickstream.notification WHERE " + openNotifications + ") AS due")
+	due := v.count("SELECT min(at) FROM (SELECT " + v.micros("w.next_at") + " AS at FROM quickstream.write AS w WHERE " + openWrites +
+		" UNION ALL SELECT " + v.micros("next_at") + " FROM quickstream.notification WHERE " + openNotifications +
+		" UNION ALL SELECT due FROM refunds WHERE " + openRefunds + ") AS due")
 	for _, d := range v.box.Deliveries() {
 		waiting = waiting || d.State == sandbox.DeliveryWaiting
 	}
@@ -77,9 +82,10 @@ func (v *village) worked() {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); <-tick.C {
-		now := v.merchantNow().UnixMicro()
-		due := v.count("SELECT (SELECT count(*) FROM quickstream.payment WHERE next_at <= " + number(now) + " AND " + openPayments +
-			") + (SELECT count(*) FROM quickstream.notification WHERE next_at <= " + number(now) + " AND " + openNotifications + ")")
+		now := number(v.merchantNow().UnixMicro())
+		due := v.count("SELECT (SELECT count(*) FROM quickstream.write AS w WHERE " + v.micros("w.next_at") + " <= " + now + " AND " + openWrites +
+			") + (SELECT count(*) FROM quickstream.notification WHERE " + v.micros("next_at") + " <= " + now + " AND " + openNotifications +
+			") + (SELECT count(*) FROM refunds WHERE due <= " + now + " AND " + openRefunds + ")")
 		if due == 0 {
 			return
 		}

@@ -45,7 +45,7 @@ func killAtSteps(t *testing.T, address string, times int) {
 // steps are the names of all durable steps.
 func steps() []string {
 	return []string{
-		"before the payment's commit",
+		"before the write's commit",
 		"before the claim", "before the claim's commit", "after the claim's commit", "after the claim", "after the answer", "after the outcome",
 		"before the choice", "after the choice",
 		"before OnOutcome", "after OnOutcome", "before the observation's commit", "after the observation's commit",
@@ -61,9 +61,9 @@ func (v *village) killAt(step string, hit int) {
 	v.place(4*hit, func(i int, p *placed) {
 		switch i % 4 {
 		case 0:
-			p.kind, p.outcomes = "mandate", nil
+			p.kind, p.outcomes, p.lines = "mandate", nil, nil
 		case 1:
-			p.kind, p.outcomes, p.parts, p.part = "account", nil, 1, p.amount
+			p.kind, p.outcomes, p.lines = "account", nil, []int64{0}
 		}
 	})
 	p := v.start(func(c *workerConfig) { c.Step, c.Hit, c.Pace = step, hit, 50*time.Millisecond })

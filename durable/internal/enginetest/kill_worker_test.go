@@ -26,6 +26,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/durable/postgres"
 	"github.com/quickstream-go/quickstream/durable/sqlite"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -125,7 +126,7 @@ func runMerchant[TTx any](c workerConfig, db durable.Database[TTx]) error {
 	}
 	retries := retriesOf(world)
 	opts := durable.Options[TTx]{
-		OnOutcome: m.outcome, ServiceRetries: &retries, Clock: m.now, SweepEvery: 20 * time.Millisecond, LongestPay: 2 * time.Second, SendWithin: 3 * time.Hour,
+		Installation: "shop", OnOutcome: m.outcome, ServiceRetries: &retries, Clock: m.now, SweepEvery: 20 * time.Millisecond, LongestPay: 2 * time.Second, SendWithin: 3 * time.Hour,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 	if m.engine, err = durable.New(ctx, store[TTx]{Database: db, step: m.step}, m.client, opts); err != nil {
@@ -244,14 +245,14 @@ func (m *merchant[TTx]) listen() error {
 	return m.tell("/test/hello?pid="+strconv.Itoa(os.Getpid()), "http://"+listener.Addr().String())
 }
 
-// takeOrders has orders paid until the program is to end. Now and then somebody asks for
-// one that is paid already.
+// takeOrders has orders paid and refunded until the program is to end. Now and then somebody repeats
+// a step: an attempt, an older one, or a refund. Without a pace only refunds that are due are made.
 func (m *merchant[TTx]) takeOrders(ctx context.Context) error {
-	if m.Pace <= 0 {
-		<-ctx.Done()
-		return nil
+	pace := m.Pace
+	if pace <= 0 {
+		pace = 200 * time.Millisecond
 	}
-	tick := time.NewTicker(m.Pace)
+	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {
 		select {
@@ -259,11 +260,19 @@ func (m *merchant[TTx]) takeOrders(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		which := "state = 'new'"
-		if rand.IntN(6) == 0 {
-			which = "state <> 'new'"
+		which := "r.state = 'wanted' AND r.due <= $1"
+		if m.Pace > 0 && rand.IntN(6) == 0 {
+			which = "r.state NOT IN ('wanted', 'later') AND r.due <= $1"
 		}
-		if err := m.takeSome(ctx, which); err != nil && ctx.Err() == nil {
+		err := m.within(ctx, func(tx database.Tx) error { return m.refundWhich(ctx, tx, which, m.now().UnixMicro()) })
+		if m.Pace > 0 {
+			which = "state = 'new'"
+			if rand.IntN(6) == 0 {
+				which = "state <> 'new'"
+			}
+			err = errors.Join(err, m.takeSome(ctx, which))
+		}
+		if err != nil && ctx.Err() == nil {
 			fmt.Fprintln(os.Stderr, "order:", err)
 		}
 	}
@@ -272,37 +281,40 @@ func (m *merchant[TTx]) takeOrders(ctx context.Context) error {
 // order is one of the merchant's.
 type order struct {
 	id, kind, reference string
-	amount, turn        int64
+	amount, attempt     int64
 }
 
 func (m *merchant[TTx]) takeSome(ctx context.Context, which string) error {
 	var found []order
-	err := m.within(ctx, func(tx TTx) error {
-		rows, err := m.db.Query(ctx, tx, "SELECT id, kind, reference, amount, turn FROM orders WHERE "+which+" ORDER BY turn LIMIT 6"+m.db.Words().SkipLocked)
+	err := m.within(ctx, func(tx database.Tx) error {
+		rows, err := tx.Query(ctx, "SELECT id, kind, reference, amount, attempt FROM orders WHERE "+which+" ORDER BY turn LIMIT 6"+m.db.Dialect().SkipLocked)
 		if err != nil {
 			return err
 		}
 		for rows.Next() {
 			var o order
-			if err := rows.Scan(&o.id, &o.kind, &o.reference, &o.amount, &o.turn); err != nil {
+			if err := rows.Scan(&o.id, &o.kind, &o.reference, &o.amount, &o.attempt); err != nil {
 				rows.Close()
 				return err
+			}
+			if which != "state = 'new'" { // an old message may come again
+				o.attempt = 1 + rand.Int64N(o.attempt)
 			}
 			found = append(found, o)
 		}
 		rows.Close()
 		for _, o := range found {
-			if _, err := m.db.Exec(ctx, tx, "UPDATE orders SET state = CASE state WHEN 'new' THEN 'taken' ELSE state END, turn = turn + 1 WHERE id = $1", o.id); err != nil {
+			if _, err := tx.Exec(ctx, "UPDATE orders SET state = CASE state WHEN 'new' THEN 'taken' ELSE state END, turn = turn + 1 WHERE id = $1", o.id); err != nil {
 				return err
 			}
 			if o.kind == "details" {
 				continue
 			}
-			if _, err := m.engine.Pay(ctx, tx, o.id, m.params(o)); err != nil && !errors.Is(err, durable.ErrOpen) {
+			if err := m.pay(ctx, tx, o); err != nil {
 				return err
 			}
 		}
-		return nil
+		return rows.Err()
 	})
 	for _, o := range found {
 		if err == nil && o.kind == "details" {
@@ -312,13 +324,13 @@ func (m *merchant[TTx]) takeSome(ctx context.Context, which string) error {
 	return err
 }
 
-func (m *merchant[TTx]) within(ctx context.Context, f func(tx TTx) error) error {
+func (m *merchant[TTx]) within(ctx context.Context, f func(tx database.Tx) error) error {
 	tx, err := m.db.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	if err := f(tx); err != nil {
-		return errors.Join(err, m.db.Rollback(context.WithoutCancel(ctx), tx))
+		return errors.Join(err, tx.Rollback(context.WithoutCancel(ctx)))
 	}
-	return m.db.Commit(ctx, tx)
+	return tx.Commit(ctx)
 }

@@ -61,7 +61,8 @@ func newVillage(t *testing.T, world worlds.World, address string, seed uint64, o
 	v.begun = v.clock.Now()
 	// Nothing but the claim keeps a request from being carried out twice.
 	forgetful := sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.KeyLifetime = 0 })
-	v.box = sandbox.New(append(more, world.Option(), forgetful, sandbox.WithClock(v.clock), sandbox.WithSeed(seed))...)
+	sameDay := sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.RefundBeforeCutOff = seed%2 == 1 })
+	v.box = sandbox.New(append(more, world.Option(), forgetful, sameDay, sandbox.WithClock(v.clock), sandbox.WithSeed(seed))...)
 	server := httptest.NewServer(v)
 	t.Cleanup(func() {
 		v.box.Close()
@@ -101,20 +102,23 @@ func (v *village) open() {
 	if v.onServer() {
 		number = "bigserial PRIMARY KEY"
 	}
-	v.exec(`CREATE TABLE orders (id text PRIMARY KEY, kind text, reference text, amount bigint, state text, again bigint, parts bigint, part bigint, turn bigint)`)
-	v.exec(`CREATE TABLE told (number ` + number + `, payment text, before text, after text)`)
-	v.exec(`CREATE TABLE history (number ` + number + `, payment text, before text, after text, intent text)`)
+	v.exec(`CREATE TABLE orders (id text PRIMARY KEY, kind text, reference text, amount bigint, state text, again bigint, attempt bigint, write_id text, turn bigint)`)
+	v.exec(`CREATE TABLE refunds (id text PRIMARY KEY, order_id text, amount bigint, state text, due bigint)`)
+	v.exec(`CREATE TABLE told (number ` + number + `, write_id text, before text, after text)`)
+	v.exec(`CREATE TABLE history (number ` + number + `, write_id text, before text, after text, intent text)`)
+	const stood = "%[1]s.state || ' ' || %[1]s.outcome || ' ' || %[1]s.reversal"
+	before, after := fmt.Sprintf(stood, "OLD"), fmt.Sprintf(stood, "NEW")
 	if v.onServer() {
 		v.exec(`CREATE FUNCTION remember() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-			INSERT INTO history (payment, before, after, intent) VALUES (NEW.id, CASE WHEN TG_OP = 'UPDATE' THEN OLD.state ELSE '' END, NEW.state, NEW.intent);
+			INSERT INTO history (write_id, before, after, intent) VALUES (NEW.id, CASE WHEN TG_OP = 'UPDATE' THEN ` + before + ` ELSE '' END, ` + after + `, NEW.intent);
 			RETURN NEW; END $$`)
-		v.exec(`CREATE TRIGGER remember AFTER INSERT OR UPDATE ON quickstream.payment FOR EACH ROW EXECUTE FUNCTION remember()`)
+		v.exec(`CREATE TRIGGER remember AFTER INSERT OR UPDATE ON quickstream.write FOR EACH ROW EXECUTE FUNCTION remember()`)
 		return
 	}
-	v.exec(`CREATE TRIGGER remember_new AFTER INSERT ON quickstream_payment BEGIN
-		INSERT INTO history (payment, before, after, intent) VALUES (NEW.id, '', NEW.state, NEW.intent); END`)
-	v.exec(`CREATE TRIGGER remember AFTER UPDATE ON quickstream_payment BEGIN
-		INSERT INTO history (payment, before, after, intent) VALUES (NEW.id, OLD.state, NEW.state, NEW.intent); END`)
+	v.exec(`CREATE TRIGGER remember_new AFTER INSERT ON quickstream_write BEGIN
+		INSERT INTO history (write_id, before, after, intent) VALUES (NEW.id, '', ` + after + `, NEW.intent); END`)
+	v.exec(`CREATE TRIGGER remember AFTER UPDATE ON quickstream_write BEGIN
+		INSERT INTO history (write_id, before, after, intent) VALUES (NEW.id, ` + before + `, ` + after + `, NEW.intent); END`)
 }
 
 func (v *village) onServer() bool { return strings.HasPrefix(v.config.Database, "postgres") }
@@ -123,6 +127,14 @@ func (v *village) exec(statement string) {
 	v.Helper()
 	_, err := v.db.ExecContext(v.Context(), v.dialect(statement))
 	require.NoError(v, err)
+}
+
+// micros is a time's column as microseconds.
+func (v *village) micros(column string) string {
+	if v.onServer() {
+		return "CAST(extract(epoch FROM " + column + ") * 1000000 AS bigint)"
+	}
+	return column
 }
 
 func (v *village) dialect(statement string) string {
@@ -214,9 +226,10 @@ func (v *village) place(n int, edits ...func(i int, p *placed)) {
 		}
 		v.box.NextTransactionFor(p.id, p.outcomes...)
 		v.orders = append(v.orders, p)
-		_, err := tx.ExecContext(v.Context(), fmt.Sprintf("INSERT INTO orders VALUES ('%s', '%s', '%s', %d, 'new', %d, %d, %d, 0)",
-			p.id, p.kind, p.reference, p.amount, p.again, p.parts, p.part))
-		require.NoError(v, err)
+		for _, statement := range p.rows() {
+			_, err := tx.ExecContext(v.Context(), statement)
+			require.NoError(v, err)
+		}
 	}
 	require.NoError(v, tx.Commit())
 }

@@ -24,6 +24,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/durable/postgres"
 	"github.com/quickstream-go/quickstream/durable/sqlite"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -147,7 +148,7 @@ func bringUp[TTx any](ctx context.Context, db durable.Database[TTx]) error {
 	if err == nil && restored {
 		err = errors.New("an empty database is taken for a restored one")
 	}
-	return errors.Join(err, db.Rollback(ctx, tx))
+	return errors.Join(err, tx.Rollback(ctx))
 }
 
 // newEngine makes an engine that does nothing, and tells whether it may.
@@ -158,7 +159,7 @@ func newEngine[TTx any](ctx context.Context, db durable.Database[TTx]) error {
 	}
 	off := resolve.ServiceRetriesOff()
 	_, err = durable.New(ctx, db, client, durable.Options[TTx]{
-		OnOutcome: func(context.Context, TTx, durable.OutcomeChange) error { return nil }, ServiceRetries: &off,
+		Installation: "shop", OnOutcome: func(context.Context, TTx, durable.OutcomeChange) error { return nil }, ServiceRetries: &off,
 	})
 	return err
 }
@@ -282,7 +283,7 @@ func TestMigrateAdopts(t *testing.T) {
 // if the process that made them is killed then.
 func testMigrateAdopts[TTx any](t *testing.T, db durable.Database[TTx]) {
 	restored := true
-	require.NoError(t, durable.MigrateUp(t.Context(), beforeCommit[TTx]{db, func(tx TTx) (err error) {
+	require.NoError(t, durable.MigrateUp(t.Context(), beforeCommit[TTx]{db, func(tx database.Tx) (err error) {
 		restored, err = db.Restored(t.Context(), tx)
 		return err
 	}}))
@@ -292,9 +293,9 @@ func testMigrateAdopts[TTx any](t *testing.T, db durable.Database[TTx]) {
 // beforeCommit is a database with something to do before a migration is committed.
 type beforeCommit[TTx any] struct {
 	durable.Database[TTx]
-	do func(tx TTx) error
+	do func(tx database.Tx) error
 }
 
-func (b beforeCommit[TTx]) Migrate(ctx context.Context, up bool, f func(tx TTx) error) error {
-	return b.Database.Migrate(ctx, up, func(tx TTx) error { return cmp.Or(f(tx), b.do(tx)) })
+func (b beforeCommit[TTx]) Migrate(ctx context.Context, up bool, f func(tx database.Tx) error) error {
+	return b.Database.Migrate(ctx, up, func(tx database.Tx) error { return cmp.Or(f(tx), b.do(tx)) })
 }

@@ -21,6 +21,30 @@ import (
 
 const transactions = "POST /transactions"
 
+// blocked asks for another payment of an order, and returns the id of the one that it has.
+func (s *shop[TTx]) blocked(order string, params quickstream.TransactionParams) (id string) {
+	s.Helper()
+	err := s.commit(func(tx TTx) (err error) {
+		id, err = s.ask(tx, order, params)
+		return err
+	})
+	require.ErrorIs(s, err, durable.ErrOrderOpen)
+	return id
+}
+
+// eventsOf are the events of a write that are of a kind.
+func (s *shop[TTx]) eventsOf(id string, kind durable.EventKind) (events []durable.Event) {
+	s.Helper()
+	all, err := s.engine.Events(s.Context(), id)
+	require.NoError(s, err)
+	for _, event := range all {
+		if event.Kind == kind {
+			events = append(events, event)
+		}
+	}
+	return events
+}
+
 func TestDeclineAndAnotherCard(t *testing.T) {
 	everywhere(t, testDeclineAndAnotherCard[*sql.Tx], testDeclineAndAnotherCard[pgx.Tx])
 }
@@ -29,11 +53,11 @@ func TestDeclineAndAnotherCard(t *testing.T) {
 func testDeclineAndAnotherCard[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	first := s.pay("A", s.card("4111111111444496"))
-	assert.Equal(t, durable.StateDeclined, s.settled(first).State)
+	assert.Equal(t, declined, s.settled(first).Text())
 	second := s.pay("A", s.card(sandbox.CardAttempted))
 	assert.NotEqual(t, first, second)
-	assert.Equal(t, durable.StateApproved, s.settled(second).State)
-	assert.Equal(t, []durable.State{durable.StateDeclined, durable.StateApproved}, s.states("A"))
+	assert.Equal(t, approved, s.settled(second).Text())
+	assert.Equal(t, []string{declined, approved}, s.states("A"))
 	p := s.paymentOf("A")
 	assert.Equal(t, second, p.ID)
 	assert.Equal(t, 1, s.charged())
@@ -46,15 +70,10 @@ func TestAnotherAmount(t *testing.T) {
 // Whoever asks for another payment of an order learns that it has one.
 func testAnotherAmount[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
+	id := s.pay("A", s.card(sandbox.CardAttempted))
 	params := s.card(sandbox.CardAttempted)
-	id := s.pay("A", params)
 	params.PrincipalAmount = decimal.New(99, 0)
-	err := s.commit(func(tx TTx) error {
-		other, err := s.engine.Pay(t.Context(), tx, "A", params)
-		assert.Equal(t, id, other)
-		return err
-	})
-	require.ErrorIs(t, err, durable.ErrOtherRequest)
+	assert.Equal(t, id, s.blocked("A", params))
 	s.settled(id)
 	assert.Equal(t, 1, s.charged())
 }
@@ -69,34 +88,29 @@ func testLostAnswer[TTx any](t *testing.T, db store[TTx]) {
 		require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: kind, Times: 3}))
 		id := s.pay(name, s.card(sandbox.CardAttempted))
 		if name == "carried out" {
-			s.reaches(id, durable.StateApproved, time.Minute)
+			s.reaches(id, approved, time.Minute)
 			continue
 		}
-		s.reaches(id, durable.StateAbsent, 6*time.Hour)
-		assert.Equal(t, id, s.pay(name, s.card(sandbox.CardAttempted)), "an absent payment blocks its order")
+		s.reaches(id, notFound, 6*time.Hour)
+		assert.Equal(t, id, s.blocked(name, s.card(sandbox.CardAttempted)), "a payment that is not found blocks its order")
 		again, err := s.payAgain(name, id, s.card(sandbox.CardAttempted))
 		require.NoError(t, err)
-		assert.Equal(t, durable.StateApproved, s.settled(again).State)
-		assert.Equal(t, []durable.State{durable.StateAbsent, durable.StateApproved}, s.states(name))
+		assert.Equal(t, approved, s.settled(again).Text())
+		assert.Equal(t, []string{notFound, approved}, s.states(name))
 	}
 	assert.Equal(t, 2, s.charged())
 }
 
 func TestUnavailable(t *testing.T) { everywhere(t, testUnavailable[*sql.Tx], testUnavailable[pgx.Tx]) }
 
-// What the service says that it has not processed is not sent again by itself: it may say so
-// of the second of two requests. What was never sent is.
+// What was never sent is sent again, as often as the service cannot be reached.
 func testUnavailable[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Status(503, sandbox.ServiceError), Times: 1}))
-	id := s.pay("A", s.card(sandbox.CardAttempted))
-	s.reaches(id, durable.StateAbsent, 6*time.Hour)
-	assert.Equal(t, 1, s.sent())
-	assert.Zero(t, s.charged())
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Unreachable(sandbox.ConnectionRefused), Times: 9}))
-	s.reaches(s.pay("B", s.card(sandbox.CardAttempted)), durable.StateApproved, time.Second)
+	p := s.reaches(s.pay("A", s.card(sandbox.CardAttempted)), approved, time.Second)
+	assert.Equal(t, 1, p.Sends)
 	assert.Equal(t, 1, s.charged())
-	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("B"))
+	assert.Equal(t, []string{approved}, s.states("A"))
 }
 
 func TestRefusal(t *testing.T) { everywhere(t, testRefusal[*sql.Tx], testRefusal[pgx.Tx]) }
@@ -104,12 +118,11 @@ func TestRefusal(t *testing.T) { everywhere(t, testRefusal[*sql.Tx], testRefusal
 // What the service refuses ends, and frees the order.
 func testRefusal[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	params := s.card(sandbox.CardAttempted)
-	params.SupplierBusinessCode = "NOBODY"
-	p := s.settled(s.pay("A", params))
-	assert.Equal(t, durable.StateRefused, p.State, p.Problem)
-	assert.Equal(t, []durable.State{durable.StateRefused}, s.states("A"))
-	assert.Equal(t, durable.StateApproved, s.settled(s.pay("A", s.card(sandbox.CardAttempted))).State)
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Status(422, sandbox.ServiceError), Times: 1}))
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	assert.Equal(t, refused, p.Text(), p.Problem)
+	assert.Equal(t, []string{refused}, s.states("A"))
+	assert.Equal(t, approved, s.settled(s.pay("A", s.card(sandbox.CardAttempted))).Text())
 }
 
 func TestOnOutcomeFails(t *testing.T) {
@@ -121,13 +134,14 @@ func testOnOutcomeFails[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	s.refuses(errors.New("the shop's tables are locked"))
 	id := s.pay("A", s.card(sandbox.CardAttempted))
-	s.until(time.Second, func(status durable.Status) bool { return status.Refused == 1 })
+	s.until(time.Second, func(status durable.Health) bool { return status.Refused == 1 })
 	p := s.read(id)
-	assert.Contains(t, p.Problem, "locked")
+	assert.Contains(t, p.Problem, "OnOutcome failed with")
+	assert.NotContains(t, p.Problem, "locked")
 	assert.True(t, p.State.Open())
 	s.refuses(nil)
-	s.reaches(id, durable.StateApproved, time.Minute)
-	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
+	s.reaches(id, approved, time.Minute)
+	assert.Equal(t, []string{approved}, s.states("A"))
 	assert.Equal(t, 1, s.charged())
 }
 
@@ -142,22 +156,22 @@ func testOnOutcomeFailsAndFollowsUp[TTx any](t *testing.T, db store[TTx]) {
 	s = open(t, db, func(o *durable.Options[TTx]) {
 		o.OnOutcome = func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
 			err := s.told(ctx, tx, change)
-			if err == nil && change.After == durable.StateApproved && change.Payment.ReceiptOf == "" {
-				_, err = s.engine.GiveBack(ctx, tx, change.Payment.OrderID, change.Payment.ReceiptNumber, change.Payment.Amount, change.Payment.Currency)
+			if p, ok := change.Write.(durable.Payment); ok && err == nil && p.Paid() {
+				_, _, err = s.engine.Reverse(ctx, tx, durable.NewWrite{ID: p.ID + ", reversed"}, p.ID)
 			}
 			return err
 		}
 	})
 	s.refuses(errors.New("the shop's tables are locked"))
 	id := s.pay("A", s.card(sandbox.CardAttempted))
-	s.until(0, func(status durable.Status) bool { return status.Refused == 1 })
+	s.until(0, func(status durable.Health) bool { return status.Refused == 1 })
 	for paid, err := range s.client.Transactions.List(quickstream.ListTransactionsParams{SupplierBusinessCode: sandbox.DefaultBusiness}).All(t.Context()) {
 		require.NoError(t, err)
 		require.NoError(t, s.engine.Compare(t.Context(), paid.SettlementDate))
 	}
 	s.refuses(nil)
-	s.reaches(id, durable.StateVoided, time.Minute)
-	assert.Equal(t, []durable.State{durable.StateApproved, durable.StateVoided, durable.StateVoided}, s.states("A"))
+	s.reaches(id, voided, time.Minute)
+	assert.Equal(t, []string{approved, approved, voided}, s.states("A"))
 }
 
 func TestDecide(t *testing.T) { everywhere(t, testDecide[*sql.Tx], testDecide[pgx.Tx]) }
@@ -167,20 +181,27 @@ func testDecide[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	s.box.NextTransaction(sandbox.Erred()) // unknown to the service
 	id := s.pay("A", s.card(sandbox.CardAttempted))
-	s.reaches(id, durable.StateEscalated, 6*time.Hour)
-	decide := func(verdict durable.State, who string, receipt ...string) error {
-		return s.commit(func(tx TTx) error {
-			return s.engine.Decide(t.Context(), tx, id, verdict, strings.Join(receipt, ""), who, "support says that it was declined")
-		})
+	s.reaches(id, escalated, 6*time.Hour)
+	const note = "support says that it was declined"
+	decide := func(d durable.Decision) error {
+		return s.commit(func(tx TTx) error { return s.engine.Decide(t.Context(), tx, id, d) })
 	}
-	require.Error(t, decide(durable.StateDeclined, ""))
-	require.Error(t, decide(durable.StatePrepared, "Alex"))
-	require.ErrorAs(t, decide(durable.StateApproved, "Alex", "R/1"), new(*quickstream.ValidationError))
-	require.NoError(t, decide(durable.StateDeclined, "Alex"))
-	require.ErrorIs(t, decide(durable.StateDeclined, "Alex"), durable.ErrNotAllowed)
-	p := s.read(id)
-	assert.Equal(t, "Alex", p.Decided.Who)
-	assert.Equal(t, []durable.State{durable.StateEscalated, durable.StateDeclined}, s.states("A"))
+	d := durable.Decision{Verdict: durable.VerdictDeclined, By: "Alex", Note: note}
+	for name, wrong := range map[string]durable.Decision{
+		"nobody": {Verdict: d.Verdict, Note: note}, "no reason": {Verdict: d.Verdict, By: "Alex"}, "no verdict": {Verdict: "queued", By: "Alex", Note: note},
+		"two names": {Verdict: d.Verdict, By: "Alex\nKim", Note: note}, "a note of several lines": {Verdict: d.Verdict, By: "Alex", Note: note + "\r\nlevel=INFO"},
+		"a long note": {Verdict: d.Verdict, By: "Alex", Note: strings.Repeat("x", 201)},
+	} {
+		require.Error(t, decide(wrong), name)
+	}
+	require.ErrorAs(t, decide(durable.Decision{Verdict: durable.VerdictApproved, ReceiptNumber: "R/1", By: "Alex", Note: note}), new(*quickstream.ValidationError))
+	require.NoError(t, decide(d))
+	require.ErrorIs(t, decide(d), durable.ErrNotAllowed)
+	decided := s.eventsOf(id, durable.EventDecided)
+	require.Len(t, decided, 1)
+	assert.Equal(t, "Alex", decided[0].By)
+	assert.Equal(t, note, decided[0].Note)
+	assert.Equal(t, []string{escalated, declined}, s.states("A"))
 	s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
 }
 
@@ -191,22 +212,26 @@ func testRolledBack[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	failed := errors.New("out of stock")
 	err := s.commit(func(tx TTx) error {
-		_, err := s.engine.Pay(t.Context(), tx, "A", s.card(sandbox.CardAttempted))
+		_, err := s.ask(tx, "A", s.card(sandbox.CardAttempted))
 		require.NoError(t, err)
 		return failed
 	})
 	require.ErrorIs(t, err, failed)
 	s.settled(s.pay("B", s.card(sandbox.CardAttempted)))
 	_, err = s.engine.PaymentOf(t.Context(), "A")
-	require.ErrorIs(t, err, durable.ErrNoPayment)
+	require.ErrorIs(t, err, durable.ErrNoWrite)
 	assert.Equal(t, 1, s.charged())
 }
 
 func TestOptions(t *testing.T) {
 	db := onFile(t, t.TempDir()+"/shop.db")
-	_, err := durable.New(t.Context(), db.Database, nil, durable.Options[*sql.Tx]{})
+	for _, name := range []string{"", "the shop", "shop\n", strings.Repeat("x", 101)} {
+		_, err := durable.New(t.Context(), db.Database, nil, durable.Options[*sql.Tx]{Installation: name})
+		require.ErrorContains(t, err, "Installation", "%q", name)
+	}
+	_, err := durable.New(t.Context(), db.Database, nil, durable.Options[*sql.Tx]{Installation: "shop"})
 	require.ErrorContains(t, err, "ServiceRetries")
 	off := resolve.ServiceRetriesOff()
-	_, err = durable.New(t.Context(), db.Database, nil, durable.Options[*sql.Tx]{ServiceRetries: &off})
+	_, err = durable.New(t.Context(), db.Database, nil, durable.Options[*sql.Tx]{Installation: "shop", ServiceRetries: &off})
 	require.ErrorContains(t, err, "OnOutcome")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -49,25 +50,25 @@ func TestPanicsShowNoValues(t *testing.T) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	})
 	id := s.pay("A", s.card(sandbox.CardAttempted))
-	s.until(time.Second, func(status durable.Status) bool { return status.Refused == 1 })
-	assert.Contains(t, s.read(id).Problem, "OnOutcome: it panicked with a *errors.errorString at panic_test.go:")
-	s.until(time.Second, func(durable.Status) bool { return s.read(id).State == durable.StateApproved }) // after a lease
+	s.until(time.Second, func(status durable.Health) bool { return status.Refused == 1 })
+	assert.Contains(t, s.read(id).Problem, "OnOutcome panicked with a *errors.errorString at panic_test.go:")
+	s.until(time.Second, func(durable.Health) bool { return s.read(id).Text() == approved }) // after a lease
 
 	s.listen()
 	s.mandate()
 	require.NoError(t, s.box.Flush(t.Context()))
 	const told = "SELECT count(*) FROM quickstream.notification WHERE problem LIKE '%OnEvent panicked with a string at panic_test.go:%'"
-	s.until(time.Second, func(durable.Status) bool { return s.count(told) != 0 }) // what cannot be seen yet is a problem before it
-	s.until(time.Second, func(status durable.Status) bool { return status.Received == 0 })
+	s.until(time.Second, func(durable.Health) bool { return s.count(told) != 0 }) // what cannot be seen yet is a problem before it
+	s.until(time.Second, func(status durable.Health) bool { return status.Received == 0 })
 
-	s.corrupt("amount = '1'", id)
+	s.corrupt("amount = $2", id, decimal.New(1, 0))
 	err := s.engine.Compare(t.Context(), s.read(id).SettlesOn)
 	require.ErrorContains(t, err, "OnDifference panicked with a string at panic_test.go:")
 	assert.NotContains(t, err.Error(), canary)
 	require.NoError(t, s.engine.Stop(t.Context()))
 	assert.NotContains(t, log.String(), canary)
-	for column, table := range map[string]string{"problem": "quickstream.payment", "problem ": "quickstream.notification", "errors": s.db.Words().Jobs} {
+	for column, table := range map[string]string{"problem": "quickstream.write", "problem ": "quickstream.notification", "errors": s.db.Dialect().Jobs} {
 		assert.Zero(t, s.count("SELECT count(*) FROM "+table+" WHERE CAST("+column+" AS TEXT) LIKE '%"+canary+"%'"), table)
 	}
-	assert.NotZero(t, s.count("SELECT count(*) FROM "+s.db.Words().Jobs+" WHERE CAST(errors AS TEXT) LIKE '%the job panicked with a string at panic_test.go:%'"))
+	assert.NotZero(t, s.count("SELECT count(*) FROM "+s.db.Dialect().Jobs+" WHERE CAST(errors AS TEXT) LIKE '%the job panicked with a string at panic_test.go:%'"))
 }

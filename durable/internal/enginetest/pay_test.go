@@ -14,31 +14,34 @@ import (
 
 func TestPay(t *testing.T) { everywhere(t, testPay[*sql.Tx], testPay[pgx.Tx]) }
 
-// An order is paid once, however often Pay is called for it, and OnOutcome is told once.
+// A write is sent once, however often Pay is called for its id, and OnOutcome is notified once.
 func testPay[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	params := s.card(sandbox.CardAttempted)
-	id := s.pay("A", params)
-	assert.Equal(t, id, s.pay("A", params))
-	p := s.settled(id)
-	assert.Equal(t, durable.StateApproved, p.State)
+	w, params := durable.NewWrite{ID: "attempt-7", Order: "A"}, s.card(sandbox.CardAttempted)
+	pay := func() (payment durable.Payment, created bool) {
+		require.NoError(t, s.commit(func(tx TTx) (err error) {
+			payment, created, err = s.engine.Pay(t.Context(), tx, w, params)
+			return err
+		}))
+		return payment, created
+	}
+	_, created := pay()
+	require.True(t, created)
+	_, created = pay()
+	require.False(t, created)
+	p := s.settled(w.ID)
+	assert.Equal(t, approved, p.Text(), p.Problem)
 	assert.NotEmpty(t, p.ReceiptNumber)
-	assert.Equal(t, id, s.pay("A", params))
+	again, created := pay()
+	require.False(t, created)
+	assert.True(t, again.Paid())
 	require.Equal(t, 1, s.charged())
-	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("A"))
-}
-
-func TestSecondChargeStands(t *testing.T) {
-	everywhere(t, testSecondChargeStands[*sql.Tx], testSecondChargeStands[pgx.Tx])
-}
-
-// When an order was charged twice and one of the two is voided, it is still paid.
-func testSecondChargeStands[TTx any](t *testing.T, db store[TTx]) {
-	s := open(t, db)
-	first := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
-	s.corrupt("state = 'voided'", first.ID)
-	second := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
-	s.corrupt("state = 'charged twice', passed_by = '"+first.ID+"'", second.ID)
-	assert.Equal(t, second.ID, s.pay("A", s.card(sandbox.CardAttempted)))
-	assert.Equal(t, 2, s.charged())
+	assert.Equal(t, []string{approved}, s.states("A"))
+	events, err := s.engine.Events(t.Context(), w.ID)
+	require.NoError(t, err)
+	var kinds []durable.EventKind
+	for _, event := range events {
+		kinds = append(kinds, event.Kind)
+	}
+	assert.Equal(t, []durable.EventKind{durable.EventQueued, durable.EventClaimed, durable.EventAnswered, durable.EventNotified}, kinds)
 }

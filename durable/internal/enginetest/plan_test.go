@@ -12,30 +12,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// explained keeps the statements for which SQLite reads all payments.
-type explained struct {
-	durable.Database[*sql.Tx]
+// scans keeps the statements for which SQLite reads all writes.
+type scans struct {
 	mu    sync.Mutex
-	scans map[string]bool
+	found map[string]bool
 }
 
-func (d *explained) Query(ctx context.Context, tx *sql.Tx, query string, args ...any) (database.Rows, error) {
-	d.explain(ctx, tx, query, args)
-	return d.Database.Query(ctx, tx, query, args...)
-}
-
-func (d *explained) Exec(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
-	d.explain(ctx, tx, query, args)
-	return d.Database.Exec(ctx, tx, query, args...)
-}
-
-func (d *explained) explain(ctx context.Context, tx *sql.Tx, query string, args []any) {
-	plan, err := d.Database.Query(ctx, tx, "EXPLAIN QUERY PLAN "+query, args...)
+func (s *scans) explain(ctx context.Context, tx database.Tx, query string, args []any) {
+	plan, err := tx.Query(ctx, "EXPLAIN QUERY PLAN "+query, args...)
 	if err != nil {
 		return // the statement itself will say so
 	}
@@ -43,35 +31,32 @@ func (d *explained) explain(ctx context.Context, tx *sql.Tx, query string, args 
 	for plan.Next() {
 		var id, parent, unused int
 		var detail string
-		if plan.Scan(&id, &parent, &unused, &detail) == nil && strings.Contains(detail, "SCAN quickstream_payment") && !strings.Contains(detail, "_due") {
-			d.mu.Lock()
-			d.scans[query] = true
-			d.mu.Unlock()
+		if plan.Scan(&id, &parent, &unused, &detail) == nil && strings.Contains(detail, "SCAN quickstream_write") && !strings.Contains(detail, "_due") {
+			s.mu.Lock()
+			s.found[query] = true
+			s.mu.Unlock()
 		}
 	}
 }
 
-// What is done about one payment reads no others, however many there are.
+// What is done about one write reads no others, however many there are.
 func TestNoScans(t *testing.T) {
 	t.Parallel()
 	db := onFile(t, filepath.Join(t.TempDir(), "shop.db"))
-	plans := &explained{Database: db.Database, scans: map[string]bool{}}
-	db.Database = plans
+	plans := &scans{found: map[string]bool{}}
+	db.Database = &hooked[*sql.Tx]{Database: db.Database, before: plans.explain}
 	s := open(t, db)
 	s.listen()
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit(), Times: 3}))
-	lost := s.reaches(s.pay("A", s.card(sandbox.CardAttempted)), durable.StateApproved, time.Minute)
-	_, err := s.giveBack(lost, 1234)
-	require.NoError(t, err)
-	s.reaches(lost.ID, durable.StateVoided, time.Second)
-	s.reaches(s.pay("B", s.mandate()), durable.StateApproved, time.Minute)
+	lost := s.reaches(s.pay("A", s.card(sandbox.CardAttempted)), approved, time.Minute)
+	s.reverse(lost.ID)
+	s.reaches(lost.ID, voided, time.Second)
+	s.reaches(s.pay("B", s.mandate()), approved, time.Minute)
 	paid := s.settled(s.pay("C", s.card(sandbox.CardAttempted)))
 	require.NoError(t, s.box.Flush(t.Context()))
 	s.clock.Advance(48 * time.Hour)
-	id, err := s.giveBack(paid, 500)
-	require.NoError(t, err)
-	s.reaches(id, durable.StateApproved, time.Minute)
+	s.reaches(s.refund(paid.ID, 500), approved, time.Minute)
 	plans.mu.Lock()
 	defer plans.mu.Unlock()
-	assert.Empty(t, plans.scans)
+	assert.Empty(t, plans.found)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -39,11 +40,11 @@ func testCompareReport[TTx any](t *testing.T, db store[TTx]) {
 	s, told := compared(t, db)
 	s.settled(s.pay("agrees", s.card(sandbox.CardAttempted)))
 	for name, set := range map[string]string{
-		"amount": "amount = '99.99'", "late": "state = 'unknown', resolution = ''", "absent": "state = 'absent', resolution = ''",
-		"missing there": "receipt = 'R-2', intent_id = '', reference = ''",
+		"late": isResolving, "not found": isNotFound, "missing there": "receipt = 'R-2', intent_id = '', reference = ''",
 	} {
 		s.corrupt(set, s.settled(s.pay(name, s.card(sandbox.CardAttempted))).ID)
 	}
+	s.corrupt("amount = $2", s.settled(s.pay("amount", s.card(sandbox.CardAttempted))).ID, decimal.New(9999, -2))
 	s.lose("missing here")
 	day := s.settled(s.pay("last", s.card(sandbox.CardAttempted))).SettlesOn
 	s.clock.Advance(time.Minute)
@@ -60,9 +61,9 @@ func testCompareReport[TTx any](t *testing.T, db store[TTx]) {
 	damaged := strings.Replace(report.String(), ",12.34,", ",12.3x4,", 1)
 	require.NoError(t, compare(damaged, reportColumns()))
 	assert.ElementsMatch(t, []string{
-		": unreadable", "amount: amount", "late: late", "absent: absent but charged", "missing there: missing there", "missing there: charged twice", "missing here: missing here",
+		": unreadable", "amount: amount", "late: late", "not found: not_found_but_charged", "missing there: missing_there", "missing there: double_charged", "missing here: missing_here",
 	}, told.kinds(), "one record cannot be read, and is not missing: the service has it")
-	assert.Equal(t, []durable.State{durable.StateApproved, durable.StateApproved}, s.states("late"))
+	assert.Equal(t, []string{approved, approved}, s.states("late"))
 	for name, change := range map[string]func(*durable.ReportColumns){
 		"absent":     func(c *durable.ReportColumns) { c.Currency = "Währung" },
 		"not named":  func(c *durable.ReportColumns) { c.Status = "" },
@@ -86,7 +87,7 @@ func TestCompareNightlyReport(t *testing.T) {
 	told, columns := new(differences), reportColumns()
 	s := open(t, onFile(t, t.TempDir()+"/shop.db"))
 	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
-	s.corrupt("amount = '1'", p.ID)
+	s.corrupt("amount = $2", p.ID, decimal.New(1, 0))
 	sydney, err := time.LoadLocation("Australia/Sydney")
 	require.NoError(t, err)
 	s.clock.Advance(p.SettlesOn.AddDays(1).In(sydney).Add(5 * time.Hour).Sub(s.clock.Now()))
@@ -113,9 +114,7 @@ func TestCompareNightlyReport(t *testing.T) {
 func TestCompareReportOfAVoid(t *testing.T) {
 	s, told := compared(t, onFile(t, t.TempDir()+"/shop.db"))
 	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
-	id, err := s.giveBack(p, 1234)
-	require.NoError(t, err)
-	s.settled(id)
+	s.settled(s.reverse(p.ID))
 	for _, amount := range []string{"0.00", "12.34"} {
 		report := "Receipt Number,Status,Summary Code,Principal Amount,Currency\r\n" + p.ReceiptNumber + ",Voided,0," + amount + ",AUD"
 		columns := durable.ReportColumns{ReceiptNumber: "Receipt Number", Status: "Status", SummaryCode: "Summary Code", PrincipalAmount: "Principal Amount", Currency: "Currency"}

@@ -19,7 +19,7 @@ import (
 
 func TestRestored(t *testing.T) { everywhere(t, testRestored[*sql.Tx], testRestored[pgx.Tx]) }
 
-// After a restore nothing is sent that the backup holds as prepared; and an order that was
+// After a restore nothing is sent that the backup holds as queued; and an order that was
 // paid after the backup, which it does not know at all, is not paid again.
 func testRestored[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
@@ -31,22 +31,27 @@ func testRestored[TTx any](t *testing.T, db store[TTx]) {
 	}
 	require.NoError(t, s.engine.Stop(t.Context()))
 	// What a backup from before the payments holds: one not claimed yet, one unknown to it.
-	s.put(`UPDATE quickstream.payment SET state = 'prepared', claim = '', resolution = '', receipt = '', next_at = $1, due_at = $1
-		WHERE order_id = 'order 0'`, time.Now().UnixMicro())
-	s.put("DELETE FROM quickstream.payment WHERE order_id = 'order 1'")
+	s.corrupt(isQueued+", next_at = $2, due_at = $2", ids["order 0"], time.Now())
+	s.put("DELETE FROM quickstream.write WHERE order_id = 'order 1'")
 	require.NoError(t, s.engineOf().Restored(t.Context(), time.Now().Add(-time.Hour)))
 	s.engine = s.start()
-	assert.Equal(t, durable.StateApproved, s.reaches(ids["order 0"], durable.StateApproved, time.Second).State)
+	assert.Equal(t, approved, s.reaches(ids["order 0"], approved, time.Second).Text())
 	require.Eventually(t, func() bool {
 		p, err := s.engine.PaymentOf(t.Context(), "order 1")
 		s.clock.Advance(10 * time.Second)
-		return err == nil && p.State == durable.StateApproved
+		return err == nil && p.Text() == approved
 	}, 20*time.Second, 20*time.Millisecond)
 	p := s.paymentOf("order 1")
-	assert.Equal(t, p.ID, s.pay("order 1", s.card(sandbox.CardAttempted)), "the order is paid")
+	assert.Equal(t, p.ID, s.blocked("order 1", s.card(sandbox.CardAttempted)), "the order is paid")
 	s.restored()
 	s.settled(s.pay("order 3", s.card(sandbox.CardAttempted)))
 	assert.Equal(t, 4, s.charged())
+}
+
+// restored waits until what the backup does not know was looked for.
+func (s *shop[TTx]) restored() {
+	s.Helper()
+	s.until(20*time.Second, func(status durable.Health) bool { return status.Restoring.IsZero() })
 }
 
 func TestWindow(t *testing.T) { everywhere(t, testWindow[*sql.Tx], testWindow[pgx.Tx]) }
@@ -64,7 +69,7 @@ func testWindow[TTx any](t *testing.T, db store[TTx]) {
 	assert.NotEqual(t, stored, s.text("SELECT value FROM quickstream.meta WHERE name = 'last claim'"), "it moves on")
 	require.NoError(t, s.engine.Stop(t.Context()))
 	s.clock.Advance(72 * time.Hour)
-	s.put("DELETE FROM quickstream.payment WHERE order_id LIKE 'since %'")
+	s.put("DELETE FROM quickstream.write WHERE order_id LIKE 'since %'")
 	s.put("UPDATE quickstream.meta SET value = $1 WHERE name = 'last claim'", stored)
 	s.put("UPDATE quickstream.meta SET value = 'another' WHERE name = 'history'")
 	require.NoError(t, durable.MigrateUp(t.Context(), s.db.Database))
@@ -73,12 +78,18 @@ func testWindow[TTx any](t *testing.T, db store[TTx]) {
 	s.pay("the web program's", s.card(sandbox.CardAttempted))
 	s.engine = s.start()
 	for i := range 5 {
-		s.pay(fmt.Sprint("since ", i), s.card(sandbox.CardAttempted))
+		err := s.commit(func(tx TTx) error {
+			_, err := s.ask(tx, fmt.Sprint("since ", i), s.card(sandbox.CardAttempted))
+			return err
+		})
+		if err != nil {
+			require.ErrorIs(t, err, durable.ErrOrderOpen, "it was found before")
+		}
 	}
 	s.restored()
 	for i := range 5 {
 		p := s.paymentOf(fmt.Sprint("since ", i))
-		assert.Equal(t, durable.StateApproved, p.State)
+		assert.Equal(t, approved, p.Text())
 	}
 	assert.Equal(t, 6, s.charged())
 }
@@ -87,7 +98,7 @@ func testWindow[TTx any](t *testing.T, db store[TTx]) {
 func (s *shop[TTx]) put(statement string, args ...any) {
 	s.Helper()
 	require.NoError(s, s.commit(func(tx TTx) error {
-		_, err := s.db.Exec(s.Context(), tx, statement, args...)
+		_, err := s.db.Join(tx).Exec(s.Context(), statement, args...)
 		return err
 	}))
 }
@@ -107,7 +118,7 @@ func testSearchTakesNoGatewaysWord[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
 	require.NoError(t, s.engine.Stop(t.Context()))
-	s.put("DELETE FROM quickstream.payment")
+	s.put("DELETE FROM quickstream.write")
 	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-time.Hour)))
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-settlement-date", Kind: sandbox.Status(404, sandbox.HTML)}))
 	s.engine = s.start()
@@ -121,7 +132,7 @@ func testSearchTakesNoGatewaysWord[TTx any](t *testing.T, db store[TTx]) {
 	s.box.ClearFaults()
 	s.restored()
 	p := s.read(id)
-	assert.Equal(t, durable.StateApproved, p.State)
+	assert.Equal(t, approved, p.Text())
 	assert.Equal(t, 1, s.charged())
 }
 
@@ -167,21 +178,21 @@ func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 		params := onFile
 		edit(&params)
 		for _, order := range []string{order, "a backup's " + order} {
-			params.Metadata = map[string]string{"quickstreamOrder": order}
+			params.Metadata = map[string]string{"quickstreamInstallation": "shop", "quickstreamOrder": order}
 			paid, err := s.client.Transactions.Pay(t.Context(), params)
 			require.NoError(t, err, order)
 			if order == "the same" {
 				s.clock.Advance(48 * time.Hour)
 				_, err = s.client.Transactions.Refund(t.Context(), quickstream.RefundParams{
 					OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
-					Metadata: map[string]string{"quickstreamOrder": "a refund"},
+					Metadata: map[string]string{"quickstreamInstallation": "shop", "quickstreamOrder": "a refund"},
 				})
 				require.NoError(t, err)
 			}
 		}
 	}
 	forgotten := s.settled(s.pay("forgotten", onFile))
-	s.corrupt("intent = '', receipt = '', reference = '', intent_id = '', resolution = ''", forgotten.ID)
+	s.corrupt("intent = '', reference = '', intent_id = '', lookups = '', claim = '', settles_on = ''", forgotten.ID)
 	require.NoError(t, s.engine.Stop(t.Context()))
 	ids := map[string]string{}
 	for order := range elsewhere {
@@ -194,25 +205,25 @@ func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-settlement-date", Kind: sandbox.Status(502, sandbox.HTML)}))
 	s.engine = s.start()
 	for order := range elsewhere {
-		s.reaches(ids["a backup's "+order], durable.StateUnknown, 0) // it is looked up before the search
+		s.reaches(ids["a backup's "+order], resolving, 0) // it is looked up before the search
 	}
 	s.box.ClearFaults()
 	s.restored()
 	for order, id := range ids {
 		p := s.read(id)
 		if strings.HasSuffix(order, "the same") {
-			assert.Equal(t, durable.StateApproved, p.State)
+			assert.Equal(t, approved, p.Text())
 			continue
 		}
-		assert.Equal(t, durable.StateEscalated, p.State, order)
+		assert.Equal(t, escalated, p.Text(), order)
 		assert.Contains(t, p.Problem, "receipt number", order)
-		assert.Equal(t, []durable.State{durable.StateEscalated}, s.states(order), order)
+		assert.Equal(t, []string{escalated}, s.states(order), order)
 		assert.Equal(t, "12.34", p.Amount.String(), order)
 	}
-	assert.Equal(t, []durable.State{durable.StateApproved}, s.states("forgotten"))
+	assert.Equal(t, []string{approved}, s.states("forgotten"))
 	assert.Equal(t, 2*len(elsewhere)+1, s.charged())
 	_, err := s.engine.PaymentOf(t.Context(), "a refund")
-	require.ErrorIs(t, err, durable.ErrNoPayment)
+	require.ErrorIs(t, err, durable.ErrNoWrite)
 }
 
 func copyDatabase(t *testing.T, from, to string) {

@@ -62,22 +62,22 @@ func testReturned[TTx any](t *testing.T, db store[TTx]) {
 	s.client = sandboxtest.Client(t, s.box, quickstream.WithHTTPClient(&http.Client{Transport: spoiled{s.box.HTTPClient().Transport}}))
 	s.engine = s.start()
 	p := s.settled(s.pay("A", s.bank()))
-	require.Equal(t, durable.StateApproved, p.State, p.Problem)
+	require.Equal(t, approved, p.Text(), p.Problem)
 	kept := s.settled(s.pay("B", s.bank()))
 	s.clock.Advance(72 * time.Hour)
 	require.NoError(t, s.box.ReturnPayment(p.ReceiptNumber, "6"))
-	s.reaches(p.ID, durable.StateReturned, time.Hour)
+	s.reaches(p.ID, returned, time.Hour)
 	s.clock.Advance(24 * time.Hour) // it is in the list for days
 	require.NoError(t, s.engine.Compare(t.Context(), p.SettlesOn))
 	s.pay("A", s.card(sandbox.CardAttempted))
 	require.Eventually(t, func() bool { return len(s.states("A")) == 3 }, 20*time.Second, 20*time.Millisecond)
 	s.clock.Advance(24 * time.Hour)
 	require.NoError(t, s.engine.Stop(t.Context()))
-	assert.Equal(t, []durable.State{durable.StateApproved, durable.StateReturned, durable.StateApproved}, s.states("A"))
+	assert.Equal(t, []string{approved, returned, approved}, s.states("A"))
 	now := s.read(p.ID)
-	assert.Equal(t, durable.StateReturned, now.State)
+	assert.Equal(t, returned, now.Text())
 	now = s.read(kept.ID)
-	assert.Equal(t, durable.StateApproved, now.State)
+	assert.Equal(t, approved, now.Text())
 }
 
 func TestReturnsAreReadOn(t *testing.T) {
@@ -91,15 +91,15 @@ func testReturnsAreReadOn[TTx any](t *testing.T, db store[TTx]) {
 	first, second := s.settled(s.pay("A", s.bank())), s.settled(s.pay("B", s.bank()))
 	s.clock.Advance(72 * time.Hour)
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/returns", Kind: sandbox.Status(403, sandbox.ServiceError), Times: 7}))
-	for _, p := range []durable.Payment{first, second} {
+	for _, p := range []durable.Record{first, second} {
 		require.NoError(t, s.box.ReturnPayment(p.ReceiptNumber, "6"))
 	}
 	s.refuses(errors.New("not now"))
 	s.clock.Advance(24 * time.Hour)
-	s.until(15*time.Second, func(status durable.Status) bool { return status.Refused == 2 })
+	s.until(15*time.Second, func(status durable.Health) bool { return status.Refused == 2 })
 	s.refuses(nil)
-	for _, p := range []durable.Payment{first, second} {
-		s.reaches(p.ID, durable.StateReturned, time.Minute)
-		assert.Equal(t, []durable.State{durable.StateApproved, durable.StateReturned}, s.states(p.OrderID))
+	for _, p := range []durable.Record{first, second} {
+		s.reaches(p.ID, returned, time.Minute)
+		assert.Equal(t, []string{approved, returned}, s.states(p.Order))
 	}
 }

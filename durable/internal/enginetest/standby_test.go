@@ -43,14 +43,15 @@ func TestStandbyPromoted(t *testing.T) {
 	s := open(t, primary.store())
 	s.settled(s.pay("before", s.card(sandbox.CardAttempted)))
 	follower := primary.standby()
-	follower.waitsFor("EXISTS (SELECT FROM quickstream.payment WHERE state = 'approved')")
+	follower.waitsFor("EXISTS (SELECT FROM quickstream.write WHERE outcome = 'approved')")
 	follower.ask("ALTER SYSTEM SET primary_conninfo = ''") // it receives nothing from here on
 	follower.ask("SELECT pg_reload_conf()")
 	follower.waitsFor("NOT EXISTS (SELECT FROM pg_stat_wal_receiver)")
-	orders := make([]string, times(t, lostVariable, 20))
+	orders, ids := make([]string, times(t, lostVariable, 20)), map[string]string{}
 	for i := range orders {
 		orders[i] = fmt.Sprint("lost ", i)
-		s.settled(s.pay(orders[i], s.card(sandbox.CardAttempted)))
+		ids[orders[i]] = s.pay(orders[i], s.card(sandbox.CardAttempted))
+		s.settled(ids[orders[i]])
 	}
 	require.NoError(t, s.engine.Stop(t.Context()))
 	primary.stop("immediate")
@@ -58,13 +59,11 @@ func TestStandbyPromoted(t *testing.T) {
 
 	s.db = follower.store()
 	s.engine = s.start()
-	for _, order := range orders {
-		s.pay(order, s.card(sandbox.CardAttempted))
-	}
+	s.repeat(orders, ids)
 	s.restored()
 	for _, order := range orders {
 		p := s.paymentOf(order)
-		s.reaches(p.ID, durable.StateApproved, 0)
+		s.reaches(p.ID, approved, 0)
 	}
 	assert.Equal(t, 1+len(orders), s.charged())
 }
@@ -80,7 +79,7 @@ func TestAdoptedOnce(t *testing.T) {
 	adopted := new(log)
 	var starting sync.WaitGroup
 	require.NoError(t, s.commit(func(tx pgx.Tx) error {
-		_, err := tx.Exec(t.Context(), "SELECT FROM quickstream.payment WHERE id = $1 FOR UPDATE", id) // the first to adopt waits here
+		_, err := tx.Exec(t.Context(), "SELECT FROM quickstream.write WHERE id = $1 FOR UPDATE", id) // the first to adopt waits here
 		for range 3 {
 			engine := s.engineOf(func(o *durable.Options[pgx.Tx]) { o.Logger = slog.New(slog.NewTextHandler(adopted, nil)) })
 			starting.Go(func() {

@@ -1,8 +1,10 @@
 package enginetest
 
 import (
+	"crypto/rand"
 	"database/sql"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 // stored returns the parameters of a payment by an account that is on file.
 func (s *shop[TTx]) stored() quickstream.PayParams {
 	s.Helper()
-	customer, err := s.client.Customers.Create(s.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Alex Example"})
+	customer, err := s.client.Customers.Create(s.Context(), quickstream.CreateCustomerParams{CustomerNumber: rand.Text()[:12], CustomerName: "Alex Example"})
 	require.NoError(s, err)
 	account, err := s.client.Accounts.Register(s.Context(), customer.CustomerID,
 		quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(sandboxtest.Card(sandbox.CardAttempted))})
@@ -32,35 +34,48 @@ func (s *shop[TTx]) stored() quickstream.PayParams {
 // age makes a payment older, by the database's clock.
 func (s *shop[TTx]) age(id string, by time.Duration) {
 	s.Helper()
-	s.corrupt(fmt.Sprintf("database_at = database_at - %d", by.Microseconds()), id)
+	written := one[time.Time](s, "SELECT database_at FROM quickstream.write WHERE id = $1", id)
+	s.corrupt("database_at = $2", id, written.Add(-by))
 }
+
+const lookUps = "GET /transactions/for-reference-number"
 
 func TestWaited(t *testing.T) { everywhere(t, testWaited[*sql.Tx], testWaited[pgx.Tx]) }
 
 // What waited for too long by the database's clock is not sent: by a single-use token ten
 // minutes, and by anything else as long as the merchant says. Its order can be paid again.
-// What was claimed once is looked up and sent, however old it is.
+// What was claimed once is looked up before, and was sent if it is found.
 func testWaited[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	require.NoError(t, s.engine.Stop(t.Context()))
 	onFile := s.stored()
+	found := s.settled(s.pay("found", onFile)).ID
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.corrupt(isQueued+", next_at = $2, due_at = $2", found, s.clock.Now())
 	old, young := s.pay("old token", s.card(sandbox.CardAttempted)), s.pay("young token", s.card(sandbox.CardAttempted))
 	stored, late, claimed := s.pay("stored", onFile), s.pay("late", onFile), s.pay("claimed", onFile)
 	s.age(old, 11*time.Minute)
 	s.age(young, 9*time.Minute)
 	s.age(stored, 11*time.Minute)
 	s.age(late, 31*time.Minute)
-	s.age(claimed, 31*time.Minute)
-	s.corrupt("claim = 'an earlier one'", claimed)
+	for _, id := range []string{claimed, found} {
+		s.age(id, 31*time.Minute)
+		s.corrupt("claim = 'an earlier one', sends = 1, permit = 'refused', first_sent_at = $2, last_sent_at = $2, key_sent_at = $2", id, s.clock.Now().Add(-30*time.Minute))
+	}
+	s.clock.Advance(time.Minute) // until it can be seen
+	s.box.ResetRequests()
 	s.engine = s.start(func(o *durable.Options[TTx]) { o.SendWithin = 30 * time.Minute })
-	assert.Equal(t, durable.StateNotSent, s.settled(old).State)
-	assert.Equal(t, durable.StateApproved, s.settled(young).State)
-	assert.Equal(t, durable.StateApproved, s.settled(stored).State)
-	assert.Equal(t, durable.StateNotSent, s.settled(late).State)
-	assert.Equal(t, durable.StateApproved, s.settled(claimed).State)
+	assert.Equal(t, notSent, s.settled(old).Text())
+	assert.Equal(t, approved, s.settled(young).Text())
+	assert.Equal(t, approved, s.settled(stored).Text())
+	assert.Equal(t, notSent, s.settled(late).Text())
+	assert.Equal(t, notSent, s.settled(claimed).Text())
+	assert.True(t, slices.ContainsFunc(s.box.Requests(), func(r sandbox.Request) bool {
+		return r.Operation == lookUps && r.Query.Get("referenceNumber") == s.read(claimed).Reference
+	}), "it was looked up")
+	s.reaches(found, approved, time.Minute)
 	assert.Equal(t, 3, s.charged())
-	assert.Equal(t, []durable.State{durable.StateNotSent}, s.states("late"))
-	assert.Equal(t, durable.StateApproved, s.settled(s.pay("old token", s.card(sandbox.CardAttempted))).State)
+	assert.Equal(t, []string{notSent}, s.states("late"))
+	assert.Equal(t, approved, s.settled(s.pay("old token", s.card(sandbox.CardAttempted))).Text())
 }
 
 func TestFreshOnAMachineAhead(t *testing.T) {
@@ -72,16 +87,14 @@ func testFreshOnAMachineAhead[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	require.NoError(t, s.engine.Stop(t.Context()))
 	paid := s.settledBy(s.pay("A", s.stored()), 11*time.Hour)
-	assert.Equal(t, durable.StateApproved, paid.State)
+	assert.Equal(t, approved, paid.Text())
 	require.NoError(t, s.engine.Stop(t.Context()))
 	s.clock.Advance(48 * time.Hour) // a refund, not a void
-	id, err := s.giveBack(paid, 100)
-	require.NoError(t, err)
-	assert.Equal(t, durable.StateApproved, s.settledBy(id, 8*24*time.Hour).State)
+	assert.Equal(t, approved, s.settledBy(s.refund(paid.ID, 100), 8*24*time.Hour).Text())
 }
 
 // settledBy waits for the outcome of a payment that a machine works on whose clock is ahead.
-func (s *shop[TTx]) settledBy(id string, ahead time.Duration) durable.Payment {
+func (s *shop[TTx]) settledBy(id string, ahead time.Duration) durable.Record {
 	s.Helper()
 	s.engine = s.startAhead(ahead)
 	return s.settled(id)
@@ -110,22 +123,20 @@ func testLookedUpFirst[TTx any](t *testing.T, db store[TTx]) {
 	done := s.settled(s.pay("done", onFile)).ID
 	s.clock.Advance(time.Minute)
 	require.NoError(t, s.engine.Stop(t.Context()))
-	s.corrupt(fmt.Sprintf("state = 'prepared', claim = '', resolution = '', receipt = '', next_at = %[1]d, due_at = %[1]d", s.clock.Now().UnixMicro()), done)
+	s.corrupt(isQueued+", next_at = $2, due_at = $2", done, s.clock.Now())
 	s.age(done, 16*time.Minute)
 	waits := s.pay("waits", onFile)
 	s.age(waits, 16*time.Minute)
-	const look = "GET /transactions/for-reference-number"
-	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: look, Kind: sandbox.Status(403, sandbox.ServiceError)}))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: lookUps, Kind: sandbox.Status(403, sandbox.ServiceError)}))
 	s.box.ResetRequests()
 	s.engine = s.start()
 	require.Eventually(t, func() bool {
-		p, err := s.engine.Payment(t.Context(), waits)
-		return err == nil && p.Problem != ""
+		return s.read(waits).Problem != ""
 	}, 20*time.Second, 20*time.Millisecond)
 	assert.Equal(t, 1, s.charged())
 	s.box.ClearFaults()
-	s.reaches(done, durable.StateApproved, time.Second)
-	s.reaches(waits, durable.StateApproved, time.Second)
+	s.reaches(done, approved, time.Second)
+	s.reaches(waits, approved, time.Second)
 	assert.Equal(t, 2, s.charged(), "one of them was found")
 	assert.Equal(t, 1, s.sent())
 }
@@ -155,17 +166,8 @@ func testSlowService[TTx any](t *testing.T, db store[TTx]) {
 	for i := range 60 {
 		s.pay(fmt.Sprint("order ", i), params)
 	}
-	waiting := func() (n int) {
-		require.NoError(t, s.commit(func(tx TTx) error {
-			rows, err := db.Query(t.Context(), tx, "SELECT count(*) FROM "+db.Words().Jobs+" WHERE state = 'available'")
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			rows.Next()
-			return rows.Scan(&n)
-		}))
-		return n
+	waiting := func() int {
+		return s.count("SELECT count(*) FROM " + db.Dialect().Jobs + " WHERE state = 'available'")
 	}
 	most := 0
 	for range 40 {
@@ -189,10 +191,10 @@ func testClocksDiffer[TTx any](t *testing.T, db store[TTx]) {
 	})
 	s.listen()
 	params := s.mandate()
-	require.Equal(t, durable.StateApproved, s.settled(s.pay("A", s.card(sandbox.CardAttempted))).State)
+	require.Equal(t, approved, s.settled(s.pay("A", s.card(sandbox.CardAttempted))).Text())
 	s.box.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
 	id := s.pay("B", params)
-	s.reaches(id, durable.StateUnknown, 0)
+	s.reaches(id, resolving, 0)
 	s.clock.Advance(time.Hour)
 	require.NoError(t, s.box.Flush(t.Context()))
 	s.settled(id)
@@ -208,9 +210,9 @@ func testHandedOutEarly[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	s.box.NextTransaction(sandbox.Pending().ThenAfter(time.Second, sandbox.Approved()))
 	id := s.pay("A", s.card(sandbox.CardAttempted))
-	s.reaches(id, durable.StateUnknown, 0)
-	s.corrupt(fmt.Sprintf("next_at = %d, due_at = 1", s.clock.Now().Add(3*time.Second).UnixMicro()), id)
-	assert.Equal(t, durable.StateApproved, s.settled(id).State)
+	s.reaches(id, resolving, 0)
+	s.corrupt("next_at = $2, due_at = $3", id, s.clock.Now().Add(3*time.Second), time.UnixMicro(1))
+	assert.Equal(t, approved, s.settled(id).Text())
 }
 
 func TestLooksAfterAJump(t *testing.T) {
@@ -227,6 +229,6 @@ func testLooksAfterAJump[TTx any](t *testing.T, db store[TTx]) {
 	s.engine = s.start()
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.CommitLate(45 * time.Second), Times: 3}))
 	params, begun := s.card(sandbox.CardAttempted), s.clock.Now()
-	s.reaches(s.pay("A", params), durable.StateApproved, 10*time.Second)
+	s.reaches(s.pay("A", params), approved, 10*time.Second)
 	assert.Less(t, s.clock.Now().Sub(begun), time.Hour)
 }

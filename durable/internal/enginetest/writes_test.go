@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
@@ -30,21 +29,22 @@ func testChange[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, s.box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
 	change := func(orderID string, to quickstream.AgreementStatus, code quickstream.ReasonCode) string {
 		return s.write(func(tx TTx) (string, error) {
-			return s.engine.Change(t.Context(), tx, orderID, quickstream.ChangingStatus(agreement.AgreementToken, to, quickstream.StatusReason{Code: code}))
+			written, _, err := s.engine.Change(t.Context(), tx, s.newWrite(orderID), quickstream.ChangingStatus(agreement.AgreementToken, to, quickstream.StatusReason{Code: code}))
+			return written.ID, err
 		})
 	}
 	suspended := s.settled(change("suspend", quickstream.AgreementStatusSuspended, quickstream.ReasonCodeFinalCollection))
-	assert.Equal(t, durable.StateApproved, suspended.State, suspended.Problem)
+	assert.Equal(t, approved, suspended.Text(), suspended.Problem)
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: amendments, Kind: sandbox.ResetAfterCommit(), Times: 1}))
 	lost := change("reactivate", quickstream.AgreementStatusActive, quickstream.ReasonCodeNoAnswer)
-	assert.Equal(t, durable.StateApproved, s.reaches(lost, durable.StateApproved, time.Minute).State)
+	assert.Equal(t, approved, s.reaches(lost, approved, time.Minute).Text())
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: amendments, Kind: sandbox.Status(422, sandbox.ServiceError), Times: 1}))
-	assert.Equal(t, durable.StateRefused, s.settled(change("refused", quickstream.AgreementStatusSuspended, quickstream.ReasonCodeFinalCollection)).State)
+	assert.Equal(t, refused, s.settled(change("refused", quickstream.AgreementStatusSuspended, quickstream.ReasonCodeFinalCollection)).Text())
 	now, err := s.client.PayTo.Get(t.Context(), agreement.AgreementToken)
 	require.NoError(t, err)
 	assert.Equal(t, quickstream.AgreementStatusActive, now.Status)
-	for order, state := range map[string]durable.State{"suspend": durable.StateApproved, "reactivate": durable.StateApproved, "refused": durable.StateRefused} {
-		assert.Equal(t, []durable.State{state}, s.states(order), order)
+	for order, state := range map[string]string{"suspend": approved, "reactivate": approved, "refused": refused} {
+		assert.Equal(t, []string{state}, s.states(order), order)
 	}
 }
 
@@ -59,33 +59,34 @@ func testRegister[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, err)
 	register := func(orderID, customerID string, source quickstream.RegistrationSource) string {
 		return s.write(func(tx TTx) (string, error) {
-			return s.engine.Register(t.Context(), tx, orderID, customerID, quickstream.RegisterAccountParams{Source: source})
+			written, _, err := s.engine.Register(t.Context(), tx, s.newWrite(orderID), customerID, quickstream.RegisterAccountParams{Source: source})
+			return written.ID, err
 		})
 	}
 	token, err := sandboxtest.CardToken(t.Context(), s.client, sandbox.CardAttempted)
 	require.NoError(t, err)
 	byToken := s.settled(register("token", customer.CustomerID, quickstream.RegistrationFromSingleUseToken(token)))
-	assert.Equal(t, durable.StateApproved, byToken.State, byToken.Problem)
+	assert.Equal(t, approved, byToken.Text(), byToken.Problem)
 	account, err := s.client.Accounts.Get(t.Context(), byToken.ReceiptNumber)
 	require.NoError(t, err)
 	assert.Equal(t, customer.CustomerID, account.CustomerID)
 	paid := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
 	source := quickstream.RegistrationFromReceipt(paid.ReceiptNumber)
-	assert.Equal(t, durable.StateApproved, s.settled(register("receipt", customer.CustomerID, source)).State)
-	assert.Equal(t, durable.StateRefused, s.settled(register("nobody", "C-9", source)).State)
+	assert.Equal(t, approved, s.settled(register("receipt", customer.CustomerID, source)).Text())
+	assert.Equal(t, refused, s.settled(register("nobody", "C-9", source)).Text())
 
 	require.NoError(t, s.engine.Stop(t.Context()))
 	id := register("restored", customer.CustomerID, source)
 	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now()))
 	s.engine = s.start()
 	s.box.ResetRequests()
-	s.reaches(id, durable.StateAbsent, time.Hour)
+	s.reaches(id, notFound, time.Hour)
 	for _, request := range s.box.Requests() {
 		assert.NotEqual(t, "POST", request.Method, request.Operation)
 	}
 
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/accounts", Kind: sandbox.ResetAfterCommit(), Times: 1}))
-	lost := s.reaches(register("lost", customer.CustomerID, source), durable.StateEscalated, time.Hour)
+	lost := s.reaches(register("lost", customer.CustomerID, source), escalated, time.Hour)
 	made, err := s.client.Accounts.List(customer.CustomerID).First(t.Context())
 	require.NoError(t, err)
 	assert.Contains(t, lost.Problem, "it may be one of these: "+made.AccountToken)

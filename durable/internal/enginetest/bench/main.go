@@ -1,6 +1,6 @@
 // Command bench measures what durable payments cost beside a plain insert and commit in
 // the same database, how fast the inbox acknowledges while the API is away, and what
-// many open payments change (row P19). It fails when a row is over its gate.
+// many open payments change, and how many bytes a payment is (rows P19). It fails when a row is over its gate.
 //
 //	go -C durable/internal/enginetest run ./bench # SQLite
 //	DURABLE_TEST_POSTGRES=postgres://… go -C durable/internal/enginetest run ./bench
@@ -53,7 +53,7 @@ func run(ctx context.Context, rows, rounds int) error {
 			return errors.Join(err, openErr)
 		}
 		defer pool.Close()
-		if _, openErr = pool.Exec(ctx, "DROP SCHEMA IF EXISTS quickstream CASCADE; DROP TABLE IF EXISTS plain"); openErr != nil {
+		if _, openErr = pool.Exec(ctx, "DROP SCHEMA IF EXISTS quickstream CASCADE; DROP TABLE IF EXISTS plain, copied"); openErr != nil {
 			return errors.Join(err, openErr)
 		}
 		err = errors.Join(err, report(ctx, "PostgreSQL", subject[pgx.Tx]{postgres.Pgx(pool)}, rows, rounds))
@@ -62,12 +62,12 @@ func run(ctx context.Context, rows, rounds int) error {
 }
 
 // row prints one result, and returns an error when it is over its gate.
-func row(database, what, got, gate string, holds bool) error {
+func row(id, database, what, got, gate string, holds bool) error {
 	word := "yes"
 	if !holds {
 		word = "NO"
 	}
-	fmt.Printf("P19  %-10s  %-58s  %-26s  %-10s  %s\n", database, what, got, gate, word)
+	fmt.Printf("%-4s  %-10s  %-58s  %-26s  %-10s  %s\n", id, database, what, got, gate, word)
 	if !holds {
 		return fmt.Errorf("%s: %s: %s, gate %s", database, what, got, gate)
 	}

@@ -10,20 +10,26 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 const (
-	batch      = 40 // payments of a round
+	batch      = 40  // payments of a round
+	shared     = 128 // payments that callers share
+	callers    = 64
 	deliveries = 1000
 	secret     = "whsec_example"
 )
@@ -31,36 +37,60 @@ const (
 // subject is a database under measure.
 type subject[TTx any] struct{ durable.Database[TTx] }
 
-func (s subject[TTx]) commit(ctx context.Context, f func(tx TTx) error) error {
+func (s subject[TTx]) commit(ctx context.Context, f func(tx database.Tx) error) error {
 	tx, err := s.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	if err := f(tx); err != nil {
-		return errors.Join(err, s.Rollback(ctx, tx))
+		return errors.Join(err, tx.Rollback(ctx))
 	}
-	return s.Commit(ctx, tx)
+	return tx.Commit(ctx)
+}
+
+// value returns the one number of a statement.
+func (s subject[TTx]) value(ctx context.Context, statement string, args ...any) (n int64, err error) {
+	err = s.commit(ctx, func(tx database.Tx) error {
+		rows, err := tx.Query(ctx, statement, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := rows.Scan(&n); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	return n, err
 }
 
 func report[TTx any](ctx context.Context, name string, s subject[TTx], rows, rounds int) error {
 	if err := durable.MigrateUp(ctx, s.Database); err != nil {
 		return err
 	}
-	if err := s.commit(ctx, func(tx TTx) error {
-		_, err := s.Exec(ctx, tx, "CREATE TABLE plain (id text PRIMARY KEY, body text)")
+	if err := s.commit(ctx, func(tx database.Tx) error {
+		_, err := tx.Exec(ctx, "CREATE TABLE plain (id text PRIMARY KEY, body text)")
 		return err
 	}); err != nil {
 		return err
 	}
-	box := sandbox.New()
+	box := sandbox.New(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 0 }))
 	defer box.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret)},
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
 		quickstream.WithHTTPClient(box.HTTPClient()))
 	if err != nil {
 		return err
 	}
 	off := resolve.ServiceRetriesOff()
-	engine, err := durable.New(ctx, s.Database, client, durable.Options[TTx]{ServiceRetries: &off, OnOutcome: func(context.Context, TTx, durable.OutcomeChange) error { return nil }})
+	engine, err := durable.New(ctx, s.Database, client, durable.Options[TTx]{
+		Installation: "bench", ServiceRetries: &off, OnOutcome: func(context.Context, TTx, durable.OutcomeChange) error { return nil },
+	})
+	if err != nil {
+		return err
+	}
+	kept, err := s.bytes(ctx, client)
 	if err != nil {
 		return err
 	}
@@ -68,14 +98,21 @@ func report[TTx any](ctx context.Context, name string, s subject[TTx], rows, rou
 	if err != nil {
 		return err
 	}
-	failed := row(name, "payments accepted, beside a plain insert and commit",
-		fmt.Sprintf("%.0f/s of %.0f/s, %.2fx", batch/few.Seconds(), batch/plain.Seconds(), ratio), ">= 0.4x", ratio >= 0.4)
+	failed := kept.rows(name)
+	failed = errors.Join(failed, row("P19a", name, "payments accepted, beside a plain insert and commit",
+		fmt.Sprintf("%.0f/s of %.0f/s, %.2fx", batch/few.Seconds(), batch/plain.Seconds(), ratio), ">= 0.4x", ratio >= 0.4))
+	one, all, err := s.together(ctx, engine, rounds)
+	if err != nil {
+		return err
+	}
+	failed = errors.Join(failed, row("P19a", name, fmt.Sprintf("payments accepted by %d callers, beside one", callers),
+		fmt.Sprintf("%.0f/s, %.0f/s, %.2fx", one, all, all/one), ">= 1.0x", all >= one))
 	acknowledged, err := s.inbox(ctx, box, engine)
 	if err != nil {
 		return err
 	}
 	p99 := quantile(acknowledged, 0.99)
-	failed = errors.Join(failed, row(name, "inbox, acknowledgement while the API is away, p99",
+	failed = errors.Join(failed, row("P19b", name, "inbox, acknowledgement while the API is away, p99",
 		fmt.Sprintf("%s, p50 %s", p99.Round(10*time.Microsecond), quantile(acknowledged, 0.5).Round(10*time.Microsecond)), "<= 50ms", p99 <= 50*time.Millisecond))
 	if err := s.fill(ctx, rows); err != nil {
 		return err
@@ -85,8 +122,47 @@ func report[TTx any](ctx context.Context, name string, s subject[TTx], rows, rou
 		return err
 	}
 	growth := many.Seconds() / few.Seconds()
-	return errors.Join(failed, row(name, fmt.Sprintf("payments accepted, with %d open ones", rows),
+	return errors.Join(failed, row("P19", name, fmt.Sprintf("payments accepted, with %d open ones", rows),
 		fmt.Sprintf("%.0f/s, %.2fx the time", batch/many.Seconds(), growth), "<= 2x", growth <= 2))
+}
+
+// together returns how many payments one caller and many at once have accepted in a second, the
+// medians of rounds in turn.
+func (s subject[TTx]) together(ctx context.Context, engine *durable.Engine[TTx], rounds int) (one, all float64, err error) {
+	var ones, alls []time.Duration
+	for range rounds {
+		for n, times := range map[int]*[]time.Duration{1: &ones, callers: &alls} {
+			took, err := s.acceptBy(ctx, engine, n)
+			if err != nil {
+				return 0, 0, err
+			}
+			*times = append(*times, took)
+		}
+	}
+	slices.Sort(ones)
+	slices.Sort(alls)
+	return shared / quantile(ones, 0.5).Seconds(), shared / quantile(alls, 0.5).Seconds(), nil
+}
+
+// acceptBy returns how long so many callers take for the payments that they share.
+func (s subject[TTx]) acceptBy(ctx context.Context, engine *durable.Engine[TTx], callers int) (time.Duration, error) {
+	var left atomic.Int64
+	left.Store(shared)
+	errs := make([]error, callers)
+	var working sync.WaitGroup
+	begun := time.Now()
+	for i := range callers {
+		working.Go(func() {
+			for errs[i] == nil && left.Add(-1) >= 0 {
+				errs[i] = s.commit(ctx, func(tx database.Tx) error {
+					_, _, err := engine.Pay(ctx, s.Leave(tx), newWrite(), payment(rand.Text()))
+					return err
+				})
+			}
+		})
+	}
+	working.Wait()
+	return time.Since(begun), errors.Join(errs...)
 }
 
 // accept returns the median time of a batch of payments, and of as many plain inserts of
@@ -99,8 +175,8 @@ func (s subject[TTx]) accept(ctx context.Context, engine *durable.Engine[TTx], r
 	for range rounds {
 		begun := time.Now()
 		for range batch {
-			err := s.commit(ctx, func(tx TTx) error {
-				_, err := engine.Pay(ctx, tx, rand.Text(), payment())
+			err := s.commit(ctx, func(tx database.Tx) error {
+				_, _, err := engine.Pay(ctx, s.Leave(tx), newWrite(), payment(rand.Text()))
 				return err
 			})
 			if err != nil {
@@ -110,8 +186,8 @@ func (s subject[TTx]) accept(ctx context.Context, engine *durable.Engine[TTx], r
 		ours = append(ours, time.Since(begun))
 		begun = time.Now()
 		for range batch {
-			err := s.commit(ctx, func(tx TTx) error {
-				_, err := s.Exec(ctx, tx, "INSERT INTO plain (id, body) VALUES ($1, $2)", rand.Text(), body)
+			err := s.commit(ctx, func(tx database.Tx) error {
+				_, err := tx.Exec(ctx, "INSERT INTO plain (id, body) VALUES ($1, $2)", rand.Text(), body)
 				return err
 			})
 			if err != nil {
@@ -127,9 +203,11 @@ func (s subject[TTx]) accept(ctx context.Context, engine *durable.Engine[TTx], r
 	return quantile(ours, 0.5), quantile(theirs, 0.5), ratios[len(ratios)/2], nil
 }
 
-func payment() quickstream.PayParams {
+func newWrite() durable.NewWrite { return durable.NewWrite{ID: rand.Text(), Order: rand.Text()} }
+
+func payment(token string) quickstream.PayParams {
 	return quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(rand.Text()), PrincipalAmount: decimal.New(2490, -2),
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token), PrincipalAmount: decimal.New(2490, -2),
 		Currency: quickstream.CurrencyAUD, ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 	}
@@ -168,16 +246,17 @@ func (s subject[TTx]) inbox(ctx context.Context, box *sandbox.Sandbox, engine *d
 
 // fill makes as many payments as are asked for that wait to be looked up tomorrow.
 func (s subject[TTx]) fill(ctx context.Context, rows int) error {
-	const copies = `INSERT INTO quickstream.payment (id, order_id, operation, receipt_of, state, version, claim, next_at, due_at, written_at, changed_at,
-		database_at, passed_by, suspect, receipt, reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution,
-		pending, failures, problem, decided)
-		SELECT $1 || id, $1 || order_id, operation, receipt_of, 'unknown', version, claim, $2, $2, written_at, changed_at,
-		database_at, passed_by, suspect, receipt, $1 || reference, $1 || intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution,
-		pending, failures, problem, decided FROM quickstream.payment WHERE id NOT LIKE 'copy%' LIMIT $3`
-	tomorrow := time.Now().AddDate(0, 0, 1).UnixMicro()
+	const copies = `INSERT INTO quickstream.write (id, order_id, kind, operation, follows, business, source, token, request, state, outcome, reversal, version, claim,
+		sends, key_number, first_sent_at, last_sent_at, key_sent_at, permit, next_at, due_at, written_at, changed_at, database_at, replaced_by, suspect, receipt,
+		reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, lookups, pending, failures, problem, decision)
+		SELECT $1 || id, $1 || order_id, kind, operation, follows, business, source, $1 || token, request, 'resolving', outcome, reversal, version, claim,
+		sends, key_number, first_sent_at, last_sent_at, key_sent_at, permit, $2, $2, written_at, changed_at, database_at, replaced_by, suspect, receipt,
+		$1 || reference, $1 || intent_id, end_to_end_id, amount, total, currency, settles_on, intent, lookups, pending, failures, problem, decision
+		FROM quickstream.write WHERE id NOT LIKE 'copy%' LIMIT $3`
+	tomorrow := time.Now().AddDate(0, 0, 1)
 	for made := int64(0); made < int64(rows); {
-		err := s.commit(ctx, func(tx TTx) error {
-			n, err := s.Exec(ctx, tx, copies, fmt.Sprintf("copy%d-", made), tomorrow, int64(rows)-made)
+		err := s.commit(ctx, func(tx database.Tx) error {
+			n, err := tx.Exec(ctx, copies, fmt.Sprintf("copy%d-", made), tomorrow, int64(rows)-made)
 			made += n
 			if err == nil && n == 0 {
 				err = errors.New("there is nothing to copy")

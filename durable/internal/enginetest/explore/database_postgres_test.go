@@ -19,11 +19,12 @@ import (
 const tablesOfPostgres = `CREATE TABLE orders (id text PRIMARY KEY, state text NOT NULL);
 	CREATE TABLE told (number bigserial PRIMARY KEY, payment text NOT NULL, before text NOT NULL, after text NOT NULL);
 	CREATE TABLE history (number bigserial PRIMARY KEY, payment text NOT NULL, ordered text NOT NULL, before text NOT NULL, after text NOT NULL, intent text NOT NULL);
+	CREATE FUNCTION standing(state text, outcome text, reversal text) RETURNS text LANGUAGE sql AS $$ SELECT CASE WHEN reversal IN ('voided', 'returned') THEN reversal WHEN state = 'settled' THEN outcome ELSE replace(state, '_', ' ') END $$;
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-		INSERT INTO history (payment, ordered, before, after, intent) VALUES (NEW.id, NEW.order_id, CASE TG_OP WHEN 'INSERT' THEN '' ELSE OLD.state END, NEW.state, NEW.intent);
+		INSERT INTO history (payment, ordered, before, after, intent) VALUES (NEW.id, NEW.order_id, CASE TG_OP WHEN 'INSERT' THEN '' ELSE standing(OLD.state, OLD.outcome, OLD.reversal) END, standing(NEW.state, NEW.outcome, NEW.reversal), NEW.intent);
 		RETURN NULL; END $$;
-	CREATE TRIGGER changes AFTER UPDATE OF state ON quickstream.payment FOR EACH ROW WHEN (OLD.state <> NEW.state) EXECUTE FUNCTION note();
-	CREATE TRIGGER beginnings AFTER INSERT ON quickstream.payment FOR EACH ROW WHEN (NEW.state = 'sending') EXECUTE FUNCTION note();`
+	CREATE TRIGGER changes AFTER UPDATE OF state, outcome, reversal ON quickstream.write FOR EACH ROW WHEN ((OLD.state, OLD.outcome, OLD.reversal) <> (NEW.state, NEW.outcome, NEW.reversal)) EXECUTE FUNCTION note();
+	CREATE TRIGGER beginnings AFTER INSERT ON quickstream.write FOR EACH ROW WHEN (NEW.state = 'sending') EXECUTE FUNCTION note();`
 
 // waitingScene is a scene on a server, whose transactions wait for each other.
 type waitingScene struct {
@@ -77,7 +78,7 @@ func onPostgres(t testing.TB, server string, sc scenario[pgx.Tx], m mutant) wait
 	t.Cleanup(pool.Close)
 	db := postgres.Pgx(pool)
 	require.NoError(t, durable.MigrateUp(ctx, db))
-	for _, table := range []string{"payment", "notification", "meta", "compared", "river_job"} { // it locks tables
+	for _, table := range []string{"write", "event", "notification", "meta", "compared", "river_job"} { // it locks tables
 		_, err := pool.Exec(ctx, "ALTER TABLE quickstream."+table+" SET (autovacuum_enabled = false)")
 		require.NoError(t, err)
 	}

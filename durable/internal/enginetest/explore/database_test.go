@@ -9,11 +9,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/riverqueue/river"
+
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// watched is a database whose transactions are steps, or each of whose statements is one, where
+// watched is a database whose transactions are steps, or each of whose statements is one, if
 // transactions of several actors are open at a time.
 type watched[TTx comparable] struct {
 	durable.Database[TTx]
@@ -26,18 +28,20 @@ type watched[TTx comparable] struct {
 	opened func(*Turn, TTx)
 
 	mu   *sync.Mutex
-	open map[TTx]*transaction
+	open map[TTx]*transaction[TTx]
 }
 
 // transaction is what a transaction has written, which others see when it commits.
-type transaction struct {
+type transaction[TTx comparable] struct {
+	database.Tx
+	d         *watched[TTx]
 	turn      *Turn
 	written   []string
 	forgotten bool
 }
 
 func watch[TTx comparable](db durable.Database[TTx], now func() time.Time) *watched[TTx] {
-	return &watched[TTx]{Database: db, now: now, mu: new(sync.Mutex), open: map[TTx]*transaction{}}
+	return &watched[TTx]{Database: db, now: now, mu: new(sync.Mutex), open: map[TTx]*transaction[TTx]{}}
 }
 
 // Step does nothing: a step of a schedule begins with what goes out of the process.
@@ -46,84 +50,106 @@ func (d *watched[TTx]) Machine() time.Time         { return d.now() }
 func (d *watched[TTx]) Drive(tasks database.Tasks) { d.tasks = tasks }
 
 // Check lets a file be on a disk that may lose it.
-func (*watched[TTx]) Check(context.Context, TTx) error { return nil }
+func (*watched[TTx]) Check(context.Context, database.Tx) error { return nil }
 
-func (d *watched[TTx]) Words() database.Words {
-	words := d.Database.Words()
-	words.Now = fmt.Sprintf("CAST(%d AS bigint)", d.now().UnixMicro())
-	return words
+// timed has the time of the scene in a statement.
+func (d *watched[TTx]) timed(query string) string {
+	literal := fmt.Sprintf("CAST(%d AS bigint)", d.now().UnixMicro())
+	if d.Dialect().ForUpdate != "" {
+		literal = fmt.Sprintf("to_timestamp(%d.%06d)", d.now().Unix(), d.now().Nanosecond()/1000)
+	}
+	return strings.ReplaceAll(query, database.Now, literal)
 }
 
-func (d *watched[TTx]) Begin(ctx context.Context) (TTx, error) {
+func (d *watched[TTx]) Begin(ctx context.Context) (database.Tx, error) {
 	t := turnOf(ctx)
 	if t != nil && !d.fine {
 		t.Yield()
 	}
 	tx, err := d.Database.Begin(ctx)
-	if err == nil {
-		d.mu.Lock()
-		d.open[tx] = &transaction{turn: t}
-		d.mu.Unlock()
-		d.opened(t, tx)
+	if err != nil {
+		return nil, err
 	}
-	return tx, err
+	begun := &transaction[TTx]{Tx: tx, d: d, turn: t}
+	d.mu.Lock()
+	d.open[d.Database.Leave(tx)] = begun
+	d.mu.Unlock()
+	d.opened(t, d.Database.Leave(tx))
+	return begun, nil
 }
 
-func (d *watched[TTx]) of(tx TTx) *transaction {
+// Join returns the transaction that Begin has begun.
+func (d *watched[TTx]) Join(tx TTx) database.Tx {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.open[tx]
 }
 
-func (d *watched[TTx]) ended(tx TTx) *transaction {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	t := d.open[tx]
-	delete(d.open, tx)
-	return t
+func inner[TTx comparable](tx database.Tx) database.Tx { return tx.(*transaction[TTx]).Tx } //nolint:forcetypeassert // there is no other
+
+func (d *watched[TTx]) Leave(tx database.Tx) TTx { return d.Database.Leave(inner[TTx](tx)) }
+
+// Queue takes jobs in the transactions of the scene.
+func (d *watched[TTx]) Queue(config *river.Config) (database.Queue, error) {
+	queue, err := d.Database.Queue(config)
+	return watchedQueue[TTx]{queue}, err
 }
 
-func (d *watched[TTx]) Commit(ctx context.Context, tx TTx) error {
-	t := d.of(tx)
-	if t.turn != nil && d.fine && len(t.written) > 0 {
+type watchedQueue[TTx comparable] struct{ database.Queue }
+
+func (q watchedQueue[TTx]) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
+	return q.Queue.Insert(ctx, inner[TTx](tx), jobs)
+}
+
+func (t *transaction[TTx]) ended() {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	delete(t.d.open, t.d.Database.Leave(t.Tx))
+}
+
+// Commit is a step if others can have written meanwhile.
+func (t *transaction[TTx]) Commit(ctx context.Context) error {
+	if t.turn != nil && t.d.fine && len(t.written) > 0 {
 		ends := true // the process, before it commits
 		defer func() {
 			if ends {
-				_ = d.Rollback(context.WithoutCancel(ctx), tx)
+				_ = t.Rollback(context.WithoutCancel(ctx))
 			}
 		}()
 		t.turn.Yield()
 		ends = false
 	}
-	d.ended(tx)
+	t.ended()
 	if t.turn != nil {
 		for _, table := range t.written {
 			t.turn.Writes(table)
 		}
-		if d.fine && len(t.written) > 0 {
+		if t.d.fine && len(t.written) > 0 {
 			t.turn.Says("commits")
 		}
 	}
 	if t.forgotten {
-		return d.Database.Rollback(ctx, tx)
+		return t.Tx.Rollback(ctx)
 	}
-	return d.Database.Commit(ctx, tx)
+	return t.Tx.Commit(ctx)
 }
 
-func (d *watched[TTx]) Rollback(ctx context.Context, tx TTx) error {
-	if t := d.ended(tx); t != nil && t.turn != nil { // its locks are let go
+// Rollback lets its locks go.
+func (t *transaction[TTx]) Rollback(ctx context.Context) error {
+	t.ended()
+	if t.turn != nil {
 		for _, table := range t.written {
 			t.turn.Writes(table)
 		}
 		t.turn.Says("rolls back")
 	}
-	return d.Database.Rollback(ctx, tx)
+	return t.Tx.Rollback(ctx)
 }
 
 // Claim is the engine's count of claims, whose mark is written in a step of its own.
-func (d *watched[TTx]) Claim(ctx context.Context, tx TTx) (func() error, error) {
+func (d *watched[TTx]) Claim(ctx context.Context, tx database.Tx) (func() error, error) {
 	t := turnOf(ctx)
-	marked, err := d.Database.Claim(ctx, tx)
+	marked, err := d.Database.Claim(ctx, inner[TTx](tx))
 	if t == nil {
 		return marked, err
 	}
@@ -137,37 +163,37 @@ func (d *watched[TTx]) Claim(ctx context.Context, tx TTx) (func() error, error) 
 }
 
 // Restored reads what Claim and Adopt write.
-func (d *watched[TTx]) Restored(ctx context.Context, tx TTx) (bool, error) {
+func (d *watched[TTx]) Restored(ctx context.Context, tx database.Tx) (bool, error) {
 	if t := turnOf(ctx); t != nil {
 		t.Reads("meta")
 	}
-	return d.Database.Restored(ctx, tx)
+	return d.Database.Restored(ctx, inner[TTx](tx))
 }
 
 // Adopt writes what Restored reads.
-func (d *watched[TTx]) Adopt(ctx context.Context, tx TTx) error {
+func (d *watched[TTx]) Adopt(ctx context.Context, tx database.Tx) error {
 	if t := turnOf(ctx); t != nil {
 		t.Writes("meta")
 	}
-	return d.Database.Adopt(ctx, tx)
+	return d.Database.Adopt(ctx, inner[TTx](tx))
 }
 
-func (d *watched[TTx]) Exec(ctx context.Context, tx TTx, query string, args ...any) (int64, error) {
-	query = d.mutated(query)
-	t := d.step(tx, query)
-	n, err := d.Database.Exec(ctx, tx, query, args...)
-	d.touched(t, query, n > 0 || err != nil)
-	if n > 0 && d.forget != nil && d.forget(query, args) {
+func (t *transaction[TTx]) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	query = t.d.mutated(query)
+	t.step(query)
+	n, err := t.Tx.Exec(ctx, t.d.timed(query), args...)
+	t.touched(query, n > 0 || err != nil)
+	if n > 0 && t.d.forget != nil && t.d.forget(query, args) {
 		t.forgotten = true
 	}
 	return n, err
 }
 
-func (d *watched[TTx]) Query(ctx context.Context, tx TTx, query string, args ...any) (database.Rows, error) {
-	query = d.mutated(query)
-	t := d.step(tx, query)
-	rows, err := d.Database.Query(ctx, tx, query, args...)
-	d.touched(t, query, !strings.HasPrefix(query, "SELECT") || d.fine && strings.Contains(query, " FOR UPDATE"))
+func (t *transaction[TTx]) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
+	query = t.d.mutated(query)
+	t.step(query)
+	rows, err := t.Tx.Query(ctx, t.d.timed(query), args...)
+	t.touched(query, !strings.HasPrefix(query, "SELECT") || t.d.fine && strings.Contains(query, " FOR UPDATE"))
 	return rows, err
 }
 
@@ -181,19 +207,17 @@ func (d *watched[TTx]) mutated(query string) string {
 	return query
 }
 
-// step begins a step where each statement is one.
-func (d *watched[TTx]) step(tx TTx, query string) *transaction {
-	t := d.of(tx)
-	if t.turn != nil && d.fine && !strings.HasPrefix(query, "SELECT current_") {
+// step begins a step if each statement is one. Events are only added, and nothing reads them.
+func (t *transaction[TTx]) step(query string) {
+	if t.turn != nil && t.d.fine && !strings.Contains(query, "quickstream.event") {
 		t.turn.Yield()
 	}
-	return t
 }
 
-var tables = regexp.MustCompile(`quickstream\.(payment|notification|meta|compared)\b|\b(orders|told)\b`)
+var tables = regexp.MustCompile(`quickstream\.(write|notification|meta|compared)\b|\b(orders|told)\b`)
 
 // touched notes the tables of a statement. One that writes writes the first of them.
-func (d *watched[TTx]) touched(t *transaction, query string, writes bool) {
+func (t *transaction[TTx]) touched(query string, writes bool) {
 	if t.turn == nil {
 		return
 	}

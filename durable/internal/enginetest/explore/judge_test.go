@@ -19,58 +19,95 @@ import (
 // bystanders writes rows that no actor has to do with: of other orders, in every state, which are
 // due later, and notifications under the ids that actors use.
 func (s *scene[TTx]) bystanders() {
-	later := s.clock.Add(time.Hour).UnixMicro()
-	for i, state := range []string{"prepared", "sending", "unknown", "absent", "approved", "declined"} {
-		next := fmt.Sprint(later)
-		if state == "approved" || state == "declined" {
-			next = "NULL"
+	later := s.clock.Add(time.Hour)
+	for i, state := range []durable.State{durable.StateQueued, durable.StateSending, durable.StateResolving, durable.StateNotFound, durable.StateSettled} {
+		next, outcome, claim := later, "", "claim"
+		switch state {
+		case durable.StateSettled:
+			next, outcome = time.Time{}, "approved"
+		case durable.StateQueued:
+			claim = ""
+		default:
 		}
-		id, intent := "other "+state, fmt.Sprintf(`{"version":%d,"operation":"Transactions.Pay","idempotencyKey":"%d"}`, quickstream.IntentVersion, i)
-		claim := ""
-		if state != "prepared" {
-			claim = "claim"
-		}
-		s.do(fmt.Sprintf(`INSERT INTO quickstream.payment (id, order_id, operation, receipt_of, state, version, claim, next_at, due_at, written_at, changed_at, database_at,
-			passed_by, suspect, receipt, reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution, pending, failures, problem, decided)
-			VALUES ('%[1]s', '%[1]s', 'Transactions.Pay', '', '%[2]s', 1, '%[3]s', %[4]s, %[4]s, %[5]d, %[5]d, %[5]d,
-			'', 0, '', '', '', '', '12.34', '', 'AUD', '', '%[6]s', '', '', 1, '', '')`, id, state, claim, next, s.clock.UnixMicro(), intent))
+		intent := fmt.Sprintf(`{"version":%d,"operation":"Transactions.Pay","idempotencyKey":"%d"}`, quickstream.IntentVersion, i)
+		s.plant(planted{id: "other " + string(state), order: "other " + string(state), state: string(state), outcome: outcome, claim: claim, next: next, at: s.clock, intent: intent, failures: 1})
 	}
 	for id, digest := range map[string]string{"event": "other", "other": notification("event", string(webhooks.EventTypePayToPaymentApproved), "1000").Digest()} {
-		s.do(fmt.Sprintf(`INSERT INTO quickstream.notification (id, digest, raw, state, next_at, due_at, received_at, changed_at, failures, problem, carrier)
-			VALUES ('%s', '%s', '{}', 'received', %d, %d, %d, %d, 1, 'waits', 'other')`, id, digest, later, later, s.clock.UnixMicro(), s.clock.UnixMicro()))
+		s.do(`INSERT INTO quickstream.notification (id, digest, raw, state, next_at, due_at, received_at, changed_at, failures, problem, carrier)
+			VALUES ($1, $2, '{}', 'received', $3, $3, $4, $4, 1, 'waits', 'other')`, id, digest, later, s.clock)
 	}
+}
+
+// planted is a write that no actor has to do with.
+type planted struct {
+	id, order, follows, state, outcome, claim, receipt, intent, pending string
+	next, at, changed                                                   time.Time
+	failures                                                            int
+}
+
+func (s *scene[TTx]) plant(p planted) {
+	if p.changed.IsZero() {
+		p.changed = p.at
+	}
+	kind := "payment"
+	if p.follows != "" {
+		kind = "follow_up"
+	}
+	s.do(`INSERT INTO quickstream.write (id, order_id, kind, operation, follows, business, source, token, request, state, outcome, reversal, version, claim, sends, key_number,
+		permit, next_at, due_at, written_at, changed_at, database_at, replaced_by, suspect, receipt, reference, intent_id, end_to_end_id, amount, currency, settles_on,
+		intent, lookups, pending, failures, problem, decision)
+		VALUES ($1, $2, $3, 'Transactions.Pay', $4, '', '', '', '', $5, $6, 'none', 1, $7, 0, 1,
+		'', $8, $8, $9, $10, $9, '', false, $11, '', '', '', $12, 'AUD', '', $13, '', $14, $15, '', '')`,
+		p.id, p.order, kind, p.follows, p.state, p.outcome, p.claim, p.next, p.at, p.changed, p.receipt, decimal.New(1234, -2), p.intent, p.pending, p.failures)
 }
 
 // rowsOfOthers are the rows of the bystanders.
 func (s *scene[TTx]) rowsOfOthers() string {
 	except := " AND id NOT LIKE 'gone%'"
 	if s.restores { // all that waits is looked up
-		except += " AND state <> 'prepared'"
+		except += " AND state <> 'queued'"
 	}
-	rows := s.texts(`SELECT id || ' ' || state || ' ' || version || ' ' || claim || ' ' || CASE state WHEN 'sending' THEN 0 ELSE coalesce(next_at, 0) + coalesce(due_at, 0) END || ' ' || suspect || ' ' || amount || ' ' || failures || ' ' || problem
-		FROM quickstream.payment WHERE order_id LIKE 'other%'` + except + ` ORDER BY id`)
-	return strings.Join(append(rows, s.texts(`SELECT id || ' ' || digest || ' ' || state || ' ' || coalesce(next_at, 0) || ' ' || coalesce(due_at, 0) || ' ' || failures || ' ' || problem
-		FROM quickstream.notification WHERE carrier = 'other' ORDER BY id, digest`)...), "\n")
+	var rows []string
+	s.each(func(scan func(...any) error) error {
+		var id, state, claim, pending, problem string
+		var version, failures int
+		var next, due time.Time
+		err := scan(&id, &state, &version, &claim, &next, &due, &pending, &failures, &problem)
+		if state == string(durable.StateSending) { // a process that starts looks it up
+			next, due = time.Time{}, time.Time{}
+		}
+		rows = append(rows, fmt.Sprint(id, state, version, claim, next, due, pending, failures, problem))
+		return err
+	}, "SELECT id, state, version, claim, next_at, due_at, pending, failures, problem FROM quickstream.write WHERE order_id LIKE 'other%'"+except+" ORDER BY id")
+	s.each(func(scan func(...any) error) error {
+		var id, digest, state, problem string
+		var failures int
+		var next, due time.Time
+		err := scan(&id, &digest, &state, &next, &due, &failures, &problem)
+		rows = append(rows, fmt.Sprint(id, digest, state, next, due, failures, problem))
+		return err
+	}, "SELECT id, digest, state, next_at, due_at, failures, problem FROM quickstream.notification WHERE carrier = 'other' ORDER BY id, digest")
+	return strings.Join(rows, "\n")
 }
 
-// payment is one as it stands in the end, with the keys that it was sent under.
+// payment is a write as it stands in the end, with the keys that it was sent under.
 type payment struct {
-	id, order, receiptOf, receipt string
-	state                         durable.State
-	next                          *int64
-	decided                       bool
-	keys                          []string
+	id, order, kind, receipt string
+	durable.Standing
+	next    time.Time
+	decided bool
+	keys    []string
 }
 
 func (s *scene[TTx]) payments() map[string]*payment {
 	payments := map[string]*payment{}
 	s.each(func(scan func(...any) error) error {
 		p, decided := new(payment), ""
-		err := scan(&p.id, &p.order, &p.receiptOf, &p.receipt, &p.state, &p.next, &decided)
+		err := scan(&p.id, &p.order, &p.kind, &p.receipt, &p.State, &p.Outcome, &p.Reversal, &p.next, &decided)
 		p.decided = decided != ""
 		payments[p.id] = p
 		return err
-	}, "SELECT id, order_id, receipt_of, receipt, state, next_at, decided FROM quickstream.payment WHERE order_id NOT LIKE 'other%'")
+	}, "SELECT id, order_id, kind, receipt, state, outcome, reversal, next_at, decision FROM quickstream.write WHERE order_id NOT LIKE 'other%'")
 	s.each(func(scan func(...any) error) error {
 		var id, text string
 		if err := scan(&id, &text); err != nil {
@@ -95,16 +132,16 @@ func (s *scene[TTx]) settle() error {
 	ctx := context.Background()
 	var e *engine[TTx]
 	for range 4 {
-		var due []*int64
+		var due []time.Time
 		s.each(func(scan func(...any) error) error {
-			var at *int64
+			var at time.Time
 			err := scan(&at)
 			due = append(due, at)
 			return err
-		}, `SELECT due_at FROM quickstream.payment WHERE order_id NOT LIKE 'other%' AND due_at IS NOT NULL AND (pending <> '' OR state IN ('prepared', 'sending', 'unknown') OR due_at <= $1)
-			UNION ALL SELECT due_at FROM quickstream.notification WHERE carrier <> 'other' AND due_at IS NOT NULL
-			UNION ALL SELECT CAST(0 AS bigint) FROM quickstream.meta WHERE name = 'restoring'`, s.begun.UnixMicro())
-		if len(due) == 0 {
+		}, `SELECT due_at FROM quickstream.write WHERE order_id NOT LIKE 'other%' AND due_at IS NOT NULL AND (pending <> '' OR state IN ('queued', 'sending', 'resolving') OR due_at <= $1)
+			UNION ALL SELECT due_at FROM quickstream.notification WHERE carrier <> 'other' AND due_at IS NOT NULL`, s.begun)
+		restoring := len(s.texts("SELECT name FROM quickstream.meta WHERE name = 'restoring'")) > 0
+		if len(due) == 0 && !restoring {
 			return nil
 		}
 		if e == nil {
@@ -116,13 +153,20 @@ func (s *scene[TTx]) settle() error {
 				return err
 			}
 		}
-		first := slices.MinFunc(due, func(a, b *int64) int { return int(*a - *b) })
-		if at := time.UnixMicro(*first); at.After(s.clock) {
-			s.clock = at
+		if len(due) > 0 {
+			if at := slices.MinFunc(due, time.Time.Compare); at.After(s.clock) {
+				s.clock = at
+			}
 		}
-		if *first == 0 { // it looks for what a restored backup does not know
+		if restoring { // it looks for what a restored backup does not know
 			s.clock = s.clock.Add(16 * time.Minute)
 			if err := e.tasks.ReadLost(ctx); err != nil {
+				return err
+			}
+		}
+		if len(s.texts("SELECT name FROM quickstream.meta WHERE name = 'breaker' AND value <> ''")) > 0 {
+			s.clock = s.clock.Add(time.Minute)
+			if err := e.tasks.CheckBreaker(ctx); err != nil {
 				return err
 			}
 		}
@@ -135,10 +179,10 @@ func (s *scene[TTx]) settle() error {
 
 // work works on what is due, by one of the columns that say so.
 func (s *scene[TTx]) work(ctx context.Context, e *engine[TTx], column string) (failed error) {
-	for _, id := range e.texts(ctx, "SELECT id FROM quickstream.payment WHERE order_id NOT LIKE 'other%' AND "+column+" <= $1 ORDER BY written_at, id", s.clock.UnixMicro()) {
-		failed = errors.Join(failed, e.tasks.Payment(ctx, id))
+	for _, id := range e.texts(ctx, "SELECT id FROM quickstream.write WHERE order_id NOT LIKE 'other%' AND "+column+" <= $1 ORDER BY written_at, id", s.clock) {
+		failed = errors.Join(failed, e.tasks.Write(ctx, id))
 	}
-	for _, id := range e.texts(ctx, "SELECT id || ' ' || digest FROM quickstream.notification WHERE carrier <> 'other' AND "+column+" <= $1 ORDER BY id, digest", s.clock.UnixMicro()) {
+	for _, id := range e.texts(ctx, "SELECT id || ' ' || digest FROM quickstream.notification WHERE carrier <> 'other' AND "+column+" <= $1 ORDER BY id, digest", s.clock) {
 		id, digest, _ := strings.Cut(id, " ")
 		failed = errors.Join(failed, e.tasks.Notification(ctx, id, digest))
 	}
@@ -148,7 +192,7 @@ func (s *scene[TTx]) work(ctx context.Context, e *engine[TTx], column string) (f
 // texts reads one column of texts in a transaction of its own.
 func (e *engine[TTx]) texts(ctx context.Context, query string, args ...any) (found []string) {
 	_ = e.commit(ctx, func(tx TTx) error {
-		rows, err := e.db.Query(ctx, tx, query, args...)
+		rows, err := e.db.Join(tx).Query(ctx, query, args...)
 		if err != nil {
 			return err
 		}
@@ -202,7 +246,7 @@ func (s *scene[TTx]) Judge() error {
 			complain("%s was sent twice under one key", of[post.key].id)
 		}
 	}
-	for _, id := range s.texts("SELECT id FROM quickstream.payment WHERE id LIKE 'gone%' AND intent <> ''") {
+	for _, id := range s.texts("SELECT id FROM quickstream.write WHERE id LIKE 'gone%' AND intent <> ''") {
 		if s.forgets {
 			complain("%s was not forgotten", id)
 		}
@@ -233,14 +277,14 @@ func (s *scene[TTx]) judge(p *payment, complain func(string, ...any)) {
 	switch {
 	case took+voided > 1:
 		complain("%s charged %d times", p.id, took+voided)
-	case p.state.Open() && (p.next == nil || p.state != durable.StateUnknown || took+voided > 0):
-		complain("%s is %s, and nothing is left to do", p.id, p.state)
-	case p.state.Open():
+	case p.State.InProgress() && (p.next.IsZero() || p.State == durable.StateSending || took+voided > 0):
+		complain("%s is %s, and nothing is left to do", p.id, p.Text())
+	case p.State.InProgress():
 	case p.decided:
-	case took == 1 && p.state != durable.StateApproved && p.state != durable.StateTwice:
-		complain("%s is approved and stands as %s", p.id, p.state)
-	case took+voided == 0 && (p.state == durable.StateApproved || p.state == durable.StateTwice) && !s.knows(p.receipt):
-		complain("%s stands as %s and is not", p.id, p.state)
+	case took == 1 && !p.Paid():
+		complain("%s is approved and stands as %s", p.id, p.Text())
+	case took+voided == 0 && p.Paid() && !s.knows(p.receipt):
+		complain("%s stands as %s and is not", p.id, p.Text())
 	}
 }
 
@@ -267,7 +311,7 @@ func (s *scene[TTx]) judgeMoney(complain func(string, ...any)) {
 		}
 	}
 	for _, e := range s.service.ledger {
-		if s.texts("SELECT count(*) || '' FROM quickstream.payment WHERE intent = '' AND order_id = $1", e.order)[0] != "0" {
+		if s.texts("SELECT count(*) || '' FROM quickstream.write WHERE intent = '' AND order_id = $1", e.order)[0] != "0" {
 			continue // it was forgotten, and limits no refunds any more
 		}
 		if sum := refunded[e.receipt]; sum.GreaterThan(e.amount) || sum.IsPositive() && e.status == "Voided" {
@@ -283,11 +327,11 @@ func (s *scene[TTx]) judgeOrders(payments map[string]*payment, complain func(str
 		var id, order, state string
 		err := scan(&id, &order, &state)
 		stands[id] = state
-		if p := payments[id]; p == nil || p.receiptOf != "" || state != string(durable.StateSending) {
+		if p := payments[id]; p == nil || p.kind != "payment" || state != string(durable.StateSending) {
 			return err
 		}
 		for _, other := range payments {
-			if at := stands[other.id]; other.id != id && other.order == order && other.receiptOf == "" && (at == string(durable.StateApproved) || at == string(durable.StateTwice)) {
+			if at := stands[other.id]; other.id != id && other.order == order && other.kind == "payment" && (at == "approved" || at == "double charged") {
 				complain("%s was claimed while %s of its order was approved", id, other.id)
 			}
 		}
@@ -306,7 +350,7 @@ func (s *scene[TTx]) judgeTelling(complain func(string, ...any)) {
 		return changes
 	}
 	told := read("SELECT payment || ':' || before || ' to ' || after FROM told WHERE after <> 'event' ORDER BY number")
-	changed := read("SELECT payment || ':' || before || ' to ' || after FROM history WHERE after NOT IN ('prepared', 'sending', 'unknown') ORDER BY number")
+	changed := read("SELECT payment || ':' || before || ' to ' || after FROM history WHERE after NOT IN ('queued', 'sending', 'resolving') ORDER BY number")
 	for id := range told {
 		if changed[id] == nil {
 			complain("%s: told %q and nothing has changed", id, told[id])

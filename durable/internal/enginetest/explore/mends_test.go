@@ -19,20 +19,20 @@ type mend struct {
 	wrong             string // what they say
 }
 
-// mends are those of the last round.
+// mends are those of the double charges that were found in earlier engines.
 func mends() map[string]mend {
 	return map[string]mend{
-		"a refusal after the charge is looked up, and not sent again under a new key": {
-			file: "observed.go", now: "case answered && stops(err):\n\t\to.Attempts = api.Attempts",
-			before: "case answered && stops(err):\n\t\to.Kind, o.Seen, o.Attempts = sawNotDone, resolve.Observation{}, api.Attempts",
-			test:   "TestSchedulesOnSQLite/a_gateway's_429", wrong: "charged 2 times",
+		"a refusal after the charge is looked up before the next send": {
+			file: "resend.go", now: `answer: "own 401 or 429", pause: 5 * time.Second, lookUp: true`,
+			before: `answer: "own 401 or 429", pause: 5 * time.Second`,
+			test:   "TestSchedulesOnSQLite/a_gateway's_429", wrong: "was sent twice under one key",
 		},
 		"an order is locked before one of its payments is claimed": {
-			file: "rows.go", now: `if e.db.Words().ForUpdate == "" || r.ReceiptOf != "" {`, before: `if r.Operation != "" {`,
+			file: "store.go", now: `case e.dialect.ForUpdate == "":`, before: `case r.ID != "":`,
 			test: "TestSchedulesOnPostgres/a_person_who_pays_again,_two_workers,_and_what_was_charged", wrong: "was claimed while",
 		},
-		"who pays by a card's details looks at a payment that another one has passed by": {
-			file: "rows.go", now: "WHERE $7 NOT IN ('prepared', 'sending') OR", before: "WHERE $7 <> 'prepared' OR",
+		"what pays by a card's details respects a payment that another one has replaced": {
+			file: "pay.go", now: `("+secondCharge()+" OR replaced_by = '' AND "+sqlBlocks()+")`, before: `(replaced_by = '' AND "+sqlBlocks()+")`,
 			test: "TestSchedulesOnSQLite/a_payment_that_is_found", wrong: "was claimed while",
 		},
 	}

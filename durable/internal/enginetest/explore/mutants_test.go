@@ -149,10 +149,10 @@ func commits() []mutant {
 			return strings.Contains(query, "SET state = 'sending', claim")
 		}},
 		{name: "without the commit of the choice between void and refund", forget: func(query string, args []any) bool {
-			return strings.HasPrefix(query, "UPDATE quickstream.payment SET state = $5") && args[4] == "prepared"
+			return strings.HasPrefix(query, "UPDATE quickstream.write SET state = $5") && args[4] == "prepared"
 		}},
 		{name: "without the commit of a payment that the merchant sends", forget: func(query string, args []any) bool {
-			return strings.HasPrefix(query, "INSERT INTO quickstream.payment") && args[6] == "sending"
+			return strings.HasPrefix(query, "INSERT INTO quickstream.write") && args[6] == "sending"
 		}},
 	}
 }
@@ -225,14 +225,14 @@ func survivors() map[string]string {
 		"without name = $2 of UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value":  "a turn's text, by its times, is no other row's",
 		"without value = $3 of UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value": "nobody else gets a turn before ten minutes have passed",
 		"without name = $2 of UPDATE quickstream.meta SET value = $1 WHERE name IN":              "the CASE beside it is true of no other row",
-		"without CASE WHEN name = $2":                                                                 "the time of the last claim is stored more than once a minute",
-		"without due_at IS NOT NULL of UPDATE quickstream.payment SET next_at":                        "what is being sent is always due; an index wants the condition",
-		"without the lock of WHERE id = $1 FOR UPDATE":                                                "a payment is saved by its version: who comes second begins again",
-		"without intent <> '' of UPDATE quickstream.payment SET version = version + 1, claim":         "what was forgotten is forgotten again",
-		"without state IN ('approved', 'charged twice') of UPDATE quickstream.payment SET version":    "what else is over is deleted right after",
-		"without state NOT IN ('prepared', 'sending', 'unknown', 'absent', 'escalated') of UPDATE":    "another condition says which states; that of the DELETE is the same text",
-		"without f.receipt_of <> '' of UPDATE quickstream.payment SET version = version + 1, claim":   "a payment that was not forgotten has a receipt; an index wants the condition",
-		"without f.id <> quickstream.payment.id of UPDATE quickstream.payment SET version = version ": "a payment follows no receipt; in the DELETE it is for voids, which follow their own",
+		"without CASE WHEN name = $2":                                                              "the time of the last claim is stored more than once a minute",
+		"without due_at IS NOT NULL of UPDATE quickstream.write SET next_at":                       "what is being sent is always due; an index wants the condition",
+		"without the lock of WHERE id = $1 FOR UPDATE":                                             "a payment is saved by its version: who comes second begins again",
+		"without intent <> '' of UPDATE quickstream.write SET version = version + 1, claim":        "what was forgotten is forgotten again",
+		"without state IN ('approved', 'charged twice') of UPDATE quickstream.write SET version":   "what else is over is deleted right after",
+		"without state NOT IN ('prepared', 'sending', 'unknown', 'absent', 'escalated') of UPDATE": "another condition says which states; that of the DELETE is the same text",
+		"without f.receipt_of <> '' of UPDATE quickstream.write SET version = version + 1, claim":  "a payment that was not forgotten has a receipt; an index wants the condition",
+		"without f.id <> quickstream.write.id of UPDATE quickstream.write SET version = version ":  "a payment follows no receipt; in the DELETE it is for voids, which follow their own",
 	}
 }
 

@@ -46,8 +46,8 @@ func worker[TTx comparable](name string, times int) actor[TTx] {
 // newest works on the newest payment that is due.
 func newest[TTx comparable]() actor[TTx] {
 	return actor[TTx]{name: "worker on the newest", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
-		for _, id := range e.texts(ctx, "SELECT id FROM quickstream.payment WHERE order_id NOT LIKE 'other%' AND next_at <= $1 ORDER BY written_at DESC LIMIT 1", s.clock.UnixMicro()) {
-			_ = e.tasks.Payment(ctx, id)
+		for _, id := range e.texts(ctx, "SELECT id FROM quickstream.write WHERE order_id NOT LIKE 'other%' AND next_at <= $1 ORDER BY written_at DESC LIMIT 1", s.clock) {
+			_ = e.tasks.Write(ctx, id)
 		}
 	}}
 }
@@ -69,8 +69,8 @@ func starter[TTx comparable](name string) actor[TTx] {
 // customer pays the order so many times.
 func customer[TTx comparable](times int) actor[TTx] {
 	return actor[TTx]{name: "customer", acts: func(ctx context.Context, _ *scene[TTx], e *engine[TTx]) {
-		for range times {
-			_, _ = e.pay(ctx, "O-1")
+		for i := range times { // the form is rendered again after each end
+			_, _ = e.pay(ctx, fmt.Sprint("attempt ", i), "O-1")
 		}
 	}}
 }
@@ -115,15 +115,15 @@ func comparison[TTx comparable]() actor[TTx] {
 func decider[TTx comparable]() actor[TTx] {
 	return actor[TTx]{name: "person", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 		p, err := e.PaymentOf(ctx, "O-1")
-		if err != nil || p.State != durable.StateUnknown && p.State != durable.StateAbsent && p.State != durable.StateEscalated {
+		if err != nil || p.State != durable.StateResolving && p.State != durable.StateNotFound && p.State != durable.StateEscalated {
 			return
 		}
-		verdict, receipt := durable.StateNotSent, s.latest(ctx)
+		verdict, receipt := durable.VerdictNotSent, s.latest(ctx)
 		if receipt != "" {
-			verdict = durable.StateApproved
+			verdict = durable.VerdictApproved
 		}
 		if e.commit(ctx, func(tx TTx) error {
-			return e.Decide(ctx, tx, p.ID, verdict, receipt, "Alex", "support says so")
+			return e.Decide(ctx, tx, p.ID, durable.Decision{Verdict: verdict, ReceiptNumber: receipt, By: "Alex", Note: "support says so"})
 		}) == nil {
 			s.said["O-1"], s.decided[p.ID] = true, s.happened()
 		}
@@ -134,7 +134,7 @@ func decider[TTx comparable]() actor[TTx] {
 func again[TTx comparable](name string) actor[TTx] {
 	return actor[TTx]{name: name, acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 		if e.commit(ctx, func(tx TTx) error {
-			_, err := e.PayAgain(ctx, tx, "O-1", s.names["payment"], "support says so", token())
+			_, _, err := e.PayAgain(ctx, tx, durable.NewWrite{ID: name, Order: "O-1"}, s.names["payment"], "Alex", "support says so", token(name))
 			return err
 		}) == nil {
 			s.said["O-1"] = true
@@ -145,25 +145,34 @@ func again[TTx comparable](name string) actor[TTx] {
 // refunder asks for a refund of so many cents.
 func refunder[TTx comparable](name string, cents ...int64) actor[TTx] {
 	return actor[TTx]{name: name, acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
-		for _, n := range cents {
-			_, _ = e.giveBack(ctx, s.names["receipt"], n)
+		for i, n := range cents {
+			_ = e.refund(ctx, fmt.Sprint(name, " ", i), s.names["payment"], n)
 		}
 	}}
 }
 
-func (e *engine[TTx]) giveBack(ctx context.Context, receipt string, cents int64) (id string, err error) {
-	err = e.commit(ctx, func(tx TTx) error {
-		id, err = e.GiveBack(ctx, tx, "O-1", receipt, decimal.New(cents, -2), quickstream.CurrencyAUD)
+func (e *engine[TTx]) refund(ctx context.Context, id, of string, cents int64) error {
+	return e.commit(ctx, func(tx TTx) error {
+		_, _, err := e.Refund(ctx, tx, durable.NewWrite{ID: id}, of, quickstream.RefundParams{PrincipalAmount: decimal.New(cents, -2), Currency: quickstream.CurrencyAUD})
 		return err
 	})
-	return id, err
+}
+
+// reverser asks for a reversal of all that is left.
+func reverser[TTx comparable](name string) actor[TTx] {
+	return actor[TTx]{name: name, acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		_ = e.commit(ctx, func(tx TTx) error {
+			_, _, err := e.Reverse(ctx, tx, durable.NewWrite{ID: name}, s.names["payment"])
+			return err
+		})
+	}}
 }
 
 // voider asks for a void.
 func voider[TTx comparable]() actor[TTx] {
 	return actor[TTx]{name: "clerk who voids", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 		_ = e.commit(ctx, func(tx TTx) error {
-			_, err := e.Void(ctx, tx, "O-1", s.names["receipt"])
+			_, _, err := e.Void(ctx, tx, durable.NewWrite{ID: "void"}, s.names["payment"])
 			return err
 		})
 	}}
@@ -171,7 +180,7 @@ func voider[TTx comparable]() actor[TTx] {
 
 // ordered has the order's payment written.
 func ordered[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
-	id, err := e.pay(ctx, "O-1")
+	id, err := e.pay(ctx, "first attempt", "O-1")
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -204,21 +213,22 @@ func absent[TTx comparable](charged bool) func(ctx context.Context, s *scene[TTx
 	return func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 		unknown[TTx](charged)(ctx, s, e)
 		for range 40 {
-			p, err := e.Payment(ctx, s.names["payment"])
+			w, err := e.Write(ctx, s.names["payment"])
 			if err != nil {
 				s.Fatal(err)
 			}
-			if p.State == durable.StateAbsent {
+			p := w.Common()
+			if p.State == durable.StateNotFound {
 				if charged {
 					s.service.show()
 				}
-				s.do("UPDATE quickstream.payment SET next_at = $1, due_at = $1 WHERE id = $2", s.clock.UnixMicro(), p.ID)
+				s.do("UPDATE quickstream.write SET next_at = $1, due_at = $1 WHERE id = $2", s.clock, p.ID)
 				return
 			}
 			s.clock = p.Due
 			_ = s.work(ctx, e, "next_at")
 		}
-		s.Fatal("it did not become absent")
+		s.Fatal("it did not become not_found")
 	}
 }
 
@@ -292,8 +302,20 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{refunder[TTx]("clerk", 1234), voider[TTx](), mortal(worker[TTx]("worker", 2))},
 		},
 		{
-			name: "a refund, a process that ends and one that starts", setting: refundable[TTx], script: script{settled: true},
-			actors: []actor[TTx]{working, starter[TTx]("starter"), refunder[TTx]("clerk", 500)},
+			meet: true, name: "a clerk who reverses, one who refunds a part, and a worker", setting: paid[TTx],
+			actors: []actor[TTx]{reverser[TTx]("reversal"), refunder[TTx]("clerk", 500), mortal(worker[TTx]("worker", 2))},
+		},
+		{
+			meet: true, name: "a job that refunds one line twice, one that refunds another, and a worker", setting: paid[TTx], script: script{settled: true},
+			actors: []actor[TTx]{refunder[TTx]("line 1", 500), refunder[TTx]("line 1", 500), mortal(refunder[TTx]("line 2", 500))},
+		},
+		{
+			name: "a 429 of the service's, a process that starts, and a customer who repeats", setting: ordered[TTx], script: script{limit: map[int]bool{0: true}},
+			actors: []actor[TTx]{working, starting, customer[TTx](1)},
+		},
+		{
+			name: "a refund, a process that ends, one that starts, and a customer who repeats", setting: refundable[TTx], script: script{settled: true},
+			actors: []actor[TTx]{working, starter[TTx]("starter"), customer[TTx](1)},
 		},
 		{
 			name: "a decline, a customer who pays again, and an event", setting: ordered[TTx], script: script{decline: map[int]bool{0: true}},
@@ -342,14 +364,13 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 func passed[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 	absent[TTx](true)(ctx, s, e)
 	s.service.script = script{decline: map[int]bool{1: true}}
-	var id string
-	if err := e.commit(ctx, func(tx TTx) (err error) {
-		id, err = e.PayAgain(ctx, tx, "O-1", s.names["payment"], "support says so", token())
+	if err := e.commit(ctx, func(tx TTx) error {
+		_, _, err := e.PayAgain(ctx, tx, durable.NewWrite{ID: "again", Order: "O-1"}, s.names["payment"], "Alex", "support says so", token("again"))
 		return err
 	}); err != nil {
 		s.Fatal(err)
 	}
-	if err := e.tasks.Payment(ctx, id); err != nil {
+	if err := e.tasks.Write(ctx, "again"); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -372,7 +393,7 @@ func nightly[TTx comparable](name string) actor[TTx] {
 // refundable has the order paid, and a refund written.
 func refundable[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 	paid(ctx, s, e)
-	if _, err := e.giveBack(ctx, s.names["receipt"], 500); err != nil {
+	if err := e.refund(ctx, "refund", s.names["payment"], 500); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -380,11 +401,11 @@ func refundable[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TT
 // direct pays by the details of a card, which are not stored.
 func direct[TTx comparable]() actor[TTx] {
 	return actor[TTx]{name: "customer with a card", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
-		params := token()
+		params := token("card")
 		params.Source = quickstream.FromCard(quickstream.CardDetails{
 			CardholderName: "Alex Example", CardNumber: quickstream.NewSecret("4111111111111111"), CVN: quickstream.NewSecret("123"), Expiry: quickstream.YearMonth{Year: 2099, Month: 12},
 		})
-		_, _ = durable.Send(ctx, e.Engine, "O-1", func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
+		_, _ = durable.Send(ctx, e.Engine, durable.NewWrite{ID: "card", Order: "O-1"}, func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
 			return s.client.Transactions.Pay(ctx, params, stored)
 		})
 	}}
@@ -406,8 +427,8 @@ func forgetter[TTx comparable]() actor[TTx] {
 			var id string
 			s.wrong = append(s.wrong, fmt.Errorf("a payment is forgotten and something is being done to it"))
 			return scan(&id)
-		}, `SELECT id FROM quickstream.payment WHERE order_id NOT LIKE 'other%' AND intent = '' AND EXISTS (SELECT 1 FROM quickstream.payment f
-			WHERE f.order_id = quickstream.payment.order_id AND f.receipt_of <> '' AND f.state IN ('prepared', 'sending', 'unknown'))`)
+		}, `SELECT id FROM quickstream.write WHERE order_id NOT LIKE 'other%' AND intent = '' AND EXISTS (SELECT 1 FROM quickstream.write f
+			WHERE f.follows = quickstream.write.id AND f.state IN ('queued', 'sending', 'resolving'))`)
 	}}
 }
 
@@ -415,7 +436,7 @@ func forgetter[TTx comparable]() actor[TTx] {
 func old[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 	paid(ctx, s, e)
 	s.service.script = script{settled: true}
-	if _, err := e.giveBack(ctx, s.names["receipt"], 500); err != nil {
+	if err := e.refund(ctx, "refund", s.names["payment"], 500); err != nil {
 		s.Fatal(err)
 	}
 	if err := s.work(ctx, e, "next_at"); err != nil {
@@ -423,19 +444,16 @@ func old[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 	}
 	long := s.clock
 	s.clock = s.clock.Add(100 * 24 * time.Hour)
-	for id, row := range map[string]struct {
-		receiptOf, pending string
-		next               any
-		changed, written   time.Time
-	}{
-		"gone": {changed: long, written: long}, "gone refund": {receiptOf: "gone", changed: long, written: long},
-		"other to be done": {changed: long, written: long, next: s.clock.Add(time.Hour).UnixMicro()}, "other refused": {changed: long, written: long, pending: "[]"},
-		"other changed": {changed: s.clock, written: long}, "other written": {changed: long, written: s.clock},
+	for _, p := range []planted{
+		{id: "gone", at: long, changed: long},
+		{id: "gone refund", follows: "gone", at: long, changed: long},
+		{id: "other to be done", at: long, changed: long, next: s.clock.Add(time.Hour)},
+		{id: "other refused", at: long, changed: long, pending: "[]"},
+		{id: "other changed", at: long, changed: s.clock},
+		{id: "other written", at: s.clock, changed: long},
 	} {
-		s.do(`INSERT INTO quickstream.payment (id, order_id, operation, receipt_of, state, version, claim, next_at, due_at, written_at, changed_at, database_at,
-			passed_by, suspect, receipt, reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, resolution, pending, failures, problem, decided)
-			VALUES ($1, 'other ' || $1, 'Transactions.Pay', $2, 'approved', 7, '', $3, $3, $4, $4, $5, '', 0, $1, '', '', '', '12.34', '', 'AUD', '', '{}', '', $6, 0, '', '')`,
-			id, row.receiptOf, row.next, row.changed.UnixMicro(), row.written.UnixMicro(), row.pending)
+		p.order, p.state, p.outcome, p.receipt, p.intent = "other "+p.id, "settled", "approved", p.id, "{}"
+		s.plant(p)
 	}
 }
 
@@ -459,7 +477,7 @@ func shower[TTx comparable]() actor[TTx] {
 // returned has an order paid, refunded in part, and given back by the bank.
 func returned[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 	old(ctx, s, e)
-	s.do("UPDATE quickstream.payment SET state = 'returned', version = version + 1 WHERE id = $1", s.names["payment"])
+	s.do("UPDATE quickstream.write SET reversal = 'returned', version = version + 1 WHERE id = $1", s.names["payment"])
 	s.do("DELETE FROM history")
 	s.do("DELETE FROM told")
 	s.service.ledger[0].status = "Returned"

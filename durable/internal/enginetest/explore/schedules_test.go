@@ -24,9 +24,9 @@ import (
 const tablesOfSQLite = `CREATE TABLE orders (id text PRIMARY KEY, state text NOT NULL);
 	CREATE TABLE told (number integer PRIMARY KEY, payment text NOT NULL, before text NOT NULL, after text NOT NULL);
 	CREATE TABLE history (number integer PRIMARY KEY, payment text NOT NULL, ordered text NOT NULL, before text NOT NULL, after text NOT NULL, intent text NOT NULL);
-	CREATE TRIGGER changes AFTER UPDATE OF state ON quickstream_payment WHEN OLD.state <> NEW.state BEGIN
-		INSERT INTO history (payment, ordered, before, after, intent) VALUES (NEW.id, NEW.order_id, OLD.state, NEW.state, NEW.intent); END;
-	CREATE TRIGGER beginnings AFTER INSERT ON quickstream_payment WHEN NEW.state = 'sending' BEGIN
+	CREATE TRIGGER changes AFTER UPDATE OF state, outcome, reversal ON quickstream_write WHEN OLD.state || OLD.outcome || OLD.reversal <> NEW.state || NEW.outcome || NEW.reversal BEGIN
+		INSERT INTO history (payment, ordered, before, after, intent) VALUES (NEW.id, NEW.order_id, CASE WHEN OLD.reversal IN ('voided', 'returned') THEN OLD.reversal WHEN OLD.state = 'settled' THEN OLD.outcome ELSE replace(OLD.state, '_', ' ') END, CASE WHEN NEW.reversal IN ('voided', 'returned') THEN NEW.reversal WHEN NEW.state = 'settled' THEN NEW.outcome ELSE replace(NEW.state, '_', ' ') END, NEW.intent); END;
+	CREATE TRIGGER beginnings AFTER INSERT ON quickstream_write WHEN NEW.state = 'sending' BEGIN
 		INSERT INTO history (payment, ordered, before, after, intent) VALUES (NEW.id, NEW.order_id, '', NEW.state, NEW.intent); END;`
 
 func onSQLite(t testing.TB, sc scenario[*sql.Tx], m mutant) *scene[*sql.Tx] {

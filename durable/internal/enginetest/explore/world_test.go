@@ -89,13 +89,14 @@ func (s *scene[TTx]) boot() (*engine[TTx], error) {
 	db.fine, db.change, db.forget, db.seen = s.fine, s.mutant.change, s.mutant.forget, s.mutant.seen
 	off := resolve.ServiceRetriesOff()
 	opts := durable.Options[TTx]{
-		CompareAt: &resolve.TimeOfDay{}, OnDifference: func(context.Context, durable.Difference) error {
+		Installation: "shop",
+		CompareAt:    &resolve.TimeOfDay{}, OnDifference: func(context.Context, durable.Difference) error {
 			s.differences++
 			return nil
 		},
-		ServiceRetries: &off, Clock: s.now, KeepPayments: 90 * 24 * time.Hour, Logger: slog.New(slog.DiscardHandler),
+		ServiceRetries: &off, Clock: s.now, KeepWrites: 90 * 24 * time.Hour, Logger: slog.New(slog.DiscardHandler),
 		OnEvent: func(ctx context.Context, tx TTx, n *webhooks.Notification) error {
-			_, err := db.Exec(ctx, tx, "INSERT INTO told (payment, before, after) VALUES ($1, '', 'event')", n.ID)
+			_, err := db.Join(tx).Exec(ctx, "INSERT INTO told (payment, before, after) VALUES ($1, '', 'event')", n.ID)
 			return err
 		},
 		OnOutcome: func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
@@ -114,13 +115,14 @@ func (s *scene[TTx]) told(ctx context.Context, db *watched[TTx], tx TTx, change 
 		s.refuse--
 		return errBusy
 	}
-	if _, err := db.Exec(ctx, tx, "INSERT INTO told (payment, before, after) VALUES ($1, $2, $3)", change.Payment.ID, string(change.Before), string(change.After)); err != nil {
+	w, joined := change.Write.Common(), db.Join(tx)
+	if _, err := joined.Exec(ctx, "INSERT INTO told (payment, before, after) VALUES ($1, $2, $3)", w.ID, change.Before.Text(), w.Text()); err != nil {
 		return err
 	}
-	if change.Payment.ReceiptOf != "" {
+	if _, isPayment := change.Write.(durable.Payment); !isPayment {
 		return nil
 	}
-	_, err := db.Exec(ctx, tx, "UPDATE orders SET state = $1 WHERE id = $2", string(change.After), change.Payment.OrderID)
+	_, err := joined.Exec(ctx, "UPDATE orders SET state = $1 WHERE id = $2", w.Text(), w.Order)
 	return err
 }
 
@@ -133,32 +135,37 @@ func (e *engine[TTx]) commit(ctx context.Context, f func(tx TTx) error) error {
 	ended := false
 	defer func() {
 		if !ended {
-			_ = e.db.Rollback(context.WithoutCancel(ctx), tx)
+			_ = tx.Rollback(context.WithoutCancel(ctx))
 		}
 	}()
-	if err := f(tx); err != nil {
+	if err := f(e.db.Leave(tx)); err != nil {
 		return err
 	}
 	ended = true
-	return e.db.Commit(ctx, tx)
+	return tx.Commit(ctx)
 }
 
-// pay asks for a payment of an order in a transaction of the shop's, and returns its id.
-func (e *engine[TTx]) pay(ctx context.Context, order string) (id string, err error) {
+// pay asks for a payment of an order in a transaction of the shop's, under the id of one attempt, and
+// returns the id of the payment that the order has.
+func (e *engine[TTx]) pay(ctx context.Context, attempt, order string) (id string, err error) {
 	err = e.commit(ctx, func(tx TTx) error {
-		if _, err := e.db.Exec(ctx, tx, "INSERT INTO orders (id, state) VALUES ($1, '') ON CONFLICT DO NOTHING", order); err != nil {
+		if _, err := e.db.Join(tx).Exec(ctx, "INSERT INTO orders (id, state) VALUES ($1, '') ON CONFLICT DO NOTHING", order); err != nil {
 			return err
 		}
-		id, err = e.Pay(ctx, tx, order, token())
+		payment, _, err := e.Pay(ctx, tx, durable.NewWrite{ID: attempt, Order: order}, token(attempt))
+		id = payment.ID
+		if open := (*durable.OrderOpenError)(nil); errors.As(err, &open) {
+			id, err = open.Payment.ID, nil
+		}
 		return err
 	})
 	return id, err
 }
 
-// token returns the parameters of a payment of 12.34 by a token.
-func token() quickstream.PayParams {
+// token returns the parameters of a payment of 12.34 by a token of an attempt.
+func token(attempt string) quickstream.PayParams {
 	return quickstream.PayParams{
-		SupplierBusinessCode: "SHOP", Source: quickstream.FromSingleUseToken("token"), PrincipalAmount: decimal.New(1234, -2), Currency: quickstream.CurrencyAUD,
+		SupplierBusinessCode: "SHOP", Source: quickstream.FromSingleUseToken("token " + attempt), PrincipalAmount: decimal.New(1234, -2), Currency: quickstream.CurrencyAUD,
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 	}
 }
@@ -246,12 +253,12 @@ func newScene[TTx comparable](t testing.TB, sc scenario[TTx], m mutant, db durab
 	back := mark()
 	s.put = func() {
 		back()
-		s.within(func(tx TTx) {
+		s.within(func(tx database.Tx) {
 			for _, table := range kept {
 				s.exec(tx, "DELETE FROM "+s.table(table))
 				s.exec(tx, "INSERT INTO "+s.table(table)+" SELECT * FROM saved_"+table)
 			}
-			s.exec(tx, "DELETE FROM "+db.Words().Jobs)
+			s.exec(tx, "DELETE FROM "+db.Dialect().Jobs)
 		})
 	}
 	s.others = s.rowsOfOthers()
@@ -259,7 +266,7 @@ func newScene[TTx comparable](t testing.TB, sc scenario[TTx], m mutant, db durab
 }
 
 // kept are the tables that are put back.
-var kept = []string{"payment", "notification", "compared", "meta", "orders", "told", "history"}
+var kept = []string{"write", "event", "notification", "compared", "meta", "orders", "told", "history"}
 
 func (s *scene[TTx]) table(name string) string {
 	switch name {
@@ -270,27 +277,27 @@ func (s *scene[TTx]) table(name string) string {
 	}
 }
 
-// within runs f in a transaction of nobody's.
-func (s *scene[TTx]) within(f func(tx TTx)) {
+// within runs f in a transaction of no actor.
+func (s *scene[TTx]) within(f func(tx database.Tx)) {
 	tx, err := s.db.Begin(context.Background())
 	require.NoError(s, err)
 	f(tx)
-	require.NoError(s, s.db.Commit(context.Background(), tx))
+	require.NoError(s, tx.Commit(context.Background()))
 }
 
-func (s *scene[TTx]) exec(tx TTx, query string, args ...any) {
-	_, err := s.db.Exec(context.Background(), tx, query, args...)
+func (s *scene[TTx]) exec(tx database.Tx, query string, args ...any) {
+	_, err := tx.Exec(context.Background(), query, args...)
 	require.NoError(s, err, query)
 }
 
 func (s *scene[TTx]) do(query string, args ...any) {
-	s.within(func(tx TTx) { s.exec(tx, query, args...) })
+	s.within(func(tx database.Tx) { s.exec(tx, query, args...) })
 }
 
 // each reads rows.
 func (s *scene[TTx]) each(f func(scan func(...any) error) error, query string, args ...any) {
-	s.within(func(tx TTx) {
-		rows, err := s.db.Query(context.Background(), tx, query, args...)
+	s.within(func(tx database.Tx) {
+		rows, err := tx.Query(context.Background(), query, args...)
 		require.NoError(s, err, query)
 		defer rows.Close()
 		for rows.Next() {

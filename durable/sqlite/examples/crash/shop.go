@@ -42,17 +42,19 @@ func keepShop(ctx context.Context, file string) error {
 	}
 	off := resolve.ServiceRetriesOff()
 	engine, err := durable.New(ctx, store, client, durable.Options[*sql.Tx]{
+		Installation:   "shop-example",
 		ServiceRetries: &off,
 		OnOutcome: func(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
-			p, state := change.Payment, string(change.After)
-			if p.ReceiptOf != "" {
+			p, isPayment := change.Write.(durable.Payment)
+			if !isPayment {
 				return nil // a refund or another follow-up: it is not the order's payment
 			}
-			if change.After == durable.StateApproved && (!p.Amount.Equal(decimal.New(cents, -2)) || p.Currency != quickstream.CurrencyAUD) {
+			state := p.Text()
+			if p.Paid() && (!p.Amount.Equal(decimal.New(cents, -2)) || p.Currency != quickstream.CurrencyAUD) {
 				state = "check" // by a person: it may be another order's payment
 			}
-			fmt.Printf("%s: %s\n", p.OrderID, state)
-			_, err := tx.ExecContext(ctx, "INSERT INTO book (order_id, state) VALUES (?, ?)", p.OrderID, state)
+			fmt.Printf("%s: %s\n", p.Order, state)
+			_, err := tx.ExecContext(ctx, "INSERT INTO book (order_id, state) VALUES (?, ?)", p.Order, state)
 			return err
 		},
 	})
@@ -69,37 +71,43 @@ func keepShop(ctx context.Context, file string) error {
 // sell places the orders one after the other, each in the transaction of its payment.
 func sell(ctx context.Context, db *sql.DB, client *quickstream.Client, engine *durable.Engine[*sql.Tx]) error {
 	for i := range orders {
-		id, err := place(ctx, db, client, engine, orderID(i))
-		if err != nil {
+		attempt := durable.NewWrite{ID: orderID(i) + ", attempt 1", Order: orderID(i)} // as the order's form has it
+		if err := place(ctx, db, client, engine, attempt); err != nil {
 			return err
 		}
-		if payment, err := engine.Wait(ctx, id); err != nil || payment.State != durable.StateApproved {
-			return fmt.Errorf("%s is %s: %w", orderID(i), payment.State, err)
+		write, err := engine.Wait(ctx, attempt.ID)
+		if err != nil {
+			return fmt.Errorf("%s: %w", orderID(i), err)
+		}
+		if payment := write.Common(); !payment.Paid() {
+			return fmt.Errorf("%s is %s", orderID(i), payment.Text())
 		}
 	}
 	return nil
 }
 
-func place(ctx context.Context, db *sql.DB, client *quickstream.Client, engine *durable.Engine[*sql.Tx], order string) (string, error) {
+// place stores the payment of an order. The attempt of an order that was placed before the process
+// ended is there: its token is another one now, and changes nothing.
+func place(ctx context.Context, db *sql.DB, client *quickstream.Client, engine *durable.Engine[*sql.Tx], attempt durable.NewWrite) error {
 	// In the customer's browser, where the card number stays.
 	token, err := sandboxtest.CardToken(ctx, client, sandbox.CardAttempted)
 	if err != nil {
-		return "", err
+		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
-	id, err := engine.Pay(ctx, tx, order, quickstream.PayParams{
+	_, _, err = engine.Pay(ctx, tx, attempt, quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token), PrincipalAmount: decimal.New(cents, -2),
 		Currency: quickstream.CurrencyAUD, ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 	})
 	if err != nil {
-		return "", err
+		return err
 	}
-	return id, tx.Commit()
+	return tx.Commit()
 }
 
 // read counts how often each order is in the books.

@@ -24,7 +24,7 @@ type tracked struct {
 	operation string // of the sandbox
 	call      func(ctx context.Context, orderID string, opts ...quickstream.CallOption) (any, error)
 	wrong     func(ctx context.Context, orderID string, opts ...quickstream.CallOption) (any, error) // refused; nil where nothing is
-	found     durable.State                                                                          // what a lost answer ends as
+	found     string                                                                                 // what a lost answer ends as
 }
 
 // tracked are the writes that hold secrets or a file.
@@ -58,27 +58,27 @@ func (s *shop[TTx]) tracked() map[string]tracked {
 		}
 	}
 	return map[string]tracked{
-		"agreement": {"POST /customers/{customerId}/payto-agreements", agreement(customer.CustomerID), agreement("C-9"), durable.StateApproved},
-		"account":   {"POST /customers/{customerId}/accounts", account(customer.CustomerID), account("C-9"), durable.StateEscalated},
-		"upload":    {"POST /payment-files", upload, nil, durable.StateEscalated},
-		"card":      {transactions, card(sandbox.DefaultBusiness), card("NOBODY"), durable.StateApproved},
+		"agreement": {"POST /customers/{customerId}/payto-agreements", agreement(customer.CustomerID), agreement("C-9"), approved},
+		"account":   {"POST /customers/{customerId}/accounts", account(customer.CustomerID), account("C-9"), escalated},
+		"upload":    {"POST /payment-files", upload, nil, escalated},
+		"card":      {transactions, card(sandbox.DefaultBusiness), card("NOBODY"), approved},
 	}
 }
 
 // send makes a write whose intent is stored.
 func (s *shop[TTx]) send(orderID string, call func(context.Context, string, ...quickstream.CallOption) (any, error), opts ...quickstream.CallOption) error {
-	_, err := durable.Send(s.Context(), s.engine, orderID, func(stored quickstream.CallOption) (any, error) {
+	_, err := durable.Send(s.Context(), s.engine, s.newWrite(orderID), func(stored quickstream.CallOption) (any, error) {
 		return call(s.Context(), orderID, append([]quickstream.CallOption{stored}, opts...)...)
 	})
 	return err
 }
 
-// payment is the payment of an order, follow-ups and other writes too.
-func (s *shop[TTx]) payment(orderID string) durable.Payment {
+// writeOf is the write of an order, which may be no payment.
+func (s *shop[TTx]) writeOf(orderID string) durable.Record {
 	s.Helper()
 	id := ""
 	require.NoError(s, s.commit(func(tx TTx) error {
-		rows, err := s.db.Query(s.Context(), tx, "SELECT id FROM quickstream.payment WHERE order_id = $1", orderID)
+		rows, err := s.db.Join(tx).Query(s.Context(), "SELECT id FROM quickstream.write WHERE order_id = $1", orderID)
 		require.NoError(s, err)
 		defer rows.Close()
 		for rows.Next() {
@@ -86,44 +86,41 @@ func (s *shop[TTx]) payment(orderID string) durable.Payment {
 		}
 		return rows.Err()
 	}))
-	p, err := s.engine.Payment(s.Context(), id)
-	require.NoError(s, err, orderID)
-	return p
+	return s.read(id)
 }
 
 func TestSend(t *testing.T) { everywhere(t, testSend[*sql.Tx], testSend[pgx.Tx]) }
 
-// What the caller sends himself is known by its answer, its refusal, or by looking when the
+// What the caller sends is known by its answer, its refusal, or by looking when the
 // answer was lost, and OnOutcome is told once.
 func testSend[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	for name, kind := range s.tracked() {
 		require.NoError(t, s.send(name, kind.call), name)
-		p := s.payment(name)
-		assert.Equal(t, durable.StateApproved, p.State, name)
+		p := s.writeOf(name)
+		assert.Equal(t, approved, p.Text(), name)
 		assert.NotEmpty(t, p.ReceiptNumber, name)
 		if kind.wrong != nil {
 			err := s.send(name+" refused", kind.wrong)
-			var refused *quickstream.APIError
-			require.ErrorAs(t, err, &refused, name)
-			assert.Equal(t, durable.StateRefused, s.payment(name+" refused").State, name)
-			assert.Equal(t, []durable.State{durable.StateRefused}, s.states(name+" refused"), name)
+			require.ErrorAs(t, err, new(*quickstream.APIError), name)
+			assert.Equal(t, refused, s.writeOf(name+" refused").Text(), name)
+			assert.Equal(t, []string{refused}, s.states(name+" refused"), name)
 		}
 		require.NoError(t, s.box.Inject(sandbox.Fault{Operation: kind.operation, Kind: sandbox.ResetAfterCommit(), Times: 3}))
 		err := s.send(name+" lost", kind.call, quickstream.WithoutResend())
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
 		s.box.ClearFaults()
-		found := s.reaches(s.payment(name+" lost").ID, kind.found, 10*time.Minute)
-		if kind.found == durable.StateEscalated {
+		found := s.reaches(s.writeOf(name+" lost").ID, kind.found, 10*time.Minute)
+		if kind.found == escalated {
 			assert.Contains(t, found.Problem, "it may be one of these")
 			assert.NotContains(t, found.Problem, p.ReceiptNumber, "which is another's")
 		}
-		assert.Equal(t, []durable.State{durable.StateApproved}, s.states(name), name)
-		assert.Equal(t, []durable.State{kind.found}, s.states(name+" lost"), name)
+		assert.Equal(t, []string{approved}, s.states(name), name)
+		assert.Equal(t, []string{kind.found}, s.states(name+" lost"), name)
 	}
 	err := s.send("card", s.tracked()["card"].call)
 	require.ErrorIs(t, err, quickstream.ErrNotSent, "the order is paid")
-	require.ErrorIs(t, err, durable.ErrOtherRequest)
+	require.ErrorIs(t, err, durable.ErrOrderOpen)
 	assert.Equal(t, 2, s.charged())
 }
 
@@ -136,7 +133,7 @@ func TestSendCrashes(t *testing.T) {
 func testSendCrashes[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	for name, kind := range s.tracked() {
-		crash := func(orderID string, opts ...quickstream.CallOption) durable.Payment {
+		crash := func(orderID string, opts ...quickstream.CallOption) durable.Record {
 			ended := make(chan struct{})
 			go func() { // which ends without a word, as a process does
 				defer close(ended)
@@ -147,8 +144,8 @@ func testSendCrashes[TTx any](t *testing.T, db store[TTx]) {
 				}, opts...)
 			}()
 			<-ended
-			p := s.payment(orderID)
-			assert.Equal(t, durable.StateSending, p.State, orderID)
+			p := s.writeOf(orderID)
+			assert.Equal(t, sending, p.Text(), orderID)
 			s.clock.Advance(5 * time.Minute)
 			return p
 		}
@@ -156,7 +153,7 @@ func testSendCrashes[TTx any](t *testing.T, db store[TTx]) {
 			runtime.Goexit()
 			return nil
 		}))
-		s.reaches(p.ID, durable.StateAbsent, 6*time.Hour)
+		s.reaches(p.ID, notFound, 6*time.Hour)
 		s.reaches(crash(name+" sent").ID, kind.found, 10*time.Minute)
 	}
 	assert.Equal(t, 1, s.charged())
@@ -172,6 +169,6 @@ func testSendStays[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: kind.operation, Kind: sandbox.ResetBeforeCommit(), Times: 3}))
 	require.Error(t, s.send("A", kind.call, quickstream.WithoutResend()))
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /customers/{customerId}/payto-agreements", Kind: sandbox.Status(400, sandbox.HTML)}))
-	s.reaches(s.payment("A").ID, durable.StateEscalated, 3*time.Hour)
-	assert.Equal(t, []durable.State{durable.StateEscalated}, s.states("A"))
+	s.reaches(s.writeOf("A").ID, escalated, 3*time.Hour)
+	assert.Equal(t, []string{escalated}, s.states("A"))
 }

@@ -1,0 +1,140 @@
+package durable
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// The members of a payment's metadata that name its installation, its order and its id. They tell
+// what a restored backup does not know.
+const (
+	installationMember = "quickstreamInstallation"
+	orderMember        = "quickstreamOrder"
+	writeMember        = "quickstreamWrite"
+)
+
+// derived returns a digest of what identifies a write and of what it is for.
+func (e *engine) derived(what, id string) []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s %s %s", len(e.installation), e.installation, what, id))
+	return sum[:]
+}
+
+// reference returns the reference of every send of a write: 26 letters and digits that follow from
+// its id alone.
+func (e *engine) reference(id string) string {
+	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(e.derived("reference", id)[:16])
+}
+
+// key returns the idempotency key of a write's sends under a number, in the form of a random UUID.
+func (e *engine) key(id string, number int) string {
+	k := e.derived(fmt.Sprint("key ", number), id)[:16]
+	k[6], k[8] = k[6]&0x0f|0x40, k[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", k[:4], k[4:6], k[6:8], k[8:10], k[10:])
+}
+
+// named puts installation, order and id into the metadata of a payment and a pre-authorisation.
+func (e *engine) named(params quickstream.TransactionParams, w NewWrite) quickstream.TransactionParams {
+	add := func(metadata map[string]string) map[string]string {
+		with := maps.Clone(metadata)
+		if with == nil {
+			with = map[string]string{}
+		}
+		with[installationMember], with[orderMember], with[writeMember] = e.installation, w.Order, w.ID
+		return with
+	}
+	switch p := params.(type) {
+	case quickstream.PayParams:
+		p.Metadata = add(p.Metadata)
+		return p
+	case quickstream.PreauthoriseParams:
+		p.Metadata = add(p.Metadata)
+		return p
+	default:
+		return params
+	}
+}
+
+// request is what the engine reads of an intent's request.
+type request struct {
+	TransactionType       quickstream.TransactionType   `json:"transactionType"`
+	AuthorisationType     quickstream.AuthorisationType `json:"authorisationType"`
+	OriginalReceiptNumber string                        `json:"originalReceiptNumber"`
+	PrincipalAmount       decimal.Decimal               `json:"principalAmount"`
+	Currency              quickstream.Currency          `json:"currency"`
+	SupplierBusinessCode  string                        `json:"supplierBusinessCode"`
+	SingleUseTokenID      string                        `json:"singleUseTokenId"`
+	CustomerID            string                        `json:"customerId"`
+	AccountToken          string                        `json:"accountToken"`
+	PayToData             struct {
+		AgreementToken string `json:"agreementToken"`
+		EndToEndID     string `json:"endToEndId"`
+	} `json:"payToData"`
+}
+
+func requestOf(i quickstream.Intent) request {
+	var r request
+	_ = json.Unmarshal(i.Request, &r) // an upload has none
+	return r
+}
+
+// digest returns a digest of texts; "" if all are empty.
+func digest(texts ...string) string {
+	joined := strings.Join(texts, "\x00")
+	if strings.Trim(joined, "\x00") == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(joined))
+	return hex.EncodeToString(sum[:16])
+}
+
+// requestDigest returns a digest of all that a request asks for, without what differs from one try
+// to the next.
+func requestDigest(i quickstream.Intent) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(i.Request, &members) != nil {
+		return ""
+	}
+	for _, name := range []string{"metadata", "paymentReferenceNumber", "singleUseTokenId", "ipAddress"} {
+		delete(members, name)
+	}
+	if text, err := json.Marshal(members); err == nil { // in the order of their names
+		return digest(string(text))
+	}
+	return ""
+}
+
+// rowOf returns the row of an intent.
+func (e *engine) rowOf(w NewWrite, i quickstream.Intent) *row {
+	request := requestOf(i)
+	r := &row{intent: i, endToEnd: request.PayToData.EndToEndID, kind: kindOther, keyNumber: 1}
+	r.ID, r.Order, r.Operation, r.Reference, r.intentID = w.ID, w.Order, i.Operation, i.Reference, i.ID
+	r.Amount, r.Currency, r.Business = request.PrincipalAmount, request.Currency, request.SupplierBusinessCode
+	r.source, r.token = digest(request.CustomerID, request.AccountToken, request.PayToData.AgreementToken), digest(request.SingleUseTokenID)
+	r.Standing = standing(StateQueued)
+	switch {
+	case takesMoney(i.Operation):
+		r.kind = kindPayment
+	case i.Operation == quickstream.OperationVoid:
+		r.kind, r.Reference = kindFollowUp, ""
+	case i.Operation == OperationReverse, request.OriginalReceiptNumber != "":
+		r.kind = kindFollowUp
+	case i.Operation.IsAgreementChange(): // one at a time
+		r.follows = i.Target
+	}
+	return r
+}
+
+// takesMoney reports whether an operation is an order's payment or first pre-authorisation.
+func takesMoney(o quickstream.Operation) bool {
+	return slices.Contains([]quickstream.Operation{quickstream.OperationPay, quickstream.OperationPreauthorise}, o)
+}

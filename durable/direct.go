@@ -1,0 +1,178 @@
+package durable
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// Send makes a write whose request holds secrets or a file: an agreement, an account, an
+// upload, a payment by card details. It stores the intent right before the first byte and
+// the result after the answer. After a crash the engine looks the write up. The service does
+// not say which request made an account or upload: if one may be it, the write is
+// [StateEscalated], and its Problem names what a person compares. call passes the option on:
+//
+//	agreement, err := durable.Send(ctx, engine, w, func(stored quickstream.CallOption) (*quickstream.Agreement, error) {
+//		return client.PayTo.Create(ctx, customerID, params, stored)
+//	})
+//
+// It returns what call returns. If the id was used before, or the order is paid or may be, nothing is
+// sent: the error matches [quickstream.ErrNotSent], and [ErrIDReused] or [ErrOrderOpen].
+func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call func(stored quickstream.CallOption) (Result, error)) (Result, error) {
+	var r *row
+	var c claim
+	result, err := call(quickstream.WithBeforeSend(func(ctx context.Context, i quickstream.Intent) error {
+		if err := w.check(takesMoney(i.Operation)); err != nil {
+			return err
+		}
+		row, now := e.rowOf(w, i), e.clock()
+		row.Standing, row.claim, row.Sends = standing(StateSending), rand.Text(), 1
+		row.firstSent, row.lastSent, row.keySent, row.Due = i.NotBefore, now, now, now.Add(e.longestPay+jobMargin)
+		c = claim{text: row.claim}
+		err := e.sendingNow(ctx, row, &c)
+		if err == nil || e.holds(ctx, row.ID, row.claim) {
+			r = row
+		}
+		return err
+	}))
+	if r == nil {
+		return result, err // nothing was sent
+	}
+	kept := context.WithoutCancel(ctx)
+	e.heed(kept, &c, err)
+	if stored := e.observe(kept, r.ID, e.ofResult(result, err, r)); stored != nil {
+		// The engine looks it up, and notifies OnOutcome.
+		e.logger.ErrorContext(ctx, "quickstream: what came of a write could not be stored yet", "id", r.ID, "error", problemOf(stored))
+	}
+	return result, err
+}
+
+// sendingNow stores a write that is claimed by the call that sends it.
+func (e *engine) sendingNow(ctx context.Context, r *row, c *claim) error {
+	if err := e.checkBreaker(ctx); err != nil { // an engine that was not started asks here
+		return errors.Join(errPaused, err)
+	}
+	if err := e.confirm(ctx); err != nil {
+		return err
+	}
+	marked := func() error { return nil }
+	err := within(ctx, e.db, func(tx tx) error {
+		if err := e.findFollowed(ctx, tx, r); err != nil {
+			return err
+		}
+		if _, err := e.lock(ctx, tx, r); err != nil {
+			return err
+		}
+		current, err := e.admit(ctx, tx, r)
+		if err == nil && current != nil {
+			err = &IDReusedError{current.write(), []string{"nothing: it was sent before"}}
+		}
+		if err != nil {
+			return err
+		}
+		if marked, err = e.mayClaim(ctx, tx, c); err != nil {
+			return err
+		}
+		written, err := e.insert(ctx, tx, r)
+		if err == nil && !written {
+			err = ErrChanged
+		}
+		if err != nil {
+			return err
+		}
+		return e.record(ctx, tx, r, Event{Kind: EventClaimed})
+	})
+	if errors.Is(err, database.ErrRestored) {
+		return errors.Join(err, e.recognise(ctx))
+	}
+	if err != nil {
+		return err
+	}
+	return marked()
+}
+
+// findFollowed finds the write that a follow-up names by its receipt.
+func (e *engine) findFollowed(ctx context.Context, tx tx, r *row) error {
+	if r.kind != kindFollowUp {
+		return nil
+	}
+	receipt := requestOf(r.intent).OriginalReceiptNumber
+	if receipt == "" {
+		receipt = r.intent.Target
+	}
+	payment, err := e.byReceipt(ctx, tx, receipt)
+	if err != nil || payment == nil {
+		return errors.Join(err, ErrNoWrite)
+	}
+	if r.Order != "" && r.Order != payment.Order {
+		return ErrNotAllowed
+	}
+	r.follows, r.Order = payment.ID, payment.Order
+	return nil
+}
+
+// ofResult is the observation of a call of the merchant's. What it returns may be about another call
+// that it has made too: only what is surely about the intent is taken, and all else is looked up.
+func (e *engine) ofResult(result any, err error, r *row) observed {
+	at := e.clock()
+	open := observed{Kind: sawTransaction, At: at, Claim: r.claim, Seen: resolve.Observation{Result: resolve.LookupFailed}}
+	if !r.Operation.IsTransaction() {
+		open = observed{Kind: sawNothing, At: at, Claim: r.claim}
+	}
+	if err != nil {
+		if operationOf(err) != r.Operation {
+			open.Problem = problemOf(err)
+			return open
+		}
+		o := ofAnswer(nil, err, r.claim, at)
+		if o.Kind == sawPermit && o.Permit != permitNotExecuted { // the request is not stored, and cannot be sent again
+			open.Problem = o.Problem
+			return open
+		}
+		return o
+	}
+	done := observed{Kind: sawDone, At: at, Claim: r.claim}
+	switch result := result.(type) {
+	case *quickstream.Transaction:
+		if result != nil && r.Operation.IsTransaction() && (result.PaymentReferenceNumber == r.Reference || r.intent.ID != "" && result.Metadata[r.intent.MetadataName] == r.intent.ID) {
+			return ofAnswer(result, nil, r.claim, at)
+		}
+	case *quickstream.Agreement:
+		if result != nil && r.Operation == quickstream.OperationCreateAgreement {
+			done.Receipt = result.AgreementToken
+			return done
+		}
+	case *quickstream.Account:
+		if result != nil && r.Operation == quickstream.OperationRegisterAccount {
+			done.Receipt = result.AccountToken
+			return done
+		}
+	case *quickstream.PaymentFile:
+		if result != nil && r.Operation == quickstream.OperationUploadPaymentFile {
+			done.Receipt = result.PaymentFileID
+			return done
+		}
+	}
+	return open
+}
+
+// operationOf is the method whose error it is.
+func operationOf(err error) quickstream.Operation {
+	var unknown *quickstream.UnknownOutcomeError
+	var api *quickstream.APIError
+	var network *quickstream.NetworkError
+	switch {
+	case errors.As(err, &unknown):
+		return unknown.Operation
+	case errors.As(err, &api):
+		return api.Operation
+	case errors.As(err, &network):
+		return network.Operation
+	default:
+		return ""
+	}
+}

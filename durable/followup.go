@@ -1,0 +1,385 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// OperationReverse is the operation of a [FollowUp] that [Engine.Reverse] has stored. Once it is approved
+// its ReceiptNumber is that of the refund, and empty if it was a void.
+const OperationReverse quickstream.Operation = "Reverse"
+
+func reverseIntent(receipt string, now time.Time) quickstream.Intent {
+	return quickstream.Intent{Version: quickstream.IntentVersion, Operation: OperationReverse, Target: receipt, NotBefore: now}
+}
+
+// Refund stores a refund of a part or all of an approved payment, as Pay does. of is the id of the
+// payment or capture, whose receipt the params get. Several refunds can wait. They are sent one
+// after the other, and one of unknown outcome holds only those of the same amount. Refunds made
+// elsewhere are read before one is sent. A refund of a payment that is not settled waits until it is,
+// for up to a week.
+//
+// The error matches [ErrTooMuch] if refunds would exceed the payment, and [ErrNotAllowed] if it is
+// not approved. For a payment that the engine does not have, see TakeIn.
+func (e *Engine[TTx]) Refund(ctx context.Context, tx TTx, w NewWrite, of string, params quickstream.RefundParams) (write FollowUp, created bool, err error) {
+	return e.follow(ctx, e.typed.Join(tx), w, of, func(receipt string) quickstream.TransactionParams {
+		params.OriginalReceiptNumber = receipt
+		return params
+	})
+}
+
+// Capture stores the capture of a pre-authorisation, as Refund does.
+func (e *Engine[TTx]) Capture(ctx context.Context, tx TTx, w NewWrite, of string, params quickstream.CaptureParams) (write FollowUp, created bool, err error) {
+	return e.follow(ctx, e.typed.Join(tx), w, of, func(receipt string) quickstream.TransactionParams {
+		params.OriginalReceiptNumber = receipt
+		return params
+	})
+}
+
+// TopUp stores an increase of a pre-authorisation, as Refund does.
+func (e *Engine[TTx]) TopUp(ctx context.Context, tx TTx, w NewWrite, of string, params quickstream.TopUpParams) (write FollowUp, created bool, err error) {
+	return e.follow(ctx, e.typed.Join(tx), w, of, func(receipt string) quickstream.TransactionParams {
+		params.OriginalReceiptNumber = receipt
+		return params
+	})
+}
+
+// Reauthorise stores the renewal of an expired pre-authorisation, as Refund does.
+func (e *Engine[TTx]) Reauthorise(ctx context.Context, tx TTx, w NewWrite, of string, params quickstream.ReauthoriseParams) (write FollowUp, created bool, err error) {
+	return e.follow(ctx, e.typed.Join(tx), w, of, func(receipt string) quickstream.TransactionParams {
+		params.OriginalReceiptNumber = receipt
+		return params
+	})
+}
+
+// Extend stores the extension of a pre-authorisation, as Refund does.
+func (e *Engine[TTx]) Extend(ctx context.Context, tx TTx, w NewWrite, of string, params quickstream.ExtendParams) (write FollowUp, created bool, err error) {
+	return e.follow(ctx, e.typed.Join(tx), w, of, func(receipt string) quickstream.TransactionParams {
+		params.OriginalReceiptNumber = receipt
+		return params
+	})
+}
+
+// CancelPreauthorisation stores the cancellation of a pre-authorisation, as Refund does.
+func (e *Engine[TTx]) CancelPreauthorisation(ctx context.Context, tx TTx, w NewWrite, of string, params quickstream.CancelPreauthorisationParams) (write FollowUp, created bool, err error) {
+	return e.follow(ctx, e.typed.Join(tx), w, of, func(receipt string) quickstream.TransactionParams {
+		params.OriginalReceiptNumber = receipt
+		return params
+	})
+}
+
+// follow stores a transaction that follows another write.
+func (e *engine) follow(ctx context.Context, tx tx, w NewWrite, of string, params func(receipt string) quickstream.TransactionParams) (FollowUp, bool, error) {
+	return e.followBy(ctx, tx, w, of, func(w NewWrite, payment *row) (*row, error) {
+		return e.plan(ctx, w, params(payment.ReceiptNumber), nil)
+	})
+}
+
+// Void stores the void of a payment, as Refund does. Errors as for Refund.
+func (e *Engine[TTx]) Void(ctx context.Context, tx TTx, w NewWrite, of string) (write FollowUp, created bool, err error) {
+	return e.followBy(ctx, e.typed.Join(tx), w, of, func(w NewWrite, payment *row) (*row, error) {
+		intent, err := e.client.Transactions.PlanVoid(ctx, payment.ReceiptNumber, quickstream.WithIdempotencyKey(e.key(w.ID, 1)))
+		return e.rowOf(w, intent), err
+	})
+}
+
+// Reverse stores a follow-up that reverses all that is left of an approved payment, as Refund does:
+// a void if the transaction can be voided and nothing of it was refunded, and a refund otherwise,
+// as its voidable and refundable say when it is sent. A void that is refused becomes a refund.
+func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string) (write FollowUp, created bool, err error) {
+	return e.followBy(ctx, e.typed.Join(tx), w, of, func(w NewWrite, payment *row) (*row, error) {
+		r := e.rowOf(w, reverseIntent(payment.ReceiptNumber, e.clock()))
+		r.Currency = payment.Currency
+		if e.carrier != nil {
+			r.intent.Carrier = e.carrier(ctx)
+		}
+		return r, nil
+	})
+}
+
+func (e *engine) followBy(ctx context.Context, tx tx, w NewWrite, of string, plan func(w NewWrite, payment *row) (*row, error)) (FollowUp, bool, error) {
+	if err := w.check(false); err != nil {
+		return FollowUp{}, false, err
+	}
+	payment, err := e.one(ctx, tx, "id = $1", of)
+	switch {
+	case err != nil:
+		return FollowUp{}, false, fmt.Errorf("durable: %w", err)
+	case payment == nil:
+		return FollowUp{}, false, ErrNoWrite
+	case w.Order != "" && w.Order != payment.Order:
+		return FollowUp{}, false, fmt.Errorf("%w: %q belongs to another order", ErrNotAllowed, of)
+	case payment.ReceiptNumber == "" || payment.kind == kindOther:
+		return FollowUp{}, false, fmt.Errorf("%w: %q is %s and has no receipt", ErrNotAllowed, of, payment.Text())
+	}
+	w.Order = payment.Order
+	r, err := plan(w, payment)
+	if err != nil {
+		return FollowUp{}, false, err
+	}
+	r.follows = of
+	r, created, err := e.store(ctx, tx, r)
+	if r == nil {
+		return FollowUp{}, false, err
+	}
+	return FollowUp{r.Record, r.follows}, created, err
+}
+
+// admitFollowUp refuses a follow-up of what is not approved or in another currency, a refund that
+// would exceed its payment or follows what has come back, and a void beside a refund. Refunds of
+// unknown outcome count.
+func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
+	if r.kind != kindFollowUp {
+		return nil
+	}
+	reverses := r.refunds() || r.Operation == quickstream.OperationVoid
+	if reverses {
+		// A snapshot that does not hold the latest refunds fails here, at any isolation.
+		if err := execute(ctx, tx, "UPDATE quickstream.write SET version = version + 1 WHERE id = $1", r.follows); err != nil {
+			return fmt.Errorf("durable: %w", err)
+		}
+	}
+	payment, err := e.one(ctx, tx, "id = $1", r.follows)
+	switch {
+	case err != nil:
+		return fmt.Errorf("durable: %w", err)
+	case payment == nil:
+		return ErrNoWrite
+	case r.refunds() && payment.refunds():
+		return fmt.Errorf("%w: %q is a refund", ErrNotAllowed, payment.ID)
+	case reverses && payment.Reversal != ReversalNone:
+		return fmt.Errorf("%w: it is %s", ErrTooMuch, payment.Text())
+	case !payment.Approved():
+		return fmt.Errorf("%w: %q is %s", ErrNotAllowed, payment.ID, payment.Text())
+	case r.Currency != "" && payment.Currency != "" && r.Currency != payment.Currency:
+		return fmt.Errorf("%w: the payment is in another currency", ErrNotAllowed)
+	case !reverses:
+		return nil
+	}
+	limit := e.mostRefunded(payment.Amount, payment.total)
+	refunded, err := e.refunded(ctx, tx, r, limit)
+	if err != nil {
+		return err
+	}
+	switch r.Operation {
+	case OperationReverse:
+		r.Amount = limit.Sub(refunded)
+		if !r.Amount.IsPositive() {
+			return fmt.Errorf("%w: nothing is left of %s", ErrTooMuch, limit)
+		}
+	case quickstream.OperationVoid:
+		if refunded.IsPositive() {
+			return fmt.Errorf("%w: %s of it is refunded", ErrTooMuch, refunded)
+		}
+	default:
+		if sum := refunded.Add(r.Amount); sum.GreaterThan(limit) {
+			return fmt.Errorf("%w: %s of %s", ErrTooMuch, sum, limit)
+		}
+	}
+	return nil
+}
+
+// mostRefunded is how much of a payment may be refunded: its principal, or its total if the
+// facility refunds the surcharge.
+func (e *engine) mostRefunded(principal, total decimal.Decimal) decimal.Decimal {
+	if e.refundTotal {
+		return decimal.Max(principal, total)
+	}
+	return principal
+}
+
+// refunded is the sum of the other refunds of the payment that a refund follows, those that wait or
+// whose outcome is unknown too. A void counts as all of the payment.
+func (e *engine) refunded(ctx context.Context, tx tx, r *row, all decimal.Decimal) (sum decimal.Decimal, err error) {
+	err = e.each(ctx, tx, func(other *row, _ error) {
+		switch {
+		case other.Operation == quickstream.OperationVoid:
+			sum = sum.Add(all)
+		case other.refunds():
+			sum = sum.Add(other.Amount)
+		}
+	}, "follows <> '' AND follows = $1 AND id <> $2 AND "+sqlBlocks(), r.follows, r.ID)
+	if err != nil {
+		return sum, fmt.Errorf("durable: %w", err)
+	}
+	return sum, nil
+}
+
+// elsewhere is the sum of the approved refunds of a receipt that are not the engine's.
+func (e *engine) elsewhere(ctx context.Context, receipt string) (sum decimal.Decimal, err error) {
+	for refund, err := range e.client.Transactions.Refunds(receipt).All(ctx) {
+		switch {
+		case isNone(err):
+			return sum, nil
+		case err != nil:
+			return sum, err
+		case refund.PrincipalAmount == nil || !approved(refund):
+			continue
+		}
+		ours := false
+		err := within(ctx, e.db, func(tx tx) error {
+			r, err := e.about(ctx, tx, refund)
+			ours = r != nil
+			return err
+		})
+		if err != nil {
+			return sum, err
+		}
+		if !ours {
+			sum = sum.Add(refund.PrincipalAmount.Amount)
+		}
+	}
+	return sum, nil
+}
+
+// checkLeft reads what was refunded elsewhere before a refund is sent. left is what may be refunded
+// by it.
+func (e *engine) checkLeft(ctx context.Context, r *row) (left decimal.Decimal, err error) {
+	receipt := ""
+	err = within(ctx, e.db, func(tx tx) error {
+		payment, err := e.one(ctx, tx, "id = $1", r.follows)
+		if err != nil || payment == nil {
+			return errors.Join(err, ErrNoWrite)
+		}
+		receipt, left = payment.ReceiptNumber, e.mostRefunded(payment.Amount, payment.total)
+		ours, err := e.refunded(ctx, tx, r, left)
+		left = left.Sub(ours)
+		return err
+	})
+	if err != nil {
+		return left, err
+	}
+	theirs, err := e.elsewhere(ctx, receipt)
+	return left.Sub(theirs), err
+}
+
+// sendRefund sends a refund unless refunds made elsewhere leave too little. One of a payment that is
+// not settled waits.
+func (e *engine) sendRefund(ctx context.Context, r *row) error {
+	left, err := e.checkLeft(ctx, r)
+	switch {
+	case err != nil:
+		return e.later(ctx, r.ID, "the refunds of the payment could not be read: "+problemOf(err))
+	case left.LessThan(r.Amount):
+		return e.giveUp(ctx, r, fmt.Sprintf("refunds made elsewhere leave %s of the payment", left))
+	}
+	t, err := e.client.Transactions.Get(ctx, requestOf(r.intent).OriginalReceiptNumber)
+	switch {
+	case err != nil:
+		return e.later(ctx, r.ID, "the transaction could not be read: "+problemOf(err))
+	case t.Voidable && !t.Refundable:
+		return e.later(ctx, r.ID, "the payment is not settled, and can only be voided now")
+	default:
+		return e.submit(ctx, r)
+	}
+}
+
+// sendReverse chooses between void and refund by the transaction as it is now, stores the
+// choice, and sends it. The void or refund is planned here, and its intent continues the trace.
+func (e *engine) sendReverse(ctx context.Context, r *row) error {
+	t, err := e.client.Transactions.Get(ctx, r.intent.Target)
+	if err != nil {
+		return e.later(ctx, r.ID, "the transaction could not be read: "+problemOf(err))
+	}
+	left, err := e.checkLeft(ctx, r)
+	if err != nil {
+		return e.later(ctx, r.ID, "the refunds of the payment could not be read: "+problemOf(err))
+	}
+	chosen := *r
+	chosen.Amount = left
+	intent, err := e.choose(ctx, &chosen, t)
+	var cannot *quickstream.ValidationError
+	switch {
+	case errors.Is(err, errNeither):
+		return e.later(ctx, r.ID, err.Error())
+	case errors.Is(err, ErrTooMuch) || errors.As(err, &cannot):
+		return e.giveUp(ctx, r, problemOf(err))
+	case err != nil:
+		return e.later(ctx, r.ID, problemOf(err))
+	}
+	chosen.intent, chosen.Reference = intent, intent.Reference
+	e.step("before the choice")
+	err = within(ctx, e.db, func(tx tx) error { return e.save(ctx, tx, r, &chosen) })
+	e.step("after the choice")
+	if err != nil {
+		return err
+	}
+	return e.submit(ctx, &chosen)
+}
+
+var errNeither = errors.New("the transaction can neither be voided nor refunded now")
+
+// choose plans the void or the refund.
+func (e *engine) choose(ctx context.Context, r *row, t *quickstream.Transaction) (quickstream.Intent, error) {
+	all := t.PrincipalAmount != nil && r.Amount.Equal(t.PrincipalAmount.Amount) || t.TotalAmount != nil && r.Amount.Equal(t.TotalAmount.Amount)
+	key := quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber))
+	switch {
+	case !r.Amount.IsPositive():
+		return quickstream.Intent{}, fmt.Errorf("%w: nothing is left", ErrTooMuch)
+	case t.Voidable && all:
+		return e.client.Transactions.PlanVoid(ctx, r.intent.Target, key)
+	case t.Refundable:
+		return e.client.Transactions.Plan(ctx, quickstream.RefundParams{
+			OriginalReceiptNumber: r.intent.Target, PrincipalAmount: r.Amount, Currency: r.Currency,
+		}, key, quickstream.WithReference(e.reference(r.ID)))
+	default:
+		return quickstream.Intent{}, errNeither
+	}
+}
+
+// TakeIn stores a payment that was not made through the engine, such as one of the portal, so that
+// it can be refunded. It reads the transaction first. The error is that of
+// [quickstream.TransactionsService.Get], or matches those of Pay.
+func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber string) (payment Payment, created bool, err error) {
+	if err := w.check(true); err != nil {
+		return Payment{}, false, err
+	}
+	at := e.clock()
+	t, err := e.client.Transactions.Get(ctx, receiptNumber)
+	switch {
+	case err != nil:
+		return Payment{}, false, err
+	case !mayPay(t):
+		return Payment{}, false, fmt.Errorf("%w: the transaction is no payment", ErrNotAllowed)
+	}
+	r := e.lost(w, t, at)
+	r.Problem = ""
+	var current *row
+	err = within(ctx, e.db, func(tx tx) error {
+		if known, err := e.byReceipt(ctx, tx, t.ReceiptNumber); known != nil || err != nil {
+			if err == nil && known.ID != w.ID {
+				err = &IDReusedError{known.write(), []string{"id"}}
+			}
+			current = known
+			return err
+		}
+		if _, err := e.lock(ctx, tx, r); err != nil {
+			return err
+		}
+		if current, err = e.admit(ctx, tx, r); current != nil || err != nil {
+			return err
+		}
+		created, err = e.insert(ctx, tx, r)
+		if err == nil && !created {
+			err = ErrChanged
+		}
+		return err
+	})
+	if err != nil {
+		return paymentOf(current), false, err
+	}
+	if created {
+		err = e.observe(ctx, w.ID, ofTransaction(t, at))
+	}
+	stored, readErr := e.Write(ctx, w.ID)
+	if readErr != nil {
+		return Payment{}, created, errors.Join(err, readErr)
+	}
+	return Payment{stored.Common()}, created, err
+}

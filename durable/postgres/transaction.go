@@ -1,0 +1,98 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/durable/internal/database"
+)
+
+// transaction is one of the merchant's or the engine's.
+type transaction struct {
+	tx     pgx.Tx
+	schema *strings.Replacer
+}
+
+func (t transaction) Commit(ctx context.Context) error   { return t.tx.Commit(ctx) }
+func (t transaction) Rollback(ctx context.Context) error { return t.tx.Rollback(ctx) }
+
+// Exec runs a statement.
+func (t transaction) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	tag, err := t.tx.Exec(ctx, t.schema.Replace(query), stored(args)...)
+	return tag.RowsAffected(), err
+}
+
+// Query runs a statement that returns rows.
+func (t transaction) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
+	found, err := t.tx.Query(ctx, t.schema.Replace(query), stored(args)...)
+	if err != nil {
+		return nil, err
+	}
+	return rows{found}, nil
+}
+
+// stored are arguments as they are stored.
+func stored(args []any) []any {
+	values := make([]any, len(args))
+	for i, arg := range args {
+		switch value := arg.(type) {
+		case time.Time:
+			if !value.IsZero() {
+				values[i] = value
+			}
+		case decimal.Decimal:
+			if !value.IsZero() {
+				values[i] = value.String()
+			}
+		default:
+			values[i] = arg
+		}
+	}
+	return values
+}
+
+type rows struct{ pgx.Rows }
+
+// Scan reads a row.
+func (r rows) Scan(into ...any) error {
+	targets := make([]any, len(into))
+	for i, target := range into {
+		switch target.(type) {
+		case *time.Time:
+			targets[i] = new(pgtype.Timestamptz)
+		case *decimal.Decimal:
+			targets[i] = new(pgtype.Numeric)
+		default:
+			targets[i] = target
+		}
+	}
+	if err := r.Rows.Scan(targets...); err != nil {
+		return err
+	}
+	for i, target := range into {
+		switch value := target.(type) {
+		case *time.Time:
+			*value = targets[i].(*pgtype.Timestamptz).Time.UTC() //nolint:forcetypeassert // set above
+			if !targets[i].(*pgtype.Timestamptz).Valid {         //nolint:forcetypeassert // set above
+				*value = time.Time{}
+			}
+		case *decimal.Decimal:
+			number := targets[i].(*pgtype.Numeric) //nolint:forcetypeassert // set above
+			switch {
+			case !number.Valid:
+				*value = decimal.Decimal{}
+			case number.NaN || number.Int == nil:
+				return fmt.Errorf("an amount is no number")
+			default:
+				*value = decimal.NewFromBigInt(number.Int, number.Exp)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// longestProblem is how much of an error's text is stored and logged, in bytes.
+const longestProblem = 300
+
+// problemOf describes an error for rows and logs. The errors of the client and of this package show no
+// values. Of a hook's error it gives the types, because its text can hold anything.
+func problemOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	text := err.Error()
+	if hook := (*hookError)(nil); errors.As(err, &hook) {
+		text = hook.Error()
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	return strings.ToValidUTF8(text[:min(len(text), longestProblem)], "")
+}
+
+// typesOf returns the types of an error and of what it wraps, and the state of a database.
+func typesOf(err error) string {
+	var types []string
+	for ; err != nil; err = errors.Unwrap(err) {
+		if text := fmt.Sprintf("%T", err); text != "*fmt.wrapError" && text != "*errors.errorString" {
+			types = append(types, text)
+		}
+		if database, ok := err.(interface{ SQLState() string }); ok {
+			types = append(types, "SQLSTATE "+database.SQLState())
+		}
+	}
+	if types == nil {
+		return "an error"
+	}
+	return strings.Join(types, ", ")
+}
+
+// hookError is an error or a panic of a hook of the merchant's. It shows the type and the place, and
+// the value can be unwrapped.
+type hookError struct {
+	hook  string
+	what  string
+	value error
+}
+
+func (e *hookError) Error() string { return e.hook + " " + e.what }
+func (e *hookError) Unwrap() error { return e.value }
+
+// guard calls a hook, and turns its error or panic into a hookError.
+func guard(hook string, call func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &hookError{hook: hook, what: fmt.Sprintf("panicked with a %T%s", value, place())}
+		}
+	}()
+	if err := call(); err != nil {
+		return &hookError{hook, "failed with " + typesOf(err), err}
+	}
+	return nil
+}
+
+// place returns file and line of the function that panicked, below those of the runtime.
+func place() string {
+	callers := make([]uintptr, 32)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
+	for panicking := false; ; {
+		frame, more := frames.Next()
+		if strings.HasPrefix(frame.Function, "runtime.") {
+			panicking = true
+		} else if panicking {
+			return fmt.Sprintf(" at %s:%d", filepath.Base(frame.File), frame.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
