@@ -42,7 +42,7 @@ func (m *merchant) workAll(ctx context.Context, workers int) error {
 		if next.IsZero() {
 			return nil
 		}
-		if most := 2000 * int64(len(m.table.rows)); m.requests.Load() > most {
+		if most := 5000 * int64(len(m.table.rows)); m.requests.Load() > most {
 			return fmt.Errorf("nothing comes to an end: %d requests", most)
 		}
 		if err := m.run.AdvanceTo(ctx, next); err != nil {
