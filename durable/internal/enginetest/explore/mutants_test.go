@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/quickstream-go/quickstream/durable"
 )
 
 // mutant is a change of what the engine asks of its database.
@@ -107,7 +109,7 @@ func brief(statement string) string {
 
 // besideTheVersion are conditions that matter if a version is counted twice, as after a backup was
 // restored. No database goes back in these scenarios.
-var besideTheVersion = []string{"state = $2", "claim = $4", "state = 'prepared'", "suspect = 0"}
+var besideTheVersion = []string{"state = $2", "claim = $4"}
 
 // updates are mutants of all statements that update.
 func updates(asked map[string][]string) (mutants []mutant) {
@@ -144,15 +146,19 @@ func locks(asked map[string][]string) (mutants []mutant) {
 
 // commits are mutants that send what they have not committed.
 func commits() []mutant {
+	const updated, inserted = 8, 10 // where the state stands among the arguments
+	saves := func(query string, args []any, before, after durable.State) bool {
+		return strings.HasPrefix(query, "UPDATE quickstream.write SET business") && args[1] == string(before) && args[updated] == after
+	}
 	return []mutant{
-		{name: "without the claim's commit", forget: func(query string, _ []any) bool {
-			return strings.Contains(query, "SET state = 'sending', claim")
+		{name: "without the claim's commit", forget: func(query string, args []any) bool {
+			return saves(query, args, durable.StateQueued, durable.StateSending)
 		}},
 		{name: "without the commit of the choice between void and refund", forget: func(query string, args []any) bool {
-			return strings.HasPrefix(query, "UPDATE quickstream.write SET state = $5") && args[4] == "prepared"
+			return saves(query, args, durable.StateQueued, durable.StateQueued)
 		}},
 		{name: "without the commit of a payment that the merchant sends", forget: func(query string, args []any) bool {
-			return strings.HasPrefix(query, "INSERT INTO quickstream.write") && args[6] == "sending"
+			return strings.HasPrefix(query, "INSERT INTO quickstream.write") && args[inserted] == durable.StateSending
 		}},
 	}
 }
