@@ -143,7 +143,7 @@ func (s statements) scan(scan func(...any) error) (*row, error) {
 	if err := scan(append(into, &now)...); err != nil {
 		return nil, err
 	}
-	r.age = now.Sub(r.databaseTime)
+	r.age, r.read = now.Sub(r.databaseTime), now
 	return r, nil
 }
 

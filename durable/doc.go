@@ -79,6 +79,13 @@
 // that finds anything which may be the write permits nothing. After a second send only an approval
 // settles the write at once.
 //
+// Within one claim the client sends a payment again after a lost answer, with the same key and for a
+// minute (see [quickstream.WithoutResend]). An approval after that, or after a second send, is looked up
+// at once and 15 minutes later: two are double_charged. Both rest on keys or on look-ups. If the service
+// executes a request and refuses it in its own words, forgets the key at once, and does not show
+// the transaction for a minute, the next send is a second charge. If it shows nothing for more than 15
+// minutes, only the comparison finds it.
+//
 // A refusal that is not in the service's own words, a 401, a 429 or a 503 opens a breaker: the
 // installation claims nothing for 30 seconds, and then until Client.Check succeeds. Then one write
 // goes alone. If that is refused so too, the pause doubles, up to 15 minutes.
@@ -184,6 +191,7 @@
 //     PostgreSQL: a commit that is lost is a second charge. [New] checks it.
 //   - PostgreSQL has to let the role call pg_control_system, pg_walfile_name and
 //     pg_current_wal_insert_lsn, as it does by default. [New] checks it.
+//   - Captures of one pre-authorisation are not added up: the service judges them.
 //   - Of an account registration and an upload the service does not say which request made
 //     it. One whose answer is lost is escalated if something may be it.
 package durable

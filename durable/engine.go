@@ -314,7 +314,8 @@ func (e *engine) begin(ctx context.Context) error {
 
 // Stop ends the work: no job begins any more, and those that run go on to their end,
 // which takes as long as a call. When ctx ends before them they are cancelled: what was
-// sent is then looked up by the next engine that starts.
+// sent is then looked up by the next engine that starts. A hook that ignores its context holds Stop
+// for 30 seconds more.
 func (e *Engine[TTx]) Stop(ctx context.Context) error {
 	if e.stop == nil {
 		return nil
@@ -322,7 +323,9 @@ func (e *Engine[TTx]) Stop(ctx context.Context) error {
 	e.stopping.Store(true)
 	err := e.queue.Stop(ctx)
 	if err != nil {
-		err = errors.Join(err, e.queue.StopAndCancel(context.WithoutCancel(ctx)))
+		cancelled, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin) // a hook may ignore its context
+		defer cancel()
+		err = errors.Join(err, e.queue.StopAndCancel(cancelled))
 	}
 	e.stop()
 	e.running.Wait()

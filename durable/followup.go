@@ -21,7 +21,7 @@ func reverseIntent(receipt string, now time.Time) quickstream.Intent {
 
 // Refund stores a refund of a part or all of an approved payment, as Pay does. of is the id of the
 // payment or capture, whose receipt the params get. Several refunds can wait. They are sent one
-// after the other, and one of unknown outcome holds only those of the same amount. Refunds made
+// after the other, and one of unknown outcome holds only those of the same amount, and a reversal. Refunds made
 // elsewhere are read before one is sent. A refund of a payment that is not settled waits until it is,
 // for up to a week.
 //
@@ -283,6 +283,11 @@ func (e *engine) sendRefund(ctx context.Context, r *row) error {
 // sendReverse chooses between void and refund by the transaction as it is now, stores the
 // choice, and sends it. The void or refund is planned here, and its intent continues the trace.
 func (e *engine) sendReverse(ctx context.Context, r *row) error {
+	if err := within(ctx, e.db, func(tx tx) error { return e.inLine(ctx, tx, r) }); errors.Is(err, errLine) {
+		return e.waitInLine(ctx, r)
+	} else if err != nil {
+		return err
+	}
 	t, err := e.client.Transactions.Get(ctx, r.intent.Target)
 	if err != nil {
 		return e.later(ctx, r.ID, "the transaction could not be read: "+problemOf(err))
@@ -333,6 +338,9 @@ func (e *engine) choose(ctx context.Context, r *row, t *quickstream.Transaction)
 	}
 }
 
+// takingIn is the name whose row each TakeIn locks.
+const takingIn = "taking in"
+
 // TakeIn stores a payment that was not made through the engine, such as one of the portal, so that
 // it can be refunded. It reads the transaction first. The error is that of
 // [quickstream.TransactionsService.Get], or matches those of Pay.
@@ -352,7 +360,10 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 	r.Problem = ""
 	var current *row
 	err = within(ctx, e.db, func(tx tx) error {
-		if known, err := e.byReceipt(ctx, tx, t.ReceiptNumber); known != nil || err != nil {
+		if err := setMeta(ctx, tx, takingIn, w.ID); err != nil { // one at a time: two may take in one receipt
+			return err
+		}
+		if known, err := e.about(ctx, tx, t); known != nil || err != nil {
 			if err == nil && known.ID != w.ID {
 				err = &IDReusedError{known.write(), []string{"id"}}
 			}

@@ -51,8 +51,10 @@ type observed struct {
 	Total     decimal.NullDecimal `json:"total,omitzero"`
 	SettlesOn quickstream.Date    `json:"settlesOn,omitzero"`
 	Attempts  int                 `json:"attempts,omitempty"`
-	Problem   string              `json:"problem,omitempty"`
-	Decision  *verdict            `json:"decision,omitempty"`
+	// Resent means that the client has sent the request again within the call.
+	Resent   bool     `json:"resent,omitempty"`
+	Problem  string   `json:"problem,omitempty"`
+	Decision *verdict `json:"decision,omitempty"`
 }
 
 // ofTransaction is the observation of a transaction that was read.
@@ -70,6 +72,7 @@ func ofAnswer(t *quickstream.Transaction, err error, claim string, at time.Time)
 	if err == nil {
 		o := ofTransaction(t, at)
 		o.Claim = claim
+		o.Resent = t.Resent() != nil
 		return o
 	}
 	o := observed{Kind: sawTransaction, At: at, Claim: claim, Seen: resolve.Observation{Result: resolve.LookupFailed}, Problem: problemOf(err)}

@@ -81,12 +81,13 @@ func permitOf(err error) permit {
 
 // nextSend is how a queued write is to be sent.
 type nextSend struct {
-	notBefore time.Time // zero for at once
-	lookUp    bool
-	newKey    bool
+	wait   time.Duration // 0 for at once
+	lookUp bool
+	newKey bool
 }
 
-// nextSend returns what comes before the next send. given is true if the write is about to be given
+// nextSend returns what comes before the next send. now is by the database's clock, as the times of the
+// last sends are: the clocks of two machines may differ. given is true if the write is about to be given
 // up, which also needs a look-up if it was ever claimed.
 func (r *row) nextSend(now time.Time, given bool) nextSend {
 	rule := r.permit.rule()
@@ -96,7 +97,7 @@ func (r *row) nextSend(now time.Time, given bool) nextSend {
 	case !given && !rule.newKey && now.Before(r.keySent.Add(keyKept)):
 		return nextSend{lookUp: true}
 	case now.Before(r.lastSent.Add(lookupLag)):
-		return nextSend{notBefore: r.lastSent.Add(lookupLag)}
+		return nextSend{wait: r.lastSent.Add(lookupLag).Sub(now)}
 	default:
 		return nextSend{lookUp: true, newKey: r.Sends > 0}
 	}

@@ -81,9 +81,9 @@ func (e *engine) send(ctx context.Context, r *row) error {
 		return e.recognise(ctx)
 	}
 	late := r.tooLate(e.sendWithin)
-	next := r.nextSend(now, late != "")
-	if !next.notBefore.IsZero() {
-		return e.postpone(ctx, r, next.notBefore)
+	next := r.nextSend(e.shared(r.read), late != "")
+	if next.wait > 0 {
+		return e.postpone(ctx, r, now.Add(next.wait))
 	}
 	if next.lookUp {
 		if settled, err := e.lookBefore(ctx, r); settled || err != nil {
@@ -109,8 +109,8 @@ func (e *engine) send(ctx context.Context, r *row) error {
 // giveUp ends a write that is not sent any more. One that may have been sent was looked up right
 // before: it waits until that look-up counts.
 func (e *engine) giveUp(ctx context.Context, r *row, why string) error {
-	if until := r.lastSent.Add(lookupLag); r.Sends > 0 && e.clock().Before(until) {
-		return e.postpone(ctx, r, until)
+	if wait := lookupLag - e.shared(r.read).Sub(r.lastSent); r.Sends > 0 && wait > 0 {
+		return e.postpone(ctx, r, e.clock().Add(wait))
 	}
 	return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: e.clock(), Sends: r.Sends, Problem: why})
 }
@@ -208,7 +208,7 @@ func (e *engine) submit(ctx context.Context, r *row) error {
 	case errors.Is(c.err, errPaused):
 		return nil // it is enqueued again
 	case errors.Is(c.err, errLine):
-		return e.postpone(stored, r, e.clock().Add(linePause))
+		return e.waitInLine(stored, r)
 	case errors.Is(c.err, errPaid):
 		return e.giveUp(stored, r, errPaid.Error())
 	case errors.Is(c.err, database.ErrRestored):
@@ -230,6 +230,17 @@ func (e *engine) submit(ctx context.Context, r *row) error {
 	err := e.observe(stored, r.ID, sent)
 	e.step("after the outcome")
 	return err
+}
+
+// waitInLine has a follow-up wait for those before it. A reversal is chosen again then, because what
+// is left depends on them.
+func (e *engine) waitInLine(ctx context.Context, r *row) error {
+	return e.requeue(ctx, r.ID, func(r *row) {
+		r.Due = e.clock().Add(linePause)
+		if receipt := requestOf(r.intent).OriginalReceiptNumber; r.Operation == OperationReverse && r.claim == "" {
+			r.intent = reverseIntent(cmp.Or(receipt, r.intent.Target), e.clock())
+		}
+	})
 }
 
 // linePause is how long a follow-up waits for those before it, unless the end of one wakes it.
@@ -271,13 +282,17 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 			return err
 		}
 		now, next := e.clock(), *r
+		sent, _, err := e.databaseTime(ctx, tx)
+		if err != nil {
+			return err
+		}
 		next.Standing, next.claim, next.Sends = standing(StateSending), c.text, r.Sends+1
-		next.lastSent, next.Due = now, now.Add(e.jobTimeout()+jobMargin)
+		next.lastSent, next.Due = sent, now.Add(e.jobTimeout()+jobMargin)
 		if next.firstSent.IsZero() {
 			next.firstSent = time.Now() // by this machine's clock, as all intents
 		}
 		if next.keySent.IsZero() {
-			next.keySent = now
+			next.keySent = sent
 		}
 		if e.carrier != nil {
 			next.intent.Carrier = cmp.Or(e.carrier(ctx), next.intent.Carrier) // of the call, if there was none before
@@ -318,7 +333,7 @@ func (e *engine) mayClaim(ctx context.Context, tx tx, c *claim) (marked func() e
 
 // inLine refuses a payment beside another one of its order that was or may have been sent, and a
 // follow-up whose turn it is not: they are sent one after the other, and one of unknown outcome holds
-// all but refunds of another amount.
+// all but refunds of another amount. A reversal of all that is left waits for every other.
 func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
 	switch {
 	case r.isPayment():
@@ -338,7 +353,9 @@ func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
 	var first error
 	var earlier []*row
 	held := map[string]bool{} // amounts of refunds of unknown outcome, whose equals wait for them
-	apart := func(other *row) bool { return r.refunds() && other.refunds() && !r.Amount.Equal(other.Amount) }
+	apart := func(other *row) bool {
+		return r.Operation == quickstream.OperationRefund && other.Operation == quickstream.OperationRefund && !r.Amount.Equal(other.Amount)
+	}
 	err := e.each(ctx, tx, func(other *row, unreadable error) {
 		switch {
 		case unreadable != nil || other.State == StateSending || other.State != StateQueued && !apart(other):

@@ -71,9 +71,12 @@ func setMeta(ctx context.Context, tx tx, name, value string) error {
 func (e *engine) databaseTime(ctx context.Context, tx tx) (now time.Time, ahead time.Duration, err error) {
 	var read time.Time
 	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&read) }, "SELECT "+database.Now)
-	ahead = read.Sub(e.machine())
-	return e.clock().Add(ahead), ahead, err
+	return e.shared(read), read.Sub(e.machine()), err
 }
+
+// shared is a time that was read from the database, ahead of its clock by as much as Options.Clock is
+// ahead of this machine's.
+func (e *engine) shared(read time.Time) time.Time { return e.clock().Add(read.Sub(e.machine())) }
 
 // each calls f for every write that a condition names. One of another version of the program is
 // given with its error.

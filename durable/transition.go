@@ -193,8 +193,8 @@ func (r row) begun(o observed, now time.Time) resolve.Case {
 		return resolve.Begin(intent, now)
 	}
 	intent.Attempts = max(o.Attempts, r.Sends)
-	if approved := o.Seen.Result == resolve.LookupSettled && o.Seen.Outcome == quickstream.OutcomeApproved; approved && r.Sends > 1 {
-		c := resolve.Begin(intent, now) // an earlier send may be approved too
+	if approved := o.Seen.Result == resolve.LookupSettled && o.Seen.Outcome == quickstream.OutcomeApproved; approved && (r.Sends > 1 || o.Resent) {
+		c := resolve.Begin(intent, now) // an earlier request may be approved too
 		c.Resent, c.Until, c.Status = true, now.Round(0).Add(lookupLag), resolve.StatusSettled
 		c.Seen, c.Outcome = o.Seen, o.Seen.Outcome
 		return c

@@ -145,6 +145,9 @@ func TestSecondSend(t *testing.T) {
 	assert.Equal(t, "approved", approved.Text())
 	assert.Equal(t, receipt, approved.ReceiptNumber)
 	assert.False(t, approved.Due.IsZero(), "the first send may be approved too")
+	resent := saw(quickstream.OutcomeApproved).by(ourClaim)
+	resent.Resent = true
+	assert.False(t, begun("sending", now).after(resent, policy, now).Due.IsZero(), "the client has sent it twice in one call")
 	twice := observed{Kind: sawTransaction, Seen: resolve.Observation{Result: resolve.LookupDoubleCharged, Candidates: []string{receipt, "1002"}}}
 	assert.Equal(t, StateDoubleCharged, approved.after(twice, policy, now.Add(time.Minute)).State)
 	earlier := observed{Kind: sawTransaction, Sends: 1, Seen: resolve.Observation{Result: resolve.LookupNone}}
@@ -194,14 +197,14 @@ func TestNextSend(t *testing.T) {
 		"new":                                   {r: &fresh},
 		"queued for long":                       {r: &old, next: nextSend{lookUp: true}},
 		"never sent":                            {r: notSent},
-		"never sent, and given up":              {r: notSent, given: true, next: nextSend{notBefore: now.Add(lookupLag)}},
+		"never sent, and given up":              {r: notSent, given: true, next: nextSend{wait: lookupLag}},
 		"429, at once":                          {r: sent(permitRefused, time.Second), next: nextSend{lookUp: true}},
-		"429, and the key is forgotten":         {r: sent(permitRefused, 2*time.Minute), next: nextSend{notBefore: now.Add(13 * time.Minute)}},
+		"429, and the key is forgotten":         {r: sent(permitRefused, 2*time.Minute), next: nextSend{wait: 13 * time.Minute}},
 		"429, and look-ups show everything":     {r: sent(permitRefused, 16*time.Minute), next: nextSend{lookUp: true, newKey: true}},
 		"503":                                   {r: sent(permitUnavailable, 20*time.Second), next: nextSend{lookUp: true}},
-		"503 again":                             {r: sent(permitUnavailableAgain, 20*time.Second), next: nextSend{notBefore: now.Add(lookupLag - 20*time.Second)}},
+		"503 again":                             {r: sent(permitUnavailableAgain, 20*time.Second), next: nextSend{wait: lookupLag - 20*time.Second}},
 		"503 again, and 15 minutes have passed": {r: sent(permitUnavailableAgain, 15*time.Minute), next: nextSend{lookUp: true, newKey: true}},
-		"429, and given up":                     {r: sent(permitRefused, time.Second), given: true, next: nextSend{notBefore: now.Add(lookupLag - time.Second)}},
+		"429, and given up":                     {r: sent(permitRefused, time.Second), given: true, next: nextSend{wait: lookupLag - time.Second}},
 	} {
 		assert.Equal(t, c.next, c.r.nextSend(now, c.given), name)
 	}

@@ -111,6 +111,7 @@ type row struct {
 	pending  []observed         // what OnOutcome has refused
 	decision *verdict
 	age      time.Duration // since it was written, by the database's clock
+	read     time.Time     // by the database's clock
 }
 
 // verdict is what a person has decided.

@@ -1,7 +1,9 @@
 package enginetest
 
 import (
+	"context"
 	"database/sql"
+	"fmt"
 	"testing"
 	"time"
 
@@ -389,4 +391,33 @@ func testTakeIn[TTx any](t *testing.T, db store[TTx]) {
 	_, err = s.tryRefund("portal", 235)
 	require.ErrorIs(t, err, durable.ErrTooMuch)
 	assert.Equal(t, []string{approved, approved}, s.states("A"))
+}
+
+func TestTakeInOnce(t *testing.T) { everywhere(t, testTakeInOnce[*sql.Tx], testTakeInOnce[pgx.Tx]) }
+
+// One receipt is taken in once, also by several at the same moment, and never one of the engine's own.
+func testTakeInOnce[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	made, err := s.client.Transactions.Pay(t.Context(), s.card(sandbox.CardAttempted))
+	require.NoError(t, err)
+	s.clock.Advance(time.Hour) // it can be seen
+	created := make(chan bool)
+	for i := range 4 {
+		go func() {
+			_, stored, _ := s.engine.TakeIn(context.WithoutCancel(t.Context()), durable.NewWrite{ID: fmt.Sprint("taken in ", i), Order: fmt.Sprint("P", i)}, made.ReceiptNumber)
+			created <- stored
+		}()
+	}
+	n := 0
+	for range 4 {
+		if <-created {
+			n++
+		}
+	}
+	assert.Equal(t, 1, n)
+	own := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	s.clock.Advance(time.Hour)
+	s.corrupt("receipt = '', state = 'sending', outcome = '', lookups = ''", own.ID) // its answer is on its way
+	_, _, err = s.engine.TakeIn(t.Context(), durable.NewWrite{ID: "own", Order: "B"}, own.ReceiptNumber)
+	require.ErrorIs(t, err, durable.ErrIDReused)
 }

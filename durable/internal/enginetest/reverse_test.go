@@ -2,13 +2,17 @@ package enginetest
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -36,4 +40,30 @@ func TestRefundWhileVoided(t *testing.T) {
 	_, err := s.tryReverse(p.ID)
 	require.ErrorIs(t, err, durable.ErrTooMuch)
 	assert.True(t, happened)
+}
+
+func TestReverseWaits(t *testing.T) {
+	everywhere(t, testReverseWaits[*sql.Tx], testReverseWaits[pgx.Tx])
+}
+
+// A reversal is stored beside a refund that is declined later: it waits for it, and reverses all that
+// is left then.
+func testReverseWaits[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	s.clock.Advance(48 * time.Hour)
+	s.box.NextTransaction(sandbox.Declined("51"))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.DelayBeforeCommit(300 * time.Millisecond), Times: 1}))
+	var reversal durable.FollowUp
+	require.NoError(t, s.commit(func(tx TTx) error {
+		_, _, err := s.engine.Refund(t.Context(), tx, durable.NewWrite{ID: "first"}, p.ID, quickstream.RefundParams{PrincipalAmount: decimal.New(300, -2), Currency: quickstream.CurrencyAUD})
+		if err == nil {
+			reversal, _, err = s.engine.Reverse(t.Context(), tx, durable.NewWrite{ID: "second"}, p.ID)
+		}
+		return err
+	}))
+	assert.Equal(t, "9.34", reversal.Amount.StringFixed(2), "what is left beside the refund")
+	assert.Equal(t, declined, s.settled("first").Text())
+	all := s.reaches("second", approved, time.Minute)
+	assert.True(t, all.Amount.Equal(p.Amount), all.Amount)
 }
