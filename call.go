@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -192,10 +193,11 @@ func (c *call) prepare() []byte {
 	body, err := wire.Encode(c.body)
 	c.refuse(err)
 	for _, field := range c.config.extra {
+		model := cmp.Or(field.model, reflect.TypeOf(c.body))
 		if field.replaces {
-			body, _ = wire.Replace(body, field.path, field.value, reflect.TypeOf(c.body))
+			body, _ = wire.Replace(body, field.path, field.value, model)
 		} else if c.ended == nil {
-			if body, err = wire.SetMember(body, field.path, field.value, reflect.TypeOf(c.body)); err != nil {
+			if body, err = wire.SetMember(body, field.path, field.value, model); err != nil {
 				c.refuse(fmt.Errorf("option %w", err))
 			}
 		}

@@ -188,6 +188,7 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 		params.RespondByTimeMinutes, params.PayeeReference, params.SupplierBusinessCode, params.CreationType,
 		params.Payment.wire(), params.Terms.wire(), params.Payer.wire(),
 	}
+	setFields(call, &body)
 	call.check(body.check)
 	call.reference, call.body = params.PayeeReference, body
 	call.kept, call.intent = body.intent(customerID)

@@ -138,6 +138,7 @@ func (s *PayToService) begin(name Operation, change AgreementChange, opts []Call
 		call.ended = err
 		return call
 	}
+	setFields(call, &patch.body)
 	call.check(func(f *findings) {
 		patch.current.checkAmendable(f)
 		patch.body.check(f)

@@ -3,8 +3,12 @@ package quickstream
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -92,31 +96,60 @@ func (p AuthenticateParams) wire() map[string]any {
 		p.Currency = CurrencyAUD
 	}
 	members := map[string]any{}
-	addMembers(members, "", reflect.ValueOf(p))
-	return members
-}
-
-func addMembers(members map[string]any, prefix string, of reflect.Value) {
-	for field, value := range of.Fields() {
-		name := cmp.Or(field.Tag.Get("json"), prefix+field.Name)
+	eachMember("", reflect.ValueOf(p), func(name, format string, value reflect.Value) {
 		if value.IsZero() {
-			continue
+			return
 		}
 		switch v := value.Interface().(type) {
-		case ThreeDSAddress, ThreeDSOrder, ThreeDSAccount:
-			addMembers(members, field.Tag.Get("prefix"), value)
 		case Date:
 			members[name] = fmt.Sprintf("%04d%02d%02d", v.Year, int(v.Month), v.Day)
 		case *bool:
 			members[name] = map[bool]string{true: "Y", false: "N"}[*v]
 		case *int, *int64:
-			members[name] = fmt.Sprintf(cmp.Or(field.Tag.Get("format"), "%d"), value.Elem())
+			members[name] = fmt.Sprintf(cmp.Or(format, "%d"), value.Elem())
 		case *decimal.Decimal:
 			members[name] = wire.NewText(*v)
 		default:
 			members[name] = value.String()
 		}
+	})
+	return members
+}
+
+// eachMember calls do for each field that is a member of the body.
+func eachMember(prefix string, of reflect.Value, do func(name, format string, value reflect.Value)) {
+	for field, value := range of.Fields() {
+		switch value.Interface().(type) {
+		case ThreeDSAddress, ThreeDSOrder, ThreeDSAccount:
+			eachMember(field.Tag.Get("prefix"), value, do)
+		default:
+			do(cmp.Or(field.Tag.Get("json"), prefix+field.Name), field.Tag.Get("format"), value)
+		}
 	}
+}
+
+// setFields returns the members that WithExtraField replaces. Texts are set as well, for the rules.
+func (p *AuthenticateParams) setFields(c *call) map[string]any {
+	replaced := map[string]any{}
+	c.config.extra = slices.DeleteFunc(slices.Clone(c.config.extra), func(extra extraField) (known bool) {
+		eachMember("", reflect.ValueOf(p).Elem(), func(name, _ string, value reflect.Value) {
+			_, again := replaced[name]
+			switch {
+			case !strings.EqualFold(name, extra.path[0]):
+				return
+			case name != extra.path[0] || len(extra.path) > 1 || decides(name) || again:
+				c.refuse(errDecides(extra.path))
+				return
+			}
+			var text string
+			if value.Kind() == reflect.String && json.Unmarshal(extra.value, &text) == nil {
+				value.SetString(text)
+			}
+			replaced[name], known = extra.value, true
+		})
+		return known
+	})
+	return replaced
 }
 
 // ThreeDSMessageCategory says what an authenticated token is for.
@@ -163,8 +196,11 @@ type ThreeDSAddress struct {
 // [UnknownOutcomeError] authenticate again: it charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
 	call := s.client.begin(OperationAuthenticate, opts, singleUseTokenID)
+	replaced := params.setFields(call)
 	call.check(params.check)
-	call.body = params.wire()
+	body := params.wire()
+	maps.Copy(body, replaced)
+	call.body = body
 	return send[ThreeDSResult](ctx, call)
 }
 

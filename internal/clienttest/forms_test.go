@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -140,6 +141,116 @@ func TestReplacedFields(t *testing.T) {
 		return second(c.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Kim Lee", PhoneNumber: "1"}, opts...))
 	}, quickstream.WithExtraField("phoneNumber", "2"))
 	assert.Equal(t, "2", sent["phoneNumber"])
+}
+
+// TestReplacedFieldsOfPayTo: what does not decide can be replaced in agreements and their changes.
+// The rules judge it, and it stands in the intent. What decides is refused, and so is a part of
+// another change.
+func TestReplacedFieldsOfPayTo(t *testing.T) { synctest.Test(t, replacedFieldsOfPayTo) }
+
+func replacedFieldsOfPayTo(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	ctx := t.Context()
+	customerID, agreement := active(t, box, client)
+	extra, invalid := quickstream.WithExtraField, new(quickstream.ValidationError)
+
+	create := func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		return second(c.PayTo.Create(ctx, customerID, agreementParams("REF-1"), opts...))
+	}
+	require.ErrorAs(t, create(client, extra("payerDetails.bsb", "650-000")), &invalid)
+	assert.Equal(t, "payer.bsb.digits", invalid.Findings[0].Rule)
+	sent, err := sentBody(t, create, extra("payerDetails.bsb", "650-000"), quickstream.WithoutRule("payer.bsb.digits"),
+		extra("paymentDetails.description", "Fibre"), extra("respondByTimeMinutes", "60"))
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	tree := decodedTree(t, []byte(sent))
+	assert.Equal(t, "650-000", tree["payerDetails"].(map[string]any)["bsb"])
+	assert.Equal(t, "Fibre", tree["paymentDetails"].(map[string]any)["description"])
+	assert.Equal(t, "60", tree["respondByTimeMinutes"])
+	unread := clientOf(t, says(200, "<html>"))
+	assert.Contains(t, string(intentOf(t, create(unread, extra("paymentDetails.description", "Fibre"))).Request), `"description":"Fibre"`)
+
+	details, err := agreement.Details()
+	require.NoError(t, err)
+	terms, err := agreement.Terms()
+	require.NoError(t, err)
+	suspension := quickstream.ChangingStatus(agreement.AgreementToken, quickstream.AgreementStatusSuspended, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty})
+	_, err = client.PayTo.Plan(ctx, suspension, extra("statusAmendment.reasonDescription", strings.Repeat("x", 257)))
+	require.ErrorAs(t, err, &invalid)
+	assert.Equal(t, "statusAmendment.reasonDescription.length", invalid.Findings[0].Rule)
+	for _, change := range []struct {
+		of               quickstream.AgreementChange
+		name, value, has string
+	}{
+		{suspension, "statusAmendment.reasonDescription", "new", `"reasonDescription":"new"`},
+		{details, "unilateralAmendment.description", "new", `"description":"new"`},
+		{terms, "bilateralAmendment.paymentDetails.additionalInformation", "new", `"additionalInformation":"new"`},
+	} {
+		planned, err := client.PayTo.Plan(ctx, change.of, extra(change.name, change.value))
+		require.NoError(t, err, change.name)
+		assert.Contains(t, string(planned.Request), change.has)
+		require.NoError(t, client.PayTo.Submit(ctx, planned, func(context.Context) error { return nil }))
+		_, err = client.PayTo.Plan(ctx, change.of, extra(change.name, 1))
+		require.ErrorContains(t, err, "does not hold the whole request", change.name)
+	}
+	sent, err = sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		return c.PayTo.AmendBilaterally(ctx, terms, opts...)
+	}, extra("bilateralAmendment.respondByTimeMinutes", "60"))
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	assert.Equal(t, "60", decodedTree(t, []byte(sent))["bilateralAmendment"].(map[string]any)["respondByTimeMinutes"])
+
+	requests := len(box.Requests())
+	for _, name := range []string{
+		"agreementCreationType", "payeeReference", "supplierBusinessCode", "paymentDetails.purpose", "paymentDetails.startDate", "paymentDetails.endDate",
+		"paymentDetails.automaticRenewal", "paymentTerms.frequency", "paymentTerms.numberOfPaymentsPermitted", "paymentTerms.pointInTime",
+		"paymentTerms.agreementType", "paymentTerms.firstPaymentAmount", "paymentTerms.lastPaymentAmount", "paymentTerms.paymentAmount",
+		"paymentTerms.maximumPaymentAmount", "paymentTerms.currency", "paymentTerms.firstPaymentDue", "paymentTerms.lastPaymentDue",
+		"payerDetails.payerId", "payerDetails.payerReference", "payerDetails.accountNumber", "payerDetails.payId", "payerDetails.payIdType",
+	} {
+		require.ErrorContains(t, create(client, extra(name, "1")), `"`+name+`" can only be set by the parameters`)
+	}
+	for name, change := range map[string]quickstream.AgreementChange{
+		"updateType": suspension, "statusAmendment.statusCode": suspension, "recallPayToAgreement.statusCode": suspension,
+		"bilateralAmendment.respondByTimeMinutes": suspension, "unilateralAmendment": suspension,
+		"unilateralAmendment.payeeReference": details, "unilateralAmendment.supplierBusinessCode": details,
+		"bilateralAmendment.paymentDetails.endDate": terms, "bilateralAmendment.paymentTerms.maximumPaymentAmount": terms,
+	} {
+		_, err := client.PayTo.Plan(ctx, change, extra(name, "1"))
+		require.ErrorContains(t, err, `"`+name+`" can only be set by the parameters`)
+	}
+	_, err = client.PayTo.Plan(ctx, suspension, extra("StatusAmendment", "1"))
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	assert.Len(t, box.Requests(), requests, "what decides is not sent")
+}
+
+// TestReplacedFieldsOfThreeDS: the rules judge a replaced text. Another type is sent as it is.
+func TestReplacedFieldsOfThreeDS(t *testing.T) {
+	params := authentication()
+	params.RecurringExpiry = quickstream.Date{Year: 2031, Month: 2, Day: 1}
+	authenticate := func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		return second(c.SingleUseTokens.Authenticate(t.Context(), "T-1", params, opts...))
+	}
+	sent, err := sentBody(t, authenticate, quickstream.WithExtraField("billAddrState", "QLD"), quickstream.WithExtraField("recurringExpiry", "2031-02-01"),
+		quickstream.WithExtraField("addrMatch", true), quickstream.WithExtraField("acctID", ""), quickstream.WithExtraField("newMember", 1))
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	tree := decodedTree(t, []byte(sent))
+	assert.Equal(t, []any{"QLD", "2031-02-01", true, "", json.Number("1"), "Sydney"},
+		[]any{tree["billAddrState"], tree["recurringExpiry"], tree["addrMatch"], tree["acctID"], tree["newMember"], tree["billAddrCity"]})
+	assert.Equal(t, "NSW", params.BillingAddress.State)
+
+	invalid := new(quickstream.ValidationError)
+	sent, err = sentBody(t, authenticate, quickstream.WithExtraField("shipAddrState", "Queensland"))
+	require.ErrorAs(t, err, &invalid)
+	assert.Equal(t, "threeDS.shipAddrState.length", invalid.Findings[0].Rule)
+	assert.Empty(t, sent)
+	for _, name := range []string{"messageCategory", "threeDSRequestorAuthenticationInd", "principalAmount", "currency"} {
+		_, err := sentBody(t, authenticate, quickstream.WithExtraField(name, "01"))
+		require.ErrorContains(t, err, `"`+name+`" can only be set by the parameters`)
+		require.ErrorIs(t, err, errNothingSent)
+	}
+	_, err = sentBody(t, authenticate, quickstream.WithExtraField("BILLADDRSTATE", "QLD"))
+	require.ErrorIs(t, err, errNothingSent, "a known name in another case")
+	_, err = sentBody(t, authenticate, quickstream.WithExtraField("shipaddrstate", "QLD"))
+	require.ErrorIs(t, err, errNothingSent, "one that the parameters do not set")
 }
 
 // TestReceiptInLocation: if the body of a 201 cannot be read, its Location names the transaction. An
