@@ -146,6 +146,8 @@ func TestAttack54Unconfirmed(t *testing.T) {
 		"unknown transaction":   {approvedBody, 404, notFound, []error{webhooks.ErrUnconfirmed, quickstream.ErrNotFound}, nil, true},
 		"identifier refused":    {confirmedBody, 422, notFound, []error{webhooks.ErrUnconfirmed, quickstream.ErrInvalid}, nil, true},
 		"still pending":         {confirmedBody, 200, withStatus("PENDING"), []error{webhooks.ErrUnconfirmed}, nil, true},
+		"still pending, small":  {confirmedBody, 200, withStatus("pending"), []error{webhooks.ErrUnconfirmed}, nil, true},
+		"still created, mixed":  {confirmedBody, 200, withStatus("Created "), []error{webhooks.ErrUnconfirmed}, nil, true},
 		"still created":         {confirmedBody, 200, withStatus("CREATED"), []error{webhooks.ErrUnconfirmed}, nil, true},
 		"no status":             {confirmedBody, 200, withStatus(""), []error{webhooks.ErrUnconfirmed}, nil, true},
 		"another agreement":     {confirmedBody, 200, strings.Replace(agreementData, "AGR0001", "AGR0002", 1), nil, webhooks.ErrUnconfirmed, true},

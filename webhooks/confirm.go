@@ -94,9 +94,9 @@ func lookupError(err error) error {
 	return err
 }
 
-// answered reports whether an agreement no longer waits for its payer.
+// answered reports whether an agreement no longer waits for its payer, with its status in any case.
 func answered(status quickstream.AgreementStatus) bool {
-	switch status {
+	switch quickstream.AgreementStatus(strings.ToUpper(strings.TrimSpace(string(status)))) {
 	case "", quickstream.AgreementStatusCreated, quickstream.AgreementStatusPending:
 		return false
 	default:
