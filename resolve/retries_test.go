@@ -85,6 +85,16 @@ func TestRetriesOfRetries(t *testing.T) {
 	}
 }
 
+// resumed is a service that found this attempt, and reads the retries of each receipt.
+type resumed struct {
+	*quickstream.TransactionsService
+	found *quickstream.Transaction
+}
+
+func (r resumed) Resume(context.Context, quickstream.Intent, ...quickstream.CallOption) (*quickstream.Transaction, error) {
+	return r.found, nil
+}
+
 // TestRetriesInAListThatMoves: a retry that is added while the list is read shifts another one past the
 // end of its page.
 func TestRetriesInAListThatMoves(t *testing.T) {
@@ -103,7 +113,7 @@ func TestRetriesInAListThatMoves(t *testing.T) {
 		return http.StatusOK, list(paid)
 	}}
 	retries := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour))
-	o := retries.LookUp(t.Context(), &fake{found: declined("R1", "01"), retries: service.client(t).Transactions.Retries("R1")}, resolve.Case{})
+	o := retries.LookUp(t.Context(), resumed{service.client(t).Transactions, declined("R1", "01")}, resolve.Case{})
 	assert.Equal(t, []string{"settled", "R4"}, []string{string(o.Result), o.ReceiptNumber})
 }
 
