@@ -46,19 +46,22 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestARunRepeats runs the flags that a finding prints.
+// TestARunRepeats runs the flags that a finding prints: they find it again, and nothing else. Several
+// workers would find something else each time.
 func TestARunRepeats(t *testing.T) {
 	var outs [3]strings.Builder
-	args := []string{"-worlds", "8", "-payments", "3", "-naive", "-faults", "1"} // few enough that all is listed
+	var finding string
+	args := []string{"-worlds", "6", "-payments", "20", "-naive", "-faults", "1"} // few enough that all is listed
 	for i := range outs {
 		if err := run(t.Context(), &outs[i], args); err == nil {
 			t.Fatal("the naive client passes")
 		}
 		if i == 1 {
-			_, printed, found := strings.Cut(outs[i].String(), "\n      -")
+			listed, printed, found := strings.Cut(outs[i].String(), "\n      -")
 			if !found {
 				t.Fatal("no finding prints its flags")
 			}
+			finding = listed[strings.LastIndex(listed, "\n")+1:]
 			line, _, _ := strings.Cut(printed, "\n")
 			before, world, _ := strings.Cut("-"+line, " -world '")
 			world, after, _ := strings.Cut(world, "' ")
@@ -67,6 +70,9 @@ func TestARunRepeats(t *testing.T) {
 	}
 	if outs[0].String() != outs[1].String() {
 		t.Errorf("the same flags gave\n%s\nand\n%s", outs[0].String(), outs[1].String())
+	}
+	if !strings.Contains(outs[2].String(), "\n"+finding+"\n") {
+		t.Errorf("the flags of a finding do not find it again: %s\n%s", finding, outs[2].String())
 	}
 	for line := range strings.Lines(outs[2].String()) {
 		if strings.HasPrefix(line, "    ") && !strings.Contains(outs[0].String(), line) {
