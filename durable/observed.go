@@ -28,8 +28,8 @@ const (
 	sawReturn observation = "returned"
 	// sawDone: another write than a transaction was found as it was asked for.
 	sawDone observation = "done"
-	// sawConflict: the service has a transaction of the order that is not this payment, or
-	// does not let this follow-up be made: a person has to find out.
+	// sawConflict: the service has a transaction of the order that is not this payment: a person has to
+	// find out.
 	sawConflict observation = "conflict"
 	// sawDecision: a person has decided.
 	sawDecision observation = "decision"

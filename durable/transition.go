@@ -21,7 +21,7 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 	}
 	// A process that looked up meanwhile may have found nothing yet.
 	holder := o.Claim != "" && o.Claim == r.claim
-	unseen := r.State == StateSending || r.State == StateResolving && !r.evident()
+	unseen := r.State == StateSending || r.State == StateResolving && !r.mayBeFound()
 	switch o.Kind {
 	case sawPermit:
 		if holder && unseen {
@@ -218,8 +218,8 @@ func (r row) chosenAgain(now time.Time) row {
 	return r
 }
 
-// evident reports whether anything was seen that may be the write.
-func (r row) evident() bool {
+// mayBeFound reports whether a look-up has seen anything that may be the write.
+func (r row) mayBeFound() bool {
 	return slices.ContainsFunc(r.lookups.Lookups, func(l resolve.Lookup) bool {
 		return l.Result != resolve.LookupNone && l.Result != resolve.LookupFailed || len(l.Candidates) > 0
 	})

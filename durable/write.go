@@ -62,7 +62,8 @@ type Record struct {
 	Evidence []resolve.Lookup
 	// ReplacedBy is the payment that was made instead of this one, or that was approved before it.
 	ReplacedBy string
-	// Problem is the last thing that went wrong. It has no handles and no texts of the service.
+	// Problem is the last thing that went wrong, for a person. It can name receipts and tokens, and has
+	// no secrets and no texts of hooks: keep it out of logs.
 	Problem string
 	// Failures counts how often in a row it could not be sent, or OnOutcome has failed.
 	Failures int

@@ -71,7 +71,7 @@ func (s *shop[TTx]) corrupt(set, id string, args ...any) {
 	}))
 }
 
-// What corrupt sets, as the engine stores it. A write that is looked up anew has no look-ups yet.
+// What corrupt sets, as the engine stores it. A write whose look-ups begin again has none yet.
 const (
 	isDeclined  = "state = 'settled', outcome = 'declined'"
 	isRefused   = "state = 'refused', outcome = '', lookups = ''"

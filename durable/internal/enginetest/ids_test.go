@@ -116,7 +116,7 @@ func testIDReused[TTx any](t *testing.T, db store[TTx]) {
 
 func TestTokenUsed(t *testing.T) { everywhere(t, testTokenUsed[*sql.Tx], testTokenUsed[pgx.Tx]) }
 
-// An old message that is handled again under a new id charges nobody by the token in it: neither
+// An old message that is handled again under a new id charges no customer by the token in it: neither
 // after a decline that the customer saw, nor after a void. A token that was never sent is free.
 func testTokenUsed[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)

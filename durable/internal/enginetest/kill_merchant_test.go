@@ -18,7 +18,7 @@ import (
 )
 
 // attemptID is the id of an order's attempt: the attempt is stored with the order before its form is
-// shown, so that whoever repeats the step has the same id.
+// shown, so that a repeated step has the same id.
 func attemptID(order string, attempt int64) string { return fmt.Sprint(order, "/", attempt) }
 
 // write is the attempt of an order.

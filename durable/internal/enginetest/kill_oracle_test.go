@@ -345,7 +345,7 @@ func (v *village) judgeOrders(j *verdict, of map[string]*kept) {
 	}
 }
 
-// judgeRefunds finds refunds that the merchant wanted and that nobody asked for, or for which the
+// judgeRefunds finds refunds that the merchant wanted and did not ask for, or for which the
 // engine has another write: each of two equal lines has its own.
 func (v *village) judgeRefunds(j *verdict, writes map[string]*kept) {
 	v.Helper()

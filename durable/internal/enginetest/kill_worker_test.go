@@ -245,7 +245,7 @@ func (m *merchant[TTx]) listen() error {
 	return m.tell("/test/hello?pid="+strconv.Itoa(os.Getpid()), "http://"+listener.Addr().String())
 }
 
-// takeOrders has orders paid and refunded until the program is to end. Now and then somebody repeats
+// takeOrders has orders paid and refunded until the program is to end. Now and then a customer repeats
 // a step: an attempt, an older one, or a refund. Without a pace only refunds that are due are made.
 func (m *merchant[TTx]) takeOrders(ctx context.Context) error {
 	pace := m.Pace
