@@ -7,6 +7,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,6 +123,10 @@ func (d pgxDatabase) Claim(ctx context.Context, tx database.Tx) (func() error, e
 
 func (d pgxDatabase) Queue(config *river.Config) (database.Queue, error) {
 	config.Schema = d.schema
+	// Without the two that the schema drops.
+	config.ReindexerIndexNames = slices.DeleteFunc(river.ReindexerIndexNamesDefault(), func(name string) bool {
+		return name == "river_job_args_index" || name == "river_job_metadata_index"
+	})
 	client, err := river.NewClient(riverpgxv5.New(d.pool), config)
 	if err != nil {
 		return nil, err

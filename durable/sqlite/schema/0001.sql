@@ -7,10 +7,17 @@ CREATE TABLE quickstream_write (
 	kind text NOT NULL, -- payment, follow_up or other
 	operation text NOT NULL,
 	follows text NOT NULL, -- the write that it follows, or the agreement that it changes
+	written_at integer NOT NULL,
+	database_at integer NOT NULL, -- written_at by the database's clock
 	business text NOT NULL,
 	source text NOT NULL, -- digest of a stored account or agreement
 	token text NOT NULL, -- digest of a single-use token
 	request text NOT NULL, -- digest of the whole request, if it was made with options
+	reference text NOT NULL,
+	intent_id text NOT NULL,
+	end_to_end_id text NOT NULL,
+	amount integer,
+	currency text NOT NULL,
 	state text NOT NULL,
 	outcome text NOT NULL,
 	reversal text NOT NULL,
@@ -24,25 +31,18 @@ CREATE TABLE quickstream_write (
 	permit text NOT NULL, -- the answer that permits another send, or ''
 	next_at integer, -- when there is something to do; null if there is nothing
 	due_at integer, -- when that is enqueued, again if its job was lost
-	written_at integer NOT NULL,
 	changed_at integer NOT NULL,
-	database_at integer NOT NULL, -- written_at by the database's clock
 	replaced_by text NOT NULL,
 	suspect integer NOT NULL,
 	receipt text NOT NULL,
-	reference text NOT NULL,
-	intent_id text NOT NULL,
-	end_to_end_id text NOT NULL,
-	amount integer,
 	total integer,
-	currency text NOT NULL,
 	settles_on text NOT NULL,
-	intent text NOT NULL,
 	lookups text NOT NULL, -- the case of package resolve, without the intent
 	pending text NOT NULL, -- what OnOutcome has refused
 	failures bigint NOT NULL,
 	problem text NOT NULL,
-	decision text NOT NULL
+	decision text NOT NULL,
+	intent text NOT NULL
 );
 
 -- One order, one payment: all others of the order have their ids here.
