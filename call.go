@@ -218,6 +218,9 @@ func (c *call) send(ctx context.Context, body []byte, decode func(status int, bo
 	}
 	if c.intent != nil {
 		sent.Before = c.callHooks
+		if c.claim != nil || len(c.config.beforeSend) > 0 {
+			sent.Life = ClaimLife
+		}
 	}
 	r := c.client.transport().Do(ctx, sent)
 	if into := c.config.response; into != nil {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 )
 
@@ -21,7 +20,7 @@ var (
 	errTooLarge = errors.New("the answer is larger than the client accepts")
 	errNoAnswer = errors.New("the RoundTripper returned neither an answer nor an error")
 	errPatience = errors.New("no answer in time")
-	errTooLate  = errors.New("too late to send again")
+	errTooLate  = errors.New("too long after it was claimed or first sent")
 	errOver     = errors.New("the attempt is over")
 	errUnasked  = errors.New("the server answered before it was asked")
 
@@ -43,22 +42,16 @@ type outgoing struct {
 	attempt  *attempt
 	streamed bool
 	gate     gate
-	since    time.Time // when the write was first sent, if an attempt may have arrived
-	window   time.Duration
-	late     atomic.Bool // the window had passed, so nothing was read
 }
 
 // Read returns the body once. Its first call is the moment at which sending begins, however long
 // getting a connection took.
 func (o *outgoing) Read(p []byte) (int, error) {
-	first, ok := o.gate.pass()
-	if !ok {
+	if _, ok := o.gate.pass(); !ok {
+		if o.gate.late.Load() {
+			return 0, errTooLate
+		}
 		return 0, errOver
-	}
-	if first && !o.since.IsZero() && since(o.since) >= o.window {
-		o.late.Store(true)
-		o.gate.shut()
-		return 0, errTooLate
 	}
 	if !o.streamed {
 		return o.content.Read(p)

@@ -49,6 +49,8 @@ type Call struct {
 	// Before is called once, right before the first attempt. If it fails or panics, nothing is
 	// sent. Optional.
 	Before func(ctx context.Context, key string) error
+	// Life is how long after Before was called an attempt may begin; 0 for no limit.
+	Life time.Duration
 	// Refusal reports whether an answer that is not in the service's own words refuses a write. A
 	// panic is a no. Optional.
 	Refusal func(status int, header http.Header, body []byte) bool

@@ -8,8 +8,20 @@ import (
 )
 
 // gate lets bytes out until it is shut. Shutting it reports whether any passed, and none can pass
-// afterwards.
-type gate struct{ state atomic.Int32 }
+// afterwards. It shuts by itself if its time has passed before the first byte.
+type gate struct {
+	state  atomic.Int32
+	window window
+	late   atomic.Bool // it has shut by itself
+}
+
+// window is a time after something; the zero value has no end.
+type window struct {
+	begun  time.Time
+	length time.Duration
+}
+
+func (w window) over() bool { return !w.begun.IsZero() && since(w.begun) >= w.length }
 
 const (
 	unused int32 = iota
@@ -18,6 +30,9 @@ const (
 )
 
 func (g *gate) pass() (first, ok bool) {
+	if g.window.over() && g.state.CompareAndSwap(unused, shut) {
+		g.late.Store(true)
+	}
 	if g.state.CompareAndSwap(unused, passed) {
 		return true, true
 	}
@@ -28,7 +43,7 @@ func (g *gate) pass() (first, ok bool) {
 func (g *gate) retract() { g.state.CompareAndSwap(passed, unused) }
 
 // shut reports whether nothing has passed.
-func (g *gate) shut() bool { return g.state.Swap(shut) == unused }
+func (g *gate) shut() bool { return g.state.Swap(shut) == unused || g.late.Load() }
 
 // heldConn is a connection of our own. It carries one request at a time, and sends bytes only for
 // the attempt that holds it, after all earlier input was read: net/http would take the rest of the

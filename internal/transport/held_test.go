@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"io"
 	"net"
 	"testing"
@@ -54,6 +55,15 @@ func TestOnlyWhatGotOutCounts(t *testing.T) {
 	_, err := conn.Write([]byte("POST"))
 	assert.Error(t, err)
 	assert.False(t, twice.shut(), "something had passed before")
+	for ago, out := range map[time.Duration]bool{29 * time.Second: true, 31 * time.Second: false} {
+		claimed := &gate{window: window{time.Now().Add(-ago), 30 * time.Second}}
+		conn := newHeldConn(brokenConn{takes: 1})
+		conn.reading = true
+		hold(conn, claimed)
+		_, err := conn.Write([]byte("PATCH")) // without a body
+		assert.Equal(t, !out, errors.Is(err, errOver))
+		assert.Equal(t, !out, claimed.shut(), "claimed %v ago", ago)
+	}
 }
 
 // TestNothingIsLeftOver: a request waits until all that came in is read, and what comes in

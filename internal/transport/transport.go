@@ -9,10 +9,7 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net/http"
-	"net/http/httptrace"
-	"net/url"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -62,7 +59,8 @@ type exchange struct {
 	authorization string
 	budget        *budget
 
-	result     Result // what the latest attempt came to
+	result     Result    // what the latest attempt came to
+	claimed    time.Time // when the hook before sending was called
 	attempts   int
 	repeats    int // requests that something below sent again by itself
 	firstSent  time.Time
@@ -99,6 +97,7 @@ func (t *Transport) Do(ctx context.Context, call Call) *Result {
 	x := &exchange{call: call, budget: &t.budget}
 	var err error
 	if x.authorization, err = call.Authorise(ctx); err == nil && call.Before != nil {
+		x.claimed = time.Now()
 		err = before(ctx, &x.call)
 	}
 	if err != nil {
@@ -162,8 +161,11 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	} else {
 		x.failed(ctx, err, a)
 	}
-	if a.body != nil && a.body.late.Load() && err != nil { // at most headers went out, and earlier attempts count
-		x.result, x.over = previous, true
+	if a.late() && err != nil {
+		x.over = true
+		if x.unanswered { // and earlier attempts count
+			x.result = previous
+		}
 	}
 	if n := int(a.wrote.Load()) - 1; n > 0 && (!t.own || x.call.Class == Read) {
 		x.repeats += n
@@ -186,108 +188,6 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	// pause read the exchange.
 	a.shown = http.Response{StatusCode: http.StatusOK, Header: x.result.Header, Body: http.NoBody, Request: req}
 	return &a.shown, nil
-}
-
-// attempt is one request.
-type attempt struct {
-	x       *exchange
-	own     bool
-	timer   *time.Timer
-	address url.URL
-	body    *outgoing // nil for none
-	trace   httptrace.ClientTrace
-	shown   http.Response // to net/http's client and the loop
-	// Through a caller's transport, httptrace reports dialled, connected and the requests begun. On
-	// our own connections, written knows whether a byte went out.
-	dialled, connected atomic.Bool
-	wrote              atomic.Int32
-	written            gate
-	reused             bool
-}
-
-// request makes the request of an attempt. Nothing of an earlier one is reused: net/http may still
-// read it, and a RoundTripper may have changed it. It has no GetBody, and its body can be read
-// once: otherwise net/http would repeat it.
-func (a *attempt) request(ctx context.Context, loop *http.Request, agent string) *http.Request {
-	call := &a.x.call
-	a.trace.GetConn = func(string) { a.dialled.Store(true) }
-	a.trace.GotConn = func(info httptrace.GotConnInfo) {
-		a.connected.Store(true)
-		if a.own {
-			a.reused = info.Reused
-			hold(info.Conn, &a.written)
-		}
-	}
-	a.trace.WroteHeaders = func() { a.wrote.Add(1) }
-
-	a.address = *call.URL
-	header, jar := loop.Header, loop.Header.Get("Cookie") // all that net/http's client adds
-	values := []string{a.x.authorization, call.Accept, call.Key, agent}
-	header["User-Agent"] = values[3:4:4]
-	for name, values := range call.Header {
-		header[name] = append([]string(nil), values...)
-	}
-	if mine := call.Header.Get("Cookie"); mine != "" && jar != "" {
-		header["Cookie"] = []string{mine + "; " + jar}
-	}
-	header["Authorization"], header["Accept"] = values[0:1:1], values[1:2:2]
-	if call.Key != "" {
-		header[keyHeader] = values[2:3:3]
-	}
-	request := &http.Request{
-		Method: call.Method, URL: &a.address, Host: a.address.Host, Header: header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}
-	switch {
-	case call.Upload != nil:
-		header["Content-Type"] = []string{call.Upload.ContentType}
-		a.body = &outgoing{content: call.Upload.Content, attempt: a, streamed: true}
-		request.Body, request.ContentLength = a.body, call.Upload.Length
-	case call.Body != nil:
-		header["Content-Type"] = []string{"application/json"}
-		a.body = &outgoing{content: bytes.NewReader(call.Body), attempt: a}
-		request.Body, request.ContentLength = a.body, int64(len(call.Body))
-	}
-	if a.body != nil && a.x.unanswered && call.Class != Read {
-		a.body.since, a.body.window = a.x.firstSent, call.Limits.ResendWindow
-	}
-	return request.WithContext(httptrace.WithClientTrace(ctx, &a.trace))
-}
-
-// send sends the request unless the context has ended.
-func (a *attempt) send(next http.RoundTripper, request *http.Request) (*http.Response, error) {
-	if ctx := request.Context(); ctx.Err() != nil {
-		a.dialled.Store(true) // and never connected
-		return nil, context.Cause(ctx)
-	}
-	resp, err := next.RoundTrip(request)
-	switch { // as net/http's client does above a RoundTripper
-	case err != nil:
-	case resp == nil:
-		err = errNoAnswer
-	case resp.Body == nil:
-		resp.Body = http.NoBody
-	}
-	if err == nil && a.own && a.written.state.Load() == unused {
-		resp.Body.Close()
-		return nil, errUnasked
-	}
-	return resp, err
-}
-
-// shut lets nothing more out, and reports whether nothing ever was: only then may a call say so. A
-// caller's transport has written nothing only if it dialled and got no connection.
-func (a *attempt) shut() (unsent bool) {
-	unread := a.body == nil || a.body.gate.shut()
-	unwritten := a.written.shut()
-	switch {
-	case a.x.call.Upload != nil:
-		return unread
-	case a.own:
-		return unwritten
-	default:
-		return unread && a.dialled.Load() && !a.connected.Load()
-	}
 }
 
 // failed classifies an attempt without an answer.

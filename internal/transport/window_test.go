@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -115,4 +116,45 @@ func TestSlowBodyAfterTheWindow(t *testing.T) {
 		})
 		assert.Equal(t, Success, result.End)
 	})
+}
+
+// TestLife: an attempt that would begin too long after the hook before sending sends nothing, and
+// neither does any after it. One that has begun in time, and whose answer was lost, is sent again.
+func TestLife(t *testing.T) {
+	const life = 30 * time.Second
+	for name, tt := range map[string]struct {
+		wait   time.Duration // from the hook to the first byte
+		begun  int
+		result CallResult
+	}{
+		"in time":  {life - 1, 2, Success},
+		"too late": {life, 1, NetworkFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := 0
+				result := do(t, func(r *http.Request) (*http.Response, error) {
+					begun++
+					trace := httptrace.ContextClientTrace(r.Context())
+					trace.GetConn("h.invalid:443")
+					if begun > 1 {
+						return answer(201, "{}"), nil
+					}
+					<-time.After(tt.wait)
+					_, err := io.Copy(io.Discard, r.Body)
+					if err != nil {
+						return nil, err
+					}
+					trace.GotConn(httptrace.GotConnInfo{})
+					return nil, syscall.ECONNRESET
+				}, func(c *Call) {
+					c.Class, c.Key, c.Body, c.Life = Keyed, "mine", []byte("{}"), life
+					c.Limits = &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow}
+					c.Before = func(context.Context, string) error { return nil }
+				})
+				assert.Equal(t, tt.begun, begun)
+				assert.Equal(t, tt.result, result.End)
+			})
+		})
+	}
 }
