@@ -66,7 +66,7 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 		_, taken := body.Metadata[name]
 		f.require(name == "" || !taken, "transaction.metadata.intent", "metadata", "must not hold the member that the intent's id is sent in")
 	})
-	id := body.intentID(call.config.key)
+	id := body.intentID(call.config.key, call.config.reference)
 	body.ownReference = body.PaymentReferenceNumber != ""
 	body.PaymentReferenceNumber = unique(body.PaymentReferenceNumber, call.config.reference)
 	if body.PayToData != nil {
@@ -86,13 +86,18 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 }
 
 // intentID returns a new id. With a key of the caller's the id is a hash of the key and the
-// request, so that another request under the same key is never taken for this one.
-func (b transactionBody) intentID(key string) string {
-	if key == "" {
+// request, so that another request under the same key is never taken for this one. What is sent under
+// one reference of WithReference is one intent.
+func (b transactionBody) intentID(key, reference string) string {
+	if key == "" && reference == "" {
 		return rand.Text()
 	}
-	kept, _ := b.kept()
-	sum := sha256.Sum256(append([]byte(key+"\n"), requestOf(kept)...))
+	hashed := []byte("reference\n" + reference)
+	if reference == "" {
+		kept, _ := b.kept()
+		hashed = append([]byte(key+"\n"), requestOf(kept)...)
+	}
+	sum := sha256.Sum256(hashed)
 	return hex.EncodeToString(sum[:16])
 }
 

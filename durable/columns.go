@@ -60,7 +60,6 @@ func columns() []column {
 		col("next_at", func(r *row) *time.Time { return &r.Due }),
 		col("changed_at", func(r *row) *time.Time { return &r.Changed }),
 		col("replaced_by", func(r *row) *string { return &r.ReplacedBy }),
-		col("suspect", func(r *row) *bool { return &r.suspect }),
 		col("receipt", func(r *row) *string { return &r.ReceiptNumber }),
 		col("reference", func(r *row) *string { return &r.Reference }),
 		col("intent_id", func(r *row) *string { return &r.intentID }),
@@ -143,7 +142,7 @@ func (s statements) scan(scan func(...any) error) (*row, error) {
 	if err := scan(append(into, &now)...); err != nil {
 		return nil, err
 	}
-	r.age, r.read = now.Sub(r.databaseTime), now
+	r.age = now.Sub(r.databaseTime)
 	return r, nil
 }
 

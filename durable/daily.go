@@ -39,18 +39,12 @@ func (e *engine) dailyComparison(ctx context.Context) error {
 	})
 }
 
-// clocksApart is how far the clocks of this machine and the database may differ: beyond it
-// one of them is wrong, and nothing is done that is done once a day.
-const clocksApart = time.Hour
-
 // daily runs work once for each day, after a time of day in Sydney.
 func (e *engine) daily(ctx context.Context, name string, at resolve.TimeOfDay, work func(ctx context.Context, due time.Time) error) error {
-	return e.once(ctx, name, func(now time.Time, ahead time.Duration) time.Time {
-		if ahead.Abs() > clocksApart {
-			return time.Time{}
-		}
-		return e.lastTime(at, now)
-	}, work)
+	if e.time.doubted() {
+		return nil
+	}
+	return e.once(ctx, name, func(now time.Time) time.Time { return e.lastTime(at, now) }, work)
 }
 
 // turn is how daily work stands: for which time it was done last, and until when
@@ -74,21 +68,18 @@ func turnOf(text string, now time.Time) turn {
 	return t
 }
 
-// once runs work for a time that has come, unless it was run for it, or is being run. due
-// returns that time for the database's, and for how far its clock is ahead of this
-// machine's; zero for none. What fails is tried again after a pause.
-func (e *engine) once(ctx context.Context, name string, due func(now time.Time, ahead time.Duration) time.Time, work func(ctx context.Context, due time.Time) error) error {
+// once runs work for a time that has come, unless it was run for it, or is being run. due returns the
+// last such time. What fails is tried again after a pause.
+func (e *engine) once(ctx context.Context, name string, due func(now time.Time) time.Time, work func(ctx context.Context, due time.Time) error) error {
 	var last turn
 	var at time.Time
 	mine := ""
 	err := within(ctx, e.db, func(tx tx) error {
-		now, ahead, err := e.databaseTime(ctx, tx)
+		now, err := e.readTime(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if at = due(now, ahead); at.IsZero() {
-			return nil
-		}
+		at = due(now)
 		text, err := meta(ctx, tx, name)
 		if err != nil {
 			return err
@@ -139,7 +130,7 @@ func (e *engine) hold(ctx context.Context, name string, done int64, mine string)
 		}
 		next, n := "", int64(0)
 		err := within(context.WithoutCancel(ctx), e.db, func(tx tx) error {
-			now, _, err := e.databaseTime(ctx, tx)
+			now, err := e.readTime(ctx, tx)
 			if err != nil {
 				return err
 			}
@@ -208,15 +199,14 @@ const forgottenAtOnce = 500
 func (e *engine) forget(ctx context.Context) error {
 	for n := int64(forgottenAtOnce); n == forgottenAtOnce; {
 		err := within(ctx, e.db, func(tx tx) error {
-			now, _, err := e.databaseTime(ctx, tx)
-			if err != nil {
+			now, err := e.readTime(ctx, tx)
+			if n = 0; err != nil || e.time.doubted() {
 				return err
 			}
 			if err := execute(ctx, tx, "DELETE FROM quickstream.notification WHERE state = 'done' AND changed_at < $1", now.Add(-e.keepNotifications)); err != nil {
 				return err
 			}
 			if e.keepWrites <= 0 {
-				n = 0
 				return nil
 			}
 			pursued := sqlIn("state", append(unknown(), StateQueued)...)

@@ -35,7 +35,7 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call
 		c = claim{text: row.claim}
 		err := e.sendingNow(ctx, row, &c)
 		if err == nil || e.holds(ctx, row.ID, row.claim) {
-			r = row
+			r = row // with an error nothing is sent under it, as its answer says
 		}
 		return err
 	}))
@@ -74,6 +74,9 @@ func (e *engine) sendingNow(ctx context.Context, r *row, c *claim) error {
 		if err != nil {
 			return err
 		}
+		if h, err := readHistory(ctx, tx); err != nil || h.lost() && h.recent(e.clock()) {
+			return errors.Join(err, errLost)
+		}
 		if marked, err = e.mayClaim(ctx, tx, c); err != nil {
 			return err
 		}
@@ -86,7 +89,7 @@ func (e *engine) sendingNow(ctx context.Context, r *row, c *claim) error {
 		}
 		return e.record(ctx, tx, r, Event{Kind: EventClaimed})
 	})
-	if errors.Is(err, database.ErrRestored) {
+	if errors.Is(err, database.ErrChanged) {
 		return errors.Join(err, e.recognise(ctx))
 	}
 	if err != nil {

@@ -82,9 +82,8 @@ type Options[TTx any] struct {
 	// [Engine.Reverse] to their jobs, as those of [quickstream.Observer] do for payments.
 	Carrier  func(ctx context.Context) string
 	Continue func(ctx context.Context, carrier string) context.Context
-	// Clock is the time that all due times are compared with; time.Now by default.
-	// The database's time is taken to be ahead by as much as Clock is ahead of
-	// time.Now.
+	// Clock is for tests: the time of the installation, which is the database's, is ahead of that by as
+	// much as Clock is ahead of time.Now.
 	Clock func() time.Time
 	// Logger gets what went wrong. It gets no handles and no texts of the service or of hooks.
 	Logger *slog.Logger
@@ -116,7 +115,8 @@ type engine struct {
 	onDifference                       func(context.Context, Difference) error
 	carrier                            func(context.Context) string
 	resume                             func(context.Context, string) context.Context
-	clock                              func() time.Time
+	time                               *clock
+	clock                              func() time.Time // the time of the installation
 	sendWithin, longestPay, sweepEvery time.Duration
 	keepWrites, keepNotifications      time.Duration
 	refundTotal                        bool
@@ -124,8 +124,7 @@ type engine struct {
 	compareAt                          *resolve.TimeOfDay
 	report                             *ReportColumns
 
-	step    func(name string) // at each durable step, for tests that end the process
-	machine func() time.Time  // this machine's clock
+	step func(name string) // at each durable step, for tests that end the process
 
 	service     atomic.Pointer[clockSkew]
 	confirming  sync.Mutex
@@ -160,20 +159,17 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 	if err != nil {
 		return nil, err
 	}
-	step, machine := func(string) {}, time.Now
+	step, shared := func(string) {}, newClock(opts.Clock, db)
 	if probe, tested := db.(database.Probe); tested {
-		step, machine = probe.Step, probe.Machine
+		step = probe.Step
 	}
 	const redelivered = webhooks.StoreTolerance + 24*time.Hour
 	core := &engine{
 		db: db, dialect: db.Dialect(), statements: newStatements(), client: client, policy: resolve.DefaultPolicy(*opts.ServiceRetries), sydney: sydney,
 		logger: opts.Logger, aead: opts.Seal, installation: opts.Installation, onDifference: opts.OnDifference, carrier: opts.Carrier, resume: opts.Continue,
-		clock: opts.Clock, sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second),
+		time: shared, clock: shared.now, sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second),
 		sweepEvery: cmp.Or(opts.SweepEvery, time.Second), keepWrites: opts.KeepWrites, keepNotifications: max(cmp.Or(opts.KeepNotifications, 30*24*time.Hour), redelivered),
-		refundTotal: opts.RefundTotal, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, report: opts.Report, step: step, machine: machine,
-	}
-	if core.clock == nil {
-		core.clock = machine
+		refundTotal: opts.RefundTotal, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, report: opts.Report, step: step,
 	}
 	if core.logger == nil {
 		core.logger = slog.New(slog.DiscardHandler)
@@ -248,7 +244,10 @@ func (e *engine) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return within(ctx, e.db, func(tx tx) error { return e.isInstallation(ctx, tx) })
+	if err := within(ctx, e.db, func(tx tx) error { return e.isInstallation(ctx, tx) }); err != nil {
+		return err
+	}
+	return within(ctx, e.db, func(tx tx) error { return e.beginTime(ctx, tx) })
 }
 
 // tasks are the engine's work, for tests that do it without a queue.
@@ -291,7 +290,7 @@ func (e *engine) start(ctx context.Context) error {
 	}
 	e.stop = stop
 	for name, work := range map[string]func(context.Context) error{
-		"enqueuing what is due": e.sweep, "asking whether the service answers": e.checkBreaker, "the search for lost payments": e.readLost,
+		"enqueuing what is due": e.sweep, "keeping the time": e.keepTime, "asking whether the service answers": e.checkBreaker, "the search for lost payments": e.readLost,
 		"reading returns": e.dailyReturns, "the comparison": e.dailyComparison, "emptying old writes": e.dailyForgetting,
 	} { // each by itself: a comparison takes long, and what is due does not wait for it
 		e.running.Go(func() { e.every(running, name, work) })

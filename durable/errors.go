@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 var (
@@ -69,6 +70,18 @@ func (e *TokenUsedError) Error() string {
 
 // Unwrap returns [ErrTokenUsed].
 func (e *TokenUsedError) Unwrap() error { return ErrTokenUsed }
+
+// StillSendingError means that a process may still be sending the write, so that nobody can decide what
+// became of it. Nothing was stored. Try again after Until.
+type StillSendingError struct{ Until time.Time }
+
+// Error says until when.
+func (e *StillSendingError) Error() string {
+	return "durable: a process may still be sending it, until " + e.Until.UTC().Format(time.RFC3339)
+}
+
+// Unwrap returns [ErrNotAllowed].
+func (e *StillSendingError) Unwrap() error { return ErrNotAllowed }
 
 // VersionError is a write that this version of the program cannot read in full. It is
 // left as it is, for a version that can.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
@@ -30,19 +31,25 @@ type Health struct {
 	// Received counts notifications that wait to be confirmed, and Held those of them that
 	// have failed before.
 	Received, Held int
-	// Restoring is since when nothing is sent, because a backup was restored and what it
-	// does not know is being looked for; zero if it is not.
-	Restoring time.Time
+	// Restoring is since when payments that nobody has written down are being read from the service,
+	// because the history of the database has changed; zero if they are not. RestoringUnreadable counts
+	// transactions that could not be read: one of them may be an order's payment.
+	Restoring           time.Time
+	RestoringUnreadable int
+	// MaybeCopy means that the database may be a copy of one that is in use: what was queued before
+	// waits for a quarter of an hour, or for [Engine.ConfirmHistory].
+	MaybeCopy bool
 	// Paused is since when nothing is sent, because a write was refused by the service or by what
 	// stands in front of it; zero if it is not.
 	Paused time.Time
 	// Facility is why nothing is sent if the database belongs to another facility; nil if it does not.
 	Facility error
-	// DatabaseAhead is how far the database's clock is ahead of this machine's. Writes are
-	// given up and emptied by the database's. If they differ by more than an hour this
-	// process does no daily work.
+	// ClockDoubted means that the database's clock is not where it was expected, and the service has not
+	// confirmed it: until it has, nothing is given up, emptied or done for the day.
+	ClockDoubted bool
+	// DatabaseAhead is how far the database's clock is ahead of this machine's, which counts for nothing.
 	DatabaseAhead time.Duration
-	// ServiceAhead is how far the service's clock is ahead of Options.Clock, to the second,
+	// ServiceAhead is how far the service's clock is ahead of the installation's time, to the second,
 	// by the last answer that this engine has got, at ServiceAt; that is zero before any.
 	ServiceAhead time.Duration
 	ServiceAt    time.Time
@@ -93,21 +100,22 @@ func (e *engine) health(ctx context.Context) (h Health, err error) {
 		if !oldest.IsZero() {
 			h.Overdue = max(0, now.Sub(oldest))
 		}
-		open, err := e.search(ctx, tx)
+		past, err := readHistory(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if open != nil {
-			h.Restoring = open.adopted
+		if past.Searching {
+			h.Restoring, h.RestoringUnreadable = past.Adopted, past.Unreadable
 		}
+		h.MaybeCopy = past.Change == database.Replaced && !past.Confirmed && past.recent(now)
 		b, _, err := readBreaker(ctx, tx)
 		if err != nil {
 			return err
 		}
 		h.Paused = b.Since
 		h.Facility = e.otherFacility(ctx, tx)
-		_, ahead, err := e.databaseTime(ctx, tx)
-		h.DatabaseAhead = ahead.Round(time.Millisecond)
+		_, err = e.readTime(ctx, tx)
+		h.DatabaseAhead, h.ClockDoubted = e.time.databaseAhead().Round(time.Millisecond), e.time.doubted()
 		return err
 	})
 	if seen := e.service.Load(); seen != nil {
@@ -143,6 +151,7 @@ func (e *engine) serviceTime() (quickstream.CallOption, func()) {
 		if answer.StatusCode == 0 || err != nil {
 			return
 		}
+		e.time.judge(date)
 		now := e.clock()
 		e.service.Store(&clockSkew{date.Sub(now.Truncate(time.Second)), now})
 	}

@@ -133,7 +133,9 @@ func (e *engine) confirm(ctx context.Context) error {
 	}
 	e.confirmNext = e.clock().Add(confirmPause)
 	here := facility{Installation: e.installation, Address: fmt.Sprint(e.client)}
-	for business, err := range e.client.Businesses.List().All(ctx) {
+	answer, keepTime := e.serviceTime()
+	defer keepTime()
+	for business, err := range e.client.Businesses.List(answer).All(ctx) {
 		switch {
 		case err == nil:
 			here.Businesses = append(here.Businesses, business.SupplierBusinessCode)

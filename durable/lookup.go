@@ -44,15 +44,11 @@ func (e *engine) lookUp(ctx context.Context, r *row) error {
 	}
 	looked.Intent.NotBefore = r.sentIntent().NotBefore // by the machine's clock, as the client measures
 	seen := e.policy.LookUp(ctx, lookupService{e, r.ID}, looked)
-	problem := ""
-	if r.suspect && r.State == StateQueued {
-		problem = "the database was restored from a backup: it is looked up and not sent"
-	}
 	if ctx.Err() != nil && seen.Result == resolve.LookupFailed {
 		return ctx.Err() // it comes again; the look-up was cut short here
 	}
 	return e.observe(ctx, r.ID, observed{
-		Kind: sawTransaction, At: at, Sends: r.Sends, Seen: seen, Receipt: seen.ReceiptNumber, SettlesOn: seen.SettlementDate, Problem: problem,
+		Kind: sawTransaction, At: at, Sends: r.Sends, Seen: seen, Receipt: seen.ReceiptNumber, SettlesOn: seen.SettlementDate,
 	})
 }
 
@@ -108,10 +104,10 @@ func (e *engine) lookUpOther(ctx context.Context, r *row) error {
 	return e.observe(ctx, r.ID, o)
 }
 
-// lookBeforeOther is lookBefore for a write that is no transaction: one that was sent, and of which
-// nothing is found, can be sent again.
-func (e *engine) lookBeforeOther(ctx context.Context, r *row) (settled bool, err error) {
-	if r.Sends == 0 {
+// lookBeforeOther is lookBefore for a write that is no transaction: one that was sent, or may have been
+// in a lost history, and of which nothing is found, can be sent.
+func (e *engine) lookBeforeOther(ctx context.Context, r *row, past bool) (settled bool, err error) {
+	if r.Sends == 0 && !past {
 		return false, nil
 	}
 	token, err := e.found(ctx, r.intent)

@@ -117,6 +117,10 @@ func (e *engine) apply(ctx context.Context, tx tx, id string, o *observed) error
 func (e *engine) applyOne(ctx context.Context, tx tx, r *row, o observed) error {
 	now := e.clock()
 	next := r.after(o, e.policy, now)
+	if gone := next.State == StateNotFound || next.State == StateEscalated; gone && r.State.InProgress() && !o.found() && e.time.doubted() {
+		next = *r // nothing is given up by a doubtful clock
+		next.Due = now.Add(time.Minute)
+	}
 	if err := e.compareWithOrder(ctx, tx, &next, r.Standing); err != nil {
 		return err
 	}
@@ -261,6 +265,8 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	switch {
 	case r == nil:
 		return ErrNoWrite
+	case !e.ends(r).IsZero():
+		return &StillSendingError{e.ends(r)}
 	case r.State != StateResolving && r.State != StateNotFound && r.State != StateEscalated:
 		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
 	case len(r.pending) > 0:
@@ -279,6 +285,15 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	return e.apply(ctx, tx, id, &observed{
 		Kind: sawDecision, At: e.clock(), Receipt: d.ReceiptNumber, Decision: &verdict{Standing: s, By: d.By, Note: d.Note},
 	})
+}
+
+// ends is until when a process may still be sending a write whose outcome is unknown; zero if none can.
+func (e *engine) ends(r *row) time.Time {
+	until := r.lastSent.Add(quickstream.ClaimLife + e.longestPay + jobMargin)
+	if r.claim == "" || !slices.Contains(unknown(), r.State) || !e.clock().Before(until) {
+		return time.Time{}
+	}
+	return until
 }
 
 // checkReceipt refuses a receipt with which nothing could be done, and that of another write.
@@ -326,6 +341,8 @@ func (e *engine) payAgain(ctx context.Context, tx tx, w NewWrite, replaces, by, 
 		return nil, false, fmt.Errorf("durable: %w", err)
 	case absent == nil || absent.Order != w.Order:
 		return nil, false, ErrNoWrite
+	case !e.ends(absent).IsZero():
+		return nil, false, &StillSendingError{e.ends(absent)}
 	case !absent.isPayment():
 		return nil, false, fmt.Errorf("%w: it is no payment", ErrNotAllowed)
 	case absent.State != StateNotFound || absent.ReplacedBy != "":

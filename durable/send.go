@@ -55,38 +55,30 @@ func (e *engine) early(ctx context.Context, table, which string, key ...any) err
 // send sends a queued write, unless it is too old, or another process may have sent it in a lost
 // history of the database, or its last answer asks for a pause or a look-up first.
 func (e *engine) send(ctx context.Context, r *row) error {
-	now := e.clock()
-	if r.suspect {
-		return e.lookUp(ctx, r)
-	}
 	if err := e.confirm(ctx); err != nil {
 		return e.later(ctx, r.ID, problemOf(err))
 	}
-	restored := false
-	err := within(ctx, e.db, func(tx tx) error {
-		b, _, err := readBreaker(ctx, tx)
-		if err == nil && b.stops() {
-			return errPaused
-		}
-		restored, err = e.db.Restored(ctx, tx)
-		return err
-	})
+	h, err := e.ready(ctx)
 	switch {
 	case errors.Is(err, errPaused):
 		return nil // it is enqueued again
 	case err != nil:
 		return err
 	}
-	if restored { // what is stored of the write is old, its age too
-		return e.recognise(ctx)
+	now := e.clock()
+	if until := h.waits(r, now); !until.IsZero() {
+		return e.postpone(ctx, r, until)
 	}
-	late := r.tooLate(e.sendWithin)
-	next := r.nextSend(e.shared(r.read), late != "")
+	late := ""
+	if !e.time.doubted() {
+		late = r.tooLate(e.sendWithin)
+	}
+	next := r.nextSend(now, late != "")
 	if next.wait > 0 {
 		return e.postpone(ctx, r, now.Add(next.wait))
 	}
-	if next.lookUp {
-		if settled, err := e.lookBefore(ctx, r); settled || err != nil {
+	if next.lookUp || h.before(r) || h.recent(now) {
+		if settled, err := e.lookBefore(ctx, r, h.lost() && h.before(r)); settled || err != nil {
 			return err
 		}
 	}
@@ -106,10 +98,33 @@ func (e *engine) send(ctx context.Context, r *row) error {
 	}
 }
 
+// ready reports whether claims may be made now, by a history of the database that is known.
+func (e *engine) ready(ctx context.Context) (h history, err error) {
+	for {
+		change := database.Same
+		err := within(ctx, e.db, func(tx tx) error {
+			b, _, err := readBreaker(ctx, tx)
+			if err == nil && b.stops() {
+				return errPaused
+			}
+			if change, err = e.db.History(ctx, tx); err == nil {
+				h, err = readHistory(ctx, tx)
+			}
+			return err
+		})
+		if err != nil || change == database.Same {
+			return h, err
+		}
+		if err := e.recognise(ctx); err != nil {
+			return h, err
+		}
+	}
+}
+
 // giveUp ends a write that is not sent any more. One that may have been sent was looked up right
 // before: it waits until that look-up counts.
 func (e *engine) giveUp(ctx context.Context, r *row, why string) error {
-	if wait := lookupLag - e.shared(r.read).Sub(r.lastSent); r.Sends > 0 && wait > 0 {
+	if wait := lookupLag - e.clock().Sub(r.lastSent); r.Sends > 0 && wait > 0 {
 		return e.postpone(ctx, r, e.clock().Add(wait))
 	}
 	return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: e.clock(), Sends: r.Sends, Problem: why})
@@ -131,10 +146,11 @@ func (r *row) tooLate(within time.Duration) string {
 	}
 }
 
-// lookBefore looks up a write before it is sent. settled means that it is not to be sent.
-func (e *engine) lookBefore(ctx context.Context, r *row) (settled bool, err error) {
+// lookBefore looks up a write before it is sent. settled means that it is not to be sent. lost means that
+// it may have been sent in a history of the database that was lost.
+func (e *engine) lookBefore(ctx context.Context, r *row, lost bool) (settled bool, err error) {
 	if !r.intent.Operation.IsTransaction() {
-		return e.lookBeforeOther(ctx, r)
+		return e.lookBeforeOther(ctx, r, lost)
 	}
 	at := e.clock()
 	seen := e.policy.LookUp(ctx, lookupService{e, r.ID}, resolve.Case{Intent: r.sentIntent()})
@@ -211,8 +227,8 @@ func (e *engine) submit(ctx context.Context, r *row) error {
 		return e.waitInLine(stored, r)
 	case errors.Is(c.err, errPaid):
 		return e.giveUp(stored, r, errPaid.Error())
-	case errors.Is(c.err, database.ErrRestored):
-		return e.recognise(stored)
+	case errors.Is(c.err, database.ErrChanged):
+		return errors.Join(e.recognise(stored), e.early(stored, "write", "id = $1", r.ID))
 	case !c.committed:
 		if errors.Is(c.err, errFacility) {
 			e.logger.ErrorContext(ctx, "quickstream: nothing is sent", "error", c.err)
@@ -224,9 +240,13 @@ func (e *engine) submit(ctx context.Context, r *row) error {
 	case c.err != nil: // claimed by this process, which has sent nothing
 		sent = observed{Kind: sawPermit, At: e.clock(), Permit: permitNotExecuted, Problem: problemOf(c.err)}
 	}
+	if sent.Kind == sawRefusal && c.lost {
+		// The key may be that of a send which is not known here, and is refused with another request.
+		sent = observed{Kind: sawPermit, At: sent.At, Permit: permitRefused, Problem: sent.Problem}
+	}
 	e.heed(stored, &c, sendErr)
 	e.step("after the answer")
-	sent.Claim, sent.Sends = c.text, r.Sends+1
+	sent.Claim, sent.Sends = c.text, c.sends
 	err := e.observe(stored, r.ID, sent)
 	e.step("after the outcome")
 	return err
@@ -249,7 +269,9 @@ const linePause = 30 * time.Second
 // claim is one process's permission to send a write.
 type claim struct {
 	text      string
+	sends     int  // with this one
 	alone     bool // while the breaker tries one write
+	lost      bool // an earlier send may not be known here
 	committed bool
 	err       error
 }
@@ -259,13 +281,13 @@ var (
 	errClaimed  = errors.New("another process has claimed it, or it has changed")
 	errPaid     = errors.New("another payment of the order was found")
 	errStopping = errors.New("the process ends")
-	errLost     = errors.New("payments that a restored backup does not know are being looked for")
+	errLost     = errors.New("the history of the database has changed, and this cannot be looked up before it is sent: try again in a quarter of an hour")
 	errLine     = errors.New("another follow-up of the same payment comes first")
 )
 
 // claim moves a write from queued to sending, in a transaction of its own. The process that commits
 // that may send it, and no other until its answer permits it. If the commit is not confirmed the row
-// tells.
+// tells whether it has to be queued again.
 func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 	marked := func() error { return nil }
 	err := within(ctx, e.db, func(tx tx) (err error) {
@@ -281,18 +303,25 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		if err := e.inLine(ctx, tx, r); err != nil {
 			return err
 		}
-		now, next := e.clock(), *r
-		sent, _, err := e.databaseTime(ctx, tx)
+		now, err := e.readTime(ctx, tx)
 		if err != nil {
 			return err
 		}
+		next := *r
 		next.Standing, next.claim, next.Sends = standing(StateSending), c.text, r.Sends+1
-		next.lastSent, next.Due = sent, now.Add(e.jobTimeout()+jobMargin)
+		h, err := readHistory(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if c.lost = h.lost() && (h.before(r) || h.recent(now)); h.lost() && h.before(r) {
+			next.Sends++ // the one that is not known here: a decline of this one does not speak for it
+		}
+		c.sends, next.lastSent, next.Due = next.Sends, now, now.Add(e.jobTimeout()+jobMargin)
 		if next.firstSent.IsZero() {
 			next.firstSent = time.Now() // by this machine's clock, as all intents
 		}
 		if next.keySent.IsZero() {
-			next.keySent = sent
+			next.keySent = now
 		}
 		if e.carrier != nil {
 			next.intent.Carrier = cmp.Or(e.carrier(ctx), next.intent.Carrier) // of the call, if there was none before
@@ -307,10 +336,13 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		return err
 	})
 	e.step("after the claim's commit")
-	if c.committed = err == nil || e.holds(ctx, r.ID, c.text); !c.committed {
-		return err
+	if err == nil {
+		c.committed = true
+		return marked()
 	}
-	return marked()
+	// A commit that did not come back cleanly may be undone by a promotion: nothing is sent under it.
+	c.committed = e.holds(ctx, r.ID, c.text)
+	return err
 }
 
 // mayClaim refuses a claim that must not be made now, in its transaction. What it returns is
@@ -321,9 +353,6 @@ func (e *engine) mayClaim(ctx context.Context, tx tx, c *claim) (marked func() e
 	}
 	if marked, err = e.db.Claim(ctx, tx); err != nil {
 		return nil, err
-	}
-	if open, err := e.search(ctx, tx); err != nil || open != nil {
-		return nil, errors.Join(err, errLost)
 	}
 	if c.alone, err = e.passBreaker(ctx, tx, c.text); err != nil {
 		return nil, err

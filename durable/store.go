@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
@@ -64,19 +63,6 @@ func meta(ctx context.Context, tx tx, name string) (value string, err error) {
 func setMeta(ctx context.Context, tx tx, name, value string) error {
 	return execute(ctx, tx, database.PutMeta, name, value)
 }
-
-// databaseTime returns the time by the database's clock, which all machines share, and how
-// far that clock is ahead of this machine's. The time is ahead of the database's clock by as
-// much as Options.Clock is ahead of this machine's.
-func (e *engine) databaseTime(ctx context.Context, tx tx) (now time.Time, ahead time.Duration, err error) {
-	var read time.Time
-	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&read) }, "SELECT "+database.Now)
-	return e.shared(read), read.Sub(e.machine()), err
-}
-
-// shared is a time that was read from the database, ahead of its clock by as much as Options.Clock is
-// ahead of this machine's.
-func (e *engine) shared(read time.Time) time.Time { return e.clock().Add(read.Sub(e.machine())) }
 
 // each calls f for every write that a condition names. One of another version of the program is
 // given with its error.
@@ -140,6 +126,11 @@ func (e *engine) lock(ctx context.Context, tx tx, r *row) (related bool, err err
 
 // insert stores a write unless an index forbids it, and reports whether it did.
 func (e *engine) insert(ctx context.Context, tx tx, r *row) (bool, error) {
+	if e.time.stale() { // this machine may have slept
+		if _, err := e.readTime(ctx, tx); err != nil {
+			return false, err
+		}
+	}
 	now := e.clock()
 	r.Written, r.Changed, r.version = now, now, 1
 	if r.Reversal == "" {

@@ -149,10 +149,12 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 	r.lookups = policy.Next(r.lookups, o.Seen, now)
 	r.Due = r.lookups.NextLook
 	r.Seen, r.Evidence = r.lookups.Seen, r.lookups.Lookups
-	if o.Receipt != "" && (r.ReceiptNumber == "" || found) {
+	switch settled := r.lookups.Status == resolve.StatusSettled && r.lookups.Seen.ReceiptNumber != ""; {
+	case settled: // an older look-up may tell of the decline before a retry
+		r.ReceiptNumber = r.lookups.Seen.ReceiptNumber
+	case o.Receipt != "" && (r.ReceiptNumber == "" || found):
 		r.ReceiptNumber = o.Receipt
-	}
-	if r.ReceiptNumber == "" {
+	case r.ReceiptNumber == "":
 		r.ReceiptNumber = r.lookups.Seen.ReceiptNumber
 	}
 	if r.intent.Operation == quickstream.OperationVoid {

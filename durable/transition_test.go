@@ -241,3 +241,23 @@ func (r resendRule) documented() string {
 	}
 	return fmt.Sprintf("%-34s  %s%s; the %s key", r.answer, pause, lookUp, key)
 }
+
+// TestAnOlderDecline: a look-up that began before a service retry was approved tells of the first,
+// declined transaction, and changes neither the receipt nor the outcome.
+func TestAnOlderDecline(t *testing.T) {
+	now := time.Now()
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesFor(24 * time.Hour))
+	first := saw(quickstream.OutcomeDeclined)
+	first.Receipt, first.Seen.ReceiptNumber, first.Seen.Retryable = "1000", "1000", true
+	r := begun("sending", now).after(first.by(ourClaim), policy, now)
+	require.Equal(t, "resolving", r.Text())
+	now = now.Add(25 * time.Hour)
+	r = r.after(saw(quickstream.OutcomeApproved), policy, now)
+	for range 2 {
+		now = now.Add(time.Second)
+		first.At = now
+		r = r.after(first, policy, now)
+		assert.Equal(t, "approved", r.Text())
+		assert.Equal(t, receipt, r.ReceiptNumber)
+	}
+}

@@ -100,7 +100,6 @@ type row struct {
 	keySent                   time.Time // first under this key
 	permit                    permit
 	databaseTime              time.Time // Written by the database's clock
-	suspect                   bool
 	intentID, endToEnd        string
 	total                     decimal.Decimal
 	settles                   string
@@ -112,7 +111,6 @@ type row struct {
 	pending  []observed         // what OnOutcome has refused
 	decision *verdict
 	age      time.Duration // since it was written, by the database's clock
-	read     time.Time     // by the database's clock
 }
 
 // verdict is what a person has decided.

@@ -85,40 +85,15 @@ func (d pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 	if sync == "off" {
 		return errors.New("fsync is off: a crash of the machine loses claims, and a lost claim is a second charge")
 	}
-	var history string
-	if err := tx.QueryRow(ctx, d.replacer.Replace("SELECT "+identity)).Scan(&history); err != nil {
+	if sync, err := standbys(ctx, tx); err != nil {
+		return err
+	} else if sync && !slices.Contains([]string{"on", "remote_write", "remote_apply"}, commit) {
+		return fmt.Errorf("synchronous_commit is %s although there are synchronous standbys: a promotion loses claims, and a lost claim is a second charge", commit)
+	}
+	if _, _, err := d.identify(ctx, tx); err != nil {
 		return fmt.Errorf("a failover or a restored backup could not be recognised: the role needs pg_control_system, pg_walfile_name, pg_current_wal_insert_lsn, and a server that is no standby: %w", err)
 	}
 	return nil
-}
-
-// identity changes when a dump is read back, because its tables get other numbers, and when
-// a base backup is recovered or a standby is promoted, because that begins a timeline. A base
-// backup that is started as it is stays in the timeline of its server, and so does a copied
-// volume. The timeline is that of the next record to be written: pg_control_checkpoint shows
-// a new one only after a checkpoint, up to a minute later.
-const identity = `(SELECT s.system_identifier || '/' || ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int
-	|| '/' || d.oid || '/' || 'quickstream.write'::regclass::oid
-	FROM pg_control_system() s, pg_database d WHERE d.datname = current_database())`
-
-func (d pgxDatabase) Restored(ctx context.Context, tx database.Tx) (restored bool, err error) {
-	query := d.replacer.Replace("SELECT NOT EXISTS (SELECT FROM quickstream.meta WHERE name = 'history' AND value = " + identity + ")")
-	err = tx.(transaction).tx.QueryRow(ctx, query).Scan(&restored) //nolint:forcetypeassert // there is no other
-	return restored, err
-}
-
-func (d pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
-	_, err := tx.Exec(ctx, `INSERT INTO quickstream.meta (name, value) VALUES ('history', `+identity+`)
-		ON CONFLICT (name) DO UPDATE SET value = excluded.value`)
-	return err
-}
-
-func (d pgxDatabase) Claim(ctx context.Context, tx database.Tx) (func() error, error) {
-	restored, err := d.Restored(ctx, tx)
-	if restored {
-		err = database.ErrRestored
-	}
-	return func() error { return nil }, err
 }
 
 func (d pgxDatabase) Queue(config *river.Config) (database.Queue, error) {

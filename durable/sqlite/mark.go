@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -22,29 +23,32 @@ type mark struct {
 	claims int64
 }
 
-// Restored reports whether the database is not the one that the mark was written for,
-// or is older than it.
-func (d *sqliteDatabase) Restored(ctx context.Context, joined database.Tx) (bool, error) {
+// History implements [database.Database]. A file that is not the one that the mark was written for,
+// or is older than it, or was copied to another place, is Replaced.
+func (d *sqliteDatabase) History(ctx context.Context, joined database.Tx) (database.Change, error) {
 	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
 	path, err := markPath(ctx, tx)
 	if err != nil {
-		return false, err
+		return database.Same, err
 	}
-	history, claims, err := claimsIn(ctx, tx)
-	if err != nil || history == "" {
-		return true, err
+	stored, err := historyIn(ctx, tx)
+	if err != nil || stored.history == "" {
+		return database.Replaced, err
 	}
 	text, err := os.ReadFile(filepath.Clean(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
+		return database.Replaced, nil
 	}
 	if err != nil {
-		return false, err
+		return database.Same, err
 	}
 	var marked string
 	var at int64
 	read, _ := fmt.Sscanf(string(text), markForm, &marked, &at) // what is damaged is no mark
-	return read != 2 || marked != history || at > claims, nil
+	if read != 2 || marked != stored.history || at > stored.claims || stored.place != placeOf(path) {
+		return database.Replaced, nil
+	}
+	return database.Same, nil
 }
 
 const markForm = "%s %020d\n"
@@ -58,7 +62,7 @@ func (d *sqliteDatabase) Adopt(ctx context.Context, joined database.Tx) error {
 		return err
 	}
 	history := rand.Text()
-	for name, value := range map[string]any{"history": history, "claims": "0"} {
+	for name, value := range map[string]any{"history": history, "claims": "0", "place": placeOf(path)} {
 		if _, err := joined.Exec(ctx, database.PutMeta, name, value); err != nil {
 			return err
 		}
@@ -72,24 +76,24 @@ func (d *sqliteDatabase) Adopt(ctx context.Context, joined database.Tx) error {
 // Claim counts a claim, and returns what writes the mark.
 func (d *sqliteDatabase) Claim(ctx context.Context, joined database.Tx) (func() error, error) {
 	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
-	if restored, err := d.Restored(ctx, joined); err != nil {
+	if change, err := d.History(ctx, joined); err != nil {
 		return nil, err
-	} else if restored {
-		return nil, database.ErrRestored
+	} else if change != database.Same {
+		return nil, database.ErrChanged
 	}
 	path, err := markPath(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	history, claims, err := claimsIn(ctx, tx)
+	stored, err := historyIn(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	claims++
-	if _, err := joined.Exec(ctx, database.PutMeta, "claims", fmt.Sprint(claims)); err != nil {
+	stored.claims++
+	if _, err := joined.Exec(ctx, database.PutMeta, "claims", fmt.Sprint(stored.claims)); err != nil {
 		return nil, err
 	}
-	return func() error { return d.write(path, history, claims) }, nil
+	return func() error { return d.write(path, stored.history, stored.claims) }, nil
 }
 
 // write brings the mark up to a number of claims, on disk. One process may write an
@@ -120,8 +124,25 @@ func markPath(ctx context.Context, tx *sql.Tx) (string, error) {
 	return file + ".mark", err
 }
 
-func claimsIn(ctx context.Context, tx *sql.Tx) (history string, claims int64, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(CASE name WHEN 'history' THEN value END), ''),
-		coalesce(max(CASE name WHEN 'claims' THEN CAST(value AS INTEGER) END), 0) FROM quickstream_meta`).Scan(&history, &claims)
-	return history, claims, err
+// fileHistory is what the file says of its history.
+type fileHistory struct {
+	history, place string
+	claims         int64
+}
+
+func historyIn(ctx context.Context, tx *sql.Tx) (h fileHistory, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(CASE name WHEN 'history' THEN value END), ''), coalesce(max(CASE name WHEN 'place' THEN value END), ''),
+		coalesce(max(CASE name WHEN 'claims' THEN CAST(value AS INTEGER) END), 0) FROM quickstream_meta`).Scan(&h.history, &h.place, &h.claims)
+	return h, err
+}
+
+// placeOf says where the file is, and which one that has this name: a copy on the same disk has another
+// number where files are numbered.
+func placeOf(mark string) string {
+	path := strings.TrimSuffix(mark, ".mark")
+	info, err := os.Stat(path)
+	if err != nil {
+		return path
+	}
+	return path + numberOf(info)
 }

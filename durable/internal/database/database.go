@@ -32,15 +32,13 @@ type Database interface {
 
 	// Check refuses a database that may lose what it has committed.
 	Check(ctx context.Context, tx Tx) error
-	// Restored reports whether the database is another history than the one adopted: one
-	// that was restored from a backup, as far as that can be seen. One that was never
-	// adopted is another.
-	Restored(ctx context.Context, tx Tx) (bool, error)
+	// History tells how the database differs from the one adopted, as far as that can be seen.
+	History(ctx context.Context, tx Tx) (Change, error)
 	// Adopt takes the database as it is. If the transaction does not commit after it, the
-	// database may count as restored.
+	// database may count as Replaced.
 	Adopt(ctx context.Context, tx Tx) error
 	// Claim is called in the transaction of each claim, and what it returns after the
-	// commit and before the first byte. It returns ErrRestored if Restored is true.
+	// commit and before the first byte. It returns ErrChanged if History is not Same.
 	Claim(ctx context.Context, tx Tx) (func() error, error)
 
 	// Queue returns a queue of jobs in the same database.
@@ -104,8 +102,23 @@ type Tasks struct {
 	Keep         func(ctx context.Context, n *webhooks.Notification) error
 }
 
-// ErrRestored means that the database was restored from a backup since it was adopted.
-var ErrRestored = errors.New("the database was restored from a backup")
+// Change is how a database differs from the one that was adopted.
+type Change string
+
+// The changes, by what they can mean. Of several it is the last one.
+const (
+	Same Change = ""
+	// Restarted: the server has started anew. It may be a snapshot that came back.
+	Restarted Change = "restarted"
+	// Advanced: a standby was promoted or a backup recovered. Its last commits may be lost.
+	Advanced Change = "advanced"
+	// Replaced: it may be a copy, beside which the original is at work. It was never adopted, or it is
+	// another database or at another place.
+	Replaced Change = "replaced"
+)
+
+// ErrChanged means that the history of the database has changed since it was adopted.
+var ErrChanged = errors.New("the history of the database has changed")
 
 // Files returns the texts of the files below "schema", in the order of their names.
 func Files(files fs.FS) []string {

@@ -58,9 +58,15 @@ func TestChargedAfterDecide(t *testing.T) {
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.CommitLate(5 * time.Minute), Times: 3}))
 	id := s.pay("A", s.card(sandbox.CardAttempted))
 	s.reaches(id, resolving, time.Second)
-	require.NoError(t, s.commit(func(tx *sql.Tx) error {
-		return s.engine.Decide(t.Context(), tx, id, durable.Decision{Verdict: durable.VerdictDeclined, By: "Alex", Note: "support says so"})
-	}))
+	decide := func() error {
+		return s.commit(func(tx *sql.Tx) error {
+			return s.engine.Decide(t.Context(), tx, id, durable.Decision{Verdict: durable.VerdictDeclined, By: "Alex", Note: "support says so"})
+		})
+	}
+	var still *durable.StillSendingError
+	require.ErrorAs(t, decide(), &still)
+	s.clock.Advance(still.Until.Sub(s.clock.Now()) + time.Second)
+	require.NoError(t, decide())
 	p := s.read(id)
 	assert.Equal(t, declined, p.Text())
 	again := s.pay("A", s.card(sandbox.CardAttempted))

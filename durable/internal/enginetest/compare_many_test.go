@@ -80,7 +80,7 @@ func many[TTx any](t *testing.T, db store[TTx], n, broke int, page func(first in
 	s.client, err = quickstream.NewClient(quickstream.CustomURL(server.URL), sandboxtest.Keys(s.box))
 	require.NoError(t, err)
 	const others = `kind, operation, follows, business, source, request, state, outcome, reversal, version, claim, sends, key_number, first_sent_at, last_sent_at, key_sent_at,
-		permit, written_at, changed_at, database_at, replaced_by, suspect, end_to_end_id, amount, total, currency, settles_on, intent, pending, failures, problem, decision`
+		permit, written_at, changed_at, database_at, replaced_by, end_to_end_id, amount, total, currency, settles_on, intent, pending, failures, problem, decision`
 	require.NoError(t, s.commit(func(tx TTx) error {
 		_, err := db.Join(tx).Exec(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
 			INSERT INTO quickstream.write (id, order_id, receipt, token, reference, intent_id, lookups, `+others+`)

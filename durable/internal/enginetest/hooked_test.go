@@ -62,8 +62,8 @@ func (d *hooked[TTx]) Check(ctx context.Context, tx database.Tx) error {
 	return d.Database.Check(ctx, itself[TTx](tx))
 }
 
-func (d *hooked[TTx]) Restored(ctx context.Context, tx database.Tx) (bool, error) {
-	return d.Database.Restored(ctx, itself[TTx](tx))
+func (d *hooked[TTx]) History(ctx context.Context, tx database.Tx) (database.Change, error) {
+	return d.Database.History(ctx, itself[TTx](tx))
 }
 
 func (d *hooked[TTx]) Adopt(ctx context.Context, tx database.Tx) error {

@@ -144,8 +144,8 @@ func bringUp[TTx any](ctx context.Context, db durable.Database[TTx]) error {
 	if err != nil {
 		return err
 	}
-	restored, err := db.Restored(ctx, tx)
-	if err == nil && restored {
+	change, err := db.History(ctx, tx)
+	if err == nil && change != database.Same {
 		err = errors.New("an empty database is taken for a restored one")
 	}
 	return errors.Join(err, tx.Rollback(ctx))
@@ -282,12 +282,12 @@ func TestMigrateAdopts(t *testing.T) {
 // A process that begins when the tables appear does not take them for restored ones, also
 // if the process that made them is killed then.
 func testMigrateAdopts[TTx any](t *testing.T, db durable.Database[TTx]) {
-	restored := true
+	change := database.Replaced
 	require.NoError(t, durable.MigrateUp(t.Context(), beforeCommit[TTx]{db, func(tx database.Tx) (err error) {
-		restored, err = db.Restored(t.Context(), tx)
+		change, err = db.History(t.Context(), tx)
 		return err
 	}}))
-	require.False(t, restored)
+	require.Equal(t, database.Same, change)
 }
 
 // beforeCommit is a database with something to do before a migration is committed.

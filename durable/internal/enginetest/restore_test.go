@@ -2,7 +2,9 @@ package enginetest
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +21,8 @@ import (
 
 func TestRestored(t *testing.T) { everywhere(t, testRestored[*sql.Tx], testRestored[pgx.Tx]) }
 
-// After a restore nothing is sent that the backup holds as queued; and an order that was
-// paid after the backup, which it does not know at all, is not paid again.
+// After a restore what the backup holds as queued is looked up first; and an order that was paid after
+// the backup, which it does not know at all, is not paid again.
 func testRestored[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	ids := map[string]string{}
@@ -35,7 +37,8 @@ func testRestored[TTx any](t *testing.T, db store[TTx]) {
 	s.put("DELETE FROM quickstream.write WHERE order_id = 'order 1'")
 	require.NoError(t, s.engineOf().Restored(t.Context(), time.Now().Add(-time.Hour)))
 	s.engine = s.start()
-	assert.Equal(t, approved, s.reaches(ids["order 0"], approved, time.Second).Text())
+	require.NoError(t, s.engine.ConfirmHistory(t.Context(), "Kim", "the only copy"))
+	assert.Equal(t, approved, s.reaches(ids["order 0"], approved, time.Minute).Text())
 	require.Eventually(t, func() bool {
 		p, err := s.engine.PaymentOf(t.Context(), "order 1")
 		s.clock.Advance(10 * time.Second)
@@ -75,8 +78,13 @@ func testWindow[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, durable.MigrateUp(t.Context(), s.db.Database))
 
 	s.engine = s.engineOf()
-	s.pay("the web program's", s.card(sandbox.CardAttempted))
+	s.pay("the web program's", s.stored())
 	s.engine = s.start()
+	require.Eventually(t, func() bool {
+		s.clock.Advance(time.Minute)
+		_, err := s.engine.PaymentOf(t.Context(), "since 4")
+		return err == nil
+	}, time.Minute, 50*time.Millisecond)
 	for i := range 5 {
 		err := s.commit(func(tx TTx) error {
 			_, err := s.ask(tx, fmt.Sprint("since ", i), s.card(sandbox.CardAttempted))
@@ -91,7 +99,12 @@ func testWindow[TTx any](t *testing.T, db store[TTx]) {
 		p := s.paymentOf(fmt.Sprint("since ", i))
 		assert.Equal(t, approved, p.Text())
 	}
-	assert.Equal(t, 6, s.charged())
+	p := s.paymentOf("the web program's")
+	require.Eventually(t, func() bool {
+		s.clock.Advance(time.Minute)
+		return s.read(p.ID).Text() == approved
+	}, time.Minute, 50*time.Millisecond)
+	assert.Equal(t, 7, s.charged())
 }
 
 // put runs a statement, and text reads one value.
@@ -146,10 +159,9 @@ func testSearchKeepsItsBeginning[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	require.NoError(t, s.engine.Stop(t.Context()))
 	since := func() time.Time {
-		var micros, adopted int64
-		_, err := fmt.Sscan(s.text("SELECT value FROM quickstream.meta WHERE name = 'restoring'"), &micros, &adopted)
-		require.NoError(t, err)
-		return time.UnixMicro(micros)
+		var h struct{ Since time.Time }
+		require.NoError(t, json.Unmarshal([]byte(s.text("SELECT value FROM quickstream.meta WHERE name = 'change of history'")), &h))
+		return h.Since
 	}
 	now := s.clock.Now()
 	require.NoError(t, s.engineOf().Restored(t.Context(), now.Add(time.Hour)))
@@ -164,8 +176,7 @@ func TestFoundAfterARestore(t *testing.T) {
 }
 
 // What the service has under the number of an order that waits is taken for its payment only
-// where it agrees with it, also if that was looked up before the search. What differs is for
-// a person, and neither is sent. What was forgotten is not charged twice for that.
+// where it agrees with it. What differs is for a person, and neither is sent. What was forgotten is not charged twice for that.
 func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	onFile := s.stored()
@@ -204,9 +215,7 @@ func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 	}
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-settlement-date", Kind: sandbox.Status(502, sandbox.HTML)}))
 	s.engine = s.start()
-	for order := range elsewhere {
-		s.reaches(ids["a backup's "+order], resolving, 0) // it is looked up before the search
-	}
+	require.NoError(t, s.engine.ConfirmHistory(t.Context(), "Kim", "the only copy")) // they wait for the search alone
 	s.box.ClearFaults()
 	s.restored()
 	for order, id := range ids {
@@ -224,6 +233,44 @@ func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, 2*len(elsewhere)+1, s.charged())
 	_, err := s.engine.PaymentOf(t.Context(), "a refund")
 	require.ErrorIs(t, err, durable.ErrNoWrite)
+}
+
+func TestMaybeACopy(t *testing.T) { everywhere(t, testMaybeACopy[*sql.Tx], testMaybeACopy[pgx.Tx]) }
+
+// What a database held that may be a copy waits for what its original may be sending, or for a person
+// who says that it is none. What is new is sent at once, after a look.
+func testMaybeACopy[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	for _, confirmed := range []bool{false, true} {
+		require.NoError(t, s.engine.Stop(t.Context()))
+		before := s.pay(fmt.Sprint("before ", confirmed), s.stored())
+		s.put("UPDATE quickstream.meta SET value = 'another' WHERE name = 'history'")
+		s.engine = s.start()
+		s.clock.Advance(2 * time.Second)
+		s.box.ResetRequests()
+		fresh := s.settled(s.pay(fmt.Sprint("new ", confirmed), s.card(sandbox.CardAttempted)))
+		assert.Equal(t, approved, fresh.Text())
+		looked := slices.IndexFunc(s.box.Requests(), func(r sandbox.Request) bool {
+			return strings.Contains(r.Path+r.Query.Encode(), fresh.Reference)
+		})
+		assert.NotEqual(t, -1, looked, "it was not looked up")
+		assert.Equal(t, queued, s.read(before).Text())
+		assert.True(t, s.status().MaybeCopy)
+		begun := s.clock.Now()
+		if confirmed {
+			require.NoError(t, s.engine.ConfirmHistory(t.Context(), "Kim", "the original is gone"))
+		}
+		require.Eventually(t, func() bool {
+			if !confirmed {
+				s.clock.Advance(time.Minute)
+			}
+			return s.read(before).Text() == approved
+		}, time.Minute, 50*time.Millisecond)
+		assert.Equal(t, confirmed, s.clock.Now().Sub(begun) < 14*time.Minute)
+		assert.False(t, s.status().MaybeCopy)
+		s.restored()
+	}
+	assert.Equal(t, 4, s.charged())
 }
 
 func copyDatabase(t *testing.T, from, to string) {

@@ -29,10 +29,10 @@ func testIndexes[TTx any](t *testing.T, db store[TTx]) {
 	insert := func(tx TTx, order, token, replacedBy string, s durable.Standing) (added int64) {
 		number++
 		n, err := db.Join(tx).Exec(t.Context(), `INSERT INTO quickstream.write (id, order_id, kind, operation, follows, business, source, token, request, state, outcome, reversal,
-			version, claim, sends, key_number, permit, written_at, changed_at, database_at, replaced_by, suspect, receipt, reference, intent_id, end_to_end_id,
+			version, claim, sends, key_number, permit, written_at, changed_at, database_at, replaced_by, receipt, reference, intent_id, end_to_end_id,
 			currency, settles_on, intent, lookups, pending, failures, problem, decision)
-			VALUES ($1, $2, 'payment', 'Transactions.Pay', '', '', '', $3, '', $4, $5, $6, 1, '', 0, 1, '', $7, $7, $7, $8, $9, '', '', '', '', '', '', '', '', '', 0, '', '')
-			ON CONFLICT DO NOTHING`, fmt.Sprint("write ", number), order, token, string(s.State), string(s.Outcome), string(s.Reversal), time.Now(), replacedBy, false)
+			VALUES ($1, $2, 'payment', 'Transactions.Pay', '', '', '', $3, '', $4, $5, $6, 1, '', 0, 1, '', $7, $7, $7, $8, '', '', '', '', '', '', '', '', '', 0, '', '')
+			ON CONFLICT DO NOTHING`, fmt.Sprint("write ", number), order, token, string(s.State), string(s.Outcome), string(s.Reversal), time.Now(), replacedBy)
 		require.NoError(t, err)
 		return n
 	}

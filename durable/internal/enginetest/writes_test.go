@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"database/sql"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func testChange[TTx any](t *testing.T, db store[TTx]) {
 func TestRegister(t *testing.T) { everywhere(t, testRegister[*sql.Tx], testRegister[pgx.Tx]) }
 
 // An account is registered through the queue, from a token or a receipt, and its token is
-// kept. A restored backup registers none. Of a lost registration the accounts that no
+// kept. What a restored backup holds is looked up first. Of a lost registration the accounts that no
 // other one has made are shown to a person.
 func testRegister[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
@@ -80,10 +81,14 @@ func testRegister[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now()))
 	s.engine = s.start()
 	s.box.ResetRequests()
-	s.reaches(id, notFound, time.Hour)
+	require.NoError(t, s.engine.ConfirmHistory(t.Context(), "Kim", "the only copy"))
+	assert.Equal(t, approved, s.reaches(id, approved, time.Minute).Text())
+	operations := []string{}
 	for _, request := range s.box.Requests() {
-		assert.NotEqual(t, "POST", request.Method, request.Operation)
+		operations = append(operations, request.Operation)
 	}
+	assert.Less(t, slices.Index(operations, "GET /customers/{customerId}/accounts"), slices.Index(operations, "POST /customers/{customerId}/accounts"))
+	assert.Contains(t, operations, "GET /customers/{customerId}/accounts")
 
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/accounts", Kind: sandbox.ResetAfterCommit(), Times: 1}))
 	lost := s.reaches(register("lost", customer.CustomerID, source), escalated, time.Hour)

@@ -38,7 +38,6 @@ CREATE TABLE quickstream.write (
 	due_at timestamptz, -- when that is enqueued, again if its job was lost
 	changed_at timestamptz NOT NULL,
 	replaced_by text NOT NULL,
-	suspect boolean NOT NULL,
 	receipt text NOT NULL,
 	total numeric(18,2),
 	settles_on text NOT NULL,

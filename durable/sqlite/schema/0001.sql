@@ -33,7 +33,6 @@ CREATE TABLE quickstream_write (
 	due_at integer, -- when that is enqueued, again if its job was lost
 	changed_at integer NOT NULL,
 	replaced_by text NOT NULL,
-	suspect integer NOT NULL,
 	receipt text NOT NULL,
 	total integer,
 	settles_on text NOT NULL,

@@ -247,10 +247,10 @@ func (s subject[TTx]) inbox(ctx context.Context, box *sandbox.Sandbox, engine *d
 // fill makes as many payments as are asked for that wait to be looked up tomorrow.
 func (s subject[TTx]) fill(ctx context.Context, rows int) error {
 	const copies = `INSERT INTO quickstream.write (id, order_id, kind, operation, follows, business, source, token, request, state, outcome, reversal, version, claim,
-		sends, key_number, first_sent_at, last_sent_at, key_sent_at, permit, next_at, due_at, written_at, changed_at, database_at, replaced_by, suspect, receipt,
+		sends, key_number, first_sent_at, last_sent_at, key_sent_at, permit, next_at, due_at, written_at, changed_at, database_at, replaced_by, receipt,
 		reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, lookups, pending, failures, problem, decision)
 		SELECT $1 || id, $1 || order_id, kind, operation, follows, business, source, $1 || token, request, 'resolving', outcome, reversal, version, claim,
-		sends, key_number, first_sent_at, last_sent_at, key_sent_at, permit, $2, $2, written_at, changed_at, database_at, replaced_by, suspect, receipt,
+		sends, key_number, first_sent_at, last_sent_at, key_sent_at, permit, $2, $2, written_at, changed_at, database_at, replaced_by, receipt,
 		$1 || reference, $1 || intent_id, end_to_end_id, amount, total, currency, settles_on, intent, lookups, pending, failures, problem, decision
 		FROM quickstream.write WHERE id NOT LIKE 'copy%' LIMIT $3`
 	tomorrow := time.Now().AddDate(0, 0, 1)

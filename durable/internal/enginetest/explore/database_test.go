@@ -21,6 +21,8 @@ type watched[TTx comparable] struct {
 	durable.Database[TTx]
 	fine   bool
 	now    func() time.Time
+	server func() time.Time                    // the database's clock
+	past   *database.Change                    // how its history has changed
 	change func(query string) string           // of a mutant
 	forget func(query string, args []any) bool // a mutant that does not commit what a statement has done
 	seen   func(query string)
@@ -54,9 +56,9 @@ func (*watched[TTx]) Check(context.Context, database.Tx) error { return nil }
 
 // timed has the time of the scene in a statement.
 func (d *watched[TTx]) timed(query string) string {
-	literal := fmt.Sprintf("CAST(%d AS bigint)", d.now().UnixMicro())
+	literal := fmt.Sprintf("CAST(%d AS bigint)", d.server().UnixMicro())
 	if d.Dialect().ForUpdate != "" {
-		literal = fmt.Sprintf("to_timestamp(%d.%06d)", d.now().Unix(), d.now().Nanosecond()/1000)
+		literal = fmt.Sprintf("to_timestamp(%d.%06d)", d.server().Unix(), d.server().Nanosecond()/1000)
 	}
 	return strings.ReplaceAll(query, database.Now, literal)
 }
@@ -149,6 +151,9 @@ func (t *transaction[TTx]) Rollback(ctx context.Context) error {
 // Claim is the engine's count of claims, whose mark is written in a step of its own.
 func (d *watched[TTx]) Claim(ctx context.Context, tx database.Tx) (func() error, error) {
 	t := turnOf(ctx)
+	if *d.past != database.Same {
+		return nil, database.ErrChanged
+	}
 	marked, err := d.Database.Claim(ctx, inner[TTx](tx))
 	if t == nil {
 		return marked, err
@@ -162,19 +167,23 @@ func (d *watched[TTx]) Claim(ctx context.Context, tx database.Tx) (func() error,
 	}, err
 }
 
-// Restored reads what Claim and Adopt write.
-func (d *watched[TTx]) Restored(ctx context.Context, tx database.Tx) (bool, error) {
+// History reads what Claim and Adopt write.
+func (d *watched[TTx]) History(ctx context.Context, tx database.Tx) (database.Change, error) {
 	if t := turnOf(ctx); t != nil {
 		t.Reads("meta")
 	}
-	return d.Database.Restored(ctx, inner[TTx](tx))
+	if *d.past != database.Same {
+		return *d.past, nil
+	}
+	return d.Database.History(ctx, inner[TTx](tx))
 }
 
-// Adopt writes what Restored reads.
+// Adopt writes what History reads.
 func (d *watched[TTx]) Adopt(ctx context.Context, tx database.Tx) error {
 	if t := turnOf(ctx); t != nil {
 		t.Writes("meta")
 	}
+	*d.past = database.Same
 	return d.Database.Adopt(ctx, inner[TTx](tx))
 }
 
@@ -220,6 +229,9 @@ var tables = regexp.MustCompile(`quickstream\.(write|notification|meta|compared)
 func (t *transaction[TTx]) touched(query string, writes bool) {
 	if t.turn == nil {
 		return
+	}
+	if strings.Contains(query, database.Now) {
+		t.turn.Reads("clock")
 	}
 	for i, table := range tablesOf(query) {
 		if i > 0 || !writes {

@@ -28,8 +28,16 @@ func mends() map[string]mend {
 			test:   "TestSchedulesOnSQLite/a_gateway's_429", wrong: "was sent twice under one key",
 		},
 		"an order is locked before one of its payments is claimed": {
-			file: "store.go", now: `case e.dialect.ForUpdate == "":`, before: `case r.ID != "":`,
+			file: "send.go", now: `if _, err := e.lock(ctx, tx, r); err != nil {`, before: `if _, err := e.lock(ctx, tx, &row{}); err != nil {`,
 			test: "TestSchedulesOnPostgres/a_person_who_pays_again,_two_workers,_and_what_was_charged", wrong: "was claimed while",
+		},
+		"the key of a send follows from the id, so that a send that was lost is not doubled": {
+			file: "derive.go", now: `fmt.Sprint("key ", number)`, before: `fmt.Sprint("key ", number, &number)`,
+			test: "TestSchedulesOnSQLite/a_standby_that_is_promoted", wrong: "was charged 2 times",
+		},
+		"a leap of the database's clock is not followed": {
+			file: "clock.go", now: `read.IsZero() || later > 0 && later <= mostLeap`, before: `read.IsZero() || later > 0`,
+			test: "TestSchedulesOnSQLite/a_server's_clock", wrong: "rows of other orders were changed",
 		},
 		"what pays by a card's details respects a payment that another one has replaced": {
 			file: "pay.go", now: `("+secondCharge()+" OR replaced_by = '' AND "+sqlBlocks()+")`, before: `(replaced_by = '' AND "+sqlBlocks()+")`,

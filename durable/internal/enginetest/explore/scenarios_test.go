@@ -9,6 +9,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -20,6 +21,8 @@ type scenario[TTx comparable] struct {
 	fine     bool   // each statement is a step
 	meet     bool   // its transactions meet, where several are open at a time
 	forgets  bool   // what is over is forgotten
+	said     bool   // a person has said that the order may be paid again
+	loses    bool   // commits are lost, and what they sent is sent again under its key
 	nightly  bool   // there is one difference in the night
 	restores bool   // somebody says that the database was restored
 	open     string // what today's engine gets wrong
@@ -43,10 +46,13 @@ func worker[TTx comparable](name string, times int) actor[TTx] {
 	}}
 }
 
-// newest works on the newest payment that is due.
-func newest[TTx comparable]() actor[TTx] {
-	return actor[TTx]{name: "worker on the newest", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
-		for _, id := range e.texts(ctx, "SELECT id FROM quickstream.write WHERE order_id NOT LIKE 'other%' AND next_at <= $1 ORDER BY written_at DESC LIMIT 1", s.clock) {
+// newest works on the newest payment that is due, and oldest on the oldest.
+func newest[TTx comparable]() actor[TTx] { return first[TTx]("worker on the newest", "DESC") }
+func oldest[TTx comparable]() actor[TTx] { return first[TTx]("worker on the oldest", "ASC") }
+
+func first[TTx comparable](name, order string) actor[TTx] {
+	return actor[TTx]{name: name, acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		for _, id := range e.texts(ctx, "SELECT id FROM quickstream.write WHERE order_id NOT LIKE 'other%' AND next_at <= $1 ORDER BY written_at "+order+" LIMIT 1", s.clock) {
 			_ = e.tasks.Write(ctx, id)
 		}
 	}}
@@ -62,6 +68,15 @@ func mortal[TTx comparable](a actor[TTx]) actor[TTx] {
 func starter[TTx comparable](name string) actor[TTx] {
 	return actor[TTx]{name: name, acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 		_ = e.tasks.Begin(ctx)
+		_ = s.work(ctx, e, "next_at")
+	}}
+}
+
+// recovering is a process that starts, reads what was lost, and works.
+func recovering[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "starter", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		_ = e.tasks.Begin(ctx)
+		_ = e.tasks.ReadLost(ctx)
 		_ = s.work(ctx, e, "next_at")
 	}}
 }
@@ -205,7 +220,23 @@ func unknown[TTx comparable](charged bool) func(ctx context.Context, s *scene[TT
 			s.service.script = script{fail: map[int]bool{0: true}}
 		}
 		_ = s.work(ctx, e, "next_at")
+		s.clock = s.clock.Add(10 * time.Minute) // nobody can be sending it any more
 	}
+}
+
+// twice has the order paid twice, by a person's decision, and both payments looked for.
+func twice[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	absent[TTx](true)(ctx, s, e)
+	s.service.script = script{hidden: true, lose: map[int]bool{1: true}}
+	for _, entry := range s.service.ledger {
+		entry.hidden = true
+	}
+	again[TTx]("again").acts(ctx, s, e)
+	s.do("UPDATE quickstream.write SET next_at = NULL, due_at = NULL WHERE id = $1", s.names["payment"])
+	_ = s.work(ctx, e, "next_at")
+	s.service.show()
+	s.clock = s.clock.Add(time.Hour)
+	s.do("UPDATE quickstream.write SET next_at = $1, due_at = $1 WHERE order_id = 'O-1'", s.clock)
 }
 
 // absent has the order's payment looked up in vain until it is absent.
@@ -270,7 +301,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{decider[TTx](), working, mortal(webhook[TTx](1))},
 		},
 		{
-			name: "a person who decides while somebody sends", setting: ordered[TTx], open: "was sent after a person had decided",
+			name: "a person who decides while somebody sends", setting: ordered[TTx],
 			actors: []actor[TTx]{working, starting, decider[TTx]()},
 		},
 		{
@@ -332,6 +363,22 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 		{
 			meet: true, name: "a restored backup, a worker and a customer who repeats", setting: ordered[TTx], restores: true,
 			actors: []actor[TTx]{restored[TTx](), working, customer[TTx](1)},
+		},
+		{
+			meet: true, name: "two payments of an order that are found at once, and a customer", setting: twice[TTx], said: true,
+			actors: []actor[TTx]{oldest[TTx](), mortal(newest[TTx]()), customer[TTx](1)},
+		},
+		{
+			name: "a standby that is promoted without the last commits, a worker and a process that starts", setting: ordered[TTx], loses: true,
+			actors: []actor[TTx]{promoted[TTx](), working, recovering[TTx]()},
+		},
+		{
+			name: "a standby that is promoted without an order, a worker and a customer who repeats", loses: true,
+			actors: []actor[TTx]{promoted[TTx](), mortal(worker[TTx]("worker", 2)), customer[TTx](2)},
+		},
+		{
+			name: "a server's clock that is a year ahead, what forgets, and a worker", setting: ordered[TTx],
+			actors: []actor[TTx]{leaping[TTx](), forgetter[TTx](), mortal(worker[TTx]("worker", 2))},
 		},
 		{
 			meet: true, name: "what is forgotten, a clerk who refunds, and a worker", setting: old[TTx], forgets: true, script: script{settled: true},
@@ -416,6 +463,33 @@ func direct[TTx comparable]() actor[TTx] {
 func restored[TTx comparable]() actor[TTx] {
 	return actor[TTx]{name: "person who restores", acts: func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 		_ = e.Restored(ctx, s.clock)
+	}}
+}
+
+// promoted is a standby that takes over, without anything that was committed since it was cut off.
+func promoted[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "standby", acts: func(ctx context.Context, s *scene[TTx], _ *engine[TTx]) {
+		t := turnOf(ctx)
+		t.Yield()
+		for _, table := range []string{"write", "notification", "meta", "compared", "orders", "told"} {
+			t.Writes(table)
+		}
+		t.Says("takes over without the last commits")
+		s.put()
+		s.past = database.Advanced
+	}}
+}
+
+// leaping is the database's clock, a year ahead for a while.
+func leaping[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "clock", acts: func(ctx context.Context, s *scene[TTx], _ *engine[TTx]) {
+		t := turnOf(ctx)
+		for _, leap := range []time.Duration{365 * 24 * time.Hour, 0} {
+			t.Yield()
+			t.Writes("clock")
+			t.Says(fmt.Sprint("is ahead by ", leap))
+			s.leap = leap
+		}
 	}}
 }
 

@@ -55,6 +55,8 @@ type scene[TTx comparable] struct {
 	service     *service
 	saved       *service
 	clock       time.Time
+	leap        time.Duration   // of the database's clock
+	past        database.Change // of its history
 	begun       time.Time
 	happens     int
 	run         *run
@@ -85,7 +87,8 @@ func (s *scene[TTx]) now() time.Time { return s.clock }
 // boot starts a process.
 func (s *scene[TTx]) boot() (*engine[TTx], error) {
 	db := watch(s.fresh(), s.now)
-	db.opened = s.opened
+	db.opened, db.past = s.opened, &s.past
+	db.server = func() time.Time { return s.clock.Add(s.leap) }
 	db.fine, db.change, db.forget, db.seen = s.fine, s.mutant.change, s.mutant.forget, s.mutant.seen
 	off := resolve.ServiceRetriesOff()
 	opts := durable.Options[TTx]{
@@ -175,10 +178,11 @@ func (s *scene[TTx]) Begin() []Actor {
 	s.run = nil
 	s.put()
 	s.clock, s.happens, s.refuse = s.begun, 0, s.refuses
+	s.leap, s.past = 0, database.Same
 	s.service = s.saved.copied()
 	s.service.script = s.script
 	s.wrong, s.differences = nil, 0
-	s.said, s.decided = map[string]bool{}, map[string]int{}
+	s.said, s.decided = map[string]bool{"O-1": s.scenario.said}, map[string]int{}
 	s.random.drawn = map[int]uint64{}
 	var actors []Actor
 	for _, a := range s.actors {
@@ -221,7 +225,7 @@ func (s *scene[TTx]) happened() int {
 
 // newScene makes the world of a scenario on an empty database with tables.
 func newScene[TTx comparable](t testing.TB, sc scenario[TTx], m mutant, db durable.Database[TTx], fresh func() durable.Database[TTx], mark func() func(), tables string) *scene[TTx] {
-	s := &scene[TTx]{TB: t, scenario: sc, db: db, mutant: m, fresh: fresh, names: map[string]string{}, servers: map[int]uint32{}, clock: time.Now().Truncate(time.Second)}
+	s := &scene[TTx]{TB: t, scenario: sc, db: db, mutant: m, fresh: fresh, names: map[string]string{}, said: map[string]bool{}, servers: map[int]uint32{}, clock: time.Now().Truncate(time.Second)}
 	s.random = &ids{drawn: map[int]uint64{}, actor: func() int {
 		switch {
 		case s.saved == nil: // the setting

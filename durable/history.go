@@ -3,80 +3,183 @@ package durable
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// restoring is the name under which the time of a restored backup stands, until what it
-// does not know has been looked for. Nothing is sent until then.
-const restoring = "restoring"
+// historyName is the name under which the last change of the history stands, and searchTurn that of the
+// search after it.
+const (
+	historyName = "change of history"
+	searchTurn  = "search after a change of history"
+)
 
-// restoringRead is the daily work that reads it.
-const restoringRead = "restoring read"
+// history is what is known of the last change of the database's history, by its clock.
+type history struct {
+	Change database.Change `json:"change,omitempty"`
+	// Since is when the last claim was stored that is known: what was sent after it may not be known.
+	Since   time.Time `json:"since,omitzero"`
+	Adopted time.Time `json:"adopted,omitzero"`
+	// Searching means that payments which nobody has written down are read from the service, and
+	// Searched that all its lists were read once. Unreadable counts transactions that could not be.
+	Searching  bool `json:"searching,omitempty"`
+	Searched   bool `json:"searched,omitempty"`
+	Unreadable int  `json:"unreadable,omitempty"`
+	// Confirmed means that a person has said that it is no copy.
+	Confirmed bool `json:"confirmed,omitempty"`
+}
 
-// recognise looks whether the database was restored from a backup, as far as it can tell
-// by itself.
+// recent reports whether look-ups may miss what was sent before the change.
+func (h history) recent(now time.Time) bool {
+	return h.Change != database.Same && now.Before(h.Adopted.Add(lookupLag))
+}
+
+// before reports whether a write was there before the change: it may have been sent since.
+func (h history) before(r *row) bool {
+	return h.Change != database.Same && r.Written.Before(h.Adopted.Add(readingsApart))
+}
+
+// lost reports whether commits may have been lost.
+func (h history) lost() bool {
+	return h.Change == database.Advanced || h.Change == database.Replaced
+}
+
+// waits is until when a write waits: one that was there before, because the original of a copy may be
+// sending it, and a payment, until the lists were read in which that of its order may be.
+func (h history) waits(r *row, now time.Time) time.Time {
+	switch {
+	case h.Change == database.Replaced && !h.Confirmed && h.before(r) && h.recent(now):
+		return h.Adopted.Add(lookupLag)
+	case r.isPayment() && h.lost() && h.Searching && !h.Searched:
+		return now.Add(searchPause)
+	default:
+		return time.Time{}
+	}
+}
+
+// searchPause is how long a payment rests while the lists are read for the first time.
+const searchPause = time.Second
+
+func readHistory(ctx context.Context, tx tx) (h history, err error) {
+	text, err := meta(ctx, tx, historyName)
+	if err == nil && text != "" {
+		err = json.Unmarshal([]byte(text), &h)
+	}
+	return h, err
+}
+
+func storeHistory(ctx context.Context, tx tx, h history) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	return setMeta(ctx, tx, historyName, string(text))
+}
+
+// recognise looks whether the history of the database has changed, as far as it can tell by itself.
 func (e *engine) recognise(ctx context.Context) error {
-	return e.adopt(ctx, func(tx tx) (bool, time.Time, error) {
-		restored, err := e.db.Restored(ctx, tx)
-		if err != nil || !restored {
-			return false, time.Time{}, err
+	return e.adopt(ctx, func(tx tx) (database.Change, time.Time, error) {
+		change, err := e.db.History(ctx, tx)
+		if err != nil || change == database.Same {
+			return change, time.Time{}, err
 		}
 		since, err := e.lastClaim(ctx, tx)
-		return true, since, err
+		return change, since, err
 	})
 }
 
-// Restored tells the engine that the database was restored from a backup that was made
-// at a time. It is needed where that cannot be seen: after a base backup of PostgreSQL was
-// started as it is, or a snapshot of the whole volume came back, or the rows alone. Call it
-// once, before any engine is started. Nothing is sent any more from payments that exist:
-// they are looked up through the whole procedure. Payments that were made after the backup,
-// which the database does not know, are read from the service, day by day, before anything
-// new is sent.
-//
-// A dump that was read back, a base backup that was recovered to a point in time, and a
-// SQLite file that is older than its mark are recognised without it.
-func (e *engine) Restored(ctx context.Context, since time.Time) error {
-	return e.adopt(ctx, func(tx) (bool, time.Time, error) { return true, since, nil })
+// Restored tells the engine that the database was restored from a backup that was made at a time. It
+// is needed only where that cannot be seen: after rows were put back by hand. Call it once, before any
+// engine is started. What follows is as after any change of the history: see "Which history this is"
+// in the README.
+func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time) error {
+	err := e.adopt(ctx, func(tx) (database.Change, time.Time, error) { return database.Replaced, since, nil })
+	if err != nil {
+		err = fmt.Errorf("durable: %w", err)
+	}
+	return err
 }
 
-// adopt takes the database as it is, if it was restored, and begins the search for what it
+// ConfirmHistory says that the database is no copy of one that is in use: writes that were there before
+// are looked up and sent at once, and wait no longer for what the original may be sending. by and note
+// are as in [Decision].
+func (e *Engine[TTx]) ConfirmHistory(ctx context.Context, by, note string) error {
+	return e.decideHistory(ctx, by, note, func(h *history) { h.Confirmed = true })
+}
+
+// EndRestoring ends the search for payments that a restored backup does not know, as when the service
+// cannot list them. Orders whose payments were not found can be paid again. by and note are as in
+// [Decision].
+func (e *Engine[TTx]) EndRestoring(ctx context.Context, by, note string) error {
+	return e.decideHistory(ctx, by, note, func(h *history) { h.Searching = false })
+}
+
+func (e *engine) decideHistory(ctx context.Context, by, note string, change func(*history)) error {
+	if err := checkPerson(by, note); err != nil {
+		return err
+	}
+	err := e.retried(ctx, func(tx tx) error {
+		if err := setMeta(ctx, tx, "adopting", ""); err != nil {
+			return err
+		}
+		h, err := readHistory(ctx, tx)
+		if err != nil || h.Change == database.Same {
+			return err
+		}
+		change(&h)
+		if err := e.record(ctx, tx, &row{}, Event{Kind: EventDecided, By: by, Note: note}); err != nil {
+			return err
+		}
+		if err := storeHistory(ctx, tx, h); err != nil {
+			return err
+		}
+		return execute(ctx, tx, "UPDATE quickstream.write SET next_at = $1, due_at = $1 WHERE state = 'queued' AND next_at = $2", e.clock(), h.Adopted.Add(lookupLag))
+	})
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	return nil
+}
+
+// adopt takes the database as it is, if its history has changed, and begins the search for what it
 // does not know. One process at a time judges that: the next one finds it adopted.
-func (e *engine) adopt(ctx context.Context, restored func(tx) (bool, time.Time, error)) error {
+func (e *engine) adopt(ctx context.Context, changed func(tx) (database.Change, time.Time, error)) error {
 	return e.retried(ctx, func(tx tx) error {
 		if err := setMeta(ctx, tx, "adopting", ""); err != nil {
 			return err
 		}
-		yes, since, err := restored(tx)
-		if err != nil || !yes {
+		change, since, err := changed(tx)
+		if err != nil || change == database.Same {
 			return err
 		}
-		now, _, err := e.databaseTime(ctx, tx)
+		now, err := e.readTime(ctx, tx)
 		if err != nil {
 			return err
 		}
-		open, err := e.search(ctx, tx)
+		now = now.UTC().Truncate(time.Microsecond)
+		last, err := readHistory(ctx, tx)
 		if err != nil {
 			return err
 		}
-		since = earliest(since, now)
-		if open != nil { // what it looks for may not all have been found
-			since = earliest(since, open.since)
+		next := history{Change: change, Since: earliest(since, now), Adopted: now, Searching: true}
+		if last.Searching { // what it searches for may not all have been found
+			next.Since = earliest(next.Since, last.Since)
 		}
-		e.logger.WarnContext(ctx, "quickstream: the database was restored from a backup: nothing of it is sent before it was looked up", "since", since)
-		if err := execute(ctx, tx, `UPDATE quickstream.write SET suspect = true, version = version + 1, next_at = $1, due_at = $1 WHERE state = 'queued'`,
-			e.clock()); err != nil {
+		if change != database.Replaced && last.Change == database.Replaced && last.recent(now) { // a copy is one still
+			next.Change, next.Confirmed = last.Change, last.Confirmed
+		}
+		e.logger.WarnContext(ctx, "quickstream: the history of the database has changed: what is sent is looked up first", "change", string(change), "since", next.Since)
+		if err := storeHistory(ctx, tx, next); err != nil {
 			return err
 		}
-		if err := setMeta(ctx, tx, restoring, search{since, now}.text()); err != nil {
-			return err
-		}
-		if err := execute(ctx, tx, "DELETE FROM quickstream.meta WHERE name = $1", restoringRead); err != nil {
+		if err := execute(ctx, tx, "DELETE FROM quickstream.meta WHERE name = $1", searchTurn); err != nil {
 			return err
 		}
 		return e.db.Adopt(ctx, tx)
@@ -96,8 +199,8 @@ const lastClaimed = "last claim"
 // stampClaim stores the database's time beside a claim, once a minute, and waits for no
 // other claim. A time that is ahead of the database's is set back.
 func (e *engine) stampClaim(ctx context.Context, tx tx) error {
-	now, _, err := e.databaseTime(ctx, tx)
-	if err != nil {
+	now, err := e.readTime(ctx, tx)
+	if err != nil || e.time.doubted() {
 		return err
 	}
 	return execute(ctx, tx, `UPDATE quickstream.meta SET value = $1 WHERE name IN (SELECT name FROM quickstream.meta WHERE name = $2
@@ -116,7 +219,7 @@ func (e *engine) lastClaim(ctx context.Context, tx tx) (time.Time, error) {
 	if stored, _ := strconv.ParseInt(text, 10, 64); stored != 0 {
 		return time.UnixMicro(stored).UTC(), nil
 	}
-	now, _, err := e.databaseTime(ctx, tx)
+	now, err := e.readTime(ctx, tx)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -130,78 +233,70 @@ func (e *engine) lastClaim(ctx context.Context, tx tx) (time.Time, error) {
 	return since, err
 }
 
-// search is a search for what a restored backup does not know: since when that may have been
-// made, and when the backup was adopted, by the database's clock.
-type search struct{ since, adopted time.Time }
-
-func (s search) text() string { return fmt.Sprint(s.since.UnixMicro(), s.adopted.UnixMicro()) }
-
-// search returns the search that is open, or nil.
-func (e *engine) search(ctx context.Context, tx tx) (*search, error) {
-	text, err := meta(ctx, tx, restoring)
-	if err != nil || text == "" {
-		return nil, err
-	}
-	var since, adopted int64
-	if _, err := fmt.Sscan(text, &since, &adopted); err != nil {
-		return nil, err
-	}
-	return &search{time.UnixMicro(since).UTC(), time.UnixMicro(adopted).UTC()}, nil
-}
-
-// readLost looks every minute for what a restored backup does not know, where there is
-// one, and ends when a payment that was made just before must have become visible.
+// readLost looks every minute for payments that the database does not know after its history has
+// changed, and ends when one that was made just before must have become visible.
 func (e *engine) readLost(ctx context.Context) error {
-	var open *search
-	var now time.Time
+	var h history
+	now := time.Time{}
 	err := within(ctx, e.db, func(tx tx) (err error) {
-		if open, err = e.search(ctx, tx); err != nil || open == nil {
+		if h, err = readHistory(ctx, tx); err != nil || !h.Searching {
 			return err
 		}
-		if now, _, err = e.databaseTime(ctx, tx); err == nil && open.adopted.After(now.Add(dailyPause)) {
-			open.adopted = now // its clock was wrong
-			err = setMeta(ctx, tx, restoring, open.text())
+		if now, err = e.readTime(ctx, tx); err == nil && h.Adopted.After(now.Add(dailyPause)) { // its clock was wrong
+			h.Adopted = now
+			err = storeHistory(ctx, tx, h)
 		}
 		return err
 	})
-	if err != nil || open == nil {
+	if err != nil || !h.Searching {
 		return err
 	}
-	due := func(now time.Time, _ time.Duration) time.Time { return now.Truncate(time.Minute) }
-	return e.once(ctx, restoringRead, due, func(ctx context.Context, _ time.Time) error {
-		if err := e.findLost(ctx, open.since, now); err != nil || now.Sub(open.adopted) < visibleAfter {
+	due := func(now time.Time) time.Time { return now.Truncate(time.Minute) }
+	return e.once(ctx, searchTurn, due, func(ctx context.Context, _ time.Time) error {
+		unreadable, err := e.findLost(ctx, h.Since, now)
+		if err != nil {
 			return err
 		}
 		return within(ctx, e.db, func(tx tx) error {
-			return execute(ctx, tx, "DELETE FROM quickstream.meta WHERE name = $1 AND value = $2", restoring, open.text())
+			if err := setMeta(ctx, tx, "adopting", ""); err != nil {
+				return err
+			}
+			last, err := readHistory(ctx, tx)
+			if err != nil || !last.Adopted.Equal(h.Adopted) {
+				return err // it has changed again
+			}
+			last.Unreadable, last.Searched, last.Searching = unreadable, true, last.Searching && h.recent(now)
+			return storeHistory(ctx, tx, last)
 		})
 	})
 }
 
-// visibleAfter is how long a transaction may take to appear in a list: an assumption.
-const visibleAfter = 15 * time.Minute
-
 // findLost reads what the service has settled or will settle since a backup was made,
 // and writes down the payments that the backup does not know: their orders are paid.
-func (e *engine) findLost(ctx context.Context, since, now time.Time) error {
+// What cannot be read is counted, and holds nobody: a list that the key may not read is one too.
+func (e *engine) findLost(ctx context.Context, since, now time.Time) (unreadable int, err error) {
 	// The settlement date of a payment may lie after a long weekend.
 	last := quickstream.DateOf(now).AddDays(6)
 	for date := quickstream.DateOf(since).AddDays(-1); date.Compare(last) <= 0; date = date.AddDays(1) {
 		for page, err := range pages(ctx, e.client.Transactions.BySettlementDate(date)) {
+			if errors.Is(err, quickstream.ErrForbidden) && ownWords(err) { // the key may not list
+				return unreadable + 1, nil
+			}
 			if err != nil {
-				return err
+				return unreadable, err
 			}
 			for _, t := range page.Data {
 				if err := e.adoptLost(ctx, t); err != nil {
-					return err
+					return unreadable, err
 				}
 			}
-			if len(page.Unreadable) > 0 { // it may be an order's payment
-				return page.Unreadable[0]
+			for _, err := range page.Unreadable { // it may be an order's payment
+				unreadable++
+				e.logger.WarnContext(ctx, "quickstream: a transaction of the search could not be read", "error", err)
 			}
 		}
 	}
-	return nil
+	return unreadable, nil
 }
 
 // adoptLost stores a payment that the database does not know, if it is that of an order of this

@@ -1,0 +1,198 @@
+package durable
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/quickstream-go/quickstream/durable/internal/database"
+)
+
+const (
+	// readingsApart is how far the times of two processes may differ.
+	readingsApart = time.Second
+	// mostLeap is how far the database's clock may be from where it is expected.
+	mostLeap = time.Minute
+	// mostAway is how far it may have moved while no engine was at work.
+	mostAway = 24 * time.Hour
+	// mostSkew is how far the service's clock may be from the true time: an assumption.
+	mostSkew = time.Hour
+)
+
+// clock is the time of the installation: the database's, which goes on by this machine's monotonic clock
+// from one reading to the next. A leap is not followed before the service's clock agrees with it: the
+// machine may have slept, or the database's clock may be wrong.
+type clock struct {
+	ahead func() time.Duration // of Options.Clock before this machine's
+	here  func() time.Time     // this machine's, with its monotonic reading
+
+	mu       sync.Mutex
+	read, at time.Time // what the database's clock showed, and when by this machine
+	away     bool      // it may have moved since an engine was at work
+	leap     time.Time // what it shows instead; zero if it is where it is expected
+	leapt    time.Time // when by this machine
+	kept     time.Time // when it was stored last, or the service was asked, by this machine
+}
+
+func newClock(opts func() time.Time, db any) *clock {
+	c := &clock{here: time.Now, ahead: func() time.Duration { return 0 }}
+	machine := time.Now
+	if probe, tested := db.(database.Probe); tested {
+		machine = probe.Machine
+	}
+	if _, driven := db.(database.Driver); driven { // its time stands still
+		c.here = machine
+	}
+	if opts != nil {
+		c.ahead = func() time.Duration { return opts().Sub(machine()) }
+	}
+	return c
+}
+
+// now is the time that everything is compared with.
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read.Add(c.here().Sub(c.at) + c.ahead())
+}
+
+// saw takes a reading of the database's clock. It is old by the time it took to arrive, and so one that is
+// only a little behind is not followed.
+func (c *clock) saw(read time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	here := c.here()
+	switch later := read.Sub(c.read) - here.Sub(c.at); {
+	case c.read.IsZero() || later > 0 && later <= mostLeap || later < -readingsApart && later >= -mostLeap:
+		c.read, c.at, c.leap = read, here, time.Time{}
+	case later.Abs() > mostLeap:
+		c.leap, c.leapt = read, here
+	default:
+		c.leap = time.Time{}
+	}
+}
+
+// judge compares a doubtful time with the service's, which is true within an hour.
+func (c *clock) judge(service time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	shown, at := c.read, c.at
+	if !c.leap.IsZero() {
+		shown, at = c.leap, c.leapt
+	}
+	apart := shown.Add(c.here().Sub(at)).Sub(service)
+	if apart.Abs() <= mostSkew || (apart+c.ahead()).Abs() <= mostSkew {
+		c.read, c.at, c.leap, c.away = shown, at, time.Time{}, false
+	}
+}
+
+// doubted reports whether the time is doubtful: until the service has confirmed it nothing is given up,
+// emptied or done for the day. Sending goes on.
+func (c *clock) doubted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.away || !c.leap.IsZero()
+}
+
+// due reports once a minute that the time is to be stored, or the service to be asked.
+func (c *clock) due() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.kept.IsZero() && c.here().Sub(c.kept) < time.Minute {
+		return false
+	}
+	c.kept = c.here()
+	return true
+}
+
+// databaseAhead is how far the database's clock is ahead of this machine's.
+func (c *clock) databaseAhead() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.leap.IsZero() {
+		return c.leap.Sub(c.leapt.Round(0))
+	}
+	return c.read.Sub(c.at.Round(0))
+}
+
+// stale reports whether the last reading is older than a minute, by the later of two clocks: the
+// monotonic one stands still while the machine sleeps.
+func (c *clock) stale() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return max(c.here().Sub(c.at), c.here().Round(0).Sub(c.at)) > time.Minute
+}
+
+const (
+	// timeName is the name under which the time stands, once a minute.
+	timeName = "clock"
+	// longestPause is longer than a queued write rests, or one that is being sent has, and longestWait
+	// longer than any write waits for the service.
+	longestPause = 2 * time.Hour
+	longestWait  = 15 * 24 * time.Hour
+)
+
+// readTime returns the time after a reading of the database's clock.
+func (e *engine) readTime(ctx context.Context, tx tx) (time.Time, error) {
+	var read time.Time
+	err := query(ctx, tx, func(scan func(...any) error) error { return scan(&read) }, "SELECT "+database.Now)
+	if err == nil {
+		e.time.saw(read)
+	}
+	return e.clock(), err
+}
+
+// beginTime takes the database's time, and doubts it if it is far from that of the last engine.
+func (e *engine) beginTime(ctx context.Context, tx tx) error {
+	if err := execute(ctx, tx, "INSERT INTO quickstream.meta (name, value) VALUES ($1, '') ON CONFLICT DO NOTHING", timeName); err != nil {
+		return err
+	}
+	now, err := e.readTime(ctx, tx)
+	if err != nil {
+		return err
+	}
+	text, err := meta(ctx, tx, timeName)
+	switch {
+	case err != nil:
+		return err
+	case text == "": // the first engine
+		return setMeta(ctx, tx, timeName, strconv.FormatInt(now.UnixMicro(), 10))
+	}
+	last, err := strconv.ParseInt(text, 10, 64)
+	e.time.away = err != nil || now.Sub(time.UnixMicro(last)).Abs() > mostAway
+	return nil
+}
+
+// keepTime stores the time once a minute, or asks the service as often while it is doubtful.
+func (e *engine) keepTime(ctx context.Context) error {
+	if !e.time.due() {
+		return nil
+	}
+	now := time.Time{}
+	err := within(ctx, e.db, func(tx tx) (err error) {
+		if now, err = e.readTime(ctx, tx); err != nil || e.time.doubted() {
+			return err
+		}
+		return e.storeTime(ctx, tx, now)
+	})
+	if err != nil || !e.time.doubted() {
+		return err
+	}
+	answer, keep := e.serviceTime()
+	err = e.client.Check(ctx, answer)
+	if keep(); !e.time.doubted() {
+		return nil
+	}
+	e.logger.WarnContext(ctx, "quickstream: the database's clock is not where it is expected, and the service does not confirm it: nothing is given up or emptied")
+	return err
+}
+
+func (e *engine) storeTime(ctx context.Context, tx tx, now time.Time) error {
+	if err := setMeta(ctx, tx, timeName, strconv.FormatInt(now.UnixMicro(), 10)); err != nil {
+		return err
+	}
+	// What a wrong clock has put off for longer than anything waits is due.
+	return execute(ctx, tx, `UPDATE quickstream.write SET next_at = $1, due_at = $1 WHERE due_at > $2
+		AND (state IN ('queued', 'sending') OR written_at > $2 OR due_at > $3)`, now, now.Add(longestPause), now.Add(longestWait))
+}

@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/quickstream-go/quickstream/durable/internal/database"
+)
+
+// identity is which history of which database this is.
+type identity struct {
+	// Database is another one after a dump was read back, or for a copy on the same server: its tables
+	// have other numbers.
+	Database string `json:"database"`
+	// Timeline begins when a standby is promoted or a base backup recovered. A backup that is started
+	// as it is stays in the timeline of its server, and so does a copied volume.
+	Timeline int64 `json:"timeline"`
+	// Started is when the server has started.
+	Started string `json:"started"`
+	// Places are the addresses and directories that the server was seen at: a server has several
+	// addresses, and a role may not be allowed to see the directory.
+	Places []string `json:"places"`
+}
+
+// mostPlaces are kept, the latest ones.
+const mostPlaces = 20
+
+// identityQuery reads the identity and the one that was adopted. The timeline is that of the next record
+// to be written: pg_control_checkpoint shows a new one only after a checkpoint, up to a minute later.
+const identityQuery = `SELECT s.system_identifier || '/' || d.oid || '/' || 'quickstream.write'::regclass::oid,
+	('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint,
+	extract(epoch FROM pg_postmaster_start_time())::text,
+	coalesce(host(inet_server_addr()), '') || ':' || coalesce(inet_server_port(), 0) || ' ' ||
+		CASE WHEN pg_has_role(current_user, 'pg_read_all_settings', 'USAGE') THEN current_setting('data_directory') ELSE '' END,
+	coalesce((SELECT value FROM quickstream.meta WHERE name = 'history'), '')
+	FROM pg_control_system() s, pg_database d WHERE d.datname = current_database()`
+
+func (d pgxDatabase) identify(ctx context.Context, tx pgx.Tx) (here, adopted identity, err error) {
+	var place, stored string
+	err = tx.QueryRow(ctx, d.replacer.Replace(identityQuery)).Scan(&here.Database, &here.Timeline, &here.Started, &place, &stored)
+	here.Places = []string{place}
+	if json.Unmarshal([]byte(stored), &adopted) != nil { // it was never adopted, or by another version
+		adopted = identity{}
+	}
+	return here, adopted, err
+}
+
+// History implements [database.Database].
+func (d pgxDatabase) History(ctx context.Context, tx database.Tx) (database.Change, error) {
+	here, adopted, err := d.identify(ctx, tx.(transaction).tx) //nolint:forcetypeassert // there is no other
+	switch {
+	case err != nil:
+		return database.Same, err
+	case here.Database != adopted.Database:
+		return database.Replaced, nil
+	case here.Timeline != adopted.Timeline:
+		return database.Advanced, nil
+	case !slices.Contains(adopted.Places, here.Places[0]):
+		return database.Replaced, nil
+	case here.Started != adopted.Started:
+		return database.Restarted, nil
+	default:
+		return database.Same, nil
+	}
+}
+
+// Adopt implements [database.Database].
+func (d pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
+	here, adopted, err := d.identify(ctx, tx.(transaction).tx) //nolint:forcetypeassert // there is no other
+	if err != nil {
+		return err
+	}
+	if here.Database == adopted.Database {
+		others := slices.DeleteFunc(adopted.Places, func(place string) bool { return place == here.Places[0] })
+		here.Places = append(others[max(0, len(others)+1-mostPlaces):], here.Places[0])
+	}
+	text, err := json.Marshal(here)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, database.PutMeta, "history", string(text))
+	return err
+}
+
+// Claim implements [database.Database].
+func (d pgxDatabase) Claim(ctx context.Context, tx database.Tx) (func() error, error) {
+	change, err := d.History(ctx, tx)
+	if err == nil && change != database.Same {
+		err = database.ErrChanged
+	}
+	return func() error { return nil }, err
+}
+
+// standbys reports whether commits wait for standbys.
+func standbys(ctx context.Context, tx pgx.Tx) (yes bool, err error) {
+	err = tx.QueryRow(ctx, "SELECT current_setting('synchronous_standby_names') <> ''").Scan(&yes)
+	return yes, err
+}
