@@ -74,8 +74,13 @@ func (e *engine) sendingNow(ctx context.Context, r *row, c *claim) error {
 		if err != nil {
 			return err
 		}
-		if h, err := readHistory(ctx, tx); err != nil || h.lost() && h.recent(e.clock()) {
-			return errors.Join(err, errLost)
+		switch h, err := readHistory(ctx, tx); {
+		case err != nil:
+			return err
+		case h.outdated:
+			return errOutdated
+		case h.lost() && h.recent(e.clock()):
+			return errLost
 		}
 		if marked, err = e.mayClaim(ctx, tx, c); err != nil {
 			return err

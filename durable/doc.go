@@ -159,23 +159,34 @@
 // businesses, such as a test system on a copy of the database, claims nothing: see [FacilityError] and
 // [Engine.ConfirmFacility]. On PostgreSQL installations can share a database by schemas of their own.
 //
-// # After a restore
+// # Time
 //
-// A backup does not know what was paid since. A dump that was read back, a base backup of
-// PostgreSQL that was recovered to a point in time, a standby that was promoted, and a
-// SQLite file that is older than the mark beside it are recognised when the engine starts,
-// and a standby before the next claim too. A base backup that was started
-// as it is, a snapshot of the whole volume and a restore of the rows alone are not: call
-// [Engine.Restored] with the time of the backup before any engine is started. Then nothing
-// of the backup is sent before it was looked up. Such a write is suspect until then. The payments
-// that the backup does not know are read from the service before anything new is sent, which takes at
-// least a quarter of an hour: Health.Restoring says since when.
+// Everything is compared with the database's clock. A process goes on from one reading to the next by its
+// monotonic clock, so the clocks of machines count for nothing. If the database's clock is more than
+// a minute from where it is expected, or a day after a pause, it is believed when the service's Date agrees
+// within an hour. Until then nothing is given up, emptied or done for the day, and sending goes on:
+// see Health.ClockDoubted.
+//
+// # History
+//
+// A backup or a standby may not know what was sent last. Before each claim the engine looks which history
+// of the database this is: another timeline, server start, place or database, or a SQLite file that
+// is older than the mark beside it. After a change sales go on. For a quarter of an hour, which is how long
+// look-ups may lag (an assumption), and for what was there before whenever it is sent, a look-up comes before
+// the send, and finds it by the reference and the intent id that follow from the id. Payments that
+// nobody has written down are read from the service's lists and stored; the first payment waits until they
+// were read once. If the database may be a copy of one that is in use, what was queued waits for
+// a quarter of an hour, or for [Engine.ConfirmHistory]. REPLICATION.md has a table of what each kind of
+// replication can lose. Call [Engine.Restored] only if rows were put back by hand.
+//
+// A claim ends after [quickstream.ClaimLife]. Until nobody can be sending a write any more, Decide and
+// PayAgain return a [StillSendingError].
 //
 // # Operation
 //
 // Any number of engines work on one PostgreSQL database; deploy by [Engine.Stop], which
 // lets what is under way come to its end. [Engine.Health] is for health checks: alarm on
-// Overdue, Refused, Stuck, Held, Restoring, Paused and Facility, and on writes that are not_found,
+// Overdue, Refused, Stuck, Held, Restoring, MaybeCopy, ClockDoubted, Paused and Facility, and on writes that are not_found,
 // escalated or double_charged. [Engine.Events] is the history of a write. Options.CompareAt compares
 // each day with the service's list, or with its report by Options.Report, and notifies
 // Options.OnDifference. Options.KeepWrites limits how long writes are kept: then they are emptied,
@@ -188,7 +199,8 @@
 //
 //   - A SQLite file is for one process, and its mark has to stay beside it.
 //   - synchronous has to be FULL on SQLite, and neither synchronous_commit nor fsync off on
-//     PostgreSQL: a commit that is lost is a second charge. [New] checks it.
+//     PostgreSQL, nor synchronous_commit local beside synchronous standbys: a commit that is lost is a
+//     second charge. [New] checks it.
 //   - PostgreSQL has to let the role call pg_control_system, pg_walfile_name and
 //     pg_current_wal_insert_lsn, as it does by default. [New] checks it.
 //   - Captures of one pre-authorisation are not added up: the service judges them.

@@ -44,6 +44,9 @@ type Health struct {
 	Paused time.Time
 	// Facility is why nothing is sent if the database belongs to another facility; nil if it does not.
 	Facility error
+	// Outdated means that the tables are those of a newer program, beside which this one may accept and read
+	// and sends nothing.
+	Outdated bool
 	// ClockDoubted means that the database's clock is not where it was expected, and the service has not
 	// confirmed it: until it has, nothing is given up, emptied or done for the day.
 	ClockDoubted bool
@@ -107,6 +110,7 @@ func (e *engine) health(ctx context.Context) (h Health, err error) {
 		if past.Searching {
 			h.Restoring, h.RestoringUnreadable = past.Adopted, past.Unreadable
 		}
+		h.Outdated = past.outdated
 		h.MaybeCopy = past.Change == database.Replaced && !past.Confirmed && past.recent(now)
 		b, _, err := readBreaker(ctx, tx)
 		if err != nil {

@@ -34,6 +34,8 @@ type history struct {
 	Unreadable int  `json:"unreadable,omitempty"`
 	// Confirmed means that a person has said that it is no copy.
 	Confirmed bool `json:"confirmed,omitempty"`
+
+	outdated bool // the tables ask for more than this program knows
 }
 
 // recent reports whether look-ups may miss what was sent before the change.
@@ -57,7 +59,7 @@ func (h history) waits(r *row, now time.Time) time.Time {
 	switch {
 	case h.Change == database.Replaced && !h.Confirmed && h.before(r) && h.recent(now):
 		return h.Adopted.Add(lookupLag)
-	case r.isPayment() && h.lost() && h.Searching && !h.Searched:
+	case r.isPayment() && h.Searching && !h.Searched:
 		return now.Add(searchPause)
 	default:
 		return time.Time{}
@@ -68,10 +70,18 @@ func (h history) waits(r *row, now time.Time) time.Time {
 const searchPause = time.Second
 
 func readHistory(ctx context.Context, tx tx) (h history, err error) {
-	text, err := meta(ctx, tx, historyName)
-	if err == nil && text != "" {
-		err = json.Unmarshal([]byte(text), &h)
-	}
+	err = query(ctx, tx, func(scan func(...any) error) error {
+		var name, text string
+		if err := scan(&name, &text); err != nil {
+			return err
+		}
+		if name == historyName {
+			return json.Unmarshal([]byte(text), &h)
+		}
+		needed, err := strconv.Atoi(text)
+		h.outdated = needed > safety
+		return err
+	}, "SELECT name, value FROM quickstream.meta WHERE name IN ($1, $2)", historyName, safetyName)
 	return h, err
 }
 

@@ -11,6 +11,14 @@ import (
 
 const metaTable = "CREATE TABLE IF NOT EXISTS quickstream.meta (name text PRIMARY KEY, value text NOT NULL)"
 
+// safety is what a program has to know before it may claim what the tables hold. A schema file without
+// which a program would send what it must not raises it. Every later file adds columns that have
+// defaults, so that the programs of the version before can go on to write rows.
+const safety = 1
+
+// safetyName is the name under which it stands.
+const safetyName = "safety"
+
 // MigrateUp makes or completes the tables of the engine and those of its queue. It may
 // be run by every process before New, by all at once too: one migrates and the others wait.
 // It changes nothing if nothing is missing. Run it again after an error.
@@ -37,8 +45,16 @@ func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 				}
 			}
 		}
-		if err := setMeta(ctx, tx, "schema", strconv.Itoa(max(version, len(files)))); err != nil || version > 0 {
+		if err := setMeta(ctx, tx, "schema", strconv.Itoa(max(version, len(files)))); err != nil {
 			return err
+		}
+		if len(files) >= version { // an older program leaves what a newer one asks for
+			if err := setMeta(ctx, tx, safetyName, strconv.Itoa(safety)); err != nil {
+				return err
+			}
+		}
+		if version > 0 {
+			return nil
 		}
 		// When a claim was last made, which no claim has stored yet.
 		if err := setMeta(ctx, tx, lastClaimed, "0"); err != nil {
@@ -78,14 +94,14 @@ func schemaVersion(ctx context.Context, tx tx) (version int, err error) {
 	return strconv.Atoi(text)
 }
 
-// checkSchema refuses tables of another version.
+// checkSchema refuses tables that lack something. Those of a later version can be written and read.
 func checkSchema(ctx context.Context, db database.Database, tx tx) error {
 	version, err := schemaVersion(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("the tables are missing, see MigrateUp: %w", err)
 	}
-	if known := len(db.Schema()); version != known {
-		return fmt.Errorf("the tables have version %d, and this program knows version %d", version, known)
+	if known := len(db.Schema()); version < known {
+		return fmt.Errorf("the tables have version %d, and this program needs version %d: see MigrateUp", version, known)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (e *engine) send(ctx context.Context, r *row) error {
 	}
 	h, err := e.ready(ctx)
 	switch {
-	case errors.Is(err, errPaused):
+	case errors.Is(err, errPaused), h.outdated:
 		return nil // it is enqueued again
 	case err != nil:
 		return err
@@ -282,6 +282,7 @@ var (
 	errPaid     = errors.New("another payment of the order was found")
 	errStopping = errors.New("the process ends")
 	errLost     = errors.New("the history of the database has changed, and this cannot be looked up before it is sent: try again in a quarter of an hour")
+	errOutdated = errors.New("the tables are those of a newer program, and this one may not send: update it")
 	errLine     = errors.New("another follow-up of the same payment comes first")
 )
 
@@ -310,8 +311,8 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		next := *r
 		next.Standing, next.claim, next.Sends = standing(StateSending), c.text, r.Sends+1
 		h, err := readHistory(ctx, tx)
-		if err != nil {
-			return err
+		if err != nil || h.outdated {
+			return cmp.Or(err, errPaused)
 		}
 		if c.lost = h.lost() && (h.before(r) || h.recent(now)); h.lost() && h.before(r) {
 			next.Sends++ // the one that is not known here: a decline of this one does not speak for it
