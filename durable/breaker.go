@@ -34,6 +34,13 @@ type breaker struct {
 	Claim string `json:"claim,omitempty"`
 }
 
+// rests reports whether the service is not to be asked yet. A time that a wrong clock has written counts
+// for nothing.
+func (b breaker) rests(now time.Time) bool {
+	left := b.Until.Sub(now)
+	return left > 0 && left < longestPause
+}
+
 // stops reports whether no claim passes.
 func (b breaker) stops() bool { return !b.Since.IsZero() && (!b.Trial || b.Claim != "") }
 
@@ -147,7 +154,7 @@ func (e *engine) checkBreaker(ctx context.Context) error {
 	text := ""
 	err := within(ctx, e.db, func(tx tx) error {
 		b, was, err := readBreaker(ctx, tx)
-		if err != nil || b.Since.IsZero() || now.Before(b.Until) || b.Trial && b.Claim == "" {
+		if err != nil || b.Since.IsZero() || b.rests(now) || b.Trial && b.Claim == "" {
 			return err
 		}
 		b.Trial, b.Claim, b.Until = false, "", now.Add(breakerPause)

@@ -202,6 +202,10 @@ func (e *engine) storeTime(ctx context.Context, tx tx, now time.Time) error {
 		return err
 	}
 	// What a wrong clock has put off for longer than anything waits is due.
-	return execute(ctx, tx, `UPDATE quickstream.write SET next_at = $1, due_at = $1 WHERE due_at > $2
+	err := execute(ctx, tx, `UPDATE quickstream.write SET next_at = $1, due_at = $1 WHERE due_at > $2
 		AND (state IN ('queued', 'sending') OR written_at > $2 OR due_at > $3)`, now, now.Add(longestPause), now.Add(longestWait))
+	if err != nil {
+		return err
+	}
+	return execute(ctx, tx, "UPDATE quickstream.notification SET next_at = $1, due_at = $1 WHERE due_at > $2", now, now.Add(longestPause))
 }

@@ -150,7 +150,7 @@ func (e *engine) decideHistory(ctx context.Context, by, note string, change func
 		if err := storeHistory(ctx, tx, h); err != nil {
 			return err
 		}
-		return execute(ctx, tx, "UPDATE quickstream.write SET next_at = $1, due_at = $1 WHERE state = 'queued' AND next_at = $2", e.clock(), h.Adopted.Add(lookupLag))
+		return execute(ctx, tx, "UPDATE quickstream.write SET next_at = $1, due_at = $1 WHERE state = 'queued' AND next_at <= $2", e.clock(), e.clock().Add(linePause))
 	})
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)

@@ -67,7 +67,7 @@ func (e *engine) send(ctx context.Context, r *row) error {
 	}
 	now := e.clock()
 	if until := h.waits(r, now); !until.IsZero() {
-		return e.postpone(ctx, r, until)
+		return e.postpone(ctx, r, earliest(until, now.Add(linePause))) // a person may confirm the history meanwhile
 	}
 	late := ""
 	if !e.time.doubted() {

@@ -143,6 +143,7 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 			return r.reported(o)
 		}
 	}
+	r.lookups = notAhead(r.lookups, now)
 	if r.lookups.Status.Final() {
 		was = r.standingOf(r.lookups)
 	}
@@ -171,6 +172,17 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 		return r.chosenAgain(now)
 	}
 	return r
+}
+
+// notAhead is a case without times that a wrong clock has written.
+func notAhead(c resolve.Case, now time.Time) resolve.Case {
+	if c.NextLook.After(now.Add(longestWait)) {
+		c.NextLook = now
+	}
+	if c.Intent.NotBefore.After(now.Add(mostSkew)) {
+		c.Intent.NotBefore = now
+	}
+	return c
 }
 
 // reported is a write with what a transaction says of it.

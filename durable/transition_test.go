@@ -261,3 +261,20 @@ func TestAnOlderDecline(t *testing.T) {
 		assert.Equal(t, receipt, r.ReceiptNumber)
 	}
 }
+
+// TestTimesAhead: what a clock that was a year ahead has written neither puts look-ups off nor keeps them
+// from an end.
+func TestTimesAhead(t *testing.T) {
+	now := time.Now()
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	r := begun("sending", now.AddDate(1, 0, 0)).after(observed{Kind: sawTransaction, Seen: resolve.Observation{Result: resolve.LookupNone}}, policy, now.AddDate(1, 0, 0))
+	require.Equal(t, "resolving", r.Text())
+	for days := 0; r.Text() == "resolving"; days++ {
+		require.Less(t, days, 10)
+		now = now.AddDate(0, 0, 1)
+		r = r.after(observed{Kind: sawTransaction, Seen: resolve.Observation{Result: resolve.LookupNone}}, policy, now)
+	}
+	assert.Equal(t, "not found", r.Text())
+	assert.True(t, breaker{Since: now, Until: now.Add(time.Minute)}.rests(now))
+	assert.False(t, breaker{Since: now, Until: now.AddDate(1, 0, 0)}.rests(now))
+}

@@ -87,7 +87,7 @@ func TestForgottenWrites(t *testing.T) {
 			v.Errorf("%s was charged %d times: %v %v", o.id, n, story, v.box.Ledger().Charged(o.id))
 		}
 	}
-	assert.NotZero(t, v.count("SELECT count(*) FROM quickstream.write WHERE problem LIKE '%restored%'"))
+	assert.NotZero(t, v.count("SELECT count(*) FROM quickstream.meta WHERE name = 'change of history'"))
 }
 
 func copyFile(t *testing.T, from, to string) {

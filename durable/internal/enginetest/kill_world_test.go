@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"bytes"
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -41,9 +42,11 @@ type village struct {
 	clock  *sandbox.Clock
 	db     *sql.DB // to look at it from outside
 	config workerConfig
-	orders []placed
-	dice   *rand.Rand
-	begun  time.Time
+	// program is what processes run; "" for this one.
+	program string
+	orders  []placed
+	dice    *rand.Rand
+	begun   time.Time
 
 	stepping sync.Mutex
 
@@ -314,7 +317,7 @@ func (v *village) start(edits ...func(*workerConfig)) *process {
 	}
 	text, err := json.Marshal(c)
 	require.NoError(v, err)
-	p := &process{Cmd: exec.Command(os.Args[0]), v: v, ended: make(chan struct{})}
+	p := &process{Cmd: exec.Command(cmp.Or(v.program, os.Args[0])), v: v, ended: make(chan struct{})}
 	p.Env = append(os.Environ(), workerVariable+"="+string(text))
 	p.Stderr = &p.stderr
 	alive, err := p.StdinPipe()

@@ -36,8 +36,8 @@ func testRestored[TTx any](t *testing.T, db store[TTx]) {
 	s.corrupt(isQueued+", next_at = $2, due_at = $2", ids["order 0"], time.Now())
 	s.put("DELETE FROM quickstream.write WHERE order_id = 'order 1'")
 	require.NoError(t, s.engineOf().Restored(t.Context(), time.Now().Add(-time.Hour)))
+	require.NoError(t, s.engineOf().ConfirmHistory(t.Context(), "Kim", "the only copy"))
 	s.engine = s.start()
-	require.NoError(t, s.engine.ConfirmHistory(t.Context(), "Kim", "the only copy"))
 	assert.Equal(t, approved, s.reaches(ids["order 0"], approved, time.Minute).Text())
 	require.Eventually(t, func() bool {
 		p, err := s.engine.PaymentOf(t.Context(), "order 1")

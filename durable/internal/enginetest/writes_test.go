@@ -79,9 +79,9 @@ func testRegister[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, s.engine.Stop(t.Context()))
 	id := register("restored", customer.CustomerID, source)
 	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now()))
+	require.NoError(t, s.engineOf().ConfirmHistory(t.Context(), "Kim", "the only copy"))
 	s.engine = s.start()
 	s.box.ResetRequests()
-	require.NoError(t, s.engine.ConfirmHistory(t.Context(), "Kim", "the only copy"))
 	assert.Equal(t, approved, s.reaches(id, approved, time.Minute).Text())
 	operations := []string{}
 	for _, request := range s.box.Requests() {
