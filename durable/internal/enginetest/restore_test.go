@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 func TestRestored(t *testing.T) { everywhere(t, testRestored[*sql.Tx], testRestored[pgx.Tx]) }
@@ -233,6 +235,31 @@ func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, 2*len(elsewhere)+1, s.charged())
 	_, err := s.engine.PaymentOf(t.Context(), "a refund")
 	require.ErrorIs(t, err, durable.ErrNoWrite)
+}
+
+func TestSearchHoldsNobody(t *testing.T) {
+	everywhere(t, testSearchHoldsNobody[*sql.Tx], testSearchHoldsNobody[pgx.Tx])
+}
+
+// A transaction that cannot be read after a restore is counted, and holds nobody. A person can end a
+// search that finds no end.
+func testSearchHoldsNobody[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	s.clock.Advance(time.Minute)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.put("DELETE FROM quickstream.write")
+	s.client = sandboxtest.Client(t, s.box, quickstream.WithHTTPClient(&http.Client{Transport: spoiled{s.box.HTTPClient().Transport, "/transactions/for-settlement-date"}}))
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-time.Hour)))
+	s.engine = s.start()
+	s.clock.Advance(2 * time.Second)
+	assert.Equal(t, approved, s.settled(s.pay("B", s.stored())).Text())
+	status := s.status()
+	assert.NotZero(t, status.Restoring)
+	assert.Equal(t, 1, status.RestoringUnreadable)
+	require.Error(t, s.engine.EndRestoring(t.Context(), "", ""))
+	require.NoError(t, s.engine.EndRestoring(t.Context(), "Kim", "compared by hand"))
+	assert.Zero(t, s.status().Restoring)
 }
 
 func TestMaybeACopy(t *testing.T) { everywhere(t, testMaybeACopy[*sql.Tx], testMaybeACopy[pgx.Tx]) }

@@ -36,12 +36,15 @@ func (s *shop[TTx]) bank() quickstream.PayParams {
 	}
 }
 
-// spoiled puts an item that cannot be read before those of the list of returns.
-type spoiled struct{ http.RoundTripper }
+// spoiled puts an item that cannot be read before those of a list.
+type spoiled struct {
+	http.RoundTripper
+	list string
+}
 
 func (s spoiled) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := s.RoundTripper.RoundTrip(r)
-	if err != nil || !strings.HasSuffix(r.URL.Path, "/transactions/returns") {
+	if err != nil || !strings.HasSuffix(r.URL.Path, s.list) {
 		return response, err
 	}
 	body, err := io.ReadAll(response.Body)
@@ -59,7 +62,7 @@ func TestReturned(t *testing.T) { everywhere(t, testReturned[*sql.Tx], testRetur
 func testReturned[TTx any](t *testing.T, db store[TTx]) {
 	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
 	s.box, _ = sandboxtest.New(t, sandbox.WithClock(s.clock))
-	s.client = sandboxtest.Client(t, s.box, quickstream.WithHTTPClient(&http.Client{Transport: spoiled{s.box.HTTPClient().Transport}}))
+	s.client = sandboxtest.Client(t, s.box, quickstream.WithHTTPClient(&http.Client{Transport: spoiled{s.box.HTTPClient().Transport, "/transactions/returns"}}))
 	s.engine = s.start()
 	p := s.settled(s.pay("A", s.bank()))
 	require.Equal(t, approved, p.Text(), p.Problem)
