@@ -18,14 +18,14 @@ func TestClock(t *testing.T) {
 		passed              time.Duration // by the installation's time
 		doubted             bool
 	}{
-		"an hour":                                       {monotonic: time.Hour, database: time.Hour, passed: time.Hour},
-		"the reading took long to arrive":               {monotonic: time.Hour, database: time.Hour - 500*time.Millisecond, passed: time.Hour},
-		"the database's clock is set back a little":     {monotonic: time.Hour, database: time.Hour - 5*time.Second, passed: time.Hour - 5*time.Second},
-		"the database's clock is set on a little":       {monotonic: time.Hour, database: time.Hour + 50*time.Second, passed: time.Hour + 50*time.Second},
-		"it leaps a year ahead":                         {monotonic: time.Hour, database: year, passed: time.Hour, doubted: true},
-		"it leaps a year back":                          {monotonic: time.Hour, database: -year, passed: time.Hour, doubted: true},
-		"it leaps, and the service's is where it was":   {monotonic: time.Hour, database: year, service: time.Hour, passed: time.Hour, doubted: true},
-		"the machine has slept, and the service agrees": {monotonic: time.Second, database: 8 * time.Hour, service: 8*time.Hour + 50*time.Minute, passed: 8 * time.Hour},
+		"an hour":                                                              {monotonic: time.Hour, database: time.Hour, passed: time.Hour},
+		"the reading took long to arrive":                                      {monotonic: time.Hour, database: time.Hour - 500*time.Millisecond, passed: time.Hour},
+		"the database's clock is set back a little":                            {monotonic: time.Hour, database: time.Hour - 5*time.Second, passed: time.Hour - 5*time.Second},
+		"the database's clock is set on a little":                              {monotonic: time.Hour, database: time.Hour + 50*time.Second, passed: time.Hour + 50*time.Second},
+		"it leaps a year ahead":                                                {monotonic: time.Hour, database: year, passed: time.Hour, doubted: true},
+		"it leaps a year back":                                                 {monotonic: time.Hour, database: -year, passed: time.Hour, doubted: true},
+		"it leaps, and the service's is where it was":                          {monotonic: time.Hour, database: year, service: time.Hour, passed: time.Hour, doubted: true},
+		"the machine has slept, and the service agrees":                        {monotonic: time.Second, database: 8 * time.Hour, service: 8*time.Hour + 50*time.Minute, passed: 8 * time.Hour},
 		"the machine has slept, and the service's clock is wrong by two hours": {monotonic: time.Second, database: 8 * time.Hour, service: 10 * time.Hour, passed: time.Second, doubted: true},
 	} {
 		t.Run(name, func(t *testing.T) {
