@@ -44,7 +44,7 @@ func (e *engine) daily(ctx context.Context, name string, at resolve.TimeOfDay, w
 	if e.time.doubted() {
 		return nil
 	}
-	return e.once(ctx, name, func(now time.Time) time.Time { return e.lastTime(at, now) }, work)
+	return e.once(ctx, name, dailyPause, func(now time.Time) time.Time { return e.lastTime(at, now) }, work)
 }
 
 // turn is how daily work stands: for which time it was done last, and until when
@@ -69,8 +69,8 @@ func turnOf(text string, now time.Time) turn {
 }
 
 // once runs work for a time that has come, unless it was run for it, or is being run. due returns the
-// last such time. What fails is tried again after a pause.
-func (e *engine) once(ctx context.Context, name string, due func(now time.Time) time.Time, work func(ctx context.Context, due time.Time) error) error {
+// last such time. What fails is tried again after a pause, and so is what a process has left that ended.
+func (e *engine) once(ctx context.Context, name string, pause time.Duration, due func(now time.Time) time.Time, work func(ctx context.Context, due time.Time) error) error {
 	var last turn
 	var at time.Time
 	mine := ""
@@ -88,7 +88,7 @@ func (e *engine) once(ctx context.Context, name string, due func(now time.Time) 
 		if at.UnixMicro() <= last.done || now.UnixMicro() < last.until {
 			return nil
 		}
-		begun := turn{last.done, now.Add(dailyPause).UnixMicro()}.text()
+		begun := turn{last.done, now.Add(pause).UnixMicro()}.text()
 		n, err := tx.Exec(ctx, `INSERT INTO quickstream.meta (name, value) VALUES ($1, $2)
 			ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE quickstream.meta.value = $3`, name, begun, text)
 		if n == 1 {
@@ -101,7 +101,7 @@ func (e *engine) once(ctx context.Context, name string, due func(now time.Time) 
 	}
 	working, ended := context.WithCancel(ctx)
 	held := make(chan string)
-	go func() { held <- e.hold(working, name, last.done, mine) }()
+	go func() { held <- e.hold(working, name, pause, last.done, mine) }()
 	err = work(ctx, at)
 	ended()
 	mine = <-held
@@ -113,14 +113,14 @@ func (e *engine) once(ctx context.Context, name string, due func(now time.Time) 
 	})
 }
 
-// dailyPause is how long daily work is somebody's who does not say that he is still at it,
-// and the pause after it has failed.
+// dailyPause is how long daily work is somebody's who does not say that they are still at it, and the
+// pause after it has failed.
 const dailyPause = 10 * time.Minute
 
 // hold keeps others from the work until the context ends, and returns what stands in the
 // database then.
-func (e *engine) hold(ctx context.Context, name string, done int64, mine string) string {
-	tick := time.NewTicker(dailyPause / 4)
+func (e *engine) hold(ctx context.Context, name string, pause time.Duration, done int64, mine string) string {
+	tick := time.NewTicker(pause / 4)
 	defer tick.Stop()
 	for {
 		select {
@@ -134,7 +134,7 @@ func (e *engine) hold(ctx context.Context, name string, done int64, mine string)
 			if err != nil {
 				return err
 			}
-			next = turn{done, now.Add(dailyPause).UnixMicro()}.text()
+			next = turn{done, now.Add(pause).UnixMicro()}.text()
 			n, err = tx.Exec(ctx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", next, name, mine)
 			return err
 		})

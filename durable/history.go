@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -107,8 +108,7 @@ func (e *engine) recognise(ctx context.Context) error {
 
 // Restored tells the engine that the database was restored from a backup that was made at a time. It
 // is needed only where that cannot be seen: after rows were put back by hand. Call it once, before any
-// engine is started. What follows is as after any change of the history: see "Which history this is"
-// in the README.
+// engine is started. What follows is as after any change of the history: see REPLICATION.md.
 func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time) error {
 	err := e.adopt(ctx, func(tx) (database.Change, time.Time, error) { return database.Replaced, since, nil })
 	if err != nil {
@@ -182,7 +182,7 @@ func (e *engine) adopt(ctx context.Context, changed func(tx) (database.Change, t
 		if last.Searching { // what it searches for may not all have been found
 			next.Since = earliest(next.Since, last.Since)
 		}
-		if change != database.Replaced && last.Change == database.Replaced && last.recent(now) { // a copy is one still
+		if last.recent(now) && weight(last.Change) > weight(change) { // a copy is one still when its server starts anew
 			next.Change, next.Confirmed = last.Change, last.Confirmed
 		}
 		e.logger.WarnContext(ctx, "quickstream: the history of the database has changed: what is sent is looked up first", "change", string(change), "since", next.Since)
@@ -194,6 +194,11 @@ func (e *engine) adopt(ctx context.Context, changed func(tx) (database.Change, t
 		}
 		return e.db.Adopt(ctx, tx)
 	})
+}
+
+// weight orders changes by what may be lost.
+func weight(c database.Change) int {
+	return slices.Index([]database.Change{database.Same, database.Restarted, database.Advanced, database.Replaced}, c)
 }
 
 func earliest(a, b time.Time) time.Time {
@@ -262,7 +267,7 @@ func (e *engine) readLost(ctx context.Context) error {
 		return err
 	}
 	due := func(now time.Time) time.Time { return now.Truncate(time.Minute) }
-	return e.once(ctx, searchTurn, due, func(ctx context.Context, _ time.Time) error {
+	return e.once(ctx, searchTurn, time.Minute, due, func(ctx context.Context, _ time.Time) error {
 		unreadable, err := e.findLost(ctx, h.Since, now)
 		if err != nil {
 			return err
