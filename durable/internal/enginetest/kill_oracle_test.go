@@ -209,7 +209,9 @@ func (j *verdict) payment(p *kept) string {
 	case charges > 1:
 		return fmt.Sprintf("it was carried out %d times", charges)
 	case p.State.InProgress() || p.State == durable.StateEscalated:
-		if open > 0 || p.waits || j.mayBeHeld(p) {
+		// A PayTo payment may be approved after the last look: it is looked up again.
+		followed := strings.Contains(p.problem, `"seen":{"result":"pending"`) && strings.Contains(p.problem, `"nextLook":`)
+		if open > 0 || followed || p.waits || j.mayBeHeld(p) {
 			j.held++
 			return ""
 		}
