@@ -215,6 +215,18 @@ func testHandedOutEarly[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, approved, s.settled(id).Text())
 }
 
+func TestPulledBack(t *testing.T) { everywhere(t, testPulledBack[*sql.Tx], testPulledBack[pgx.Tx]) }
+
+// What a wrong clock has put off for longer than anything waits is due when an engine starts.
+func testPulledBack[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	id, far := s.pay("A", s.stored()), s.clock.Now().Add(30*24*time.Hour)
+	s.corrupt("next_at = $2, due_at = $2, written_at = $2", id, far)
+	s.engine = s.start()
+	assert.Equal(t, approved, s.settled(id).Text())
+}
+
 func TestLooksAfterAJump(t *testing.T) {
 	everywhere(t, testLooksAfterAJump[*sql.Tx], testLooksAfterAJump[pgx.Tx])
 }
