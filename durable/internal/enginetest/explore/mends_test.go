@@ -35,6 +35,10 @@ func mends() map[string]mend {
 			file: "derive.go", now: `fmt.Sprint("key ", number)`, before: `fmt.Sprint("key ", number, &number)`,
 			test: "TestSchedulesOnSQLite/a_standby_that_is_promoted", wrong: "was charged 2 times",
 		},
+		"what a copy holds waits for what its original may be sending": {
+			file: "history.go", now: `!h.Confirmed && h.before(r) && h.recent(now)`, before: `!h.Confirmed && h.before(r) && now.IsZero()`,
+			test: "TestSchedulesOnSQLite/a_copy", wrong: "was charged 2 times",
+		},
 		"a leap of the database's clock is not followed": {
 			file: "clock.go", now: `read.IsZero() || later > 0 && later <= mostLeap`, before: `read.IsZero() || later > 0`,
 			test: "TestSchedulesOnSQLite/a_server's_clock", wrong: "rows of other orders were changed",

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -17,15 +18,15 @@ import (
 type scenario[TTx comparable] struct {
 	name     string
 	script   script
-	refuses  int    // so many calls of OnOutcome fail
-	fine     bool   // each statement is a step
-	meet     bool   // its transactions meet, where several are open at a time
-	forgets  bool   // what is over is forgotten
-	said     bool   // a person has said that the order may be paid again
-	loses    bool   // commits are lost, and what they sent is sent again under its key
-	nightly  bool   // there is one difference in the night
-	restores bool   // somebody says that the database was restored
-	open     string // what today's engine gets wrong
+	refuses  int  // so many calls of OnOutcome fail
+	fine     bool // each statement is a step
+	meet     bool // its transactions meet, where several are open at a time
+	forgets  bool // what is over is forgotten
+	said     bool // a person has said that the order may be paid again
+	copied   bool // the database is a copy of one that is in use
+	loses    bool // commits are lost, and what they sent is sent again under its key
+	nightly  bool // there is one difference in the night
+	restores bool // somebody says that the database was restored
 	setting  func(ctx context.Context, s *scene[TTx], e *engine[TTx])
 	actors   []actor[TTx]
 }
@@ -377,6 +378,10 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{promoted[TTx](), mortal(worker[TTx]("worker", 2)), customer[TTx](2)},
 		},
 		{
+			name: "a copy of a database, its original, and a worker, where keys are forgotten", setting: ordered[TTx], copied: true, loses: true, script: script{forgets: true},
+			actors: []actor[TTx]{original[TTx](), recovering[TTx](), working},
+		},
+		{
 			name: "a server's clock that is a year ahead, what forgets, and a worker", setting: ordered[TTx],
 			actors: []actor[TTx]{leaping[TTx](), forgetter[TTx](), mortal(worker[TTx]("worker", 2))},
 		},
@@ -477,6 +482,19 @@ func promoted[TTx comparable]() actor[TTx] {
 		t.Says("takes over without the last commits")
 		s.put()
 		s.past = database.Advanced
+	}}
+}
+
+// original is the process of the database that this one is a copy of: it sends what both hold.
+func original[TTx comparable]() actor[TTx] {
+	return actor[TTx]{name: "original", acts: func(ctx context.Context, s *scene[TTx], _ *engine[TTx]) {
+		for _, text := range s.texts("SELECT intent FROM quickstream.write WHERE id = $1", s.names["payment"]) {
+			var intent quickstream.Intent
+			if err := json.Unmarshal([]byte(text), &intent); err != nil {
+				s.wrong = append(s.wrong, err)
+			}
+			_, _ = s.client.Transactions.Submit(ctx, intent, func(context.Context) error { return nil })
+		}
 	}}
 }
 

@@ -178,7 +178,9 @@ func (s *scene[TTx]) Begin() []Actor {
 	s.run = nil
 	s.put()
 	s.clock, s.happens, s.refuse = s.begun, 0, s.refuses
-	s.leap, s.past = 0, database.Same
+	if s.leap, s.past = 0, database.Same; s.copied {
+		s.past = database.Replaced
+	}
 	s.service = s.saved.copied()
 	s.service.script = s.script
 	s.wrong, s.differences = nil, 0
