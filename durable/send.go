@@ -44,8 +44,8 @@ func (e *engine) workWrite(ctx context.Context, job writeJob) error {
 	return e.lookUp(ctx, r)
 }
 
-// early has what a job came for before its time enqueued when it is time, and not at the end of the
-// job's lease: the clock of the process that enqueued it is ahead of this one.
+// early has what a job came for before its time, or in vain, enqueued when it is time and not at the end
+// of the job's lease.
 func (e *engine) early(ctx context.Context, table, which string, key ...any) error {
 	return within(ctx, e.db, func(tx tx) error {
 		return execute(ctx, tx, "UPDATE quickstream."+table+" SET due_at = next_at WHERE "+which+" AND due_at > next_at", key...)
@@ -60,10 +60,12 @@ func (e *engine) send(ctx context.Context, r *row) error {
 	}
 	h, err := e.ready(ctx)
 	switch {
-	case errors.Is(err, errPaused), h.outdated:
+	case errors.Is(err, errPaused):
 		return nil // it is enqueued again
 	case err != nil:
 		return err
+	case h.outdated:
+		return nil // it is another process's
 	}
 	now := e.clock()
 	if until := h.waits(r, now); !until.IsZero() {
@@ -98,27 +100,29 @@ func (e *engine) send(ctx context.Context, r *row) error {
 	}
 }
 
-// ready reports whether claims may be made now, by a history of the database that is known.
+// ready returns the history by which a claim may be made now, after a change of it was recognised.
 func (e *engine) ready(ctx context.Context) (h history, err error) {
-	for {
-		change := database.Same
-		err := within(ctx, e.db, func(tx tx) error {
-			b, _, err := readBreaker(ctx, tx)
-			if err == nil && b.stops() {
-				return errPaused
-			}
-			if change, err = e.db.History(ctx, tx); err == nil {
-				h, err = readHistory(ctx, tx)
-			}
-			return err
-		})
-		if err != nil || change == database.Same {
-			return h, err
+	look := func(tx tx) error {
+		b, _, err := readBreaker(ctx, tx)
+		if err == nil && b.stops() {
+			return errPaused
 		}
-		if err := e.recognise(ctx); err != nil {
-			return h, err
+		change, err := e.db.History(ctx, tx)
+		if err == nil && change != database.Same {
+			return database.ErrChanged
+		}
+		if err == nil {
+			h, err = readHistory(ctx, tx)
+		}
+		return err
+	}
+	err = within(ctx, e.db, look)
+	if errors.Is(err, database.ErrChanged) {
+		if err = e.recognise(ctx); err == nil {
+			err = within(ctx, e.db, look)
 		}
 	}
+	return h, err
 }
 
 // giveUp ends a write that is not sent any more. One that may have been sent was looked up right

@@ -222,7 +222,7 @@ func testPulledBack[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	require.NoError(t, s.engine.Stop(t.Context()))
 	id, far := s.pay("A", s.stored()), s.clock.Now().Add(30*24*time.Hour)
-	s.corrupt("next_at = $2, due_at = $2, written_at = $2", id, far)
+	s.corrupt("failures = 1, next_at = $2, due_at = $2, written_at = $2", id, far)
 	s.engine = s.start()
 	assert.Equal(t, approved, s.settled(id).Text())
 }
