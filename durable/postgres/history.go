@@ -50,7 +50,7 @@ func (d pgxDatabase) identify(ctx context.Context, tx pgx.Tx) (here, adopted ide
 
 // History implements [database.Database].
 func (d pgxDatabase) History(ctx context.Context, tx database.Tx) (database.Change, error) {
-	here, adopted, err := d.identify(ctx, tx.(transaction).tx) //nolint:forcetypeassert // there is no other
+	here, adopted, err := d.identify(ctx, tx.(*transaction).tx) //nolint:forcetypeassert // there is no other
 	switch {
 	case err != nil:
 		return database.Same, err
@@ -69,7 +69,7 @@ func (d pgxDatabase) History(ctx context.Context, tx database.Tx) (database.Chan
 
 // Adopt implements [database.Database].
 func (d pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
-	here, adopted, err := d.identify(ctx, tx.(transaction).tx) //nolint:forcetypeassert // there is no other
+	here, adopted, err := d.identify(ctx, tx.(*transaction).tx) //nolint:forcetypeassert // there is no other
 	if err != nil {
 		return err
 	}
@@ -87,6 +87,7 @@ func (d pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
 
 // Claim implements [database.Database].
 func (d pgxDatabase) Claim(ctx context.Context, tx database.Tx) (func() error, error) {
+	tx.(*transaction).claims = true //nolint:forcetypeassert // there is no other
 	change, err := d.History(ctx, tx)
 	if err == nil && change != database.Same {
 		err = database.ErrChanged

@@ -56,15 +56,20 @@ var schemaFiles embed.FS
 func (pgxDatabase) Schema() []string { return database.Files(schemaFiles) }
 
 func (d pgxDatabase) Begin(ctx context.Context) (database.Tx, error) {
-	tx, err := d.pool.Begin(ctx)
+	own, err := d.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return transaction{tx, d.replacer}, nil
+	tx, err := own.Begin(ctx)
+	if err != nil {
+		own.Release()
+		return nil, err
+	}
+	return &transaction{tx: tx, schema: d.replacer, own: own}, nil
 }
 
-func (d pgxDatabase) Join(tx pgx.Tx) database.Tx { return transaction{tx, d.replacer} }
-func (pgxDatabase) Leave(tx database.Tx) pgx.Tx  { return tx.(transaction).tx } //nolint:forcetypeassert // there is no other
+func (d pgxDatabase) Join(tx pgx.Tx) database.Tx { return &transaction{tx: tx, schema: d.replacer} }
+func (pgxDatabase) Leave(tx database.Tx) pgx.Tx  { return tx.(*transaction).tx } //nolint:forcetypeassert // there is no other
 
 func (d pgxDatabase) Dialect() database.Dialect {
 	return database.Dialect{Jobs: "quickstream.river_job", ForUpdate: " FOR UPDATE", SkipLocked: " FOR UPDATE SKIP LOCKED"}
@@ -74,9 +79,9 @@ func (d pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 	if !validSchema(d.schema) {
 		return errInvalidSchema
 	}
-	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
-	var commit, sync string
-	if err := tx.QueryRow(ctx, "SELECT current_setting('synchronous_commit'), current_setting('fsync')").Scan(&commit, &sync); err != nil {
+	tx := joined.(*transaction).tx //nolint:forcetypeassert // there is no other
+	var commit, sync, shown string
+	if err := tx.QueryRow(ctx, "SELECT current_setting('synchronous_commit'), current_setting('fsync'), current_setting('client_min_messages')").Scan(&commit, &sync, &shown); err != nil {
 		return err
 	}
 	if commit == "off" {
@@ -89,6 +94,8 @@ func (d pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 		return err
 	} else if sync && !slices.Contains([]string{"on", "remote_write", "remote_apply"}, commit) {
 		return fmt.Errorf("synchronous_commit is %s although there are synchronous standbys: a promotion loses claims, and a lost claim is a second charge", commit)
+	} else if sync && shown == "error" {
+		return errors.New("client_min_messages is error although there are synchronous standbys: PostgreSQL only warns of a claim that they do not have, and a lost claim is a second charge")
 	}
 	if _, _, err := d.identify(ctx, tx); err != nil {
 		return fmt.Errorf("a failover or a restored backup could not be recognised: the role needs pg_control_system, pg_walfile_name, pg_current_wal_insert_lsn, and a server that is no standby: %w", err)
@@ -113,7 +120,7 @@ type queue struct{ *river.Client[pgx.Tx] }
 
 // Insert adds jobs in a transaction.
 func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
-	_, err := q.InsertManyFastTx(ctx, tx.(transaction).tx, jobs) //nolint:forcetypeassert // there is no other
+	_, err := q.InsertManyFastTx(ctx, tx.(*transaction).tx, jobs) //nolint:forcetypeassert // there is no other
 	return err
 }
 

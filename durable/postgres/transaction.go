@@ -2,12 +2,16 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -17,19 +21,65 @@ import (
 type transaction struct {
 	tx     pgx.Tx
 	schema *strings.Replacer
+	own    *pgxpool.Conn // the engine's, or nil
+	claims bool          // it is that of a claim
 }
 
-func (t transaction) Commit(ctx context.Context) error   { return t.tx.Commit(ctx) }
-func (t transaction) Rollback(ctx context.Context) error { return t.tx.Rollback(ctx) }
+// Commit commits a transaction of the engine's.
+func (t *transaction) Commit(ctx context.Context) error {
+	defer t.own.Release()
+	if t.claims {
+		return commitClaim(ctx, t.own.Conn().PgConn())
+	}
+	return t.tx.Commit(ctx)
+}
+
+// Rollback ends a transaction of the engine's.
+func (t *transaction) Rollback(ctx context.Context) error {
+	defer t.own.Release()
+	return t.tx.Rollback(ctx)
+}
+
+var errNotReplicated = errors.New("the wait for a synchronous standby was cancelled: a promotion would undo the commit")
+
+// commitClaim commits, and fails if the wait for a synchronous standby was cancelled: PostgreSQL has
+// committed then, and only warns. pgx gives warnings to the configuration of the merchant's pool
+// alone, so the messages are read here.
+func commitClaim(ctx context.Context, connection *pgconn.PgConn) (err error) {
+	connection.Frontend().SendQuery(&pgproto3.Query{String: "commit"})
+	if err := connection.Frontend().Flush(); err != nil {
+		return err
+	}
+	for {
+		message, broken := connection.ReceiveMessage(ctx)
+		if broken != nil {
+			return broken // the pool closes a connection that is not idle
+		}
+		switch message := message.(type) {
+		case *pgproto3.NoticeResponse:
+			if message.Routine == "SyncRepWaitForLSN" { // its code is that of all warnings
+				err = errNotReplicated
+			}
+		case *pgproto3.ErrorResponse:
+			err = pgconn.ErrorResponseToPgError(message)
+		case *pgproto3.CommandComplete:
+			if string(message.CommandTag) == "ROLLBACK" {
+				err = pgx.ErrTxCommitRollback
+			}
+		case *pgproto3.ReadyForQuery:
+			return err
+		}
+	}
+}
 
 // Exec runs a statement.
-func (t transaction) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+func (t *transaction) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	tag, err := t.tx.Exec(ctx, t.schema.Replace(query), stored(args)...)
 	return tag.RowsAffected(), err
 }
 
 // Query runs a statement that returns rows.
-func (t transaction) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
+func (t *transaction) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
 	found, err := t.tx.Query(ctx, t.schema.Replace(query), stored(args)...)
 	if err != nil {
 		return nil, err
