@@ -11,6 +11,7 @@ import (
 
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // A base backup is started beside its original, as for a test that nobody has thought through, and both
@@ -19,7 +20,11 @@ import (
 func TestCloneBeside(t *testing.T) {
 	t.Parallel()
 	sv := newServer(t)
-	s := open(t, sv.store())
+	s := &shop[pgx.Tx]{T: t, db: sv.store(), clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.LookupLag = 0, 5*time.Minute // the key alone tells what was posted to both
+	}))
+	s.engine = s.start()
 	s.settled(s.pay("before", s.card(sandbox.CardAttempted)))
 	require.NoError(t, s.engine.Stop(t.Context()))
 	n, onFile, waiting := times(t, lostVariable, 20), s.stored(), map[string]string{}

@@ -65,7 +65,9 @@ func TestSwitchover(t *testing.T) {
 	follower.run("pg_ctl", "-D", follower.data, "-w", "promote")
 	promoted := time.Since(stopped)
 	second := &shop[pgx.Tx]{T: t, box: s.box, clock: s.clock, client: s.client, db: follower.store()}
-	second.hook = func(ctx context.Context, tx pgx.Tx, change durable.OutcomeChange) error { return s.told(ctx, tx, change) }
+	second.hook = func(ctx context.Context, tx pgx.Tx, change durable.OutcomeChange) error {
+		return s.told(ctx, tx, change)
+	}
 	second.engine = second.start(quietly)
 	s.box.ResetRequests()
 	before := sold()
