@@ -33,6 +33,7 @@ type clock struct {
 	last     time.Time // what now has returned
 	read, at time.Time // what the database's clock showed, and when by this machine
 	away     bool      // it may have moved since an engine was at work
+	sure     bool      // the service has confirmed it since this engine was made
 	leap     time.Time // what it shows instead; zero if it is where it is expected
 	leapt    time.Time // when by this machine
 	kept     time.Time // when it was stored last, or the service was asked, by this machine
@@ -66,6 +67,13 @@ func (c *clock) now() time.Time {
 	return now
 }
 
+// expected is what the database's clock should show now.
+func (c *clock) expected() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read.Add(c.here().Sub(c.at))
+}
+
 // saw takes a reading of the database's clock. It is old by the time it took to arrive, and so one that is
 // only a little behind is not followed.
 func (c *clock) saw(read time.Time) {
@@ -82,7 +90,8 @@ func (c *clock) saw(read time.Time) {
 	}
 }
 
-// judge compares a doubtful time with the service's, which is true within an hour.
+// judge compares a doubtful time with the service's, which is true within an hour. An engine that was made
+// while the database's clock is wrong goes by the service's, so that nothing it writes looks old later.
 func (c *clock) judge(service time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,9 +99,13 @@ func (c *clock) judge(service time.Time) {
 	if !c.leap.IsZero() {
 		shown, at = c.leap, c.leapt
 	}
-	apart := shown.Add(c.here().Sub(at)).Sub(service)
-	if apart.Abs() <= mostSkew || (apart+c.ahead()).Abs() <= mostSkew {
-		c.read, c.at, c.leap, c.away = shown, at, time.Time{}, false
+	here := c.here()
+	apart := shown.Add(here.Sub(at)).Sub(service)
+	switch apart = min(apart.Abs(), (apart + c.ahead()).Abs()); {
+	case apart <= mostSkew:
+		c.read, c.at, c.leap, c.away, c.sure = shown, at, time.Time{}, false, true
+	case !c.sure && c.leap.IsZero() && apart > mostSkew+mostLeap:
+		c.read, c.at, c.away = service.Add(-c.ahead()), here, true
 	}
 }
 

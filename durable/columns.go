@@ -90,10 +90,6 @@ func newStatements() statements {
 	m := 4 // of update, after its conditions
 	for _, c := range s.columns {
 		names = append(names, c.name)
-		if c.name == "database_at" {
-			values = append(values, database.Now)
-			continue
-		}
 		values = append(values, "$"+strconv.Itoa(n))
 		n++
 		if !c.fixed {
@@ -115,9 +111,7 @@ func newStatements() statements {
 func (s statements) inserted(r *row, due time.Time) []any {
 	var args []any
 	for _, c := range s.columns {
-		if c.name != "database_at" {
-			args = append(args, c.value(r))
-		}
+		args = append(args, c.value(r))
 	}
 	return append(args, due)
 }

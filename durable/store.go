@@ -132,7 +132,7 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row) (bool, error) {
 		}
 	}
 	now := e.clock()
-	r.Written, r.Changed, r.version = now, now, 1
+	r.Written, r.Changed, r.databaseTime, r.version = now, now, e.time.expected(), 1
 	if r.Reversal == "" {
 		r.Reversal = ReversalNone
 	}

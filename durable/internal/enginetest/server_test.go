@@ -32,6 +32,7 @@ type server struct {
 	programs, data string
 	port           int
 	up             bool
+	environment    []string
 }
 
 // newServer starts a server with the database "shop". Without PostgreSQL its tests are
@@ -93,7 +94,7 @@ func (sv *server) run(program string, args ...string) {
 	require.NoError(sv, err)
 	defer printed.Close()
 	command := exec.Command(filepath.Join(sv.programs, program), args...)
-	command.Dir, command.Stdout, command.Stderr = "/", printed, printed
+	command.Dir, command.Stdout, command.Stderr, command.Env = "/", printed, printed, append(os.Environ(), sv.environment...)
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: serverUser(sv.T)}
 	if err := command.Run(); err != nil {
 		text, _ := os.ReadFile(printed.Name())
