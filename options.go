@@ -224,7 +224,8 @@ func WithRetryWait(shortest, longest time.Duration) Option {
 // WithReference gives a transaction without a payment reference this one instead of a random one,
 // and a PayTo payment without an end-to-end identifier too. It has 1 to 35 letters A to Z and
 // digits, which no form of storing or searching changes. It must be unique: every transaction under
-// it is taken for this one, unlike under a reference in the parameters, and has the same intent id.
+// it is taken for this one, unlike under a reference in the parameters. The intent id follows from it and
+// the request, without single-use token and IP address.
 func WithReference(reference string) CallOption {
 	return callOption(func(c *callConfig) error {
 		upperOrDigit := func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }

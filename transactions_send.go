@@ -86,17 +86,17 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 }
 
 // intentID returns a new id. With a key of the caller's the id is a hash of the key and the
-// request, so that another request under the same key is never taken for this one. What is sent under
-// one reference of WithReference is one intent.
+// request, so that another request under the same key is never taken for this one. So it is under a
+// reference of WithReference, where a token and an IP address may differ from one try to the next.
 func (b transactionBody) intentID(key, reference string) string {
 	if key == "" && reference == "" {
 		return rand.Text()
 	}
-	hashed := []byte("reference\n" + reference)
-	if reference == "" {
-		kept, _ := b.kept()
-		hashed = append([]byte(key+"\n"), requestOf(kept)...)
+	kept, _ := b.kept()
+	if reference != "" { // a token is new for each try
+		key, kept.SingleUseTokenID, kept.IPAddress = "reference "+reference, "", ""
 	}
+	hashed := append([]byte(key+"\n"), requestOf(kept)...)
 	sum := sha256.Sum256(hashed)
 	return hex.EncodeToString(sum[:16])
 }

@@ -2,7 +2,7 @@ package durable
 
 import (
 	"context"
-	"strconv"
+	"fmt"
 	"sync"
 	"time"
 
@@ -14,8 +14,8 @@ const (
 	readingsApart = time.Second
 	// mostLeap is how far the database's clock may be from where it is expected.
 	mostLeap = time.Minute
-	// mostAway is how far it may have moved while no engine was at work.
-	mostAway = 24 * time.Hour
+	// mostAway is how far it may have moved since it was stored last, which engines at work do every minute.
+	mostAway = 2 * time.Minute
 	// mostSkew is how far the service's clock may be from the true time: an assumption.
 	mostSkew = time.Hour
 )
@@ -32,11 +32,12 @@ type clock struct {
 	mu       sync.Mutex
 	last     time.Time // what now has returned
 	read, at time.Time // what the database's clock showed, and when by this machine
-	away     bool      // it may have moved since an engine was at work
+	since    time.Time // what is earlier may be compared with it no more: it has leapt since
+	away     bool      // it may have leapt since an engine was at work
 	sure     bool      // the service has confirmed it since this engine was made
 	leap     time.Time // what it shows instead; zero if it is where it is expected
 	leapt    time.Time // when by this machine
-	kept     time.Time // when it was stored last, or the service was asked, by this machine
+	kept     time.Time // when it was stored last, or the service was asked
 }
 
 func newClock(opts func() time.Time, db any) *clock {
@@ -103,10 +104,25 @@ func (c *clock) judge(service time.Time) {
 	apart := shown.Add(here.Sub(at)).Sub(service)
 	switch apart = min(apart.Abs(), (apart + c.ahead()).Abs()); {
 	case apart <= mostSkew:
+		if !c.leap.IsZero() {
+			c.last, c.since = time.Time{}, shown.Add(here.Sub(at)+c.ahead())
+		}
 		c.read, c.at, c.leap, c.away, c.sure = shown, at, time.Time{}, false, true
 	case !c.sure && c.leap.IsZero() && apart > mostSkew+mostLeap:
 		c.read, c.at, c.away = service.Add(-c.ahead()), here, true
+		c.last, c.since = time.Time{}, service
 	}
+}
+
+// passed is how much time has surely passed since another: none of a leap counts.
+func (c *clock) passed(t time.Time) time.Duration {
+	now := c.now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.Before(c.since) {
+		t = c.since
+	}
+	return max(0, now.Sub(t))
 }
 
 // doubted reports whether the time is doubtful: until the service has confirmed it nothing is given up,
@@ -119,12 +135,13 @@ func (c *clock) doubted() bool {
 
 // due reports once a minute that the time is to be stored, or the service to be asked.
 func (c *clock) due() bool {
+	now := c.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.kept.IsZero() && c.here().Sub(c.kept) < time.Minute {
+	if now.Sub(c.kept).Abs() < time.Minute {
 		return false
 	}
-	c.kept = c.here()
+	c.kept = now
 	return true
 }
 
@@ -179,11 +196,28 @@ func (e *engine) beginTime(ctx context.Context, tx tx) error {
 	case err != nil:
 		return err
 	case text == "": // the first engine
-		return setMeta(ctx, tx, timeName, strconv.FormatInt(now.UnixMicro(), 10))
+		return e.storeTime(ctx, tx, now)
 	}
-	last, err := strconv.ParseInt(text, 10, 64)
-	e.time.away = err != nil || now.Sub(time.UnixMicro(last)).Abs() > mostAway
+	var last, since int64
+	_, err = fmt.Sscan(text, &last, &since)
+	e.time.begin(now, time.UnixMicro(last), time.UnixMicro(since), err == nil)
 	return nil
+}
+
+// begin compares the time with the one that was stored last, and when the clock had leapt before that.
+func (c *clock) begin(now, last, since time.Time, stored bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.since = since; !stored || now.Sub(last).Abs() > mostAway {
+		c.since, c.away = now, true
+	}
+}
+
+// leaped is when the clock has leapt last, as far as this process knows.
+func (c *clock) leaped() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.since
 }
 
 // keepTime stores the time once a minute, or asks the service as often while it is doubtful.
@@ -211,7 +245,7 @@ func (e *engine) keepTime(ctx context.Context) error {
 }
 
 func (e *engine) storeTime(ctx context.Context, tx tx, now time.Time) error {
-	if err := setMeta(ctx, tx, timeName, strconv.FormatInt(now.UnixMicro(), 10)); err != nil {
+	if err := setMeta(ctx, tx, timeName, fmt.Sprint(now.UnixMicro(), max(0, e.time.leaped().UnixMicro()))); err != nil {
 		return err
 	}
 	// What a wrong clock has put off for longer than anything waits is due.

@@ -57,3 +57,35 @@ func TestClockMovesOn(t *testing.T) {
 		last = now
 	}
 }
+
+// TestPassed: none of a leap counts as time that has passed, whether a process has met it or was started
+// after it.
+func TestPassed(t *testing.T) {
+	begun := time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)
+	here := begun
+	running := func() *clock {
+		return &clock{here: func() time.Time { return here }, ahead: func() time.Duration { return 0 }}
+	}
+	met := running()
+	met.saw(begun)
+	here = here.Add(10 * time.Second)
+	leapt := here.Add(5 * time.Minute)
+	met.saw(leapt)
+	met.judge(here) // within an hour
+	started := running()
+	started.saw(leapt)
+	started.begin(leapt, begun, time.Time{}, true)
+	assert.True(t, started.doubted())
+	started.judge(here)
+	later := running()
+	later.saw(leapt.Add(20 * time.Second))
+	later.begin(leapt.Add(20*time.Second), leapt, met.leaped(), true) // as the others have stored it
+	assert.False(t, later.doubted())
+	here = here.Add(20 * time.Second)
+	for name, c := range map[string]*clock{"running": met, "started after it": started} {
+		assert.False(t, c.doubted(), name)
+		assert.Equal(t, 20*time.Second, c.passed(begun).Round(time.Millisecond), name)
+		assert.Equal(t, 5*time.Second, c.passed(leapt.Add(15*time.Second)).Round(time.Millisecond), name)
+	}
+	assert.Equal(t, 40*time.Second, later.passed(begun).Round(time.Millisecond))
+}

@@ -79,7 +79,7 @@ func (e *engine) sendingNow(ctx context.Context, r *row, c *claim) error {
 			return err
 		case h.outdated:
 			return errOutdated
-		case h.lost() && h.recent(e.clock()):
+		case h.lost() && h.recent(e.time):
 			return errLost
 		}
 		if marked, err = e.mayClaim(ctx, tx, c); err != nil {

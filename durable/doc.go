@@ -162,10 +162,11 @@
 // # Time
 //
 // Everything is compared with the database's clock. A process goes on from one reading to the next by its
-// monotonic clock, so the clocks of machines count for nothing. If the database's clock is more than
-// a minute from where it is expected, or a day after a pause, it is believed when the service's Date agrees
-// within an hour. Until then nothing is given up, emptied or done for the day, and sending goes on:
-// see Health.ClockDoubted.
+// monotonic clock, so the clocks of machines count for nothing. The time is stored every minute. If the
+// database's clock is more than a minute from where a process expects it, or more than two from what
+// was stored when a process starts, it is believed when the service's Date agrees within an hour. Until then
+// nothing is given up, emptied or done for the day, and sending goes on: see Health.ClockDoubted. No pause
+// before a send and no claim ends by a leap: they count from the leap on.
 //
 // # History
 //
@@ -174,8 +175,8 @@
 // is older than the mark beside it. After a change sales go on. For a quarter of an hour, which is how long
 // look-ups may lag (an assumption), and for what was there before whenever it is sent, a look-up comes before
 // the send, and finds it by the reference and the intent id that follow from the id. Payments that
-// nobody has written down are read from the service's lists and stored; the first payment waits until they
-// were read once. If the database may be a copy of one that is in use, what was queued waits for
+// nobody has written down are read from the service's lists and stored; payments wait until they were
+// read once, for three minutes at most. If the database may be a copy of one that is in use, what was queued waits for
 // a quarter of an hour, or for [Engine.ConfirmHistory]. REPLICATION.md has a table of what each kind of
 // replication can lose. Call [Engine.Restored] only if rows were put back by hand.
 //

@@ -111,7 +111,7 @@ func (e *engine) health(ctx context.Context) (h Health, err error) {
 			h.Restoring, h.RestoringUnreadable = past.Adopted, past.Unreadable
 		}
 		h.Outdated = past.outdated
-		h.MaybeCopy = past.Change == database.Replaced && !past.Confirmed && past.recent(now)
+		h.MaybeCopy = past.Change == database.Replaced && !past.Confirmed && past.recent(e.time)
 		b, _, err := readBreaker(ctx, tx)
 		if err != nil {
 			return err

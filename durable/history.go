@@ -40,8 +40,8 @@ type history struct {
 }
 
 // recent reports whether look-ups may miss what was sent before the change.
-func (h history) recent(now time.Time) bool {
-	return h.Change != database.Same && now.Before(h.Adopted.Add(lookupLag))
+func (h history) recent(c *clock) bool {
+	return h.Change != database.Same && c.passed(h.Adopted) < lookupLag
 }
 
 // before reports whether a write was there before the change: it may have been sent since.
@@ -56,19 +56,24 @@ func (h history) lost() bool {
 
 // waits is until when a write waits: one that was there before, because the original of a copy may be
 // sending it, and a payment, until the lists were read in which that of its order may be.
-func (h history) waits(r *row, now time.Time) time.Time {
+// The time that a list which cannot be read holds payments is short.
+func (h history) waits(r *row, c *clock) time.Duration {
 	switch {
-	case h.Change == database.Replaced && !h.Confirmed && h.before(r) && h.recent(now):
-		return h.Adopted.Add(lookupLag)
-	case r.isPayment() && h.Searching && !h.Searched:
-		return now.Add(searchPause)
+	case h.Change == database.Replaced && !h.Confirmed && h.before(r) && h.recent(c):
+		return min(lookupLag-c.passed(h.Adopted), linePause) // a person may confirm the history meanwhile
+	case r.isPayment() && h.Searching && !h.Searched && c.passed(h.Adopted) < longestSearch:
+		return searchPause
 	default:
-		return time.Time{}
+		return 0
 	}
 }
 
-// searchPause is how long a payment rests while the lists are read for the first time.
-const searchPause = time.Second
+const (
+	// searchPause is how long a payment rests while the lists are read for the first time, and longestSearch
+	// how long they hold it.
+	searchPause   = time.Second
+	longestSearch = 3 * time.Minute
+)
 
 func readHistory(ctx context.Context, tx tx) (h history, err error) {
 	err = query(ctx, tx, func(scan func(...any) error) error {
@@ -182,7 +187,7 @@ func (e *engine) adopt(ctx context.Context, changed func(tx) (database.Change, t
 		if last.Searching { // what it searches for may not all have been found
 			next.Since = earliest(next.Since, last.Since)
 		}
-		if last.recent(now) && weight(last.Change) > weight(change) { // a copy is one still when its server starts anew
+		if last.recent(e.time) && weight(last.Change) > weight(change) { // a copy is one still when its server starts anew
 			next.Change, next.Confirmed = last.Change, last.Confirmed
 		}
 		e.logger.WarnContext(ctx, "quickstream: the history of the database has changed: what is sent is looked up first", "change", string(change), "since", next.Since)
@@ -280,7 +285,7 @@ func (e *engine) readLost(ctx context.Context) error {
 			if err != nil || !last.Adopted.Equal(h.Adopted) {
 				return err // it has changed again
 			}
-			last.Unreadable, last.Searched, last.Searching = unreadable, true, last.Searching && h.recent(now)
+			last.Unreadable, last.Searched, last.Searching = unreadable, true, last.Searching && h.recent(e.time)
 			return storeHistory(ctx, tx, last)
 		})
 	})
@@ -294,8 +299,9 @@ func (e *engine) findLost(ctx context.Context, since, now time.Time) (unreadable
 	last := quickstream.DateOf(now).AddDays(6)
 	for date := quickstream.DateOf(since).AddDays(-1); date.Compare(last) <= 0; date = date.AddDays(1) {
 		for page, err := range pages(ctx, e.client.Transactions.BySettlementDate(date)) {
-			if errors.Is(err, quickstream.ErrForbidden) && ownWords(err) { // the key may not list
-				return unreadable + 1, nil
+			if api, answered := errors.AsType[*quickstream.APIError](err); answered && api.StatusCode < 500 && ownWords(err) && !stops(err) {
+				unreadable++ // the key may not list, or not this day
+				break
 			}
 			if err != nil {
 				return unreadable, err
@@ -336,9 +342,13 @@ func (e *engine) adoptLost(ctx context.Context, t *quickstream.Transaction) erro
 		if _, err := e.lock(ctx, tx, lost); err != nil {
 			return err
 		}
-		if same, err := e.one(ctx, tx, "id = $1", lost.ID); err != nil || same != nil && same.Order != order {
+		same, err := e.one(ctx, tx, "id = $1", lost.ID)
+		switch {
+		case err != nil:
 			return err
-		} else if same != nil { // it was written again since
+		case same != nil && same.Order != order: // the id was used for another order since
+			lost.ID = "lost " + t.ReceiptNumber
+		case same != nil: // it was written again since
 			found, seen, err = e.besideCurrent(ctx, tx, lost, same, t, seen)
 			return err
 		}

@@ -287,13 +287,14 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	})
 }
 
-// ends is until when a process may still be sending a write whose outcome is unknown; zero if none can.
+// ends is until when a process may still be sending a write whose outcome is unknown; zero if none can. The
+// times of two processes may differ by a leap that is not seen yet.
 func (e *engine) ends(r *row) time.Time {
-	until := r.lastSent.Add(quickstream.ClaimLife + e.longestPay + jobMargin)
-	if r.claim == "" || !slices.Contains(unknown(), r.State) || !e.clock().Before(until) {
+	left := quickstream.ClaimLife + e.longestPay + jobMargin + 2*mostLeap - e.time.passed(r.lastSent)
+	if r.claim == "" || !slices.Contains(unknown(), r.State) || left <= 0 {
 		return time.Time{}
 	}
-	return until
+	return e.clock().Add(left)
 }
 
 // checkReceipt refuses a receipt with which nothing could be done, and that of another write.

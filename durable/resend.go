@@ -86,18 +86,18 @@ type nextSend struct {
 	newKey bool
 }
 
-// nextSend returns what comes before the next send. now is by the database's clock, as the times of the
-// last sends are: the clocks of two machines may differ. given is true if the write is about to be given
-// up, which also needs a look-up if it was ever claimed.
-func (r *row) nextSend(now time.Time, given bool) nextSend {
+// nextSend returns what comes before the next send. passed says how much time has surely passed since
+// another by the database's clock. given is true if the write is about to be given up, which also needs a
+// look-up if it was ever claimed.
+func (r *row) nextSend(passed func(time.Time) time.Duration, given bool) nextSend {
 	rule := r.permit.rule()
 	switch {
 	case r.claim == "" || !rule.lookUp && !given:
 		return nextSend{lookUp: r.age > lookFirst}
-	case !given && !rule.newKey && now.Before(r.keySent.Add(keyKept)):
+	case !given && !rule.newKey && !r.keySent.IsZero() && passed(r.keySent) < keyKept:
 		return nextSend{lookUp: true}
-	case now.Before(r.lastSent.Add(lookupLag)):
-		return nextSend{wait: r.lastSent.Add(lookupLag).Sub(now)}
+	case passed(r.lastSent) < lookupLag:
+		return nextSend{wait: lookupLag - passed(r.lastSent)}
 	default:
 		return nextSend{lookUp: true, newKey: r.Sends > 0}
 	}

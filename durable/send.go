@@ -68,18 +68,25 @@ func (e *engine) send(ctx context.Context, r *row) error {
 		return nil // it is another process's
 	}
 	now := e.clock()
-	if until := h.waits(r, now); !until.IsZero() {
-		return e.postpone(ctx, r, earliest(until, now.Add(linePause))) // a person may confirm the history meanwhile
+	if pause := h.waits(r, e.time); pause > 0 {
+		return e.postpone(ctx, r, now.Add(pause))
 	}
 	late := ""
+	if r.Written.Before(e.time.leaped()) { // as old as it surely is
+		r.age = min(r.age, e.time.passed(r.Written))
+	}
 	if !e.time.doubted() {
 		late = r.tooLate(e.sendWithin)
 	}
-	next := r.nextSend(now, late != "")
+	timed := *r
+	if r.keySent.Before(e.time.leaped()) { // nobody knows how long ago it was
+		timed.keySent = time.Time{}
+	}
+	next := timed.nextSend(e.time.passed, late != "")
 	if next.wait > 0 {
 		return e.postpone(ctx, r, now.Add(next.wait))
 	}
-	if next.lookUp || h.before(r) || h.recent(now) {
+	if next.lookUp || h.before(r) || h.recent(e.time) {
 		if settled, err := e.lookBefore(ctx, r, h.lost() && h.before(r)); settled || err != nil {
 			return err
 		}
@@ -128,7 +135,7 @@ func (e *engine) ready(ctx context.Context) (h history, err error) {
 // giveUp ends a write that is not sent any more. One that may have been sent was looked up right
 // before: it waits until that look-up counts.
 func (e *engine) giveUp(ctx context.Context, r *row, why string) error {
-	if wait := lookupLag - e.clock().Sub(r.lastSent); r.Sends > 0 && wait > 0 {
+	if wait := lookupLag - e.time.passed(r.lastSent); r.Sends > 0 && wait > 0 {
 		return e.postpone(ctx, r, e.clock().Add(wait))
 	}
 	return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: e.clock(), Sends: r.Sends, Problem: why})
@@ -318,7 +325,7 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		if err != nil || h.outdated {
 			return cmp.Or(err, errPaused)
 		}
-		if c.lost = h.lost() && (h.before(r) || h.recent(now)); h.lost() && h.before(r) {
+		if c.lost = h.lost() && (h.before(r) || h.recent(e.time)); h.lost() && h.before(r) {
 			next.Sends++ // the one that is not known here: a decline of this one does not speak for it
 		}
 		c.sends, next.lastSent, next.Due = next.Sends, now, now.Add(e.jobTimeout()+jobMargin)

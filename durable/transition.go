@@ -107,7 +107,11 @@ func (r row) queuedAgain(p permit, now time.Time) row {
 	}
 	r.permit, r.Standing, r.lookups = p, standing(StateQueued), resolve.Case{}
 	r.Failures++
-	r.Due = now.Add(pause(p.rule().pause, r.Failures))
+	failures := r.Failures
+	if p == permitUnavailableAgain { // its pause begins with the second one
+		failures--
+	}
+	r.Due = now.Add(pause(p.rule().pause, failures))
 	if !r.intent.Complete { // it cannot be sent from the row
 		return r.ended(standing(StateNotSent))
 	}

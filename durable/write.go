@@ -67,7 +67,8 @@ type Record struct {
 	Problem string
 	// Failures counts how often in a row it could not be sent, or OnOutcome has failed.
 	Failures int
-	// Sends counts the claims under which it may have been sent.
+	// Sends counts the claims under which it may have been sent, with one more for what a lost history of the
+	// database may hold.
 	Sends   int
 	Written time.Time
 	Changed time.Time

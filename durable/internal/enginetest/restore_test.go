@@ -53,6 +53,15 @@ func testRestored[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, 4, s.charged())
 }
 
+// searched waits until the lists were read once.
+func (s *shop[TTx]) searched() {
+	s.Helper()
+	require.Eventually(s, func() bool {
+		s.clock.Advance(2 * time.Second)
+		return strings.Contains(s.text("SELECT value FROM quickstream.meta WHERE name = 'change of history'"), `"searched":true`)
+	}, time.Minute, 50*time.Millisecond)
+}
+
 // restored waits until what the backup does not know was looked for.
 func (s *shop[TTx]) restored() {
 	s.Helper()
@@ -82,11 +91,7 @@ func testWindow[TTx any](t *testing.T, db store[TTx]) {
 	s.engine = s.engineOf()
 	s.pay("the web program's", s.stored())
 	s.engine = s.start()
-	require.Eventually(t, func() bool {
-		s.clock.Advance(time.Minute)
-		_, err := s.engine.PaymentOf(t.Context(), "since 4")
-		return err == nil
-	}, time.Minute, 50*time.Millisecond)
+	s.searched()
 	for i := range 5 {
 		err := s.commit(func(tx TTx) error {
 			_, err := s.ask(tx, fmt.Sprint("since ", i), s.card(sandbox.CardAttempted))
@@ -127,28 +132,30 @@ func TestSearchTakesNoGatewaysWord(t *testing.T) {
 	everywhere(t, testSearchTakesNoGatewaysWord[*sql.Tx], testSearchTakesNoGatewaysWord[pgx.Tx])
 }
 
-// A 404 that is not the service's own is no empty list: nothing is sent until the service
-// itself has told what a restored backup does not know.
+// A 404 that is not the service's own is no empty list: the search goes on until the service itself has
+// told what a restored backup does not know. Payments wait for that for three minutes.
 func testSearchTakesNoGatewaysWord[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
 	require.NoError(t, s.engine.Stop(t.Context()))
 	s.put("DELETE FROM quickstream.write")
 	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-time.Hour)))
+	s.clock.Advance(2 * time.Second)
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-settlement-date", Kind: sandbox.Status(404, sandbox.HTML)}))
 	s.engine = s.start()
-	id := s.pay("A", s.stored())
-	for range 60 {
-		s.clock.Advance(time.Minute)
-		<-time.After(30 * time.Millisecond)
+	id := s.pay("B", s.stored())
+	begun := s.clock.Now()
+	for s.read(id).Text() != approved {
+		s.clock.Advance(5 * time.Second)
+		<-time.After(20 * time.Millisecond)
 	}
-	status := s.status()
-	require.NotZero(t, status.Restoring)
+	assert.InDelta(t, 180, s.clock.Now().Sub(begun).Seconds(), 30)
+	s.clock.Advance(time.Hour)
+	require.NotZero(t, s.status().Restoring)
 	s.box.ClearFaults()
 	s.restored()
-	p := s.read(id)
-	assert.Equal(t, approved, p.Text())
-	assert.Equal(t, 1, s.charged())
+	assert.Equal(t, approved, s.paymentOf("A").Text())
+	assert.Equal(t, 2, s.charged())
 }
 
 func TestSearchKeepsItsBeginning(t *testing.T) {
@@ -219,6 +226,7 @@ func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 	s.engine = s.start()
 	require.NoError(t, s.engine.ConfirmHistory(t.Context(), "Kim", "the only copy")) // they wait for the search alone
 	s.box.ClearFaults()
+	s.searched()
 	s.restored()
 	for order, id := range ids {
 		p := s.read(id)

@@ -106,6 +106,9 @@ func (s *scene[TTx]) boot() (*engine[TTx], error) {
 			return s.told(ctx, db, tx, change)
 		},
 	}
+	if s.saved != nil { // as an engine at work does every minute
+		s.do("UPDATE quickstream.meta SET value = $1 WHERE name = 'clock'", fmt.Sprint(s.clock.UnixMicro(), 0))
+	}
 	e, err := durable.New(context.Background(), db, s.client, opts)
 	return &engine[TTx]{e, db.tasks, db}, err
 }
