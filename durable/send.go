@@ -263,14 +263,30 @@ func (e *engine) submit(ctx context.Context, r *row) error {
 	return err
 }
 
-// waitInLine has a follow-up wait for those before it. A reversal is chosen again then, because what
-// is left depends on them.
+// waitInLine has a follow-up wait for those before it, unless they have ended meanwhile. A reversal is
+// chosen again then, because what is left depends on them.
 func (e *engine) waitInLine(ctx context.Context, r *row) error {
-	return e.requeue(ctx, r.ID, func(r *row) {
-		r.Due = e.clock().Add(linePause)
-		if receipt := requestOf(r.intent).OriginalReceiptNumber; r.Operation == OperationReverse && r.claim == "" {
-			r.intent = reverseIntent(cmp.Or(receipt, r.intent.Target), e.clock())
+	return within(ctx, e.db, func(tx tx) error {
+		if _, err := e.lock(ctx, tx, r); err != nil { // who ends now wakes those that wait
+			return err
 		}
+		before, err := e.read(ctx, tx, r.ID)
+		if err != nil || before == nil || before.State != StateQueued {
+			return err
+		}
+		next := *before
+		switch err := e.inLine(ctx, tx, before); {
+		case errors.Is(err, errLine):
+			next.Due = e.clock().Add(linePause)
+		case err != nil:
+			return err
+		default:
+			next.Due = e.clock()
+		}
+		if receipt := requestOf(next.intent).OriginalReceiptNumber; next.Operation == OperationReverse && next.claim == "" {
+			next.intent = reverseIntent(cmp.Or(receipt, next.intent.Target), e.clock())
+		}
+		return e.save(ctx, tx, before, &next)
 	})
 }
 

@@ -149,7 +149,7 @@ func testSearchTakesNoGatewaysWord[TTx any](t *testing.T, db store[TTx]) {
 		s.clock.Advance(5 * time.Second)
 		<-time.After(20 * time.Millisecond)
 	}
-	assert.InDelta(t, 180, s.clock.Now().Sub(begun).Seconds(), 30)
+	assert.Greater(t, s.clock.Now().Sub(begun), 2*time.Minute)
 	s.clock.Advance(time.Hour)
 	require.NotZero(t, s.status().Restoring)
 	s.box.ClearFaults()
