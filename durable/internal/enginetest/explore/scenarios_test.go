@@ -221,7 +221,14 @@ func unknown[TTx comparable](charged bool) func(ctx context.Context, s *scene[TT
 			s.service.script = script{fail: map[int]bool{0: true}}
 		}
 		_ = s.work(ctx, e, "next_at")
-		s.clock = s.clock.Add(10 * time.Minute) // nobody can be sending it any more
+	}
+}
+
+// later is a setting ten minutes later, when nobody can be sending any more.
+func later[TTx comparable](setting func(context.Context, *scene[TTx], *engine[TTx])) func(context.Context, *scene[TTx], *engine[TTx]) {
+	return func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+		setting(ctx, s, e)
+		s.clock = s.clock.Add(10 * time.Minute)
 	}
 }
 
@@ -298,7 +305,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{working, mortal(comparison[TTx]()), webhook[TTx](1)},
 		},
 		{
-			name: "a person who decides, a look-up and an event", setting: unknown[TTx](true),
+			name: "a person who decides, a look-up and an event", setting: later(unknown[TTx](true)),
 			actors: []actor[TTx]{decider[TTx](), working, mortal(webhook[TTx](1))},
 		},
 		{
@@ -354,7 +361,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{mortal(worker[TTx]("worker", 2)), customer[TTx](2), webhook[TTx](1)},
 		},
 		{
-			meet: true, name: "a shop that is busy, two workers and a person who decides", setting: unknown[TTx](true), refuses: 1,
+			meet: true, name: "a shop that is busy, two workers and a person who decides", setting: later(unknown[TTx](true)), refuses: 1,
 			actors: []actor[TTx]{working, worker[TTx]("another worker", 2), decider[TTx]()},
 		},
 		{
