@@ -96,10 +96,7 @@ func (c *clock) saw(read time.Time) {
 func (c *clock) judge(service time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	shown, at := c.read, c.at
-	if !c.leap.IsZero() {
-		shown, at = c.leap, c.leapt
-	}
+	shown, at := c.shown()
 	here := c.here()
 	apart := shown.Add(here.Sub(at)).Sub(service)
 	switch apart = min(apart.Abs(), (apart + c.ahead()).Abs()); {
@@ -112,6 +109,25 @@ func (c *clock) judge(service time.Time) {
 		c.read, c.at, c.away = service.Add(-c.ahead()), here, true
 		c.last, c.since = time.Time{}, service
 	}
+}
+
+// heed follows a doubtful time that another engine has confirmed and stored.
+func (c *clock) heed(last, since time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	shown, at := c.shown()
+	if shown.Add(c.here().Sub(at)+c.ahead()).Sub(last).Abs() <= mostAway {
+		c.last, c.since = time.Time{}, since
+		c.read, c.at, c.leap, c.away = shown, at, time.Time{}, false
+	}
+}
+
+// shown is what the database's clock has shown last, and when by this machine.
+func (c *clock) shown() (read, at time.Time) {
+	if !c.leap.IsZero() {
+		return c.leap, c.leapt
+	}
+	return c.read, c.at
 }
 
 // passed is how much time has surely passed since another: none of a leap counts.
@@ -149,10 +165,8 @@ func (c *clock) due() bool {
 func (c *clock) databaseAhead() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.leap.IsZero() {
-		return c.leap.Sub(c.leapt.Round(0))
-	}
-	return c.read.Sub(c.at.Round(0))
+	shown, at := c.shown()
+	return shown.Sub(at.Round(0))
 }
 
 // stale reports whether the last reading is older than a minute, by the later of two clocks: the
@@ -198,17 +212,41 @@ func (e *engine) beginTime(ctx context.Context, tx tx) error {
 	case text == "": // the first engine
 		return e.storeTime(ctx, tx, now)
 	}
-	var last, since int64
-	_, err = fmt.Sscan(text, &last, &since)
-	e.time.begin(now, time.UnixMicro(last), time.UnixMicro(since), err == nil)
+	last, since := stored(text)
+	e.time.begin(now, last, since)
 	return nil
 }
 
+// stored reads the time that was stored last, and when the clock had leapt before that; zero if it cannot.
+func stored(text string) (last, since time.Time) {
+	var at, leapt int64
+	if _, err := fmt.Sscan(text, &at, &leapt); err != nil {
+		return time.Time{}, time.Time{}
+	}
+	return time.UnixMicro(at), time.UnixMicro(leapt)
+}
+
+// refreshTime reads the time before a write is stored, if the machine may have slept or the clock is
+// doubted: a program that never starts an engine asks no service, and follows those that have.
+func (e *engine) refreshTime(ctx context.Context, tx tx) error {
+	if !e.time.stale() && !e.time.doubted() {
+		return nil
+	}
+	if _, err := e.readTime(ctx, tx); err != nil || !e.time.doubted() {
+		return err
+	}
+	text, err := meta(ctx, tx, timeName)
+	if err == nil {
+		e.time.heed(stored(text))
+	}
+	return err
+}
+
 // begin compares the time with the one that was stored last, and when the clock had leapt before that.
-func (c *clock) begin(now, last, since time.Time, stored bool) {
+func (c *clock) begin(now, last, since time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.since = since; !stored || now.Sub(last).Abs() > mostAway {
+	if c.since = since; now.Sub(last).Abs() > mostAway {
 		c.since, c.away = now, true
 	}
 }

@@ -74,12 +74,12 @@ func TestPassed(t *testing.T) {
 	met.judge(here) // within an hour
 	started := running()
 	started.saw(leapt)
-	started.begin(leapt, begun, time.Time{}, true)
+	started.begin(leapt, begun, time.Time{})
 	assert.True(t, started.doubted())
 	started.judge(here)
 	later := running()
 	later.saw(leapt.Add(20 * time.Second))
-	later.begin(leapt.Add(20*time.Second), leapt, met.leaped(), true) // as the others have stored it
+	later.begin(leapt.Add(20*time.Second), leapt, met.leaped()) // as the others have stored it
 	assert.False(t, later.doubted())
 	here = here.Add(20 * time.Second)
 	for name, c := range map[string]*clock{"running": met, "started after it": started} {
@@ -88,4 +88,14 @@ func TestPassed(t *testing.T) {
 		assert.Equal(t, 5*time.Second, c.passed(leapt.Add(15*time.Second)).Round(time.Millisecond), name)
 	}
 	assert.Equal(t, 40*time.Second, later.passed(begun).Round(time.Millisecond))
+
+	asksNobody := running() // a program that starts no engine
+	asksNobody.saw(leapt.Add(-10 * time.Minute))
+	asksNobody.saw(leapt.Add(20 * time.Second))
+	asksNobody.heed(leapt.Add(-time.Hour), time.Time{})
+	assert.True(t, asksNobody.doubted(), "the others have not followed")
+	asksNobody.heed(leapt, met.leaped())
+	assert.False(t, asksNobody.doubted())
+	assert.Equal(t, leapt.Add(20*time.Second), asksNobody.now().Round(time.Millisecond))
+	assert.Equal(t, 20*time.Second, asksNobody.passed(begun).Round(time.Millisecond))
 }

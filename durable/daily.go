@@ -113,8 +113,8 @@ func (e *engine) once(ctx context.Context, name string, pause time.Duration, due
 	})
 }
 
-// dailyPause is how long daily work is somebody's who does not say that they are still at it, and the
-// pause after it has failed.
+// dailyPause is how long daily work belongs to a process that has stopped reporting, and the pause after a
+// failure.
 const dailyPause = 10 * time.Minute
 
 // hold keeps others from the work until the context ends, and returns what stands in the

@@ -175,13 +175,13 @@
 // is older than the mark beside it. After a change sales go on. For a quarter of an hour, which is how long
 // look-ups may lag (an assumption), and for what was there before whenever it is sent, a look-up comes before
 // the send, and finds it by the reference and the intent id that follow from the id. Payments that
-// nobody has written down are read from the service's lists and stored; payments wait until they were
+// the database lacks are read from the service's lists and stored; payments wait until they were
 // read once, for three minutes at most. If the database may be a copy of one that is in use, what was queued waits for
 // a quarter of an hour, or for [Engine.ConfirmHistory]. REPLICATION.md has a table of what each kind of
 // replication can lose. Call [Engine.Restored] only if rows were put back by hand.
 //
-// A claim ends after [quickstream.ClaimLife]. Until nobody can be sending a write any more, Decide and
-// PayAgain return a [StillSendingError].
+// A claim ends after [quickstream.ClaimLife]. As long as a process may be sending a write,
+// Decide and PayAgain return a [StillSendingError].
 //
 // # Operation
 //

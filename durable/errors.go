@@ -71,8 +71,8 @@ func (e *TokenUsedError) Error() string {
 // Unwrap returns [ErrTokenUsed].
 func (e *TokenUsedError) Unwrap() error { return ErrTokenUsed }
 
-// StillSendingError means that a process may still be sending the write, so that nobody can decide what
-// became of it. Nothing was stored. Try again after Until.
+// StillSendingError means that a process may still be sending the write, so its outcome cannot be
+// decided. Nothing was stored. Try again after Until.
 type StillSendingError struct{ Until time.Time }
 
 // Error says until when.

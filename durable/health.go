@@ -31,8 +31,7 @@ type Health struct {
 	// Received counts notifications that wait to be confirmed, and Held those of them that
 	// have failed before.
 	Received, Held int
-	// Restoring is since when payments that nobody has written down are being read from the service,
-	// because the history of the database has changed; zero if they are not. RestoringUnreadable counts
+	// Restoring is since when payments that the database lacks are being read from the service, because the history of the database has changed; zero if they are not. RestoringUnreadable counts
 	// transactions that could not be read: one of them may be an order's payment.
 	Restoring           time.Time
 	RestoringUnreadable int

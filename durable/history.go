@@ -28,8 +28,8 @@ type history struct {
 	// Since is when the last claim was stored that is known: what was sent after it may not be known.
 	Since   time.Time `json:"since,omitzero"`
 	Adopted time.Time `json:"adopted,omitzero"`
-	// Searching means that payments which nobody has written down are read from the service, and
-	// Searched that all its lists were read once. Unreadable counts transactions that could not be.
+	// Searching means that payments which the database lacks are read from the service, and Searched
+	// that all its lists were read once. Unreadable counts transactions that could not be.
 	Searching  bool `json:"searching,omitempty"`
 	Searched   bool `json:"searched,omitempty"`
 	Unreadable int  `json:"unreadable,omitempty"`
@@ -187,7 +187,7 @@ func (e *engine) adopt(ctx context.Context, changed func(tx) (database.Change, t
 		if last.Searching { // what it searches for may not all have been found
 			next.Since = earliest(next.Since, last.Since)
 		}
-		if last.recent(e.time) && weight(last.Change) > weight(change) { // a copy is one still when its server starts anew
+		if last.recent(e.time) && weight(last.Change) > weight(change) { // it remains a copy when its server restarts
 			next.Change, next.Confirmed = last.Change, last.Confirmed
 		}
 		e.logger.WarnContext(ctx, "quickstream: the history of the database has changed: what is sent is looked up first", "change", string(change), "since", next.Since)
@@ -293,7 +293,7 @@ func (e *engine) readLost(ctx context.Context) error {
 
 // findLost reads what the service has settled or will settle since a backup was made,
 // and writes down the payments that the backup does not know: their orders are paid.
-// What cannot be read is counted, and holds nobody: a list that the key may not read is one too.
+// A transaction or a list that cannot be read is counted, and stops no sale.
 func (e *engine) findLost(ctx context.Context, since, now time.Time) (unreadable int, err error) {
 	// The settlement date of a payment may lie after a long weekend.
 	last := quickstream.DateOf(now).AddDays(6)

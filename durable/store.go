@@ -126,10 +126,8 @@ func (e *engine) lock(ctx context.Context, tx tx, r *row) (related bool, err err
 
 // insert stores a write unless an index forbids it, and reports whether it did.
 func (e *engine) insert(ctx context.Context, tx tx, r *row) (bool, error) {
-	if e.time.stale() { // this machine may have slept
-		if _, err := e.readTime(ctx, tx); err != nil {
-			return false, err
-		}
+	if err := e.refreshTime(ctx, tx); err != nil {
+		return false, err
 	}
 	now := e.clock()
 	r.Written, r.Changed, r.databaseTime, r.version = now, now, e.time.expected(), 1

@@ -58,15 +58,22 @@ func claiming(s *shop[pgx.Tx], order string) (id string, proceed func(), claims 
 	return id, func() { close(held) }, claims
 }
 
+// newSynchronous starts a server with a synchronous standby, and a shop that can reach both.
+func newSynchronous(t *testing.T) (primary, follower *server, s *shop[pgx.Tx]) {
+	t.Helper()
+	primary = newServer(t)
+	require.NoError(t, durable.MigrateUp(t.Context(), primary.store().Database))
+	follower = primary.synchronous()
+	s = open(t, either(primary, follower))
+	require.NoError(t, s.engine.Stop(t.Context()))
+	return primary, follower, s
+}
+
 // The primary is lost while a claim waits for the standby, which does not have it: nothing was sent under
 // it, and the payment is sent once by the same engine from the standby.
 func TestSynchronousStandbyPromoted(t *testing.T) {
 	t.Parallel()
-	primary := newServer(t)
-	require.NoError(t, durable.MigrateUp(t.Context(), primary.store().Database))
-	follower := primary.synchronous()
-	s := open(t, either(primary, follower))
-	require.NoError(t, s.engine.Stop(t.Context()))
+	primary, follower, s := newSynchronous(t)
 	id, proceed, _ := claiming(s, "A")
 	follower.stop("immediate")
 	s.box.ResetRequests()
@@ -86,15 +93,11 @@ func TestSynchronousStandbyPromoted(t *testing.T) {
 	assert.Equal(t, 1, s.charged())
 }
 
-// Somebody cancels what waits for a standby that is gone: PostgreSQL commits without it, and warns.
+// The wait for a standby that is gone is cancelled: PostgreSQL commits without it, and warns.
 // Nothing is sent under such a claim, which a promotion would undo.
 func TestSynchronousWaitCancelled(t *testing.T) {
 	t.Parallel()
-	primary := newServer(t)
-	require.NoError(t, durable.MigrateUp(t.Context(), primary.store().Database))
-	follower := primary.synchronous()
-	s := open(t, either(primary, follower))
-	require.NoError(t, s.engine.Stop(t.Context()))
+	primary, follower, s := newSynchronous(t)
 	id, proceed, claims := claiming(s, "A")
 	follower.stop("immediate")
 	s.box.ResetRequests()

@@ -16,19 +16,18 @@ import (
 
 // scenario is a few actors and what was before them.
 type scenario[TTx comparable] struct {
-	name     string
-	script   script
-	refuses  int  // so many calls of OnOutcome fail
-	fine     bool // each statement is a step
-	meet     bool // its transactions meet, where several are open at a time
-	forgets  bool // what is over is forgotten
-	said     bool // a person has said that the order may be paid again
-	copied   bool // the database is a copy of one that is in use
-	loses    bool // commits are lost, and what they sent is sent again under its key
-	nightly  bool // there is one difference in the night
-	restores bool // somebody says that the database was restored
-	setting  func(ctx context.Context, s *scene[TTx], e *engine[TTx])
-	actors   []actor[TTx]
+	name    string
+	script  script
+	refuses int  // so many calls of OnOutcome fail
+	fine    bool // each statement is a step
+	meet    bool // its transactions meet, where several are open at a time
+	forgets bool // what is over is forgotten
+	said    bool // a person has said that the order may be paid again
+	copied  bool // the database is a copy of one that is in use
+	loses   bool // commits are lost, and what they sent is sent again under its key
+	nightly bool // there is one difference in the night
+	setting func(ctx context.Context, s *scene[TTx], e *engine[TTx])
+	actors  []actor[TTx]
 }
 
 // actor is a process, or a person who uses one.
@@ -369,7 +368,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{mortal(direct[TTx]()), customer[TTx](2), mortal(worker[TTx]("worker", 2))},
 		},
 		{
-			meet: true, name: "a restored backup, a worker and a customer who repeats", setting: ordered[TTx], restores: true,
+			meet: true, name: "a restored backup, a worker and a customer who repeats", setting: ordered[TTx],
 			actors: []actor[TTx]{restored[TTx](), working, customer[TTx](1)},
 		},
 		{
