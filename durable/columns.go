@@ -49,7 +49,7 @@ func columns() []column {
 		col("state", func(r *row) *State { return &r.State }),
 		col("outcome", func(r *row) *quickstream.Outcome { return &r.Outcome }),
 		col("reversal", func(r *row) *Reversal { return &r.Reversal }),
-		col("version", func(r *row) *int64 { return &r.version }),
+		col("version", func(r *row) *int64 { return &r.Version }),
 		col("claim", func(r *row) *string { return &r.claim }),
 		col("sends", func(r *row) *int { return &r.Sends }),
 		col("key_number", func(r *row) *int { return &r.keyNumber }),
@@ -73,6 +73,7 @@ func columns() []column {
 		col("pending", func(r *row) *string { return &r.pendingText }),
 		col("failures", func(r *row) *int { return &r.Failures }),
 		col("problem", func(r *row) *string { return &r.Problem }),
+		col("customer", func(r *row) *string { return &r.customer }),
 		col("decision", func(r *row) *string { return &r.decisionText }),
 	}
 }

@@ -19,11 +19,11 @@ import (
 // is applied as if it had been looked up: OnOutcome is told where that changes anything.
 // It reads page by page, in constant memory.
 func (e *Engine[TTx]) Compare(ctx context.Context, date quickstream.Date) error {
-	return e.compare(ctx, date)
+	return e.counted(ctx, date, e.compare)
 }
 
-func (e *engine) compare(ctx context.Context, date quickstream.Date) error {
-	c, err := e.comparison(ctx, date)
+func (e *engine) compare(ctx context.Context, date quickstream.Date, n *tally) error {
+	c, err := e.comparison(ctx, date, n)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (e *engine) compare(ctx context.Context, date quickstream.Date) error {
 			return fmt.Errorf("durable: %w", err)
 		}
 		for _, unreadable := range page.Unreadable {
-			if err := e.differ(ctx, Difference{Kind: Unreadable, Date: date, Err: unreadable}); err != nil {
+			if err := c.differ(ctx, Difference{Kind: Unreadable, Date: date, Err: unreadable}); err != nil {
 				return err
 			}
 		}
@@ -48,16 +48,18 @@ func (e *engine) compare(ctx context.Context, date quickstream.Date) error {
 // comparison is one run of the comparison of a date.
 type comparison struct {
 	*engine
+	*tally
+
 	date quickstream.Date
 	run  string
 }
 
 // comparison begins a run.
-func (e *engine) comparison(ctx context.Context, date quickstream.Date) (*comparison, error) {
+func (e *engine) comparison(ctx context.Context, date quickstream.Date, n *tally) (*comparison, error) {
 	// Its number begins with the time, so that what runs that were cut off have left can be
 	// removed.
 	now := e.clock()
-	c := &comparison{e, date, runAt(now) + rand.Text()}
+	c := &comparison{e, n, date, runAt(now) + rand.Text()}
 	return c, e.letGo(ctx, "<", runAt(now.Add(-3*24*time.Hour)))
 }
 
@@ -74,6 +76,7 @@ type pair struct {
 // page compares transactions of the service's that were read at a time, or later; a zero
 // time tells that they are a report's, whose word is looked up before it is applied.
 func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, at time.Time) error {
+	c.transactions += len(page)
 	var pairs []pair
 	err := c.retried(ctx, func(tx tx) (err error) {
 		if pairs, err = c.pairs(ctx, tx, page); err == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -33,9 +32,9 @@ func (e *engine) dailyComparison(ctx context.Context) error {
 	return e.daily(ctx, "compare", *e.compareAt, func(ctx context.Context, due time.Time) error {
 		yesterday := quickstream.DateOf(due).AddDays(-1)
 		if e.report != nil {
-			return e.downloadAndCompare(ctx, yesterday)
+			return e.counted(ctx, yesterday, e.downloadAndCompare)
 		}
-		return e.compare(ctx, yesterday)
+		return e.counted(ctx, yesterday, e.compare)
 	})
 }
 
@@ -188,54 +187,4 @@ func (e *engine) returned(ctx context.Context, t *quickstream.Transaction) error
 		return err
 	}
 	return e.observeOne(ctx, r.ID, observed{Kind: sawReturn, At: e.clock()})
-}
-
-// forgottenAtOnce is how many writes retention empties in one transaction.
-const forgottenAtOnce = 500
-
-// forget removes notifications and empties writes that are over and were kept for long enough, by the
-// database's clock at both ends. What is open stays, and a write with an open follow-up. The id of an
-// emptied write stays for ever, and its order, receipt and amounts, which limit refunds to come.
-func (e *engine) forget(ctx context.Context) error {
-	for n := int64(forgottenAtOnce); n == forgottenAtOnce; {
-		err := within(ctx, e.db, func(tx tx) error {
-			now, err := e.readTime(ctx, tx)
-			if n = 0; err != nil || e.time.doubted() {
-				return err
-			}
-			if err := execute(ctx, tx, "DELETE FROM quickstream.notification WHERE state = 'done' AND changed_at < $1", now.Add(-e.keepNotifications)); err != nil {
-				return err
-			}
-			if e.keepWrites <= 0 {
-				return nil
-			}
-			pursued := sqlIn("state", append(unknown(), StateQueued)...)
-			n, err = e.emptied(ctx, tx, `intent <> '' AND next_at IS NULL AND pending = '' AND changed_at < $1 AND database_at < $1 AND NOT `+pursued+`
-				AND NOT EXISTS (SELECT 1 FROM quickstream.write f WHERE f.follows = quickstream.write.id AND f.follows <> '' AND f.`+pursued+`)`, now.Add(-e.keepWrites))
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// emptied empties writes, a part at a time, and returns how many.
-func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) (n int64, err error) {
-	var ids []any
-	err = query(ctx, tx, func(scan func(...any) error) error {
-		id := ""
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	}, "SELECT id FROM quickstream.write WHERE "+where+" LIMIT "+strconv.Itoa(forgottenAtOnce)+e.dialect.SkipLocked, args...)
-	if err != nil || len(ids) == 0 {
-		return 0, err
-	}
-	if err := execute(ctx, tx, "DELETE FROM quickstream.event WHERE write_id IN "+list(len(ids)), ids...); err != nil {
-		return 0, err
-	}
-	return tx.Exec(ctx, `UPDATE quickstream.write SET version = version + 1, claim = '', reference = '', intent_id = '', end_to_end_id = '', settles_on = '',
-		intent = '', lookups = '', problem = '', decision = '' WHERE id IN `+list(len(ids)), ids...)
 }

@@ -74,6 +74,7 @@ type request struct {
 	SupplierBusinessCode  string                        `json:"supplierBusinessCode"`
 	SingleUseTokenID      string                        `json:"singleUseTokenId"`
 	CustomerID            string                        `json:"customerId"`
+	CustomerReference     string                        `json:"customerReferenceNumber"`
 	AccountToken          string                        `json:"accountToken"`
 	PayToData             struct {
 		AgreementToken string `json:"agreementToken"`
@@ -120,6 +121,7 @@ func (e *engine) rowOf(w NewWrite, i quickstream.Intent) *row {
 	r.ID, r.Order, r.Operation, r.Reference, r.intentID = w.ID, w.Order, i.Operation, i.Reference, i.ID
 	r.Amount, r.Currency, r.Business = request.PrincipalAmount, request.Currency, request.SupplierBusinessCode
 	r.source, r.token = digest(request.CustomerID, request.AccountToken, request.PayToData.AgreementToken), digest(request.SingleUseTokenID)
+	r.customer = digest(request.CustomerReference)
 	r.Standing = standing(StateQueued)
 	switch {
 	case takesMoney(i.Operation):

@@ -102,9 +102,11 @@ func approved(t *quickstream.Transaction) bool {
 	return open == nil && outcome == quickstream.OutcomeApproved
 }
 
-func (e *engine) differ(ctx context.Context, d Difference) error {
-	if e.onDifference == nil {
+// differ notifies OnDifference, and counts.
+func (c *comparison) differ(ctx context.Context, d Difference) error {
+	c.differences++
+	if c.onDifference == nil {
 		return nil
 	}
-	return guard("durable: OnDifference", func() error { return e.onDifference(ctx, d) })
+	return guard("durable: OnDifference", func() error { return c.onDifference(ctx, d) })
 }

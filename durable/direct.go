@@ -79,6 +79,8 @@ func (e *engine) sendingNow(ctx context.Context, r *row, c *claim) error {
 			return err
 		case h.outdated:
 			return errOutdated
+		case h.stops():
+			return errPausedByPerson
 		case h.lost() && h.recent(e.time):
 			return errLost
 		}

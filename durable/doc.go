@@ -190,7 +190,7 @@
 // Overdue, Refused, Stuck, Held, Restoring, MaybeCopy, ClockDoubted, Paused and Facility, and on writes that are not_found,
 // escalated or double_charged. [Engine.Events] is the history of a write. Options.CompareAt compares
 // each day with the service's list, or with its report by Options.Report, and notifies
-// Options.OnDifference. Options.KeepWrites limits how long writes are kept: then they are emptied,
+// Options.OnDifference. Options.Keep limits how long writes are kept: then they are emptied,
 // and their ids stay. [MigrateUp] may run at every start, by all
 // processes at once; a program that
 // is older than the tables refuses to work on them, and leaves rows alone that it does not

@@ -70,11 +70,8 @@ type Options[TTx any] struct {
 	// Report makes the nightly comparison read the transaction report, whose columns it
 	// names, and not the list of transactions.
 	Report *ReportColumns
-	// KeepWrites and KeepNotifications are how long what is over is kept: writes for
-	// ever, and notifications for 30 days, by default. Neither is removed in less than 8 days, because a
-	// notification may be delivered again. Of a write its id, order, operation, receipt, standing and
-	// amounts stay.
-	KeepWrites, KeepNotifications time.Duration
+	// Keep is how long what is over is kept.
+	Keep Keep
 	// Seal encrypts stored requests and raw notifications: see "Personal data" in the README. Without
 	// it they are stored as they are. A row keeps the key under which it was stored.
 	Seal cipher.AEAD
@@ -118,7 +115,7 @@ type engine struct {
 	time                               *clock
 	clock                              func() time.Time // the time of the installation
 	sendWithin, longestPay, sweepEvery time.Duration
-	keepWrites, keepNotifications      time.Duration
+	kept                               Keep
 	refundTotal                        bool
 	workers                            int
 	compareAt                          *resolve.TimeOfDay
@@ -126,6 +123,7 @@ type engine struct {
 
 	step func(name string) // at each durable step, for tests that end the process
 
+	waiting     waiters
 	service     atomic.Pointer[clockSkew]
 	confirming  sync.Mutex
 	confirmed   atomic.Pointer[facility]
@@ -163,19 +161,15 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 	if probe, tested := db.(database.Probe); tested {
 		step = probe.Step
 	}
-	const redelivered = webhooks.StoreTolerance + 24*time.Hour
 	core := &engine{
 		db: db, dialect: db.Dialect(), statements: newStatements(), client: client, policy: resolve.DefaultPolicy(*opts.ServiceRetries), sydney: sydney,
 		logger: opts.Logger, aead: opts.Seal, installation: opts.Installation, onDifference: opts.OnDifference, carrier: opts.Carrier, resume: opts.Continue,
 		time: shared, clock: shared.now, sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second),
-		sweepEvery: cmp.Or(opts.SweepEvery, time.Second), keepWrites: opts.KeepWrites, keepNotifications: max(cmp.Or(opts.KeepNotifications, 30*24*time.Hour), redelivered),
+		sweepEvery: cmp.Or(opts.SweepEvery, time.Second), kept: opts.Keep.atLeast(),
 		refundTotal: opts.RefundTotal, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, report: opts.Report, step: step,
 	}
 	if core.logger == nil {
 		core.logger = slog.New(slog.DiscardHandler)
-	}
-	if core.keepWrites != 0 {
-		core.keepWrites = max(core.keepWrites, redelivered)
 	}
 	core.policy.Calendar, core.policy.Agreements = opts.Calendar, client.PayTo
 	if opts.Policy != nil {

@@ -28,6 +28,12 @@ var (
 	// ErrChanged means that another transaction changed the same writes at that moment. Roll back,
 	// and run yours again.
 	ErrChanged = errors.New("durable: another transaction changed the write at this moment: run this one again")
+	// ErrStale means that the write has changed since the person who decides has seen it: show it again.
+	// Nothing was stored.
+	ErrStale = errors.New("durable: the write has changed since it was seen")
+	// ErrLookUpFirst means that the last look-up is older than a minute: see [Engine.LookUp]. Nothing was
+	// stored.
+	ErrLookUpFirst = errors.New("durable: look the write up first")
 )
 
 // IDReusedError means that a write of the same id asks for something else. Nothing was stored.

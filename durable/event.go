@@ -28,6 +28,10 @@ const (
 	EventReturned    EventKind = "returned" // it is in the list of returned transactions
 	EventDecided     EventKind = "decided"  // by a person
 	EventNotified    EventKind = "notified" // OnOutcome has taken the change
+	EventAsked       EventKind = "asked"    // a person has asked for a look-up or a notification
+	EventPaused      EventKind = "paused"   // a person has paused the installation
+	EventUnpaused    EventKind = "unpaused"
+	EventErased      EventKind = "erased" // a person has had a customer's data removed
 )
 
 // Event is an entry of a write's history. Entries are only added.
@@ -42,34 +46,50 @@ type Event struct {
 	Seen resolve.Observation
 }
 
-// Events returns the history of a write, oldest first.
-func (e *Engine[TTx]) Events(ctx context.Context, id string) ([]Event, error) {
-	var events []Event
-	err := within(ctx, e.db, func(tx tx) error {
+// Events returns the history of a write, oldest first. That of an empty id is the installation's: what
+// persons have confirmed, paused and asked for.
+func (e *Engine[TTx]) Events(ctx context.Context, id string) (list []Event, err error) {
+	err = within(ctx, e.db, func(tx tx) error {
+		if id == "" {
+			list, err = e.events(ctx, tx, id)
+			return err
+		}
 		r, err := e.one(ctx, tx, "id = $1", id)
 		if err != nil || r == nil {
 			return errors.Join(err, ErrNoWrite)
 		}
-		events = []Event{{At: r.Written, Kind: EventQueued, Standing: standing(StateQueued)}} // as the row says
-		return query(ctx, tx, func(scan func(...any) error) error {
-			var event Event
-			detail, s := "", &event.Standing
-			if err := scan(&event.At, &event.Kind, &event.By, &event.Note, &s.State, &s.Outcome, &s.Reversal, &detail); err != nil {
-				return err
-			}
-			if detail != "" {
-				if err := json.Unmarshal([]byte(detail), &event.Seen); err != nil {
-					return &VersionError{id, err}
-				}
-			}
-			events = append(events, event)
-			return nil
-		}, "SELECT at, kind, by, note, state, outcome, reversal, detail FROM quickstream.event WHERE write_id = $1 ORDER BY number", id)
+		list, err = e.events(ctx, tx, id)
+		list = append([]Event{r.queued()}, list...)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("durable: %w", err)
 	}
-	return events, nil
+	return list, nil
+}
+
+// queued is the first event, which the row tells.
+func (r *row) queued() Event {
+	return Event{At: r.Written, Kind: EventQueued, Standing: standing(StateQueued)}
+}
+
+// events reads what is stored of a history.
+func (e *engine) events(ctx context.Context, tx tx, id string) (list []Event, err error) {
+	err = query(ctx, tx, func(scan func(...any) error) error {
+		var event Event
+		detail, s := "", &event.Standing
+		if err := scan(&event.At, &event.Kind, &event.By, &event.Note, &s.State, &s.Outcome, &s.Reversal, &detail); err != nil {
+			return err
+		}
+		if detail != "" {
+			if err := json.Unmarshal([]byte(detail), &event.Seen); err != nil {
+				return &VersionError{id, err}
+			}
+		}
+		list = append(list, event)
+		return nil
+	}, "SELECT at, kind, by, note, state, outcome, reversal, detail FROM quickstream.event WHERE write_id = $1 ORDER BY number", id)
+	return list, err
 }
 
 // record adds events to the history of a write.

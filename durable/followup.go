@@ -123,7 +123,7 @@ func (e *engine) followBy(ctx context.Context, tx tx, w NewWrite, of string, pla
 	if err != nil {
 		return FollowUp{}, false, err
 	}
-	r.follows = of
+	r.follows, r.seen = of, w.Version
 	r, created, err := e.store(ctx, tx, r)
 	if r == nil {
 		return FollowUp{}, false, err
@@ -139,11 +139,9 @@ func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 		return nil
 	}
 	reverses := r.refunds() || r.Operation == quickstream.OperationVoid
-	if reverses {
-		// A snapshot that does not hold the latest refunds fails here, at any isolation.
-		if err := execute(ctx, tx, "UPDATE quickstream.write SET version = version + 1 WHERE id = $1", r.follows); err != nil {
-			return fmt.Errorf("durable: %w", err)
-		}
+	// A snapshot that does not hold the latest follow-ups fails here, at any isolation.
+	if err := execute(ctx, tx, "UPDATE quickstream.write SET version = version + 1 WHERE id = $1", r.follows); err != nil {
+		return fmt.Errorf("durable: %w", err)
 	}
 	payment, err := e.one(ctx, tx, "id = $1", r.follows)
 	switch {
@@ -151,6 +149,8 @@ func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 		return fmt.Errorf("durable: %w", err)
 	case payment == nil:
 		return ErrNoWrite
+	case r.seen != 0 && r.seen != payment.Version-1:
+		return ErrStale
 	case r.refunds() && payment.refunds():
 		return fmt.Errorf("%w: %q is a refund", ErrNotAllowed, payment.ID)
 	case reverses && payment.Reversal != ReversalNone:

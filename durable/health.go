@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -14,7 +15,8 @@ import (
 
 // Health is how the engine's work stands, for health checks and dashboards.
 type Health struct {
-	// Writes counts writes by state.
+	// Writes counts writes by state, of those that are not over: an order is over in settled, refused and
+	// not_sent, of which there are too many to count.
 	Writes map[State]int
 	// Unknown counts those whose outcome is unknown: sending, resolving, not_found and escalated.
 	// UnknownFor is the age of the oldest of them.
@@ -25,8 +27,8 @@ type Health struct {
 	// Refused counts writes whose outcome OnOutcome has refused so far: nothing is lost,
 	// and the merchant's records lack it.
 	Refused int
-	// Stuck counts writes with something to do that another version of the program has
-	// written, and this one leaves alone.
+	// Stuck counts writes that are due and that another version of the program has
+	// written, and this one leaves alone: a thousand at most.
 	Stuck int
 	// Received counts notifications that wait to be confirmed, and Held those of them that
 	// have failed before.
@@ -39,8 +41,12 @@ type Health struct {
 	// waits for a quarter of an hour, or for [Engine.ConfirmHistory].
 	MaybeCopy bool
 	// Paused is since when nothing is sent, because a write was refused by the service or by what
-	// stands in front of it; zero if it is not.
-	Paused time.Time
+	// stands in front of it, or because a person has paused the installation, whose name is PausedBy; zero if
+	// it is not.
+	Paused   time.Time
+	PausedBy string
+	// Comparison is how the comparisons with the service stand.
+	Comparison Comparison
 	// Facility is why nothing is sent if the database belongs to another facility; nil if it does not.
 	Facility error
 	// Outdated means that the tables are those of a newer program, beside which this one may accept and read
@@ -70,37 +76,8 @@ func (e *engine) health(ctx context.Context) (h Health, err error) {
 	h.Writes = map[State]int{}
 	now := e.clock()
 	err = within(ctx, e.db, func(tx tx) error {
-		err := query(ctx, tx, func(scan func(...any) error) error {
-			var state State
-			var n int
-			var first time.Time
-			err := scan(&state, &n, &first)
-			h.Writes[state] = n
-			switch state {
-			case StateSending, StateResolving, StateNotFound, StateEscalated:
-				h.Unknown += n
-				h.UnknownFor = max(h.UnknownFor, now.Sub(first))
-			default:
-			}
+		if err := e.countWrites(ctx, tx, &h, now); err != nil {
 			return err
-		}, "SELECT state, count(*), min(written_at) FROM quickstream.write GROUP BY state")
-		if err != nil {
-			return err
-		}
-		var oldest time.Time
-		// Sealed intents cannot be judged here.
-		err = query(ctx, tx, func(scan func(...any) error) error { return scan(&h.Refused, &h.Received, &h.Held, &oldest, &h.Stuck) }, `SELECT
-			(SELECT count(*) FROM quickstream.write WHERE pending <> ''),
-			(SELECT count(*) FROM quickstream.notification WHERE state = 'received'),
-			(SELECT count(*) FROM quickstream.notification WHERE state = 'received' AND failures > 0),
-			(SELECT min(next_at) FROM quickstream.write WHERE due_at IS NOT NULL),
-			(SELECT count(*) FROM quickstream.write WHERE due_at IS NOT NULL AND (intent NOT LIKE $1 AND intent NOT LIKE $2 OR lookups <> '' AND lookups NOT LIKE $3))`,
-			versioned(quickstream.IntentVersion), sealedPrefix+"%", versioned(resolve.CaseVersion))
-		if err != nil {
-			return err
-		}
-		if !oldest.IsZero() {
-			h.Overdue = max(0, now.Sub(oldest))
 		}
 		past, err := readHistory(ctx, tx)
 		if err != nil {
@@ -115,7 +92,13 @@ func (e *engine) health(ctx context.Context) (h Health, err error) {
 		if err != nil {
 			return err
 		}
-		h.Paused = b.Since
+		h.Paused, h.PausedBy = b.Since, past.pause.By
+		if h.Paused.IsZero() {
+			h.Paused = past.pause.Since
+		}
+		if h.Comparison, err = readComparison(ctx, tx); err != nil {
+			return err
+		}
 		h.Facility = e.otherFacility(ctx, tx)
 		_, err = e.readTime(ctx, tx)
 		h.DatabaseAhead, h.ClockDoubted = e.time.databaseAhead().Round(time.Millisecond), e.time.doubted()
@@ -125,6 +108,66 @@ func (e *engine) health(ctx context.Context) (h Health, err error) {
 		h.ServiceAhead, h.ServiceAt = seen.ahead, seen.at
 	}
 	return h, err
+}
+
+// countWrites counts by indexes, in a time that does not grow with the writes that are over.
+func (e *engine) countWrites(ctx context.Context, tx tx, h *Health, now time.Time) error {
+	var open []State
+	for _, state := range states() {
+		if state.Open() {
+			open = append(open, state)
+		}
+	}
+	err := query(ctx, tx, func(scan func(...any) error) error {
+		var state State
+		var n int
+		var first time.Time
+		err := scan(&state, &n, &first)
+		h.Writes[state] = n
+		if slices.Contains(unknown(), state) {
+			h.Unknown += n
+			h.UnknownFor = max(h.UnknownFor, now.Sub(first))
+		}
+		return err
+	}, "SELECT state, count(*), min(written_at) FROM quickstream.write WHERE "+sqlIn("state", open...)+" GROUP BY state")
+	if err != nil {
+		return err
+	}
+	// What is due, or is being worked on, has a due_at of at most a lease from now. Sealed intents cannot be judged.
+	var oldest time.Time
+	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&h.Refused, &h.Received, &h.Held, &oldest, &h.Stuck) }, `SELECT
+		(SELECT count(*) FROM quickstream.write WHERE pending <> ''),
+		(SELECT count(*) FROM quickstream.notification WHERE state = 'received'),
+		(SELECT count(*) FROM quickstream.notification WHERE state = 'received' AND failures > 0),
+		(SELECT min(next_at) FROM quickstream.write WHERE due_at <= $1),
+		(SELECT count(*) FROM (SELECT 1 FROM quickstream.write WHERE due_at <= $1 AND next_at <= $2 AND
+			(intent NOT LIKE $3 AND intent NOT LIKE $4 OR lookups <> '' AND lookups NOT LIKE $5) LIMIT 1000) AS stuck)`,
+		now.Add(lease), now, versioned(quickstream.IntentVersion), sealedPrefix+"%", versioned(resolve.CaseVersion))
+	if !oldest.IsZero() {
+		h.Overdue = max(0, now.Sub(oldest))
+	}
+	return err
+}
+
+// Ready returns why the program cannot take payments: the database cannot be reached, or belongs to another
+// facility, or the engine is being stopped. That the service is away, or nothing is sent for now, is no reason:
+// see [Health]. A program that only accepts, and one that has outdated tables, is ready.
+func (e *Engine[TTx]) Ready(ctx context.Context) error {
+	if e.stopping.Load() {
+		return errors.New("durable: the engine is being stopped")
+	}
+	var other error
+	err := within(ctx, e.db, func(tx tx) error {
+		if err := checkSchema(ctx, e.db, tx); err != nil {
+			return err
+		}
+		other = e.otherFacility(ctx, tx)
+		return nil
+	})
+	if err := errors.Join(err, other); err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	return nil
 }
 
 // otherFacility is why nothing is sent if the database belongs to another facility.

@@ -36,8 +36,12 @@ type history struct {
 	// Confirmed means that a person has said that it is no copy.
 	Confirmed bool `json:"confirmed,omitempty"`
 
-	outdated bool // the tables ask for more than this program knows
+	outdated bool         // the tables ask for more than this program knows
+	pause    personsPause // zero if no person has paused the installation
 }
+
+// stops reports whether nothing may be claimed.
+func (h history) stops() bool { return h.outdated || h.pause.By != "" }
 
 // recent reports whether look-ups may miss what was sent before the change.
 func (h history) recent(c *clock) bool {
@@ -81,13 +85,18 @@ func readHistory(ctx context.Context, tx tx) (h history, err error) {
 		if err := scan(&name, &text); err != nil {
 			return err
 		}
-		if name == historyName {
+		switch {
+		case text == "":
+			return nil
+		case name == historyName:
 			return json.Unmarshal([]byte(text), &h)
+		case name == pauseName:
+			return json.Unmarshal([]byte(text), &h.pause)
 		}
 		needed, err := strconv.Atoi(text)
 		h.outdated = needed > safety
 		return err
-	}, "SELECT name, value FROM quickstream.meta WHERE name IN ($1, $2)", historyName, safetyName)
+	}, "SELECT name, value FROM quickstream.meta WHERE name IN ($1, $2, $3)", historyName, safetyName, pauseName)
 	return h, err
 }
 

@@ -31,6 +31,7 @@ func (e *engine) observe(ctx context.Context, id string, o observed) error {
 		return err
 	})
 	e.step("after the observation's commit")
+	e.waiting.wake(id)
 	if !errors.As(err, &refused) {
 		return err
 	}
@@ -247,6 +248,10 @@ type Decision struct {
 	ReceiptNumber string
 	// By and Note say who has decided and why: one line each, of up to 200 printable bytes. Required.
 	By, Note string
+	// Version is Version of the write that was seen: if it has changed since, the error matches [ErrStale].
+	// Zero is not compared, for programs that decide by themselves. With a version, the last look-up of
+	// a transaction may be a minute old at most: otherwise the error matches [ErrLookUpFirst].
+	Version int64
 }
 
 // Decide closes a write that is resolving, not_found or escalated. What is observed of it later, by
@@ -265,8 +270,12 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	switch {
 	case r == nil:
 		return ErrNoWrite
+	case d.Version != 0 && d.Version != r.Version:
+		return ErrStale
 	case !e.ends(r).IsZero():
 		return &StillSendingError{e.ends(r)}
+	case d.Version != 0 && !e.justLookedUp(r):
+		return ErrLookUpFirst
 	case r.State != StateResolving && r.State != StateNotFound && r.State != StateEscalated:
 		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
 	case len(r.pending) > 0:
@@ -295,6 +304,12 @@ func (e *engine) ends(r *row) time.Time {
 		return time.Time{}
 	}
 	return e.clock().Add(left)
+}
+
+// justLookedUp reports whether the last look-up of a transaction is recent enough for a decision.
+func (e *engine) justLookedUp(r *row) bool {
+	looked := r.lookups.Lookups
+	return !r.Operation.IsTransaction() || len(looked) > 0 && e.time.passed(looked[len(looked)-1].Last) <= time.Minute
 }
 
 // checkReceipt refuses a receipt with which nothing could be done, and that of another write.
@@ -342,6 +357,10 @@ func (e *engine) payAgain(ctx context.Context, tx tx, w NewWrite, replaces, by, 
 		return nil, false, fmt.Errorf("durable: %w", err)
 	case absent == nil || absent.Order != w.Order:
 		return nil, false, ErrNoWrite
+	case w.Version != 0 && w.Version != absent.Version:
+		return nil, false, ErrStale
+	case w.Version != 0 && !e.justLookedUp(absent):
+		return nil, false, ErrLookUpFirst
 	case !e.ends(absent).IsZero():
 		return nil, false, &StillSendingError{e.ends(absent)}
 	case !absent.isPayment():

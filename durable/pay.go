@@ -226,21 +226,6 @@ func other(r *row, created bool, err error) (OtherWrite, bool, error) {
 	return OtherWrite{r.Record}, created, err
 }
 
-// Wait returns a write when its outcome is known, for handlers that can wait for a
-// moment. When ctx ends first it returns the write as it stands, and an error that
-// matches [ErrInProgress]: the outcome comes to OnOutcome.
-func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
-	for try := 0; ; try++ {
-		w, err := e.Write(context.WithoutCancel(ctx), id)
-		if err != nil || !w.Common().State.InProgress() {
-			return w, err
-		}
-		if !wait(ctx, min(20*time.Millisecond<<min(try/2, 6), time.Second)) {
-			return w, ErrInProgress
-		}
-	}
-}
-
 // wait reports whether the time passed before the context ended.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)

@@ -48,10 +48,12 @@ func (c ReportColumns) Names() []string {
 // compares what the columns say; the payment's transaction is read from the service only
 // where they differ.
 func (e *Engine[TTx]) CompareReport(ctx context.Context, date quickstream.Date, report io.Reader, columns ReportColumns) error {
-	return e.compareReport(ctx, date, report, columns)
+	return e.counted(ctx, date, func(ctx context.Context, date quickstream.Date, n *tally) error {
+		return e.compareReport(ctx, date, report, columns, n)
+	})
 }
 
-func (e *engine) compareReport(ctx context.Context, date quickstream.Date, report io.Reader, columns ReportColumns) error {
+func (e *engine) compareReport(ctx context.Context, date quickstream.Date, report io.Reader, columns ReportColumns, n *tally) error {
 	reader, err := csvreport.NewReader(report)
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)
@@ -60,7 +62,7 @@ func (e *engine) compareReport(ctx context.Context, date quickstream.Date, repor
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)
 	}
-	c, err := e.comparison(ctx, date)
+	c, err := e.comparison(ctx, date, n)
 	if err != nil {
 		return err
 	}
@@ -71,7 +73,7 @@ func (e *engine) compareReport(ctx context.Context, date quickstream.Date, repor
 		}
 		t, err := cells.read(row)
 		if err != nil {
-			if err := e.differ(ctx, Difference{Kind: Unreadable, Date: date, Err: err}); err != nil {
+			if err := c.differ(ctx, Difference{Kind: Unreadable, Date: date, Err: err}); err != nil {
 				return err
 			}
 			continue
@@ -94,7 +96,7 @@ const reportPage = 100
 
 // downloadAndCompare compares by a report that is downloaded first: one that breaks off
 // has to be discarded.
-func (e *engine) downloadAndCompare(ctx context.Context, date quickstream.Date) (err error) {
+func (e *engine) downloadAndCompare(ctx context.Context, date quickstream.Date, n *tally) (err error) {
 	file, err := os.CreateTemp("", "quickstream-report-*.csv")
 	if err != nil {
 		return err
@@ -107,7 +109,7 @@ func (e *engine) downloadAndCompare(ctx context.Context, date quickstream.Date) 
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	return e.compareReport(ctx, date, file, *e.report)
+	return e.compareReport(ctx, date, file, *e.report, n)
 }
 
 // cell puts a cell of a record into a transaction.

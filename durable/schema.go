@@ -14,7 +14,7 @@ const metaTable = "CREATE TABLE IF NOT EXISTS quickstream.meta (name text PRIMAR
 // safety is what a program has to know before it may claim what the tables hold. A schema file without
 // which a program would send what it must not raises it. Every later file adds columns that have
 // defaults, so that the programs of the version before can go on to write rows.
-const safety = 1
+const safety = 2 // 2: the pause of a person
 
 // safetyName is the name under which it stands.
 const safetyName = "safety"

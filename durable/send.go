@@ -64,8 +64,8 @@ func (e *engine) send(ctx context.Context, r *row) error {
 		return nil // it is enqueued again
 	case err != nil:
 		return err
-	case h.outdated:
-		return nil // it is another process's
+	case h.stops():
+		return nil // it is another process's, or comes after the pause
 	}
 	now := e.clock()
 	if pause := h.waits(r, e.time); pause > 0 {
@@ -338,7 +338,7 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		next := *r
 		next.Standing, next.claim, next.Sends = standing(StateSending), c.text, r.Sends+1
 		h, err := readHistory(ctx, tx)
-		if err != nil || h.outdated {
+		if err != nil || h.stops() {
 			return cmp.Or(err, errPaused)
 		}
 		if c.lost = h.lost() && (h.before(r) || h.recent(e.time)); h.lost() && h.before(r) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
@@ -109,18 +110,27 @@ func (e *engine) byReceipt(ctx context.Context, tx tx, receipt string) (*row, er
 // lock waits for those who change a payment of the same order, or what follows the same write, and
 // reports whether there is any. PostgreSQL decides what a statement sees when it begins, and not when
 // it is let in: what follows sees what they have committed. Rows are locked in the order of their ids.
+// A write is stored only after it, so that a list in the order of time is complete: see Filter.OldestFirst.
 func (e *engine) lock(ctx context.Context, tx tx, r *row) (related bool, err error) {
-	where, key := "order_id = $1 AND kind = 'payment'", r.Order
+	where, key := "order_id = $2 AND kind = 'payment'", r.Order
 	if !r.isPayment() {
-		if r.follows == "" {
-			return false, nil
-		}
-		where, key = "(id = $1 OR follows <> '' AND follows = $1)", r.follows
+		where, key = "(id = $2 OR follows <> '' AND follows = $2)", r.follows
 	}
-	err = query(ctx, tx, func(func(...any) error) error {
-		related = true
-		return nil
-	}, "SELECT 1 FROM quickstream.write WHERE "+where+" ORDER BY id"+e.dialect.ForUpdate, key)
+	if e.dialect.WriteLock != "" {
+		if err := execute(ctx, tx, e.dialect.WriteLock); err != nil {
+			return false, err
+		}
+	}
+	statement := "SELECT 1 AS related FROM quickstream.write WHERE " + where + " ORDER BY id" + e.dialect.ForUpdate
+	if e.dialect.Enter != "" {
+		statement = e.dialect.Enter + " UNION ALL SELECT related FROM (" + statement + ") AS locked"
+	}
+	err = query(ctx, tx, func(scan func(...any) error) error {
+		var n int
+		err := scan(&n)
+		related = related || n == 1
+		return err
+	}, statement, int64(e.clock().Sub(storingEpoch)/time.Second), key)
 	return related, err
 }
 
@@ -130,7 +140,7 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row) (bool, error) {
 		return false, err
 	}
 	now := e.clock()
-	r.Written, r.Changed, r.databaseTime, r.version = now, now, e.time.expected(), 1
+	r.Written, r.Changed, r.databaseTime, r.Version = now, now, e.time.expected(), 1
 	if r.Reversal == "" {
 		r.Reversal = ReversalNone
 	}
@@ -144,14 +154,14 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row) (bool, error) {
 // save stores a changed write, if it is as it was read: each change counts its version up. State
 // and claim tell versions apart that a restored backup counts a second time.
 func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
-	r.version = before.version + 1
+	r.Version = before.Version + 1
 	if r.Standing != before.Standing {
 		r.Changed = e.clock()
 	}
 	if err := e.encode(r); err != nil {
 		return err
 	}
-	args := append([]any{r.ID, string(before.State), before.version, before.claim}, e.statements.updated(r)...)
+	args := append([]any{r.ID, string(before.State), before.Version, before.claim}, e.statements.updated(r)...)
 	n, err := tx.Exec(ctx, e.statements.update, args...)
 	if err == nil && n != 1 {
 		err = ErrChanged

@@ -20,6 +20,9 @@ type NewWrite struct {
 	// Order is the merchant's order, of the same form. Required for payments. Of a follow-up it is
 	// the order of what it follows, and may be empty.
 	Order string
+	// Version is that of the payment which a person saw who decided to refund, void or replace it: if it
+	// has changed since, the error matches [ErrStale]. Zero is not compared, for programs that decide by themselves.
+	Version int64
 }
 
 // Write is a [Payment], a [FollowUp] or an [OtherWrite]: what the engine was asked to send, and what
@@ -74,6 +77,9 @@ type Record struct {
 	Changed time.Time
 	// Due is when there is something to do for it; zero if there is not.
 	Due time.Time
+	// Version counts the changes of the write, and those of what follows it that is stored. A person decides
+	// about the version that was seen: see [Decision] and NewWrite.Version.
+	Version int64
 }
 
 // Common returns the record.
@@ -94,7 +100,8 @@ type row struct {
 	kind                      kind
 	follows                   string
 	source, token, request    string // digests
-	version                   int64
+	customer                  string // digest of the customer's reference
+	seen                      int64  // NewWrite.Version of a follow-up, which is not stored
 	claim                     string
 	keyNumber                 int
 	firstSent, lastSent       time.Time

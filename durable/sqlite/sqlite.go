@@ -70,7 +70,7 @@ func (*sqliteDatabase) Join(tx *sql.Tx) database.Tx  { return transaction{tx} }
 func (*sqliteDatabase) Leave(tx database.Tx) *sql.Tx { return tx.(transaction).tx } //nolint:forcetypeassert // there is no other
 
 func (*sqliteDatabase) Dialect() database.Dialect {
-	return database.Dialect{Jobs: "river_job"}
+	return database.Dialect{Jobs: "river_job", WriteLock: "UPDATE quickstream.meta SET value = value WHERE name = ''"}
 }
 
 func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {

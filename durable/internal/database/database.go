@@ -78,6 +78,11 @@ type Dialect struct {
 	Jobs string
 	// ForUpdate locks the rows that are read, and SkipLocked passes locked ones over.
 	ForUpdate, SkipLocked string
+	// Enter is a statement that returns one row and marks the transaction as one that stores a write: it
+	// is combined with what follows it, and $1 is the time in seconds. Storing returns the least of the
+	// open transactions. Where one transaction writes at a time both are empty, and WriteLock is the
+	// statement by which it becomes that one.
+	Enter, Storing, WriteLock string
 }
 
 // Probe is what a Database of the tests is too: the engine names each durable step, before and

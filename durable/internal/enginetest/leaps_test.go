@@ -63,7 +63,9 @@ func newLeapt(t *testing.T) *leapt {
 
 func (s *leapt) works() *durable.Engine[pgx.Tx] {
 	s.Helper()
-	return s.start(func(o *durable.Options[pgx.Tx]) { o.KeepWrites = 90 * 24 * time.Hour })
+	return s.start(func(o *durable.Options[pgx.Tx]) {
+		o.Keep = durable.Keep{Payments: 90 * 24 * time.Hour, FollowUps: 90 * 24 * time.Hour}
+	})
 }
 
 // sells has payments settled at once.

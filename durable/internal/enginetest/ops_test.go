@@ -44,7 +44,7 @@ func testMigrations[TTx any](t *testing.T, db store[TTx]) {
 	begin := func() error { return newEngine(t.Context(), db.Database) }
 	require.NoError(t, begin())
 	s.put("UPDATE quickstream.meta SET value = '999' WHERE name = 'schema'")
-	s.put("UPDATE quickstream.meta SET value = '2' WHERE name = 'safety'")
+	s.put("UPDATE quickstream.meta SET value = '3' WHERE name = 'safety'")
 	s.put("ALTER TABLE quickstream.write ADD COLUMN later text NOT NULL DEFAULT ''")
 	db.anew()
 	require.NoError(t, durable.MigrateUp(t.Context(), db.Database), "an older program that is started again")
@@ -57,7 +57,7 @@ func testMigrations[TTx any](t *testing.T, db store[TTx]) {
 	}
 	assert.Equal(t, queued, s.read(waits).Text())
 	assert.True(t, s.status().Outdated)
-	s.put("UPDATE quickstream.meta SET value = '1' WHERE name = 'safety'")
+	s.put("UPDATE quickstream.meta SET value = '2' WHERE name = 'safety'")
 	require.Eventually(t, func() bool {
 		s.clock.Advance(time.Minute)
 		return s.read(waits).Text() == approved
@@ -152,7 +152,9 @@ func TestRetention(t *testing.T) { everywhere(t, testRetention[*sql.Tx], testRet
 // What is over is emptied in its time, and never what is open, nor is a notification removed
 // that may come again, however short the time. An order that was paid stays paid.
 func testRetention[TTx any](t *testing.T, db store[TTx]) {
-	s := open(t, db, func(o *durable.Options[TTx]) { o.KeepWrites, o.KeepNotifications = 10*24*time.Hour, time.Hour })
+	s := open(t, db, func(o *durable.Options[TTx]) {
+		o.Keep = durable.Keep{Payments: 10 * 24 * time.Hour, FollowUps: 10 * 24 * time.Hour, Others: 10 * 24 * time.Hour, Notifications: time.Hour}
+	})
 	s.listen()
 	ids := map[string]string{}
 	for name, set := range map[string]string{
@@ -208,7 +210,7 @@ func TestRefundsAreKept(t *testing.T) {
 
 // Refunds limit those to come for ever, and an emptied payment can be refunded.
 func testRefundsAreKept[TTx any](t *testing.T, db store[TTx]) {
-	s := open(t, db, func(o *durable.Options[TTx]) { o.KeepWrites = 10 * 24 * time.Hour })
+	s := open(t, db, func(o *durable.Options[TTx]) { o.Keep.Payments, o.Keep.FollowUps = 10*24*time.Hour, 10*24*time.Hour })
 	p := s.settledLongAgo("A")
 	refund := s.settled(s.refund(p.ID, 800))
 	require.Eventually(t, func() bool {
@@ -247,7 +249,7 @@ func TestClockLeaps(t *testing.T) { everywhere(t, testClockLeaps[*sql.Tx], testC
 // A machine whose clock is a year ahead for a moment empties nothing, and the daily work of
 // the others goes on.
 func testClockLeaps[TTx any](t *testing.T, db store[TTx]) {
-	forgets := func(o *durable.Options[TTx]) { o.KeepWrites = 90 * 24 * time.Hour }
+	forgets := func(o *durable.Options[TTx]) { o.Keep.Payments, o.Keep.FollowUps = 90*24*time.Hour, 90*24*time.Hour }
 	s := open(t, db, forgets)
 	var ids []string
 	for i := range 5 {

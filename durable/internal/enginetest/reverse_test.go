@@ -26,7 +26,7 @@ func TestRefundWhileVoided(t *testing.T) {
 	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
 	works, db, happened := s.engine, s.db.Database, false
 	s.db.Database = &hooked[pgx.Tx]{Database: db, before: func(_ context.Context, _ database.Tx, query string, _ []any) {
-		if happened || !strings.HasPrefix(query, "SELECT 1 FROM quickstream.write") {
+		if happened || !strings.Contains(query, "AS related FROM quickstream.write") {
 			return
 		}
 		happened = true

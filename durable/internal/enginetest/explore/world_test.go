@@ -97,7 +97,7 @@ func (s *scene[TTx]) boot() (*engine[TTx], error) {
 			s.differences++
 			return nil
 		},
-		ServiceRetries: &off, Clock: s.now, KeepWrites: 90 * 24 * time.Hour, Logger: slog.New(slog.DiscardHandler),
+		ServiceRetries: &off, Clock: s.now, Keep: durable.Keep{Payments: 90 * 24 * time.Hour, FollowUps: 90 * 24 * time.Hour}, Logger: slog.New(slog.DiscardHandler),
 		OnEvent: func(ctx context.Context, tx TTx, n *webhooks.Notification) error {
 			_, err := db.Join(tx).Exec(ctx, "INSERT INTO told (payment, before, after) VALUES ($1, '', 'event')", n.ID)
 			return err

@@ -1,0 +1,66 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Details are a write with all that belongs to it, as they were at one moment.
+type Details struct {
+	Write Write
+	// CustomerReferenceNumber is that of the request; empty if it has none or was emptied.
+	CustomerReferenceNumber string
+	// Source is what a payment was made with; empty if that is not known.
+	Source SourceKind
+	// FollowUps are what was done to it, the oldest first.
+	FollowUps []FollowUp
+	// Events are its history, the oldest first.
+	Events []Event
+}
+
+// SourceKind is what a payment was made with.
+type SourceKind string
+
+// The kinds of sources.
+const (
+	SourceToken     SourceKind = "single_use_token"
+	SourceAccount   SourceKind = "account" // a stored card or bank account
+	SourceAgreement SourceKind = "agreement"
+)
+
+// Details returns a write, what follows it and its history. The error matches [ErrNoWrite] if there is
+// none, and is a [VersionError] if a write of another version of the program is among them.
+func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
+	var d Details
+	err := within(ctx, e.db, func(tx tx) error {
+		r, err := e.one(ctx, tx, "id = $1", id)
+		if err != nil || r == nil {
+			return errors.Join(err, ErrNoWrite)
+		}
+		request := requestOf(r.intent)
+		d.Write, d.CustomerReferenceNumber = r.write(), request.CustomerReference
+		switch {
+		case request.SingleUseTokenID != "":
+			d.Source = SourceToken
+		case request.AccountToken != "" || request.CustomerID != "":
+			d.Source = SourceAccount
+		case request.PayToData.AgreementToken != "":
+			d.Source = SourceAgreement
+		}
+		var unreadable error
+		err = e.each(ctx, tx, func(r *row, version error) {
+			d.FollowUps, unreadable = append(d.FollowUps, FollowUp{r.Record, r.follows}), errors.Join(unreadable, version)
+		}, "follows <> '' AND follows = $1 AND kind = 'follow_up' ORDER BY written_at, id", id)
+		if err := errors.Join(err, unreadable); err != nil {
+			return err
+		}
+		stored, err := e.events(ctx, tx, id)
+		d.Events = append([]Event{r.queued()}, stored...)
+		return err
+	})
+	if err != nil && !errors.Is(err, ErrNoWrite) {
+		err = fmt.Errorf("durable: %w", err)
+	}
+	return d, err
+}

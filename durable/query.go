@@ -1,0 +1,250 @@
+package durable
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// Filter says which writes a list has. The zero value has all, the newest first.
+type Filter struct {
+	// States are those of the list; all if it is empty.
+	States []State
+	// Outcome is that of settled writes.
+	Outcome quickstream.Outcome
+	// Order, ReceiptNumber and CustomerReferenceNumber are compared as a whole.
+	Order, ReceiptNumber, CustomerReferenceNumber string
+	// Amount is compared exactly; zero takes any. A list by amount alone reads all writes of its time.
+	Amount decimal.Decimal
+	// From and To limit Written: From inclusive, To exclusive. Zero is no limit.
+	From, To time.Time
+	// OldestFirst is for programs that follow the list, such as an export: a page then ends before the
+	// oldest transaction that is storing a write, and leaves out the last seconds, so that no write
+	// is ever skipped. Zero of Page.Next then means that there is no more for now. A list whose newest come
+	// first has what is committed.
+	OldestFirst bool
+	// After is Next of the page before.
+	After Cursor
+	// Limit is how many writes a page has at most, up to 1000; 50 by default.
+	Limit int
+}
+
+// Cursor is a position in a list: printable ASCII that may stand in an address. It can be stored, and stays
+// valid. The zero value is the beginning.
+type Cursor string
+
+// Page is a part of a list.
+type Page struct {
+	Writes []Write
+	// Unreadable counts writes of another version of the program. They are in Writes with what could be read.
+	Unreadable int
+	// Next is where the next page begins; empty if there is none.
+	Next Cursor
+	// Last is the place of the last write of the page, from which a program that follows the list goes on
+	// later. It is After if the page is empty.
+	Last Cursor
+}
+
+const (
+	usualPage   = 50
+	longestPage = 1000
+)
+
+// List returns a page of writes in the order in which they were written.
+func (e *Engine[TTx]) List(ctx context.Context, f Filter) (Page, error) {
+	page, err := e.list(ctx, f)
+	if err != nil {
+		return Page{}, fmt.Errorf("durable: %w", err)
+	}
+	return page, nil
+}
+
+func (e *engine) list(ctx context.Context, f Filter) (Page, error) {
+	page := Page{Last: f.After}
+	if f.Limit == 0 {
+		f.Limit = usualPage
+	}
+	if f.Limit < 1 || f.Limit > longestPage {
+		return page, fmt.Errorf("a page has 1 to %d writes", longestPage)
+	}
+	statement, args, err := f.statement()
+	if err != nil {
+		return page, err
+	}
+	err = within(ctx, e.db, func(tx tx) error {
+		until := time.Time{}
+		if f.OldestFirst {
+			if until, err = e.completeUntil(ctx, tx); err != nil {
+				return err
+			}
+		}
+		var positions []position
+		err := query(ctx, tx, func(scan func(...any) error) error {
+			var p position
+			err := scan(&p.id, &p.written)
+			if err == nil && (until.IsZero() || p.written.Before(until)) {
+				positions = append(positions, p)
+			}
+			return err
+		}, statement, args...)
+		if err != nil || len(positions) == 0 {
+			return err
+		}
+		if len(positions) > f.Limit {
+			positions = positions[:f.Limit]
+			page.Next = positions[f.Limit-1].cursor()
+		}
+		page.Last = positions[len(positions)-1].cursor()
+		return e.fill(ctx, tx, positions, &page)
+	})
+	return page, err
+}
+
+// fill reads the writes of a page.
+func (e *engine) fill(ctx context.Context, tx tx, positions []position, page *Page) error {
+	ids := make([]any, len(positions))
+	for i, p := range positions {
+		ids[i] = p.id
+	}
+	found := map[string]Write{}
+	err := e.each(ctx, tx, func(r *row, unreadable error) {
+		found[r.ID] = r.write()
+		if unreadable != nil {
+			page.Unreadable++
+		}
+	}, "id IN "+list(len(ids)), ids...)
+	for _, p := range positions {
+		if w := found[p.id]; w != nil {
+			page.Writes = append(page.Writes, w)
+		}
+	}
+	return err
+}
+
+// completeUntil is a time before which no write can be stored any more: that of the oldest transaction
+// that is storing one, and a little earlier than now, because processes differ in what time it is.
+func (e *engine) completeUntil(ctx context.Context, tx tx) (time.Time, error) {
+	now, err := e.readTime(ctx, tx)
+	if err != nil || e.dialect.Storing == "" {
+		return now, err
+	}
+	until := now.Add(-2 * readingsApart)
+	err = query(ctx, tx, func(scan func(...any) error) error {
+		var begun int64
+		err := scan(&begun)
+		if oldest := storingEpoch.Add(time.Duration(begun) * time.Second); begun > 0 && oldest.Before(until) {
+			until = oldest
+		}
+		return err
+	}, e.dialect.Storing)
+	return until, err
+}
+
+// storingEpoch is where the seconds begin with which a transaction says when it began to store a write.
+// They fit into 31 bits until 2088.
+var storingEpoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// position is where a write stands in a list.
+type position struct {
+	written time.Time
+	id      string
+}
+
+func (p position) cursor() Cursor {
+	return Cursor(base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", p.written.UnixMicro(), p.id)))
+}
+
+func (c Cursor) position() (of position, err error) {
+	text, err := base64.RawURLEncoding.DecodeString(string(c))
+	at, id, cut := strings.Cut(string(text), " ")
+	micros, failed := strconv.ParseInt(at, 10, 64)
+	if err != nil || failed != nil || !cut {
+		return of, errors.New("this is no cursor of a list")
+	}
+	return position{time.UnixMicro(micros).UTC(), id}, nil
+}
+
+// states are all states.
+func states() []State {
+	return []State{
+		StateQueued, StateSending, StateResolving, StateSettled, StateRefused, StateNotSent, StateNotFound, StateEscalated, StateDoubleCharged,
+	}
+}
+
+// statement selects one write more than the page has. It reads so many of each state by the index of
+// states, and no more of the others.
+func (f Filter) statement() (text string, args []any, err error) {
+	argument := func(value any) string {
+		args = append(args, value)
+		return "$" + strconv.Itoa(len(args))
+	}
+	var where []string
+	compare := func(column, operator string, value any) {
+		where = append(where, column+operator+argument(value))
+	}
+	indexed := f.Order != "" || f.ReceiptNumber != "" || f.CustomerReferenceNumber != ""
+	if f.Order != "" {
+		compare("order_id", " = ", f.Order)
+	}
+	if f.ReceiptNumber != "" {
+		where = append(where, "receipt <> ''")
+		compare("receipt", " = ", f.ReceiptNumber)
+	}
+	if f.CustomerReferenceNumber != "" {
+		where = append(where, "customer <> ''")
+		compare("customer", " = ", digest(f.CustomerReferenceNumber))
+	}
+	if f.Outcome != "" {
+		compare("outcome", " = ", f.Outcome)
+	}
+	if !f.Amount.IsZero() {
+		compare("amount", " = ", f.Amount)
+	}
+	if !f.From.IsZero() {
+		compare("written_at", " >= ", f.From)
+	}
+	if !f.To.IsZero() {
+		compare("written_at", " < ", f.To)
+	}
+	direction, next := "DESC", " < "
+	if f.OldestFirst {
+		direction, next = "ASC", " > "
+	}
+	if f.After != "" {
+		after, err := f.After.position()
+		if err != nil {
+			return "", nil, err
+		}
+		where = append(where, "(written_at, id)"+next+"("+argument(after.written)+", "+argument(after.id)+")")
+	}
+	order := " ORDER BY written_at " + direction + ", id " + direction + " LIMIT " + strconv.Itoa(f.Limit+1)
+	of := func(states ...State) string {
+		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(where), sqlIn("state", states...)), " AND ")
+	}
+	wanted := f.States
+	if len(wanted) == 0 {
+		wanted = states()
+	}
+	for _, state := range wanted { // they stand in the statement
+		if !slices.Contains(states(), state) {
+			return "", nil, fmt.Errorf("%q is no state", state)
+		}
+	}
+	if indexed {
+		return of(wanted...) + order, args, nil
+	}
+	var parts []string
+	for _, state := range wanted {
+		parts = append(parts, "SELECT id, written_at FROM ("+of(state)+order+") AS of_"+string(state))
+	}
+	return strings.Join(parts, " UNION ALL ") + order, args, nil
+}

@@ -1,0 +1,92 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+// Notification is a webhook notification that waits until the service has confirmed it.
+type Notification struct {
+	// ID is the service's, and Digest that of the content: one id can come with several.
+	ID, Digest string
+	// EventType is what the notification says that it is about; empty if it cannot be read.
+	EventType webhooks.EventType
+	Received  time.Time
+	// Failures counts how often in a row it could not be confirmed or its hook has failed. With any it is held:
+	// Problem says why, and Next when it is tried again.
+	Failures int
+	Problem  string
+	Next     time.Time
+}
+
+// Notifications returns up to 1000 notifications that wait to be confirmed, the oldest first, and where
+// the next ones begin; that is empty if there are none.
+func (e *Engine[TTx]) Notifications(ctx context.Context, after Cursor, limit int) (list []Notification, next Cursor, err error) {
+	if limit < 1 || limit > longestPage {
+		return nil, "", fmt.Errorf("durable: a page has 1 to %d notifications", longestPage)
+	}
+	where, args := "state = 'received'", []any{}
+	if after != "" {
+		p, err := after.position()
+		if err != nil {
+			return nil, "", fmt.Errorf("durable: %w", err)
+		}
+		id, digest, _ := strings.Cut(p.id, "\x00")
+		where, args = where+" AND (received_at, id, digest) > ($1, $2, $3)", []any{p.written, id, digest}
+	}
+	err = within(ctx, e.db, func(tx tx) error {
+		return query(ctx, tx, func(scan func(...any) error) error {
+			var n Notification
+			var raw string
+			if err := scan(&n.ID, &n.Digest, &raw, &n.Received, &n.Failures, &n.Problem, &n.Next); err != nil {
+				return err
+			}
+			if text, err := e.unseal(raw, n.ID); err == nil {
+				if parsed, err := webhooks.Parse([]byte(text)); err == nil {
+					n.EventType = parsed.EventType
+				}
+			}
+			list = append(list, n)
+			return nil
+		}, "SELECT id, digest, raw, received_at, failures, problem, next_at FROM quickstream.notification WHERE "+where+
+			" ORDER BY received_at, id, digest LIMIT "+strconv.Itoa(limit+1), args...)
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("durable: %w", err)
+	}
+	if len(list) > limit {
+		list = list[:limit]
+		last := list[limit-1]
+		next = position{last.Received, last.ID + "\x00" + last.Digest}.cursor()
+	}
+	return list, next, nil
+}
+
+// RetryNotification has a notification that is held confirmed now. by and note are as in [Decision]. The error
+// matches [ErrNoWrite] if no such notification waits.
+func (e *Engine[TTx]) RetryNotification(ctx context.Context, id, digest, by, note string) error {
+	if err := checkPerson(by, note); err != nil {
+		return err
+	}
+	err := within(ctx, e.db, func(tx tx) error {
+		n, err := tx.Exec(ctx, `UPDATE quickstream.notification SET next_at = $1, due_at = $1 WHERE id = $2 AND digest = $3 AND state = 'received'`,
+			e.clock(), id, digest)
+		if err == nil && n == 0 {
+			err = ErrNoWrite
+		}
+		if err != nil {
+			return err
+		}
+		return e.record(ctx, tx, &row{}, Event{Kind: EventAsked, By: by, Note: note})
+	})
+	if err != nil && !errors.Is(err, ErrNoWrite) {
+		err = fmt.Errorf("durable: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,216 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+// Keep says how long what is over is kept after its last change. Nothing is removed in less than 8 days,
+// because a notification may be delivered again.
+type Keep struct {
+	// Payments, FollowUps and Others are how long requests and histories of such writes are kept: for
+	// ever by default. Then a write is emptied. Its id, order, operation, receipt, standing and amounts stay,
+	// and digests of its token and its account.
+	Payments, FollowUps, Others time.Duration
+	// Notifications is how long notifications are kept that were confirmed; 30 days by default.
+	Notifications time.Duration
+}
+
+// atLeast are the times that are kept.
+func (k Keep) atLeast() Keep {
+	const redelivered = webhooks.StoreTolerance + 24*time.Hour
+	for _, d := range []*time.Duration{&k.Payments, &k.FollowUps, &k.Others} {
+		if *d != 0 {
+			*d = max(*d, redelivered)
+		}
+	}
+	if k.Notifications == 0 {
+		k.Notifications = 30 * 24 * time.Hour
+	}
+	k.Notifications = max(k.Notifications, redelivered)
+	return k
+}
+
+// forgottenAtOnce is how many rows are emptied or removed in one transaction.
+const forgottenAtOnce = 500
+
+// pursued is the condition of a write whose outcome is still to come.
+func pursued() string { return sqlIn("state", append(unknown(), StateQueued)...) }
+
+// isOver is the condition of a write that can be emptied: it has no open follow-up either.
+func isOver() string {
+	return `intent <> '' AND next_at IS NULL AND pending = '' AND NOT ` + pursued() + `
+		AND NOT EXISTS (SELECT 1 FROM quickstream.write f WHERE f.follows = quickstream.write.id AND f.follows <> '' AND f.` + pursued() + `)`
+}
+
+// forget removes notifications and empties writes that are over and were kept for long enough, by the
+// database's clock at both ends. What is open stays, and a write with an open follow-up. The id of an
+// emptied write stays for ever, and its order, receipt and amounts, which limit refunds to come.
+func (e *engine) forget(ctx context.Context) error {
+	err := e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
+		return tx.Exec(ctx, `DELETE FROM quickstream.notification WHERE (id, digest) IN (SELECT id, digest FROM quickstream.notification
+			WHERE state = 'done' AND changed_at < $1 LIMIT `+strconv.Itoa(forgottenAtOnce)+`)`, now.Add(-e.kept.Notifications))
+	})
+	for kind, keep := range map[kind]time.Duration{kindPayment: e.kept.Payments, kindFollowUp: e.kept.FollowUps, kindOther: e.kept.Others} {
+		if err != nil || keep == 0 {
+			continue
+		}
+		err = e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
+			return e.emptied(ctx, tx, "kind = $1 AND changed_at < $2 AND database_at < $2 AND "+isOver(), kind, now.Add(-keep))
+		})
+	}
+	return err
+}
+
+// inParts does a part at a time until there is none. Nothing is removed while the time is doubtful.
+func (e *engine) inParts(ctx context.Context, part func(tx tx, now time.Time) (int64, error)) error {
+	for n := int64(forgottenAtOnce); n == forgottenAtOnce; {
+		err := within(ctx, e.db, func(tx tx) error {
+			now, err := e.readTime(ctx, tx)
+			if n = 0; err != nil || e.time.doubted() {
+				return err
+			}
+			n, err = part(tx, now)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emptied empties writes, a part at a time, and returns how many.
+func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) (n int64, err error) {
+	var ids []any
+	err = query(ctx, tx, func(scan func(...any) error) error {
+		id := ""
+		err := scan(&id)
+		ids = append(ids, id)
+		return err
+	}, "SELECT id FROM quickstream.write WHERE "+where+" LIMIT "+strconv.Itoa(forgottenAtOnce)+e.dialect.SkipLocked, args...)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	if err := execute(ctx, tx, "DELETE FROM quickstream.event WHERE write_id IN "+list(len(ids)), ids...); err != nil {
+		return 0, err
+	}
+	return tx.Exec(ctx, `UPDATE quickstream.write SET version = version + 1, claim = '', reference = '', intent_id = '', end_to_end_id = '', settles_on = '',
+		intent = '', lookups = '', problem = '', decision = '', customer = '' WHERE id IN `+list(len(ids)), ids...)
+}
+
+// Erased is what [Engine.Erase] has removed and left.
+type Erased struct {
+	// Writes were emptied, and Notifications removed.
+	Writes, Notifications int
+	// Left counts writes and notifications of the customer that are not over, such as a payment whose money may
+	// still come back: erase again when they are.
+	Left int
+}
+
+// Erase removes the personal data of a customer, whose reference number the requests had: of writes
+// that are over the request with its metadata, the references, the look-ups, the history with its notes and the digest
+// of the reference, and notifications about them. Ids, orders, receipts, amounts, standings and digests of
+// tokens and accounts stay. What the service has and what backups have is not touched. by and note are as in
+// [Decision], and stay: do not name the customer there.
+func (e *Engine[TTx]) Erase(ctx context.Context, customerReferenceNumber, by, note string) (Erased, error) {
+	erased, err := e.erase(ctx, customerReferenceNumber, by, note)
+	if err != nil {
+		err = fmt.Errorf("durable: %w", err)
+	}
+	return erased, err
+}
+
+func (e *engine) erase(ctx context.Context, reference, by, note string) (done Erased, err error) {
+	customer := digest(reference)
+	if customer == "" {
+		return done, errors.New("the customer's reference number is required")
+	}
+	if err := checkPerson(by, note); err != nil {
+		return done, err
+	}
+	var receipts []string
+	err = within(ctx, e.db, func(tx tx) error {
+		if err := e.record(ctx, tx, &row{}, Event{Kind: EventErased, By: by, Note: note}); err != nil {
+			return err
+		}
+		return query(ctx, tx, func(scan func(...any) error) error {
+			receipt := ""
+			err := scan(&receipt)
+			receipts = append(receipts, receipt)
+			return err
+		}, "SELECT receipt FROM quickstream.write WHERE customer <> '' AND customer = $1 AND receipt <> ''", customer)
+	})
+	if err != nil {
+		return done, err
+	}
+	// Notifications first: without the receipts of the writes they are not found a second time.
+	if err := e.eraseNotifications(ctx, append(receipts, reference), &done); err != nil {
+		return done, err
+	}
+	err = e.inParts(ctx, func(tx tx, _ time.Time) (int64, error) {
+		n, err := e.emptied(ctx, tx, "customer <> '' AND customer = $1 AND "+isOver(), customer)
+		done.Writes += int(n)
+		return n, err
+	})
+	if err != nil {
+		return done, err
+	}
+	return done, within(ctx, e.db, func(tx tx) error {
+		return query(ctx, tx, func(scan func(...any) error) error {
+			var left int
+			err := scan(&left)
+			done.Left += left
+			return err
+		}, "SELECT count(*) FROM quickstream.write WHERE customer <> '' AND customer = $1", customer)
+	})
+}
+
+// eraseNotifications removes the notifications that hold one of some texts as a member.
+func (e *engine) eraseNotifications(ctx context.Context, texts []string, done *Erased) error {
+	names := func(raw string) bool {
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(raw, strconv.Quote(text)) })
+	}
+	for id, digest, more := "", "", true; more; {
+		err := within(ctx, e.db, func(tx tx) error {
+			type key struct{ id, digest string }
+			var found []key
+			read := 0
+			err := query(ctx, tx, func(scan func(...any) error) error {
+				var raw, state string
+				if err := scan(&id, &digest, &raw, &state); err != nil {
+					return err
+				}
+				read++
+				text, err := e.unseal(raw, id)
+				switch {
+				case err != nil || !names(text):
+				case state == "done":
+					found = append(found, key{id, digest})
+				default:
+					done.Left++
+				}
+				return nil
+			}, "SELECT id, digest, raw, state FROM quickstream.notification WHERE (id, digest) > ($1, $2) ORDER BY id, digest LIMIT "+strconv.Itoa(forgottenAtOnce), id, digest)
+			more = read == forgottenAtOnce
+			for _, k := range found {
+				if err == nil {
+					err = execute(ctx, tx, "DELETE FROM quickstream.notification WHERE id = $1 AND digest = $2", k.id, k.digest)
+				}
+				done.Notifications++
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

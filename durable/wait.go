@@ -1,0 +1,101 @@
+package durable
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Wait returns a write when its outcome is known, for handlers that can wait for a
+// moment. When ctx ends first it returns the write as it stands, and an error that
+// matches [ErrInProgress]: the outcome comes to OnOutcome.
+func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
+	read := context.WithoutCancel(ctx)
+	if err := e.waitFor(ctx, read, id); err != nil {
+		return nil, err
+	}
+	w, err := e.Write(read, id)
+	if err == nil && w.Common().State.InProgress() {
+		err = ErrInProgress
+	}
+	return w, err
+}
+
+// waitFor waits until the outcome of a write is known, or ctx ends. The process that sends it wakes
+// those who wait in it, and others look again and again.
+func (e *engine) waitFor(ctx, read context.Context, id string) error {
+	const first, most = 50 * time.Millisecond, time.Second
+	for look := 0; ; look++ {
+		woken, leave := e.waiting.join(id)
+		over, err := e.isOver(read, id)
+		if err == nil && !over {
+			pause, cancel := context.WithTimeout(ctx, min(first<<min(look/2, 5), most))
+			select {
+			case <-woken:
+			case <-pause.Done():
+			}
+			cancel()
+		}
+		leave()
+		if over || err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// isOver reads the state of a write alone, because many may wait. A write that is not there will not come.
+func (e *engine) isOver(ctx context.Context, id string) (over bool, err error) {
+	over = true
+	err = within(ctx, e.db, func(tx tx) error {
+		return query(ctx, tx, func(scan func(...any) error) error {
+			var state State
+			err := scan(&state)
+			over = !state.InProgress()
+			return err
+		}, "SELECT state FROM quickstream.write WHERE id = $1", id)
+	})
+	return over, err
+}
+
+// waiters are those who wait for writes in this process.
+type waiters struct {
+	mu sync.Mutex
+	of map[string]*waiter
+}
+
+type waiter struct {
+	woken chan struct{}
+	count int
+}
+
+// join returns what is closed when a write has changed, and what has to be called in the end.
+func (w *waiters) join(id string) (woken <-chan struct{}, leave func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.of == nil {
+		w.of = map[string]*waiter{}
+	}
+	mine := w.of[id]
+	if mine == nil {
+		mine = &waiter{woken: make(chan struct{})}
+		w.of[id] = mine
+	}
+	mine.count++
+	return mine.woken, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if mine.count--; mine.count == 0 && w.of[id] == mine {
+			delete(w.of, id)
+		}
+	}
+}
+
+// wake wakes those who wait for a write.
+func (w *waiters) wake(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if waiting := w.of[id]; waiting != nil {
+		close(waiting.woken)
+		delete(w.of, id)
+	}
+}
