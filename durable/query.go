@@ -141,7 +141,7 @@ func (e *engine) completeUntil(ctx context.Context, tx tx) (time.Time, error) {
 	err = query(ctx, tx, func(scan func(...any) error) error {
 		var begun int64
 		err := scan(&begun)
-		if oldest := storingEpoch.Add(time.Duration(begun) * time.Second); begun > 0 && oldest.Before(until) {
+		if oldest := time.Unix(storingEpoch+begun, 0); begun > 0 && oldest.Before(until) {
 			until = oldest
 		}
 		return err
@@ -149,9 +149,9 @@ func (e *engine) completeUntil(ctx context.Context, tx tx) (time.Time, error) {
 	return until, err
 }
 
-// storingEpoch is where the seconds begin with which a transaction says when it began to store a write.
-// They fit into 31 bits until 2088.
-var storingEpoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+// storingEpoch is where the seconds begin with which a transaction says when it began to store a write:
+// 2020, so that they fit into 31 bits until 2088.
+const storingEpoch = 1_577_836_800
 
 // position is where a write stands in a list.
 type position struct {

@@ -189,9 +189,8 @@ func (e *engine) eraseNotifications(ctx context.Context, texts []string, done *E
 					return err
 				}
 				read++
-				text, err := e.unseal(raw, id)
-				switch {
-				case err != nil || !names(text):
+				switch text, err := e.unseal(raw, id); {
+				case err != nil || !names(text): // what cannot be read cannot be judged
 				case state == "done":
 					found = append(found, key{id, digest})
 				default:

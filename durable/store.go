@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
@@ -130,7 +129,7 @@ func (e *engine) lock(ctx context.Context, tx tx, r *row) (related bool, err err
 		err := scan(&n)
 		related = related || n == 1
 		return err
-	}, statement, int64(e.clock().Sub(storingEpoch)/time.Second), key)
+	}, statement, e.clock().Unix()-storingEpoch, key)
 	return related, err
 }
 

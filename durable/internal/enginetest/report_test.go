@@ -64,6 +64,9 @@ func testCompareReport[TTx any](t *testing.T, db store[TTx]) {
 		": unreadable", "amount: amount", "late: late", "not found: not_found_but_charged", "missing there: missing_there", "missing there: double_charged", "missing here: missing_here",
 	}, told.kinds(), "one record cannot be read, and is not missing: the service has it")
 	assert.Equal(t, []string{approved, approved}, s.states("late"))
+	last := s.status().Comparison
+	assert.Equal(t, []any{day, 7, time.Time{}}, []any{last.Day, last.Differences, last.FailingSince})
+	assert.Positive(t, last.Transactions)
 	for name, change := range map[string]func(*durable.ReportColumns){
 		"absent":     func(c *durable.ReportColumns) { c.Currency = "Währung" },
 		"not named":  func(c *durable.ReportColumns) { c.Status = "" },
@@ -76,6 +79,10 @@ func testCompareReport[TTx any](t *testing.T, db store[TTx]) {
 		if name != "not named" {
 			require.ErrorIs(t, err, csvreport.KindNoColumn, name)
 		}
+		failing := s.status().Comparison
+		assert.Equal(t, day, failing.Day, "what was compared stays")
+		assert.False(t, failing.FailingSince.IsZero(), name)
+		assert.Contains(t, failing.Problem, "column", name)
 	}
 	require.ErrorIs(t, compare(report.String()[:report.Len()-60], reportColumns()), csvreport.KindShortRecord, "it was cut off")
 	assert.Empty(t, told.kinds())

@@ -107,6 +107,7 @@ func report[TTx any](ctx context.Context, name string, s subject[TTx], rows, rou
 	}
 	failed = errors.Join(failed, row("P19a", name, fmt.Sprintf("payments accepted by %d callers, beside one", callers),
 		fmt.Sprintf("%.0f/s, %.0f/s, %.2fx", one, all, all/one), ">= 1.0x", all >= one))
+	failed = errors.Join(failed, s.settledRows(ctx, name, client))
 	acknowledged, err := s.inbox(ctx, box, engine)
 	if err != nil {
 		return err
@@ -114,7 +115,19 @@ func report[TTx any](ctx context.Context, name string, s subject[TTx], rows, rou
 	p99 := quantile(acknowledged, 0.99)
 	failed = errors.Join(failed, row("P19b", name, "inbox, acknowledgement while the API is away, p99",
 		fmt.Sprintf("%s, p50 %s", p99.Round(10*time.Microsecond), quantile(acknowledged, 0.5).Round(10*time.Microsecond)), "<= 50ms", p99 <= 50*time.Millisecond))
-	if err := s.fill(ctx, rows); err != nil {
+	if err := s.fill(ctx, rows, over); err != nil {
+		return err
+	}
+	if err := s.notified(ctx, 3*rows/10); err != nil {
+		return err
+	}
+	health, err := s.health(ctx, engine)
+	if err != nil {
+		return err
+	}
+	failed = errors.Join(failed, row("P19d", name, fmt.Sprintf("Health, with %d writes and %d notifications", rows, 3*rows/10),
+		health.Round(10*time.Microsecond).String(), "<= 20ms", health <= 20*time.Millisecond))
+	if err := s.fill(ctx, rows, waiting); err != nil {
 		return err
 	}
 	many, _, _, err := s.accept(ctx, engine, rounds)
@@ -244,20 +257,46 @@ func (s subject[TTx]) inbox(ctx context.Context, box *sandbox.Sandbox, engine *d
 	return times, nil
 }
 
-// fill makes as many payments as are asked for that wait to be looked up tomorrow.
-func (s subject[TTx]) fill(ctx context.Context, rows int) error {
-	const copies = `INSERT INTO quickstream.write (id, order_id, kind, operation, follows, business, source, token, request, state, outcome, reversal, version, claim,
+// over and waiting are what the copies of a payment are: settled for ever, or to be looked up tomorrow.
+const (
+	over    = "'settled', 'approved'"
+	waiting = "'resolving', ''"
+)
+
+// fill makes as many copies of a payment as are asked for.
+func (s subject[TTx]) fill(ctx context.Context, rows int, standing string) error {
+	copies := `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO quickstream.write (id, order_id, kind, operation, follows, business, source, token, request, state, outcome, reversal, version, claim,
 		sends, key_number, first_sent_at, last_sent_at, key_sent_at, permit, next_at, due_at, written_at, changed_at, database_at, replaced_by, receipt,
 		reference, intent_id, end_to_end_id, amount, total, currency, settles_on, intent, lookups, pending, failures, problem, decision)
-		SELECT $1 || id, $1 || order_id, kind, operation, follows, business, source, $1 || token, request, 'resolving', outcome, reversal, version, claim,
+		SELECT $1 || i || id, $1 || i || order_id, kind, operation, follows, business, source, $1 || i || token, request, ` + standing + `, reversal, version, claim,
 		sends, key_number, first_sent_at, last_sent_at, key_sent_at, permit, $2, $2, written_at, changed_at, database_at, replaced_by, receipt,
-		$1 || reference, $1 || intent_id, end_to_end_id, amount, total, currency, settles_on, intent, lookups, pending, failures, problem, decision
-		FROM quickstream.write WHERE id NOT LIKE 'copy%' LIMIT $3`
-	tomorrow := time.Now().AddDate(0, 0, 1)
-	for made := int64(0); made < int64(rows); {
+		$1 || i || reference, $1 || i || intent_id, end_to_end_id, amount, total, currency, settles_on, intent, lookups, pending, failures, problem, decision
+		FROM (SELECT * FROM quickstream.write WHERE id NOT LIKE 'copy%' LIMIT 100) AS w, n LIMIT $3`
+	due := time.Time{} // never
+	if standing == waiting {
+		due = time.Now().AddDate(0, 0, 1)
+	}
+	return s.repeat(ctx, rows, func(tx database.Tx, made int) (int64, error) {
+		return tx.Exec(ctx, copies, fmt.Sprintf("copy of %s %d-", standing[1:2], made), due, int64(rows-made))
+	})
+}
+
+// notified makes as many notifications that were confirmed.
+func (s subject[TTx]) notified(ctx context.Context, rows int) error {
+	const copies = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO quickstream.notification (id, digest, raw, state, next_at, due_at, received_at, changed_at, failures, problem, carrier)
+		SELECT $1 || i || id, digest, raw, 'done', NULL, NULL, received_at, changed_at, 0, '', carrier
+		FROM (SELECT * FROM quickstream.notification WHERE id NOT LIKE 'copy%' LIMIT 100) AS o, n LIMIT $2`
+	return s.repeat(ctx, rows, func(tx database.Tx, made int) (int64, error) {
+		return tx.Exec(ctx, copies, fmt.Sprintf("copy %d-", made), int64(rows-made))
+	})
+}
+
+// repeat makes rows until there are enough.
+func (s subject[TTx]) repeat(ctx context.Context, rows int, some func(tx database.Tx, made int) (int64, error)) error {
+	for made := 0; made < rows; {
 		err := s.commit(ctx, func(tx database.Tx) error {
-			n, err := tx.Exec(ctx, copies, fmt.Sprintf("copy%d-", made), tomorrow, int64(rows)-made)
-			made += n
+			n, err := some(tx, made)
+			made += int(n)
 			if err == nil && n == 0 {
 				err = errors.New("there is nothing to copy")
 			}
@@ -268,4 +307,24 @@ func (s subject[TTx]) fill(ctx context.Context, rows int) error {
 		}
 	}
 	return nil
+}
+
+// health returns the median time of Health, with what the database knows of its tables up to date.
+func (s subject[TTx]) health(ctx context.Context, engine *durable.Engine[TTx]) (time.Duration, error) {
+	if err := s.commit(ctx, func(tx database.Tx) error {
+		_, err := tx.Exec(ctx, "ANALYZE") //nolint:misspell // as SQL spells it
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	var times []time.Duration
+	for range 21 {
+		begun := time.Now()
+		if _, err := engine.Health(ctx); err != nil {
+			return 0, err
+		}
+		times = append(times, time.Since(begun))
+	}
+	slices.Sort(times)
+	return quantile(times, 0.5), nil
 }

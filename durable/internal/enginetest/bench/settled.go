@@ -85,14 +85,14 @@ func (s subject[TTx]) settledRows(ctx context.Context, name string, client *quic
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.Stop(ctx)) }()
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	limited, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	var failed error
 	for _, of := range []struct {
 		callers, payments int
 		least             float64
 	}{{1, 200, 40}, {16, 1600, 240}, {64, 1600, 240}} {
-		w, err := s.untilSettled(ctx, engine, client, of.callers, of.payments)
+		w, err := s.untilSettled(limited, engine, client, of.callers, of.payments)
 		if err != nil {
 			return err
 		}
