@@ -10,6 +10,12 @@ import (
 type timekeeper interface {
 	Now() time.Time
 	afterFunc(d time.Duration, f func()) (stop func() bool)
+	// wait waits for d. It returns false if one of the channels is closed before that.
+	wait(d time.Duration, gone, closing <-chan struct{}) bool
+	// hold says that a request is under way until release is called.
+	hold() (release func())
+	// holdCall says so of a client's call, which may pause between its requests.
+	holdCall() (release func())
 }
 
 // packageTime is package time: the real clock, or the fake one of a testing/synctest bubble.
@@ -21,36 +27,83 @@ func (packageTime) afterFunc(d time.Duration, f func()) func() bool {
 	return time.AfterFunc(d, f).Stop
 }
 
-// Clock is a clock that only [Clock.Advance] moves.
+func (packageTime) wait(d time.Duration, gone, closing <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-gone:
+	case <-closing:
+	}
+	return false
+}
+
+func (packageTime) hold() func()     { return func() {} }
+func (packageTime) holdCall() func() { return func() {} }
+
+// Clock is a clock that [Clock.Advance] moves. One of [NewClock] stands still otherwise, and one of
+// [NewRunningClock] goes on as package time does.
+//
+// Requests and calls that are under way do not see a leap: Advance waits for their end. On a clock
+// that stands still the delay of a fault passes at once. The clock moves by it as soon as nothing
+// else is under way.
 type Clock struct {
-	mu      sync.Mutex
-	now     time.Time
+	runs  bool
+	mu    sync.Mutex
+	now   time.Time
+	at    time.Time // when it showed now, by package time
+	timer *time.Timer
+
 	pending []*alarm // by due time, then by creation
+
+	requests, calls int           // under way
+	waiting         int           // requests that wait for the clock
+	changed         chan struct{} // closed when one of them changes
 }
 
 type alarm struct {
-	due time.Time
-	f   func()
+	due    time.Time
+	f      func()
+	delays bool // a request waits for it
 }
 
-// NewClock returns a clock that shows t0. Give its Now to the client's option WithClock too. Without
-// that, do not set the clock more than 30 seconds behind package time: a transaction that looks
-// older than its intent is matched only by the intent's id in its metadata.
-func NewClock(t0 time.Time) *Clock { return &Clock{now: t0} }
+// NewClock returns a clock that shows t0 and stands still. Give its Now to the client's option
+// WithClock too. Without that, do not set the clock more than 30 seconds behind package time: a
+// transaction that looks older than its intent is matched only by the intent's id in its metadata.
+func NewClock(t0 time.Time) *Clock {
+	return &Clock{now: t0, changed: make(chan struct{})}
+}
+
+// NewRunningClock returns a clock that shows t0 and goes on as package time does.
+func NewRunningClock(t0 time.Time) *Clock {
+	return &Clock{runs: true, now: t0, at: time.Now(), changed: make(chan struct{})}
+}
 
 // Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now
+	return c.shown()
 }
 
-// afterFunc calls f after d, in the goroutine of the Advance that reaches that time. The
+func (c *Clock) shown() time.Time {
+	if !c.runs {
+		return c.now
+	}
+	return c.now.Add(time.Since(c.at))
+}
+
+// afterFunc calls f after d, in the goroutine that moves the clock to that time. The
 // returned function prevents the call and reports whether it did.
 func (c *Clock) afterFunc(d time.Duration, f func()) (stop func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a := &alarm{due: c.now.Add(max(d, 0)), f: f}
+	return c.plan(&alarm{due: c.shown().Add(max(d, 0)), f: f})
+}
+
+// plan adds an alarm. The caller holds mu.
+func (c *Clock) plan(a *alarm) (stop func() bool) {
 	at, _ := slices.BinarySearchFunc(c.pending, a.due, func(p *alarm, due time.Time) int {
 		if p.due.After(due) {
 			return 1
@@ -58,6 +111,9 @@ func (c *Clock) afterFunc(d time.Duration, f func()) (stop func() bool) {
 		return -1 // equal times keep their order
 	})
 	c.pending = slices.Insert(c.pending, at, a)
+	if at == 0 {
+		c.arm()
+	}
 	return func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -65,28 +121,136 @@ func (c *Clock) afterFunc(d time.Duration, f func()) (stop func() bool) {
 		if i < 0 {
 			return false
 		}
-		c.pending = slices.Delete(c.pending, i, i+1)
+		c.remove(i)
 		return true
 	}
 }
 
-// Advance moves the clock forward by d. Everything that becomes due happens in order, at its
-// own time, before Advance returns. It ignores a negative d.
-func (c *Clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	end := c.now.Add(max(d, 0))
-	for len(c.pending) > 0 && !c.pending[0].due.After(end) {
-		next := c.pending[0]
-		c.pending = slices.Delete(c.pending, 0, 1)
-		if next.due.After(c.now) {
-			c.now = next.due
-		}
-		c.mu.Unlock() // f may read the time and set new alarms
-		next.f()
+// remove takes an alarm away. The caller holds mu.
+func (c *Clock) remove(i int) {
+	if c.pending[i].delays {
+		c.waiting--
+		c.change()
+	}
+	c.pending = slices.Delete(c.pending, i, i+1)
+}
+
+// arm has the first alarm go off when a running clock comes to it. The caller holds mu.
+func (c *Clock) arm() {
+	if !c.runs {
+		return
+	}
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	if len(c.pending) > 0 {
+		c.timer = time.AfterFunc(c.pending[0].due.Sub(c.shown()), c.catchUp)
+	}
+}
+
+// catchUp has everything happen that is due. Package time does not wait for requests.
+func (c *Clock) catchUp() {
+	for {
 		c.mu.Lock()
+		due := c.moveTowards(c.shown())
+		c.mu.Unlock()
+		if due == nil {
+			return
+		}
+		due.f()
 	}
-	if end.After(c.now) {
-		c.now = end
+}
+
+// moveTowards moves the clock to the next alarm before end, which it returns, or to end. The caller
+// holds mu, and calls the alarm's function without it: it may read the time and set new alarms.
+func (c *Clock) moveTowards(end time.Time) (due *alarm) {
+	if len(c.pending) > 0 && !c.pending[0].due.After(end) {
+		due = c.pending[0]
+		c.remove(0)
+		end = due.due
 	}
+	if end.After(c.shown()) {
+		c.now, c.at = end, time.Now()
+	}
+	c.arm()
+	return due
+}
+
+// leap moves the clock to end while all that is under way waits for it, or until one of the channels
+// is closed.
+func (c *Clock) leap(end time.Time, done, gone, closing <-chan struct{}) {
+	for {
+		c.mu.Lock()
+		if c.requests > c.waiting || c.calls > c.waiting {
+			changed := c.changed
+			c.mu.Unlock()
+			select {
+			case <-changed:
+				continue
+			case <-done:
+			case <-gone:
+			case <-closing:
+			}
+			return
+		}
+		due := c.moveTowards(end)
+		c.mu.Unlock()
+		if due == nil {
+			return
+		}
+		due.f()
+	}
+}
+
+// wait implements timekeeper. If the clock stands still it moves it.
+func (c *Clock) wait(d time.Duration, gone, closing <-chan struct{}) bool {
+	done := make(chan struct{})
+	c.mu.Lock()
+	end := c.shown().Add(max(d, 0))
+	c.waiting++
+	c.change()
+	stop := c.plan(&alarm{due: end, f: func() { close(done) }, delays: true})
+	c.mu.Unlock()
+	defer stop()
+	if !c.runs {
+		c.leap(end, done, gone, closing)
+	}
+	select {
+	case <-done:
+		return true
+	case <-gone:
+	case <-closing:
+	}
+	return false
+}
+
+func (c *Clock) hold() (release func())     { return c.count(&c.requests) }
+func (c *Clock) holdCall() (release func()) { return c.count(&c.calls) }
+
+func (c *Clock) count(n *int) (release func()) {
+	add := func(by int) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		*n += by
+		c.change()
+	}
+	add(1)
+	return sync.OnceFunc(func() { add(-1) })
+}
+
+// change wakes those that wait to move the clock. The caller holds mu.
+func (c *Clock) change() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// Advance moves the clock forward by d. Everything that becomes due happens in order, at its own
+// time, before Advance returns. It ignores a negative d.
+//
+// It first waits until no request is under way, and no call of a client of package sandboxtest. Both
+// would grow old faster than any client waits, so that the service would forget the idempotency key
+// of a payment before its next attempt, or make it days after it was sent. So do not call Advance
+// from a hook or an observer of such a call.
+func (c *Clock) Advance(d time.Duration) {
+	c.leap(c.Now().Add(max(d, 0)), nil, nil, nil)
 }

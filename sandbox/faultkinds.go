@@ -76,14 +76,17 @@ func HangAfterCommit() FaultKind {
 }
 
 // DelayBeforeCommit carries out the operation after d, even if the caller has given up by
-// then. Until then its idempotency key is in use.
+// then. Until then its idempotency key is in use. How a delay passes depends on the [Clock].
 func DelayBeforeCommit(d time.Duration) FaultKind {
 	return FaultKind{name: "DelayBeforeCommit", play: func(x *exchange) {
+		carriedOut := x.commitLater(d)
+		if !x.box.wait(d, x.r.Context().Done()) {
+			x.drop(false) // it is carried out all the same
+			return
+		}
 		select {
-		case raised := <-x.commitLater(d):
+		case raised := <-carriedOut:
 			x.send(x.answerTo(raised))
-		case <-x.r.Context().Done(): // it is carried out all the same
-			x.drop(false)
 		case <-x.box.closing:
 			x.drop(false)
 		}
@@ -198,7 +201,7 @@ func SentTwice(refusal int) FaultKind {
 		}
 		second := *x.call
 		second.opened, second.findings, second.unreadable = nil, nil, nil
-		again := &exchange{call: &second, w: x.w, r: x.r, entry: x.entry}
+		again := &exchange{call: &second, w: x.w, r: x.r, entry: x.entry, decided: x.decided}
 		again.send(again.commit())
 	}}
 }
@@ -261,6 +264,7 @@ func (x *exchange) misreport(code int, body BodyKind) answer {
 // drip writes a number of bytes each second.
 func (x *exchange) drip(a answer, perSecond int) {
 	x.head(a)
+	defer x.box.clock.hold()()
 	flush := http.NewResponseController(x.w).Flush
 	for rest := a.raw; len(rest) > 0; {
 		n := min(perSecond, len(rest))

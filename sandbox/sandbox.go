@@ -148,9 +148,7 @@ func (b *Sandbox) URL() string { return "http://" + memnet.Host + basePath }
 func (b *Sandbox) HTTPClient() *http.Client { return &http.Client{Transport: b.transport} }
 
 // Drain waits until the sandbox has finished the calls that their callers have given up, such
-// as after a timeout. Call it before you move the clock by days: otherwise a request could
-// arrive days after it was sent, when its idempotency key is forgotten. Drain covers the
-// calls of [Sandbox.HTTPClient], and not calls over TCP.
+// as after a timeout. It covers the calls of [Sandbox.HTTPClient], and not calls over TCP.
 func (b *Sandbox) Drain(ctx context.Context) error { return b.listener.Drain(ctx) }
 
 // Now returns the sandbox's time.
@@ -207,17 +205,13 @@ func (b *Sandbox) after(d time.Duration, f func()) {
 // wait waits for d on the sandbox's clock. It returns false if the sandbox is closed, or gone
 // is closed, before that.
 func (b *Sandbox) wait(d time.Duration, gone <-chan struct{}) bool {
-	done := make(chan struct{})
-	stop := b.clock.afterFunc(d, func() { close(done) })
-	defer stop()
-	select {
-	case <-done:
-		return true
-	case <-gone:
-	case <-b.closing:
-	}
-	return false
+	return b.clock.wait(d, gone, b.closing)
 }
+
+// Hold keeps [Clock.Advance] waiting until release is called. A client's call is under way: between
+// its attempts the sandbox sees no request. The clients of package sandboxtest hold the clock by
+// themselves.
+func (b *Sandbox) Hold() (release func()) { return b.clock.holdCall() }
 
 // Option configures a [Sandbox].
 type Option func(*settings)

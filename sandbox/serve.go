@@ -19,6 +19,8 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	defer b.handling.Done()
+	release := b.clock.hold()
+	defer release()
 	if b.crossOrigin(w, r) {
 		return
 	}
@@ -34,6 +36,7 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	x := b.admit(w, r, body)
+	x.decided = release
 	if x.fault != nil {
 		x.fault.play(x)
 		return
@@ -78,6 +81,7 @@ type exchange struct {
 	claimed bool // the idempotency key is reserved for this exchange
 	settled bool
 	result  answer
+	decided func() // the answer is on its way: the clock may move
 }
 
 // newCall reads a request. If no operation has its path and method, allowed lists the methods of
@@ -206,6 +210,7 @@ func (x *exchange) send(a answer) {
 // head sends the status and the headers.
 func (x *exchange) head(a answer) {
 	x.answered(a.status)
+	x.decided()
 	h := x.w.Header()
 	h.Set("Date", x.box.dateHeader())
 	maps.Copy(h, a.header)

@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"context"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -55,24 +58,120 @@ func TestSandboxOnAClock(t *testing.T) {
 	assert.WithinDuration(t, time.Now(), ignored.Now(), time.Minute)
 }
 
-func TestADelayOnAClockEndsWhenItIsAdvanced(t *testing.T) {
-	clock := NewClock(time.Date(2026, 4, 4, 7, 0, 0, 0, time.UTC))
-	c := newCaller(t, WithClock(clock))
-	defer c.box.Close()
-	require.NoError(t, c.box.Inject(Fault{Operation: "GET /", Kind: DelayBeforeCommit(time.Hour)}))
-	done := make(chan response)
-	r := c.request("GET", "/", c.keys.Secret, nil)
-	go func() {
-		out, _ := c.try(r)
-		done <- out
-	}()
-	for waiting := true; waiting; {
-		select {
-		case out := <-done:
-			assert.Equal(t, 200, out.status)
-			waiting = false
-		default:
-			clock.Advance(time.Minute)
-		}
+// The delays of faults pass at once on a clock that stands still, and the clock shows that they have.
+func TestDelaysPassOnAClockThatStandsStill(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind FaultKind
+		want time.Duration
+	}{
+		"before the commit": {DelayBeforeCommit(time.Hour), time.Hour},
+		"after the commit":  {DelayAfterCommit(time.Hour), time.Hour},
+		"no delay":          {DelayAfterCommit(-time.Hour), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun := time.Date(2026, 4, 4, 7, 0, 0, 0, time.UTC)
+			clock := NewClock(begun)
+			c := newCaller(t, WithClock(clock))
+			defer c.box.Close()
+			require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Kind: test.kind}))
+			c.must(201, c.post("/transactions", cardPayment("O")))
+			assert.Equal(t, begun.Add(test.want), clock.Now())
+		})
 	}
+	t.Run("a slow body", func(t *testing.T) {
+		clock := NewClock(time.Now())
+		c := newCaller(t, WithClock(clock))
+		defer c.box.Close()
+		require.NoError(t, c.box.Inject(Fault{Kind: SlowBody(100)}))
+		begun := clock.Now()
+		c.must(200, c.get("/"))
+		assert.Greater(t, clock.Now().Sub(begun), time.Second)
+	})
+	t.Run("several at once", func(t *testing.T) {
+		clock := NewClock(time.Now())
+		c := newCaller(t, WithClock(clock))
+		defer c.box.Close()
+		require.NoError(t, c.box.Inject(Fault{Kind: DelayAfterCommit(time.Hour)}))
+		begun := clock.Now()
+		var calls sync.WaitGroup
+		for range 5 {
+			r := c.request("GET", "/", c.keys.Secret, nil)
+			calls.Go(func() {
+				out, err := c.try(r)
+				assert.NoError(t, err)
+				assert.Equal(t, 200, out.status)
+			})
+		}
+		calls.Wait()
+		passed := clock.Now().Sub(begun)
+		assert.GreaterOrEqual(t, passed, time.Hour)
+		assert.LessOrEqual(t, passed, 5*time.Hour)
+	})
+}
+
+// A clock is moved only when the requests have ended that were under way.
+func TestAdvanceWaitsForRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := NewClock(time.Now())
+		begun := clock.Now()
+		c := newCaller(t, WithClock(clock))
+		defer c.box.Close()
+		require.NoError(t, c.box.Inject(Fault{Operation: "GET /", Kind: HangBeforeCommit()}))
+		ctx, giveUp := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		calls.Go(func() { _, _ = c.try(c.request("GET", "/", c.keys.Secret, nil).WithContext(ctx)) })
+		synctest.Wait()
+		release := c.box.Hold()
+		calls.Go(func() { clock.Advance(time.Hour) })
+		synctest.Wait()
+		assert.Equal(t, begun, clock.Now(), "a request is under way")
+		giveUp()
+		synctest.Wait()
+		assert.Equal(t, begun, clock.Now(), "a call is under way")
+		release()
+		release()
+		calls.Wait()
+		assert.Equal(t, begun.Add(time.Hour), clock.Now())
+	})
+}
+
+// A running clock goes on with package time, also while a request is under way, and can be moved on.
+func TestRunningClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		clock := NewRunningClock(start)
+		var log []string
+		note := func(name string) func() {
+			return func() { log = append(log, name+" "+clock.Now().Sub(start).String()) }
+		}
+		clock.afterFunc(2*time.Second, note("b"))
+		clock.afterFunc(time.Second, note("a"))
+		clock.afterFunc(time.Hour, note("c"))
+		stop := clock.afterFunc(3*time.Second, note("never"))
+		<-time.After(2500 * time.Millisecond)
+		assert.Equal(t, []string{"a 1s", "b 2s"}, log)
+		assert.True(t, stop())
+		clock.Advance(2 * time.Hour)
+		assert.Equal(t, []string{"a 1s", "b 2s", "c 1h0m0s"}, log)
+		assert.Equal(t, 2*time.Hour+2500*time.Millisecond, clock.Now().Sub(start))
+
+		c := newCaller(t, WithClock(clock))
+		defer c.box.Close()
+		require.NoError(t, c.box.Inject(Fault{Operation: "GET /", Kind: DelayAfterCommit(time.Minute)}))
+		begun := time.Now()
+		c.must(200, c.get("/"))
+		assert.Equal(t, time.Minute, time.Since(begun))
+
+		done := make(chan response)
+		r := c.request("GET", "/", c.keys.Secret, nil)
+		go func() {
+			out, _ := c.try(r)
+			done <- out
+		}()
+		synctest.Wait()
+		begun = time.Now()
+		clock.Advance(time.Hour) // first to the end of the delay
+		assert.Equal(t, 200, (<-done).status)
+		assert.Zero(t, time.Since(begun))
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -63,16 +62,15 @@ type ChaosOptions struct {
 func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client *quickstream.Client, order string) error) {
 	t.Helper()
 	opts = opts.orDefaults()
-	c := &chaos{ctx: t.Context(), opts: opts, clock: newRunningClock(), words: make([]error, opts.Orders)}
+	c := &chaos{ctx: t.Context(), opts: opts, clock: sandbox.NewRunningClock(time.Now()), words: make([]error, opts.Orders)}
 	c.box = sandbox.New(append([]sandbox.Option{
 		sandbox.WithSeed(opts.Seed),
-		sandbox.WithClock(c.clock.Clock),
+		sandbox.WithClock(c.clock),
 		opts.World.Option(),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 0 }),
 	}, opts.Sandbox...)...)
 	defer c.box.Close()
 	c.client = Client(t, c.box, append([]quickstream.ClientOption{
-		quickstream.WithHTTPClient(&http.Client{Transport: clockedTransport{c.clock, c.box.HTTPClient().Transport}}),
 		quickstream.WithAttemptTimeout(500 * time.Millisecond), // a slow machine is no fault
 		quickstream.WithRetryWait(time.Millisecond, 5*time.Millisecond),
 	}, opts.Client...)...)
@@ -109,7 +107,7 @@ func (o ChaosOptions) orDefaults() ChaosOptions {
 type chaos struct {
 	ctx    context.Context // of the test
 	opts   ChaosOptions
-	clock  *runningClock
+	clock  *sandbox.Clock
 	box    *sandbox.Sandbox
 	client *quickstream.Client
 	words  []error // results of pay and Settle, by order
@@ -170,7 +168,7 @@ func (c *chaos) settle() (asked int) {
 		if c.box.Drain(c.ctx) != nil { // the caller has given up
 			return asked
 		}
-		c.clock.skip(step)
+		c.clock.Advance(step)
 		if c.opts.Settle == nil {
 			continue
 		}

@@ -158,28 +158,9 @@ func open[TTx any](t *testing.T, db store[TTx], edits ...func(*durable.Options[T
 	return s
 }
 
-// runningClock returns a clock that goes on by itself, a little ahead of this machine's, and
-// can be moved on.
-func runningClock(t *testing.T) *sandbox.Clock {
-	begun := time.Now()
-	clock := sandbox.NewClock(begun.Add(time.Second))
-	tick, ended := time.NewTicker(5*time.Millisecond), make(chan struct{})
-	go func() {
-		for last := begun; ; {
-			select {
-			case now := <-tick.C:
-				clock.Advance(now.Sub(last))
-				last = now
-			case <-ended:
-				return
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		tick.Stop()
-		close(ended)
-	})
-	return clock
+// runningClock returns a clock a little ahead of this machine's.
+func runningClock(*testing.T) *sandbox.Clock {
+	return sandbox.NewRunningClock(time.Now().Add(time.Second))
 }
 
 // start starts an engine on the shop's database, and stops it when the test ends.
