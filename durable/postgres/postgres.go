@@ -28,14 +28,21 @@ type Option func(*pgxDatabase)
 // digits and underscores, and no digit first. Installations that share a database have a schema each.
 func Schema(name string) Option { return func(d *pgxDatabase) { d.schema = name } }
 
+// Pooled is for a pool whose connections lead through a pooler in transaction mode, such as pgbouncer,
+// with default_query_exec_mode=exec in its address. There LISTEN does not work: jobs are found up to
+// 0.2 seconds later.
+func Pooled() Option { return func(d *pgxDatabase) { d.pooled = true } }
+
 // Pgx returns the database of a pool. All tables stand in a schema of their own beside the
 // merchant's: the pool's role has to be allowed to make it, or to own it.
 //
 // The engine uses connections of the pool: for each worker one or two, and at most three for the
-// queue, which are all that an idle engine holds. What is committed has to be on disk: if
+// queue, which are all that an idle engine holds. New warns of a pool of fewer than four. What is committed has to be on disk: if
 // synchronous_commit or fsync is off the engine does not start. A migration opens one connection
 // more, outside of the pool.
-func Pgx(pool *pgxpool.Pool, opts ...Option) durable.Database[pgx.Tx] {
+func Pgx(pool *pgxpool.Pool, opts ...Option) durable.Database[pgx.Tx] { return newDatabase(pool, opts) }
+
+func newDatabase(pool *pgxpool.Pool, opts []Option) pgxDatabase {
 	d := pgxDatabase{pool: pool, schema: "quickstream"}
 	for _, opt := range opts {
 		opt(&d)
@@ -47,6 +54,7 @@ func Pgx(pool *pgxpool.Pool, opts ...Option) durable.Database[pgx.Tx] {
 type pgxDatabase struct {
 	pool     *pgxpool.Pool
 	schema   string
+	pooled   bool
 	replacer *strings.Replacer
 }
 
@@ -88,8 +96,16 @@ func (d pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 		return errInvalidSchema
 	}
 	tx := joined.(*transaction).tx //nolint:forcetypeassert // there is no other
+	given, err := processGiven(ctx, tx)
+	if err != nil {
+		return err
+	}
 	var commit, sync, shown string
-	if err := tx.QueryRow(ctx, "SELECT current_setting('synchronous_commit'), current_setting('fsync'), current_setting('client_min_messages')").Scan(&commit, &sync, &shown); err != nil {
+	var here int64
+	if err := tx.QueryRow(ctx, "SELECT pg_backend_pid(), current_setting('synchronous_commit'), current_setting('fsync'), current_setting('client_min_messages')").Scan(&here, &commit, &sync, &shown); err != nil {
+		return err
+	}
+	if err := d.checkPooler(given, here); err != nil {
 		return err
 	}
 	if commit == "off" {
@@ -112,7 +128,8 @@ func (d pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 }
 
 func (d pgxDatabase) Queue(config *river.Config) (database.Queue, error) {
-	config.Schema = d.schema
+	d.checkConnections(config.Logger)
+	config.Schema, config.PollOnly = d.schema, d.pooled
 	// Without the two that the schema drops.
 	config.ReindexerIndexNames = slices.DeleteFunc(river.ReindexerIndexNamesDefault(), func(name string) bool {
 		return name == "river_job_args_index" || name == "river_job_metadata_index"
@@ -185,8 +202,8 @@ func validSchema(name string) bool {
 // "quickstr" and never changes: versions of a program lock each other out by it.
 const migrationLock int64 = 0x717569636b737472
 
-// lockMigration waits until no other process migrates, or ctx ends. The lock belongs to a
-// connection outside of the pool, which may have one connection only. The end of the
+// lockMigration waits until no other process migrates, or ctx ends. The lock belongs to a transaction
+// on a connection outside of the pool, which may have one connection only. The end of the
 // connection ends the lock, also if the process is killed.
 func (d pgxDatabase) lockMigration(ctx context.Context) (unlock func(), err error) {
 	config := d.pool.Config()
@@ -205,14 +222,25 @@ func (d pgxDatabase) lockMigration(ctx context.Context) (unlock func(), err erro
 		_ = connection.Close(ctx)
 	}
 	for _, statement := range []string{
+		"BEGIN", // a pooler in transaction mode keeps the connection until its end
 		// The server's limits are for queries: ctx limits the wait. Old servers do not have all of them.
-		"SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_session_timeout')",
-		fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock),
+		`SELECT set_config(name, '0', true) FROM pg_settings
+			WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`,
+		fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", migrationLock),
 	} {
 		if _, err := connection.Exec(ctx, statement); err != nil {
 			unlock()
 			return nil, err
 		}
+	}
+	var here int64
+	err = connection.QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&here)
+	if err == nil {
+		err = d.checkPooler(connection.PgConn().PID(), here)
+	}
+	if err != nil {
+		unlock()
+		return nil, err
 	}
 	return unlock, nil
 }

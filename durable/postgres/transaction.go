@@ -21,23 +21,34 @@ import (
 type transaction struct {
 	tx     pgx.Tx
 	schema *strings.Replacer
-	own    *pgxpool.Conn // the engine's, or nil
+	own    *pgxpool.Conn // the engine's with pgx, or nil
 	claims bool          // it is that of a claim
 }
 
 // Commit commits a transaction of the engine's.
 func (t *transaction) Commit(ctx context.Context) error {
-	defer t.own.Release()
-	if t.claims {
+	defer t.release()
+	inner, inSQL := t.tx.(sqlTx)
+	switch {
+	case !t.claims:
+		return t.tx.Commit(ctx)
+	case inSQL:
+		return inner.commitClaim(ctx)
+	default:
 		return commitClaim(ctx, t.own.Conn().PgConn())
 	}
-	return t.tx.Commit(ctx)
 }
 
 // Rollback ends a transaction of the engine's.
 func (t *transaction) Rollback(ctx context.Context) error {
-	defer t.own.Release()
+	defer t.release()
 	return t.tx.Rollback(ctx)
+}
+
+func (t *transaction) release() {
+	if t.own != nil {
+		t.own.Release()
+	}
 }
 
 var errNotReplicated = errors.New("the wait for a synchronous standby was cancelled: a promotion would undo the commit")
