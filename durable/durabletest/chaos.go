@@ -1,0 +1,137 @@
+package durabletest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
+)
+
+// Worlds runs a test in n worlds: the first is the default world, and the next ones cover every pair
+// of what can differ, as in [worlds.Generate]. The test makes its kit by [NewIn]. A subtest that fails
+// prints its world, and [worlds.Parse] reads it.
+//
+// In no world does the engine charge an order twice. In some it cannot know what became of a payment,
+// which then is not_found or escalated.
+func Worlds(t *testing.T, n int, test func(t *testing.T, world worlds.World)) {
+	t.Helper()
+	number := 0
+	for world := range worlds.Generate(1, max(n, 1)) {
+		number++
+		t.Run(fmt.Sprintf("world%04d", number), func(t *testing.T) {
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Logf("in the world %q", world)
+				}
+			})
+			test(t, world)
+		})
+	}
+}
+
+// ChaosOptions are the options of [Kit.Chaos]. The zero value is a good start.
+type ChaosOptions struct {
+	// Orders is the number of orders; 0 is 40. Workers of them are paid at the same time; 0 is 4.
+	Orders, Workers int
+	// Faults is the share of requests that meet one of the faults of [worlds.RandomFaults]; 0 is
+	// 0.3, and a negative share is no faults.
+	Faults float64
+	// Kills is how often the engine is killed; 0 is 4, and a negative number is never.
+	Kills int
+	// Paid reports whether the merchant's own tables say that an order is paid. Optional.
+	Paid func(ctx context.Context, order string) (bool, error)
+}
+
+// Chaos calls pay for each of many orders, concurrently, while calls fail in every way that a network,
+// a gateway and the service can fail, and while the engine is killed. pay is the merchant's: it stores
+// the order and calls [durable.Engine.Pay]. If that returned an error, pay returns it. The faults
+// do not meet the creation of a [Kit.Token], which is the browser's.
+//
+// Then the faults end, time passes until everything is settled, and [Kit.Judge] and Paid say whether
+// the merchant has lost a payment or charged one twice.
+func (k *Kit[TTx]) Chaos(opts ChaosOptions, pay func(ctx context.Context, order string) error) {
+	k.t.Helper()
+	opts = opts.orDefaults()
+	faults := worlds.RandomFaults(opts.Faults)
+	for i := range faults {
+		faults[i].Match = func(r sandbox.Request) bool { return r.Operation != "POST /single-use-tokens" }
+	}
+	if err := k.Sandbox.Inject(faults...); err != nil {
+		k.t.Fatal(err)
+	}
+	orders := make([]string, opts.Orders)
+	next := make(chan string)
+	var workers sync.WaitGroup
+	for range opts.Workers {
+		workers.Go(func() {
+			for order := range next {
+				if err := pay(k.t.Context(), order); err != nil {
+					k.t.Errorf("durabletest: order %s: %v", order, err)
+				}
+			}
+		})
+	}
+	for i := range orders {
+		orders[i] = fmt.Sprintf("CHAOS-%05d", i+1)
+		next <- orders[i]
+		if done := i + 1; opts.Kills > 0 && done*opts.Kills/opts.Orders > i*opts.Kills/opts.Orders {
+			k.Kill()
+		}
+	}
+	close(next)
+	workers.Wait()
+	k.Sandbox.ClearFaults()
+	k.settle(orders)
+	k.Judge(orders...)
+	k.compare(orders, opts.Paid)
+}
+
+func (o ChaosOptions) orDefaults() ChaosOptions {
+	or := func(n, usual int) int {
+		if n == 0 {
+			return usual
+		}
+		return max(n, 0)
+	}
+	o.Orders, o.Workers, o.Kills = max(or(o.Orders, 40), 1), max(or(o.Workers, 4), 1), or(o.Kills, 4)
+	if o.Faults == 0 {
+		o.Faults = 0.3
+	}
+	o.Faults = max(o.Faults, 0)
+	return o
+}
+
+// settle waits for all writes of the orders.
+func (k *Kit[TTx]) settle(orders []string) {
+	k.t.Helper()
+	for _, order := range orders {
+		writes, err := k.Engine().Writes(k.t.Context(), order)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		for _, w := range writes {
+			k.Settled(w.Common().ID)
+		}
+	}
+}
+
+// compare compares the merchant's tables with the engine's payments.
+func (k *Kit[TTx]) compare(orders []string, paid func(ctx context.Context, order string) (bool, error)) {
+	k.t.Helper()
+	if paid == nil {
+		return
+	}
+	for _, order := range orders {
+		payment, err := k.Engine().PaymentOf(k.t.Context(), order)
+		if err != nil {
+			k.t.Errorf("durabletest: order %s: %v", order, err)
+			continue
+		}
+		if said, err := paid(k.t.Context(), order); err != nil || said != payment.Paid() {
+			k.t.Errorf("durabletest: order %s is %s, and the merchant's tables say paid: %t (%v)", order, payment.Text(), said, err)
+		}
+	}
+}

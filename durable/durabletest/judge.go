@@ -1,0 +1,97 @@
+package durabletest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
+)
+
+// Judge compares the engine's payments of the orders with the sandbox's ledger. The test fails
+//
+//   - if an order was charged more than once;
+//   - if a payment is paid and was not charged, or was charged and is not paid. In another world than
+//     the default one a payment that was charged may be not_found or escalated;
+//   - if something was charged that belongs to no payment of these orders;
+//   - if more was refunded than was charged.
+//
+// Name all orders of the test, and call it when their payments are settled.
+func (k *Kit[TTx]) Judge(orders ...string) {
+	k.t.Helper()
+	charged, refunded := map[string]sandbox.Ledger{}, map[string]int64{} // by reference, and by receipt
+	for _, e := range k.Sandbox.Ledger() {
+		switch reference := strings.ToUpper(e.PaymentReferenceNumber); {
+		case e.Outcome != "approved":
+		case e.Type == "PAYMENT":
+			charged[reference] = append(charged[reference], e)
+		case e.Type == "REFUND":
+			refunded[e.OriginalReceipt] += e.Amount
+		}
+	}
+	for _, entries := range charged {
+		for _, e := range entries {
+			if refunded[e.Receipt] > e.Amount+e.Surcharge {
+				k.t.Errorf("durabletest: %s took %d cents, and %d were refunded", e.Receipt, e.Amount+e.Surcharge, refunded[e.Receipt])
+			}
+		}
+	}
+	for _, order := range orders {
+		for _, wrong := range k.judge(order, charged) {
+			k.t.Errorf("durabletest: order %s %s%s", order, wrong, k.history(order))
+		}
+	}
+	for _, entries := range charged {
+		for _, e := range entries {
+			k.t.Errorf("durabletest: %s was charged for %q, and is of no payment of these orders", e.Receipt, e.CustomerReferenceNumber)
+		}
+	}
+}
+
+// judge returns what is wrong with an order. What its payments have charged is taken away.
+func (k *Kit[TTx]) judge(order string, charged map[string]sandbox.Ledger) (wrong []string) {
+	writes, err := k.Engine().Writes(k.t.Context(), order)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	times := 0
+	for _, w := range writes {
+		p, isPayment := w.(durable.Payment)
+		if !isPayment {
+			continue
+		}
+		reference := strings.ToUpper(p.Reference)
+		entries := charged[reference]
+		delete(charged, reference)
+		times += len(entries)
+		unknown := p.State.Open() && !p.Paid() && k.World.String() != worlds.World{}.String()
+		if p.Paid() != (len(entries) > 0) && !unknown {
+			wrong = append(wrong, fmt.Sprintf("was charged %d times by %s, which is %s", len(entries), p.ID, p.Text()))
+		}
+	}
+	if times > 1 {
+		wrong = append(wrong, fmt.Sprintf("was charged %d times", times))
+	}
+	return wrong
+}
+
+// history returns what happened to the payments of an order.
+func (k *Kit[TTx]) history(order string) string {
+	var b strings.Builder
+	writes, err := k.Engine().Writes(k.t.Context(), order)
+	for _, w := range writes {
+		events, failed := k.Engine().Events(k.t.Context(), w.Common().ID)
+		if err = failed; err != nil {
+			break
+		}
+		fmt.Fprintf(&b, "\n  %s is %s", w.Common().ID, w.Common().Text())
+		for _, e := range events {
+			fmt.Fprintf(&b, "\n    %s %s", e.At.Format("2006-01-02 15:04:05"), e.Kind)
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(&b, "\n  its history: %v", err)
+	}
+	return b.String()
+}

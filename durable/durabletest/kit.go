@@ -1,0 +1,236 @@
+// Package durabletest tests a merchant's program that pays by package durable, against the sandbox:
+//
+//	kit := durabletest.New(t, sqlite.DB(db), durable.Options[*sql.Tx]{OnOutcome: markOrder})
+//	order := shop.buy(kit.Engine(), kit.Token(sandbox.CardAttempted)) // the merchant's own code
+//	write := kit.Settled(order.attempt)
+//
+// It takes the merchant's own database of package sqlite or postgres, and imports neither.
+//
+// # Time
+//
+// The engine, the sandbox and the client have one clock, which goes on as real time does.
+// [Kit.Advance] moves it, and [Kit.Settled] moves it to what the engine waits for, so that days of
+// look-ups take no time. It is never moved past a request or a write of the client that is under way.
+//
+// # Faults
+//
+// A test arms faults by [sandbox.Sandbox.Inject]. [Worlds] runs it in many worlds, each with other
+// answers to what the public contract leaves open, and with another fault. [Kit.Chaos] pays many
+// orders while calls fail and engines are killed. [Kit.Judge] compares the engine's payments with the
+// sandbox's ledger.
+package durabletest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
+)
+
+// Kit is a running engine with a sandbox, a client and a clock.
+type Kit[TTx any] struct {
+	// Sandbox is the service, and Client the engine's client of it.
+	Sandbox *sandbox.Sandbox
+	Client  *quickstream.Client
+	// World is the one given to [NewIn].
+	World worlds.World
+
+	t     testing.TB
+	db    durable.Database[TTx]
+	clock *sandbox.Clock
+	opts  durable.Options[TTx]
+
+	mu     sync.Mutex
+	engine *durable.Engine[TTx]
+}
+
+// New makes the tables of the engine and starts it. Everything ends with the test. Of the options
+// Installation, ServiceRetries, Clock, SweepEvery and Logger have values for tests, and only OnOutcome
+// is required. The client has short time limits and pauses. The sandbox has no TokenQuota.
+func New[TTx any](t testing.TB, db durable.Database[TTx], opts durable.Options[TTx], box ...sandbox.Option) *Kit[TTx] {
+	t.Helper()
+	return NewIn(t, worlds.World{}, db, opts, box...)
+}
+
+// NewIn is [New] in a world of [Worlds]. Its fault meets the first payment. The service keeps
+// idempotency keys for a day at least: how long the real one does is not published.
+func NewIn[TTx any](t testing.TB, world worlds.World, db durable.Database[TTx], opts durable.Options[TTx], box ...sandbox.Option) *Kit[TTx] {
+	t.Helper()
+	k := &Kit[TTx]{World: world, t: t, db: db, clock: sandbox.NewRunningClock(time.Now()), opts: opts}
+	assume := sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.KeyLifetime = 0, max(a.KeyLifetime, sandbox.DefaultAssumptions().KeyLifetime)
+	})
+	k.Sandbox = sandbox.New(append([]sandbox.Option{sandbox.WithClock(k.clock), world.Option(), assume}, box...)...)
+	t.Cleanup(k.Sandbox.Close)
+	if err := k.Sandbox.Inject(world.Faults("POST /transactions")...); err != nil {
+		t.Fatal(err)
+	}
+	k.Client = sandboxtest.Client(t, k.Sandbox, quickstream.WithClock(k.clock.Now),
+		quickstream.WithAttemptTimeout(2*time.Second), quickstream.WithRetryWait(time.Millisecond, 10*time.Millisecond))
+	retries := resolve.ServiceRetriesOff()
+	k.opts.Installation = cmp.Or(opts.Installation, "durabletest")
+	k.opts.ServiceRetries = cmp.Or(opts.ServiceRetries, &retries)
+	k.opts.SweepEvery = cmp.Or(opts.SweepEvery, 10*time.Millisecond)
+	k.opts.Clock = k.clock.Now
+	if k.opts.Logger == nil {
+		k.opts.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	if err := durable.MigrateUp(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	k.start()
+	t.Cleanup(func() { k.stop(20 * time.Second) })
+	return k
+}
+
+// Engine returns the engine that works now: [Kit.Kill] starts another one.
+func (k *Kit[TTx]) Engine() *durable.Engine[TTx] {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.engine
+}
+
+func (k *Kit[TTx]) start() {
+	k.t.Helper()
+	engine, err := durable.New(k.t.Context(), k.db, k.Client, k.opts)
+	if err == nil {
+		err = engine.Start(k.t.Context())
+	}
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.engine = engine
+}
+
+func (k *Kit[TTx]) stop(patience time.Duration) {
+	k.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := k.Engine().Stop(ctx); err != nil && patience > 0 {
+		k.t.Error(err)
+	}
+}
+
+// Kill ends the engine in the middle of its work, and starts another one on the same database. What
+// was being sent is cancelled, as if the process had died.
+func (k *Kit[TTx]) Kill() {
+	k.t.Helper()
+	k.stop(0)
+	k.start()
+}
+
+// Now returns the time of the engine and the sandbox.
+func (k *Kit[TTx]) Now() time.Time { return k.clock.Now() }
+
+// Advance moves the time forward by d, for the engine, the sandbox and the client. See
+// [sandbox.Clock.Advance].
+func (k *Kit[TTx]) Advance(d time.Duration) {
+	k.t.Helper()
+	if err := k.age(d); err != nil {
+		k.t.Fatal(err)
+	}
+	k.clock.Advance(d)
+}
+
+// age makes writes older that were not sent yet: how long they may wait goes by the database's own
+// clock, which does not move.
+func (k *Kit[TTx]) age(d time.Duration) error {
+	ctx := k.t.Context()
+	tx, err := k.db.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, "SELECT id, database_at FROM quickstream.write WHERE state = 'queued'")
+	if err != nil {
+		return errors.Join(err, tx.Rollback(ctx))
+	}
+	written := map[string]time.Time{}
+	for rows.Next() {
+		var id string
+		var at time.Time
+		err = errors.Join(err, rows.Scan(&id, &at))
+		written[id] = at
+	}
+	err = errors.Join(err, rows.Err())
+	rows.Close()
+	for id, at := range written {
+		_, failed := tx.Exec(ctx, "UPDATE quickstream.write SET database_at = $1 WHERE id = $2", at.Add(-d), id)
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
+		return errors.Join(err, tx.Rollback(ctx))
+	}
+	return tx.Commit(ctx)
+}
+
+// Tx runs f in a transaction, which commits if f returns nil.
+func (k *Kit[TTx]) Tx(f func(tx TTx) error) error {
+	tx, err := k.db.Begin(k.t.Context())
+	if err != nil {
+		return err
+	}
+	if err := f(k.db.Leave(tx)); err != nil {
+		return errors.Join(err, tx.Rollback(k.t.Context()))
+	}
+	return tx.Commit(k.t.Context())
+}
+
+// Token returns a single-use token of a card, as the service's script makes it in the browser. The
+// card's number, such as [sandbox.CardAttempted], decides what becomes of the payment.
+func (k *Kit[TTx]) Token(number string) string {
+	k.t.Helper()
+	token, err := sandboxtest.CardToken(k.t.Context(), k.Client, number)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return token
+}
+
+const (
+	look     = 5 * time.Millisecond   // how often the test looks, in real time
+	patience = time.Minute            // the longest that it waits, in real time
+	mostDays = 60 * 24 * time.Hour    // the longest that it waits, by the clock
+	claiming = 250 * time.Millisecond // how long a claim may take to become a request, in real time
+)
+
+// Settled waits until the write is no longer in progress, and returns it. While the engine waits for a
+// time, the clock moves to it. The test fails if that takes two months, or a minute of real time. A
+// payment that stays not_found or escalated is returned as such.
+func (k *Kit[TTx]) Settled(id string) durable.Write {
+	k.t.Helper()
+	begun, deadline := k.Now(), time.Now().Add(patience)
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	for since := time.Now(); ; {
+		w, err := k.Engine().Write(k.t.Context(), id)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		r := w.Common()
+		if !r.State.InProgress() {
+			return w
+		}
+		if time.Now().After(deadline) || k.Now().Sub(begun) > mostDays {
+			k.t.Fatalf("durabletest: %s is %s after %s: %s", id, r.Text(), k.Now().Sub(begun).Round(time.Second), r.Problem)
+		}
+		if r.State != durable.StateSending {
+			since = time.Now()
+		}
+		if wait := r.Due.Sub(k.Now()); wait > 0 && (r.State != durable.StateSending || time.Since(since) > claiming) {
+			k.Advance(wait)
+		}
+		<-ticker.C
+	}
+}
