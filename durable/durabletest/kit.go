@@ -200,13 +200,13 @@ func (k *Kit[TTx]) Token(number string) string {
 
 const (
 	look     = 5 * time.Millisecond   // how often the test looks, in real time
-	patience = time.Minute            // the longest that it waits, in real time
+	patience = 2 * time.Minute        // the longest that it waits, in real time
 	mostDays = 60 * 24 * time.Hour    // the longest that it waits, by the clock
 	claiming = 250 * time.Millisecond // how long a claim may take to become a request, in real time
 )
 
 // Settled waits until the write is no longer in progress, and returns it. While the engine waits for a
-// time, the clock moves to it. The test fails if that takes two months, or a minute of real time. A
+// time, the clock moves to it. The test fails if that takes two months, or two minutes of real time. A
 // payment that stays not_found or escalated is returned as such.
 func (k *Kit[TTx]) Settled(id string) durable.Write {
 	k.t.Helper()

@@ -162,7 +162,6 @@ func TestJudge(t *testing.T) {
 func TestWorlds(t *testing.T) {
 	t.Parallel()
 	durabletest.Worlds(t, 12, func(t *testing.T, world worlds.World) {
-		t.Parallel()
 		db, opts := openShop(t)
 		kit := durabletest.NewIn(t, world, sqlite.DB(db), opts)
 		assert.Equal(t, world, kit.World)
