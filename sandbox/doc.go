@@ -13,8 +13,8 @@
 // # Time
 //
 // The sandbox uses package time. Inside a testing/synctest bubble that is the fake clock, so
-// that two days of look-ups take no time. Outside a bubble, [WithClock] takes a [Clock] that
-// moves only when you advance it.
+// that two days of look-ups take no time. Outside a bubble, [WithClock] takes a [Clock], which
+// stands still or runs, and which you advance. It is never moved past a request that is under way.
 //
 // # Test numbers
 //
