@@ -250,7 +250,7 @@ func (c *Clock) change() {
 // It first waits until no request is under way, and no call of a client of package sandboxtest. Both
 // would grow old faster than any client waits, so that the service would forget the idempotency key
 // of a payment before its next attempt, or make it days after it was sent. So do not call Advance
-// from a hook or an observer of such a call.
+// from an observer of such a call, after its first attempt.
 func (c *Clock) Advance(d time.Duration) {
 	c.leap(c.Now().Add(max(d, 0)), nil, nil, nil)
 }

@@ -63,7 +63,7 @@ func New[TTx any](t testing.TB, db durable.Database[TTx], opts durable.Options[T
 }
 
 // NewIn is [New] in a world of [Worlds]. Its fault meets the first payment. The service keeps
-// idempotency keys for a day at least: how long the real one does is not published.
+// idempotency keys for five minutes at least: how long the real one does is not published.
 func NewIn[TTx any](t testing.TB, world worlds.World, db durable.Database[TTx], opts durable.Options[TTx], box ...sandbox.Option) *Kit[TTx] {
 	t.Helper()
 	k := &Kit[TTx]{World: world, t: t, db: db, clock: sandbox.NewRunningClock(time.Now()), opts: opts}

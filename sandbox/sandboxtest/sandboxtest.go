@@ -22,8 +22,6 @@
 package sandboxtest
 
 import (
-	"context"
-	"net/http"
 	"testing"
 
 	"github.com/quickstream-go/quickstream"
@@ -40,36 +38,16 @@ func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.C
 }
 
 // Client returns a client of the sandbox with both keys and the options. The sandbox's clock is not
-// moved past its writes, by [sandbox.Sandbox.Hold]. An observer of yours has to call that itself.
+// moved past its writes, by [sandbox.Sandbox.Hold], unless you give it an HTTP client or an observer
+// of your own.
 func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
-	opts = append([]quickstream.ClientOption{quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithObserver(holding(box))}, opts...)
+	opts = append(holding(box), opts...)
 	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), Keys(box), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return client
-}
-
-// holding is an observer that keeps the clock from being moved between the attempts of a write.
-func holding(box *sandbox.Sandbox) quickstream.Observer {
-	type release struct{}
-	return quickstream.Observer{
-		Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
-			if call.Method == http.MethodGet {
-				return ctx
-			}
-			return context.WithValue(ctx, release{}, box.Hold())
-		},
-		End: func(ctx context.Context, call quickstream.CallInfo, _ quickstream.EndInfo) {
-			if call.Method == http.MethodGet {
-				return
-			}
-			if end, ok := ctx.Value(release{}).(func()); ok {
-				end()
-			}
-		},
-	}
 }
 
 // Keys returns the sandbox's keys in the type of the client.
