@@ -149,6 +149,7 @@ func TestRunningClock(t *testing.T) {
 		clock.afterFunc(time.Hour, note("c"))
 		stop := clock.afterFunc(3*time.Second, note("never"))
 		<-time.After(2500 * time.Millisecond)
+		synctest.Wait()
 		assert.Equal(t, []string{"a 1s", "b 2s"}, log)
 		assert.True(t, stop())
 		clock.Advance(2 * time.Hour)
