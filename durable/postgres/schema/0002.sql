@@ -3,7 +3,7 @@ ALTER TABLE quickstream.write ADD COLUMN customer text NOT NULL DEFAULT '';
 
 CREATE INDEX quickstream_write_customer ON quickstream.write (customer) WHERE customer <> '';
 
-CREATE INDEX quickstream_write_states ON quickstream.write (state, written_at, id);
+CREATE INDEX quickstream_write_states ON quickstream.write (state, written_at);
 
 CREATE INDEX quickstream_write_pending ON quickstream.write (id) WHERE pending <> '';
 

@@ -3,7 +3,7 @@ ALTER TABLE quickstream_write ADD COLUMN customer text NOT NULL DEFAULT '';
 
 CREATE INDEX quickstream_write_customer ON quickstream_write (customer) WHERE customer <> '';
 
-CREATE INDEX quickstream_write_states ON quickstream_write (state, written_at, id);
+CREATE INDEX quickstream_write_states ON quickstream_write (state, written_at);
 
 CREATE INDEX quickstream_write_pending ON quickstream_write (id) WHERE pending <> '';
 

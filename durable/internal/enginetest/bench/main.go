@@ -28,14 +28,15 @@ import (
 func main() {
 	rows := flag.Int("rows", 1_000_000, "how many open payments there are in the row about growth")
 	rounds := flag.Int("rounds", 40, "how often each thing is measured, in turn")
+	bytesOnly := flag.Bool("bytes", false, "only bytes, the inbox and Health")
 	flag.Parse()
-	if err := run(context.Background(), *rows, *rounds); err != nil {
+	if err := run(context.Background(), *rows, *rounds, *bytesOnly); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, rows, rounds int) error {
+func run(ctx context.Context, rows, rounds int, bytesOnly bool) error {
 	dir, err := os.MkdirTemp("", "durable")
 	if err != nil {
 		return err
@@ -46,7 +47,7 @@ func run(ctx context.Context, rows, rounds int) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	err = report(ctx, "SQLite", subject[*sql.Tx]{sqlite.DB(db)}, rows, rounds)
+	err = report(ctx, "SQLite", subject[*sql.Tx]{sqlite.DB(db)}, rows, rounds, bytesOnly)
 	if address := os.Getenv("DURABLE_TEST_POSTGRES"); address != "" {
 		pool, openErr := pgxpool.New(ctx, address)
 		if openErr != nil {
@@ -56,7 +57,7 @@ func run(ctx context.Context, rows, rounds int) error {
 		if _, openErr = pool.Exec(ctx, "DROP SCHEMA IF EXISTS quickstream CASCADE; DROP TABLE IF EXISTS plain, copied"); openErr != nil {
 			return errors.Join(err, openErr)
 		}
-		err = errors.Join(err, report(ctx, "PostgreSQL", subject[pgx.Tx]{postgres.Pgx(pool)}, rows, rounds))
+		err = errors.Join(err, report(ctx, "PostgreSQL", subject[pgx.Tx]{postgres.Pgx(pool)}, rows, rounds, bytesOnly))
 	}
 	return err
 }
