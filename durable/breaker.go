@@ -83,8 +83,13 @@ func changeBreaker(ctx context.Context, tx tx, b breaker, was string) (bool, err
 		}
 		text = string(data)
 	}
+	return changeMeta(ctx, tx, breakerName, text, was)
+}
+
+// changeMeta stores a text under a name if it is as it was read, and reports whether it did.
+func changeMeta(ctx context.Context, tx tx, name, text, was string) (bool, error) {
 	n, err := tx.Exec(ctx, `INSERT INTO quickstream.meta (name, value) VALUES ($1, $2)
-		ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE quickstream.meta.value = $3`, breakerName, text, was)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE quickstream.meta.value = $3`, name, text, was)
 	return n == 1, err
 }
 
@@ -133,7 +138,7 @@ func (e *engine) heed(ctx context.Context, c *claim, err error) {
 		changed, err := changeBreaker(ctx, tx, next, text)
 		opened, closed = changed && opens, changed && !opens
 		if err == nil && closed {
-			err = e.wake(ctx, tx)
+			err = e.wake(ctx, tx, now.Sub(b.Since))
 		}
 		return err
 	})
@@ -178,14 +183,38 @@ func (e *engine) checkBreaker(ctx context.Context) error {
 		if err != nil || !taken {
 			return err
 		}
-		return e.wake(ctx, tx)
+		return execute(ctx, tx, `UPDATE quickstream.write SET due_at = next_at WHERE id IN (SELECT id FROM quickstream.write
+			WHERE due_at > next_at AND state = 'queued' LIMIT $1`+e.dialect.SkipLocked+")", wakeAtOnce) // one of them goes alone
 	})
 }
 
-// wake has what waits for the breaker enqueued.
-func (e *engine) wake(ctx context.Context, tx tx) error {
-	return execute(ctx, tx, `UPDATE quickstream.write SET due_at = next_at WHERE id IN (SELECT id FROM quickstream.write
-		WHERE due_at > next_at AND state = 'queued'`+e.dialect.SkipLocked+")")
+const (
+	// longestRamp is the longest that what waits for the breaker is enqueued over, and wakeAtOnce the least of it that
+	// is enqueued at once.
+	longestRamp = 5 * time.Minute
+	wakeAtOnce  = 2
+)
+
+// wake has what waits for the breaker enqueued: each second as much as has come in a second of the pause, so
+// that the service gets no burst.
+func (e *engine) wake(ctx context.Context, tx tx, pause time.Duration) error {
+	now := e.clock()
+	marked := now.Add(longestPause)
+	waiting, err := tx.Exec(ctx, `UPDATE quickstream.write SET due_at = $1 WHERE id IN (SELECT id FROM quickstream.write
+		WHERE due_at > next_at AND state = 'queued'`+e.dialect.SkipLocked+")", marked)
+	if err != nil {
+		return err
+	}
+	seconds := max(1, int64(min(pause, longestRamp)/time.Second))
+	each := max(wakeAtOnce, (waiting+seconds-1)/seconds)
+	for i := int64(0); i*each < waiting; i++ {
+		err = execute(ctx, tx, `UPDATE quickstream.write SET due_at = $1 WHERE id IN (SELECT id FROM quickstream.write
+			WHERE due_at = $2 AND state = 'queued' ORDER BY next_at LIMIT $3`+e.dialect.SkipLocked+")", now.Add(time.Duration(i)*time.Second), marked, each)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // answers reports whether a check was answered by the service: with a 403 too, in its own
