@@ -25,9 +25,16 @@ import (
 func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call func(stored quickstream.CallOption) (Result, error)) (Result, error) {
 	var r *row
 	var c claim
+	merchants, ended := ctx, func() {}
+	underWay, ok := ctx, false
+	defer func() { ended() }()
 	result, err := call(quickstream.WithBeforeSend(func(ctx context.Context, i quickstream.Intent) error {
 		if err := w.check(takesMoney(i.Operation)); err != nil {
 			return err
+		}
+		ended() // of another call
+		if underWay, ended, ok = e.begins(merchants, 0); !ok {
+			return errBusy
 		}
 		row, now := e.rowOf(w, i), e.clock()
 		row.Standing, row.claim, row.Sends = standing(StateSending), rand.Text(), 1
@@ -42,9 +49,10 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call
 	if r == nil {
 		return result, err // nothing was sent
 	}
-	kept := context.WithoutCancel(ctx)
+	kept, o := context.WithoutCancel(ctx), e.ofResult(result, err, r)
+	answered(underWay, err, o.Resent)
 	e.heed(kept, &c, err)
-	if stored := e.observe(kept, r.ID, e.ofResult(result, err, r)); stored != nil {
+	if stored := e.observe(kept, r.ID, o); stored != nil {
 		// The engine looks it up, and notifies OnOutcome.
 		e.logger.ErrorContext(ctx, "quickstream: what came of a write could not be stored yet", "id", r.ID, "error", problemOf(stored))
 	}

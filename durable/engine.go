@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/cipher"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -124,6 +125,7 @@ type engine struct {
 	step func(name string) // at each durable step, for tests that end the process
 
 	waiting     waiters
+	gate        *gate
 	service     atomic.Pointer[clockSkew]
 	confirming  sync.Mutex
 	confirmed   atomic.Pointer[facility]
@@ -168,6 +170,7 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 		sweepEvery: cmp.Or(opts.SweepEvery, time.Second), kept: opts.Keep.atLeast(),
 		refundTotal: opts.RefundTotal, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, report: opts.Report, step: step,
 	}
+	core.gate = &gate{id: rand.Text(), workers: 2 * core.workers}
 	if core.logger == nil {
 		core.logger = slog.New(slog.DiscardHandler)
 	}
@@ -274,7 +277,7 @@ func (e *engine) start(ctx context.Context) error {
 	} else if err := within(ctx, e.db, func(tx tx) error { return e.isFacility(ctx, tx) }); err != nil {
 		return err
 	}
-	if err := e.begin(ctx); err != nil {
+	if err := errors.Join(e.begin(ctx), e.keepLimit(ctx)); err != nil {
 		return err
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -284,7 +287,7 @@ func (e *engine) start(ctx context.Context) error {
 	}
 	e.stop = stop
 	for name, work := range map[string]func(context.Context) error{
-		"enqueuing what is due": e.sweep, "keeping the time": e.keepTime, "asking whether the service answers": e.checkBreaker, "the search for lost payments": e.readLost,
+		"enqueuing what is due": e.sweep, "keeping the time": e.keepTime, "keeping the limit": e.keepLimit, "asking whether the service answers": e.checkBreaker, "the search for lost payments": e.readLost,
 		"reading returns": e.dailyReturns, "the comparison": e.dailyComparison, "emptying old writes": e.dailyForgetting,
 	} { // each by itself: a comparison takes long, and what is due does not wait for it
 		e.running.Go(func() { e.every(running, name, work) })

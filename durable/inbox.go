@@ -79,6 +79,11 @@ func (e *engine) workNotification(ctx context.Context, job notificationJob) erro
 	if kept.failures > 0 && next.After(e.clock()) {
 		return e.early(ctx, "notification", "id = $1 AND digest = $2", job.ID, job.Digest)
 	}
+	ctx, ended, ok := e.begins(ctx, lease) // no customer waits for it
+	if !ok {
+		return nil // it is enqueued again
+	}
+	defer ended()
 	if e.resume != nil && kept.carrier != "" {
 		ctx = e.resume(ctx, kept.carrier)
 	}
@@ -119,6 +124,7 @@ func (e *engine) act(ctx context.Context, job notificationJob, kept notification
 		})
 	}
 	err = webhooks.ConfirmWith(e.client, act)(ctx, n)
+	answered(ctx, err, false)
 	e.step("after the event's effect")
 	return err
 }

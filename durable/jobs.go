@@ -39,6 +39,7 @@ type worker[Args river.JobArgs] struct {
 
 func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
 	// River logs and stores errors and panics.
+	ctx = context.WithValue(ctx, queueKey{}, job.Queue)
 	err := guard("the job", func() error { return w.work(ctx, job.Args) })
 	if err == nil || ctx.Err() != nil {
 		return err

@@ -65,7 +65,9 @@ func (s lookupService) Resume(ctx context.Context, i quickstream.Intent, opts ..
 	}
 	answer, keepTime := s.e.serviceTime()
 	defer keepTime()
-	return s.e.client.Transactions.Resume(ctx, i, append(opts, answer)...)
+	t, err := s.e.client.Transactions.Resume(ctx, i, append(opts, answer)...)
+	answered(ctx, err, false)
+	return t, err
 }
 
 func (s lookupService) Retries(receipt string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
@@ -173,7 +175,8 @@ func (e *engine) accountsOf(ctx context.Context, customerID string) error {
 var errNotYet = errors.New("it is not as it was asked for, or not yet")
 
 // found reads what became of another write than a transaction: its token.
-func (e *engine) found(ctx context.Context, i quickstream.Intent) (string, error) {
+func (e *engine) found(ctx context.Context, i quickstream.Intent) (token string, err error) {
+	defer func() { answered(ctx, err, false) }()
 	switch i.Operation {
 	case quickstream.OperationCreateAgreement:
 		agreement, err := e.client.PayTo.Resume(ctx, i)

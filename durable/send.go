@@ -41,6 +41,11 @@ func (e *engine) workWrite(ctx context.Context, job writeJob) error {
 	if r.State == StateQueued {
 		return e.send(ctx, r)
 	}
+	ctx, ended, ok := e.begins(ctx, e.time.passed(r.Written))
+	if !ok {
+		return nil // it is enqueued again
+	}
+	defer ended()
 	return e.lookUp(ctx, r)
 }
 
@@ -86,7 +91,16 @@ func (e *engine) send(ctx context.Context, r *row) error {
 	if next.wait > 0 {
 		return e.postpone(ctx, r, now.Add(next.wait))
 	}
-	if next.lookUp || h.before(r) || h.recent(e.time) {
+	looks := next.lookUp || h.before(r) || h.recent(e.time)
+	if looks || late == "" {
+		underWay, ended, ok := e.begins(ctx, e.time.passed(r.Written))
+		if !ok {
+			return nil // it is enqueued again
+		}
+		defer ended()
+		ctx = underWay
+	}
+	if looks {
 		if settled, err := e.lookBefore(ctx, r, h.lost() && h.before(r)); settled || err != nil {
 			return err
 		}
@@ -255,6 +269,7 @@ func (e *engine) submit(ctx context.Context, r *row) error {
 		// The key may be that of a send which is not known here, and is refused with another request.
 		sent = observed{Kind: sawPermit, At: sent.At, Permit: permitRefused, Problem: sent.Problem}
 	}
+	answered(ctx, sendErr, sent.Resent)
 	e.heed(stored, &c, sendErr)
 	e.step("after the answer")
 	sent.Claim, sent.Sends = c.text, c.sends
