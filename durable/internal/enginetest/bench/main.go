@@ -4,8 +4,10 @@
 //
 //	go -C durable/internal/enginetest run ./bench # SQLite
 //	DURABLE_TEST_POSTGRES=postgres://… go -C durable/internal/enginetest run ./bench
+//	go -C durable/internal/enginetest run ./bench -overload overload.svg
 //
-// The database that the variable names is emptied.
+// The database that the variable names is emptied. The last command takes four minutes: it draws what
+// comes of a service that hangs for one.
 package main
 
 import (
@@ -29,8 +31,13 @@ func main() {
 	rows := flag.Int("rows", 1_000_000, "how many open payments there are in the row about growth")
 	rounds := flag.Int("rounds", 40, "how often each thing is measured, in turn")
 	bytesOnly := flag.Bool("bytes", false, "only bytes, the inbox and Health")
+	picture := flag.String("overload", "", "measure only what a service does that hangs, and draw it into this file, as SVG")
 	flag.Parse()
-	if err := run(context.Background(), *rows, *rounds, *bytesOnly); err != nil {
+	work := func(ctx context.Context) error { return run(ctx, *rows, *rounds, *bytesOnly) }
+	if *picture != "" {
+		work = func(ctx context.Context) error { return overload(ctx, *picture) }
+	}
+	if err := work(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
