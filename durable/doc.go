@@ -95,8 +95,9 @@
 // If answers are lost, or are not the service's own, the installation limits how many payments, follow-ups, look-ups
 // and notifications are under way, in all engines together. Each such answer halves the limit at once, from
 // twice Options.Workers for each engine. Answers let it grow by one a second, and slowly above what the service
-// has borne lately. Each engine may have two requests under way in any case. So a service that hangs makes only those
-// outcomes unknown that were under way, and the backlog does not keep it above its capacity.
+// has borne lately. Each engine may have two requests under way in any case. So a service that hangs makes those
+// outcomes unknown that were under way, and two more for each engine each time that a call of the client ends. The
+// backlog does not keep it above its capacity.
 //
 // While there is a limit the newest customers go first, and each fifth turn is for the oldest of the backlog. A payment
 // that gets no turn in five seconds joins the backlog: its next turn comes after a minute, and after Options.SendWithin it
