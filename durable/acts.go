@@ -113,6 +113,10 @@ func (e *engine) setPause(ctx context.Context, kind EventKind, by, note string) 
 		return err
 	}
 	err := e.retried(ctx, func(tx tx) error {
+		h, err := readHistory(ctx, tx)
+		if err != nil {
+			return err
+		}
 		text := ""
 		if kind == EventPaused {
 			data, err := json.Marshal(personsPause{e.clock().UTC(), by, note})
@@ -130,7 +134,7 @@ func (e *engine) setPause(ctx context.Context, kind EventKind, by, note string) 
 		if kind == EventPaused {
 			return nil
 		}
-		return e.wake(ctx, tx)
+		return e.wake(ctx, tx, e.time.passed(h.pause.Since))
 	})
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)

@@ -293,7 +293,7 @@ func testBreaker[TTx any](t *testing.T, db store[TTx]) {
 		assert.GreaterOrEqual(t, g.sent[3].Sub(g.sent[2]), 2*time.Minute)
 		g.refuses = false
 	})
-	s.until(time.Second, func(h durable.Health) bool { return h.Writes[durable.StateSettled] == 21 })
+	s.until(time.Second, func(durable.Health) bool { return s.over() == 21 })
 	assert.Zero(t, s.status().Paused)
 	for _, id := range append(waiting, first) {
 		assert.Equal(t, approved, s.read(id).Text())

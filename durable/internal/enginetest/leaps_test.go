@@ -121,7 +121,7 @@ func (s *leapt) stands(ahead time.Duration, doubted bool, kept int) {
 // settles has what waits go on.
 func (s *leapt) settles() {
 	s.Helper()
-	s.until(30*time.Second, func(status durable.Health) bool { return status.Writes[durable.StateSettled] == s.orders })
+	s.until(30*time.Second, func(durable.Health) bool { return s.over() == s.orders })
 	assert.Zero(s, s.count("SELECT count(*) FROM quickstream.write WHERE intent = ''"))
 	assert.Equal(s, s.orders, s.charged())
 }

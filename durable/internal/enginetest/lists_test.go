@@ -247,3 +247,9 @@ func testHeldNotifications[TTx any](t *testing.T, db store[TTx]) {
 	}
 	require.Eventually(t, func() bool { return s.status().Received == 0 }, 5*time.Second, 20*time.Millisecond)
 }
+
+// over is how many writes are settled.
+func (s *shop[TTx]) over() int {
+	s.Helper()
+	return s.count("SELECT count(*) FROM quickstream.write WHERE state = 'settled'")
+}
