@@ -2,7 +2,6 @@ package contract
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,16 +12,15 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
-)
 
-//go:embed openapi.yaml
-var source string
+	"github.com/quickstream-go/quickstream/internal/openapi"
+)
 
 // schemaURL names the document inside the schema compiler; nothing is fetched from it.
 const schemaURL = "contract:///openapi.json"
 
 // YAML returns the OpenAPI 3.1 document as written.
-func YAML() []byte { return []byte(source) }
+func YAML() []byte { return openapi.Document() }
 
 // Document is the parsed contract with every schema compiled. It is read-only
 // and safe for concurrent use.
@@ -79,7 +77,7 @@ type variant struct {
 // Load parses the embedded document and compiles its schemas. It takes long;
 // call it once and share the result.
 func Load() (*Document, error) {
-	root, err := decodeYAML(source)
+	root, err := decodeYAML(string(openapi.Document()))
 	if err != nil {
 		return nil, err
 	}
